@@ -1,0 +1,194 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BORROW_H
+#define JALLOC_BORROW_H
+
+/** @file
+ * Borrowing workspace, and plans: what a routine is written with.
+ *
+ *     JALLOC_BORROW(ws, handle, m * sizeof(double), n * sizeof(double));   // ends with the enclosing scope
+ *     if (!ws.ok) return ws.status;
+ *     double *x = ws.ptr[0], *y = ws.ptr[1];
+ *
+ * A routine with several ways states them as a plan, so that the size query and the borrow cannot drift apart:
+ *
+ *     jplan_t plan = my_plan(handle, m, n);                 // rungs, best first
+ *     JALLOC_ANSWER_SIZE_QUERY(handle, &plan);              // returns while querying
+ *     JALLOC_BORROW_PLAN(ws, handle, &plan);                // the best rung that fits
+ *     if (!ws.ok) return ws.status;
+ *     switch (ws.rung) { ... }
+ *     return ws.status;                                     // success on rung 0, perf degraded below
+ *
+ * Borrows nest, last in first out. Every pointer is aligned to the device's granule. The memory is uninitialized, and is
+ * valid in stream order: work enqueued in the handle's stream before the scope ends may use it. */
+
+#include "jalloc/handle.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define JBORROW_MAX_BUFFERS 8 /**< buffers in one borrow */
+#define JBORROW_MAX_DEPTH 32  /**< borrows live at once on one handle */
+
+/** A lease on part of a handle's workspace. Not to be copied. */
+typedef struct jborrow_t {
+    void *ptr[JBORROW_MAX_BUFFERS]; /**< the buffers; NULL for a zero size and when not ok */
+    jstatus_t status;               /**< success; perf degraded; or why there is nothing */
+    int rung;                       /**< of a plan: the index of the rung chosen; 0 otherwise, -1 when not ok */
+    bool ok;                        /**< the buffers are there */
+    uint32_t serial_;               /**< internal: which borrow of the handle */
+    uint32_t depth_;                /**< internal: its place in the stack */
+    jhandle_t *handle_;             /**< internal: NULL when there is nothing to end */
+} jborrow_t;
+
+/** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and messages. Synchronizes
+ * only when default mode has to grow. JALLOC_BORROW ends it by itself; jborrow_end ends it otherwise.
+ * @return borrow->status: success; invalid handle; invalid size (overflow); invalid value (more than JBORROW_MAX_BUFFERS,
+ *         or deeper than JBORROW_MAX_DEPTH); size query mismatch (querying); memory error; sealed; busy; forked. */
+JALLOC_API jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
+                                   const size_t *size_bytes);
+
+/** Ends a borrow. A borrow that is not ok, or was ended: nothing. Out of order: reported, and the memory returns when the
+ * borrows above it end.
+ * @return success; invalid pointer; out of order; not found (of another handle's time, or abandoned); busy. */
+JALLOC_API jstatus_t jborrow_end(jborrow_t *borrow);
+
+/** One way of carrying out a call. */
+typedef struct jplan_rung_t {
+    const char *name;                        /**< static text, such as "inverse" */
+    uint32_t bits_class;                     /**< rungs that give the same bits have the same number */
+    uint32_t buffer_count;                   /**< how many of bytes[] are used */
+    size_t bytes[JBORROW_MAX_BUFFERS];       /**< its buffers */
+    size_t callee_bytes;                     /**< the largest need (jplan_bytes) of what it calls while borrowing */
+} jplan_rung_t;
+
+/** The ways in which one call can be carried out, best first. Build it with jplan_init and jplan_add. */
+typedef struct jplan_t {
+    const char *routine;                     /**< static text, such as "jblas_dtrsm" */
+    const char *shape_names;                 /**< one letter per size, such as "mn"; static text */
+    int64_t shape[4];                        /**< the sizes */
+    jstatus_t status;                        /**< the first error while building; success */
+    uint32_t rung_count;                     /**< how many of rungs[] are used */
+    bool same_bits;                          /**< only rungs of the last rung's class may be used */
+    jplan_rung_t rungs[JHANDLE_MAX_RUNGS];   /**< the rungs */
+} jplan_t;
+
+/** Starts a plan. `shape` holds one size for each letter of shape_names (at most 4). Takes the handle's result policy. */
+JALLOC_API void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *routine, const char *shape_names,
+                           const int64_t *shape);
+
+/** Adds a rung below those there. An overflowing size is JALLOC_SIZE_OVERFLOW. A mistake (too many rungs or buffers, an
+ * overflow) is kept in plan->status and answered by the calls below. */
+JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes, size_t buffer_count,
+                          const size_t *bytes);
+
+/** The bytes that rung 0 needs: its buffers rounded up to the granule, plus callee_bytes. With result policy same bits
+ * rung 0 is the first rung that has the bits of the last. JALLOC_SIZE_OVERFLOW on overflow. */
+JALLOC_API size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle);
+
+/** Answers a size query with a plan. @return size increased; size unchanged; size query mismatch (not querying); plan's
+ *  status; invalid handle; invalid pointer; invalid size. */
+JALLOC_API jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan);
+
+/** Borrows the best rung that the result policy allows and that fits: its own buffers and callee_bytes beside them.
+ * borrow->rung is its index in plan->rungs.
+ * @return as jborrow_begin; perf degraded when an allowed rung above it did not fit; memory error when none fits. */
+JALLOC_API jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan);
+
+/** A size that no workspace has. */
+#define JALLOC_SIZE_OVERFLOW SIZE_MAX
+
+/** a * b, or JALLOC_SIZE_OVERFLOW; a or b may already be. Negative arguments count as 0. */
+static inline size_t jalloc_mul(int64_t a, int64_t b) {
+    size_t product;
+    if (a <= 0 || b <= 0)
+        return 0;
+    return __builtin_mul_overflow((size_t)a, (size_t)b, &product) ? JALLOC_SIZE_OVERFLOW : product;
+}
+
+/** The bytes of a rows x columns matrix of `type`, or JALLOC_SIZE_OVERFLOW. */
+static inline size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t columns) {
+    size_t elements = jalloc_mul(rows, columns), bytes;
+    return __builtin_mul_overflow(elements, jhandle_sizeof_datatype(type), &bytes) ? JALLOC_SIZE_OVERFLOW : bytes;
+}
+
+/** Returns size unchanged from the enclosing function while querying: for routines that need no workspace. */
+#define JALLOC_RETURN_ZERO_SIZE_IF_QUERIED(handle)                                                                     \
+    do {                                                                                                               \
+        if (jhandle_is_size_query(handle))                                                                             \
+            return jhandle_set_optimal_size(handle, 0, NULL);                                                          \
+    } while (0)
+
+/** Returns the answer from the enclosing function while querying. */
+#define JALLOC_ANSWER_SIZE_QUERY(handle, plan)                                                                         \
+    do {                                                                                                               \
+        if (jhandle_is_size_query(handle))                                                                             \
+            return jhandle_answer_plan(handle, plan);                                                                  \
+    } while (0)
+
+/** Ends a borrow at the end of its scope; what goes wrong is in the handle's message, log and statistics. */
+static inline void jborrow_cleanup_(jborrow_t *borrow) {
+    if (borrow->handle_)
+        (void)jborrow_end(borrow);
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+#include <initializer_list>
+
+namespace jalloc {
+/** A borrow that its destructor ends. */
+struct borrow : jborrow_t {
+    borrow(jhandle_t *handle, const char *routine, std::initializer_list<size_t> sizes) {
+        jborrow_begin(this, handle, routine, sizes.size(), sizes.begin());
+    }
+    borrow(jhandle_t *handle, const jplan_t *plan) { jborrow_begin_plan(this, handle, plan); }
+    borrow(const borrow &) = delete;
+    borrow &operator=(const borrow &) = delete;
+    ~borrow() { jborrow_cleanup_(this); }
+    explicit operator bool() const { return ok; }
+};
+} // namespace jalloc
+
+#define JALLOC_SET_OPTIMAL_SIZE(handle, ...)                                                                           \
+    ([&](std::initializer_list<size_t> sizes_) {                                                                       \
+        return jhandle_set_optimal_size(handle, sizes_.size(), sizes_.begin());                                        \
+    }({__VA_ARGS__}))
+#define JALLOC_BORROW(ws, handle, ...) ::jalloc::borrow ws(handle, __func__, {__VA_ARGS__})
+#define JALLOC_BORROW_PLAN(ws, handle, plan) ::jalloc::borrow ws(handle, plan)
+#define JALLOC_WITH_BORROW(ws, handle, ...)                                                                            \
+    for (bool ws##_once_ = true; ws##_once_;)                                                                          \
+        for (JALLOC_BORROW(ws, handle, __VA_ARGS__); ws##_once_; ws##_once_ = false)
+#else
+
+/** Answers a size query with the sizes of the buffers that serve the call best. An expression of type jstatus_t. */
+#define JALLOC_SET_OPTIMAL_SIZE(handle, ...)                                                                           \
+    jhandle_set_optimal_size(handle, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), (size_t[]){__VA_ARGS__})
+
+/** Declares `ws`, a jborrow_t with one buffer per size, ended by the compiler when the enclosing scope ends. */
+#define JALLOC_BORROW(ws, handle, ...)                                                                                 \
+    __attribute__((cleanup(jborrow_cleanup_))) jborrow_t ws;                                                           \
+    jborrow_begin(&ws, handle, __func__, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), (size_t[]){__VA_ARGS__})
+
+/** Declares `ws`, a jborrow_t of the best rung of a plan, ended by the compiler when the enclosing scope ends. */
+#define JALLOC_BORROW_PLAN(ws, handle, plan)                                                                           \
+    __attribute__((cleanup(jborrow_cleanup_))) jborrow_t ws;                                                           \
+    jborrow_begin_plan(&ws, handle, plan)
+
+/** The block form: JALLOC_WITH_BORROW(ws, handle, bytes) { if (ws.ok) ... } - the borrow ends with the block. */
+#define JALLOC_WITH_BORROW(ws, handle, ...)                                                                            \
+    for (bool ws##_once_ = true; ws##_once_;)                                                                          \
+        for (__attribute__((cleanup(jborrow_cleanup_))) jborrow_t ws = jborrow_make_(                                  \
+                 handle, __func__, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), (size_t[]){__VA_ARGS__});         \
+             ws##_once_; ws##_once_ = false)
+
+/** For the block form. */
+static inline jborrow_t jborrow_make_(jhandle_t *handle, const char *routine, size_t count, const size_t *size_bytes) {
+    jborrow_t borrow;
+    jborrow_begin(&borrow, handle, routine, count, size_bytes);
+    return borrow;
+}
+#endif
+#endif

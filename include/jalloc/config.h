@@ -1,0 +1,70 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_CONFIG_H
+#define JALLOC_CONFIG_H
+
+/** @file
+ * The environment variables, one table. They are read when a handle is created (the log's: at the first message), are
+ * parsed strictly, and a value that is not understood is refused with a message that quotes it. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jalloc/export.h"
+#include "jalloc/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** X(NAME, default, syntax, meaning): every variable there is. docs/environment and jalloc-info are made from it. */
+#define JCONFIG_LIST(X)                                                                                                \
+    X(JALLOC_DEVICE_MEMORY_SIZE, "0", "SIZE[;DEVICE=SIZE]...",                                                         \
+      "workspace taken when a handle is created (preallocate mode); 0: default mode. Units: B, K/KiB/KB, M, G, T, "    \
+      "powers of 1024")                                                                                                \
+    X(JALLOC_BUDGET, "0", "SIZE[;DEVICE=SIZE]...",                                                                     \
+      "most workspace a handle in default mode may hold; 0: no bound. A call that wants more takes a lower rung")      \
+    X(JALLOC_RESULT_POLICY, "fast", "fast|same_bits",                                                                  \
+      "same_bits: results do not depend on how much workspace there was")                                              \
+    X(JALLOC_LAYER, "0", "0..7", "call logging, a sum: 1 trace, 2 bench, 4 profile")                                   \
+    X(JALLOC_LOG_LEVEL, "warning", "off|error|warning|info|debug", "which messages are written")                       \
+    X(JALLOC_LOG_PATH, "", "FILE", "file that messages and layer lines are appended to; empty: standard error")        \
+    X(JALLOC_MODULE_PATH, "", "DIRECTORY", "where device modules are looked for; empty: beside libjalloc")
+
+/** Which variable. */
+typedef enum jconfig_t {
+#define JCONFIG_ENUMERATOR_(name, fallback, syntax, meaning) JCONFIG_##name,
+    JCONFIG_LIST(JCONFIG_ENUMERATOR_)
+#undef JCONFIG_ENUMERATOR_
+        JCONFIG_COUNT
+} jconfig_t;
+
+/** One row of the table, and what is in force. */
+typedef struct jconfig_entry_t {
+    const char *name;     /**< as in the environment */
+    const char *value;    /**< in force: the environment's, or the default */
+    const char *fallback; /**< the default */
+    const char *syntax;   /**< what is accepted */
+    const char *meaning;  /**< one line */
+    bool from_environment; /**< value comes from the environment */
+    bool valid;           /**< value can be understood */
+} jconfig_entry_t;
+
+/** Reads one row; the strings are static or the environment's own, valid until the environment changes.
+ * @return success; invalid value (no such variable); invalid pointer. */
+JALLOC_API jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry);
+
+/** Reads a number of bytes: decimal digits, perhaps with a fraction, and perhaps a unit: B, K, KB, KiB, M, ... T, any
+ * case, powers of 1024. Nothing may precede or follow, a sign is refused.
+ * @return success; invalid pointer; invalid configuration (the message quotes `text`); invalid size (above SIZE_MAX). */
+JALLOC_API jstatus_t jconfig_parse_size(const char *text, size_t *size_bytes);
+
+/** Reads "SIZE", "SIZE;cuda:0=SIZE;...": the size for `device_name`, or the plain one where it is not named, or 0.
+ * @return as jconfig_parse_size. */
+JALLOC_API jstatus_t jconfig_parse_device_size(const char *text, const char *device_name, size_t *size_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,140 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_DEVICE_H
+#define JALLOC_DEVICE_H
+
+/** @file
+ * Devices, streams and events: where bytes live and in which order work on them is done.
+ *
+ * A device is named "host", "cuda:N" or "hip:N". Device objects live as long as the process and are never destroyed.
+ * A stream is a queue of work done in order. NULL is the device's own default stream; on the host that means inline:
+ * the work is done by the calling thread before the call returns. A stream made with jstream_create() on the host is
+ * a queue served by a thread of its own, so a call returns before its work is done, as on a GPU. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jalloc/export.h"
+#include "jalloc/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct jdevice jdevice_t; /**< a device; process-wide, safe to use from any thread */
+typedef struct jstream jstream_t; /**< an in-order queue of one device; any thread may enqueue */
+typedef struct jevent jevent_t;   /**< a point in a stream */
+
+/** What kind of device. */
+typedef enum jdevice_kind_t { JDEVICE_HOST = 0, JDEVICE_CUDA = 1, JDEVICE_HIP = 2 } jdevice_kind_t;
+
+/** What kind of memory. */
+typedef enum jmemory_kind_t {
+    JMEMORY_DEVICE = 0, /**< the device's own; on the host: ordinary memory */
+    JMEMORY_PINNED = 1, /**< host memory that the device can read directly; on the host: ordinary memory */
+    JMEMORY_MANAGED = 2 /**< migrates between host and device; on the host: ordinary memory */
+} jmemory_kind_t;
+
+/** Finds a device by name, loading its module if need be. "cuda" and "hip" mean number 0.
+ * @return success; invalid pointer; invalid value (not a device name); no device (the message says why: no such module,
+ *         no driver, no such number). */
+JALLOC_API jstatus_t jdevice_get(const char *name, jdevice_t **device);
+
+/** The host device. Never NULL. */
+JALLOC_API jdevice_t *jdevice_host(void);
+
+/** "host", "cuda:0", ... Static; "(null)" for NULL. */
+JALLOC_API const char *jdevice_name(const jdevice_t *device);
+
+/** The device's kind; JDEVICE_HOST for NULL. */
+JALLOC_API jdevice_kind_t jdevice_kind(const jdevice_t *device);
+
+/** The unit that workspace sizes are rounded up to and pointers are aligned to: 64 bytes on the host, 256 on GPUs.
+ * 0 for NULL. */
+JALLOC_API size_t jdevice_granule_bytes(const jdevice_t *device);
+
+/** Free and total bytes of the device's memory (host: available and total memory of the machine). Either may be NULL.
+ * @return success; invalid pointer (device); device error. */
+JALLOC_API jstatus_t jdevice_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes);
+
+/** Takes raw memory from the device's runtime: no cache, no statistics; jallocator_create_device() wraps it.
+ * On a GPU this synchronizes. alignment: a power of two, or 0 for the granule.
+ * @return success; invalid pointer, value (kind, alignment) or size (0); memory error; device error. */
+JALLOC_API jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes, size_t alignment,
+                                      void **pointer);
+
+/** Gives raw memory back, with the kind and size it was taken with. NULL pointer: nothing.
+ * @return success; invalid pointer (device) or value; device error. */
+JALLOC_API jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes);
+
+/** Copies bytes in stream order; host, device or pinned memory on either side. The regions must not overlap, and must
+ * stay valid until the copy is done. Does not wait (host, NULL stream: done on return).
+ * @return success; invalid pointer (device, or a NULL region with bytes > 0); invalid value (stream of another device);
+ *         forked; device error. */
+JALLOC_API jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
+                                  size_t size_bytes);
+
+/** Fills memory in stream order with `count` copies of a pattern of 1, 2, 4, 8 or 16 bytes (read before the call
+ * returns). @return as jdevice_copy; invalid size (pattern size, or count * pattern_bytes overflows). */
+JALLOC_API jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern,
+                                  size_t pattern_bytes, size_t count);
+
+/** Largest argument block that jstream_launch() copies. */
+#define JSTREAM_MAX_ARGUMENT_BYTES 256
+
+/** Runs a host function in stream order. The arguments are copied before the call returns, so they may be on the stack.
+ * The function must not wait for the stream it runs in. On the host's NULL stream it has run when the call returns. A
+ * full queue makes the caller wait for room; nothing is allocated.
+ * @return success; invalid pointer; invalid size (argument_bytes above JSTREAM_MAX_ARGUMENT_BYTES); invalid value
+ *         (stream of another device); forked; device error. */
+JALLOC_API jstatus_t jstream_launch(jdevice_t *device, jstream_t *stream, void (*function)(void *arguments),
+                                    const void *arguments, size_t argument_bytes);
+
+/** Makes a stream. @return success; invalid pointer; memory error; device error. */
+JALLOC_API jstatus_t jstream_create(jdevice_t *device, jstream_t **stream);
+
+/** Waits until all of the stream's work is done, then destroys it. NULL: nothing.
+ * @return success; forked (the queue's thread did not survive the fork; the stream's memory is released all the same);
+ *         device error. */
+JALLOC_API jstatus_t jstream_destroy(jstream_t *stream);
+
+/** Waits until all work enqueued so far is done. @return success; invalid pointer; invalid value; forked; device error. */
+JALLOC_API jstatus_t jstream_synchronize(jdevice_t *device, jstream_t *stream);
+
+/** Whether the stream is being captured into a graph (never on the host).
+ * @return success; invalid pointer; invalid value; device error. */
+JALLOC_API jstatus_t jstream_is_capturing(jdevice_t *device, jstream_t *stream, bool *capturing);
+
+/** The device of a stream; NULL for NULL. */
+JALLOC_API jdevice_t *jstream_device(const jstream_t *stream);
+
+/** Makes an event. An event that was never recorded counts as reached. @return success; invalid pointer; memory error. */
+JALLOC_API jstatus_t jevent_create(jdevice_t *device, jevent_t **event);
+
+/** Destroys an event; streams that wait for it still do so. NULL: nothing. @return success; device error. */
+JALLOC_API jstatus_t jevent_destroy(jevent_t *event);
+
+/** Marks the present end of the stream; recording again moves the mark. Does not wait.
+ * @return success; invalid pointer; invalid value; forked; device error. */
+JALLOC_API jstatus_t jevent_record(jevent_t *event, jstream_t *stream);
+
+/** Makes work enqueued from now on in `stream` wait until the event's last recording is reached. The caller does not
+ * wait, except for the host's NULL stream, which is the calling thread itself.
+ * @return success; invalid pointer; invalid value; forked; device error. */
+JALLOC_API jstatus_t jevent_wait(jevent_t *event, jstream_t *stream);
+
+/** Whether the event's last recording is reached. Does not wait. @return success; invalid pointer; device error. */
+JALLOC_API jstatus_t jevent_query(jevent_t *event, bool *reached);
+
+/** Waits until the event's last recording is reached. @return success; invalid pointer; forked; device error. */
+JALLOC_API jstatus_t jevent_synchronize(jevent_t *event);
+
+/** Milliseconds between two events that were recorded and reached.
+ * @return success; invalid pointer; busy (one is not reached yet); invalid value (never recorded; other device). */
+JALLOC_API jstatus_t jevent_get_elapsed_ms(jevent_t *start, jevent_t *stop, double *milliseconds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

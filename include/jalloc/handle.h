@@ -1,0 +1,206 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_HANDLE_H
+#define JALLOC_HANDLE_H
+
+/** @file
+ * The handle: a device, a stream, and a workspace that routines borrow from.
+ *
+ * | mode        | entered by                                                | capacity           | may grow        |
+ * | ----------- | --------------------------------------------------------- | ------------------ | --------------- |
+ * | default     | jhandle_create() with nothing asked for                   | what calls needed  | yes, on demand  |
+ * | preallocate | JALLOC_DEVICE_MEMORY_SIZE > 0 at creation, or the option  | that size          | no              |
+ * | manual      | jhandle_set_workspace_size(h, n)                          | n                  | no              |
+ * | user-owned  | jhandle_set_workspace(h, pointer, n)                      | n, the caller's    | no              |
+ *
+ * In the fixed modes no call allocates, frees or synchronizes. A handle is for one thread at a time; use by two at
+ * once, or by a forked child, is answered with busy or forked as far as it can be told without slowing the borrow. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jalloc/allocator.h"
+#include "jalloc/datatype.h"
+#include "jalloc/device.h"
+#include "jalloc/export.h"
+#include "jalloc/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct jhandle jhandle_t; /**< a handle; one thread at a time */
+
+/** How the workspace is managed; the table above. */
+typedef enum jhandle_mode_t {
+    JHANDLE_MODE_DEFAULT = 0,
+    JHANDLE_MODE_PREALLOCATE = 1,
+    JHANDLE_MODE_MANUAL = 2,
+    JHANDLE_MODE_USER_OWNED = 3
+} jhandle_mode_t;
+
+/** Where scalars (alpha, beta) are read and results (dot, nrm2, ...) are written. */
+typedef enum jpointer_mode_t {
+    JPOINTER_MODE_HOST = 0,  /**< read before the call returns; results are there on return (waits for the stream) */
+    JPOINTER_MODE_DEVICE = 1 /**< read and written in stream order; nothing waits */
+} jpointer_mode_t;
+
+/** What may change the bits of a result. */
+typedef enum jresult_policy_t {
+    JRESULT_POLICY_FAST = 0,     /**< the fastest way that fits the workspace */
+    JRESULT_POLICY_SAME_BITS = 1 /**< only ways whose bits do not depend on how much workspace there was */
+} jresult_policy_t;
+
+/** How a handle is made. Zero means the default everywhere. */
+typedef struct jhandle_options_t {
+    size_t struct_size;            /**< sizeof(jhandle_options_t) */
+    jdevice_t *device;             /**< NULL: the host */
+    jstream_t *stream;             /**< NULL: the device's default stream; must outlive its use by the handle */
+    jallocator_t *allocator;       /**< where the workspace comes from; NULL: the device's own memory */
+    size_t preallocate_bytes;      /**< > 0: preallocate mode, in place of JALLOC_DEVICE_MEMORY_SIZE */
+    size_t budget_bytes;           /**< > 0: most that default mode may hold, in place of JALLOC_BUDGET */
+    jpointer_mode_t pointer_mode;  /**< host by default */
+    jresult_policy_t result_policy; /**< meaningful when set_result_policy; else JALLOC_RESULT_POLICY */
+    bool set_result_policy;        /**< whether result_policy is asked for */
+} jhandle_options_t;
+
+#define JHANDLE_OPTIONS_INIT                                                                                           \
+    {sizeof(jhandle_options_t), NULL, NULL, NULL, 0, 0, JPOINTER_MODE_HOST, JRESULT_POLICY_FAST, false}
+
+/** Makes a handle. Reads the environment (see config.h).
+ * @return success; invalid pointer (handle); invalid value (struct_size, an enum, stream or allocator of another device);
+ *         invalid configuration (the message quotes the variable); memory error. */
+JALLOC_API jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **handle);
+
+/** Destroys a handle and gives its workspace back after its last use (waits for the stream in the modes where jalloc
+ * owns the memory). NULL: nothing.
+ * @return success; invalid handle; busy (a borrow is live: the handle stays as it was, see jhandle_abandon_borrows);
+ *         forked (bookkeeping and host memory are released). */
+JALLOC_API jstatus_t jhandle_destroy(jhandle_t *handle);
+
+/** @name Workspace
+ * @{ */
+
+/** Manual mode with exactly size_bytes (rounded up to the granule); 0 returns to default mode and gives the workspace
+ * back. The new block is taken before the old one is retired; on failure mode and workspace stay as they were.
+ * Synchronizes with the stream if the old block was used. Any seal ends.
+ * @return success; invalid handle; busy; invalid size; memory error; forked. */
+JALLOC_API jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes);
+
+/** User-owned mode on the caller's memory, which must stay valid until another mode is set or the handle is destroyed and
+ * the stream has passed; NULL or 0 returns to default mode. Bytes beyond a multiple of the granule are not used.
+ * @return success; invalid handle; busy; invalid pointer (not aligned to the granule); forked. */
+JALLOC_API jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_bytes);
+
+/** The mode. @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_mode(jhandle_t *handle, jhandle_mode_t *mode);
+
+/** The workspace's capacity in bytes: what borrows can have without growing.
+ * @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_workspace_size(jhandle_t *handle, size_t *size_bytes);
+
+/** Bounds what default mode may hold between calls (while growing, the old block lives until the new one is there);
+ * 0: no bound. What is held already is kept until trimmed.
+ * @return success; invalid handle; forked. */
+JALLOC_API jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes);
+/** The bound; 0: none. @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_budget(jhandle_t *handle, size_t *budget_bytes);
+
+/** Default mode: gives workspace back if more than keep_bytes are held. Fixed modes: nothing.
+ * Synchronizes with the stream if the workspace was used. @return success; invalid handle; busy; forked. */
+JALLOC_API jstatus_t jhandle_trim(jhandle_t *handle, size_t keep_bytes);
+
+/** From now on growth in default mode is refused with sealed, and the message names the routine that wanted it.
+ * @return success; invalid handle; forked. */
+JALLOC_API jstatus_t jhandle_seal(jhandle_t *handle);
+/** Ends the seal. @return success; invalid handle; forked. */
+JALLOC_API jstatus_t jhandle_unseal(jhandle_t *handle);
+
+/** @} @name Size query
+ * Between start and stop, routines only say how much workspace serves them best. A handle whose workspace has exactly the
+ * bytes that a query gave runs each of the queried calls on rung 0.
+ * @{ */
+
+/** Starts; the maximum falls to 0. @return success; size query mismatch (already querying: the maximum is kept); invalid
+ *  handle; busy (a borrow is live); forked. */
+JALLOC_API jstatus_t jhandle_start_size_query(jhandle_t *handle);
+/** Stops and gives the largest size of any call. @return success; size query mismatch (not querying); invalid pointer
+ *  (still querying); invalid handle; forked. */
+JALLOC_API jstatus_t jhandle_stop_size_query(jhandle_t *handle, size_t *size_bytes);
+/** Whether a query is under way; false for NULL. */
+JALLOC_API bool jhandle_is_size_query(const jhandle_t *handle);
+/** Answers a query with the sizes of the buffers that would serve the call best: each rounded up to the granule, then
+ * summed. For authors of routines; JALLOC_SET_OPTIMAL_SIZE takes the sizes as arguments.
+ * @return size increased; size unchanged; size query mismatch (not querying); invalid handle; invalid pointer; invalid
+ *         size (the sum overflows). */
+JALLOC_API jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, const size_t *size_bytes);
+
+/** @} @name Stream and modes
+ * @{ */
+
+/** Work goes to `stream` from now on, which first waits, by an event, for the workspace's last use in the old one. The host
+ * does not wait (but for the host device's NULL stream, which is the calling thread).
+ * @return success; invalid handle; busy (a borrow is live); invalid value (stream of another device); memory error; forked. */
+JALLOC_API jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream);
+/** @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_stream(jhandle_t *handle, jstream_t **stream);
+/** The handle's device; NULL for an invalid handle. */
+JALLOC_API jdevice_t *jhandle_device(const jhandle_t *handle);
+/** The allocator that the workspace comes from; NULL for an invalid handle. */
+JALLOC_API jallocator_t *jhandle_allocator(const jhandle_t *handle);
+/** @return success; invalid handle; invalid value. */
+JALLOC_API jstatus_t jhandle_set_pointer_mode(jhandle_t *handle, jpointer_mode_t mode);
+/** @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_pointer_mode(jhandle_t *handle, jpointer_mode_t *mode);
+/** @return success; invalid handle; invalid value. */
+JALLOC_API jstatus_t jhandle_set_result_policy(jhandle_t *handle, jresult_policy_t policy);
+/** @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_result_policy(jhandle_t *handle, jresult_policy_t *policy);
+
+/** @} @name Diagnosis
+ * @{ */
+
+#define JHANDLE_MAX_RUNGS 8   /**< rungs that are counted apart, and most that a plan may have */
+#define JHANDLE_MAX_SHAPE 47  /**< characters kept of a shape */
+#define JHANDLE_MAX_ROUTINE 31 /**< characters kept of a routine's name */
+
+/** What a handle has done since it was made or since jhandle_clear_stats. */
+typedef struct jhandle_stats_t {
+    size_t struct_size;                            /**< in: sizeof(jhandle_stats_t) of the caller */
+    uint64_t borrow_count;                         /**< borrows that succeeded */
+    uint64_t live_borrow_count;                    /**< borrows not ended yet */
+    size_t in_use_bytes;                           /**< borrowed now */
+    size_t high_watermark_bytes;                   /**< most that was borrowed at once */
+    char peak_routine[JHANDLE_MAX_ROUTINE + 1];    /**< the routine that set the high watermark */
+    char peak_shape[JHANDLE_MAX_SHAPE + 1];        /**< and its shape, such as "m=512 n=64" */
+    uint64_t growth_count;                         /**< times default mode took a larger block */
+    uint64_t allocation_count;                     /**< workspace blocks taken */
+    uint64_t deallocation_count;                   /**< workspace blocks given back */
+    uint64_t synchronization_count;                /**< times the host waited for the stream */
+    uint64_t rung_count[JHANDLE_MAX_RUNGS];        /**< planned calls by rung */
+    uint64_t degraded_count;                       /**< planned calls below rung 0 */
+    uint64_t misuse_count;                         /**< out-of-order ends, double ends, busy refusals */
+} jhandle_stats_t;
+
+/** Statistics; set stats->struct_size first. @return success; invalid handle; invalid pointer; invalid value. */
+JALLOC_API jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats);
+/** Counters fall to 0, the high watermark to what is in use. @return success; invalid handle. */
+JALLOC_API jstatus_t jhandle_clear_stats(jhandle_t *handle);
+/** The message of the last error of a call with this handle; empty before the first. Valid until the next one. */
+JALLOC_API const char *jhandle_last_message(const jhandle_t *handle);
+/** Keeps a message for jhandle_last_message() and jstatus_last_message(), logs it, returns `status`. For authors of
+ * routines. */
+JALLOC_API jstatus_t jhandle_fail(jhandle_t *handle, jstatus_t status, const char *format, ...) JALLOC_PRINTF(3, 4);
+/** Declares every live borrow ended: for borrows whose scope was left by longjmp or whose end was lost.
+ * @return success (none was live); leaked (the message names them; they are ended); invalid handle; forked. */
+JALLOC_API jstatus_t jhandle_abandon_borrows(jhandle_t *handle);
+/** The layers (JLOG_LAYER_*) that the handle logs. */
+JALLOC_API unsigned jhandle_layers(const jhandle_t *handle);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,21 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_JALLOC_H
+#define JALLOC_JALLOC_H
+
+/** @file
+ * Everything that needs no vendor's header. */
+
+#include "jalloc/allocator.h"
+#include "jalloc/borrow.h"
+#include "jalloc/config.h"
+#include "jalloc/datatype.h"
+#include "jalloc/device.h"
+#include "jalloc/handle.h"
+#include "jalloc/jblas.h"
+#include "jalloc/log.h"
+#include "jalloc/metadata.h"
+#include "jalloc/status.h"
+#include "jalloc/version.h"
+
+#endif

@@ -1,0 +1,83 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_CORE_CORE_H
+#define JALLOC_CORE_CORE_H
+
+/* What every layer uses: messages, the one exit of functions that acquire, bookkeeping memory, checked arithmetic. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jalloc/config.h"
+#include "jalloc/export.h"
+#include "jalloc/log.h"
+#include "jalloc/metadata.h"
+#include "jalloc/status.h"
+
+#define JI_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define JI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* Keeps a message for jstatus_last_message() and returns `status`. Does not log: whoever knows the object does. */
+jstatus_t ji_fail(jstatus_t status, const char *format, ...) JALLOC_PRINTF(2, 3) __attribute__((cold));
+
+/* Refuses an argument before anything is owned. */
+#define JREQUIRE(condition, status_code)                                                                               \
+    do {                                                                                                               \
+        if (JI_UNLIKELY(!(condition)))                                                                                 \
+            return ji_fail(status_code, "%s: requires %s", __func__, #condition);                                      \
+    } while (0)
+
+/* Sets `status` and goes to `done` unless the expression succeeds. */
+#define JTRY(expression)                                                                                               \
+    do {                                                                                                               \
+        status = (expression);                                                                                         \
+        if (JI_UNLIKELY(status != JSTATUS_SUCCESS))                                                                    \
+            goto done;                                                                                                 \
+    } while (0)
+
+/* For an assignment whose NULL means that there is no bookkeeping memory. */
+#define JTRY_ALLOC(assignment)                                                                                         \
+    do {                                                                                                               \
+        if (JI_UNLIKELY((assignment) == NULL)) {                                                                       \
+            status = ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", __func__);                         \
+            goto done;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+/* Bookkeeping memory. All of the library's own goes through here. */
+void *ji_metadata_alloc(size_t size_bytes);
+void *ji_metadata_zalloc(size_t size_bytes);
+void ji_metadata_free(void *pointer); /* NULL: nothing */
+
+/* Checked arithmetic: false, and the result untouched, where it would overflow. */
+static inline bool ji_size_add(size_t a, size_t b, size_t *sum) {
+    size_t result;
+    if (JI_UNLIKELY(__builtin_add_overflow(a, b, &result)))
+        return false;
+    *sum = result;
+    return true;
+}
+static inline bool ji_size_mul(size_t a, size_t b, size_t *product) {
+    size_t result;
+    if (JI_UNLIKELY(__builtin_mul_overflow(a, b, &result)))
+        return false;
+    *product = result;
+    return true;
+}
+static inline bool ji_is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
+/* Up to a multiple of a power of two. */
+static inline bool ji_size_round_up(size_t size, size_t multiple, size_t *rounded) {
+    size_t sum;
+    if (!ji_size_add(size, multiple - 1, &sum))
+        return false;
+    *rounded = sum & ~(multiple - 1);
+    return true;
+}
+
+/* Counts forks of this process: an object remembers the count at its creation and is foreign where it differs. */
+extern unsigned ji_fork_generation;
+/* Registers the fork counter; called by whatever remembers the generation. */
+void ji_fork_watch(void);
+
+#endif
