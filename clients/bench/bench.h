@@ -1,0 +1,98 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef BENCH_H
+#define BENCH_H
+
+/* Timing for the benchmarks: two ways of doing the same thing, measured side by side.
+ *
+ * A machine's speed drifts (clock frequency, neighbours), so two ways that are measured one after the other differ even
+ * when they are the same. bench_compare() therefore runs them interleaved, ours and the peer's in turn within one
+ * process, repeats each until a sample is long enough for the clock, and compares medians, which an interrupted sample
+ * does not move.
+ *
+ *     bench_result_t r = bench_compare(run_ours, &call, run_peer, &call, 0.2);
+ *     printf("%9.4f %9.4f %6.2f\n", r.ours * 1e3, r.peer * 1e3, r.ratio);
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define BENCH_MAX_SAMPLES 401
+#define BENCH_MIN_SAMPLES 5
+#define BENCH_SAMPLE_SECONDS 20e-6 /* a sample is at least this long: a thousand times what reading the clock costs */
+
+/* Seconds of the monotonic clock. */
+static inline double bench_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Makes the compiler believe that the memory is read, so that what computes it stays. */
+static inline void bench_keep(const void *pointer) { __asm__ volatile("" : : "g"(pointer) : "memory"); }
+
+static inline int bench_compare_doubles_(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The middle value; sorts the samples. */
+static inline double bench_median(double *samples, size_t count) {
+    qsort(samples, count, sizeof *samples, bench_compare_doubles_);
+    return count % 2 ? samples[count / 2] : 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
+}
+
+/* What is measured: does the work once. It should restore what it overwrites, or not depend on it. */
+typedef void (*bench_function_t)(void *context);
+
+typedef struct bench_result {
+    double ours;  /* median seconds of one call */
+    double peer;  /* median seconds of one call; 0: there was no peer */
+    double ratio; /* peer / ours: above 1, ours is faster; 0: there was no peer */
+    size_t samples;
+} bench_result_t;
+
+static inline double bench_sample_(bench_function_t function, void *context, size_t repeat) {
+    double start = bench_now();
+    for (size_t i = 0; i < repeat; i++)
+        function(context);
+    return (bench_now() - start) / (double)repeat;
+}
+
+/* How often a call must be repeated to fill a sample; warms up on the way. */
+static inline size_t bench_calibrate_(bench_function_t function, void *context) {
+    size_t repeat = 1;
+    bench_sample_(function, context, 1);
+    while (bench_sample_(function, context, repeat) * (double)repeat < BENCH_SAMPLE_SECONDS && repeat < (1u << 24))
+        repeat *= 2;
+    return repeat;
+}
+
+/* Runs ours and the peer's in turn for about `seconds` in all. peer may be NULL. */
+static inline bench_result_t bench_compare(bench_function_t ours, void *our_context, bench_function_t peer,
+                                           void *peer_context, double seconds) {
+    static double our_samples[BENCH_MAX_SAMPLES], peer_samples[BENCH_MAX_SAMPLES];
+    size_t our_repeat = bench_calibrate_(ours, our_context);
+    size_t peer_repeat = peer ? bench_calibrate_(peer, peer_context) : 0;
+    double deadline = bench_now() + seconds;
+    size_t count = 0;
+    while (count < BENCH_MAX_SAMPLES && (count < BENCH_MIN_SAMPLES || bench_now() < deadline)) {
+        our_samples[count] = bench_sample_(ours, our_context, our_repeat);
+        peer_samples[count] = peer ? bench_sample_(peer, peer_context, peer_repeat) : 0;
+        count++;
+    }
+    bench_result_t result = {bench_median(our_samples, count), bench_median(peer_samples, count), 0, count};
+    result.ratio = peer ? result.peer / result.ours : 0;
+    return result;
+}
+
+/* A repeatable stream of numbers in [-1, 1). */
+static inline double bench_random(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-52 - 1.0;
+}
+
+#endif
