@@ -1,0 +1,37 @@
+# Copyright (c) 2026 the jalloc authors
+# SPDX-License-Identifier: MIT
+#
+# What the build needs from outside: pthreads always; a CBLAS, and OpenMP where there is one, for libjblas; GoogleTest and
+# Python for the tests.
+find_package(Threads REQUIRED)
+find_package(Python3 COMPONENTS Interpreter)
+
+set(CBLAS_FOUND OFF)
+if(JALLOC_BUILD_JBLAS)
+  set(CBLAS_DETECT_INTEGER ON)
+  find_package(CBLAS MODULE)
+  if(NOT CBLAS_FOUND)
+    message(FATAL_ERROR "libjblas needs a BLAS with the C interface (cblas.h), and none was found. Install one "
+      "(Debian: apt install libopenblas-dev), name one (-DBLA_VENDOR=..., -DBLAS_LIBRARIES=..., "
+      "-DCBLAS_INCLUDE_DIR=...), or build libjalloc alone (-DJALLOC_BUILD_JBLAS=OFF).")
+  endif()
+  set(JALLOC_BLAS_INT_USED ${JALLOC_BLAS_INT})
+  if(NOT JALLOC_BLAS_INT_USED)
+    set(JALLOC_BLAS_INT_USED ${CBLAS_INTEGER_BITS})
+  endif()
+  if(NOT JALLOC_BLAS_INT_USED MATCHES "^(32|64)$")
+    message(FATAL_ERROR "Whether ${CBLAS_LIBRARIES} has integers of 32 or of 64 bits could not be found out by running "
+      "a program. Say it: -DJALLOC_BLAS_INT=32 or 64.")
+  endif()
+  message(STATUS "CBLAS: ${CBLAS_LIBRARIES} with ${JALLOC_BLAS_INT_USED}-bit integers, ${CBLAS_INCLUDE_DIR}/cblas.h")
+  if(JALLOC_OPENMP)
+    find_package(OpenMP COMPONENTS C)
+  endif()
+endif()
+
+if(JALLOC_BUILD_CLIENTS)
+  find_package(GTest)
+  if(NOT GTest_FOUND)
+    message(WARNING "No GoogleTest (Debian: apt install libgtest-dev): jalloc-test is not built.")
+  endif()
+endif()
