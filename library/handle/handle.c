@@ -1,0 +1,299 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The handle's life, its settings, counters and messages. Workspace, borrows and queries are in the files beside. */
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "handle/handle.h"
+
+jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller) {
+    if (!ji_handle_is_valid(handle))
+        return ji_fail(JSTATUS_INVALID_HANDLE, "%s: %s", caller, handle ? "not a live handle" : "the handle is NULL");
+    if (handle->fork_generation != ji_fork_generation)
+        return ji_fail(JSTATUS_FORKED, "%s: the handle was made before a fork; make a new one in the child", caller);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_handle_check_idle(jhandle_t *handle, const char *caller) {
+    jstatus_t status = ji_handle_check(handle, caller);
+    if (status != JSTATUS_SUCCESS || handle->depth == 0)
+        return status;
+    ++handle->misuse_count;
+    const char *holder = handle->frames[handle->depth - 1].routine;
+    return jhandle_fail(handle, JSTATUS_BUSY, "%s: %u borrows are live, the last of %s", caller, handle->depth,
+                        holder ? holder : "(unnamed)");
+}
+
+/* What the environment asks for, each variable checked even where an option overrides it. */
+typedef struct handle_environment {
+    size_t preallocate_bytes;
+    size_t budget_bytes;
+    jresult_policy_t result_policy;
+    unsigned layers;
+} handle_environment_t;
+
+static jstatus_t handle_read_size(jconfig_t which, const char *device_name, size_t *size_bytes) {
+    jconfig_entry_t entry;
+    jstatus_t status = jconfig_get(which, &entry);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = jconfig_parse_device_size(entry.value, device_name, size_bytes);
+    if (status != JSTATUS_SUCCESS)
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%s\" is not understood; expected %s", entry.name, entry.value,
+                       entry.syntax);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t handle_read_environment(const char *device_name, handle_environment_t *environment) {
+    jstatus_t status = handle_read_size(JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, device_name, &environment->preallocate_bytes);
+    if (status == JSTATUS_SUCCESS)
+        status = handle_read_size(JCONFIG_JALLOC_BUDGET, device_name, &environment->budget_bytes);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+
+    static const jconfig_t enums[] = {JCONFIG_JALLOC_RESULT_POLICY, JCONFIG_JALLOC_LAYER};
+    jconfig_entry_t entry[2];
+    for (int i = 0; i < 2; ++i) {
+        status = jconfig_get(enums[i], &entry[i]);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        if (!entry[i].valid)
+            return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%s\" is not understood; expected %s", entry[i].name,
+                           entry[i].value, entry[i].syntax);
+    }
+    bool same_bits = strcmp(entry[0].value, "same_bits") == 0;
+    environment->result_policy = same_bits ? JRESULT_POLICY_SAME_BITS : JRESULT_POLICY_FAST;
+    environment->layers = (unsigned)(entry[1].value[0] - '0'); /* valid: one digit */
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t handle_check_options(const jhandle_options_t *options, const jdevice_t *device) {
+    JREQUIRE(options->struct_size == sizeof(jhandle_options_t), JSTATUS_INVALID_VALUE);
+    JREQUIRE(options->pointer_mode == JPOINTER_MODE_HOST || options->pointer_mode == JPOINTER_MODE_DEVICE,
+             JSTATUS_INVALID_VALUE);
+    JREQUIRE(options->result_policy == JRESULT_POLICY_FAST || options->result_policy == JRESULT_POLICY_SAME_BITS,
+             JSTATUS_INVALID_VALUE);
+    JREQUIRE(ji_stream_is_of(options->stream, device), JSTATUS_INVALID_VALUE);
+    JREQUIRE(options->allocator == NULL || jallocator_device(options->allocator) == device, JSTATUS_INVALID_VALUE);
+    return JSTATUS_SUCCESS;
+}
+
+/* Frees a handle, perhaps half built, that holds no workspace. */
+static void handle_free(jhandle_t *handle) {
+    if (handle == NULL)
+        return;
+    if (handle->owns_allocator)
+        (void)jallocator_destroy(handle->allocator);
+    else if (handle->allocator != NULL)
+        (void)jallocator_release(handle->allocator);
+    (void)jevent_destroy(handle->event);
+    handle->state = JI_HANDLE_DESTROYED;
+    ji_metadata_free(handle);
+}
+
+jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
+    static const jhandle_options_t defaults = JHANDLE_OPTIONS_INIT;
+    JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
+    if (options == NULL)
+        options = &defaults;
+    jdevice_t *device = options->device ? options->device : jdevice_host();
+    jstatus_t status = handle_check_options(options, device);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    handle_environment_t environment;
+    status = handle_read_environment(jdevice_name(device), &environment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    ji_fork_watch();
+
+    jhandle_t *handle;
+    JTRY_ALLOC(handle = ji_metadata_zalloc(sizeof *handle));
+    handle->state = JI_HANDLE_READY;
+    handle->fork_generation = ji_fork_generation;
+    handle->device = device;
+    handle->stream = options->stream;
+    handle->pointer_mode = options->pointer_mode;
+    handle->result_policy = options->set_result_policy ? options->result_policy : environment.result_policy;
+    handle->layers = environment.layers;
+    handle->budget_bytes = options->budget_bytes ? options->budget_bytes : environment.budget_bytes;
+    handle->granule_mask = jdevice_granule_bytes(device) - 1;
+    handle->block_count = 1;
+    if (options->allocator != NULL) {
+        JTRY(jallocator_retain(options->allocator));
+        handle->allocator = options->allocator;
+    } else {
+        JTRY(jallocator_create_device(device, JMEMORY_DEVICE, &handle->allocator));
+        handle->owns_allocator = true;
+    }
+
+    size_t preallocate = options->preallocate_bytes ? options->preallocate_bytes : environment.preallocate_bytes;
+    if (preallocate != 0) {
+        ji_block_t block;
+        if (!ji_size_round_up(preallocate, handle->granule_mask + 1, &preallocate)) {
+            status = ji_fail(JSTATUS_INVALID_SIZE, "%s: the size to preallocate is too large", __func__);
+            goto done;
+        }
+        JTRY(ji_workspace_take(handle, preallocate, &block));
+        ji_workspace_adopt(handle, block, JHANDLE_MODE_PREALLOCATE);
+    }
+    *out = handle;
+    handle = NULL;
+done:
+    handle_free(handle);
+    return status;
+}
+
+jstatus_t jhandle_destroy(jhandle_t *handle) {
+    if (handle == NULL)
+        return JSTATUS_SUCCESS;
+    jstatus_t status = ji_handle_check_idle(handle, __func__);
+    bool forked = status == JSTATUS_FORKED;
+    if (status != JSTATUS_SUCCESS && !forked)
+        return status;
+    if (forked) { /* the stream's thread is the parent's: there is nothing to wait for here */
+        handle->workspace_used = false;
+        handle->depth = 0;
+    }
+    jstatus_t retired = ji_workspace_retire(handle);
+    if (retired != JSTATUS_SUCCESS)
+        return jhandle_fail(handle, retired, "%s: waiting for the stream: %s", __func__, jstatus_last_message());
+    handle_free(handle);
+    return status;
+}
+
+jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream) {
+    jstatus_t status = ji_handle_check_idle(handle, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (!ji_stream_is_of(stream, handle->device))
+        return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: the stream is not of %s", __func__,
+                            jdevice_name(handle->device));
+    if (stream == handle->stream)
+        return JSTATUS_SUCCESS;
+    if (handle->workspace_used) {
+        if (handle->event == NULL)
+            status = jevent_create(handle->device, &handle->event);
+        if (status == JSTATUS_SUCCESS)
+            status = jevent_record(handle->event, handle->stream);
+        if (status == JSTATUS_SUCCESS)
+            status = jevent_wait(handle->event, stream);
+        if (status != JSTATUS_SUCCESS)
+            return jhandle_fail(handle, status, "%s: ordering the streams: %s", __func__, jstatus_last_message());
+    }
+    handle->stream = stream;
+    return JSTATUS_SUCCESS;
+}
+
+jdevice_t *jhandle_device(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->device : NULL; }
+jallocator_t *jhandle_allocator(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->allocator : NULL; }
+unsigned jhandle_layers(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->layers : 0; }
+
+/* A getter: checks the handle and the out-parameter, then copies one value. */
+#define HANDLE_GET(handle, out, value)                                                                                 \
+    do {                                                                                                               \
+        if (!ji_handle_is_valid(handle))                                                                               \
+            return ji_fail(JSTATUS_INVALID_HANDLE, "%s: not a live handle", __func__);                                 \
+        if ((out) == NULL)                                                                                             \
+            return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__, #out);                    \
+        *(out) = (value);                                                                                              \
+        return JSTATUS_SUCCESS;                                                                                        \
+    } while (0)
+
+/* A setter: checks the handle and the value, then stores it. */
+#define HANDLE_SET(handle, member, value, allowed)                                                                     \
+    do {                                                                                                               \
+        jstatus_t status_ = ji_handle_check(handle, __func__);                                                         \
+        if (status_ != JSTATUS_SUCCESS)                                                                                \
+            return status_;                                                                                            \
+        if (!(allowed))                                                                                                \
+            return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: requires %s", __func__, #allowed);                 \
+        (handle)->member = (value);                                                                                    \
+        return JSTATUS_SUCCESS;                                                                                        \
+    } while (0)
+
+jstatus_t jhandle_get_mode(jhandle_t *handle, jhandle_mode_t *mode) { HANDLE_GET(handle, mode, handle->mode); }
+jstatus_t jhandle_get_workspace_size(jhandle_t *handle, size_t *size_bytes) {
+    HANDLE_GET(handle, size_bytes, ji_workspace_bytes(handle));
+}
+jstatus_t jhandle_get_budget(jhandle_t *handle, size_t *budget_bytes) {
+    HANDLE_GET(handle, budget_bytes, handle->budget_bytes);
+}
+jstatus_t jhandle_get_stream(jhandle_t *handle, jstream_t **stream) { HANDLE_GET(handle, stream, handle->stream); }
+jstatus_t jhandle_get_pointer_mode(jhandle_t *handle, jpointer_mode_t *mode) {
+    HANDLE_GET(handle, mode, handle->pointer_mode);
+}
+jstatus_t jhandle_get_result_policy(jhandle_t *handle, jresult_policy_t *policy) {
+    HANDLE_GET(handle, policy, handle->result_policy);
+}
+jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes) {
+    HANDLE_SET(handle, budget_bytes, budget_bytes, true);
+}
+jstatus_t jhandle_seal(jhandle_t *handle) { HANDLE_SET(handle, sealed, true, true); }
+jstatus_t jhandle_unseal(jhandle_t *handle) { HANDLE_SET(handle, sealed, false, true); }
+jstatus_t jhandle_set_pointer_mode(jhandle_t *handle, jpointer_mode_t mode) {
+    HANDLE_SET(handle, pointer_mode, mode, mode == JPOINTER_MODE_HOST || mode == JPOINTER_MODE_DEVICE);
+}
+jstatus_t jhandle_set_result_policy(jhandle_t *handle, jresult_policy_t policy) {
+    HANDLE_SET(handle, result_policy, policy, policy == JRESULT_POLICY_FAST || policy == JRESULT_POLICY_SAME_BITS);
+}
+
+jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
+    if (!ji_handle_is_valid(handle))
+        return ji_fail(JSTATUS_INVALID_HANDLE, "%s: not a live handle", __func__);
+    if (stats == NULL)
+        return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: stats is NULL", __func__);
+    if (stats->struct_size != sizeof *stats)
+        return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: struct_size is %zu, not %zu", __func__,
+                            stats->struct_size, sizeof *stats);
+    jhandle_stats_t now = {
+        .struct_size = sizeof now,
+        .borrow_count = handle->borrow_count,
+        .in_use_bytes = handle->in_use,
+        .high_watermark_bytes = handle->high_watermark,
+        .growth_count = handle->growth_count,
+        .allocation_count = handle->allocation_count,
+        .deallocation_count = handle->deallocation_count,
+        .synchronization_count = handle->synchronization_count,
+        .degraded_count = handle->degraded_count,
+        .misuse_count = handle->misuse_count,
+    };
+    for (uint32_t i = 0; i < handle->depth; ++i)
+        now.live_borrow_count += !handle->frames[i].ended;
+    memcpy(now.rung_count, handle->rung_count, sizeof now.rung_count);
+    memcpy(now.peak_routine, handle->peak_routine, sizeof now.peak_routine);
+    memcpy(now.peak_shape, handle->peak_shape, sizeof now.peak_shape);
+    *stats = now;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jhandle_clear_stats(jhandle_t *handle) {
+    jstatus_t status = ji_handle_check(handle, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    handle->borrow_count = handle->growth_count = handle->allocation_count = handle->deallocation_count = 0;
+    handle->synchronization_count = handle->degraded_count = handle->misuse_count = 0;
+    memset(handle->rung_count, 0, sizeof handle->rung_count);
+    memset(handle->peak_routine, 0, sizeof handle->peak_routine);
+    memset(handle->peak_shape, 0, sizeof handle->peak_shape);
+    handle->high_watermark = handle->in_use;
+    return JSTATUS_SUCCESS;
+}
+
+const char *jhandle_last_message(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->message : ""; }
+
+jstatus_t jhandle_fail(jhandle_t *handle, jstatus_t status, const char *format, ...) {
+    char message[sizeof handle->message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments); /* apart: the old message may be among the arguments */
+    va_end(arguments);
+    if (ji_handle_is_valid(handle))
+        memcpy(handle->message, message, sizeof message);
+    jlog_write(JLOG_INFO, format, "%s: %s", jstatus_name(status), message);
+    return ji_fail(status, "%s", message);
+}

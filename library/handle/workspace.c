@@ -1,0 +1,212 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The workspace's blocks: how they are taken, grown, changed and given back.
+ *
+ * Default mode holds one block that is as large as any call needed. A nested borrow that does not fit cannot move what the
+ * outer borrows point to, so it gets a further block; when the handle is idle the next borrow makes one block of them. New
+ * memory is always taken before old memory is given back: a growth that fails leaves the handle as it was.
+ *
+ * Memory is given back only after the stream has passed the last use. That is the one reason why a handle ever waits. */
+
+#include "handle/handle.h"
+
+size_t ji_workspace_bytes(const jhandle_t *handle) {
+    size_t total = 0;
+    for (unsigned i = 0; i < handle->block_count; ++i)
+        total += handle->blocks[i].size_bytes;
+    return total;
+}
+
+jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, ji_block_t *block) {
+    void *pointer;
+    jstatus_t status =
+        jallocator_allocate(handle->allocator, size_bytes, handle->granule_mask + 1, handle->stream, &pointer);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    ++handle->allocation_count;
+    *block = (ji_block_t){(uintptr_t)pointer, size_bytes};
+    return JSTATUS_SUCCESS;
+}
+
+/* Waits until the stream no longer uses the workspace. */
+static jstatus_t workspace_wait(jhandle_t *handle) {
+    bool runs_inline = handle->device->kind == JDEVICE_HOST && handle->stream == NULL;
+    if (handle->workspace_used && !runs_inline) {
+        jstatus_t status = jstream_synchronize(handle->device, handle->stream);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        ++handle->synchronization_count;
+    }
+    handle->workspace_used = false;
+    return JSTATUS_SUCCESS;
+}
+
+static void workspace_give_back(jhandle_t *handle, ji_block_t block) {
+    if (block.base == 0)
+        return;
+    ++handle->deallocation_count;
+    jstatus_t status = jallocator_deallocate(handle->allocator, (void *)block.base, block.size_bytes, handle->stream);
+    if (status != JSTATUS_SUCCESS)
+        jlog_write(JLOG_WARNING, workspace_give_back, "giving back %zu bytes of workspace: %s: %s", block.size_bytes,
+                   jstatus_name(status), jstatus_last_message());
+}
+
+/* Lends from this block from now on. */
+static void workspace_open(jhandle_t *handle, uint32_t index) {
+    handle->block = index;
+    handle->top = handle->blocks[index].base;
+    handle->limit = handle->top + handle->blocks[index].size_bytes;
+}
+
+void ji_workspace_adopt(jhandle_t *handle, ji_block_t block, jhandle_mode_t mode) {
+    handle->mode = mode;
+    handle->blocks[0] = block;
+    handle->block_count = 1;
+    workspace_open(handle, 0);
+}
+
+jstatus_t ji_workspace_retire(jhandle_t *handle) {
+    if (handle->mode == JHANDLE_MODE_USER_OWNED) {
+        handle->blocks[0] = (ji_block_t){0, 0};
+    } else {
+        jstatus_t status = workspace_wait(handle);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        while (handle->block_count > 0)
+            workspace_give_back(handle, handle->blocks[--handle->block_count]);
+    }
+    ji_workspace_adopt(handle, (ji_block_t){0, 0}, handle->mode);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t workspace_refuse_growth(jhandle_t *handle, jstatus_t status, size_t needed, const char *routine,
+                                         const char *why) {
+    return jhandle_fail(handle, status, "%s needs %zu bytes of workspace, %zu of %zu are free: %s",
+                        routine ? routine : "a borrow", needed, (size_t)(handle->limit - handle->top),
+                        ji_workspace_bytes(handle), why);
+}
+
+/* A further block for a nested borrow: one that an earlier nested borrow left, or a new one in place of those. */
+static jstatus_t workspace_extend(jhandle_t *handle, size_t needed, const char *routine) {
+    for (uint32_t i = handle->block + 1; i < handle->block_count; ++i)
+        if (handle->blocks[i].size_bytes >= needed) {
+            workspace_open(handle, i);
+            return JSTATUS_SUCCESS;
+        }
+    if (handle->sealed)
+        return workspace_refuse_growth(handle, JSTATUS_SEALED, needed, routine, "the handle is sealed");
+    if (handle->budget_bytes != 0 && ji_workspace_bytes(handle) + needed > handle->budget_bytes)
+        return workspace_refuse_growth(handle, JSTATUS_MEMORY_ERROR, needed, routine, "the budget does not allow more");
+
+    ji_block_t block;
+    jstatus_t status = ji_workspace_take(handle, needed, &block);
+    if (status != JSTATUS_SUCCESS)
+        return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
+    if (handle->block + 1 < handle->block_count) {
+        status = workspace_wait(handle);
+        if (status != JSTATUS_SUCCESS) {
+            workspace_give_back(handle, block);
+            return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
+        }
+        while (handle->block_count > handle->block + 1)
+            workspace_give_back(handle, handle->blocks[--handle->block_count]);
+    }
+    handle->blocks[handle->block_count] = block;
+    workspace_open(handle, handle->block_count++);
+    ++handle->growth_count;
+    return JSTATUS_SUCCESS;
+}
+
+/* One block of `wanted` bytes in place of all. */
+static jstatus_t workspace_replace(jhandle_t *handle, size_t wanted, size_t needed, const char *routine) {
+    if (handle->sealed)
+        return workspace_refuse_growth(handle, JSTATUS_SEALED, needed, routine, "the handle is sealed");
+    if (handle->budget_bytes != 0 && wanted > handle->budget_bytes)
+        return workspace_refuse_growth(handle, JSTATUS_MEMORY_ERROR, needed, routine, "the budget does not allow more");
+    ji_block_t block;
+    jstatus_t status = ji_workspace_take(handle, wanted, &block);
+    if (status != JSTATUS_SUCCESS)
+        return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
+    status = ji_workspace_retire(handle);
+    if (status != JSTATUS_SUCCESS) {
+        workspace_give_back(handle, block);
+        return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
+    }
+    ji_workspace_adopt(handle, block, JHANDLE_MODE_DEFAULT);
+    ++handle->growth_count;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine) {
+    bool fits = needed <= (size_t)(handle->limit - handle->top);
+    if (handle->mode != JHANDLE_MODE_DEFAULT)
+        return fits ? JSTATUS_SUCCESS
+                    : workspace_refuse_growth(handle, JSTATUS_MEMORY_ERROR, needed, routine, "the mode does not grow");
+    if (handle->depth > 0)
+        return fits ? JSTATUS_SUCCESS : workspace_extend(handle, needed, routine);
+    if (handle->block_count == 1)
+        return fits ? JSTATUS_SUCCESS : workspace_replace(handle, needed, needed, routine);
+
+    /* Idle with several blocks: together they served, so one of their sum will. Where that cannot be had now, the first
+     * block still serves what fits it. */
+    size_t held = ji_workspace_bytes(handle);
+    if (fits && handle->sealed)
+        return JSTATUS_SUCCESS;
+    jstatus_t status = workspace_replace(handle, held > needed ? held : needed, needed, routine);
+    return fits && status == JSTATUS_MEMORY_ERROR ? JSTATUS_SUCCESS : status;
+}
+
+jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes) {
+    jstatus_t status = ji_handle_check_idle(handle, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    size_t rounded;
+    if (!ji_size_round_up(size_bytes, handle->granule_mask + 1, &rounded))
+        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes are too many", __func__, size_bytes);
+
+    ji_block_t block = {0, 0};
+    if (rounded != 0) {
+        status = ji_workspace_take(handle, rounded, &block);
+        if (status != JSTATUS_SUCCESS)
+            return jhandle_fail(handle, status, "%s: %zu bytes: %s", __func__, rounded, jstatus_last_message());
+    }
+    status = ji_workspace_retire(handle);
+    if (status != JSTATUS_SUCCESS) {
+        workspace_give_back(handle, block);
+        return jhandle_fail(handle, status, "%s: waiting for the stream: %s", __func__, jstatus_last_message());
+    }
+    ji_workspace_adopt(handle, block, rounded != 0 ? JHANDLE_MODE_MANUAL : JHANDLE_MODE_DEFAULT);
+    handle->sealed = false;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_bytes) {
+    jstatus_t status = ji_handle_check_idle(handle, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (((uintptr_t)pointer & handle->granule_mask) != 0)
+        return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %p is not aligned to %zu bytes", __func__, pointer,
+                            handle->granule_mask + 1);
+    status = ji_workspace_retire(handle);
+    if (status != JSTATUS_SUCCESS)
+        return jhandle_fail(handle, status, "%s: waiting for the stream: %s", __func__, jstatus_last_message());
+    size_bytes &= ~handle->granule_mask;
+    bool given = pointer != NULL && size_bytes != 0;
+    ji_workspace_adopt(handle, given ? (ji_block_t){(uintptr_t)pointer, size_bytes} : (ji_block_t){0, 0},
+                       given ? JHANDLE_MODE_USER_OWNED : JHANDLE_MODE_DEFAULT);
+    handle->sealed = false;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jhandle_trim(jhandle_t *handle, size_t keep_bytes) {
+    jstatus_t status = ji_handle_check_idle(handle, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (handle->mode != JHANDLE_MODE_DEFAULT || ji_workspace_bytes(handle) <= keep_bytes)
+        return JSTATUS_SUCCESS;
+    status = ji_workspace_retire(handle);
+    if (status != JSTATUS_SUCCESS)
+        return jhandle_fail(handle, status, "%s: waiting for the stream: %s", __func__, jstatus_last_message());
+    return JSTATUS_SUCCESS;
+}
