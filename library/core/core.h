@@ -75,6 +75,14 @@ static inline bool ji_size_round_up(size_t size, size_t multiple, size_t *rounde
     return true;
 }
 
+/* The place of `text` among choices such as "off|error|warning"; -1 where it is none of them. */
+int ji_config_choice(const char *choices, const char *text);
+
+/* Reads a device's name ("host", "cuda", "hip:3") of `length` characters. Writes it in full: "cuda" becomes "cuda:0".
+ * `kind` is 0 host, 1 cuda, 2 hip. False where it is no device's name. */
+#define JI_DEVICE_NAME_BYTES 16
+bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_NAME_BYTES], int *kind, int *index);
+
 /* Counts forks of this process: an object remembers the count at its creation and is foreign where it differs. */
 extern unsigned ji_fork_generation;
 /* Registers the fork counter; called by whatever remembers the generation. */

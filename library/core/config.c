@@ -1,0 +1,241 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The environment variables and the parsers of their values.
+ *
+ * A value is understood as a whole or refused as a whole, with a message that quotes it. A size of "256M" that is taken
+ * for 256 bytes, as strtoul would, is worse than an error. Nothing here depends on the locale, and no size goes through
+ * floating point: a fraction is cut to whole bytes exactly, whatever the number of its digits.
+ *
+ * Each parser has an inner part that gives only a status, so that jconfig_get() can ask whether a value is valid without
+ * leaving a message behind. A program that runs with more rights than its user has reads the defaults (secure_getenv),
+ * since the log's path and the modules' come from here. */
+
+#define _GNU_SOURCE /* secure_getenv */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+
+/* ctype.h follows the locale, these do not. */
+static bool config_is_digit(char c) { return c >= '0' && c <= '9'; }
+static char config_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+/* A unit: nothing or B, or one of KMGT, which may be followed by B or iB. Gives the power of two. */
+static bool config_parse_unit(const char *text, size_t length, unsigned *shift) {
+    static const char prefixes[] = "kmgt";
+    *shift = 0;
+    if (length == 0)
+        return true;
+    const char *prefix = memchr(prefixes, config_lower(text[0]), sizeof prefixes - 1);
+    if (prefix == NULL)
+        return length == 1 && config_lower(text[0]) == 'b';
+    *shift = 10 * (unsigned)(prefix - prefixes + 1);
+    if (length == 1)
+        return true;
+    if (length == 2)
+        return config_lower(text[1]) == 'b';
+    return length == 3 && config_lower(text[1]) == 'i' && config_lower(text[2]) == 'b';
+}
+
+/* DIGITS[.DIGITS][UNIT] and nothing else. The syntax is judged before the magnitude. */
+static jstatus_t config_size(const char *text, size_t length, size_t *size_bytes) {
+    size_t whole_end = 0;
+    while (whole_end < length && config_is_digit(text[whole_end]))
+        whole_end++;
+    if (whole_end == 0)
+        return JSTATUS_INVALID_CONFIGURATION;
+    size_t end = whole_end;
+    if (end < length && text[end] == '.') {
+        end++;
+        while (end < length && config_is_digit(text[end]))
+            end++;
+        if (end == whole_end + 1)
+            return JSTATUS_INVALID_CONFIGURATION;
+    }
+    unsigned shift;
+    if (!config_parse_unit(text + end, length - end, &shift))
+        return JSTATUS_INVALID_CONFIGURATION;
+
+    size_t whole = 0;
+    for (size_t i = 0; i < whole_end; i++)
+        if (!ji_size_mul(whole, 10, &whole) || !ji_size_add(whole, (size_t)(text[i] - '0'), &whole))
+            return JSTATUS_INVALID_SIZE;
+    if (!ji_size_mul(whole, (size_t)1 << shift, &whole))
+        return JSTATUS_INVALID_SIZE;
+
+    /* 0.d1 d2 ... times 2^shift, from the last digit to the first. Cutting at each step loses nothing, because
+     * floor((n + x) / 10) = floor((n + floor(x)) / 10) for a whole number n. The value stays below 10 * 2^40. */
+    uint64_t fraction = 0;
+    for (size_t i = end; i > whole_end + 1; i--)
+        fraction = (((uint64_t)(text[i - 1] - '0') << shift) + fraction) / 10;
+    if (!ji_size_add(whole, (size_t)fraction, &whole))
+        return JSTATUS_INVALID_SIZE;
+    *size_bytes = whole;
+    return JSTATUS_SUCCESS;
+}
+
+bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_NAME_BYTES], int *kind, int *index) {
+    static const char *const kinds[] = {"host", "cuda", "hip"};
+    for (int k = 0; k < 3; k++) {
+        size_t stem = strlen(kinds[k]);
+        if (length < stem || memcmp(text, kinds[k], stem) != 0)
+            continue;
+        const char *digits = text + stem + 1;
+        size_t count = length > stem ? length - stem - 1 : 0;
+        long value = 0;
+        if (length > stem) {
+            /* A number is written in one way only: no leading zeros; nine digits fit an int. */
+            if (k == 0 || text[stem] != ':' || count == 0 || count > 9 || (count > 1 && digits[0] == '0'))
+                return false;
+            for (size_t i = 0; i < count; i++) {
+                if (!config_is_digit(digits[i]))
+                    return false;
+                value = value * 10 + (digits[i] - '0');
+            }
+        }
+        memcpy(name, kinds[k], stem + 1);
+        if (k != 0) {
+            memcpy(name + stem, ":0", 3);
+            if (count > 0) {
+                memcpy(name + stem + 1, digits, count);
+                name[stem + 1 + count] = '\0';
+            }
+        }
+        *kind = k;
+        *index = (int)value;
+        return true;
+    }
+    return false;
+}
+
+/* The clauses of a device size, one after the other. */
+typedef struct config_clause {
+    const char *text; /* the size */
+    size_t length;
+    char device[JI_DEVICE_NAME_BYTES]; /* empty: for every device */
+} config_clause_t;
+
+/* Takes the clause at *cursor, which then is at the next one, or NULL behind the last. */
+static bool config_next_clause(const char **cursor, config_clause_t *clause) {
+    size_t length = strcspn(*cursor, ";");
+    const char *equals = memchr(*cursor, '=', length);
+    clause->text = *cursor;
+    clause->length = length;
+    clause->device[0] = '\0';
+    if (equals != NULL) {
+        int kind, index;
+        if (!ji_config_device_name(*cursor, (size_t)(equals - *cursor), clause->device, &kind, &index))
+            return false;
+        clause->text = equals + 1;
+        clause->length = (size_t)(*cursor + length - clause->text);
+    }
+    *cursor = (*cursor)[length] == ';' ? *cursor + length + 1 : NULL;
+    return true;
+}
+
+/* Every clause must be right, the ones for other devices too; a device is named at most once, and the size for all
+ * devices comes first. */
+static jstatus_t config_device_size(const char *text, const char *device_name, size_t *size_bytes) {
+    char wanted[JI_DEVICE_NAME_BYTES] = "";
+    int kind, index;
+    ji_config_device_name(device_name, strlen(device_name), wanted, &kind, &index);
+
+    size_t result = 0;
+    bool first = true;
+    for (const char *cursor = text; cursor != NULL; first = false) {
+        const char *begin = cursor;
+        config_clause_t clause, earlier;
+        size_t size;
+        if (!config_next_clause(&cursor, &clause) || (clause.device[0] == '\0' && !first))
+            return JSTATUS_INVALID_CONFIGURATION;
+        jstatus_t status = config_size(clause.text, clause.length, &size);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        for (const char *before = text; before != begin;) {
+            config_next_clause(&before, &earlier);
+            if (strcmp(earlier.device, clause.device) == 0)
+                return JSTATUS_INVALID_CONFIGURATION;
+        }
+        if (clause.device[0] == '\0' || strcmp(clause.device, wanted) == 0)
+            result = size;
+    }
+    *size_bytes = result;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t config_refuse(jstatus_t status, const char *text, const char *expected) {
+    if (status == JSTATUS_INVALID_SIZE)
+        return ji_fail(status, "\"%.200s\": more bytes than this machine can address", text);
+    return ji_fail(status, "\"%.200s\" is not understood: expected %s", text, expected);
+}
+
+jstatus_t jconfig_parse_size(const char *text, size_t *size_bytes) {
+    JREQUIRE(text != NULL && size_bytes != NULL, JSTATUS_INVALID_POINTER);
+    jstatus_t status = config_size(text, strlen(text), size_bytes);
+    return status == JSTATUS_SUCCESS ? status
+                                     : config_refuse(status, text, "a number of bytes such as 0, 4096, 256M or 1.5GiB");
+}
+
+jstatus_t jconfig_parse_device_size(const char *text, const char *device_name, size_t *size_bytes) {
+    JREQUIRE(text != NULL && device_name != NULL && size_bytes != NULL, JSTATUS_INVALID_POINTER);
+    jstatus_t status = config_device_size(text, device_name, size_bytes);
+    return status == JSTATUS_SUCCESS
+               ? status
+               : config_refuse(status, text, "SIZE[;DEVICE=SIZE]..., such as 256M or 64M;cuda:0=1.5GiB");
+}
+
+int ji_config_choice(const char *choices, const char *text) {
+    size_t length = strlen(text);
+    for (int place = 0;; place++) {
+        size_t choice = strcspn(choices, "|");
+        if (choice == length && memcmp(choices, text, length) == 0)
+            return place;
+        if (choices[choice] == '\0')
+            return -1;
+        choices += choice + 1;
+    }
+}
+
+static bool config_is_valid(jconfig_t which, const char *syntax, const char *value) {
+    size_t ignored;
+    switch (which) {
+    case JCONFIG_JALLOC_DEVICE_MEMORY_SIZE:
+    case JCONFIG_JALLOC_BUDGET:
+        return config_device_size(value, "host", &ignored) == JSTATUS_SUCCESS;
+    case JCONFIG_JALLOC_RESULT_POLICY:
+    case JCONFIG_JALLOC_LOG_LEVEL:
+        return ji_config_choice(syntax, value) >= 0;
+    case JCONFIG_JALLOC_LAYER:
+        return value[0] >= '0' && value[0] <= '7' && value[1] == '\0';
+    case JCONFIG_JALLOC_MODULE_PATH:
+        /* Never relative to wherever the program happens to be. */
+        return value[0] == '\0' || value[0] == '/';
+    case JCONFIG_JALLOC_LOG_PATH:
+    case JCONFIG_COUNT:
+        break;
+    }
+    return true;
+}
+
+jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry) {
+    static const struct {
+        const char *name, *fallback, *syntax, *meaning;
+    } table[] = {
+#define CONFIG_ROW(name, fallback, syntax, meaning) {#name, fallback, syntax, meaning},
+        JCONFIG_LIST(CONFIG_ROW)
+#undef CONFIG_ROW
+    };
+    JREQUIRE((size_t)which < JCONFIG_COUNT, JSTATUS_INVALID_VALUE);
+    JREQUIRE(entry != NULL, JSTATUS_INVALID_POINTER);
+    const char *value = secure_getenv(table[which].name);
+    entry->name = table[which].name;
+    entry->value = value != NULL ? value : table[which].fallback;
+    entry->fallback = table[which].fallback;
+    entry->syntax = table[which].syntax;
+    entry->meaning = table[which].meaning;
+    entry->from_environment = value != NULL;
+    entry->valid = config_is_valid(which, entry->syntax, entry->value);
+    return JSTATUS_SUCCESS;
+}
