@@ -22,17 +22,16 @@
  * Invariants: a primitive allocates nothing, checks nothing and cannot fail; what it reads through pointers is read when
  * it runs, in stream order. Sizes are not negative and leading dimensions are right when a block leaves the checks. */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "handle/handle.h" /* its fields and inline functions: ji_* functions do not cross the libraries */
 #include "jalloc/borrow.h"
-#include "jalloc/handle.h"
 #include "jalloc/jblas.h"
 #include "jalloc/log.h"
-
-#define JI_LIKELY_(condition) __builtin_expect(!!(condition), 1)
-#define JI_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- Element types: the first four of jdatatype_t, in the order s d c z ---- */
 
@@ -88,10 +87,13 @@ static inline bool ji_scalar_is(const ji_scalar_t *scalar, jdatatype_t type, dou
 
 /* ---- Argument blocks, one per BLAS level ---- */
 
-/* First member of every block. */
+typedef struct ji_row ji_row_t;
+
+/* First member of every block: {type, 0, &ji_row_<routine>}. */
 typedef struct ji_head {
-    jdatatype_t type; /* of the matrices and vectors */
-    int rung;         /* set by ji_run_plan: the rung taken, for the log; 0 elsewhere */
+    jdatatype_t type;    /* of the matrices and vectors */
+    int rung;            /* set by ji_run_plan: the rung taken, for the log; 0 elsewhere */
+    const ji_row_t *row; /* what the log and the messages know of the routine; primitives do not look */
 } ji_head_t;
 
 typedef struct ji_vector { /* level 1 */
@@ -203,31 +205,32 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
 
 /* ---- What a routine reads of its handle ---- */
 
-static inline bool ji_is_query(const jhandle_t *handle) { return jhandle_is_size_query(handle); }
-static inline jstream_t *ji_stream(jhandle_t *handle) {
-    jstream_t *stream = NULL;
-    (void)jhandle_get_stream(handle, &stream);
-    return stream;
-}
-static inline bool ji_host_pointers(jhandle_t *handle) {
-    jpointer_mode_t mode = JPOINTER_MODE_HOST;
-    (void)jhandle_get_pointer_mode(handle, &mode);
-    return mode == JPOINTER_MODE_HOST;
-}
-static inline bool ji_same_bits(jhandle_t *handle) {
-    jresult_policy_t policy = JRESULT_POLICY_FAST;
-    (void)jhandle_get_result_policy(handle, &policy);
-    return policy == JRESULT_POLICY_SAME_BITS;
-}
+static inline bool ji_is_query(const jhandle_t *handle) { return handle->state == JI_HANDLE_QUERYING; }
+static inline bool ji_host_pointers(const jhandle_t *handle) { return handle->pointer_mode == JPOINTER_MODE_HOST; }
 
 static inline jstatus_t ji_run_bytes(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes) {
-    if (JI_LIKELY_(ji_stream(handle) == NULL)) {
+    if (JI_LIKELY(handle->stream == NULL)) { /* only the host device is served so far: NULL means inline */
         ji_host_primitives[primitive](block);
         return JSTATUS_SUCCESS;
     }
     return ji_enqueue(handle, primitive, block, block_bytes);
 }
 #define ji_run(handle, primitive, block) ji_run_bytes(handle, primitive, block, sizeof *(block))
+
+/* Takes a scalar: copied now in host pointer mode, left where it is in device mode. */
+static inline void ji_take(const jhandle_t *handle, ji_scalar_t *scalar, jdatatype_t type) {
+    if (!ji_host_pointers(handle))
+        return;
+    memcpy(&scalar->value, scalar->pointer, ji_sizeof(type));
+    scalar->pointer = NULL;
+}
+/* Ends a call that has a result: in host pointer mode it must be there on return. */
+jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status);
+static inline jstatus_t ji_return_result(jhandle_t *handle, jstatus_t status) {
+    if (JI_LIKELY(handle->stream == NULL) || !ji_host_pointers(handle))
+        return status;
+    return ji_wait_for_result(handle, status);
+}
 
 /* ---- Plans ---- */
 
@@ -241,7 +244,7 @@ jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan, j
 jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan);
 
 /* The algorithms. Sizes are > 0, pointers are there, alpha is taken (ji_scalar_t) or on the device. Each `plan` uses
- * ji_routine_name(&ji_row_<routine>, type) as its routine, and bits_class so that the rungs with the same bits agree. */
+ * ji_routine_name(&block->head) as its routine, and bits_class so that the rungs with the same bits agree. */
 void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 /* trtri, potrf: *info is the caller's host variable in host pointer mode on a NULL stream; otherwise it is written in
@@ -268,68 +271,134 @@ jstatus_t ji_asum_run(jhandle_t *handle, const void *vector, const jborrow_t *ws
 
 /* ---- Rows: what the log and the messages know of a routine ---- */
 
-typedef struct ji_row {
+struct ji_row {
     const char *name;     /* jblas-bench's -f */
     const char *names[4]; /* the public name by type; NULL: no such routine */
     const char *format;   /* the arguments in the order of BLAS, by the names that jblas-bench has for them */
     char level;           /* '1' '2' '3': which block */
-} ji_row_t;
+};
 
-/* X(row, name, s, d, c, z, level, format). One line makes a routine loggable; its file makes it callable. */
-#define JI_ROW_LIST(X)                                                                                                 \
-    X(asum, "asum", "sasum", "dasum", "scasum", "dzasum", '1', "n x incx result")                                      \
-    X(axpy, "axpy", "saxpy", "daxpy", "caxpy", "zaxpy", '1', "n alpha x incx y incy")                                  \
-    X(copy, "copy", "scopy", "dcopy", "ccopy", "zcopy", '1', "n x incx y incy")                                        \
-    X(dot, "dot", "sdot", "ddot", NULL, NULL, '1', "n x incx y incy result")                                           \
-    X(dotu, "dotu", NULL, NULL, "cdotu", "zdotu", '1', "n x incx y incy result")                                       \
-    X(dotc, "dotc", NULL, NULL, "cdotc", "zdotc", '1', "n x incx y incy result")                                       \
-    X(iamax, "iamax", "isamax", "idamax", "icamax", "izamax", '1', "n x incx result")                                  \
-    X(nrm2, "nrm2", "snrm2", "dnrm2", "scnrm2", "dznrm2", '1', "n x incx result")                                      \
-    X(scal, "scal", "sscal", "dscal", "cscal", "zscal", '1', "n alpha x incx")                                         \
-    X(csscal, "csscal", NULL, NULL, "csscal", NULL, '1', "n realalpha x incx")                                         \
-    X(zdscal, "zdscal", NULL, NULL, NULL, "zdscal", '1', "n realalpha x incx")                                         \
-    X(swap, "swap", "sswap", "dswap", "cswap", "zswap", '1', "n x incx y incy")                                        \
-    X(gemv, "gemv", "sgemv", "dgemv", "cgemv", "zgemv", '2', "transA m n alpha A lda x incx beta y incy")              \
-    X(ger, "ger", "sger", "dger", NULL, NULL, '2', "m n alpha x incx y incy A lda")                                    \
-    X(geru, "geru", NULL, NULL, "cgeru", "zgeru", '2', "m n alpha x incx y incy A lda")                                \
-    X(gerc, "gerc", NULL, NULL, "cgerc", "zgerc", '2', "m n alpha x incx y incy A lda")                                \
-    X(symv, "symv", "ssymv", "dsymv", NULL, NULL, '2', "uplo n alpha A lda x incx beta y incy")                        \
-    X(hemv, "hemv", NULL, NULL, "chemv", "zhemv", '2', "uplo n alpha A lda x incx beta y incy")                        \
-    X(syr, "syr", "ssyr", "dsyr", NULL, NULL, '2', "uplo n alpha x incx A lda")                                        \
-    X(her, "her", NULL, NULL, "cher", "zher", '2', "uplo n realalpha x incx A lda")                                    \
-    X(trmv, "trmv", "strmv", "dtrmv", "ctrmv", "ztrmv", '2', "uplo transA diag n A lda x incx")                        \
-    X(trsv, "trsv", "strsv", "dtrsv", "ctrsv", "ztrsv", '2', "uplo transA diag n A lda x incx")                        \
-    X(gemm, "gemm", "sgemm", "dgemm", "cgemm", "zgemm", '3', "transA transB m n k alpha A lda B ldb beta C ldc")       \
-    X(symm, "symm", "ssymm", "dsymm", "csymm", "zsymm", '3', "side uplo m n alpha A lda B ldb beta C ldc")             \
-    X(hemm, "hemm", NULL, NULL, "chemm", "zhemm", '3', "side uplo m n alpha A lda B ldb beta C ldc")                   \
-    X(syrk, "syrk", "ssyrk", "dsyrk", "csyrk", "zsyrk", '3', "uplo transA n k alpha A lda beta C ldc")                 \
-    X(herk, "herk", NULL, NULL, "cherk", "zherk", '3', "uplo transA n k realalpha A lda realbeta C ldc")               \
-    X(trmm, "trmm", "strmm", "dtrmm", "ctrmm", "ztrmm", '3', "side uplo transA diag m n alpha A lda B ldb")            \
-    X(trsm, "trsm", "strsm", "dtrsm", "ctrsm", "ztrsm", '3', "side uplo transA diag m n alpha A lda B ldb")            \
-    X(trtri, "trtri", "strtri", "dtrtri", "ctrtri", "ztrtri", '3', "uplo diag n A lda info")                           \
-    X(geam, "geam", "sgeam", "dgeam", "cgeam", "zgeam", '3', "transA transB m n alpha A lda beta B ldb C ldc")         \
-    X(gemm_batched, "gemm_batched", "sgemm_batched", "dgemm_batched", "cgemm_batched", "zgemm_batched", '3',           \
-      "transA transB m n k alpha A lda B ldb beta C ldc batch_count")                                                  \
-    X(gemm_strided_batched, "gemm_strided_batched", "sgemm_strided_batched", "dgemm_strided_batched",                  \
-      "cgemm_strided_batched", "zgemm_strided_batched", '3',                                                           \
-      "transA transB m n k alpha A lda stride_a B ldb stride_b beta C ldc stride_c batch_count")                       \
-    X(potrf, "potrf", "spotrf", "dpotrf", "cpotrf", "zpotrf", '3', "uplo n A lda info")                                \
-    X(potrs, "potrs", "spotrs", "dpotrs", "cpotrs", "zpotrs", '3', "uplo n nrhs A lda B ldb")
+/* X(name, s, d, c, z, level, format). One line makes a routine loggable; its file makes it callable. */
+#define JI_ROW_LIST(X) \
+    X(asum, "jblas_sasum", "jblas_dasum", "jblas_scasum", "jblas_dzasum", '1', "n x incx result") \
+    X(axpy, "jblas_saxpy", "jblas_daxpy", "jblas_caxpy", "jblas_zaxpy", '1', "n alpha x incx y incy") \
+    X(copy, "jblas_scopy", "jblas_dcopy", "jblas_ccopy", "jblas_zcopy", '1', "n x incx y incy") \
+    X(dot, "jblas_sdot", "jblas_ddot", NULL, NULL, '1', "n x incx y incy result") \
+    X(dotu, NULL, NULL, "jblas_cdotu", "jblas_zdotu", '1', "n x incx y incy result") \
+    X(dotc, NULL, NULL, "jblas_cdotc", "jblas_zdotc", '1', "n x incx y incy result") \
+    X(iamax, "jblas_isamax", "jblas_idamax", "jblas_icamax", "jblas_izamax", '1', "n x incx result") \
+    X(nrm2, "jblas_snrm2", "jblas_dnrm2", "jblas_scnrm2", "jblas_dznrm2", '1', "n x incx result") \
+    X(scal, "jblas_sscal", "jblas_dscal", "jblas_cscal", "jblas_zscal", '1', "n alpha x incx") \
+    X(csscal, NULL, NULL, "jblas_csscal", NULL, '1', "n realalpha x incx") \
+    X(zdscal, NULL, NULL, NULL, "jblas_zdscal", '1', "n realalpha x incx") \
+    X(swap, "jblas_sswap", "jblas_dswap", "jblas_cswap", "jblas_zswap", '1', "n x incx y incy") \
+    X(gemv, "jblas_sgemv", "jblas_dgemv", "jblas_cgemv", "jblas_zgemv", '2', "transA m n alpha A lda x incx beta y incy") \
+    X(ger, "jblas_sger", "jblas_dger", NULL, NULL, '2', "m n alpha x incx y incy A lda") \
+    X(geru, NULL, NULL, "jblas_cgeru", "jblas_zgeru", '2', "m n alpha x incx y incy A lda") \
+    X(gerc, NULL, NULL, "jblas_cgerc", "jblas_zgerc", '2', "m n alpha x incx y incy A lda") \
+    X(symv, "jblas_ssymv", "jblas_dsymv", NULL, NULL, '2', "uplo n alpha A lda x incx beta y incy") \
+    X(hemv, NULL, NULL, "jblas_chemv", "jblas_zhemv", '2', "uplo n alpha A lda x incx beta y incy") \
+    X(syr, "jblas_ssyr", "jblas_dsyr", NULL, NULL, '2', "uplo n alpha x incx A lda") \
+    X(her, NULL, NULL, "jblas_cher", "jblas_zher", '2', "uplo n realalpha x incx A lda") \
+    X(trmv, "jblas_strmv", "jblas_dtrmv", "jblas_ctrmv", "jblas_ztrmv", '2', "uplo transA diag n A lda x incx") \
+    X(trsv, "jblas_strsv", "jblas_dtrsv", "jblas_ctrsv", "jblas_ztrsv", '2', "uplo transA diag n A lda x incx") \
+    X(gemm, "jblas_sgemm", "jblas_dgemm", "jblas_cgemm", "jblas_zgemm", '3', "transA transB m n k alpha A lda B ldb beta C ldc") \
+    X(symm, "jblas_ssymm", "jblas_dsymm", "jblas_csymm", "jblas_zsymm", '3', "side uplo m n alpha A lda B ldb beta C ldc") \
+    X(hemm, NULL, NULL, "jblas_chemm", "jblas_zhemm", '3', "side uplo m n alpha A lda B ldb beta C ldc") \
+    X(syrk, "jblas_ssyrk", "jblas_dsyrk", "jblas_csyrk", "jblas_zsyrk", '3', "uplo transA n k alpha A lda beta C ldc") \
+    X(herk, NULL, NULL, "jblas_cherk", "jblas_zherk", '3', "uplo transA n k realalpha A lda realbeta C ldc") \
+    X(trmm, "jblas_strmm", "jblas_dtrmm", "jblas_ctrmm", "jblas_ztrmm", '3', "side uplo transA diag m n alpha A lda B ldb") \
+    X(trsm, "jblas_strsm", "jblas_dtrsm", "jblas_ctrsm", "jblas_ztrsm", '3', "side uplo transA diag m n alpha A lda B ldb") \
+    X(trtri, "jblas_strtri", "jblas_dtrtri", "jblas_ctrtri", "jblas_ztrtri", '3', "uplo diag n A lda info") \
+    X(geam, "jblas_sgeam", "jblas_dgeam", "jblas_cgeam", "jblas_zgeam", '3', "transA transB m n alpha A lda beta B ldb C ldc") \
+    X(gemm_batched, "jblas_sgemm_batched", "jblas_dgemm_batched", "jblas_cgemm_batched", "jblas_zgemm_batched", '3', "transA transB m n k alpha A lda B ldb beta C ldc batch_count") \
+    X(gemm_strided_batched, "jblas_sgemm_strided_batched", "jblas_dgemm_strided_batched", "jblas_cgemm_strided_batched", "jblas_zgemm_strided_batched", '3', "transA transB m n k alpha A lda stride_a B ldb stride_b beta C ldc stride_c batch_count") \
+    X(potrf, "jblas_spotrf", "jblas_dpotrf", "jblas_cpotrf", "jblas_zpotrf", '3', "uplo n A lda info") \
+    X(potrs, "jblas_spotrs", "jblas_dpotrs", "jblas_cpotrs", "jblas_zpotrs", '3', "uplo n nrhs A lda B ldb")
 
-#define JI_ROW_(row, name, s, d, c, z, level, format) extern const ji_row_t ji_row_##row;
+#define JI_ROW_(name, s, d, c, z, level, format) extern const ji_row_t ji_row_##name;
 JI_ROW_LIST(JI_ROW_)
 #undef JI_ROW_
 
 /* Static text such as "jblas_dtrsm", for messages and plans. */
-static inline const char *ji_routine_name(const ji_row_t *row, jdatatype_t type) { return row->names[type]; }
+static inline const char *ji_routine_name(const ji_head_t *head) { return head->row->names[head->type]; }
 
 /* ---- Entering a routine, and the checks in it ---- */
 
 typedef jstatus_t (*ji_call_function_t)(jhandle_t *handle, void *block);
-jstatus_t ji_enter_cold(jhandle_t *handle, const ji_row_t *row, ji_call_function_t call, void *block);
 
-/* Refuses a call: "jblas_dtrsm: lda = 3: must be at least max(1, 5)". */
-jstatus_t ji_refuse(jhandle_t *handle, jstatus_t status, const ji_row_t *row, const void *block, const char *argument,
-                    int64_t value, const char *rule, int64_t bound) __attribute__((cold));
+/* False until the CBLAS was looked at and found to take integers of the width this library was built for. */
+extern _Atomic(bool) ji_cblas_ready;
+/* What is not the plain case: an invalid handle, the first call, a size query, logging. */
+jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) __attribute__((cold));
+
+static inline jstatus_t ji_enter(jhandle_t *handle, ji_call_function_t call, void *block) {
+    if (JI_LIKELY(handle != NULL && handle->state == JI_HANDLE_READY && handle->layers == 0 &&
+                  atomic_load_explicit(&ji_cblas_ready, memory_order_relaxed)))
+        return call(handle, block);
+    return ji_enter_cold(handle, call, block);
+}
+
+/* Refuse a call, keeping a message: "jblas_dtrsm: lda = 3, must be at least 5". `rule` has one %lld for the bound. */
+jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument, int64_t value,
+                    const char *rule, int64_t bound) __attribute__((cold));
+jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument) __attribute__((cold));
+
+/* The checks of a call function, whose parameters are `handle` and the typed block `args`. */
+#define JI_CHECK_(condition, status, argument, value, rule, bound)                                                     \
+    do {                                                                                                               \
+        if (JI_UNLIKELY(!(condition)))                                                                                 \
+            return ji_refuse(handle, &args->head, status, argument, value, rule, bound);                               \
+    } while (0)
+#define JI_CHECK_ENUM_(argument, member, first, last, rule)                                                            \
+    JI_CHECK_((unsigned)args->member - first <= last - first, JSTATUS_INVALID_VALUE, argument, (int64_t)args->member,  \
+              rule, 0)
+#define JI_CHECK_SIDE() JI_CHECK_ENUM_("side", side, 141u, 142u, "must be JBLAS_LEFT or JBLAS_RIGHT")
+#define JI_CHECK_UPLO() JI_CHECK_ENUM_("uplo", uplo, 121u, 122u, "must be JBLAS_UPPER or JBLAS_LOWER")
+#define JI_CHECK_DIAG() JI_CHECK_ENUM_("diag", diag, 131u, 132u, "must be JBLAS_NON_UNIT or JBLAS_UNIT")
+#define JI_CHECK_OPERATION(argument, member)                                                                           \
+    JI_CHECK_ENUM_(argument, member, 111u, 113u, "must be one of jblas_operation_t")
+#define JI_CHECK_SIZE(argument, member)                                                                                \
+    JI_CHECK_(args->member >= 0, JSTATUS_INVALID_SIZE, argument, args->member, "must be at least %lld", 0)
+/* A leading dimension: at least max(1, rows), and the matrix must fit the address space. */
+#define JI_CHECK_LD(member, rows, columns)                                                                             \
+    do {                                                                                                               \
+        JI_CHECK_(args->member >= (rows) && args->member >= 1, JSTATUS_INVALID_SIZE, #member, args->member,            \
+                  "must be at least %lld", (rows) > 1 ? (rows) : 1);                                                   \
+        JI_CHECK_(ji_addressable(args->member, columns), JSTATUS_INVALID_SIZE, #member, args->member,                  \
+                  "with %lld columns is more than memory can hold", columns);                                          \
+    } while (0)
+#define JI_CHECK_INCREMENT(member, count)                                                                              \
+    do {                                                                                                               \
+        JI_CHECK_(args->member != 0, JSTATUS_INVALID_SIZE, #member, args->member, "must not be %lld", 0);              \
+        JI_CHECK_(ji_addressable(args->member, count), JSTATUS_INVALID_SIZE, #member, args->member,                    \
+                  "with %lld elements is more than memory can hold", count);                                           \
+    } while (0)
+/* For routines that are not split: `all` is the bitwise or of sizes that are not negative. */
+#define JI_CHECK_WIDTH(all)                                                                                            \
+    JI_CHECK_((all) <= ji_blas_int_max, JSTATUS_INVALID_SIZE, "a size", all,                                           \
+              "or a dimension is above %lld, the largest integer of the CBLAS in use", ji_blas_int_max)
+#define JI_CHECK_POINTER(argument, pointer)                                                                            \
+    do {                                                                                                               \
+        if (JI_UNLIKELY((pointer) == NULL))                                                                            \
+            return ji_refuse_pointer(handle, &args->head, argument);                                                   \
+    } while (0)
+
+/* Whether stride * count elements of any type can be addressed. */
+static inline bool ji_addressable(int64_t stride, int64_t count) {
+    int64_t elements;
+    return !__builtin_mul_overflow(stride, count, &elements) && elements <= INT64_MAX / 16 && elements >= -(INT64_MAX / 16);
+}
+static inline int64_t ji_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t ji_abs(int64_t a) { return a < 0 ? -a : a; }
+
+/* The typed public names are made by one line per routine: M(letter, element, real, type). */
+#define JI_FOR_SD(M)                                                                                                   \
+    M(s, float, float, JDATATYPE_F32)                                                                                  \
+    M(d, double, double, JDATATYPE_F64)
+#define JI_FOR_CZ(M)                                                                                                   \
+    M(c, jcomplex_f32_t, float, JDATATYPE_F32_C)                                                                       \
+    M(z, jcomplex_f64_t, double, JDATATYPE_F64_C)
+#define JI_FOR_SDCZ(M) JI_FOR_SD(M) JI_FOR_CZ(M)
 
 #endif
