@@ -1,0 +1,123 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef CO2_FORECAST_H
+#define CO2_FORECAST_H
+
+/* co2_forecast: what the files of the program share.
+ *
+ *     data.c        a monthly record, read from a file
+ *     covariance.c  how alike two months are: the formulas and their constants
+ *     regression.c  the linear algebra, all of it jblas calls on one handle
+ *     modes.c       the same regression in every workspace mode and with too little
+ *     verify.c      comparison with the numbers of reference/
+ *     picture.c     an SVG file
+ *     main.c        options, and what is printed
+ *
+ * To see how a program uses jalloc, read regression.c and modes.c. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jalloc/jalloc.h"
+
+#define FORECAST_YEARS 10
+#define FORECAST_MONTHS (12 * FORECAST_YEARS)
+#define TWO_SIDED_95 1.959963984540054 /* standard deviations on either side that hold 95% of a normal distribution */
+
+/* data.c: values by month. Months are counted from the year 0 (12 * year + month - 1), so that distances are exact. */
+typedef struct record_t {
+    int64_t count;
+    int *month; /* strictly increasing; may have gaps */
+    double *value;
+} record_t;
+
+bool record_read(const char *path, record_t *record);
+void record_free(record_t *record);
+/* "1998-01"; the buffer is the caller's. */
+const char *month_text(int month, char text[16]);
+
+/* covariance.c */
+typedef enum term_kind_t {
+    TERM_SMOOTH,   /* amplitude^2 exp(-d^2 / 2 length^2) */
+    TERM_PERIODIC, /* amplitude^2 exp(-d^2 / 2 length^2 - 2 sin^2(pi d / period) / width^2) */
+    TERM_RATIONAL, /* amplitude^2 (1 + d^2 / (2 shape length^2))^-shape */
+    TERM_NOISE     /* amplitude^2 where both are the same observation, else 0 */
+} term_kind_t;
+
+typedef struct term_t {
+    term_kind_t kind;
+    const char *meaning;
+    double amplitude;    /* in the model's unit */
+    double length;       /* years */
+    double period;       /* years */
+    double width, shape; /* no unit */
+} term_t;
+
+typedef struct model_t {
+    const char *name; /* also of the reference file */
+    const char *file; /* of the record it was made for */
+    const char *title, *unit, *source;
+    bool square_root; /* the model describes the square root of the values */
+    int term_count;
+    term_t term[5];
+} model_t;
+
+const model_t *model_find(const char *name);
+void model_print(const model_t *model);
+/* The covariance of two months `lag` apart; fills table[0 .. count - 1]. */
+void covariance_by_lag(const model_t *model, int64_t count, double *table);
+/* From the values' unit to the model's and back; what lies below zero in a square root is zero. */
+double model_from_value(const model_t *model, double value);
+double model_to_value(const model_t *model, double y);
+
+/* regression.c: the problem, in ordinary memory; column-major. */
+typedef struct problem_t {
+    int64_t n;                  /* observations */
+    int month[FORECAST_MONTHS]; /* the months to forecast */
+    double observation_mean;    /* taken off the observations, put back on the forecast; model's unit */
+    double *covariance;         /* n x n, lower triangle: observations with each other, noise included */
+    double *cross;              /* n x FORECAST_MONTHS: observations with months to forecast */
+    double *prior;              /* FORECAST_MONTHS squared, lower triangle: as observations to come, noise included */
+    double *observation;        /* n */
+    double *weight;             /* FORECAST_MONTHS x FORECAST_YEARS: 1/12 where the month belongs to the year */
+} problem_t;
+
+/* What comes out, in the model's unit. Variances are those of observations to come: noise included. */
+typedef struct forecast_t {
+    double log_marginal_likelihood;
+    double mean[FORECAST_MONTHS], variance[FORECAST_MONTHS];
+    double year_mean[FORECAST_YEARS], year_variance[FORECAST_YEARS];
+} forecast_t;
+
+/* Memory on the device for one regression; see regression.c. */
+typedef struct operands_t {
+    jdevice_t *device;
+    void *block;
+    size_t block_bytes;
+    double *covariance, *cross, *posterior, *observation, *alpha, *mean, *weight, *product, *year_posterior, *year_mean;
+    double *factor_diagonal, *variance, *year_variance;
+} operands_t;
+
+bool problem_init(problem_t *problem, const model_t *model, const record_t *record);
+void problem_free(problem_t *problem);
+jstatus_t operands_init(operands_t *operands, jdevice_t *device, int64_t n);
+void operands_free(operands_t *operands);
+/* The workspace that serves a regression of this size best. */
+jstatus_t regression_query(jhandle_t *handle, int64_t n, size_t *size_bytes);
+/* One regression; `milliseconds` is the time of the jblas calls. Success, perf degraded or an error. */
+jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const operands_t *operands, forecast_t *forecast,
+                         double *milliseconds);
+
+/* modes.c: runs in every mode, prints the table, leaves a forecast. False if a run failed, if two disagree, or if a
+ * fixed workspace of the queried size was not what the query promised. */
+bool modes_run(jdevice_t *device, const problem_t *problem, int repeat, forecast_t *forecast);
+
+/* verify.c: false if a number differs from the reference by more than 1e-8 of it. */
+bool verify(const char *path, const problem_t *problem, const forecast_t *forecast);
+
+/* picture.c. `later`: what was measured after the record's end, may be empty. */
+bool picture_write(const char *path, const model_t *model, const record_t *record, const record_t *later,
+                   const problem_t *problem, const forecast_t *forecast);
+
+#endif

@@ -1,0 +1,248 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Gaussian-process regression on one jhandle_t: Rasmussen and Williams (2006), algorithm 2.1.
+ *
+ *     K = L L'              potrf      covariance of the observations y (their mean taken off)
+ *     alpha = K^-1 y        potrs
+ *     y' alpha              dot        log marginal likelihood = -y' alpha / 2 - sum log L_ii - n/2 log 2 pi
+ *     mean = K*' alpha      gemv       K*: observations against the months to forecast
+ *     V = L^-1 K*           trsm       with 120 right-hand sides, in place of K*
+ *     S = K** - V' V        syrk       covariance of what will be observed in those months
+ *     W' mean, W' S W       gemv, symm, gemm   yearly means and their covariance
+ *
+ * Only lower triangles of symmetric matrices are filled or read.
+ *
+ * The calls stand in one function, regression_algebra(), and that function is what both the size query and the run go
+ * through. So the query asks for just the calls that will be made; with no operands, since none are looked at. A handle
+ * whose workspace has the size that the query gave runs all of them the fast way.
+ *
+ * Operands live in memory of the handle's device: copied there before, results copied back after. On the host that is a
+ * plain copy, and it is what lets potrf overwrite the covariance while the problem keeps its own for the next run. */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "co2_forecast.h"
+
+enum { M = FORECAST_MONTHS, YEARS = FORECAST_YEARS };
+
+bool problem_init(problem_t *problem, const model_t *model, const record_t *record) {
+    const int64_t n = record->count;
+    const int first = record->month[0], last = record->month[n - 1];
+    *problem = (problem_t){.n = n};
+    for (int j = 0; j < M; j++)
+        problem->month[j] = last + 1 + j;
+
+    const int64_t lag_count = last + M - first + 1;
+    double *by_lag = malloc((size_t)lag_count * sizeof *by_lag);
+    /* calloc, so that the triangles nobody fills are no random numbers, and checks their product for overflow. */
+    problem->covariance = calloc((size_t)n, (size_t)n * sizeof(double));
+    problem->cross = calloc((size_t)n, M * sizeof(double));
+    problem->prior = calloc(M, M * sizeof(double));
+    problem->observation = calloc((size_t)n, sizeof(double));
+    problem->weight = calloc(M, YEARS * sizeof(double));
+    bool ok =
+        by_lag && problem->covariance && problem->cross && problem->prior && problem->observation && problem->weight;
+    if (!ok) {
+        fprintf(stderr, "co2_forecast: no memory for %lld observations\n", (long long)n);
+        goto done;
+    }
+
+    for (int64_t i = 0; i < n; i++) {
+        problem->observation[i] = model_from_value(model, record->value[i]);
+        problem->observation_mean += problem->observation[i];
+    }
+    problem->observation_mean /= (double)n;
+    for (int64_t i = 0; i < n; i++)
+        problem->observation[i] -= problem->observation_mean;
+    ok = isfinite(problem->observation_mean);
+    if (!ok) {
+        fprintf(stderr, "co2_forecast: the model takes square roots, and a value is negative\n");
+        goto done;
+    }
+
+    covariance_by_lag(model, lag_count, by_lag);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = j; i < n; i++)
+            problem->covariance[i + j * n] = by_lag[record->month[i] - record->month[j]];
+    for (int64_t j = 0; j < M; j++)
+        for (int64_t i = 0; i < n; i++)
+            problem->cross[i + j * n] = by_lag[problem->month[j] - record->month[i]];
+    for (int64_t j = 0; j < M; j++)
+        for (int64_t i = j; i < M; i++)
+            problem->prior[i + j * M] = by_lag[i - j];
+    for (int64_t i = 0; i < M; i++)
+        problem->weight[i + i / 12 * M] = 1.0 / 12;
+done:
+    free(by_lag);
+    if (!ok)
+        problem_free(problem);
+    return ok;
+}
+
+void problem_free(problem_t *problem) {
+    free(problem->covariance);
+    free(problem->cross);
+    free(problem->prior);
+    free(problem->observation);
+    free(problem->weight);
+    *problem = (problem_t){0};
+}
+
+/* One block of device memory for all operands, each at a multiple of the granule. */
+jstatus_t operands_init(operands_t *operands, jdevice_t *device, int64_t n) {
+    *operands = (operands_t){.device = device};
+    struct {
+        double **pointer;
+        int64_t count;
+    } part[] = {
+        {&operands->covariance, n * n},   {&operands->cross, n * M},       {&operands->posterior, M * M},
+        {&operands->observation, n},      {&operands->alpha, n},           {&operands->mean, M},
+        {&operands->weight, M * YEARS},   {&operands->product, M * YEARS}, {&operands->year_posterior, YEARS * YEARS},
+        {&operands->year_mean, YEARS},    {&operands->factor_diagonal, n}, {&operands->variance, M},
+        {&operands->year_variance, YEARS}};
+    const size_t part_count = sizeof part / sizeof part[0], granule = jdevice_granule_bytes(device);
+    size_t offset[sizeof part / sizeof part[0]];
+    for (size_t i = 0; i < part_count; i++) {
+        offset[i] = operands->block_bytes;
+        size_t size_bytes = (size_t)part[i].count * sizeof(double);
+        operands->block_bytes += (size_bytes + granule - 1) / granule * granule;
+    }
+    jstatus_t status = jdevice_allocate(device, JMEMORY_DEVICE, operands->block_bytes, 0, &operands->block);
+    if (jstatus_is_error(status))
+        return status;
+    for (size_t i = 0; i < part_count; i++)
+        *part[i].pointer = (double *)((char *)operands->block + offset[i]);
+    return status;
+}
+
+void operands_free(operands_t *operands) {
+    if (operands->block)
+        jdevice_deallocate(operands->device, JMEMORY_DEVICE, operands->block, operands->block_bytes);
+    *operands = (operands_t){0};
+}
+
+/* Makes a call, keeps perf degraded, leaves the function on an error. The answers to a size query are no errors. */
+#define CALL(call)                                                                                                     \
+    do {                                                                                                               \
+        jstatus_t call_status_ = (call);                                                                               \
+        if (jstatus_is_error(call_status_))                                                                            \
+            return call_status_;                                                                                       \
+        if (call_status_ == JSTATUS_PERF_DEGRADED)                                                                     \
+            status = call_status_;                                                                                     \
+    } while (0)
+
+/* All the linear algebra, in order. While the handle is queried, the operands may be NULL, and nothing is computed.
+ *   quadratic  y' alpha
+ *   minor      0, or the order of the first leading minor of K that is not positive definite (nothing follows then) */
+static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o, double *quadratic, int64_t *minor) {
+    const double zero = 0, one = 1, minus_one = -1;
+    jstatus_t status = JSTATUS_SUCCESS;
+
+    CALL(jblas_dpotrf(h, JBLAS_LOWER, n, o->covariance, n, minor));
+    if (*minor != 0)
+        return jhandle_fail(h, JSTATUS_INVALID_VALUE, "the covariance is not positive definite (order %lld)",
+                            (long long)*minor);
+    CALL(jblas_dcopy(h, n, o->covariance, n + 1, o->factor_diagonal, 1)); /* a stride of n + 1 walks the diagonal */
+
+    CALL(jblas_dcopy(h, n, o->observation, 1, o->alpha, 1));
+    CALL(jblas_dpotrs(h, JBLAS_LOWER, n, 1, o->covariance, n, o->alpha, n));
+    CALL(jblas_ddot(h, n, o->observation, 1, o->alpha, 1, quadratic));
+
+    CALL(jblas_dgemv(h, JBLAS_TRANSPOSE, n, M, &one, o->cross, n, o->alpha, 1, &zero, o->mean, 1));
+    CALL(jblas_dtrsm(h, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, n, M, &one, o->covariance, n,
+                     o->cross, n));
+    CALL(jblas_dsyrk(h, JBLAS_LOWER, JBLAS_TRANSPOSE, M, n, &minus_one, o->cross, n, &one, o->posterior, M));
+    CALL(jblas_dcopy(h, M, o->posterior, M + 1, o->variance, 1));
+
+    CALL(jblas_dgemv(h, JBLAS_TRANSPOSE, M, YEARS, &one, o->weight, M, o->mean, 1, &zero, o->year_mean, 1));
+    CALL(jblas_dsymm(h, JBLAS_LEFT, JBLAS_LOWER, M, YEARS, &one, o->posterior, M, o->weight, M, &zero, o->product, M));
+    CALL(jblas_dgemm(h, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, YEARS, YEARS, M, &one, o->weight, M, o->product, M, &zero,
+                     o->year_posterior, YEARS));
+    CALL(jblas_dcopy(h, YEARS, o->year_posterior, YEARS + 1, o->year_variance, 1));
+    return status;
+}
+
+jstatus_t regression_query(jhandle_t *handle, int64_t n, size_t *size_bytes) {
+    const operands_t nothing = {0};
+    double quadratic;
+    int64_t minor = 0;
+    jstatus_t status = jhandle_start_size_query(handle);
+    if (jstatus_is_error(status))
+        return status;
+    status = regression_algebra(handle, n, &nothing, &quadratic, &minor);
+    jstatus_t stopped = jhandle_stop_size_query(handle, size_bytes);
+    return jstatus_is_error(status) ? status : stopped;
+}
+
+static double now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
+
+jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const operands_t *operands, forecast_t *forecast,
+                         double *milliseconds) {
+    const int64_t n = problem->n;
+    const operands_t *o = operands;
+    jdevice_t *device = jhandle_device(handle);
+    jstream_t *stream = NULL;
+    jstatus_t status = JSTATUS_SUCCESS;
+    double *diagonal = malloc((size_t)n * sizeof *diagonal);
+    if (!diagonal)
+        return JSTATUS_MEMORY_ERROR;
+
+    const struct {
+        double *to;
+        const double *from;
+        int64_t count;
+    } in[] = {{o->covariance, problem->covariance, n * n},
+              {o->cross, problem->cross, n * M},
+              {o->posterior, problem->prior, M * M},
+              {o->observation, problem->observation, n},
+              {o->weight, problem->weight, M * YEARS}},
+      out[] = {{diagonal, o->factor_diagonal, n},
+               {forecast->mean, o->mean, M},
+               {forecast->variance, o->variance, M},
+               {forecast->year_mean, o->year_mean, YEARS},
+               {forecast->year_variance, o->year_variance, YEARS}};
+
+    status = jhandle_get_stream(handle, &stream);
+    for (size_t i = 0; !jstatus_is_error(status) && i < sizeof in / sizeof in[0]; i++)
+        status = jdevice_copy(device, stream, in[i].to, in[i].from, (size_t)in[i].count * sizeof(double));
+    if (!jstatus_is_error(status))
+        status = jstream_synchronize(device, stream); /* so that the copies are not timed */
+
+    double quadratic = 0, start = now_ms();
+    int64_t minor = 0;
+    if (!jstatus_is_error(status))
+        status = regression_algebra(handle, n, operands, &quadratic, &minor);
+    jstatus_t waited = jstream_synchronize(device, stream);
+    *milliseconds = now_ms() - start;
+
+    for (size_t i = 0; !jstatus_is_error(waited) && i < sizeof out / sizeof out[0]; i++)
+        waited = jdevice_copy(device, stream, out[i].to, out[i].from, (size_t)out[i].count * sizeof(double));
+    if (!jstatus_is_error(waited))
+        waited = jstream_synchronize(device, stream);
+    if (!jstatus_is_error(status) && jstatus_is_error(waited))
+        status = waited;
+    if (jstatus_is_error(status))
+        goto done;
+
+    double log_determinant = 0; /* of L; that of K is twice this */
+    for (int64_t i = 0; i < n; i++)
+        log_determinant += log(diagonal[i]);
+    const double log_two_pi = 1.8378770664093454836;
+    forecast->log_marginal_likelihood = -quadratic / 2 - log_determinant - (double)n / 2 * log_two_pi;
+    for (int j = 0; j < M; j++)
+        forecast->mean[j] += problem->observation_mean;
+    for (int year = 0; year < YEARS; year++)
+        forecast->year_mean[year] += problem->observation_mean;
+done:
+    free(diagonal);
+    return status;
+}
