@@ -1,0 +1,150 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The host as a device: ordinary memory, memcpy, and the table of operations.
+ *
+ * The three kinds of memory are one. Work in the NULL stream is done by the caller at once; in a created stream it is a
+ * function in the queue (host_stream.c), whose arguments, a fill's pattern among them, are copied into the entry. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/host.h"
+
+#define HOST_GRANULE_BYTES 64 /* a cache line, and the widest vector register */
+#define HOST_FILL_BLOCK_BYTES 4096 /* a filled block is copied on; this much stays in the first cache */
+
+/* What may be allocated without swapping, as the kernel estimates it; -1 where it does not say. */
+static int64_t host_read_available_bytes(void) {
+    static const char key[] = "MemAvailable:";
+    char text[1024];
+    int file = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0)
+        return -1;
+    text[length] = '\0';
+    const char *line = strstr(text, key);
+    uint64_t kibibytes;
+    if (line == NULL || sscanf(line + sizeof key - 1, "%" SCNu64, &kibibytes) != 1)
+        return -1;
+    return (int64_t)(kibibytes * 1024);
+}
+
+static jstatus_t host_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes) {
+    long page_bytes = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES), free_pages = sysconf(_SC_AVPHYS_PAGES);
+    if (page_bytes <= 0 || pages <= 0 || free_pages < 0)
+        return ji_fail(JSTATUS_DEVICE_ERROR, "%s: the system does not say how much memory it has", device->name);
+    int64_t available = host_read_available_bytes();
+    *total_bytes = (size_t)pages * (size_t)page_bytes;
+    *free_bytes = available >= 0 ? (size_t)available : (size_t)free_pages * (size_t)page_bytes;
+    if (*free_bytes > *total_bytes)
+        *free_bytes = *total_bytes;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t host_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes, size_t alignment,
+                               void **pointer) {
+    (void)kind;
+    void *memory = NULL;
+    int error = posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size_bytes);
+    if (error != 0)
+        return ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for %zu bytes aligned to %zu", device->name, size_bytes,
+                       alignment);
+    *pointer = memory;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t host_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes) {
+    (void)device;
+    (void)kind;
+    (void)size_bytes;
+    free(pointer);
+    return JSTATUS_SUCCESS;
+}
+
+typedef struct host_copy {
+    void *destination;
+    const void *source;
+    size_t size_bytes;
+} host_copy_t;
+
+static void host_run_copy(void *arguments) {
+    const host_copy_t *copy = arguments;
+    memcpy(copy->destination, copy->source, copy->size_bytes);
+}
+
+static jstatus_t host_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
+                           size_t size_bytes) {
+    host_copy_t copy = {destination, source, size_bytes};
+    return ji_host_launch(device, stream, host_run_copy, &copy, sizeof copy);
+}
+
+typedef struct host_fill {
+    unsigned char *destination;
+    size_t size_bytes;
+    size_t pattern_bytes;
+    unsigned char pattern[16];
+} host_fill_t;
+
+static void host_run_fill(void *arguments) {
+    const host_fill_t *fill = arguments;
+    unsigned char *destination = fill->destination;
+    size_t size_bytes = fill->size_bytes;
+    if (memcmp(fill->pattern, fill->pattern + 1, fill->pattern_bytes - 1) == 0) { /* all bytes alike, such as zeros */
+        memset(destination, fill->pattern[0], size_bytes);
+        return;
+    }
+    size_t filled = fill->pattern_bytes;
+    memcpy(destination, fill->pattern, filled);
+    while (filled < size_bytes) {
+        size_t block = filled < HOST_FILL_BLOCK_BYTES ? filled : HOST_FILL_BLOCK_BYTES;
+        if (block > size_bytes - filled)
+            block = size_bytes - filled;
+        memcpy(destination + filled, destination, block);
+        filled += block;
+    }
+}
+
+static jstatus_t host_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern,
+                           size_t pattern_bytes, size_t count) {
+    host_fill_t fill = {.destination = destination, .size_bytes = pattern_bytes * count, .pattern_bytes = pattern_bytes};
+    memcpy(fill.pattern, pattern, pattern_bytes);
+    return ji_host_launch(device, stream, host_run_fill, &fill, sizeof fill);
+}
+
+static const ji_device_ops_t host_ops = {
+    .get_memory_info = host_get_memory_info,
+    .allocate = host_allocate,
+    .deallocate = host_deallocate,
+    .copy = host_copy,
+    .fill = host_fill,
+    .launch = ji_host_launch,
+    .stream_create = ji_host_stream_create,
+    .stream_destroy = ji_host_stream_destroy,
+    .stream_synchronize = ji_host_stream_synchronize,
+    .stream_is_capturing = ji_host_stream_is_capturing,
+    .event_create = ji_host_event_create,
+    .event_destroy = ji_host_event_destroy,
+    .event_record = ji_host_event_record,
+    .event_wait = ji_host_event_wait,
+    .event_query = ji_host_event_query,
+    .event_synchronize = ji_host_event_synchronize,
+    .event_get_elapsed_ms = ji_host_event_get_elapsed_ms,
+};
+
+jdevice_t ji_host_device = {
+    .ops = &host_ops,
+    .kind = JDEVICE_HOST,
+    .index = 0,
+    .granule_bytes = HOST_GRANULE_BYTES,
+    .name = "host",
+    .state = NULL,
+};

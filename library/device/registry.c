@@ -1,0 +1,125 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* From a name to a device.
+ *
+ * The host is part of the library. A GPU is behind a module (module.h), so that one build of jalloc serves machines with
+ * and without a GPU, and a program that never asks for one never loads a vendor's runtime. A failure is not remembered:
+ * asking again after the cause is gone succeeds. When there is no device, the message is what the user needs to read: it
+ * says which file was looked for, where, and what the loader answered. */
+
+#define _GNU_SOURCE /* dladdr1 */
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/module.h"
+
+#define REGISTRY_DEVICES 64 /* of one kind */
+
+/* One for each kind of GPU; under the mutex. */
+typedef struct registry_module {
+    const char *file;
+    ji_module_open_t open; /* NULL: not loaded */
+    jdevice_t *devices[REGISTRY_DEVICES];
+} registry_module_t;
+
+static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
+static registry_module_t registry_modules[] = {
+    [JDEVICE_CUDA] = {.file = "libjalloc_cuda.so.0"},
+    [JDEVICE_HIP] = {.file = "libjalloc_hip.so.0"},
+};
+
+/* The directory of the file that this code was loaded from; false where it cannot be told without the working
+ * directory. */
+static bool registry_own_directory(char path[PATH_MAX]) {
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (dladdr1((const void *)registry_modules, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
+        return false;
+    if (map->l_name[0] == '\0') { /* linked into the program itself */
+        ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+        if (length <= 0)
+            return false;
+        path[length] = '\0';
+    } else {
+        size_t length = strlen(map->l_name);
+        if (length >= PATH_MAX)
+            return false;
+        memcpy(path, map->l_name, length + 1);
+    }
+    char *slash = strrchr(path, '/');
+    if (path[0] != '/' || slash == NULL)
+        return false;
+    *slash = '\0';
+    return true;
+}
+
+static jstatus_t registry_load(registry_module_t *module, const char *name) {
+    char directory[PATH_MAX], file[PATH_MAX + 32];
+    jconfig_entry_t path;
+    jstatus_t status = jconfig_get(JCONFIG_JALLOC_MODULE_PATH, &path);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (!path.valid || strlen(path.value) >= sizeof directory)
+        return ji_fail(JSTATUS_NO_DEVICE, "%s: JALLOC_MODULE_PATH=\"%.200s\" is not an absolute path", name, path.value);
+    if (path.value[0] != '\0')
+        snprintf(directory, sizeof directory, "%s", path.value);
+    else if (!registry_own_directory(directory))
+        return ji_fail(JSTATUS_NO_DEVICE, "%s: cannot tell where libjalloc lies; set JALLOC_MODULE_PATH to find %s", name,
+                       module->file);
+
+    snprintf(file, sizeof file, "%s/%s", directory, module->file);
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return ji_fail(JSTATUS_NO_DEVICE, "%s: no module %s in %.150s: %.250s", name, module->file, directory, dlerror());
+    void *symbol = dlsym(library, JI_MODULE_OPEN);
+    if (symbol == NULL) {
+        dlclose(library);
+        return ji_fail(JSTATUS_NO_DEVICE, "%s: %.250s has no " JI_MODULE_OPEN ": not a module of jalloc", name, file);
+    }
+    memcpy(&module->open, &symbol, sizeof symbol); /* POSIX's way from an object pointer to a function pointer */
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t registry_open(registry_module_t *module, int index, const char *name, jdevice_t **device) {
+    if (index >= REGISTRY_DEVICES)
+        return ji_fail(JSTATUS_NO_DEVICE, "%s: no such number, at most %d devices of a kind", name, REGISTRY_DEVICES);
+    if (module->devices[index] == NULL) {
+        if (module->open == NULL) {
+            jstatus_t status = registry_load(module, name);
+            if (status != JSTATUS_SUCCESS)
+                return status;
+        }
+        char reason[256] = "";
+        jdevice_t *opened = NULL;
+        jstatus_t status = module->open(JI_MODULE_ABI, index, &opened, reason, sizeof reason);
+        if (status != JSTATUS_SUCCESS || opened == NULL)
+            return ji_fail(status == JSTATUS_SUCCESS ? JSTATUS_INTERNAL_ERROR : status, "%s: %s", name,
+                           reason[0] != '\0' ? reason : jstatus_text(status));
+        module->devices[index] = opened;
+    }
+    *device = module->devices[index];
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jdevice_get(const char *name, jdevice_t **device) {
+    JREQUIRE(name != NULL && device != NULL, JSTATUS_INVALID_POINTER);
+    char full_name[JI_DEVICE_NAME_BYTES];
+    int kind, index;
+    if (!ji_config_device_name(name, strlen(name), full_name, &kind, &index))
+        return ji_fail(JSTATUS_INVALID_VALUE, "\"%.100s\" is not a device: expected host, cuda:N or hip:N", name);
+    if (kind == JDEVICE_HOST) {
+        *device = &ji_host_device;
+        return JSTATUS_SUCCESS;
+    }
+    pthread_mutex_lock(&registry_mutex);
+    jstatus_t status = registry_open(&registry_modules[kind], index, full_name, device);
+    pthread_mutex_unlock(&registry_mutex);
+    return status;
+}
