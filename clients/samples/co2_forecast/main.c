@@ -170,6 +170,7 @@ int main(int argc, char **argv) {
     }
     const model_t *own_model = model_find(settings.series); /* of a series that has a name */
     const model_t *model = settings.model ? model_find(settings.model) : own_model ? own_model : model_find("co2");
+    model_t file_model;
     if (!model) {
         fprintf(stderr, "co2_forecast: there is no model \"%s\"; there are co2 and sunspots\n", settings.model);
         return exit_status;
@@ -178,10 +179,15 @@ int main(int argc, char **argv) {
         fprintf(stderr, "co2_forecast: there are reference numbers for the series co2 and sunspots only\n");
         return exit_status;
     }
-    if (own_model)
+    if (own_model) {
         snprintf(path, sizeof path, "%s/%s", settings.data, own_model->file);
-    else
+    } else { /* a file: the model's covariance under the file's name */
         snprintf(path, sizeof path, "%s", settings.series);
+        file_model = *model;
+        file_model.title = settings.series;
+        file_model.source = "";
+        model = &file_model;
+    }
     if (!record_read(path, &record))
         return exit_status;
     if (settings.until)
