@@ -33,25 +33,27 @@ extern "C" {
 
 /** A lease on part of a handle's workspace. Not to be copied. */
 typedef struct jborrow_t {
-    void *ptr[JBORROW_MAX_BUFFERS]; /**< the buffers; NULL for a zero size and when not ok */
+    void *ptr[JBORROW_MAX_BUFFERS]; /**< the buffers asked for; NULL for a zero size, all NULL when not ok */
     jstatus_t status;               /**< success; perf degraded; or why there is nothing */
     int rung;                       /**< of a plan: the index of the rung chosen; 0 otherwise, -1 when not ok */
     bool ok;                        /**< the buffers are there */
-    uint32_t serial_;               /**< internal: which borrow of the handle */
     uint32_t depth_;                /**< internal: its place in the stack */
+    uint64_t serial_;               /**< internal: which borrow of the handle */
     jhandle_t *handle_;             /**< internal: NULL when there is nothing to end */
 } jborrow_t;
 
 /** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and messages. Synchronizes
  * only when default mode has to grow. JALLOC_BORROW ends it by itself; jborrow_end ends it otherwise.
  * @return borrow->status: success; invalid handle; invalid size (overflow); invalid value (more than JBORROW_MAX_BUFFERS,
- *         or deeper than JBORROW_MAX_DEPTH); size query mismatch (querying); memory error; sealed; busy; forked. */
+ *         or deeper than JBORROW_MAX_DEPTH); invalid pointer; size query mismatch (querying); memory error; sealed; busy;
+ *         forked. */
 JALLOC_API jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
                                    const size_t *size_bytes);
 
 /** Ends a borrow. A borrow that is not ok, or was ended: nothing. Out of order: reported, and the memory returns when the
  * borrows above it end.
- * @return success; invalid pointer; out of order; not found (of another handle's time, or abandoned); busy. */
+ * @return success; invalid pointer; out of order; not found (of another handle's time, or abandoned); busy (on another
+ *         thread than it began on; it stays live); invalid handle. */
 JALLOC_API jstatus_t jborrow_end(jborrow_t *borrow);
 
 /** One way of carrying out a call. */
@@ -127,11 +129,103 @@ static inline size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t
             return jhandle_answer_plan(handle, plan);                                                                  \
     } while (0)
 
-/** Ends a borrow at the end of its scope; what goes wrong is in the handle's message, log and statistics. */
-static inline void jborrow_cleanup_(jborrow_t *borrow) {
-    if (borrow->handle_)
-        (void)jborrow_end(borrow);
+/** @name Internal: the inline path of a borrow
+ * Most borrows fit into what is there, on the thread that owns the handle, below the high watermark. For those `fast_end` lies
+ * above the end of the borrow, and one comparison is all that is asked; for everything else the library keeps it low enough
+ * (0 while nothing may be borrowed) that the call goes to jborrow_begin. A handle begins with this struct.
+ * @{ */
+
+/** What was before a borrow; the frame of borrow number i is frames[i]. */
+typedef struct jborrow_frame_ {
+    uintptr_t top;       /**< the stack's before */
+    uint64_t serial;     /**< the borrow's; 0 once it ended out of order */
+    const char *routine; /**< who borrowed; static text or NULL */
+} jborrow_frame_;
+
+/** The borrow stack at the beginning of every handle. */
+typedef struct jborrow_stack_ {
+    uintptr_t top;          /**< where free memory begins */
+    uintptr_t fast_end;     /**< a borrow that ends below may take the inline path */
+    uintptr_t granule_mask; /**< granule - 1 */
+    const void *user;       /**< the thread that holds the outermost borrow; relaxed atomic */
+    uint64_t serial;        /**< of the borrow begun last; never falls */
+    uint32_t depth;         /**< frames in use */
+    uint32_t irregular;     /**< not 0: ends must go to jborrow_end (a further block, or an end out of order) */
+    jborrow_frame_ frames[JBORROW_MAX_DEPTH]; /**< innermost last */
+} jborrow_stack_;
+
+/** No sum of JBORROW_MAX_BUFFERS sizes up to this overflows. */
+#define JBORROW_MAX_SIZE_BYTES_ (SIZE_MAX / (4 * JBORROW_MAX_BUFFERS))
+
+/** The number of buffers is a constant where the macros are used: without the loop their sizes stay in registers. */
+#ifdef __clang__
+#define JALLOC_UNROLL_ _Pragma("clang loop unroll(full)")
+#else
+#define JALLOC_UNROLL_ _Pragma("GCC unroll 8")
+#endif
+
+/** jborrow_begin, inline where nothing unusual happens. */
+static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_t *borrow, jhandle_t *handle,
+                                                                        const char *routine, size_t count,
+                                                                        const size_t *size_bytes) {
+    jborrow_stack_ *stack = (jborrow_stack_ *)handle;
+    if (__builtin_expect(stack != NULL && count <= JBORROW_MAX_BUFFERS, 1)) {
+        uintptr_t mask = stack->granule_mask, next = stack->top;
+        const void *thread = __builtin_thread_pointer();
+        uint32_t depth = stack->depth;
+        size_t bits = 0;
+        JALLOC_UNROLL_
+        for (size_t i = 0; i < count; ++i) {
+            borrow->ptr[i] = size_bytes[i] ? (void *)next : NULL;
+            bits |= size_bytes[i];
+            next += (size_bytes[i] + mask) & ~mask;
+        }
+        if (__builtin_expect(next < stack->fast_end && bits <= JBORROW_MAX_SIZE_BYTES_ &&
+                                 (depth == 0 || (depth < JBORROW_MAX_DEPTH &&
+                                                 __atomic_load_n(&stack->user, __ATOMIC_RELAXED) == thread)),
+                             1)) {
+            jborrow_frame_ *frame = &stack->frames[depth];
+            uint64_t serial = stack->serial + 1;
+            frame->top = stack->top;
+            frame->serial = serial;
+            frame->routine = routine;
+            if (depth == 0)
+                __atomic_store_n(&stack->user, thread, __ATOMIC_RELAXED);
+            stack->top = next;
+            stack->serial = serial;
+            stack->depth = depth + 1;
+            borrow->status = JSTATUS_SUCCESS;
+            borrow->rung = 0;
+            borrow->ok = true;
+            borrow->depth_ = depth;
+            borrow->serial_ = serial;
+            borrow->handle_ = handle;
+            return;
+        }
+    }
+    jborrow_begin(borrow, handle, routine, count, size_bytes);
 }
+
+/** jborrow_end, inline where nothing unusual happened. What goes wrong is in the handle's message, log and statistics. */
+static inline __attribute__((always_inline)) void jborrow_end_inline_(jborrow_t *borrow) {
+    if (!borrow->ok)
+        return;
+    jborrow_stack_ *stack = (jborrow_stack_ *)borrow->handle_;
+    uint32_t depth = borrow->depth_;
+    jborrow_frame_ *frame = &stack->frames[depth];
+    if (__builtin_expect(stack->depth == depth + 1 && frame->serial == borrow->serial_ && stack->irregular == 0 &&
+                             __atomic_load_n(&stack->user, __ATOMIC_RELAXED) == __builtin_thread_pointer(),
+                         1)) {
+        stack->top = frame->top;
+        stack->depth = depth;
+    } else {
+        jborrow_end(borrow);
+    }
+}
+
+/** For the cleanup attribute. */
+static inline void jborrow_cleanup_(jborrow_t *borrow) { jborrow_end_inline_(borrow); }
+/** @} */
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -142,12 +236,12 @@ namespace jalloc {
 /** A borrow that its destructor ends. */
 struct borrow : jborrow_t {
     borrow(jhandle_t *handle, const char *routine, std::initializer_list<size_t> sizes) {
-        jborrow_begin(this, handle, routine, sizes.size(), sizes.begin());
+        jborrow_begin_inline_(this, handle, routine, sizes.size(), sizes.begin());
     }
     borrow(jhandle_t *handle, const jplan_t *plan) { jborrow_begin_plan(this, handle, plan); }
     borrow(const borrow &) = delete;
     borrow &operator=(const borrow &) = delete;
-    ~borrow() { jborrow_cleanup_(this); }
+    ~borrow() { jborrow_end_inline_(this); }
     explicit operator bool() const { return ok; }
 };
 } // namespace jalloc
@@ -170,7 +264,8 @@ struct borrow : jborrow_t {
 /** Declares `ws`, a jborrow_t with one buffer per size, ended by the compiler when the enclosing scope ends. */
 #define JALLOC_BORROW(ws, handle, ...)                                                                                 \
     __attribute__((cleanup(jborrow_cleanup_))) jborrow_t ws;                                                           \
-    jborrow_begin(&ws, handle, __func__, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), (size_t[]){__VA_ARGS__})
+    jborrow_begin_inline_(&ws, handle, __func__, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t),                     \
+                          (size_t[]){__VA_ARGS__})
 
 /** Declares `ws`, a jborrow_t of the best rung of a plan, ended by the compiler when the enclosing scope ends. */
 #define JALLOC_BORROW_PLAN(ws, handle, plan)                                                                           \
@@ -187,7 +282,7 @@ struct borrow : jborrow_t {
 /** For the block form. */
 static inline jborrow_t jborrow_make_(jhandle_t *handle, const char *routine, size_t count, const size_t *size_bytes) {
     jborrow_t borrow;
-    jborrow_begin(&borrow, handle, routine, count, size_bytes);
+    jborrow_begin_inline_(&borrow, handle, routine, count, size_bytes);
     return borrow;
 }
 #endif

@@ -3,8 +3,8 @@
 
 /* The handle's life, its settings, counters and messages. Workspace, borrows and queries are in the files beside. */
 
+#include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +21,11 @@ jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller) {
 
 jstatus_t ji_handle_check_idle(jhandle_t *handle, const char *caller) {
     jstatus_t status = ji_handle_check(handle, caller);
-    if (status != JSTATUS_SUCCESS || handle->depth == 0)
+    if (status != JSTATUS_SUCCESS || handle->stack.depth == 0)
         return status;
     ++handle->misuse_count;
-    const char *holder = handle->frames[handle->depth - 1].routine;
-    return jhandle_fail(handle, JSTATUS_BUSY, "%s: %u borrows are live, the last of %s", caller, handle->depth,
+    const char *holder = handle->stack.frames[handle->stack.depth - 1].routine;
+    return jhandle_fail(handle, JSTATUS_BUSY, "%s: %u borrows are live, the last of %s", caller, handle->stack.depth,
                         holder ? holder : "(unnamed)");
 }
 
@@ -83,16 +83,59 @@ static jstatus_t handle_check_options(const jhandle_options_t *options, const jd
     return JSTATUS_SUCCESS;
 }
 
+/* All handles of the process. The inline path of a borrow does not ask whether there was a fork, so the child closes it on
+ * every handle that it inherits; the rest of the library compares generations. The lock is held across the fork, so the
+ * list is whole in the child. */
+static pthread_mutex_t handle_list_lock = PTHREAD_MUTEX_INITIALIZER;
+static jhandle_t *handle_list;
+
+static void handle_list_before_fork(void) { pthread_mutex_lock(&handle_list_lock); }
+static void handle_list_in_parent(void) { pthread_mutex_unlock(&handle_list_lock); }
+static void handle_list_in_child(void) {
+    for (jhandle_t *handle = handle_list; handle != NULL; handle = handle->next) {
+        handle->stack.fast_end = 0;
+        handle->stack.irregular = 1;
+    }
+    pthread_mutex_unlock(&handle_list_lock);
+}
+static void handle_list_watch_forks(void) {
+    pthread_atfork(handle_list_before_fork, handle_list_in_parent, handle_list_in_child);
+}
+
+static void handle_list_add(jhandle_t *handle) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, handle_list_watch_forks);
+    pthread_mutex_lock(&handle_list_lock);
+    handle->next = handle_list;
+    if (handle_list != NULL)
+        handle_list->previous = handle;
+    handle_list = handle;
+    pthread_mutex_unlock(&handle_list_lock);
+}
+
+static void handle_list_remove(jhandle_t *handle) {
+    pthread_mutex_lock(&handle_list_lock);
+    if (handle->previous != NULL)
+        handle->previous->next = handle->next;
+    else if (handle_list == handle)
+        handle_list = handle->next;
+    if (handle->next != NULL)
+        handle->next->previous = handle->previous;
+    pthread_mutex_unlock(&handle_list_lock);
+}
+
 /* Frees a handle, perhaps half built, that holds no workspace. */
 static void handle_free(jhandle_t *handle) {
     if (handle == NULL)
         return;
+    handle_list_remove(handle);
     if (handle->owns_allocator)
         (void)jallocator_destroy(handle->allocator);
     else if (handle->allocator != NULL)
         (void)jallocator_release(handle->allocator);
     (void)jevent_destroy(handle->event);
     handle->state = JI_HANDLE_DESTROYED;
+    handle->stack.fast_end = 0;
     ji_metadata_free(handle);
 }
 
@@ -121,7 +164,7 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     handle->result_policy = options->set_result_policy ? options->result_policy : environment.result_policy;
     handle->layers = environment.layers;
     handle->budget_bytes = options->budget_bytes ? options->budget_bytes : environment.budget_bytes;
-    handle->granule_mask = jdevice_granule_bytes(device) - 1;
+    handle->stack.granule_mask = jdevice_granule_bytes(device) - 1;
     handle->block_count = 1;
     if (options->allocator != NULL) {
         JTRY(jallocator_retain(options->allocator));
@@ -134,13 +177,14 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     size_t preallocate = options->preallocate_bytes ? options->preallocate_bytes : environment.preallocate_bytes;
     if (preallocate != 0) {
         ji_block_t block;
-        if (!ji_size_round_up(preallocate, handle->granule_mask + 1, &preallocate)) {
+        if (!ji_size_round_up(preallocate, handle->stack.granule_mask + 1, &preallocate)) {
             status = ji_fail(JSTATUS_INVALID_SIZE, "%s: the size to preallocate is too large", __func__);
             goto done;
         }
         JTRY(ji_workspace_take(handle, preallocate, &block));
         ji_workspace_adopt(handle, block, JHANDLE_MODE_PREALLOCATE);
     }
+    handle_list_add(handle);
     *out = handle;
     handle = NULL;
 done:
@@ -156,8 +200,8 @@ jstatus_t jhandle_destroy(jhandle_t *handle) {
     if (status != JSTATUS_SUCCESS && !forked)
         return status;
     if (forked) { /* the stream's thread is the parent's: there is nothing to wait for here */
-        handle->workspace_used = false;
-        handle->depth = 0;
+        handle->waited_serial = handle->stack.serial;
+        handle->stack.depth = 0;
     }
     jstatus_t retired = ji_workspace_retire(handle);
     if (retired != JSTATUS_SUCCESS)
@@ -175,7 +219,7 @@ jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream) {
                             jdevice_name(handle->device));
     if (stream == handle->stream)
         return JSTATUS_SUCCESS;
-    if (handle->workspace_used) {
+    if (handle->stack.serial != handle->waited_serial) {
         if (handle->event == NULL)
             status = jevent_create(handle->device, &handle->event);
         if (status == JSTATUS_SUCCESS)
@@ -252,8 +296,8 @@ jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
                             stats->struct_size, sizeof *stats);
     jhandle_stats_t now = {
         .struct_size = sizeof now,
-        .borrow_count = handle->borrow_count,
-        .in_use_bytes = handle->in_use,
+        .borrow_count = handle->stack.serial - handle->cleared_serial,
+        .in_use_bytes = ji_handle_in_use(handle),
         .high_watermark_bytes = handle->high_watermark,
         .growth_count = handle->growth_count,
         .allocation_count = handle->allocation_count,
@@ -262,8 +306,8 @@ jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
         .degraded_count = handle->degraded_count,
         .misuse_count = handle->misuse_count,
     };
-    for (uint32_t i = 0; i < handle->depth; ++i)
-        now.live_borrow_count += !handle->frames[i].ended;
+    for (uint32_t i = 0; i < handle->stack.depth; ++i)
+        now.live_borrow_count += handle->stack.frames[i].serial != 0;
     memcpy(now.rung_count, handle->rung_count, sizeof now.rung_count);
     memcpy(now.peak_routine, handle->peak_routine, sizeof now.peak_routine);
     memcpy(now.peak_shape, handle->peak_shape, sizeof now.peak_shape);
@@ -275,12 +319,14 @@ jstatus_t jhandle_clear_stats(jhandle_t *handle) {
     jstatus_t status = ji_handle_check(handle, __func__);
     if (status != JSTATUS_SUCCESS)
         return status;
-    handle->borrow_count = handle->growth_count = handle->allocation_count = handle->deallocation_count = 0;
+    handle->cleared_serial = handle->stack.serial;
+    handle->growth_count = handle->allocation_count = handle->deallocation_count = 0;
     handle->synchronization_count = handle->degraded_count = handle->misuse_count = 0;
     memset(handle->rung_count, 0, sizeof handle->rung_count);
     memset(handle->peak_routine, 0, sizeof handle->peak_routine);
     memset(handle->peak_shape, 0, sizeof handle->peak_shape);
-    handle->high_watermark = handle->in_use;
+    handle->high_watermark = ji_handle_in_use(handle);
+    ji_handle_refresh(handle);
     return JSTATUS_SUCCESS;
 }
 

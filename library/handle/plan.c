@@ -49,7 +49,7 @@ size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle) {
     if (plan->same_bits)
         while (plan->rungs[best].bits_class != plan->rungs[plan->rung_count - 1].bits_class)
             ++best;
-    return rung_bytes(&plan->rungs[best], ji_handle_is_valid(handle) ? handle->granule_mask + 1 : 1);
+    return rung_bytes(&plan->rungs[best], ji_handle_is_valid(handle) ? handle->stack.granule_mask + 1 : 1);
 }
 
 /* Raises the maximum of the query under way. */
@@ -75,6 +75,7 @@ jstatus_t jhandle_start_size_query(jhandle_t *handle) {
         return jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH, "%s: a size query is under way already", __func__);
     handle->query_bytes = 0;
     handle->state = JI_HANDLE_QUERYING;
+    ji_handle_refresh(handle);
     return JSTATUS_SUCCESS;
 }
 
@@ -85,6 +86,7 @@ jstatus_t jhandle_stop_size_query(jhandle_t *handle, size_t *size_bytes) {
     if (size_bytes == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: size_bytes is NULL; the query goes on", __func__);
     handle->state = JI_HANDLE_READY;
+    ji_handle_refresh(handle);
     *size_bytes = handle->query_bytes;
     return JSTATUS_SUCCESS;
 }
@@ -100,7 +102,7 @@ jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, const size_t
     size_t total = 0;
     for (size_t i = 0; i < count; ++i) {
         size_t rounded;
-        if (!ji_size_round_up(size_bytes[i], handle->granule_mask + 1, &rounded) || !ji_size_add(total, rounded, &total))
+        if (!ji_size_round_up(size_bytes[i], handle->stack.granule_mask + 1, &rounded) || !ji_size_add(total, rounded, &total))
             return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the sizes overflow", __func__);
     }
     return query_answer(handle, total);

@@ -21,7 +21,7 @@ size_t ji_workspace_bytes(const jhandle_t *handle) {
 jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, ji_block_t *block) {
     void *pointer;
     jstatus_t status =
-        jallocator_allocate(handle->allocator, size_bytes, handle->granule_mask + 1, handle->stream, &pointer);
+        jallocator_allocate(handle->allocator, size_bytes, handle->stack.granule_mask + 1, handle->stream, &pointer);
     if (status != JSTATUS_SUCCESS)
         return status;
     ++handle->allocation_count;
@@ -32,13 +32,13 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, ji_block_t *bl
 /* Waits until the stream no longer uses the workspace. */
 static jstatus_t workspace_wait(jhandle_t *handle) {
     bool runs_inline = handle->device->kind == JDEVICE_HOST && handle->stream == NULL;
-    if (handle->workspace_used && !runs_inline) {
+    if (handle->stack.serial != handle->waited_serial && !runs_inline) {
         jstatus_t status = jstream_synchronize(handle->device, handle->stream);
         if (status != JSTATUS_SUCCESS)
             return status;
         ++handle->synchronization_count;
     }
-    handle->workspace_used = false;
+    handle->waited_serial = handle->stack.serial;
     return JSTATUS_SUCCESS;
 }
 
@@ -55,8 +55,9 @@ static void workspace_give_back(jhandle_t *handle, ji_block_t block) {
 /* Lends from this block from now on. */
 static void workspace_open(jhandle_t *handle, uint32_t index) {
     handle->block = index;
-    handle->top = handle->blocks[index].base;
-    handle->limit = handle->top + handle->blocks[index].size_bytes;
+    handle->stack.top = handle->blocks[index].base;
+    handle->limit = handle->stack.top + handle->blocks[index].size_bytes;
+    ji_handle_refresh(handle);
 }
 
 void ji_workspace_adopt(jhandle_t *handle, ji_block_t block, jhandle_mode_t mode) {
@@ -83,7 +84,7 @@ jstatus_t ji_workspace_retire(jhandle_t *handle) {
 static jstatus_t workspace_refuse_growth(jhandle_t *handle, jstatus_t status, size_t needed, const char *routine,
                                          const char *why) {
     return jhandle_fail(handle, status, "%s needs %zu bytes of workspace, %zu of %zu are free: %s",
-                        routine ? routine : "a borrow", needed, (size_t)(handle->limit - handle->top),
+                        routine ? routine : "a borrow", needed, (size_t)(handle->limit - handle->stack.top),
                         ji_workspace_bytes(handle), why);
 }
 
@@ -139,11 +140,11 @@ static jstatus_t workspace_replace(jhandle_t *handle, size_t wanted, size_t need
 }
 
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine) {
-    bool fits = needed <= (size_t)(handle->limit - handle->top);
+    bool fits = needed <= (size_t)(handle->limit - handle->stack.top);
     if (handle->mode != JHANDLE_MODE_DEFAULT)
         return fits ? JSTATUS_SUCCESS
                     : workspace_refuse_growth(handle, JSTATUS_MEMORY_ERROR, needed, routine, "the mode does not grow");
-    if (handle->depth > 0)
+    if (handle->stack.depth > 0)
         return fits ? JSTATUS_SUCCESS : workspace_extend(handle, needed, routine);
     if (handle->block_count == 1)
         return fits ? JSTATUS_SUCCESS : workspace_replace(handle, needed, needed, routine);
@@ -162,7 +163,7 @@ jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes) {
     if (status != JSTATUS_SUCCESS)
         return status;
     size_t rounded;
-    if (!ji_size_round_up(size_bytes, handle->granule_mask + 1, &rounded))
+    if (!ji_size_round_up(size_bytes, handle->stack.granule_mask + 1, &rounded))
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes are too many", __func__, size_bytes);
 
     ji_block_t block = {0, 0};
@@ -185,13 +186,13 @@ jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_by
     jstatus_t status = ji_handle_check_idle(handle, __func__);
     if (status != JSTATUS_SUCCESS)
         return status;
-    if (((uintptr_t)pointer & handle->granule_mask) != 0)
+    if (((uintptr_t)pointer & handle->stack.granule_mask) != 0)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %p is not aligned to %zu bytes", __func__, pointer,
-                            handle->granule_mask + 1);
+                            handle->stack.granule_mask + 1);
     status = ji_workspace_retire(handle);
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: waiting for the stream: %s", __func__, jstatus_last_message());
-    size_bytes &= ~handle->granule_mask;
+    size_bytes &= ~handle->stack.granule_mask;
     bool given = pointer != NULL && size_bytes != 0;
     ji_workspace_adopt(handle, given ? (ji_block_t){(uintptr_t)pointer, size_bytes} : (ji_block_t){0, 0},
                        given ? JHANDLE_MODE_USER_OWNED : JHANDLE_MODE_DEFAULT);
