@@ -17,9 +17,10 @@
  *
  * Around every test stands one fixture: bookkeeping memory is counted and must all be given back, the n-th allocation
  * can be made to fail, log lines are kept (and shown when the test fails), and what the jtest_* functions below made or
- * changed is undone. JALLOC_* variables of the caller's environment are removed, but for these two:
+ * changed is undone. JALLOC_* variables of the caller's environment are removed, but for these:
  *     JALLOC_TEST_SEED    the seed of the random numbers, printed when a test that drew any fails
- *     JALLOC_TEST_SCALE   multiplies the counts given by jtest_iterations() */
+ *     JALLOC_TEST_SCALE   multiplies the counts given by jtest_iterations()
+ *     JALLOC_TEST_KEEP    keeps the others, and leaves the log alone: for runs of this program by itself */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -184,8 +185,8 @@ const char *jtest_name(void);         /* "Suite.Name" of the test that runs */
 /* A failure shows the status's name and jstatus_last_message(). */
 #define JEXPECT_STATUS(status, expected) JTEST_EXPECT_(jtest_status, #status, status, expected)
 #define JASSERT_STATUS(status, expected) JTEST_ASSERT_(jtest_status, #status, status, expected)
-#define JEXPECT_OK(status) JEXPECT_STATUS(status, JSTATUS_SUCCESS)
-#define JASSERT_OK(status) JASSERT_STATUS(status, JSTATUS_SUCCESS)
+#define JEXPECT_OK(status) JTEST_EXPECT_(jtest_status, #status, status, JSTATUS_SUCCESS)
+#define JASSERT_OK(status) JTEST_ASSERT_(jtest_status, #status, status, JSTATUS_SUCCESS)
 
 /* A failure with a message of its own. */
 #define JFAIL(...) jtest_fail(__FILE__, __LINE__, __VA_ARGS__)
@@ -270,11 +271,15 @@ void jtest_log_install(void);
 
 /* Runs a function in a forked child. The test fails if a check fails there, if the child dies, or if it takes longer than
  * `timeout_s`. */
-void jtest_in_child(unsigned timeout_s, void (*function)(void *argument), void *argument);
+#define jtest_in_child(timeout_s, function, argument) jtest_in_child_at(__FILE__, __LINE__, timeout_s, function, argument)
+void jtest_in_child_at(const char *file, int line, unsigned timeout_s, void (*function)(void *argument), void *argument);
 
 /* Runs a program (argv[0] its path), its output and errors into `output` (may be NULL). Gives its exit status, 128 + the
  * signal's number, or -1. `environment`: "NAME=value" texts added to the present ones, NULL-terminated; may be NULL. */
 int jtest_run_program(const char *const argv[], const char *const environment[], char *output, size_t output_bytes);
+
+/* The same with this program and a filter. */
+int jtest_run_self(const char *filter, const char *const environment[], char *output, size_t output_bytes);
 
 void jtest_sleep_ms(unsigned milliseconds);
 double jtest_now_ms(void);
@@ -287,6 +292,7 @@ void jtest_fixture_tear_down(void);          /* after each test; reports what is
 void jtest_support_start(void);
 void jtest_support_set_up(const char *name);
 void jtest_support_tear_down(void);
+extern bool jtest_keeps; /* JALLOC_TEST_KEEP */
 bool jtest_random_was_used(uint64_t *seed);
 
 #ifdef __cplusplus

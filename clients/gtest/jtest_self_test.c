@@ -134,18 +134,25 @@ static const struct failing {
     {"ChildFails", "the child ended with 1"},
     {"ChildHangs", "the child took longer than 1 s"},
     {"RandomShowsItsSeed", "JALLOC_TEST_SEED=31"},
-    {"ShowsTheLog", "a line for the log"},
+    {"ShowsTheLog", "log lines of the test:\njalloc error: a line for the log"},
 };
 #define FAILING_COUNT (sizeof failing / sizeof failing[0])
 
 static char output[256 * 1024];
 
-static int run_self(const char *filter, const char *option, const char *more) {
-    char self[1024];
+/* Runs this program with the failing tests in it. */
+static int run_self(const char *filter, const char *more) {
+    const char *const environment[] = {"JALLOC_TEST_SELF=1", "JALLOC_TEST_SEED=31", more, NULL};
+    return jtest_run_self(filter, environment, output, sizeof output);
+}
+
+/* The same as a user would start it: with options of one's own, and what the caller's environment holds. */
+static int run_plain(const char *option, const char *more_option, const char *more) {
+    char self[4096];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
-    const char *const arguments[] = {self, filter, option, NULL};
-    const char *const environment[] = {"JALLOC_TEST_SELF=1", "JALLOC_TEST_SEED=31", more, NULL};
+    const char *const arguments[] = {self, "--gtest_color=no", option, more_option, NULL};
+    const char *const environment[] = {"JALLOC_TEST_SELF=1", more, NULL};
     return jtest_run_program(arguments, environment, output, sizeof output);
 }
 
@@ -154,9 +161,9 @@ static void failing_name(const void *parameter, char *name) {
 }
 JTEST_P_NAMED(Jtest, FailureIsReported, struct failing, failing, failing_name) {
     char filter[200], failed[200];
-    snprintf(filter, sizeof filter, "--gtest_filter=JtestFails.%s", param->name);
+    snprintf(filter, sizeof filter, "JtestFails.%s", param->name);
     snprintf(failed, sizeof failed, "[  FAILED  ] JtestFails.%s", param->name);
-    JEXPECT_EQ(run_self(filter, "--gtest_color=no", NULL), 1);
+    JEXPECT_EQ(run_self(filter, NULL), 1);
     JEXPECT_SUBSTR(output, failed);
     JEXPECT_SUBSTR(output, "jtest_self_test.c:");
     JEXPECT_SUBSTR(output, param->shown);
@@ -164,37 +171,42 @@ JTEST_P_NAMED(Jtest, FailureIsReported, struct failing, failing, failing_name) {
 }
 
 JTEST(Jtest, FailingTestsAreAbsentByDefault) {
-    char self[1024];
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    JASSERT_GT(length, 0);
-    self[length] = '\0';
-    const char *const arguments[] = {self, "--gtest_filter=JtestFails.*", "--gtest_list_tests", NULL};
-    JEXPECT_EQ(jtest_run_program(arguments, NULL, output, sizeof output), 0);
-    JEXPECT_NULL(strstr(output, "JtestFails"));
+    JEXPECT_EQ(jtest_run_self("JtestFails.*", NULL, output, sizeof output), 0);
+    JEXPECT_SUBSTR(output, "Running 0 tests");
 }
 
 JTEST(Jtest, FilterAndCountsAreGoogleTests) {
-    JEXPECT_EQ(run_self("--gtest_filter=JtestFails.Ne:JtestFails.Le:Jtest.ScalarsCompare", "--gtest_color=no", NULL), 1);
+    JEXPECT_EQ(run_self("JtestFails.Ne:JtestFails.Le:Jtest.ScalarsCompare", NULL), 1);
     JEXPECT_SUBSTR(output, "3 tests from 2 test suites ran");
     JEXPECT_SUBSTR(output, "[  PASSED  ] 1 test.");
     JEXPECT_SUBSTR(output, "[  FAILED  ] 2 tests");
 }
 
 JTEST(Jtest, LeakIsNotBlamedOnTheNextTest) {
-    JEXPECT_EQ(run_self("--gtest_filter=JtestFails.MetadataLeak:Jtest.ScalarsCompare:Jtest.MetadataIsCounted",
-                        "--gtest_color=no", NULL), 1);
+    JEXPECT_EQ(run_self("JtestFails.MetadataLeak:Jtest.ScalarsCompare:Jtest.MetadataIsCounted", NULL), 1);
     JEXPECT_SUBSTR(output, "[  FAILED  ] 1 test,");
     JEXPECT_SUBSTR(output, "[  PASSED  ] 2 tests.");
 }
 
 JTEST(Jtest, PassingRunGivesZero) {
-    JEXPECT_EQ(run_self("--gtest_filter=Jtest.ScalarsCompare", "--gtest_repeat=2", NULL), 0);
+    JEXPECT_EQ(run_plain("--gtest_filter=Jtest.ScalarsCompare", "--gtest_repeat=2", NULL), 0);
     JEXPECT_SUBSTR(output, "[  PASSED  ] 1 test.");
 }
 
 JTEST(Jtest, ShardsDivideTheTests) {
-    JEXPECT_EQ(run_self("--gtest_filter=Jtest.Parameters/*", "--gtest_color=no", NULL), 0);
-    JEXPECT_SUBSTR(output, "[  PASSED  ] 3 tests.");
+    unsigned ran = 0;
+    for (int shard = 0; shard < 2; ++shard) {
+        char index[32];
+        snprintf(index, sizeof index, "GTEST_SHARD_INDEX=%d", shard);
+        const char *const environment[] = {"GTEST_TOTAL_SHARDS=2", index, NULL};
+        JEXPECT_EQ(jtest_run_self("Jtest.Parameters/*", environment, output, sizeof output), 0);
+        for (int i = 0; i < 3; ++i) {
+            char line[64];
+            snprintf(line, sizeof line, "[       OK ] Jtest.Parameters/%d", i);
+            ran += strstr(output, line) ? 1u << (4 * i) : 0;
+        }
+    }
+    JEXPECT_EQ(ran, 0x111); /* each in exactly one of the two */
 }
 
 JTEST(Jtest, XmlNamesTestsAndFailures) {
@@ -202,7 +214,7 @@ JTEST(Jtest, XmlNamesTestsAndFailures) {
     const int file = mkstemp(path);
     JASSERT_GE(file, 0);
     snprintf(option, sizeof option, "--gtest_output=xml:%s", path);
-    JEXPECT_EQ(run_self("--gtest_filter=JtestFails.Ne:Jtest.Parameters/1", option, NULL), 1);
+    JEXPECT_EQ(run_plain("--gtest_filter=JtestFails.Ne:Jtest.Parameters/1", option, NULL), 1);
     FILE *xml = fopen(path, "r");
     if (xml) {
         const size_t length = fread(text, 1, sizeof text - 1, xml);
@@ -220,7 +232,7 @@ JTEST(Jtest, XmlNamesTestsAndFailures) {
 }
 
 JTEST(Jtest, UnknownArgumentIsRefused) {
-    JEXPECT_EQ(run_self("--gtest_filter=Jtest.ScalarsCompare", "--no-such-option", NULL), 2);
+    JEXPECT_EQ(run_plain("--gtest_filter=Jtest.ScalarsCompare", "--no-such-option", NULL), 2);
     JEXPECT_SUBSTR(output, "unknown argument --no-such-option");
 }
 
@@ -253,8 +265,10 @@ JTEST(Jtest, ArgumentsAreEvaluatedOnce) {
 }
 
 JTEST(Jtest, SkippedIsNeitherPassedNorFailed) {
-    JEXPECT_EQ(run_self("--gtest_filter=JtestFails.*:-*", "--gtest_color=no", NULL), 0);
-    JSKIP("shows that a test can be skipped");
+    JEXPECT_EQ(run_self("JtestFails.Skips", NULL), 0);
+    JEXPECT_SUBSTR(output, "[  SKIPPED ] 1 test");
+    JEXPECT_SUBSTR(output, "for a reason");
+    JEXPECT_NULL(strstr(output, "must not be reached"));
 }
 
 JTEST(Jtest, MetadataIsCounted) {
@@ -321,11 +335,15 @@ JTEST(Jtest, GuardPagesTrap) {
     memset(end, 1, 192);
     memset(start, 1, 192);
     for (int side = 0; side < 2; ++side) {
-        const char *const filter[] = {"--gtest_filter=JtestFails.GuardBehind", "--gtest_filter=JtestFails.GuardBefore"};
-        JEXPECT_NE(run_self(filter[side], "--gtest_color=no", NULL), 0);
+        const char *const filter[] = {"JtestFails.GuardBehind", "JtestFails.GuardBefore"};
+        JEXPECT_NE(run_self(filter[side], NULL), 0);
         JEXPECT_NULL(strstr(output, "[       OK ]"));
         JEXPECT_SUBSTR(output, "[ RUN      ]");
     }
+}
+FAILS(Skips) {
+    JSKIP("for a reason");
+    JFAIL("this line must not be reached");
 }
 FAILS(GuardBehind) { write_at((char *)jtest_guard_pages(192) + 192); }
 FAILS(GuardBefore) { write_at((char *)jtest_guard_pages_before(192) - 1); }
@@ -356,7 +374,7 @@ JTEST(Jtest, EnvironmentIsSetForOneTest) {
 JTEST(Jtest, EnvironmentIsSetForOneTestAndRestored) { JEXPECT_NULL(getenv("JALLOC_TEST_VARIABLE")); }
 
 JTEST(Jtest, CallersEnvironmentDoesNotReachTheTests) {
-    JEXPECT_EQ(run_self("--gtest_filter=Jtest.EnvironmentIsClean", "--gtest_color=no", "JALLOC_LAYER=7"), 0);
+    JEXPECT_EQ(run_plain("--gtest_filter=Jtest.EnvironmentIsClean", NULL, "JALLOC_LAYER=7"), 0);
     JEXPECT_SUBSTR(output, "[  PASSED  ] 1 test.");
 }
 JTEST(Jtest, EnvironmentIsClean) { JEXPECT_NULL(getenv("JALLOC_LAYER")); }

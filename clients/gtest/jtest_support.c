@@ -318,7 +318,7 @@ static int wait_for(pid_t pid) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void jtest_in_child(unsigned timeout_s, void (*function)(void *argument), void *argument) {
+void jtest_in_child_at(const char *file, int line, unsigned timeout_s, void (*function)(void *argument), void *argument) {
     fflush(NULL);
     const pid_t pid = fork();
     if (pid == 0) {
@@ -331,9 +331,9 @@ void jtest_in_child(unsigned timeout_s, void (*function)(void *argument), void *
     }
     const int result = pid < 0 ? -1 : wait_for(pid);
     if (result == 128 + SIGALRM)
-        JFAIL("the child took longer than %u s", timeout_s);
+        jtest_fail(file, line, "the child took longer than %u s", timeout_s);
     else if (result != 0)
-        JFAIL("the child ended with %d", result);
+        jtest_fail(file, line, "the child ended with %d", result);
 }
 
 int jtest_run_program(const char *const argv[], const char *const environment[], char *output, size_t output_bytes) {
@@ -374,6 +374,17 @@ int jtest_run_program(const char *const argv[], const char *const environment[],
     return result;
 }
 
+int jtest_run_self(const char *filter, const char *const environment[], char *output, size_t output_bytes) {
+    char self[4096], option[256];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0)
+        return -1;
+    self[length] = '\0';
+    snprintf(option, sizeof option, "--gtest_filter=%s", filter);
+    const char *const arguments[] = {self, option, "--gtest_color=no", NULL};
+    return jtest_run_program(arguments, environment, output, output_bytes);
+}
+
 void jtest_sleep_ms(unsigned milliseconds) {
     struct timespec left = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
     while (nanosleep(&left, &left) != 0 && errno == EINTR)
@@ -388,12 +399,15 @@ double jtest_now_ms(void) {
 
 /* ---- Around each test ---- */
 
+bool jtest_keeps;
+
 void jtest_support_start(void) {
     if (getenv("JALLOC_TEST_SEED"))
         random_seed = strtoull(getenv("JALLOC_TEST_SEED"), NULL, 0);
     if (getenv("JALLOC_TEST_SCALE"))
         scale = strtod(getenv("JALLOC_TEST_SCALE"), NULL);
-    for (size_t i = 0; environ[i];) {
+    jtest_keeps = getenv("JALLOC_TEST_KEEP") != NULL;
+    for (size_t i = 0; environ[i] && !jtest_keeps;) {
         char name[64];
         const size_t length = strcspn(environ[i], "=");
         if (strncmp(environ[i], "JALLOC_", 7) == 0 && strncmp(environ[i], "JALLOC_TEST_", 12) != 0 && length < sizeof name) {
@@ -413,6 +427,8 @@ void jtest_support_set_up(const char *name) {
     random_state = random_seed ^ hash;
     random_used = false;
     jtest_log_clear();
+    if (jtest_keeps)
+        return;
     jtest_log_install();
     jlog_set_level(JLOG_DEBUG);
 }

@@ -1,0 +1,251 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The environment: what is understood, what is refused, and that a refusal quotes what it refused. */
+
+#include "jtest.h"
+
+#include "jalloc/config.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+#define GIB ((size_t)1 << 30)
+#define TIB ((size_t)1 << 40)
+
+static const struct good_size {
+    const char *text;
+    size_t bytes;
+} good_sizes[] = {
+    {"0", 0},
+    {"1", 1},
+    {"4096", 4096},
+    {"0B", 0},
+    {"12b", 12},
+    {"256M", 256 * MIB},
+    {"256m", 256 * MIB},
+    {"256MB", 256 * MIB},
+    {"256MiB", 256 * MIB},
+    {"256mib", 256 * MIB},
+    {"256mIB", 256 * MIB},
+    {"1K", KIB},
+    {"1KB", KIB},
+    {"1KiB", KIB},
+    {"3G", 3 * GIB},
+    {"2T", 2 * TIB},
+    {"1.5GiB", GIB + GIB / 2},
+    {"1.5K", 1536},
+    {"0.5K", 512},
+    {"1.0", 1},
+    {"0.001K", 1},
+    {"1.9B", 1},
+    {"0007", 7},
+    {"1.00000000000000000000000000000000000000000001T", TIB},
+    {"0.99999999999999999999999999999999999999999999T", TIB - 1},
+    {"18446744073709551615", SIZE_MAX},
+    {"18446744073709551615B", SIZE_MAX},
+    {"16777215.999999T", ((size_t)16777215 << 40) + 1099510528264u},
+    {"17179869183G", (size_t)17179869183u << 30},
+};
+JTEST(Config, GoodSizes) {
+    for (size_t i = 0; i < sizeof good_sizes / sizeof good_sizes[0]; ++i) {
+        size_t bytes = 99;
+        JSCOPED_TRACE("\"%s\"", good_sizes[i].text);
+        JEXPECT_OK(jconfig_parse_size(good_sizes[i].text, &bytes));
+        JEXPECT_EQ(bytes, good_sizes[i].bytes);
+    }
+}
+
+static const char *const bad_sizes[] = {
+    "",       " ",     "-1",   "+1",    " 1",     "1 ",      "1 K",    "K",      "MiB",   ".5K",  "1.",     "1.K",
+    "1.5.2K", "1e6",   "0x10", "1,5K",  "256 MB", "256MBs",  "256MM",  "256P",   "1i",    "1iB",  "1KBB",   "1Bi",
+    "1BK",    "ten",   "NaN",  "inf",   "1;2",    "1=2",     "cuda:0=1", "\t1",  "1\n",   "--1", "1_000",
+    "1'000",  "\xC2\xBD", "1Ki", "1KIBs", "\xD9\xA1",
+};
+JTEST(Config, BadSizesAreRefusedAndQuoted) {
+    for (size_t i = 0; i < sizeof bad_sizes / sizeof bad_sizes[0]; ++i) {
+        char quoted[64];
+        size_t bytes = 99;
+        JSCOPED_TRACE("\"%s\"", bad_sizes[i]);
+        JEXPECT_STATUS(jconfig_parse_size(bad_sizes[i], &bytes), JSTATUS_INVALID_CONFIGURATION);
+        JEXPECT_EQ(bytes, 99);
+        snprintf(quoted, sizeof quoted, "\"%s\"", bad_sizes[i]);
+        JEXPECT_SUBSTR(jstatus_last_message(), quoted);
+    }
+}
+
+static const char *const huge_sizes[] = {
+    "18446744073709551616", "18446744073709551615K", "16777216T", "17179869184G", "99999999999999999999999999999999",
+};
+JTEST(Config, SizesAboveTheMachinesAreInvalidSize) {
+    for (size_t i = 0; i < sizeof huge_sizes / sizeof huge_sizes[0]; ++i) {
+        size_t bytes = 99;
+        JSCOPED_TRACE("\"%s\"", huge_sizes[i]);
+        JEXPECT_STATUS(jconfig_parse_size(huge_sizes[i], &bytes), JSTATUS_INVALID_SIZE);
+        JEXPECT_EQ(bytes, 99);
+        JEXPECT_SUBSTR(jstatus_last_message(), huge_sizes[i]);
+    }
+}
+
+JTEST(Config, EveryWholeNumberIsReadBack) {
+    for (int64_t i = jtest_iterations(2000); i > 0; --i) {
+        const size_t expected = (size_t)(jtest_random() >> jtest_random_between(0, 63));
+        char text[64];
+        size_t bytes;
+        snprintf(text, sizeof text, "%zu", expected);
+        JASSERT_OK(jconfig_parse_size(text, &bytes));
+        JASSERT_EQ(bytes, expected);
+    }
+}
+
+JTEST(Config, FractionsAreCutExactly) {
+    for (int64_t i = jtest_iterations(2000); i > 0; --i) {
+        const unsigned digits = (unsigned)jtest_random_between(1, 6), unit = (unsigned)jtest_random_between(0, 3);
+        uint64_t denominator = 1;
+        for (unsigned k = 0; k < digits; ++k)
+            denominator *= 10;
+        const uint64_t numerator = jtest_random() % denominator, whole = (uint64_t)jtest_random_between(0, 100);
+        char text[64];
+        size_t bytes;
+        snprintf(text, sizeof text, "%llu.%0*llu%c", (unsigned long long)whole, (int)digits,
+                 (unsigned long long)numerator, "KMGT"[unit]);
+        JSCOPED_TRACE("%s", text);
+        const uint64_t factor = (uint64_t)1 << (10 * (unit + 1));
+        JASSERT_OK(jconfig_parse_size(text, &bytes));
+        JASSERT_EQ(bytes, whole * factor + numerator * factor / denominator);
+    }
+}
+
+JTEST(Config, TheLocaleChangesNothing) {
+    char *before = strdup(setlocale(LC_ALL, NULL));
+    size_t bytes;
+    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL) /* where it is not installed, the C locale's rules hold anyway */
+        setlocale(LC_ALL, "C");
+    JEXPECT_OK(jconfig_parse_size("1.5K", &bytes));
+    JEXPECT_EQ(bytes, 1536);
+    JEXPECT_STATUS(jconfig_parse_size("1,5K", &bytes), JSTATUS_INVALID_CONFIGURATION);
+    setlocale(LC_ALL, before);
+    free(before);
+}
+
+static const struct device_size {
+    const char *text, *device;
+    size_t bytes;
+} device_sizes[] = {
+    {"0", "host", 0},
+    {"64M", "host", 64 * MIB},
+    {"64M", "cuda:3", 64 * MIB},
+    {"64M;cuda:0=2G", "host", 64 * MIB},
+    {"64M;cuda:0=2G", "cuda:0", 2 * GIB},
+    {"64M;cuda:0=2G", "cuda:1", 64 * MIB},
+    {"64M;cuda=2G", "cuda:0", 2 * GIB},
+    {"64M;cuda:0=2G", "cuda", 2 * GIB},
+    {"cuda:0=2G", "host", 0},
+    {"host=1K;hip:7=3", "hip:7", 3},
+    {"1;host=0", "host", 0},
+    {"1;host=2;cuda:10=3;cuda:1=4", "cuda:1", 4},
+    {"1;host=2;cuda:10=3;cuda:1=4", "cuda:10", 3},
+};
+JTEST(Config, DeviceSizes) {
+    for (size_t i = 0; i < sizeof device_sizes / sizeof device_sizes[0]; ++i) {
+        size_t bytes = 99;
+        JSCOPED_TRACE("\"%s\" for %s", device_sizes[i].text, device_sizes[i].device);
+        JEXPECT_OK(jconfig_parse_device_size(device_sizes[i].text, device_sizes[i].device, &bytes));
+        JEXPECT_EQ(bytes, device_sizes[i].bytes);
+    }
+}
+
+static const char *const bad_device_sizes[] = {
+    "",           ";",         "1;",          ";1",         "1;;host=2",    "host",         "host=",   "=1",
+    "host=1;2",   "1;2",       "1;tpu=2",     "1;cuda:=2",  "1;cuda:x=2",   "1;cuda:-1=2",  "1;host:0=2",
+    "1;host=2;host=3",         "1;cuda=2;cuda:0=3",         "1;cuda:00=2",  "1;cuda:0=2x",  "1x;cuda:0=2",
+    "1;cuda:9999999999=2",     "1; host=2",   "1;host =2",  "1;host= 2",    "1;host==2",    "1;HOST=2", "1,host=2",
+};
+JTEST(Config, BadDeviceSizesAreRefusedWhateverTheDevice) {
+    static const char *const devices[] = {"host", "cuda:0", "hip:5"};
+    for (size_t i = 0; i < sizeof bad_device_sizes / sizeof bad_device_sizes[0]; ++i)
+        for (size_t k = 0; k < 3; ++k) {
+            char quoted[64];
+            size_t bytes = 99;
+            JSCOPED_TRACE("\"%s\" for %s", bad_device_sizes[i], devices[k]);
+            JEXPECT_STATUS(jconfig_parse_device_size(bad_device_sizes[i], devices[k], &bytes),
+                           JSTATUS_INVALID_CONFIGURATION);
+            JEXPECT_EQ(bytes, 99);
+            snprintf(quoted, sizeof quoted, "\"%s\"", bad_device_sizes[i]);
+            JEXPECT_SUBSTR(jstatus_last_message(), quoted);
+        }
+}
+
+JTEST(Config, NullArgumentsAreRefused) {
+    size_t bytes = 99;
+    jconfig_entry_t entry;
+    JEXPECT_STATUS(jconfig_parse_size(NULL, &bytes), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jconfig_parse_size("1", NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jconfig_parse_device_size(NULL, "host", &bytes), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jconfig_parse_device_size("1", NULL, &bytes), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jconfig_parse_device_size("1", "host", NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jconfig_get(JCONFIG_JALLOC_LAYER, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jconfig_get(JCONFIG_COUNT, &entry), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jconfig_get((jconfig_t)-1, &entry), JSTATUS_INVALID_VALUE);
+    JEXPECT_EQ(bytes, 99);
+}
+
+JTEST(Config, EveryRowHasItsDefaultAndTheDefaultIsValid) {
+    for (int which = 0; which < JCONFIG_COUNT; ++which) {
+        jconfig_entry_t entry;
+        JASSERT_OK(jconfig_get((jconfig_t)which, &entry));
+        JSCOPED_TRACE("%s", entry.name);
+        JEXPECT_EQ(strncmp(entry.name, "JALLOC_", 7), 0);
+        JEXPECT_FALSE(entry.from_environment);
+        JEXPECT_TRUE(entry.valid);
+        JEXPECT_STREQ(entry.value, entry.fallback);
+        JEXPECT_GT(strlen(entry.syntax), 0);
+        JEXPECT_GT(strlen(entry.meaning), 10);
+    }
+}
+
+static const struct config_value {
+    jconfig_t which;
+    const char *name, *value;
+    bool valid;
+} config_values[] = {
+    {JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, "JALLOC_DEVICE_MEMORY_SIZE", "64M;cuda:0=1G", true},
+    {JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, "JALLOC_DEVICE_MEMORY_SIZE", "64 M", false},
+    {JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, "JALLOC_DEVICE_MEMORY_SIZE", "", false},
+    {JCONFIG_JALLOC_BUDGET, "JALLOC_BUDGET", "1T", true},
+    {JCONFIG_JALLOC_BUDGET, "JALLOC_BUDGET", "-1", false},
+    {JCONFIG_JALLOC_RESULT_POLICY, "JALLOC_RESULT_POLICY", "fast", true},
+    {JCONFIG_JALLOC_RESULT_POLICY, "JALLOC_RESULT_POLICY", "same_bits", true},
+    {JCONFIG_JALLOC_RESULT_POLICY, "JALLOC_RESULT_POLICY", "same", false},
+    {JCONFIG_JALLOC_RESULT_POLICY, "JALLOC_RESULT_POLICY", "fast|same_bits", false},
+    {JCONFIG_JALLOC_RESULT_POLICY, "JALLOC_RESULT_POLICY", "", false},
+    {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "0", true},
+    {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "7", true},
+    {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "8", false},
+    {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "1x", false},
+    {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "", false},
+    {JCONFIG_JALLOC_LOG_LEVEL, "JALLOC_LOG_LEVEL", "debug", true},
+    {JCONFIG_JALLOC_LOG_LEVEL, "JALLOC_LOG_LEVEL", "off", true},
+    {JCONFIG_JALLOC_LOG_LEVEL, "JALLOC_LOG_LEVEL", "Debug", false},
+    {JCONFIG_JALLOC_LOG_LEVEL, "JALLOC_LOG_LEVEL", "2", false},
+    {JCONFIG_JALLOC_LOG_PATH, "JALLOC_LOG_PATH", "anything at all", true},
+    {JCONFIG_JALLOC_MODULE_PATH, "JALLOC_MODULE_PATH", "/usr/lib", true},
+};
+JTEST(Config, ValuesInForceAndTheirValidity) {
+    for (size_t i = 0; i < sizeof config_values / sizeof config_values[0]; ++i) {
+        const struct config_value *row = &config_values[i];
+        jconfig_entry_t entry;
+        JSCOPED_TRACE("%s=\"%s\"", row->name, row->value);
+        jtest_setenv(row->name, row->value);
+        JASSERT_OK(jconfig_get(row->which, &entry));
+        JEXPECT_STREQ(entry.name, row->name);
+        JEXPECT_STREQ(entry.value, row->value);
+        JEXPECT_TRUE(entry.from_environment);
+        JEXPECT_EQ(entry.valid, row->valid);
+        jtest_setenv(row->name, NULL);
+    }
+}
