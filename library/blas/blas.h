@@ -182,7 +182,10 @@ _Static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copi
     X(SCALE_MATRIX, scale_matrix) /* B = alpha B, m x n, uses b ldb; alpha 0 writes zeros whatever B holds */          \
     X(GEMM_BATCHED, gemm_batched)                                                                                      \
     X(GEMM_STRIDED, gemm_strided)                                                                                      \
-    X(SET_INFO, set_info) /* *info = n, in stream order */
+    X(SET_INFO, set_info) /* *info = n, in stream order */                                                             \
+    X(TRIANGLE_INVERT, triangle_invert) /* ji_triangle_t, see triangle.h */                                            \
+    X(TRIANGLE_APPLY, triangle_apply)                                                                                  \
+    X(TRIANGLE_CLEAR, triangle_clear)   /* ji_matmat_t: B = 0 if alpha is 0 */
 
 typedef enum ji_primitive {
 #define JI_PRIMITIVE_(enumerator, function) JI_##enumerator,

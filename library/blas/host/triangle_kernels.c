@@ -1,0 +1,124 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Triangles on the host: JI_TRIANGLE_INVERT and JI_TRIANGLE_APPLY.
+ *
+ * Right-hand sides are independent of each other, so they are the lanes of vectors. A strip holds as many as fill 128
+ * bytes, and one row for each unknown; it stands in the first cache. The solve walks down the strip by blocks of 8 rows:
+ *
+ *       M, packed                      strip
+ *     +----+                         +--------+
+ *     |inv |                         | solved |      rows of the block -= M(block, above) * rows above
+ *     +----+----+                    |        |      (8 rows x 2 vectors of accumulators, no loads but one row of the
+ *     |    |inv |                    +--------+       strip and 8 numbers of M per step)
+ *     +----+----+----+               | block  |      rows of the block = inverse * rows of the block
+ *     |  above  |inv |               +--------+
+ *     +---------+----+
+ *
+ * The packed triangle is read from front to back, once for each strip. Substitution inside the 8 x 8 block would be a
+ * chain of 8 dependent steps; its inverse is a product without one.
+ *
+ * The code is written once, with the compilers' vector extension, and compiled for AVX-512, for AVX2 with FMA, and for
+ * what the build assumes; the processor at hand chooses. Strips are spread over OpenMP threads where that pays; a strip's
+ * result does not depend on the others, so the bits do not depend on the number of threads. */
+
+#include "blas/triangle.h"
+
+#include <unistd.h>
+#ifdef JALLOC_HAVE_OPENMP
+#include <omp.h>
+#endif
+
+#define TRIANGLE_ROW_BYTES 128
+#define TRIANGLE_ABS(x) ((x) < 0 ? -(x) : (x))
+#ifdef __clang__
+#define TRIANGLE_UNROLL _Pragma("unroll")
+#else
+#define TRIANGLE_UNROLL _Pragma("GCC unroll 8")
+#endif
+
+typedef struct triangle_kernels {
+    void (*pack)(const ji_triangle_t *call);
+    void (*apply)(const ji_triangle_t *call, int64_t first);
+} triangle_kernels_t;
+
+#define TRIANGLE_TABLE(set)                                                                                            \
+    static const triangle_kernels_t triangle_##set[4] = {{s_##set##_pack, s_##set##_apply},                            \
+                                                         {d_##set##_pack, d_##set##_apply},                            \
+                                                         {c_##set##_pack, c_##set##_apply},                            \
+                                                         {z_##set##_pack, z_##set##_apply}};
+
+#if defined(__x86_64__)
+#define KERNEL_TARGET __attribute__((target("avx512f")))
+#define KERNEL_VECTOR_BYTES 64
+#define KERNEL_ROWS 8
+#define KERNEL_SET avx512
+#include "blas/host/triangle_types.h"
+TRIANGLE_TABLE(avx512)
+#define KERNEL_TARGET __attribute__((target("avx2,fma")))
+#define KERNEL_VECTOR_BYTES 32
+#define KERNEL_ROWS 4
+#define KERNEL_SET avx2
+#include "blas/host/triangle_types.h"
+TRIANGLE_TABLE(avx2)
+#endif
+#define KERNEL_TARGET
+#define KERNEL_VECTOR_BYTES 16
+#define KERNEL_ROWS 4
+#define KERNEL_SET plain
+#include "blas/host/triangle_types.h"
+TRIANGLE_TABLE(plain)
+
+static const triangle_kernels_t *triangle_choose(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f"))
+        return triangle_avx512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return triangle_avx2;
+#endif
+    return triangle_plain;
+}
+
+static const triangle_kernels_t *triangle_for(jdatatype_t type) {
+    static const triangle_kernels_t *_Atomic chosen;
+    const triangle_kernels_t *kernels = chosen;
+    if (JI_UNLIKELY(kernels == NULL))
+        chosen = kernels = triangle_choose();
+    return kernels + type;
+}
+
+/* Measured: what the kernels cost is that of a full strip for each part of one, so a few right-hand sides do not pay; nor
+ * do triangles of a few unknowns, which are all diagonal block. The plain kernels are no faster than a good CBLAS. */
+bool ji_triangle_pays(const ji_matmat_t *args) {
+    int64_t order = args->side == JBLAS_LEFT ? args->m : args->n, rhs = args->side == JBLAS_LEFT ? args->n : args->m;
+    return order >= 8 && rhs * (int64_t)ji_sizeof(args->head.type) >= TRIANGLE_ROW_BYTES / 2;
+}
+
+void ji_host_triangle_invert(void *block) {
+    const ji_triangle_t *call = block;
+    triangle_for(call->type)->pack(call);
+}
+
+void ji_host_triangle_apply(void *block) {
+    const ji_triangle_t *call = block;
+    void (*apply)(const ji_triangle_t *, int64_t) = triangle_for(call->type)->apply;
+    int64_t lanes = TRIANGLE_ROW_BYTES / (int64_t)ji_sizeof(call->type);
+    int64_t strips = (call->count + lanes - 1) / lanes;
+    for (int64_t strip = 0; strip < strips; strip++)
+        apply(call, strip * lanes);
+}
+
+/* B := 0 if alpha is 0, which nobody knew until now. */
+void ji_host_triangle_clear(void *block) {
+    ji_matmat_t *args = block;
+    const void *alpha = ji_scalar_data(&args->alpha);
+    static const double zero[2];
+    size_t bytes = ji_sizeof(args->head.type);
+    bool is_zero = ji_real_of(args->head.type) == JDATATYPE_F32
+                       ? ((const float *)alpha)[0] == 0 && (bytes == 4 || ((const float *)alpha)[1] == 0)
+                       : ((const double *)alpha)[0] == 0 && (bytes == 8 || ((const double *)alpha)[1] == 0);
+    if (is_zero)
+        for (int64_t j = 0; j < args->n; j++)
+            for (int64_t i = 0; i < args->m; i++)
+                memcpy(ji_at(args->head.type, args->b, i, j, args->ldb), zero, bytes);
+}
