@@ -29,7 +29,7 @@ if(JALLOC_BUILD_JBLAS)
   endif()
 endif()
 
-if(JALLOC_BUILD_CLIENTS)
+if(JALLOC_BUILD_CLIENTS AND JALLOC_BUILD_TESTS)
   find_package(GTest)
   if(NOT GTest_FOUND)
     message(WARNING "No GoogleTest (Debian: apt install libgtest-dev): jalloc-test is not built.")

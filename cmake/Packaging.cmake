@@ -1,2 +1,93 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
+#
+# What is installed, how others find it (find_package, pkg-config), and the Debian packages. The install components are
+# libjalloc, libjblas, dev, clients and docs; install.sh's component "library" is the first three.
+include(CMakePackageConfigHelpers)
+
+set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/jalloc)
+set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# jalloc_install_library(NAME EXPORT STATIC_EXPORT): the shared library is a component of its own, the rest belongs to dev.
+function(jalloc_install_library name export static_export)
+  install(TARGETS ${name} EXPORT ${export}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lib${name} NAMELINK_COMPONENT dev)
+  install(TARGETS ${name}_static EXPORT ${static_export} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+endfunction()
+
+install(DIRECTORY include/jalloc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
+        FILES_MATCHING PATTERN *.h PATTERN *.hpp)
+
+jalloc_install_library(jalloc jallocTargets jallocTargets)
+install(EXPORT jallocTargets NAMESPACE jalloc:: DESTINATION ${cmake_folder} COMPONENT dev)
+file(RELATIVE_PATH PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" PC_PREFIX "${PC_PREFIX}")
+configure_file(cmake/jalloc.pc.in jalloc.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/jalloc.pc DESTINATION ${pc_folder} COMPONENT dev)
+
+if(JALLOC_HAVE_JBLAS)
+  jalloc_install_library(jblas jblasTargets jblasStaticTargets)
+  install(EXPORT jblasTargets NAMESPACE jalloc:: DESTINATION ${cmake_folder} COMPONENT dev)
+  install(EXPORT jblasStaticTargets NAMESPACE jalloc:: DESTINATION ${cmake_folder} COMPONENT dev)
+  install(FILES cmake/FindCBLAS.cmake DESTINATION ${cmake_folder} COMPONENT dev)
+  list(JOIN CBLAS_LIBRARIES " " PC_CBLAS)
+  if(OpenMP_C_FOUND)
+    string(APPEND PC_CBLAS " ${OpenMP_C_FLAGS}")
+  endif()
+  configure_file(cmake/jblas.pc.in jblas.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/jblas.pc DESTINATION ${pc_folder} COMPONENT dev)
+endif()
+
+configure_package_config_file(cmake/jallocConfig.cmake.in jallocConfig.cmake INSTALL_DESTINATION ${cmake_folder}
+                              NO_SET_AND_CHECK_MACRO)
+# A minor version may break the interface until 1.0.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+else()
+  set(compatibility SameMajorVersion)
+endif()
+write_basic_package_version_file(jallocConfigVersion.cmake COMPATIBILITY ${compatibility})
+install(FILES ${PROJECT_BINARY_DIR}/jallocConfig.cmake ${PROJECT_BINARY_DIR}/jallocConfigVersion.cmake
+        DESTINATION ${cmake_folder} COMPONENT dev)
+
+# Debian packages: cpack -G DEB in the build folder.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME jalloc)
+set(CPACK_PACKAGE_VENDOR "the jalloc authors")
+set(CPACK_PACKAGE_CONTACT "the jalloc authors <jalloc@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
+find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
+mark_as_advanced(DPKG_SHLIBDEPS)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)
+if(DPKG_SHLIBDEPS)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/library)
+endif()
+set(exact "(= ${PROJECT_VERSION})")
+set(CPACK_COMPONENTS_ALL libjalloc dev)
+set(CPACK_DEBIAN_LIBJALLOC_PACKAGE_NAME libjalloc${JALLOC_SOVERSION})
+set(CPACK_DEBIAN_LIBJALLOC_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libjalloc-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libjalloc${JALLOC_SOVERSION} ${exact}")
+if(JALLOC_HAVE_JBLAS)
+  list(APPEND CPACK_COMPONENTS_ALL libjblas)
+  set(CPACK_DEBIAN_LIBJBLAS_PACKAGE_NAME libjblas${JALLOC_SOVERSION})
+  set(CPACK_DEBIAN_LIBJBLAS_PACKAGE_SECTION libs)
+  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libjblas${JALLOC_SOVERSION} ${exact}")
+  set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "libopenblas-dev")
+endif()
+if(JALLOC_BUILD_CLIENTS)
+  list(APPEND CPACK_COMPONENTS_ALL clients)
+  set(CPACK_DEBIAN_CLIENTS_PACKAGE_NAME jalloc-tools)
+  set(CPACK_DEBIAN_CLIENTS_PACKAGE_SECTION utils)
+endif()
+include(CPack)

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 the jalloc authors
+# SPDX-License-Identifier: MIT
+"""Keeps the layer order of the library true.
+
+A folder of library/ may include only what stands at or above it in LAYERS; public headers know each other in the same
+order and nothing of library/; headers of other projects' BLAS and OpenMP stay in blas/ and below. The order is read from
+the #include lines, so it holds for every build configuration at once. --self-test plants violations in a scratch tree and
+fails unless each is found."""
+
+import argparse
+import pathlib
+import re
+import sys
+import tempfile
+
+LAYERS = ["core", "device", "memory", "shm", "handle", "buffer", "blas", "gpu", "mpi"]
+
+# The layer whose interface a public header is. jalloc.h includes them all and is for users alone.
+PUBLIC = {
+    "core": ["config", "datatype", "export", "log", "metadata", "status", "version"],
+    "device": ["device"],
+    "memory": ["allocator"],
+    "shm": ["segment"],
+    "handle": ["handle", "borrow"],
+    "buffer": ["buffer"],
+    "blas": ["jblas"],
+    "gpu": ["cuda", "hip"],
+    "mpi": ["mpi"],
+}
+LAYER_OF_PUBLIC = {name: layer for layer, names in PUBLIC.items() for name in names}
+UMBRELLA = "jalloc/jalloc.h"
+VENDOR = re.compile(r"(cblas|lapacke?|openblas\w*|mkl\w*|omp|cuda\w*|hip\w*|mpi)(/.*|\.h)$")
+VENDOR_FROM = "blas"
+SUFFIXES = {".c", ".h", ".inc", ".cpp", ".hpp", ".cu", ".cuh"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+
+
+def rank(layer):
+    return LAYERS.index(layer)
+
+
+def includes(path):
+    """(line number, name, whether quoted) of each #include of a file."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1) or match.group(2), match.group(1) is not None
+
+
+def layer_of_include(name):
+    """The layer that an included file belongs to, None for a system header; raises KeyError when it has no place."""
+    parts = name.split("/")
+    if parts[0] == "jalloc":
+        return LAYER_OF_PUBLIC[pathlib.PurePosixPath(name).stem]
+    return parts[0] if parts[0] in LAYERS else None
+
+
+def check_file(path, shown, layer, public):
+    """Complaints about one file of a layer."""
+    for number, name, quoted in includes(path):
+        where = f"{shown}:{number}"
+        try:
+            target = layer_of_include(name)
+        except KeyError:
+            why = "is for users, not for the library" if name == UMBRELLA else "has no layer: add it to PUBLIC"
+            yield f"{where}: {name} {why}"
+            continue
+        if ".." in name.split("/"):
+            yield f"{where}: {name}: write the path from library/"
+        elif target is None:
+            beside = quoted and "/" not in name and (path.parent / name).exists()
+            if quoted and not beside:
+                yield f"{where}: {name} is neither in a layer of library/ nor beside the file"
+            elif VENDOR.match(name) and (public or rank(layer) < rank(VENDOR_FROM)):
+                yield f"{where}: {layer} may not include {name} of another project"
+        elif public and not name.startswith("jalloc/"):
+            yield f"{where}: a public header includes {name} of library/"
+        elif rank(target) > rank(layer):
+            yield f"{where}: {layer} may not include {name}, which belongs to {target}"
+
+
+def check_tree(root):
+    """(files read, complaints)"""
+    count, complaints = 0, []
+    for path in sorted((root / "library").rglob("*")):
+        if path.suffix not in SUFFIXES:
+            continue
+        count += 1
+        shown = path.relative_to(root)
+        layer = shown.parts[1]
+        if layer not in LAYERS:
+            complaints.append(f"{shown}: not in a folder of a layer")
+            continue
+        complaints += check_file(path, shown, layer, public=False)
+    for path in sorted((root / "include" / "jalloc").glob("*.h*")):
+        if f"jalloc/{path.name}" == UMBRELLA:
+            continue
+        count += 1
+        shown = path.relative_to(root)
+        layer = LAYER_OF_PUBLIC.get(path.stem)
+        if layer is None:
+            complaints.append(f"{shown}: has no layer: add it to PUBLIC")
+            continue
+        complaints += check_file(path, shown, layer, public=True)
+    return count, complaints
+
+
+def self_test():
+    """Each planted line must be found, and a clean tree must pass."""
+    planted = [
+        ("library/core/a.c", '#include "handle/handle.h"'),
+        ("library/core/a.c", '#include "jalloc/handle.h"'),
+        ("library/memory/providers/a.c", '# include "blas/blas.h"'),
+        ("library/handle/a.c", "#include <cblas.h>"),
+        ("library/device/a.c", '#include "../core/core.h"'),
+        ("library/blas/a.c", '#include "jalloc/jalloc.h"'),
+        ("library/handle/a.c", '#include "nowhere.h"'),
+        ("library/odd/a.c", "#include <stdio.h>"),
+        ("include/jalloc/status.h", '#include "core/core.h"'),
+        ("include/jalloc/device.h", '#include "jalloc/borrow.h"'),
+        ("include/jalloc/jblas.h", "#include <cblas.h>"),
+        ("include/jalloc/surprise.h", "#include <stddef.h>"),
+    ]
+    clean = [
+        ("library/core/core.h", '#include <stdio.h>\n#include "jalloc/status.h"'),
+        ("library/blas/ok.c", '#include "core/core.h"\n#include "own.h"\n#include <omp.h>\n#include "jalloc/handle.h"'),
+        ("library/blas/own.h", ""),
+        ("include/jalloc/jblas.h", '#include "jalloc/handle.h"'),
+        ("include/jalloc/jalloc.h", '#include "jalloc/jblas.h"'),
+    ]
+
+    def tree(files):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files:
+                path = pathlib.Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text + "\n", encoding="utf-8")
+            return check_tree(pathlib.Path(folder))[1]
+
+    missed = [f"{name}: {text}" for name, text in planted if len(tree([(name, text)])) != 1]
+    false_alarms = tree(clean)
+    for line in missed:
+        print(f"check_layers: self-test: not found: {line}")
+    for line in false_alarms:
+        print(f"check_layers: self-test: false alarm: {line}")
+    print(f"check_layers: self-test: {len(planted) - len(missed)} of {len(planted)} planted violations found")
+    return not missed and not false_alarms
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--self-test", action="store_true", help="check the check first")
+    arguments = parser.parse_args()
+    if arguments.self_test and not self_test():
+        return 1
+    count, complaints = check_tree(arguments.root)
+    for complaint in complaints:
+        print(complaint)
+    print(f"check_layers: {count} files, {len(complaints)} violations")
+    return 1 if complaints or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

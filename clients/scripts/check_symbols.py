@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 the jalloc authors
+# SPDX-License-Identifier: MIT
+"""The symbols that the shared libraries export are those of the checked lists, cmake/NAME.symbols, and nothing else.
+
+A symbol that disappears breaks programs; one that appears is a promise that somebody should have meant to make.
+--update writes the lists anew; the diff is then reviewed with the change that caused it."""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+ALLOWED = {"jalloc": re.compile(r"j[a-z]+_[a-z0-9_]+$"), "jblas": re.compile(r"jblas_[a-z0-9_]+$")}
+INTERNAL = re.compile(r"ji_")
+
+
+def exported(library):
+    lines = subprocess.run(["nm", "-D", "--defined-only", "--extern-only", "--format=posix", str(library)], text=True,
+                           stdout=subprocess.PIPE, check=True).stdout.splitlines()
+    return sorted({line.split()[0].split("@")[0] for line in lines if line} - {"_init", "_fini"})
+
+
+def check(name, library, path, update):
+    symbols = exported(library)
+    odd = [s for s in symbols if not ALLOWED[name].match(s) or INTERNAL.match(s)]
+    for symbol in odd:
+        print(f"lib{name}: {symbol} is exported and is no public name")
+    if update and not odd:
+        path.write_text("".join(s + "\n" for s in symbols), encoding="utf-8")
+    listed = path.read_text(encoding="utf-8").split() if path.exists() else []
+    gone, new = sorted(set(listed) - set(symbols)), sorted(set(symbols) - set(listed))
+    for symbol in gone:
+        print(f"lib{name}: {symbol} is in {path.name} and is not exported")
+    for symbol in new:
+        print(f"lib{name}: {symbol} is exported and is not in {path.name} (check_symbols.py --update)")
+    print(f"check_symbols: lib{name}: {len(symbols)} symbols, {len(odd)} odd, {len(gone)} gone, {len(new)} new")
+    return bool(symbols) and not odd and not gone and not new
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path, help="build folder")
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--update", action="store_true", help="write the lists")
+    arguments = parser.parse_args()
+    good, seen = True, 0
+    for name in ALLOWED:
+        library = arguments.build / "library" / f"lib{name}.so"
+        if library.exists():
+            seen += 1
+            good &= check(name, library, arguments.root / "cmake" / f"{name}.symbols", arguments.update)
+    if seen == 0:
+        print(f"check_symbols: no library in {arguments.build}/library")
+    return 0 if good and seen else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# Copyright (c) 2026 the jalloc authors
+# SPDX-License-Identifier: MIT
+#
+# Installs what jalloc needs, builds it and installs it; --help says the rest. The one list of Debian packages is below;
+# rtest.py and continuous integration ask for their part of it with --dependencies-only.
+set -euo pipefail
+
+# Packages of each component. jalloc needs a C compiler alone; what else stands here is for one component each.
+packages_of() {
+    case $1 in
+    library)    echo gcc g++ make cmake pkg-config libopenblas-dev ;;
+    clients)    packages_of library ;;
+    test)       packages_of library; echo libgtest-dev python3 file dpkg-dev ;;
+    bench)      packages_of library; echo libmimalloc2.0 libjemalloc2 ;; # the peers, loaded at run time
+    docs)       echo cmake gcc g++ make doxygen python3 python3-sphinx python3-breathe ;;
+    clang)      echo clang libomp-dev ;;
+    lint)       echo clang-format clang-tidy ;;
+    valgrind)   echo valgrind libc6-dbg ;;
+    coverage)   echo gcovr ;;
+    *)          die "no component \"$1\" (there are library clients docs, and for development test bench clang lint valgrind coverage)" ;;
+    esac
+}
+
+usage() {
+    cat <<'END'
+usage: ./install.sh [options]
+
+Without options: installs the packages that are missing (Debian and its descendants), builds jalloc and installs its
+libraries, headers and tools in /usr/local. Uses sudo where it is not run by root.
+
+  --demo                  build, then run the main job: the forecast of the CO2 record of Mauna Loa. Installs no jalloc.
+  --prefix DIR            where to install                          (/usr/local)
+  --components LIST       what to install, of library,clients,docs  (library,clients)
+  --no-dependencies       install no packages
+  --dependencies-only     install packages and stop; LIST may also name test,bench,clang,lint,valgrind,coverage
+  --build-dir DIR         where to build                            (build/install)
+  --debug                 build without optimization
+  --jobs N                compile N files at a time                 (as many as there are processors)
+  --help                  this text
+
+The CBLAS is OpenBLAS unless CMake is told otherwise: BLA_VENDOR=... ./install.sh --no-dependencies
+END
+}
+
+die() { echo "install.sh: $*" >&2; exit 1; }
+say() { echo "== $*"; }
+run() { echo "+ $*"; "$@"; }
+
+as_root() {
+    if [[ $(id -u) == 0 ]]; then
+        run "$@"
+    elif command -v sudo >/dev/null; then
+        run sudo "$@"
+    else
+        die "\"$*\" has to be run as root, and there is no sudo"
+    fi
+}
+
+# Installs those of the packages that are missing. Lists of packages that are absent or older than a week are fetched
+# first, and once more when the installation fails, because a mirror forgets what it has replaced.
+install_packages() {
+    command -v dpkg-query >/dev/null || {
+        say "not a Debian system: needs what Debian calls $*"
+        return 0
+    }
+    local package missing=()
+    for package in "$@"; do
+        [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+            missing+=("$package")
+    done
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    say "installing ${missing[*]}"
+    if [[ -z $(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mtime -7 -print -quit 2>/dev/null) ]]; then
+        as_root apt-get update
+    fi
+    local install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}")
+    as_root "${install[@]}" || { as_root apt-get update; as_root "${install[@]}"; }
+}
+
+prefix=/usr/local components="" dependencies=yes dependencies_only=no build_dir="" build_type=Release demo=no
+jobs=$(nproc 2>/dev/null || echo 2)
+while [[ $# -gt 0 ]]; do
+    option=$1
+    case $option in --*=*) set -- "${option%%=*}" "${option#*=}" "${@:2}"; option=$1 ;; esac
+    case $option in
+    --prefix | --components | --build-dir | --jobs) [[ $# -ge 2 && -n $2 ]] || die "$option needs a value" ;;
+    esac
+    case $option in
+    --demo) demo=yes ;;
+    --prefix) prefix=$2; shift ;;
+    --components) components=$2; shift ;;
+    --no-dependencies) dependencies=no ;;
+    --dependencies-only) dependencies_only=yes ;;
+    --build-dir) build_dir=$2; shift ;;
+    --debug) build_type=Debug ;;
+    --jobs | -j) jobs=$2; shift ;;
+    --help | -h) usage; exit 0 ;;
+    *) usage >&2; die "unknown option $option" ;;
+    esac
+    shift
+done
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || die "--jobs needs a number, not \"$jobs\""
+if [[ -z $components ]]; then
+    components=library,clients
+    [[ $demo == no ]] || components=clients
+fi
+source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[[ $prefix == /* ]] || prefix=$PWD/$prefix
+[[ -z $build_dir || $build_dir == /* ]] || build_dir=$PWD/$build_dir
+[[ -n $build_dir ]] || build_dir=$source_dir/build/install
+
+IFS=, read -r -a component_list <<<"$components"
+packages=""
+for component in "${component_list[@]}"; do
+    packages+=" $(packages_of "$component")"
+done
+if [[ $dependencies == yes ]]; then
+    # shellcheck disable=SC2086 # one word, one package
+    mapfile -t packages_sorted < <(printf '%s\n' $packages | sort -u)
+    install_packages "${packages_sorted[@]}"
+fi
+[[ $dependencies_only == no ]] || exit 0
+
+wants() { [[ ,$components, == *,$1,* ]]; }
+for component in "${component_list[@]}"; do
+    case $component in library | clients | docs) ;; *) die "component \"$component\" is for --dependencies-only" ;; esac
+done
+on_off() { if "$@"; then echo ON; else echo OFF; fi; }
+
+say "building in $build_dir"
+run cmake -S "$source_dir" -B "$build_dir" -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_INSTALL_PREFIX="$prefix" \
+    -DJALLOC_BUILD_TESTS=OFF -DJALLOC_BUILD_CLIENTS="$(on_off wants clients)" -DJALLOC_BUILD_DOCS="$(on_off wants docs)"
+if [[ $demo == yes ]]; then
+    run cmake --build "$build_dir" --parallel "$jobs" --target co2_forecast
+    say "the forecast of the CO2 record of Mauna Loa"
+    cd "$build_dir"
+    run ./bin/co2_forecast
+    exit 0
+fi
+run cmake --build "$build_dir" --parallel "$jobs"
+if wants docs; then run cmake --build "$build_dir" --target docs; fi
+
+install_components=()
+if wants library; then install_components+=(libjalloc libjblas dev); fi
+if wants clients; then install_components+=(libjalloc libjblas clients); fi # the tools need the libraries
+if wants docs; then install_components+=(docs); fi
+# Whoever may write to the prefix needs no root for it.
+writable=$prefix
+while [[ ! -e $writable ]]; do writable=$(dirname "$writable"); done
+for component in "${install_components[@]}"; do
+    if [[ -w $writable ]]; then
+        run cmake --install "$build_dir" --component "$component"
+    else
+        as_root cmake --install "$build_dir" --component "$component"
+    fi
+done
+if [[ ! -w $writable || $(id -u) == 0 ]]; then
+    as_root ldconfig
+fi
+say "installed in $prefix"
