@@ -57,7 +57,8 @@ typedef struct jallocator_ops_t {
     size_t (*usable_size)(void *context, const void *pointer, size_t size_bytes);
     /** Whether the pointer was handed out by this allocator and is live. Default: not implemented. */
     jstatus_t (*owns)(void *context, const void *pointer, bool *owned);
-    /** Changes what the object's own counting cannot know (limit, reserved, largest free). Default: nothing. */
+    /** Changes what the object's own counting cannot know (limit, reserved, largest free); the rest is filled in already.
+     *  Default: nothing. */
     void (*get_stats)(void *context, jallocator_stats_t *stats);
     /** Peaks fall to the present values, for what get_stats reports. Default: nothing. */
     void (*clear_stats)(void *context);
@@ -95,7 +96,7 @@ JALLOC_API jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_by
                                          void **pointer);
 
 /** Gives memory back. NULL pointer: nothing. The size must be the one that was asked for.
- * @return success; invalid pointer; what the allocator's own function says (not found for a foreign or twice freed
+ * @return success; invalid pointer; invalid size (0, or more than is live); not found (nothing is live); what the allocator's own function says (not found for a foreign or twice freed
  *         pointer where it can tell). */
 JALLOC_API jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream);
 

@@ -84,7 +84,7 @@ JALLOC_API jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *de
 #define JSTREAM_MAX_ARGUMENT_BYTES 256
 
 /** Runs a host function in stream order. The arguments are copied before the call returns, so they may be on the stack.
- * The function must not wait for the stream it runs in. On the host's NULL stream it has run when the call returns. A
+ * The function must not wait for the stream it runs in (where it would have to, busy is returned). On the host's NULL stream it has run when the call returns. A
  * full queue makes the caller wait for room; nothing is allocated.
  * @return success; invalid pointer; invalid size (argument_bytes above JSTREAM_MAX_ARGUMENT_BYTES); invalid value
  *         (stream of another device); forked; device error. */
@@ -99,7 +99,9 @@ JALLOC_API jstatus_t jstream_create(jdevice_t *device, jstream_t **stream);
  *         device error. */
 JALLOC_API jstatus_t jstream_destroy(jstream_t *stream);
 
-/** Waits until all work enqueued so far is done. @return success; invalid pointer; invalid value; forked; device error. */
+/** Waits until all work enqueued so far is done.
+ * @return success; invalid pointer; invalid value; busy (called by a function in the stream itself); forked; device
+ *         error. */
 JALLOC_API jstatus_t jstream_synchronize(jdevice_t *device, jstream_t *stream);
 
 /** Whether the stream is being captured into a graph (never on the host).
@@ -112,7 +114,8 @@ JALLOC_API jdevice_t *jstream_device(const jstream_t *stream);
 /** Makes an event. An event that was never recorded counts as reached. @return success; invalid pointer; memory error. */
 JALLOC_API jstatus_t jevent_create(jdevice_t *device, jevent_t **event);
 
-/** Destroys an event; streams that wait for it still do so. NULL: nothing. @return success; device error. */
+/** Destroys an event; streams that wait for it still do so. NULL: nothing.
+ * @return success; forked (its memory is released all the same); device error. */
 JALLOC_API jstatus_t jevent_destroy(jevent_t *event);
 
 /** Marks the present end of the stream; recording again moves the mark. Does not wait.
@@ -124,10 +127,12 @@ JALLOC_API jstatus_t jevent_record(jevent_t *event, jstream_t *stream);
  * @return success; invalid pointer; invalid value; forked; device error. */
 JALLOC_API jstatus_t jevent_wait(jevent_t *event, jstream_t *stream);
 
-/** Whether the event's last recording is reached. Does not wait. @return success; invalid pointer; device error. */
+/** Whether the event's last recording is reached. Does not wait.
+ * @return success; invalid pointer; forked; device error. */
 JALLOC_API jstatus_t jevent_query(jevent_t *event, bool *reached);
 
-/** Waits until the event's last recording is reached. @return success; invalid pointer; forked; device error. */
+/** Waits until the event's last recording is reached.
+ * @return success; invalid pointer; busy (called by a function in the stream itself); forked; device error. */
 JALLOC_API jstatus_t jevent_synchronize(jevent_t *event);
 
 /** Milliseconds between two events that were recorded and reached.

@@ -7,9 +7,9 @@
  * for 256 bytes, as strtoul would, is worse than an error. Nothing here depends on the locale, and no size goes through
  * floating point: a fraction is cut to whole bytes exactly, whatever the number of its digits.
  *
- * Each parser has an inner part that gives only a status, so that jconfig_get() can ask whether a value is valid without
- * leaving a message behind. A program that runs with more rights than its user has reads the defaults (secure_getenv),
- * since the log's path and the modules' come from here. */
+ * Each parser has an inner part that gives only a status, so that jconfig_get() can ask whether a value is valid
+ * without leaving a message behind. A program that runs with more rights than its user has reads the defaults
+ * (secure_getenv), since the log's path and the modules' come from here. */
 
 #define _GNU_SOURCE /* secure_getenv */
 

@@ -21,6 +21,9 @@
 /* Keeps a message for jstatus_last_message() and returns `status`. Does not log: whoever knows the object does. */
 jstatus_t ji_fail(jstatus_t status, const char *format, ...) JALLOC_PRINTF(2, 3) __attribute__((cold));
 
+/* Messages kept by this thread so far: whether a callee left one can be told from it. */
+unsigned ji_message_count(void);
+
 /* Refuses an argument before anything is owned. */
 #define JREQUIRE(condition, status_code)                                                                               \
     do {                                                                                                               \

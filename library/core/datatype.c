@@ -9,8 +9,8 @@ static const struct {
     const char *name;
     size_t size_bytes;
 } datatype_table[] = {
-    [JDATATYPE_F32] = {"f32", 4},      [JDATATYPE_F64] = {"f64", 8},   [JDATATYPE_F32_C] = {"f32_c", 8},
-    [JDATATYPE_F64_C] = {"f64_c", 16}, [JDATATYPE_F16] = {"f16", 2},   [JDATATYPE_BF16] = {"bf16", 2},
+    [JDATATYPE_F32] = {"f32", 4},      [JDATATYPE_F64] = {"f64", 8}, [JDATATYPE_F32_C] = {"f32_c", 8},
+    [JDATATYPE_F64_C] = {"f64_c", 16}, [JDATATYPE_F16] = {"f16", 2}, [JDATATYPE_BF16] = {"bf16", 2},
     [JDATATYPE_I8] = {"i8", 1},        [JDATATYPE_I32] = {"i32", 4},
 };
 

@@ -3,8 +3,8 @@
 
 /* Counts forks. A child has its parent's memory but none of its threads, so what a thread or a device stood behind is
  * dead there, and a lock may be held for ever. An object that remembers the count at its creation can tell, by one
- * comparison and without touching a lock, that it has come through a fork. The count changes in a child before any other
- * thread can exist, so it needs no atomics. */
+ * comparison and without touching a lock, that it has come through a fork. The count changes in a child before any
+ * other thread can exist, so it needs no atomics. */
 
 #include <pthread.h>
 

@@ -81,8 +81,8 @@ static void log_open(void) {
         return;
     }
     char line[LOG_LINE_BYTES];
-    snprintf(line, sizeof line, "jalloc warning: JALLOC_LOG_PATH=\"%.500s\" cannot be opened (%m); using standard error",
-             path.value);
+    snprintf(line, sizeof line,
+             "jalloc warning: JALLOC_LOG_PATH=\"%.500s\" cannot be opened (%m); using standard error", path.value);
     log_write_file(STDERR_FILENO, line);
 }
 

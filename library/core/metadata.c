@@ -3,11 +3,11 @@
 
 /* Memory for bookkeeping.
  *
- * Every block of jalloc's own comes from here: from malloc, or from the functions that the program has set. Blocks carry
- * no header. So they can only be given back to the functions they came from, and hooks may be changed only while no
- * block is live. One word holds both facts: the number of live blocks, or METADATA_CHANGING while the hooks are being
- * written. An allocation counts itself before it looks at the hooks, a change happens only at count zero; so nobody ever
- * reads hooks that are being written, and no lock is needed. */
+ * Every block of jalloc's own comes from here: from malloc, or from the functions that the program has set. Blocks
+ * carry no header. So they can only be given back to the functions they came from, and hooks may be changed only while
+ * no block is live. One word holds both facts: the number of live blocks, or METADATA_CHANGING while the hooks are
+ * being written. An allocation counts itself before it looks at the hooks, a change happens only at count zero; so
+ * nobody ever reads hooks that are being written, and no lock is needed. */
 
 #include <sched.h>
 #include <stdatomic.h>

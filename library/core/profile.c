@@ -5,9 +5,9 @@
  *
  * A hash table of entries keyed by text. Entries are bookkeeping memory and are freed when the table is printed, which
  * happens on request and when the program ends. The lock is never held while memory is taken or a line is written,
- * because both may run functions of the program's own: a new entry is made outside and thrown away should another thread
- * have been faster, and the table is detached before it is printed. A child starts its profile at zero, or the parent's
- * calls would be printed twice. */
+ * because both may run functions of the program's own: a new entry is made outside and thrown away should another
+ * thread have been faster, and the table is detached before it is printed. A child starts its profile at zero, or the
+ * parent's calls would be printed twice. */
 
 #include <inttypes.h>
 #include <pthread.h>

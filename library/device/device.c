@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The public face of devices, streams and events: each argument is checked here, once and alike for all devices, and the
- * call goes to the device's table. An operation may rely on what is checked here:
+/* The public face of devices, streams and events: each argument is checked here, once and alike for all devices, and
+ * the call goes to the device's table. An operation may rely on what is checked here:
  *
  *   - pointers are not NULL, except a region of zero bytes, which does not reach it;
  *   - a stream is NULL or belongs to the device, and neither it nor the event comes from before a fork;
@@ -84,8 +84,7 @@ jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *point
     return pointer != NULL ? device->ops->deallocate(device, kind, pointer, size_bytes) : JSTATUS_SUCCESS;
 }
 
-jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
-                       size_t size_bytes) {
+jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source, size_t size_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     DEVICE_REQUIRE_STREAM(device, stream);
     if (size_bytes == 0)

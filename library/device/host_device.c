@@ -16,7 +16,7 @@
 
 #include "device/host.h"
 
-#define HOST_GRANULE_BYTES 64 /* a cache line, and the widest vector register */
+#define HOST_GRANULE_BYTES 64      /* a cache line, and the widest vector register */
 #define HOST_FILL_BLOCK_BYTES 4096 /* a filled block is copied on; this much stays in the first cache */
 
 /* What may be allocated without swapping, as the kernel estimates it; -1 where it does not say. */
@@ -115,7 +115,8 @@ static void host_run_fill(void *arguments) {
 
 static jstatus_t host_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern,
                            size_t pattern_bytes, size_t count) {
-    host_fill_t fill = {.destination = destination, .size_bytes = pattern_bytes * count, .pattern_bytes = pattern_bytes};
+    host_fill_t fill = {
+        .destination = destination, .size_bytes = pattern_bytes * count, .pattern_bytes = pattern_bytes};
     memcpy(fill.pattern, pattern, pattern_bytes);
     return ji_host_launch(device, stream, host_run_fill, &fill, sizeof fill);
 }

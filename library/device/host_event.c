@@ -3,11 +3,12 @@
 
 /* The host's events.
  *
- * An event is a point in a stream (host.h): the stream, kept by a reference, and a position. Recording puts a mark in the
- * queue, which takes the time when it is reached, and then moves the point. Waiting copies the point. So a wait concerns
- * the recording that was the last one when the wait was asked for, whatever happens to the event afterwards.
+ * An event is a point in a stream (host.h): the stream, kept by a reference, and a position. Recording puts a mark in
+ * the queue, which takes the time when it is reached, and then moves the point. Waiting copies the point. So a wait
+ * concerns the recording that was the last one when the wait was asked for, whatever happens to the event afterwards.
  *
- * Two threads may record at once. Recordings are numbered, and the latest number wins for the point and for the time. */
+ * Two threads may record at once. Recordings are numbered, and the latest number wins for the point and for the time.
+ */
 
 #include <time.h>
 
@@ -107,7 +108,8 @@ jstatus_t ji_host_event_record(jevent_t *base, jstream_t *base_stream) {
     pthread_mutex_lock(&event->mutex);
     uint64_t recording = ++event->next_recording;
     pthread_mutex_unlock(&event->mutex);
-    if (stream != NULL) { /* without the mutex: to get room, the queue may have to reach an earlier mark of this event */
+    if (stream !=
+        NULL) { /* without the mutex: to get room, the queue may have to reach an earlier mark of this event */
         host_event_mark_t mark = {event, recording};
         atomic_fetch_add_explicit(&event->references, 1, memory_order_relaxed);
         jstatus_t status = ji_host_stream_enqueue(stream, host_event_reach, &mark, sizeof mark,

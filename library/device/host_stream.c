@@ -9,14 +9,15 @@
  *
  * An entry is a function and a copy of its arguments; a copy of memory, an event's mark, a wait for another stream are
  * functions too, so there is one kind of entry and nothing is allocated per call. An entry stays in its slot while it
- * runs: a slot is free when its position is completed. One mutex guards the counters; it is not held while an entry runs.
+ * runs: a slot is free when its position is completed. One mutex guards the counters; it is not held while an entry
+ * runs.
  *
  * Wakeups are the expensive part, so they are rare: a producer wakes the thread only if it sleeps, and the thread wakes
- * waiters only when the nearest position that any of them wants is done. A producer that finds the queue full sleeps until
- * half of it is done.
+ * waiters only when the nearest position that any of them wants is done. A producer that finds the queue full sleeps
+ * until half of it is done.
  *
- * After a fork the child has the memory but not the thread. Nothing here is locked or waited for then: destroying such a
- * stream releases what its unfinished entries hold, and the memory. */
+ * After a fork the child has the memory but not the thread. Nothing here is locked or waited for then: destroying such
+ * a stream releases what its unfinished entries hold, and the memory. */
 
 #define _GNU_SOURCE /* pthread_setname_np */
 

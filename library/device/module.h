@@ -8,20 +8,21 @@
  *     libjalloc_cuda.so.0, libjalloc_hip.so.0
  *
  * found in the directory that JALLOC_MODULE_PATH names, or else beside libjalloc, and nowhere else: not in the working
- * directory, not in the loader's search path. It is loaded when a device of its kind is first asked for and stays loaded.
- * It exports one symbol, JI_MODULE_OPEN, of type ji_module_open_t. */
+ * directory, not in the loader's search path. It is loaded when a device of its kind is first asked for and stays
+ * loaded. It exports one symbol, JI_MODULE_OPEN, of type ji_module_open_t. */
 
 #include "device/device.h"
 
-/* Changes whenever struct jdevice, struct jstream, struct jevent or ji_device_ops_t do. A module refuses another one. */
+/* Changes whenever struct jdevice, struct jstream, struct jevent or ji_device_ops_t do. A module refuses another one.
+ */
 #define JI_MODULE_ABI 1u
 
 #define JI_MODULE_OPEN "jalloc_module_open"
 
 /* Opens device number `index`. On success *device is an object that lives as long as the process, with every operation
  * filled in; jalloc asks once for each index and keeps it. Otherwise the status (no device where there is no driver or
- * no such number) and, in `reason`, why: a phrase of at most reason_size bytes with its terminator. Called by one thread
- * at a time. */
+ * no such number) and, in `reason`, why: a phrase of at most reason_size bytes with its terminator. Called by one
+ * thread at a time. */
 typedef jstatus_t (*ji_module_open_t)(uint32_t abi_version, int index, jdevice_t **device, char *reason,
                                       size_t reason_size);
 

@@ -3,10 +3,10 @@
 
 /* From a name to a device.
  *
- * The host is part of the library. A GPU is behind a module (module.h), so that one build of jalloc serves machines with
- * and without a GPU, and a program that never asks for one never loads a vendor's runtime. A failure is not remembered:
- * asking again after the cause is gone succeeds. When there is no device, the message is what the user needs to read: it
- * says which file was looked for, where, and what the loader answered. */
+ * The host is part of the library. A GPU is behind a module (module.h), so that one build of jalloc serves machines
+ * with and without a GPU, and a program that never asks for one never loads a vendor's runtime. A failure is not
+ * remembered: asking again after the cause is gone succeeds. When there is no device, the message is what the user
+ * needs to read: it says which file was looked for, where, and what the loader answered. */
 
 #define _GNU_SOURCE /* dladdr1 */
 
@@ -67,17 +67,19 @@ static jstatus_t registry_load(registry_module_t *module, const char *name) {
     if (status != JSTATUS_SUCCESS)
         return status;
     if (!path.valid || strlen(path.value) >= sizeof directory)
-        return ji_fail(JSTATUS_NO_DEVICE, "%s: JALLOC_MODULE_PATH=\"%.200s\" is not an absolute path", name, path.value);
+        return ji_fail(JSTATUS_NO_DEVICE, "%s: JALLOC_MODULE_PATH=\"%.200s\" is not an absolute path", name,
+                       path.value);
     if (path.value[0] != '\0')
         snprintf(directory, sizeof directory, "%s", path.value);
     else if (!registry_own_directory(directory))
-        return ji_fail(JSTATUS_NO_DEVICE, "%s: cannot tell where libjalloc lies; set JALLOC_MODULE_PATH to find %s", name,
-                       module->file);
+        return ji_fail(JSTATUS_NO_DEVICE, "%s: cannot tell where libjalloc lies; set JALLOC_MODULE_PATH to find %s",
+                       name, module->file);
 
     snprintf(file, sizeof file, "%s/%s", directory, module->file);
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
-        return ji_fail(JSTATUS_NO_DEVICE, "%s: no module %s in %.150s: %.250s", name, module->file, directory, dlerror());
+        return ji_fail(JSTATUS_NO_DEVICE, "%s: no module %s in %.150s: %.250s", name, module->file, directory,
+                       dlerror());
     void *symbol = dlsym(library, JI_MODULE_OPEN);
     if (symbol == NULL) {
         dlclose(library);
