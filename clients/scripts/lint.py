@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 the jalloc authors
+# SPDX-License-Identifier: MIT
+"""lint.py format [--fix]: clang-format over every C and C++ file. lint.py tidy BUILD: clang-tidy over what BUILD compiles,
+several files at a time. Each prints what it finds and fails when that is anything."""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ["include", "library", "clients"]
+SUFFIXES = {".c", ".h", ".cpp", ".hpp"}
+
+
+def sources():
+    return [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in SUFFIXES]
+
+
+def each(function, files):
+    """Runs a check on every file; the number of files that it complained about."""
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        bad = 0
+        for result in pool.map(function, files):
+            if result.returncode != 0:
+                bad += 1
+                print(result.stdout, flush=True)
+    return bad
+
+
+def run(command):
+    return subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False)
+
+
+def check_format(fix):
+    files = sources()
+    mode = ["-i"] if fix else ["--dry-run", "--Werror"]
+    return len(files), each(lambda path: run(["clang-format", *mode, path]), files)
+
+
+def check_tidy(build):
+    compiled = {entry["file"] for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))}
+    files = sorted(name for name in compiled if name.endswith(".c"))
+    return len(files), each(lambda name: run(["clang-tidy", "--quiet", "-p", build, name]), files)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_subparsers(dest="what", required=True)
+    what.add_parser("format").add_argument("--fix", action="store_true", help="change the files")
+    what.add_parser("tidy").add_argument("build", type=pathlib.Path, help="build folder")
+    arguments = parser.parse_args()
+    files, bad = check_format(arguments.fix) if arguments.what == "format" else check_tidy(arguments.build)
+    print(f"lint {arguments.what}: {files} files, {bad} with findings")
+    return 1 if bad or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
