@@ -22,6 +22,7 @@
  *     JALLOC_TEST_SCALE   multiplies the counts given by jtest_iterations()
  *     JALLOC_TEST_KEEP    keeps the others, and leaves the log alone: for runs of this program by itself */
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -280,6 +281,21 @@ int jtest_run_program(const char *const argv[], const char *const environment[],
 
 /* The same with this program and a filter. */
 int jtest_run_self(const char *filter, const char *const environment[], char *output, size_t output_bytes);
+
+/* A gate that work in a stream stops at, so that a test can see what happens meanwhile. Closed at first. A passage that is
+ * not opened within 20 s fails the test and opens. */
+typedef struct jtest_gate {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool open;
+    unsigned waiting; /* have come to it */
+} jtest_gate_t;
+#define JTEST_GATE_INIT {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0}
+void jtest_gate_pass(jtest_gate_t *gate);        /* waits until it is open */
+void jtest_gate_open(jtest_gate_t *gate);
+void jtest_gate_await(jtest_gate_t *gate);       /* waits until somebody stands at it */
+/* Work enqueued in the stream after this stops at the gate. */
+jstatus_t jtest_gate_block(jtest_gate_t *gate, jdevice_t *device, jstream_t *stream);
 
 void jtest_sleep_ms(unsigned milliseconds);
 double jtest_now_ms(void);

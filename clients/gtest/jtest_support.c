@@ -385,6 +385,58 @@ int jtest_run_self(const char *filter, const char *const environment[], char *ou
     return jtest_run_program(arguments, environment, output, output_bytes);
 }
 
+/* ---- Gates ---- */
+
+/* Waits for a change until `deadline`; false when it has passed. */
+static bool gate_wait(jtest_gate_t *gate, const struct timespec *deadline) {
+    return pthread_cond_timedwait(&gate->changed, &gate->mutex, deadline) != ETIMEDOUT;
+}
+
+static struct timespec gate_deadline(void) {
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += 20;
+    return deadline;
+}
+
+void jtest_gate_pass(jtest_gate_t *gate) {
+    const struct timespec deadline = gate_deadline();
+    pthread_mutex_lock(&gate->mutex);
+    ++gate->waiting;
+    pthread_cond_broadcast(&gate->changed);
+    while (!gate->open)
+        if (!gate_wait(gate, &deadline)) {
+            JFAIL("a gate was not opened within 20 s");
+            gate->open = true;
+        }
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+void jtest_gate_open(jtest_gate_t *gate) {
+    pthread_mutex_lock(&gate->mutex);
+    gate->open = true;
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+void jtest_gate_await(jtest_gate_t *gate) {
+    const struct timespec deadline = gate_deadline();
+    pthread_mutex_lock(&gate->mutex);
+    while (gate->waiting == 0)
+        if (!gate_wait(gate, &deadline)) {
+            JFAIL("nobody came to a gate within 20 s");
+            break;
+        }
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+static void gate_in_stream(void *arguments) { jtest_gate_pass(*(jtest_gate_t *const *)arguments); }
+jstatus_t jtest_gate_block(jtest_gate_t *gate, jdevice_t *device, jstream_t *stream) {
+    return jstream_launch(device, stream, gate_in_stream, &gate, sizeof gate);
+}
+
+/* ---- Time ---- */
+
 void jtest_sleep_ms(unsigned milliseconds) {
     struct timespec left = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
     while (nanosleep(&left, &left) != 0 && errno == EINTR)

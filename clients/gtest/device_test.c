@@ -1,0 +1,225 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Devices: names, arguments, raw memory, copies and fills. */
+
+#include "jtest.h"
+
+#include "device/device.h"
+#include "jalloc/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+JTEST(Device, HostIsThere) {
+    jdevice_t *device = NULL;
+    JASSERT_OK(jdevice_get("host", &device));
+    JEXPECT_EQ(device, jdevice_host());
+    JEXPECT_STREQ(jdevice_name(device), "host");
+    JEXPECT_EQ(jdevice_kind(device), JDEVICE_HOST);
+    JEXPECT_EQ(jdevice_granule_bytes(device), 64);
+}
+
+JTEST(Device, NullHasAnAnswerEverywhere) {
+    JEXPECT_STREQ(jdevice_name(NULL), "(null)");
+    JEXPECT_EQ(jdevice_kind(NULL), JDEVICE_HOST);
+    JEXPECT_EQ(jdevice_granule_bytes(NULL), 0);
+    JEXPECT_NULL(jstream_device(NULL));
+}
+
+static const char *const absent[] = {"cuda:0", "cuda", "cuda:5", "hip:0", "hip", "cuda:63", "cuda:999999999"};
+JTEST(Device, AbsentGpuIsNoDeviceAndTheMessageSaysWhy) {
+    jtest_setenv("JALLOC_MODULE_PATH", "/nonexistent/folder");
+    for (size_t i = 0; i < sizeof absent / sizeof absent[0]; ++i) {
+        jdevice_t *device = jdevice_host();
+        JSCOPED_TRACE("%s", absent[i]);
+        JEXPECT_STATUS(jdevice_get(absent[i], &device), JSTATUS_NO_DEVICE);
+        JEXPECT_EQ(device, jdevice_host()); /* untouched */
+        JEXPECT_SUBSTR(jstatus_last_message(), absent[i]);
+    }
+    JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "cuda:0: no module libjalloc_cuda");
+    JEXPECT_SUBSTR(jstatus_last_message(), "/nonexistent/folder");
+    JEXPECT_SUBSTR(jstatus_last_message(), "No such file"); /* what the loader answered */
+}
+
+JTEST(Device, AFileThatIsNoModuleIsNoDevice) {
+    char folder[] = "jalloc-module-XXXXXX", path[256], *full = NULL;
+    JASSERT_NOT_NULL(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/libjalloc_cuda.so.0", folder);
+    FILE *file = fopen(path, "w");
+    if (file) {
+        fputs("not a library\n", file);
+        fclose(file);
+    }
+    full = realpath(folder, NULL);
+    jtest_setenv("JALLOC_MODULE_PATH", full);
+    JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "libjalloc_cuda.so.0");
+    free(full);
+    remove(path);
+    remove(folder);
+}
+
+JTEST(Device, RelativeModulePathIsRefused) {
+    jtest_setenv("JALLOC_MODULE_PATH", "here");
+    JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_MODULE_PATH=\"here\"");
+}
+
+static const char *const bad_names[] = {
+    "",       " ",      "HOST",    "host ",   " host",  "host:0",  "host:",  "hosts",   "cuda:",   "cuda:-1", "cuda:x",
+    "cuda:0x", "cuda: 0", "cuda:00", "cuda:01", "cuda0", "cudas:0", "hip:",   "hip:1.5", "tpu:0",   "cpu",     "rocm:0",
+    "cuda:9999999999", "cuda:99999999999999999999999999999999999",
+};
+JTEST(Device, BadNamesAreInvalidValueAndQuoted) {
+    for (size_t i = 0; i < sizeof bad_names / sizeof bad_names[0]; ++i) {
+        jdevice_t *device = jdevice_host();
+        char quoted[128];
+        JSCOPED_TRACE("\"%s\"", bad_names[i]);
+        JEXPECT_STATUS(jdevice_get(bad_names[i], &device), JSTATUS_INVALID_VALUE);
+        JEXPECT_EQ(device, jdevice_host());
+        snprintf(quoted, sizeof quoted, "\"%s\"", bad_names[i]);
+        JEXPECT_SUBSTR(jstatus_last_message(), quoted);
+    }
+    JEXPECT_STATUS(jdevice_get(NULL, &(jdevice_t *){NULL}), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_get("host", NULL), JSTATUS_INVALID_POINTER);
+}
+
+JTEST(Device, MemoryInfo) {
+    size_t free_bytes = 0, total_bytes = 0, only = 0;
+    JASSERT_OK(jdevice_get_memory_info(jdevice_host(), &free_bytes, &total_bytes));
+    JEXPECT_GT(free_bytes, 0);
+    JEXPECT_LE(free_bytes, total_bytes);
+    JEXPECT_OK(jdevice_get_memory_info(jdevice_host(), NULL, &only));
+    JEXPECT_EQ(only, total_bytes);
+    JEXPECT_OK(jdevice_get_memory_info(jdevice_host(), NULL, NULL));
+    JEXPECT_STATUS(jdevice_get_memory_info(NULL, &free_bytes, NULL), JSTATUS_INVALID_POINTER);
+}
+
+JTEST(Device, RawMemoryIsAlignedAndUsable) {
+    for (int kind = JMEMORY_DEVICE; kind <= JMEMORY_MANAGED; ++kind)
+        for (size_t alignment = 0; alignment <= (size_t)1 << 21; alignment = alignment ? alignment * 2 : 1) {
+            void *pointer = NULL;
+            JASSERT_OK(jdevice_allocate(jdevice_host(), (jmemory_kind_t)kind, 1000, alignment, &pointer));
+            JEXPECT_EQ((uintptr_t)pointer % (alignment ? alignment : 64), 0);
+            memset(pointer, 7, 1000);
+            JEXPECT_OK(jdevice_deallocate(jdevice_host(), (jmemory_kind_t)kind, pointer, 1000));
+        }
+    JEXPECT_OK(jdevice_deallocate(jdevice_host(), JMEMORY_DEVICE, NULL, 5));
+}
+
+JTEST(Device, RawMemoryArgumentsAreChecked) {
+    jdevice_t *host = jdevice_host();
+    void *pointer = &pointer;
+    JEXPECT_STATUS(jdevice_allocate(NULL, JMEMORY_DEVICE, 8, 0, &pointer), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, 0, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_allocate(host, (jmemory_kind_t)3, 8, 0, &pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate(host, (jmemory_kind_t)-1, 8, 0, &pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, 3, &pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, SIZE_MAX, &pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 0, 0, &pointer), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jdevice_deallocate(NULL, JMEMORY_DEVICE, host, 8), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_deallocate(host, (jmemory_kind_t)3, host, 8), JSTATUS_INVALID_VALUE);
+    for (size_t k = 0; k < 200; ++k) { /* never a small allocation: refused as a size, or there is no such memory */
+        const jstatus_t status = jdevice_allocate(host, JMEMORY_DEVICE, SIZE_MAX - k, 64, &pointer);
+        if (status != JSTATUS_INVALID_SIZE && status != JSTATUS_MEMORY_ERROR)
+            JFAIL("SIZE_MAX - %zu gave %s", k, jstatus_name(status));
+    }
+    JEXPECT_EQ(pointer, &pointer);
+}
+
+/* Every pattern size, counts around the block that the fill copies on, in both kinds of stream. */
+JTEST(Device, FillRepeatsThePatternAndNothingElse) {
+    static const size_t counts[] = {0, 1, 2, 3, 15, 255, 256, 257, 1023, 4097, 20000};
+    jstream_t *streams[2] = {NULL, NULL};
+    JASSERT_OK(jstream_create(jdevice_host(), &streams[1]));
+    for (int which = 0; which < 2; ++which)
+        for (size_t bytes = 1; bytes <= 16; bytes *= 2)
+            for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
+                const size_t count = counts[i], total = bytes * count;
+                unsigned char pattern[16], *memory = malloc(total + 2);
+                for (size_t k = 0; k < 16; ++k)
+                    pattern[k] = (unsigned char)jtest_random();
+                memory[0] = memory[total + 1] = 0x5A;
+                JEXPECT_OK(jdevice_fill(jdevice_host(), streams[which], memory + 1, pattern, bytes, count));
+                unsigned char used[16];
+                memcpy(used, pattern, 16);
+                memset(pattern, 0, 16); /* was read before the call returned */
+                JEXPECT_OK(jstream_synchronize(jdevice_host(), streams[which]));
+                bool same = memory[0] == 0x5A && memory[total + 1] == 0x5A;
+                for (size_t k = 0; k < total; ++k)
+                    same &= memory[k + 1] == used[k % bytes];
+                if (!same)
+                    JFAIL("%zu patterns of %zu bytes", count, bytes);
+                free(memory);
+            }
+    JEXPECT_OK(jstream_destroy(streams[1]));
+}
+
+JTEST(Device, CopyMovesExactlyTheBytes) {
+    static const size_t sizes[] = {0, 1, 63, 64, 65, 4096, 100001};
+    jstream_t *streams[2] = {NULL, NULL};
+    JASSERT_OK(jstream_create(jdevice_host(), &streams[1]));
+    for (int which = 0; which < 2; ++which)
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+            const size_t bytes = sizes[i];
+            unsigned char *from = malloc(bytes + 1), *to = calloc(1, bytes + 2);
+            for (size_t k = 0; k < bytes; ++k)
+                from[k] = (unsigned char)(jtest_random() | 1);
+            JEXPECT_OK(jdevice_copy(jdevice_host(), streams[which], to + 1, from, bytes));
+            JEXPECT_OK(jstream_synchronize(jdevice_host(), streams[which]));
+            JEXPECT_EQ(memcmp(to + 1, from, bytes), 0);
+            JEXPECT_EQ(to[0], 0);
+            JEXPECT_EQ(to[bytes + 1], 0);
+            free(from);
+            free(to);
+        }
+    JEXPECT_OK(jstream_destroy(streams[1]));
+}
+
+JTEST(Device, CopyAndFillArgumentsAreChecked) {
+    jdevice_t *host = jdevice_host();
+    char a[16] = "", b[16] = "";
+    JEXPECT_STATUS(jdevice_copy(NULL, NULL, a, b, 1), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_copy(host, NULL, NULL, b, 1), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_copy(host, NULL, a, NULL, 1), JSTATUS_INVALID_POINTER);
+    JEXPECT_OK(jdevice_copy(host, NULL, NULL, NULL, 0));
+    JEXPECT_STATUS(jdevice_fill(NULL, NULL, a, b, 1, 1), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_fill(host, NULL, NULL, b, 1, 1), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_fill(host, NULL, a, NULL, 1, 1), JSTATUS_INVALID_POINTER);
+    JEXPECT_OK(jdevice_fill(host, NULL, NULL, NULL, 1, 0));
+    static const size_t bad_patterns[] = {0, 3, 5, 6, 7, 12, 17, 32, SIZE_MAX};
+    for (size_t i = 0; i < sizeof bad_patterns / sizeof bad_patterns[0]; ++i)
+        JEXPECT_STATUS(jdevice_fill(host, NULL, a, b, bad_patterns[i], 1), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jdevice_fill(host, NULL, a, b, 16, SIZE_MAX / 16 + 1), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jdevice_fill(host, NULL, a, b, 2, SIZE_MAX), JSTATUS_INVALID_SIZE);
+}
+
+/* A device that is nothing but a name: what belongs to another device must be told apart before it is used. */
+JTEST(Device, StreamsAndEventsOfAnotherDeviceAreRefused) {
+    jdevice_t other = ji_host_device;
+    snprintf(other.name, sizeof other.name, "other");
+    jstream_t *stream = NULL;
+    jevent_t *event = NULL, *foreign = NULL;
+    char a[16] = "", b[16] = "";
+    bool capturing;
+    double ms;
+    JASSERT_OK(jstream_create(&other, &stream));
+    JASSERT_OK(jevent_create(jdevice_host(), &event));
+    JASSERT_OK(jevent_create(&other, &foreign));
+    JEXPECT_EQ(jstream_device(stream), &other);
+    JEXPECT_STATUS(jdevice_copy(jdevice_host(), stream, a, b, 1), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "other");
+    JEXPECT_STATUS(jdevice_fill(jdevice_host(), stream, a, b, 1, 1), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jstream_synchronize(jdevice_host(), stream), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jstream_is_capturing(jdevice_host(), stream, &capturing), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jtest_gate_block(NULL, jdevice_host(), stream), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jevent_record(event, stream), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jevent_wait(event, stream), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jevent_get_elapsed_ms(event, foreign, &ms), JSTATUS_INVALID_VALUE);
+    JEXPECT_OK(jevent_destroy(foreign));
+    JEXPECT_OK(jevent_destroy(event));
+    JEXPECT_OK(jstream_destroy(stream));
+}
