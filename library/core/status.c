@@ -8,23 +8,19 @@
 const char *jstatus_name(jstatus_t status) {
     switch ((int)status) {
 #define STATUS_NAME(name, number, text)                                                                                \
-    case number:                                                                                                       \
-        return "JSTATUS_" #name;
+    case number: return "JSTATUS_" #name;
         JSTATUS_LIST(STATUS_NAME)
 #undef STATUS_NAME
-    default:
-        return "JSTATUS_UNKNOWN";
+    default: return "JSTATUS_UNKNOWN";
     }
 }
 
 const char *jstatus_text(jstatus_t status) {
     switch ((int)status) {
 #define STATUS_TEXT(name, number, text)                                                                                \
-    case number:                                                                                                       \
-        return text;
+    case number: return text;
         JSTATUS_LIST(STATUS_TEXT)
 #undef STATUS_TEXT
-    default:
-        return "a number that is no status of jalloc";
+    default: return "a number that is no status of jalloc";
     }
 }

@@ -14,8 +14,8 @@ typedef struct ji_device_ops {
     jstatus_t (*allocate)(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes, size_t alignment, void **pointer);
     jstatus_t (*deallocate)(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes);
     jstatus_t (*copy)(jdevice_t *device, jstream_t *stream, void *destination, const void *source, size_t size_bytes);
-    jstatus_t (*fill)(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern, size_t pattern_bytes,
-                      size_t count);
+    jstatus_t (*fill)(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern,
+                      size_t pattern_bytes, size_t count);
     jstatus_t (*launch)(jdevice_t *device, jstream_t *stream, void (*function)(void *), const void *arguments,
                         size_t argument_bytes);
     jstatus_t (*stream_create)(jdevice_t *device, jstream_t **stream);
