@@ -20,7 +20,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 
 SOURCE = pathlib.Path(__file__).resolve().parent
-KILL_GRACE_S = 10  # from the polite signal to the other one
+KILL_GRACE_S = 5  # from the polite signal to the other one
 BUILD_LIMIT_S = 3600
 
 Run = collections.namedtuple("Run", "name command build gtest limit needs env")
@@ -207,15 +207,16 @@ def main():
     parser.add_argument("-t", "--set", default="quick", help="the set to run (quick)")
     parser.add_argument("-g", "--filter", help="a GoogleTest filter; runs without GoogleTest are left out")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="folder for the JUnit XML (build/rtest)")
+    parser.add_argument("--sets", type=pathlib.Path, default=SOURCE / "rtest.xml", help="the file of sets (rtest.xml)")
     parser.add_argument("--list", action="store_true", help="show the sets and their runs")
     parser.add_argument("--no-dependencies", action="store_true", help="install no packages")
     parser.add_argument("--build-dir", type=pathlib.Path, help="folder of the build folders (build)")
     parser.add_argument("-j", "--jobs", type=int, default=processors(), help="processes at a time (all processors)")
     arguments = parser.parse_args()
     try:
-        sets = read_sets(SOURCE / "rtest.xml")
-    except (ValueError, KeyError, ElementTree.ParseError) as error:
-        parser.exit(2, f"rtest.xml: {error}\n")
+        sets = read_sets(arguments.sets)
+    except (OSError, ValueError, KeyError, ElementTree.ParseError) as error:
+        parser.exit(2, f"{arguments.sets}: {error}\n")
     if arguments.list:
         for name, (about, runs) in sets.items():
             print(f"{name:12} {about}\n{'':12}   {' '.join(run.name for run in runs)}")
