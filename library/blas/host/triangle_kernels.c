@@ -19,15 +19,11 @@
  * chain of 8 dependent steps; its inverse is a product without one.
  *
  * The code is written once, with the compilers' vector extension, and compiled for AVX-512, for AVX2 with FMA, and for
- * what the build assumes; the processor at hand chooses. Strips are spread over OpenMP threads where that pays; a strip's
- * result does not depend on the others, so the bits do not depend on the number of threads. */
+ * what the build assumes; the processor at hand chooses. One thread does it: strips could be spread over threads of ours, but beside the
+ * threads of a CBLAS, which spin for a while after each product, that was measured to be slower by far; the products
+ * between the leaves are where more threads come in. */
 
 #include "blas/triangle.h"
-
-#include <unistd.h>
-#ifdef JALLOC_HAVE_OPENMP
-#include <omp.h>
-#endif
 
 #define TRIANGLE_ROW_BYTES 128
 #define TRIANGLE_ABS(x) ((x) < 0 ? -(x) : (x))
@@ -91,7 +87,8 @@ static const triangle_kernels_t *triangle_for(jdatatype_t type) {
  * do triangles of a few unknowns, which are all diagonal block. The plain kernels are no faster than a good CBLAS. */
 bool ji_triangle_pays(const ji_matmat_t *args) {
     int64_t order = args->side == JBLAS_LEFT ? args->m : args->n, rhs = args->side == JBLAS_LEFT ? args->n : args->m;
-    return order >= 8 && rhs * (int64_t)ji_sizeof(args->head.type) >= TRIANGLE_ROW_BYTES / 2;
+    int64_t least_bytes = ji_is_complex(args->head.type) ? TRIANGLE_ROW_BYTES : TRIANGLE_ROW_BYTES / 2;
+    return order >= 8 && rhs >= least_bytes / (int64_t)ji_sizeof(args->head.type);
 }
 
 void ji_host_triangle_invert(void *block) {
@@ -103,9 +100,8 @@ void ji_host_triangle_apply(void *block) {
     const ji_triangle_t *call = block;
     void (*apply)(const ji_triangle_t *, int64_t) = triangle_for(call->type)->apply;
     int64_t lanes = TRIANGLE_ROW_BYTES / (int64_t)ji_sizeof(call->type);
-    int64_t strips = (call->count + lanes - 1) / lanes;
-    for (int64_t strip = 0; strip < strips; strip++)
-        apply(call, strip * lanes);
+    for (int64_t first = 0; first < call->count; first += lanes)
+        apply(call, first);
 }
 
 /* B := 0 if alpha is 0, which nobody knew until now. */
