@@ -135,11 +135,12 @@ static inline size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t
  * (0 while nothing may be borrowed) that the call goes to jborrow_begin. A handle begins with this struct.
  * @{ */
 
-/** What was before a borrow; the frame of borrow number i is frames[i]. */
+/** What was before a borrow; the frame of borrow number i is frames[i]. Neither neighbour of `top` changes together with it:
+ * compilers would store the two as one vector, and the end, which reads `top` back, would wait twice as long for it. */
 typedef struct jborrow_frame_ {
     uintptr_t top;       /**< the stack's before */
-    uint64_t serial;     /**< the borrow's; 0 once it ended out of order */
     const char *routine; /**< who borrowed; static text or NULL */
+    uint64_t serial;     /**< the borrow's; 0 once it ended out of order */
 } jborrow_frame_;
 
 /** The borrow stack at the beginning of every handle. */
