@@ -4,6 +4,11 @@
 Doxygen's XML lies."""
 
 import os
+import pathlib
+import re
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
 
 project = "jalloc"
 author = "the jalloc authors"
@@ -36,3 +41,49 @@ html_theme_options = {
 }
 html_copy_source = False
 html_show_sphinx = False
+
+
+def listed(header, macro):
+    """The rows of an X-macro list in a public header, each a list of its arguments: what the library itself is made from."""
+    text = (pathlib.Path(__file__).parent.parent / "include/jalloc" / header).read_text(encoding="utf-8")
+    body = re.search(rf"#define {macro}\(X\)((?:.*\\\n)+.*)\n", text).group(1).replace("\\\n", "\n")
+    rows = []
+    for row in re.findall(r'X\(((?:[^()"]|"[^"]*")*)\)', body):
+        # Strings that stand side by side are one, as in C.
+        arguments = re.findall(r'(?:"[^"]*"\s*)+|[^\s,"][^,"]*', row)
+        rows.append(["".join(re.findall(r'"([^"]*)"', a)) if '"' in a else a.strip() for a in arguments])
+    if not rows:
+        raise ValueError(f"{header}: {macro} has no rows")
+    return rows
+
+
+class Listed(Directive):
+    """A definition list made from one of those lists; subclasses say of which, and what a row's term and text are."""
+
+    def run(self):
+        items = nodes.definition_list()
+        for row in listed(self.header, self.macro):
+            term, text = self.entry(*row)
+            items += nodes.definition_list_item("", nodes.term("", "", nodes.literal("", term)),
+                                                nodes.definition("", nodes.paragraph("", text)))
+        return [items]
+
+
+class Environment(Listed):
+    header, macro = "config.h", "JCONFIG_LIST"
+
+    def entry(self, name, default, syntax, meaning):
+        return f"{name}={syntax}", f"{meaning}. Default: {default or 'empty'}."
+
+
+class Statuses(Listed):
+    header, macro = "status.h", "JSTATUS_LIST"
+
+    def entry(self, name, number, text):
+        return f"JSTATUS_{name} = {number}", f"{text}."
+
+
+def setup(app):
+    app.add_directive("jalloc-environment", Environment)
+    app.add_directive("jalloc-statuses", Statuses)
+    return {"parallel_read_safe": True}
