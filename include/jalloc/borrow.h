@@ -40,6 +40,7 @@ typedef struct jborrow_t {
     uint32_t depth_;                /**< internal: its place in the stack */
     uint64_t serial_;               /**< internal: which borrow of the handle */
     jhandle_t *handle_;             /**< internal: NULL when there is nothing to end */
+    uintptr_t top_;                 /**< internal: the stack's top before it */
 } jborrow_t;
 
 /** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and messages. Synchronizes
@@ -165,13 +166,14 @@ typedef struct jborrow_stack_ {
 #define JALLOC_UNROLL_ _Pragma("GCC unroll 8")
 #endif
 
-/** jborrow_begin, inline where nothing unusual happens. */
+/** jborrow_begin, inline where nothing unusual happens. The guard itself is never passed on (`escaping` is), so that the
+ * compiler can keep it in registers: read back from memory, it would cost as much as all the rest. */
 static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_t *borrow, jhandle_t *handle,
                                                                         const char *routine, size_t count,
                                                                         const size_t *size_bytes) {
     jborrow_stack_ *stack = (jborrow_stack_ *)handle;
     if (__builtin_expect(stack != NULL && count <= JBORROW_MAX_BUFFERS, 1)) {
-        uintptr_t mask = stack->granule_mask, next = stack->top;
+        uintptr_t mask = stack->granule_mask, top = stack->top, next = top;
         const void *thread = __builtin_thread_pointer();
         uint32_t depth = stack->depth;
         size_t bits = 0;
@@ -187,7 +189,7 @@ static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_
                              1)) {
             jborrow_frame_ *frame = &stack->frames[depth];
             uint64_t serial = stack->serial + 1;
-            frame->top = stack->top;
+            frame->top = top;
             frame->serial = serial;
             frame->routine = routine;
             if (depth == 0)
@@ -201,10 +203,13 @@ static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_
             borrow->depth_ = depth;
             borrow->serial_ = serial;
             borrow->handle_ = handle;
+            borrow->top_ = top;
             return;
         }
     }
-    jborrow_begin(borrow, handle, routine, count, size_bytes);
+    jborrow_t escaping;
+    jborrow_begin(&escaping, handle, routine, count, size_bytes);
+    *borrow = escaping;
 }
 
 /** jborrow_end, inline where nothing unusual happened. What goes wrong is in the handle's message, log and statistics. */
@@ -217,10 +222,11 @@ static inline __attribute__((always_inline)) void jborrow_end_inline_(jborrow_t 
     if (__builtin_expect(stack->depth == depth + 1 && frame->serial == borrow->serial_ && stack->irregular == 0 &&
                              __atomic_load_n(&stack->user, __ATOMIC_RELAXED) == __builtin_thread_pointer(),
                          1)) {
-        stack->top = frame->top;
+        stack->top = borrow->top_;
         stack->depth = depth;
     } else {
-        jborrow_end(borrow);
+        jborrow_t escaping = *borrow;
+        jborrow_end(&escaping);
     }
 }
 

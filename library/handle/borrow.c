@@ -108,7 +108,8 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
         __atomic_store_n(&stack->user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
     }
 
-    *borrow = (jborrow_t){.ok = true, .depth_ = depth, .serial_ = ++stack->serial, .handle_ = handle};
+    *borrow = (jborrow_t){
+        .ok = true, .depth_ = depth, .serial_ = ++stack->serial, .handle_ = handle, .top_ = before_top};
     for (size_t i = 0; i < count; ++i) {
         borrow->ptr[i] = size_bytes[i] ? (void *)stack->top : NULL;
         stack->top += (size_bytes[i] + mask) & ~mask;
