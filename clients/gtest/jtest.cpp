@@ -217,6 +217,15 @@ void *jtest_trace_push(const char *file, int line, const char *format, ...) {
 
 void jtest_trace_pop(void **trace) { delete static_cast<testing::ScopedTrace *>(*trace); }
 
+/* Under a sanitizer: a size that no machine has must come back as NULL, as it does without one, and a test's child may
+ * go on although its parent had several threads. */
+extern "C" __attribute__((visibility("default"))) const char *__asan_default_options() {
+    return "allocator_may_return_null=1";
+}
+extern "C" __attribute__((visibility("default"))) const char *__tsan_default_options() {
+    return "allocator_may_return_null=1:die_after_fork=0";
+}
+
 int main(int argc, char **argv) {
     testing::InitGoogleTest(&argc, argv);
     if (argc > 1) {
