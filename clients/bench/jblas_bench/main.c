@@ -1,0 +1,94 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* jblas-bench: one routine from the command line, or every line of a file. A line of a file is a command line, with or
+ * without the program's name before it, so what JALLOC_LAYER=2 writes can be run again as it is. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.h"
+
+/* Runs one line; the exit status. */
+static int run(const options_t *options, const char *place) {
+    const char *before = place ? place : "", *between = place ? ": " : "";
+    if (options->function[0] == '\0') {
+        fprintf(stderr, "jblas-bench: %s%sno routine: -f NAME, or --help\n", before, between);
+        return 2;
+    }
+    const routine_t *routine = routine_find(options->function);
+    if (!routine) {
+        fprintf(stderr, "jblas-bench: %s%sunknown routine '%s'; --list shows them\n", before, between, options->function);
+        return 2;
+    }
+    char type = "sdcz"[options->type];
+    if (!strchr(routine->types, type)) {
+        fprintf(stderr, "jblas-bench: %s%s%s exists for the types %s, not for %c\n", before, between, routine->name,
+                routine->types, type);
+        return 2;
+    }
+    measurement_t measurement;
+    if (!measure(options, routine, &measurement))
+        return 1;
+    report(options, routine, &measurement);
+    return measurement_is_good(&measurement) ? 0 : 1;
+}
+
+/* Runs each line, whatever became of those before; the worst exit status. */
+static int run_file(const options_t *defaults) {
+    bool standard = strcmp(defaults->file, "-") == 0;
+    FILE *file = standard ? stdin : fopen(defaults->file, "r");
+    if (!file) {
+        perror(defaults->file);
+        return 2;
+    }
+    char *line = NULL;
+    size_t capacity = 0;
+    int worst = 0;
+    for (long number = 1; getline(&line, &capacity, file) >= 0; number++) {
+        char place[600];
+        snprintf(place, sizeof place, "%s:%ld", defaults->file, number);
+        if (line[strspn(line, " \t\r\n")] == '\0' || line[strspn(line, " \t")] == '#')
+            continue;
+        options_t options = *defaults;
+        options.file[0] = '\0';
+        int result = options_parse_line(&options, line, place);
+        if (result < 0 && options.file[0] != '\0') {
+            fprintf(stderr, "jblas-bench: %s: a file within a file\n", place);
+            result = 2;
+        }
+        if (result < 0)
+            result = run(&options, place);
+        worst = result > worst ? result : worst;
+    }
+    free(line);
+    if (!standard)
+        fclose(file);
+    return worst;
+}
+
+static void list(void) {
+    for (const routine_t *routine = routines; routine->name; routine++) {
+        printf("%-22s types %-5s", routine->name, routine->types);
+        for (const char *letter = routine->shape; *letter; letter++) {
+            static const char letters[] = "SUABDmnkrb";
+            static const char *const names[] = {"--side", "--uplo", "--transA", "--transB", "--diag",
+                                                "-m",     "-n",     "-k",       "--nrhs",   "--batch_count"};
+            printf(" %s", names[strchr(letters, *letter) - letters]);
+        }
+        puts("");
+    }
+}
+
+int main(int argc, char **argv) {
+    options_t options = options_default;
+    int result = options_parse(&options, argc, argv, NULL);
+    if (result >= 0)
+        return result;
+    if (options.list) {
+        list();
+        return 0;
+    }
+    return options.file[0] != '\0' ? run_file(&options) : run(&options, NULL);
+}

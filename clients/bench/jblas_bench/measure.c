@@ -1,0 +1,172 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Measuring: the call through jblas and the same call made directly, in turn, each sample on fresh operands; medians.
+ *
+ * A sample lasts at least some twenty microseconds, so that reading the clock does not count: a short call is made several
+ * times per sample, each time on a slot of its own. The size query comes first, on the same handle, and is the only place
+ * where operands are NULL. Counters are cleared after the warm-up, so what they show was done by the timed calls. */
+
+#include "measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../bench.h"
+
+enum { MAX_SLOTS = 64, MAX_SLOT_BYTES = 1 << 20 };
+
+static jstatus_t make_handle(const options_t *o, jhandle_t **handle) {
+    jhandle_options_t wanted = JHANDLE_OPTIONS_INIT;
+    wanted.pointer_mode = (jpointer_mode_t)o->pointer_mode;
+    wanted.result_policy = (jresult_policy_t)o->policy;
+    wanted.set_result_policy = true;
+    jstatus_t status = jdevice_get(o->device, &wanted.device);
+    if (status == JSTATUS_SUCCESS && jdevice_kind(wanted.device) != JDEVICE_HOST)
+        status = JSTATUS_NOT_IMPLEMENTED; /* operands are made in host memory */
+    return status == JSTATUS_SUCCESS ? jhandle_create(&wanted, handle) : status;
+}
+
+/* What the call would like, with NULL operands. */
+static jstatus_t query(jhandle_t *handle, const problem_t *p, size_t *bytes) {
+    jstatus_t status = jhandle_start_size_query(handle);
+    if (jstatus_is_error(status))
+        return status;
+    jstatus_t answer = p->routine->call(handle, p);
+    status = jhandle_stop_size_query(handle, bytes);
+    return jstatus_is_error(answer) ? answer : status;
+}
+
+static jstatus_t set_workspace(jhandle_t *handle, const options_t *o, size_t asked) {
+    switch (o->workspace) {
+    case WORKSPACE_QUERY:
+        return jhandle_set_workspace_size(handle, asked); /* a call that wants nothing leaves default mode */
+    case WORKSPACE_SIZE:
+        return jhandle_set_workspace_size(handle, o->workspace_bytes);
+    default:
+        return JSTATUS_SUCCESS;
+    }
+}
+
+/* Seconds of one call by jblas, over all slots. */
+static double sample(jhandle_t *handle, problem_t *p, jstatus_t *status) {
+    problem_restore(p);
+    double start = bench_now();
+    for (size_t slot = 0; slot < p->slots && !jstatus_is_error(*status); slot++) {
+        problem_select(p, slot);
+        *status = p->routine->call(handle, p);
+    }
+    return (bench_now() - start) / (double)p->slots;
+}
+
+static double sample_direct(problem_t *p) {
+    problem_restore(p);
+    double start = bench_now();
+    for (size_t slot = 0; slot < p->slots; slot++) {
+        problem_select(p, slot);
+        p->routine->direct(p);
+    }
+    return (bench_now() - start) / (double)p->slots;
+}
+
+/* How many calls make a sample long enough, within bounds of memory. */
+static size_t slots_for(const problem_t *p, double seconds) {
+    size_t bytes = 1;
+    for (int i = 0; i < OPERANDS; i++)
+        if (p->operand[i].written)
+            bytes += p->operand[i].elements * type_bytes(p->type);
+    double slots = fmin(fmin(BENCH_SAMPLE_SECONDS / seconds, MAX_SLOTS), (double)MAX_SLOT_BYTES / (double)bytes);
+    return slots > 1 ? (size_t)slots : 1;
+}
+
+/* The timed calls. */
+static jstatus_t time_calls(jhandle_t *handle, problem_t *p, measurement_t *m) {
+    const options_t *o = p->options;
+    size_t count = (size_t)o->iterations;
+    double *ours = calloc(count + 1, sizeof *ours), *direct = calloc(count + 1, sizeof *direct);
+    jstatus_t status = ours && direct ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
+    for (int64_t i = 0; i < o->warmups && !jstatus_is_error(status); i++) {
+        sample(handle, p, &status);
+        if (p->routine->direct)
+            sample_direct(p);
+    }
+    if (!jstatus_is_error(status))
+        status = jhandle_clear_stats(handle);
+    for (size_t i = 0; i < count && !jstatus_is_error(status); i++) {
+        ours[i] = sample(handle, p, &status);
+        if (p->routine->direct)
+            direct[i] = sample_direct(p);
+    }
+    if (!jstatus_is_error(status) && count > 0) {
+        m->seconds = bench_median(ours, count);
+        m->direct_seconds = p->routine->direct ? bench_median(direct, count) : 0;
+    }
+    free(ours);
+    free(direct);
+    return status;
+}
+
+static jstatus_t read_stats(jhandle_t *handle, measurement_t *m) {
+    jhandle_stats_t stats = {.struct_size = sizeof stats};
+    jstatus_t status = jhandle_get_stats(handle, &stats);
+    if (jstatus_is_error(status))
+        return status;
+    m->high_bytes = stats.high_watermark_bytes;
+    m->allocations = stats.allocation_count;
+    for (int rung = 0; rung < JHANDLE_MAX_RUNGS; rung++)
+        if (stats.rung_count[rung] > 0)
+            m->rung = rung;
+    return jhandle_get_workspace_size(handle, &m->capacity_bytes);
+}
+
+bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
+    *m = (measurement_t){.rung = -1};
+    jhandle_t *handle = NULL;
+    jstatus_t status = make_handle(o, &handle);
+    if (jstatus_is_error(status)) {
+        fprintf(stderr, "jblas-bench: device %s: %s: %s\n", o->device, jstatus_text(status), jstatus_last_message());
+        return false;
+    }
+    problem_t problem;
+    if (!problem_init(&problem, routine, o, 1)) {
+        jhandle_destroy(handle);
+        return false;
+    }
+    m->flops = routine->flops(o) * (type_is_complex(o->type) ? 4 : 1);
+    bool ready = true;
+    status = query(handle, &problem, &m->asked_bytes);
+    if (!jstatus_is_error(status))
+        status = set_workspace(handle, o, m->asked_bytes);
+    if (!jstatus_is_error(status)) {
+        sample(handle, &problem, &status); /* default mode grows here, threads start, pages are touched */
+        double estimate = sample(handle, &problem, &status);
+        size_t slots = slots_for(&problem, estimate);
+        if (!jstatus_is_error(status) && slots > 1) {
+            problem_fini(&problem);
+            ready = problem_init(&problem, routine, o, slots);
+        }
+    }
+    if (!jstatus_is_error(status) && ready)
+        status = time_calls(handle, &problem, m);
+    if (!jstatus_is_error(status) && ready) {
+        jstatus_t read = read_stats(handle, m);
+        if (jstatus_is_error(read))
+            status = read;
+    }
+    if (!jstatus_is_error(status) && ready && o->verify) {
+        m->verified = true;
+        m->error = problem_verify(&problem, handle, &m->bound);
+    }
+    m->status = status;
+    if (jstatus_is_error(status))
+        snprintf(m->message, sizeof m->message, "%s", jhandle_last_message(handle));
+    problem_fini(&problem);
+    jhandle_destroy(handle);
+    return ready;
+}
+
+bool measurement_is_good(const measurement_t *m) {
+    return !jstatus_is_error(m->status) && (!m->verified || m->error <= m->bound); /* false for NaN */
+}

@@ -1,0 +1,274 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Options, from one table: a row says the name, what kind of value it takes and where the value goes. getopt's array, the
+ * parsing and the help are made from it. Everything is parsed strictly: a benchmark of something else than was asked for is
+ * worse than none. The names are those that the bench layer of the log (JALLOC_LAYER=2) writes. */
+
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jalloc/config.h"
+
+const options_t options_default = {
+    .function = "",
+    .type = JDATATYPE_F64,
+    .m = 128,
+    .n = 128,
+    .k = 128,
+    .nrhs = 1,
+    .batch_count = 1,
+    .lda = UNSET,
+    .ldb = UNSET,
+    .ldc = UNSET,
+    .stride_a = UNSET,
+    .stride_b = UNSET,
+    .stride_c = UNSET,
+    .incx = 1,
+    .incy = 1,
+    .side = JBLAS_LEFT,
+    .uplo = JBLAS_LOWER,
+    .transa = JBLAS_NO_TRANSPOSE,
+    .transb = JBLAS_NO_TRANSPOSE,
+    .diag = JBLAS_NON_UNIT,
+    .alpha = {1, 0},
+    .beta = {0, 0},
+    .iterations = 20,
+    .warmups = 3,
+    .workspace = WORKSPACE_DEFAULT,
+    .policy = JRESULT_POLICY_FAST,
+    .pointer_mode = JPOINTER_MODE_HOST,
+    .device = "host",
+};
+
+/* A word and its number. Words of one letter are taken in either case. */
+typedef struct choice {
+    const char *word;
+    int number;
+} choice_t;
+
+static const choice_t types[] = {{"s", JDATATYPE_F32},     {"d", JDATATYPE_F64},     {"c", JDATATYPE_F32_C},
+                                 {"z", JDATATYPE_F64_C},   {"f32", JDATATYPE_F32},   {"f64", JDATATYPE_F64},
+                                 {"f32_c", JDATATYPE_F32_C}, {"f64_c", JDATATYPE_F64_C}, {NULL, 0}};
+static const choice_t sides[] = {{"L", JBLAS_LEFT}, {"R", JBLAS_RIGHT}, {NULL, 0}};
+static const choice_t fills[] = {{"L", JBLAS_LOWER}, {"U", JBLAS_UPPER}, {NULL, 0}};
+static const choice_t operations[] = {
+    {"N", JBLAS_NO_TRANSPOSE}, {"T", JBLAS_TRANSPOSE}, {"C", JBLAS_CONJUGATE_TRANSPOSE}, {NULL, 0}};
+static const choice_t diagonals[] = {{"N", JBLAS_NON_UNIT}, {"U", JBLAS_UNIT}, {NULL, 0}};
+static const choice_t policies[] = {
+    {"fast", JRESULT_POLICY_FAST}, {"same_bits", JRESULT_POLICY_SAME_BITS}, {NULL, 0}};
+static const choice_t pointer_modes[] = {{"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
+
+typedef enum kind {
+    KIND_TEXT,      /* char[limit] */
+    KIND_INTEGER,   /* int64_t */
+    KIND_COUNT,     /* int64_t, not negative */
+    KIND_REAL,      /* double[2]: REAL or REAL,IMAGINARY */
+    KIND_IMAGINARY, /* the second of them */
+    KIND_CHOICE,    /* int */
+    KIND_WORKSPACE,
+    KIND_FLAG, /* bool */
+    KIND_HELP
+} kind_t;
+
+typedef struct option_row {
+    const char *name;
+    char letter; /* or 0 */
+    kind_t kind;
+    size_t offset, limit;
+    const choice_t *choices;
+    const char *help; /* NULL: another name for the row above */
+} option_row_t;
+
+#define AT(member) offsetof(options_t, member)
+#define SIZE_OF(member) sizeof(((options_t *)NULL)->member)
+static const option_row_t rows[] = {
+    {"function", 'f', KIND_TEXT, AT(function), SIZE_OF(function), NULL, "the routine, such as trsm; --list shows them all"},
+    {"type", 'r', KIND_CHOICE, AT(type), 0, types, "element type: s, d, c or z"},
+    {"precision", 0, KIND_CHOICE, AT(type), 0, types, NULL},
+    {"m", 'm', KIND_INTEGER, AT(m), 0, NULL, "rows"},
+    {"n", 'n', KIND_INTEGER, AT(n), 0, NULL, "columns; order; length"},
+    {"k", 'k', KIND_INTEGER, AT(k), 0, NULL, "inner size"},
+    {"nrhs", 0, KIND_INTEGER, AT(nrhs), 0, NULL, "right-hand sides of potrs"},
+    {"lda", 0, KIND_INTEGER, AT(lda), 0, NULL, "leading dimension; the smallest unless given, as are --ldb and --ldc"},
+    {"ldb", 0, KIND_INTEGER, AT(ldb), 0, NULL, NULL},
+    {"ldc", 0, KIND_INTEGER, AT(ldc), 0, NULL, NULL},
+    {"incx", 0, KIND_INTEGER, AT(incx), 0, NULL, "increments of vectors, and --incy"},
+    {"incy", 0, KIND_INTEGER, AT(incy), 0, NULL, NULL},
+    {"stride_a", 0, KIND_INTEGER, AT(stride_a), 0, NULL, "elements from one matrix of a batch to the next; and _b, _c"},
+    {"stride_b", 0, KIND_INTEGER, AT(stride_b), 0, NULL, NULL},
+    {"stride_c", 0, KIND_INTEGER, AT(stride_c), 0, NULL, NULL},
+    {"batch_count", 0, KIND_INTEGER, AT(batch_count), 0, NULL, "matrices of a batch"},
+    {"side", 0, KIND_CHOICE, AT(side), 0, sides, "L or R"},
+    {"uplo", 0, KIND_CHOICE, AT(uplo), 0, fills, "L or U"},
+    {"transA", 0, KIND_CHOICE, AT(transa), 0, operations, "N, T or C; and --transB"},
+    {"transB", 0, KIND_CHOICE, AT(transb), 0, operations, NULL},
+    {"trans", 0, KIND_CHOICE, AT(transa), 0, operations, NULL},
+    {"diag", 0, KIND_CHOICE, AT(diag), 0, diagonals, "N or U"},
+    {"alpha", 0, KIND_REAL, AT(alpha), 0, NULL, "REAL or REAL,IMAGINARY; and --beta"},
+    {"alphai", 0, KIND_IMAGINARY, AT(alpha), 0, NULL, "the imaginary part; and --betai"},
+    {"beta", 0, KIND_REAL, AT(beta), 0, NULL, NULL},
+    {"betai", 0, KIND_IMAGINARY, AT(beta), 0, NULL, NULL},
+    {"iterations", 'i', KIND_COUNT, AT(iterations), 0, NULL, "timed samples (20); the median counts"},
+    {"warmup", 'j', KIND_COUNT, AT(warmups), 0, NULL, "calls before them (3)"},
+    {"workspace", 0, KIND_WORKSPACE, 0, 0, NULL,
+     "default: grows on demand; query: what the size query says; or a size such as 64K (at least 1; manual mode)"},
+    {"policy", 0, KIND_CHOICE, AT(policy), 0, policies, "fast or same_bits"},
+    {"pointer_mode", 0, KIND_CHOICE, AT(pointer_mode), 0, pointer_modes, "host or device"},
+    {"device", 0, KIND_TEXT, AT(device), SIZE_OF(device), NULL, "where to run: host"},
+    {"verify", 0, KIND_FLAG, AT(verify), 0, NULL,
+     "compare with naive loops in long double; exit with 1 if the error is above 10 u (terms + 10)"},
+    {"json", 0, KIND_FLAG, AT(json), 0, NULL, "one JSON object per line instead of a table"},
+    {"list", 0, KIND_FLAG, AT(list), 0, NULL, "show the routines and what each takes"},
+    {"file", 0, KIND_TEXT, AT(file), SIZE_OF(file), NULL,
+     "run every line of a file (-: standard input), such as JALLOC_LAYER=2 writes; options here hold where a line is silent"},
+    {"help", 'h', KIND_HELP, 0, 0, NULL, "this"},
+};
+#undef AT
+#undef SIZE_OF
+enum { ROWS = sizeof rows / sizeof *rows };
+
+__attribute__((format(printf, 2, 3))) static int refuse(const char *place, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "jblas-bench: %s%s", place ? place : "", place ? ": " : "");
+    vfprintf(stderr, format, arguments);
+    fputs("; --help shows what is understood\n", stderr);
+    va_end(arguments);
+    return 2;
+}
+
+static void help(void) {
+    puts("usage: jblas-bench -f ROUTINE [-r TYPE] [-m M] [-n N] [-k K] [OPTION VALUE]...\n"
+         "       jblas-bench --file FILE [OPTION VALUE]...\n"
+         "Times a routine of jblas beside the same call made directly to the CBLAS, in turn, and shows the medians.\n");
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].help)
+            printf("  %c%c%c --%-13s %s\n", rows[i].letter ? '-' : ' ', rows[i].letter ? rows[i].letter : ' ',
+                   rows[i].letter ? ',' : ' ', rows[i].name, rows[i].help);
+    puts("\nExit status: 0; 1 if a call failed or an answer was wrong; 2 for bad usage.");
+}
+
+static bool parse_integer(const char *text, int64_t *value) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || number == INT64_MIN)
+        return false;
+    *value = number;
+    return true;
+}
+
+/* REAL or REAL,IMAGINARY, perhaps in parentheses; the second part only where `imaginary` is given. */
+static bool parse_scalar(const char *text, double *real, double *imaginary) {
+    char *end;
+    bool parenthesis = *text == '(';
+    text += parenthesis;
+    *real = strtod(text, &end);
+    if (end == text)
+        return false;
+    if (*end == ',' && imaginary) {
+        const char *rest = end + 1;
+        *imaginary = strtod(rest, &end);
+        if (end == rest)
+            return false;
+    }
+    return strcmp(end, parenthesis ? ")" : "") == 0;
+}
+
+static bool parse_choice(const choice_t *choices, const char *text, int *number) {
+    for (const choice_t *choice = choices; choice->word; choice++)
+        if (strcmp(choice->word, text) == 0 ||
+            (text[0] != '\0' && text[1] == '\0' && (choice->word[0] | 32) == (text[0] | 32) && choice->word[1] == '\0')) {
+            *number = choice->number;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_value(options_t *options, const option_row_t *row, const char *text) {
+    void *member = (char *)options + row->offset;
+    switch (row->kind) {
+    case KIND_TEXT:
+        if (strlen(text) >= row->limit)
+            return false;
+        strcpy(member, text);
+        return true;
+    case KIND_INTEGER:
+        return parse_integer(text, member);
+    case KIND_COUNT:
+        return parse_integer(text, member) && *(int64_t *)member >= 0;
+    case KIND_REAL:
+        return parse_scalar(text, member, (double *)member + 1);
+    case KIND_IMAGINARY:
+        return parse_scalar(text, (double *)member + 1, NULL);
+    case KIND_CHOICE:
+        return parse_choice(row->choices, text, member);
+    case KIND_WORKSPACE:
+        options->workspace = strcmp(text, "default") == 0 ? WORKSPACE_DEFAULT
+                             : strcmp(text, "query") == 0 ? WORKSPACE_QUERY
+                                                          : WORKSPACE_SIZE;
+        return options->workspace != WORKSPACE_SIZE ||
+               (!jstatus_is_error(jconfig_parse_size(text, &options->workspace_bytes)) && options->workspace_bytes > 0);
+    default:
+        *(bool *)member = true;
+        return true;
+    }
+}
+
+int options_parse(options_t *options, int argc, char **argv, const char *place) {
+    struct option longs[ROWS + 1] = {{NULL, 0, NULL, 0}};
+    char shorts[2 * ROWS + 3] = ":", *next_short = shorts + 1;
+    for (int i = 0; i < ROWS; i++) {
+        bool valued = rows[i].kind != KIND_FLAG && rows[i].kind != KIND_HELP;
+        longs[i] = (struct option){rows[i].name, valued ? required_argument : no_argument, NULL, 256 + i};
+        if (rows[i].letter) {
+            *next_short++ = rows[i].letter;
+            if (valued)
+                *next_short++ = ':';
+        }
+    }
+    opterr = 0;
+    optind = 0; /* getopt begins anew */
+    for (int found; (found = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
+        if (found == ':')
+            return refuse(place, "%s wants a value", argv[optind - 1]);
+        if (found == '?')
+            return refuse(place, "unknown option %s", argv[optind - 1]);
+        const option_row_t *row = &rows[0];
+        for (int i = 0; i < ROWS; i++)
+            if (found == 256 + i || found == rows[i].letter)
+                row = &rows[i];
+        if (row->kind == KIND_HELP) {
+            help();
+            return 0;
+        }
+        if (!parse_value(options, row, optarg))
+            return refuse(place, "--%s: '%s' is not understood%s%s", row->name, optarg, row->help ? ": " : "",
+                          row->help ? row->help : "");
+    }
+    if (optind < argc)
+        return refuse(place, "unexpected '%s'", argv[optind]);
+    return -1;
+}
+
+int options_parse_line(options_t *options, char *line, const char *place) {
+    enum { MAX_WORDS = 96 };
+    char *words[MAX_WORDS + 1] = {"jblas-bench"}, *rest;
+    int count = 1;
+    for (char *word = strtok_r(line, " \t\r\n", &rest); word; word = strtok_r(NULL, " \t\r\n", &rest)) {
+        size_t length = strlen(word);
+        if (count == 1 && length >= 11 && strcmp(word + length - 11, "jblas-bench") == 0)
+            continue;
+        if (count == MAX_WORDS)
+            return refuse(place, "more than %d words", MAX_WORDS - 1);
+        words[count++] = word;
+    }
+    return options_parse(options, count, words, place);
+}

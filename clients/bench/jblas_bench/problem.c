@@ -1,0 +1,170 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Operands: their sizes, memory and numbers. What a routine must not read (the other triangle, the diagonal of a unit
+ * triangular matrix) is large, so that reading it shows in the error; what it must not write (gaps below the leading
+ * dimension, between the elements of a vector) holds numbers too, and is compared afterwards. */
+
+#include "problem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../bench.h"
+
+size_t type_bytes(jdatatype_t type) { return jhandle_sizeof_datatype(type); }
+
+value_t value_load(jdatatype_t type, const void *array, size_t index) {
+    switch (type) {
+    case JDATATYPE_F32:
+        return ((const float *)array)[index];
+    case JDATATYPE_F64:
+        return ((const double *)array)[index];
+    case JDATATYPE_F32_C:
+        return ((const jcomplex_f32_t *)array)[index];
+    default:
+        return ((const jcomplex_f64_t *)array)[index];
+    }
+}
+
+void value_store(jdatatype_t type, void *array, size_t index, value_t value) {
+    switch (type) {
+    case JDATATYPE_F32:
+        ((float *)array)[index] = (float)creall(value);
+        break;
+    case JDATATYPE_F64:
+        ((double *)array)[index] = (double)creall(value);
+        break;
+    case JDATATYPE_F32_C:
+        ((jcomplex_f32_t *)array)[index] = (jcomplex_f32_t)value;
+        break;
+    default:
+        ((jcomplex_f64_t *)array)[index] = (jcomplex_f64_t)value;
+        break;
+    }
+}
+
+static value_t random_value(uint64_t *state) {
+    long double real = bench_random(state);
+    return real + bench_random(state) * I;
+}
+
+/* The numbers of a matrix with a structure; general ones are there already. */
+static void fill_structured(const problem_t *p, operand_t *x, int64_t batch, uint64_t *state) {
+    bool lower = p->options->uplo == JBLAS_LOWER;
+    bool unit = p->options->diag == JBLAS_UNIT && strchr(p->routine->shape, 'D');
+    for (int64_t j = 0; j < x->columns; j++)
+        for (int64_t i = 0; i < x->rows; i++) {
+            bool stored = lower ? i >= j : i <= j;
+            value_t value = random_value(state);
+            if (x->fill == FILL_POSITIVE && i == j)
+                value = (value_t)(x->rows + 1);
+            if (x->fill == FILL_TRIANGULAR) {
+                if (!stored || (i == j && unit))
+                    value *= 100;
+                else if (i == j)
+                    value = 1 + fabsl(creall(value)) + cimagl(value) / 8 * I;
+                else
+                    value /= (long double)x->rows;
+            }
+            value_store(p->type, x->data, operand_index(x, i, j, batch), value);
+        }
+}
+
+static bool times(size_t a, int64_t b, size_t *product) { return !__builtin_mul_overflow(a, (size_t)b, product); }
+
+/* Elements of one slot. A leading dimension that is too small is refused by jblas; here it must only do no harm. */
+static bool operand_size(operand_t *x) {
+    int64_t step = x->vector ? (x->ld < 0 ? -x->ld : x->ld) : x->ld > x->rows ? x->ld : x->rows;
+    size_t one, all;
+    if (x->vector) {
+        if (!times((size_t)(x->rows > 0 ? x->rows : 1), step > 0 ? step : 1, &one))
+            return false;
+    } else if (!times((size_t)(step > 0 ? step : 1), x->columns > 0 ? x->columns : 1, &one)) {
+        return false;
+    }
+    if (!times((size_t)(x->batch > 1 ? x->batch - 1 : 0), x->stride, &all) || one > SIZE_MAX / 2 || all > SIZE_MAX / 2)
+        return false;
+    x->elements = one + all;
+    return true;
+}
+
+/* Memory for one operand, and random numbers in all of it. */
+static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
+    size_t element = type_bytes(p->type), slots = x->written ? p->slots : 1, bytes;
+    if (x->stride < 0 || !operand_size(x) || __builtin_mul_overflow(x->elements, element * slots, &bytes) ||
+        bytes > (size_t)1 << 46)
+        return false;
+    size_t matrices = slots * (size_t)(x->batch > 0 ? x->batch : 1);
+    x->data = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    x->pointers = calloc(matrices, sizeof *x->pointers);
+    x->pristine = x->written ? malloc(x->elements * element) : NULL;
+    if (!x->data || !x->pointers || (x->written && !x->pristine))
+        return false;
+    for (size_t i = 0; i < x->elements; i++)
+        value_store(p->type, x->data, i, random_value(state));
+    for (int64_t batch = 0; batch < x->batch && x->fill != FILL_GENERAL && x->fill != FILL_HERMITIAN; batch++)
+        fill_structured(p, x, batch, state);
+    if (x->written)
+        memcpy(x->pristine, x->data, x->elements * element);
+    for (size_t slot = 0; slot < slots; slot++)
+        for (int64_t batch = 0; batch < x->batch; batch++)
+            x->pointers[slot * (size_t)x->batch + (size_t)batch] =
+                x->data + (slot * x->elements + (size_t)(batch * x->stride)) * element;
+    return true;
+}
+
+static void scalar_set(const problem_t *p, scalar_t *scalar, const double *value, bool real) {
+    for (int part = 0; part < (real ? 1 : 2); part++)
+        if (type_is_single(p->type))
+            scalar->s[part] = (float)value[part];
+        else
+            scalar->d[part] = value[part];
+}
+
+bool problem_init(problem_t *p, const routine_t *routine, const options_t *options, size_t slots) {
+    *p = (problem_t){.routine = routine, .options = options, .type = options->type, .slots = slots};
+    scalar_set(p, &p->alpha, options->alpha, routine->real_alpha || !type_is_complex(p->type));
+    scalar_set(p, &p->beta, options->beta, routine->real_beta || !type_is_complex(p->type));
+    routine->setup(p);
+    uint64_t state = 1;
+    for (int i = 0; i < OPERANDS; i++)
+        if (p->operand[i].present && !operand_make(p, &p->operand[i], &state)) {
+            fprintf(stderr, "jblas-bench: %s: no memory for the operands\n", routine->name);
+            problem_fini(p);
+            return false;
+        }
+    problem_restore(p);
+    return true;
+}
+
+void problem_fini(problem_t *p) {
+    for (int i = 0; i < OPERANDS; i++) {
+        free(p->operand[i].data);
+        free(p->operand[i].pristine);
+        free(p->operand[i].pointers);
+        p->operand[i] = (operand_t){0};
+    }
+}
+
+void problem_restore(problem_t *p) {
+    memset(&p->result, 0, sizeof p->result);
+    for (int i = 0; i < OPERANDS; i++) {
+        operand_t *x = &p->operand[i];
+        size_t bytes = x->elements * type_bytes(p->type);
+        for (size_t slot = 0; x->written && slot < p->slots; slot++)
+            memcpy(x->data + slot * bytes, x->pristine, bytes);
+    }
+}
+
+void problem_select(problem_t *p, size_t slot) {
+    void **place[OPERANDS] = {&p->a, &p->b, &p->c}, ***pointers[OPERANDS] = {&p->pa, &p->pb, &p->pc};
+    for (int i = 0; i < OPERANDS; i++) {
+        operand_t *x = &p->operand[i];
+        size_t own = x->written ? slot : 0;
+        *place[i] = x->data ? x->data + own * x->elements * type_bytes(p->type) : NULL;
+        *pointers[i] = x->pointers ? x->pointers + own * (size_t)x->batch : NULL;
+    }
+}

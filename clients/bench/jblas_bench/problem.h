@@ -1,0 +1,144 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JBLAS_BENCH_PROBLEM_H
+#define JBLAS_BENCH_PROBLEM_H
+
+/* One call made concrete: operands with numbers in them, scalars in the routine's type, and the routine's row, which knows
+ * how to make the operands, call jblas, call the CBLAS, count the work and compute the answer the slow way.
+ *
+ * A timed sample makes several calls when one is short. Each of them must meet fresh operands (a triangular solve repeated
+ * in place ends among denormal numbers), so what a call writes exists `slots` times, one after the other, beside one
+ * pristine copy from which all are restored between samples:
+ *
+ *   operand->data       | slot 0: batch 0, batch 1, ... | slot 1 | ... | slot slots-1 |
+ *   operand->pristine   | one slot |                                                      */
+
+#include <complex.h>
+
+#include "options.h"
+
+/* How the reference computes: one type for all four. */
+__extension__ typedef long double _Complex value_t;
+
+typedef enum fill {
+    FILL_GENERAL,    /* random in [-1, 1) */
+    FILL_TRIANGULAR, /* well conditioned; what must not be read is large */
+    FILL_HERMITIAN,  /* as general; the diagonal's imaginary part, which must not be read, is there */
+    FILL_POSITIVE    /* positive definite, the other triangle is arbitrary */
+} fill_t;
+
+typedef struct operand {
+    bool present;          /* the routine has it */
+    bool vector;           /* then ld is the increment, rows the length, columns 1 */
+    bool written;          /* by the call */
+    fill_t fill;
+    int64_t rows, columns; /* of one matrix */
+    int64_t ld;
+    int64_t stride, batch; /* elements from one matrix of a batch to the next; how many */
+    size_t elements;       /* of one slot, gaps included */
+    char *data;
+    char *pristine;        /* of what is written */
+    void **pointers;       /* to each matrix of each slot, for pointer batches */
+} operand_t;
+
+enum { OPERANDS = 3 }; /* A, B or x, C or y; a routine leaves out what it has not */
+
+typedef union scalar {
+    float s[2];
+    double d[2];
+    int64_t index;
+} scalar_t;
+
+typedef struct problem problem_t;
+
+/* A routine. */
+typedef struct routine {
+    const char *name;
+    const char *types; /* of "sdcz" those that exist */
+    const char *shape; /* what it depends on: S side, U uplo, A transA, B transB, D diag, m n k r(nrhs) b(batch_count) */
+    void (*setup)(problem_t *problem);
+    jstatus_t (*call)(jhandle_t *handle, const problem_t *problem);
+    void (*direct)(const problem_t *problem); /* NULL: the CBLAS has no such call */
+    double (*flops)(const options_t *options); /* of real types; complex ones count four times */
+    /* The slow way: changes want[w], which holds operand w as it was before the call, to what it should be afterwards;
+     * want[OPERANDS] is the scalar result. Sets problem->magnitude where the result is no measure for its own error. */
+    void (*reference)(problem_t *problem, value_t **want);
+    bool real_alpha, real_beta; /* scalars of the real type, whatever the operands' */
+} routine_t;
+
+struct problem {
+    const routine_t *routine;
+    const options_t *options;
+    jdatatype_t type;
+    operand_t operand[OPERANDS];
+    scalar_t alpha, beta;
+    scalar_t result; /* of dot, nrm2, ...; info of potrf, trtri */
+    size_t slots;
+    /* What the next call works on; NULL in a size query. */
+    void *a, *b, *c;
+    void **pa, **pb, **pc;
+    int64_t terms;         /* longest sum behind an element of the result: what an error bound grows with */
+    long double magnitude; /* see reference */
+};
+
+/* The routines, ended by a NULL name. */
+extern const routine_t routines[];
+const routine_t *routine_find(const char *name);
+
+/* Makes the operands. False after a message when there is no memory for them. */
+bool problem_init(problem_t *problem, const routine_t *routine, const options_t *options, size_t slots);
+void problem_fini(problem_t *problem);
+/* What was written is as it was. */
+void problem_restore(problem_t *problem);
+/* Points a, b, c at a slot. */
+void problem_select(problem_t *problem, size_t slot);
+
+/* Element of an array of any of the four types. */
+value_t value_load(jdatatype_t type, const void *array, size_t index);
+void value_store(jdatatype_t type, void *array, size_t index, value_t value);
+size_t type_bytes(jdatatype_t type);
+static inline bool type_is_complex(jdatatype_t type) { return type == JDATATYPE_F32_C || type == JDATATYPE_F64_C; }
+static inline bool type_is_single(jdatatype_t type) { return type == JDATATYPE_F32 || type == JDATATYPE_F32_C; }
+/* Place of element (i, j) of batch number p in its slot; vectors with a negative increment begin at the end. */
+static inline size_t operand_index(const operand_t *operand, int64_t i, int64_t j, int64_t p) {
+    int64_t place = !operand->vector   ? i + j * operand->ld
+                    : operand->ld >= 0 ? i * operand->ld
+                                       : (i - operand->rows + 1) * operand->ld;
+    return (size_t)(place + p * operand->stride);
+}
+
+/* The slow ways, in reference.c; a routine's row names one. */
+void reference_asum(problem_t *problem, value_t **want);
+void reference_nrm2(problem_t *problem, value_t **want);
+void reference_iamax(problem_t *problem, value_t **want);
+void reference_dot(problem_t *problem, value_t **want);
+void reference_dotc(problem_t *problem, value_t **want);
+void reference_axpy(problem_t *problem, value_t **want);
+void reference_copy(problem_t *problem, value_t **want);
+void reference_swap(problem_t *problem, value_t **want);
+void reference_scal(problem_t *problem, value_t **want);
+void reference_gemv(problem_t *problem, value_t **want);
+void reference_ger(problem_t *problem, value_t **want);
+void reference_gerc(problem_t *problem, value_t **want);
+void reference_symv(problem_t *problem, value_t **want);
+void reference_hemv(problem_t *problem, value_t **want);
+void reference_syr(problem_t *problem, value_t **want);
+void reference_her(problem_t *problem, value_t **want);
+void reference_trmv(problem_t *problem, value_t **want);
+void reference_trsv(problem_t *problem, value_t **want);
+void reference_gemm(problem_t *problem, value_t **want);
+void reference_symm(problem_t *problem, value_t **want);
+void reference_hemm(problem_t *problem, value_t **want);
+void reference_syrk(problem_t *problem, value_t **want);
+void reference_herk(problem_t *problem, value_t **want);
+void reference_trmm(problem_t *problem, value_t **want);
+void reference_trsm(problem_t *problem, value_t **want);
+void reference_trtri(problem_t *problem, value_t **want);
+void reference_geam(problem_t *problem, value_t **want);
+void reference_potrf(problem_t *problem, value_t **want);
+void reference_potrs(problem_t *problem, value_t **want);
+
+/* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what it may be. */
+long double problem_verify(problem_t *problem, jhandle_t *handle, long double *bound);
+
+#endif

@@ -1,0 +1,399 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* What the answers should be: the definitions of the routines, as loops in long double, one type for all four. Nothing here
+ * is shared with the library.
+ *
+ * A view reads element (i, j) of op(A) for a matrix that is general, symmetric, Hermitian or triangular, transposed or not,
+ * with a vector as a matrix of one column; so a product is a product, whichever routine it is, and there are two more
+ * loops: substitution and Cholesky's. Error bound of the comparison: 10 u (terms + 10), with u the type's unit roundoff
+ * and `terms` the length of the sums. The theory of rounding gives u times terms to first order for the products of random
+ * matrices and the well conditioned triangular ones used here; a single wrong element is far above. */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem.h"
+
+typedef enum structure { GENERAL, SYMMETRIC, HERMITIAN, TRIANGULAR } structure_t;
+
+typedef struct view {
+    const problem_t *problem;
+    const operand_t *operand;
+    structure_t structure;
+    int trans; /* as in the BLAS */
+    int64_t batch;
+} view_t;
+
+static const void *view_data(const operand_t *operand) { return operand->written ? operand->pristine : operand->data; }
+
+static view_t view_of(const problem_t *p, int which, structure_t structure, int trans) {
+    return (view_t){p, &p->operand[which], structure, trans, 0};
+}
+
+static value_t view_at(const view_t *view, int64_t i, int64_t j) {
+    const options_t *o = view->problem->options;
+    if (view->trans != JBLAS_NO_TRANSPOSE) {
+        int64_t swap = i;
+        i = j;
+        j = swap;
+    }
+    bool conjugate = view->trans == JBLAS_CONJUGATE_TRANSPOSE, diagonal = i == j;
+    if (view->structure != GENERAL && !diagonal && (o->uplo == JBLAS_LOWER) != (i > j)) { /* not stored */
+        if (view->structure == TRIANGULAR)
+            return 0;
+        int64_t swap = i;
+        i = j;
+        j = swap;
+        conjugate ^= view->structure == HERMITIAN;
+    }
+    if (view->structure == TRIANGULAR && diagonal && o->diag == JBLAS_UNIT && strchr(view->problem->routine->shape, 'D'))
+        return 1;
+    value_t value = value_load(view->problem->type, view_data(view->operand), operand_index(view->operand, i, j, view->batch));
+    if (view->structure == HERMITIAN && diagonal)
+        return creall(value);
+    return conjugate ? conjl(value) : value;
+}
+
+static void *allocate_zeroed(size_t count, size_t element_bytes) {
+    void *array = calloc(count > 0 ? count : 1, element_bytes);
+    if (!array) {
+        fprintf(stderr, "jblas-bench: no memory for the reference\n");
+        exit(1);
+    }
+    return array;
+}
+static value_t *allocate(int64_t count) { return allocate_zeroed((size_t)(count > 0 ? count : 0), sizeof(value_t)); }
+
+/* A view as a plain column-major array. */
+static value_t *view_dense(const view_t *view, int64_t rows, int64_t columns) {
+    value_t *dense = allocate(rows * columns);
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t i = 0; i < rows; i++)
+            dense[i + j * rows] = view_at(view, i, j);
+    return dense;
+}
+
+static value_t scalar_value(const problem_t *p, const scalar_t *scalar, bool real) {
+    long double re = type_is_single(p->type) ? scalar->s[0] : scalar->d[0];
+    long double im = type_is_single(p->type) ? scalar->s[1] : scalar->d[1];
+    return real || !type_is_complex(p->type) ? re : re + im * I;
+}
+static value_t alpha_of(const problem_t *p) { return scalar_value(p, &p->alpha, p->routine->real_alpha); }
+static value_t beta_of(const problem_t *p) { return scalar_value(p, &p->beta, p->routine->real_beta); }
+
+/* Which elements of the result are written: all, or a triangle; Hermitian: the diagonal becomes real. */
+typedef enum region { ALL, TRIANGLE, HERMITIAN_TRIANGLE } region_t;
+
+/* C = alpha A B + beta C, with A m x k and B k x n; C is operand `which`, of batch number A.batch. */
+static void product(problem_t *p, value_t **want, int which, view_t A, view_t B, int64_t m, int64_t n, int64_t k,
+                    value_t alpha, value_t beta, region_t region) {
+    if (region == HERMITIAN_TRIANGLE && (alpha == 0 || k == 0) && beta == 1)
+        return; /* the BLAS leaves even the diagonal alone */
+    const operand_t *C = &p->operand[which];
+    value_t *a = view_dense(&A, m, k), *b = view_dense(&B, k, n), *sum = allocate(m);
+    bool lower = p->options->uplo == JBLAS_LOWER, complex_type = type_is_complex(p->type);
+    for (int64_t j = 0; j < n; j++) {
+        int64_t first = region != ALL && lower ? j : 0, last = region != ALL && !lower ? j + 1 : m;
+        memset(sum, 0, (size_t)m * sizeof *sum);
+        for (int64_t l = 0; l < k; l++)
+            if (complex_type)
+                for (int64_t i = first; i < last; i++)
+                    sum[i] += a[i + l * m] * b[l + j * k];
+            else
+                for (int64_t i = first; i < last; i++)
+                    sum[i] += creall(a[i + l * m]) * creall(b[l + j * k]);
+        for (int64_t i = first; i < last; i++) {
+            value_t *c = &want[which][operand_index(C, i, j, A.batch)];
+            *c = alpha * sum[i] + (beta == 0 ? 0 : beta * *c);
+            if (region == HERMITIAN_TRIANGLE && i == j)
+                *c = creall(*c);
+        }
+    }
+    free(a);
+    free(b);
+    free(sum);
+}
+
+/* op(A) X = X's right-hand sides, in place in operand `which`; or X op(A) on the right. A is triangular. */
+static void substitute(problem_t *p, value_t **want, int which, view_t A, int side, int64_t m, int64_t n, value_t alpha) {
+    bool left = side == JBLAS_LEFT;
+    int64_t order = left ? m : n, others = left ? n : m;
+    value_t *a = view_dense(&A, order, order);
+    bool lower = (p->options->uplo == JBLAS_LOWER) == (A.trans == JBLAS_NO_TRANSPOSE);
+    bool forward = lower == left; /* from the right, op(A) acts as its transpose */
+    const operand_t *X = &p->operand[which];
+    for (int64_t other = 0; other < others; other++)
+        for (int64_t step = 0; step < order; step++) {
+            int64_t i = forward ? step : order - 1 - step;
+            value_t *x = &want[which][left ? operand_index(X, i, other, 0) : operand_index(X, other, i, 0)];
+            value_t sum = alpha * *x;
+            for (int64_t done = 0; done < step; done++) {
+                int64_t l = forward ? done : order - 1 - done;
+                value_t known = want[which][left ? operand_index(X, l, other, 0) : operand_index(X, other, l, 0)];
+                sum -= (left ? a[i + l * order] : a[l + i * order]) * known;
+            }
+            *x = sum / a[i + i * order];
+        }
+    free(a);
+}
+
+/* ---- Level 1: x is operand 1, y operand 2 ---- */
+
+static value_t element(const problem_t *p, int which, int64_t i) {
+    view_t view = view_of(p, which, GENERAL, JBLAS_NO_TRANSPOSE);
+    return view_at(&view, i, 0);
+}
+static long double magnitude_1(value_t x) { return fabsl(creall(x)) + fabsl(cimagl(x)); }
+
+void reference_asum(problem_t *p, value_t **want) {
+    for (int64_t i = 0; i < p->options->n; i++)
+        want[OPERANDS][0] += magnitude_1(element(p, 1, i));
+}
+void reference_nrm2(problem_t *p, value_t **want) {
+    long double sum = 0;
+    for (int64_t i = 0; i < p->options->n; i++)
+        sum += creall(element(p, 1, i) * conjl(element(p, 1, i)));
+    want[OPERANDS][0] = sqrtl(sum);
+}
+/* The largest magnitude: the answer is right if the element it names has it. */
+void reference_iamax(problem_t *p, value_t **want) {
+    for (int64_t i = 0; i < p->options->n; i++)
+        if (magnitude_1(element(p, 1, i)) > creall(want[OPERANDS][0]))
+            want[OPERANDS][0] = magnitude_1(element(p, 1, i));
+}
+static void inner_product(problem_t *p, value_t **want, bool conjugate) {
+    for (int64_t i = 0; i < p->options->n; i++) {
+        value_t x = element(p, 1, i), y = element(p, 2, i);
+        want[OPERANDS][0] += (conjugate ? conjl(x) : x) * y;
+        p->magnitude += cabsl(x) * cabsl(y); /* the sum itself may be near zero */
+    }
+}
+void reference_dot(problem_t *p, value_t **want) { inner_product(p, want, false); }
+void reference_dotc(problem_t *p, value_t **want) { inner_product(p, want, true); }
+
+void reference_axpy(problem_t *p, value_t **want) {
+    for (int64_t i = 0; i < p->options->n; i++)
+        want[2][operand_index(&p->operand[2], i, 0, 0)] += alpha_of(p) * element(p, 1, i);
+}
+void reference_copy(problem_t *p, value_t **want) {
+    for (int64_t i = 0; i < p->options->n; i++)
+        want[2][operand_index(&p->operand[2], i, 0, 0)] = element(p, 1, i);
+}
+void reference_swap(problem_t *p, value_t **want) {
+    reference_copy(p, want);
+    for (int64_t i = 0; i < p->options->n; i++)
+        want[1][operand_index(&p->operand[1], i, 0, 0)] = element(p, 2, i);
+}
+void reference_scal(problem_t *p, value_t **want) {
+    for (int64_t i = 0; i < p->options->n; i++)
+        want[1][operand_index(&p->operand[1], i, 0, 0)] *= alpha_of(p);
+}
+
+/* ---- Level 2 ---- */
+
+void reference_gemv(problem_t *p, value_t **want) {
+    if (p->options->m <= 0 || p->options->n <= 0)
+        return; /* the BLAS does not even scale y */
+    product(p, want, 2, view_of(p, 0, GENERAL, p->options->transa), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE),
+            p->operand[2].rows, 1, p->operand[1].rows, alpha_of(p), beta_of(p), ALL);
+}
+static void outer_product(problem_t *p, value_t **want, int y, int trans, region_t region) {
+    product(p, want, 0, view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), view_of(p, y, GENERAL, trans), p->operand[0].rows,
+            p->operand[0].columns, 1, alpha_of(p), 1, region);
+}
+void reference_ger(problem_t *p, value_t **want) { outer_product(p, want, 2, JBLAS_TRANSPOSE, ALL); }
+void reference_gerc(problem_t *p, value_t **want) { outer_product(p, want, 2, JBLAS_CONJUGATE_TRANSPOSE, ALL); }
+void reference_syr(problem_t *p, value_t **want) { outer_product(p, want, 1, JBLAS_TRANSPOSE, TRIANGLE); }
+void reference_her(problem_t *p, value_t **want) {
+    outer_product(p, want, 1, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
+}
+static void structured_vector_product(problem_t *p, value_t **want, structure_t structure) {
+    int64_t n = p->options->n;
+    product(p, want, 2, view_of(p, 0, structure, JBLAS_NO_TRANSPOSE), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1, n,
+            alpha_of(p), beta_of(p), ALL);
+}
+void reference_symv(problem_t *p, value_t **want) { structured_vector_product(p, want, SYMMETRIC); }
+void reference_hemv(problem_t *p, value_t **want) { structured_vector_product(p, want, HERMITIAN); }
+void reference_trmv(problem_t *p, value_t **want) {
+    int64_t n = p->options->n;
+    product(p, want, 1, view_of(p, 0, TRIANGULAR, p->options->transa), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1, n, 1,
+            0, ALL);
+}
+void reference_trsv(problem_t *p, value_t **want) {
+    substitute(p, want, 1, view_of(p, 0, TRIANGULAR, p->options->transa), JBLAS_LEFT, p->options->n, 1, 1);
+}
+
+/* ---- Level 3, extensions, solvers ---- */
+
+void reference_gemm(problem_t *p, value_t **want) {
+    const options_t *o = p->options;
+    for (int64_t batch = 0; batch < p->operand[2].batch; batch++) {
+        view_t A = view_of(p, 0, GENERAL, o->transa), B = view_of(p, 1, GENERAL, o->transb);
+        A.batch = B.batch = batch;
+        product(p, want, 2, A, B, o->m, o->n, o->k, alpha_of(p), beta_of(p), ALL);
+    }
+}
+static void structured_product(problem_t *p, value_t **want, structure_t structure, int trans, int output, value_t beta) {
+    const options_t *o = p->options;
+    view_t A = view_of(p, 0, structure, trans), B = view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE);
+    if (o->side == JBLAS_LEFT)
+        product(p, want, output, A, B, o->m, o->n, o->m, alpha_of(p), beta, ALL);
+    else
+        product(p, want, output, B, A, o->m, o->n, o->n, alpha_of(p), beta, ALL);
+}
+void reference_symm(problem_t *p, value_t **want) {
+    structured_product(p, want, SYMMETRIC, JBLAS_NO_TRANSPOSE, 2, beta_of(p));
+}
+void reference_hemm(problem_t *p, value_t **want) {
+    structured_product(p, want, HERMITIAN, JBLAS_NO_TRANSPOSE, 2, beta_of(p));
+}
+void reference_trmm(problem_t *p, value_t **want) { structured_product(p, want, TRIANGULAR, p->options->transa, 1, 0); }
+void reference_trsm(problem_t *p, value_t **want) {
+    const options_t *o = p->options;
+    substitute(p, want, 1, view_of(p, 0, TRIANGULAR, o->transa), o->side, o->m, o->n, alpha_of(p));
+}
+static void rank_k(problem_t *p, value_t **want, int transpose, region_t region) {
+    const options_t *o = p->options;
+    int other = o->transa == JBLAS_NO_TRANSPOSE ? transpose : JBLAS_NO_TRANSPOSE;
+    product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 0, GENERAL, other), o->n, o->n, o->k, alpha_of(p),
+            beta_of(p), region);
+}
+void reference_syrk(problem_t *p, value_t **want) { rank_k(p, want, JBLAS_TRANSPOSE, TRIANGLE); }
+void reference_herk(problem_t *p, value_t **want) { rank_k(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE); }
+
+void reference_geam(problem_t *p, value_t **want) {
+    const options_t *o = p->options;
+    view_t A = view_of(p, 0, GENERAL, o->transa), B = view_of(p, 1, GENERAL, o->transb);
+    for (int64_t j = 0; j < o->n; j++)
+        for (int64_t i = 0; i < o->m; i++)
+            want[2][operand_index(&p->operand[2], i, j, 0)] = alpha_of(p) * view_at(&A, i, j) + beta_of(p) * view_at(&B, i, j);
+}
+
+/* Writes a dense triangular matrix where the routine stores its triangle; a unit diagonal is not stored. */
+static void store_triangle(problem_t *p, value_t **want, const value_t *dense, bool unit) {
+    int64_t n = p->options->n;
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++)
+            if (i == j ? !unit : (p->options->uplo == JBLAS_LOWER) == (i > j))
+                want[0][operand_index(&p->operand[0], i, j, 0)] = dense[i + j * n];
+}
+
+/* Columns of the inverse, from the diagonal outwards: A X = I. */
+void reference_trtri(problem_t *p, value_t **want) {
+    int64_t n = p->options->n, step = p->options->uplo == JBLAS_LOWER ? 1 : -1;
+    view_t A = view_of(p, 0, TRIANGULAR, JBLAS_NO_TRANSPOSE);
+    value_t *a = view_dense(&A, n, n), *x = allocate(n * n);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = j; i >= 0 && i < n; i += step) {
+            value_t sum = i == j;
+            for (int64_t l = j; l != i; l += step)
+                sum -= a[i + l * n] * x[l + j * n];
+            x[i + j * n] = sum / a[i + i * n];
+        }
+    store_triangle(p, want, x, p->options->diag == JBLAS_UNIT);
+    free(a);
+    free(x);
+}
+
+/* A = L L^H column by column; where the upper triangle is stored, U = L^H. */
+void reference_potrf(problem_t *p, value_t **want) {
+    int64_t n = p->options->n;
+    view_t A = view_of(p, 0, HERMITIAN, JBLAS_NO_TRANSPOSE);
+    value_t *l = view_dense(&A, n, n);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = j; i < n; i++) {
+            value_t sum = l[i + j * n];
+            for (int64_t c = 0; c < j; c++)
+                sum -= l[i + c * n] * conjl(l[j + c * n]);
+            l[i + j * n] = i == j ? sqrtl(creall(sum)) : sum / l[j + j * n];
+        }
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < j; i++)
+            l[i + j * n] = conjl(l[j + i * n]);
+    store_triangle(p, want, l, false);
+    free(l);
+}
+
+void reference_potrs(problem_t *p, value_t **want) {
+    const options_t *o = p->options;
+    view_t plain = view_of(p, 0, TRIANGULAR, JBLAS_NO_TRANSPOSE), adjoint = view_of(p, 0, TRIANGULAR, JBLAS_CONJUGATE_TRANSPOSE);
+    bool lower = o->uplo == JBLAS_LOWER;
+    substitute(p, want, 1, lower ? plain : adjoint, JBLAS_LEFT, o->n, o->nrhs, 1);
+    substitute(p, want, 1, lower ? adjoint : plain, JBLAS_LEFT, o->n, o->nrhs, 1);
+}
+
+/* ---- Comparison ---- */
+
+typedef struct difference {
+    long double error, norm; /* sums of squares */
+} difference_t;
+
+static void difference_add(difference_t *d, value_t got, value_t want) {
+    long double error = cabsl(got - want), norm = cabsl(want);
+    d->error += error * error;
+    d->norm += norm * norm;
+}
+
+/* The matrices of an operand by their norm; whatever lies between, bit by bit. */
+static void compare_operand(const problem_t *p, int which, const value_t *want, difference_t *d) {
+    const operand_t *x = &p->operand[which];
+    char *inside = allocate_zeroed(x->elements, 1);
+    for (int64_t batch = 0; batch < x->batch; batch++)
+        for (int64_t j = 0; j < x->columns; j++)
+            for (int64_t i = 0; i < x->rows; i++) {
+                size_t index = operand_index(x, i, j, batch);
+                inside[index] = 1;
+                difference_add(d, value_load(p->type, x->data, index), want[index]);
+            }
+    for (size_t index = 0; index < x->elements; index++)
+        if (!inside[index] && value_load(p->type, x->data, index) != want[index])
+            d->error = INFINITY; /* written outside the matrix */
+    free(inside);
+}
+
+static void compare_result(const problem_t *p, value_t want, difference_t *d) {
+    int64_t n = p->options->n, index = p->result.index;
+    if (p->routine->reference != reference_iamax)
+        difference_add(d, value_load(type_is_single(p->type) ? JDATATYPE_F32_C : JDATATYPE_F64_C, &p->result, 0), want);
+    else if (n <= 0 ? index != 0 : index < 1 || index > n)
+        d->error = INFINITY;
+    else if (n > 0)
+        difference_add(d, magnitude_1(element(p, 1, index - 1)), want);
+}
+
+long double problem_verify(problem_t *p, jhandle_t *handle, long double *bound) {
+    value_t *want[OPERANDS + 1] = {NULL};
+    bool any_written = false;
+    for (int i = 0; i < OPERANDS; i++)
+        if (p->operand[i].written) {
+            any_written = true;
+            want[i] = allocate((int64_t)p->operand[i].elements);
+            for (size_t e = 0; e < p->operand[i].elements; e++)
+                want[i][e] = value_load(p->type, p->operand[i].pristine, e);
+        }
+    want[OPERANDS] = allocate(1);
+    p->magnitude = 0;
+    p->routine->reference(p, want);
+
+    problem_restore(p);
+    problem_select(p, 0);
+    difference_t d = {0, 0};
+    if (jstatus_is_error(p->routine->call(handle, p)))
+        d.error = INFINITY;
+    for (int i = 0; i < OPERANDS; i++)
+        if (p->operand[i].written)
+            compare_operand(p, i, want[i], &d);
+    if (!any_written)
+        compare_result(p, want[OPERANDS][0], &d);
+    else if (p->result.index != 0) /* info */
+        d.error = INFINITY;
+
+    for (int i = 0; i <= OPERANDS; i++)
+        free(want[i]);
+    *bound = 10 * (type_is_single(p->type) ? 0x1p-24L : 0x1p-53L) * (long double)((p->terms > 0 ? p->terms : 0) + 10);
+    long double scale = p->magnitude > 0 ? p->magnitude : sqrtl(d.norm);
+    return d.error == 0 ? 0 : sqrtl(d.error) / scale;
+}

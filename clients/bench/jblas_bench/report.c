@@ -1,0 +1,123 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Showing a measurement: a row of a table for people, a line of JSON for programs. */
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "measure.h"
+
+enum { SHAPE_TEXT = 160 };
+
+/* "LLNN m=512 n=64": what the routine depends on, enumerations first. */
+static void shape_text(const options_t *o, const routine_t *routine, char text[SHAPE_TEXT]) {
+    int length = 0;
+    for (const char *letter = routine->shape; *letter; letter++)
+        switch (*letter) {
+        case 'S':
+            text[length++] = o->side == JBLAS_LEFT ? 'L' : 'R';
+            break;
+        case 'U':
+            text[length++] = o->uplo == JBLAS_LOWER ? 'L' : 'U';
+            break;
+        case 'A':
+        case 'B':
+            text[length++] = "NTC"[(*letter == 'A' ? o->transa : o->transb) - JBLAS_NO_TRANSPOSE];
+            break;
+        case 'D':
+            text[length++] = o->diag == JBLAS_UNIT ? 'U' : 'N';
+            break;
+        default: {
+            static const char letters[] = "mnkrb", *const names[] = {"m", "n", "k", "nrhs", "batch"};
+            const int64_t sizes[] = {o->m, o->n, o->k, o->nrhs, o->batch_count};
+            size_t which = (size_t)(strchr(letters, *letter) - letters);
+            length += snprintf(text + length, (size_t)(SHAPE_TEXT - length), "%s%s=%lld", length ? " " : "", names[which],
+                               (long long)sizes[which]);
+        }
+        }
+    text[length] = '\0';
+}
+
+static double gflops(const measurement_t *m, double seconds) { return seconds > 0 ? m->flops / seconds * 1e-9 : 0; }
+
+/* A number, or "-" where there is none. */
+static void cell(int width, int digits, double value, bool there) {
+    if (there)
+        printf(" %*.*f", width, digits, value);
+    else
+        printf(" %*s", width, "-");
+}
+
+static void report_table(const options_t *o, const routine_t *routine, const measurement_t *m) {
+    static bool headed;
+    if (!headed)
+        printf("%-22s %-26s %-14s %4s %10s %10s %10s %6s %11s %9s %9s %7s  %s\n", "routine", "shape", "status", "rung", "asked",
+               "capacity", "high", "allocs", "us", "GFLOP/s", "CBLAS", "ratio", o->verify ? "error" : "");
+    headed = true;
+    char name[64], shape[SHAPE_TEXT], rung[16] = "-";
+    snprintf(name, sizeof name, "%s -r %c", routine->name, "sdcz"[o->type]);
+    shape_text(o, routine, shape);
+    if (m->rung >= 0)
+        snprintf(rung, sizeof rung, "%d", m->rung);
+    printf("%-22s %-26s %-14s %4s %10zu %10zu %10zu %6llu", name, shape,
+           jstatus_name(m->status) + strlen("JSTATUS_"), rung, m->asked_bytes, m->capacity_bytes, m->high_bytes,
+           (unsigned long long)m->allocations);
+    bool timed = m->seconds > 0, counted = timed && m->flops > 0, compared = timed && m->direct_seconds > 0;
+    cell(11, 3, m->seconds * 1e6, timed);
+    cell(9, 3, gflops(m, m->seconds), counted);
+    cell(9, 3, gflops(m, m->direct_seconds), counted && compared);
+    cell(7, 3, m->direct_seconds / m->seconds, compared);
+    if (m->verified)
+        printf("  %.1Le %s", m->error, measurement_is_good(m) ? "ok" : "WRONG");
+    puts("");
+    if (jstatus_is_error(m->status))
+        printf("    %s\n", m->message);
+}
+
+static void json_text(const char *name, const char *text) {
+    printf("\"%s\": \"", name);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+        printf(*c == '"' || *c == '\\' ? "\\%c" : *c < 0x20 ? "\\u%04x" : "%c", *c);
+    printf("\", ");
+}
+
+/* A number, or null where there is none. */
+static void json_number(const char *name, double value, bool there) {
+    if (there)
+        printf("\"%s\": %.9g, ", name, value);
+    else
+        printf("\"%s\": null, ", name);
+}
+
+static void report_json(const options_t *o, const routine_t *routine, const measurement_t *m) {
+    char shape[SHAPE_TEXT], type[2] = {"sdcz"[o->type], '\0'};
+    shape_text(o, routine, shape);
+    putchar('{');
+    json_text("routine", routine->name);
+    json_text("type", type);
+    json_text("shape", shape);
+    json_text("status", jstatus_name(m->status));
+    if (jstatus_is_error(m->status))
+        json_text("message", m->message);
+    json_number("rung", m->rung, m->rung >= 0);
+    printf("\"asked_bytes\": %zu, \"capacity_bytes\": %zu, \"high_watermark_bytes\": %zu, \"allocations\": %llu, ",
+           m->asked_bytes, m->capacity_bytes, m->high_bytes, (unsigned long long)m->allocations);
+    bool timed = m->seconds > 0, counted = timed && m->flops > 0, compared = timed && m->direct_seconds > 0;
+    json_number("microseconds", m->seconds * 1e6, timed);
+    json_number("gflops", gflops(m, m->seconds), counted);
+    json_number("cblas_microseconds", m->direct_seconds * 1e6, compared);
+    json_number("cblas_gflops", gflops(m, m->direct_seconds), counted && compared);
+    json_number("ratio", m->direct_seconds / m->seconds, compared);
+    if (m->verified) {
+        json_number("error", (double)m->error, m->error < 1e300L); /* JSON has no infinity */
+        json_number("error_bound", (double)m->bound, true);
+    }
+    printf("\"good\": %s}\n", measurement_is_good(m) ? "true" : "false");
+}
+
+void report(const options_t *options, const routine_t *routine, const measurement_t *measurement) {
+    (options->json ? report_json : report_table)(options, routine, measurement);
+    fflush(stdout);
+}

@@ -1,0 +1,196 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* jalloc-info: what a bug report should begin with. Versions, devices, the environment in force, the CBLAS.
+ *
+ * Whatever there is to say goes through four calls (section, row, field, end) with two ways of writing them, text for
+ * people and JSON for programs, so the two can never say different things. The exit status is 1 when an environment
+ * variable cannot be understood: a handle would be refused for the same reason. */
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jalloc/config.h"
+#include "jalloc/device.h"
+#include "jalloc/handle.h"
+#include "jalloc/version.h"
+#ifdef JALLOC_HAVE_JBLAS
+#include "jalloc/jblas.h"
+#endif
+
+static bool json;
+static bool first_section = true, first_row; /* where JSON needs no comma */
+
+static void write_quoted(const char *text) {
+    putchar('"');
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+        if (*c == '"' || *c == '\\')
+            printf("\\%c", *c);
+        else if (*c < 0x20)
+            printf("\\u%04x", *c);
+        else
+            putchar(*c);
+    putchar('"');
+}
+
+/* A section is a list of rows, a row a list of named fields. */
+static void section_begin(const char *name) {
+    if (json)
+        printf("%s\n  \"%s\": [", first_section ? "{" : ",", name);
+    else
+        printf("%s%s\n", first_section ? "" : "\n", name);
+    first_section = false;
+    first_row = true;
+}
+
+static void section_end(void) {
+    if (json)
+        printf("\n  ]");
+}
+
+static void row_begin(const char *name) {
+    if (json)
+        printf("%s\n    {\"name\": ", first_row ? "" : ",");
+    else
+        printf("  %s\n", name);
+    if (json)
+        write_quoted(name);
+    first_row = false;
+}
+
+static void row_end(void) {
+    if (json)
+        putchar('}');
+}
+
+static void field_text(const char *name, const char *format, ...) JALLOC_PRINTF(2, 3);
+static void field_text(const char *name, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (json) {
+        printf(", \"%s\": ", name);
+        write_quoted(text);
+    } else {
+        printf("    %-12s %s\n", name, text);
+    }
+}
+
+static void field_bytes(const char *name, size_t bytes) {
+    if (json)
+        printf(", \"%s\": %zu", name, bytes);
+    else if (bytes >= 1 << 20)
+        printf("    %-12s %zu (%.1f GiB)\n", name, bytes, (double)bytes / (1 << 30));
+    else
+        printf("    %-12s %zu\n", name, bytes);
+}
+
+static void field_bool(const char *name, bool value) {
+    if (json)
+        printf(", \"%s\": %s", name, value ? "true" : "false");
+    else
+        printf("    %-12s %s\n", name, value ? "yes" : "no");
+}
+
+static void show_versions(void) {
+    section_begin("versions");
+    row_begin("jalloc");
+    field_text("headers", "%d.%d.%d", JALLOC_VERSION_MAJOR, JALLOC_VERSION_MINOR, JALLOC_VERSION_PATCH);
+    field_text("library", "%s", jalloc_version_string());
+    field_bool("agree", jalloc_version() == JALLOC_VERSION);
+    row_end();
+    row_begin("compiler");
+    field_text("version", "%s", __VERSION__);
+    row_end();
+    section_end();
+}
+
+static void show_devices(void) {
+    static const char *const names[] = {"host", "cuda:0", "hip:0"};
+    section_begin("devices");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        jdevice_t *device;
+        size_t free_bytes, total_bytes;
+        row_begin(names[i]);
+        jstatus_t status = jdevice_get(names[i], &device);
+        field_text("status", "%s", jstatus_name(status));
+        if (jstatus_is_error(status)) {
+            field_text("reason", "%s", jstatus_last_message());
+        } else {
+            field_bytes("granule", jdevice_granule_bytes(device));
+            status = jdevice_get_memory_info(device, &free_bytes, &total_bytes);
+            if (jstatus_is_error(status)) {
+                field_text("memory", "%s: %s", jstatus_name(status), jstatus_last_message());
+            } else {
+                field_bytes("free", free_bytes);
+                field_bytes("total", total_bytes);
+            }
+        }
+        row_end();
+    }
+    section_end();
+}
+
+/* False when a variable cannot be understood. */
+static bool show_environment(void) {
+    bool valid = true;
+    section_begin("environment");
+    for (int which = 0; which < JCONFIG_COUNT; which++) {
+        jconfig_entry_t entry;
+        if (jstatus_is_error(jconfig_get((jconfig_t)which, &entry)))
+            continue;
+        row_begin(entry.name);
+        field_text("value", "%s", entry.value);
+        field_text("origin", "%s", entry.from_environment ? "environment" : "default");
+        field_bool("valid", entry.valid);
+        field_text("default", "%s", entry.fallback);
+        field_text("syntax", "%s", entry.syntax);
+        field_text("meaning", "%s", entry.meaning);
+        row_end();
+        valid = valid && entry.valid;
+    }
+    section_end();
+    return valid;
+}
+
+static void show_cblas(void) {
+    section_begin("cblas");
+#ifdef JALLOC_HAVE_JBLAS
+    row_begin("cblas");
+    row_end();
+#endif
+    section_end();
+}
+
+int main(int argc, char **argv) {
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const char usage[] = "usage: jalloc-info [--json] [--help]\n"
+                                "Shows the versions, devices, environment and CBLAS that jalloc works with.\n"
+                                "Exit status: 0; 1 if an environment variable cannot be understood; 2 for bad usage.\n";
+    for (int c; (c = getopt_long(argc, argv, "jh", options, NULL)) != -1;)
+        if (c == 'j') {
+            json = true;
+        } else {
+            fputs(usage, c == 'h' ? stdout : stderr);
+            return c == 'h' ? 0 : 2;
+        }
+    if (optind < argc) {
+        fprintf(stderr, "jalloc-info: unexpected argument '%s'\n%s", argv[optind], usage);
+        return 2;
+    }
+    show_versions();
+    show_devices();
+    bool valid = show_environment();
+    show_cblas();
+    if (json)
+        puts("\n}");
+    else if (!valid)
+        puts("\nAn environment variable cannot be understood: no handle can be created until it is mended.");
+    return valid ? 0 : 1;
+}
