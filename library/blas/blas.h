@@ -185,7 +185,9 @@ _Static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copi
     X(SET_INFO, set_info) /* *info = n, in stream order */                                                             \
     X(TRIANGLE_INVERT, triangle_invert) /* ji_triangle_t, see triangle.h */                                            \
     X(TRIANGLE_APPLY, triangle_apply)                                                                                  \
-    X(TRIANGLE_CLEAR, triangle_clear)   /* ji_matmat_t: B = 0 if alpha is 0 */
+    X(TRIANGLE_CLEAR, triangle_clear)   /* ji_matmat_t: B = 0 if alpha is 0 */                                         \
+    X(TRTRI, trtri) /* ji_matmat_t; c: workspace for triangles of order k, or NULL. Writes *info */                    \
+    X(POTRF, potrf)
 
 typedef enum ji_primitive {
 #define JI_PRIMITIVE_(enumerator, function) JI_##enumerator,

@@ -46,8 +46,19 @@ static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t order) {
  * caller: for primitives that need a solve inside. */
 jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args, int64_t leaf, void *packed);
 
-/* Whether this pays against substitution, and the orders of the leaves to try, best first. */
+/* Whether this pays against substitution, by the shape alone. */
 bool ji_triangle_pays(const ji_matmat_t *args);
+/* The order of the leaves on the lower rung. */
 #define JI_TRIANGLE_SMALL_LEAF 64
+
+/* trtri and potrf halve the matrix down to this order, which is done in place by columns: 8 KiB of doubles, the first
+ * cache. The first half is the larger one, and a multiple of the inverted blocks. */
+#define JI_FACTOR_BASE 32
+static inline int64_t ji_factor_half(int64_t n) {
+    return ((n + 1) / 2 + JI_TRIANGLE_BLOCK - 1) / JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK;
+}
+/* The plan of both: leaves for the solves inside ("inverse", "inverse-64"), or none. */
+void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
+jstatus_t ji_factor_run(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args, const jborrow_t *ws);
 
 #endif
