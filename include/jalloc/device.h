@@ -95,7 +95,8 @@ JALLOC_API jstatus_t jstream_launch(jdevice_t *device, jstream_t *stream, void (
 JALLOC_API jstatus_t jstream_create(jdevice_t *device, jstream_t **stream);
 
 /** Waits until all of the stream's work is done, then destroys it. NULL: nothing.
- * @return success; forked (the queue's thread did not survive the fork; the stream's memory is released all the same);
+ * @return success; busy (called by a function in the stream itself); forked (the queue's thread did not survive the fork; the
+ *         stream's memory is released all the same);
  *         device error. */
 JALLOC_API jstatus_t jstream_destroy(jstream_t *stream);
 
@@ -124,7 +125,8 @@ JALLOC_API jstatus_t jevent_record(jevent_t *event, jstream_t *stream);
 
 /** Makes work enqueued from now on in `stream` wait until the event's last recording is reached. The caller does not
  * wait, except for the host's NULL stream, which is the calling thread itself.
- * @return success; invalid pointer; invalid value; forked; device error. */
+ * @return success; invalid pointer; invalid value; busy (called by a function in the stream itself, or its queue is full);
+ *         forked; device error. */
 JALLOC_API jstatus_t jevent_wait(jevent_t *event, jstream_t *stream);
 
 /** Whether the event's last recording is reached. Does not wait.
