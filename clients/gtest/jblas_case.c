@@ -1,0 +1,327 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Cases: random arguments for a function, and the judgement of what the call did.
+ *
+ * Each operand has a mapping of its own; its last byte lies right before an inaccessible page (or its first byte right
+ * behind one):
+ *
+ *     | inaccessible | ... canary ... data | inaccessible |
+ *                          ^ region
+ *
+ * Everything is NaN (all bits set) before the elements that may be read get numbers. After the call the elements that may be
+ * written are held against the reference, and all other bytes of the region against what they were. */
+
+#include "jblas_routines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CANARY_BYTES 256
+
+bool blas_has(const blas_case_t *c, char letter) { return strchr(c->function->routine->signature, letter) != NULL; }
+
+int64_t blas_index(const blas_operand_t *o, int64_t batch, int64_t i, int64_t j) {
+    if (o->kind == BLAS_MATRIX)
+        return batch * o->stride + i + j * o->ld;
+    return o->ld >= 0 ? i * o->ld : (i - o->rows + 1) * o->ld; /* a negative increment begins at the other end */
+}
+
+bool blas_is_part(const blas_operand_t *o, int64_t i, int64_t j) {
+    switch (o->part) {
+    case BLAS_UPPER: return i <= j;
+    case BLAS_LOWER: return i >= j;
+    case BLAS_STRICTLY_UPPER: return i < j;
+    case BLAS_STRICTLY_LOWER: return i > j;
+    default: return true;
+    }
+}
+
+/* ---- Drawing ---------------------------------------------------------------------------------------------------- */
+
+static int64_t draw_size(const blas_case_t *c, const blas_wish_t *wish) {
+    static const int64_t edges[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129};
+    static const int64_t usual[] = {0, 200, 60, 24}, rare[] = {0, 20000, 300, 140}; /* by level */
+    const int level = c->function->routine->level;
+    if (wish->high > 0)
+        return jtest_random_between(wish->low, wish->high);
+    const int64_t kind = jtest_random_between(0, 99);
+    if (kind < 5)
+        return 0;
+    if (kind < 30)
+        return jtest_random_between(1, 8);
+    if (kind < 36)
+        return edges[jtest_random_between(0, 11)];
+    return jtest_random_between(1, kind < 40 ? rare[level] : usual[level]);
+}
+
+/* A number well away from zero, so that a product with NaN is NaN and a lost term is seen. */
+static double draw_number(void) {
+    const double size = jtest_random_double(0.1, 1.0);
+    return jtest_random_bool() ? size : -size;
+}
+
+static wide_t draw_element(int element) {
+    wide_t value = draw_number();
+    if (wide_is_complex(element))
+        __imag__ value = draw_number();
+    return value;
+}
+
+static void draw_scalar(blas_case_t *c, int which, char typed, char real, bool plain, bool zero) {
+    const int element = blas_has(c, real) ? (int)c->function->type & 1 : (int)c->function->type;
+    const int64_t kind = plain ? 9 : jtest_random_between(0, 6);
+    wide_t value = zero || kind == 0 ? 0 : kind == 1 ? 1 : kind == 2 ? -1 : 1.5L * draw_element(element);
+    if (!blas_has(c, typed) && !blas_has(c, real))
+        value = 1;
+    wide_put(c->scalar[which], element, 0, value);
+    *(which ? &c->beta : &c->alpha) = wide_get(c->scalar[which], element, 0);
+    c->pointer[which ? BLAS_BETA : BLAS_ALPHA] = c->scalar[which];
+}
+
+static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
+    blas_operand_t *o = &c->operand[which];
+    static const int64_t increments[] = {1, 1, 2, 3, -1, -1, -2, -5};
+    if (o->kind == BLAS_VECTOR) {
+        o->ld = wish->tight ? 1 : increments[jtest_random_between(0, 7)];
+        o->bytes = o->rows > 0 ? (size_t)((o->rows - 1) * llabs(o->ld) + 1) : 0;
+    } else if (o->kind == BLAS_MATRIX) {
+        o->ld = (o->rows > 1 ? o->rows : 1) + (wish->tight ? 0 : jtest_random_between(0, 3));
+        o->stride = o->ld * o->columns;
+        if (blas_has(c, "pqs"[which]) && !wish->tight) /* inputs may be shared by the batch */
+            o->stride = !o->written && jtest_random_bool() ? 0 : o->stride + jtest_random_between(0, 5);
+        const bool empty = o->rows <= 0 || o->columns <= 0 || o->count <= 0;
+        o->bytes = empty ? 0 : (size_t)((o->count - 1) * o->stride + (o->columns - 1) * o->ld + o->rows);
+    } else {
+        o->bytes = 1;
+    }
+    o->bytes *= wide_sizeof(o->element);
+}
+
+static bool map_operand(blas_operand_t *o, bool guard_before) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t inside = (o->bytes + CANARY_BYTES + page - 1) / page * page;
+    o->mapping_bytes = inside + 2 * page;
+    unsigned char *base = mmap(NULL, o->mapping_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        return false;
+    o->mapping = base;
+    o->region_bytes = o->bytes + CANARY_BYTES;
+    o->region = guard_before ? base + page : base + page + inside - o->region_bytes;
+    o->data = guard_before ? o->region : o->region + CANARY_BYTES;
+    o->before = malloc(o->region_bytes);
+    return mprotect(base, page, PROT_NONE) == 0 && mprotect(base + page + inside, page, PROT_NONE) == 0 && o->before;
+}
+
+static void fill_operand(blas_operand_t *o) {
+    memset(o->region, 0xff, o->region_bytes);
+    if (o->unread || o->kind == BLAS_RESULT)
+        return;
+    for (int64_t item = 0; item < (o->stride == 0 && o->count > 0 ? 1 : o->count); ++item)
+        for (int64_t j = 0; j < o->columns; ++j)
+            for (int64_t i = 0; i < o->rows; ++i) {
+                if (!blas_is_part(o, i, j))
+                    continue;
+                wide_t value = draw_element(o->element);
+                if (o->dominance != BLAS_PLAIN && i != j)
+                    value /= (long double)o->rows;
+                else if (o->dominance == BLAS_SOLVABLE)
+                    value *= 1.5L / wide_abs(value);
+                else if (o->dominance == BLAS_POSITIVE_DEFINITE)
+                    value = 2.5L + jtest_random_double(0, 1);
+                if (o->hermitian && i == j)
+                    __imag__ value = NAN;
+                wide_put(o->data, o->element, blas_index(o, item, i, j), value);
+            }
+}
+
+/* What BLAS says is not read: the written operand when beta is 0, inputs when alpha is 0. */
+static void mark_unread(blas_case_t *c) {
+    const bool has_alpha = blas_has(c, 'a') || blas_has(c, 'A'), has_beta = blas_has(c, 'c') || blas_has(c, 'C');
+    const bool is_geam = strcmp(c->function->routine->name, "geam") == 0;
+    for (int which = 0; which < BLAS_OPERANDS; ++which) {
+        blas_operand_t *o = &c->operand[which];
+        if (is_geam)
+            o->unread = which == 0 ? c->alpha == 0 : which == 1 ? c->beta == 0 : true;
+        else if (o->written && has_beta)
+            o->unread = c->beta == 0;
+        else if (!o->written && has_alpha)
+            o->unread = c->alpha == 0;
+        else if (o->written && has_alpha && c->function->routine->level == 3) /* trmm, trsm */
+            o->unread = c->alpha == 0;
+    }
+}
+
+blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t *wish) {
+    blas_case_t *c = calloc(1, sizeof *c);
+    if (!c)
+        abort(); /* a test machine without memory */
+    const char *name = function->routine->name;
+    const bool complex = wide_is_complex((int)function->type);
+    c->function = function;
+    c->side = jtest_random_bool() ? JBLAS_LEFT : JBLAS_RIGHT;
+    c->uplo = jtest_random_bool() ? JBLAS_UPPER : JBLAS_LOWER;
+    c->diag = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT;
+    c->transa = (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
+    c->transb = (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
+    if (complex && c->transa == JBLAS_CONJUGATE_TRANSPOSE && strcmp(name, "syrk") == 0)
+        c->transa = JBLAS_TRANSPOSE; /* as in BLAS: syrk has no conjugation, herk no other */
+    if (complex && c->transa == JBLAS_TRANSPOSE && strcmp(name, "herk") == 0)
+        c->transa = JBLAS_CONJUGATE_TRANSPOSE;
+    c->m = draw_size(c, wish);
+    c->n = draw_size(c, wish);
+    c->k = draw_size(c, wish);
+    c->batch = wish->low > 0 ? 2 : jtest_random_between(0, BLAS_MAX_BATCH);
+    draw_scalar(c, 0, 'a', 'A', wish->plain, wish->alpha_zero);
+    draw_scalar(c, 1, 'c', 'C', wish->plain, wish->beta_zero);
+    function->routine->shape(c);
+    mark_unread(c);
+    for (int which = 0; which < BLAS_OPERANDS; ++which) {
+        blas_operand_t *o = &c->operand[which];
+        if (o->kind == BLAS_NONE)
+            continue;
+        draw_layout(c, which, wish);
+        if (wish->hollow)
+            continue;
+        if (!map_operand(o, wish->guard_before))
+            abort();
+        fill_operand(o);
+        memcpy(o->before, o->region, o->region_bytes);
+        for (int64_t item = 0; item < BLAS_MAX_BATCH; ++item)
+            o->pointers[item] = o->data + (size_t)(item * o->stride) * wide_sizeof(o->element);
+        c->pointer[which] = blas_has(c, 'b') && !blas_has(c, 'p') ? (void *)o->pointers : o->data;
+    }
+    return c;
+}
+
+void blas_case_free(blas_case_t *c) {
+    for (int which = 0; which < BLAS_OPERANDS; ++which) {
+        if (c->operand[which].mapping)
+            munmap(c->operand[which].mapping, c->operand[which].mapping_bytes);
+        free(c->operand[which].before);
+    }
+    wide_arena_free(&c->arena);
+    free(c);
+}
+
+/* ---- Judging ---------------------------------------------------------------------------------------------------- */
+
+const char *blas_describe(blas_case_t *c) {
+    int at = snprintf(c->text, sizeof c->text, "%s", c->function->name);
+#define SAY(...) at += snprintf(c->text + at, sizeof c->text - (size_t)at, __VA_ARGS__)
+    for (const char *letter = c->function->routine->signature; *letter && at < (int)sizeof c->text; ++letter)
+        switch (*letter) {
+        case 'S': SAY(" side=%c", c->side == JBLAS_LEFT ? 'L' : 'R'); break;
+        case 'T': SAY(" transa=%c", "NTC"[c->transa - JBLAS_NO_TRANSPOSE]); break;
+        case 'V': SAY(" transb=%c", "NTC"[c->transb - JBLAS_NO_TRANSPOSE]); break;
+        case 'U': SAY(" uplo=%c", c->uplo == JBLAS_UPPER ? 'U' : 'L'); break;
+        case 'D': SAY(" diag=%c", c->diag == JBLAS_UNIT ? 'U' : 'N'); break;
+        case 'm': SAY(" m=%ld", (long)c->m); break;
+        case 'n': SAY(" n=%ld", (long)c->n); break;
+        case 'k': SAY(" k=%ld", (long)c->k); break;
+        case 'b': SAY(" batch=%ld", (long)c->batch); break;
+        case 'a': case 'A': SAY(" alpha=%Lg%+Lgi", __real__ c->alpha, __imag__ c->alpha); break;
+        case 'c': case 'C': SAY(" beta=%Lg%+Lgi", __real__ c->beta, __imag__ c->beta); break;
+        case 'x': case 'y': case 'z': SAY(" ld%d=%ld", *letter - 'x', (long)c->operand[*letter - 'x'].ld); break;
+        default: break;
+        }
+#undef SAY
+    return c->text;
+}
+
+void blas_restore(blas_case_t *c) {
+    for (int which = 0; which < BLAS_OPERANDS; ++which)
+        if (c->operand[which].kind)
+            memcpy(c->operand[which].region, c->operand[which].before, c->operand[which].region_bytes);
+}
+
+static bool bytes_as(blas_case_t *c, const blas_operand_t *o, const unsigned char *expected, const char *what) {
+    if (memcmp(o->region, expected, o->region_bytes) == 0)
+        return true;
+    size_t at = 0;
+    while (o->region[at] == expected[at])
+        ++at;
+    JFAIL("%s: operand %d, %s: byte %ld (element %ld) has changed", blas_describe(c), (int)(o - c->operand), what,
+          (long)at - (long)(o->data - o->region),
+          ((long)at - (long)(o->data - o->region)) / (long)wide_sizeof(o->element));
+    return false;
+}
+
+bool blas_unchanged(blas_case_t *c) {
+    bool same = true;
+    for (int which = 0; which < BLAS_OPERANDS; ++which)
+        if (c->operand[which].kind)
+            same &= bytes_as(c, &c->operand[which], c->operand[which].before, "must be untouched");
+    return same;
+}
+
+static bool element_right(const blas_case_t *c, wide_t got, wide_t want, long double bound, int element) {
+    const long double allowed = 4 * wide_epsilon(element) * (long double)(c->depth + 8) * bound;
+    const wide_t apart = got - want;
+    if (element == WIDE_I64 || bound == 0)
+        return got == want;
+    return wide_abs(apart) <= allowed; /* false for NaN */
+}
+
+bool blas_right(blas_case_t *c) {
+    if (!c->has_reference)
+        c->function->routine->reference(c);
+    c->has_reference = true;
+    bool right = true;
+    for (int which = 0; which < BLAS_OPERANDS && right; ++which) {
+        blas_operand_t *o = &c->operand[which];
+        if (o->kind == BLAS_NONE)
+            continue;
+        unsigned char *expected = malloc(o->region_bytes);
+        if (!expected)
+            abort();
+        memcpy(expected, o->before, o->region_bytes);
+        const size_t size = wide_sizeof(o->element), lead = (size_t)(o->data - o->region);
+        for (int64_t item = 0; o->written && item < o->count && right; ++item)
+            for (int64_t j = 0; j < o->columns && right; ++j)
+                for (int64_t i = 0; i < o->rows && right; ++i) {
+                    if (!blas_is_part(o, i, j))
+                        continue;
+                    const int64_t index = blas_index(o, item, i, j);
+                    wide_t got = wide_get(o->data, o->element, index);
+                    const wide_t want = *wide_at(o->want[item], i, j);
+                    if (c->quick && o->hermitian && i == j)
+                        got = __real__ got;
+                    if (!element_right(c, got, want, *wide_bound_at(o->want[item], i, j), o->element)) {
+                        JFAIL("%s: operand %d, item %ld, element (%ld, %ld) is %.17Lg%+.17Lgi, should be %.17Lg%+.17Lgi",
+                              blas_describe(c), which, (long)item, (long)i, (long)j, __real__ got, __imag__ got,
+                              __real__ want, __imag__ want);
+                        right = false;
+                    }
+                    memcpy(expected + lead + (size_t)index * size, o->data + (size_t)index * size, size);
+                }
+        right = right && bytes_as(c, o, expected, o->written ? "outside of the answer" : "read only");
+        free(expected);
+    }
+    return right;
+}
+
+unsigned char *blas_snapshot(const blas_case_t *c) {
+    size_t bytes = 1, at = 0;
+    for (int which = 0; which < BLAS_OPERANDS; ++which)
+        bytes += c->operand[which].region_bytes;
+    unsigned char *copy = malloc(bytes);
+    if (!copy)
+        abort();
+    for (int which = 0; which < BLAS_OPERANDS; at += c->operand[which++].region_bytes)
+        if (c->operand[which].kind)
+            memcpy(copy + at, c->operand[which].region, c->operand[which].region_bytes);
+    return copy;
+}
+
+bool blas_same_as(const blas_case_t *c, const unsigned char *snapshot) {
+    bool same = true;
+    for (int which = 0; which < BLAS_OPERANDS; snapshot += c->operand[which++].region_bytes)
+        if (c->operand[which].kind)
+            same &= memcmp(snapshot, c->operand[which].region, c->operand[which].region_bytes) == 0;
+    return same;
+}

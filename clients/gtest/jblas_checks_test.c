@@ -1,0 +1,142 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The order of checks in every entry: handle, enums, sizes, size query, quick return, pointers. The faults of a call are
+ * made from its signature, one letter each, so no routine is forgotten. */
+
+#include "jblas_routines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Makes the argument wrong; what the entry must say, or success when the argument cannot be wrong. */
+static jstatus_t break_argument(blas_case_t *c, char letter) {
+    static const int enums[] = {0, -1, 110, 114, 120, 123, 130, 133, 140, 143, 999999};
+    const int wrong = enums[jtest_random_between(0, sizeof enums / sizeof *enums - 1)];
+    const int64_t negative = jtest_random_bool() ? -1 : -jtest_random_between(1, INT64_MAX);
+    switch (letter) {
+    case 'S': c->side = (jblas_side_t)wrong; return JSTATUS_INVALID_VALUE;
+    case 'T': c->transa = (jblas_operation_t)wrong; return JSTATUS_INVALID_VALUE;
+    case 'V': c->transb = (jblas_operation_t)wrong; return JSTATUS_INVALID_VALUE;
+    case 'U': c->uplo = (jblas_fill_t)wrong; return JSTATUS_INVALID_VALUE;
+    case 'D': c->diag = (jblas_diagonal_t)wrong; return JSTATUS_INVALID_VALUE;
+    case 'm': c->m = negative; return JSTATUS_INVALID_SIZE;
+    case 'n': c->n = negative; return JSTATUS_INVALID_SIZE;
+    case 'k': c->k = negative; return JSTATUS_INVALID_SIZE;
+    case 'b': c->batch = negative; return JSTATUS_INVALID_SIZE;
+    case 'x':
+    case 'y':
+    case 'z': {
+        blas_operand_t *o = &c->operand[letter - 'x'];
+        o->ld = o->kind == BLAS_VECTOR ? 0 : jtest_random_bool() ? o->rows - 1 : 0;
+        return JSTATUS_INVALID_SIZE;
+    }
+    case 's': c->operand[2].stride = c->operand[2].ld * c->operand[2].columns - 1; return JSTATUS_SUCCESS;
+    case '0':
+    case '1':
+    case '2': c->pointer[letter - '0'] = NULL; return JSTATUS_INVALID_POINTER;
+    case 'a':
+    case 'A': c->pointer[BLAS_ALPHA] = NULL; return JSTATUS_INVALID_POINTER;
+    case 'c':
+    case 'C': c->pointer[BLAS_BETA] = NULL; return JSTATUS_INVALID_POINTER;
+    default: return JSTATUS_SUCCESS;
+    }
+}
+
+/* Which of two faults is answered. */
+static jstatus_t first_of(jstatus_t a, jstatus_t b) {
+    static const jstatus_t order[] = {JSTATUS_INVALID_VALUE, JSTATUS_INVALID_SIZE, JSTATUS_INVALID_POINTER};
+    for (size_t i = 0; i < 3; ++i)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return JSTATUS_SUCCESS;
+}
+
+/* The sizes are at least 2, so that every leading dimension can be too small and every pointer is needed. */
+JTEST_EACH_FUNCTION(JblasChecks, EachFaultIsNamed) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (const char *letter = param->routine->signature; *letter; ++letter) {
+        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true);
+        const jstatus_t expected = break_argument(c, *letter);
+        if (expected == JSTATUS_SUCCESS)
+            continue;
+        JSCOPED_TRACE("%s with a wrong '%c'", param->name, *letter);
+        JEXPECT_STATUS(blas_call(handle, c), expected);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), param->name);
+        blas_unchanged(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST_EACH_FUNCTION(JblasChecks, FirstOfSeveralFaultsIsAnswered) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int64_t i = jtest_iterations(20); i > 0 && !jtest_has_failure(); --i) {
+        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true);
+        jstatus_t expected = JSTATUS_SUCCESS;
+        char faults[32] = "";
+        for (const char *letter = param->routine->signature; *letter; ++letter)
+            if (*letter != 's' && jtest_random_between(0, 3) == 0) {
+                expected = first_of(expected, break_argument(c, *letter));
+                faults[strlen(faults)] = *letter;
+            }
+        JSCOPED_TRACE("%s with wrong \"%s\"", param->name, faults);
+        JEXPECT_STATUS(blas_call(NULL, c), JSTATUS_INVALID_HANDLE); /* before everything else */
+        if (expected != JSTATUS_SUCCESS) {
+            JEXPECT_STATUS(blas_call(handle, c), expected);
+            blas_unchanged(c);
+        }
+        /* A query looks at enums and sizes, not at operands. */
+        size_t bytes;
+        JEXPECT_OK(jhandle_start_size_query(handle));
+        const jstatus_t answer = blas_call(handle, c);
+        if (expected == JSTATUS_SUCCESS || expected == JSTATUS_INVALID_POINTER)
+            JEXPECT_TRUE(answer == JSTATUS_SIZE_INCREASED || answer == JSTATUS_SIZE_UNCHANGED);
+        else
+            JEXPECT_STATUS(answer, expected);
+        JEXPECT_TRUE(jhandle_is_size_query(handle));
+        JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+        blas_unchanged(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST_EACH_FUNCTION(JblasChecks, WhatIsNoHandleIsRefused) {
+    static uint64_t zeros[1024];
+    BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true);
+    JEXPECT_STATUS(blas_call(NULL, c), JSTATUS_INVALID_HANDLE);
+    JEXPECT_STATUS(blas_call((jhandle_t *)(void *)zeros, c), JSTATUS_INVALID_HANDLE);
+    JEXPECT_SUBSTR(jstatus_last_message(), param->name);
+    blas_unchanged(c);
+}
+
+/* With nothing to do no operand is looked at; a result is still written, so it must be there. */
+JTEST_EACH_FUNCTION(JblasChecks, NothingToDoTakesNullOperands) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (const char *letter = "mnb"; *letter; ++letter) {
+        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true);
+        if (!blas_has(c, *letter))
+            continue;
+        /* m of gemv: y is scaled all the same, and the solvers' right-hand sides are counted by k */
+        *(*letter == 'm' ? &c->m : *letter == 'n' ? &c->n : &c->batch) = 0;
+        bool results = false;
+        for (int which = 0; which < BLAS_OPERANDS; ++which)
+            if (c->operand[which].kind == BLAS_RESULT)
+                results = true;
+            else
+                c->pointer[which] = NULL;
+        JSCOPED_TRACE("%s with %c = 0", param->name, *letter);
+        JEXPECT_OK(blas_call(handle, c));
+        for (int which = 0; which < BLAS_OPERANDS && results; ++which) {
+            const blas_operand_t *o = &c->operand[which];
+            if (o->kind != BLAS_RESULT)
+                continue;
+            JEXPECT_TRUE(wide_get(o->data, o->element, 0) == 0);
+            c->pointer[which] = NULL;
+            JEXPECT_STATUS(blas_call(handle, c), JSTATUS_INVALID_POINTER);
+        }
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}

@@ -1,0 +1,209 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Every function against naive loops in higher precision. The cases (jblas_case.c) hold NaN wherever BLAS says that
+ * nothing is read, so a right answer here also means: C is not read when beta is 0, A and B not when alpha is 0, nor the
+ * other triangle, a unit diagonal, or the imaginary part of a Hermitian diagonal. */
+
+#include "jblas_routines.h"
+
+#include <math.h>
+#include <string.h>
+
+static jhandle_t *make_handle(void) {
+    jhandle_t *handle = NULL;
+    JEXPECT_OK(jhandle_create(NULL, &handle));
+    return handle;
+}
+
+/* One call in default mode: rung 0, the right answer, nothing else touched. */
+static bool call_is_right(jhandle_t *handle, blas_case_t *c) {
+    const jstatus_t status = blas_call(handle, c);
+    if (status == JSTATUS_SUCCESS)
+        return blas_right(c);
+    JFAIL("%s: %s (%s)", blas_describe(c), jstatus_name(status), jhandle_last_message(handle));
+    return false;
+}
+
+JTEST_EACH_FUNCTION(JblasCorrect, RandomArguments) {
+    jhandle_t *handle = make_handle();
+    bool right = true;
+    for (int64_t i = jtest_iterations(40); i > 0 && right; --i) {
+        BLAS_CASE(c, param, .guard_before = i % 4 == 0);
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 3 == 0 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        right = call_is_right(handle, c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Sizes that blocked algorithms divide into blocks, with all the work done. */
+JTEST_EACH_FUNCTION(JblasCorrect, LargeSizes) {
+    static const int64_t low[] = {0, 4000, 200, 90}, high[] = {0, 20000, 500, 170}; /* by level */
+    const int level = param->routine->level;
+    jhandle_t *handle = make_handle();
+    bool right = true;
+    for (int64_t i = jtest_iterations(level == 3 ? 1 : 4); i > 0 && right; --i) {
+        BLAS_CASE(c, param, .low = low[level], .high = high[level], .plain = true);
+        right = call_is_right(handle, c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Each alpha and beta of {0, 1, -1, other} at one shape: 0 means not read, whatever else is asked. */
+JTEST_EACH_FUNCTION(JblasCorrect, ZeroScalarsReadNothing) {
+    jhandle_t *handle = make_handle();
+    bool right = true;
+    for (int64_t i = 0; i < 12 && right; ++i) {
+        BLAS_CASE(c, param, .low = 1, .high = i < 8 ? 9 : 70, .alpha_zero = (i & 1) != 0, .beta_zero = (i & 2) != 0);
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, i & 4 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        right = call_is_right(handle, c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* The product of three real ones and the inverted blocks begin at sizes of their own; a few orders around powers of two. */
+JTEST(JblasCorrect, LevelThreeAroundBlockBoundaries) {
+    static const int functions[] = {BLAS_INDEX_zgemm, BLAS_INDEX_cgemm, BLAS_INDEX_dtrsm, BLAS_INDEX_ztrsm,
+                                    BLAS_INDEX_strsm, BLAS_INDEX_dtrtri, BLAS_INDEX_ztrtri, BLAS_INDEX_dpotrf,
+                                    BLAS_INDEX_cpotrf, BLAS_INDEX_dtrmm};
+    static const int64_t orders[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 257};
+    jhandle_t *handle = make_handle();
+    bool right = true;
+    for (size_t f = 0; f < sizeof functions / sizeof *functions && right; ++f)
+        for (size_t i = 0; i < sizeof orders / sizeof *orders && right; ++i) {
+            if (orders[i] > 140 && jtest_random_between(0, 3) > 0)
+                continue;
+            BLAS_CASE(c, &blas_functions[functions[f]], .low = orders[i], .high = orders[i], .plain = true);
+            right = call_is_right(handle, c);
+        }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* ---- NaN and infinity ------------------------------------------------------------------------------------------- */
+
+static bool is_nan(wide_t a) { return isnan(__real__ a) || isnan(__imag__ a); }
+static bool is_finite(wide_t a) { return isfinite(__real__ a) && isfinite(__imag__ a); }
+
+/* Puts a value into a random element that is read; false when the case has none. */
+static bool poison(blas_case_t *c, long double value) {
+    int readable[BLAS_OPERANDS], count = 0;
+    for (int which = 0; which < BLAS_OPERANDS; ++which) {
+        const blas_operand_t *o = &c->operand[which];
+        const bool diagonal_only = o->rows == 1 && o->columns == 1;
+        if ((o->kind == BLAS_VECTOR || o->kind == BLAS_MATRIX) && !o->unread && o->rows > 0 && o->columns > 0 &&
+            !(diagonal_only && o->part >= BLAS_STRICTLY_UPPER))
+            readable[count++] = which;
+    }
+    if (count == 0)
+        return false;
+    blas_operand_t *o = &c->operand[readable[jtest_random_between(0, count - 1)]];
+    int64_t i, j;
+    do {
+        i = jtest_random_between(0, o->rows - 1);
+        j = jtest_random_between(0, o->columns - 1);
+    } while (!blas_is_part(o, i, j));
+    wide_put(o->data, o->element, blas_index(o, 0, i, j), value);
+    memcpy(o->before, o->region, o->region_bytes);
+    return true;
+}
+
+/* What the reference says is NaN is NaN, what it says is not finite is not, and where nothing is solved the rest is finite:
+ * a solve by inverted blocks may spread a NaN within the column that it is in, as 0 * NaN is NaN. */
+JTEST_EACH_FUNCTION(JblasNan, ReachesWhatDependsOnIt) {
+    if (strcmp(param->routine->name, "iamax") == 0 || strcmp(param->routine->name, "potrf") == 0)
+        return; /* of their own, below and in jblas_solver_test.c */
+    const bool spreads = strchr(param->routine->signature, 'U') && param->routine->level >= 2;
+    jhandle_t *handle = make_handle();
+    for (int64_t i = jtest_iterations(16); i > 0 && !jtest_has_failure(); --i) {
+        BLAS_CASE(c, param, .low = 1, .high = param->routine->level == 1 && i > 8 ? 6000 : 40, .plain = true);
+        const bool nan = i % 2;
+        if (!poison(c, nan ? NAN : INFINITY))
+            continue;
+        JEXPECT_OK(blas_call(handle, c));
+        c->function->routine->reference(c);
+        for (int which = 0; which < BLAS_OPERANDS; ++which) {
+            const blas_operand_t *o = &c->operand[which];
+            if (!o->written || o->element == WIDE_I64)
+                continue;
+            for (int64_t column = 0; column < o->columns; ++column)
+                for (int64_t row = 0; row < o->rows; ++row) {
+                    if (!blas_is_part(o, row, column))
+                        continue;
+                    const wide_t got = wide_get(o->data, o->element, blas_index(o, 0, row, column));
+                    const wide_t want = *wide_at(o->want[0], row, column);
+                    if ((nan && is_nan(want) && !is_nan(got)) || (!is_finite(want) && is_finite(got)) ||
+                        (is_finite(want) && !is_finite(got) && !spreads)) {
+                        JFAIL("%s: element (%ld, %ld) is %Lg%+Lgi, should be %Lg%+Lgi", blas_describe(c), (long)row,
+                              (long)column, __real__ got, __imag__ got, __real__ want, __imag__ want);
+                        row = o->rows, column = o->columns;
+                    }
+                }
+        }
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* A NaN in one column of B says nothing about the others. */
+JTEST(JblasNan, StaysInItsColumnOfASolve) {
+    jhandle_t *handle = make_handle();
+    for (int64_t round = jtest_iterations(8); round > 0; --round) {
+        BLAS_CASE(c, &blas_functions[BLAS_INDEX_dtrsm], .low = 20, .high = 90, .plain = true);
+        blas_operand_t *b = &c->operand[1];
+        const bool left = c->side == JBLAS_LEFT;
+        const int64_t line = jtest_random_between(0, (left ? b->columns : b->rows) - 1);
+        wide_put(b->data, b->element, left ? blas_index(b, 0, 0, line) : blas_index(b, 0, line, 0), NAN);
+        JEXPECT_OK(blas_call(handle, c));
+        for (int64_t j = 0; j < b->columns; ++j)
+            for (int64_t i = 0; i < b->rows; ++i)
+                if ((left ? j : i) != line)
+                    JASSERT_TRUE(is_finite(wide_get(b->data, b->element, blas_index(b, 0, i, j))));
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Squares of these overflow and underflow; the norm does not, whether it is one block or many. */
+JTEST(JblasNan, NormNeitherOverflowsNorUnderflows) {
+    static double x[10000];
+    static float y[10000];
+    static const int64_t sizes[] = {1, 2, 7, 4096, 4097, 10000};
+    static const double scales[] = {1e300, 1e-300, 1e-310, 1.0};
+    jhandle_t *handle = make_handle();
+    for (size_t s = 0; s < 4; ++s)
+        for (size_t i = 0; i < 6; ++i) {
+            const int64_t n = sizes[i];
+            const float small = s == 0 ? 1e36f : s == 1 ? 1e-36f : s == 2 ? 1e-41f : 1;
+            double norm = 0;
+            float norm_f32 = 0;
+            for (int64_t j = 0; j < n; ++j)
+                x[j] = j % 2 ? scales[s] : -scales[s], y[j] = j % 2 ? small : -small;
+            JSCOPED_TRACE("n %ld, elements %g", (long)n, scales[s]);
+            JEXPECT_OK(jblas_dnrm2(handle, n, x, 1, &norm));
+            JEXPECT_NEAR(norm / scales[s], sqrt((double)n), scales[s] < 1e-300 ? 1e-9 * sqrt((double)n) : 1e-12 * (double)n);
+            JEXPECT_OK(jblas_snrm2(handle, n, y, 1, &norm_f32));
+            JEXPECT_NEAR(norm_f32 / small, sqrt((double)n), 1e-3 * sqrt((double)n));
+        }
+    x[5000] = INFINITY;
+    double norm = 0;
+    JEXPECT_OK(jblas_dnrm2(handle, 10000, x, 1, &norm));
+    JEXPECT_TRUE(isinf(norm));
+    x[6000] = NAN;
+    JEXPECT_OK(jblas_dnrm2(handle, 10000, x, 1, &norm));
+    JEXPECT_TRUE(isnan(norm));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* The first of several largest elements. */
+JTEST(JblasNan, IamaxTakesTheFirstOfEqualElements) {
+    double x[40];
+    jhandle_t *handle = make_handle();
+    for (int64_t round = jtest_iterations(200); round > 0; --round) {
+        const int64_t n = jtest_random_between(1, 40), first = jtest_random_between(1, n);
+        int64_t place = -1;
+        for (int64_t i = 0; i < n; ++i)
+            x[i] = i + 1 < first ? jtest_random_double(-0.5, 0.5) : jtest_random_bool() ? -2 : 1;
+        x[first - 1] = jtest_random_bool() ? 2 : -2;
+        JEXPECT_OK(jblas_idamax(handle, n, x, 1, &place));
+        JASSERT_EQ(place, first);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}

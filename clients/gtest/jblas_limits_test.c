@@ -1,0 +1,152 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Sizes that a 32-bit CBLAS cannot hold: split or refused, never truncated. The library's idea of the largest integer is
+ * a variable; lowered to a few, ordinary cases cross it. Two tests cross the real one, in memory that is reserved and
+ * never touched. */
+
+#include "jblas_routines.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "blas/blas.h"
+
+/* Right, or refused with nothing done. Tells which. */
+static bool split(jhandle_t *handle, blas_case_t *c, int64_t limit) {
+    const int64_t real_limit = ji_blas_int_max;
+    ji_blas_int_max = limit;
+    const jstatus_t status = blas_call(handle, c);
+    ji_blas_int_max = real_limit;
+    if (status == JSTATUS_SUCCESS) {
+        blas_right(c);
+        return true;
+    }
+    JEXPECT_TRUE(status == JSTATUS_INVALID_SIZE || status == JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), c->function->name);
+    blas_unchanged(c);
+    return false;
+}
+
+JTEST_EACH_FUNCTION(JblasLimits, SizesAboveTheCblasIntegerAreSplitOrRefused) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    int64_t answered = 0, cases = 0;
+    for (int64_t i = jtest_iterations(30); i > 0 && !jtest_has_failure(); --i) {
+        const int64_t limit = jtest_random_between(3, 40);
+        BLAS_CASE(c, param, .low = i % 2 ? 0 : 1, .high = 50, .tight = i % 3 == 0, .plain = i % 2 == 0);
+        JSCOPED_TRACE("%s with integers up to %ld", blas_describe(c), (long)limit);
+        ++cases;
+        answered += split(handle, c, limit);
+    }
+    JEXPECT_GT(answered, 0);
+    if (param->routine->level == 1) /* vectors can always be split */
+        JEXPECT_EQ(answered, cases);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Reserved address space; only the pages that are touched become memory. */
+static void *reserve(size_t bytes) {
+    void *pointer = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pointer == MAP_FAILED ? NULL : pointer;
+}
+
+/* 2^32 + 1 truncated to 32 bits would be 1. */
+#define FAR ((int64_t)1 << 32 | 1)
+
+JTEST(JblasLimits, IncrementsBeyond32BitsReachTheirElements) {
+    const size_t bytes = ((size_t)FAR + 1) * sizeof(float);
+    float *x = reserve(bytes), y[2] = {10, 20}, result = 0;
+    int64_t place = 0;
+    if (!x)
+        JSKIP("no address space of 16 GiB");
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    x[0] = 3;
+    x[1] = 1000; /* where a truncated increment would look */
+    x[FAR] = 4;
+    JEXPECT_OK(jblas_snrm2(handle, 2, x, FAR, &result));
+    JEXPECT_EQ(result, 5);
+    JEXPECT_OK(jblas_sasum(handle, 2, x, FAR, &result));
+    JEXPECT_EQ(result, 7);
+    JEXPECT_OK(jblas_sdot(handle, 2, x, FAR, y, 1, &result));
+    JEXPECT_EQ(result, 110);
+    JEXPECT_OK(jblas_sdot(handle, 2, x, -FAR, y, 1, &result));
+    JEXPECT_EQ(result, 100);
+    JEXPECT_OK(jblas_isamax(handle, 2, x, FAR, &place));
+    JEXPECT_EQ(place, 2);
+    JEXPECT_OK(jblas_saxpy(handle, 2, &(float){1}, x, FAR, y, 1));
+    JEXPECT_EQ(y[1], 24);
+    JEXPECT_OK(jblas_sscal(handle, 2, &(float){2}, x, FAR));
+    JEXPECT_EQ(x[FAR], 8);
+    JEXPECT_OK(jblas_scopy(handle, 2, y, 1, x, FAR));
+    JEXPECT_EQ(x[FAR], 24);
+    JEXPECT_OK(jblas_sswap(handle, 2, y, -1, x, FAR));
+    JEXPECT_EQ(x[FAR], 13);
+    JEXPECT_EQ(x[1], 1000);
+    JEXPECT_OK(jhandle_destroy(handle));
+    munmap(x, bytes);
+}
+
+/* A matrix of two far columns: the right answer, or a refusal that names the routine. */
+JTEST(JblasLimits, LeadingDimensionsBeyond32BitsAreNotTruncated) {
+    const size_t bytes = ((size_t)FAR + 2) * sizeof(float);
+    float *a = reserve(bytes), x[2] = {1, 1}, y[2] = {0, 0};
+    const float one = 1, zero = 0;
+    if (!a)
+        JSKIP("no address space of 16 GiB");
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    a[0] = a[1] = 1;
+    a[2] = 1000;
+    a[FAR] = a[FAR + 1] = 2;
+    const jstatus_t gemv = jblas_sgemv(handle, JBLAS_NO_TRANSPOSE, 2, 2, &one, a, FAR, x, 1, &zero, y, 1);
+    if (gemv == JSTATUS_SUCCESS)
+        JEXPECT_EQ(y[0], 3);
+    else
+        JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_sgemv");
+    y[0] = y[1] = 0;
+    const jstatus_t gemm =
+        jblas_sgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 2, 1, 2, &one, a, FAR, x, 2, &zero, y, 2);
+    if (gemm == JSTATUS_SUCCESS)
+        JEXPECT_EQ(y[1], 3);
+    else
+        JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_sgemm");
+    /* One column needs no leading dimension. */
+    y[0] = y[1] = 0;
+    const jstatus_t narrow = jblas_sgemv(handle, JBLAS_NO_TRANSPOSE, 2, 1, &one, a, FAR, x, 1, &zero, y, 1);
+    if (narrow == JSTATUS_SUCCESS)
+        JEXPECT_EQ(y[1], 1);
+    JEXPECT_EQ(a[2], 1000);
+    JEXPECT_OK(jhandle_destroy(handle));
+    munmap(a, bytes);
+}
+
+/* Sizes whose bytes exceed size_t: the query says so, and nothing wraps round to a small number. */
+JTEST_EACH_FUNCTION(JblasLimits, QueriesNearTheEndOfSizesDoNotWrap) {
+    static const int64_t sizes[] = {INT64_MAX, INT64_MAX / 2, (int64_t)1 << 40, ((int64_t)1 << 32) + 1, (int64_t)1 << 31};
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        BLAS_CASE(c, param, .low = 2, .high = 2, .plain = true, .hollow = true);
+        const int64_t n = sizes[i];
+        size_t small = 0, bytes = 0;
+        c->m = c->n = c->k = 2000;
+        for (int round = 0; round < 2; ++round) {
+            for (int which = 0; which < BLAS_OPERANDS; ++which) {
+                c->operand[which].ld = c->operand[which].kind == BLAS_VECTOR ? 1 : INT64_MAX;
+                c->operand[which].stride = 0;
+            }
+            JEXPECT_OK(jhandle_start_size_query(handle));
+            const jstatus_t status = blas_call(handle, c);
+            JEXPECT_OK(jhandle_stop_size_query(handle, round ? &bytes : &small));
+            JSCOPED_TRACE("%s: %s", blas_describe(c), jstatus_name(status));
+            if (jstatus_is_error(status))
+                JEXPECT_TRUE(round && (status == JSTATUS_INVALID_SIZE || status == JSTATUS_NOT_IMPLEMENTED));
+            else
+                JEXPECT_GE(bytes, round ? small : 0);
+            c->m = c->n = c->k = n;
+        }
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}

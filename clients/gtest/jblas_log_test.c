@@ -1,0 +1,143 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The layers of call logging: a bench line says all of a call that jblas-bench needs to run it again, a trace line the
+ * pointers as well, and the profile counts calls by routine and shape. */
+
+#include "jblas_routines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "jalloc/log.h"
+
+/* Whether the text has the option as a word of its own. */
+static bool has_option(const char *text, const char *option) {
+    const size_t length = strlen(option);
+    for (const char *at = strstr(text, option); at; at = strstr(at + 1, option))
+        if ((at == text || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\n' || at[length] == 0))
+            return true;
+    return false;
+}
+
+/* The option that jblas-bench has for a letter of the signature; "" where there is none. */
+static void option_of(const blas_case_t *c, char letter, char *option, size_t bytes) {
+    const blas_operand_t *o = letter >= 'x' ? &c->operand[letter - 'x'] : NULL;
+    const bool rank = strncmp(c->function->routine->name, "syrk", 4) == 0 || strncmp(c->function->routine->name, "herk", 4) == 0;
+    int matrices = 0, vectors = 0;
+    for (int which = 0; o && which < letter - 'x'; ++which) {
+        matrices += c->operand[which].kind == BLAS_MATRIX;
+        vectors += c->operand[which].kind == BLAS_VECTOR;
+    }
+    *option = 0;
+    switch (letter) {
+    case 'S': snprintf(option, bytes, "--side %c", c->side == JBLAS_LEFT ? 'L' : 'R'); break;
+    case 'T': snprintf(option, bytes, "--transA %c", "NTC"[c->transa - JBLAS_NO_TRANSPOSE]); break;
+    case 'V': snprintf(option, bytes, "--transB %c", "NTC"[c->transb - JBLAS_NO_TRANSPOSE]); break;
+    case 'U': snprintf(option, bytes, "--uplo %c", c->uplo == JBLAS_UPPER ? 'U' : 'L'); break;
+    case 'D': snprintf(option, bytes, "--diag %c", c->diag == JBLAS_UNIT ? 'U' : 'N'); break;
+    case 'm': snprintf(option, bytes, "-m %ld", (long)c->m); break;
+    case 'n': snprintf(option, bytes, "-n %ld", (long)c->n); break;
+    case 'k':
+        snprintf(option, bytes, "%s %ld", strcmp(c->function->routine->name, "potrs") ? "-k" : "--nrhs", (long)c->k);
+        break;
+    case 'b': snprintf(option, bytes, "--batch_count %ld", (long)c->batch); break;
+    case 'p':
+    case 'q':
+    case 's': {
+        const int which = (int)(strchr("pqs", letter) - "pqs");
+        snprintf(option, bytes, "--stride_%c %ld", 'a' + which, (long)c->operand[which].stride);
+        break;
+    }
+    case 'x':
+    case 'y':
+    case 'z':
+        if (o->kind == BLAS_VECTOR)
+            snprintf(option, bytes, "--inc%c %ld", 'x' + vectors, (long)o->ld);
+        else
+            snprintf(option, bytes, "--ld%c %ld", 'a' + (rank && matrices == 1 ? 2 : matrices), (long)o->ld);
+        break;
+    default: break;
+    }
+}
+
+JTEST_EACH_FUNCTION(JblasLog, BenchLineSaysTheWholeCall) {
+    jhandle_t *handle = NULL;
+    char option[64];
+    jtest_setenv("JALLOC_LAYER", "2");
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int64_t round = jtest_iterations(3); round > 0; --round) {
+        BLAS_CASE(c, param, .low = 2, .high = 30);
+        jtest_log_clear();
+        JEXPECT_OK(blas_call(handle, c));
+        const char *line = jtest_log_text();
+        JSCOPED_TRACE("%s: %s", blas_describe(c), line);
+        JEXPECT_EQ(jtest_log_count(), 1);
+        JEXPECT_SUBSTR(line, "jblas-bench -f ");
+        snprintf(option, sizeof option, "-r %c", "sdcz"[param->type]);
+        JEXPECT_TRUE(has_option(line, option));
+        for (const char *letter = param->routine->signature; *letter; ++letter) {
+            option_of(c, *letter, option, sizeof option);
+            if (*option && !has_option(line, option))
+                JFAIL("%s is missing", option);
+        }
+        if (blas_has(c, 'a') || blas_has(c, 'A'))
+            JEXPECT_SUBSTR(line, "--alpha ");
+        if (blas_has(c, 'c') || blas_has(c, 'C'))
+            JEXPECT_SUBSTR(line, "--beta ");
+        blas_right(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST_EACH_FUNCTION(JblasLog, TraceLineNamesTheFunctionAndItsPointers) {
+    jhandle_t *handle = NULL;
+    char pointer[32];
+    jtest_setenv("JALLOC_LAYER", "1");
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    BLAS_CASE(c, param, .low = 2, .high = 9);
+    jtest_log_clear();
+    JEXPECT_OK(blas_call(handle, c));
+    JEXPECT_EQ(jtest_log_count(), 1);
+    JEXPECT_SUBSTR(jtest_log_text(), param->name);
+    for (int which = 0; which < BLAS_OPERANDS; ++which)
+        if (c->operand[which].kind != BLAS_NONE) {
+            snprintf(pointer, sizeof pointer, "%p", c->pointer[which]);
+            JEXPECT_SUBSTR(jtest_log_text(), pointer);
+        }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Without layers nothing is logged. */
+JTEST(JblasLog, SilentUnlessAsked) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    BLAS_CASE(c, &blas_functions[BLAS_INDEX_dtrsm], .low = 2, .high = 40);
+    jtest_log_clear();
+    JEXPECT_OK(blas_call(handle, c));
+    JEXPECT_EQ(jtest_log_count(), 0);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Rows of the profile: one for each routine and shape, with the number of calls and of those below rung 0. */
+JTEST(JblasLog, ProfileCountsCallsByShape) {
+    jhandle_t *handle = NULL;
+    jtest_setenv("JALLOC_LAYER", "4");
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    jlog_profile_flush(); /* whatever tests before this left */
+    BLAS_CASE(solve, &blas_functions[BLAS_INDEX_dtrsm], .low = 60, .high = 60);
+    BLAS_CASE(product, &blas_functions[BLAS_INDEX_sgemm], .low = 11, .high = 11);
+    for (int i = 0; i < 3; ++i)
+        JEXPECT_OK(blas_call(handle, solve));
+    JEXPECT_OK(blas_call(handle, product));
+    jtest_log_clear();
+    jlog_profile_flush();
+    const char *table = jtest_log_text();
+    JEXPECT_SUBSTR(table, "trsm");
+    JEXPECT_SUBSTR(table, "gemm");
+    JEXPECT_GE(jtest_log_count(), 2);
+    jtest_log_clear();
+    jlog_profile_flush(); /* emptied */
+    JEXPECT_TRUE(strstr(jtest_log_text(), "trsm") == NULL);
+    JEXPECT_OK(jhandle_destroy(handle));
+}

@@ -1,0 +1,301 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Calls on a created stream of the host, which behaves as a GPU's: the call returns before its work is done, scalars and
+ * results go by pointer mode, and the answers are those of the inline stream, bit for bit. A gate holds the stream, so that
+ * "before" is certain. */
+
+#include "jblas_routines.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct gate {
+    atomic_bool open, timed_out;
+} gate_t;
+
+/* In the stream: waits to be opened, but not for ever: a call that waits for the stream must fail, not hang. */
+static void wait_at_gate(void *arguments) {
+    gate_t *gate = *(gate_t **)arguments;
+    for (int i = 0; i < 20000 && !atomic_load(&gate->open); ++i)
+        usleep(100);
+    if (!atomic_load(&gate->open))
+        atomic_store(&gate->timed_out, true);
+}
+
+static void close_gate(gate_t *gate, jstream_t *stream) {
+    atomic_store(&gate->open, false);
+    atomic_store(&gate->timed_out, false);
+    JEXPECT_OK(jstream_launch(jdevice_host(), stream, wait_at_gate, &gate, sizeof gate));
+}
+
+static void open_gate(gate_t *gate, jstream_t *stream) {
+    atomic_store(&gate->open, true);
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
+    JEXPECT_FALSE(atomic_load(&gate->timed_out)); /* else the call waited for the stream */
+}
+
+static bool has_result(const blas_case_t *c) {
+    for (int which = 0; which < BLAS_OPERANDS; ++which)
+        if (c->operand[which].kind == BLAS_RESULT)
+            return true;
+    return false;
+}
+
+static uint64_t synchronizations(jhandle_t *handle) {
+    jhandle_stats_t stats = {.struct_size = sizeof stats};
+    JEXPECT_OK(jhandle_get_stats(handle, &stats));
+    return stats.synchronization_count;
+}
+
+static blas_wish_t wish_of(const blas_function_t *function, int64_t round) {
+    static const int64_t low[] = {0, 3000, 20, 20}, high[] = {0, 12000, 120, 80};
+    return round % 2 ? (blas_wish_t){.low = low[function->routine->level], .high = high[function->routine->level]}
+                     : (blas_wish_t){0};
+}
+
+/* The inline answer, from a workspace as large as the query says; and that size, at least one granule. */
+static unsigned char *inline_answer(blas_case_t *c, jpointer_mode_t mode, size_t *bytes) {
+    jhandle_t *handle = NULL;
+    JEXPECT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, mode));
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    (void)blas_call(handle, c);
+    JEXPECT_OK(jhandle_stop_size_query(handle, bytes));
+    JEXPECT_OK(blas_call(handle, c));
+    JEXPECT_OK(jhandle_destroy(handle));
+    blas_right(c);
+    unsigned char *answer = blas_snapshot(c);
+    blas_restore(c);
+    *bytes = *bytes ? *bytes : 64;
+    return answer;
+}
+
+JTEST_EACH_FUNCTION(JblasStream, DevicePointersAreUsedInStreamOrder) {
+    jstream_t *stream = NULL;
+    jhandle_t *handle = NULL;
+    gate_t gate = {false, false};
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
+    for (int64_t round = jtest_iterations(4); round > 0 && !jtest_has_failure(); --round) {
+        const blas_wish_t wish = wish_of(param, round);
+        blas_case_t *c = blas_case_create(param, &wish);
+        size_t bytes;
+        unsigned char scalars[sizeof c->scalar], *untouched = blas_snapshot(c);
+        unsigned char *answer = inline_answer(c, JPOINTER_MODE_DEVICE, &bytes);
+        JSCOPED_TRACE("%s", blas_describe(c));
+        memcpy(scalars, c->scalar, sizeof scalars);
+        JEXPECT_OK(jhandle_set_workspace_size(handle, bytes));
+        JEXPECT_OK(jhandle_clear_stats(handle));
+
+        memset(c->scalar, 0xff, sizeof scalars); /* not the values of the call */
+        close_gate(&gate, stream);
+        JEXPECT_OK(blas_call(handle, c));
+        JEXPECT_TRUE(blas_same_as(c, untouched));
+        memcpy(c->scalar, scalars, sizeof scalars); /* but these */
+        open_gate(&gate, stream);
+        JEXPECT_TRUE(blas_same_as(c, answer));
+        JEXPECT_EQ(synchronizations(handle), 0);
+        free(answer);
+        free(untouched);
+        blas_case_free(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+JTEST_EACH_FUNCTION(JblasStream, HostPointersAreUsedBeforeTheReturn) {
+    jstream_t *stream = NULL;
+    jhandle_t *handle = NULL;
+    gate_t gate = {false, false};
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    for (int64_t round = jtest_iterations(4); round > 0 && !jtest_has_failure(); --round) {
+        const blas_wish_t wish = wish_of(param, round);
+        blas_case_t *c = blas_case_create(param, &wish);
+        size_t bytes;
+        unsigned char *untouched = blas_snapshot(c), *answer = inline_answer(c, JPOINTER_MODE_HOST, &bytes);
+        JSCOPED_TRACE("%s", blas_describe(c));
+        JEXPECT_OK(jhandle_set_workspace_size(handle, bytes));
+        JEXPECT_OK(jhandle_clear_stats(handle));
+        if (has_result(c)) { /* there on return, so the call waits */
+            JEXPECT_OK(blas_call(handle, c));
+            JEXPECT_TRUE(blas_same_as(c, answer));
+        } else {
+            close_gate(&gate, stream);
+            JEXPECT_OK(blas_call(handle, c));
+            JEXPECT_TRUE(blas_same_as(c, untouched));
+            memset(c->scalar, 0xff, sizeof c->scalar); /* they were read */
+            open_gate(&gate, stream);
+            JEXPECT_TRUE(blas_same_as(c, answer));
+            JEXPECT_EQ(synchronizations(handle), 0);
+        }
+        free(answer);
+        free(untouched);
+        blas_case_free(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+/* Many calls one behind the other share one workspace; each must be done with it before the next begins. */
+JTEST(JblasStream, CallsInARowShareTheWorkspace) {
+    enum { CALLS = 12 };
+    jstream_t *stream = NULL;
+    jhandle_t *handle = NULL;
+    blas_case_t *cases[CALLS];
+    unsigned char *answers[CALLS];
+    size_t largest = 0;
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
+    static const int functions[] = {BLAS_INDEX_dtrsm, BLAS_INDEX_zgemm, BLAS_INDEX_dpotrf, BLAS_INDEX_ztrtri};
+    for (int i = 0; i < CALLS; ++i) {
+        size_t bytes;
+        cases[i] = blas_case_create(&blas_functions[functions[i % 4]], &(blas_wish_t){.low = 20, .high = 80});
+        answers[i] = inline_answer(cases[i], JPOINTER_MODE_DEVICE, &bytes);
+        largest = bytes > largest ? bytes : largest;
+    }
+    JEXPECT_OK(jhandle_set_workspace_size(handle, largest));
+    for (int i = 0; i < CALLS; ++i)
+        JEXPECT_OK(blas_call(handle, cases[i]));
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
+    for (int i = 0; i < CALLS; ++i) {
+        JEXPECT_TRUE(blas_same_as(cases[i], answers[i]));
+        free(answers[i]);
+        blas_case_free(cases[i]);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+/* ---- Threads ---------------------------------------------------------------------------------------------------- */
+
+typedef struct worker {
+    jallocator_t *allocator;
+    blas_case_t *cases[8];
+    unsigned char *answers[8];
+    int rounds, wrong;
+} worker_t;
+
+/* Growing, trimming and calling, all from the one allocator. Checks of GoogleTest belong to the test's own thread. */
+static void *work(void *argument) {
+    worker_t *worker = argument;
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    options.allocator = worker->allocator;
+    jhandle_t *handle = NULL;
+    if (jhandle_create(&options, &handle) != JSTATUS_SUCCESS)
+        return worker->wrong = 1000, NULL;
+    for (int round = 0; round < worker->rounds; ++round)
+        for (int i = 0; i < 8; ++i) {
+            blas_restore(worker->cases[i]);
+            worker->wrong += blas_call(handle, worker->cases[i]) != JSTATUS_SUCCESS;
+            worker->wrong += !blas_same_as(worker->cases[i], worker->answers[i]);
+            if (i % 3 == 0)
+                worker->wrong += jhandle_trim(handle, 0) != JSTATUS_SUCCESS;
+        }
+    worker->wrong += jhandle_destroy(handle) != JSTATUS_SUCCESS;
+    return NULL;
+}
+
+JTEST(JblasThreads, TwoHandlesShareAnAllocator) {
+    static const int functions[] = {BLAS_INDEX_dtrsm, BLAS_INDEX_ddot, BLAS_INDEX_ztrtri, BLAS_INDEX_spotrf,
+                                    BLAS_INDEX_zgemm, BLAS_INDEX_dnrm2, BLAS_INDEX_cgemv, BLAS_INDEX_sgeam};
+    worker_t workers[2] = {{.rounds = (int)jtest_iterations(6)}, {.rounds = (int)jtest_iterations(6)}};
+    pthread_t threads[2];
+    jallocator_t *allocator = NULL;
+    JASSERT_OK(jallocator_create_malloc(&allocator));
+    for (int t = 0; t < 2; ++t) {
+        workers[t].allocator = allocator;
+        for (int i = 0; i < 8; ++i) {
+            size_t bytes;
+            const blas_wish_t wish = wish_of(&blas_functions[functions[i]], 1);
+            workers[t].cases[i] = blas_case_create(&blas_functions[functions[i]], &wish);
+            workers[t].answers[i] = inline_answer(workers[t].cases[i], JPOINTER_MODE_HOST, &bytes);
+        }
+    }
+    for (int t = 0; t < 2; ++t)
+        JASSERT_EQ(pthread_create(&threads[t], NULL, work, &workers[t]), 0);
+    for (int t = 0; t < 2; ++t) {
+        pthread_join(threads[t], NULL);
+        JEXPECT_EQ(workers[t].wrong, 0);
+        for (int i = 0; i < 8; ++i) {
+            free(workers[t].answers[i]);
+            blas_case_free(workers[t].cases[i]);
+        }
+    }
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+/* Whichever of them the CBLAS and the build have. */
+__attribute__((weak)) void openblas_set_num_threads(int threads);
+__attribute__((weak)) int openblas_get_num_threads(void);
+__attribute__((weak)) void omp_set_num_threads(int threads);
+__attribute__((weak)) int omp_get_max_threads(void);
+
+static void set_threads(int threads) {
+    if (openblas_set_num_threads)
+        openblas_set_num_threads(threads);
+    if (omp_set_num_threads)
+        omp_set_num_threads(threads);
+}
+
+/* Sums are taken in a fixed order: the bits do not depend on who takes them. */
+JTEST_EACH_FUNCTION(JblasThreads, SumsHaveTheSameBitsForAnyNumberOfThreads) {
+    static const char *const sums[] = {"dot", "dotu", "dotc", "nrm2", "asum"};
+    bool is_sum = false;
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; ++i)
+        is_sum |= strcmp(param->routine->name, sums[i]) == 0;
+    if (!is_sum)
+        return;
+    const int threads = openblas_get_num_threads ? openblas_get_num_threads() : 1;
+    const int omp_threads = omp_get_max_threads ? omp_get_max_threads() : 1;
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int64_t round = jtest_iterations(4); round > 0; --round) {
+        const int64_t n = (int64_t[]){4000, 4097, 20000, 120000}[round % 4];
+        BLAS_CASE(c, param, .low = n, .high = n + 9);
+        unsigned char *answer = NULL;
+        for (int count = 1; count <= 4; ++count) {
+            set_threads(count);
+            blas_restore(c);
+            JEXPECT_OK(blas_call(handle, c));
+            if (!answer)
+                answer = blas_snapshot(c);
+            JSCOPED_TRACE("%s, %d threads", blas_describe(c), count);
+            JEXPECT_TRUE(blas_same_as(c, answer));
+        }
+        free(answer);
+    }
+    if (openblas_set_num_threads)
+        openblas_set_num_threads(threads);
+    if (omp_set_num_threads)
+        omp_set_num_threads(omp_threads);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* The program's own setting is left as found. */
+JTEST(JblasThreads, SettingsOfTheCblasAreLeftAsFound) {
+    if (!openblas_get_num_threads || !openblas_set_num_threads)
+        JSKIP("the CBLAS is not OpenBLAS");
+    const int threads = openblas_get_num_threads();
+    for (int count = 1; count <= 2; ++count) {
+        openblas_set_num_threads(count);
+        jhandle_t *handle = NULL;
+        JASSERT_OK(jhandle_create(NULL, &handle));
+        for (int i = 0; i < BLAS_FUNCTION_COUNT; i += 3) {
+            BLAS_CASE(c, &blas_functions[i], .low = 20, .high = 60);
+            JEXPECT_OK(blas_call(handle, c));
+            JEXPECT_EQ(openblas_get_num_threads(), count);
+        }
+        JEXPECT_OK(jhandle_destroy(handle));
+    }
+    openblas_set_num_threads(threads);
+}

@@ -1,0 +1,285 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The promise of the size query, for every function: exactly the queried bytes suffice for rung 0, and nothing outside of
+ * them is touched; with less the next rung runs, says so, and is right; where none fits nothing has happened. */
+
+#include "jblas_routines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GRANULE 64
+
+static jhandle_t *make_handle(const jhandle_options_t *options) {
+    jhandle_t *handle = NULL;
+    JEXPECT_OK(jhandle_create(options, &handle));
+    return handle;
+}
+
+static jhandle_stats_t stats_of(jhandle_t *handle) {
+    jhandle_stats_t stats = {.struct_size = sizeof stats};
+    JEXPECT_OK(jhandle_get_stats(handle, &stats));
+    return stats;
+}
+
+/* What a query gives for the call, asked with NULL operands. */
+static size_t query(jhandle_t *handle, blas_case_t *c) {
+    void *pointers[BLAS_POINTERS];
+    size_t bytes = 1;
+    memcpy(pointers, c->pointer, sizeof pointers);
+    memset(c->pointer, 0, sizeof pointers);
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    const jstatus_t status = blas_call(handle, c);
+    JEXPECT_STATUS(blas_call(handle, c), JSTATUS_SIZE_UNCHANGED); /* no more than the call before */
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    JEXPECT_STATUS(status, bytes > 0 ? JSTATUS_SIZE_INCREASED : JSTATUS_SIZE_UNCHANGED);
+    JEXPECT_EQ(bytes % GRANULE, 0);
+    memcpy(c->pointer, pointers, sizeof pointers);
+    return bytes;
+}
+
+/* Level 3 at a size that has something to invert or to split, else whatever is drawn. */
+static blas_wish_t interesting(const blas_function_t *function, int64_t round) {
+    blas_wish_t wish = {.guard_before = round % 2 != 0};
+    if (round % 3 == 0) {
+        static const int64_t low[] = {0, 4000, 20, 40}, high[] = {0, 12000, 120, 100};
+        wish.low = low[function->routine->level];
+        wish.high = high[function->routine->level];
+        wish.plain = true;
+    }
+    return wish;
+}
+
+JTEST_EACH_FUNCTION(JblasWorkspace, QueriedBytesSuffice) {
+    jhandle_t *handle = make_handle(NULL);
+    for (int64_t round = jtest_iterations(12); round > 0 && !jtest_has_failure(); --round) {
+        const blas_wish_t wish = interesting(param, round);
+        blas_case_t *c = blas_case_create(param, &wish);
+        const size_t bytes = query(handle, c);
+        blas_unchanged(c);
+        JSCOPED_TRACE("%s, %zu bytes", blas_describe(c), bytes);
+        if (bytes > 0)
+            JEXPECT_OK(jhandle_set_workspace(
+                handle, wish.guard_before ? jtest_guard_pages_before(bytes) : jtest_guard_pages(bytes), bytes));
+        JEXPECT_OK(jhandle_clear_stats(handle));
+        JEXPECT_OK(blas_call(handle, c));
+        blas_right(c);
+        const jhandle_stats_t stats = stats_of(handle);
+        JEXPECT_EQ(stats.degraded_count, 0);
+        JEXPECT_EQ(stats.live_borrow_count, 0);
+        JEXPECT_EQ(stats.allocation_count, 0);
+        JEXPECT_LE(stats.high_watermark_bytes, bytes);
+        JEXPECT_OK(jhandle_set_workspace(handle, NULL, 0));
+        blas_case_free(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Two guarded halves of what was asked, a granule too little, and hardly anything. */
+JTEST_EACH_FUNCTION(JblasWorkspace, TooLittleTakesTheNextRung) {
+    jhandle_t *handle = make_handle(NULL);
+    int64_t degraded = 0, tried = 0;
+    for (int64_t round = jtest_iterations(9); round > 0 && !jtest_has_failure(); --round) {
+        const blas_wish_t wish = interesting(param, round);
+        blas_case_t *c = blas_case_create(param, &wish);
+        const size_t bytes = query(handle, c);
+        const size_t less[] = {bytes - GRANULE, bytes / 2 / GRANULE * GRANULE, GRANULE};
+        for (int i = 0; i < 3 && bytes > GRANULE; ++i) {
+            if (less[i] == 0)
+                continue;
+            JSCOPED_TRACE("%s, %zu of %zu bytes", blas_describe(c), less[i], bytes);
+            blas_restore(c);
+            JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(less[i]), less[i]));
+            JEXPECT_OK(jhandle_clear_stats(handle));
+            const jstatus_t status = blas_call(handle, c);
+            const jhandle_stats_t stats = stats_of(handle);
+            ++tried;
+            JEXPECT_EQ(stats.live_borrow_count, 0);
+            JEXPECT_LE(stats.high_watermark_bytes, less[i]);
+            if (status == JSTATUS_PERF_DEGRADED) {
+                ++degraded;
+                JEXPECT_GE(stats.degraded_count, 1);
+                blas_right(c);
+            } else {
+                JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
+                blas_unchanged(c);
+            }
+        }
+        JEXPECT_OK(jhandle_set_workspace(handle, NULL, 0));
+        blas_case_free(c);
+    }
+    if (tried > 0)
+        JEXPECT_GT(degraded, 0);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Default mode that may hold nothing is a workspace of zero bytes: every routine here has a rung for it. */
+JTEST_EACH_FUNCTION(JblasWorkspace, NoWorkspaceAtAllStillAnswers) {
+    jhandle_t *handle = make_handle(NULL);
+    JEXPECT_OK(jhandle_set_budget(handle, 1));
+    for (int64_t round = jtest_iterations(6); round > 0 && !jtest_has_failure(); --round) {
+        const blas_wish_t wish = interesting(param, round);
+        blas_case_t *c = blas_case_create(param, &wish);
+        const size_t bytes = query(handle, c);
+        JSCOPED_TRACE("%s, 0 of %zu bytes", blas_describe(c), bytes);
+        JEXPECT_STATUS(blas_call(handle, c), bytes > 0 ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
+        blas_right(c);
+        JEXPECT_EQ(stats_of(handle).allocation_count, 0);
+        blas_case_free(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Half as much again for one more row would be a cliff; field notes know one of 30 times. */
+JTEST_EACH_FUNCTION(JblasWorkspace, RequirementIsContinuous) {
+    static const int64_t centres[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384};
+    jhandle_t *handle = make_handle(NULL);
+    for (int64_t draw = 0; draw < 6; ++draw)
+        for (size_t i = 0; i < sizeof centres / sizeof *centres; ++i) {
+            BLAS_CASE(c, param, .low = 2, .high = 2, .plain = true, .hollow = true);
+            size_t before = 0;
+            for (int64_t n = centres[i] - 2; n <= centres[i] + 2; ++n) {
+                c->m = c->n = c->k = n;
+                c->function->routine->shape(c); /* the leading dimensions follow the sizes */
+                for (int which = 0; which < BLAS_OPERANDS; ++which) {
+                    blas_operand_t *o = &c->operand[which];
+                    o->ld = o->kind == BLAS_MATRIX ? o->rows : 1;
+                    o->stride = o->ld * o->columns;
+                }
+                const size_t bytes = query(handle, c);
+                if (n > centres[i] - 2 && (double)bytes > 1.1 * (double)before + 65536) {
+                    JFAIL("%s: %zu bytes at %ld, %zu at %ld", blas_describe(c), before, (long)n - 1, bytes, (long)n);
+                    break;
+                }
+                before = bytes;
+            }
+        }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Where the workspace comes from changes nothing of the answer. */
+JTEST_EACH_FUNCTION(JblasWorkspace, ModesGiveTheSameBits) {
+    for (int64_t round = jtest_iterations(3); round > 0 && !jtest_has_failure(); --round) {
+        const blas_wish_t wish = interesting(param, round);
+        blas_case_t *c = blas_case_create(param, &wish);
+        jhandle_t *handle = make_handle(NULL);
+        const size_t bytes = query(handle, c), needed = bytes ? bytes : GRANULE;
+        JEXPECT_OK(blas_call(handle, c));
+        unsigned char *answer = blas_snapshot(c);
+        JSCOPED_TRACE("%s", blas_describe(c));
+
+        blas_restore(c);
+        JEXPECT_OK(jhandle_set_workspace_size(handle, needed)); /* manual */
+        JEXPECT_OK(blas_call(handle, c));
+        JEXPECT_TRUE(blas_same_as(c, answer));
+
+        blas_restore(c);
+        JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(needed), needed)); /* user-owned */
+        JEXPECT_OK(blas_call(handle, c));
+        JEXPECT_TRUE(blas_same_as(c, answer));
+        JEXPECT_OK(jhandle_destroy(handle));
+
+        jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+        options.preallocate_bytes = needed;
+        handle = make_handle(&options);
+        blas_restore(c);
+        JEXPECT_OK(jhandle_clear_stats(handle));
+        JEXPECT_OK(blas_call(handle, c));
+        JEXPECT_TRUE(blas_same_as(c, answer));
+        JEXPECT_EQ(stats_of(handle).allocation_count, 0);
+        JEXPECT_OK(jhandle_destroy(handle));
+        free(answer);
+        blas_case_free(c);
+    }
+}
+
+/* With the policy, how much workspace there is changes nothing of the answer. */
+JTEST_EACH_FUNCTION(JblasWorkspace, SameBitsForAnyWorkspace) {
+    for (int64_t round = jtest_iterations(3); round > 0 && !jtest_has_failure(); --round) {
+        const blas_wish_t wish = interesting(param, 3 * round);
+        blas_case_t *c = blas_case_create(param, &wish);
+        jhandle_t *handle = make_handle(NULL);
+        const size_t fast_bytes = query(handle, c);
+        JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS));
+        const size_t bytes = query(handle, c);
+        JEXPECT_LE(bytes, fast_bytes);
+        JEXPECT_OK(blas_call(handle, c));
+        blas_right(c);
+        unsigned char *answer = blas_snapshot(c);
+        const size_t sizes[] = {GRANULE, bytes / 2, bytes, fast_bytes, fast_bytes + 65536};
+        for (int i = 0; i < 5; ++i) {
+            if (sizes[i] < GRANULE)
+                continue;
+            JSCOPED_TRACE("%s, %zu bytes of %zu (fast: %zu)", blas_describe(c), sizes[i], bytes, fast_bytes);
+            JEXPECT_OK(jhandle_set_workspace_size(handle, sizes[i]));
+            blas_restore(c);
+            const jstatus_t status = blas_call(handle, c);
+            if (status != JSTATUS_PERF_DEGRADED || sizes[i] >= bytes)
+                JEXPECT_OK(status);
+            JEXPECT_TRUE(blas_same_as(c, answer));
+        }
+        JEXPECT_OK(jhandle_destroy(handle));
+        free(answer);
+        blas_case_free(c);
+    }
+}
+
+/* The provider of workspace fails at its n-th allocation: a lower rung or a memory error, and the next call is as ever. */
+JTEST_EACH_FUNCTION(JblasWorkspace, EachFailedAllocationIsSurvived) {
+    const blas_wish_t wish = interesting(param, 3);
+    blas_case_t *c = blas_case_create(param, &wish);
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    options.allocator = jtest_failing_allocator();
+    bool failed = true;
+    for (uint64_t n = 1; failed && n < 20; ++n) {
+        jhandle_t *handle = make_handle(&options);
+        const uint64_t before = jtest_allocation_count();
+        blas_restore(c);
+        jtest_fail_allocation_after(n);
+        const jstatus_t status = blas_call(handle, c);
+        failed = jtest_allocation_count() - before >= n;
+        jtest_fail_allocation_after(0);
+        JSCOPED_TRACE("%s, failure %d", blas_describe(c), (int)n);
+        if (!failed)
+            JEXPECT_OK(status);
+        if (jstatus_is_error(status)) {
+            JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
+            blas_unchanged(c);
+        } else {
+            blas_right(c);
+        }
+        blas_restore(c);
+        JEXPECT_OK(blas_call(handle, c));
+        blas_right(c);
+        JEXPECT_OK(jhandle_destroy(handle));
+        JEXPECT_EQ(jtest_live_bytes(), 0);
+    }
+    blas_case_free(c);
+}
+
+/* The same for bookkeeping: making the handle, its stream and the call. */
+JTEST_EACH_FUNCTION(JblasWorkspace, EachFailedBookkeepingIsSurvived) {
+    const blas_wish_t wish = interesting(param, 3);
+    blas_case_t *c = blas_case_create(param, &wish);
+    JFOR_EACH_FAILURE(i) {
+        jhandle_t *handle = NULL;
+        if (jhandle_create(NULL, &handle) == JSTATUS_SUCCESS) {
+            blas_restore(c);
+            const jstatus_t status = blas_call(handle, c);
+            if (jstatus_is_error(status)) {
+                JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
+                blas_unchanged(c);
+            } else {
+                blas_right(c);
+            }
+            blas_restore(c);
+            if (jtest_metadata_failed())
+                JEXPECT_OK(blas_call(handle, c));
+            JEXPECT_OK(jhandle_destroy(handle));
+        } else {
+            JEXPECT_TRUE(jtest_metadata_failed());
+        }
+    }
+    blas_case_free(c);
+}
