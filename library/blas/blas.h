@@ -187,7 +187,9 @@ _Static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copi
     X(TRIANGLE_APPLY, triangle_apply)                                                                                  \
     X(TRIANGLE_CLEAR, triangle_clear)   /* ji_matmat_t: B = 0 if alpha is 0 */                                         \
     X(TRTRI, trtri) /* ji_matmat_t; c: workspace for triangles of order k, or NULL. Writes *info */                    \
-    X(POTRF, potrf)
+    X(POTRF, potrf)                                                                                                    \
+    X(REDUCE_BLOCKS, reduce_blocks) /* ji_reduce_t, see reduce.h */                                                    \
+    X(REDUCE_COMBINE, reduce_combine)
 
 typedef enum ji_primitive {
 #define JI_PRIMITIVE_(enumerator, function) JI_##enumerator,

@@ -1,0 +1,186 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Sums in a fixed order on the host: JI_REDUCE_BLOCKS and JI_REDUCE_COMBINE.
+ *
+ * The sum of one block is the CBLAS's: a block is far below the lengths from which a CBLAS uses threads (OpenBLAS: 10,000),
+ * so its order is fixed. nrm2 adds squares, by dot. Should the sum of squares leave the range in which nothing was lost to
+ * overflow or underflow, which is rare, everything is done again with the elements scaled by a power of two, in the same
+ * order (the idea of Blue 1978, without his three accumulators). */
+
+#include "blas/reduce.h"
+
+#include <float.h>
+#include <math.h>
+#ifdef JALLOC_HAVE_OPENMP
+#include <omp.h>
+#include <stdatomic.h>
+#include <unistd.h>
+#endif
+
+/* From here on more threads bring more memory bandwidth than it costs to wake them. */
+#define REDUCE_PARALLEL_BYTES ((size_t)4 << 20)
+
+/* Elements [first, first + count) of x; the lowest address where the increment is negative, as BLAS has it. */
+static const void *reduce_part(const ji_vector_t *v, const void *x, int64_t increment, int64_t first, int64_t count) {
+    int64_t element = increment > 0 ? first * increment : (v->n - first - count) * -increment;
+    return ji_at(v->head.type, x, element, 0, 0);
+}
+
+/* The largest magnitude among real and imaginary parts; NaN if there is one. */
+static double reduce_largest(const ji_vector_t *v) {
+    int64_t parts = ji_is_complex(v->head.type) ? 2 : 1, step = ji_abs(v->incx) * parts;
+    const float *s = v->x;
+    const double *d = v->x;
+    double largest = 0;
+    for (int64_t i = 0; i < v->n; i++)
+        for (int64_t part = 0; part < parts; part++) {
+            double value = ji_real_of(v->head.type) == JDATATYPE_F32 ? s[i * step + part] : d[i * step + part];
+            if (!(fabs(value) <= largest))
+                largest = fabs(value);
+            if (isnan(largest))
+                return largest;
+        }
+    return largest;
+}
+
+/* The sum of squares of one block, each element scaled by 2^-exponent. */
+static double reduce_scaled_squares(const ji_vector_t *v, int64_t first, int64_t count, int exponent) {
+    int64_t parts = ji_is_complex(v->head.type) ? 2 : 1, step = v->incx * parts;
+    const char *start = reduce_part(v, v->x, v->incx, first, count);
+    if (v->incx < 0)
+        start += (count - 1) * -v->incx * (int64_t)ji_sizeof(v->head.type);
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t part = 0; part < parts; part++) {
+            double value = ji_real_of(v->head.type) == JDATATYPE_F32 ? ((const float *)(const void *)start)[i * step + part]
+                                                                      : ((const double *)(const void *)start)[i * step + part];
+            value = ldexp(value, -exponent);
+            sum += value * value;
+        }
+    return sum;
+}
+
+/* The sum of one block. */
+static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum) {
+    const ji_vector_t *v = &call->vector;
+    int64_t first = block * JI_REDUCE_BLOCK;
+    int64_t count = v->n - first < JI_REDUCE_BLOCK ? v->n - first : JI_REDUCE_BLOCK;
+    ji_vector_t part = *v;
+    part.n = count;
+    part.x = reduce_part(v, v->x, v->incx, first, count);
+    part.result = sum;
+    switch (call->reduction) {
+    case JI_REDUCE_ASUM: ji_host_asum(&part); return;
+    case JI_REDUCE_NRM2:
+        /* dot of the real parts with themselves, and of the imaginary parts; contiguous ones at once. */
+        part.head.type = ji_real_of(v->head.type);
+        part.incx = ji_abs(v->incx);
+        if (ji_is_complex(v->head.type)) {
+            part.incx *= 2;
+            if (part.incx == 2)
+                part.incx = 1, part.n = 2 * count;
+        }
+        part.y = (void *)(uintptr_t)part.x, part.incy = part.incx;
+        ji_host_dot(&part);
+        if (part.incx > 1 && ji_is_complex(v->head.type)) {
+            ji_value_t imaginary;
+            part.x = part.y = ji_at(part.head.type, part.x, 1, 0, 0);
+            part.result = &imaginary;
+            ji_host_dot(&part);
+            if (part.head.type == JDATATYPE_F32)
+                sum->s += imaginary.s;
+            else
+                sum->d += imaginary.d;
+        }
+        return;
+    default:
+        part.y = (void *)(uintptr_t)reduce_part(v, v->y, v->incy, first, count);
+        if (call->reduction == JI_REDUCE_DOT)
+            ji_host_dot(&part);
+        else
+            ji_host_dotc(&part);
+    }
+}
+
+static void reduce_add(jdatatype_t type, ji_value_t *sum, const ji_value_t *more) {
+    switch (type) {
+    case JDATATYPE_F32: sum->s += more->s; break;
+    case JDATATYPE_F64: sum->d += more->d; break;
+    case JDATATYPE_F32_C: sum->c[0] += more->c[0], sum->c[1] += more->c[1]; break;
+    default: sum->z[0] += more->z[0], sum->z[1] += more->z[1];
+    }
+}
+
+/* The tree over `count` blocks from `first` on. As deep as the number of blocks has bits. */
+static void reduce_tree(const ji_reduce_t *call, int64_t first, int64_t count, ji_value_t *sum) {
+    jdatatype_t type = ji_reduce_type(call->reduction, call->vector.head.type);
+    if (count == 1) {
+        if (call->partials != NULL)
+            memcpy(sum, ji_at(type, call->partials, first, 0, 0), ji_sizeof(type));
+        else
+            reduce_block(call, first, sum);
+        return;
+    }
+    ji_value_t right;
+    reduce_tree(call, first, count / 2, sum);
+    reduce_tree(call, first + count / 2, count - count / 2, &right);
+    reduce_add(type, sum, &right);
+}
+
+static double reduce_scaled_tree(const ji_reduce_t *call, int64_t first, int64_t count, int exponent) {
+    if (count > 1)
+        return reduce_scaled_tree(call, first, count / 2, exponent) +
+               reduce_scaled_tree(call, first + count / 2, count - count / 2, exponent);
+    int64_t start = first * JI_REDUCE_BLOCK, rest = call->vector.n - start;
+    return reduce_scaled_squares(&call->vector, start, rest < JI_REDUCE_BLOCK ? rest : JI_REDUCE_BLOCK, exponent);
+}
+
+static double reduce_norm(const ji_reduce_t *call, double squares, double least, double most) {
+    if (squares >= least && squares <= most)
+        return sqrt(squares);
+    double largest = reduce_largest(&call->vector);
+    if (largest == 0 || isnan(largest) || isinf(largest))
+        return largest;
+    int exponent;
+    frexp(largest, &exponent);
+    return ldexp(sqrt(reduce_scaled_tree(call, 0, call->blocks, exponent)), exponent);
+}
+
+void ji_host_reduce_combine(void *block) {
+    const ji_reduce_t *call = block;
+    ji_value_t sum;
+    jdatatype_t type = ji_reduce_type(call->reduction, call->vector.head.type);
+    reduce_tree(call, 0, call->blocks, &sum);
+    /* Below `least` a square that vanished might have mattered. */
+    if (call->reduction == JI_REDUCE_NRM2 && type == JDATATYPE_F32)
+        sum.s = (float)reduce_norm(call, sum.s, (double)FLT_MIN / FLT_EPSILON / FLT_EPSILON, FLT_MAX);
+    else if (call->reduction == JI_REDUCE_NRM2)
+        sum.d = reduce_norm(call, sum.d, DBL_MIN / DBL_EPSILON / DBL_EPSILON, DBL_MAX);
+    memcpy(call->vector.result, &sum, ji_sizeof(type));
+}
+
+#ifdef JALLOC_HAVE_OPENMP
+/* A forked child works alone: the threads stayed with its parent, and an OpenMP runtime may wait for them forever. */
+static bool reduce_may_use_threads(const ji_reduce_t *call) {
+    static _Atomic pid_t owner;
+    int operands = call->reduction <= JI_REDUCE_DOTC ? 2 : 1;
+    if ((size_t)call->vector.n * ji_sizeof(call->vector.head.type) * operands < REDUCE_PARALLEL_BYTES || omp_in_parallel())
+        return false;
+    pid_t self = getpid(), nobody = 0;
+    return atomic_compare_exchange_strong(&owner, &nobody, self) || nobody == self;
+}
+#endif
+
+void ji_host_reduce_blocks(void *block) {
+    const ji_reduce_t *call = block;
+    size_t size = ji_sizeof(ji_reduce_type(call->reduction, call->vector.head.type));
+#ifdef JALLOC_HAVE_OPENMP
+#pragma omp parallel for schedule(static) if (reduce_may_use_threads(call))
+#endif
+    for (int64_t i = 0; i < call->blocks; i++) {
+        ji_value_t sum;
+        reduce_block(call, i, &sum);
+        memcpy((char *)call->partials + (size_t)i * size, &sum, size);
+    }
+}

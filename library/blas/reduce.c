@@ -1,0 +1,53 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* dot, nrm2 and asum in a fixed order.
+ *
+ * A CBLAS splits a long sum among its threads, so the bits of the result change with their number. Here a vector is cut
+ * into blocks of JI_REDUCE_BLOCK elements, whatever the number of threads; the sums of the blocks are added pairwise, as a
+ * balanced tree, which also keeps the rounding error at O(log n).
+ *
+ *     block 0   block 1   block 2   block 3   block 4
+ *        +---------+         |         +---------+         the tree depends on the number of blocks alone
+ *             |              +--------------+
+ *             +------------------+
+ *
+ * Rungs: "partial-sums" keeps the sums of all blocks in workspace, so that threads can compute them in any order, then adds;
+ * "serial" walks the same tree and computes each sum when it comes to it. The bits are the same. */
+
+#include "blas/reduce.h"
+
+static int64_t reduce_blocks(int64_t n) { return (n + JI_REDUCE_BLOCK - 1) / JI_REDUCE_BLOCK; }
+
+static void reduce_plan(jplan_t *plan, const jhandle_t *handle, const ji_vector_t *args, ji_reduction_t reduction) {
+    jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
+    int64_t blocks = reduce_blocks(args->n);
+    if (blocks > 1) {
+        size_t bytes = jalloc_mul(blocks, (int64_t)ji_sizeof(ji_reduce_type(reduction, args->head.type)));
+        jplan_add(plan, "partial-sums", 0, 0, 1, &bytes);
+    }
+    jplan_add(plan, "serial", 0, 0, 0, NULL);
+}
+
+static jstatus_t reduce_run(jhandle_t *handle, const ji_vector_t *args, const jborrow_t *ws, ji_reduction_t reduction) {
+    ji_reduce_t block = {
+        .vector = *args, .reduction = reduction, .blocks = reduce_blocks(args->n), .partials = ws->ptr[0]};
+    if (block.partials != NULL) {
+        jstatus_t status = ji_run(handle, JI_REDUCE_BLOCKS, &block);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
+    return ji_run(handle, JI_REDUCE_COMBINE, &block);
+}
+
+#define REDUCE_DEFINE(name, reduction)                                                                                 \
+    void ji_##name##_plan(jplan_t *plan, const jhandle_t *handle, const void *vector) {                                \
+        reduce_plan(plan, handle, vector, reduction);                                                                  \
+    }                                                                                                                  \
+    jstatus_t ji_##name##_run(jhandle_t *handle, const void *vector, const jborrow_t *ws) {                            \
+        return reduce_run(handle, vector, ws, reduction);                                                              \
+    }
+REDUCE_DEFINE(dot, JI_REDUCE_DOT)
+REDUCE_DEFINE(dotc, JI_REDUCE_DOTC)
+REDUCE_DEFINE(nrm2, JI_REDUCE_NRM2)
+REDUCE_DEFINE(asum, JI_REDUCE_ASUM)
