@@ -1,0 +1,420 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The four modes, every way from one to another, and what bounds growth: budget, trim, seal. */
+
+#include "handle_helper.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+
+#define OWN_BYTES 4096
+alignas(64) static unsigned char own_memory[OWN_BYTES];
+
+/* A handle in a mode, used once, so that it holds what the mode holds. */
+static jhandle_t *handle_in(jhandle_mode_t mode) {
+    jhandle_t *handle = make_handle(mode == JHANDLE_MODE_PREALLOCATE ? 2048 : 0);
+    if (mode == JHANDLE_MODE_MANUAL)
+        JEXPECT_OK(jhandle_set_workspace_size(handle, 3000));
+    if (mode == JHANDLE_MODE_USER_OWNED)
+        JEXPECT_OK(jhandle_set_workspace(handle, own_memory, OWN_BYTES));
+    JEXPECT_OK(touch(handle, 1000));
+    JEXPECT_EQ(mode_of(handle), mode);
+    return handle;
+}
+static const size_t held_in[] = {1024, 2048, 3008, OWN_BYTES};
+static const size_t taken_in[] = {1024, 2048, 3008, 0}; /* from the allocator */
+
+/* What a mode change is asked with. */
+static const struct way {
+    const char *label;
+    jhandle_mode_t to;
+    size_t capacity, taken;
+    int kind; /* 0: size, 1: memory */
+    size_t bytes;
+    void *memory;
+} ways[] = {
+    {"size 0", JHANDLE_MODE_DEFAULT, 0, 0, 0, 0, NULL},
+    {"NULL memory", JHANDLE_MODE_DEFAULT, 0, 0, 1, 100, NULL},
+    {"memory of 0", JHANDLE_MODE_DEFAULT, 0, 0, 1, 0, own_memory},
+    {"size 5000", JHANDLE_MODE_MANUAL, 5056, 5056, 0, 5000, NULL},
+    {"size 1", JHANDLE_MODE_MANUAL, 64, 64, 0, 1, NULL},
+    {"memory", JHANDLE_MODE_USER_OWNED, 2048, 0, 1, 2048 + 63, own_memory + 1024},
+};
+#define WAY_COUNT (sizeof ways / sizeof ways[0])
+
+static jstatus_t go(jhandle_t *handle, const struct way *way) {
+    return way->kind == 0 ? jhandle_set_workspace_size(handle, way->bytes)
+                          : jhandle_set_workspace(handle, way->memory, way->bytes);
+}
+
+JTEST(HandleMode, EveryTransition) {
+    for (int from = JHANDLE_MODE_DEFAULT; from <= JHANDLE_MODE_USER_OWNED; ++from)
+        for (size_t i = 0; i < WAY_COUNT; ++i) {
+            JSCOPED_TRACE("from mode %d by %s", from, ways[i].label);
+            jhandle_t *handle = handle_in((jhandle_mode_t)from);
+            JEXPECT_EQ(capacity_of(handle), held_in[from]);
+            JEXPECT_EQ(jtest_live_bytes(), taken_in[from]);
+            JEXPECT_OK(go(handle, &ways[i]));
+            JEXPECT_EQ(mode_of(handle), ways[i].to);
+            JEXPECT_EQ(capacity_of(handle), ways[i].capacity);
+            JEXPECT_EQ(jtest_live_bytes(), ways[i].taken); /* what was there before was given back */
+            if (ways[i].to == JHANDLE_MODE_DEFAULT) {
+                JEXPECT_OK(touch(handle, 10000)); /* grows again */
+                JEXPECT_EQ(capacity_of(handle), 10048);
+            } else {
+                JEXPECT_OK(touch(handle, ways[i].capacity));
+                JEXPECT_STATUS(touch(handle, ways[i].capacity + 1), JSTATUS_MEMORY_ERROR);
+            }
+            JEXPECT_OK(jhandle_destroy(handle));
+            JEXPECT_EQ(jtest_live_bytes(), 0);
+        }
+}
+
+JTEST(HandleMode, FailedTransitionKeepsModeAndWorkspace) {
+    for (int from = JHANDLE_MODE_DEFAULT; from <= JHANDLE_MODE_USER_OWNED; ++from) {
+        JSCOPED_TRACE("from mode %d", from);
+        jhandle_t *handle = handle_in((jhandle_mode_t)from);
+        jborrow_t before, after;
+        JEXPECT_OK(borrow_one(&before, handle, 1000));
+        JEXPECT_OK(jborrow_end(&before));
+        jtest_fail_allocation_after(1);
+        JEXPECT_STATUS(jhandle_set_workspace_size(handle, 100000), JSTATUS_MEMORY_ERROR);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), "100032");
+        JEXPECT_EQ(mode_of(handle), from);
+        JEXPECT_EQ(capacity_of(handle), held_in[from]);
+        JEXPECT_EQ(jtest_live_bytes(), taken_in[from]);
+        JEXPECT_OK(borrow_one(&after, handle, 1000));
+        JEXPECT_EQ(after.ptr[0], before.ptr[0]);
+        JEXPECT_OK(jborrow_end(&after));
+        JEXPECT_STATUS(jhandle_set_workspace_size(handle, SIZE_MAX), JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jhandle_set_workspace_size(handle, SIZE_MAX - 62), JSTATUS_INVALID_SIZE);
+        JEXPECT_TRUE(jstatus_is_error(jhandle_set_workspace_size(handle, SIZE_MAX - 63)));
+        JEXPECT_TRUE(jstatus_is_error(jhandle_set_workspace_size(handle, SIZE_MAX / 2)));
+        JEXPECT_STATUS(jhandle_set_workspace(handle, own_memory + 8, 1024), JSTATUS_INVALID_POINTER);
+        JEXPECT_STATUS(jhandle_set_workspace(handle, own_memory + 32, 1024), JSTATUS_INVALID_POINTER);
+        JEXPECT_EQ(mode_of(handle), from);
+        JEXPECT_EQ(capacity_of(handle), held_in[from]);
+        JEXPECT_OK(jhandle_destroy(handle));
+    }
+}
+
+JTEST(HandleMode, TheNewIsTakenBeforeTheOldIsGivenBack) {
+    jhandle_t *handle = handle_in(JHANDLE_MODE_MANUAL);
+    jhandle_stats_t before = stats_of(handle);
+    JEXPECT_OK(jhandle_set_workspace_size(handle, 6000));
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    JEXPECT_OK(jallocator_get_stats(jtest_failing_allocator(), &stats));
+    JEXPECT_EQ(stats.peak_in_use_bytes, 3008 + 6016); /* both lived for a moment */
+    JEXPECT_EQ(stats_of(handle).allocation_count, before.allocation_count + 1);
+    JEXPECT_EQ(stats_of(handle).deallocation_count, before.deallocation_count + 1);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* In the fixed modes no call allocates, frees or synchronizes, whether it succeeds or not; with a stream of its own. */
+JTEST(HandleMode, FixedModesTakeAndGiveNothing) {
+    for (int mode = JHANDLE_MODE_PREALLOCATE; mode <= JHANDLE_MODE_USER_OWNED; ++mode) {
+        JSCOPED_TRACE("mode %d", mode);
+        jstream_t *stream;
+        jhandle_t *handle = handle_in((jhandle_mode_t)mode);
+        JASSERT_OK(jstream_create(jdevice_host(), &stream));
+        JEXPECT_OK(jhandle_set_stream(handle, stream));
+        const uint64_t taken = jtest_allocation_count(), given = jtest_deallocation_count(),
+                       bookkeeping = jtest_metadata_allocation_count();
+        for (int i = 0; i < 200; ++i) {
+            const size_t bytes = (size_t)jtest_random_between(0, 6000);
+            const size_t rounded = (bytes + 63) / 64 * 64;
+            JEXPECT_STATUS(touch(handle, bytes), rounded <= held_in[mode] ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR);
+        }
+        JEXPECT_OK(jhandle_trim(handle, 0)); /* nothing, in a fixed mode */
+        JEXPECT_EQ(capacity_of(handle), held_in[mode]);
+        JEXPECT_EQ(jtest_allocation_count(), taken);
+        JEXPECT_EQ(jtest_deallocation_count(), given);
+        JEXPECT_EQ(jtest_metadata_allocation_count(), bookkeeping);
+        JEXPECT_EQ(stats_of(handle).synchronization_count, 0);
+        JEXPECT_EQ(stats_of(handle).growth_count, 0);
+        JEXPECT_OK(jhandle_destroy(handle));
+        JEXPECT_OK(jstream_destroy(stream));
+    }
+}
+
+JTEST(HandleMode, FixedCapacityIsExact) {
+    for (size_t granules = 1; granules <= 20; ++granules) {
+        jhandle_t *handle = make_handle(granules * 64);
+        jborrow_t borrow;
+        const size_t fits[] = {granules * 64 - 63, 0}, too_much[] = {granules * 64 - 64 + 1, 1};
+        JEXPECT_OK(jborrow_begin(&borrow, handle, "fits", 2, fits));
+        JEXPECT_OK(jborrow_end(&borrow));
+        JEXPECT_STATUS(jborrow_begin(&borrow, handle, "too_much", 2, too_much), JSTATUS_MEMORY_ERROR);
+        JEXPECT_FALSE(borrow.ok);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), "too_much");
+        char needed[32];
+        snprintf(needed, sizeof needed, "%zu bytes", granules * 64 + 64);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), needed); /* the message says how much was needed */
+        JEXPECT_STATUS(touch(handle, granules * 64 + 1), JSTATUS_MEMORY_ERROR);
+        JEXPECT_OK(touch(handle, granules * 64));
+        JEXPECT_OK(jhandle_destroy(handle));
+    }
+}
+
+JTEST(HandleMode, UserMemoryIsUsedAndNothingElse) {
+    unsigned char *memory = jtest_guard_pages(4096);
+    jhandle_t *handle = make_handle(0);
+    JASSERT_OK(jhandle_set_workspace(handle, memory, 4096));
+    JALLOC_WITH_BORROW(ws, handle, 1000, 3000) {
+        JEXPECT_OK(ws.status);
+        JEXPECT_EQ(ws.ptr[0], memory);
+        JEXPECT_EQ(ws.ptr[1], memory + 1024);
+        memset(ws.ptr[0], 1, 1024);
+        memset(ws.ptr[1], 2, 3072); /* up to the page that traps */
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_EQ(memory[0], 1); /* still the caller's */
+    JEXPECT_EQ(jtest_allocation_count(), 0);
+}
+
+/* ---- Default mode: growth ---- */
+
+JTEST(HandleGrowth, GrowsToWhatWasNeededAndStays) {
+    jhandle_t *handle = make_handle(0);
+    static const size_t sizes[] = {1, 64, 65, 1000, 500, 1024, 1025, 100000, 7};
+    size_t held = 0;
+    uint64_t growths = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+        const size_t rounded = (sizes[i] + 63) / 64 * 64;
+        growths += rounded > held;
+        held = rounded > held ? rounded : held;
+        JEXPECT_OK(touch(handle, sizes[i]));
+        JEXPECT_EQ(capacity_of(handle), held);
+        JEXPECT_EQ(jtest_live_bytes(), held);
+        JEXPECT_EQ(stats_of(handle).growth_count, growths);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(HandleGrowth, FailedGrowthKeepsWhatIsThere) {
+    jhandle_t *handle = make_handle(0);
+    JEXPECT_OK(touch(handle, 1000));
+    jtest_fail_allocation_after(1);
+    JEXPECT_STATUS(touch(handle, 2000), JSTATUS_MEMORY_ERROR);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "2048");
+    JEXPECT_EQ(capacity_of(handle), 1024);
+    JEXPECT_EQ(jtest_deallocation_count(), 0);
+    JEXPECT_OK(touch(handle, 1024));
+    JEXPECT_OK(touch(handle, 2000)); /* the next attempt */
+    JEXPECT_EQ(stats_of(handle).growth_count, 2);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(HandleGrowth, NestedGrowthKeepsTheOuterContents) {
+    jhandle_t *handle = make_handle(0);
+    unsigned char *outer[4];
+    jborrow_t borrows[4];
+    for (size_t i = 0; i < 4; ++i) {
+        const size_t bytes = 1000 << i;
+        JASSERT_OK(borrow_one(&borrows[i], handle, bytes));
+        outer[i] = borrows[i].ptr[0];
+        memset(outer[i], (int)(i + 1), bytes);
+    }
+    for (size_t i = 0; i < 4; ++i)
+        for (size_t k = 0; k < (size_t)1000 << i; ++k)
+            if (outer[i][k] != i + 1) {
+                JFAIL("byte %zu of borrow %zu is %d", k, i, outer[i][k]);
+                break;
+            }
+    JEXPECT_EQ(stats_of(handle).in_use_bytes, 1024 + 2048 + 4032 + 8000);
+    for (size_t i = 4; i-- > 0;)
+        JEXPECT_OK(jborrow_end(&borrows[i]));
+    JEXPECT_EQ(stats_of(handle).in_use_bytes, 0);
+    JEXPECT_EQ(stats_of(handle).high_watermark_bytes, 1024 + 2048 + 4032 + 8000);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(HandleGrowth, BlocksBecomeOneWhenIdle) {
+    jhandle_t *handle = make_handle(0);
+    jborrow_t outer, inner;
+    JEXPECT_OK(borrow_one(&outer, handle, 1024));
+    JEXPECT_OK(borrow_one(&inner, handle, 2048));
+    JEXPECT_EQ(capacity_of(handle), 3072);
+    JEXPECT_EQ(jtest_allocation_count(), 2);
+    JEXPECT_OK(jborrow_end(&inner));
+    JEXPECT_OK(borrow_one(&inner, handle, 2000)); /* into the further block that is there */
+    JEXPECT_OK(jborrow_end(&inner));
+    JEXPECT_EQ(jtest_allocation_count(), 2);
+    JEXPECT_OK(jborrow_end(&outer));
+    JEXPECT_OK(borrow_one(&outer, handle, 64)); /* the next borrow makes one of them */
+    JEXPECT_EQ(capacity_of(handle), 3072);
+    JEXPECT_EQ(jtest_live_bytes(), 3072);
+    JEXPECT_EQ(jtest_allocation_count(), 3);
+    JEXPECT_EQ(jtest_deallocation_count(), 2);
+    JEXPECT_OK(jborrow_end(&outer));
+    JEXPECT_OK(borrow_one(&outer, handle, 1024)); /* and the same nesting needs no more growth */
+    JEXPECT_OK(borrow_one(&inner, handle, 2048));
+    JEXPECT_EQ((char *)inner.ptr[0] - (char *)outer.ptr[0], 1024);
+    JEXPECT_EQ(jtest_allocation_count(), 3);
+    JEXPECT_OK(jborrow_end(&inner));
+    JEXPECT_OK(jborrow_end(&outer));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(HandleGrowth, FailedNestedGrowthLeavesTheOuterBorrow) {
+    jhandle_t *handle = make_handle(0);
+    jborrow_t outer, inner;
+    JEXPECT_OK(borrow_one(&outer, handle, 1024));
+    memset(outer.ptr[0], 9, 1024);
+    jtest_fail_allocation_after(1);
+    JEXPECT_STATUS(borrow_one(&inner, handle, 2048), JSTATUS_MEMORY_ERROR);
+    JEXPECT_FALSE(inner.ok);
+    JEXPECT_NULL(inner.ptr[0]);
+    JEXPECT_OK(jborrow_end(&inner)); /* nothing to end */
+    JEXPECT_EQ(stats_of(handle).live_borrow_count, 1);
+    JEXPECT_EQ(((unsigned char *)outer.ptr[0])[1023], 9);
+    JEXPECT_OK(borrow_one(&inner, handle, 2048));
+    JEXPECT_OK(jborrow_end(&inner));
+    JEXPECT_OK(jborrow_end(&outer));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(HandleGrowth, FailedConsolidationStillServesWhatFits) {
+    jhandle_t *handle = make_handle(0);
+    jborrow_t outer, inner;
+    JEXPECT_OK(borrow_one(&outer, handle, 1024));
+    JEXPECT_OK(borrow_one(&inner, handle, 2048));
+    JEXPECT_OK(jborrow_end(&inner));
+    JEXPECT_OK(jborrow_end(&outer));
+    jtest_fail_allocation_after(1);
+    JEXPECT_OK(touch(handle, 1024));
+    jtest_fail_allocation_after(1);
+    JEXPECT_STATUS(touch(handle, 1025), JSTATUS_MEMORY_ERROR);
+    JEXPECT_EQ(capacity_of(handle), 3072);
+    JEXPECT_OK(touch(handle, 3072));
+    JEXPECT_EQ(jtest_live_bytes(), 3072);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Each n-th allocation of workspace fails in turn, in a nest that grows at every level. */
+JTEST(HandleGrowth, EachFailedAllocationLosesNothing) {
+    for (uint64_t n = 1; n <= 6; ++n) {
+        JSCOPED_TRACE("allocation %llu fails", (unsigned long long)n);
+        jhandle_t *handle = make_handle(0);
+        jtest_fail_allocation_after(n);
+        jborrow_t borrows[5];
+        size_t ok = 0;
+        for (size_t i = 0; i < 5; ++i) {
+            borrow_one(&borrows[i], handle, 1000 * (i + 1));
+            ok += borrows[i].ok;
+            if (borrows[i].ok)
+                memset(borrows[i].ptr[0], (int)i, 1000 * (i + 1));
+        }
+        JEXPECT_EQ(ok, n <= 5 ? 4 : 5);
+        JEXPECT_EQ(stats_of(handle).live_borrow_count, ok);
+        for (size_t i = 5; i-- > 0;) {
+            if (borrows[i].ok)
+                JEXPECT_EQ(((unsigned char *)borrows[i].ptr[0])[1000 * (i + 1) - 1], i);
+            JEXPECT_OK(jborrow_end(&borrows[i]));
+        }
+        jtest_fail_allocation_after(0);
+        JEXPECT_OK(touch(handle, 20000));
+        JEXPECT_OK(jhandle_destroy(handle));
+        JEXPECT_EQ(jtest_live_bytes(), 0);
+    }
+}
+
+/* ---- Budget, trim, seal ---- */
+
+JTEST(HandleBudget, BoundsWhatDefaultModeHolds) {
+    jhandle_t *handle = make_handle(0);
+    jborrow_t outer, inner;
+    JEXPECT_OK(jhandle_set_budget(handle, 4096));
+    JEXPECT_OK(touch(handle, 4096));
+    JEXPECT_STATUS(touch(handle, 4097), JSTATUS_MEMORY_ERROR);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "budget");
+    JEXPECT_EQ(capacity_of(handle), 4096);
+    JEXPECT_OK(borrow_one(&outer, handle, 4000));
+    JEXPECT_STATUS(borrow_one(&inner, handle, 128), JSTATUS_MEMORY_ERROR); /* a further block counts too */
+    JEXPECT_OK(borrow_one(&inner, handle, 64));
+    JEXPECT_OK(jborrow_end(&inner));
+    JEXPECT_OK(jborrow_end(&outer));
+    JEXPECT_OK(jhandle_set_budget(handle, 1024)); /* what is held is kept */
+    JEXPECT_OK(touch(handle, 4096));
+    JEXPECT_OK(jhandle_trim(handle, 0));
+    JEXPECT_EQ(capacity_of(handle), 0);
+    JEXPECT_STATUS(touch(handle, 4096), JSTATUS_MEMORY_ERROR);
+    JEXPECT_OK(touch(handle, 1024));
+    JEXPECT_OK(jhandle_set_budget(handle, 0)); /* no bound */
+    JEXPECT_OK(touch(handle, 100000));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(HandleTrim, GivesBackWhatIsMoreThanAskedFor) {
+    jhandle_t *handle = make_handle(0);
+    JEXPECT_OK(touch(handle, 4096));
+    JEXPECT_OK(jhandle_trim(handle, 4096));
+    JEXPECT_EQ(capacity_of(handle), 4096);
+    JEXPECT_OK(jhandle_trim(handle, 4095));
+    JEXPECT_LE(capacity_of(handle), 4095);
+    JEXPECT_OK(jhandle_trim(handle, 0));
+    JEXPECT_EQ(capacity_of(handle), 0);
+    JEXPECT_EQ(jtest_live_bytes(), 0);
+    JEXPECT_OK(touch(handle, 100)); /* works on */
+    jborrow_t borrow;
+    JEXPECT_OK(borrow_one(&borrow, handle, 10));
+    JEXPECT_STATUS(jhandle_trim(handle, 0), JSTATUS_BUSY);
+    JEXPECT_EQ(capacity_of(handle), 128);
+    JEXPECT_OK(jborrow_end(&borrow));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(HandleSeal, GrowthIsRefusedAndNamesTheRoutine) {
+    jhandle_t *handle = make_handle(0);
+    jborrow_t outer, inner;
+    const size_t bytes = 2000;
+    JEXPECT_OK(touch(handle, 1000));
+    JEXPECT_OK(jhandle_seal(handle));
+    JEXPECT_OK(touch(handle, 1024)); /* what fits is served */
+    JEXPECT_STATUS(jborrow_begin(&inner, handle, "greedy_routine", 1, &bytes), JSTATUS_SEALED);
+    JEXPECT_FALSE(inner.ok);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "greedy_routine");
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "2048");
+    JEXPECT_OK(borrow_one(&outer, handle, 1000));
+    JEXPECT_STATUS(borrow_one(&inner, handle, 1000), JSTATUS_SEALED); /* nested as well */
+    JEXPECT_OK(jborrow_end(&outer));
+    JEXPECT_EQ(capacity_of(handle), 1024);
+    JEXPECT_OK(jhandle_unseal(handle));
+    JEXPECT_OK(touch(handle, 2000));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(HandleSeal, EndsWithAModeChange) {
+    jhandle_t *handle = make_handle(0);
+    JEXPECT_OK(jhandle_seal(handle));
+    JEXPECT_STATUS(touch(handle, 64), JSTATUS_SEALED);
+    JEXPECT_OK(jhandle_set_workspace_size(handle, 128));
+    JEXPECT_OK(touch(handle, 128));
+    JEXPECT_STATUS(touch(handle, 129), JSTATUS_MEMORY_ERROR);
+    JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
+    JEXPECT_OK(touch(handle, 129));
+    JEXPECT_OK(jhandle_seal(handle));
+    JEXPECT_OK(jhandle_set_workspace(handle, NULL, 0));
+    JEXPECT_OK(touch(handle, 4096));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(HandleSeal, SealedHandleWithSeveralBlocksServesWhatFits) {
+    jhandle_t *handle = make_handle(0);
+    jborrow_t outer, inner;
+    JEXPECT_OK(borrow_one(&outer, handle, 1024));
+    JEXPECT_OK(borrow_one(&inner, handle, 2048));
+    JEXPECT_OK(jborrow_end(&inner));
+    JEXPECT_OK(jborrow_end(&outer));
+    JEXPECT_OK(jhandle_seal(handle));
+    const uint64_t taken = jtest_allocation_count();
+    for (int i = 0; i < 3; ++i) { /* the nest that made the blocks fits them again */
+        JEXPECT_OK(borrow_one(&outer, handle, 1024));
+        JEXPECT_OK(borrow_one(&inner, handle, 2048));
+        JEXPECT_OK(jborrow_end(&inner));
+        JEXPECT_OK(jborrow_end(&outer));
+    }
+    JEXPECT_EQ(jtest_allocation_count(), taken);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
