@@ -223,6 +223,8 @@ static void dot(blas_case_t *c, jblas_operation_t operation) {
 static void reference_dot(blas_case_t *c) { dot(c, JBLAS_TRANSPOSE); }
 static void reference_dotc(blas_case_t *c) { dot(c, JBLAS_CONJUGATE_TRANSPOSE); }
 static void reference_gemv(blas_case_t *c) {
+    if (c->m == 0 || c->n == 0) /* as in BLAS: y is not scaled */
+        c->operand[2].written = false;
     want_product(c, 2, 0, c->alpha, operate(c, load(c, 0, 0, GENERAL), c->transa), load(c, 1, 0, GENERAL), c->beta);
 }
 static void ger(blas_case_t *c, jblas_operation_t operation) {
