@@ -19,8 +19,9 @@
  * BLAS), what the algorithms take, and what a primitive is launched with: a block is at most
  * JSTREAM_MAX_ARGUMENT_BYTES, so a created stream copies it and the call returns.
  *
- * Invariants: a primitive allocates nothing, checks nothing and cannot fail; what it reads through pointers is read when
- * it runs, in stream order. Sizes are not negative and leading dimensions are right when a block leaves the checks. */
+ * Invariants: a primitive allocates nothing, checks nothing and cannot fail; what it reads through pointers is read
+ * when it runs, in stream order. Sizes are not negative and leading dimensions are right when a block leaves the
+ * checks. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -53,7 +54,8 @@ typedef union ji_value {
     double z[2];
 } ji_value_t;
 
-/* A scalar argument: a value that is known, or the place it is read from when the primitive runs (device pointer mode). */
+/* A scalar argument: a value that is known, or the place it is read from when the primitive runs (device pointer mode).
+ */
 typedef struct ji_scalar {
     const void *pointer; /* NULL: value holds it */
     ji_value_t value;
@@ -149,47 +151,49 @@ _Static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copi
 
 /* ---- Primitives ---- */
 
-/* X(ENUMERATOR, function): JI_<ENUMERATOR> is run on the host by `void ji_host_<function>(void *block)`. An algorithm that
- * needs a primitive of its own adds a line here and a file in host/; its block may be any struct of at most
+/* X(ENUMERATOR, function): JI_<ENUMERATOR> is run on the host by `void ji_host_<function>(void *block)`. An algorithm
+ * that needs a primitive of its own adds a line here and a file in host/; its block may be any struct of at most
  * JSTREAM_MAX_ARGUMENT_BYTES. */
 #define JI_PRIMITIVE_LIST(X)                                                                                           \
-    X(AXPY, axpy)     /* level 1: ji_vector_t */                                                                       \
+    X(AXPY, axpy) /* level 1: ji_vector_t */                                                                           \
     X(COPY, copy)                                                                                                      \
     X(SWAP, swap)                                                                                                      \
     X(SCAL, scal)                                                                                                      \
-    X(RSCAL, rscal)   /* complex x, real alpha */                                                                      \
-    X(DOT, dot)       /* as CBLAS does it: for at most JI_REDUCE_BLOCK elements one fixed order */                     \
+    X(RSCAL, rscal) /* complex x, real alpha */                                                                        \
+    X(DOT, dot)     /* as CBLAS does it: for at most JI_REDUCE_BLOCK elements one fixed order */                       \
     X(DOTC, dotc)                                                                                                      \
     X(NRM2, nrm2)                                                                                                      \
     X(ASUM, asum)                                                                                                      \
     X(IAMAX, iamax)                                                                                                    \
-    X(GEMV, gemv)     /* level 2: ji_matvec_t */                                                                       \
+    X(GEMV, gemv) /* level 2: ji_matvec_t */                                                                           \
     X(GER, ger)                                                                                                        \
     X(GERC, gerc)                                                                                                      \
-    X(SYMV, symv)     /* hemv for complex types */                                                                     \
-    X(SYR, syr)       /* her for complex types */                                                                      \
+    X(SYMV, symv) /* hemv for complex types */                                                                         \
+    X(SYR, syr)   /* her for complex types */                                                                          \
     X(TRMV, trmv)                                                                                                      \
     X(TRSV, trsv)                                                                                                      \
-    X(GEMM, gemm)     /* level 3: ji_matmat_t */                                                                       \
+    X(GEMM, gemm) /* level 3: ji_matmat_t */                                                                           \
     X(SYMM, symm)                                                                                                      \
     X(HEMM, hemm)                                                                                                      \
     X(SYRK, syrk)                                                                                                      \
     X(HERK, herk)                                                                                                      \
     X(TRMM, trmm)                                                                                                      \
-    X(TRSM, trsm)     /* substitution */                                                                               \
-    X(GEAM, geam)     /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */                          \
+    X(TRSM, trsm)                 /* substitution */                                                                   \
+    X(GEAM, geam)                 /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */              \
     X(COPY_MATRIX, copy_matrix)   /* B = A, m x n, uses a lda b ldb */                                                 \
     X(SCALE_MATRIX, scale_matrix) /* B = alpha B, m x n, uses b ldb; alpha 0 writes zeros whatever B holds */          \
     X(GEMM_BATCHED, gemm_batched)                                                                                      \
     X(GEMM_STRIDED, gemm_strided)                                                                                      \
-    X(SET_INFO, set_info) /* *info = n, in stream order */                                                             \
+    X(SET_INFO, set_info)               /* *info = n, in stream order */                                               \
     X(TRIANGLE_INVERT, triangle_invert) /* ji_triangle_t, see triangle.h */                                            \
     X(TRIANGLE_APPLY, triangle_apply)                                                                                  \
-    X(TRIANGLE_CLEAR, triangle_clear)   /* ji_matmat_t: B = 0 if alpha is 0 */                                         \
-    X(TRTRI, trtri) /* ji_matmat_t; c: workspace for triangles of order k, or NULL. Writes *info */                    \
+    X(TRIANGLE_CLEAR, triangle_clear) /* ji_matmat_t: B = 0 if alpha is 0 */                                           \
+    X(TRTRI, trtri)                   /* ji_matmat_t; c: workspace for triangles of order k, or NULL. Writes *info */  \
     X(POTRF, potrf)                                                                                                    \
     X(REDUCE_BLOCKS, reduce_blocks) /* ji_reduce_t, see reduce.h */                                                    \
-    X(REDUCE_COMBINE, reduce_combine)
+    X(REDUCE_COMBINE, reduce_combine)                                                                                  \
+    X(SPLIT, split) /* ji_split_t, see split.h */                                                                      \
+    X(MERGE, merge) /* ji_merge_t */
 
 typedef enum ji_primitive {
 #define JI_PRIMITIVE_(enumerator, function) JI_##enumerator,
@@ -244,8 +248,8 @@ static inline jstatus_t ji_return_result(jhandle_t *handle, jstatus_t status) {
 typedef void (*ji_plan_function_t)(jplan_t *plan, const jhandle_t *handle, const void *block);
 typedef jstatus_t (*ji_run_function_t)(jhandle_t *handle, const void *block, const jborrow_t *ws);
 
-/* Plans, borrows, runs, and answers success, perf degraded, or why not. Also for an algorithm that calls another while it
- * holds a borrow (callee_bytes of its plan is then jplan_bytes() of the other's). The block was checked. */
+/* Plans, borrows, runs, and answers success, perf degraded, or why not. Also for an algorithm that calls another while
+ * it holds a borrow (callee_bytes of its plan is then jplan_bytes() of the other's). The block was checked. */
 jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan, ji_run_function_t run);
 /* Answers a size query: with the plan, or (NULL) that no workspace is wanted. */
 jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan);
@@ -260,8 +264,8 @@ void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_trtri_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
-/* Complex gemm by three real products. Asked only for complex types, fast policy and alpha, beta known or not; where it does
- * not pay, gemm runs the primitive and plans nothing. */
+/* Complex gemm by three real products. Asked only for complex types, fast policy and alpha, beta known or not; where it
+ * does not pay, gemm runs the primitive and plans nothing. */
 bool ji_gemm3m_pays(int64_t m, int64_t n, int64_t k);
 void ji_gemm3m_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_gemm3m_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
@@ -286,41 +290,50 @@ struct ji_row {
 };
 
 /* X(name, s, d, c, z, level, format). One line makes a routine loggable; its file makes it callable. */
-#define JI_ROW_LIST(X) \
-    X(asum, "jblas_sasum", "jblas_dasum", "jblas_scasum", "jblas_dzasum", '1', "n x incx result") \
-    X(axpy, "jblas_saxpy", "jblas_daxpy", "jblas_caxpy", "jblas_zaxpy", '1', "n alpha x incx y incy") \
-    X(copy, "jblas_scopy", "jblas_dcopy", "jblas_ccopy", "jblas_zcopy", '1', "n x incx y incy") \
-    X(dot, "jblas_sdot", "jblas_ddot", NULL, NULL, '1', "n x incx y incy result") \
-    X(dotu, NULL, NULL, "jblas_cdotu", "jblas_zdotu", '1', "n x incx y incy result") \
-    X(dotc, NULL, NULL, "jblas_cdotc", "jblas_zdotc", '1', "n x incx y incy result") \
-    X(iamax, "jblas_isamax", "jblas_idamax", "jblas_icamax", "jblas_izamax", '1', "n x incx result") \
-    X(nrm2, "jblas_snrm2", "jblas_dnrm2", "jblas_scnrm2", "jblas_dznrm2", '1', "n x incx result") \
-    X(scal, "jblas_sscal", "jblas_dscal", "jblas_cscal", "jblas_zscal", '1', "n alpha x incx") \
-    X(csscal, NULL, NULL, "jblas_csscal", NULL, '1', "n realalpha x incx") \
-    X(zdscal, NULL, NULL, NULL, "jblas_zdscal", '1', "n realalpha x incx") \
-    X(swap, "jblas_sswap", "jblas_dswap", "jblas_cswap", "jblas_zswap", '1', "n x incx y incy") \
-    X(gemv, "jblas_sgemv", "jblas_dgemv", "jblas_cgemv", "jblas_zgemv", '2', "transA m n alpha A lda x incx beta y incy") \
-    X(ger, "jblas_sger", "jblas_dger", NULL, NULL, '2', "m n alpha x incx y incy A lda") \
-    X(geru, NULL, NULL, "jblas_cgeru", "jblas_zgeru", '2', "m n alpha x incx y incy A lda") \
-    X(gerc, NULL, NULL, "jblas_cgerc", "jblas_zgerc", '2', "m n alpha x incx y incy A lda") \
-    X(symv, "jblas_ssymv", "jblas_dsymv", NULL, NULL, '2', "uplo n alpha A lda x incx beta y incy") \
-    X(hemv, NULL, NULL, "jblas_chemv", "jblas_zhemv", '2', "uplo n alpha A lda x incx beta y incy") \
-    X(syr, "jblas_ssyr", "jblas_dsyr", NULL, NULL, '2', "uplo n alpha x incx A lda") \
-    X(her, NULL, NULL, "jblas_cher", "jblas_zher", '2', "uplo n realalpha x incx A lda") \
-    X(trmv, "jblas_strmv", "jblas_dtrmv", "jblas_ctrmv", "jblas_ztrmv", '2', "uplo transA diag n A lda x incx") \
-    X(trsv, "jblas_strsv", "jblas_dtrsv", "jblas_ctrsv", "jblas_ztrsv", '2', "uplo transA diag n A lda x incx") \
-    X(gemm, "jblas_sgemm", "jblas_dgemm", "jblas_cgemm", "jblas_zgemm", '3', "transA transB m n k alpha A lda B ldb beta C ldc") \
-    X(symm, "jblas_ssymm", "jblas_dsymm", "jblas_csymm", "jblas_zsymm", '3', "side uplo m n alpha A lda B ldb beta C ldc") \
-    X(hemm, NULL, NULL, "jblas_chemm", "jblas_zhemm", '3', "side uplo m n alpha A lda B ldb beta C ldc") \
+#define JI_ROW_LIST(X)                                                                                                 \
+    X(asum, "jblas_sasum", "jblas_dasum", "jblas_scasum", "jblas_dzasum", '1', "n x incx result")                      \
+    X(axpy, "jblas_saxpy", "jblas_daxpy", "jblas_caxpy", "jblas_zaxpy", '1', "n alpha x incx y incy")                  \
+    X(copy, "jblas_scopy", "jblas_dcopy", "jblas_ccopy", "jblas_zcopy", '1', "n x incx y incy")                        \
+    X(dot, "jblas_sdot", "jblas_ddot", NULL, NULL, '1', "n x incx y incy result")                                      \
+    X(dotu, NULL, NULL, "jblas_cdotu", "jblas_zdotu", '1', "n x incx y incy result")                                   \
+    X(dotc, NULL, NULL, "jblas_cdotc", "jblas_zdotc", '1', "n x incx y incy result")                                   \
+    X(iamax, "jblas_isamax", "jblas_idamax", "jblas_icamax", "jblas_izamax", '1', "n x incx result")                   \
+    X(nrm2, "jblas_snrm2", "jblas_dnrm2", "jblas_scnrm2", "jblas_dznrm2", '1', "n x incx result")                      \
+    X(scal, "jblas_sscal", "jblas_dscal", "jblas_cscal", "jblas_zscal", '1', "n alpha x incx")                         \
+    X(csscal, NULL, NULL, "jblas_csscal", NULL, '1', "n realalpha x incx")                                             \
+    X(zdscal, NULL, NULL, NULL, "jblas_zdscal", '1', "n realalpha x incx")                                             \
+    X(swap, "jblas_sswap", "jblas_dswap", "jblas_cswap", "jblas_zswap", '1', "n x incx y incy")                        \
+    X(gemv, "jblas_sgemv", "jblas_dgemv", "jblas_cgemv", "jblas_zgemv", '2',                                           \
+      "transA m n alpha A lda x incx beta y incy")                                                                     \
+    X(ger, "jblas_sger", "jblas_dger", NULL, NULL, '2', "m n alpha x incx y incy A lda")                               \
+    X(geru, NULL, NULL, "jblas_cgeru", "jblas_zgeru", '2', "m n alpha x incx y incy A lda")                            \
+    X(gerc, NULL, NULL, "jblas_cgerc", "jblas_zgerc", '2', "m n alpha x incx y incy A lda")                            \
+    X(symv, "jblas_ssymv", "jblas_dsymv", NULL, NULL, '2', "uplo n alpha A lda x incx beta y incy")                    \
+    X(hemv, NULL, NULL, "jblas_chemv", "jblas_zhemv", '2', "uplo n alpha A lda x incx beta y incy")                    \
+    X(syr, "jblas_ssyr", "jblas_dsyr", NULL, NULL, '2', "uplo n alpha x incx A lda")                                   \
+    X(her, NULL, NULL, "jblas_cher", "jblas_zher", '2', "uplo n realalpha x incx A lda")                               \
+    X(trmv, "jblas_strmv", "jblas_dtrmv", "jblas_ctrmv", "jblas_ztrmv", '2', "uplo transA diag n A lda x incx")        \
+    X(trsv, "jblas_strsv", "jblas_dtrsv", "jblas_ctrsv", "jblas_ztrsv", '2', "uplo transA diag n A lda x incx")        \
+    X(gemm, "jblas_sgemm", "jblas_dgemm", "jblas_cgemm", "jblas_zgemm", '3',                                           \
+      "transA transB m n k alpha A lda B ldb beta C ldc")                                                              \
+    X(symm, "jblas_ssymm", "jblas_dsymm", "jblas_csymm", "jblas_zsymm", '3',                                           \
+      "side uplo m n alpha A lda B ldb beta C ldc")                                                                    \
+    X(hemm, NULL, NULL, "jblas_chemm", "jblas_zhemm", '3', "side uplo m n alpha A lda B ldb beta C ldc")               \
     X(syrk, "jblas_ssyrk", "jblas_dsyrk", "jblas_csyrk", "jblas_zsyrk", '3', "uplo transA n k alpha A lda beta C ldc") \
-    X(herk, NULL, NULL, "jblas_cherk", "jblas_zherk", '3', "uplo transA n k realalpha A lda realbeta C ldc") \
-    X(trmm, "jblas_strmm", "jblas_dtrmm", "jblas_ctrmm", "jblas_ztrmm", '3', "side uplo transA diag m n alpha A lda B ldb") \
-    X(trsm, "jblas_strsm", "jblas_dtrsm", "jblas_ctrsm", "jblas_ztrsm", '3', "side uplo transA diag m n alpha A lda B ldb") \
-    X(trtri, "jblas_strtri", "jblas_dtrtri", "jblas_ctrtri", "jblas_ztrtri", '3', "uplo diag n A lda info") \
-    X(geam, "jblas_sgeam", "jblas_dgeam", "jblas_cgeam", "jblas_zgeam", '3', "transA transB m n alpha A lda beta B ldb C ldc") \
-    X(gemm_batched, "jblas_sgemm_batched", "jblas_dgemm_batched", "jblas_cgemm_batched", "jblas_zgemm_batched", '3', "transA transB m n k alpha A lda B ldb beta C ldc batch_count") \
-    X(gemm_strided_batched, "jblas_sgemm_strided_batched", "jblas_dgemm_strided_batched", "jblas_cgemm_strided_batched", "jblas_zgemm_strided_batched", '3', "transA transB m n k alpha A lda stride_a B ldb stride_b beta C ldc stride_c batch_count") \
-    X(potrf, "jblas_spotrf", "jblas_dpotrf", "jblas_cpotrf", "jblas_zpotrf", '3', "uplo n A lda info") \
+    X(herk, NULL, NULL, "jblas_cherk", "jblas_zherk", '3', "uplo transA n k realalpha A lda realbeta C ldc")           \
+    X(trmm, "jblas_strmm", "jblas_dtrmm", "jblas_ctrmm", "jblas_ztrmm", '3',                                           \
+      "side uplo transA diag m n alpha A lda B ldb")                                                                   \
+    X(trsm, "jblas_strsm", "jblas_dtrsm", "jblas_ctrsm", "jblas_ztrsm", '3',                                           \
+      "side uplo transA diag m n alpha A lda B ldb")                                                                   \
+    X(trtri, "jblas_strtri", "jblas_dtrtri", "jblas_ctrtri", "jblas_ztrtri", '3', "uplo diag n A lda info")            \
+    X(geam, "jblas_sgeam", "jblas_dgeam", "jblas_cgeam", "jblas_zgeam", '3',                                           \
+      "transA transB m n alpha A lda beta B ldb C ldc")                                                                \
+    X(gemm_batched, "jblas_sgemm_batched", "jblas_dgemm_batched", "jblas_cgemm_batched", "jblas_zgemm_batched", '3',   \
+      "transA transB m n k alpha A lda B ldb beta C ldc batch_count")                                                  \
+    X(gemm_strided_batched, "jblas_sgemm_strided_batched", "jblas_dgemm_strided_batched",                              \
+      "jblas_cgemm_strided_batched", "jblas_zgemm_strided_batched", '3',                                               \
+      "transA transB m n k alpha A lda stride_a B ldb stride_b beta C ldc stride_c batch_count")                       \
+    X(potrf, "jblas_spotrf", "jblas_dpotrf", "jblas_cpotrf", "jblas_zpotrf", '3', "uplo n A lda info")                 \
     X(potrs, "jblas_spotrs", "jblas_dpotrs", "jblas_cpotrs", "jblas_zpotrs", '3', "uplo n nrhs A lda B ldb")
 
 #define JI_ROW_(name, s, d, c, z, level, format) extern const ji_row_t ji_row_##name;
@@ -394,7 +407,8 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
 /* Whether stride * count elements of any type can be addressed. */
 static inline bool ji_addressable(int64_t stride, int64_t count) {
     int64_t elements;
-    return !__builtin_mul_overflow(stride, count, &elements) && elements <= INT64_MAX / 16 && elements >= -(INT64_MAX / 16);
+    return !__builtin_mul_overflow(stride, count, &elements) && elements <= INT64_MAX / 16 &&
+           elements >= -(INT64_MAX / 16);
 }
 static inline int64_t ji_max(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t ji_abs(int64_t a) { return a < 0 ? -a : a; }
