@@ -1,0 +1,468 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_JBLAS_H
+#define JALLOC_JBLAS_H
+
+/** @file
+ * BLAS on a handle: libjblas.
+ *
+ * A routine has the name of BLAS behind "jblas_", a handle first, and the arguments of BLAS in their order; matrices are
+ * column-major. Sizes, increments and leading dimensions are int64_t and count elements. A leading dimension must be at
+ * least max(1, rows as stored). Increments may be negative, as in BLAS: the vector then starts at its last address; 0 is
+ * refused.
+ *
+ * What holds for every routine:
+ * - **Scalars and results.** Scalars come by pointer. In host pointer mode they are read before the call returns and
+ *   results are there on return, for which the call waits for the handle's stream (NULL on the host: nothing to wait
+ *   for). In device mode both are accessed in stream order and nothing waits.
+ * - **Stream.** Runs in the handle's stream and does not wait for it, but for results in host pointer mode and growth of
+ *   the workspace in default mode. Operands must stay valid until the stream has passed.
+ * - **Order of checks.** Handle; enums; sizes, leading dimensions, increments; the size query is answered; a call with
+ *   nothing to do returns; pointers; the workspace is borrowed; it runs. Operands that BLAS does not read (A and B where
+ *   alpha is a known 0 or k is 0) may be NULL. On any error but a device error operands are unchanged.
+ * - **Statuses.** Success; perf degraded (routines with a plan, done on a lower rung); invalid handle, value, size,
+ *   pointer (jhandle_last_message() names the argument and its value); memory error and sealed (routines with a plan);
+ *   during a size query: size increased or size unchanged; forked and device error from a stream.
+ *   Below only what is special is said.
+ * - **Size query.** A routine without a plan answers size unchanged. Operands are not looked at.
+ * - **Zeros, NaN, infinity.** beta = 0: the output is not read. alpha = 0: A, B, x are not read. Other products are
+ *   formed as they stand, so 0 * NaN is NaN; scal multiplies by a zero alpha too, as reference BLAS does.
+ * - **Overlap.** An output must not overlap an input, unless said otherwise.
+ * - **Sizes beyond the CBLAS.** Where the CBLAS takes 32-bit integers, level 1, gemm and gemm batched split what is larger
+ *   into several calls; other routines refuse a size, increment or leading dimension above 2^31 - 1 with invalid size.
+ * - The CBLAS's settings (threads) are left as they are. A CBLAS whose integers have another width than the one this
+ *   library was built for is refused with internal error at the first call, before it can damage memory. */
+
+#include <stdint.h>
+
+#include "jalloc/datatype.h"
+#include "jalloc/export.h"
+#include "jalloc/handle.h"
+#include "jalloc/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What is done to a matrix before it is used; CBLAS's numbers. */
+typedef enum jblas_operation_t {
+    JBLAS_NO_TRANSPOSE = 111,       /**< op(A) = A, "N" */
+    JBLAS_TRANSPOSE = 112,          /**< op(A) = A^T, "T" */
+    JBLAS_CONJUGATE_TRANSPOSE = 113 /**< op(A) = A^H, "C"; the same as "T" for real types */
+} jblas_operation_t;
+
+/** Which triangle is read or written; the other is not touched. */
+typedef enum jblas_fill_t { JBLAS_UPPER = 121, JBLAS_LOWER = 122 } jblas_fill_t;
+/** Whether the diagonal is read or taken to be all ones. */
+typedef enum jblas_diagonal_t { JBLAS_NON_UNIT = 131, JBLAS_UNIT = 132 } jblas_diagonal_t;
+/** On which side of the product the special matrix stands. */
+typedef enum jblas_side_t { JBLAS_LEFT = 141, JBLAS_RIGHT = 142 } jblas_side_t;
+
+/** The CBLAS in use, such as "OpenBLAS 0.3.21 DYNAMIC_ARCH ..."; "unknown CBLAS" where it does not say. Static. */
+JALLOC_API const char *jblas_cblas_name(void);
+/** Bits of an integer of the CBLAS that the library was built for: 32 or 64. */
+JALLOC_API int jblas_cblas_int_bits(void);
+
+/** @name Level 1: vectors
+ * Without a plan, but for dot, nrm2 and asum. n <= 0 is a vector without elements, as in BLAS: results are 0.
+ * @{ */
+
+/** result = sum of |x_i|; for complex x of |Re x_i| + |Im x_i|. incx < 0: 0, as reference BLAS.
+ * Workspace: up to 4096 elements none; above, rung 0 "partials" one partial sum for each 4096 elements, rung 1 "sequential"
+ * none. The order of the additions depends on n alone, so both rungs and any number of threads give the same bits. */
+JALLOC_API jstatus_t jblas_sasum(jhandle_t *handle, int64_t n, const float *x, int64_t incx, float *result);
+JALLOC_API jstatus_t jblas_dasum(jhandle_t *handle, int64_t n, const double *x, int64_t incx, double *result);
+JALLOC_API jstatus_t jblas_scasum(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx, float *result);
+JALLOC_API jstatus_t jblas_dzasum(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x, int64_t incx, double *result);
+
+/** y = alpha x + y. alpha = 0: nothing is read or written. */
+JALLOC_API jstatus_t jblas_saxpy(jhandle_t *handle, int64_t n, const float *alpha, const float *x, int64_t incx,
+                                 float *y, int64_t incy);
+JALLOC_API jstatus_t jblas_daxpy(jhandle_t *handle, int64_t n, const double *alpha, const double *x, int64_t incx,
+                                 double *y, int64_t incy);
+JALLOC_API jstatus_t jblas_caxpy(jhandle_t *handle, int64_t n, const jcomplex_f32_t *alpha, const jcomplex_f32_t *x,
+                                 int64_t incx, jcomplex_f32_t *y, int64_t incy);
+JALLOC_API jstatus_t jblas_zaxpy(jhandle_t *handle, int64_t n, const jcomplex_f64_t *alpha, const jcomplex_f64_t *x,
+                                 int64_t incx, jcomplex_f64_t *y, int64_t incy);
+
+/** y = x. */
+JALLOC_API jstatus_t jblas_scopy(jhandle_t *handle, int64_t n, const float *x, int64_t incx, float *y, int64_t incy);
+JALLOC_API jstatus_t jblas_dcopy(jhandle_t *handle, int64_t n, const double *x, int64_t incx, double *y, int64_t incy);
+JALLOC_API jstatus_t jblas_ccopy(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx, jcomplex_f32_t *y,
+                                 int64_t incy);
+JALLOC_API jstatus_t jblas_zcopy(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x, int64_t incx, jcomplex_f64_t *y,
+                                 int64_t incy);
+
+/** result = x^T y.
+ * Workspace: up to 4096 elements none; above, rung 0 "partials" one partial sum for each 4096 elements, rung 1 "sequential"
+ * none. The order of the additions depends on n alone, so both rungs and any number of threads give the same bits. */
+JALLOC_API jstatus_t jblas_sdot(jhandle_t *handle, int64_t n, const float *x, int64_t incx, const float *y,
+                                int64_t incy, float *result);
+JALLOC_API jstatus_t jblas_ddot(jhandle_t *handle, int64_t n, const double *x, int64_t incx, const double *y,
+                                int64_t incy, double *result);
+
+/** result = x^T y, without conjugation. Workspace as jblas_ddot. */
+JALLOC_API jstatus_t jblas_cdotu(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx,
+                                 const jcomplex_f32_t *y, int64_t incy, jcomplex_f32_t *result);
+JALLOC_API jstatus_t jblas_zdotu(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x, int64_t incx,
+                                 const jcomplex_f64_t *y, int64_t incy, jcomplex_f64_t *result);
+
+/** result = x^H y. Workspace as jblas_ddot. */
+JALLOC_API jstatus_t jblas_cdotc(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx,
+                                 const jcomplex_f32_t *y, int64_t incy, jcomplex_f32_t *result);
+JALLOC_API jstatus_t jblas_zdotc(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x, int64_t incx,
+                                 const jcomplex_f64_t *y, int64_t incy, jcomplex_f64_t *result);
+
+/** result = the 1-based index of the first element with the largest |x_i|, for complex x |Re x_i| + |Im x_i|; 0 for
+ * n <= 0 or incx < 0. A NaN counts as larger than everything: the first one is found. */
+JALLOC_API jstatus_t jblas_isamax(jhandle_t *handle, int64_t n, const float *x, int64_t incx, int64_t *result);
+JALLOC_API jstatus_t jblas_idamax(jhandle_t *handle, int64_t n, const double *x, int64_t incx, int64_t *result);
+JALLOC_API jstatus_t jblas_icamax(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx, int64_t *result);
+JALLOC_API jstatus_t jblas_izamax(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x, int64_t incx, int64_t *result);
+
+/** result = the Euclidean norm of x, scaled where squares would overflow or underflow. A NaN gives NaN, otherwise an
+ * infinity infinity. incx < 0 is the same vector from the other end. Workspace as jblas_ddot. */
+JALLOC_API jstatus_t jblas_snrm2(jhandle_t *handle, int64_t n, const float *x, int64_t incx, float *result);
+JALLOC_API jstatus_t jblas_dnrm2(jhandle_t *handle, int64_t n, const double *x, int64_t incx, double *result);
+JALLOC_API jstatus_t jblas_scnrm2(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx, float *result);
+JALLOC_API jstatus_t jblas_dznrm2(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x, int64_t incx, double *result);
+
+/** x = alpha x. incx < 0: nothing is done, as reference BLAS. alpha = 0 multiplies too: NaN stays NaN. */
+JALLOC_API jstatus_t jblas_sscal(jhandle_t *handle, int64_t n, const float *alpha, float *x, int64_t incx);
+JALLOC_API jstatus_t jblas_dscal(jhandle_t *handle, int64_t n, const double *alpha, double *x, int64_t incx);
+JALLOC_API jstatus_t jblas_cscal(jhandle_t *handle, int64_t n, const jcomplex_f32_t *alpha, jcomplex_f32_t *x,
+                                 int64_t incx);
+JALLOC_API jstatus_t jblas_zscal(jhandle_t *handle, int64_t n, const jcomplex_f64_t *alpha, jcomplex_f64_t *x,
+                                 int64_t incx);
+
+/** x = alpha x with a real alpha; otherwise as jblas_zscal. */
+JALLOC_API jstatus_t jblas_csscal(jhandle_t *handle, int64_t n, const float *alpha, jcomplex_f32_t *x, int64_t incx);
+JALLOC_API jstatus_t jblas_zdscal(jhandle_t *handle, int64_t n, const double *alpha, jcomplex_f64_t *x, int64_t incx);
+
+/** Exchanges x and y. */
+JALLOC_API jstatus_t jblas_sswap(jhandle_t *handle, int64_t n, float *x, int64_t incx, float *y, int64_t incy);
+JALLOC_API jstatus_t jblas_dswap(jhandle_t *handle, int64_t n, double *x, int64_t incx, double *y, int64_t incy);
+JALLOC_API jstatus_t jblas_cswap(jhandle_t *handle, int64_t n, jcomplex_f32_t *x, int64_t incx, jcomplex_f32_t *y,
+                                 int64_t incy);
+JALLOC_API jstatus_t jblas_zswap(jhandle_t *handle, int64_t n, jcomplex_f64_t *x, int64_t incx, jcomplex_f64_t *y,
+                                 int64_t incy);
+
+/** @} @name Level 2: matrix and vector
+ * Without a plan: they need no workspace.
+ * @{ */
+
+/** y = alpha op(A) x + beta y. A: m x n, lda >= max(1, m). x has n elements and y m, or the other way round where op
+ * transposes. m = 0 or n = 0: nothing is done, as reference BLAS. */
+JALLOC_API jstatus_t jblas_sgemv(jhandle_t *handle, jblas_operation_t trans, int64_t m, int64_t n, const float *alpha,
+                                 const float *a, int64_t lda, const float *x, int64_t incx, const float *beta, float *y,
+                                 int64_t incy);
+JALLOC_API jstatus_t jblas_dgemv(jhandle_t *handle, jblas_operation_t trans, int64_t m, int64_t n, const double *alpha,
+                                 const double *a, int64_t lda, const double *x, int64_t incx, const double *beta,
+                                 double *y, int64_t incy);
+JALLOC_API jstatus_t jblas_cgemv(jhandle_t *handle, jblas_operation_t trans, int64_t m, int64_t n,
+                                 const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
+                                 const jcomplex_f32_t *x, int64_t incx, const jcomplex_f32_t *beta, jcomplex_f32_t *y,
+                                 int64_t incy);
+JALLOC_API jstatus_t jblas_zgemv(jhandle_t *handle, jblas_operation_t trans, int64_t m, int64_t n,
+                                 const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
+                                 const jcomplex_f64_t *x, int64_t incx, const jcomplex_f64_t *beta, jcomplex_f64_t *y,
+                                 int64_t incy);
+
+/** A = alpha x y^T + A. A: m x n, lda >= max(1, m). */
+JALLOC_API jstatus_t jblas_sger(jhandle_t *handle, int64_t m, int64_t n, const float *alpha, const float *x,
+                                int64_t incx, const float *y, int64_t incy, float *a, int64_t lda);
+JALLOC_API jstatus_t jblas_dger(jhandle_t *handle, int64_t m, int64_t n, const double *alpha, const double *x,
+                                int64_t incx, const double *y, int64_t incy, double *a, int64_t lda);
+
+/** A = alpha x y^T + A. A: m x n, lda >= max(1, m). */
+JALLOC_API jstatus_t jblas_cgeru(jhandle_t *handle, int64_t m, int64_t n, const jcomplex_f32_t *alpha,
+                                 const jcomplex_f32_t *x, int64_t incx, const jcomplex_f32_t *y, int64_t incy,
+                                 jcomplex_f32_t *a, int64_t lda);
+JALLOC_API jstatus_t jblas_zgeru(jhandle_t *handle, int64_t m, int64_t n, const jcomplex_f64_t *alpha,
+                                 const jcomplex_f64_t *x, int64_t incx, const jcomplex_f64_t *y, int64_t incy,
+                                 jcomplex_f64_t *a, int64_t lda);
+
+/** A = alpha x y^H + A. A: m x n, lda >= max(1, m). */
+JALLOC_API jstatus_t jblas_cgerc(jhandle_t *handle, int64_t m, int64_t n, const jcomplex_f32_t *alpha,
+                                 const jcomplex_f32_t *x, int64_t incx, const jcomplex_f32_t *y, int64_t incy,
+                                 jcomplex_f32_t *a, int64_t lda);
+JALLOC_API jstatus_t jblas_zgerc(jhandle_t *handle, int64_t m, int64_t n, const jcomplex_f64_t *alpha,
+                                 const jcomplex_f64_t *x, int64_t incx, const jcomplex_f64_t *y, int64_t incy,
+                                 jcomplex_f64_t *a, int64_t lda);
+
+/** y = alpha A x + beta y. A: symmetric of order n, one triangle read, lda >= max(1, n). */
+JALLOC_API jstatus_t jblas_ssymv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const float *alpha, const float *a,
+                                 int64_t lda, const float *x, int64_t incx, const float *beta, float *y, int64_t incy);
+JALLOC_API jstatus_t jblas_dsymv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha, const double *a,
+                                 int64_t lda, const double *x, int64_t incx, const double *beta, double *y,
+                                 int64_t incy);
+
+/** y = alpha A x + beta y. A: Hermitian of order n, one triangle read, imaginary parts of the diagonal taken as 0,
+ * lda >= max(1, n). */
+JALLOC_API jstatus_t jblas_chemv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const jcomplex_f32_t *alpha,
+                                 const jcomplex_f32_t *a, int64_t lda, const jcomplex_f32_t *x, int64_t incx,
+                                 const jcomplex_f32_t *beta, jcomplex_f32_t *y, int64_t incy);
+JALLOC_API jstatus_t jblas_zhemv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const jcomplex_f64_t *alpha,
+                                 const jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *x, int64_t incx,
+                                 const jcomplex_f64_t *beta, jcomplex_f64_t *y, int64_t incy);
+
+/** A = alpha x x^T + A. A: symmetric of order n, one triangle updated, lda >= max(1, n). */
+JALLOC_API jstatus_t jblas_ssyr(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const float *alpha, const float *x,
+                                int64_t incx, float *a, int64_t lda);
+JALLOC_API jstatus_t jblas_dsyr(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha, const double *x,
+                                int64_t incx, double *a, int64_t lda);
+
+/** A = alpha x x^H + A with a real alpha. A: Hermitian of order n, one triangle updated, imaginary parts of the diagonal
+ * set to 0 (unless alpha = 0: nothing is done), lda >= max(1, n). */
+JALLOC_API jstatus_t jblas_cher(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const float *alpha,
+                                const jcomplex_f32_t *x, int64_t incx, jcomplex_f32_t *a, int64_t lda);
+JALLOC_API jstatus_t jblas_zher(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha,
+                                const jcomplex_f64_t *x, int64_t incx, jcomplex_f64_t *a, int64_t lda);
+
+/** x = op(A) x. A: triangular of order n, lda >= max(1, n). */
+JALLOC_API jstatus_t jblas_strmv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+                                 int64_t n, const float *a, int64_t lda, float *x, int64_t incx);
+JALLOC_API jstatus_t jblas_dtrmv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+                                 int64_t n, const double *a, int64_t lda, double *x, int64_t incx);
+JALLOC_API jstatus_t jblas_ctrmv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+                                 int64_t n, const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *x, int64_t incx);
+JALLOC_API jstatus_t jblas_ztrmv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+                                 int64_t n, const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *x, int64_t incx);
+
+/** Solves op(A) x = b; x holds b and is overwritten. A: triangular of order n, lda >= max(1, n). Whether A is singular is
+ * not tested. */
+JALLOC_API jstatus_t jblas_strsv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+                                 int64_t n, const float *a, int64_t lda, float *x, int64_t incx);
+JALLOC_API jstatus_t jblas_dtrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+                                 int64_t n, const double *a, int64_t lda, double *x, int64_t incx);
+JALLOC_API jstatus_t jblas_ctrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+                                 int64_t n, const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *x, int64_t incx);
+JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+                                 int64_t n, const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *x, int64_t incx);
+
+/** @} @name Level 3: matrix and matrix
+ * Sizes as in BLAS; workspace with each routine.
+ * @{ */
+
+/** C = alpha op(A) op(B) + beta C. op(A): m x k, op(B): k x n, C: m x n; lda >= max(1, rows of A as stored), ldb alike,
+ * ldc >= max(1, m). k = 0 or alpha = 0: C = beta C.
+ * Workspace: real types none. Complex types, where the shape makes it pay and the result policy is fast: rungs "3m..." the
+ * real and imaginary parts of panels, for three real products in place of four; last rung "plain" none. The imaginary
+ * parts of the three-product rungs are accurate relative to the norms, not element by element.
+ * Source: Van Zee, Smith, "Implementing high-performance complex matrix multiplication via the 3m and 4m methods", 2017. */
+JALLOC_API jstatus_t jblas_sgemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
+                                 int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda, const float *b,
+                                 int64_t ldb, const float *beta, float *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_dgemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
+                                 int64_t n, int64_t k, const double *alpha, const double *a, int64_t lda,
+                                 const double *b, int64_t ldb, const double *beta, double *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_cgemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
+                                 int64_t n, int64_t k, const jcomplex_f32_t *alpha, const jcomplex_f32_t *a,
+                                 int64_t lda, const jcomplex_f32_t *b, int64_t ldb, const jcomplex_f32_t *beta,
+                                 jcomplex_f32_t *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_zgemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
+                                 int64_t n, int64_t k, const jcomplex_f64_t *alpha, const jcomplex_f64_t *a,
+                                 int64_t lda, const jcomplex_f64_t *b, int64_t ldb, const jcomplex_f64_t *beta,
+                                 jcomplex_f64_t *c, int64_t ldc);
+
+/** C = alpha A B + beta C (left) or alpha B A + beta C (right). A: symmetric of order m (left) or n (right), one triangle
+ * read; B, C: m x n. Workspace: none. */
+JALLOC_API jstatus_t jblas_ssymm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+                                 const float *alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
+                                 const float *beta, float *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_dsymm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+                                 const double *alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
+                                 const double *beta, double *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_csymm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+                                 const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
+                                 const jcomplex_f32_t *b, int64_t ldb, const jcomplex_f32_t *beta, jcomplex_f32_t *c,
+                                 int64_t ldc);
+JALLOC_API jstatus_t jblas_zsymm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+                                 const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
+                                 const jcomplex_f64_t *b, int64_t ldb, const jcomplex_f64_t *beta, jcomplex_f64_t *c,
+                                 int64_t ldc);
+
+/** As jblas_zsymm with A Hermitian; imaginary parts of its diagonal are taken as 0. Workspace: none. */
+JALLOC_API jstatus_t jblas_chemm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+                                 const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
+                                 const jcomplex_f32_t *b, int64_t ldb, const jcomplex_f32_t *beta, jcomplex_f32_t *c,
+                                 int64_t ldc);
+JALLOC_API jstatus_t jblas_zhemm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+                                 const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
+                                 const jcomplex_f64_t *b, int64_t ldb, const jcomplex_f64_t *beta, jcomplex_f64_t *c,
+                                 int64_t ldc);
+
+/** C = alpha A A^T + beta C (trans N: A is n x k) or alpha A^T A + beta C (T: A is k x n). C: symmetric of order n, one
+ * triangle updated. The conjugate transpose is an invalid value for complex types. Workspace: none. */
+JALLOC_API jstatus_t jblas_ssyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                 const float *alpha, const float *a, int64_t lda, const float *beta, float *c,
+                                 int64_t ldc);
+JALLOC_API jstatus_t jblas_dsyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                 const double *alpha, const double *a, int64_t lda, const double *beta, double *c,
+                                 int64_t ldc);
+JALLOC_API jstatus_t jblas_csyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                 const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
+                                 const jcomplex_f32_t *beta, jcomplex_f32_t *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_zsyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                 const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
+                                 const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc);
+
+/** C = alpha A A^H + beta C (trans N: A is n x k) or alpha A^H A + beta C (C: A is k x n), alpha and beta real. C:
+ * Hermitian of order n, one triangle updated, imaginary parts of the diagonal set to 0. The plain transpose is an
+ * invalid value. Workspace: none. */
+JALLOC_API jstatus_t jblas_cherk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                 const float *alpha, const jcomplex_f32_t *a, int64_t lda, const float *beta,
+                                 jcomplex_f32_t *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_zherk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                 const double *alpha, const jcomplex_f64_t *a, int64_t lda, const double *beta,
+                                 jcomplex_f64_t *c, int64_t ldc);
+
+/** B = alpha op(A) B (left) or alpha B op(A) (right), in place. A: triangular of order m (left) or n (right); B: m x n.
+ * alpha = 0: B = 0. Workspace: none. */
+JALLOC_API jstatus_t jblas_strmm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+                                 jblas_diagonal_t diag, int64_t m, int64_t n, const float *alpha, const float *a,
+                                 int64_t lda, float *b, int64_t ldb);
+JALLOC_API jstatus_t jblas_dtrmm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+                                 jblas_diagonal_t diag, int64_t m, int64_t n, const double *alpha, const double *a,
+                                 int64_t lda, double *b, int64_t ldb);
+JALLOC_API jstatus_t jblas_ctrmm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+                                 jblas_diagonal_t diag, int64_t m, int64_t n, const jcomplex_f32_t *alpha,
+                                 const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b, int64_t ldb);
+JALLOC_API jstatus_t jblas_ztrmm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+                                 jblas_diagonal_t diag, int64_t m, int64_t n, const jcomplex_f64_t *alpha,
+                                 const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b, int64_t ldb);
+
+/** Solves op(A) X = alpha B (left) or X op(A) = alpha B (right); X overwrites B. A: triangular of order m (left) or n
+ * (right), lda >= max(1, order); B: m x n, ldb >= max(1, m). alpha = 0: B = 0. Whether A is singular is not tested.
+ * Workspace: rungs "inverse..." the inverted diagonal blocks of A, ready for matrix products; last rung "substitution"
+ * none. Shapes that would gain nothing have the last rung alone. Memory error: B unchanged. */
+JALLOC_API jstatus_t jblas_strsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+                                 jblas_diagonal_t diag, int64_t m, int64_t n, const float *alpha, const float *a,
+                                 int64_t lda, float *b, int64_t ldb);
+JALLOC_API jstatus_t jblas_dtrsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+                                 jblas_diagonal_t diag, int64_t m, int64_t n, const double *alpha, const double *a,
+                                 int64_t lda, double *b, int64_t ldb);
+JALLOC_API jstatus_t jblas_ctrsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+                                 jblas_diagonal_t diag, int64_t m, int64_t n, const jcomplex_f32_t *alpha,
+                                 const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b, int64_t ldb);
+JALLOC_API jstatus_t jblas_ztrsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+                                 jblas_diagonal_t diag, int64_t m, int64_t n, const jcomplex_f64_t *alpha,
+                                 const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b, int64_t ldb);
+
+/** @} @name Extensions
+ * Beyond BLAS.
+ * @{ */
+
+/** A = A^-1 in place, one triangle; the other is not touched. A: triangular of order n, lda >= max(1, n).
+ * info: 0, or i > 0 (1-based): diagonal element i is zero, A is unchanged; the status is success all the same. info is a
+ * result, it follows the pointer mode.
+ * Workspace: rungs "inverse..." inverted diagonal blocks; last rung "substitution" none. */
+JALLOC_API jstatus_t jblas_strtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, float *a,
+                                  int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jblas_dtrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, double *a,
+                                  int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jblas_ctrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n,
+                                  jcomplex_f32_t *a, int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jblas_ztrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n,
+                                  jcomplex_f64_t *a, int64_t lda, int64_t *info);
+
+/** C = alpha op(A) + beta op(B). C: m x n, op(A), op(B): m x n. alpha = 0: A is not read; beta = 0: B is not read. C may be
+ * A (with lda = ldc) where A is not transposed, and B likewise; otherwise overlap is not allowed. Workspace: none. */
+JALLOC_API jstatus_t jblas_sgeam(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
+                                 int64_t n, const float *alpha, const float *a, int64_t lda, const float *beta,
+                                 const float *b, int64_t ldb, float *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_dgeam(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
+                                 int64_t n, const double *alpha, const double *a, int64_t lda, const double *beta,
+                                 const double *b, int64_t ldb, double *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_cgeam(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
+                                 int64_t n, const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
+                                 const jcomplex_f32_t *beta, const jcomplex_f32_t *b, int64_t ldb, jcomplex_f32_t *c,
+                                 int64_t ldc);
+JALLOC_API jstatus_t jblas_zgeam(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
+                                 int64_t n, const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
+                                 const jcomplex_f64_t *beta, const jcomplex_f64_t *b, int64_t ldb, jcomplex_f64_t *c,
+                                 int64_t ldc);
+
+/** batch_count products of one shape: C[i] = alpha op(A[i]) op(B[i]) + beta C[i]. a, b and c are arrays of pointers, read in
+ * stream order: they must stay valid until the stream has passed, as the matrices do. The C[i] must not overlap each
+ * other; pointers in the arrays are not checked. Workspace: none. */
+JALLOC_API jstatus_t jblas_sgemm_batched(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb,
+                                         int64_t m, int64_t n, int64_t k, const float *alpha, const float *const a[],
+                                         int64_t lda, const float *const b[], int64_t ldb, const float *beta,
+                                         float *const c[], int64_t ldc, int64_t batch_count);
+JALLOC_API jstatus_t jblas_dgemm_batched(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb,
+                                         int64_t m, int64_t n, int64_t k, const double *alpha, const double *const a[],
+                                         int64_t lda, const double *const b[], int64_t ldb, const double *beta,
+                                         double *const c[], int64_t ldc, int64_t batch_count);
+JALLOC_API jstatus_t jblas_cgemm_batched(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb,
+                                         int64_t m, int64_t n, int64_t k, const jcomplex_f32_t *alpha,
+                                         const jcomplex_f32_t *const a[], int64_t lda, const jcomplex_f32_t *const b[],
+                                         int64_t ldb, const jcomplex_f32_t *beta, jcomplex_f32_t *const c[],
+                                         int64_t ldc, int64_t batch_count);
+JALLOC_API jstatus_t jblas_zgemm_batched(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb,
+                                         int64_t m, int64_t n, int64_t k, const jcomplex_f64_t *alpha,
+                                         const jcomplex_f64_t *const a[], int64_t lda, const jcomplex_f64_t *const b[],
+                                         int64_t ldb, const jcomplex_f64_t *beta, jcomplex_f64_t *const c[],
+                                         int64_t ldc, int64_t batch_count);
+
+/** As jblas_dgemm_batched with matrix i at a + i * stride_a, b + i * stride_b, c + i * stride_c (elements). Strides may be 0
+ * or negative for a and b (0: one matrix for all); stride_c must keep the matrices apart: |stride_c| >= ldc * n where
+ * batch_count > 1, or invalid size. Workspace: none. */
+JALLOC_API jstatus_t jblas_sgemm_strided_batched(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb,
+                                                 int64_t m, int64_t n, int64_t k, const float *alpha, const float *a,
+                                                 int64_t lda, int64_t stride_a, const float *b, int64_t ldb,
+                                                 int64_t stride_b, const float *beta, float *c, int64_t ldc,
+                                                 int64_t stride_c, int64_t batch_count);
+JALLOC_API jstatus_t jblas_dgemm_strided_batched(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb,
+                                                 int64_t m, int64_t n, int64_t k, const double *alpha, const double *a,
+                                                 int64_t lda, int64_t stride_a, const double *b, int64_t ldb,
+                                                 int64_t stride_b, const double *beta, double *c, int64_t ldc,
+                                                 int64_t stride_c, int64_t batch_count);
+JALLOC_API jstatus_t jblas_cgemm_strided_batched(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb,
+                                                 int64_t m, int64_t n, int64_t k, const jcomplex_f32_t *alpha,
+                                                 const jcomplex_f32_t *a, int64_t lda, int64_t stride_a,
+                                                 const jcomplex_f32_t *b, int64_t ldb, int64_t stride_b,
+                                                 const jcomplex_f32_t *beta, jcomplex_f32_t *c, int64_t ldc,
+                                                 int64_t stride_c, int64_t batch_count);
+JALLOC_API jstatus_t jblas_zgemm_strided_batched(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb,
+                                                 int64_t m, int64_t n, int64_t k, const jcomplex_f64_t *alpha,
+                                                 const jcomplex_f64_t *a, int64_t lda, int64_t stride_a,
+                                                 const jcomplex_f64_t *b, int64_t ldb, int64_t stride_b,
+                                                 const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc,
+                                                 int64_t stride_c, int64_t batch_count);
+
+/** @} @name Solvers
+ * From LAPACK.
+ * @{ */
+
+/** Cholesky factorization A = U^H U (upper) or L L^H (lower) in place, one triangle; the other is not touched. A: symmetric
+ * or Hermitian positive definite of order n, lda >= max(1, n).
+ * info: 0, or i > 0 (1-based): the leading minor of order i is not positive definite and the factorization stopped there;
+ * the status is success all the same. info is a result, it follows the pointer mode.
+ * Workspace: rungs "inverse..." inverted diagonal blocks for the solves inside; last rung "substitution" none. */
+JALLOC_API jstatus_t jblas_spotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, float *a, int64_t lda,
+                                  int64_t *info);
+JALLOC_API jstatus_t jblas_dpotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, double *a, int64_t lda,
+                                  int64_t *info);
+JALLOC_API jstatus_t jblas_cpotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, jcomplex_f32_t *a, int64_t lda,
+                                  int64_t *info);
+JALLOC_API jstatus_t jblas_zpotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, jcomplex_f64_t *a, int64_t lda,
+                                  int64_t *info);
+
+/** Solves A X = B with the factor that jblas_dpotrf left in A; X overwrites B. B: n x nrhs, ldb >= max(1, n).
+ * Workspace: as jblas_dtrsm with the same A and B. */
+JALLOC_API jstatus_t jblas_spotrs(jhandle_t *handle, jblas_fill_t uplo, int64_t n, int64_t nrhs, const float *a,
+                                  int64_t lda, float *b, int64_t ldb);
+JALLOC_API jstatus_t jblas_dpotrs(jhandle_t *handle, jblas_fill_t uplo, int64_t n, int64_t nrhs, const double *a,
+                                  int64_t lda, double *b, int64_t ldb);
+JALLOC_API jstatus_t jblas_cpotrs(jhandle_t *handle, jblas_fill_t uplo, int64_t n, int64_t nrhs,
+                                  const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b, int64_t ldb);
+JALLOC_API jstatus_t jblas_zpotrs(jhandle_t *handle, jblas_fill_t uplo, int64_t n, int64_t nrhs,
+                                  const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b, int64_t ldb);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
