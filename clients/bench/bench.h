@@ -21,7 +21,7 @@
 #include <time.h>
 
 #define BENCH_MAX_SAMPLES 401
-#define BENCH_MIN_SAMPLES 5
+#define BENCH_MIN_SAMPLES 3 /* of calls that take seconds */
 #define BENCH_SAMPLE_SECONDS 20e-6 /* a sample is at least this long: a thousand times what reading the clock costs */
 
 /* Seconds of the monotonic clock. */
@@ -62,10 +62,9 @@ static inline double bench_sample_(bench_function_t function, void *context, siz
     return (bench_now() - start) / (double)repeat;
 }
 
-/* How often a call must be repeated to fill a sample; warms up on the way. */
+/* How often a call must be repeated to fill a sample; warms up on the way, once if that is long enough. */
 static inline size_t bench_calibrate_(bench_function_t function, void *context) {
     size_t repeat = 1;
-    bench_sample_(function, context, 1);
     while (bench_sample_(function, context, repeat) * (double)repeat < BENCH_SAMPLE_SECONDS && repeat < (1u << 24))
         repeat *= 2;
     return repeat;
