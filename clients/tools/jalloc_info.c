@@ -161,7 +161,12 @@ static bool show_environment(void) {
 static void show_cblas(void) {
     section_begin("cblas");
 #ifdef JALLOC_HAVE_JBLAS
-    row_begin("cblas");
+    row_begin(jblas_cblas_name());
+    field_text("integers", "%d bits", jblas_cblas_int_bits());
+    row_end();
+#else
+    row_begin("none");
+    field_text("reason", "jalloc was built without libjblas");
     row_end();
 #endif
     section_end();

@@ -85,16 +85,18 @@ static bool operand_size(operand_t *x) {
     } else if (!times((size_t)(step > 0 ? step : 1), x->columns > 0 ? x->columns : 1, &one)) {
         return false;
     }
-    if (!times((size_t)(x->batch > 1 ? x->batch - 1 : 0), x->stride, &all) || one > SIZE_MAX / 2 || all > SIZE_MAX / 2)
+    if (!times((size_t)(x->batch > 1 ? x->batch - 1 : 0), x->stride < 0 ? -x->stride : x->stride, &all) ||
+        one > SIZE_MAX / 2 || all > SIZE_MAX / 2)
         return false;
     x->elements = one + all;
+    x->origin = x->stride < 0 ? all : 0;
     return true;
 }
 
 /* Memory for one operand, and random numbers in all of it. */
 static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
     size_t element = type_bytes(p->type), slots = x->written ? p->slots : 1, bytes;
-    if (x->stride < 0 || !operand_size(x) || __builtin_mul_overflow(x->elements, element * slots, &bytes) ||
+    if (!operand_size(x) || __builtin_mul_overflow(x->elements, element * slots, &bytes) ||
         bytes > (size_t)1 << 46)
         return false;
     size_t matrices = slots * (size_t)(x->batch > 0 ? x->batch : 1);
@@ -112,7 +114,7 @@ static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
     for (size_t slot = 0; slot < slots; slot++)
         for (int64_t batch = 0; batch < x->batch; batch++)
             x->pointers[slot * (size_t)x->batch + (size_t)batch] =
-                x->data + (slot * x->elements + (size_t)(batch * x->stride)) * element;
+                x->data + (slot * x->elements + x->origin + (size_t)(batch * x->stride)) * element;
     return true;
 }
 
@@ -164,7 +166,7 @@ void problem_select(problem_t *p, size_t slot) {
     for (int i = 0; i < OPERANDS; i++) {
         operand_t *x = &p->operand[i];
         size_t own = x->written ? slot : 0;
-        *place[i] = x->data ? x->data + own * x->elements * type_bytes(p->type) : NULL;
+        *place[i] = x->data ? x->data + (own * x->elements + x->origin) * type_bytes(p->type) : NULL;
         *pointers[i] = x->pointers ? x->pointers + own * (size_t)x->batch : NULL;
     }
 }

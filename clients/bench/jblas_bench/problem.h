@@ -36,6 +36,7 @@ typedef struct operand {
     int64_t ld;
     int64_t stride, batch; /* elements from one matrix of a batch to the next; how many */
     size_t elements;       /* of one slot, gaps included */
+    size_t origin;         /* where in its slot the first matrix of a batch begins: not at 0 when the stride is negative */
     char *data;
     char *pristine;        /* of what is written */
     void **pointers;       /* to each matrix of each slot, for pointer batches */
@@ -104,7 +105,7 @@ static inline size_t operand_index(const operand_t *operand, int64_t i, int64_t 
     int64_t place = !operand->vector   ? i + j * operand->ld
                     : operand->ld >= 0 ? i * operand->ld
                                        : (i - operand->rows + 1) * operand->ld;
-    return (size_t)(place + p * operand->stride);
+    return operand->origin + (size_t)(place + p * operand->stride);
 }
 
 /* The slow ways, in reference.c; a routine's row names one. */

@@ -147,9 +147,11 @@ static value_t element(const problem_t *p, int which, int64_t i) {
     return view_at(&view, i, 0);
 }
 static long double magnitude_1(value_t x) { return fabsl(creall(x)) + fabsl(cimagl(x)); }
+/* The BLAS has asum, iamax and scal see no elements where the increment is negative. */
+static int64_t length_forward(const problem_t *p) { return p->options->incx < 0 ? 0 : p->options->n; }
 
 void reference_asum(problem_t *p, value_t **want) {
-    for (int64_t i = 0; i < p->options->n; i++)
+    for (int64_t i = 0; i < length_forward(p); i++)
         want[OPERANDS][0] += magnitude_1(element(p, 1, i));
 }
 void reference_nrm2(problem_t *p, value_t **want) {
@@ -160,7 +162,7 @@ void reference_nrm2(problem_t *p, value_t **want) {
 }
 /* The largest magnitude: the answer is right if the element it names has it. */
 void reference_iamax(problem_t *p, value_t **want) {
-    for (int64_t i = 0; i < p->options->n; i++)
+    for (int64_t i = 0; i < length_forward(p); i++)
         if (magnitude_1(element(p, 1, i)) > creall(want[OPERANDS][0]))
             want[OPERANDS][0] = magnitude_1(element(p, 1, i));
 }
@@ -188,7 +190,7 @@ void reference_swap(problem_t *p, value_t **want) {
         want[1][operand_index(&p->operand[1], i, 0, 0)] = element(p, 2, i);
 }
 void reference_scal(problem_t *p, value_t **want) {
-    for (int64_t i = 0; i < p->options->n; i++)
+    for (int64_t i = 0; i < length_forward(p); i++)
         want[1][operand_index(&p->operand[1], i, 0, 0)] *= alpha_of(p);
 }
 
@@ -355,7 +357,7 @@ static void compare_operand(const problem_t *p, int which, const value_t *want, 
 }
 
 static void compare_result(const problem_t *p, value_t want, difference_t *d) {
-    int64_t n = p->options->n, index = p->result.index;
+    int64_t n = length_forward(p), index = p->result.index;
     if (p->routine->reference != reference_iamax)
         difference_add(d, value_load(type_is_single(p->type) ? JDATATYPE_F32_C : JDATATYPE_F64_C, &p->result, 0), want);
     else if (n <= 0 ? index != 0 : index < 1 || index > n)
