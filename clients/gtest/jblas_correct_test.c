@@ -79,6 +79,35 @@ JTEST(JblasCorrect, LevelThreeAroundBlockBoundaries) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* C may be A or B where they are not transposed. */
+JTEST(JblasCorrect, GeamInPlace) {
+    enum { M = 37, N = 21, LD = 40 };
+    static double a[LD * N], b[LD * N], c[LD * N], want[LD * N];
+    jhandle_t *handle = make_handle();
+    for (int round = 0; round < 8; ++round) {
+        const jblas_operation_t operation = round & 1 ? JBLAS_TRANSPOSE : JBLAS_NO_TRANSPOSE;
+        const bool into_a = round & 2;
+        const double alpha = round & 4 ? 0 : 2, beta = 3, *other = b;
+        const int64_t other_ld = operation == JBLAS_NO_TRANSPOSE ? LD : N;
+        for (int i = 0; i < LD * N; ++i)
+            a[i] = jtest_random_double(-1, 1), b[i] = jtest_random_double(-1, 1);
+        memcpy(c, a, sizeof c);
+        memcpy(want, a, sizeof want);
+        for (int j = 0; j < N; ++j)
+            for (int i = 0; i < M; ++i) {
+                const double second = operation == JBLAS_NO_TRANSPOSE ? b[i + j * LD] : b[j + i * N];
+                want[i + j * LD] = into_a ? alpha * a[i + j * LD] + beta * second : alpha * second + beta * a[i + j * LD];
+            }
+        if (into_a)
+            JEXPECT_OK(jblas_dgeam(handle, JBLAS_NO_TRANSPOSE, operation, M, N, &alpha, c, LD, &beta, other, other_ld, c, LD));
+        else
+            JEXPECT_OK(jblas_dgeam(handle, operation, JBLAS_NO_TRANSPOSE, M, N, &alpha, other, other_ld, &beta, c, LD, c, LD));
+        for (int i = 0; i < LD * N; ++i)
+            JASSERT_NEAR(c[i], want[i], 1e-14);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* ---- NaN and infinity ------------------------------------------------------------------------------------------- */
 
 static bool is_nan(wide_t a) { return isnan(__real__ a) || isnan(__imag__ a); }
@@ -110,8 +139,8 @@ static bool poison(blas_case_t *c, long double value) {
 /* What the reference says is NaN is NaN, what it says is not finite is not, and where nothing is solved the rest is finite:
  * a solve by inverted blocks may spread a NaN within the column that it is in, as 0 * NaN is NaN. */
 JTEST_EACH_FUNCTION(JblasNan, ReachesWhatDependsOnIt) {
-    if (strcmp(param->routine->name, "iamax") == 0 || strcmp(param->routine->name, "potrf") == 0)
-        return; /* of their own, below and in jblas_solver_test.c */
+    if (strcmp(param->routine->name, "potrf") == 0)
+        return; /* in jblas_solver_test.c */
     const bool spreads = strchr(param->routine->signature, 'U') && param->routine->level >= 2;
     jhandle_t *handle = make_handle();
     for (int64_t i = jtest_iterations(16); i > 0 && !jtest_has_failure(); --i) {
@@ -123,8 +152,10 @@ JTEST_EACH_FUNCTION(JblasNan, ReachesWhatDependsOnIt) {
         c->function->routine->reference(c);
         for (int which = 0; which < BLAS_OPERANDS; ++which) {
             const blas_operand_t *o = &c->operand[which];
-            if (!o->written || o->element == WIDE_I64)
+            if (!o->written)
                 continue;
+            if (o->element == WIDE_I64) /* iamax finds it */
+                JEXPECT_TRUE(wide_get(o->data, WIDE_I64, 0) == *o->want[0].e);
             for (int64_t column = 0; column < o->columns; ++column)
                 for (int64_t row = 0; row < o->rows; ++row) {
                     if (!blas_is_part(o, row, column))

@@ -174,10 +174,10 @@ static void want_value(blas_case_t *c, int which, long double value, int64_t dep
     c->depth = depth;
 }
 
-static void reference_asum(blas_case_t *c) {
+static void reference_asum(blas_case_t *c) { /* as in BLAS: a negative increment is no vector */
     wide_matrix_t x = load(c, 0, 0, GENERAL);
     long double sum = 0;
-    for (int64_t i = 0; i < x.rows; ++i)
+    for (int64_t i = 0; i < x.rows && c->operand[0].ld > 0; ++i)
         sum += wide_abs(x.e[i]);
     want_value(c, 1, sum, c->n);
 }
@@ -188,14 +188,15 @@ static void reference_nrm2(blas_case_t *c) { /* long double has the exponents fo
         sum += __real__ x.e[i] * __real__ x.e[i] + __imag__ x.e[i] * __imag__ x.e[i];
     want_value(c, 1, sqrtl(sum), c->n);
 }
-static void reference_iamax(blas_case_t *c) { /* |re| + |im| rounded as the type rounds it, so that ties are its ties */
+/* |re| + |im| rounded as the type rounds it, so that ties are its ties. A NaN is larger than everything. */
+static void reference_iamax(blas_case_t *c) {
     wide_matrix_t x = load(c, 0, 0, GENERAL);
     const bool narrow = wide_epsilon(c->operand[0].element) > 1e-10;
     double largest = -1;
     int64_t place = 0;
-    for (int64_t i = 0; i < x.rows; ++i) {
+    for (int64_t i = 0; i < x.rows && c->operand[0].ld > 0; ++i) {
         const double size = narrow ? (double)(float)wide_abs(x.e[i]) : (double)wide_abs(x.e[i]);
-        if (size > largest)
+        if (!isnan(largest) && !(size <= largest))
             largest = size, place = i + 1;
     }
     want_value(c, 1, place, 0);
@@ -211,6 +212,8 @@ static void reference_swap(blas_case_t *c) {
     memset(c->operand[0].want[0].bound, 0, sizeof(long double) * (size_t)c->n);
 }
 static void reference_scal(blas_case_t *c) {
+    if (c->operand[0].ld < 0) /* as in BLAS: nothing is done */
+        c->operand[0].written = false;
     want_product(c, 0, 0, c->alpha, load(c, 0, 0, GENERAL), one(c), 0);
 }
 static void reference_axpy(blas_case_t *c) { want_product(c, 1, 0, c->alpha, load(c, 0, 0, GENERAL), one(c), 1); }
