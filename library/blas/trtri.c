@@ -12,13 +12,14 @@ void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *a
     jdatatype_t type = args->head.type;
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
     int64_t half = ji_factor_half(args->n);
-    if (args->n > JI_FACTOR_BASE) {
+    ji_matmat_t solve = {.head = args->head, .side = JBLAS_LEFT, .m = half, .n = args->n - half}; /* the largest one */
+    if (args->n > JI_FACTOR_BASE && ji_triangle_pays(&solve)) {
         size_t bytes = ji_triangle_bytes(type, half < JI_TRIANGLE_MAX_ORDER ? half : JI_TRIANGLE_MAX_ORDER);
         jplan_add(plan, "inverse", 1, 0, 1, &bytes);
-    }
-    if (half > JI_TRIANGLE_SMALL_LEAF) {
-        size_t bytes = ji_triangle_bytes(type, JI_TRIANGLE_SMALL_LEAF);
-        jplan_add(plan, "inverse-64", 2, 0, 1, &bytes);
+        if (half > JI_TRIANGLE_SMALL_LEAF) {
+            bytes = ji_triangle_bytes(type, JI_TRIANGLE_SMALL_LEAF);
+            jplan_add(plan, "inverse-64", 2, 0, 1, &bytes);
+        }
     }
     jplan_add(plan, "in-place", 0, 0, 0, NULL);
 }

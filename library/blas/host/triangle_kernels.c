@@ -18,10 +18,12 @@
  * The packed triangle is read from front to back, once for each strip. Substitution inside the 8 x 8 block would be a
  * chain of 8 dependent steps; its inverse is a product without one.
  *
- * The code is written once, with the compilers' vector extension, and compiled for AVX-512, for AVX2 with FMA, and for
- * what the build assumes; the processor at hand chooses. One thread does it: strips could be spread over threads of ours, but beside the
- * threads of a CBLAS, which spin for a while after each product, that was measured to be slower by far; the products
- * between the leaves are where more threads come in. */
+ * The code is written once, with the compilers' vector extension, and compiled for AVX-512 and for AVX2 with FMA; the
+ * processor at hand chooses. On another processor inversion does not pay, so these primitives are never run.
+ *
+ * One thread does it. Strips could be spread over threads of ours, but beside the threads of a CBLAS, which spin for a
+ * while after each product, that was measured to be slower by far; the products between the leaves are where more
+ * threads come in. */
 
 #include "blas/triangle.h"
 
@@ -58,37 +60,36 @@ TRIANGLE_TABLE(avx512)
 #include "blas/host/triangle_types.h"
 TRIANGLE_TABLE(avx2)
 #endif
-#define KERNEL_TARGET
-#define KERNEL_VECTOR_BYTES 16
-#define KERNEL_ROWS 4
-#define KERNEL_SET plain
-#include "blas/host/triangle_types.h"
-TRIANGLE_TABLE(plain)
 
 static const triangle_kernels_t *triangle_choose(void) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f"))
+    if (JI_LIKELY(__builtin_cpu_supports("avx512f")))
         return triangle_avx512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return triangle_avx2;
 #endif
-    return triangle_plain;
+    return NULL;
 }
 
 static const triangle_kernels_t *triangle_for(jdatatype_t type) {
-    static const triangle_kernels_t *_Atomic chosen;
-    const triangle_kernels_t *kernels = chosen;
-    if (JI_UNLIKELY(kernels == NULL))
-        chosen = kernels = triangle_choose();
-    return kernels + type;
+    return triangle_choose() + type; /* pays() was asked, so there are some */
 }
 
-/* Measured: what the kernels cost is that of a full strip for each part of one, so a few right-hand sides do not pay; nor
- * do triangles of a few unknowns, which are all diagonal block. The plain kernels are no faster than a good CBLAS. */
+/* Measured beside OpenBLAS. A part of a strip costs as much as a full one, so a few right-hand sides do not pay; nor do
+ * triangles that are nearly all diagonal block. With AVX2 the registers hold half as many accumulators: there a good
+ * substitution of floats is not beaten. Without either, the vector extension gains nothing. */
 bool ji_triangle_pays(const ji_matmat_t *args) {
+    const triangle_kernels_t *kernels = triangle_choose();
+    jdatatype_t type = args->head.type;
     int64_t order = args->side == JBLAS_LEFT ? args->m : args->n, rhs = args->side == JBLAS_LEFT ? args->n : args->m;
-    int64_t least_bytes = ji_is_complex(args->head.type) ? TRIANGLE_ROW_BYTES : TRIANGLE_ROW_BYTES / 2;
-    return order >= 8 && rhs >= least_bytes / (int64_t)ji_sizeof(args->head.type);
+    int64_t strip = TRIANGLE_ROW_BYTES / (int64_t)ji_sizeof(type);
+    if (kernels == NULL)
+        return false;
+#if defined(__x86_64__)
+    if (kernels == triangle_avx2)
+        return type != JDATATYPE_F32 && order >= 32 && rhs >= 2 * strip;
+#endif
+    return order >= 8 && rhs >= (ji_is_complex(type) ? strip : strip / 2);
 }
 
 void ji_host_triangle_invert(void *block) {
