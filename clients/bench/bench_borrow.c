@@ -5,10 +5,10 @@
  * sizes with the C library's malloc, mimalloc and jemalloc.
  *
  * Nothing touches the memory: page faults, which a malloc that goes to the system brings with it and a workspace does
- * not, are left out, to the peers' advantage. The handle is in manual mode, as in a program that cares. The two peers that
- * are not the C library are loaded at run time under their own names, so the program's own malloc stays what it was; one
- * that is not installed is named as absent. Their thread-local data needs more room than the loader keeps in reserve
- * unless it is told before the program starts: that is why the program starts itself again once.
+ * not, are left out, to the peers' advantage. The handle is in manual mode, as in a program that cares. The two peers
+ * that are not the C library are loaded at run time under their own names, so the program's own malloc stays what it
+ * was; one that is not installed is named as absent. Their thread-local data needs more room than the loader keeps in
+ * reserve unless it is told before the program starts: that is why the program starts itself again once.
  *
  * Aims: at most 4 ns, and at least 10 times cheaper than any peer from 64 KiB up. */
 
@@ -147,7 +147,8 @@ int main(int argc, char **argv) {
             double ours = 1e9; /* the lowest median of the comparisons: a busy neighbour only ever adds */
             for (int p = 0; p < PEERS; p++) {
                 job_t job = {handle, &peers[p], sizes[s]};
-                results[p] = bench_compare(forms[f].ours, &job, peers[p].allocate ? forms[f].theirs : NULL, &job, seconds);
+                results[p] =
+                    bench_compare(forms[f].ours, &job, peers[p].allocate ? forms[f].theirs : NULL, &job, seconds);
                 ours = results[p].ours < ours ? results[p].ours : ours;
             }
             slowest = ours > slowest ? ours : slowest;
@@ -164,8 +165,9 @@ int main(int argc, char **argv) {
             }
             puts("");
         }
-    printf("slowest borrow and release: %.2f ns (aim: at most 4); least ratio from 64 KiB up: %.1f (aim: at least 10)\n",
-           slowest / CALLS * 1e9, least_ratio);
+    printf(
+        "slowest borrow and release: %.2f ns (aim: at most 4); least ratio from 64 KiB up: %.1f (aim: at least 10)\n",
+        slowest / CALLS * 1e9, least_ratio);
 
     jhandle_stats_t stats = {.struct_size = sizeof stats};
     status = jhandle_get_stats(handle, &stats);

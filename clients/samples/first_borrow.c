@@ -3,9 +3,9 @@
 
 /* First borrow: temporary memory for the length of one scope.
  *
- * The median of a series needs the values in order, and the caller wants the series left alone: so a copy is sorted. The
- * copy lives in the handle's workspace. The first call makes the workspace grow; every later call that needs no more
- * costs a few nanoseconds and no allocation. The guard `ws` ends the borrow wherever the scope is left. */
+ * The median of a series needs the values in order, and the caller wants the series left alone: so a copy is sorted.
+ * The copy lives in the handle's workspace. The first call makes the workspace grow; every later call that needs no
+ * more costs a few nanoseconds and no allocation. The guard `ws` ends the borrow wherever the scope is left. */
 
 #include <stdlib.h>
 #include <string.h>

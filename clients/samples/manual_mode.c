@@ -3,9 +3,10 @@
 
 /* Manual mode: the caller decides how much workspace there is, and the routine makes the best of it.
  *
- * One triangular solve is run with exactly what it asks for, with one granule less, with next to nothing, with the same
- * bytes in memory of the caller's own (user-owned mode), and in default mode again. With too little it does not fail: it
- * takes a slower way and says so by the status "perf degraded", which is not an error. The answers agree to rounding. */
+ * One triangular solve is run with exactly what it asks for, with one granule less, with next to nothing, with the
+ * same bytes in memory of the caller's own (user-owned mode), and in default mode again. With too little it does not
+ * fail: it takes a slower way and says so by the status "perf degraded", which is not an error. The answers agree to
+ * rounding. */
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,9 +3,10 @@
 
 /* A handle that takes its workspace from the caller's own allocator.
  *
- * An application with a memory pool of its own does not want a library to go past it. Here the pool is an arena of fixed
- * size; two functions make it a jallocator_t, and a handle made with it takes every workspace block from there. The arena
- * is also a bound: when it has no room the handle's growth fails, and the routine takes the way that needs less. */
+ * An application with a memory pool of its own does not want a library to go past it. Here the pool is an arena of
+ * fixed size; two functions make it a jallocator_t, and a handle made with it takes every workspace block from there.
+ * The arena is also a bound: when it has no room the handle's growth fails, and the routine takes the way that needs
+ * less. */
 
 #include <math.h>
 #include <stdlib.h>

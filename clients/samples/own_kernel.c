@@ -5,8 +5,8 @@
  *
  * With room for a copy the work is a copy and a blocked transposition. Without, the elements must be moved one by one
  * along the cycles of the permutation, which jumps through memory: right, but many times slower. The plan states both
- * ways and what they need, once; the size query and the borrow both read it, so they cannot disagree. The checks stand in
- * the order that every routine of jblas has: handle and sizes, query, quick return, pointers, borrow, run. */
+ * ways and what they need, once; the size query and the borrow both read it, so they cannot disagree. The checks stand
+ * in the order that every routine of jblas has: handle and sizes, query, quick return, pointers, borrow, run. */
 
 #include <stdlib.h>
 #include <time.h>
@@ -14,8 +14,8 @@
 #include "sample.h"
 
 typedef struct transpose_arguments {
-    double *a;       /* rows x columns on entry, columns x rows on exit; column-major, no gaps */
-    double *copy;    /* as many elements, or NULL for the way without */
+    double *a;    /* rows x columns on entry, columns x rows on exit; column-major, no gaps */
+    double *copy; /* as many elements, or NULL for the way without */
     int64_t rows, columns;
 } transpose_arguments_t;
 
@@ -32,7 +32,8 @@ static void transpose_by_copy(void *arguments) {
 }
 
 /* Element p = i + j rows belongs at p columns modulo (rows columns - 1). A cycle is moved when its smallest member is
- * met; to know whether p is the smallest one walks the cycle, and that is the price of having no memory to remember it. */
+ * met; to know whether p is the smallest one walks the cycle, and that is the price of having no memory to remember
+ * it. */
 static void transpose_by_cycles(void *arguments) {
     transpose_arguments_t *t = arguments;
     int64_t last = t->rows * t->columns - 1;
@@ -62,7 +63,8 @@ static jstatus_t transpose(jhandle_t *handle, int64_t rows, int64_t columns, dou
     if (jhandle_device(handle) == NULL)
         return JSTATUS_INVALID_HANDLE;
     if (rows < 0 || columns < 0)
-        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "transpose: %lld x %lld", (long long)rows, (long long)columns);
+        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "transpose: %lld x %lld", (long long)rows,
+                            (long long)columns);
 
     jplan_t plan;
     jplan_init(&plan, handle, "transpose", "mn", (int64_t[]){rows, columns});
@@ -81,9 +83,9 @@ static jstatus_t transpose(jhandle_t *handle, int64_t rows, int64_t columns, dou
     jstream_t *stream;
     jhandle_get_stream(handle, &stream);
     transpose_arguments_t arguments = {a, ws.ptr[0], rows, columns};
-    jstatus_t status = jstream_launch(jhandle_device(handle), stream,
-                                      ws.rung == 0 ? transpose_by_copy : transpose_by_cycles, &arguments,
-                                      sizeof arguments);
+    jstatus_t status =
+        jstream_launch(jhandle_device(handle), stream, ws.rung == 0 ? transpose_by_copy : transpose_by_cycles,
+                       &arguments, sizeof arguments);
     return status == JSTATUS_SUCCESS ? ws.status : status; /* the borrow ends here; the stream keeps the order */
 }
 

@@ -69,7 +69,8 @@ int main(void) {
         residual = fmax(residual, fabs(R[i]));
     jhandle_stats_t stats = {.struct_size = sizeof stats};
     TRY(jhandle_get_stats(handle, &stats));
-    printf("solved with %s: largest residual %.1e, %llu allocations and %llu slower ways during the calls, peak %zu bytes\n",
+    printf("solved with %s: largest residual %.1e, %llu allocations and %llu slower ways during the calls, peak %zu "
+           "bytes\n",
            jstatus_name(status), residual, (unsigned long long)stats.allocation_count,
            (unsigned long long)stats.degraded_count, stats.high_watermark_bytes);
     CLAIM(residual < 1e-12);

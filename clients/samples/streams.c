@@ -3,10 +3,10 @@
 
 /* Streams: one handle, two streams, and a workspace that both may use because the handle keeps them in order.
  *
- * A smoothing kernel uses a borrowed buffer. It is enqueued in one stream, the handle is moved to another stream, and it
- * is enqueued there too, with the same workspace. The host never waits in between: jhandle_set_stream() makes the second
- * stream wait, by an event, for the workspace's last use in the first. To prove it rather than hope for it, the first
- * stream stands behind a gate that the host opens only after everything was enqueued. */
+ * A smoothing kernel uses a borrowed buffer. It is enqueued in one stream, the handle is moved to another stream, and
+ * it is enqueued there too, with the same workspace. The host never waits in between: jhandle_set_stream() makes the
+ * second stream wait, by an event, for the workspace's last use in the first. To prove it rather than hope for it, the
+ * first stream stands behind a gate that the host opens only after everything was enqueued. */
 
 #include <math.h>
 #include <sched.h>

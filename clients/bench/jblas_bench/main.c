@@ -19,7 +19,8 @@ static int run(const options_t *options, const char *place) {
     }
     const routine_t *routine = routine_find(options->function);
     if (!routine) {
-        fprintf(stderr, "jblas-bench: %s%sunknown routine '%s'; --list shows them\n", before, between, options->function);
+        fprintf(stderr, "jblas-bench: %s%sunknown routine '%s'; --list shows them\n", before, between,
+                options->function);
         return 2;
     }
     char type = "sdcz"[options->type];

@@ -3,9 +3,10 @@
 
 /* Measuring: the call through jblas and the same call made directly, in turn, each sample on fresh operands; medians.
  *
- * A sample lasts at least some twenty microseconds, so that reading the clock does not count: a short call is made several
- * times per sample, each time on a slot of its own. The size query comes first, on the same handle, and is the only place
- * where operands are NULL. Counters are cleared after the warm-up, so what they show was done by the timed calls. */
+ * A sample lasts at least some twenty microseconds, so that reading the clock does not count: a short call is made
+ * several times per sample, each time on a slot of its own. The size query comes first, on the same handle, and is the
+ * only place where operands are NULL. Counters are cleared after the warm-up, so what they show was done by the timed
+ * calls. */
 
 #include "measure.h"
 
@@ -43,10 +44,8 @@ static jstatus_t set_workspace(jhandle_t *handle, const options_t *o, size_t ask
     switch (o->workspace) {
     case WORKSPACE_QUERY:
         return jhandle_set_workspace_size(handle, asked); /* a call that wants nothing leaves default mode */
-    case WORKSPACE_SIZE:
-        return jhandle_set_workspace_size(handle, o->workspace_bytes);
-    default:
-        return JSTATUS_SUCCESS;
+    case WORKSPACE_SIZE: return jhandle_set_workspace_size(handle, o->workspace_bytes);
+    default: return JSTATUS_SUCCESS;
     }
 }
 

@@ -8,17 +8,17 @@
 #include "problem.h"
 
 typedef struct measurement {
-    jstatus_t status;       /* of the calls */
-    char message[256];      /* where that is an error */
-    int rung;               /* the lowest way that a timed call took; -1: the routine has no plan */
-    size_t asked_bytes;     /* by the size query */
-    size_t capacity_bytes;  /* of the workspace */
-    size_t high_bytes;      /* most that was borrowed during the timed calls */
-    uint64_t allocations;   /* of workspace during the timed calls */
-    double seconds;         /* of one call, median; 0: not timed */
-    double direct_seconds;  /* of the direct call; 0: there is none */
-    double flops;           /* of one call */
-    bool verified;          /* then: */
+    jstatus_t status;      /* of the calls */
+    char message[256];     /* where that is an error */
+    int rung;              /* the lowest way that a timed call took; -1: the routine has no plan */
+    size_t asked_bytes;    /* by the size query */
+    size_t capacity_bytes; /* of the workspace */
+    size_t high_bytes;     /* most that was borrowed during the timed calls */
+    uint64_t allocations;  /* of workspace during the timed calls */
+    double seconds;        /* of one call, median; 0: not timed */
+    double direct_seconds; /* of the direct call; 0: there is none */
+    double flops;          /* of one call */
+    bool verified;         /* then: */
     long double error, bound;
 } measurement_t;
 

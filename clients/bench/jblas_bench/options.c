@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Options, from one table: a row says the name, what kind of value it takes and where the value goes. getopt's array, the
- * parsing and the help are made from it. Everything is parsed strictly: a benchmark of something else than was asked for is
- * worse than none. The names are those that the bench layer of the log (JALLOC_LAYER=2) writes. */
+/* Options, from one table: a row says the name, what kind of value it takes and where the value goes. getopt's array,
+ * the parsing and the help are made from it. Everything is parsed strictly: a benchmark of something else than was
+ * asked for is worse than none. The names are those that the bench layer of the log (JALLOC_LAYER=2) writes. */
 
 #include "options.h"
 
@@ -53,16 +53,15 @@ typedef struct choice {
     int number;
 } choice_t;
 
-static const choice_t types[] = {{"s", JDATATYPE_F32},     {"d", JDATATYPE_F64},     {"c", JDATATYPE_F32_C},
-                                 {"z", JDATATYPE_F64_C},   {"f32", JDATATYPE_F32},   {"f64", JDATATYPE_F64},
+static const choice_t types[] = {{"s", JDATATYPE_F32},       {"d", JDATATYPE_F64},       {"c", JDATATYPE_F32_C},
+                                 {"z", JDATATYPE_F64_C},     {"f32", JDATATYPE_F32},     {"f64", JDATATYPE_F64},
                                  {"f32_c", JDATATYPE_F32_C}, {"f64_c", JDATATYPE_F64_C}, {NULL, 0}};
 static const choice_t sides[] = {{"L", JBLAS_LEFT}, {"R", JBLAS_RIGHT}, {NULL, 0}};
 static const choice_t fills[] = {{"L", JBLAS_LOWER}, {"U", JBLAS_UPPER}, {NULL, 0}};
 static const choice_t operations[] = {
     {"N", JBLAS_NO_TRANSPOSE}, {"T", JBLAS_TRANSPOSE}, {"C", JBLAS_CONJUGATE_TRANSPOSE}, {NULL, 0}};
 static const choice_t diagonals[] = {{"N", JBLAS_NON_UNIT}, {"U", JBLAS_UNIT}, {NULL, 0}};
-static const choice_t policies[] = {
-    {"fast", JRESULT_POLICY_FAST}, {"same_bits", JRESULT_POLICY_SAME_BITS}, {NULL, 0}};
+static const choice_t policies[] = {{"fast", JRESULT_POLICY_FAST}, {"same_bits", JRESULT_POLICY_SAME_BITS}, {NULL, 0}};
 static const choice_t pointer_modes[] = {{"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
 
 typedef enum kind {
@@ -89,7 +88,8 @@ typedef struct option_row {
 #define AT(member) offsetof(options_t, member)
 #define SIZE_OF(member) sizeof(((options_t *)NULL)->member)
 static const option_row_t rows[] = {
-    {"function", 'f', KIND_TEXT, AT(function), SIZE_OF(function), NULL, "the routine, such as trsm; --list shows them all"},
+    {"function", 'f', KIND_TEXT, AT(function), SIZE_OF(function), NULL,
+     "the routine, such as trsm; --list shows them all"},
     {"type", 'r', KIND_CHOICE, AT(type), 0, types, "element type: s, d, c or z"},
     {"precision", 0, KIND_CHOICE, AT(type), 0, types, NULL},
     {"m", 'm', KIND_INTEGER, AT(m), 0, NULL, "rows"},
@@ -127,7 +127,8 @@ static const option_row_t rows[] = {
     {"json", 0, KIND_FLAG, AT(json), 0, NULL, "one JSON object per line instead of a table"},
     {"list", 0, KIND_FLAG, AT(list), 0, NULL, "show the routines and what each takes"},
     {"file", 0, KIND_TEXT, AT(file), SIZE_OF(file), NULL,
-     "run every line of a file (-: standard input), such as JALLOC_LAYER=2 writes; options here hold where a line is silent"},
+     "run every line of a file (-: standard input), such as JALLOC_LAYER=2 writes; options here hold where a line is "
+     "silent"},
     {"help", 'h', KIND_HELP, 0, 0, NULL, "this"},
 };
 #undef AT
@@ -184,8 +185,8 @@ static bool parse_scalar(const char *text, double *real, double *imaginary) {
 
 static bool parse_choice(const choice_t *choices, const char *text, int *number) {
     for (const choice_t *choice = choices; choice->word; choice++)
-        if (strcmp(choice->word, text) == 0 ||
-            (text[0] != '\0' && text[1] == '\0' && (choice->word[0] | 32) == (text[0] | 32) && choice->word[1] == '\0')) {
+        if (strcmp(choice->word, text) == 0 || (text[0] != '\0' && text[1] == '\0' &&
+                                                (choice->word[0] | 32) == (text[0] | 32) && choice->word[1] == '\0')) {
             *number = choice->number;
             return true;
         }
@@ -200,25 +201,18 @@ static bool parse_value(options_t *options, const option_row_t *row, const char 
             return false;
         strcpy(member, text);
         return true;
-    case KIND_INTEGER:
-        return parse_integer(text, member);
-    case KIND_COUNT:
-        return parse_integer(text, member) && *(int64_t *)member >= 0;
-    case KIND_REAL:
-        return parse_scalar(text, member, (double *)member + 1);
-    case KIND_IMAGINARY:
-        return parse_scalar(text, (double *)member + 1, NULL);
-    case KIND_CHOICE:
-        return parse_choice(row->choices, text, member);
+    case KIND_INTEGER: return parse_integer(text, member);
+    case KIND_COUNT: return parse_integer(text, member) && *(int64_t *)member >= 0;
+    case KIND_REAL: return parse_scalar(text, member, (double *)member + 1);
+    case KIND_IMAGINARY: return parse_scalar(text, (double *)member + 1, NULL);
+    case KIND_CHOICE: return parse_choice(row->choices, text, member);
     case KIND_WORKSPACE:
         options->workspace = strcmp(text, "default") == 0 ? WORKSPACE_DEFAULT
                              : strcmp(text, "query") == 0 ? WORKSPACE_QUERY
                                                           : WORKSPACE_SIZE;
         return options->workspace != WORKSPACE_SIZE ||
                (!jstatus_is_error(jconfig_parse_size(text, &options->workspace_bytes)) && options->workspace_bytes > 0);
-    default:
-        *(bool *)member = true;
-        return true;
+    default: *(bool *)member = true; return true;
     }
 }
 

@@ -16,8 +16,8 @@
 typedef enum workspace_kind { WORKSPACE_DEFAULT, WORKSPACE_QUERY, WORKSPACE_SIZE } workspace_kind_t;
 
 typedef struct options {
-    char function[32];  /* "trsm", "gemm", ... */
-    jdatatype_t type;   /* one of the first four */
+    char function[32]; /* "trsm", "gemm", ... */
+    jdatatype_t type;  /* one of the first four */
     int64_t m, n, k, nrhs, batch_count;
     int64_t lda, ldb, ldc, stride_a, stride_b, stride_c; /* perhaps UNSET */
     int64_t incx, incy;
@@ -37,8 +37,8 @@ typedef struct options {
 /* What is taken where nothing is said. */
 extern const options_t options_default;
 
-/* Reads arguments onto `options`; argv[0] is skipped. Returns -1 to go on, or the exit status: 0 after --help, 2 after a
- * message about what was not understood, which names `place` (a file's line; NULL: the command line). */
+/* Reads arguments onto `options`; argv[0] is skipped. Returns -1 to go on, or the exit status: 0 after --help, 2 after
+ * a message about what was not understood, which names `place` (a file's line; NULL: the command line). */
 int options_parse(options_t *options, int argc, char **argv, const char *place);
 
 /* The same for a line: words apart by blanks, perhaps beginning with the program's name. Changes the line. */

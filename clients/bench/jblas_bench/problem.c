@@ -18,31 +18,19 @@ size_t type_bytes(jdatatype_t type) { return jhandle_sizeof_datatype(type); }
 
 value_t value_load(jdatatype_t type, const void *array, size_t index) {
     switch (type) {
-    case JDATATYPE_F32:
-        return ((const float *)array)[index];
-    case JDATATYPE_F64:
-        return ((const double *)array)[index];
-    case JDATATYPE_F32_C:
-        return ((const jcomplex_f32_t *)array)[index];
-    default:
-        return ((const jcomplex_f64_t *)array)[index];
+    case JDATATYPE_F32: return ((const float *)array)[index];
+    case JDATATYPE_F64: return ((const double *)array)[index];
+    case JDATATYPE_F32_C: return ((const jcomplex_f32_t *)array)[index];
+    default: return ((const jcomplex_f64_t *)array)[index];
     }
 }
 
 void value_store(jdatatype_t type, void *array, size_t index, value_t value) {
     switch (type) {
-    case JDATATYPE_F32:
-        ((float *)array)[index] = (float)creall(value);
-        break;
-    case JDATATYPE_F64:
-        ((double *)array)[index] = (double)creall(value);
-        break;
-    case JDATATYPE_F32_C:
-        ((jcomplex_f32_t *)array)[index] = (jcomplex_f32_t)value;
-        break;
-    default:
-        ((jcomplex_f64_t *)array)[index] = (jcomplex_f64_t)value;
-        break;
+    case JDATATYPE_F32: ((float *)array)[index] = (float)creall(value); break;
+    case JDATATYPE_F64: ((double *)array)[index] = (double)creall(value); break;
+    case JDATATYPE_F32_C: ((jcomplex_f32_t *)array)[index] = (jcomplex_f32_t)value; break;
+    default: ((jcomplex_f64_t *)array)[index] = (jcomplex_f64_t)value; break;
     }
 }
 
@@ -96,8 +84,7 @@ static bool operand_size(operand_t *x) {
 /* Memory for one operand, and random numbers in all of it. */
 static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
     size_t element = type_bytes(p->type), slots = x->written ? p->slots : 1, bytes;
-    if (!operand_size(x) || __builtin_mul_overflow(x->elements, element * slots, &bytes) ||
-        bytes > (size_t)1 << 46)
+    if (!operand_size(x) || __builtin_mul_overflow(x->elements, element * slots, &bytes) || bytes > (size_t)1 << 46)
         return false;
     size_t matrices = slots * (size_t)(x->batch > 0 ? x->batch : 1);
     x->data = aligned_alloc(64, (bytes + 63) / 64 * 64);

@@ -3,12 +3,12 @@
 #ifndef JBLAS_BENCH_PROBLEM_H
 #define JBLAS_BENCH_PROBLEM_H
 
-/* One call made concrete: operands with numbers in them, scalars in the routine's type, and the routine's row, which knows
- * how to make the operands, call jblas, call the CBLAS, count the work and compute the answer the slow way.
+/* One call made concrete: operands with numbers in them, scalars in the routine's type, and the routine's row, which
+ * knows how to make the operands, call jblas, call the CBLAS, count the work and compute the answer the slow way.
  *
- * A timed sample makes several calls when one is short. Each of them must meet fresh operands (a triangular solve repeated
- * in place ends among denormal numbers), so what a call writes exists `slots` times, one after the other, beside one
- * pristine copy from which all are restored between samples:
+ * A timed sample makes several calls when one is short. Each of them must meet fresh operands (a triangular solve
+ * repeated in place ends among denormal numbers), so what a call writes exists `slots` times, one after the other,
+ * beside one pristine copy from which all are restored between samples:
  *
  *   operand->data       | slot 0: batch 0, batch 1, ... | slot 1 | ... | slot slots-1 |
  *   operand->pristine   | one slot |                                                      */
@@ -28,18 +28,18 @@ typedef enum fill {
 } fill_t;
 
 typedef struct operand {
-    bool present;          /* the routine has it */
-    bool vector;           /* then ld is the increment, rows the length, columns 1 */
-    bool written;          /* by the call */
+    bool present; /* the routine has it */
+    bool vector;  /* then ld is the increment, rows the length, columns 1 */
+    bool written; /* by the call */
     fill_t fill;
     int64_t rows, columns; /* of one matrix */
     int64_t ld;
     int64_t stride, batch; /* elements from one matrix of a batch to the next; how many */
     size_t elements;       /* of one slot, gaps included */
-    size_t origin;         /* where in its slot the first matrix of a batch begins: not at 0 when the stride is negative */
+    size_t origin; /* where in its slot the first matrix of a batch begins: not at 0 when the stride is negative */
     char *data;
-    char *pristine;        /* of what is written */
-    void **pointers;       /* to each matrix of each slot, for pointer batches */
+    char *pristine;  /* of what is written */
+    void **pointers; /* to each matrix of each slot, for pointer batches */
 } operand_t;
 
 enum { OPERANDS = 3 }; /* A, B or x, C or y; a routine leaves out what it has not */
@@ -56,10 +56,11 @@ typedef struct problem problem_t;
 typedef struct routine {
     const char *name;
     const char *types; /* of "sdcz" those that exist */
-    const char *shape; /* what it depends on: S side, U uplo, A transA, B transB, D diag, m n k r(nrhs) b(batch_count) */
+    const char
+        *shape; /* what it depends on: S side, U uplo, A transA, B transB, D diag, m n k r(nrhs) b(batch_count) */
     void (*setup)(problem_t *problem);
     jstatus_t (*call)(jhandle_t *handle, const problem_t *problem);
-    void (*direct)(const problem_t *problem); /* NULL: the CBLAS has no such call */
+    void (*direct)(const problem_t *problem);  /* NULL: the CBLAS has no such call */
     double (*flops)(const options_t *options); /* of real types; complex ones count four times */
     /* The slow way: changes want[w], which holds operand w as it was before the call, to what it should be afterwards;
      * want[OPERANDS] is the scalar result. Sets problem->magnitude where the result is no measure for its own error. */

@@ -1,14 +1,14 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What the answers should be: the definitions of the routines, as loops in long double, one type for all four. Nothing here
- * is shared with the library.
+/* What the answers should be: the definitions of the routines, as loops in long double, one type for all four. Nothing
+ * here is shared with the library.
  *
- * A view reads element (i, j) of op(A) for a matrix that is general, symmetric, Hermitian or triangular, transposed or not,
- * with a vector as a matrix of one column; so a product is a product, whichever routine it is, and there are two more
- * loops: substitution and Cholesky's. Error bound of the comparison: 10 u (terms + 10), with u the type's unit roundoff
- * and `terms` the length of the sums. The theory of rounding gives u times terms to first order for the products of random
- * matrices and the well conditioned triangular ones used here; a single wrong element is far above. */
+ * A view reads element (i, j) of op(A) for a matrix that is general, symmetric, Hermitian or triangular, transposed or
+ * not, with a vector as a matrix of one column; so a product is a product, whichever routine it is, and there are two
+ * more loops: substitution and Cholesky's. Error bound of the comparison: 10 u (terms + 10), with u the type's unit
+ * roundoff and `terms` the length of the sums. The theory of rounding gives u times terms to first order for the
+ * products of random matrices and the well conditioned triangular ones used here; one wrong element is far above. */
 
 #include <math.h>
 #include <stdio.h>
@@ -49,9 +49,11 @@ static value_t view_at(const view_t *view, int64_t i, int64_t j) {
         j = swap;
         conjugate ^= view->structure == HERMITIAN;
     }
-    if (view->structure == TRIANGULAR && diagonal && o->diag == JBLAS_UNIT && strchr(view->problem->routine->shape, 'D'))
+    if (view->structure == TRIANGULAR && diagonal && o->diag == JBLAS_UNIT &&
+        strchr(view->problem->routine->shape, 'D'))
         return 1;
-    value_t value = value_load(view->problem->type, view_data(view->operand), operand_index(view->operand, i, j, view->batch));
+    value_t value =
+        value_load(view->problem->type, view_data(view->operand), operand_index(view->operand, i, j, view->batch));
     if (view->structure == HERMITIAN && diagonal)
         return creall(value);
     return conjugate ? conjl(value) : value;
@@ -118,7 +120,8 @@ static void product(problem_t *p, value_t **want, int which, view_t A, view_t B,
 }
 
 /* op(A) X = X's right-hand sides, in place in operand `which`; or X op(A) on the right. A is triangular. */
-static void substitute(problem_t *p, value_t **want, int which, view_t A, int side, int64_t m, int64_t n, value_t alpha) {
+static void substitute(problem_t *p, value_t **want, int which, view_t A, int side, int64_t m, int64_t n,
+                       value_t alpha) {
     bool left = side == JBLAS_LEFT;
     int64_t order = left ? m : n, others = left ? n : m;
     value_t *a = view_dense(&A, order, order);
@@ -214,15 +217,15 @@ void reference_her(problem_t *p, value_t **want) {
 }
 static void structured_vector_product(problem_t *p, value_t **want, structure_t structure) {
     int64_t n = p->options->n;
-    product(p, want, 2, view_of(p, 0, structure, JBLAS_NO_TRANSPOSE), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1, n,
-            alpha_of(p), beta_of(p), ALL);
+    product(p, want, 2, view_of(p, 0, structure, JBLAS_NO_TRANSPOSE), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1,
+            n, alpha_of(p), beta_of(p), ALL);
 }
 void reference_symv(problem_t *p, value_t **want) { structured_vector_product(p, want, SYMMETRIC); }
 void reference_hemv(problem_t *p, value_t **want) { structured_vector_product(p, want, HERMITIAN); }
 void reference_trmv(problem_t *p, value_t **want) {
     int64_t n = p->options->n;
-    product(p, want, 1, view_of(p, 0, TRIANGULAR, p->options->transa), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1, n, 1,
-            0, ALL);
+    product(p, want, 1, view_of(p, 0, TRIANGULAR, p->options->transa), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1,
+            n, 1, 0, ALL);
 }
 void reference_trsv(problem_t *p, value_t **want) {
     substitute(p, want, 1, view_of(p, 0, TRIANGULAR, p->options->transa), JBLAS_LEFT, p->options->n, 1, 1);
@@ -238,7 +241,8 @@ void reference_gemm(problem_t *p, value_t **want) {
         product(p, want, 2, A, B, o->m, o->n, o->k, alpha_of(p), beta_of(p), ALL);
     }
 }
-static void structured_product(problem_t *p, value_t **want, structure_t structure, int trans, int output, value_t beta) {
+static void structured_product(problem_t *p, value_t **want, structure_t structure, int trans, int output,
+                               value_t beta) {
     const options_t *o = p->options;
     view_t A = view_of(p, 0, structure, trans), B = view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE);
     if (o->side == JBLAS_LEFT)
@@ -271,7 +275,8 @@ void reference_geam(problem_t *p, value_t **want) {
     view_t A = view_of(p, 0, GENERAL, o->transa), B = view_of(p, 1, GENERAL, o->transb);
     for (int64_t j = 0; j < o->n; j++)
         for (int64_t i = 0; i < o->m; i++)
-            want[2][operand_index(&p->operand[2], i, j, 0)] = alpha_of(p) * view_at(&A, i, j) + beta_of(p) * view_at(&B, i, j);
+            want[2][operand_index(&p->operand[2], i, j, 0)] =
+                alpha_of(p) * view_at(&A, i, j) + beta_of(p) * view_at(&B, i, j);
 }
 
 /* Writes a dense triangular matrix where the routine stores its triangle; a unit diagonal is not stored. */
@@ -321,7 +326,8 @@ void reference_potrf(problem_t *p, value_t **want) {
 
 void reference_potrs(problem_t *p, value_t **want) {
     const options_t *o = p->options;
-    view_t plain = view_of(p, 0, TRIANGULAR, JBLAS_NO_TRANSPOSE), adjoint = view_of(p, 0, TRIANGULAR, JBLAS_CONJUGATE_TRANSPOSE);
+    view_t plain = view_of(p, 0, TRIANGULAR, JBLAS_NO_TRANSPOSE),
+           adjoint = view_of(p, 0, TRIANGULAR, JBLAS_CONJUGATE_TRANSPOSE);
     bool lower = o->uplo == JBLAS_LOWER;
     substitute(p, want, 1, lower ? plain : adjoint, JBLAS_LEFT, o->n, o->nrhs, 1);
     substitute(p, want, 1, lower ? adjoint : plain, JBLAS_LEFT, o->n, o->nrhs, 1);

@@ -16,25 +16,17 @@ static void shape_text(const options_t *o, const routine_t *routine, char text[S
     int length = 0;
     for (const char *letter = routine->shape; *letter; letter++)
         switch (*letter) {
-        case 'S':
-            text[length++] = o->side == JBLAS_LEFT ? 'L' : 'R';
-            break;
-        case 'U':
-            text[length++] = o->uplo == JBLAS_LOWER ? 'L' : 'U';
-            break;
+        case 'S': text[length++] = o->side == JBLAS_LEFT ? 'L' : 'R'; break;
+        case 'U': text[length++] = o->uplo == JBLAS_LOWER ? 'L' : 'U'; break;
         case 'A':
-        case 'B':
-            text[length++] = "NTC"[(*letter == 'A' ? o->transa : o->transb) - JBLAS_NO_TRANSPOSE];
-            break;
-        case 'D':
-            text[length++] = o->diag == JBLAS_UNIT ? 'U' : 'N';
-            break;
+        case 'B': text[length++] = "NTC"[(*letter == 'A' ? o->transa : o->transb) - JBLAS_NO_TRANSPOSE]; break;
+        case 'D': text[length++] = o->diag == JBLAS_UNIT ? 'U' : 'N'; break;
         default: {
             static const char letters[] = "mnkrb", *const names[] = {"m", "n", "k", "nrhs", "batch"};
             const int64_t sizes[] = {o->m, o->n, o->k, o->nrhs, o->batch_count};
             size_t which = (size_t)(strchr(letters, *letter) - letters);
-            length += snprintf(text + length, (size_t)(SHAPE_TEXT - length), "%s%s=%lld", length ? " " : "", names[which],
-                               (long long)sizes[which]);
+            length += snprintf(text + length, (size_t)(SHAPE_TEXT - length), "%s%s=%lld", length ? " " : "",
+                               names[which], (long long)sizes[which]);
         }
         }
     text[length] = '\0';
@@ -53,17 +45,16 @@ static void cell(int width, int digits, double value, bool there) {
 static void report_table(const options_t *o, const routine_t *routine, const measurement_t *m) {
     static bool headed;
     if (!headed)
-        printf("%-22s %-26s %-14s %4s %10s %10s %10s %6s %11s %9s %9s %7s  %s\n", "routine", "shape", "status", "rung", "asked",
-               "capacity", "high", "allocs", "us", "GFLOP/s", "CBLAS", "ratio", o->verify ? "error" : "");
+        printf("%-22s %-26s %-14s %4s %10s %10s %10s %6s %11s %9s %9s %7s  %s\n", "routine", "shape", "status", "rung",
+               "asked", "capacity", "high", "allocs", "us", "GFLOP/s", "CBLAS", "ratio", o->verify ? "error" : "");
     headed = true;
     char name[64], shape[SHAPE_TEXT], rung[16] = "-";
     snprintf(name, sizeof name, "%s -r %c", routine->name, "sdcz"[o->type]);
     shape_text(o, routine, shape);
     if (m->rung >= 0)
         snprintf(rung, sizeof rung, "%d", m->rung);
-    printf("%-22s %-26s %-14s %4s %10zu %10zu %10zu %6llu", name, shape,
-           jstatus_name(m->status) + strlen("JSTATUS_"), rung, m->asked_bytes, m->capacity_bytes, m->high_bytes,
-           (unsigned long long)m->allocations);
+    printf("%-22s %-26s %-14s %4s %10zu %10zu %10zu %6llu", name, shape, jstatus_name(m->status) + strlen("JSTATUS_"),
+           rung, m->asked_bytes, m->capacity_bytes, m->high_bytes, (unsigned long long)m->allocations);
     bool timed = m->seconds > 0, counted = timed && m->flops > 0, compared = timed && m->direct_seconds > 0;
     cell(11, 3, m->seconds * 1e6, timed);
     cell(9, 3, gflops(m, m->seconds), counted);

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 /* The routines: one table, a row each. Element types are dispatched at run time: operands are void pointers, which C
- * converts to whatever the routine of that type wants, and scalars are pointers too. The CBLAS takes real scalars by value;
- * ARGS lists below therefore take VALUE, which reads a scalar for s and d and passes the pointer for c and z. */
+ * converts to whatever the routine of that type wants, and scalars are pointers too. The CBLAS takes real scalars by
+ * value; ARGS lists below therefore take VALUE, which reads a scalar for s and d and passes the pointer for c and z. */
 
 #include <cblas.h>
 #include <string.h>
@@ -207,8 +207,7 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
     default: DIRECT_CZ(name, ARGS) break;                                                                              \
     }
 
-/* Each routine is named by its call and, where there is one, its direct call. A function has the handle `h`, the problem
- * `p` and its options `o`. */
+/* Each routine is named by its call and, where there is one, its direct call: `h` is the handle, `p` the problem. */
 #define CALL(name) static jstatus_t call_##name(jhandle_t *h, const problem_t *p)
 #define DIRECT(name) static void direct_##name(const problem_t *p)
 #define O (p->options)
@@ -216,6 +215,9 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define LDB (p->operand[1].ld)
 #define LDC (p->operand[2].ld)
 #define RESULT ((void *)(uintptr_t)&p->result)
+
+/* A routine a line. */
+/* clang-format off */
 
 /* Level 1. x is operand 1, y operand 2. */
 CALL(asum) { CALL_AS(sasum, dasum, scasum, dzasum, h, O->n, p->b, O->incx, RESULT) }
@@ -327,20 +329,21 @@ CALL(gemm) {
     CALL_SDCZ(gemm, h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, p->a, LDA, p->b, LDB, BETA, p->c, LDC)
 }
 #define ARGS(VALUE)                                                                                                    \
-    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB, VALUE(p->beta), p->c, LDC
+    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB, VALUE(p->beta),      \
+        p->c, LDC
 DIRECT(gemm) { DIRECT_SDCZ(gemm, ARGS) }
 #undef ARGS
 CALL(gemm_batched) {
-    CALL_SDCZ(gemm_batched, h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, (void *)p->pa, LDA, (void *)p->pb, LDB, BETA,
-              (void *)p->pc, LDC, O->batch_count)
+    CALL_SDCZ(gemm_batched, h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, (void *)p->pa, LDA, (void *)p->pb, LDB,
+              BETA, (void *)p->pc, LDC, O->batch_count)
 }
 CALL(gemm_strided_batched) {
-    CALL_SDCZ(gemm_strided_batched, h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, p->a, LDA, p->operand[0].stride, p->b,
-              LDB, p->operand[1].stride, BETA, p->c, LDC, p->operand[2].stride, O->batch_count)
+    CALL_SDCZ(gemm_strided_batched, h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, p->a, LDA, p->operand[0].stride,
+              p->b, LDB, p->operand[1].stride, BETA, p->c, LDC, p->operand[2].stride, O->batch_count)
 }
 #define ARGS(VALUE)                                                                                                    \
-    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->pa[i], LDA, p->pb[i], LDB, VALUE(p->beta), \
-        p->pc[i], LDC
+    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->pa[i], LDA, p->pb[i], LDB,                    \
+        VALUE(p->beta), p->pc[i], LDC
 DIRECT(gemm_batched) {
     for (int64_t i = 0; i < O->batch_count; i++)
         DIRECT_SDCZ(gemm, ARGS)
@@ -381,10 +384,11 @@ CALL(potrs) { CALL_SDCZ(potrs, h, O->uplo, O->n, O->nrhs, p->a, LDA, p->b, LDB) 
 
 #define ROW(name, types, shape, setup, flops, reference)                                                               \
     {#name, types, shape, setup_##setup, call_##name, direct_##name, flops_##flops, reference_##reference, false, false}
-#define ROW_REAL(name, types, shape, setup, flops, reference)                                                          \
+#define ROW_REAL(name, types, shape, setup, flops, reference) /* real scalars */                                       \
     {#name, types, shape, setup_##setup, call_##name, direct_##name, flops_##flops, reference_##reference, true, true}
 #define ROW_ALONE(name, types, shape, setup, flops, reference) /* the CBLAS has no such call */                        \
     {#name, types, shape, setup_##setup, call_##name, NULL, flops_##flops, reference_##reference, false, false}
+/* clang-format on */
 
 const routine_t routines[] = {
     ROW(asum, "sdcz", "n", x_in, n, asum),
