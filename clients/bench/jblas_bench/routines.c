@@ -342,7 +342,7 @@ CALL(gemm_strided_batched) {
               p->b, LDB, p->operand[1].stride, BETA, p->c, LDC, p->operand[2].stride, O->batch_count)
 }
 #define ARGS(VALUE)                                                                                                    \
-    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->pa[i], LDA, p->pb[i], LDB,                    \
+    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->pa[i], LDA, p->pb[i], LDB,              \
         VALUE(p->beta), p->pc[i], LDC
 DIRECT(gemm_batched) {
     for (int64_t i = 0; i < O->batch_count; i++)
