@@ -21,7 +21,7 @@
 #include <time.h>
 
 #define BENCH_MAX_SAMPLES 401
-#define BENCH_MIN_SAMPLES 3 /* of calls that take seconds */
+#define BENCH_MIN_SAMPLES 3        /* of calls that take seconds */
 #define BENCH_SAMPLE_SECONDS 20e-6 /* a sample is at least this long: a thousand times what reading the clock costs */
 
 /* Seconds of the monotonic clock. */

@@ -27,8 +27,8 @@ static void ours(void *context) {
     const jcomplex_f64_t one = 1, zero = 0;
     const jcomplex_f32_t one_c = 1, zero_c = 0;
     if (r->is_double)
-        r->status = jblas_zgemm(r->handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, r->m, r->n, r->k, &one, r->a, r->m, r->b,
-                                r->k, &zero, r->c, r->m);
+        r->status = jblas_zgemm(r->handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, r->m, r->n, r->k, &one, r->a, r->m,
+                                r->b, r->k, &zero, r->c, r->m);
     else
         r->status = jblas_cgemm(r->handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, r->m, r->n, r->k, &one_c, r->a, r->m,
                                 r->b, r->k, &zero_c, r->c, r->m);
@@ -39,8 +39,8 @@ static void peers(void *context) {
     const double one[2] = {1, 0}, zero[2] = {0, 0};
     const float one_c[2] = {1, 0}, zero_c[2] = {0, 0};
     if (r->is_double)
-        cblas_zgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, r->m, r->n, r->k, one, r->a, r->m, r->b, r->k, zero, r->c,
-                    r->m);
+        cblas_zgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, r->m, r->n, r->k, one, r->a, r->m, r->b, r->k, zero,
+                    r->c, r->m);
     else
         cblas_cgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, r->m, r->n, r->k, one_c, r->a, r->m, r->b, r->k, zero_c,
                     r->c, r->m);
@@ -64,7 +64,7 @@ static void *random_matrix(bool is_double, size_t elements) {
 }
 
 int main(int argc, char **argv) {
-    static const int shapes[][3] = {{128, 128, 128},    {256, 256, 256}, {512, 512, 512},   {768, 768, 768},
+    static const int shapes[][3] = {{128, 128, 128},    {256, 256, 256},  {512, 512, 512},  {768, 768, 768},
                                     {1024, 1024, 1024}, {2048, 512, 512}, {512, 512, 2048}, {2048, 2048, 2048}};
     double seconds = argc > 1 ? atof(argv[1]) : 0.3;
     int largest = argc > 2 ? atoi(argv[2]) : seconds < 0.05 ? 512 : 2048;
@@ -82,7 +82,8 @@ int main(int argc, char **argv) {
             openblas_set_num_threads(threads);
         for (int type = 0; type < 2; type++)
             for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-                run_t r = {.handle = handle, .is_double = type == 0, .m = shapes[i][0], .n = shapes[i][1], .k = shapes[i][2]};
+                run_t r = {
+                    .handle = handle, .is_double = type == 0, .m = shapes[i][0], .n = shapes[i][1], .k = shapes[i][2]};
                 if (r.m > largest || r.n > largest || r.k > largest)
                     continue;
                 r.a = random_matrix(r.is_double, (size_t)r.m * (size_t)r.k);
@@ -92,8 +93,8 @@ int main(int argc, char **argv) {
                 jhandle_clear_stats(handle);
                 bench_result_t result = bench_compare(ours, &r, peers, &r, seconds);
                 jhandle_get_stats(handle, &stats);
-                printf("%-6s %2d %6d %6d %6d %11.4f %11.4f %6.2f %12zu  %s\n", type ? "cgemm" : "zgemm", threads, r.m, r.n,
-                       r.k, result.ours * 1e3, result.peer * 1e3, result.ratio, stats.high_watermark_bytes,
+                printf("%-6s %2d %6d %6d %6d %11.4f %11.4f %6.2f %12zu  %s\n", type ? "cgemm" : "zgemm", threads, r.m,
+                       r.n, r.k, result.ours * 1e3, result.peer * 1e3, result.ratio, stats.high_watermark_bytes,
                        jstatus_name(r.status));
                 good &= r.status == JSTATUS_SUCCESS;
                 free(r.a), free(r.b), free(r.c);

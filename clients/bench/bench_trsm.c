@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jblas_?trsm with all the workspace it asks for, beside the CBLAS's own trsm, then trtri and potrf beside LAPACK's where
- * the program finds them.
+/* jblas_?trsm with all the workspace it asks for, beside the CBLAS's own trsm, then trtri and potrf beside LAPACK's
+ * where the program finds them.
  *
  *     bench_trsm [SECONDS per comparison [LARGEST order]]
  *
@@ -49,11 +49,11 @@ static void solve_peer(void *context) {
     run_t *r = context;
     int m = r->left ? r->order : r->rhs, n = r->left ? r->rhs : r->order;
     if (r->is_double)
-        cblas_dtrsm(CblasColMajor, r->left ? CblasLeft : CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, m, n, 1, r->a,
-                    r->order, r->peers, m);
+        cblas_dtrsm(CblasColMajor, r->left ? CblasLeft : CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, m, n, 1,
+                    r->a, r->order, r->peers, m);
     else
-        cblas_strsm(CblasColMajor, r->left ? CblasLeft : CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, m, n, 1, r->a,
-                    r->order, r->peers, m);
+        cblas_strsm(CblasColMajor, r->left ? CblasLeft : CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, m, n, 1,
+                    r->a, r->order, r->peers, m);
 }
 
 static size_t matrix_bytes(const run_t *r) { return (size_t)r->order * (size_t)r->order * sizeof(double); }
@@ -116,8 +116,8 @@ static bool compare(const char *name, run_t *r, size_t rhs_columns, double flops
     while (rung < JHANDLE_MAX_RUNGS - 1 && stats.rung_count[rung] == 0)
         rung++;
     printf("%-14s %2d %6d %6d %11.4f %11.4f %7.1f %7.1f %6.2f %5d %10zu  %s\n", name, threads, r->order, r->rhs,
-           result.ours * 1e3, result.peer * 1e3, flops / result.ours * 1e-9, flops / result.peer * 1e-9, result.ratio, rung,
-           stats.high_watermark_bytes, jstatus_name(r->status));
+           result.ours * 1e3, result.peer * 1e3, flops / result.ours * 1e-9, flops / result.peer * 1e-9, result.ratio,
+           rung, stats.high_watermark_bytes, jstatus_name(r->status));
     free(r->a), free(r->ours), free(r->peers);
     return r->status == JSTATUS_SUCCESS;
 }
@@ -132,8 +132,8 @@ int main(int argc, char **argv) {
     }
     bool good = true;
     printf("CBLAS kernels: %s\n", openblas_get_corename ? openblas_get_corename() : "unknown");
-    printf("%-14s %2s %6s %6s %11s %11s %7s %7s %6s %5s %10s  %s\n", "routine", "th", "order", "rhs", "ours ms", "cblas ms",
-           "GF/s", "GF/s", "ratio", "rung", "bytes", "status");
+    printf("%-14s %2s %6s %6s %11s %11s %7s %7s %6s %5s %10s  %s\n", "routine", "th", "order", "rhs", "ours ms",
+           "cblas ms", "GF/s", "GF/s", "ratio", "rung", "bytes", "status");
     for (int threads = 1; threads <= 2; threads++) {
         if (openblas_set_num_threads)
             openblas_set_num_threads(threads);

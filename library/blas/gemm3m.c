@@ -7,11 +7,11 @@
  *     Re AB = P0 - P1,  Im AB = P2 - P0 - P1
  *
  * A quarter of the work is saved; splitting and merging take back some of it, so it pays for large matrices only. The
- * imaginary part is less accurate: its error is bounded by the size of all of AB, not of Im AB (Higham 1992; Van Zee and
- * Smith 2017 for the variants), and infinities turn into NaN more often. So it is a choice of the result policy.
+ * imaginary part is less accurate: its error is bounded by the size of all of AB, not of Im AB (Higham 1992; Van Zee
+ * and Smith 2017 for the variants), and infinities turn into NaN more often. So it is a choice of the result policy.
  *
- *          n panel                     For each panel of k: A's panel is split, whole. For each panel of n: B's is split,
- *         +---+                        three products go to workspace, and are merged into C.
+ *          n panel                     For each panel of k: A's panel is split, whole. For each panel of n: B's is
+ *         +---+                        split, three products go to workspace, and are merged into C.
  *         | B | k panel
  *         +---+                        Workspace: 3 (m kc + kc nc + m nc) reals, so it grows with m alone.
  *     +---+---+
@@ -35,9 +35,7 @@ static int64_t gemm3m_width(int64_t size, int64_t most) {
     return (size + panels - 1) / panels;
 }
 
-bool ji_gemm3m_pays(int64_t m, int64_t n, int64_t k) {
-    return gemm3m_min(gemm3m_min(m, n), k) >= GEMM3M_LEAST;
-}
+bool ji_gemm3m_pays(int64_t m, int64_t n, int64_t k) { return gemm3m_min(gemm3m_min(m, n), k) >= GEMM3M_LEAST; }
 
 void ji_gemm3m_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
@@ -85,20 +83,21 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const void *matmat, const jborrow_t *
             int64_t width = gemm3m_min(nc, args.n - j);
             GEMM3M_TRY(gemm3m_split(handle, type, args.transb, args.b, args.ldb, p, j, depth, width, ws->ptr[1]));
             for (int64_t part = 0; part < 3; part++) {
-                ji_matmat_t product = {.head = args.head,
-                                       .transa = args.transa == JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
-                                       .transb = args.transb == JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
-                                       .m = args.m,
-                                       .n = width,
-                                       .k = depth,
-                                       .alpha = ji_constant(real, 1),
-                                       .a = ji_at(real, ws->ptr[0], 0, part * args.m, depth),
-                                       .lda = args.transa == JBLAS_NO_TRANSPOSE ? args.m : depth,
-                                       .b = ji_at(real, ws->ptr[1], 0, part * depth, width),
-                                       .ldb = args.transb == JBLAS_NO_TRANSPOSE ? depth : width,
-                                       .beta = ji_constant(real, 0),
-                                       .c = ji_at(real, ws->ptr[2], 0, part * width, args.m),
-                                       .ldc = args.m};
+                ji_matmat_t product = {
+                    .head = args.head,
+                    .transa = args.transa == JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
+                    .transb = args.transb == JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
+                    .m = args.m,
+                    .n = width,
+                    .k = depth,
+                    .alpha = ji_constant(real, 1),
+                    .a = ji_at(real, ws->ptr[0], 0, part * args.m, depth),
+                    .lda = args.transa == JBLAS_NO_TRANSPOSE ? args.m : depth,
+                    .b = ji_at(real, ws->ptr[1], 0, part * depth, width),
+                    .ldb = args.transb == JBLAS_NO_TRANSPOSE ? depth : width,
+                    .beta = ji_constant(real, 0),
+                    .c = ji_at(real, ws->ptr[2], 0, part * width, args.m),
+                    .ldc = args.m};
                 product.head.type = real;
                 GEMM3M_TRY(ji_run(handle, JI_GEMM, &product));
             }

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* potrf: the Cholesky factor of a symmetric or Hermitian matrix, in place, by halves (host/triangle_factor.c). The plan is
- * trtri's: workspace for the triangles of the inner solves, or none. */
+/* potrf: the Cholesky factor of a symmetric or Hermitian matrix, in place, by halves (host/triangle_factor.c). The plan
+ * is trtri's: workspace for the triangles of the inner solves, or none. */
 
 #include "blas/triangle.h"
 

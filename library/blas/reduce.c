@@ -4,16 +4,16 @@
 /* dot, nrm2 and asum in a fixed order.
  *
  * A CBLAS splits a long sum among its threads, so the bits of the result change with their number. Here a vector is cut
- * into blocks of JI_REDUCE_BLOCK elements, whatever the number of threads; the sums of the blocks are added pairwise, as a
- * balanced tree, which also keeps the rounding error at O(log n).
+ * into blocks of JI_REDUCE_BLOCK elements, whatever the number of threads; the sums of the blocks are added pairwise,
+ * as a balanced tree, which also keeps the rounding error at O(log n).
  *
  *     block 0   block 1   block 2   block 3   block 4
  *        +---------+         |         +---------+         the tree depends on the number of blocks alone
  *             |              +--------------+
  *             +------------------+
  *
- * Rungs: "partial-sums" keeps the sums of all blocks in workspace, so that threads can compute them in any order, then adds;
- * "serial" walks the same tree and computes each sum when it comes to it. The bits are the same. */
+ * Rungs: "partial-sums" keeps the sums of all blocks in workspace, so that threads can compute them in any order, then
+ * adds; "serial" walks the same tree and computes each sum when it comes to it. The bits are the same. */
 
 #include "blas/reduce.h"
 

@@ -12,8 +12,9 @@
  * where M is op(A) or its transpose, with rows and columns reversed where that is needed to make it lower. So M and B
  * are views: a first element and two strides, which may be negative.
  *
- * JI_TRIANGLE_INVERT writes M into workspace in the order in which the solve will read it, its diagonal blocks inverted;
- * JI_TRIANGLE_APPLY solves with that, in place. A device is free in what it keeps there, within ji_triangle_bytes(). */
+ * JI_TRIANGLE_INVERT writes M into workspace in the order in which the solve will read it, its diagonal blocks
+ * inverted; JI_TRIANGLE_APPLY solves with that, in place. A device is free in what it keeps there, within
+ * ji_triangle_bytes(). */
 
 #include "blas/blas.h"
 
@@ -23,13 +24,13 @@
 typedef struct ji_triangle {
     jdatatype_t type;
     bool unit, conjugate;
-    int64_t order;     /* at most JI_TRIANGLE_MAX_ORDER */
-    const void *a;     /* M(0,0) */
-    int64_t a_q, a_p;  /* strides of M, elements */
-    void *packed;      /* ji_triangle_bytes(type, order) bytes of workspace, aligned to 64 */
-    int64_t count;     /* right-hand sides */
+    int64_t order;    /* at most JI_TRIANGLE_MAX_ORDER */
+    const void *a;    /* M(0,0) */
+    int64_t a_q, a_p; /* strides of M, elements */
+    void *packed;     /* ji_triangle_bytes(type, order) bytes of workspace, aligned to 64 */
+    int64_t count;    /* right-hand sides */
     ji_scalar_t alpha;
-    void *b;           /* x(0) of the first right-hand side */
+    void *b;            /* x(0) of the first right-hand side */
     int64_t b_q, b_rhs; /* strides of B, elements; one of them is 1 or -1 */
 } ji_triangle_t;
 
@@ -42,12 +43,14 @@ static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t order) {
 }
 
 /* Solves by ready-made triangles of at most `leaf` unknowns, and products between them. Argument block and meaning are
- * trsm's. `packed` has ji_triangle_bytes(type, min(order, leaf)) bytes. With handle NULL everything is done inline by the
- * caller: for primitives that need a solve inside. */
+ * trsm's. `packed` has ji_triangle_bytes(type, min(order, leaf)) bytes. With handle NULL everything is done inline by
+ * the caller: for primitives that need a solve inside. */
 jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args, int64_t leaf, void *packed);
 
 /* Whether this pays against substitution, by the shape alone. */
 bool ji_triangle_pays(const ji_matmat_t *args);
+/* The best order of leaves now, at most `largest`, for which there is workspace. */
+int64_t ji_triangle_leaf(int64_t largest);
 /* The order of the leaves on the lower rung. */
 #define JI_TRIANGLE_SMALL_LEAF 64
 

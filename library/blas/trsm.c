@@ -8,17 +8,18 @@
  * residual is as small as substitution's if the blocks, not the whole matrix, are well conditioned). That takes memory,
  * and the memory buys more: the triangle is kept in the order in which it will be read.
  *
- *     +-----------+                 A triangle above `leaf` unknowns is halved (here twice). Solve the upper half, take its
- *     | 1 \       |                 share out of the lower right-hand sides by one product (2, 4, 6), solve the lower half.
- *     | 2   3 \   |                 A triangle of at most `leaf` (1, 3, 5, 7) is made ready in workspace and applied. Each
- *     |       5 \ |                 is used once, so one place in workspace serves them all in turn.
+ *     +-----------+              A triangle above `leaf` unknowns is halved (here twice). Solve the upper half, take
+ *     | 1 \       |              its share out of the lower right-hand sides by one product (2, 4, 6), solve the
+ *     | 2   3 \   |              lower half. A triangle of at most `leaf` (1, 3, 5, 7) is made ready in workspace and
+ *     |       5 \ |              applied. Each is used once, so one place in workspace serves them all in turn.
  *     |   4   6  7|
- *     +-----------+                 The numbers are the order of steps; 4 is one product for the lower half.
+ *     +-----------+              The numbers are the order of steps; 4 is one product for the lower half.
  *
  * The rungs differ in the order of the leaves: the workspace is one leaf. The products are the device's gemm.
  *
- * Rungs: "inverse" (leaves of 256), "inverse-64" (leaves of 64; a twelfth of the bytes), "substitution" (none). Each sums
- * in an order of its own, so each has bits of its own. Where inversion does not pay, substitution is the only rung. */
+ * Rungs: "inverse" (leaves of up to 256), "inverse-64" (leaves of 64; a fifteenth of the bytes), "substitution" (none).
+ * Each sums in an order of its own, so each has bits of its own. Where inversion does not pay, substitution is the only
+ * rung. */
 
 #include "blas/triangle.h"
 
@@ -74,7 +75,8 @@ static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int
     const ji_matmat_t *args = walk->args;
     jdatatype_t type = args->head.type;
     int64_t from = triangle_first(walk, upper, upper_count), to = triangle_first(walk, lower, lower_count);
-    const void *a = walk->transposed ? ji_at(type, args->a, from, to, args->lda) : ji_at(type, args->a, to, from, args->lda);
+    const void *a =
+        walk->transposed ? ji_at(type, args->a, from, to, args->lda) : ji_at(type, args->a, to, from, args->lda);
     ji_matmat_t block = {
         .head = args->head, .k = upper_count, .alpha = ji_constant(type, -1), .beta = *alpha, .ldc = args->ldb};
     if (walk->left) {
@@ -135,7 +137,8 @@ void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     int64_t order = args->side == JBLAS_LEFT ? args->m : args->n;
     jplan_init(plan, handle, ji_routine_name(&args->head), "mn", (const int64_t[]){args->m, args->n});
     if (ji_triangle_pays(args)) {
-        size_t bytes = ji_triangle_bytes(args->head.type, order < JI_TRIANGLE_MAX_ORDER ? order : JI_TRIANGLE_MAX_ORDER);
+        size_t bytes =
+            ji_triangle_bytes(args->head.type, order < JI_TRIANGLE_MAX_ORDER ? order : JI_TRIANGLE_MAX_ORDER);
         jplan_add(plan, "inverse", 1, 0, 1, &bytes);
         if (order > JI_TRIANGLE_SMALL_LEAF) {
             bytes = ji_triangle_bytes(args->head.type, JI_TRIANGLE_SMALL_LEAF);
@@ -151,5 +154,6 @@ jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws
         return ji_run(handle, JI_SCALE_MATRIX, &args);
     if (ws->ptr[0] == NULL)
         return ji_run(handle, JI_TRSM, &args);
-    return ji_triangle_solve(handle, &args, ws->rung == 0 ? JI_TRIANGLE_MAX_ORDER : JI_TRIANGLE_SMALL_LEAF, ws->ptr[0]);
+    int64_t leaf = ji_triangle_leaf(ws->rung == 0 ? JI_TRIANGLE_MAX_ORDER : JI_TRIANGLE_SMALL_LEAF);
+    return ji_triangle_solve(handle, &args, leaf, ws->ptr[0]);
 }

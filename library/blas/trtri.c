@@ -1,10 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* trtri: the inverse of a triangle, in place, by halves (host/triangle_factor.c), and the plan that it shares with potrf.
+/* trtri: the inverse of a triangle, in place, by halves (host/triangle_factor.c), and the plan that it shares with
+ * potrf.
  *
- * Rungs: "inverse" and "inverse-64", with workspace for the triangles that the inner solves make ready (see trsm.c), and
- * "in-place", which leaves these to the CBLAS. Small matrices need no solve that pays, and have the last rung alone. */
+ * Rungs: "inverse" and "inverse-64", with workspace for the triangles that the inner solves make ready (see trsm.c),
+ * and "in-place", which leaves these to the CBLAS. Small matrices need no solve that pays, and have the last rung
+ * alone. */
 
 #include "blas/triangle.h"
 
@@ -27,7 +29,7 @@ void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *a
 jstatus_t ji_factor_run(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args, const jborrow_t *ws) {
     ji_matmat_t block = *args;
     block.c = ws->ptr[0];
-    block.k = ws->rung == 0 ? JI_TRIANGLE_MAX_ORDER : JI_TRIANGLE_SMALL_LEAF;
+    block.k = ji_triangle_leaf(ws->rung == 0 ? JI_TRIANGLE_MAX_ORDER : JI_TRIANGLE_SMALL_LEAF);
     return ji_run(handle, primitive, &block);
 }
 

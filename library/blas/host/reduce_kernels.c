@@ -3,10 +3,10 @@
 
 /* Sums in a fixed order on the host: JI_REDUCE_BLOCKS and JI_REDUCE_COMBINE.
  *
- * The sum of one block is the CBLAS's: a block is far below the lengths from which a CBLAS uses threads (OpenBLAS: 10,000),
- * so its order is fixed. nrm2 adds squares, by dot. Should the sum of squares leave the range in which nothing was lost to
- * overflow or underflow, which is rare, everything is done again with the elements scaled by a power of two, in the same
- * order (the idea of Blue 1978, without his three accumulators). */
+ * The sum of one block is the CBLAS's: a block is far below the lengths from which a CBLAS uses threads (OpenBLAS:
+ * 10,000), so its order is fixed. nrm2 adds squares, by dot. Should the sum of squares leave the range in which nothing
+ * was lost to overflow or underflow, which is rare, everything is done again with the elements scaled by a power of
+ * two, in the same order (the idea of Blue 1978, without his three accumulators). */
 
 #include "blas/reduce.h"
 
@@ -53,8 +53,9 @@ static double reduce_scaled_squares(const ji_vector_t *v, int64_t first, int64_t
     double sum = 0;
     for (int64_t i = 0; i < count; i++)
         for (int64_t part = 0; part < parts; part++) {
-            double value = ji_real_of(v->head.type) == JDATATYPE_F32 ? ((const float *)(const void *)start)[i * step + part]
-                                                                      : ((const double *)(const void *)start)[i * step + part];
+            double value = ji_real_of(v->head.type) == JDATATYPE_F32
+                               ? ((const float *)(const void *)start)[i * step + part]
+                               : ((const double *)(const void *)start)[i * step + part];
             value = ldexp(value, -exponent);
             sum += value * value;
         }
@@ -165,7 +166,8 @@ void ji_host_reduce_combine(void *block) {
 static bool reduce_may_use_threads(const ji_reduce_t *call) {
     static _Atomic pid_t owner;
     int operands = call->reduction <= JI_REDUCE_DOTC ? 2 : 1;
-    if ((size_t)call->vector.n * ji_sizeof(call->vector.head.type) * operands < REDUCE_PARALLEL_BYTES || omp_in_parallel())
+    if ((size_t)call->vector.n * ji_sizeof(call->vector.head.type) * operands < REDUCE_PARALLEL_BYTES ||
+        omp_in_parallel())
         return false;
     pid_t self = getpid(), nobody = 0;
     return atomic_compare_exchange_strong(&owner, &nobody, self) || nobody == self;

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Complex matrices to real ones and back: JI_SPLIT and JI_MERGE on the host. Both are bound by memory, so they are plain
- * loops down the columns, one text for float and double. */
+/* Complex matrices to real ones and back: JI_SPLIT and JI_MERGE on the host. Both are bound by memory, so they are
+ * plain loops down the columns, one text for float and double. */
 
 #include "blas/split.h"
 
@@ -23,7 +23,8 @@
     static void merge_##letter(const ji_merge_t *call) {                                                               \
         const real *alpha = ji_scalar_data(&call->alpha), *beta = ji_scalar_data(&call->beta);                         \
         real ar = alpha[0], ai = alpha[1], br = beta[0], bi = beta[1];                                                 \
-        bool product = ar != 0 || ai != 0, read = br != 0 || bi != 0, plain = ar == 1 && ai == 0 && br == 1 && bi == 0; \
+        bool product = ar != 0 || ai != 0, read = br != 0 || bi != 0,                                                  \
+             plain = ar == 1 && ai == 0 && br == 1 && bi == 0;                                                         \
         size_t size = (size_t)(call->m * call->n);                                                                     \
         for (int64_t j = 0; j < call->n; j++) {                                                                        \
             const real *restrict p0 = (const real *)call->products + j * call->m, *restrict p1 = p0 + size;            \

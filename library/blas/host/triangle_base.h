@@ -11,7 +11,7 @@
 
 #define REAL BASE_REAL
 #define PARTS (1 + BASE_COMPLEX)
-#define AT(i, j) (a + ((i) + (j) * lda) * PARTS)
+#define AT(i, j) (a + ((i) + (j)*lda) * PARTS)
 
 /* y += f x, or with the conjugate of f. */
 static inline void BASE_NAME(axpy)(int64_t n, const REAL *f, bool conjugate, const REAL *restrict x, REAL *restrict y) {

@@ -4,8 +4,9 @@
 /* trtri and potrf on the host, each one primitive.
  *
  * Both are recursive: split in halves, do one half, solve with it, update the other. What a step finds (a zero, a pivot
- * that is not positive) decides whether there is a next one, so a host that enqueued the steps would have to wait for each.
- * As one primitive the whole routine runs in stream order, nobody waits, and info is written where the caller wants it.
+ * that is not positive) decides whether there is a next one, so a host that enqueued the steps would have to wait for
+ * each. As one primitive the whole routine runs in stream order, nobody waits, and info is written where the caller
+ * wants it.
  *
  *   trtri   A = [L11 0; L21 L22]: L21 := -inv(L22) L21 inv(L11), two solves, while L11 and L22 are still themselves;
  *           then each is inverted on its own.
@@ -18,7 +19,7 @@
 #include <math.h>
 
 #define FACTOR_ABS(x) ((x) < 0 ? -(x) : (x))
-#define FACTOR_SQRT(x) _Generic((x), float: sqrtf, double: sqrt)(x)
+#define FACTOR_SQRT(x) _Generic((x), float : sqrtf, double : sqrt)(x)
 
 #define BASE_REAL float
 #define BASE_COMPLEX 0
@@ -110,7 +111,7 @@ static int64_t factor_cholesky(const ji_matmat_t *call, void *a, int64_t n) {
     jdatatype_t real = ji_real_of(type);
     ji_matmat_t update = {.head = call->head,
                           .uplo = call->uplo,
-                          .transa = !upper              ? JBLAS_NO_TRANSPOSE
+                          .transa = !upper                ? JBLAS_NO_TRANSPOSE
                                     : ji_is_complex(type) ? JBLAS_CONJUGATE_TRANSPOSE
                                                           : JBLAS_TRANSPOSE,
                           .n = rest,

@@ -15,10 +15,10 @@
 #define VECTOR KERNEL_NAME(vector)
 #define OCTET KERNEL_NAME(octet)
 #define QUARTET KERNEL_NAME(quartet)
-#define PARTS (1 + KERNEL_COMPLEX)                                  /* reals in an element */
-#define ROW (TRIANGLE_ROW_BYTES / (ptrdiff_t)sizeof(REAL))          /* reals in a row of the strip */
-#define LANES (ROW / PARTS)                                         /* right-hand sides in a strip */
-#define VECTORS (TRIANGLE_ROW_BYTES / KERNEL_VECTOR_BYTES)          /* vectors in a row */
+#define PARTS (1 + KERNEL_COMPLEX)                         /* reals in an element */
+#define ROW (TRIANGLE_ROW_BYTES / (ptrdiff_t)sizeof(REAL)) /* reals in a row of the strip */
+#define LANES (ROW / PARTS)                                /* right-hand sides in a strip */
+#define VECTORS (TRIANGLE_ROW_BYTES / KERNEL_VECTOR_BYTES) /* vectors in a row */
 #define HALF (VECTORS / 2)
 #define BLOCK JI_TRIANGLE_BLOCK
 
@@ -116,8 +116,9 @@ static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
             /* Four columns at once; with cs = -1 the lowest address belongs to the last of them. */
             for (int64_t p = 0; p < i; p += 4, out += 4 * BLOCK)
                 for (int r = 0; r < BLOCK; r += 4)
-                    KERNEL_NAME(spread)(a + r * rs + (cs > 0 ? p : -p - 3), rs, out + r + (cs > 0 ? 0 : 3 * BLOCK),
-                                        cs * BLOCK, cs * 2 * BLOCK);
+                    KERNEL_NAME(spread)
+                    (a + r * rs + (cs > 0 ? p : -p - 3), rs, out + r + (cs > 0 ? 0 : 3 * BLOCK), cs * BLOCK,
+                     cs * 2 * BLOCK);
         } else {
             for (int64_t p = 0; p < i; p++, out += BLOCK * PARTS)
                 for (int r = 0; r < BLOCK; r++)
@@ -128,7 +129,8 @@ static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
             for (int r = 0; r < BLOCK; r++)
                 for (int part = 0; part < PARTS; part++) {
                     bool stored = r < rows && (r > c || (r == c && !call->unit));
-                    out[(c * BLOCK + r) * PARTS + part] = stored ? a[r * rs + (i + c) * cs + part] : r == c && part == 0;
+                    out[(c * BLOCK + r) * PARTS + part] =
+                        stored ? a[r * rs + (i + c) * cs + part] : r == c && part == 0;
                 }
         if (KERNEL_COMPLEX && call->conjugate)
             for (REAL *imaginary = start + 1; imaginary < out + BLOCK * BLOCK * 2; imaginary += 2)
@@ -145,7 +147,7 @@ static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restric
         int64_t above = block * BLOCK;
         for (int r0 = 0; r0 < BLOCK; r0 += KERNEL_ROWS)
             for (int v = 0; v < HALF; v++) {
-                /* Two vectors: of complex elements the real and the imaginary part, else two that stand side by side. */
+                /* Two vectors: of complex elements the real and the imaginary part, else two side by side. */
                 int v0 = KERNEL_COMPLEX ? v : 2 * v, v1 = KERNEL_COMPLEX ? v + HALF : 2 * v + 1;
                 VECTOR first[KERNEL_ROWS], second[KERNEL_ROWS];
                 TRIANGLE_UNROLL
@@ -203,10 +205,10 @@ static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restric
     }
 }
 
-/* Moves right-hand sides [first, first + lanes) of B into the strip, or back. Unknown q is row q of the strip; the lanes
- * are the right-hand sides, for complex elements all real parts before all imaginary ones. */
-static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, int64_t first, ptrdiff_t lanes, REAL *strip,
-                                                   bool load) {
+/* Moves right-hand sides [first, first + lanes) of B into the strip, or back. Unknown q is row q of the strip; the
+ * lanes are the right-hand sides, for complex elements all real parts before all imaginary ones. */
+static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, int64_t first, ptrdiff_t lanes,
+                                                   REAL *strip, bool load) {
     ptrdiff_t q_stride = call->b_q * PARTS, rhs_stride = call->b_rhs * PARTS, order = call->order, lane = 0;
     REAL *b = (REAL *)call->b + first * rhs_stride;
 #if !KERNEL_COMPLEX

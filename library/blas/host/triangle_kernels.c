@@ -4,7 +4,8 @@
 /* Triangles on the host: JI_TRIANGLE_INVERT and JI_TRIANGLE_APPLY.
  *
  * Right-hand sides are independent of each other, so they are the lanes of vectors. A strip holds as many as fill 128
- * bytes, and one row for each unknown; it stands in the first cache. The solve walks down the strip by blocks of 8 rows:
+ * bytes, and one row for each unknown; it stands in the first cache. The solve walks down the strip by blocks of 8
+ * rows:
  *
  *       M, packed                      strip
  *     +----+                         +--------+
@@ -90,6 +91,17 @@ bool ji_triangle_pays(const ji_matmat_t *args) {
         return type != JDATATYPE_F32 && order >= 32 && rhs >= 2 * strip;
 #endif
     return order >= 8 && rhs >= (ji_is_complex(type) ? strip : strip / 2);
+}
+
+extern int openblas_get_num_threads(void) __attribute__((weak)); /* absent from other CBLAS */
+
+/* A leaf is one thread's work, so beside a CBLAS with many threads the leaves are smaller and the products larger. */
+int64_t ji_triangle_leaf(int64_t largest) {
+    int threads = openblas_get_num_threads ? openblas_get_num_threads() : 1;
+    int64_t leaf = threads <= 2   ? JI_TRIANGLE_MAX_ORDER
+                   : threads <= 4 ? JI_TRIANGLE_MAX_ORDER / 2
+                                  : JI_TRIANGLE_SMALL_LEAF;
+    return leaf < largest ? leaf : largest;
 }
 
 void ji_host_triangle_invert(void *block) {
