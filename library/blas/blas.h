@@ -359,7 +359,7 @@ static inline jstatus_t ji_enter(jhandle_t *handle, ji_call_function_t call, voi
     return ji_enter_cold(handle, call, block);
 }
 
-/* Refuse a call, keeping a message: "jblas_dtrsm: lda = 3, must be at least 5". `rule` has one %lld for the bound. */
+/* Refuse a call, keeping a message: "jblas_dtrsm: lda = 3: must be at least 5". `rule` has one %lld for the bound. */
 jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument, int64_t value,
                     const char *rule, int64_t bound) __attribute__((cold));
 jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument) __attribute__((cold));
@@ -394,10 +394,14 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
         JI_CHECK_(ji_addressable(args->member, count), JSTATUS_INVALID_SIZE, #member, args->member,                    \
                   "with %lld elements is more than memory can hold", count);                                           \
     } while (0)
-/* For routines that are not split: `all` is the bitwise or of sizes that are not negative. */
-#define JI_CHECK_WIDTH(all)                                                                                            \
-    JI_CHECK_((all) <= ji_blas_int_max, JSTATUS_INVALID_SIZE, "a size", all,                                           \
-              "or a dimension is above %lld, the largest integer of the CBLAS in use", ji_blas_int_max)
+/* A stride between the matrices of a batch. */
+#define JI_CHECK_STRIDE(member)                                                                                        \
+    JI_CHECK_(ji_addressable(args->member, args->batch_count), JSTATUS_INVALID_SIZE, #member, args->member,            \
+              "with %lld matrices is more than memory can hold", args->batch_count)
+/* For routines that are not split; `largest` of their sizes. */
+#define JI_CHECK_WIDTH(largest)                                                                                        \
+    JI_CHECK_((largest) <= ji_blas_int_max, JSTATUS_INVALID_SIZE, "the largest size", largest,                         \
+              "the CBLAS in use takes at most %lld", ji_blas_int_max)
 #define JI_CHECK_POINTER(argument, pointer)                                                                            \
     do {                                                                                                               \
         if (JI_UNLIKELY((pointer) == NULL))                                                                            \
@@ -411,7 +415,12 @@ static inline bool ji_addressable(int64_t stride, int64_t count) {
            elements >= -(INT64_MAX / 16);
 }
 static inline int64_t ji_max(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t ji_abs(int64_t a) { return a < 0 ? -a : a; }
+static inline int64_t ji_max5(int64_t a, int64_t b, int64_t c, int64_t d, int64_t e) {
+    return ji_max(ji_max(ji_max(a, b), ji_max(c, d)), e);
+}
+/* A block has one pointer where one routine reads and another writes. */
+static inline void *ji_unconst(const void *pointer) { return (void *)(uintptr_t)pointer; }
+static inline int64_t ji_abs(int64_t a) { return a >= 0 ? a : a == INT64_MIN ? INT64_MAX : -a; }
 
 /* The typed public names are made by one line per routine: M(letter, element, real, type). */
 #define JI_FOR_SD(M)                                                                                                   \

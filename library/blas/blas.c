@@ -1,0 +1,119 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* How a call of jblas enters and leaves: what ji_enter() does not do inline, refusals, plans, and primitives on a created
+ * stream. Everything here is off the path of a small call on the NULL stream with a plain handle. */
+
+#include "blas/blas.h"
+#include "blas/log.h"
+
+#include <stdio.h>
+
+#define JI_ROW_(name, s, d, c, z, level, format) const ji_row_t ji_row_##name = {#name, {s, d, c, z}, format, level};
+JI_ROW_LIST(JI_ROW_)
+#undef JI_ROW_
+
+/* ---- The CBLAS ---- */
+
+#ifndef JALLOC_BLAS_INT
+#define JALLOC_BLAS_INT 32
+#endif
+#if JALLOC_BLAS_INT == 64
+int64_t ji_blas_int_max = INT64_MAX;
+#elif JALLOC_BLAS_INT == 32
+int64_t ji_blas_int_max = INT32_MAX;
+#else
+#error "JALLOC_BLAS_INT is 32 or 64"
+#endif
+
+_Atomic(bool) ji_cblas_ready;
+
+/* OpenBLAS tells its version and options; other CBLAS have no such function. */
+extern char *openblas_get_config(void) __attribute__((weak));
+
+const char *jblas_cblas_name(void) { return openblas_get_config ? openblas_get_config() : "unknown CBLAS"; }
+int jblas_cblas_int_bits(void) { return JALLOC_BLAS_INT; }
+
+/* The 32-bit and the 64-bit OpenBLAS export the same names, so the loader can give us the other one. It would read
+ * integers of the wrong width: memory would be damaged, so nothing is called at all. */
+static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
+    const char *config = openblas_get_config ? openblas_get_config() : NULL;
+    if (config && (strstr(config, "USE64BITINT") != NULL) != (JALLOC_BLAS_INT == 64))
+        return jhandle_fail(handle, JSTATUS_INTERNAL_ERROR,
+                            "%s: libjblas was built for a CBLAS with %d-bit integers, but \"%s\" was loaded",
+                            ji_routine_name(head), JALLOC_BLAS_INT, config);
+    atomic_store_explicit(&ji_cblas_ready, true, memory_order_relaxed);
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- Entering ---- */
+
+jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) {
+    const ji_head_t *head = block;
+    if (!ji_handle_is_valid(handle))
+        return jhandle_fail(NULL, JSTATUS_INVALID_HANDLE, "%s: the handle is %s", ji_routine_name(head),
+                            handle ? "destroyed or not a handle" : "NULL");
+    if (!atomic_load_explicit(&ji_cblas_ready, memory_order_relaxed)) {
+        jstatus_t status = cblas_check(handle, head);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
+    /* A query does no work, so there is nothing to replay or to time. */
+    if (handle->layers == 0 || ji_is_query(handle))
+        return call(handle, block);
+    return ji_log_call(handle, call, block);
+}
+
+jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument, int64_t value,
+                    const char *rule, int64_t bound) {
+    char text[160];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(text, sizeof text, rule, (long long)bound);
+#pragma GCC diagnostic pop
+    return jhandle_fail(handle, status, "%s: %s = %lld: %s", ji_routine_name(head), argument, (long long)value, text);
+}
+
+jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument) {
+    return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL", ji_routine_name(head), argument);
+}
+
+/* ---- Plans ---- */
+
+jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan_function) {
+    if (plan_function == NULL)
+        return jhandle_set_optimal_size(handle, 0, NULL);
+    jplan_t plan;
+    plan_function(&plan, handle, block);
+    return jhandle_answer_plan(handle, &plan);
+}
+
+jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_function, ji_run_function_t run) {
+    jplan_t plan;
+    plan_function(&plan, handle, block);
+    JALLOC_BORROW_PLAN(ws, handle, &plan);
+    if (!ws.ok)
+        return ws.status;
+    ((ji_head_t *)block)->rung = ws.rung;
+    jstatus_t status = run(handle, block, &ws);
+    return jstatus_is_error(status) ? status : ws.status;
+}
+
+/* ---- Created streams ---- */
+
+jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes) {
+    jstatus_t status =
+        jstream_launch(handle->device, handle->stream, ji_host_primitives[primitive], block, block_bytes);
+    if (status != JSTATUS_SUCCESS)
+        return jhandle_fail(handle, status, "enqueueing work: %s", jstatus_last_message());
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status) {
+    if (jstatus_is_error(status))
+        return status;
+    jstatus_t waited = jstream_synchronize(handle->device, handle->stream);
+    if (waited != JSTATUS_SUCCESS)
+        return jhandle_fail(handle, waited, "waiting for a result: %s", jstatus_last_message());
+    return status;
+}

@@ -1,0 +1,71 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Inner products. Long vectors are summed in blocks, see reduce.c. */
+
+#include "blas/blas.h"
+
+/* Both products have this shape; the primitive and the plan differ. */
+static inline jstatus_t dot_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive, ji_plan_function_t plan,
+                                ji_run_function_t run) {
+    JI_CHECK_INCREMENT(incx, args->n);
+    JI_CHECK_INCREMENT(incy, args->n);
+    const bool planned = args->n > JI_REDUCE_BLOCK;
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, planned ? plan : NULL);
+    JI_CHECK_POINTER("result", args->result);
+    if (args->n > 0) {
+        JI_CHECK_POINTER("x", args->x);
+        JI_CHECK_POINTER("y", args->y);
+    }
+    return ji_return_result(handle, planned ? ji_run_plan(handle, args, plan, run)
+                                            : ji_run_bytes(handle, primitive, args, sizeof *args));
+}
+
+static jstatus_t dot_call(jhandle_t *handle, void *block) {
+    return dot_any(handle, block, JI_DOT, ji_dot_plan, ji_dot_run);
+}
+
+static jstatus_t dotc_call(jhandle_t *handle, void *block) {
+    return dot_any(handle, block, JI_DOTC, ji_dotc_plan, ji_dotc_run);
+}
+
+#define DOT(t, T, R, TYPE)                                                                                             \
+    jstatus_t jblas_##t##dot(jhandle_t *handle, int64_t n, const T *x, int64_t incx, const T *y, int64_t incy,         \
+                             T *result) {                                                                              \
+        ji_vector_t args = {.head = {TYPE, 0, &ji_row_dot},                                                            \
+                            .n = n,                                                                                    \
+                            .x = x,                                                                                    \
+                            .incx = incx,                                                                              \
+                            .y = ji_unconst(y),                                                                        \
+                            .incy = incy,                                                                              \
+                            .result = result};                                                                         \
+        return ji_enter(handle, dot_call, &args);                                                                      \
+    }
+JI_FOR_SD(DOT)
+#define DOTU(t, T, R, TYPE)                                                                                            \
+    jstatus_t jblas_##t##dotu(jhandle_t *handle, int64_t n, const T *x, int64_t incx, const T *y, int64_t incy,        \
+                              T *result) {                                                                             \
+        ji_vector_t args = {.head = {TYPE, 0, &ji_row_dotu},                                                           \
+                            .n = n,                                                                                    \
+                            .x = x,                                                                                    \
+                            .incx = incx,                                                                              \
+                            .y = ji_unconst(y),                                                                        \
+                            .incy = incy,                                                                              \
+                            .result = result};                                                                         \
+        return ji_enter(handle, dot_call, &args);                                                                      \
+    }
+JI_FOR_CZ(DOTU)
+#define DOTC(t, T, R, TYPE)                                                                                            \
+    jstatus_t jblas_##t##dotc(jhandle_t *handle, int64_t n, const T *x, int64_t incx, const T *y, int64_t incy,        \
+                              T *result) {                                                                             \
+        ji_vector_t args = {.head = {TYPE, 0, &ji_row_dotc},                                                           \
+                            .n = n,                                                                                    \
+                            .x = x,                                                                                    \
+                            .incx = incx,                                                                              \
+                            .y = ji_unconst(y),                                                                        \
+                            .incy = incy,                                                                              \
+                            .result = result};                                                                         \
+        return ji_enter(handle, dotc_call, &args);                                                                     \
+    }
+JI_FOR_CZ(DOTC)

@@ -1,0 +1,59 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* C = alpha op(A) op(B) + beta C. Real types go to the primitive without a plan, so a small product costs little more
+ * than the CBLAS; complex ones may take three real products, see gemm3m.c. */
+
+#include "blas/blas.h"
+
+static jstatus_t gemm_call(jhandle_t *handle, void *block) {
+    ji_matmat_t *args = block;
+    const bool a_plain = args->transa == JBLAS_NO_TRANSPOSE, b_plain = args->transb == JBLAS_NO_TRANSPOSE;
+    JI_CHECK_OPERATION("transa", transa);
+    JI_CHECK_OPERATION("transb", transb);
+    JI_CHECK_SIZE("m", m);
+    JI_CHECK_SIZE("n", n);
+    JI_CHECK_SIZE("k", k);
+    JI_CHECK_LD(lda, a_plain ? args->m : args->k, a_plain ? args->k : args->m);
+    JI_CHECK_LD(ldb, b_plain ? args->k : args->n, b_plain ? args->n : args->k);
+    JI_CHECK_LD(ldc, args->m, args->n);
+    const bool planned = ji_is_complex(args->head.type) && ji_gemm3m_pays(args->m, args->n, args->k);
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, planned ? ji_gemm3m_plan : NULL);
+    if (args->m == 0 || args->n == 0)
+        return JSTATUS_SUCCESS;
+    JI_CHECK_POINTER("alpha", args->alpha.pointer);
+    JI_CHECK_POINTER("beta", args->beta.pointer);
+    ji_take(handle, &args->alpha, args->head.type);
+    ji_take(handle, &args->beta, args->head.type);
+    if (args->k > 0 && !ji_scalar_is(&args->alpha, args->head.type, 0)) {
+        JI_CHECK_POINTER("a", args->a);
+        JI_CHECK_POINTER("b", args->b);
+    }
+    JI_CHECK_POINTER("c", args->c);
+    if (planned)
+        return ji_run_plan(handle, args, ji_gemm3m_plan, ji_gemm3m_run);
+    return ji_run(handle, JI_GEMM, args);
+}
+
+#define GEMM(t, T, R, TYPE)                                                                                            \
+    jstatus_t jblas_##t##gemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,        \
+                              int64_t n, int64_t k, const T *alpha, const T *a, int64_t lda, const T *b, int64_t ldb,  \
+                              const T *beta, T *c, int64_t ldc) {                                                      \
+        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_gemm},                                                           \
+                            .transa = transa,                                                                          \
+                            .transb = transb,                                                                          \
+                            .m = m,                                                                                    \
+                            .n = n,                                                                                    \
+                            .k = k,                                                                                    \
+                            .alpha = {.pointer = alpha},                                                               \
+                            .a = a,                                                                                    \
+                            .lda = lda,                                                                                \
+                            .b = b,                                                                                    \
+                            .ldb = ldb,                                                                                \
+                            .beta = {.pointer = beta},                                                                 \
+                            .c = c,                                                                                    \
+                            .ldc = ldc};                                                                               \
+        return ji_enter(handle, gemm_call, &args);                                                                     \
+    }
+JI_FOR_SDCZ(GEMM)

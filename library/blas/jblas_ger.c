@@ -1,0 +1,79 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Updates of rank one: A = alpha x y^T + A, or with y conjugated. */
+
+#include "blas/blas.h"
+
+static inline jstatus_t ger_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive) {
+    JI_CHECK_SIZE("m", m);
+    JI_CHECK_SIZE("n", n);
+    JI_CHECK_INCREMENT(incx, args->m);
+    JI_CHECK_INCREMENT(incy, args->n);
+    JI_CHECK_LD(lda, args->m, args->n);
+    JI_CHECK_WIDTH(ji_max5(args->m, args->n, args->lda, ji_abs(args->incx), ji_abs(args->incy)));
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, NULL);
+    if (args->m == 0 || args->n == 0)
+        return JSTATUS_SUCCESS;
+    JI_CHECK_POINTER("alpha", args->alpha.pointer);
+    ji_take(handle, &args->alpha, args->head.type);
+    if (!ji_scalar_is(&args->alpha, args->head.type, 0)) {
+        JI_CHECK_POINTER("x", args->x);
+        JI_CHECK_POINTER("y", args->y);
+    }
+    JI_CHECK_POINTER("a", args->a);
+    return ji_run_bytes(handle, primitive, args, sizeof *args);
+}
+
+static jstatus_t ger_call(jhandle_t *handle, void *block) { return ger_any(handle, block, JI_GER); }
+static jstatus_t gerc_call(jhandle_t *handle, void *block) { return ger_any(handle, block, JI_GERC); }
+
+#define GER(t, T, R, TYPE)                                                                                             \
+    jstatus_t jblas_##t##ger(jhandle_t *handle, int64_t m, int64_t n, const T *alpha, const T *x, int64_t incx,        \
+                             const T *y, int64_t incy, T *a, int64_t lda) {                                            \
+        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_ger},                                                            \
+                            .m = m,                                                                                    \
+                            .n = n,                                                                                    \
+                            .alpha = {.pointer = alpha},                                                               \
+                            .x = x,                                                                                    \
+                            .incx = incx,                                                                              \
+                            .y = ji_unconst(y),                                                                        \
+                            .incy = incy,                                                                              \
+                            .a = a,                                                                                    \
+                            .lda = lda};                                                                               \
+        return ji_enter(handle, ger_call, &args);                                                                      \
+    }
+JI_FOR_SD(GER)
+#define GERU(t, T, R, TYPE)                                                                                            \
+    jstatus_t jblas_##t##geru(jhandle_t *handle, int64_t m, int64_t n, const T *alpha, const T *x, int64_t incx,       \
+                              const T *y, int64_t incy, T *a, int64_t lda) {                                           \
+        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_geru},                                                           \
+                            .m = m,                                                                                    \
+                            .n = n,                                                                                    \
+                            .alpha = {.pointer = alpha},                                                               \
+                            .x = x,                                                                                    \
+                            .incx = incx,                                                                              \
+                            .y = ji_unconst(y),                                                                        \
+                            .incy = incy,                                                                              \
+                            .a = a,                                                                                    \
+                            .lda = lda};                                                                               \
+        return ji_enter(handle, ger_call, &args);                                                                      \
+    }
+JI_FOR_CZ(GERU)
+#define GERC(t, T, R, TYPE)                                                                                            \
+    jstatus_t jblas_##t##gerc(jhandle_t *handle, int64_t m, int64_t n, const T *alpha, const T *x, int64_t incx,       \
+                              const T *y, int64_t incy, T *a, int64_t lda) {                                           \
+        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_gerc},                                                           \
+                            .m = m,                                                                                    \
+                            .n = n,                                                                                    \
+                            .alpha = {.pointer = alpha},                                                               \
+                            .x = x,                                                                                    \
+                            .incx = incx,                                                                              \
+                            .y = ji_unconst(y),                                                                        \
+                            .incy = incy,                                                                              \
+                            .a = a,                                                                                    \
+                            .lda = lda};                                                                               \
+        return ji_enter(handle, gerc_call, &args);                                                                     \
+    }
+JI_FOR_CZ(GERC)

@@ -1,0 +1,27 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The index of the largest element. */
+
+#include "blas/blas.h"
+
+static jstatus_t iamax_call(jhandle_t *handle, void *block) {
+    ji_vector_t *args = block;
+    JI_CHECK_INCREMENT(incx, args->n);
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, NULL);
+    JI_CHECK_POINTER("result", args->result);
+    if (args->n > 0)
+        JI_CHECK_POINTER("x", args->x);
+    return ji_return_result(handle, ji_run(handle, JI_IAMAX, args));
+}
+
+#define IAMAX(name, T, R, TYPE)                                                                                        \
+    jstatus_t jblas_##name(jhandle_t *handle, int64_t n, const T *x, int64_t incx, int64_t *result) {                  \
+        ji_vector_t args = {.head = {TYPE, 0, &ji_row_iamax}, .n = n, .x = x, .incx = incx, .result = result};         \
+        return ji_enter(handle, iamax_call, &args);                                                                    \
+    }
+IAMAX(isamax, float, float, JDATATYPE_F32)
+IAMAX(idamax, double, double, JDATATYPE_F64)
+IAMAX(icamax, jcomplex_f32_t, float, JDATATYPE_F32_C)
+IAMAX(izamax, jcomplex_f64_t, double, JDATATYPE_F64_C)

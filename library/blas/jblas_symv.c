@@ -1,0 +1,65 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* y = alpha A x + beta y with A symmetric, or Hermitian for complex types. */
+
+#include "blas/blas.h"
+
+static jstatus_t symv_call(jhandle_t *handle, void *block) {
+    ji_matvec_t *args = block;
+    JI_CHECK_UPLO();
+    JI_CHECK_SIZE("n", n);
+    JI_CHECK_LD(lda, args->n, args->n);
+    JI_CHECK_INCREMENT(incx, args->n);
+    JI_CHECK_INCREMENT(incy, args->n);
+    JI_CHECK_WIDTH(ji_max5(0, args->n, args->lda, ji_abs(args->incx), ji_abs(args->incy)));
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, NULL);
+    if (args->n == 0)
+        return JSTATUS_SUCCESS;
+    JI_CHECK_POINTER("alpha", args->alpha.pointer);
+    JI_CHECK_POINTER("beta", args->beta.pointer);
+    ji_take(handle, &args->alpha, args->head.type);
+    ji_take(handle, &args->beta, args->head.type);
+    if (!ji_scalar_is(&args->alpha, args->head.type, 0)) {
+        JI_CHECK_POINTER("a", args->a);
+        JI_CHECK_POINTER("x", args->x);
+    }
+    JI_CHECK_POINTER("y", args->y);
+    return ji_run(handle, JI_SYMV, args);
+}
+
+#define SYMV(t, T, R, TYPE)                                                                                            \
+    jstatus_t jblas_##t##symv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const T *alpha, const T *a,             \
+                              int64_t lda, const T *x, int64_t incx, const T *beta, T *y, int64_t incy) {              \
+        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_symv},                                                           \
+                            .uplo = uplo,                                                                              \
+                            .n = n,                                                                                    \
+                            .alpha = {.pointer = alpha},                                                               \
+                            .a = a,                                                                                    \
+                            .lda = lda,                                                                                \
+                            .x = x,                                                                                    \
+                            .incx = incx,                                                                              \
+                            .beta = {.pointer = beta},                                                                 \
+                            .y = y,                                                                                    \
+                            .incy = incy};                                                                             \
+        return ji_enter(handle, symv_call, &args);                                                                     \
+    }
+JI_FOR_SD(SYMV)
+#define HEMV(t, T, R, TYPE)                                                                                            \
+    jstatus_t jblas_##t##hemv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const T *alpha, const T *a,             \
+                              int64_t lda, const T *x, int64_t incx, const T *beta, T *y, int64_t incy) {              \
+        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_hemv},                                                           \
+                            .uplo = uplo,                                                                              \
+                            .n = n,                                                                                    \
+                            .alpha = {.pointer = alpha},                                                               \
+                            .a = a,                                                                                    \
+                            .lda = lda,                                                                                \
+                            .x = x,                                                                                    \
+                            .incx = incx,                                                                              \
+                            .beta = {.pointer = beta},                                                                 \
+                            .y = y,                                                                                    \
+                            .incy = incy};                                                                             \
+        return ji_enter(handle, symv_call, &args);                                                                     \
+    }
+JI_FOR_CZ(HEMV)

@@ -1,0 +1,77 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* C = alpha A A^T + beta C on one triangle, and its Hermitian form, whose scalars are real. */
+
+#include "blas/blas.h"
+
+static inline jstatus_t syrk_any(jhandle_t *handle, ji_matmat_t *args, ji_primitive_t primitive,
+                                 jdatatype_t scalar_type, jblas_operation_t refused) {
+    JI_CHECK_UPLO();
+    JI_CHECK_OPERATION("trans", transa);
+    JI_CHECK_(args->transa != refused, JSTATUS_INVALID_VALUE, "trans", (int64_t)args->transa,
+              "is not for this routine and type", 0);
+    JI_CHECK_SIZE("n", n);
+    JI_CHECK_SIZE("k", k);
+    const bool plain = args->transa == JBLAS_NO_TRANSPOSE;
+    JI_CHECK_LD(lda, plain ? args->n : args->k, plain ? args->k : args->n);
+    JI_CHECK_LD(ldc, args->n, args->n);
+    JI_CHECK_WIDTH(ji_max5(0, args->n, args->k, args->lda, args->ldc));
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, NULL);
+    if (args->n == 0)
+        return JSTATUS_SUCCESS;
+    JI_CHECK_POINTER("alpha", args->alpha.pointer);
+    JI_CHECK_POINTER("beta", args->beta.pointer);
+    ji_take(handle, &args->alpha, scalar_type);
+    ji_take(handle, &args->beta, scalar_type);
+    if (args->k > 0 && !ji_scalar_is(&args->alpha, scalar_type, 0))
+        JI_CHECK_POINTER("a", args->a);
+    JI_CHECK_POINTER("c", args->c);
+    return ji_run_bytes(handle, primitive, args, sizeof *args);
+}
+
+static jstatus_t syrk_call(jhandle_t *handle, void *block) {
+    const jdatatype_t type = ((ji_head_t *)block)->type;
+    return syrk_any(handle, block, JI_SYRK, type,
+                    ji_is_complex(type) ? JBLAS_CONJUGATE_TRANSPOSE : (jblas_operation_t)0);
+}
+
+static jstatus_t herk_call(jhandle_t *handle, void *block) {
+    return syrk_any(handle, block, JI_HERK, ji_real_of(((ji_head_t *)block)->type), JBLAS_TRANSPOSE);
+}
+
+#define SYRK(t, T, R, TYPE)                                                                                            \
+    jstatus_t jblas_##t##syrk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,     \
+                              const T *alpha, const T *a, int64_t lda, const T *beta, T *c, int64_t ldc) {             \
+        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_syrk},                                                           \
+                            .uplo = uplo,                                                                              \
+                            .transa = trans,                                                                           \
+                            .n = n,                                                                                    \
+                            .k = k,                                                                                    \
+                            .alpha = {.pointer = alpha},                                                               \
+                            .a = a,                                                                                    \
+                            .lda = lda,                                                                                \
+                            .beta = {.pointer = beta},                                                                 \
+                            .c = c,                                                                                    \
+                            .ldc = ldc};                                                                               \
+        return ji_enter(handle, syrk_call, &args);                                                                     \
+    }
+JI_FOR_SDCZ(SYRK)
+#define HERK(t, T, R, TYPE)                                                                                            \
+    jstatus_t jblas_##t##herk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,     \
+                              const R *alpha, const T *a, int64_t lda, const R *beta, T *c, int64_t ldc) {             \
+        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_herk},                                                           \
+                            .uplo = uplo,                                                                              \
+                            .transa = trans,                                                                           \
+                            .n = n,                                                                                    \
+                            .k = k,                                                                                    \
+                            .alpha = {.pointer = alpha},                                                               \
+                            .a = a,                                                                                    \
+                            .lda = lda,                                                                                \
+                            .beta = {.pointer = beta},                                                                 \
+                            .c = c,                                                                                    \
+                            .ldc = ldc};                                                                               \
+        return ji_enter(handle, herk_call, &args);                                                                     \
+    }
+JI_FOR_CZ(HERK)

@@ -1,0 +1,51 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The checks of trsm; how it is done stands in trsm.c. */
+
+#include "blas/blas.h"
+
+static jstatus_t trsm_call(jhandle_t *handle, void *block) {
+    ji_matmat_t *args = block;
+    JI_CHECK_SIDE();
+    JI_CHECK_UPLO();
+    JI_CHECK_OPERATION("trans", transa);
+    JI_CHECK_DIAG();
+    JI_CHECK_SIZE("m", m);
+    JI_CHECK_SIZE("n", n);
+    const int64_t order = args->side == JBLAS_LEFT ? args->m : args->n;
+    JI_CHECK_LD(lda, order, order);
+    JI_CHECK_LD(ldb, args->m, args->n);
+    JI_CHECK_WIDTH(ji_max5(0, args->m, args->n, args->lda, args->ldb));
+    const bool empty = args->m == 0 || args->n == 0;
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, empty ? NULL : ji_trsm_plan);
+    if (empty)
+        return JSTATUS_SUCCESS;
+    JI_CHECK_POINTER("alpha", args->alpha.pointer);
+    ji_take(handle, &args->alpha, args->head.type);
+    if (!ji_scalar_is(&args->alpha, args->head.type, 0))
+        JI_CHECK_POINTER("a", args->a);
+    JI_CHECK_POINTER("b", args->b);
+    return ji_run_plan(handle, args, ji_trsm_plan, ji_trsm_run);
+}
+
+#define TRSM(t, T, R, TYPE)                                                                                            \
+    jstatus_t jblas_##t##trsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,        \
+                              jblas_diagonal_t diag, int64_t m, int64_t n, const T *alpha, const T *a, int64_t lda,    \
+                              T *b, int64_t ldb) {                                                                     \
+        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_trsm},                                                           \
+                            .side = side,                                                                              \
+                            .uplo = uplo,                                                                              \
+                            .transa = trans,                                                                           \
+                            .diag = diag,                                                                              \
+                            .m = m,                                                                                    \
+                            .n = n,                                                                                    \
+                            .alpha = {.pointer = alpha},                                                               \
+                            .a = a,                                                                                    \
+                            .lda = lda,                                                                                \
+                            .b = b,                                                                                    \
+                            .ldb = ldb};                                                                               \
+        return ji_enter(handle, trsm_call, &args);                                                                     \
+    }
+JI_FOR_SDCZ(TRSM)
