@@ -1,0 +1,157 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Level 3 on the host: the CBLAS's own. gemm is cut into products that the CBLAS's integers hold; for the others the
+ * entries have refused what they do not. */
+
+#include "blas/host/cblas.h"
+
+#define UNPACK(block)                                                                                                  \
+    const ji_matmat_t *args = block;                                                                                   \
+    jdatatype_t type = args->head.type;                                                                                \
+    const host_int_t m = (host_int_t)args->m, n = (host_int_t)args->n, k = (host_int_t)args->k;                        \
+    const host_int_t lda = (host_int_t)args->lda, ldb = (host_int_t)args->ldb, ldc = (host_int_t)args->ldc;            \
+    const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);                             \
+    const CBLAS_SIDE side = (CBLAS_SIDE)args->side;                                                                    \
+    const CBLAS_UPLO uplo = (CBLAS_UPLO)args->uplo;                                                                    \
+    const CBLAS_TRANSPOSE trans = host_operation(type, args->transa);                                                  \
+    const CBLAS_DIAG diag = (CBLAS_DIAG)args->diag;                                                                    \
+    void *b = (void *)(uintptr_t)args->b; /* written by trmm and trsm */                                               \
+    (void)m, (void)n, (void)k, (void)lda, (void)ldb, (void)ldc, (void)alpha, (void)beta, (void)side, (void)uplo;       \
+    (void)trans, (void)diag, (void)b
+
+/* One product that the CBLAS's integers hold. */
+static void gemm_call(const ji_matmat_t *args) {
+    jdatatype_t type = args->head.type;
+    const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);
+#define CALL(t, value)                                                                                                 \
+    cblas_##t##gemm(CblasColMajor, host_operation(type, args->transa), host_operation(type, args->transb),             \
+                    (host_int_t)args->m, (host_int_t)args->n, (host_int_t)args->k, value(alpha), args->a,              \
+                    (host_int_t)args->lda, args->b, (host_int_t)args->ldb, value(beta), args->c,                       \
+                    (host_int_t)args->ldc)
+    HOST_BY_TYPE(type, CALL)
+#undef CALL
+}
+
+/* Cuts along m, n and k. Where a leading dimension is too large, the matrix is taken column by column, and then its leading
+ * dimension does not matter. */
+static void gemm_split(const ji_matmat_t *args) {
+    jdatatype_t type = args->head.type;
+    const int64_t limit = ji_blas_int_max;
+    const bool plain_a = args->transa == JBLAS_NO_TRANSPOSE, plain_b = args->transb == JBLAS_NO_TRANSPOSE;
+    const bool far_a = args->lda > limit, far_b = args->ldb > limit, far_c = args->ldc > limit;
+    const int64_t step_m = far_a && !plain_a ? 1 : limit;
+    const int64_t step_n = far_c || (far_b && plain_b) ? 1 : limit;
+    const int64_t step_k = (far_a && plain_a) || (far_b && !plain_b) ? 1 : limit;
+    for (int64_t j = 0; j < args->n; j += step_n)
+        for (int64_t i = 0; i < args->m; i += step_m)
+            for (int64_t p = 0; p == 0 || p < args->k; p += step_k) {
+                ji_matmat_t part = *args;
+                part.m = host_min(step_m, args->m - i);
+                part.n = host_min(step_n, args->n - j);
+                part.k = host_min(step_k, args->k - p);
+                part.a = plain_a ? ji_at(type, args->a, i, p, args->lda) : ji_at(type, args->a, p, i, args->lda);
+                part.b = plain_b ? ji_at(type, args->b, p, j, args->ldb) : ji_at(type, args->b, j, p, args->ldb);
+                part.c = ji_at(type, args->c, i, j, args->ldc);
+                if (far_a)
+                    part.lda = ji_max(1, plain_a ? part.m : part.k);
+                if (far_b)
+                    part.ldb = ji_max(1, plain_b ? part.k : part.n);
+                if (far_c)
+                    part.ldc = part.m;
+                if (p > 0)
+                    part.beta = ji_constant(type, 1);
+                gemm_call(&part);
+            }
+}
+
+void ji_host_gemm(void *block) {
+    const ji_matmat_t *args = block;
+    /* Sizes are not negative, so their bitwise or is above 2^k - 1 exactly if one of them is. */
+    if (JI_LIKELY((args->m | args->n | args->k | args->lda | args->ldb | args->ldc) <= ji_blas_int_max))
+        gemm_call(args);
+    else
+        gemm_split(args);
+}
+
+void ji_host_gemm_batched(void *block) {
+    const ji_matmat_t *args = block;
+    const void *const *a = args->a, *const *b = args->b;
+    void *const *c = args->c;
+    ji_matmat_t one = *args;
+    for (int64_t i = 0; i < args->batch_count; i++) {
+        one.a = a ? a[i] : NULL, one.b = b ? b[i] : NULL, one.c = c[i];
+        ji_host_gemm(&one);
+    }
+}
+
+void ji_host_gemm_strided(void *block) {
+    const ji_matmat_t *args = block;
+    jdatatype_t type = args->head.type;
+    ji_matmat_t one = *args;
+    for (int64_t i = 0; i < args->batch_count; i++) {
+        one.a = args->a ? ji_at(type, args->a, 0, i, args->stride_a) : NULL;
+        one.b = args->b ? ji_at(type, args->b, 0, i, args->stride_b) : NULL;
+        one.c = ji_at(type, args->c, 0, i, args->stride_c);
+        ji_host_gemm(&one);
+    }
+}
+
+void ji_host_symm(void *block) {
+    UNPACK(block);
+#define CALL(t, value)                                                                                                 \
+    cblas_##t##symm(CblasColMajor, side, uplo, m, n, value(alpha), args->a, lda, b, ldb, value(beta), args->c, ldc)
+    HOST_BY_TYPE(type, CALL)
+#undef CALL
+}
+
+void ji_host_hemm(void *block) {
+    UNPACK(block);
+    if (type == JDATATYPE_F32_C)
+        cblas_chemm(CblasColMajor, side, uplo, m, n, alpha, args->a, lda, b, ldb, beta, args->c, ldc);
+    else
+        cblas_zhemm(CblasColMajor, side, uplo, m, n, alpha, args->a, lda, b, ldb, beta, args->c, ldc);
+}
+
+void ji_host_syrk(void *block) {
+    UNPACK(block);
+#define CALL(t, value)                                                                                                 \
+    cblas_##t##syrk(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, value(beta), args->c, ldc)
+    HOST_BY_TYPE(type, CALL)
+#undef CALL
+}
+
+void ji_host_herk(void *block) {
+    UNPACK(block);
+#define CALL(t, value)                                                                                                 \
+    cblas_##t##herk(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, value(beta), args->c, ldc)
+    HOST_BY_COMPLEX_TYPE(type, CALL)
+#undef CALL
+}
+
+void ji_host_trmm(void *block) {
+    UNPACK(block);
+#define CALL(t, value)                                                                                                 \
+    cblas_##t##trmm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b, ldb)
+    HOST_BY_TYPE(type, CALL)
+#undef CALL
+}
+
+void ji_host_trsm(void *block) {
+    UNPACK(block);
+#define CALL(t, value)                                                                                                 \
+    cblas_##t##trsm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b, ldb)
+    HOST_BY_TYPE(type, CALL)
+#undef CALL
+}
+
+void ji_host_set_info(void *block) {
+    const ji_matmat_t *args = block;
+    *args->info = args->n;
+}
+
+const ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT] = {
+#define JI_PRIMITIVE_(enumerator, function) ji_host_##function,
+    JI_PRIMITIVE_LIST(JI_PRIMITIVE_)
+#undef JI_PRIMITIVE_
+};
