@@ -225,7 +225,11 @@ static inline __attribute__((always_inline)) void jborrow_end_inline_(jborrow_t 
         stack->top = borrow->top_;
         stack->depth = depth;
     } else {
-        jborrow_t escaping = *borrow;
+        jborrow_t escaping; /* what jborrow_end reads: of ptr[] only what was borrowed was ever set */
+        escaping.ok = true;
+        escaping.handle_ = borrow->handle_;
+        escaping.depth_ = depth;
+        escaping.serial_ = borrow->serial_;
         jborrow_end(&escaping);
     }
 }
