@@ -238,6 +238,7 @@ JTEST(Borrow, NestsThirtyTwoDeepAndNoDeeper) {
         nest(handle, 1, JBORROW_MAX_DEPTH);
         JEXPECT_EQ(stats_of(handle).live_borrow_count, 0);
         JEXPECT_EQ(stats_of(handle).high_watermark_bytes, JBORROW_MAX_DEPTH * 64);
+        JEXPECT_OK(touch(handle, 64 * 40)); /* a high watermark that the macro's short path stays below */
         nest(handle, 1, JBORROW_MAX_DEPTH);
         JEXPECT_EQ(stats_of(handle).misuse_count, 0);
         JEXPECT_OK(jhandle_destroy(handle));
@@ -440,6 +441,24 @@ JTEST(BorrowMisuse, AbandonEndsWhatWasLostAndNamesIt) {
     JEXPECT_STATUS(jborrow_end(&kept), JSTATUS_NOT_FOUND); /* its end comes too late */
     JEXPECT_OK(jhandle_abandon_borrows(handle));
     JEXPECT_OK(touch(handle, 4096));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* A guard whose borrow was abandoned ends when another borrow has its place in the stack: that one must stay. */
+JTEST(BorrowMisuse, AbandonedGuardDoesNotEndItsSuccessor) {
+    jhandle_t *handle = make_handle(4096);
+    jborrow_t successor;
+    JEXPECT_OK(touch(handle, 4096));
+    {
+        JALLOC_BORROW(ws, handle, 1000);
+        JEXPECT_TRUE(ws.ok);
+        JEXPECT_STATUS(jhandle_abandon_borrows(handle), JSTATUS_LEAKED);
+        JEXPECT_OK(borrow_one(&successor, handle, 1000));
+    }
+    JEXPECT_EQ(stats_of(handle).live_borrow_count, 1);
+    JEXPECT_EQ(stats_of(handle).in_use_bytes, 1024);
+    JEXPECT_EQ(stats_of(handle).misuse_count, 2); /* the abandonment, and the end that came too late */
+    JEXPECT_OK(jborrow_end(&successor));
     JEXPECT_OK(jhandle_destroy(handle));
 }
 

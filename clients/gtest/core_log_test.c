@@ -240,6 +240,8 @@ static void hook_deallocate(void *context, void *pointer) {
 static const jmetadata_hooks_t good_hooks = {sizeof good_hooks, hook_allocate, hook_deallocate, &hook_calls};
 
 JTEST(Metadata, HooksAreUsedAndGivenTheirContext) {
+    if (jmetadata_live_count() > 0)
+        JSKIP("a test before this one has left bookkeeping, and failed for it");
     hook_calls = 0;
     JASSERT_OK(jmetadata_set_hooks(&good_hooks));
     void *pointer = ji_metadata_zalloc(40);
@@ -253,6 +255,8 @@ JTEST(Metadata, HooksAreUsedAndGivenTheirContext) {
 }
 
 JTEST(Metadata, HooksAreRefusedWhileABlockIsLive) {
+    if (jmetadata_live_count() > 0)
+        JSKIP("a test before this one has left bookkeeping, and failed for it");
     void *pointer = ji_metadata_alloc(8);
     JEXPECT_STATUS(jmetadata_set_hooks(&good_hooks), JSTATUS_BUSY);
     JEXPECT_SUBSTR(jstatus_last_message(), "1 ");

@@ -246,12 +246,13 @@ static void use_inherited(void *argument) {
 }
 
 JTEST(HandleFork, HandleOfTheParentIsForkedInTheChild) {
-    for (int mode = 0; mode < 2; ++mode) {
+    for (int mode = 0; mode < 3; ++mode) {
         jallocator_t *allocator = jtest_failing_allocator();
         JASSERT_NOT_NULL(allocator);
         inherited_t inherited = {NULL, NULL, jtest_metadata_live_count()};
-        inherited.handle = make_handle(mode ? 4096 : 0);
-        JEXPECT_OK(touch(inherited.handle, 1000));
+        inherited.handle = make_handle(mode == 1 ? 4096 : 0);
+        if (mode < 2) /* else it is empty */
+            JEXPECT_OK(touch(inherited.handle, 1000));
         jtest_in_child(20, use_inherited, &inherited);
         JEXPECT_OK(touch(inherited.handle, 1000)); /* the parent's works as ever */
         JEXPECT_OK(jhandle_destroy(inherited.handle));

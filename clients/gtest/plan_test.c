@@ -186,6 +186,23 @@ JTEST(SizeQuery, BorrowingMeanwhileIsAMismatch) {
     }
 }
 
+/* An empty handle and a borrow of nothing: the case where all numbers of the short path are 0. */
+JTEST(SizeQuery, BorrowingNothingFromAnEmptyHandleIsAMismatchToo) {
+    jhandle_t *handle = make_handle(0);
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    {
+        JALLOC_BORROW(ws, handle, 0);
+        JEXPECT_STATUS(ws.status, JSTATUS_SIZE_QUERY_MISMATCH);
+        JEXPECT_FALSE(ws.ok);
+    }
+    JEXPECT_OK(jhandle_stop_size_query(handle, &(size_t){0}));
+    {
+        JALLOC_BORROW(ws, handle, 0);
+        JEXPECT_TRUE(ws.ok);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 JTEST(SizeQuery, HandleMayBeDestroyedMeanwhile) {
     jhandle_t *handle = make_handle(4096);
     JEXPECT_OK(jhandle_start_size_query(handle));

@@ -205,7 +205,7 @@ CONFORMS(ImpossibleSizesAreRefused) {
     jallocator_t *allocator;
     JASSERT_OK(param->create(&allocator));
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i)
-        for (size_t alignment = 1; alignment <= 2 * MIB; alignment *= 2) {
+        for (size_t alignment = 1; alignment <= 2 * MIB; alignment *= 64) {
             void *pointer = &allocator;
             const jstatus_t status = jallocator_allocate(allocator, sizes[i], alignment, NULL, &pointer);
             if (status != JSTATUS_INVALID_SIZE && status != JSTATUS_MEMORY_ERROR)
@@ -379,6 +379,32 @@ JTEST(ProviderMmap, MemoryIsZeroedAndGoesBackToTheSystem) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
+/* Pages mapped by the process, from the kernel. */
+static size_t mapped_pages(void) {
+    char text[128];
+    FILE *file = fopen("/proc/self/statm", "r");
+    const size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[length] = '\0';
+    if (file)
+        fclose(file);
+    return strtoull(text, NULL, 10);
+}
+JTEST(ProviderMmap, WhatAnAlignmentNeedsMoreIsGivenBackAtOnce) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    jallocator_t *allocator;
+    void *pointers[8];
+    JASSERT_OK(jallocator_create_mmap(&allocator));
+    mapped_pages(); /* the first call may make the C library take memory */
+    const size_t before = mapped_pages();
+    for (size_t i = 0; i < 8; ++i)
+        JASSERT_OK(jallocator_allocate(allocator, 3 * page, 4 * MIB, NULL, &pointers[i]));
+    JEXPECT_LE(mapped_pages(), before + 8 * 3 + 16); /* not 8 * 1024 */
+    for (size_t i = 0; i < 8; ++i)
+        JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], 3 * page, NULL));
+    JEXPECT_LE(mapped_pages(), before + 16);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
 JTEST(ProviderMmap, PointersInsideAMappingAreNotFound) {
     jallocator_t *allocator;
     void *pointer;
@@ -457,6 +483,10 @@ JTEST(ProviderArray, MisalignedArrayGivesAlignedPointers) {
         JEXPECT_EQ((uintptr_t)pointer % 64, 0);
         JEXPECT_TRUE((char *)pointer >= array + shift && (char *)pointer + 400 <= array + shift + 512);
         JEXPECT_OK(jallocator_deallocate(allocator, pointer, 400, NULL));
+        const size_t padding = (64 - shift % 64) % 64, room = 512 - padding; /* exactly so much and no more */
+        JEXPECT_STATUS(jallocator_allocate(allocator, room + 1, 64, NULL, &pointer), JSTATUS_MEMORY_ERROR);
+        JEXPECT_OK(jallocator_allocate(allocator, room, 64, NULL, &pointer));
+        JEXPECT_OK(jallocator_deallocate(allocator, pointer, room, NULL));
         JEXPECT_OK(jallocator_destroy(allocator));
     }
 }

@@ -230,6 +230,23 @@ JTEST(Stream, WaitingForTheOwnStreamIsRefused) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
+/* A function that fills its own stream's queue: nobody else could make room. */
+static jstatus_t from_full_queue;
+static void fill_own_queue(void *arguments) {
+    jstream_t *own = *(jstream_t **)arguments;
+    from_full_queue = JSTATUS_SUCCESS;
+    for (int i = 0; i < MANY && from_full_queue == JSTATUS_SUCCESS; ++i)
+        from_full_queue = jstream_launch(jdevice_host(), own, see_nothing, NULL, 0);
+}
+JTEST(Stream, FullQueueIsBusyForItsOwnThread) {
+    jstream_t *stream;
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    JEXPECT_OK(jstream_launch(jdevice_host(), stream, fill_own_queue, &stream, sizeof stream));
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
+    JEXPECT_STATUS(from_full_queue, JSTATUS_BUSY);
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
 JTEST(Stream, EachFailedAllocationOfCreateLeavesNothing) {
     JFOR_EACH_FAILURE(i) {
         jstream_t *stream = NULL;
