@@ -53,6 +53,10 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
     if (!ji_handle_is_valid(handle))
         return jhandle_fail(NULL, JSTATUS_INVALID_HANDLE, "%s: the handle is %s", ji_routine_name(head),
                             handle ? "destroyed or not a handle" : "NULL");
+    if (handle->state == JI_HANDLE_FORKED)
+        return jhandle_fail(handle, JSTATUS_FORKED,
+                            "%s: the handle was made before a fork; make a new one in the child",
+                            ji_routine_name(head));
     if (!atomic_load_explicit(&ji_cblas_ready, memory_order_relaxed)) {
         jstatus_t status = cblas_check(handle, head);
         if (status != JSTATUS_SUCCESS)

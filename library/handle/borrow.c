@@ -26,8 +26,8 @@ void ji_handle_refresh(jhandle_t *handle) {
     for (uint32_t i = 0; i < stack->depth; ++i)
         stack->irregular |= stack->frames[i].serial == 0;
 
-    bool usual = handle->state == JI_HANDLE_READY && handle->fork_generation == ji_fork_generation &&
-                 stack->irregular == 0 && !(stack->depth == 0 && handle->block_count > 1);
+    bool usual =
+        handle->state == JI_HANDLE_READY && stack->irregular == 0 && !(stack->depth == 0 && handle->block_count > 1);
     uintptr_t watermark = handle->blocks[0].base + handle->high_watermark;
     stack->fast_end = !usual ? 0 : 1 + (watermark < handle->limit ? watermark : handle->limit);
 }
@@ -85,8 +85,8 @@ static void borrow_record_peak(jhandle_t *handle, size_t in_use, const char *rou
 }
 
 /* Takes buffers, after reserving `callee_bytes` behind them. Where that fails, the borrow holds nothing. */
-static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *routine, const jplan_t *plan, size_t count,
-                             const size_t *size_bytes, size_t callee_bytes) {
+static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *routine, const jplan_t *plan,
+                             size_t count, const size_t *size_bytes, size_t callee_bytes) {
     jborrow_stack_ *stack = &handle->stack;
     size_t mask = stack->granule_mask, total = 0, bits = callee_bytes;
     for (size_t i = 0; i < count; ++i) {
@@ -94,8 +94,8 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
         total += (size_bytes[i] + mask) & ~mask;
     }
     if (bits > JBORROW_MAX_SIZE_BYTES_)
-        return borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the sizes of a borrow overflow",
-                                                   name_of(routine)));
+        return borrow_nothing(
+            borrow, jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the sizes of a borrow overflow", name_of(routine)));
 
     uintptr_t before_top = stack->top;
     uint32_t before_block = handle->block, depth = stack->depth;
@@ -108,8 +108,8 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
         __atomic_store_n(&stack->user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
     }
 
-    *borrow = (jborrow_t){
-        .ok = true, .depth_ = depth, .serial_ = ++stack->serial, .handle_ = handle, .top_ = before_top};
+    *borrow =
+        (jborrow_t){.ok = true, .depth_ = depth, .serial_ = ++stack->serial, .handle_ = handle, .top_ = before_top};
     for (size_t i = 0; i < count; ++i) {
         borrow->ptr[i] = size_bytes[i] ? (void *)stack->top : NULL;
         stack->top += (size_bytes[i] + mask) & ~mask;
@@ -137,7 +137,8 @@ jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routin
         return borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: %zu buffers, at most %d",
                                                    name_of(routine), count, JBORROW_MAX_BUFFERS));
     if (count != 0 && size_bytes == NULL)
-        return borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: sizes are NULL", name_of(routine)));
+        return borrow_nothing(borrow,
+                              jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: sizes are NULL", name_of(routine)));
     return borrow_take(borrow, handle, routine, NULL, count, size_bytes, 0);
 }
 
@@ -158,8 +159,8 @@ jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t
         const jplan_rung_t *rung = &plan->rungs[i];
         if (plan->same_bits && rung->bits_class != last_class)
             continue;
-        jstatus_t status = borrow_take(borrow, handle, plan->routine, plan, rung->buffer_count, rung->bytes,
-                                       rung->callee_bytes);
+        jstatus_t status =
+            borrow_take(borrow, handle, plan->routine, plan, rung->buffer_count, rung->bytes, rung->callee_bytes);
         if (status == JSTATUS_SUCCESS) {
             ++handle->rung_count[i];
             handle->degraded_count += above != JSTATUS_SUCCESS;

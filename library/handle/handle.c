@@ -14,7 +14,7 @@
 jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller) {
     if (!ji_handle_is_valid(handle))
         return ji_fail(JSTATUS_INVALID_HANDLE, "%s: %s", caller, handle ? "not a live handle" : "the handle is NULL");
-    if (handle->fork_generation != ji_fork_generation)
+    if (handle->state == JI_HANDLE_FORKED)
         return ji_fail(JSTATUS_FORKED, "%s: the handle was made before a fork; make a new one in the child", caller);
     return JSTATUS_SUCCESS;
 }
@@ -44,13 +44,14 @@ static jstatus_t handle_read_size(jconfig_t which, const char *device_name, size
         return status;
     status = jconfig_parse_device_size(entry.value, device_name, size_bytes);
     if (status != JSTATUS_SUCCESS)
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%s\" is not understood; expected %s", entry.name, entry.value,
-                       entry.syntax);
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%s\" is not understood; expected %s", entry.name,
+                       entry.value, entry.syntax);
     return JSTATUS_SUCCESS;
 }
 
 static jstatus_t handle_read_environment(const char *device_name, handle_environment_t *environment) {
-    jstatus_t status = handle_read_size(JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, device_name, &environment->preallocate_bytes);
+    jstatus_t status =
+        handle_read_size(JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, device_name, &environment->preallocate_bytes);
     if (status == JSTATUS_SUCCESS)
         status = handle_read_size(JCONFIG_JALLOC_BUDGET, device_name, &environment->budget_bytes);
     if (status != JSTATUS_SUCCESS)
@@ -83,9 +84,8 @@ static jstatus_t handle_check_options(const jhandle_options_t *options, const jd
     return JSTATUS_SUCCESS;
 }
 
-/* All handles of the process. The inline path of a borrow does not ask whether there was a fork, so the child closes it on
- * every handle that it inherits; the rest of the library compares generations. The lock is held across the fork, so the
- * list is whole in the child. */
+/* All handles of the process: a child marks those that it inherits, so that no call has to ask whether there was a fork.
+ * The lock is held across the fork, so the list is whole in the child. */
 static pthread_mutex_t handle_list_lock = PTHREAD_MUTEX_INITIALIZER;
 static jhandle_t *handle_list;
 
@@ -93,8 +93,8 @@ static void handle_list_before_fork(void) { pthread_mutex_lock(&handle_list_lock
 static void handle_list_in_parent(void) { pthread_mutex_unlock(&handle_list_lock); }
 static void handle_list_in_child(void) {
     for (jhandle_t *handle = handle_list; handle != NULL; handle = handle->next) {
+        handle->state = JI_HANDLE_FORKED;
         handle->stack.fast_end = 0;
-        handle->stack.irregular = 1;
     }
     pthread_mutex_unlock(&handle_list_lock);
 }
@@ -152,12 +152,10 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     status = handle_read_environment(jdevice_name(device), &environment);
     if (status != JSTATUS_SUCCESS)
         return status;
-    ji_fork_watch();
 
     jhandle_t *handle;
     JTRY_ALLOC(handle = ji_metadata_zalloc(sizeof *handle));
     handle->state = JI_HANDLE_READY;
-    handle->fork_generation = ji_fork_generation;
     handle->device = device;
     handle->stream = options->stream;
     handle->pointer_mode = options->pointer_mode;
@@ -234,7 +232,9 @@ jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream) {
 }
 
 jdevice_t *jhandle_device(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->device : NULL; }
-jallocator_t *jhandle_allocator(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->allocator : NULL; }
+jallocator_t *jhandle_allocator(const jhandle_t *handle) {
+    return ji_handle_is_valid(handle) ? handle->allocator : NULL;
+}
 unsigned jhandle_layers(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->layers : 0; }
 
 /* A getter: checks the handle and the out-parameter, then copies one value. */

@@ -25,6 +25,7 @@
 /* The first word of a handle says in one comparison that it is one and what it may do. */
 #define JI_HANDLE_READY 0x6a68616eu    /* borrows are allowed */
 #define JI_HANDLE_QUERYING 0x6a717279u /* a size query is under way */
+#define JI_HANDLE_FORKED 0x6a666b64u   /* inherited through a fork: it can be destroyed, and nothing else */
 #define JI_HANDLE_DESTROYED 0u
 
 typedef struct ji_block {
@@ -37,7 +38,6 @@ struct jhandle {
 
     /* Read by every call. */
     uint32_t state; /* JI_HANDLE_* */
-    unsigned fork_generation;
     jstream_t *stream;
     jdevice_t *device;
     jpointer_mode_t pointer_mode;
@@ -74,7 +74,8 @@ struct jhandle {
 };
 
 static inline bool ji_handle_is_valid(const jhandle_t *handle) {
-    return JI_LIKELY(handle != NULL) && JI_LIKELY(handle->state == JI_HANDLE_READY || handle->state == JI_HANDLE_QUERYING);
+    return handle != NULL && (handle->state == JI_HANDLE_READY || handle->state == JI_HANDLE_QUERYING ||
+                              handle->state == JI_HANDLE_FORKED);
 }
 
 /* The checks of a function that changes the handle: valid, and not made before a fork. */

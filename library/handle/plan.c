@@ -102,7 +102,8 @@ jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, const size_t
     size_t total = 0;
     for (size_t i = 0; i < count; ++i) {
         size_t rounded;
-        if (!ji_size_round_up(size_bytes[i], handle->stack.granule_mask + 1, &rounded) || !ji_size_add(total, rounded, &total))
+        if (!ji_size_round_up(size_bytes[i], handle->stack.granule_mask + 1, &rounded) ||
+            !ji_size_add(total, rounded, &total))
             return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the sizes overflow", __func__);
     }
     return query_answer(handle, total);

@@ -131,16 +131,14 @@ void ji_host_herk(void *block) {
 
 void ji_host_trmm(void *block) {
     UNPACK(block);
-#define CALL(t, value)                                                                                                 \
-    cblas_##t##trmm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b, ldb)
+#define CALL(t, value) cblas_##t##trmm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b, ldb)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }
 
 void ji_host_trsm(void *block) {
     UNPACK(block);
-#define CALL(t, value)                                                                                                 \
-    cblas_##t##trsm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b, ldb)
+#define CALL(t, value) cblas_##t##trsm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b, ldb)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }

@@ -23,7 +23,8 @@ static void NAME(geam)(const ji_matmat_t *args) {
     const REAL *a = args->a, *b = args->b;
     REAL *c = args->c;
     const bool flat_a = args->transa == JBLAS_NO_TRANSPOSE, flat_b = args->transb == JBLAS_NO_TRANSPOSE;
-    const bool conjugate_a = args->transa == JBLAS_CONJUGATE_TRANSPOSE, conjugate_b = args->transb == JBLAS_CONJUGATE_TRANSPOSE;
+    const bool conjugate_a = args->transa == JBLAS_CONJUGATE_TRANSPOSE,
+               conjugate_b = args->transb == JBLAS_CONJUGATE_TRANSPOSE;
     const int64_t row_a = flat_a ? 1 : args->lda, column_a = flat_a ? args->lda : 1;
     const int64_t row_b = flat_b ? 1 : args->ldb, column_b = flat_b ? args->ldb : 1;
     const bool with_a = alpha[0] != 0 || alpha[COMPLEX] != 0, with_b = beta[0] != 0 || beta[COMPLEX] != 0;
