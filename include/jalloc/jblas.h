@@ -68,8 +68,9 @@ JALLOC_API int jblas_cblas_int_bits(void);
  * @{ */
 
 /** result = sum of |x_i|; for complex x of |Re x_i| + |Im x_i|. incx < 0: 0, as reference BLAS.
- * Workspace: up to 4096 elements none; above, rung 0 "partial-sums" one partial sum for each 4096 elements, rung 1 "serial"
- * none. The order of the additions depends on n alone, so both rungs and any number of threads give the same bits. */
+ * Workspace: rung 0 "partial-sums" one sum for each 4096 elements, only for vectors of megabytes beside a CBLAS whose
+ * threads can be shared (OpenMP's); rung 1 "serial" none, and the only rung otherwise. The order of the additions depends
+ * on n alone, so both rungs and any number of threads give the same bits. */
 JALLOC_API jstatus_t jblas_sasum(jhandle_t *handle, int64_t n, const float *x, int64_t incx, float *result);
 JALLOC_API jstatus_t jblas_dasum(jhandle_t *handle, int64_t n, const double *x, int64_t incx, double *result);
 JALLOC_API jstatus_t jblas_scasum(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx, float *result);
@@ -94,8 +95,9 @@ JALLOC_API jstatus_t jblas_zcopy(jhandle_t *handle, int64_t n, const jcomplex_f6
                                  int64_t incy);
 
 /** result = x^T y.
- * Workspace: up to 4096 elements none; above, rung 0 "partial-sums" one partial sum for each 4096 elements, rung 1 "serial"
- * none. The order of the additions depends on n alone, so both rungs and any number of threads give the same bits. */
+ * Workspace: rung 0 "partial-sums" one sum for each 4096 elements, only for vectors of megabytes beside a CBLAS whose
+ * threads can be shared (OpenMP's); rung 1 "serial" none, and the only rung otherwise. The order of the additions depends
+ * on n alone, so both rungs and any number of threads give the same bits. */
 JALLOC_API jstatus_t jblas_sdot(jhandle_t *handle, int64_t n, const float *x, int64_t incx, const float *y,
                                 int64_t incy, float *result);
 JALLOC_API jstatus_t jblas_ddot(jhandle_t *handle, int64_t n, const double *x, int64_t incx, const double *y,

@@ -13,7 +13,8 @@
  *             +------------------+
  *
  * Rungs: "partial-sums" keeps the sums of all blocks in workspace, so that threads can compute them in any order, then
- * adds; "serial" walks the same tree and computes each sum when it comes to it. The bits are the same. */
+ * adds them; "serial" walks the same tree and computes each sum when it comes to it. The bits are the same. Where no
+ * threads will come, "serial" is the only rung. */
 
 #include "blas/reduce.h"
 
@@ -21,9 +22,9 @@ static int64_t reduce_blocks(int64_t n) { return (n + JI_REDUCE_BLOCK - 1) / JI_
 
 static void reduce_plan(jplan_t *plan, const jhandle_t *handle, const ji_vector_t *args, ji_reduction_t reduction) {
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
-    int64_t blocks = reduce_blocks(args->n);
-    if (blocks > 1) {
-        size_t bytes = jalloc_mul(blocks, (int64_t)ji_sizeof(ji_reduce_type(reduction, args->head.type)));
+    if (ji_reduce_pays(reduction, args)) {
+        int64_t size = (int64_t)ji_sizeof(ji_reduce_type(reduction, args->head.type));
+        size_t bytes = jalloc_mul(reduce_blocks(args->n), size);
         jplan_add(plan, "partial-sums", 0, 0, 1, &bytes);
     }
     jplan_add(plan, "serial", 0, 0, 0, NULL);

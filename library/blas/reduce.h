@@ -23,4 +23,7 @@ static inline jdatatype_t ji_reduce_type(ji_reduction_t reduction, jdatatype_t t
     return reduction <= JI_REDUCE_DOTC ? type : ji_real_of(type);
 }
 
+/* Whether partial sums in workspace pay: only where several threads will compute them. */
+bool ji_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector);
+
 #endif

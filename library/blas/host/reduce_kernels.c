@@ -19,7 +19,7 @@
 #endif
 
 /* From here on more threads bring more memory bandwidth than it costs to wake them. */
-#define REDUCE_PARALLEL_BYTES ((size_t)4 << 20)
+#define REDUCE_PARALLEL_BYTES 4194304.0
 
 /* Elements [first, first + count) of x; the lowest address where the increment is negative, as BLAS has it. */
 static const void *reduce_part(const ji_vector_t *v, const void *x, int64_t increment, int64_t first, int64_t count) {
@@ -161,16 +161,28 @@ void ji_host_reduce_combine(void *block) {
     memcpy(call->vector.result, &sum, ji_sizeof(type));
 }
 
+extern int openblas_get_parallel(void) __attribute__((weak)); /* 2: OpenMP; absent from other CBLAS */
+
+/* Threads are used for long vectors, and only those that the CBLAS uses as well. A second set of threads beside a CBLAS
+ * with its own was measured to cost milliseconds where the sum takes microseconds: each set spins for a while after its
+ * work, and the other waits for the processor. */
+bool ji_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector) {
+#ifdef JALLOC_HAVE_OPENMP
+    double operands = reduction <= JI_REDUCE_DOTC ? 2 : 1;
+    return operands * (double)vector->n * (double)ji_sizeof(vector->head.type) >= REDUCE_PARALLEL_BYTES &&
+           openblas_get_parallel != NULL && openblas_get_parallel() == 2;
+#else
+    (void)reduction, (void)vector;
+    return false;
+#endif
+}
+
 #ifdef JALLOC_HAVE_OPENMP
 /* A forked child works alone: the threads stayed with its parent, and an OpenMP runtime may wait for them forever. */
-static bool reduce_may_use_threads(const ji_reduce_t *call) {
+static bool reduce_may_use_threads(void) {
     static _Atomic pid_t owner;
-    int operands = call->reduction <= JI_REDUCE_DOTC ? 2 : 1;
-    if ((size_t)call->vector.n * ji_sizeof(call->vector.head.type) * operands < REDUCE_PARALLEL_BYTES ||
-        omp_in_parallel())
-        return false;
     pid_t self = getpid(), nobody = 0;
-    return atomic_compare_exchange_strong(&owner, &nobody, self) || nobody == self;
+    return !omp_in_parallel() && (atomic_compare_exchange_strong(&owner, &nobody, self) || nobody == self);
 }
 #endif
 
@@ -178,7 +190,7 @@ void ji_host_reduce_blocks(void *block) {
     const ji_reduce_t *call = block;
     size_t size = ji_sizeof(ji_reduce_type(call->reduction, call->vector.head.type));
 #ifdef JALLOC_HAVE_OPENMP
-#pragma omp parallel for schedule(static) if (reduce_may_use_threads(call))
+#pragma omp parallel for schedule(static) if (reduce_may_use_threads())
 #endif
     for (int64_t i = 0; i < call->blocks; i++) {
         ji_value_t sum;
