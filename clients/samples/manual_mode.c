@@ -45,7 +45,7 @@ static int run(jhandle_t *handle, const char *what, jstatus_t expected) {
 int main(void) {
     for (int j = 0; j < ORDER; j++)
         for (int i = j; i < ORDER; i++)
-            A[i + j * ORDER] = i == j ? 2 : 1.0 / ORDER;
+            A[i + j * ORDER] = i == j ? 2 : 0.7 / ORDER;
     for (int i = 0; i < ORDER * COLUMNS; i++)
         for (int j = 0; j <= i % ORDER; j++)
             B[i] += A[i % ORDER + j * ORDER];
@@ -57,21 +57,23 @@ int main(void) {
     TRY(solve(handle, NULL, NULL));
     TRY(jhandle_stop_size_query(handle, &wanted));
     size_t granule = jdevice_granule_bytes(jhandle_device(handle));
-    CLAIM(wanted > granule);
+    if (wanted == 0)
+        puts("this processor has nothing to gain from workspace: every way is the same");
+    jstatus_t with_less = wanted > granule ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS;
 
     TRY(jhandle_set_workspace_size(handle, wanted));
     if (run(handle, "manual, what it asks for", JSTATUS_SUCCESS))
         return 1;
-    TRY(jhandle_set_workspace_size(handle, wanted - granule));
-    if (run(handle, "manual, one granule less", JSTATUS_PERF_DEGRADED))
+    TRY(jhandle_set_workspace_size(handle, wanted > granule ? wanted - granule : granule));
+    if (run(handle, "manual, one granule less", with_less))
         return 1;
     TRY(jhandle_set_workspace_size(handle, granule));
-    if (run(handle, "manual, one granule", JSTATUS_PERF_DEGRADED))
+    if (run(handle, "manual, one granule", with_less))
         return 1;
 
-    void *own = aligned_alloc(granule, wanted); /* a workspace must be aligned to the granule */
+    void *own = aligned_alloc(granule, wanted + granule); /* a workspace must be aligned to the granule */
     CLAIM(own != NULL);
-    TRY(jhandle_set_workspace(handle, own, wanted));
+    TRY(jhandle_set_workspace(handle, own, wanted + granule));
     if (run(handle, "user-owned", JSTATUS_SUCCESS))
         return 1;
 

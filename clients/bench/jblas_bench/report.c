@@ -45,7 +45,7 @@ static void cell(int width, int digits, double value, bool there) {
 static void report_table(const options_t *o, const routine_t *routine, const measurement_t *m) {
     static bool headed;
     if (!headed)
-        printf("%-22s %-26s %-14s %4s %10s %10s %10s %6s %11s %9s %9s %7s  %s\n", "routine", "shape", "status", "rung",
+        printf("%-25s %-28s %-14s %4s %10s %10s %10s %6s %11s %9s %9s %7s  %s\n", "routine", "shape", "status", "rung",
                "asked", "capacity", "high", "allocs", "us", "GFLOP/s", "CBLAS", "ratio", o->verify ? "error" : "");
     headed = true;
     char name[64], shape[SHAPE_TEXT], rung[16] = "-";
@@ -53,7 +53,7 @@ static void report_table(const options_t *o, const routine_t *routine, const mea
     shape_text(o, routine, shape);
     if (m->rung >= 0)
         snprintf(rung, sizeof rung, "%d", m->rung);
-    printf("%-22s %-26s %-14s %4s %10zu %10zu %10zu %6llu", name, shape, jstatus_name(m->status) + strlen("JSTATUS_"),
+    printf("%-25s %-28s %-14s %4s %10zu %10zu %10zu %6llu", name, shape, jstatus_name(m->status) + strlen("JSTATUS_"),
            rung, m->asked_bytes, m->capacity_bytes, m->high_bytes, (unsigned long long)m->allocations);
     bool timed = m->seconds > 0, counted = timed && m->flops > 0, compared = timed && m->direct_seconds > 0;
     cell(11, 3, m->seconds * 1e6, timed);

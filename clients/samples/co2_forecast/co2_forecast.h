@@ -86,6 +86,7 @@ typedef struct problem_t {
 /* What comes out, in the model's unit. Variances are those of observations to come: noise included. */
 typedef struct forecast_t {
     double log_marginal_likelihood;
+    double data_fit, complexity, normalization; /* the terms it is the sum of */
     double mean[FORECAST_MONTHS], variance[FORECAST_MONTHS];
     double year_mean[FORECAST_YEARS], year_variance[FORECAST_YEARS];
 } forecast_t;

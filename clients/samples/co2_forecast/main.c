@@ -118,7 +118,8 @@ static void record_split(record_t *record, int until, record_t *later) {
 
 static void print_forecast(const model_t *model, const problem_t *problem, const forecast_t *forecast) {
     char first[16], last[16];
-    printf("log marginal likelihood: %.8f\n\n", forecast->log_marginal_likelihood);
+    printf("log marginal likelihood: %.8f (data fit %.2f, complexity %.2f, normalization %.2f)\n\n",
+           forecast->log_marginal_likelihood, forecast->data_fit, forecast->complexity, forecast->normalization);
     printf("forecast of twelve-month means, with the band that holds 95%% of what will be observed:\n\n");
     printf("  %-20s %10s   %10s   %10s   %s\n", "months", "low", "mean", "high", model->unit);
     for (int year = 0; year < FORECAST_YEARS; year++) {

@@ -65,16 +65,26 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The largest relative difference of any number; NaN and infinity count as infinitely different. */
-static double forecast_difference(const forecast_t *a, const forecast_t *b) {
-    const double *x = (const double *)a, *y = (const double *)b; /* the struct is doubles only */
-    double largest = 0;
-    for (size_t i = 0; i < sizeof *a / sizeof *x; i++) {
-        double difference = fabs(x[i] - y[i]) / fabs(y[i]);
-        if (x[i] != y[i] && !(difference <= largest))
+/* The larger of `largest` and the relative differences of two arrays; NaN and infinity are infinitely different. */
+static double larger_difference(double largest, const double *a, const double *b, int count) {
+    for (int i = 0; i < count; i++) {
+        double difference = fabs(a[i] - b[i]) / fabs(b[i]);
+        if (a[i] != b[i] && !(difference <= largest))
             largest = isfinite(difference) ? difference : INFINITY;
     }
     return largest;
+}
+
+/* The largest relative difference of two forecasts in any number. The log marginal likelihood is what three much larger
+ * terms leave, and is rounded as they are, so it is measured by their size. */
+static double forecast_difference(const forecast_t *a, const forecast_t *b) {
+    const double scale = fabs(b->data_fit) + fabs(b->complexity) + fabs(b->normalization);
+    const double x = scale + (a->log_marginal_likelihood - b->log_marginal_likelihood);
+    double largest = larger_difference(0, &x, &scale, 1);
+    largest = larger_difference(largest, a->mean, b->mean, FORECAST_MONTHS);
+    largest = larger_difference(largest, a->variance, b->variance, FORECAST_MONTHS);
+    largest = larger_difference(largest, a->year_mean, b->year_mean, FORECAST_YEARS);
+    return larger_difference(largest, a->year_variance, b->year_variance, FORECAST_YEARS);
 }
 
 /* "perf degraded" for JSTATUS_PERF_DEGRADED. */

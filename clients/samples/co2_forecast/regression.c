@@ -233,11 +233,13 @@ jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const oper
     if (jstatus_is_error(status))
         goto done;
 
-    double log_determinant = 0; /* of L; that of K is twice this */
-    for (int64_t i = 0; i < n; i++)
-        log_determinant += log(diagonal[i]);
     const double log_two_pi = 1.8378770664093454836;
-    forecast->log_marginal_likelihood = -quadratic / 2 - log_determinant - (double)n / 2 * log_two_pi;
+    forecast->data_fit = -quadratic / 2;
+    forecast->complexity = 0; /* minus half the logarithm of K's determinant */
+    for (int64_t i = 0; i < n; i++)
+        forecast->complexity -= log(diagonal[i]);
+    forecast->normalization = -(double)n / 2 * log_two_pi;
+    forecast->log_marginal_likelihood = forecast->data_fit + forecast->complexity + forecast->normalization;
     for (int j = 0; j < M; j++)
         forecast->mean[j] += problem->observation_mean;
     for (int year = 0; year < YEARS; year++)
