@@ -52,12 +52,13 @@ static jstatus_t first_of(jstatus_t a, jstatus_t b) {
     return JSTATUS_SUCCESS;
 }
 
-/* The sizes are at least 2, so that every leading dimension can be too small and every pointer is needed. */
+/* The sizes are at least 2, so that every leading dimension can be too small and every pointer is needed (and increments are
+ * 1: scal leaves a vector with a negative one alone). */
 JTEST_EACH_FUNCTION(JblasChecks, EachFaultIsNamed) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (const char *letter = param->routine->signature; *letter; ++letter) {
-        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true);
+        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true, .tight = true);
         const jstatus_t expected = break_argument(c, *letter);
         if (expected == JSTATUS_SUCCESS)
             continue;
@@ -73,7 +74,7 @@ JTEST_EACH_FUNCTION(JblasChecks, FirstOfSeveralFaultsIsAnswered) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (int64_t i = jtest_iterations(20); i > 0 && !jtest_has_failure(); --i) {
-        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true);
+        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true, .tight = true);
         jstatus_t expected = JSTATUS_SUCCESS;
         char faults[32] = "";
         for (const char *letter = param->routine->signature; *letter; ++letter)
@@ -81,6 +82,8 @@ JTEST_EACH_FUNCTION(JblasChecks, FirstOfSeveralFaultsIsAnswered) {
                 expected = first_of(expected, break_argument(c, *letter));
                 faults[strlen(faults)] = *letter;
             }
+        if (c->n < 0 && expected == JSTATUS_INVALID_POINTER)
+            continue; /* a vector without elements: which pointers are looked at is not said */
         JSCOPED_TRACE("%s with wrong \"%s\"", param->name, faults);
         JEXPECT_STATUS(blas_call(NULL, c), JSTATUS_INVALID_HANDLE); /* before everything else */
         if (expected != JSTATUS_SUCCESS) {
@@ -104,7 +107,7 @@ JTEST_EACH_FUNCTION(JblasChecks, FirstOfSeveralFaultsIsAnswered) {
 
 JTEST_EACH_FUNCTION(JblasChecks, WhatIsNoHandleIsRefused) {
     static uint64_t zeros[1024];
-    BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true);
+    BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true, .tight = true);
     JEXPECT_STATUS(blas_call(NULL, c), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(blas_call((jhandle_t *)(void *)zeros, c), JSTATUS_INVALID_HANDLE);
     JEXPECT_SUBSTR(jstatus_last_message(), param->name);
@@ -116,7 +119,7 @@ JTEST_EACH_FUNCTION(JblasChecks, NothingToDoTakesNullOperands) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (const char *letter = "mnb"; *letter; ++letter) {
-        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true);
+        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true, .tight = true);
         if (!blas_has(c, *letter))
             continue;
         /* m of gemv: y is scaled all the same, and the solvers' right-hand sides are counted by k */

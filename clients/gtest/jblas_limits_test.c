@@ -134,8 +134,8 @@ JTEST_EACH_FUNCTION(JblasLimits, QueriesNearTheEndOfSizesDoNotWrap) {
         c->m = c->n = c->k = 2000;
         for (int round = 0; round < 2; ++round) {
             for (int which = 0; which < BLAS_OPERANDS; ++which) {
-                c->operand[which].ld = c->operand[which].kind == BLAS_VECTOR ? 1 : INT64_MAX;
-                c->operand[which].stride = 0;
+                c->operand[which].ld = c->operand[which].kind == BLAS_VECTOR ? 1 : c->n;
+                c->operand[which].stride = which == 2 ? (c->n < 2001 ? c->n * c->n : INT64_MAX) : 0;
             }
             JEXPECT_OK(jhandle_start_size_query(handle));
             const jstatus_t status = blas_call(handle, c);
