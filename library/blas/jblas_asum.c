@@ -7,7 +7,7 @@
 
 static jstatus_t asum_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
-    JI_CHECK_INCREMENT(incx, args->n);
+    JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     const bool planned = args->n > JI_REDUCE_BLOCK && args->incx > 0;
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? ji_asum_plan : NULL);

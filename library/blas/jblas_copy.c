@@ -7,8 +7,8 @@
 
 static jstatus_t copy_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
-    JI_CHECK_INCREMENT(incx, args->n);
-    JI_CHECK_INCREMENT(incy, args->n);
+    JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
+    JI_CHECK_INCREMENT(incy, ji_max(0, args->n));
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n <= 0)

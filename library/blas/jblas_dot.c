@@ -8,8 +8,8 @@
 /* Both products have this shape; the primitive and the plan differ. */
 static inline jstatus_t dot_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive, ji_plan_function_t plan,
                                 ji_run_function_t run) {
-    JI_CHECK_INCREMENT(incx, args->n);
-    JI_CHECK_INCREMENT(incy, args->n);
+    JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
+    JI_CHECK_INCREMENT(incy, ji_max(0, args->n));
     const bool planned = args->n > JI_REDUCE_BLOCK;
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? plan : NULL);

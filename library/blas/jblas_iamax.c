@@ -7,7 +7,7 @@
 
 static jstatus_t iamax_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
-    JI_CHECK_INCREMENT(incx, args->n);
+    JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     JI_CHECK_POINTER("result", args->result);

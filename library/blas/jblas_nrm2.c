@@ -7,7 +7,7 @@
 
 static jstatus_t nrm2_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
-    JI_CHECK_INCREMENT(incx, args->n);
+    JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     args->incx = ji_abs(args->incx); /* the same elements from the other end */
     const bool planned = args->n > JI_REDUCE_BLOCK;
     if (ji_is_query(handle))

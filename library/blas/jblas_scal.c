@@ -7,10 +7,10 @@
 
 static inline jstatus_t scal_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive,
                                  jdatatype_t alpha_type) {
-    JI_CHECK_INCREMENT(incx, args->n);
+    JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
-    if (args->n <= 0 || args->incx < 0)
+    if (args->n <= 0)
         return JSTATUS_SUCCESS;
     JI_CHECK_POINTER("alpha", args->alpha.pointer);
     JI_CHECK_POINTER("x", args->x);
