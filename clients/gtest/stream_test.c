@@ -439,6 +439,24 @@ JTEST(Event, OfTheNullStreamIsReachedAtOnce) {
     JEXPECT_OK(jevent_destroy(event));
 }
 
+JTEST(Event, MarkLeftBehindByALaterRecordingTakesNoTime) {
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    jevent_t *event;
+    jstream_t *stream;
+    double ms = -1;
+    JASSERT_OK(jevent_create(jdevice_host(), &event));
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    JEXPECT_OK(jtest_gate_block(&gate, jdevice_host(), stream));
+    JEXPECT_OK(jevent_record(event, stream)); /* stands in the queue */
+    JEXPECT_OK(jevent_record(event, NULL));   /* the last one, reached before it */
+    jtest_gate_open(&gate);
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
+    JEXPECT_OK(jevent_get_elapsed_ms(event, event, &ms));
+    JEXPECT_EQ(ms, 0);
+    JEXPECT_OK(jevent_destroy(event));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
 JTEST(Event, NullStreamWaitsInTheCallingThread) {
     jtest_gate_t gate = JTEST_GATE_INIT;
     atomic_int counter = 0;
