@@ -35,7 +35,7 @@ static void print_help(void) {
            "  -u, --until YEAR     use the record up to the end of YEAR, and see how the rest was forecast\n"
            "  -o, --output FILE    the picture, SVG; default co2_forecast.svg\n"
            "  -v, --verify         compare with the reference numbers (co2, sunspots)\n"
-           "  -r, --repeat N       runs per mode, of which the median time is shown; default 5, large records 3\n"
+           "  -r, --repeat N       runs per mode, of which the median time is shown; default 15, large records 3\n"
            "  -D, --device NAME    where to compute; default host\n"
            "      --data DIR       where the records are; default " CO2_FORECAST_DATA_DIR "\n"
            "  -h, --help           this text\n");
@@ -204,7 +204,7 @@ int main(int argc, char **argv) {
     if (!problem_init(&problem, model, &record))
         goto done;
 
-    const int repeat = settings.repeat ? settings.repeat : problem.n < 1000 ? 5 : 3;
+    const int repeat = settings.repeat ? settings.repeat : problem.n < 1000 ? 15 : 3;
     bool ok = modes_run(device, &problem, repeat, &forecast);
     if (!ok)
         goto done;
