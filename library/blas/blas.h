@@ -232,7 +232,12 @@ static inline jstatus_t ji_run_bytes(jhandle_t *handle, ji_primitive_t primitive
 static inline void ji_take(const jhandle_t *handle, ji_scalar_t *scalar, jdatatype_t type) {
     if (!ji_host_pointers(handle))
         return;
-    memcpy(&scalar->value, scalar->pointer, ji_sizeof(type));
+    switch (type) { /* sizes known to the compiler: no call */
+    case JDATATYPE_F32: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.s); break;
+    case JDATATYPE_F64: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.d); break;
+    case JDATATYPE_F32_C: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.c); break;
+    default: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.z); break;
+    }
     scalar->pointer = NULL;
 }
 /* Ends a call that has a result: in host pointer mode it must be there on return. */

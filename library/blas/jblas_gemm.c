@@ -36,24 +36,35 @@ static jstatus_t gemm_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_GEMM, args);
 }
 
+/* What gemm does not use of the block stays as it is: to zero it takes longer than all the checks of a small product. */
+/* Every member is named, so that the compiler stores each once instead of clearing the block first: 10 ns of a small
+ * product. */
 #define GEMM(t, T, R, TYPE)                                                                                            \
     jstatus_t jblas_##t##gemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,        \
                               int64_t n, int64_t k, const T *alpha, const T *a, int64_t lda, const T *b, int64_t ldb,  \
                               const T *beta, T *c, int64_t ldc) {                                                      \
         ji_matmat_t args = {.head = {TYPE, 0, &ji_row_gemm},                                                           \
+                            .side = (jblas_side_t)0,                                                                   \
+                            .uplo = (jblas_fill_t)0,                                                                   \
                             .transa = transa,                                                                          \
                             .transb = transb,                                                                          \
+                            .diag = (jblas_diagonal_t)0,                                                               \
                             .m = m,                                                                                    \
                             .n = n,                                                                                    \
                             .k = k,                                                                                    \
-                            .alpha = {.pointer = alpha},                                                               \
+                            .alpha = {alpha, {.z = {0, 0}}},                                                           \
                             .a = a,                                                                                    \
                             .lda = lda,                                                                                \
                             .b = b,                                                                                    \
                             .ldb = ldb,                                                                                \
-                            .beta = {.pointer = beta},                                                                 \
+                            .beta = {beta, {.z = {0, 0}}},                                                             \
                             .c = c,                                                                                    \
-                            .ldc = ldc};                                                                               \
+                            .ldc = ldc,                                                                                \
+                            .info = NULL,                                                                              \
+                            .stride_a = 0,                                                                             \
+                            .stride_b = 0,                                                                             \
+                            .stride_c = 0,                                                                             \
+                            .batch_count = 0};                                                                         \
         return ji_enter(handle, gemm_call, &args);                                                                     \
     }
 JI_FOR_SDCZ(GEMM)
