@@ -18,7 +18,7 @@
  *     | A | C |  m
  *     +---+---+
  *
- * Rungs: "three-products", "plain". Narrower panels were measured to lose what three products gain, so there is no rung
+ * Rungs: "3m", "plain". Narrower panels were measured to lose what three products gain, so there is no rung
  * between the two. */
 
 #include "blas/split.h"
@@ -44,7 +44,7 @@ void ji_gemm3m_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) 
     int64_t kc = gemm3m_min(args->k, GEMM3M_K_PANEL), nc = gemm3m_min(args->n, GEMM3M_N_PANEL);
     size_t bytes[3] = {jalloc_matrix_bytes(real, args->m, 3 * kc), jalloc_matrix_bytes(real, kc, 3 * nc),
                        jalloc_matrix_bytes(real, args->m, 3 * nc)};
-    jplan_add(plan, "three-products", 1, 0, 3, bytes);
+    jplan_add(plan, "3m", 1, 0, 3, bytes);
     jplan_add(plan, "plain", 0, 0, 0, NULL);
 }
 

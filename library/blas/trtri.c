@@ -5,7 +5,7 @@
  * potrf.
  *
  * Rungs: "inverse" and "inverse-64", with workspace for the triangles that the inner solves make ready (see trsm.c),
- * and "in-place", which leaves these to the CBLAS. Small matrices need no solve that pays, and have the last rung
+ * and "substitution", which leaves these to the CBLAS. Small matrices need no solve that pays, and have the last rung
  * alone. */
 
 #include "blas/triangle.h"
@@ -23,7 +23,7 @@ void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *a
             jplan_add(plan, "inverse-64", 2, 0, 1, &bytes);
         }
     }
-    jplan_add(plan, "in-place", 0, 0, 0, NULL);
+    jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }
 
 jstatus_t ji_factor_run(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args, const jborrow_t *ws) {
