@@ -63,38 +63,25 @@ static bool parse_options(int argc, char **argv, settings_t *settings, int *stat
     *status = EXIT_FAILURE;
     for (int c; (c = getopt_long(argc, argv, "s:m:u:o:vr:D:h", options, NULL)) != -1;)
         switch (c) {
-        case 's':
-            settings->series = optarg;
-            break;
-        case 'm':
-            settings->model = optarg;
-            break;
+        case 's': settings->series = optarg; break;
+        case 'm': settings->model = optarg; break;
         case 'u':
             if (!parse_number(optarg, 1, 9999, &settings->until))
                 return false;
             break;
-        case 'o':
-            settings->output = optarg;
-            break;
-        case 'v':
-            settings->verify = true;
-            break;
+        case 'o': settings->output = optarg; break;
+        case 'v': settings->verify = true; break;
         case 'r':
             if (!parse_number(optarg, 1, 100, &settings->repeat))
                 return false;
             break;
-        case 'D':
-            settings->device = optarg;
-            break;
-        case 'd':
-            settings->data = optarg;
-            break;
+        case 'D': settings->device = optarg; break;
+        case 'd': settings->data = optarg; break;
         case 'h':
             print_help();
             *status = EXIT_SUCCESS;
             return false;
-        default:
-            return false;
+        default: return false;
         }
     if (optind < argc) {
         fprintf(stderr, "co2_forecast: \"%s\" is not an option; see --help\n", argv[optind]);
