@@ -118,6 +118,10 @@ JTEST(HandleDevice, FailedOrderingKeepsTheOldStream) {
     JEXPECT_OK(jhandle_set_stream(handle, other));
     JEXPECT_OK(jhandle_get_stream(handle, &now));
     JEXPECT_EQ(now, other);
+    JEXPECT_OK(touch(handle, 1000));
+    record_status = JSTATUS_DEVICE_ERROR;
+    JEXPECT_OK(jhandle_set_stream(handle, other)); /* the one that it has: nothing to order */
+    record_status = JSTATUS_SUCCESS;
     JEXPECT_OK(jhandle_destroy(handle));
     JEXPECT_OK(jstream_destroy(stream));
     JEXPECT_OK(jstream_destroy(other));

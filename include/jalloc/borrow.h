@@ -264,7 +264,7 @@ struct borrow : jborrow_t {
 #define JALLOC_BORROW(ws, handle, ...) ::jalloc::borrow ws(handle, __func__, {__VA_ARGS__})
 #define JALLOC_BORROW_PLAN(ws, handle, plan) ::jalloc::borrow ws(handle, plan)
 #define JALLOC_WITH_BORROW(ws, handle, ...)                                                                            \
-    for (bool ws##_once_ = true; ws##_once_; ws##_once_ = false)                                                      \
+    for (bool ws##_once_ = true; ws##_once_; ws##_once_ = false)                                                       \
         for (JALLOC_BORROW(ws, handle, __VA_ARGS__); ws##_once_; ws##_once_ = false)
 #else
 
@@ -285,8 +285,8 @@ struct borrow : jborrow_t {
 
 /** The block form: JALLOC_WITH_BORROW(ws, handle, bytes) { if (ws.ok) ... } - the borrow ends with the block. */
 #define JALLOC_WITH_BORROW(ws, handle, ...)                                                                            \
-    for (bool ws##_once_ = true; ws##_once_; ws##_once_ = false)                                                      \
-        for (__attribute__((cleanup(jborrow_cleanup_))) jborrow_t ws = jborrow_make_(                                  \
+    for (bool ws##_once_ = true; ws##_once_; ws##_once_ = false)                                                       \
+        for (__attribute__((cleanup(jborrow_cleanup_), unused)) jborrow_t ws = jborrow_make_(                          \
                  handle, __func__, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), (size_t[]){__VA_ARGS__});         \
              ws##_once_; ws##_once_ = false)
 
