@@ -80,8 +80,8 @@ int main(int argc, char **argv) {
                 {"dgemm", 4, gemm_jblas, gemm_direct},
                 {"ddot", MAX_ORDER, dot_jblas, dot_direct},
                 {"dgemm", MAX_ORDER, gemm_jblas, gemm_direct}};
-    printf("%-8s %4s %10s %10s %13s   (aim for n = 4: at most 15 ns more)\n", "routine", "n", "jblas ns", "direct ns",
-           "difference ns");
+    printf("CBLAS: %s\n%-8s %4s %10s %10s %13s   (aim for n = 4: at most 15 ns more)\n", jblas_cblas_name(), "routine",
+           "n", "jblas ns", "direct ns", "difference ns");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         job.n = rows[i].n;
         bench_result_t r = bench_compare(rows[i].ours, &job, rows[i].direct, &job, seconds);

@@ -44,9 +44,10 @@ static void cell(int width, int digits, double value, bool there) {
 
 static void report_table(const options_t *o, const routine_t *routine, const measurement_t *m) {
     static bool headed;
-    if (!headed)
-        printf("%-25s %-28s %-14s %4s %10s %10s %10s %6s %11s %9s %9s %7s  %s\n", "routine", "shape", "status", "rung",
-               "asked", "capacity", "high", "allocs", "us", "GFLOP/s", "CBLAS", "ratio", o->verify ? "error" : "");
+    if (!headed) /* which kernels the CBLAS chose decides what the ratio is worth */
+        printf("CBLAS: %s\n%-25s %-28s %-14s %4s %10s %10s %10s %6s %11s %9s %9s %7s  %s\n", jblas_cblas_name(),
+               "routine", "shape", "status", "rung", "asked", "capacity", "high", "allocs", "us", "GFLOP/s", "CBLAS",
+               "ratio", o->verify ? "error" : "");
     headed = true;
     char name[64], shape[SHAPE_TEXT], rung[16] = "-";
     snprintf(name, sizeof name, "%s -r %c", routine->name, "sdcz"[o->type]);
@@ -89,6 +90,7 @@ static void report_json(const options_t *o, const routine_t *routine, const meas
     json_text("routine", routine->name);
     json_text("type", type);
     json_text("shape", shape);
+    json_text("cblas", jblas_cblas_name());
     json_text("status", jstatus_name(m->status));
     if (jstatus_is_error(m->status))
         json_text("message", m->message);
