@@ -13,7 +13,7 @@
 
 struct wide_chunk {
     struct wide_chunk *next;
-    _Alignas(32) char bytes[];
+    _Alignas(wide_t) char bytes[]; /* as calloc aligns */
 };
 
 static void *arena_take(wide_arena_t *arena, size_t bytes) {
