@@ -23,7 +23,8 @@ static struct script {
     void *given_back;
 } script;
 
-static jstatus_t script_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t script_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                 void **pointer) {
     JEXPECT_EQ(context, &script);
     JEXPECT_NULL(stream);
     JEXPECT_GT(size_bytes, 0);
@@ -31,7 +32,8 @@ static jstatus_t script_allocate(void *context, size_t size_bytes, size_t alignm
     script.size = size_bytes;
     script.alignment = alignment;
     if (script.allocate_status == JSTATUS_SUCCESS && !script.gives_null)
-        *pointer = script.gives ? script.gives : aligned_alloc(alignment, (size_bytes + alignment - 1) & ~(alignment - 1));
+        *pointer =
+            script.gives ? script.gives : aligned_alloc(alignment, (size_bytes + alignment - 1) & ~(alignment - 1));
     return script.allocate_status;
 }
 static jstatus_t script_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {

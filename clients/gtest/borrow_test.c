@@ -92,9 +92,15 @@ JTEST(Borrow, EightBuffersAndNoMore) {
 /* Sums and roundings that wrap around, alone and together, in a mode that grows and in one that does not. */
 JTEST(Borrow, OverflowingSizesAreInvalidSize) {
     static const size_t sizes[][3] = {
-        {SIZE_MAX, 0, 0},          {SIZE_MAX - 62, 0, 0},         {SIZE_MAX - 63, 64, 0},
-        {SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1, 0}, {SIZE_MAX / 2, SIZE_MAX / 2, 64}, {64, SIZE_MAX, 64},
-        {SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1, 64}, {SIZE_MAX, SIZE_MAX, SIZE_MAX},  {64, 64, SIZE_MAX - 100},
+        {SIZE_MAX, 0, 0},
+        {SIZE_MAX - 62, 0, 0},
+        {SIZE_MAX - 63, 64, 0},
+        {SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1, 0},
+        {SIZE_MAX / 2, SIZE_MAX / 2, 64},
+        {64, SIZE_MAX, 64},
+        {SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1, 64},
+        {SIZE_MAX, SIZE_MAX, SIZE_MAX},
+        {64, 64, SIZE_MAX - 100},
     };
     for (int fixed = 0; fixed < 2; ++fixed) {
         jhandle_t *handle = make_handle(fixed ? 4096 : 0);

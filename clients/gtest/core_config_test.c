@@ -61,10 +61,10 @@ JTEST(Config, GoodSizes) {
 }
 
 static const char *const bad_sizes[] = {
-    "",       " ",     "-1",   "+1",    " 1",     "1 ",      "1 K",    "K",      "MiB",   ".5K",  "1.",     "1.K",
-    "1.5.2K", "1e6",   "0x10", "1,5K",  "256 MB", "256MBs",  "256MM",  "256P",   "1i",    "1iB",  "1KBB",   "1Bi",
-    "1BK",    "ten",   "NaN",  "inf",   "1;2",    "1=2",     "cuda:0=1", "\t1",  "1\n",   "--1", "1_000",
-    "1'000",  "\xC2\xBD", "1Ki", "1KIBs", "\xD9\xA1",
+    "",         " ",   "-1",     "+1",  " 1",    "1 ",    "1 K",      "K",      "MiB",   ".5K",
+    "1.",       "1.K", "1.5.2K", "1e6", "0x10",  "1,5K",  "256 MB",   "256MBs", "256MM", "256P",
+    "1i",       "1iB", "1KBB",   "1Bi", "1BK",   "ten",   "NaN",      "inf",    "1;2",   "1=2",
+    "cuda:0=1", "\t1", "1\n",    "--1", "1_000", "1'000", "\xC2\xBD", "1Ki",    "1KIBs", "\xD9\xA1",
 };
 JTEST(Config, BadSizesAreRefusedAndQuoted) {
     for (size_t i = 0; i < sizeof bad_sizes / sizeof bad_sizes[0]; ++i) {
@@ -160,10 +160,33 @@ JTEST(Config, DeviceSizes) {
 }
 
 static const char *const bad_device_sizes[] = {
-    "",           ";",         "1;",          ";1",         "1;;host=2",    "host",         "host=",   "=1",
-    "host=1;2",   "1;2",       "1;tpu=2",     "1;cuda:=2",  "1;cuda:x=2",   "1;cuda:-1=2",  "1;host:0=2",
-    "1;host=2;host=3",         "1;cuda=2;cuda:0=3",         "1;cuda:00=2",  "1;cuda:0=2x",  "1x;cuda:0=2",
-    "1;cuda:9999999999=2",     "1; host=2",   "1;host =2",  "1;host= 2",    "1;host==2",    "1;HOST=2", "1,host=2",
+    "",
+    ";",
+    "1;",
+    ";1",
+    "1;;host=2",
+    "host",
+    "host=",
+    "=1",
+    "host=1;2",
+    "1;2",
+    "1;tpu=2",
+    "1;cuda:=2",
+    "1;cuda:x=2",
+    "1;cuda:-1=2",
+    "1;host:0=2",
+    "1;host=2;host=3",
+    "1;cuda=2;cuda:0=3",
+    "1;cuda:00=2",
+    "1;cuda:0=2x",
+    "1x;cuda:0=2",
+    "1;cuda:9999999999=2",
+    "1; host=2",
+    "1;host =2",
+    "1;host= 2",
+    "1;host==2",
+    "1;HOST=2",
+    "1,host=2",
 };
 JTEST(Config, BadDeviceSizesAreRefusedWhateverTheDevice) {
     static const char *const devices[] = {"host", "cuda:0", "hip:5"};

@@ -69,9 +69,10 @@ JTEST(Device, RelativeModulePathIsRefused) {
 }
 
 static const char *const bad_names[] = {
-    "",       " ",      "HOST",    "host ",   " host",  "host:0",  "host:",  "hosts",   "cuda:",   "cuda:-1", "cuda:x",
-    "cuda:0x", "cuda: 0", "cuda:00", "cuda:01", "cuda0", "cudas:0", "hip:",   "hip:1.5", "tpu:0",   "cpu",     "rocm:0",
-    "cuda:9999999999", "cuda:99999999999999999999999999999999999",
+    "",        " ",       "HOST",    "host ",   " host",           "host:0",
+    "host:",   "hosts",   "cuda:",   "cuda:-1", "cuda:x",          "cuda:0x",
+    "cuda: 0", "cuda:00", "cuda:01", "cuda0",   "cudas:0",         "hip:",
+    "hip:1.5", "tpu:0",   "cpu",     "rocm:0",  "cuda:9999999999", "cuda:99999999999999999999999999999999999",
 };
 JTEST(Device, BadNamesAreInvalidValueAndQuoted) {
     for (size_t i = 0; i < sizeof bad_names / sizeof bad_names[0]; ++i) {

@@ -24,7 +24,8 @@ static jstatus_t flaky_record(jevent_t *event, jstream_t *stream) {
 static jstatus_t flaky_wait(jevent_t *event, jstream_t *stream) {
     return wait_status ? wait_status : ji_host_device.ops->event_wait(event, stream);
 }
-static jstatus_t flaky_allocate(jdevice_t *self, jmemory_kind_t kind, size_t size_bytes, size_t alignment, void **pointer) {
+static jstatus_t flaky_allocate(jdevice_t *self, jmemory_kind_t kind, size_t size_bytes, size_t alignment,
+                                void **pointer) {
     granule_seen = alignment;
     return allocate_status ? allocate_status : ji_host_device.ops->allocate(self, kind, size_bytes, alignment, pointer);
 }

@@ -131,7 +131,10 @@ JTEST(HandleStream, WorkspaceIsGivenBackAfterItsLastUse) {
         case 2: JEXPECT_OK(jhandle_set_workspace_size(handle, 8192)); break;
         case 3: JEXPECT_OK(jhandle_set_workspace(handle, own, sizeof own)); break;
         case 4: JEXPECT_OK(jhandle_set_workspace_size(handle, 0)); break;
-        default: JEXPECT_OK(jhandle_destroy(handle)); handle = NULL; break;
+        default:
+            JEXPECT_OK(jhandle_destroy(handle));
+            handle = NULL;
+            break;
         }
         JEXPECT_EQ(atomic_load(&done), 1);
         if (handle) {
@@ -205,7 +208,7 @@ JTEST(HandleStream, EachFailedAllocationOfAChangeKeepsTheOldStream) {
 
 typedef struct inherited {
     jhandle_t *handle;
-    jborrow_t *borrow; /* live in the parent; or NULL */
+    jborrow_t *borrow;  /* live in the parent; or NULL */
     size_t bookkeeping; /* blocks that are not the handle's */
 } inherited_t;
 

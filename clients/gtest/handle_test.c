@@ -122,8 +122,9 @@ static const struct size_value {
     const char *value;
     size_t capacity;
 } size_values[] = {
-    {"0", 0},   {"4096", 4096}, {"1", 64},    {"1K", 1024},      {"1.5KiB", 1536},    {"64K;cuda:0=2G", 65536},
-    {"host=100", 128}, {"1K;host=2K", 2048}, {"1K;host=0", 0}, {"cuda:0=1T", 0},
+    {"0", 0},         {"4096", 4096},           {"1", 64},         {"1K", 1024},
+    {"1.5KiB", 1536}, {"64K;cuda:0=2G", 65536}, {"host=100", 128}, {"1K;host=2K", 2048},
+    {"1K;host=0", 0}, {"cuda:0=1T", 0},
 };
 JTEST(HandleEnvironment, DeviceMemorySizePreallocates) {
     for (size_t i = 0; i < sizeof size_values / sizeof size_values[0]; ++i) {
@@ -141,12 +142,18 @@ JTEST(HandleEnvironment, DeviceMemorySizePreallocates) {
 static const struct bad_value {
     const char *name, *value;
 } bad_values[] = {
-    {"JALLOC_DEVICE_MEMORY_SIZE", "256 M"}, {"JALLOC_DEVICE_MEMORY_SIZE", "256X"},
-    {"JALLOC_DEVICE_MEMORY_SIZE", "-1"},    {"JALLOC_DEVICE_MEMORY_SIZE", ""},
-    {"JALLOC_DEVICE_MEMORY_SIZE", "1M;tpu:0=1"}, {"JALLOC_DEVICE_MEMORY_SIZE", "1M;cuda:0=1q"},
-    {"JALLOC_DEVICE_MEMORY_SIZE", "18446744073709551616"}, {"JALLOC_BUDGET", "much"},
-    {"JALLOC_BUDGET", "1e9"},               {"JALLOC_RESULT_POLICY", "exact"},
-    {"JALLOC_LAYER", "8"},                  {"JALLOC_LAYER", "trace"},
+    {"JALLOC_DEVICE_MEMORY_SIZE", "256 M"},
+    {"JALLOC_DEVICE_MEMORY_SIZE", "256X"},
+    {"JALLOC_DEVICE_MEMORY_SIZE", "-1"},
+    {"JALLOC_DEVICE_MEMORY_SIZE", ""},
+    {"JALLOC_DEVICE_MEMORY_SIZE", "1M;tpu:0=1"},
+    {"JALLOC_DEVICE_MEMORY_SIZE", "1M;cuda:0=1q"},
+    {"JALLOC_DEVICE_MEMORY_SIZE", "18446744073709551616"},
+    {"JALLOC_BUDGET", "much"},
+    {"JALLOC_BUDGET", "1e9"},
+    {"JALLOC_RESULT_POLICY", "exact"},
+    {"JALLOC_LAYER", "8"},
+    {"JALLOC_LAYER", "trace"},
 };
 JTEST(HandleEnvironment, BadValuesAreQuotedAndNoHandleIsMade) {
     for (size_t i = 0; i < sizeof bad_values / sizeof bad_values[0]; ++i) {

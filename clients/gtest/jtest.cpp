@@ -27,10 +27,10 @@ std::string running_name;
 std::atomic<uint64_t> failures;
 
 class CTest : public testing::Test {
-public:
+  public:
     CTest(const jtest_case_t *which, const void *value) : test(which), parameter(value) {}
 
-protected:
+  protected:
     void SetUp() override {
         const testing::TestInfo *info = testing::UnitTest::GetInstance()->current_test_info();
         running_name = std::string(info->test_suite_name()) + "." + info->name();
@@ -51,7 +51,7 @@ protected:
             printf("log lines of the test:\n%s", log.c_str());
     }
 
-private:
+  private:
     const jtest_case_t *test;
     const void *parameter;
 };
@@ -73,7 +73,8 @@ bool register_all() {
                 name += "/" + (test->name_of ? std::string(text) : std::to_string(i));
             }
             if (!names.insert(std::string(test->suite) + "." + name).second) {
-                fprintf(stderr, "%s:%d: a second test named %s.%s\n", test->file, test->line, test->suite, name.c_str());
+                fprintf(stderr, "%s:%d: a second test named %s.%s\n", test->file, test->line, test->suite,
+                        name.c_str());
                 return false;
             }
             testing::RegisterTest(test->suite, name.c_str(), nullptr, nullptr, test->file, test->line,
@@ -137,8 +138,7 @@ bool jtest_compare(const char *file, int line, bool fatal, jtest_relation_t rela
                    const char *b_text, jtest_value_t a, jtest_value_t b) {
     static const char *const signs[] = {"==", "!=", "<", "<=", ">", ">="};
     const int sign = order(a, b);
-    const bool holds[] = {sign == 0,  sign != 0,              sign == -1, sign == -1 || sign == 0,
-                          sign == 1, sign == 1 || sign == 0};
+    const bool holds[] = {sign == 0, sign != 0, sign == -1, sign == -1 || sign == 0, sign == 1, sign == 1 || sign == 0};
     if (holds[relation])
         return true;
     return report(file, line, fatal,
@@ -147,9 +147,10 @@ bool jtest_compare(const char *file, int line, bool fatal, jtest_relation_t rela
 }
 
 bool jtest_condition(const char *file, int line, bool fatal, const char *text, bool actual, bool expected) {
-    return actual == expected || report(file, line, fatal,
-                                        std::string("Value of: ") + text + "\n  Actual: " + (actual ? "true" : "false") +
-                                            "\nExpected: " + (expected ? "true" : "false"));
+    return actual == expected ||
+           report(file, line, fatal,
+                  std::string("Value of: ") + text + "\n  Actual: " + (actual ? "true" : "false") +
+                      "\nExpected: " + (expected ? "true" : "false"));
 }
 
 bool jtest_null(const char *file, int line, bool fatal, const char *text, const volatile void *pointer, bool expected) {

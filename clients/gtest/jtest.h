@@ -54,8 +54,9 @@ void jtest_register(jtest_case_t *test);
 #define JTEST_REGISTER_(suite_, name_, parameters_, bytes_, count_, name_of_, only_with_)                              \
     static void jtest_call_##suite_##_##name_(const void *parameter);                                                  \
     static void __attribute__((constructor)) jtest_register_##suite_##_##name_(void) {                                 \
-        static jtest_case_t test = {#suite_, #name_, __FILE__, __LINE__, jtest_call_##suite_##_##name_,                \
-                                    parameters_, bytes_, count_, name_of_, only_with_, NULL};                          \
+        static jtest_case_t test = {#suite_,     #name_, __FILE__, __LINE__, jtest_call_##suite_##_##name_,            \
+                                    parameters_, bytes_, count_,   name_of_, only_with_,                               \
+                                    NULL};                                                                             \
         jtest_register(&test);                                                                                         \
     }
 
@@ -141,9 +142,9 @@ bool jtest_near(const char *file, int line, bool fatal, const char *a_text, cons
 bool jtest_status(const char *file, int line, bool fatal, const char *text, jstatus_t actual, jstatus_t expected);
 void jtest_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void jtest_skip(const char *file, int line, const char *reason);
-bool jtest_has_failure(void);         /* of the test that runs */
-uint64_t jtest_failure_count(void);   /* failures noted by this process */
-const char *jtest_name(void);         /* "Suite.Name" of the test that runs */
+bool jtest_has_failure(void);       /* of the test that runs */
+uint64_t jtest_failure_count(void); /* failures noted by this process */
+const char *jtest_name(void);       /* "Suite.Name" of the test that runs */
 
 #define JTEST_EXPECT_(check, ...) ((void)check(__FILE__, __LINE__, false, __VA_ARGS__))
 #define JTEST_ASSERT_(check, ...)                                                                                      \
@@ -201,7 +202,7 @@ const char *jtest_name(void);         /* "Suite.Name" of the test that runs */
 
 /* Failures until the end of the scope show this text too: which case of a loop it was. */
 #define JSCOPED_TRACE(...)                                                                                             \
-    __attribute__((cleanup(jtest_trace_pop), unused)) void *JTEST_PASTE_(jtest_trace_, __LINE__) =                             \
+    __attribute__((cleanup(jtest_trace_pop), unused)) void *JTEST_PASTE_(jtest_trace_, __LINE__) =                     \
         jtest_trace_push(__FILE__, __LINE__, __VA_ARGS__)
 #define JTEST_PASTE_(a, b) JTEST_PASTE2_(a, b)
 #define JTEST_PASTE2_(a, b) a##b
@@ -238,7 +239,7 @@ jallocator_t *jtest_failing_allocator(void);
 void jtest_fail_allocation_after(uint64_t n);
 uint64_t jtest_allocation_count(void); /* allocations asked of it in this test, failed ones included */
 uint64_t jtest_deallocation_count(void);
-size_t jtest_live_bytes(void);         /* requested bytes that it has out */
+size_t jtest_live_bytes(void); /* requested bytes that it has out */
 
 /* Zeroed bytes with an inaccessible page right behind the last one, or right before the first; released after the test.
  * The start of the first kind is aligned as far as `bytes` is a multiple (of 64, 256, ...); that of the second to a page. */
@@ -272,8 +273,10 @@ void jtest_log_install(void);
 
 /* Runs a function in a forked child. The test fails if a check fails there, if the child dies, or if it takes longer than
  * `timeout_s`. */
-#define jtest_in_child(timeout_s, function, argument) jtest_in_child_at(__FILE__, __LINE__, timeout_s, function, argument)
-void jtest_in_child_at(const char *file, int line, unsigned timeout_s, void (*function)(void *argument), void *argument);
+#define jtest_in_child(timeout_s, function, argument)                                                                  \
+    jtest_in_child_at(__FILE__, __LINE__, timeout_s, function, argument)
+void jtest_in_child_at(const char *file, int line, unsigned timeout_s, void (*function)(void *argument),
+                       void *argument);
 
 /* Runs a program (argv[0] its path), its output and errors into `output` (may be NULL). Gives its exit status, 128 + the
  * signal's number, or -1. `environment`: "NAME=value" texts added to the present ones, NULL-terminated; may be NULL. */
@@ -290,10 +293,11 @@ typedef struct jtest_gate {
     bool open;
     unsigned waiting; /* have come to it */
 } jtest_gate_t;
-#define JTEST_GATE_INIT {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0}
-void jtest_gate_pass(jtest_gate_t *gate);        /* waits until it is open */
+#define JTEST_GATE_INIT                                                                                                \
+    { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0 }
+void jtest_gate_pass(jtest_gate_t *gate); /* waits until it is open */
 void jtest_gate_open(jtest_gate_t *gate);
-void jtest_gate_await(jtest_gate_t *gate);       /* waits until somebody stands at it */
+void jtest_gate_await(jtest_gate_t *gate); /* waits until somebody stands at it */
 /* Work enqueued in the stream after this stops at the gate. */
 jstatus_t jtest_gate_block(jtest_gate_t *gate, jdevice_t *device, jstream_t *stream);
 

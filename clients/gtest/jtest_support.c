@@ -46,7 +46,8 @@ static struct {
     size_t live_count, live_bytes;
 } watcher = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static jstatus_t watcher_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t watcher_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                  void **pointer) {
     (void)context, (void)stream;
     jstatus_t status = JSTATUS_MEMORY_ERROR;
     const size_t before = alignment > ZONE_BYTES ? alignment : ZONE_BYTES;
@@ -318,7 +319,8 @@ static int wait_for(pid_t pid) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void jtest_in_child_at(const char *file, int line, unsigned timeout_s, void (*function)(void *argument), void *argument) {
+void jtest_in_child_at(const char *file, int line, unsigned timeout_s, void (*function)(void *argument),
+                       void *argument) {
     fflush(NULL);
     const pid_t pid = fork();
     if (pid == 0) {
@@ -462,7 +464,8 @@ void jtest_support_start(void) {
     for (size_t i = 0; environ[i] && !jtest_keeps;) {
         char name[64];
         const size_t length = strcspn(environ[i], "=");
-        if (strncmp(environ[i], "JALLOC_", 7) == 0 && strncmp(environ[i], "JALLOC_TEST_", 12) != 0 && length < sizeof name) {
+        if (strncmp(environ[i], "JALLOC_", 7) == 0 && strncmp(environ[i], "JALLOC_TEST_", 12) != 0 &&
+            length < sizeof name) {
             memcpy(name, environ[i], length);
             name[length] = '\0';
             unsetenv(name);

@@ -106,8 +106,8 @@ JTEST(SizeQuery, EveryRowOfTheStateTable) {
     JEXPECT_STATUS(simple_routine(handle, 10, NULL), JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(simple_routine(handle, 0, NULL), JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(routine_without_workspace(handle), JSTATUS_SIZE_UNCHANGED);
-    JEXPECT_STATUS(jhandle_start_size_query(handle), JSTATUS_SIZE_QUERY_MISMATCH); /* and the maximum is kept */
-    JEXPECT_STATUS(simple_routine(handle, -1, NULL), JSTATUS_INVALID_SIZE);        /* and the query goes on */
+    JEXPECT_STATUS(jhandle_start_size_query(handle), JSTATUS_SIZE_QUERY_MISMATCH);  /* and the maximum is kept */
+    JEXPECT_STATUS(simple_routine(handle, -1, NULL), JSTATUS_INVALID_SIZE);         /* and the query goes on */
     JEXPECT_STATUS(jhandle_stop_size_query(handle, NULL), JSTATUS_INVALID_POINTER); /* still querying */
     JEXPECT_TRUE(jhandle_is_size_query(handle));
     JEXPECT_STATUS(simple_routine(handle, 1001, NULL), JSTATUS_SIZE_UNCHANGED); /* rounds to the same granules */
@@ -148,8 +148,11 @@ JTEST(SizeQuery, ExpectedSizesAreRoundedEachThenSummed) {
 }
 
 JTEST(SizeQuery, ErrorsLeaveTheMaximum) {
-    static const size_t overflowing[][2] = {{SIZE_MAX, 0},      {SIZE_MAX - 62, 0}, {SIZE_MAX - 63, 64},
-                                            {SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1}, {1, SIZE_MAX - 63}};
+    static const size_t overflowing[][2] = {{SIZE_MAX, 0},
+                                            {SIZE_MAX - 62, 0},
+                                            {SIZE_MAX - 63, 64},
+                                            {SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1},
+                                            {1, SIZE_MAX - 63}};
     jhandle_t *handle = make_handle(0);
     size_t bytes = 0;
     JEXPECT_OK(jhandle_start_size_query(handle));
@@ -285,9 +288,9 @@ JTEST(Plan, RungByCapacityToTheGranule) {
         jstatus_t status;
         int rung;
     } rows[] = {
-        {1536, JSTATUS_SUCCESS, 0},         {1600, JSTATUS_SUCCESS, 0},      {1536 - 64, JSTATUS_PERF_DEGRADED, 1},
-        {640, JSTATUS_PERF_DEGRADED, 1},    {640 - 64, JSTATUS_PERF_DEGRADED, 2},
-        {128, JSTATUS_PERF_DEGRADED, 2},    {64, JSTATUS_MEMORY_ERROR, -1},
+        {1536, JSTATUS_SUCCESS, 0},      {1600, JSTATUS_SUCCESS, 0},           {1536 - 64, JSTATUS_PERF_DEGRADED, 1},
+        {640, JSTATUS_PERF_DEGRADED, 1}, {640 - 64, JSTATUS_PERF_DEGRADED, 2}, {128, JSTATUS_PERF_DEGRADED, 2},
+        {64, JSTATUS_MEMORY_ERROR, -1},
     };
     uint64_t counts[3] = {0}, degraded = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
@@ -464,9 +467,9 @@ JTEST(Plan, OverflowingSizesAreInvalidSizeInQueryAndBorrow) {
     static const struct {
         size_t bytes[2], callee;
     } rows[] = {
-        {{JALLOC_SIZE_OVERFLOW, 0}, 0},           {{64, JALLOC_SIZE_OVERFLOW}, 0},
-        {{SIZE_MAX - 63, 64}, 0},                 {{SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1}, 0},
-        {{64, 64}, JALLOC_SIZE_OVERFLOW},         {{64, 64}, SIZE_MAX - 127},
+        {{JALLOC_SIZE_OVERFLOW, 0}, 0},   {{64, JALLOC_SIZE_OVERFLOW}, 0},
+        {{SIZE_MAX - 63, 64}, 0},         {{SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1}, 0},
+        {{64, 64}, JALLOC_SIZE_OVERFLOW}, {{64, 64}, SIZE_MAX - 127},
     };
     jhandle_t *handle = make_handle(4096);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {

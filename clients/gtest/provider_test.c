@@ -18,7 +18,8 @@
 
 #define MIB ((size_t)1 << 20)
 
-static jstatus_t callback_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t callback_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                   void **pointer) {
     (void)context, (void)stream;
     return posix_memalign(pointer, alignment < sizeof(void *) ? sizeof(void *) : alignment, size_bytes) == 0
                ? JSTATUS_SUCCESS
@@ -199,7 +200,7 @@ CONFORMS(ZeroBytesAreNullAndNotCounted) {
 
 /* Sizes that no machine has: an error, at every alignment, and never a small allocation. */
 CONFORMS(ImpossibleSizesAreRefused) {
-    static const size_t sizes[] = {SIZE_MAX,         SIZE_MAX - 63,       SIZE_MAX / 2 + 1, (size_t)PTRDIFF_MAX,
+    static const size_t sizes[] = {SIZE_MAX,           SIZE_MAX - 63,         SIZE_MAX / 2 + 1, (size_t)PTRDIFF_MAX,
                                    PTRDIFF_MAX - 4096, PTRDIFF_MAX - 2 * MIB, SIZE_MAX / 4};
     jallocator_t *allocator;
     JASSERT_OK(param->create(&allocator));
