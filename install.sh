@@ -134,8 +134,7 @@ run cmake -S "$source_dir" -B "$build_dir" -DCMAKE_BUILD_TYPE="$build_type" -DCM
 if [[ $demo == yes ]]; then
     run cmake --build "$build_dir" --parallel "$jobs" --target co2_forecast
     say "the forecast of the CO2 record of Mauna Loa"
-    cd "$build_dir"
-    run ./bin/co2_forecast
+    run "$build_dir/bin/co2_forecast" --output "$build_dir/co2_forecast.svg"
     exit 0
 fi
 run cmake --build "$build_dir" --parallel "$jobs"
