@@ -40,6 +40,7 @@ static const struct way {
     {"size 5000", JHANDLE_MODE_MANUAL, 5056, 5056, 0, 5000, NULL},
     {"size 1", JHANDLE_MODE_MANUAL, 64, 64, 0, 1, NULL},
     {"memory", JHANDLE_MODE_USER_OWNED, 2048, 0, 1, 2048 + 63, own_memory + 1024},
+    {"memory of less than a granule", JHANDLE_MODE_USER_OWNED, 0, 0, 1, 63, own_memory},
 };
 #define WAY_COUNT (sizeof ways / sizeof ways[0])
 
@@ -93,6 +94,7 @@ JTEST(HandleMode, FailedTransitionKeepsModeAndWorkspace) {
         JEXPECT_TRUE(jstatus_is_error(jhandle_set_workspace_size(handle, SIZE_MAX / 2)));
         JEXPECT_STATUS(jhandle_set_workspace(handle, own_memory + 8, 1024), JSTATUS_INVALID_POINTER);
         JEXPECT_STATUS(jhandle_set_workspace(handle, own_memory + 32, 1024), JSTATUS_INVALID_POINTER);
+        JEXPECT_STATUS(jhandle_set_workspace(handle, own_memory, SIZE_MAX - 63), JSTATUS_INVALID_SIZE);
         JEXPECT_EQ(mode_of(handle), from);
         JEXPECT_EQ(capacity_of(handle), held_in[from]);
         JEXPECT_OK(jhandle_destroy(handle));

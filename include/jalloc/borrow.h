@@ -81,8 +81,8 @@ typedef struct jplan_t {
 JALLOC_API void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *routine, const char *shape_names,
                            const int64_t *shape);
 
-/** Adds a rung below those there. An overflowing size is JALLOC_SIZE_OVERFLOW. A mistake (too many rungs or buffers, an
- * overflow) is kept in plan->status and answered by the calls below. */
+/** Adds a rung below those there. A size of JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it is the
+ * best rung is answered invalid size. Too many rungs or buffers are kept in plan->status and answered by the calls below. */
 JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes, size_t buffer_count,
                           const size_t *bytes);
 
@@ -102,7 +102,7 @@ JALLOC_API jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, co
 /** A size that no workspace has. */
 #define JALLOC_SIZE_OVERFLOW SIZE_MAX
 
-/** a * b, or JALLOC_SIZE_OVERFLOW; a or b may already be. Negative arguments count as 0. */
+/** a * b, or JALLOC_SIZE_OVERFLOW. Negative arguments count as 0. */
 static inline size_t jalloc_mul(int64_t a, int64_t b) {
     size_t product;
     if (a <= 0 || b <= 0)

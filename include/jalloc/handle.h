@@ -89,8 +89,9 @@ JALLOC_API jstatus_t jhandle_destroy(jhandle_t *handle);
 JALLOC_API jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes);
 
 /** User-owned mode on the caller's memory, which must stay valid until another mode is set or the handle is destroyed and
- * the stream has passed; NULL or 0 returns to default mode. Bytes beyond a multiple of the granule are not used.
- * @return success; invalid handle; busy; invalid pointer (not aligned to the granule); forked. */
+ * the stream has passed; NULL or 0 returns to default mode. Bytes beyond a multiple of the granule are not used. Any seal ends.
+ * @return success; invalid handle; busy; invalid pointer (not aligned to the granule); invalid size (the end of the memory
+ *         overflows); forked. */
 JALLOC_API jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_bytes);
 
 /** The mode. @return success; invalid handle; invalid pointer. */

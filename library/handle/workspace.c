@@ -189,13 +189,17 @@ jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_by
     if (((uintptr_t)pointer & handle->stack.granule_mask) != 0)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %p is not aligned to %zu bytes", __func__, pointer,
                             handle->stack.granule_mask + 1);
+    if (size_bytes > UINTPTR_MAX - (uintptr_t)pointer)
+        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes from %p on are too many", __func__, size_bytes,
+                            pointer);
     status = ji_workspace_retire(handle);
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: waiting for the stream: %s", __func__, jstatus_last_message());
-    size_bytes &= ~handle->stack.granule_mask;
     bool given = pointer != NULL && size_bytes != 0;
-    ji_workspace_adopt(handle, given ? (ji_block_t){(uintptr_t)pointer, size_bytes} : (ji_block_t){0, 0},
-                       given ? JHANDLE_MODE_USER_OWNED : JHANDLE_MODE_DEFAULT);
+    ji_block_t block = {0, 0};
+    if (given)
+        block = (ji_block_t){(uintptr_t)pointer, size_bytes & ~handle->stack.granule_mask};
+    ji_workspace_adopt(handle, block, given ? JHANDLE_MODE_USER_OWNED : JHANDLE_MODE_DEFAULT);
     handle->sealed = false;
     return JSTATUS_SUCCESS;
 }
