@@ -36,7 +36,6 @@ static jstatus_t gemm_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_GEMM, args);
 }
 
-/* What gemm does not use of the block stays as it is: to zero it takes longer than all the checks of a small product. */
 /* Every member is named, so that the compiler stores each once instead of clearing the block first: 10 ns of a small
  * product. */
 #define GEMM(t, T, R, TYPE)                                                                                            \
