@@ -113,7 +113,7 @@ JTEST(JblasCorrect, ThreeRealProducts) {
     static const int functions[] = {BLAS_INDEX_cgemm, BLAS_INDEX_zgemm};
     jhandle_t *handle = make_handle();
     for (size_t f = 0; f < 2; ++f) {
-        BLAS_CASE(c, &blas_functions[functions[f]], .low = 512, .high = 560, .plain = true);
+        BLAS_CASE(c, &blas_functions[functions[f]], .low = 512, .high = f == 0 ? 560 : 512, .plain = true);
         size_t bytes = 0;
         JEXPECT_OK(jhandle_start_size_query(handle));
         (void)blas_call(handle, c);

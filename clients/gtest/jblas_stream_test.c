@@ -5,8 +5,11 @@
  * results go by pointer mode, and the answers are those of the inline stream, bit for bit. A gate holds the stream, so that
  * "before" is certain. */
 
+#define _GNU_SOURCE /* RTLD_NEXT */
+
 #include "jblas_routines.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -247,13 +250,17 @@ static void set_threads(int threads) {
         omp_set_num_threads(threads);
 }
 
+static bool is_sum(const blas_function_t *function) {
+    static const char *const sums[] = {"dot", "dotu", "dotc", "nrm2", "asum"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; ++i)
+        found |= strcmp(function->routine->name, sums[i]) == 0;
+    return found;
+}
+
 /* Sums are taken in a fixed order: the bits do not depend on who takes them. */
 JTEST_EACH_FUNCTION(JblasThreads, SumsHaveTheSameBitsForAnyNumberOfThreads) {
-    static const char *const sums[] = {"dot", "dotu", "dotc", "nrm2", "asum"};
-    bool is_sum = false;
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; ++i)
-        is_sum |= strcmp(param->routine->name, sums[i]) == 0;
-    if (!is_sum)
+    if (!is_sum(param))
         return;
     const int threads = openblas_get_num_threads ? openblas_get_num_threads() : 1;
     const int omp_threads = omp_get_max_threads ? omp_get_max_threads() : 1;
@@ -279,6 +286,52 @@ JTEST_EACH_FUNCTION(JblasThreads, SumsHaveTheSameBitsForAnyNumberOfThreads) {
     if (omp_set_num_threads)
         omp_set_num_threads(omp_threads);
     JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Where the CBLAS's threads are OpenMP's, sums have a rung with partial sums in workspace. jblas asks the CBLAS through this
+ * name; here the answer can be made up, so that the rung is tested beside any CBLAS. */
+static int parallel_answer = -1;
+int openblas_get_parallel(void);
+int openblas_get_parallel(void) {
+    int (*real)(void) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "openblas_get_parallel");
+    return parallel_answer >= 0 ? parallel_answer : real ? real() : 0;
+}
+
+JTEST_EACH_FUNCTION(JblasThreads, PartialSumsHaveTheBitsOfTheSerialSum) {
+    if (!is_sum(param))
+        return;
+    const int omp_threads = omp_get_max_threads ? omp_get_max_threads() : 1;
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    BLAS_CASE(c, param, .low = 1100000, .high = 1100100, .tight = true);
+    size_t bytes = 0;
+    parallel_answer = 2;
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    (void)blas_call(handle, c);
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    unsigned char *answer = NULL;
+    for (int round = 0; round < 4 && bytes > 64; ++round) { /* rung 0 by 1, 2 and 4 threads, then a granule too little */
+        const size_t given = round == 3 ? bytes - 64 : bytes;
+        JSCOPED_TRACE("%s, %zu of %zu bytes", blas_describe(c), given, bytes);
+        JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(given), given));
+        if (omp_set_num_threads)
+            omp_set_num_threads(1 << (round % 3));
+        blas_restore(c);
+        JEXPECT_STATUS(blas_call(handle, c), round == 3 ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
+        if (!answer)
+            answer = blas_snapshot(c);
+        JEXPECT_TRUE(blas_same_as(c, answer));
+    }
+    if (answer)
+        blas_right(c);
+    free(answer);
+    parallel_answer = -1;
+    if (omp_set_num_threads)
+        omp_set_num_threads(omp_threads);
+    JEXPECT_OK(jhandle_destroy(handle));
+    if (bytes == 0)
+        JSKIP("built without OpenMP");
 }
 
 /* The program's own setting is left as found. */
