@@ -180,7 +180,6 @@ _Static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copi
     X(TRMM, trmm)                                                                                                      \
     X(TRSM, trsm)                 /* substitution */                                                                   \
     X(GEAM, geam)                 /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */              \
-    X(COPY_MATRIX, copy_matrix)   /* B = A, m x n, uses a lda b ldb */                                                 \
     X(SCALE_MATRIX, scale_matrix) /* B = alpha B, m x n, uses b ldb; alpha 0 writes zeros whatever B holds */          \
     X(GEMM_BATCHED, gemm_batched)                                                                                      \
     X(GEMM_STRIDED, gemm_strided)                                                                                      \

@@ -1,12 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* y = x. */
+/* y = x, and the exchange of x and y. */
 
 #include "blas/blas.h"
 
-static jstatus_t copy_call(jhandle_t *handle, void *block) {
-    ji_vector_t *args = block;
+static inline jstatus_t copy_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive) {
     JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     JI_CHECK_INCREMENT(incy, ji_max(0, args->n));
     if (ji_is_query(handle))
@@ -15,12 +14,18 @@ static jstatus_t copy_call(jhandle_t *handle, void *block) {
         return JSTATUS_SUCCESS;
     JI_CHECK_POINTER("x", args->x);
     JI_CHECK_POINTER("y", args->y);
-    return ji_run(handle, JI_COPY, args);
+    return ji_run_bytes(handle, primitive, args, sizeof *args);
 }
 
-#define COPY(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##copy(jhandle_t *handle, int64_t n, const T *x, int64_t incx, T *y, int64_t incy) {            \
-        ji_vector_t args = {.head = {TYPE, 0, &ji_row_copy}, .n = n, .x = x, .incx = incx, .y = y, .incy = incy};      \
-        return ji_enter(handle, copy_call, &args);                                                                     \
+static jstatus_t copy_call(jhandle_t *handle, void *block) { return copy_any(handle, block, JI_COPY); }
+static jstatus_t swap_call(jhandle_t *handle, void *block) { return copy_any(handle, block, JI_SWAP); }
+
+#define COPY_NAMED(name, t, SOURCE, T, TYPE)                                                                           \
+    jstatus_t jblas_##t##name(jhandle_t *handle, int64_t n, SOURCE *x, int64_t incx, T *y, int64_t incy) {             \
+        ji_vector_t args = {.head = {TYPE, 0, &ji_row_##name}, .n = n, .x = x, .incx = incx, .y = y, .incy = incy};    \
+        return ji_enter(handle, name##_call, &args);                                                                   \
     }
+#define COPY(t, T, R, TYPE) COPY_NAMED(copy, t, const T, T, TYPE)
+#define SWAP(t, T, R, TYPE) COPY_NAMED(swap, t, T, T, TYPE)
 JI_FOR_SDCZ(COPY)
+JI_FOR_SDCZ(SWAP)

@@ -30,42 +30,21 @@ static jstatus_t dotc_call(jhandle_t *handle, void *block) {
     return dot_any(handle, block, JI_DOTC, ji_dotc_plan, ji_dotc_run);
 }
 
-#define DOT(t, T, R, TYPE)                                                                                             \
-    jstatus_t jblas_##t##dot(jhandle_t *handle, int64_t n, const T *x, int64_t incx, const T *y, int64_t incy,         \
-                             T *result) {                                                                              \
-        ji_vector_t args = {.head = {TYPE, 0, &ji_row_dot},                                                            \
+#define DOT_NAMED(name, call, t, T, TYPE)                                                                              \
+    jstatus_t jblas_##t##name(jhandle_t *handle, int64_t n, const T *x, int64_t incx, const T *y, int64_t incy,        \
+                              T *result) {                                                                             \
+        ji_vector_t args = {.head = {TYPE, 0, &ji_row_##name},                                                         \
                             .n = n,                                                                                    \
                             .x = x,                                                                                    \
                             .incx = incx,                                                                              \
                             .y = ji_unconst(y),                                                                        \
                             .incy = incy,                                                                              \
                             .result = result};                                                                         \
-        return ji_enter(handle, dot_call, &args);                                                                      \
+        return ji_enter(handle, call, &args);                                                                          \
     }
+#define DOT(t, T, R, TYPE) DOT_NAMED(dot, dot_call, t, T, TYPE)
+#define DOTU(t, T, R, TYPE) DOT_NAMED(dotu, dot_call, t, T, TYPE)
+#define DOTC(t, T, R, TYPE) DOT_NAMED(dotc, dotc_call, t, T, TYPE)
 JI_FOR_SD(DOT)
-#define DOTU(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##dotu(jhandle_t *handle, int64_t n, const T *x, int64_t incx, const T *y, int64_t incy,        \
-                              T *result) {                                                                             \
-        ji_vector_t args = {.head = {TYPE, 0, &ji_row_dotu},                                                           \
-                            .n = n,                                                                                    \
-                            .x = x,                                                                                    \
-                            .incx = incx,                                                                              \
-                            .y = ji_unconst(y),                                                                        \
-                            .incy = incy,                                                                              \
-                            .result = result};                                                                         \
-        return ji_enter(handle, dot_call, &args);                                                                      \
-    }
 JI_FOR_CZ(DOTU)
-#define DOTC(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##dotc(jhandle_t *handle, int64_t n, const T *x, int64_t incx, const T *y, int64_t incy,        \
-                              T *result) {                                                                             \
-        ji_vector_t args = {.head = {TYPE, 0, &ji_row_dotc},                                                           \
-                            .n = n,                                                                                    \
-                            .x = x,                                                                                    \
-                            .incx = incx,                                                                              \
-                            .y = ji_unconst(y),                                                                        \
-                            .incy = incy,                                                                              \
-                            .result = result};                                                                         \
-        return ji_enter(handle, dotc_call, &args);                                                                     \
-    }
 JI_FOR_CZ(DOTC)

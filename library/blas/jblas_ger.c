@@ -29,10 +29,10 @@ static inline jstatus_t ger_any(jhandle_t *handle, ji_matvec_t *args, ji_primiti
 static jstatus_t ger_call(jhandle_t *handle, void *block) { return ger_any(handle, block, JI_GER); }
 static jstatus_t gerc_call(jhandle_t *handle, void *block) { return ger_any(handle, block, JI_GERC); }
 
-#define GER(t, T, R, TYPE)                                                                                             \
-    jstatus_t jblas_##t##ger(jhandle_t *handle, int64_t m, int64_t n, const T *alpha, const T *x, int64_t incx,        \
-                             const T *y, int64_t incy, T *a, int64_t lda) {                                            \
-        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_ger},                                                            \
+#define GER_NAMED(name, call, t, T, TYPE)                                                                              \
+    jstatus_t jblas_##t##name(jhandle_t *handle, int64_t m, int64_t n, const T *alpha, const T *x, int64_t incx,       \
+                              const T *y, int64_t incy, T *a, int64_t lda) {                                           \
+        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_##name},                                                         \
                             .m = m,                                                                                    \
                             .n = n,                                                                                    \
                             .alpha = {.pointer = alpha},                                                               \
@@ -42,38 +42,11 @@ static jstatus_t gerc_call(jhandle_t *handle, void *block) { return ger_any(hand
                             .incy = incy,                                                                              \
                             .a = a,                                                                                    \
                             .lda = lda};                                                                               \
-        return ji_enter(handle, ger_call, &args);                                                                      \
+        return ji_enter(handle, call, &args);                                                                          \
     }
+#define GER(t, T, R, TYPE) GER_NAMED(ger, ger_call, t, T, TYPE)
+#define GERU(t, T, R, TYPE) GER_NAMED(geru, ger_call, t, T, TYPE)
+#define GERC(t, T, R, TYPE) GER_NAMED(gerc, gerc_call, t, T, TYPE)
 JI_FOR_SD(GER)
-#define GERU(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##geru(jhandle_t *handle, int64_t m, int64_t n, const T *alpha, const T *x, int64_t incx,       \
-                              const T *y, int64_t incy, T *a, int64_t lda) {                                           \
-        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_geru},                                                           \
-                            .m = m,                                                                                    \
-                            .n = n,                                                                                    \
-                            .alpha = {.pointer = alpha},                                                               \
-                            .x = x,                                                                                    \
-                            .incx = incx,                                                                              \
-                            .y = ji_unconst(y),                                                                        \
-                            .incy = incy,                                                                              \
-                            .a = a,                                                                                    \
-                            .lda = lda};                                                                               \
-        return ji_enter(handle, ger_call, &args);                                                                      \
-    }
 JI_FOR_CZ(GERU)
-#define GERC(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##gerc(jhandle_t *handle, int64_t m, int64_t n, const T *alpha, const T *x, int64_t incx,       \
-                              const T *y, int64_t incy, T *a, int64_t lda) {                                           \
-        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_gerc},                                                           \
-                            .m = m,                                                                                    \
-                            .n = n,                                                                                    \
-                            .alpha = {.pointer = alpha},                                                               \
-                            .x = x,                                                                                    \
-                            .incx = incx,                                                                              \
-                            .y = ji_unconst(y),                                                                        \
-                            .incy = incy,                                                                              \
-                            .a = a,                                                                                    \
-                            .lda = lda};                                                                               \
-        return ji_enter(handle, gerc_call, &args);                                                                     \
-    }
 JI_FOR_CZ(GERC)

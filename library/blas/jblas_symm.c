@@ -34,11 +34,11 @@ static inline jstatus_t symm_any(jhandle_t *handle, ji_matmat_t *args, ji_primit
 static jstatus_t symm_call(jhandle_t *handle, void *block) { return symm_any(handle, block, JI_SYMM); }
 static jstatus_t hemm_call(jhandle_t *handle, void *block) { return symm_any(handle, block, JI_HEMM); }
 
-#define SYMM(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##symm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,           \
+#define SYMM_NAMED(name, t, T, TYPE)                                                                                   \
+    jstatus_t jblas_##t##name(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,           \
                               const T *alpha, const T *a, int64_t lda, const T *b, int64_t ldb, const T *beta, T *c,   \
                               int64_t ldc) {                                                                           \
-        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_symm},                                                           \
+        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_##name},                                                         \
                             .side = side,                                                                              \
                             .uplo = uplo,                                                                              \
                             .m = m,                                                                                    \
@@ -51,26 +51,9 @@ static jstatus_t hemm_call(jhandle_t *handle, void *block) { return symm_any(han
                             .beta = {.pointer = beta},                                                                 \
                             .c = c,                                                                                    \
                             .ldc = ldc};                                                                               \
-        return ji_enter(handle, symm_call, &args);                                                                     \
+        return ji_enter(handle, name##_call, &args);                                                                   \
     }
+#define SYMM(t, T, R, TYPE) SYMM_NAMED(symm, t, T, TYPE)
+#define HEMM(t, T, R, TYPE) SYMM_NAMED(hemm, t, T, TYPE)
 JI_FOR_SDCZ(SYMM)
-#define HEMM(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##hemm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,           \
-                              const T *alpha, const T *a, int64_t lda, const T *b, int64_t ldb, const T *beta, T *c,   \
-                              int64_t ldc) {                                                                           \
-        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_hemm},                                                           \
-                            .side = side,                                                                              \
-                            .uplo = uplo,                                                                              \
-                            .m = m,                                                                                    \
-                            .n = n,                                                                                    \
-                            .alpha = {.pointer = alpha},                                                               \
-                            .a = a,                                                                                    \
-                            .lda = lda,                                                                                \
-                            .b = b,                                                                                    \
-                            .ldb = ldb,                                                                                \
-                            .beta = {.pointer = beta},                                                                 \
-                            .c = c,                                                                                    \
-                            .ldc = ldc};                                                                               \
-        return ji_enter(handle, hemm_call, &args);                                                                     \
-    }
 JI_FOR_CZ(HEMM)

@@ -29,10 +29,10 @@ static jstatus_t symv_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_SYMV, args);
 }
 
-#define SYMV(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##symv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const T *alpha, const T *a,             \
+#define SYMV_NAMED(name, t, T, TYPE)                                                                                   \
+    jstatus_t jblas_##t##name(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const T *alpha, const T *a,             \
                               int64_t lda, const T *x, int64_t incx, const T *beta, T *y, int64_t incy) {              \
-        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_symv},                                                           \
+        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_##name},                                                         \
                             .uplo = uplo,                                                                              \
                             .n = n,                                                                                    \
                             .alpha = {.pointer = alpha},                                                               \
@@ -45,21 +45,7 @@ static jstatus_t symv_call(jhandle_t *handle, void *block) {
                             .incy = incy};                                                                             \
         return ji_enter(handle, symv_call, &args);                                                                     \
     }
+#define SYMV(t, T, R, TYPE) SYMV_NAMED(symv, t, T, TYPE)
+#define HEMV(t, T, R, TYPE) SYMV_NAMED(hemv, t, T, TYPE)
 JI_FOR_SD(SYMV)
-#define HEMV(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##hemv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const T *alpha, const T *a,             \
-                              int64_t lda, const T *x, int64_t incx, const T *beta, T *y, int64_t incy) {              \
-        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_hemv},                                                           \
-                            .uplo = uplo,                                                                              \
-                            .n = n,                                                                                    \
-                            .alpha = {.pointer = alpha},                                                               \
-                            .a = a,                                                                                    \
-                            .lda = lda,                                                                                \
-                            .x = x,                                                                                    \
-                            .incx = incx,                                                                              \
-                            .beta = {.pointer = beta},                                                                 \
-                            .y = y,                                                                                    \
-                            .incy = incy};                                                                             \
-        return ji_enter(handle, symv_call, &args);                                                                     \
-    }
 JI_FOR_CZ(HEMV)

@@ -41,10 +41,10 @@ static jstatus_t herk_call(jhandle_t *handle, void *block) {
     return syrk_any(handle, block, JI_HERK, ji_real_of(((ji_head_t *)block)->type), JBLAS_TRANSPOSE);
 }
 
-#define SYRK(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##syrk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,     \
-                              const T *alpha, const T *a, int64_t lda, const T *beta, T *c, int64_t ldc) {             \
-        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_syrk},                                                           \
+#define SYRK_NAMED(name, t, T, SCALAR, TYPE)                                                                           \
+    jstatus_t jblas_##t##name(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,     \
+                              const SCALAR *alpha, const T *a, int64_t lda, const SCALAR *beta, T *c, int64_t ldc) {   \
+        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_##name},                                                         \
                             .uplo = uplo,                                                                              \
                             .transa = trans,                                                                           \
                             .n = n,                                                                                    \
@@ -55,23 +55,9 @@ static jstatus_t herk_call(jhandle_t *handle, void *block) {
                             .beta = {.pointer = beta},                                                                 \
                             .c = c,                                                                                    \
                             .ldc = ldc};                                                                               \
-        return ji_enter(handle, syrk_call, &args);                                                                     \
+        return ji_enter(handle, name##_call, &args);                                                                   \
     }
+#define SYRK(t, T, R, TYPE) SYRK_NAMED(syrk, t, T, T, TYPE)
+#define HERK(t, T, R, TYPE) SYRK_NAMED(herk, t, T, R, TYPE)
 JI_FOR_SDCZ(SYRK)
-#define HERK(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##herk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,     \
-                              const R *alpha, const T *a, int64_t lda, const R *beta, T *c, int64_t ldc) {             \
-        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_herk},                                                           \
-                            .uplo = uplo,                                                                              \
-                            .transa = trans,                                                                           \
-                            .n = n,                                                                                    \
-                            .k = k,                                                                                    \
-                            .alpha = {.pointer = alpha},                                                               \
-                            .a = a,                                                                                    \
-                            .lda = lda,                                                                                \
-                            .beta = {.pointer = beta},                                                                 \
-                            .c = c,                                                                                    \
-                            .ldc = ldc};                                                                               \
-        return ji_enter(handle, herk_call, &args);                                                                     \
-    }
 JI_FOR_CZ(HERK)

@@ -1,12 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* x = op(A) x with A triangular. */
+/* x = op(A) x with A triangular, and its inverse: the solution of op(A) x = b by substitution. */
 
 #include "blas/blas.h"
 
-static jstatus_t trmv_call(jhandle_t *handle, void *block) {
-    ji_matvec_t *args = block;
+static inline jstatus_t trmv_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive) {
     JI_CHECK_UPLO();
     JI_CHECK_OPERATION("trans", trans);
     JI_CHECK_DIAG();
@@ -20,13 +19,16 @@ static jstatus_t trmv_call(jhandle_t *handle, void *block) {
         return JSTATUS_SUCCESS;
     JI_CHECK_POINTER("a", args->a);
     JI_CHECK_POINTER("x", args->x);
-    return ji_run(handle, JI_TRMV, args);
+    return ji_run_bytes(handle, primitive, args, sizeof *args);
 }
 
-#define TRMV(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##trmv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,    \
+static jstatus_t trmv_call(jhandle_t *handle, void *block) { return trmv_any(handle, block, JI_TRMV); }
+static jstatus_t trsv_call(jhandle_t *handle, void *block) { return trmv_any(handle, block, JI_TRSV); }
+
+#define TRMV_NAMED(name, t, T, TYPE)                                                                                   \
+    jstatus_t jblas_##t##name(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,    \
                               int64_t n, const T *a, int64_t lda, T *x, int64_t incx) {                                \
-        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_trmv},                                                           \
+        ji_matvec_t args = {.head = {TYPE, 0, &ji_row_##name},                                                         \
                             .uplo = uplo,                                                                              \
                             .trans = trans,                                                                            \
                             .diag = diag,                                                                              \
@@ -35,6 +37,9 @@ static jstatus_t trmv_call(jhandle_t *handle, void *block) {
                             .lda = lda,                                                                                \
                             .x = x,                                                                                    \
                             .incx = incx};                                                                             \
-        return ji_enter(handle, trmv_call, &args);                                                                     \
+        return ji_enter(handle, name##_call, &args);                                                                   \
     }
+#define TRMV(t, T, R, TYPE) TRMV_NAMED(trmv, t, T, TYPE)
+#define TRSV(t, T, R, TYPE) TRMV_NAMED(trsv, t, T, TYPE)
 JI_FOR_SDCZ(TRMV)
+JI_FOR_SDCZ(TRSV)

@@ -1,12 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The checks of trsm; how it is done stands in trsm.c. */
+/* The checks of trmm and trsm, which are the same; how trsm is done stands in trsm.c. */
 
 #include "blas/blas.h"
 
-static jstatus_t trsm_call(jhandle_t *handle, void *block) {
-    ji_matmat_t *args = block;
+/* plan NULL: the primitive trmm. */
+static inline jstatus_t trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) {
     JI_CHECK_SIDE();
     JI_CHECK_UPLO();
     JI_CHECK_OPERATION("trans", transa);
@@ -19,7 +19,7 @@ static jstatus_t trsm_call(jhandle_t *handle, void *block) {
     JI_CHECK_WIDTH(ji_max5(0, args->m, args->n, args->lda, args->ldb));
     const bool empty = args->m == 0 || args->n == 0;
     if (ji_is_query(handle))
-        return ji_answer(handle, args, empty ? NULL : ji_trsm_plan);
+        return ji_answer(handle, args, empty ? NULL : plan);
     if (empty)
         return JSTATUS_SUCCESS;
     JI_CHECK_POINTER("alpha", args->alpha.pointer);
@@ -27,14 +27,17 @@ static jstatus_t trsm_call(jhandle_t *handle, void *block) {
     if (!ji_scalar_is(&args->alpha, args->head.type, 0))
         JI_CHECK_POINTER("a", args->a);
     JI_CHECK_POINTER("b", args->b);
-    return ji_run_plan(handle, args, ji_trsm_plan, ji_trsm_run);
+    return plan ? ji_run_plan(handle, args, plan, ji_trsm_run) : ji_run(handle, JI_TRMM, args);
 }
 
-#define TRSM(t, T, R, TYPE)                                                                                            \
-    jstatus_t jblas_##t##trsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,        \
+static jstatus_t trmm_call(jhandle_t *handle, void *block) { return trsm_any(handle, block, NULL); }
+static jstatus_t trsm_call(jhandle_t *handle, void *block) { return trsm_any(handle, block, ji_trsm_plan); }
+
+#define TRSM_NAMED(name, t, T, TYPE)                                                                                   \
+    jstatus_t jblas_##t##name(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,        \
                               jblas_diagonal_t diag, int64_t m, int64_t n, const T *alpha, const T *a, int64_t lda,    \
                               T *b, int64_t ldb) {                                                                     \
-        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_trsm},                                                           \
+        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_##name},                                                         \
                             .side = side,                                                                              \
                             .uplo = uplo,                                                                              \
                             .transa = trans,                                                                           \
@@ -46,6 +49,9 @@ static jstatus_t trsm_call(jhandle_t *handle, void *block) {
                             .lda = lda,                                                                                \
                             .b = b,                                                                                    \
                             .ldb = ldb};                                                                               \
-        return ji_enter(handle, trsm_call, &args);                                                                     \
+        return ji_enter(handle, name##_call, &args);                                                                   \
     }
+#define TRMM(t, T, R, TYPE) TRSM_NAMED(trmm, t, T, TYPE)
+#define TRSM(t, T, R, TYPE) TRSM_NAMED(trsm, t, T, TYPE)
+JI_FOR_SDCZ(TRMM)
 JI_FOR_SDCZ(TRSM)

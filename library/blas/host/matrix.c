@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Matrices that are copied, scaled and added: what no CBLAS has. The loops are those of matrix_kernel.h, once for each type.
+/* Matrices that are scaled and added: what no CBLAS has. The loops are those of matrix_kernel.h, once for each type.
  * Transposed operands are read in tiles, so that both sides of a transposition stay in cache. */
 
 #include "blas/host/cblas.h"
@@ -30,14 +30,6 @@ void ji_host_geam(void *block) {
 #define CALL(t, value) geam_##t(args)
     HOST_BY_TYPE(args->head.type, CALL)
 #undef CALL
-}
-
-void ji_host_copy_matrix(void *block) {
-    const ji_matmat_t *args = block;
-    jdatatype_t type = args->head.type;
-    for (int64_t j = 0; j < args->n; j++)
-        memcpy(ji_at(type, args->b, 0, j, args->ldb), ji_at(type, args->a, 0, j, args->lda),
-               (size_t)args->m * ji_sizeof(type));
 }
 
 void ji_host_scale_matrix(void *block) {
