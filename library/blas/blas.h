@@ -412,6 +412,13 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
             return ji_refuse_pointer(handle, &args->head, argument);                                                   \
     } while (0)
 
+#define JI_RETURN_UNLESS_SUCCESS(expression)                                                                           \
+    do {                                                                                                               \
+        jstatus_t status_ = (expression);                                                                              \
+        if (JI_UNLIKELY(status_ != JSTATUS_SUCCESS))                                                                   \
+            return status_;                                                                                            \
+    } while (0)
+
 /* Whether stride * count elements of any type can be addressed. */
 static inline bool ji_addressable(int64_t stride, int64_t count) {
     int64_t elements;

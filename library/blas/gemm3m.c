@@ -48,13 +48,6 @@ void ji_gemm3m_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) 
     jplan_add(plan, "plain", 0, 0, 0, NULL);
 }
 
-#define GEMM3M_TRY(expression)                                                                                         \
-    do {                                                                                                               \
-        jstatus_t status_ = (expression);                                                                              \
-        if (status_ != JSTATUS_SUCCESS)                                                                                \
-            return status_;                                                                                            \
-    } while (0)
-
 /* parts = the split of the rows x columns of op(stored) that begin at (i, j); stored as `stored` is. */
 static jstatus_t gemm3m_split(jhandle_t *handle, jdatatype_t type, jblas_operation_t operation, const void *stored,
                               int64_t ld, int64_t i, int64_t j, int64_t rows, int64_t columns, void *parts) {
@@ -78,10 +71,12 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const void *matmat, const jborrow_t *
     ji_scalar_t beta = args.beta;
     for (int64_t p = 0; p < args.k; p += kc) {
         int64_t depth = gemm3m_min(kc, args.k - p);
-        GEMM3M_TRY(gemm3m_split(handle, type, args.transa, args.a, args.lda, 0, p, args.m, depth, ws->ptr[0]));
+        JI_RETURN_UNLESS_SUCCESS(
+            gemm3m_split(handle, type, args.transa, args.a, args.lda, 0, p, args.m, depth, ws->ptr[0]));
         for (int64_t j = 0; j < args.n; j += nc) {
             int64_t width = gemm3m_min(nc, args.n - j);
-            GEMM3M_TRY(gemm3m_split(handle, type, args.transb, args.b, args.ldb, p, j, depth, width, ws->ptr[1]));
+            JI_RETURN_UNLESS_SUCCESS(
+                gemm3m_split(handle, type, args.transb, args.b, args.ldb, p, j, depth, width, ws->ptr[1]));
             for (int64_t part = 0; part < 3; part++) {
                 ji_matmat_t product = {
                     .head = args.head,
@@ -99,7 +94,7 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const void *matmat, const jborrow_t *
                     .c = ji_at(real, ws->ptr[2], 0, part * width, args.m),
                     .ldc = args.m};
                 product.head.type = real;
-                GEMM3M_TRY(ji_run(handle, JI_GEMM, &product));
+                JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_GEMM, &product));
             }
             ji_merge_t merge = {.type = type,
                                 .m = args.m,
@@ -109,7 +104,7 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const void *matmat, const jborrow_t *
                                 .products = ws->ptr[2],
                                 .c = ji_at(type, args.c, 0, j, args.ldc),
                                 .ldc = args.ldc};
-            GEMM3M_TRY(ji_run(handle, JI_MERGE, &merge));
+            JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_MERGE, &merge));
         }
         beta = ji_constant(type, 1);
     }

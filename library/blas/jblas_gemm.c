@@ -4,33 +4,17 @@
 /* C = alpha op(A) op(B) + beta C. Real types go to the primitive without a plan, so a small product costs little more
  * than the CBLAS; complex ones may take three real products, see gemm3m.c. */
 
-#include "blas/blas.h"
+#include "blas/gemm.h"
 
 static jstatus_t gemm_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
-    const bool a_plain = args->transa == JBLAS_NO_TRANSPOSE, b_plain = args->transb == JBLAS_NO_TRANSPOSE;
-    JI_CHECK_OPERATION("transa", transa);
-    JI_CHECK_OPERATION("transb", transb);
-    JI_CHECK_SIZE("m", m);
-    JI_CHECK_SIZE("n", n);
-    JI_CHECK_SIZE("k", k);
-    JI_CHECK_LD(lda, a_plain ? args->m : args->k, a_plain ? args->k : args->m);
-    JI_CHECK_LD(ldb, b_plain ? args->k : args->n, b_plain ? args->n : args->k);
-    JI_CHECK_LD(ldc, args->m, args->n);
+    JI_RETURN_UNLESS_SUCCESS(ji_gemm_check(handle, args));
     const bool planned = ji_is_complex(args->head.type) && ji_gemm3m_pays(args->m, args->n, args->k);
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? ji_gemm3m_plan : NULL);
     if (args->m == 0 || args->n == 0)
         return JSTATUS_SUCCESS;
-    JI_CHECK_POINTER("alpha", args->alpha.pointer);
-    JI_CHECK_POINTER("beta", args->beta.pointer);
-    ji_take(handle, &args->alpha, args->head.type);
-    ji_take(handle, &args->beta, args->head.type);
-    if (args->k > 0 && !ji_scalar_is(&args->alpha, args->head.type, 0)) {
-        JI_CHECK_POINTER("a", args->a);
-        JI_CHECK_POINTER("b", args->b);
-    }
-    JI_CHECK_POINTER("c", args->c);
+    JI_RETURN_UNLESS_SUCCESS(ji_gemm_take(handle, args));
     if (planned)
         return ji_run_plan(handle, args, ji_gemm3m_plan, ji_gemm3m_run);
     return ji_run(handle, JI_GEMM, args);

@@ -3,19 +3,11 @@
 
 /* Products of one shape on matrices that follow each other at a constant stride. */
 
-#include "blas/blas.h"
+#include "blas/gemm.h"
 
 static jstatus_t gemm_strided_batched_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
-    const bool a_plain = args->transa == JBLAS_NO_TRANSPOSE, b_plain = args->transb == JBLAS_NO_TRANSPOSE;
-    JI_CHECK_OPERATION("transa", transa);
-    JI_CHECK_OPERATION("transb", transb);
-    JI_CHECK_SIZE("m", m);
-    JI_CHECK_SIZE("n", n);
-    JI_CHECK_SIZE("k", k);
-    JI_CHECK_LD(lda, a_plain ? args->m : args->k, a_plain ? args->k : args->m);
-    JI_CHECK_LD(ldb, b_plain ? args->k : args->n, b_plain ? args->n : args->k);
-    JI_CHECK_LD(ldc, args->m, args->n);
+    JI_RETURN_UNLESS_SUCCESS(ji_gemm_check(handle, args));
     JI_CHECK_SIZE("batch_count", batch_count);
     JI_CHECK_STRIDE(stride_a);
     JI_CHECK_STRIDE(stride_b);
@@ -26,15 +18,7 @@ static jstatus_t gemm_strided_batched_call(jhandle_t *handle, void *block) {
         return ji_answer(handle, args, NULL);
     if (args->m == 0 || args->n == 0 || args->batch_count == 0)
         return JSTATUS_SUCCESS;
-    JI_CHECK_POINTER("alpha", args->alpha.pointer);
-    JI_CHECK_POINTER("beta", args->beta.pointer);
-    ji_take(handle, &args->alpha, args->head.type);
-    ji_take(handle, &args->beta, args->head.type);
-    if (args->k > 0 && !ji_scalar_is(&args->alpha, args->head.type, 0)) {
-        JI_CHECK_POINTER("a", args->a);
-        JI_CHECK_POINTER("b", args->b);
-    }
-    JI_CHECK_POINTER("c", args->c);
+    JI_RETURN_UNLESS_SUCCESS(ji_gemm_take(handle, args));
     return ji_run(handle, JI_GEMM_STRIDED, args);
 }
 
