@@ -143,3 +143,17 @@ JTEST_EACH_FUNCTION(JblasChecks, NothingToDoTakesNullOperands) {
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }
+
+/* Inputs that are not read, as alpha is known to be 0, may be NULL. */
+JTEST_EACH_FUNCTION(JblasChecks, UnreadOperandsMayBeNull) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    BLAS_CASE(c, param, .low = 2, .high = 9, .alpha_zero = true);
+    for (int which = 0; which < BLAS_OPERANDS; ++which)
+        if (c->operand[which].unread && !c->operand[which].written)
+            c->pointer[which] = NULL;
+    JSCOPED_TRACE("%s", blas_describe(c));
+    JEXPECT_OK(blas_call(handle, c));
+    blas_right(c);
+    JEXPECT_OK(jhandle_destroy(handle));
+}

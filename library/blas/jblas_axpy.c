@@ -14,9 +14,10 @@ static jstatus_t axpy_call(jhandle_t *handle, void *block) {
     if (args->n <= 0)
         return JSTATUS_SUCCESS;
     JI_CHECK_POINTER("alpha", args->alpha.pointer);
-    JI_CHECK_POINTER("x", args->x);
-    JI_CHECK_POINTER("y", args->y);
     ji_take(handle, &args->alpha, args->head.type);
+    if (!ji_scalar_is(&args->alpha, args->head.type, 0))
+        JI_CHECK_POINTER("x", args->x);
+    JI_CHECK_POINTER("y", args->y);
     return ji_run(handle, JI_AXPY, args);
 }
 
