@@ -229,9 +229,13 @@ const char *blas_describe(blas_case_t *c) {
         case 'n': SAY(" n=%ld", (long)c->n); break;
         case 'k': SAY(" k=%ld", (long)c->k); break;
         case 'b': SAY(" batch=%ld", (long)c->batch); break;
-        case 'a': case 'A': SAY(" alpha=%Lg%+Lgi", __real__ c->alpha, __imag__ c->alpha); break;
-        case 'c': case 'C': SAY(" beta=%Lg%+Lgi", __real__ c->beta, __imag__ c->beta); break;
-        case 'x': case 'y': case 'z': SAY(" ld%d=%ld", *letter - 'x', (long)c->operand[*letter - 'x'].ld); break;
+        case 'a':
+        case 'A': SAY(" alpha=%Lg%+Lgi", __real__ c->alpha, __imag__ c->alpha); break;
+        case 'c':
+        case 'C': SAY(" beta=%Lg%+Lgi", __real__ c->beta, __imag__ c->beta); break;
+        case 'x':
+        case 'y':
+        case 'z': SAY(" ld%d=%ld", *letter - 'x', (long)c->operand[*letter - 'x'].ld); break;
         default: break;
         }
 #undef SAY
@@ -297,9 +301,10 @@ bool blas_right(blas_case_t *c) {
                     if (c->quick && o->hermitian && i == j)
                         got = __real__ got;
                     if (!element_right(c, got, want, *wide_bound_at(o->want[item], i, j), o->element)) {
-                        JFAIL("%s: operand %d, item %ld, element (%ld, %ld) is %.17Lg%+.17Lgi, should be %.17Lg%+.17Lgi",
-                              blas_describe(c), which, (long)item, (long)i, (long)j, __real__ got, __imag__ got,
-                              __real__ want, __imag__ want);
+                        JFAIL(
+                            "%s: operand %d, item %ld, element (%ld, %ld) is %.17Lg%+.17Lgi, should be %.17Lg%+.17Lgi",
+                            blas_describe(c), which, (long)item, (long)i, (long)j, __real__ got, __imag__ got,
+                            __real__ want, __imag__ want);
                         right = false;
                     }
                     memcpy(expected + lead + (size_t)index * size, o->data + (size_t)index * size, size);

@@ -63,8 +63,8 @@ JTEST_EACH_FUNCTION(JblasCorrect, ZeroScalarsReadNothing) {
 
 /* The product of three real ones and the inverted blocks begin at sizes of their own; a few orders around powers of two. */
 JTEST(JblasCorrect, LevelThreeAroundBlockBoundaries) {
-    static const int functions[] = {BLAS_INDEX_zgemm, BLAS_INDEX_cgemm, BLAS_INDEX_dtrsm, BLAS_INDEX_ztrsm,
-                                    BLAS_INDEX_strsm, BLAS_INDEX_dtrtri, BLAS_INDEX_ztrtri, BLAS_INDEX_dpotrf,
+    static const int functions[] = {BLAS_INDEX_zgemm,  BLAS_INDEX_cgemm,  BLAS_INDEX_dtrsm,  BLAS_INDEX_ztrsm,
+                                    BLAS_INDEX_strsm,  BLAS_INDEX_dtrtri, BLAS_INDEX_ztrtri, BLAS_INDEX_dpotrf,
                                     BLAS_INDEX_cpotrf, BLAS_INDEX_dtrmm};
     static const int64_t orders[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 257};
     jhandle_t *handle = make_handle();
@@ -103,7 +103,8 @@ static void product_is_right_somewhere(blas_case_t *c, int count) {
         const wide_t old = operated_at(o, JBLAS_NO_TRANSPOSE, i, j), want = c->alpha * sum + c->beta * old;
         const wide_t got = wide_get(o->data, o->element, blas_index(o, 0, i, j));
         bound = wide_abs(c->alpha) * bound + wide_abs(c->beta) * wide_abs(old);
-        JASSERT_LE((double)wide_abs(got - want), (double)(4 * wide_epsilon(o->element) * (long double)(c->k + 8) * bound));
+        JASSERT_LE((double)wide_abs(got - want),
+                   (double)(4 * wide_epsilon(o->element) * (long double)(c->k + 8) * bound));
     }
 }
 
@@ -149,12 +150,15 @@ JTEST(JblasCorrect, GeamInPlace) {
         for (int j = 0; j < N; ++j)
             for (int i = 0; i < M; ++i) {
                 const double second = operation == JBLAS_NO_TRANSPOSE ? b[i + j * LD] : b[j + i * N];
-                want[i + j * LD] = into_a ? alpha * a[i + j * LD] + beta * second : alpha * second + beta * a[i + j * LD];
+                want[i + j * LD] =
+                    into_a ? alpha * a[i + j * LD] + beta * second : alpha * second + beta * a[i + j * LD];
             }
         if (into_a)
-            JEXPECT_OK(jblas_dgeam(handle, JBLAS_NO_TRANSPOSE, operation, M, N, &alpha, c, LD, &beta, other, other_ld, c, LD));
+            JEXPECT_OK(
+                jblas_dgeam(handle, JBLAS_NO_TRANSPOSE, operation, M, N, &alpha, c, LD, &beta, other, other_ld, c, LD));
         else
-            JEXPECT_OK(jblas_dgeam(handle, operation, JBLAS_NO_TRANSPOSE, M, N, &alpha, other, other_ld, &beta, c, LD, c, LD));
+            JEXPECT_OK(
+                jblas_dgeam(handle, operation, JBLAS_NO_TRANSPOSE, M, N, &alpha, other, other_ld, &beta, c, LD, c, LD));
         for (int i = 0; i < LD * N; ++i)
             JASSERT_NEAR(c[i], want[i], 1e-14);
     }
@@ -262,7 +266,8 @@ JTEST(JblasNan, NormNeitherOverflowsNorUnderflows) {
                 x[j] = j % 2 ? scales[s] : -scales[s], y[j] = j % 2 ? small : -small;
             JSCOPED_TRACE("n %ld, elements %g", (long)n, scales[s]);
             JEXPECT_OK(jblas_dnrm2(handle, n, x, 1, &norm));
-            JEXPECT_NEAR(norm / scales[s], sqrt((double)n), scales[s] < 1e-300 ? 1e-9 * sqrt((double)n) : 1e-12 * (double)n);
+            JEXPECT_NEAR(norm / scales[s], sqrt((double)n),
+                         scales[s] < 1e-300 ? 1e-9 * sqrt((double)n) : 1e-12 * (double)n);
             JEXPECT_OK(jblas_snrm2(handle, n, y, 1, &norm_f32));
             JEXPECT_NEAR(norm_f32 / small, sqrt((double)n), 1e-3 * sqrt((double)n));
         }

@@ -148,7 +148,8 @@ JTEST(JblasLimits, LeadingDimensionsBeyond32BitsAreNotTruncated) {
 
 /* Sizes whose bytes exceed size_t: the query says so, and nothing wraps round to a small number. */
 JTEST_EACH_FUNCTION(JblasLimits, QueriesNearTheEndOfSizesDoNotWrap) {
-    static const int64_t sizes[] = {INT64_MAX, INT64_MAX / 2, (int64_t)1 << 40, ((int64_t)1 << 32) + 1, (int64_t)1 << 31};
+    static const int64_t sizes[] = {INT64_MAX, INT64_MAX / 2, (int64_t)1 << 40, ((int64_t)1 << 32) + 1,
+                                    (int64_t)1 << 31};
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {

@@ -23,7 +23,8 @@ static bool has_option(const char *text, const char *option) {
 /* The option that jblas-bench has for a letter of the signature; "" where there is none. */
 static void option_of(const blas_case_t *c, char letter, char *option, size_t bytes) {
     const blas_operand_t *o = letter >= 'x' ? &c->operand[letter - 'x'] : NULL;
-    const bool rank = strncmp(c->function->routine->name, "syrk", 4) == 0 || strncmp(c->function->routine->name, "herk", 4) == 0;
+    const bool rank =
+        strncmp(c->function->routine->name, "syrk", 4) == 0 || strncmp(c->function->routine->name, "herk", 4) == 0;
     int matrices = 0, vectors = 0;
     for (int which = 0; o && which < letter - 'x'; ++which) {
         matrices += c->operand[which].kind == BLAS_MATRIX;

@@ -36,8 +36,9 @@ void wide_arena_free(wide_arena_t *arena) {
 
 wide_matrix_t wide_zeros(wide_arena_t *arena, int64_t rows, int64_t columns) {
     const size_t count = rows > 0 && columns > 0 ? (size_t)(rows * columns) : 0;
-    return (wide_matrix_t){rows, columns, arena_take(arena, count * sizeof(wide_t)),
-                           arena_take(arena, count * sizeof(long double)), WIDE_FULL, true};
+    return (wide_matrix_t){
+        rows,      columns, arena_take(arena, count * sizeof(wide_t)), arena_take(arena, count * sizeof(long double)),
+        WIDE_FULL, true};
 }
 
 wide_matrix_t wide_identity(wide_arena_t *arena, int64_t order) {
@@ -63,7 +64,7 @@ void wide_put(void *array, int element, int64_t index, wide_t value) {
     case JDATATYPE_F64: ((double *)array)[index] = (double)__real__ value; break;
     case JDATATYPE_F32_C: ((jcomplex_f32_t *)array)[index] = (jcomplex_f32_t)value; break;
     case JDATATYPE_F64_C: ((jcomplex_f64_t *)array)[index] = (jcomplex_f64_t)value; break;
-    default: ((int64_t *)array)[index] = (int64_t)__real__ value; break;
+    default: ((int64_t *)array)[index] = (int64_t) __real__ value; break;
     }
 }
 
@@ -173,9 +174,9 @@ int64_t wide_cholesky(wide_matrix_t a) {
                     return j + 1;
                 *wide_at(a, j, j) = sqrtl(__real__ sum);
             } else {
-                *wide_at(a, i, j) = sum / __real__ *wide_at(a, j, j);
+                *wide_at(a, i, j) = sum / __real__ * wide_at(a, j, j);
             }
-            *wide_bound_at(a, i, j) = __real__ *wide_at(a, j, j);
+            *wide_bound_at(a, i, j) = __real__ * wide_at(a, j, j);
         }
         for (int64_t i = 0; i < j; ++i)
             *wide_at(a, i, j) = 0;

@@ -24,7 +24,7 @@ typedef enum { WIDE_FULL, WIDE_UPPER, WIDE_LOWER } wide_band_t;
 
 typedef struct wide_matrix {
     int64_t rows, columns;
-    wide_t *e;         /* column-major, leading dimension `rows` */
+    wide_t *e;          /* column-major, leading dimension `rows` */
     long double *bound; /* as e */
     wide_band_t band;
     bool real; /* all imaginary parts are zero */

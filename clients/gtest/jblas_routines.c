@@ -22,7 +22,10 @@ static blas_operand_t *vector(blas_case_t *c, int which, int64_t n) {
 
 static blas_operand_t *matrix(blas_case_t *c, int which, int64_t rows, int64_t columns) {
     blas_operand_t *o = &c->operand[which];
-    *o = (blas_operand_t){.kind = BLAS_MATRIX, .element = (int)c->function->type, .rows = rows, .columns = columns,
+    *o = (blas_operand_t){.kind = BLAS_MATRIX,
+                          .element = (int)c->function->type,
+                          .rows = rows,
+                          .columns = columns,
                           .count = blas_has(c, 'b') ? c->batch : 1};
     return o;
 }
@@ -46,8 +49,8 @@ static blas_operand_t *hermitian(blas_case_t *c, int which, int64_t n) {
 }
 
 static void result(blas_case_t *c, int which, int element) {
-    c->operand[which] = (blas_operand_t){.kind = BLAS_RESULT, .element = element, .written = true, .rows = 1,
-                                         .columns = 1, .ld = 1, .count = 1};
+    c->operand[which] = (blas_operand_t){
+        .kind = BLAS_RESULT, .element = element, .written = true, .rows = 1, .columns = 1, .ld = 1, .count = 1};
 }
 
 static void shape_x_real(blas_case_t *c) { vector(c, 0, c->n), result(c, 1, real_of((int)c->function->type)); }
@@ -63,9 +66,7 @@ static void shape_gemv(blas_case_t *c) {
 static void shape_ger(blas_case_t *c) {
     vector(c, 0, c->m), vector(c, 1, c->n), matrix(c, 2, c->m, c->n)->written = true;
 }
-static void shape_symv(blas_case_t *c) {
-    triangle(c, 0, c->n), vector(c, 1, c->n), vector(c, 2, c->n)->written = true;
-}
+static void shape_symv(blas_case_t *c) { triangle(c, 0, c->n), vector(c, 1, c->n), vector(c, 2, c->n)->written = true; }
 static void shape_hemv(blas_case_t *c) { shape_symv(c), hermitian(c, 0, c->n); }
 static void shape_syr(blas_case_t *c) { vector(c, 0, c->n), triangle(c, 1, c->n)->written = true; }
 static void shape_her(blas_case_t *c) { vector(c, 0, c->n), hermitian(c, 1, c->n)->written = true; }
@@ -243,8 +244,8 @@ static void reference_hemv(blas_case_t *c) {
 }
 static void reference_syr(blas_case_t *c) {
     wide_matrix_t x = load(c, 0, 0, GENERAL);
-    want_product(c, 1, 0, c->alpha, x, operate(c, x, c->operand[1].hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE),
-                 1);
+    want_product(c, 1, 0, c->alpha, x,
+                 operate(c, x, c->operand[1].hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE), 1);
     c->quick = c->alpha == 0;
 }
 static void reference_trmv(blas_case_t *c) {
@@ -333,41 +334,41 @@ static void reference_potrs(blas_case_t *c) {
 
 /* ---- The table -------------------------------------------------------------------------------------------------- */
 
-static const blas_routine_t
-    routine_asum = {"asum", "n0x1", 1, shape_x_real, reference_asum},
-    routine_axpy = {"axpy", "na0x1y", 1, shape_xy, reference_axpy},
-    routine_copy = {"copy", "n0x1y", 1, shape_xy, reference_copy},
-    routine_dot = {"dot", "n0x1y2", 1, shape_dot, reference_dot},
-    routine_dotu = {"dotu", "n0x1y2", 1, shape_dot, reference_dot},
-    routine_dotc = {"dotc", "n0x1y2", 1, shape_dot, reference_dotc},
-    routine_iamax = {"iamax", "n0x1", 1, shape_x_index, reference_iamax},
-    routine_nrm2 = {"nrm2", "n0x1", 1, shape_x_real, reference_nrm2},
-    routine_scal = {"scal", "na0x", 1, shape_scal, reference_scal},
-    routine_rscal = {"rscal", "nA0x", 1, shape_scal, reference_scal},
-    routine_swap = {"swap", "n0x1y", 1, shape_swap, reference_swap},
-    routine_gemv = {"gemv", "Tmna0x1yc2z", 2, shape_gemv, reference_gemv},
-    routine_ger = {"ger", "mna0x1y2z", 2, shape_ger, reference_ger},
-    routine_geru = {"geru", "mna0x1y2z", 2, shape_ger, reference_ger},
-    routine_gerc = {"gerc", "mna0x1y2z", 2, shape_ger, reference_gerc},
-    routine_symv = {"symv", "Una0x1yc2z", 2, shape_symv, reference_symv},
-    routine_hemv = {"hemv", "Una0x1yc2z", 2, shape_hemv, reference_hemv},
-    routine_syr = {"syr", "Una0x1y", 2, shape_syr, reference_syr},
-    routine_her = {"her", "UnA0x1y", 2, shape_her, reference_syr},
-    routine_trmv = {"trmv", "UTDn0x1y", 2, shape_trmv, reference_trmv},
-    routine_trsv = {"trsv", "UTDn0x1y", 2, shape_trsv, reference_trsv},
-    routine_gemm = {"gemm", "TVmnka0x1yc2z", 3, shape_gemm, reference_gemm},
-    routine_symm = {"symm", "SUmna0x1yc2z", 3, shape_symm, reference_symm},
-    routine_hemm = {"hemm", "SUmna0x1yc2z", 3, shape_hemm, reference_hemm},
-    routine_syrk = {"syrk", "UTnka0xc1y", 3, shape_syrk, reference_syrk},
-    routine_herk = {"herk", "UTnkA0xC1y", 3, shape_herk, reference_syrk},
-    routine_trmm = {"trmm", "SUTDmna0x1y", 3, shape_trmm, reference_trmm},
-    routine_trsm = {"trsm", "SUTDmna0x1y", 3, shape_trsm, reference_trsm},
-    routine_geam = {"geam", "TVmna0xc1y2z", 3, shape_geam, reference_geam},
-    routine_gemm_batched = {"gemm_batched", "TVmnka0x1yc2zb", 3, shape_gemm, reference_gemm},
-    routine_gemm_strided_batched = {"gemm_strided_batched", "TVmnka0xp1yqc2zsb", 3, shape_gemm, reference_gemm},
-    routine_trtri = {"trtri", "UDn0x1", 3, shape_trtri, reference_trtri},
-    routine_potrf = {"potrf", "Un0x1", 3, shape_potrf, reference_potrf},
-    routine_potrs = {"potrs", "Unk0x1y", 3, shape_potrs, reference_potrs};
+static const blas_routine_t routine_asum = {"asum", "n0x1", 1, shape_x_real, reference_asum},
+                            routine_axpy = {"axpy", "na0x1y", 1, shape_xy, reference_axpy},
+                            routine_copy = {"copy", "n0x1y", 1, shape_xy, reference_copy},
+                            routine_dot = {"dot", "n0x1y2", 1, shape_dot, reference_dot},
+                            routine_dotu = {"dotu", "n0x1y2", 1, shape_dot, reference_dot},
+                            routine_dotc = {"dotc", "n0x1y2", 1, shape_dot, reference_dotc},
+                            routine_iamax = {"iamax", "n0x1", 1, shape_x_index, reference_iamax},
+                            routine_nrm2 = {"nrm2", "n0x1", 1, shape_x_real, reference_nrm2},
+                            routine_scal = {"scal", "na0x", 1, shape_scal, reference_scal},
+                            routine_rscal = {"rscal", "nA0x", 1, shape_scal, reference_scal},
+                            routine_swap = {"swap", "n0x1y", 1, shape_swap, reference_swap},
+                            routine_gemv = {"gemv", "Tmna0x1yc2z", 2, shape_gemv, reference_gemv},
+                            routine_ger = {"ger", "mna0x1y2z", 2, shape_ger, reference_ger},
+                            routine_geru = {"geru", "mna0x1y2z", 2, shape_ger, reference_ger},
+                            routine_gerc = {"gerc", "mna0x1y2z", 2, shape_ger, reference_gerc},
+                            routine_symv = {"symv", "Una0x1yc2z", 2, shape_symv, reference_symv},
+                            routine_hemv = {"hemv", "Una0x1yc2z", 2, shape_hemv, reference_hemv},
+                            routine_syr = {"syr", "Una0x1y", 2, shape_syr, reference_syr},
+                            routine_her = {"her", "UnA0x1y", 2, shape_her, reference_syr},
+                            routine_trmv = {"trmv", "UTDn0x1y", 2, shape_trmv, reference_trmv},
+                            routine_trsv = {"trsv", "UTDn0x1y", 2, shape_trsv, reference_trsv},
+                            routine_gemm = {"gemm", "TVmnka0x1yc2z", 3, shape_gemm, reference_gemm},
+                            routine_symm = {"symm", "SUmna0x1yc2z", 3, shape_symm, reference_symm},
+                            routine_hemm = {"hemm", "SUmna0x1yc2z", 3, shape_hemm, reference_hemm},
+                            routine_syrk = {"syrk", "UTnka0xc1y", 3, shape_syrk, reference_syrk},
+                            routine_herk = {"herk", "UTnkA0xC1y", 3, shape_herk, reference_syrk},
+                            routine_trmm = {"trmm", "SUTDmna0x1y", 3, shape_trmm, reference_trmm},
+                            routine_trsm = {"trsm", "SUTDmna0x1y", 3, shape_trsm, reference_trsm},
+                            routine_geam = {"geam", "TVmna0xc1y2z", 3, shape_geam, reference_geam},
+                            routine_gemm_batched = {"gemm_batched", "TVmnka0x1yc2zb", 3, shape_gemm, reference_gemm},
+                            routine_gemm_strided_batched = {"gemm_strided_batched", "TVmnka0xp1yqc2zsb", 3, shape_gemm,
+                                                            reference_gemm},
+                            routine_trtri = {"trtri", "UDn0x1", 3, shape_trtri, reference_trtri},
+                            routine_potrf = {"potrf", "Un0x1", 3, shape_potrf, reference_potrf},
+                            routine_potrs = {"potrs", "Unk0x1y", 3, shape_potrs, reference_potrs};
 
 #define OPERAND(i) c->pointer[i], c->operand[i].ld
 #define STRIDE(i) c->operand[i].stride

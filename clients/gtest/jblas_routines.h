@@ -41,28 +41,25 @@ typedef struct blas_function {
 } blas_function_t;
 
 /* X(function, routine, type): the whole table. */
-#define BLAS_EACH_TYPE(X, name) X(s##name, name, F32) X(d##name, name, F64) X(c##name, name, F32_C) X(z##name, name, F64_C)
+#define BLAS_EACH_TYPE(X, name)                                                                                        \
+    X(s##name, name, F32) X(d##name, name, F64) X(c##name, name, F32_C) X(z##name, name, F64_C)
 #define BLAS_EACH_REAL(X, name) X(s##name, name, F32) X(d##name, name, F64)
 #define BLAS_EACH_COMPLEX(X, name) X(c##name, name, F32_C) X(z##name, name, F64_C)
 #define BLAS_FUNCTIONS(X)                                                                                              \
-    BLAS_EACH_REAL(X, asum) X(scasum, asum, F32_C) X(dzasum, asum, F64_C)                                              \
-    BLAS_EACH_TYPE(X, axpy) BLAS_EACH_TYPE(X, copy)                                                                    \
-    BLAS_EACH_REAL(X, dot) BLAS_EACH_COMPLEX(X, dotu) BLAS_EACH_COMPLEX(X, dotc)                                       \
-    X(isamax, iamax, F32) X(idamax, iamax, F64) X(icamax, iamax, F32_C) X(izamax, iamax, F64_C)                        \
-    BLAS_EACH_REAL(X, nrm2) X(scnrm2, nrm2, F32_C) X(dznrm2, nrm2, F64_C)                                              \
-    BLAS_EACH_TYPE(X, scal) X(csscal, rscal, F32_C) X(zdscal, rscal, F64_C)                                            \
-    BLAS_EACH_TYPE(X, swap)                                                                                            \
-    BLAS_EACH_TYPE(X, gemv)                                                                                            \
-    BLAS_EACH_REAL(X, ger) BLAS_EACH_COMPLEX(X, geru) BLAS_EACH_COMPLEX(X, gerc)                                       \
-    BLAS_EACH_REAL(X, symv) BLAS_EACH_COMPLEX(X, hemv)                                                                 \
-    BLAS_EACH_REAL(X, syr) BLAS_EACH_COMPLEX(X, her)                                                                   \
-    BLAS_EACH_TYPE(X, trmv) BLAS_EACH_TYPE(X, trsv)                                                                    \
-    BLAS_EACH_TYPE(X, gemm)                                                                                            \
-    BLAS_EACH_TYPE(X, symm) BLAS_EACH_COMPLEX(X, hemm)                                                                 \
-    BLAS_EACH_TYPE(X, syrk) BLAS_EACH_COMPLEX(X, herk)                                                                 \
-    BLAS_EACH_TYPE(X, trmm) BLAS_EACH_TYPE(X, trsm)                                                                    \
-    BLAS_EACH_TYPE(X, geam) BLAS_EACH_TYPE(X, gemm_batched) BLAS_EACH_TYPE(X, gemm_strided_batched)                    \
-    BLAS_EACH_TYPE(X, trtri) BLAS_EACH_TYPE(X, potrf) BLAS_EACH_TYPE(X, potrs)
+    BLAS_EACH_REAL(X, asum)                                                                                            \
+    X(scasum, asum, F32_C) X(dzasum, asum, F64_C) BLAS_EACH_TYPE(X, axpy) BLAS_EACH_TYPE(X, copy)                      \
+        BLAS_EACH_REAL(X, dot) BLAS_EACH_COMPLEX(X, dotu) BLAS_EACH_COMPLEX(X, dotc) X(isamax, iamax, F32)             \
+            X(idamax, iamax, F64) X(icamax, iamax, F32_C) X(izamax, iamax, F64_C) BLAS_EACH_REAL(X, nrm2)              \
+                X(scnrm2, nrm2, F32_C) X(dznrm2, nrm2, F64_C) BLAS_EACH_TYPE(X, scal) X(csscal, rscal, F32_C)          \
+                    X(zdscal, rscal, F64_C) BLAS_EACH_TYPE(X, swap) BLAS_EACH_TYPE(X, gemv) BLAS_EACH_REAL(X, ger)     \
+                        BLAS_EACH_COMPLEX(X, geru) BLAS_EACH_COMPLEX(X, gerc) BLAS_EACH_REAL(X, symv)                  \
+                            BLAS_EACH_COMPLEX(X, hemv) BLAS_EACH_REAL(X, syr) BLAS_EACH_COMPLEX(X, her)                \
+                                BLAS_EACH_TYPE(X, trmv) BLAS_EACH_TYPE(X, trsv) BLAS_EACH_TYPE(X, gemm)                \
+                                    BLAS_EACH_TYPE(X, symm) BLAS_EACH_COMPLEX(X, hemm) BLAS_EACH_TYPE(X, syrk)         \
+                                        BLAS_EACH_COMPLEX(X, herk) BLAS_EACH_TYPE(X, trmm) BLAS_EACH_TYPE(X, trsm)     \
+                                            BLAS_EACH_TYPE(X, geam) BLAS_EACH_TYPE(X, gemm_batched)                    \
+                                                BLAS_EACH_TYPE(X, gemm_strided_batched) BLAS_EACH_TYPE(X, trtri)       \
+                                                    BLAS_EACH_TYPE(X, potrf) BLAS_EACH_TYPE(X, potrs)
 
 enum {
 #define BLAS_COUNT_(function, routine, type) BLAS_INDEX_##function,
@@ -86,20 +83,20 @@ typedef enum { BLAS_PLAIN, BLAS_SOLVABLE, BLAS_POSITIVE_DEFINITE } blas_dominanc
 typedef struct blas_operand {
     blas_kind_t kind;
     blas_part_t part;
-    int element;            /* jdatatype_t or WIDE_I64 */
+    int element; /* jdatatype_t or WIDE_I64 */
     bool written;
-    bool unread;            /* NaN, because it must not be read */
-    bool hermitian;         /* imaginary parts of the diagonal are not read and become zero */
+    bool unread;    /* NaN, because it must not be read */
+    bool hermitian; /* imaginary parts of the diagonal are not read and become zero */
     blas_dominance_t dominance;
-    int64_t rows, columns;  /* a vector: its elements, 1 */
-    int64_t ld;             /* a vector: its increment */
-    int64_t count, stride;  /* of a batch */
-    unsigned char *data;    /* the first byte that may be read or written */
-    size_t bytes;           /* from there; the first inaccessible byte follows (or the last one precedes) */
-    unsigned char *region;  /* what is compared: canaries and data */
+    int64_t rows, columns; /* a vector: its elements, 1 */
+    int64_t ld;            /* a vector: its increment */
+    int64_t count, stride; /* of a batch */
+    unsigned char *data;   /* the first byte that may be read or written */
+    size_t bytes;          /* from there; the first inaccessible byte follows (or the last one precedes) */
+    unsigned char *region; /* what is compared: canaries and data */
     size_t region_bytes;
-    unsigned char *before;  /* region as it was filled */
-    void *mapping;          /* with the inaccessible pages */
+    unsigned char *before; /* region as it was filled */
+    void *mapping;         /* with the inaccessible pages */
     size_t mapping_bytes;
     void *pointers[BLAS_MAX_BATCH];
     wide_matrix_t want[BLAS_MAX_BATCH];
@@ -113,11 +110,11 @@ struct blas_case {
     jblas_diagonal_t diag;
     int64_t m, n, k, batch;
     blas_operand_t operand[BLAS_OPERANDS];
-    void *pointer[BLAS_POINTERS];                         /* what is passed: operands, alpha, beta; tests put NULL here */
-    _Alignas(16) unsigned char scalar[2][16];             /* alpha, beta */
+    void *pointer[BLAS_POINTERS];             /* what is passed: operands, alpha, beta; tests put NULL here */
+    _Alignas(16) unsigned char scalar[2][16]; /* alpha, beta */
     wide_t alpha, beta;
-    int64_t depth;        /* terms in one element of the answer, for the error bound */
-    bool quick;           /* answers by not touching anything (Hermitian diagonals keep their imaginary parts) */
+    int64_t depth; /* terms in one element of the answer, for the error bound */
+    bool quick;    /* answers by not touching anything (Hermitian diagonals keep their imaginary parts) */
     bool has_reference;
     wide_arena_t arena;
     char text[256];
@@ -125,12 +122,12 @@ struct blas_case {
 
 /* How the random arguments are drawn. Zero means: free. */
 typedef struct blas_wish {
-    int64_t low, high;     /* sizes, both ends possible; 0, 0: by level, zero included */
-    bool plain;            /* alpha is neither 0 nor 1, beta neither, so that all the work is done */
-    bool guard_before;     /* the inaccessible page stands before the operands, not behind */
-    bool tight;            /* leading dimensions as small as may be, increments 1 */
+    int64_t low, high; /* sizes, both ends possible; 0, 0: by level, zero included */
+    bool plain;        /* alpha is neither 0 nor 1, beta neither, so that all the work is done */
+    bool guard_before; /* the inaccessible page stands before the operands, not behind */
+    bool tight;        /* leading dimensions as small as may be, increments 1 */
     bool alpha_zero, beta_zero;
-    bool hollow;           /* operands are NULL: for size queries of any size */
+    bool hollow; /* operands are NULL: for size queries of any size */
 } blas_wish_t;
 
 /* A case; end it with blas_case_free. */
@@ -138,8 +135,7 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
 void blas_case_free(blas_case_t *c);
 static inline void blas_case_cleanup(blas_case_t **c) { blas_case_free(*c); }
 #define BLAS_CASE(c, function, ...)                                                                                    \
-    __attribute__((cleanup(blas_case_cleanup))) blas_case_t *c =                                                       \
-        blas_case_create(function, &(blas_wish_t){__VA_ARGS__})
+    __attribute__((cleanup(blas_case_cleanup))) blas_case_t *c = blas_case_create(function, &(blas_wish_t){__VA_ARGS__})
 
 static inline jstatus_t blas_call(jhandle_t *handle, const blas_case_t *c) { return c->function->call(handle, c); }
 /* The call with its arguments. */

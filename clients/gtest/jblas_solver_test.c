@@ -11,7 +11,7 @@
 static const int triangular_inverses[] = {BLAS_INDEX_strtri, BLAS_INDEX_dtrtri, BLAS_INDEX_ctrtri, BLAS_INDEX_ztrtri};
 static const int factorizations[] = {BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf, BLAS_INDEX_zpotrf};
 
-static int64_t info_of(const blas_case_t *c) { return (int64_t)__real__ wide_get(c->operand[1].data, WIDE_I64, 0); }
+static int64_t info_of(const blas_case_t *c) { return (int64_t) __real__ wide_get(c->operand[1].data, WIDE_I64, 0); }
 
 static void set_diagonal(blas_case_t *c, int64_t i, wide_t value) {
     blas_operand_t *a = &c->operand[0];

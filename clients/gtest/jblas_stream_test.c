@@ -209,8 +209,8 @@ static void *work(void *argument) {
 }
 
 JTEST(JblasThreads, TwoHandlesShareAnAllocator) {
-    static const int functions[] = {BLAS_INDEX_dtrsm, BLAS_INDEX_ddot, BLAS_INDEX_ztrtri, BLAS_INDEX_spotrf,
-                                    BLAS_INDEX_zgemm, BLAS_INDEX_dnrm2, BLAS_INDEX_cgemv, BLAS_INDEX_sgeam};
+    static const int functions[] = {BLAS_INDEX_dtrsm, BLAS_INDEX_ddot,  BLAS_INDEX_ztrtri, BLAS_INDEX_spotrf,
+                                    BLAS_INDEX_zgemm, BLAS_INDEX_dnrm2, BLAS_INDEX_cgemv,  BLAS_INDEX_sgeam};
     worker_t workers[2] = {{.rounds = (int)jtest_iterations(6)}, {.rounds = (int)jtest_iterations(6)}};
     pthread_t threads[2];
     jallocator_t *allocator = NULL;
@@ -311,7 +311,8 @@ JTEST_EACH_FUNCTION(JblasThreads, PartialSumsHaveTheBitsOfTheSerialSum) {
     (void)blas_call(handle, c);
     JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
     unsigned char *answer = NULL;
-    for (int round = 0; round < 4 && bytes > 64; ++round) { /* rung 0 by 1, 2 and 4 threads, then a granule too little */
+    for (int round = 0; round < 4 && bytes > 64;
+         ++round) { /* rung 0 by 1, 2 and 4 threads, then a granule too little */
         const size_t given = round == 3 ? bytes - 64 : bytes;
         JSCOPED_TRACE("%s, %zu of %zu bytes", blas_describe(c), given, bytes);
         JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(given), given));
