@@ -28,20 +28,21 @@ typedef struct jallocator jallocator_t; /**< an allocator; safe from any thread 
 
 /** What an allocator has done. A value an allocator cannot know is 0. */
 typedef struct jallocator_stats_t {
-    size_t struct_size;            /**< in: sizeof(jallocator_stats_t) of the caller */
-    uint64_t allocation_count;     /**< successful allocations since creation */
-    uint64_t live_count;           /**< allocations not given back yet */
-    size_t in_use_bytes;           /**< requested bytes that are live */
-    size_t peak_in_use_bytes;      /**< largest in_use_bytes since creation or clear */
-    size_t largest_request_bytes;  /**< largest single allocation since creation or clear */
-    size_t limit_bytes;            /**< most that may be in use; 0: no limit */
-    size_t reserved_bytes;         /**< held from what lies below, in use or not */
-    size_t peak_reserved_bytes;    /**< largest reserved_bytes since creation or clear */
-    size_t largest_free_bytes;     /**< largest free block held */
-    uint64_t failure_count;        /**< allocations that failed since creation */
+    size_t struct_size;           /**< in: sizeof(jallocator_stats_t) of the caller */
+    uint64_t allocation_count;    /**< successful allocations since creation */
+    uint64_t live_count;          /**< allocations not given back yet */
+    size_t in_use_bytes;          /**< requested bytes that are live */
+    size_t peak_in_use_bytes;     /**< largest in_use_bytes since creation or clear */
+    size_t largest_request_bytes; /**< largest single allocation since creation or clear */
+    size_t limit_bytes;           /**< most that may be in use; 0: no limit */
+    size_t reserved_bytes;        /**< held from what lies below, in use or not */
+    size_t peak_reserved_bytes;   /**< largest reserved_bytes since creation or clear */
+    size_t largest_free_bytes;    /**< largest free block held */
+    uint64_t failure_count;       /**< allocations that failed since creation */
 } jallocator_stats_t;
 
-#define JALLOCATOR_STATS_INIT {sizeof(jallocator_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define JALLOCATOR_STATS_INIT                                                                                          \
+    { sizeof(jallocator_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** An allocator's functions. The first two are required; any other may be NULL and gets the default that its comment
  * names. Zero the struct, then set struct_size, so that slots added later stay NULL. */
@@ -70,12 +71,13 @@ typedef struct jallocator_ops_t {
 
 /** How an allocator is made. */
 typedef struct jallocator_options_t {
-    size_t struct_size;   /**< sizeof(jallocator_options_t) */
-    const char *name;     /**< copied, at most JALLOCATOR_MAX_NAME characters; NULL: "callbacks" */
-    jdevice_t *device;    /**< whose memory it hands out; NULL: the host's */
+    size_t struct_size; /**< sizeof(jallocator_options_t) */
+    const char *name;   /**< copied, at most JALLOCATOR_MAX_NAME characters; NULL: "callbacks" */
+    jdevice_t *device;  /**< whose memory it hands out; NULL: the host's */
 } jallocator_options_t;
 
-#define JALLOCATOR_OPTIONS_INIT {sizeof(jallocator_options_t), NULL, NULL}
+#define JALLOCATOR_OPTIONS_INIT                                                                                        \
+    { sizeof(jallocator_options_t), NULL, NULL }
 #define JALLOCATOR_MAX_NAME 31
 
 /** Makes an allocator from functions; this is also how a caller brings its own. The table is checked and copied;
@@ -92,13 +94,14 @@ JALLOC_API jstatus_t jallocator_destroy(jallocator_t *allocator);
 /** Allocates. size_bytes 0 gives a NULL pointer and success. alignment: a power of two up to 2^30, or 0 for the
  * device's granule. `pointer` is NULL on failure.
  * @return success; invalid pointer; invalid value (alignment); invalid size (near SIZE_MAX); memory error; device error. */
-JALLOC_API jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                         void **pointer);
+JALLOC_API jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                                         jstream_t *stream, void **pointer);
 
 /** Gives memory back. NULL pointer: nothing. The size must be the one that was asked for.
- * @return success; invalid pointer; invalid size (0, or more than is live); not found (nothing is live); what the allocator's own function says (not found for a foreign or twice freed
- *         pointer where it can tell). */
-JALLOC_API jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream);
+ * @return success; invalid pointer; invalid size (0, or more than is live); not found (nothing is live); what the
+ *         allocator's own function says (not found for a foreign or twice freed pointer where it can tell). */
+JALLOC_API jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                                           jstream_t *stream);
 
 /** Bytes that may be used at a live allocation, at least size_bytes. 0 for NULL. */
 JALLOC_API size_t jallocator_usable_size(jallocator_t *allocator, const void *pointer, size_t size_bytes);

@@ -59,22 +59,22 @@ JALLOC_API jstatus_t jborrow_end(jborrow_t *borrow);
 
 /** One way of carrying out a call. */
 typedef struct jplan_rung_t {
-    const char *name;                        /**< static text, such as "inverse" */
-    uint32_t bits_class;                     /**< rungs that give the same bits have the same number */
-    uint32_t buffer_count;                   /**< how many of bytes[] are used */
-    size_t bytes[JBORROW_MAX_BUFFERS];       /**< its buffers */
-    size_t callee_bytes;                     /**< the largest need (jplan_bytes) of what it calls while borrowing */
+    const char *name;                  /**< static text, such as "inverse" */
+    uint32_t bits_class;               /**< rungs that give the same bits have the same number */
+    uint32_t buffer_count;             /**< how many of bytes[] are used */
+    size_t bytes[JBORROW_MAX_BUFFERS]; /**< its buffers */
+    size_t callee_bytes;               /**< the largest need (jplan_bytes) of what it calls while borrowing */
 } jplan_rung_t;
 
 /** The ways in which one call can be carried out, best first. Build it with jplan_init and jplan_add. */
 typedef struct jplan_t {
-    const char *routine;                     /**< static text, such as "jblas_dtrsm" */
-    const char *shape_names;                 /**< one letter per size, such as "mn"; static text */
-    int64_t shape[4];                        /**< the sizes */
-    jstatus_t status;                        /**< the first error while building; success */
-    uint32_t rung_count;                     /**< how many of rungs[] are used */
-    bool same_bits;                          /**< only rungs of the last rung's class may be used */
-    jplan_rung_t rungs[JHANDLE_MAX_RUNGS];   /**< the rungs */
+    const char *routine;                   /**< static text, such as "jblas_dtrsm" */
+    const char *shape_names;               /**< one letter per size, such as "mn"; static text */
+    int64_t shape[4];                      /**< the sizes */
+    jstatus_t status;                      /**< the first error while building; success */
+    uint32_t rung_count;                   /**< how many of rungs[] are used */
+    bool same_bits;                        /**< only rungs of the last rung's class may be used */
+    jplan_rung_t rungs[JHANDLE_MAX_RUNGS]; /**< the rungs */
 } jplan_t;
 
 /** Starts a plan. `shape` holds one size for each letter of shape_names (at most 4). Takes the handle's result policy. */
@@ -83,8 +83,8 @@ JALLOC_API void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *r
 
 /** Adds a rung below those there. A size of JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it is the
  * best rung is answered invalid size. Too many rungs or buffers are kept in plan->status and answered by the calls below. */
-JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes, size_t buffer_count,
-                          const size_t *bytes);
+JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes,
+                          size_t buffer_count, const size_t *bytes);
 
 /** The bytes that rung 0 needs: its buffers rounded up to the granule, plus callee_bytes. With result policy same bits
  * rung 0 is the first rung that has the bits of the last. JALLOC_SIZE_OVERFLOW on overflow. */

@@ -42,13 +42,13 @@ typedef enum jconfig_t {
 
 /** One row of the table, and what is in force. */
 typedef struct jconfig_entry_t {
-    const char *name;     /**< as in the environment */
-    const char *value;    /**< in force: the environment's, or the default */
-    const char *fallback; /**< the default */
-    const char *syntax;   /**< what is accepted */
-    const char *meaning;  /**< one line */
+    const char *name;      /**< as in the environment */
+    const char *value;     /**< in force: the environment's, or the default */
+    const char *fallback;  /**< the default */
+    const char *syntax;    /**< what is accepted */
+    const char *meaning;   /**< one line */
     bool from_environment; /**< value comes from the environment */
-    bool valid;           /**< value can be understood */
+    bool valid;            /**< value can be understood */
 } jconfig_entry_t;
 
 /** Reads one row; the strings are static or the environment's own, valid until the environment changes.

@@ -54,19 +54,19 @@ typedef enum jresult_policy_t {
 
 /** How a handle is made. Zero means the default everywhere. */
 typedef struct jhandle_options_t {
-    size_t struct_size;            /**< sizeof(jhandle_options_t) */
-    jdevice_t *device;             /**< NULL: the host */
-    jstream_t *stream;             /**< NULL: the device's default stream; must outlive its use by the handle */
-    jallocator_t *allocator;       /**< where the workspace comes from; NULL: the device's own memory */
-    size_t preallocate_bytes;      /**< > 0: preallocate mode, in place of JALLOC_DEVICE_MEMORY_SIZE */
-    size_t budget_bytes;           /**< > 0: most that default mode may hold, in place of JALLOC_BUDGET */
-    jpointer_mode_t pointer_mode;  /**< host by default */
+    size_t struct_size;             /**< sizeof(jhandle_options_t) */
+    jdevice_t *device;              /**< NULL: the host */
+    jstream_t *stream;              /**< NULL: the device's default stream; must outlive its use by the handle */
+    jallocator_t *allocator;        /**< where the workspace comes from; NULL: the device's own memory */
+    size_t preallocate_bytes;       /**< > 0: preallocate mode, in place of JALLOC_DEVICE_MEMORY_SIZE */
+    size_t budget_bytes;            /**< > 0: most that default mode may hold, in place of JALLOC_BUDGET */
+    jpointer_mode_t pointer_mode;   /**< host by default */
     jresult_policy_t result_policy; /**< meaningful when set_result_policy; else JALLOC_RESULT_POLICY */
-    bool set_result_policy;        /**< whether result_policy is asked for */
+    bool set_result_policy;         /**< whether result_policy is asked for */
 } jhandle_options_t;
 
 #define JHANDLE_OPTIONS_INIT                                                                                           \
-    {sizeof(jhandle_options_t), NULL, NULL, NULL, 0, 0, JPOINTER_MODE_HOST, JRESULT_POLICY_FAST, false}
+    { sizeof(jhandle_options_t), NULL, NULL, NULL, 0, 0, JPOINTER_MODE_HOST, JRESULT_POLICY_FAST, false }
 
 /** Makes a handle. Reads the environment (see config.h).
  * @return success; invalid pointer (handle); invalid value (struct_size, an enum, stream or allocator of another device);
@@ -162,26 +162,26 @@ JALLOC_API jstatus_t jhandle_get_result_policy(jhandle_t *handle, jresult_policy
 /** @} @name Diagnosis
  * @{ */
 
-#define JHANDLE_MAX_RUNGS 8   /**< rungs that are counted apart, and most that a plan may have */
-#define JHANDLE_MAX_SHAPE 47  /**< characters kept of a shape */
+#define JHANDLE_MAX_RUNGS 8    /**< rungs that are counted apart, and most that a plan may have */
+#define JHANDLE_MAX_SHAPE 47   /**< characters kept of a shape */
 #define JHANDLE_MAX_ROUTINE 31 /**< characters kept of a routine's name */
 
 /** What a handle has done since it was made or since jhandle_clear_stats. */
 typedef struct jhandle_stats_t {
-    size_t struct_size;                            /**< in: sizeof(jhandle_stats_t) of the caller */
-    uint64_t borrow_count;                         /**< borrows that succeeded */
-    uint64_t live_borrow_count;                    /**< borrows not ended yet */
-    size_t in_use_bytes;                           /**< borrowed now */
-    size_t high_watermark_bytes;                   /**< most that was borrowed at once */
-    char peak_routine[JHANDLE_MAX_ROUTINE + 1];    /**< the routine that set the high watermark */
-    char peak_shape[JHANDLE_MAX_SHAPE + 1];        /**< and its shape, such as "m=512 n=64" */
-    uint64_t growth_count;                         /**< times default mode took a larger block */
-    uint64_t allocation_count;                     /**< workspace blocks taken */
-    uint64_t deallocation_count;                   /**< workspace blocks given back */
-    uint64_t synchronization_count;                /**< times the host waited for the stream */
-    uint64_t rung_count[JHANDLE_MAX_RUNGS];        /**< planned calls by rung */
-    uint64_t degraded_count;                       /**< planned calls below rung 0 */
-    uint64_t misuse_count;                         /**< out-of-order ends, double ends, busy refusals */
+    size_t struct_size;                         /**< in: sizeof(jhandle_stats_t) of the caller */
+    uint64_t borrow_count;                      /**< borrows that succeeded */
+    uint64_t live_borrow_count;                 /**< borrows not ended yet */
+    size_t in_use_bytes;                        /**< borrowed now */
+    size_t high_watermark_bytes;                /**< most that was borrowed at once */
+    char peak_routine[JHANDLE_MAX_ROUTINE + 1]; /**< the routine that set the high watermark */
+    char peak_shape[JHANDLE_MAX_SHAPE + 1];     /**< and its shape, such as "m=512 n=64" */
+    uint64_t growth_count;                      /**< times default mode took a larger block */
+    uint64_t allocation_count;                  /**< workspace blocks taken */
+    uint64_t deallocation_count;                /**< workspace blocks given back */
+    uint64_t synchronization_count;             /**< times the host waited for the stream */
+    uint64_t rung_count[JHANDLE_MAX_RUNGS];     /**< planned calls by rung */
+    uint64_t degraded_count;                    /**< planned calls below rung 0 */
+    uint64_t misuse_count;                      /**< out-of-order ends, double ends, busy refusals */
 } jhandle_stats_t;
 
 /** Statistics; set stats->struct_size first. @return success; invalid handle; invalid pointer; invalid value. */

@@ -19,10 +19,10 @@ extern "C" {
 /** The caller's functions for bookkeeping memory; all must be safe to call from several threads at once.
  * The memory must be aligned for any C object (as malloc's is). */
 typedef struct jmetadata_hooks_t {
-    size_t struct_size;                                   /**< sizeof(jmetadata_hooks_t) */
-    void *(*allocate)(void *context, size_t size_bytes);  /**< NULL when there is no memory */
-    void (*deallocate)(void *context, void *pointer);     /**< never called with NULL */
-    void *context;                                        /**< passed through */
+    size_t struct_size;                                  /**< sizeof(jmetadata_hooks_t) */
+    void *(*allocate)(void *context, size_t size_bytes); /**< NULL when there is no memory */
+    void (*deallocate)(void *context, void *pointer);    /**< never called with NULL */
+    void *context;                                       /**< passed through */
 } jmetadata_hooks_t;
 
 /** Replaces malloc and free for bookkeeping; NULL restores them.

@@ -53,6 +53,18 @@ static inline CBLAS_TRANSPOSE host_operation(jdatatype_t type, jblas_operation_t
 }
 static inline int64_t host_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* Whether a scalar, wherever it is, is zero (of either sign) now that the primitive runs. */
+static inline bool host_is_zero(jdatatype_t type, const ji_scalar_t *scalar) {
+    const float *s = ji_scalar_data(scalar);
+    const double *d = ji_scalar_data(scalar);
+    switch (type) {
+    case JDATATYPE_F32: return s[0] == 0;
+    case JDATATYPE_F64: return d[0] == 0;
+    case JDATATYPE_F32_C: return s[0] == 0 && s[1] == 0;
+    default: return d[0] == 0 && d[1] == 0;
+    }
+}
+
 /* The place of elements [first, first + count) of a vector of n: the lowest address, where BLAS wants the pointer. */
 static inline void *host_part(jdatatype_t type, const void *x, int64_t increment, int64_t n, int64_t first,
                               int64_t count) {

@@ -65,23 +65,11 @@ static void gemm_split(const ji_matmat_t *args) {
             }
 }
 
-/* Whether op(A) op(B) must not be looked at. OpenBLAS's kernels for small products on AVX-512 (0.3.21) multiply by a zero
- * alpha all the same, so a NaN in A would reach C, and a NULL would be read. */
-static bool gemm_has_no_product(const ji_matmat_t *args) {
-    const void *alpha = ji_scalar_data(&args->alpha);
-    const float *s = alpha;
-    const double *d = alpha;
-    switch (args->head.type) {
-    case JDATATYPE_F32: return s[0] == 0 || args->k == 0;
-    case JDATATYPE_F64: return d[0] == 0 || args->k == 0;
-    case JDATATYPE_F32_C: return (s[0] == 0 && s[1] == 0) || args->k == 0;
-    default: return (d[0] == 0 && d[1] == 0) || args->k == 0;
-    }
-}
-
 void ji_host_gemm(void *block) {
     const ji_matmat_t *args = block;
-    if (JI_UNLIKELY(gemm_has_no_product(args))) {
+    /* OpenBLAS's kernels for small products on AVX-512 (0.3.21) multiply by a zero alpha all the same, so a NaN in A would
+     * reach C, and a NULL would be read. */
+    if (JI_UNLIKELY(args->k == 0 || host_is_zero(args->head.type, &args->alpha))) {
         ji_matmat_t scale = {.head = args->head, .m = args->m, .n = args->n, .alpha = args->beta, .b = args->c};
         scale.ldb = args->ldc;
         ji_host_scale_matrix(&scale);

@@ -35,10 +35,8 @@ void ji_host_geam(void *block) {
 void ji_host_scale_matrix(void *block) {
     const ji_matmat_t *args = block;
     jdatatype_t type = args->head.type;
+    const bool clear = host_is_zero(type, &args->alpha);
     ji_vector_t column = {.head = args->head, .n = args->m, .alpha = args->alpha, .incx = 1};
-    ji_value_t alpha = {.z = {0, 0}}, zero = {.z = {0, 0}};
-    memcpy(&alpha, ji_scalar_data(&args->alpha), ji_sizeof(type));
-    bool clear = memcmp(&alpha, &zero, sizeof zero) == 0;
     for (int64_t j = 0; j < args->n; j++) {
         column.x = ji_at(type, args->b, 0, j, args->ldb);
         if (clear)

@@ -117,8 +117,7 @@ static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
             for (int64_t p = 0; p < i; p += 4, out += 4 * BLOCK)
                 for (int r = 0; r < BLOCK; r += 4)
                     KERNEL_NAME(spread)
-                    (a + r * rs + (cs > 0 ? p : -p - 3), rs, out + r + (cs > 0 ? 0 : 3 * BLOCK), cs * BLOCK,
-                     cs * 2 * BLOCK);
+            (a + r * rs + (cs > 0 ? p : -p - 3), rs, out + r + (cs > 0 ? 0 : 3 * BLOCK), cs * BLOCK, cs * 2 * BLOCK);
         } else {
             for (int64_t p = 0; p < i; p++, out += BLOCK * PARTS)
                 for (int r = 0; r < BLOCK; r++)

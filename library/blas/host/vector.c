@@ -199,7 +199,7 @@ void ji_host_asum(void *block) {
 static double iamax_size(const ji_vector_t *v, int64_t i) {
     const void *x = ji_at(v->head.type, v->x, 0, i, v->incx);
     switch (v->head.type) {
-    case JDATATYPE_F32: return fabs(*(const float *)x);
+    case JDATATYPE_F32: return fabsf(*(const float *)x);
     case JDATATYPE_F64: return fabs(*(const double *)x);
     case JDATATYPE_F32_C: /* in single precision, as the CBLAS compares */
         return fabsf(((const float *)x)[0]) + fabsf(((const float *)x)[1]);
@@ -221,7 +221,7 @@ void ji_host_iamax(void *block) {
         int64_t most = fits ? host_min(IAMAX_BLOCK, ji_blas_int_max) : 1;
         for (int64_t first = 0, count; first < v->n; first += count) {
             count = host_min(most, v->n - first);
-            ji_value_t sum;
+            ji_value_t sum = {.z = {0, 0}};
             ji_vector_t part = *v;
             part.n = count, part.x = PART_OF_X, part.result = &sum;
             ji_host_asum(&part);
