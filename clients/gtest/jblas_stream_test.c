@@ -353,3 +353,22 @@ JTEST(JblasThreads, SettingsOfTheCblasAreLeftAsFound) {
     }
     openblas_set_num_threads(threads);
 }
+
+/* A handle that a child inherits is refused by every routine, before anything is looked at. */
+static void call_all_forked(void *handle) {
+    for (int i = 0; i < BLAS_FUNCTION_COUNT; ++i) {
+        BLAS_CASE(c, &blas_functions[i], .low = 2, .high = 9);
+        JSCOPED_TRACE("%s", blas_functions[i].name);
+        JEXPECT_STATUS(blas_call(handle, c), JSTATUS_FORKED);
+        JEXPECT_SUBSTR(jstatus_last_message(), blas_functions[i].name);
+        blas_unchanged(c);
+    }
+    JEXPECT_STATUS(jhandle_destroy(handle), JSTATUS_FORKED);
+}
+
+JTEST(JblasFork, EveryRoutineRefusesAnInheritedHandle) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    jtest_in_child(60, call_all_forked, handle);
+    JEXPECT_OK(jhandle_destroy(handle));
+}

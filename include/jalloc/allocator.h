@@ -58,8 +58,8 @@ typedef struct jallocator_ops_t {
     size_t (*usable_size)(void *context, const void *pointer, size_t size_bytes);
     /** Whether the pointer was handed out by this allocator and is live. Default: not implemented. */
     jstatus_t (*owns)(void *context, const void *pointer, bool *owned);
-    /** Changes what the object's own counting cannot know (limit, reserved, largest free); the rest is filled in already.
-     *  Default: nothing. */
+    /** Changes what the object's own counting cannot know (limit, reserved, largest free); the rest is filled in
+     * already. Default: nothing. */
     void (*get_stats)(void *context, jallocator_stats_t *stats);
     /** Peaks fall to the present values, for what get_stats reports. Default: nothing. */
     void (*clear_stats)(void *context);
@@ -93,7 +93,8 @@ JALLOC_API jstatus_t jallocator_destroy(jallocator_t *allocator);
 
 /** Allocates. size_bytes 0 gives a NULL pointer and success. alignment: a power of two up to 2^30, or 0 for the
  * device's granule. `pointer` is NULL on failure.
- * @return success; invalid pointer; invalid value (alignment); invalid size (near SIZE_MAX); memory error; device error. */
+ * @return success; invalid pointer; invalid value (alignment); invalid size (near SIZE_MAX); memory error; device
+ * error. */
 JALLOC_API jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
                                          jstream_t *stream, void **pointer);
 
@@ -142,8 +143,8 @@ JALLOC_API jstatus_t jallocator_create_malloc(jallocator_t **allocator);
 JALLOC_API jstatus_t jallocator_create_mmap(jallocator_t **allocator);
 
 /** Hands out parts of memory that the caller owns and keeps until the allocator is destroyed: one after the other; the
- * last one freed is taken back at once, all when the last is freed. Its state is out of band: the array is never read or
- * written. Named "array".
+ * last one freed is taken back at once, all when the last is freed. Its state is out of band: the array is never read
+ * or written. Named "array".
  * @return success; invalid pointer; invalid size (0, or the end overflows); memory error. */
 JALLOC_API jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_bytes,
                                              jallocator_t **allocator);

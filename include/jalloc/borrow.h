@@ -19,8 +19,8 @@
  *     switch (ws.rung) { ... }
  *     return ws.status;                                     // success on rung 0, perf degraded below
  *
- * Borrows nest, last in first out. Every pointer is aligned to the device's granule. The memory is uninitialized, and is
- * valid in stream order: work enqueued in the handle's stream before the scope ends may use it. */
+ * Borrows nest, last in first out. Every pointer is aligned to the device's granule. The memory is uninitialized, and
+ * is valid in stream order: work enqueued in the handle's stream before the scope ends may use it. */
 
 #include "jalloc/handle.h"
 
@@ -43,16 +43,16 @@ typedef struct jborrow_t {
     uintptr_t top_;                 /**< internal: the stack's top before it */
 } jborrow_t;
 
-/** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and messages. Synchronizes
- * only when default mode has to grow. JALLOC_BORROW ends it by itself; jborrow_end ends it otherwise.
- * @return borrow->status: success; invalid handle; invalid size (overflow); invalid value (more than JBORROW_MAX_BUFFERS,
- *         or deeper than JBORROW_MAX_DEPTH); invalid pointer; size query mismatch (querying); memory error; sealed; busy;
- *         forked. */
+/** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and messages.
+ * Synchronizes only when default mode has to grow. JALLOC_BORROW ends it by itself; jborrow_end ends it otherwise.
+ * @return borrow->status: success; invalid handle; invalid size (overflow); invalid value (more than
+ * JBORROW_MAX_BUFFERS, or deeper than JBORROW_MAX_DEPTH); invalid pointer; size query mismatch (querying); memory
+ * error; sealed; busy; forked. */
 JALLOC_API jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
                                    const size_t *size_bytes);
 
-/** Ends a borrow. A borrow that is not ok, or was ended: nothing. Out of order: reported, and the memory returns when the
- * borrows above it end.
+/** Ends a borrow. A borrow that is not ok, or was ended: nothing. Out of order: reported, and the memory returns when
+ * the borrows above it end.
  * @return success; invalid pointer; out of order; not found (of another handle's time, or abandoned); busy (on another
  *         thread than it began on; it stays live); invalid handle. */
 JALLOC_API jstatus_t jborrow_end(jborrow_t *borrow);
@@ -77,12 +77,14 @@ typedef struct jplan_t {
     jplan_rung_t rungs[JHANDLE_MAX_RUNGS]; /**< the rungs */
 } jplan_t;
 
-/** Starts a plan. `shape` holds one size for each letter of shape_names (at most 4). Takes the handle's result policy. */
+/** Starts a plan. `shape` holds one size for each letter of shape_names (at most 4). Takes the handle's result policy.
+ */
 JALLOC_API void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *routine, const char *shape_names,
                            const int64_t *shape);
 
-/** Adds a rung below those there. A size of JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it is the
- * best rung is answered invalid size. Too many rungs or buffers are kept in plan->status and answered by the calls below. */
+/** Adds a rung below those there. A size of JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it
+ * is the best rung is answered invalid size. Too many rungs or buffers are kept in plan->status and answered by the
+ * calls below. */
 JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes,
                           size_t buffer_count, const size_t *bytes);
 
@@ -131,13 +133,15 @@ static inline size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t
     } while (0)
 
 /** @name Internal: the inline path of a borrow
- * Most borrows fit into what is there, on the thread that owns the handle, below the high watermark. For those `fast_end` lies
- * above the end of the borrow, and one comparison is all that is asked; for everything else the library keeps it low enough
- * (0 while nothing may be borrowed) that the call goes to jborrow_begin. A handle begins with this struct.
+ * Most borrows fit into what is there, on the thread that owns the handle, below the high watermark. For those
+ * `fast_end` lies above the end of the borrow, and one comparison is all that is asked; for everything else the library
+ * keeps it low enough (0 while nothing may be borrowed) that the call goes to jborrow_begin. A handle begins with this
+ * struct.
  * @{ */
 
-/** What was before a borrow; the frame of borrow number i is frames[i]. Neither neighbour of `top` changes together with it:
- * compilers would store the two as one vector, and the end, which reads `top` back, would wait twice as long for it. */
+/** What was before a borrow; the frame of borrow number i is frames[i]. Neither neighbour of `top` changes together
+ * with it: compilers would store the two as one vector, and the end, which reads `top` back, would wait twice as long
+ * for it. */
 typedef struct jborrow_frame_ {
     uintptr_t top;       /**< the stack's before */
     const char *routine; /**< who borrowed; static text or NULL */
@@ -166,8 +170,8 @@ typedef struct jborrow_stack_ {
 #define JALLOC_UNROLL_ _Pragma("GCC unroll 8")
 #endif
 
-/** jborrow_begin, inline where nothing unusual happens. The guard itself is never passed on (`escaping` is), so that the
- * compiler can keep it in registers: read back from memory, it would cost as much as all the rest. */
+/** jborrow_begin, inline where nothing unusual happens. The guard itself is never passed on (`escaping` is), so that
+ * the compiler can keep it in registers: read back from memory, it would cost as much as all the rest. */
 static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_t *borrow, jhandle_t *handle,
                                                                         const char *routine, size_t count,
                                                                         const size_t *size_bytes) {
@@ -212,7 +216,8 @@ static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_
     *borrow = escaping;
 }
 
-/** jborrow_end, inline where nothing unusual happened. What goes wrong is in the handle's message, log and statistics. */
+/** jborrow_end, inline where nothing unusual happened. What goes wrong is in the handle's message, log and statistics.
+ */
 static inline __attribute__((always_inline)) void jborrow_end_inline_(jborrow_t *borrow) {
     if (!borrow->ok)
         return;

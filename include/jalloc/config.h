@@ -57,7 +57,8 @@ JALLOC_API jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry);
 
 /** Reads a number of bytes: decimal digits, perhaps with a fraction, and perhaps a unit: B, K, KB, KiB, M, ... T, any
  * case, powers of 1024. Nothing may precede or follow, a sign is refused.
- * @return success; invalid pointer; invalid configuration (the message quotes `text`); invalid size (above SIZE_MAX). */
+ * @return success; invalid pointer; invalid configuration (the message quotes `text`); invalid size (above SIZE_MAX).
+ */
 JALLOC_API jstatus_t jconfig_parse_size(const char *text, size_t *size_bytes);
 
 /** Reads "SIZE", "SIZE;cuda:0=SIZE;...": the size for `device_name`, or the plain one where it is not named, or 0.

@@ -84,8 +84,8 @@ JALLOC_API jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *de
 #define JSTREAM_MAX_ARGUMENT_BYTES 256
 
 /** Runs a host function in stream order. The arguments are copied before the call returns, so they may be on the stack.
- * The function must not wait for the stream it runs in (where it would have to, busy is returned). On the host's NULL stream it has run when the call returns. A
- * full queue makes the caller wait for room; nothing is allocated.
+ * The function must not wait for the stream it runs in (where it would have to, busy is returned). On the host's NULL
+ * stream it has run when the call returns. A full queue makes the caller wait for room; nothing is allocated.
  * @return success; invalid pointer; invalid size (argument_bytes above JSTREAM_MAX_ARGUMENT_BYTES); invalid value
  *         (stream of another device); forked; device error. */
 JALLOC_API jstatus_t jstream_launch(jdevice_t *device, jstream_t *stream, void (*function)(void *arguments),
@@ -95,9 +95,8 @@ JALLOC_API jstatus_t jstream_launch(jdevice_t *device, jstream_t *stream, void (
 JALLOC_API jstatus_t jstream_create(jdevice_t *device, jstream_t **stream);
 
 /** Waits until all of the stream's work is done, then destroys it. NULL: nothing.
- * @return success; busy (called by a function in the stream itself); forked (the queue's thread did not survive the fork; the
- *         stream's memory is released all the same);
- *         device error. */
+ * @return success; busy (called by a function in the stream itself); forked (the queue's thread did not survive the
+ * fork; the stream's memory is released all the same); device error. */
 JALLOC_API jstatus_t jstream_destroy(jstream_t *stream);
 
 /** Waits until all work enqueued so far is done.
@@ -112,7 +111,8 @@ JALLOC_API jstatus_t jstream_is_capturing(jdevice_t *device, jstream_t *stream, 
 /** The device of a stream; NULL for NULL. */
 JALLOC_API jdevice_t *jstream_device(const jstream_t *stream);
 
-/** Makes an event. An event that was never recorded counts as reached. @return success; invalid pointer; memory error. */
+/** Makes an event. An event that was never recorded counts as reached. @return success; invalid pointer; memory error.
+ */
 JALLOC_API jstatus_t jevent_create(jdevice_t *device, jevent_t **event);
 
 /** Destroys an event; streams that wait for it still do so. NULL: nothing.
@@ -125,8 +125,8 @@ JALLOC_API jstatus_t jevent_record(jevent_t *event, jstream_t *stream);
 
 /** Makes work enqueued from now on in `stream` wait until the event's last recording is reached. The caller does not
  * wait, except for the host's NULL stream, which is the calling thread itself.
- * @return success; invalid pointer; invalid value; busy (called by a function in the stream itself, or its queue is full);
- *         forked; device error. */
+ * @return success; invalid pointer; invalid value; busy (called by a function in the stream itself, or its queue is
+ * full); forked; device error. */
 JALLOC_API jstatus_t jevent_wait(jevent_t *event, jstream_t *stream);
 
 /** Whether the event's last recording is reached. Does not wait.

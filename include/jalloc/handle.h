@@ -69,8 +69,8 @@ typedef struct jhandle_options_t {
     { sizeof(jhandle_options_t), NULL, NULL, NULL, 0, 0, JPOINTER_MODE_HOST, JRESULT_POLICY_FAST, false }
 
 /** Makes a handle. Reads the environment (see config.h).
- * @return success; invalid pointer (handle); invalid value (struct_size, an enum, stream or allocator of another device);
- *         invalid configuration (the message quotes the variable); memory error. */
+ * @return success; invalid pointer (handle); invalid value (struct_size, an enum, stream or allocator of another
+ * device); invalid configuration (the message quotes the variable); memory error. */
 JALLOC_API jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **handle);
 
 /** Destroys a handle and gives its workspace back after its last use (waits for the stream in the modes where jalloc
@@ -88,10 +88,11 @@ JALLOC_API jstatus_t jhandle_destroy(jhandle_t *handle);
  * @return success; invalid handle; busy; invalid size; memory error; forked. */
 JALLOC_API jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes);
 
-/** User-owned mode on the caller's memory, which must stay valid until another mode is set or the handle is destroyed and
- * the stream has passed; NULL or 0 returns to default mode. Bytes beyond a multiple of the granule are not used. Any seal ends.
- * @return success; invalid handle; busy; invalid pointer (not aligned to the granule); invalid size (the end of the memory
- *         overflows); forked. */
+/** User-owned mode on the caller's memory, which must stay valid until another mode is set or the handle is destroyed
+ * and the stream has passed; NULL or 0 returns to default mode. Bytes beyond a multiple of the granule are not used.
+ * Any seal ends.
+ * @return success; invalid handle; busy; invalid pointer (not aligned to the granule); invalid size (the end of the
+ * memory overflows); forked. */
 JALLOC_API jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_bytes);
 
 /** The mode. @return success; invalid handle; invalid pointer. */
@@ -119,12 +120,12 @@ JALLOC_API jstatus_t jhandle_seal(jhandle_t *handle);
 JALLOC_API jstatus_t jhandle_unseal(jhandle_t *handle);
 
 /** @} @name Size query
- * Between start and stop, routines only say how much workspace serves them best. A handle whose workspace has exactly the
- * bytes that a query gave runs each of the queried calls on rung 0.
+ * Between start and stop, routines only say how much workspace serves them best. A handle whose workspace has exactly
+ * the bytes that a query gave runs each of the queried calls on rung 0.
  * @{ */
 
-/** Starts; the maximum falls to 0. @return success; size query mismatch (already querying: the maximum is kept); invalid
- *  handle; busy (a borrow is live); forked. */
+/** Starts; the maximum falls to 0. @return success; size query mismatch (already querying: the maximum is kept);
+ * invalid handle; busy (a borrow is live); forked. */
 JALLOC_API jstatus_t jhandle_start_size_query(jhandle_t *handle);
 /** Stops and gives the largest size of any call. @return success; size query mismatch (not querying); invalid pointer
  *  (still querying); invalid handle; forked. */
@@ -140,9 +141,10 @@ JALLOC_API jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, c
 /** @} @name Stream and modes
  * @{ */
 
-/** Work goes to `stream` from now on, which first waits, by an event, for the workspace's last use in the old one. The host
- * does not wait (but for the host device's NULL stream, which is the calling thread).
- * @return success; invalid handle; busy (a borrow is live); invalid value (stream of another device); memory error; forked. */
+/** Work goes to `stream` from now on, which first waits, by an event, for the workspace's last use in the old one. The
+ * host does not wait (but for the host device's NULL stream, which is the calling thread).
+ * @return success; invalid handle; busy (a borrow is live); invalid value (stream of another device); memory error;
+ * forked. */
 JALLOC_API jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream);
 /** @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_stream(jhandle_t *handle, jstream_t **stream);

@@ -6,20 +6,20 @@
 /** @file
  * BLAS on a handle: libjblas.
  *
- * A routine has the name of BLAS behind "jblas_", a handle first, and the arguments of BLAS in their order; matrices are
- * column-major. Sizes, increments and leading dimensions are int64_t and count elements. A leading dimension must be at
- * least max(1, rows as stored). Increments may be negative, as in BLAS: the vector then starts at its last address; 0 is
- * refused.
+ * A routine has the name of BLAS behind "jblas_", a handle first, and the arguments of BLAS in their order; matrices
+ * are column-major. Sizes, increments and leading dimensions are int64_t and count elements. A leading dimension must
+ * be at least max(1, rows as stored). Increments may be negative, as in BLAS: the vector then starts at its last
+ * address; 0 is refused.
  *
  * What holds for every routine:
  * - **Scalars and results.** Scalars come by pointer. In host pointer mode they are read before the call returns and
  *   results are there on return, for which the call waits for the handle's stream (NULL on the host: nothing to wait
  *   for). In device mode both are accessed in stream order and nothing waits.
- * - **Stream.** Runs in the handle's stream and does not wait for it, but for results in host pointer mode and growth of
- *   the workspace in default mode. Operands must stay valid until the stream has passed.
+ * - **Stream.** Runs in the handle's stream and does not wait for it, but for results in host pointer mode and growth
+ * of the workspace in default mode. Operands must stay valid until the stream has passed.
  * - **Order of checks.** Handle; enums; sizes, leading dimensions, increments; the size query is answered; a call with
- *   nothing to do returns; pointers; the workspace is borrowed; it runs. Operands that BLAS does not read (A and B where
- *   alpha is a known 0 or k is 0) may be NULL. On any error but a device error operands are unchanged.
+ *   nothing to do returns; pointers; the workspace is borrowed; it runs. Operands that BLAS does not read (A and B
+ * where alpha is a known 0 or k is 0) may be NULL. On any error but a device error operands are unchanged.
  * - **Statuses.** Success; perf degraded (routines with a plan, done on a lower rung); invalid handle, value, size,
  *   pointer (jhandle_last_message() names the argument and its value); memory error and sealed (routines with a plan);
  *   during a size query: size increased or size unchanged; forked and device error from a stream.
@@ -28,8 +28,9 @@
  * - **Zeros, NaN, infinity.** beta = 0: the output is not read. alpha = 0: A, B, x are not read. Other products are
  *   formed as they stand, so 0 * NaN is NaN; scal multiplies by a zero alpha too, as reference BLAS does.
  * - **Overlap.** An output must not overlap an input, unless said otherwise.
- * - **Sizes beyond the CBLAS.** Where the CBLAS takes 32-bit integers, level 1, gemm and gemm batched split what is larger
- *   into several calls; other routines refuse a size, increment or leading dimension above 2^31 - 1 with invalid size.
+ * - **Sizes beyond the CBLAS.** Where the CBLAS takes 32-bit integers, level 1, gemm and gemm batched split what is
+ * larger into several calls; other routines refuse a size, increment or leading dimension above 2^31 - 1 with invalid
+ * size.
  * - The CBLAS's settings (threads) are left as they are. A CBLAS whose integers have another width than the one this
  *   library was built for is refused with internal error at the first call, before it can damage memory. */
 
@@ -69,8 +70,8 @@ JALLOC_API int jblas_cblas_int_bits(void);
 
 /** result = sum of |x_i|; for complex x of |Re x_i| + |Im x_i|. incx < 0: 0, as reference BLAS.
  * Workspace: rung 0 "partial-sums" one sum for each 4096 elements, only for vectors of megabytes beside a CBLAS whose
- * threads can be shared (OpenMP's); rung 1 "serial" none, and the only rung otherwise. The order of the additions depends
- * on n alone, so both rungs and any number of threads give the same bits. */
+ * threads can be shared (OpenMP's); rung 1 "serial" none, and the only rung otherwise. The order of the additions
+ * depends on n alone, so both rungs and any number of threads give the same bits. */
 JALLOC_API jstatus_t jblas_sasum(jhandle_t *handle, int64_t n, const float *x, int64_t incx, float *result);
 JALLOC_API jstatus_t jblas_dasum(jhandle_t *handle, int64_t n, const double *x, int64_t incx, double *result);
 JALLOC_API jstatus_t jblas_scasum(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx, float *result);
@@ -96,8 +97,8 @@ JALLOC_API jstatus_t jblas_zcopy(jhandle_t *handle, int64_t n, const jcomplex_f6
 
 /** result = x^T y.
  * Workspace: rung 0 "partial-sums" one sum for each 4096 elements, only for vectors of megabytes beside a CBLAS whose
- * threads can be shared (OpenMP's); rung 1 "serial" none, and the only rung otherwise. The order of the additions depends
- * on n alone, so both rungs and any number of threads give the same bits. */
+ * threads can be shared (OpenMP's); rung 1 "serial" none, and the only rung otherwise. The order of the additions
+ * depends on n alone, so both rungs and any number of threads give the same bits. */
 JALLOC_API jstatus_t jblas_sdot(jhandle_t *handle, int64_t n, const float *x, int64_t incx, const float *y,
                                 int64_t incy, float *result);
 JALLOC_API jstatus_t jblas_ddot(jhandle_t *handle, int64_t n, const double *x, int64_t incx, const double *y,
@@ -214,8 +215,8 @@ JALLOC_API jstatus_t jblas_ssyr(jhandle_t *handle, jblas_fill_t uplo, int64_t n,
 JALLOC_API jstatus_t jblas_dsyr(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha, const double *x,
                                 int64_t incx, double *a, int64_t lda);
 
-/** A = alpha x x^H + A with a real alpha. A: Hermitian of order n, one triangle updated, imaginary parts of the diagonal
- * set to 0 (unless alpha = 0: nothing is done), lda >= max(1, n). */
+/** A = alpha x x^H + A with a real alpha. A: Hermitian of order n, one triangle updated, imaginary parts of the
+ * diagonal set to 0 (unless alpha = 0: nothing is done), lda >= max(1, n). */
 JALLOC_API jstatus_t jblas_cher(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const float *alpha,
                                 const jcomplex_f32_t *x, int64_t incx, jcomplex_f32_t *a, int64_t lda);
 JALLOC_API jstatus_t jblas_zher(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha,
@@ -231,8 +232,8 @@ JALLOC_API jstatus_t jblas_ctrmv(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
 JALLOC_API jstatus_t jblas_ztrmv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
                                  int64_t n, const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *x, int64_t incx);
 
-/** Solves op(A) x = b; x holds b and is overwritten. A: triangular of order n, lda >= max(1, n). Whether A is singular is
- * not tested. */
+/** Solves op(A) x = b; x holds b and is overwritten. A: triangular of order n, lda >= max(1, n). Whether A is singular
+ * is not tested. */
 JALLOC_API jstatus_t jblas_strsv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
                                  int64_t n, const float *a, int64_t lda, float *x, int64_t incx);
 JALLOC_API jstatus_t jblas_dtrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
@@ -248,10 +249,11 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
 
 /** C = alpha op(A) op(B) + beta C. op(A): m x k, op(B): k x n, C: m x n; lda >= max(1, rows of A as stored), ldb alike,
  * ldc >= max(1, m). k = 0 or alpha = 0: C = beta C.
- * Workspace: real types none. Complex types, where the shape makes it pay and the result policy is fast: rungs "3m..." the
- * real and imaginary parts of panels, for three real products in place of four; last rung "plain" none. The imaginary
- * parts of the three-product rungs are accurate relative to the norms, not element by element.
- * Source: Van Zee, Smith, "Implementing high-performance complex matrix multiplication via the 3m and 4m methods", 2017. */
+ * Workspace: real types none. Complex types, where the shape makes it pay and the result policy is fast: rungs "3m..."
+ * the real and imaginary parts of panels, for three real products in place of four; last rung "plain" none. The
+ * imaginary parts of the three-product rungs are accurate relative to the norms, not element by element.
+ * Source: Van
+ * Zee, Smith, "Implementing high-performance complex matrix multiplication via the 3m and 4m methods", 2017. */
 JALLOC_API jstatus_t jblas_sgemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
                                  int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda, const float *b,
                                  int64_t ldb, const float *beta, float *c, int64_t ldc);
@@ -267,8 +269,9 @@ JALLOC_API jstatus_t jblas_zgemm(jhandle_t *handle, jblas_operation_t transa, jb
                                  int64_t lda, const jcomplex_f64_t *b, int64_t ldb, const jcomplex_f64_t *beta,
                                  jcomplex_f64_t *c, int64_t ldc);
 
-/** C = alpha A B + beta C (left) or alpha B A + beta C (right). A: symmetric of order m (left) or n (right), one triangle
- * read; B, C: m x n. Workspace: none. */
+/** C = alpha A B + beta C (left) or alpha B A + beta C (right). A: symmetric of order m (left) or n (right), one
+ * triangle read; B, C: m x n.
+ * Workspace: none. */
 JALLOC_API jstatus_t jblas_ssymm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
                                  const float *alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
                                  const float *beta, float *c, int64_t ldc);
@@ -295,7 +298,8 @@ JALLOC_API jstatus_t jblas_zhemm(jhandle_t *handle, jblas_side_t side, jblas_fil
                                  int64_t ldc);
 
 /** C = alpha A A^T + beta C (trans N: A is n x k) or alpha A^T A + beta C (T: A is k x n). C: symmetric of order n, one
- * triangle updated. The conjugate transpose is an invalid value for complex types. Workspace: none. */
+ * triangle updated. The conjugate transpose is an invalid value for complex types.
+ * Workspace: none. */
 JALLOC_API jstatus_t jblas_ssyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                  const float *alpha, const float *a, int64_t lda, const float *beta, float *c,
                                  int64_t ldc);
@@ -311,7 +315,8 @@ JALLOC_API jstatus_t jblas_zsyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
 
 /** C = alpha A A^H + beta C (trans N: A is n x k) or alpha A^H A + beta C (C: A is k x n), alpha and beta real. C:
  * Hermitian of order n, one triangle updated, imaginary parts of the diagonal set to 0. The plain transpose is an
- * invalid value. Workspace: none. */
+ * invalid value.
+ * Workspace: none. */
 JALLOC_API jstatus_t jblas_cherk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                  const float *alpha, const jcomplex_f32_t *a, int64_t lda, const float *beta,
                                  jcomplex_f32_t *c, int64_t ldc);
@@ -320,7 +325,8 @@ JALLOC_API jstatus_t jblas_zherk(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
                                  jcomplex_f64_t *c, int64_t ldc);
 
 /** B = alpha op(A) B (left) or alpha B op(A) (right), in place. A: triangular of order m (left) or n (right); B: m x n.
- * alpha = 0: B = 0. Workspace: none. */
+ * alpha = 0: B = 0.
+ * Workspace: none. */
 JALLOC_API jstatus_t jblas_strmm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const float *alpha, const float *a,
                                  int64_t lda, float *b, int64_t ldb);
@@ -356,9 +362,10 @@ JALLOC_API jstatus_t jblas_ztrsm(jhandle_t *handle, jblas_side_t side, jblas_fil
  * @{ */
 
 /** A = A^-1 in place, one triangle; the other is not touched. A: triangular of order n, lda >= max(1, n).
- * info: 0, or i > 0 (1-based): diagonal element i is zero, A is unchanged; the status is success all the same. info is a
- * result, it follows the pointer mode.
- * Workspace: rungs "inverse..." inverted diagonal blocks; last rung "substitution" none. */
+ * info: 0, or i > 0 (1-based): diagonal element i is zero, A is unchanged; the status is success all the same. info is
+ * a result, it follows the pointer mode.
+ * Workspace: rungs "inverse..." inverted diagonal blocks; last rung
+ * "substitution" none. */
 JALLOC_API jstatus_t jblas_strtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, float *a,
                                   int64_t lda, int64_t *info);
 JALLOC_API jstatus_t jblas_dtrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, double *a,
@@ -368,8 +375,10 @@ JALLOC_API jstatus_t jblas_ctrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_di
 JALLOC_API jstatus_t jblas_ztrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n,
                                   jcomplex_f64_t *a, int64_t lda, int64_t *info);
 
-/** C = alpha op(A) + beta op(B). C: m x n, op(A), op(B): m x n. alpha = 0: A is not read; beta = 0: B is not read. C may be
- * A (with lda = ldc) where A is not transposed, and B likewise; otherwise overlap is not allowed. Workspace: none. */
+/** C = alpha op(A) + beta op(B). C: m x n, op(A), op(B): m x n. alpha = 0: A is not read; beta = 0: B is not read. C
+ * may be A (with lda = ldc) where A is not transposed, and B likewise; otherwise overlap is not allowed.
+ * Workspace:
+ * none. */
 JALLOC_API jstatus_t jblas_sgeam(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
                                  int64_t n, const float *alpha, const float *a, int64_t lda, const float *beta,
                                  const float *b, int64_t ldb, float *c, int64_t ldc);
@@ -385,9 +394,10 @@ JALLOC_API jstatus_t jblas_zgeam(jhandle_t *handle, jblas_operation_t transa, jb
                                  const jcomplex_f64_t *beta, const jcomplex_f64_t *b, int64_t ldb, jcomplex_f64_t *c,
                                  int64_t ldc);
 
-/** batch_count products of one shape: C[i] = alpha op(A[i]) op(B[i]) + beta C[i]. a, b and c are arrays of pointers, read in
- * stream order: they must stay valid until the stream has passed, as the matrices do. The C[i] must not overlap each
- * other; pointers in the arrays are not checked. Workspace: none. */
+/** batch_count products of one shape: C[i] = alpha op(A[i]) op(B[i]) + beta C[i]. a, b and c are arrays of pointers,
+ * read in stream order: they must stay valid until the stream has passed, as the matrices do. The C[i] must not overlap
+ * each other; pointers in the arrays are not checked.
+ * Workspace: none. */
 JALLOC_API jstatus_t jblas_sgemm_batched(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb,
                                          int64_t m, int64_t n, int64_t k, const float *alpha, const float *const a[],
                                          int64_t lda, const float *const b[], int64_t ldb, const float *beta,
@@ -407,9 +417,10 @@ JALLOC_API jstatus_t jblas_zgemm_batched(jhandle_t *handle, jblas_operation_t tr
                                          int64_t ldb, const jcomplex_f64_t *beta, jcomplex_f64_t *const c[],
                                          int64_t ldc, int64_t batch_count);
 
-/** As jblas_dgemm_batched with matrix i at a + i * stride_a, b + i * stride_b, c + i * stride_c (elements). Strides may be 0
- * or negative for a and b (0: one matrix for all); stride_c must keep the matrices apart: |stride_c| >= ldc * n where
- * batch_count > 1, or invalid size. Workspace: none. */
+/** As jblas_dgemm_batched with matrix i at a + i * stride_a, b + i * stride_b, c + i * stride_c (elements). Strides may
+ * be 0 or negative for a and b (0: one matrix for all); stride_c must keep the matrices apart: |stride_c| >= ldc * n
+ * where batch_count > 1, or invalid size.
+ * Workspace: none. */
 JALLOC_API jstatus_t jblas_sgemm_strided_batched(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb,
                                                  int64_t m, int64_t n, int64_t k, const float *alpha, const float *a,
                                                  int64_t lda, int64_t stride_a, const float *b, int64_t ldb,
@@ -437,11 +448,13 @@ JALLOC_API jstatus_t jblas_zgemm_strided_batched(jhandle_t *handle, jblas_operat
  * From LAPACK.
  * @{ */
 
-/** Cholesky factorization A = U^H U (upper) or L L^H (lower) in place, one triangle; the other is not touched. A: symmetric
- * or Hermitian positive definite of order n, lda >= max(1, n).
- * info: 0, or i > 0 (1-based): the leading minor of order i is not positive definite and the factorization stopped there;
- * the status is success all the same. info is a result, it follows the pointer mode.
- * Workspace: rungs "inverse..." inverted diagonal blocks for the solves inside; last rung "substitution" none. */
+/** Cholesky factorization A = U^H U (upper) or L L^H (lower) in place, one triangle; the other is not touched. A:
+ * symmetric or Hermitian positive definite of order n, lda >= max(1, n).
+ * info: 0, or i > 0 (1-based): the leading minor
+ * of order i is not positive definite and the factorization stopped there; the status is success all the same. info is
+ * a result, it follows the pointer mode.
+ * Workspace: rungs "inverse..." inverted diagonal blocks for the solves inside;
+ * last rung "substitution" none. */
 JALLOC_API jstatus_t jblas_spotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, float *a, int64_t lda,
                                   int64_t *info);
 JALLOC_API jstatus_t jblas_dpotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, double *a, int64_t lda,

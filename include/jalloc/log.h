@@ -34,8 +34,8 @@ typedef enum jlog_level_t {
 /** How often one place in the source may print within a second. */
 #define JLOG_BURST 5
 
-/** Receives finished lines without a newline; layer lines come with JLOG_INFO. May be called from several threads, one at
- * a time. Must not call jalloc, nor fork. */
+/** Receives finished lines without a newline; layer lines come with JLOG_INFO. May be called from several threads, one
+ * at a time. Must not call jalloc, nor fork. */
 typedef void (*jlog_sink_t)(void *context, jlog_level_t level, const char *line);
 
 /** Sends all messages and layer lines to `sink`; NULL restores stderr or JALLOC_LOG_PATH, which is read again.

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* How a call of jblas enters and leaves: what ji_enter() does not do inline, refusals, plans, and primitives on a created
- * stream. Everything here is off the path of a small call on the NULL stream with a plain handle. */
+/* How a call of jblas enters and leaves: what ji_enter() does not do inline, refusals, plans, and primitives on a
+ * created stream. Everything here is off the path of a small call on the NULL stream with a plain handle. */
 
 #include "blas/blas.h"
 #include "blas/log.h"

@@ -419,7 +419,8 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
             return status_;                                                                                            \
     } while (0)
 
-/* Whether stride * count elements of any type can be addressed. Two numbers of 29 bits always can: 2^58 elements of 16 bytes. */
+/* Whether stride * count elements of any type can be addressed. Two numbers of 29 bits always can: 2^58 elements of 16
+ * bytes. */
 static inline bool ji_addressable(int64_t stride, int64_t count) {
     int64_t elements;
     if (JI_LIKELY((uint64_t)(stride | count) < (UINT64_C(1) << 29)))

@@ -1,16 +1,16 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Call logging (JALLOC_LAYER) for all routines at once. A routine's row names its arguments; the tables below say where an
- * argument of that name stands in the block of its level and how it is written. So the bench line, the trace line and the
- * profile's key are three readings of one list:
+/* Call logging (JALLOC_LAYER) for all routines at once. A routine's row names its arguments; the tables below say where
+ * an argument of that name stands in the block of its level and how it is written. So the bench line, the trace line
+ * and the profile's key are three readings of one list:
  *
  *   bench    jblas-bench -f trsm -r d --side L ... --lda 512 --ldb 512      options that jblas-bench takes, no pointers
  *   trace    jblas_dtrsm(handle=0x..., side=L, ..., A=0x..., lda=512)       everything
  *   profile  trsm -r d --side L ... -m 512 -n 512                           enums and sizes: what decides the time
  *
- * The profile's time is that of the call: on a created stream the host waits before and after, so that it is the time of
- * the work. */
+ * The profile's time is that of the call: on a created stream the host waits before and after, so that it is the time
+ * of the work. */
 
 #include "blas/log.h"
 

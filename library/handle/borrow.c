@@ -1,16 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Borrow and return. A borrow moves stack.top up and pushes a frame that says what was before; its end moves top back. The
- * usual case is inline in borrow.h; here is the whole of it: growth, a new high watermark, refusals, plans, ends out of order.
+/* Borrow and return. A borrow moves stack.top up and pushes a frame that says what was before; its end moves top back.
+ * The usual case is inline in borrow.h; here is the whole of it: growth, a new high watermark, refusals, plans, ends
+ * out of order.
  *
- * fast_end is what joins the two. It is one past the highest top that a borrow may reach without anybody having to know:
- * the smaller of the block's end and the high watermark, or 0 while borrowing is refused or the handle's blocks are to become
- * one. So the counters that the inline path does not keep can all be derived: bytes in use from the frames, borrows from the
- * serial number.
+ * fast_end is what joins the two. It is one past the highest top that a borrow may reach without anybody having to
+ * know: the smaller of the block's end and the high watermark, or 0 while borrowing is refused or the handle's blocks
+ * are to become one. So the counters that the inline path does not keep can all be derived: bytes in use from the
+ * frames, borrows from the serial number.
  *
- * The frames live in the handle, not on the caller's stack, so a borrow that was lost (longjmp, a forgotten end) can be named
- * and abandoned without touching memory that is gone. */
+ * The frames live in the handle, not on the caller's stack, so a borrow that was lost (longjmp, a forgotten end) can be
+ * named and abandoned without touching memory that is gone. */
 
 #include <inttypes.h>
 #include <stdio.h>

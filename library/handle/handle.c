@@ -84,8 +84,8 @@ static jstatus_t handle_check_options(const jhandle_options_t *options, const jd
     return JSTATUS_SUCCESS;
 }
 
-/* All handles of the process: a child marks those that it inherits, so that no call has to ask whether there was a fork.
- * The lock is held across the fork, so the list is whole in the child. */
+/* All handles of the process: a child marks those that it inherits, so that no call has to ask whether there was a
+ * fork. The lock is held across the fork, so the list is whole in the child. */
 static pthread_mutex_t handle_list_lock = PTHREAD_MUTEX_INITIALIZER;
 static jhandle_t *handle_list;
 

@@ -11,11 +11,11 @@
  *   +---------+-------------+--------------+           +---------------+--------+
  *   base                    top in frame 2             base            top      limit
  *
- * What always holds: stack.frames[0..depth) are the borrows that have begun and whose memory is not free again, innermost
- * last; the memory in [stack.top, limit) of blocks[block] is free, and so are all blocks behind it; every top is a multiple of
- * the granule; while idle (depth 0) block is 0 and top its base; frame_block[i] is 0 for i >= depth. Whatever changes one of
- * the things that stack.fast_end stands for calls ji_handle_refresh. Addresses are numbers here: workspace memory is never
- * read or written by the handle. */
+ * What always holds: stack.frames[0..depth) are the borrows that have begun and whose memory is not free again,
+ * innermost last; the memory in [stack.top, limit) of blocks[block] is free, and so are all blocks behind it; every top
+ * is a multiple of the granule; while idle (depth 0) block is 0 and top its base; frame_block[i] is 0 for i >= depth.
+ * Whatever changes one of the things that stack.fast_end stands for calls ji_handle_refresh. Addresses are numbers
+ * here: workspace memory is never read or written by the handle. */
 
 #include "core/core.h"
 #include "device/device.h"
@@ -90,8 +90,9 @@ size_t ji_handle_in_use(const jhandle_t *handle);
 
 /* Total bytes of the blocks. */
 size_t ji_workspace_bytes(const jhandle_t *handle);
-/* Makes [stack.top, limit) hold at least `needed` bytes, by growing where the mode allows it. The routine is named in messages.
- * success; memory error (too little, over budget, or no memory); sealed; device error. On failure nothing has changed. */
+/* Makes [stack.top, limit) hold at least `needed` bytes, by growing where the mode allows it. The routine is named in
+ * messages. success; memory error (too little, over budget, or no memory); sealed; device error. On failure nothing has
+ * changed. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine);
 /* Takes a block of exactly size_bytes (a multiple of the granule). */
 jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, ji_block_t *block);

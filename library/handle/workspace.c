@@ -3,11 +3,12 @@
 
 /* The workspace's blocks: how they are taken, grown, changed and given back.
  *
- * Default mode holds one block that is as large as any call needed. A nested borrow that does not fit cannot move what the
- * outer borrows point to, so it gets a further block; when the handle is idle the next borrow makes one block of them. New
- * memory is always taken before old memory is given back: a growth that fails leaves the handle as it was.
+ * Default mode holds one block that is as large as any call needed. A nested borrow that does not fit cannot move what
+ * the outer borrows point to, so it gets a further block; when the handle is idle the next borrow makes one block of
+ * them. New memory is always taken before old memory is given back: a growth that fails leaves the handle as it was.
  *
- * Memory is given back only after the stream has passed the last use. That is the one reason why a handle ever waits. */
+ * Memory is given back only after the stream has passed the last use. That is the one reason why a handle ever waits.
+ */
 
 #include "handle/handle.h"
 

@@ -33,8 +33,8 @@ static void gemm_call(const ji_matmat_t *args) {
 #undef CALL
 }
 
-/* Cuts along m, n and k. Where a leading dimension is too large, the matrix is taken column by column, and then its leading
- * dimension does not matter. */
+/* Cuts along m, n and k. Where a leading dimension is too large, the matrix is taken column by column, and then its
+ * leading dimension does not matter. */
 static void gemm_split(const ji_matmat_t *args) {
     jdatatype_t type = args->head.type;
     const int64_t limit = ji_blas_int_max;
@@ -67,8 +67,8 @@ static void gemm_split(const ji_matmat_t *args) {
 
 void ji_host_gemm(void *block) {
     const ji_matmat_t *args = block;
-    /* OpenBLAS's kernels for small products on AVX-512 (0.3.21) multiply by a zero alpha all the same, so a NaN in A would
-     * reach C, and a NULL would be read. */
+    /* OpenBLAS's kernels for small products on AVX-512 (0.3.21) multiply by a zero alpha all the same, so a NaN in A
+     * would reach C, and a NULL would be read. */
     if (JI_UNLIKELY(args->k == 0 || host_is_zero(args->head.type, &args->alpha))) {
         ji_matmat_t scale = {.head = args->head, .m = args->m, .n = args->n, .alpha = args->beta, .b = args->c};
         scale.ldb = args->ldc;

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 1 on the host, through the CBLAS, in parts that its integers hold. A vector whose increment they do not hold goes
- * element by element: its elements are gigabytes apart, so the calls cost nothing beside the memory.
+/* Level 1 on the host, through the CBLAS, in parts that its integers hold. A vector whose increment they do not hold
+ * goes element by element: its elements are gigabytes apart, so the calls cost nothing beside the memory.
  *
  * Where a CBLAS and the reference BLAS disagree about NaN, the reference is followed: scal multiplies by zero too, and
  * iamax finds the first NaN. */
