@@ -252,8 +252,8 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
  * Workspace: real types none. Complex types, where the shape makes it pay and the result policy is fast: rungs "3m..."
  * the real and imaginary parts of panels, for three real products in place of four; last rung "plain" none. The
  * imaginary parts of the three-product rungs are accurate relative to the norms, not element by element.
- * Source: Van
- * Zee, Smith, "Implementing high-performance complex matrix multiplication via the 3m and 4m methods", 2017. */
+ * Source: Van Zee, Smith,
+ * "Implementing high-performance complex matrix multiplication via the 3m and 4m methods", 2017. */
 JALLOC_API jstatus_t jblas_sgemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
                                  int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda, const float *b,
                                  int64_t ldb, const float *beta, float *c, int64_t ldc);
@@ -364,8 +364,7 @@ JALLOC_API jstatus_t jblas_ztrsm(jhandle_t *handle, jblas_side_t side, jblas_fil
 /** A = A^-1 in place, one triangle; the other is not touched. A: triangular of order n, lda >= max(1, n).
  * info: 0, or i > 0 (1-based): diagonal element i is zero, A is unchanged; the status is success all the same. info is
  * a result, it follows the pointer mode.
- * Workspace: rungs "inverse..." inverted diagonal blocks; last rung
- * "substitution" none. */
+ * Workspace: rungs "inverse..." inverted diagonal blocks; last rung "substitution" none. */
 JALLOC_API jstatus_t jblas_strtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, float *a,
                                   int64_t lda, int64_t *info);
 JALLOC_API jstatus_t jblas_dtrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, double *a,
@@ -450,11 +449,9 @@ JALLOC_API jstatus_t jblas_zgemm_strided_batched(jhandle_t *handle, jblas_operat
 
 /** Cholesky factorization A = U^H U (upper) or L L^H (lower) in place, one triangle; the other is not touched. A:
  * symmetric or Hermitian positive definite of order n, lda >= max(1, n).
- * info: 0, or i > 0 (1-based): the leading minor
- * of order i is not positive definite and the factorization stopped there; the status is success all the same. info is
- * a result, it follows the pointer mode.
- * Workspace: rungs "inverse..." inverted diagonal blocks for the solves inside;
- * last rung "substitution" none. */
+ * info: 0, or i > 0 (1-based): the leading minor of order i is not positive definite and the factorization stopped
+ * there; the status is success all the same. info is a result, it follows the pointer mode.
+ * Workspace: rungs "inverse..." inverted diagonal blocks for the solves inside; last rung "substitution" none. */
 JALLOC_API jstatus_t jblas_spotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, float *a, int64_t lda,
                                   int64_t *info);
 JALLOC_API jstatus_t jblas_dpotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, double *a, int64_t lda,

@@ -161,6 +161,17 @@ void ji_host_reduce_combine(void *block) {
     memcpy(call->vector.result, &sum, ji_sizeof(type));
 }
 
+/* A CBLAS's own norm is as good as its care for overflow, and slower than its dot. */
+void ji_host_nrm2(void *block) {
+    const ji_vector_t *v = block;
+    ji_reduce_t call = {
+        .vector = *v, .reduction = JI_REDUCE_NRM2, .blocks = (v->n + JI_REDUCE_BLOCK - 1) / JI_REDUCE_BLOCK};
+    if (v->n > 0)
+        ji_host_reduce_combine(&call);
+    else
+        memset(v->result, 0, ji_sizeof(ji_real_of(v->head.type)));
+}
+
 extern int openblas_get_parallel(void) __attribute__((weak)); /* 2: OpenMP; absent from other CBLAS */
 
 /* Threads are used for long vectors, and only those that the CBLAS uses as well. A second set of threads beside a CBLAS

@@ -157,26 +157,6 @@ static void host_set_real(const ji_vector_t *v, double value) {
         *(double *)v->result = value;
 }
 
-void ji_host_nrm2(void *block) {
-    const ji_vector_t *given = block;
-    ji_vector_t forward = *given, *v = &forward;
-    forward.incx = ji_abs(given->incx); /* the same elements */
-    jdatatype_t type = v->head.type;
-    double norm = 0, part = 0;
-    FOR_EACH_PART(v) {
-        (void)iy;
-        switch (type) {
-        case JDATATYPE_F32: part = cblas_snrm2((host_int_t)count, PART_OF_X, ix); break;
-        case JDATATYPE_F64: part = cblas_dnrm2((host_int_t)count, PART_OF_X, ix); break;
-        case JDATATYPE_F32_C: part = cblas_scnrm2((host_int_t)count, PART_OF_X, ix); break;
-        default: part = cblas_dznrm2((host_int_t)count, PART_OF_X, ix);
-        }
-        /* hypot of infinity and NaN is infinity; a norm with a NaN is NaN. */
-        norm = first == 0 ? part : isnan(norm) || isnan(part) ? norm + part : hypot(norm, part);
-    }
-    host_set_real(v, norm);
-}
-
 void ji_host_asum(void *block) {
     const ji_vector_t *v = block;
     jdatatype_t type = v->head.type;
