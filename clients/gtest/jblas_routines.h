@@ -45,23 +45,52 @@ typedef struct blas_function {
     X(s##name, name, F32) X(d##name, name, F64) X(c##name, name, F32_C) X(z##name, name, F64_C)
 #define BLAS_EACH_REAL(X, name) X(s##name, name, F32) X(d##name, name, F64)
 #define BLAS_EACH_COMPLEX(X, name) X(c##name, name, F32_C) X(z##name, name, F64_C)
-#define BLAS_FUNCTIONS(X)                                                                                              \
-    BLAS_EACH_REAL(X, asum)                                                                                            \
-    X(scasum, asum, F32_C)                                                                                             \
-    X(dzasum, asum, F64_C)                                                                                             \
-    BLAS_EACH_TYPE(X, axpy) BLAS_EACH_TYPE(X, copy) BLAS_EACH_REAL(X, dot) BLAS_EACH_COMPLEX(X, dotu)                  \
-        BLAS_EACH_COMPLEX(X, dotc) X(isamax, iamax, F32) X(idamax, iamax, F64) X(icamax, iamax, F32_C)                 \
-            X(izamax, iamax, F64_C) BLAS_EACH_REAL(X, nrm2) X(scnrm2, nrm2, F32_C) X(dznrm2, nrm2, F64_C)              \
-                BLAS_EACH_TYPE(X, scal) X(csscal, rscal, F32_C) X(zdscal, rscal, F64_C) BLAS_EACH_TYPE(X, swap)        \
-                    BLAS_EACH_TYPE(X, gemv) BLAS_EACH_REAL(X, ger) BLAS_EACH_COMPLEX(X, geru)                          \
-                        BLAS_EACH_COMPLEX(X, gerc) BLAS_EACH_REAL(X, symv) BLAS_EACH_COMPLEX(X, hemv)                  \
-                            BLAS_EACH_REAL(X, syr) BLAS_EACH_COMPLEX(X, her) BLAS_EACH_TYPE(X, trmv)                   \
-                                BLAS_EACH_TYPE(X, trsv) BLAS_EACH_TYPE(X, gemm) BLAS_EACH_TYPE(X, symm)                \
-                                    BLAS_EACH_COMPLEX(X, hemm) BLAS_EACH_TYPE(X, syrk) BLAS_EACH_COMPLEX(X, herk)      \
-                                        BLAS_EACH_TYPE(X, trmm) BLAS_EACH_TYPE(X, trsm) BLAS_EACH_TYPE(X, geam)        \
-                                            BLAS_EACH_TYPE(X, gemm_batched) BLAS_EACH_TYPE(X, gemm_strided_batched)    \
-                                                BLAS_EACH_TYPE(X, trtri) BLAS_EACH_TYPE(X, potrf)                      \
-                                                    BLAS_EACH_TYPE(X, potrs)
+/* One entry a line. */
+/* clang-format off */
+#define BLAS_FUNCTIONS(X) \
+    BLAS_EACH_REAL(X, asum) \
+    X(scasum, asum, F32_C) \
+    X(dzasum, asum, F64_C) \
+    BLAS_EACH_TYPE(X, axpy) \
+    BLAS_EACH_TYPE(X, copy) \
+    BLAS_EACH_REAL(X, dot) \
+    BLAS_EACH_COMPLEX(X, dotu) \
+    BLAS_EACH_COMPLEX(X, dotc) \
+    X(isamax, iamax, F32) \
+    X(idamax, iamax, F64) \
+    X(icamax, iamax, F32_C) \
+    X(izamax, iamax, F64_C) \
+    BLAS_EACH_REAL(X, nrm2) \
+    X(scnrm2, nrm2, F32_C) \
+    X(dznrm2, nrm2, F64_C) \
+    BLAS_EACH_TYPE(X, scal) \
+    X(csscal, rscal, F32_C) \
+    X(zdscal, rscal, F64_C) \
+    BLAS_EACH_TYPE(X, swap) \
+    BLAS_EACH_TYPE(X, gemv) \
+    BLAS_EACH_REAL(X, ger) \
+    BLAS_EACH_COMPLEX(X, geru) \
+    BLAS_EACH_COMPLEX(X, gerc) \
+    BLAS_EACH_REAL(X, symv) \
+    BLAS_EACH_COMPLEX(X, hemv) \
+    BLAS_EACH_REAL(X, syr) \
+    BLAS_EACH_COMPLEX(X, her) \
+    BLAS_EACH_TYPE(X, trmv) \
+    BLAS_EACH_TYPE(X, trsv) \
+    BLAS_EACH_TYPE(X, gemm) \
+    BLAS_EACH_TYPE(X, symm) \
+    BLAS_EACH_COMPLEX(X, hemm) \
+    BLAS_EACH_TYPE(X, syrk) \
+    BLAS_EACH_COMPLEX(X, herk) \
+    BLAS_EACH_TYPE(X, trmm) \
+    BLAS_EACH_TYPE(X, trsm) \
+    BLAS_EACH_TYPE(X, geam) \
+    BLAS_EACH_TYPE(X, gemm_batched) \
+    BLAS_EACH_TYPE(X, gemm_strided_batched) \
+    BLAS_EACH_TYPE(X, trtri) \
+    BLAS_EACH_TYPE(X, potrf) \
+    BLAS_EACH_TYPE(X, potrs)
+/* clang-format on */
 
 enum {
 #define BLAS_COUNT_(function, routine, type) BLAS_INDEX_##function,

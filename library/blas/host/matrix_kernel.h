@@ -27,7 +27,8 @@ static void NAME(geam)(const ji_matmat_t *args) {
                conjugate_b = args->transb == JBLAS_CONJUGATE_TRANSPOSE;
     const int64_t row_a = flat_a ? 1 : args->lda, column_a = flat_a ? args->lda : 1;
     const int64_t row_b = flat_b ? 1 : args->ldb, column_b = flat_b ? args->ldb : 1;
-    const bool with_a = alpha[0] != 0 || alpha[COMPLEX] != 0, with_b = beta[0] != 0 || beta[COMPLEX] != 0;
+    const bool with_a = !host_is_zero(args->head.type, &args->alpha),
+               with_b = !host_is_zero(args->head.type, &args->beta);
     const int64_t tile = (flat_a || !with_a) && (flat_b || !with_b) ? args->m : MATRIX_TILE;
     for (int64_t top = 0; top < args->m; top += tile)
         for (int64_t j = 0; j < args->n; j++)
