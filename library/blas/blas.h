@@ -412,6 +412,14 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
             return ji_refuse_pointer(handle, &args->head, argument);                                                   \
     } while (0)
 
+/* Checks alpha and beta, of this type, and takes them. */
+#define JI_TAKE_ALPHA_BETA(type)                                                                                       \
+    do {                                                                                                               \
+        JI_CHECK_POINTER("alpha", args->alpha.pointer);                                                                \
+        JI_CHECK_POINTER("beta", args->beta.pointer);                                                                  \
+        ji_take(handle, &args->alpha, type);                                                                           \
+        ji_take(handle, &args->beta, type);                                                                            \
+    } while (0)
 #define JI_RETURN_UNLESS_SUCCESS(expression)                                                                           \
     do {                                                                                                               \
         jstatus_t status_ = (expression);                                                                              \

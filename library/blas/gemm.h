@@ -23,10 +23,7 @@ static inline jstatus_t ji_gemm_check(jhandle_t *handle, const ji_matmat_t *args
 
 /* Pointers; takes the scalars. */
 static inline jstatus_t ji_gemm_take(jhandle_t *handle, ji_matmat_t *args) {
-    JI_CHECK_POINTER("alpha", args->alpha.pointer);
-    JI_CHECK_POINTER("beta", args->beta.pointer);
-    ji_take(handle, &args->alpha, args->head.type);
-    ji_take(handle, &args->beta, args->head.type);
+    JI_TAKE_ALPHA_BETA(args->head.type);
     if (args->k > 0 && !ji_scalar_is(&args->alpha, args->head.type, 0)) {
         JI_CHECK_POINTER("a", args->a);
         JI_CHECK_POINTER("b", args->b);

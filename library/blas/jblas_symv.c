@@ -17,10 +17,7 @@ static jstatus_t symv_call(jhandle_t *handle, void *block) {
         return ji_answer(handle, args, NULL);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
-    JI_CHECK_POINTER("alpha", args->alpha.pointer);
-    JI_CHECK_POINTER("beta", args->beta.pointer);
-    ji_take(handle, &args->alpha, args->head.type);
-    ji_take(handle, &args->beta, args->head.type);
+    JI_TAKE_ALPHA_BETA(args->head.type);
     if (!ji_scalar_is(&args->alpha, args->head.type, 0)) {
         JI_CHECK_POINTER("a", args->a);
         JI_CHECK_POINTER("x", args->x);

@@ -21,10 +21,7 @@ static inline jstatus_t syrk_any(jhandle_t *handle, ji_matmat_t *args, ji_primit
         return ji_answer(handle, args, NULL);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
-    JI_CHECK_POINTER("alpha", args->alpha.pointer);
-    JI_CHECK_POINTER("beta", args->beta.pointer);
-    ji_take(handle, &args->alpha, scalar_type);
-    ji_take(handle, &args->beta, scalar_type);
+    JI_TAKE_ALPHA_BETA(scalar_type);
     if (args->k > 0 && !ji_scalar_is(&args->alpha, scalar_type, 0))
         JI_CHECK_POINTER("a", args->a);
     JI_CHECK_POINTER("c", args->c);

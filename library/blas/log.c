@@ -135,9 +135,13 @@ static void line_add_number(line_t *line, jdatatype_t type, const void *number) 
     }
 }
 
-static const field_t *field_find(const ji_row_t *row, const char *name, size_t length) {
+/* The field of the first name in `*names`, which moves on to the next; `*length` is the name's. */
+static const field_t *field_next(const ji_row_t *row, const char **names, size_t *length) {
+    const char *name = *names;
+    *length = strcspn(name, " ");
+    *names += *length + strspn(name + *length, " ");
     const field_t *field = row->level == '1' ? vector_fields : row->level == '2' ? matvec_fields : matmat_fields;
-    while (field->name && (strncmp(field->name, name, length) != 0 || field->name[length] != '\0'))
+    while (field->name && (strncmp(field->name, name, *length) != 0 || field->name[*length] != '\0'))
         ++field;
     return field->name ? field : NULL;
 }
@@ -175,15 +179,14 @@ static bool line_add_value(line_t *line, const char *before, const field_t *fiel
 static void line_add_options(line_t *line, const jhandle_t *handle, const ji_head_t *head, bool all) {
     const ji_row_t *row = head->row;
     line_add(line, "-f %s -r %c", row->name, "sdcz"[head->type]);
-    for (const char *name = row->format; *name != '\0';) {
-        size_t length = strcspn(name, " ");
-        const field_t *field = field_find(row, name, length);
+    size_t length;
+    for (const char *names = row->format; *names != '\0';) {
+        const field_t *field = field_next(row, &names, &length);
         if (field && field->option && (all || field->kind <= FIELD_SIZE)) {
             char before[24];
             snprintf(before, sizeof before, " %s ", field->option);
             line_add_value(line, before, field, head, ji_host_pointers(handle));
         }
-        name += length + strspn(name + length, " ");
     }
 }
 
@@ -191,9 +194,10 @@ static void trace(const jhandle_t *handle, const ji_head_t *head) {
     const ji_row_t *row = head->row;
     line_t line = {"", 0};
     line_add(&line, "%s(handle=%p", ji_routine_name(head), (const void *)handle);
-    for (const char *name = row->format; *name != '\0';) {
-        size_t length = strcspn(name, " ");
-        const field_t *field = field_find(row, name, length);
+    size_t length;
+    for (const char *names = row->format; *names != '\0';) {
+        const char *name = names;
+        const field_t *field = field_next(row, &names, &length);
         char before[24];
         snprintf(before, sizeof before, ", %.*s=", (int)length, name);
         if (field && !line_add_value(&line, before, field, head, ji_host_pointers(handle))) {
@@ -201,7 +205,6 @@ static void trace(const jhandle_t *handle, const ji_head_t *head) {
             memcpy(&pointer, (const char *)head + field->offset, sizeof pointer);
             line_add(&line, "%s%p", before, pointer);
         }
-        name += length + strspn(name + length, " ");
     }
     line_add(&line, ")");
     jlog_write_line(line.text);

@@ -54,6 +54,11 @@ int64_t ji_triangle_leaf(int64_t largest);
 /* The order of the leaves on the lower rung. */
 #define JI_TRIANGLE_SMALL_LEAF 64
 
+/* The rungs of a routine whose largest triangle has this order: "inverse" and "inverse-64" where it pays, "substitution". */
+void ji_triangle_add_rungs(jplan_t *plan, jdatatype_t type, int64_t order, bool pays);
+/* The order of the leaves on the rung that was borrowed. */
+int64_t ji_triangle_rung_leaf(const jborrow_t *ws);
+
 /* trtri and potrf halve the matrix down to this order, which is done in place by columns: 8 KiB of doubles, the first
  * cache. The first half is the larger one, and a multiple of the inverted blocks. */
 #define JI_FACTOR_BASE 32

@@ -132,20 +132,26 @@ jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args, int64_t 
     return triangle_run(handle, JI_TRIANGLE_CLEAR, &clear, sizeof clear);
 }
 
-void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
-    const ji_matmat_t *args = matmat;
-    int64_t order = args->side == JBLAS_LEFT ? args->m : args->n;
-    jplan_init(plan, handle, ji_routine_name(&args->head), "mn", (const int64_t[]){args->m, args->n});
-    if (ji_triangle_pays(args)) {
-        size_t bytes =
-            ji_triangle_bytes(args->head.type, order < JI_TRIANGLE_MAX_ORDER ? order : JI_TRIANGLE_MAX_ORDER);
+void ji_triangle_add_rungs(jplan_t *plan, jdatatype_t type, int64_t order, bool pays) {
+    if (pays) {
+        size_t bytes = ji_triangle_bytes(type, order < JI_TRIANGLE_MAX_ORDER ? order : JI_TRIANGLE_MAX_ORDER);
         jplan_add(plan, "inverse", 1, 0, 1, &bytes);
         if (order > JI_TRIANGLE_SMALL_LEAF) {
-            bytes = ji_triangle_bytes(args->head.type, JI_TRIANGLE_SMALL_LEAF);
+            bytes = ji_triangle_bytes(type, JI_TRIANGLE_SMALL_LEAF);
             jplan_add(plan, "inverse-64", 2, 0, 1, &bytes);
         }
     }
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
+}
+
+int64_t ji_triangle_rung_leaf(const jborrow_t *ws) {
+    return ji_triangle_leaf(ws->rung == 0 ? JI_TRIANGLE_MAX_ORDER : JI_TRIANGLE_SMALL_LEAF);
+}
+
+void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
+    const ji_matmat_t *args = matmat;
+    jplan_init(plan, handle, ji_routine_name(&args->head), "mn", (const int64_t[]){args->m, args->n});
+    ji_triangle_add_rungs(plan, args->head.type, args->side == JBLAS_LEFT ? args->m : args->n, ji_triangle_pays(args));
 }
 
 jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
@@ -154,6 +160,5 @@ jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws
         return ji_run(handle, JI_SCALE_MATRIX, &args);
     if (ws->ptr[0] == NULL)
         return ji_run(handle, JI_TRSM, &args);
-    int64_t leaf = ji_triangle_leaf(ws->rung == 0 ? JI_TRIANGLE_MAX_ORDER : JI_TRIANGLE_SMALL_LEAF);
-    return ji_triangle_solve(handle, &args, leaf, ws->ptr[0]);
+    return ji_triangle_solve(handle, &args, ji_triangle_rung_leaf(ws), ws->ptr[0]);
 }

@@ -11,25 +11,16 @@
 #include "blas/triangle.h"
 
 void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {
-    jdatatype_t type = args->head.type;
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
     int64_t half = ji_factor_half(args->n);
     ji_matmat_t solve = {.head = args->head, .side = JBLAS_LEFT, .m = half, .n = args->n - half}; /* the largest one */
-    if (args->n > JI_FACTOR_BASE && ji_triangle_pays(&solve)) {
-        size_t bytes = ji_triangle_bytes(type, half < JI_TRIANGLE_MAX_ORDER ? half : JI_TRIANGLE_MAX_ORDER);
-        jplan_add(plan, "inverse", 1, 0, 1, &bytes);
-        if (half > JI_TRIANGLE_SMALL_LEAF) {
-            bytes = ji_triangle_bytes(type, JI_TRIANGLE_SMALL_LEAF);
-            jplan_add(plan, "inverse-64", 2, 0, 1, &bytes);
-        }
-    }
-    jplan_add(plan, "substitution", 0, 0, 0, NULL);
+    ji_triangle_add_rungs(plan, args->head.type, half, args->n > JI_FACTOR_BASE && ji_triangle_pays(&solve));
 }
 
 jstatus_t ji_factor_run(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args, const jborrow_t *ws) {
     ji_matmat_t block = *args;
     block.c = ws->ptr[0];
-    block.k = ji_triangle_leaf(ws->rung == 0 ? JI_TRIANGLE_MAX_ORDER : JI_TRIANGLE_SMALL_LEAF);
+    block.k = ji_triangle_rung_leaf(ws);
     return ji_run(handle, primitive, &block);
 }
 
