@@ -15,7 +15,8 @@
  *
  *     benchmark ---- allocate(bytes) ----> peer's pool ---- allocate(bytes, alignment) ----> upstream (counts) -> memory
  *
- * A peer is set up as its own manual recommends to somebody who reads no further: its defaults, locks included.
+ * A peer has its own defaults, locks included. Where a setting that its manual offers makes it faster or smaller, that
+ * is another peer of the same plug-in: the best of them is who counts.
  *
  *     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
  *     bench_peer_get_t get = (bench_peer_get_t)dlsym(library, BENCH_PEER_GET);
@@ -41,11 +42,12 @@ typedef struct bench_upstream {
 typedef struct bench_peer {
     const char *name; /* library-pool, lower case: "rmm-pool" */
     int thread_safe;  /* 0: with its defaults, calls on one state must not overlap */
-    /* An allocator that takes at most about limit_bytes from upstream. NULL: it could not be made. */
+    /* limit_bytes is what upstream will give at most, for the peers that must know: some plan by it, and one takes all
+     * of it at once. NULL: it could not be made. */
     void *(*create)(const bench_upstream_t *upstream, size_t limit_bytes);
     void *(*allocate)(void *state, size_t bytes);                 /* bytes > 0. NULL: there is no more */
     void (*deallocate)(void *state, void *pointer, size_t bytes); /* bytes as they were asked for */
-    /* Gives everything back to upstream, also what was not freed. */
+    /* Gives everything back to upstream. All that was allocated has been freed before. */
     void (*destroy)(void *state);
 } bench_peer_t;
 

@@ -51,10 +51,11 @@ static size_t script_usable_size(void *context, const void *pointer, size_t size
     (void)context, (void)pointer;
     return size_bytes + 5;
 }
-static jstatus_t script_owns(void *context, const void *pointer, bool *owned) {
+static jstatus_t script_find(void *context, const void *pointer, jallocation_t *block) {
     (void)context;
-    *owned = pointer == &script;
-    return JSTATUS_SUCCESS;
+    block->pointer = &script;
+    block->size_bytes = sizeof script;
+    return pointer == &script ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND;
 }
 static void script_get_stats(void *context, jallocator_stats_t *stats) {
     (void)context;
@@ -77,7 +78,7 @@ static const jallocator_ops_t full = {.struct_size = sizeof full,
                                       .allocate = script_allocate,
                                       .deallocate = script_deallocate,
                                       .usable_size = script_usable_size,
-                                      .owns = script_owns,
+                                      .find = script_find,
                                       .get_stats = script_get_stats,
                                       .clear_stats = script_clear_stats,
                                       .trim = script_trim,
@@ -146,7 +147,7 @@ JTEST(Allocator, EmptySlotsHaveDefaults) {
     JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
     JEXPECT_EQ(script.alignment, 64); /* the granule */
     JEXPECT_EQ(jallocator_usable_size(allocator, pointer, 100), 100);
-    JEXPECT_STATUS(jallocator_owns(allocator, pointer, &owned), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_OK(jallocator_owns(allocator, pointer, &owned));
     JEXPECT_TRUE(owned);
     JEXPECT_OK(jallocator_trim(allocator, 0));
     JEXPECT_OK(jallocator_clear_stats(allocator));
@@ -164,7 +165,8 @@ JTEST(Allocator, OlderTableHasFewerSlotsAndNewerOneMore) {
     bool owned;
     older.struct_size = offsetof(jallocator_ops_t, usable_size); /* whatever is behind is not the caller's */
     jallocator_t *allocator = make(&older);
-    JEXPECT_STATUS(jallocator_owns(allocator, &script, &owned), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_OK(jallocator_owns(allocator, &script, &owned));
+    JEXPECT_FALSE(owned);
     JEXPECT_OK(jallocator_destroy(allocator));
     JEXPECT_EQ(script.destroys, 0);
     newer.ops.struct_size = sizeof newer;

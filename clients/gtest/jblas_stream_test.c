@@ -9,6 +9,8 @@
 
 #include "jblas_routines.h"
 
+#include "jalloc/provider.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

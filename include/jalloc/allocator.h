@@ -4,13 +4,18 @@
 #define JALLOC_ALLOCATOR_H
 
 /** @file
- * The one allocator interface. Providers (which take bytes from a system), policies (which divide them) and adaptors
- * (which watch or limit them) are all jallocator_t, and so is whatever a caller makes of its own functions with
- * jallocator_create(). A handle can take its workspace from any of them.
+ * The one allocator interface. Providers (which take bytes from a system: provider.h), policies (which divide them:
+ * policy.h) and adaptors (which watch or limit them: adaptor.h) are all jallocator_t, and so is whatever a caller makes
+ * of its own functions with jallocator_create(). They stack in any order that makes sense; jallocator_compose() makes a
+ * stack from a string. A handle can take its workspace from any of them.
  *
  * An allocation is named by pointer and size; the size given back must be the size that was asked for. The stream is
  * where the memory is first used, and where it was last used: an allocator that hands memory from one stream to another
- * must order them. Providers ignore it. */
+ * orders them. Providers ignore it.
+ *
+ * Every allocator has books: what is live, since when how much, under which tag (tag.h). Those that know their own
+ * blocks keep them themselves, for all others the object does; so a pointer that is foreign or given back twice is a
+ * status everywhere. The managed memory itself is never read or written by the books: it may be a device's. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,12 +24,21 @@
 #include "jalloc/device.h"
 #include "jalloc/export.h"
 #include "jalloc/status.h"
+#include "jalloc/tag.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct jallocator jallocator_t; /**< an allocator; safe from any thread unless its maker says otherwise */
+typedef struct jallocator jallocator_t; /**< an allocator */
+
+/** From which threads an allocator may be called. */
+typedef enum jallocator_threads_t {
+    JALLOCATOR_THREADS_DEFAULT = 0, /**< what the kind is made for: callbacks are safe, policies have a lock */
+    JALLOCATOR_THREADS_NONE = 1,    /**< one thread at a time; the caller sees to it */
+    JALLOCATOR_THREADS_LOCK = 2,    /**< any; one lock around each of its functions */
+    JALLOCATOR_THREADS_SAFE = 3     /**< any; its functions see to it by themselves, perhaps by caches per thread */
+} jallocator_threads_t;
 
 /** What an allocator has done. A value an allocator cannot know is 0. */
 typedef struct jallocator_stats_t {
@@ -34,15 +48,34 @@ typedef struct jallocator_stats_t {
     size_t in_use_bytes;          /**< requested bytes that are live */
     size_t peak_in_use_bytes;     /**< largest in_use_bytes since creation or clear */
     size_t largest_request_bytes; /**< largest single allocation since creation or clear */
-    size_t limit_bytes;           /**< most that may be in use; 0: no limit */
+    size_t limit_bytes;           /**< most that may be in use or reserved; 0: no limit */
     size_t reserved_bytes;        /**< held from what lies below, in use or not */
     size_t peak_reserved_bytes;   /**< largest reserved_bytes since creation or clear */
+    size_t free_bytes;            /**< sum of the free blocks held */
     size_t largest_free_bytes;    /**< largest free block held */
     uint64_t failure_count;       /**< allocations that failed since creation */
+    double fragmentation;         /**< 1 - largest free / free; 0 when nothing is free, so defined when full */
 } jallocator_stats_t;
 
 #define JALLOCATOR_STATS_INIT                                                                                          \
-    { sizeof(jallocator_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(jallocator_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** A block, as introspection shows it. */
+typedef struct jallocation_t {
+    size_t struct_size;      /**< in: sizeof(jallocation_t) of the caller */
+    jallocator_t *allocator; /**< whose books it is in */
+    void *pointer;           /**< where it begins */
+    size_t size_bytes;       /**< as asked for; of a free block its size */
+    size_t usable_bytes;     /**< at least size_bytes */
+    jtag_t tag;              /**< whom it is for; 0: not said */
+    bool live;               /**< false: a free block that is held (only visitors see those) */
+} jallocation_t;
+
+#define JALLOCATION_INIT                                                                                               \
+    { sizeof(jallocation_t), NULL, NULL, 0, 0, 0, false }
+
+/** Sees one block; false ends the walk. Runs inside the allocator: must not call it. */
+typedef bool (*jallocation_visitor_t)(void *context, const jallocation_t *block);
 
 /** An allocator's functions. The first two are required; any other may be NULL and gets the default that its comment
  * names. Zero the struct, then set struct_size, so that slots added later stay NULL. */
@@ -51,45 +84,62 @@ typedef struct jallocator_ops_t {
 
     /** Gives at least size_bytes (never 0 here) at a multiple of alignment (a power of two here), or a status. */
     jstatus_t (*allocate)(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer);
-    /** Takes back what allocate gave; pointer is not NULL here and size_bytes is what was asked for. */
+    /** Takes back what allocate gave; pointer is not NULL here and size_bytes is what was asked for. With `find`:
+     * not found for a pointer that is not the beginning of a live block, invalid size for another size, and then nothing
+     * has changed. */
     jstatus_t (*deallocate)(void *context, void *pointer, size_t size_bytes, jstream_t *stream);
 
     /** Bytes that may be used at pointer. Default: size_bytes. */
     size_t (*usable_size)(void *context, const void *pointer, size_t size_bytes);
-    /** Whether the pointer was handed out by this allocator and is live. Default: not implemented. */
-    jstatus_t (*owns)(void *context, const void *pointer, bool *owned);
-    /** Changes what the object's own counting cannot know (limit, reserved, largest free); the rest is filled in
+    /** Describes the live block that contains the pointer: pointer, size_bytes, usable_bytes, tag (the rest is filled in
+     * already), or not found. An allocator with this slot knows its blocks. Default: the object keeps a table of them. */
+    jstatus_t (*find)(void *context, const void *pointer, jallocation_t *block);
+    /** Shows every block, live ones and free ones held, in any order. Default: the live ones of the object's table. */
+    void (*visit)(void *context, jallocation_visitor_t visitor, void *visitor_context);
+    /** Changes what the object's own counting cannot know (limit, reserved, free, largest free); the rest is filled in
      * already. Default: nothing. */
     void (*get_stats)(void *context, jallocator_stats_t *stats);
     /** Peaks fall to the present values, for what get_stats reports. Default: nothing. */
     void (*clear_stats)(void *context);
     /** Gives unused memory back to below, until at most keep_bytes are held unused. Default: nothing to give back. */
     jstatus_t (*trim)(void *context, size_t keep_bytes);
+    /** Looks whether what must not have changed has changed (guard words, its own lists): success or corrupted.
+     * Default: success. */
+    jstatus_t (*check)(void *context);
+    /** The stream has passed all its work and is about to be destroyed: memory last used there is free for all.
+     * Default: nothing. */
+    void (*forget_stream)(void *context, jstream_t *stream);
     /** Called once, when the allocator is destroyed with nothing live. Default: nothing. */
     void (*destroy)(void *context);
 } jallocator_ops_t;
 
-/** How an allocator is made. */
+/** How an allocator is made of functions. */
 typedef struct jallocator_options_t {
-    size_t struct_size; /**< sizeof(jallocator_options_t) */
-    const char *name;   /**< copied, at most JALLOCATOR_MAX_NAME characters; NULL: "callbacks" */
-    jdevice_t *device;  /**< whose memory it hands out; NULL: the host's */
+    size_t struct_size;           /**< sizeof(jallocator_options_t) */
+    const char *name;             /**< copied, at most JALLOCATOR_MAX_NAME characters; NULL: "callbacks" */
+    jdevice_t *device;            /**< whose memory it hands out; NULL: that of `below`, else the host's */
+    jallocator_t *below;          /**< where it takes memory from: kept until it is destroyed. NULL: none */
+    jallocator_threads_t threads; /**< default: safe */
 } jallocator_options_t;
 
 #define JALLOCATOR_OPTIONS_INIT                                                                                        \
-    { sizeof(jallocator_options_t), NULL, NULL }
+    { sizeof(jallocator_options_t), NULL, NULL, NULL, JALLOCATOR_THREADS_DEFAULT }
 #define JALLOCATOR_MAX_NAME 31
 
 /** Makes an allocator from functions; this is also how a caller brings its own. The table is checked and copied;
  * `context` is passed to each function and stays the caller's (until ops->destroy).
- * @return success; invalid pointer (ops, a required function, out); invalid value (a struct_size, name too long);
- *         memory error. */
+ * @return success; invalid pointer (ops, a required function, out); invalid value (a struct_size, name too long,
+ *         threads); memory error. */
 JALLOC_API jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const jallocator_options_t *options,
                                        jallocator_t **allocator);
 
-/** Destroys an allocator that has nothing live and that no handle uses. NULL: nothing.
+/** Destroys an allocator that has nothing live and that nobody keeps. NULL: nothing.
  * @return success; busy (the message says how many bytes are live; the allocator stays usable). */
 JALLOC_API jstatus_t jallocator_destroy(jallocator_t *allocator);
+
+/** From now on destroying the allocator also destroys what is below it (whose other users must have let go by then).
+ * @return success; invalid pointer; not found (nothing is below). */
+JALLOC_API jstatus_t jallocator_own_below(jallocator_t *allocator);
 
 /** Allocates. size_bytes 0 gives a NULL pointer and success. alignment: a power of two up to 2^30, or 0 for the
  * device's granule. `pointer` is NULL on failure.
@@ -99,16 +149,23 @@ JALLOC_API jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_by
                                          jstream_t *stream, void **pointer);
 
 /** Gives memory back. NULL pointer: nothing. The size must be the one that was asked for.
- * @return success; invalid pointer; invalid size (0, or more than is live); not found (nothing is live); what the
- *         allocator's own function says (not found for a foreign or twice freed pointer where it can tell). */
+ * @return success; invalid pointer; invalid size (another size than was asked for); not found (foreign, interior, or
+ *         given back already; the message says which where it can be known); corrupted (guards). */
 JALLOC_API jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
                                            jstream_t *stream);
 
 /** Bytes that may be used at a live allocation, at least size_bytes. 0 for NULL. */
 JALLOC_API size_t jallocator_usable_size(jallocator_t *allocator, const void *pointer, size_t size_bytes);
 
-/** Whether a pointer is a live allocation of this allocator. @return success; invalid pointer; not implemented. */
+/** Whether a pointer is the beginning of a live allocation of this allocator. @return success; invalid pointer. */
 JALLOC_API jstatus_t jallocator_owns(jallocator_t *allocator, const void *pointer, bool *owned);
+
+/** Describes the live block of this allocator that contains the pointer; set block->struct_size first.
+ * @return success; invalid pointer; invalid value (struct_size); not found. */
+JALLOC_API jstatus_t jallocator_find(jallocator_t *allocator, const void *pointer, jallocation_t *block);
+
+/** Shows every block, live ones and free ones held, in any order. @return success; invalid pointer. */
+JALLOC_API jstatus_t jallocator_visit(jallocator_t *allocator, jallocation_visitor_t visitor, void *context);
 
 /** Statistics; set stats->struct_size first. @return success; invalid pointer; invalid value (struct_size). */
 JALLOC_API jstatus_t jallocator_get_stats(jallocator_t *allocator, jallocator_stats_t *stats);
@@ -119,43 +176,102 @@ JALLOC_API jstatus_t jallocator_clear_stats(jallocator_t *allocator);
 /** Gives unused memory back until at most keep_bytes are held unused. @return success; invalid pointer. */
 JALLOC_API jstatus_t jallocator_trim(jallocator_t *allocator, size_t keep_bytes);
 
+/** Looks at everything that must not have changed: guard words, lists. Not a fast function.
+ * @return success; invalid pointer; corrupted (the message names the allocation and its tag). */
+JALLOC_API jstatus_t jallocator_check(jallocator_t *allocator);
+
 /** The name it was made with. "(null)" for NULL. */
 JALLOC_API const char *jallocator_name(const jallocator_t *allocator);
 
 /** The device whose memory it hands out. NULL for NULL. */
 JALLOC_API jdevice_t *jallocator_device(const jallocator_t *allocator);
 
+/** Where it takes its memory from; NULL for a provider. */
+JALLOC_API jallocator_t *jallocator_below(const jallocator_t *allocator);
+
+/** From which threads it may be called; never default. An adaptor says what it does itself: a stack is as safe as the
+ * least safe allocator in it. */
+JALLOC_API jallocator_threads_t jallocator_threads(const jallocator_t *allocator);
+
 /** A user of the allocator says it will keep the pointer: destroy is refused until as many releases. For whoever stores
- * an allocator; a handle does it by itself. @return success; invalid pointer. */
+ * an allocator; a handle, and an allocator above, does it by itself. @return success; invalid pointer. */
 JALLOC_API jstatus_t jallocator_retain(jallocator_t *allocator);
 /** Ends one retain. @return success; invalid pointer; not found (no retain is left). */
 JALLOC_API jstatus_t jallocator_release(jallocator_t *allocator);
 
-/** @name Providers
+/** @name Introspection over the whole process
  * @{ */
 
-/** Aligned malloc and free of the C library; named "jpu".
- * @return success; invalid pointer; memory error. */
-JALLOC_API jstatus_t jallocator_create_malloc(jallocator_t **allocator);
+/** Which allocator made the memory that contains this pointer, how large it is, and for whom. Looks through all
+ * allocators, the newest first, so a block of a policy is found before the provider's block that it lies in.
+ * @return success; invalid pointer; invalid value (struct_size); not found. */
+JALLOC_API jstatus_t jallocation_find(const void *pointer, jallocation_t *block);
 
-/** Private anonymous mappings, one per allocation, zeroed, any alignment; given back to the system when freed.
- * Named "mmap". @return success; invalid pointer; memory error. */
-JALLOC_API jstatus_t jallocator_create_mmap(jallocator_t **allocator);
+/** What dump and report write with: one piece of text, not terminated by a newline. */
+typedef void (*jallocator_writer_t)(void *context, const char *text, size_t length);
 
-/** Hands out parts of memory that the caller owns and keeps until the allocator is destroyed: one after the other; the
- * last one freed is taken back at once, all when the last is freed. Its state is out of band: the array is never read
- * or written. Named "array".
- * @return success; invalid pointer; invalid size (0, or the end overflows); memory error. */
-JALLOC_API jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_bytes,
-                                             jallocator_t **allocator);
+/** How a dump looks. */
+typedef enum jallocator_dump_format_t {
+    JALLOCATOR_DUMP_TEXT = 0, /**< for people */
+    JALLOCATOR_DUMP_JSON = 1  /**< one object, documented in the manual */
+} jallocator_dump_format_t;
 
-/** A device's raw memory of one kind, one runtime allocation each. Named after the device, "host", "cuda:0", ...
- * @return success; invalid pointer; invalid value; memory error. */
-JALLOC_API jstatus_t jallocator_create_device(jdevice_t *device, jmemory_kind_t kind, jallocator_t **allocator);
+/** Writes what an allocator holds: statistics, blocks by power of two, who holds what, and the owners (tags) ranked by
+ * bytes. @return success; invalid pointer; invalid value; memory error (of the tables that it makes meanwhile). */
+JALLOC_API jstatus_t jallocator_dump(jallocator_t *allocator, jallocator_dump_format_t format,
+                                     jallocator_writer_t writer, void *context);
+
+/** Writes what is live in every allocator of the process that stands on top of a stack, with tags and, where a tracking
+ * allocator kept them, call stacks. With JALLOC_LEAK_REPORT=1 this is also done at exit, to the log.
+ * @return success (nothing is live); leaked; invalid pointer. */
+JALLOC_API jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context);
+
+/** @} @name Composition
+ * A stack of allocators as text, lowest first:
+ *
+ *     COMPOSITION = STAGE ["+" STAGE]...
+ *     STAGE       = KIND ["(" KEY "=" VALUE ["," KEY "=" VALUE]... ")"]
+ *
+ * "bfc(limit=2GiB)+guard" is a guard over best fit over the device's own memory: where the first stage is no provider,
+ * the device's provider is put below it. The same text is understood by JALLOC_ALLOCATOR and by jalloc-replay. Every kind
+ * and its keys are listed by jallocator_kind_get(), by jalloc-info, and in the manual.
+ * @{ */
+
+/** What a kind does. */
+typedef enum jallocator_role_t {
+    JALLOCATOR_PROVIDER = 0, /**< takes bytes from a system */
+    JALLOCATOR_POLICY = 1,   /**< divides what is below */
+    JALLOCATOR_ADAPTOR = 2   /**< passes calls on to what is below, and watches or changes them */
+} jallocator_role_t;
+
+/** A key that a kind understands. */
+typedef struct jallocator_key_t {
+    const char *name;     /**< as written */
+    const char *syntax;   /**< "SIZE", "COUNT", "BOOL", "MILLISECONDS", "NUMBER", "TEXT", or "a|b|c" */
+    const char *fallback; /**< the value where it is not given */
+    const char *meaning;  /**< one line */
+} jallocator_key_t;
+
+/** A kind of allocator that a composition can name. */
+typedef struct jallocator_kind_t {
+    const char *name;
+    jallocator_role_t role;
+    const char *summary;          /**< one line */
+    const jallocator_key_t *keys; /**< ended by one whose name is NULL */
+} jallocator_kind_t;
+
+/** The index-th kind; NULL past the last. Static. */
+JALLOC_API const jallocator_kind_t *jallocator_kind_get(size_t index);
+
+/** Makes a stack. The result owns what is below it: destroying it destroys all. device NULL: the host.
+ * @return success; invalid pointer; invalid configuration (the message quotes the part that is not understood); invalid
+ *         value (a key's value is out of range); what making a stage returns. */
+JALLOC_API jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator);
 
 /** @} */
 
 #ifdef __cplusplus
 }
 #endif
+
 #endif

@@ -6,6 +6,7 @@
 /** @file
  * Everything that needs no vendor's header. */
 
+#include "jalloc/adaptor.h"
 #include "jalloc/allocator.h"
 #include "jalloc/borrow.h"
 #include "jalloc/config.h"
@@ -15,7 +16,12 @@
 #include "jalloc/jblas.h"
 #include "jalloc/log.h"
 #include "jalloc/metadata.h"
+#include "jalloc/policy.h"
+#include "jalloc/process.h"
+#include "jalloc/provider.h"
+#include "jalloc/quota.h"
 #include "jalloc/status.h"
+#include "jalloc/tag.h"
 #include "jalloc/version.h"
 
 #endif

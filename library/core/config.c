@@ -209,6 +209,9 @@ static bool config_is_valid(jconfig_t which, const char *syntax, const char *val
     case JCONFIG_JALLOC_MODULE_PATH:
         /* Never relative to wherever the program happens to be. */
         return value[0] == '\0' || value[0] == '/';
+    case JCONFIG_JALLOC_LEAK_REPORT: return ji_config_choice(syntax, value) >= 0;
+    case JCONFIG_JALLOC_ALLOCATOR: /* understood by the layer that knows the kinds */
+    case JCONFIG_JALLOC_RECORD:
     case JCONFIG_JALLOC_LOG_PATH:
     case JCONFIG_COUNT: break;
     }

@@ -126,8 +126,15 @@ jstatus_t jstream_create(jdevice_t *device, jstream_t **stream) {
     return device->ops->stream_create(device, stream);
 }
 
+_Atomic(ji_stream_hook_t) ji_stream_destroy_hook;
+
 jstatus_t jstream_destroy(jstream_t *stream) {
-    return stream != NULL ? stream->device->ops->stream_destroy(stream) : JSTATUS_SUCCESS;
+    if (stream == NULL)
+        return JSTATUS_SUCCESS;
+    ji_stream_hook_t hook = atomic_load_explicit(&ji_stream_destroy_hook, memory_order_acquire);
+    if (hook != NULL && stream->device->ops->stream_synchronize(stream->device, stream) == JSTATUS_SUCCESS)
+        hook(stream); /* before its address can become another stream's */
+    return stream->device->ops->stream_destroy(stream);
 }
 
 jstatus_t jstream_synchronize(jdevice_t *device, jstream_t *stream) {

@@ -6,6 +6,8 @@
 /* The device table. A device is content plus operations; the host's stand in host_device.c, a GPU's come from a module
  * that the registry loads. The public functions in device.c check their arguments once, so operations need not. */
 
+#include <stdatomic.h>
+
 #include "core/core.h"
 #include "jalloc/device.h"
 
@@ -51,6 +53,10 @@ struct jevent {
 };
 
 extern jdevice_t ji_host_device;
+
+/* Told of a stream that is about to be destroyed, after all its work: memory last used there is free. NULL: nobody. */
+typedef void (*ji_stream_hook_t)(jstream_t *stream);
+extern _Atomic(ji_stream_hook_t) ji_stream_destroy_hook;
 
 /* True when the stream is NULL or belongs to the device. */
 static inline bool ji_stream_is_of(const jstream_t *stream, const jdevice_t *device) {

@@ -21,6 +21,7 @@
 #include "device/device.h"
 #include "jalloc/borrow.h"
 #include "jalloc/handle.h"
+#include "jalloc/provider.h"
 
 /* The first word of a handle says in one comparison that it is one and what it may do. */
 #define JI_HANDLE_READY 0x6a68616eu    /* borrows are allowed */

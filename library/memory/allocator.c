@@ -3,102 +3,320 @@
 
 /* The one allocator object.
  *
- * Everything that hands out memory is a table of functions and a context behind this object, jalloc's own providers as
- * well as a caller's callbacks: there is no second way to make one. The table is checked and copied when the object is
- * made, and its empty slots are filled, so that a call never asks whether a slot is there. What every allocator would
- * have to do again is done here: arguments are checked before a function sees them, what a function gives is checked
- * before a caller sees it, and requests are counted. Counting is by atomics, so that an allocator that is safe from any
- * thread stays so without a lock.
+ * Everything that hands out memory is a table of functions and a context behind this object, jalloc's own kinds as well
+ * as a caller's callbacks. The table is checked and copied when the object is made, and its empty slots are filled, so
+ * that a call never asks whether a slot is there. What every allocator would have to do again is done here: arguments are
+ * checked before a function sees them, what a function gives is checked before a caller sees it, requests are counted, and
+ * where the allocator does not know its own blocks a ledger does. How all that is done is decided once, by an entry:
  *
- * A deallocation is counted before it is done: as soon as it is done another thread may have the same memory again, and
- * the bytes in use must never be counted twice. */
+ *     straight   the allocator counts by itself: its functions are called, no more
+ *     locked     one lock around function, books and ledger
+ *     single     the same without the lock
+ *     safe       the functions are safe by themselves and are called without a lock; books and ledger have it for a moment
+ *
+ * A deallocation is booked before it is done: as soon as it is done another thread may have the same memory again, and the
+ * bytes in use must never be counted twice. */
 
-#include <stdatomic.h>
+#include <pthread.h>
 #include <string.h>
 
-#include "core/core.h"
-#include "jalloc/allocator.h"
+#include "memory/memory.h"
 
 #define ALLOCATOR_MAX_ALIGNMENT ((size_t)1 << 30)
 
-struct jallocator {
-    jallocator_ops_t ops; /* no slot is NULL */
-    void *context;        /* passed to each */
-    jdevice_t *device;
-    char name[JALLOCATOR_MAX_NAME + 1];
-    atomic_size_t retain_count;
-    /* As in jallocator_stats_t. */
-    atomic_size_t allocation_count;
-    atomic_size_t live_count;
-    atomic_size_t in_use_bytes;
-    atomic_size_t peak_in_use_bytes;
-    atomic_size_t largest_request_bytes;
-    atomic_size_t failure_count;
-};
+/* ---- All allocators of the process ---------------------------------------------------------------------------------- */
 
-static size_t counter_get(atomic_size_t *counter) { return atomic_load_explicit(counter, memory_order_relaxed); }
+ji_lock_t ji_allocator_list_lock;
+static jallocator_t *allocator_list;
 
-static size_t counter_add(atomic_size_t *counter, size_t amount) {
-    return atomic_fetch_add_explicit(counter, amount, memory_order_relaxed) + amount;
+/* A stream is about to be destroyed, all its work done. */
+static void allocator_forget_stream(jstream_t *stream) {
+    for (jallocator_t *allocator = ji_allocator_list_acquire(); allocator != NULL; allocator = allocator->next) {
+        bool locks = allocator->threads == JALLOCATOR_THREADS_LOCK;
+        if (locks)
+            ji_lock_acquire(&allocator->lock);
+        allocator->ops.forget_stream(allocator->context, stream);
+        if (locks)
+            ji_lock_release(&allocator->lock);
+    }
+    ji_allocator_list_release();
 }
 
-static void counter_raise(atomic_size_t *counter, size_t value) {
-    size_t present = counter_get(counter);
-    while (present < value &&
-           !atomic_compare_exchange_weak_explicit(counter, &present, value, memory_order_relaxed, memory_order_relaxed))
-        ;
+static void allocator_list_start(void) {
+    ji_lock_init(&ji_allocator_list_lock);
+    atomic_store_explicit(&ji_stream_destroy_hook, allocator_forget_stream, memory_order_release);
 }
 
-/* Takes an amount away if there is as much; a counter never falls below zero. */
-static bool counter_take(atomic_size_t *counter, size_t amount) {
-    size_t present = counter_get(counter);
-    do {
-        if (present < amount)
-            return false;
-    } while (!atomic_compare_exchange_weak_explicit(counter, &present, present - amount, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    return true;
+jallocator_t *ji_allocator_list_acquire(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, allocator_list_start);
+    ji_lock_acquire(&ji_allocator_list_lock);
+    return allocator_list;
 }
 
-static size_t allocator_default_usable_size(void *context, const void *pointer, size_t size_bytes) {
-    (void)context;
-    (void)pointer;
-    return size_bytes;
+void ji_allocator_list_release(void) { ji_lock_release(&ji_allocator_list_lock); }
+
+static void allocator_list_add(jallocator_t *allocator) {
+    allocator->next = ji_allocator_list_acquire();
+    if (allocator->next != NULL)
+        allocator->next->previous = allocator;
+    allocator_list = allocator;
+    ji_allocator_list_release();
 }
 
-static jstatus_t allocator_default_owns(void *context, const void *pointer, bool *owned) {
-    (void)context;
-    (void)pointer;
-    (void)owned;
-    return JSTATUS_NOT_IMPLEMENTED;
+static void allocator_list_remove(jallocator_t *allocator) {
+    (void)ji_allocator_list_acquire();
+    if (allocator->previous != NULL)
+        allocator->previous->next = allocator->next;
+    else
+        allocator_list = allocator->next;
+    if (allocator->next != NULL)
+        allocator->next->previous = allocator->previous;
+    ji_allocator_list_release();
 }
 
-static void allocator_default_get_stats(void *context, jallocator_stats_t *stats) {
-    (void)context;
-    (void)stats;
+/* ---- Books ---------------------------------------------------------------------------------------------------------- */
+
+static inline bool allocator_has_ledger(const jallocator_t *allocator) { return allocator->ops.find == NULL; }
+
+static jstatus_t allocator_refuse_pointer(jallocator_t *allocator, const void *pointer) {
+    const ji_ledger_entry_t *around = ji_ledger_find_containing(&allocator->ledger, pointer);
+    if (around != NULL)
+        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p lies inside the block at %p and is no beginning of one",
+                       allocator->name, pointer, (void *)around->address);
+    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back already",
+                   allocator->name, pointer);
 }
 
-static void allocator_default_notify(void *context) { (void)context; }
-
-static jstatus_t allocator_default_trim(void *context, size_t keep_bytes) {
-    (void)context;
-    (void)keep_bytes;
+/* Takes a block out of books and ledger; `tag` is what it was entered with. */
+static jstatus_t allocator_unbook(jallocator_t *allocator, const void *pointer, size_t size_bytes, jtag_t *tag) {
+    if (allocator_has_ledger(allocator)) {
+        ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
+        if (JI_UNLIKELY(entry == NULL))
+            return allocator_refuse_pointer(allocator, pointer);
+        if (JI_UNLIKELY(entry->size_bytes != size_bytes))
+            return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %p has %zu bytes and is given back with %zu",
+                           allocator->name, pointer, entry->size_bytes, size_bytes);
+        *tag = entry->tag;
+        ji_ledger_remove(&allocator->ledger, entry);
+    } else if (JI_UNLIKELY(allocator->books.live_count == 0)) {
+        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p given back, but nothing is live", allocator->name,
+                       pointer);
+    } else if (JI_UNLIKELY(allocator->books.in_use_bytes < size_bytes)) {
+        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %p given back with %zu bytes, more than are live",
+                       allocator->name, pointer, size_bytes);
+    }
+    ji_books_deallocate(&allocator->books, size_bytes);
     return JSTATUS_SUCCESS;
 }
+
+/* The block stays after all. Where the ledger has no room left, which another thread's block can have taken meanwhile, it
+ * is only counted. */
+static void allocator_rebook(jallocator_t *allocator, const void *pointer, size_t size_bytes, jtag_t tag) {
+    ++allocator->books.live_count;
+    allocator->books.in_use_bytes += size_bytes;
+    if (allocator_has_ledger(allocator) && ji_ledger_reserve(&allocator->ledger))
+        ji_ledger_insert(&allocator->ledger, pointer, size_bytes, tag);
+}
+
+/* ---- Entries -------------------------------------------------------------------------------------------------------- */
+
+/* What came back from the allocator's own function: a status, and with success a pointer that must be as promised. */
+static jstatus_t allocator_judge(jallocator_t *allocator, jstatus_t status, void *pointer, size_t size_bytes,
+                                 size_t alignment, jstream_t *stream, bool explained) {
+    if (status == JSTATUS_SUCCESS) {
+        status =
+            ji_fail(JSTATUS_INTERNAL_ERROR, "allocator \"%s\" answered %zu bytes aligned to %zu with the pointer %p",
+                    allocator->name, size_bytes, alignment, pointer);
+        if (pointer != NULL)
+            (void)allocator->ops.deallocate(allocator->context, pointer, size_bytes, stream);
+        return status;
+    }
+    ji_fail(status, "allocator \"%s\": no %zu bytes aligned to %zu: %s", allocator->name, size_bytes, alignment,
+            explained ? jstatus_last_message() : jstatus_text(status));
+    return jstatus_is_error(status) ? status : JSTATUS_INTERNAL_ERROR; /* must not look as if all went well */
+}
+
+static inline jstatus_t allocator_take(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                       void **pointer) {
+    void *memory = NULL;
+    unsigned messages = ji_message_count();
+    jstatus_t status = allocator->ops.allocate(allocator->context, size_bytes, alignment, stream, &memory);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS || memory == NULL || ((uintptr_t)memory & (alignment - 1)) != 0))
+        return allocator_judge(allocator, status, memory, size_bytes, alignment, stream,
+                               ji_message_count() != messages);
+    *pointer = memory;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t straight_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                   void **pointer) {
+    return allocator_take(allocator, size_bytes, alignment, stream, pointer);
+}
+
+/* The object may be gone when the function returns: nothing follows it. */
+static jstatus_t straight_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
+    return allocator->ops.deallocate(allocator->context, pointer, size_bytes, stream);
+}
+
+static jstatus_t single_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                 void **pointer) {
+    jstatus_t status;
+    if (allocator_has_ledger(allocator) && !ji_ledger_reserve(&allocator->ledger))
+        status = ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", allocator->name);
+    else
+        status = allocator_take(allocator, size_bytes, alignment, stream, pointer);
+    if (JI_LIKELY(status == JSTATUS_SUCCESS)) {
+        ji_books_allocate(&allocator->books, size_bytes);
+        if (allocator_has_ledger(allocator))
+            ji_ledger_insert(&allocator->ledger, *pointer, size_bytes, ji_tag_current);
+    } else {
+        ++allocator->books.failure_count;
+    }
+    return status;
+}
+
+static jstatus_t single_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
+    jtag_t tag = 0;
+    jstatus_t status = allocator_unbook(allocator, pointer, size_bytes, &tag);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
+        return status;
+    status = allocator->ops.deallocate(allocator->context, pointer, size_bytes, stream);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
+        allocator_rebook(allocator, pointer, size_bytes, tag);
+    return status;
+}
+
+static jstatus_t locked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                 void **pointer) {
+    ji_lock_acquire(&allocator->lock);
+    jstatus_t status = single_allocate(allocator, size_bytes, alignment, stream, pointer);
+    ji_lock_release(&allocator->lock);
+    return status;
+}
+
+static jstatus_t locked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
+    ji_lock_acquire(&allocator->lock);
+    jstatus_t status = single_deallocate(allocator, pointer, size_bytes, stream);
+    ji_lock_release(&allocator->lock);
+    return status;
+}
+
+static jstatus_t safe_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
+                               void **pointer) {
+    void *memory = NULL;
+    jstatus_t status = allocator_take(allocator, size_bytes, alignment, stream, &memory);
+    ji_lock_acquire(&allocator->lock);
+    if (status == JSTATUS_SUCCESS && allocator_has_ledger(allocator) && !ji_ledger_reserve(&allocator->ledger))
+        status = ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", allocator->name);
+    if (JI_LIKELY(status == JSTATUS_SUCCESS)) {
+        ji_books_allocate(&allocator->books, size_bytes);
+        if (allocator_has_ledger(allocator))
+            ji_ledger_insert(&allocator->ledger, memory, size_bytes, ji_tag_current);
+        *pointer = memory;
+        memory = NULL;
+    } else {
+        ++allocator->books.failure_count;
+    }
+    ji_lock_release(&allocator->lock);
+    if (JI_UNLIKELY(memory != NULL))
+        (void)allocator->ops.deallocate(allocator->context, memory, size_bytes, stream);
+    return status;
+}
+
+static jstatus_t safe_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
+    jtag_t tag = 0;
+    ji_lock_acquire(&allocator->lock);
+    jstatus_t status = allocator_unbook(allocator, pointer, size_bytes, &tag);
+    ji_lock_release(&allocator->lock);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
+        return status;
+    status = allocator->ops.deallocate(allocator->context, pointer, size_bytes, stream);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
+        ji_lock_acquire(&allocator->lock);
+        allocator_rebook(allocator, pointer, size_bytes, tag);
+        ji_lock_release(&allocator->lock);
+    }
+    return status;
+}
+
+static ji_entry_t allocator_choose_entry(jallocator_threads_t threads, bool counts_itself) {
+    if (threads == JALLOCATOR_THREADS_LOCK)
+        return (ji_entry_t){locked_allocate, locked_deallocate};
+    if (threads == JALLOCATOR_THREADS_NONE)
+        return (ji_entry_t){single_allocate, single_deallocate};
+    return counts_itself ? (ji_entry_t){straight_allocate, straight_deallocate}
+                         : (ji_entry_t){safe_allocate, safe_deallocate};
+}
+
+/* ---- Defaults of empty slots ---------------------------------------------------------------------------------------- */
+
+static size_t allocator_default_usable_size(void *context, const void *pointer, size_t size_bytes) {
+    (void)context, (void)pointer;
+    return size_bytes;
+}
+static void allocator_default_get_stats(void *context, jallocator_stats_t *stats) { (void)context, (void)stats; }
+static void allocator_default_notify(void *context) { (void)context; }
+static jstatus_t allocator_default_trim(void *context, size_t keep_bytes) {
+    (void)context, (void)keep_bytes;
+    return JSTATUS_SUCCESS;
+}
+static jstatus_t allocator_default_check(void *context) {
+    (void)context;
+    return JSTATUS_SUCCESS;
+}
+static void allocator_default_forget_stream(void *context, jstream_t *stream) { (void)context, (void)stream; }
 
 static void allocator_fill_defaults(jallocator_ops_t *ops) {
     if (ops->usable_size == NULL)
         ops->usable_size = allocator_default_usable_size;
-    if (ops->owns == NULL)
-        ops->owns = allocator_default_owns;
     if (ops->get_stats == NULL)
         ops->get_stats = allocator_default_get_stats;
     if (ops->clear_stats == NULL)
         ops->clear_stats = allocator_default_notify;
     if (ops->trim == NULL)
         ops->trim = allocator_default_trim;
+    if (ops->check == NULL)
+        ops->check = allocator_default_check;
+    if (ops->forget_stream == NULL)
+        ops->forget_stream = allocator_default_forget_stream;
     if (ops->destroy == NULL)
         ops->destroy = allocator_default_notify;
+}
+
+/* ---- Life ----------------------------------------------------------------------------------------------------------- */
+
+jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits, jallocator_t **out) {
+    jallocator_t *allocator = ji_metadata_zalloc(sizeof *allocator);
+    if (allocator == NULL)
+        return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", traits->name);
+    memcpy(&allocator->ops, ops, ops->struct_size < sizeof *ops ? ops->struct_size : sizeof *ops);
+    allocator->ops.struct_size = sizeof *ops;
+    allocator_fill_defaults(&allocator->ops);
+    allocator->context = context;
+    allocator->threads = traits->threads;
+    allocator->counts_itself = traits->counts_itself;
+    allocator->entry = allocator_choose_entry(traits->threads, traits->counts_itself);
+    allocator->kind = traits->kind;
+    allocator->below = traits->below;
+    allocator->device = traits->device  != NULL ? traits->device
+                        : traits->below != NULL ? traits->below->device
+                                                : jdevice_host();
+    allocator->granule_bytes = jdevice_granule_bytes(allocator->device);
+    strncpy(allocator->name, traits->name, JALLOCATOR_MAX_NAME);
+    if (traits->below != NULL)
+        (void)jallocator_retain(traits->below);
+    ji_lock_init(&allocator->lock);
+    allocator_list_add(allocator);
+    *out = allocator;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t allocator_check_name(const char *name, const char *caller) {
+    if (strnlen(name, JALLOCATOR_MAX_NAME + 1) > JALLOCATOR_MAX_NAME)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: the name \"%.40s...\" has more than %d characters", caller, name,
+                       JALLOCATOR_MAX_NAME);
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const jallocator_options_t *options,
@@ -115,60 +333,129 @@ jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const ja
     if (options->struct_size < sizeof *options)
         return ji_fail(JSTATUS_INVALID_VALUE, "jallocator_create: options->struct_size is %zu, must be %zu",
                        options->struct_size, sizeof *options);
+    JREQUIRE((unsigned)options->threads <= JALLOCATOR_THREADS_SAFE, JSTATUS_INVALID_VALUE);
     const char *name = options->name != NULL ? options->name : "callbacks";
-    size_t name_length = strnlen(name, JALLOCATOR_MAX_NAME + 1);
-    if (name_length > JALLOCATOR_MAX_NAME)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jallocator_create: the name \"%.40s...\" has more than %d characters",
-                       name, JALLOCATOR_MAX_NAME);
+    jstatus_t status = allocator_check_name(name, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    bool unsaid = options->threads == JALLOCATOR_THREADS_DEFAULT;
+    ji_traits_t traits = {.name = name,
+                          .device = options->device,
+                          .below = options->below,
+                          .threads = unsaid ? JALLOCATOR_THREADS_SAFE : options->threads};
+    jallocator_t *allocator;
+    status = ji_allocator_make(ops, context, &traits, &allocator);
+    return status == JSTATUS_SUCCESS ? ji_record_wrap(allocator, out) : status;
+}
 
-    jallocator_t *allocator = ji_metadata_zalloc(sizeof *allocator);
-    if (allocator == NULL)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "jallocator_create: no memory for bookkeeping");
-    memcpy(&allocator->ops, ops, ops->struct_size < sizeof *ops ? ops->struct_size : sizeof *ops);
-    allocator->ops.struct_size = sizeof *ops;
-    allocator_fill_defaults(&allocator->ops);
-    allocator->context = context;
-    allocator->device = options->device != NULL ? options->device : jdevice_host();
-    memcpy(allocator->name, name, name_length);
-    *out = allocator;
-    return JSTATUS_SUCCESS;
+#define KIND_MAX_OPTIONS_BYTES 256
+
+jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *below, const void *options,
+                       jallocator_t **out) {
+    static const ji_common_options_t no_options = {sizeof no_options, NULL};
+    const char *caller = kind->public.name;
+    JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(below != NULL || kind->public.role == JALLOCATOR_PROVIDER, JSTATUS_INVALID_POINTER);
+
+    /* A caller with older options has fewer members: the rest have their defaults. */
+    _Alignas(max_align_t) char complete[KIND_MAX_OPTIONS_BYTES];
+    size_t bytes = kind->options_bytes != 0 ? kind->options_bytes : sizeof no_options;
+    memcpy(complete, kind->options_bytes != 0 ? kind->defaults : &no_options, bytes);
+    const ji_common_options_t *common = (const ji_common_options_t *)complete;
+    if (options != NULL) {
+        size_t given = ((const ji_common_options_t *)options)->struct_size;
+        if (given < sizeof *common)
+            return ji_fail(JSTATUS_INVALID_VALUE, "%s: options->struct_size is %zu, must be %zu", caller, given, bytes);
+        memcpy(complete, options, given < bytes ? given : bytes);
+    }
+    ji_request_t request = {device, below, complete, common->name != NULL ? common->name : kind->public.name};
+    jstatus_t status = allocator_check_name(request.name, caller);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (request.device == NULL)
+        request.device = below != NULL ? below->device : jdevice_host();
+    jallocator_t *allocator;
+    status = kind->create(&request, &allocator);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    return kind == &ji_kind_record ? (*out = allocator, JSTATUS_SUCCESS) : ji_record_wrap(allocator, out);
+}
+
+void ji_allocator_dispose(jallocator_t *allocator) {
+    jallocator_t *below = allocator->below;
+    bool owns_below = allocator->owns_below;
+    allocator_list_remove(allocator);
+    ji_lock_fini(&allocator->lock);
+    ji_ledger_fini(&allocator->ledger);
+    ji_metadata_free(allocator);
+    if (below != NULL) {
+        (void)jallocator_release(below);
+        jstatus_t status = owns_below ? jallocator_destroy(below) : JSTATUS_SUCCESS;
+        if (status != JSTATUS_SUCCESS)
+            jlog_write(JLOG_WARNING, ji_allocator_dispose, "%s: it stays", jstatus_last_message());
+    }
 }
 
 jstatus_t jallocator_destroy(jallocator_t *allocator) {
     if (allocator == NULL)
         return JSTATUS_SUCCESS;
-    size_t live = counter_get(&allocator->live_count), users = counter_get(&allocator->retain_count);
-    if (live != 0 || users != 0)
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    (void)jallocator_get_stats(allocator, &stats);
+    size_t users = atomic_load_explicit(&allocator->retain_count, memory_order_acquire);
+    if (stats.live_count != 0 || users != 0)
         return ji_fail(JSTATUS_BUSY,
-                       "allocator \"%s\" cannot be destroyed: %zu bytes in %zu allocations are live, %zu %s "
-                       "it",
-                       allocator->name, counter_get(&allocator->in_use_bytes), live, users,
+                       "allocator \"%s\" cannot be destroyed: %zu bytes in %llu allocations are live, %zu %s it",
+                       allocator->name, stats.in_use_bytes, (unsigned long long)stats.live_count, users,
                        users == 1 ? "user keeps" : "users keep");
     allocator->ops.destroy(allocator->context);
-    ji_metadata_free(allocator);
+    ji_allocator_dispose(allocator);
     return JSTATUS_SUCCESS;
 }
 
-/* What came back from the allocator's own function: a status, and with success a pointer that must be as promised. */
-static jstatus_t allocator_judge(jallocator_t *allocator, jstatus_t status, void *pointer, size_t size_bytes,
-                                 size_t alignment, jstream_t *stream, bool explained) {
-    if (status == JSTATUS_SUCCESS) {
-        if (JI_LIKELY(pointer != NULL && ((uintptr_t)pointer & (alignment - 1)) == 0))
-            return status;
-        status =
-            ji_fail(JSTATUS_INTERNAL_ERROR, "allocator \"%s\" answered %zu bytes aligned to %zu with the pointer %p",
-                    allocator->name, size_bytes, alignment, pointer);
-        if (pointer != NULL)
-            (void)allocator->ops.deallocate(allocator->context, pointer, size_bytes, stream);
-    } else {
-        ji_fail(status, "allocator \"%s\": no %zu bytes aligned to %zu: %s", allocator->name, size_bytes, alignment,
-                explained ? jstatus_last_message() : jstatus_text(status));
-        if (!jstatus_is_error(status)) /* nothing was allocated, so it must not look as if all went well */
-            status = JSTATUS_INTERNAL_ERROR;
-    }
-    counter_add(&allocator->failure_count, 1);
-    return status;
+jstatus_t jallocator_own_below(jallocator_t *allocator) {
+    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+    if (allocator->below == NULL)
+        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\" has nothing below", allocator->name);
+    allocator->owns_below = true;
+    return JSTATUS_SUCCESS;
 }
+
+jstatus_t jallocator_retain(jallocator_t *allocator) {
+    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+    atomic_fetch_add_explicit(&allocator->retain_count, 1, memory_order_relaxed);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jallocator_release(jallocator_t *allocator) {
+    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+    size_t users = atomic_load_explicit(&allocator->retain_count, memory_order_relaxed);
+    do {
+        if (users == 0)
+            return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": released more often than retained", allocator->name);
+    } while (!atomic_compare_exchange_weak_explicit(&allocator->retain_count, &users, users - 1, memory_order_release,
+                                                    memory_order_relaxed));
+    return JSTATUS_SUCCESS;
+}
+
+jallocator_t *ji_allocator_of_kind(jallocator_t *allocator, const ji_kind_t *kind) {
+    while (allocator != NULL && allocator->kind != kind)
+        allocator = allocator->below;
+    return allocator;
+}
+
+jstatus_t ji_allocator_require_kind(jallocator_t *allocator, const ji_kind_t *kind, const char *caller,
+                                    jallocator_t **found) {
+    if (allocator == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: the allocator is NULL", caller);
+    jallocator_t *of_kind = ji_allocator_of_kind(allocator, kind);
+    if (of_kind == NULL)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: neither \"%s\" nor what is below it is of the kind \"%s\"", caller,
+                       allocator->name, kind->public.name);
+    *found = of_kind;
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- Calls ---------------------------------------------------------------------------------------------------------- */
 
 jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
                               void **pointer) {
@@ -176,28 +463,17 @@ jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t
     *pointer = NULL;
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     if (alignment == 0)
-        alignment = jdevice_granule_bytes(allocator->device);
+        alignment = allocator->granule_bytes;
     if (JI_UNLIKELY(!ji_is_power_of_two(alignment) || alignment > ALLOCATOR_MAX_ALIGNMENT))
         return ji_fail(JSTATUS_INVALID_VALUE, "allocator \"%s\": alignment %zu is not a power of two up to 2^30",
                        allocator->name, alignment);
-    if (size_bytes == 0)
-        return JSTATUS_SUCCESS;
-    if (JI_UNLIKELY(size_bytes > PTRDIFF_MAX - alignment)) /* no object can be larger */
+    if (JI_UNLIKELY(size_bytes - 1 >= PTRDIFF_MAX - alignment)) { /* no object can be larger */
+        if (size_bytes == 0)
+            return JSTATUS_SUCCESS;
         return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %zu bytes are more than this machine can address",
                        allocator->name, size_bytes);
-
-    void *memory = NULL;
-    unsigned messages = ji_message_count();
-    jstatus_t status = allocator->ops.allocate(allocator->context, size_bytes, alignment, stream, &memory);
-    status = allocator_judge(allocator, status, memory, size_bytes, alignment, stream, ji_message_count() != messages);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
-        return status;
-    counter_add(&allocator->allocation_count, 1);
-    counter_raise(&allocator->largest_request_bytes, size_bytes);
-    counter_raise(&allocator->peak_in_use_bytes, counter_add(&allocator->in_use_bytes, size_bytes));
-    counter_add(&allocator->live_count, 1);
-    *pointer = memory;
-    return JSTATUS_SUCCESS;
+    }
+    return allocator->entry.allocate(allocator, size_bytes, alignment, stream, pointer);
 }
 
 jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
@@ -205,38 +481,146 @@ jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t s
     if (pointer == NULL)
         return JSTATUS_SUCCESS;
     JREQUIRE(size_bytes != 0, JSTATUS_INVALID_SIZE);
-    if (JI_UNLIKELY(!counter_take(&allocator->live_count, 1)))
-        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p given back, but nothing is live", allocator->name,
-                       pointer);
-    if (JI_UNLIKELY(!counter_take(&allocator->in_use_bytes, size_bytes))) {
-        counter_add(&allocator->live_count, 1);
-        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %p given back with %zu bytes, more than are live",
-                       allocator->name, pointer, size_bytes);
-    }
-    jstatus_t status = allocator->ops.deallocate(allocator->context, pointer, size_bytes, stream);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
-        counter_add(&allocator->in_use_bytes, size_bytes);
-        counter_add(&allocator->live_count, 1);
-    }
-    return status;
+    return allocator->entry.deallocate(allocator, pointer, size_bytes, stream);
+}
+
+/* The lock is around every function with "lock"; around the ledger alone with "safe". */
+static bool allocator_locks(const jallocator_t *allocator, bool ledger) {
+    return allocator->threads == JALLOCATOR_THREADS_LOCK ||
+           (allocator->threads == JALLOCATOR_THREADS_SAFE && ledger);
+}
+static void allocator_enter(jallocator_t *allocator, bool ledger) {
+    if (allocator_locks(allocator, ledger))
+        ji_lock_acquire(&allocator->lock);
+}
+static void allocator_leave(jallocator_t *allocator, bool ledger) {
+    if (allocator_locks(allocator, ledger))
+        ji_lock_release(&allocator->lock);
 }
 
 size_t jallocator_usable_size(jallocator_t *allocator, const void *pointer, size_t size_bytes) {
     if (allocator == NULL || pointer == NULL)
         return 0;
+    allocator_enter(allocator, false);
     size_t usable = allocator->ops.usable_size(allocator->context, pointer, size_bytes);
+    allocator_leave(allocator, false);
     return usable > size_bytes ? usable : size_bytes;
+}
+
+/* The live block around a pointer, in the allocator's own books or in the ledger. */
+static jstatus_t allocator_find(jallocator_t *allocator, const void *pointer, jallocation_t *block) {
+    *block = (jallocation_t){.struct_size = sizeof *block, .allocator = allocator, .live = true};
+    bool ledger = allocator_has_ledger(allocator);
+    jstatus_t status = JSTATUS_NOT_FOUND;
+    allocator_enter(allocator, ledger);
+    if (!ledger) {
+        status = allocator->ops.find(allocator->context, pointer, block);
+    } else {
+        const ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
+        if (entry == NULL)
+            entry = ji_ledger_find_containing(&allocator->ledger, pointer);
+        if (entry != NULL) {
+            block->pointer = (void *)entry->address;
+            block->size_bytes = entry->size_bytes;
+            block->tag = entry->tag;
+            block->usable_bytes =
+                allocator->ops.usable_size(allocator->context, block->pointer, block->size_bytes);
+            status = JSTATUS_SUCCESS;
+        }
+    }
+    allocator_leave(allocator, ledger);
+    return status;
 }
 
 jstatus_t jallocator_owns(jallocator_t *allocator, const void *pointer, bool *owned) {
     JREQUIRE(allocator != NULL && owned != NULL, JSTATUS_INVALID_POINTER);
-    bool answer = false;
-    jstatus_t status = allocator->ops.owns(allocator->context, pointer, &answer);
-    if (status == JSTATUS_SUCCESS)
-        *owned = answer;
-    else if (status == JSTATUS_NOT_IMPLEMENTED)
-        ji_fail(status, "allocator \"%s\" cannot tell what it owns", allocator->name);
+    jallocation_t block;
+    *owned = pointer != NULL && allocator_find(allocator, pointer, &block) == JSTATUS_SUCCESS &&
+             block.pointer == pointer;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t allocation_check_size(const jallocation_t *block, const char *caller) {
+    if (block->struct_size < sizeof *block)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: block->struct_size is %zu, must be %zu", caller, block->struct_size,
+                       sizeof *block);
+    return JSTATUS_SUCCESS;
+}
+
+/* Gives what was found to a caller, whose struct may be larger. */
+static jstatus_t allocation_answer(jstatus_t status, jallocation_t found, jallocation_t *block) {
+    if (status == JSTATUS_SUCCESS) {
+        found.struct_size = block->struct_size;
+        *block = found;
+    }
     return status;
+}
+
+jstatus_t jallocator_find(jallocator_t *allocator, const void *pointer, jallocation_t *block) {
+    JREQUIRE(allocator != NULL && pointer != NULL && block != NULL, JSTATUS_INVALID_POINTER);
+    jstatus_t status = allocation_check_size(block, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    jallocation_t found;
+    status = allocator_find(allocator, pointer, &found);
+    if (status == JSTATUS_NOT_FOUND)
+        ji_fail(status, "allocator \"%s\": %p is in no live block", allocator->name, pointer);
+    return allocation_answer(status, found, block);
+}
+
+jstatus_t jallocation_find(const void *pointer, jallocation_t *block) {
+    JREQUIRE(pointer != NULL && block != NULL, JSTATUS_INVALID_POINTER);
+    jstatus_t status = allocation_check_size(block, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    jallocation_t found;
+    status = JSTATUS_NOT_FOUND;
+    for (jallocator_t *allocator = ji_allocator_list_acquire(); allocator != NULL && status != JSTATUS_SUCCESS;
+         allocator = allocator->next)
+        status = allocator_find(allocator, pointer, &found);
+    ji_allocator_list_release();
+    if (status != JSTATUS_SUCCESS)
+        return ji_fail(JSTATUS_NOT_FOUND, "%p is in no live block of any allocator", pointer);
+    return allocation_answer(status, found, block);
+}
+
+/* Says whose blocks they are, where the allocator's function did not. */
+typedef struct allocator_walk {
+    jallocator_t *allocator;
+    jallocation_visitor_t visitor;
+    void *context;
+} allocator_walk_t;
+
+static bool allocator_walk_step(void *context, const jallocation_t *block) {
+    const allocator_walk_t *walk = context;
+    jallocation_t shown = *block;
+    shown.struct_size = sizeof shown;
+    if (shown.allocator == NULL)
+        shown.allocator = walk->allocator;
+    return walk->visitor(walk->context, &shown);
+}
+
+static void allocator_visit_ledger(jallocator_t *allocator, jallocation_visitor_t visitor, void *context) {
+    for (const ji_ledger_entry_t *entry = NULL; (entry = ji_ledger_next(&allocator->ledger, entry)) != NULL;) {
+        void *pointer = (void *)entry->address;
+        jallocation_t block = {sizeof block, allocator, pointer, entry->size_bytes, 0, entry->tag, true};
+        block.usable_bytes = allocator->ops.usable_size(allocator->context, pointer, entry->size_bytes);
+        if (!visitor(context, &block))
+            return;
+    }
+}
+
+jstatus_t jallocator_visit(jallocator_t *allocator, jallocation_visitor_t visitor, void *context) {
+    JREQUIRE(allocator != NULL && visitor != NULL, JSTATUS_INVALID_POINTER);
+    allocator_walk_t walk = {allocator, visitor, context};
+    bool ledger = allocator->ops.visit == NULL;
+    allocator_enter(allocator, ledger);
+    if (ledger)
+        allocator_visit_ledger(allocator, visitor, context);
+    else
+        allocator->ops.visit(allocator->context, allocator_walk_step, &walk);
+    allocator_leave(allocator, ledger);
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t jallocator_get_stats(jallocator_t *allocator, jallocator_stats_t *stats) {
@@ -244,16 +628,16 @@ jstatus_t jallocator_get_stats(jallocator_t *allocator, jallocator_stats_t *stat
     if (stats->struct_size < sizeof *stats)
         return ji_fail(JSTATUS_INVALID_VALUE, "jallocator_get_stats: stats->struct_size is %zu, must be %zu",
                        stats->struct_size, sizeof *stats);
-    jallocator_stats_t present = {
-        .struct_size = sizeof present,
-        .allocation_count = counter_get(&allocator->allocation_count),
-        .live_count = counter_get(&allocator->live_count),
-        .in_use_bytes = counter_get(&allocator->in_use_bytes),
-        .peak_in_use_bytes = counter_get(&allocator->peak_in_use_bytes),
-        .largest_request_bytes = counter_get(&allocator->largest_request_bytes),
-        .failure_count = counter_get(&allocator->failure_count),
-    };
+    jallocator_stats_t present = {.struct_size = sizeof present};
+    allocator_enter(allocator, true);
+    ji_books_report(&allocator->books, &present);
+    if (allocator->threads == JALLOCATOR_THREADS_SAFE) /* its functions may call below, which has locks of its own */
+        allocator_leave(allocator, true);
     allocator->ops.get_stats(allocator->context, &present);
+    if (allocator->threads == JALLOCATOR_THREADS_LOCK)
+        allocator_leave(allocator, true);
+    present.fragmentation =
+        present.free_bytes != 0 ? 1.0 - (double)present.largest_free_bytes / (double)present.free_bytes : 0;
     present.struct_size = stats->struct_size;
     *stats = present;
     return JSTATUS_SUCCESS;
@@ -261,30 +645,35 @@ jstatus_t jallocator_get_stats(jallocator_t *allocator, jallocator_stats_t *stat
 
 jstatus_t jallocator_clear_stats(jallocator_t *allocator) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
-    atomic_store_explicit(&allocator->peak_in_use_bytes, counter_get(&allocator->in_use_bytes), memory_order_relaxed);
-    atomic_store_explicit(&allocator->largest_request_bytes, 0, memory_order_relaxed);
+    allocator_enter(allocator, true);
+    ji_books_clear(&allocator->books);
+    if (allocator->threads == JALLOCATOR_THREADS_SAFE)
+        allocator_leave(allocator, true);
     allocator->ops.clear_stats(allocator->context);
+    if (allocator->threads == JALLOCATOR_THREADS_LOCK)
+        allocator_leave(allocator, true);
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jallocator_trim(jallocator_t *allocator, size_t keep_bytes) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
-    return allocator->ops.trim(allocator->context, keep_bytes);
+    allocator_enter(allocator, false);
+    jstatus_t status = allocator->ops.trim(allocator->context, keep_bytes);
+    allocator_leave(allocator, false);
+    return status;
+}
+
+jstatus_t jallocator_check(jallocator_t *allocator) {
+    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+    allocator_enter(allocator, false);
+    jstatus_t status = allocator->ops.check(allocator->context);
+    allocator_leave(allocator, false);
+    return status;
 }
 
 const char *jallocator_name(const jallocator_t *allocator) { return allocator != NULL ? allocator->name : "(null)"; }
-
 jdevice_t *jallocator_device(const jallocator_t *allocator) { return allocator != NULL ? allocator->device : NULL; }
-
-jstatus_t jallocator_retain(jallocator_t *allocator) {
-    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
-    counter_add(&allocator->retain_count, 1);
-    return JSTATUS_SUCCESS;
-}
-
-jstatus_t jallocator_release(jallocator_t *allocator) {
-    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
-    if (!counter_take(&allocator->retain_count, 1))
-        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": released more often than retained", allocator->name);
-    return JSTATUS_SUCCESS;
+jallocator_t *jallocator_below(const jallocator_t *allocator) { return allocator != NULL ? allocator->below : NULL; }
+jallocator_threads_t jallocator_threads(const jallocator_t *allocator) {
+    return allocator != NULL ? allocator->threads : JALLOCATOR_THREADS_NONE;
 }

@@ -15,24 +15,22 @@
  *
  * Allocation and the last free are O(1), another free is a binary search. */
 
-#include <pthread.h>
 #include <string.h>
 
-#include "core/core.h"
-#include "jalloc/allocator.h"
+#include "jalloc/provider.h"
+#include "memory/memory.h"
 
 #define ARRAY_FIRST_BLOCKS 16
 
 typedef struct array_block {
     size_t offset;     /* from the array's beginning; grows along the table */
     size_t size_bytes; /* 0: freed */
+    jtag_t tag;
 } array_block_t;
 
 typedef struct array_provider {
     uintptr_t begin;
     size_t size_bytes;
-    pthread_mutex_t mutex;
-    /* Under the mutex: */
     size_t top; /* end of the last block; free from here */
     array_block_t *blocks;
     size_t block_count; /* the last one is never a freed one */
@@ -56,83 +54,100 @@ static bool array_make_room(array_provider_t *provider) {
     return true;
 }
 
-/* The live block that begins at the pointer, or NULL. */
-static array_block_t *array_find(array_provider_t *provider, const void *pointer) {
+/* The last block that begins at or before the pointer, if it is live and contains it; else NULL. */
+static array_block_t *array_find_containing(array_provider_t *provider, const void *pointer) {
     size_t offset = (uintptr_t)pointer - provider->begin, low = 0, high = provider->block_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (provider->blocks[middle].offset < offset)
+        if (provider->blocks[middle].offset <= offset)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == provider->block_count || provider->blocks[low].offset != offset || provider->blocks[low].size_bytes == 0)
+    if (low == 0 || offset - provider->blocks[low - 1].offset >= provider->blocks[low - 1].size_bytes)
         return NULL;
-    return &provider->blocks[low];
+    return &provider->blocks[low - 1];
+}
+
+/* The live block that begins at the pointer, or NULL. */
+static array_block_t *array_find_beginning(array_provider_t *provider, const void *pointer) {
+    array_block_t *block = array_find_containing(provider, pointer);
+    return block != NULL && provider->begin + block->offset == (uintptr_t)pointer ? block : NULL;
 }
 
 static jstatus_t array_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
     array_provider_t *provider = context;
     (void)stream;
-    jstatus_t status = JSTATUS_SUCCESS;
-    pthread_mutex_lock(&provider->mutex);
     size_t padding = -(provider->begin + provider->top) & (alignment - 1);
     size_t available = provider->size_bytes - provider->top;
     if (padding > available || size_bytes > available - padding)
-        JTRY(ji_fail(JSTATUS_MEMORY_ERROR, "%zu of %zu bytes are free, %zu of them padding", available,
-                     provider->size_bytes, padding < available ? padding : available));
+        return ji_fail(JSTATUS_MEMORY_ERROR, "%zu of %zu bytes are free, %zu of them padding", available,
+                       provider->size_bytes, padding < available ? padding : available);
     if (!array_make_room(provider))
-        JTRY(ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping"));
+        return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
     size_t offset = provider->top + padding;
-    provider->blocks[provider->block_count++] = (array_block_t){offset, size_bytes};
+    provider->blocks[provider->block_count++] = (array_block_t){offset, size_bytes, ji_tag_current};
     provider->top = offset + size_bytes;
     *pointer = (void *)(provider->begin + offset);
-done:
-    pthread_mutex_unlock(&provider->mutex);
-    return status;
+    return JSTATUS_SUCCESS;
 }
 
 static jstatus_t array_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     array_provider_t *provider = context;
     (void)stream;
-    jstatus_t status = JSTATUS_SUCCESS;
-    pthread_mutex_lock(&provider->mutex);
-    array_block_t *block = array_find(provider, pointer);
+    array_block_t *block = array_find_beginning(provider, pointer);
     if (block == NULL)
-        JTRY(ji_fail(JSTATUS_NOT_FOUND, "allocator \"array\": %p is not live: never handed out, or given back already",
-                     pointer));
+        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"array\": %p is not live: never handed out, or given back already",
+                       pointer);
     if (block->size_bytes != size_bytes)
-        JTRY(ji_fail(JSTATUS_INVALID_SIZE, "allocator \"array\": %p has %zu bytes and is given back with %zu", pointer,
-                     block->size_bytes, size_bytes));
+        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"array\": %p has %zu bytes and is given back with %zu", pointer,
+                       block->size_bytes, size_bytes);
     block->size_bytes = 0;
     while (provider->block_count > 0 && provider->blocks[provider->block_count - 1].size_bytes == 0)
         provider->block_count--;
     const array_block_t *last = provider->block_count > 0 ? &provider->blocks[provider->block_count - 1] : NULL;
     provider->top = last != NULL ? last->offset + last->size_bytes : 0;
-done:
-    pthread_mutex_unlock(&provider->mutex);
-    return status;
-}
-
-static jstatus_t array_owns(void *context, const void *pointer, bool *owned) {
-    array_provider_t *provider = context;
-    pthread_mutex_lock(&provider->mutex);
-    *owned = array_find(provider, pointer) != NULL;
-    pthread_mutex_unlock(&provider->mutex);
     return JSTATUS_SUCCESS;
 }
 
-static void array_get_stats(void *context, jallocator_stats_t *stats) {
+static void array_describe(const array_provider_t *provider, const array_block_t *from, jallocation_t *block) {
+    block->pointer = (void *)(provider->begin + from->offset);
+    block->size_bytes = block->usable_bytes = from->size_bytes;
+    block->tag = from->tag;
+    block->live = true;
+}
+
+static jstatus_t array_find(void *context, const void *pointer, jallocation_t *block) {
     array_provider_t *provider = context;
+    const array_block_t *found = array_find_containing(provider, pointer);
+    if (found == NULL)
+        return JSTATUS_NOT_FOUND;
+    array_describe(provider, found, block);
+    return JSTATUS_SUCCESS;
+}
+
+static void array_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
+    const array_provider_t *provider = context;
+    jallocation_t block = JALLOCATION_INIT;
+    for (size_t i = 0; i < provider->block_count; ++i) {
+        array_describe(provider, &provider->blocks[i], &block);
+        if (block.size_bytes != 0 && !visitor(visitor_context, &block))
+            return;
+    }
+    size_t rest = provider->size_bytes - provider->top;
+    block = (jallocation_t){.pointer = (void *)(provider->begin + provider->top), .size_bytes = rest, .usable_bytes = rest};
+    if (rest != 0)
+        (void)visitor(visitor_context, &block);
+}
+
+static void array_get_stats(void *context, jallocator_stats_t *stats) {
+    const array_provider_t *provider = context;
     stats->limit_bytes = stats->reserved_bytes = stats->peak_reserved_bytes = provider->size_bytes;
-    pthread_mutex_lock(&provider->mutex);
-    stats->largest_free_bytes = provider->size_bytes - provider->top;
-    pthread_mutex_unlock(&provider->mutex);
+    stats->free_bytes = stats->largest_free_bytes = provider->size_bytes - provider->top;
 }
 
 static void array_destroy(void *context) {
     array_provider_t *provider = context;
-    pthread_mutex_destroy(&provider->mutex);
     ji_metadata_free(provider->blocks);
     ji_metadata_free(provider);
 }
@@ -142,7 +157,8 @@ jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_by
         .struct_size = sizeof ops,
         .allocate = array_allocate,
         .deallocate = array_deallocate,
-        .owns = array_owns,
+        .find = array_find,
+        .visit = array_visit,
         .get_stats = array_get_stats,
         .destroy = array_destroy,
     };
@@ -151,14 +167,15 @@ jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_by
     if (size_bytes == 0 || !ji_size_add((uintptr_t)array, size_bytes, &end))
         return ji_fail(JSTATUS_INVALID_SIZE, "jallocator_create_array: %zu bytes at %p", size_bytes, array);
     jstatus_t status = JSTATUS_SUCCESS;
-    jallocator_options_t options = {sizeof options, "array", device};
+    ji_traits_t traits = {.name = "array", .device = device, .threads = JALLOCATOR_THREADS_LOCK};
+    jallocator_t *made;
     array_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     provider->begin = (uintptr_t)array;
     provider->size_bytes = size_bytes;
-    pthread_mutex_init(&provider->mutex, NULL);
-    JTRY(jallocator_create(&ops, provider, &options, allocator));
+    JTRY(ji_allocator_make(&ops, provider, &traits, &made));
     provider = NULL;
+    JTRY(ji_record_wrap(made, allocator));
 done:
     if (provider != NULL)
         array_destroy(provider);

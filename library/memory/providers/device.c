@@ -4,8 +4,8 @@
 /* A device's raw memory of one kind as an allocator: one runtime allocation for each, no cache. A handle's workspace
  * comes from here when nothing else is asked for. */
 
-#include "core/core.h"
-#include "jalloc/allocator.h"
+#include "jalloc/provider.h"
+#include "memory/memory.h"
 
 typedef struct device_provider {
     jdevice_t *device;
@@ -31,7 +31,14 @@ static void device_provider_get_stats(void *context, jallocator_stats_t *stats) 
     stats->peak_reserved_bytes = stats->peak_in_use_bytes;
 }
 
-jstatus_t jallocator_create_device(jdevice_t *device, jmemory_kind_t kind, jallocator_t **allocator) {
+/* The options of a composition; the public function takes them as arguments. */
+typedef struct device_options {
+    size_t struct_size;
+    const char *name; /* NULL: the device's */
+    jmemory_kind_t kind;
+} device_options_t;
+
+static jstatus_t device_create(const ji_request_t *request, jallocator_t **out) {
     static const jallocator_ops_t ops = {
         .struct_size = sizeof ops,
         .allocate = device_provider_allocate,
@@ -39,16 +46,41 @@ jstatus_t jallocator_create_device(jdevice_t *device, jmemory_kind_t kind, jallo
         .get_stats = device_provider_get_stats,
         .destroy = ji_metadata_free,
     };
-    JREQUIRE(device != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(kind == JMEMORY_DEVICE || kind == JMEMORY_PINNED || kind == JMEMORY_MANAGED, JSTATUS_INVALID_VALUE);
+    const device_options_t *options = request->options;
+    JREQUIRE(options->kind == JMEMORY_DEVICE || options->kind == JMEMORY_PINNED || options->kind == JMEMORY_MANAGED,
+             JSTATUS_INVALID_VALUE);
     jstatus_t status = JSTATUS_SUCCESS;
-    jallocator_options_t options = {sizeof options, jdevice_name(device), device};
+    ji_traits_t traits = {.name = options->name != NULL ? options->name : jdevice_name(request->device),
+                          .device = request->device,
+                          .threads = JALLOCATOR_THREADS_SAFE,
+                          .kind = &ji_kind_device};
     device_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_alloc(sizeof *provider));
-    *provider = (device_provider_t){device, kind};
-    JTRY(jallocator_create(&ops, provider, &options, allocator));
+    *provider = (device_provider_t){request->device, options->kind};
+    JTRY(ji_allocator_make(&ops, provider, &traits, out));
     provider = NULL;
 done:
     ji_metadata_free(provider);
     return status;
+}
+
+static const device_options_t device_defaults = {sizeof device_defaults, NULL, JMEMORY_DEVICE};
+static const jallocator_key_t device_keys[] = {
+    {"kind", "device|pinned|managed", "device", "which of the device's memories"},
+    {NULL, NULL, NULL, NULL},
+};
+static const ji_key_place_t device_places[] = {{JI_KEY_CHOICE, offsetof(device_options_t, kind), JMEMORY_DEVICE}};
+
+const ji_kind_t ji_kind_device = {
+    .public = {"device", JALLOCATOR_PROVIDER, "the device's raw memory, one runtime allocation each", device_keys},
+    .places = device_places,
+    .options_bytes = sizeof(device_options_t),
+    .defaults = &device_defaults,
+    .create = device_create,
+};
+
+jstatus_t jallocator_create_device(jdevice_t *device, jmemory_kind_t kind, jallocator_t **allocator) {
+    JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
+    const device_options_t options = {sizeof options, NULL, kind};
+    return ji_kind_make(&ji_kind_device, device, NULL, &options, allocator);
 }

@@ -6,8 +6,8 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "core/core.h"
-#include "jalloc/allocator.h"
+#include "jalloc/provider.h"
+#include "memory/memory.h"
 
 static jstatus_t malloc_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
                                  void **pointer) {
@@ -39,7 +39,7 @@ static void malloc_get_stats(void *context, jallocator_stats_t *stats) {
     stats->peak_reserved_bytes = stats->peak_in_use_bytes;
 }
 
-jstatus_t jallocator_create_malloc(jallocator_t **allocator) {
+static jstatus_t malloc_create(const ji_request_t *request, jallocator_t **out) {
     static const jallocator_ops_t ops = {
         .struct_size = sizeof ops,
         .allocate = malloc_allocate,
@@ -47,8 +47,16 @@ jstatus_t jallocator_create_malloc(jallocator_t **allocator) {
         .usable_size = malloc_get_usable_size,
         .get_stats = malloc_get_stats,
     };
-    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
-    jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
-    options.name = "jpu";
-    return jallocator_create(&ops, NULL, &options, allocator);
+    ji_traits_t traits = {.name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_malloc};
+    return ji_allocator_make(&ops, NULL, &traits, out);
+}
+
+const ji_kind_t ji_kind_malloc = {
+    .public = {"malloc", JALLOCATOR_PROVIDER, "aligned malloc of the C library; its object is named \"jpu\"", NULL},
+    .create = malloc_create,
+};
+
+jstatus_t jallocator_create_malloc(jallocator_t **allocator) {
+    static const ji_common_options_t options = {sizeof options, "jpu"};
+    return ji_kind_make(&ji_kind_malloc, NULL, NULL, &options, allocator);
 }

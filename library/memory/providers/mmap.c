@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/core.h"
-#include "jalloc/allocator.h"
+#include "jalloc/provider.h"
+#include "memory/memory.h"
 
 typedef struct mmap_provider {
     size_t page_bytes;
@@ -86,7 +86,7 @@ static void mmap_clear_stats(void *context) {
                           atomic_load_explicit(&provider->mapped_bytes, memory_order_relaxed), memory_order_relaxed);
 }
 
-jstatus_t jallocator_create_mmap(jallocator_t **allocator) {
+static jstatus_t mmap_create(const ji_request_t *request, jallocator_t **out) {
     static const jallocator_ops_t ops = {
         .struct_size = sizeof ops,
         .allocate = mmap_allocate,
@@ -96,16 +96,23 @@ jstatus_t jallocator_create_mmap(jallocator_t **allocator) {
         .clear_stats = mmap_clear_stats,
         .destroy = ji_metadata_free,
     };
-    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status = JSTATUS_SUCCESS;
-    jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
-    options.name = "mmap";
+    ji_traits_t traits = {.name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_mmap};
     mmap_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     provider->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    JTRY(jallocator_create(&ops, provider, &options, allocator));
+    JTRY(ji_allocator_make(&ops, provider, &traits, out));
     provider = NULL;
 done:
     ji_metadata_free(provider);
     return status;
+}
+
+const ji_kind_t ji_kind_mmap = {
+    .public = {"mmap", JALLOCATOR_PROVIDER, "private anonymous mappings, one per allocation, zeroed", NULL},
+    .create = mmap_create,
+};
+
+jstatus_t jallocator_create_mmap(jallocator_t **allocator) {
+    return ji_kind_make(&ji_kind_mmap, NULL, NULL, NULL, allocator);
 }

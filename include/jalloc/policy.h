@@ -1,0 +1,211 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_POLICY_H
+#define JALLOC_POLICY_H
+
+/** @file
+ * Policies: allocators that divide memory they take from the allocator below. All keep their state out of band, so they
+ * work on memory that the host cannot read, and all know streams: what is freed on one stream is used again on the same
+ * stream at once, on another only after the first has passed the free (an event tells), never by waiting on the host.
+ *
+ * Each create function takes options (NULL: the defaults; a member that is 0 means its default) and returns success;
+ * invalid pointer; invalid value (an option; the message names it); memory error. `threads` is lock unless the comment
+ * says otherwise; none saves the lock where the caller sees to it. Each keeps `below` until it is destroyed. */
+
+#include "jalloc/allocator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Stack -------------------------------------------------------------------------------------------------------- */
+
+typedef struct jstack_options_t {
+    size_t struct_size;
+    const char *name; /**< NULL: "stack" */
+    jallocator_threads_t threads;
+    size_t block_bytes; /**< least that is taken from below at once; 0: 1 MiB */
+    size_t limit_bytes; /**< most that is taken from below; 0: no limit */
+} jstack_options_t;
+#define JSTACK_OPTIONS_INIT                                                                                            \
+    { sizeof(jstack_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0 }
+
+/** Monotonic: one allocation after the other; the last one freed is taken back at once, with freed ones below it. Freed
+ * blocks elsewhere wait until they are on top, or until the stack is rewound. */
+JALLOC_API jstatus_t jallocator_create_stack(jallocator_t *below, const jstack_options_t *options,
+                                             jallocator_t **allocator);
+
+/** A height of a stack. */
+typedef struct jstack_mark_t {
+    uint64_t height; /**< opaque */
+} jstack_mark_t;
+
+/** The present height. Works through adaptors above. @return success; invalid pointer; invalid value (not a stack). */
+JALLOC_API jstatus_t jallocator_stack_mark(jallocator_t *allocator, jstack_mark_t *mark);
+/** Frees everything allocated since the mark, last used on `stream`.
+ * @return success; invalid pointer; invalid value (not a stack, or the stack is lower than the mark). */
+JALLOC_API jstatus_t jallocator_stack_rewind(jallocator_t *allocator, jstack_mark_t mark, jstream_t *stream);
+
+/* ---- Slots -------------------------------------------------------------------------------------------------------- */
+
+typedef struct jslots_options_t {
+    size_t struct_size;
+    const char *name; /**< NULL: "slots" */
+    jallocator_threads_t threads;
+    size_t slot_bytes;  /**< size of every slot, rounded up to the granule; 0: 4096 */
+    size_t block_slots; /**< slots taken from below at once; 0: 64 */
+    size_t limit_slots; /**< most there may be; 0: no limit */
+} jslots_options_t;
+#define JSLOTS_OPTIONS_INIT                                                                                            \
+    { sizeof(jslots_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0, 0 }
+
+/** Fixed-size slots: every allocation is one slot, in constant time; a larger request, or an alignment above the slot's
+ * largest power-of-two divisor, is invalid size or value. Trim gives back blocks whose slots are all free. */
+JALLOC_API jstatus_t jallocator_create_slots(jallocator_t *below, const jslots_options_t *options,
+                                             jallocator_t **allocator);
+
+/* ---- Pool --------------------------------------------------------------------------------------------------------- */
+
+/** How a pool rounds sizes, so that more requests are alike. */
+typedef enum jpool_rounding_t { JPOOL_ROUND_POWER_OF_TWO = 0, JPOOL_ROUND_NONE = 1 } jpool_rounding_t;
+
+typedef struct jpool_options_t {
+    size_t struct_size;
+    const char *name; /**< NULL: "pool" */
+    jallocator_threads_t threads;
+    jpool_rounding_t rounding;
+    size_t limit_count; /**< most freed buffers kept; 0: 64 */
+    size_t limit_bytes; /**< most freed bytes kept; 0: no limit */
+    bool fixed;         /**< limit_count stays as it is; else it grows by 10% (at least 1) after each 1,000 evictions
+                             during which evictions and allocations from below were both more than 0.2% of the calls */
+} jpool_options_t;
+#define JPOOL_OPTIONS_INIT                                                                                             \
+    { sizeof(jpool_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, JPOOL_ROUND_POWER_OF_TWO, 0, 0, false }
+
+/** Keeps freed buffers of equal rounded size for the next request of that size; what does not fit the limits is given
+ * back, least recently used first. After TensorFlow's PoolAllocator, with a limit in bytes as well. When below is out of
+ * memory, what is kept is given back before the request fails. */
+JALLOC_API jstatus_t jallocator_create_pool(jallocator_t *below, const jpool_options_t *options,
+                                            jallocator_t **allocator);
+
+/** A pool's counters. */
+typedef struct jpool_counters_t {
+    size_t struct_size;
+    uint64_t hit_count;      /**< requests served from what was kept */
+    uint64_t miss_count;     /**< requests that went below */
+    uint64_t eviction_count; /**< buffers given back to keep the limits */
+    size_t limit_count;      /**< in force */
+} jpool_counters_t;
+#define JPOOL_COUNTERS_INIT                                                                                            \
+    { sizeof(jpool_counters_t), 0, 0, 0, 0 }
+/** Works through adaptors above. @return success; invalid pointer; invalid value (not a pool, struct_size). */
+JALLOC_API jstatus_t jallocator_pool_get_counters(jallocator_t *allocator, jpool_counters_t *counters);
+
+/* ---- Best fit with coalescing ------------------------------------------------------------------------------------- */
+
+typedef struct jbfc_options_t {
+    size_t struct_size;
+    const char *name; /**< NULL: "bfc" */
+    jallocator_threads_t threads;
+    size_t limit_bytes;  /**< most that is taken from below; 0: no limit */
+    size_t region_bytes; /**< first region, doubled for each further one; 0: 1 MiB */
+    bool all_at_once;    /**< takes limit_bytes at the first allocation, and never more */
+    bool keep_regions;   /**< whole free regions are given back by trim alone; else also when growth is refused */
+} jbfc_options_t;
+#define JBFC_OPTIONS_INIT                                                                                              \
+    { sizeof(jbfc_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0, false, false }
+
+/** Best fit with coalescing, after TensorFlow's BFCAllocator (granule 256 bytes; a block is split when it is at least
+ * twice the request or 128 MiB would be left over; both free neighbours are merged on free; regions grow by doubling and
+ * back off by 10% when below refuses), with constant-time search (after Masmano et al., TLSF, 2004): a good fit, within
+ * 1/16 of the best. Alignments above 256 are honoured. Reserves no more than limit_bytes. */
+JALLOC_API jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_options_t *options,
+                                           jallocator_t **allocator);
+
+/* ---- LRU cache of layouts with reference counts -------------------------------------------------------------------- */
+
+typedef struct jlru_options_t {
+    size_t struct_size;
+    const char *name; /**< NULL: "lru" */
+    jallocator_threads_t threads;
+    size_t capacity_layouts; /**< most different (size, alignment) kept; 0: 256 */
+    size_t capacity_bytes;   /**< most bytes kept; 0: no limit */
+    size_t nearest_percent;  /**< a kept block up to this many percent larger may serve a request; 0: 12; 1: exact (rounded
+                                  to the granule) only */
+} jlru_options_t;
+#define JLRU_OPTIONS_INIT                                                                                              \
+    { sizeof(jlru_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0, 0 }
+
+/** Hpt's cache: freed blocks are kept by layout (size and alignment), the least recently used are given back when the
+ * capacity is exceeded, and before a request fails everything kept is. A block has a reference count, 1 when allocated;
+ * jallocator_deallocate() is jallocator_lru_release() that checks the size. */
+JALLOC_API jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_options_t *options,
+                                           jallocator_t **allocator);
+
+/** One more owner of a live block. The functions here work through adaptors above the cache that keep pointers as they are,
+ * and are as safe from other threads as the cache. @return success; invalid pointer; invalid value (no cache); not found
+ * (the message says when the block was released already, and under which tag). */
+JALLOC_API jstatus_t jallocator_lru_retain(jallocator_t *allocator, void *pointer);
+/** One owner less; the last one puts the block into the cache, or gives an adopted one to its own function. `remaining`
+ * may be NULL. @return as retain; not found names the allocation for a double release. */
+JALLOC_API jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream_t *stream,
+                                            size_t *remaining);
+/** The owners of a live block. @return as retain. */
+JALLOC_API jstatus_t jallocator_lru_count(jallocator_t *allocator, const void *pointer, size_t *count);
+/** Takes a foreign block into the books with one owner. At the last release `give_back` is called with it; NULL: it joins
+ * the cache and is given to below in the end, so it must come from there.
+ * @return as retain; exists (it is in the books); invalid size (0). */
+JALLOC_API jstatus_t jallocator_lru_adopt(jallocator_t *allocator, void *pointer, size_t size_bytes, size_t alignment,
+                                          void (*give_back)(void *context, void *pointer, size_t size_bytes),
+                                          void *give_back_context);
+/** Gives everything kept back to below. Live blocks stay. @return success; invalid pointer; invalid value. */
+JALLOC_API jstatus_t jallocator_lru_clear(jallocator_t *allocator);
+
+/** A cache's counters. */
+typedef struct jlru_counters_t {
+    size_t struct_size;
+    uint64_t hit_count;         /**< served by a kept block of the layout */
+    uint64_t nearest_hit_count; /**< served by a kept block of a larger layout */
+    uint64_t miss_count;        /**< taken from below */
+    uint64_t eviction_count;    /**< given back to make room */
+    size_t kept_layouts, kept_blocks, kept_bytes;
+} jlru_counters_t;
+#define JLRU_COUNTERS_INIT                                                                                             \
+    { sizeof(jlru_counters_t), 0, 0, 0, 0, 0, 0, 0 }
+/** @return success; invalid pointer; invalid value (no cache, struct_size). */
+JALLOC_API jstatus_t jallocator_lru_get_counters(jallocator_t *allocator, jlru_counters_t *counters);
+
+/* ---- Small blocks, and the general-purpose default ----------------------------------------------------------------- */
+
+typedef struct jsmall_options_t {
+    size_t struct_size;
+    const char *name;             /**< NULL: "small" */
+    jallocator_threads_t threads; /**< default: safe, with a cache per thread */
+    size_t largest_bytes;         /**< larger requests go straight below; 0: 32 KiB */
+    size_t cache_bytes;           /**< most a thread keeps for itself; 0: 1 MiB */
+} jsmall_options_t;
+#define JSMALL_OPTIONS_INIT                                                                                            \
+    { sizeof(jsmall_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0 }
+
+/** Small blocks, segregated by size class in slabs taken from below, with a cache per thread: allocating and freeing a
+ * small block takes no shared lock unless the thread's cache is empty or full. A thread that ends gives its cache back. */
+JALLOC_API jstatus_t jallocator_create_small(jallocator_t *below, const jsmall_options_t *options,
+                                             jallocator_t **allocator);
+
+typedef struct jgeneral_options_t {
+    size_t struct_size;
+    const char *name;     /**< NULL: "general" */
+    size_t limit_bytes;   /**< as in jbfc_options_t */
+    size_t largest_bytes; /**< as in jsmall_options_t */
+} jgeneral_options_t;
+#define JGENERAL_OPTIONS_INIT                                                                                          \
+    { sizeof(jgeneral_options_t), NULL, 0, 0 }
+
+/** The general-purpose default: small blocks over best fit with coalescing, "bfc+small" as one allocator. */
+JALLOC_API jstatus_t jallocator_create_general(jallocator_t *below, const jgeneral_options_t *options,
+                                               jallocator_t **allocator);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,57 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_PROCESS_H
+#define JALLOC_PROCESS_H
+
+/** @file
+ * The process's own allocators, one for each kind of memory, made when first asked for and shared by all who ask (after
+ * TensorFlow's ProcessState). What they are made of is said by JALLOC_ALLOCATOR, in general or by device
+ * ("general;cuda:0=bfc(limit=2GiB)"); where it says nothing they are "general". */
+
+#include "jalloc/allocator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What memory is wanted. */
+typedef struct jmemory_request_t {
+    size_t struct_size;
+    jdevice_t *device;   /**< whose memory; NULL: the host's */
+    int numa_node;       /**< host memory: the node; -1: any */
+    bool gpu_compatible; /**< host memory that a GPU reads directly: pinned memory where there is a GPU, ordinary memory
+                              where there is none */
+    bool managed;        /**< memory that migrates between host and device; on the host ordinary memory */
+} jmemory_request_t;
+#define JMEMORY_REQUEST_INIT                                                                                           \
+    { sizeof(jmemory_request_t), NULL, -1, false, false }
+
+/** The process's allocator for such memory: the same one for equal requests. It lives until the process ends or is reset;
+ * do not destroy it. request NULL: ordinary host memory.
+ * @return success; invalid pointer; invalid value (struct_size; a NUMA node with a GPU); not found (no such node); invalid
+ *         configuration (JALLOC_ALLOCATOR); memory error; no device. */
+JALLOC_API jstatus_t jprocess_get_allocator(const jmemory_request_t *request, jallocator_t **allocator);
+
+/** What kind of memory a pointer is. */
+typedef struct jmemory_info_t {
+    size_t struct_size;
+    jdevice_t *device;       /**< whose */
+    jmemory_kind_t kind;     /**< device, pinned or managed; ordinary host memory is the host's device memory */
+    jallocator_t *allocator; /**< that made it; NULL: none of jalloc's */
+    size_t size_bytes;       /**< of the block; 0: not jalloc's */
+} jmemory_info_t;
+#define JMEMORY_INFO_INIT                                                                                              \
+    { sizeof(jmemory_info_t), NULL, JMEMORY_DEVICE, NULL, 0 }
+
+/** What memory a pointer points to. A pointer that no allocator and no device knows is ordinary host memory.
+ * @return success; invalid pointer; invalid value (struct_size). */
+JALLOC_API jstatus_t jprocess_describe_pointer(const void *pointer, jmemory_info_t *info);
+
+/** Destroys the process's allocators, so that the next request makes new ones from the environment as it is then. For
+ * tests. @return success; busy (the message names the first that has something live; it and those not yet reached stay). */
+JALLOC_API jstatus_t jprocess_reset(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

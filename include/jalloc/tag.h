@@ -1,0 +1,59 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_TAG_H
+#define JALLOC_TAG_H
+
+/** @file
+ * Who an allocation is for. A thread has one tag at a time; every allocation that it makes, however deep in a stack of
+ * allocators, carries it. Reports, dumps, traces and messages name it, and owners are ranked by it.
+ *
+ *     void assemble(...) {
+ *         JALLOC_TAG("assemble");                 // until the end of this scope; tags nest
+ *         jallocator_allocate(...);
+ *     }
+ *
+ * A tag is a name that the process keeps once; a handle that grows for a routine tags its workspace with the routine's
+ * name unless the thread has a tag of its own. */
+
+#include <stdint.h>
+
+#include "jalloc/export.h"
+#include "jalloc/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef uint32_t jtag_t; /**< a name's number; 0: no tag */
+
+/** Longest name that is kept; what goes beyond it is cut. */
+#define JTAG_MAX_NAME 63
+
+/** The tag of a name, the same for equal names. The name is copied and kept as long as the process lives. 0 for NULL, for
+ * an empty name, and when there are 1024 others. Walks the names: keep the tag where it is needed often. */
+JALLOC_API jtag_t jtag_intern(const char *name);
+
+/** The name of a tag; "" for 0 and for what is no tag. Static. */
+JALLOC_API const char *jtag_name(jtag_t tag);
+
+/** The calling thread's tag from now on. @return the one before. */
+JALLOC_API jtag_t jtag_set(jtag_t tag);
+
+/** The calling thread's tag. */
+JALLOC_API jtag_t jtag_get(void);
+
+/** @cond */
+static inline void jtag_end_(const jtag_t *previous) { jtag_set(*previous); }
+#define JTAG_PASTE2_(a, b) a##b
+#define JTAG_PASTE_(a, b) JTAG_PASTE2_(a, b)
+/** @endcond */
+
+/** Tags what the thread allocates until the end of the enclosing scope. */
+#define JALLOC_TAG(name)                                                                                               \
+    const jtag_t JTAG_PASTE_(jtag_previous_, __LINE__) __attribute__((cleanup(jtag_end_), unused)) =                   \
+        jtag_set(jtag_intern(name))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,204 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Stacks from text.
+ *
+ * The text is copied once and cut in place: names and values become strings of their own by a '\0' where a separator
+ * stood. A stage's options start as the kind's defaults; each key is looked up in the kind's table, which says what type
+ * the value has and where it goes. A stage that was made owns the one below, so that whatever fails later, destroying the
+ * topmost is enough. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jalloc/provider.h"
+#include "memory/memory.h"
+
+#define COMPOSE_MAX_TEXT 1023
+#define COMPOSE_MAX_OPTIONS_BYTES 256
+
+static jstatus_t compose_refuse(const char *text, const char *part, const char *why) {
+    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%s\": \"%s\" %s", text, part, why);
+}
+
+static char *compose_skip_blanks(char *text) {
+    while (*text == ' ')
+        ++text;
+    return text;
+}
+/* Cuts blanks off the end. */
+static char *compose_word(char *text) {
+    text = compose_skip_blanks(text);
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == ' ')
+        text[--length] = '\0';
+    return text;
+}
+
+static bool compose_read_integer(const char *text, long long least, long long most, long long *number) {
+    char *end;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && errno == 0 && *number >= least && *number <= most;
+}
+
+/* Stores a value where its key says. False where it is not understood. */
+static bool compose_store(const jallocator_key_t *key, const ji_key_place_t *place, const char *value, void *options) {
+    char *member = (char *)options + place->offset;
+    long long number;
+    int choice;
+    switch (place->type) {
+    case JI_KEY_SIZE:
+        return jconfig_parse_size(value, (size_t *)member) == JSTATUS_SUCCESS;
+    case JI_KEY_COUNT:
+        if (!compose_read_integer(value, 0, INT64_MAX, &number))
+            return false;
+        *(size_t *)member = (size_t)number;
+        return true;
+    case JI_KEY_UINT64:
+        if (!compose_read_integer(value, 0, INT64_MAX, &number))
+            return false;
+        *(uint64_t *)member = (uint64_t)number;
+        return true;
+    case JI_KEY_INT:
+        if (!compose_read_integer(value, INT32_MIN, INT32_MAX, &number))
+            return false;
+        *(int *)member = (int)number;
+        return true;
+    case JI_KEY_BYTE:
+        if (!compose_read_integer(value, 0, 255, &number))
+            return false;
+        *(unsigned char *)member = (unsigned char)number;
+        return true;
+    case JI_KEY_BOOL:
+        choice = ji_config_choice("false|true|0|1|no|yes", value);
+        if (choice < 0)
+            return false;
+        *(bool *)member = choice % 2 != 0;
+        return true;
+    case JI_KEY_CHOICE:
+        choice = ji_config_choice(key->syntax, value);
+        if (choice < 0)
+            return false;
+        choice += place->first;
+        memcpy(member, &choice, sizeof choice); /* enumerations are as large as int, here and in every ABI we run on */
+        return true;
+    case JI_KEY_TEXT:
+        *(const char **)member = value;
+        return true;
+    }
+    return false;
+}
+
+/* One "key=value"; a key alone means true. */
+static jstatus_t compose_read_argument(const char *text, const ji_kind_t *kind, char *argument, void *options) {
+    char *value = strchr(argument, '=');
+    if (value != NULL)
+        *value++ = '\0';
+    argument = compose_word(argument);
+    value = value != NULL ? compose_word(value) : NULL;
+    if (strcmp(argument, "name") == 0 && value != NULL) {
+        ((ji_common_options_t *)options)->name = value;
+        return JSTATUS_SUCCESS;
+    }
+    for (size_t i = 0; kind->public.keys != NULL && kind->public.keys[i].name != NULL; ++i) {
+        const jallocator_key_t *key = &kind->public.keys[i];
+        if (strcmp(argument, key->name) != 0)
+            continue;
+        if (value == NULL && kind->places[i].type == JI_KEY_BOOL)
+            value = (char *)(uintptr_t) "true";
+        if (value != NULL && compose_store(key, &kind->places[i], value, options))
+            return JSTATUS_SUCCESS;
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%s\": %s(%s=%s): expected %s", text,
+                       kind->public.name, key->name, value != NULL ? value : "", key->syntax);
+    }
+    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%s\": \"%s\" is no key of %s", text, argument,
+                   kind->public.name);
+}
+
+/* Makes one stage from "kind" and "key=value,...", which are cut up. */
+static jstatus_t compose_stage(const char *text, char *stage, jdevice_t *device, jallocator_t **top) {
+    char *arguments = strchr(stage, '(');
+    if (arguments != NULL) {
+        *arguments++ = '\0';
+        char *end = strchr(arguments, ')');
+        if (end == NULL || *compose_skip_blanks(end + 1) != '\0')
+            return compose_refuse(text, arguments, "must end with one ')'");
+        *end = '\0';
+    }
+    stage = compose_word(stage);
+    const jallocator_kind_t *listed = NULL;
+    for (size_t i = 0; (listed = jallocator_kind_get(i)) != NULL && strcmp(listed->name, stage) != 0; ++i)
+        ;
+    if (listed == NULL)
+        return compose_refuse(text, stage, "is no kind of allocator");
+    const ji_kind_t *kind = (const ji_kind_t *)listed; /* its first member */
+
+    _Alignas(max_align_t) char options[COMPOSE_MAX_OPTIONS_BYTES] = {0};
+    if (kind->options_bytes != 0)
+        memcpy(options, kind->defaults, kind->options_bytes);
+    else
+        ((ji_common_options_t *)options)->struct_size = sizeof(ji_common_options_t);
+    while (arguments != NULL && *compose_skip_blanks(arguments) != '\0') {
+        char *next = strchr(arguments, ',');
+        if (next != NULL)
+            *next++ = '\0';
+        jstatus_t status = compose_read_argument(text, kind, arguments, options);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        arguments = next;
+    }
+
+    bool provides = kind->public.role == JALLOCATOR_PROVIDER;
+    if (provides && *top != NULL)
+        return compose_refuse(text, stage, "is a provider and must come first");
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (!provides && *top == NULL)
+        status = jallocator_create_device(device, JMEMORY_DEVICE, top);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    jallocator_t *made;
+    status = ji_kind_make(kind, device, *top, options, &made);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    for (jallocator_t *level = made; level->below != NULL; level = level->below) /* a stage may be several objects */
+        level->owns_below = true;
+    *top = made;
+    return JSTATUS_SUCCESS;
+}
+
+/* The next '+' that is not inside parentheses; NULL where there is none. */
+static char *compose_find_plus(char *text) {
+    for (int depth = 0; *text != '\0'; ++text) {
+        depth += (*text == '(') - (*text == ')');
+        if (*text == '+' && depth == 0)
+            return text;
+    }
+    return NULL;
+}
+
+jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator) {
+    JREQUIRE(composition != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
+    if (strnlen(composition, COMPOSE_MAX_TEXT + 1) > COMPOSE_MAX_TEXT)
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%.40s...\" has more than %d characters",
+                       composition, COMPOSE_MAX_TEXT);
+    if (device == NULL)
+        device = jdevice_host();
+    char copy[COMPOSE_MAX_TEXT + 1];
+    strcpy(copy, composition);
+    jallocator_t *top = NULL;
+    for (char *stage = copy; stage != NULL;) {
+        char *next = compose_find_plus(stage);
+        if (next != NULL)
+            *next++ = '\0';
+        jstatus_t status = compose_stage(composition, stage, device, &top);
+        if (status != JSTATUS_SUCCESS) {
+            (void)jallocator_destroy(top);
+            return status;
+        }
+        stage = next;
+    }
+    *allocator = top;
+    return JSTATUS_SUCCESS;
+}

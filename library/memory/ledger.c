@@ -1,0 +1,95 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Linear probing without tombstones: an entry that is removed lets those behind it move up (Knuth, volume 3, 6.4,
+ * algorithm R), so a table that many came and went through is as good as new. Addresses are multiplied by the golden ratio
+ * (Fibonacci hashing): they are multiples of powers of two, and the high bits of the product are not. */
+
+#include "memory/ledger.h"
+
+#include <string.h>
+
+#define LEDGER_FIRST_PLACES 64
+
+static size_t ledger_place(const ji_ledger_t *ledger, uintptr_t address) {
+    return (size_t)(((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & ledger->mask;
+}
+
+static ji_ledger_entry_t *ledger_enter(ji_ledger_t *ledger, ji_ledger_entry_t entry) {
+    size_t place = ledger_place(ledger, entry.address);
+    while (ledger->entries[place].address != 0)
+        place = (place + 1) & ledger->mask;
+    ledger->entries[place] = entry;
+    return &ledger->entries[place];
+}
+
+bool ji_ledger_reserve(ji_ledger_t *ledger) {
+    size_t places = ledger->entries != NULL ? ledger->mask + 1 : 0;
+    if (JI_LIKELY(ledger->count + 1 <= places - places / 4))
+        return true;
+    size_t wanted = places != 0 ? 2 * places : LEDGER_FIRST_PLACES, bytes;
+    ji_ledger_t grown = {NULL, wanted - 1, ledger->count};
+    if (!ji_size_mul(wanted, sizeof *grown.entries, &bytes) || (grown.entries = ji_metadata_zalloc(bytes)) == NULL)
+        return false;
+    for (size_t i = 0; i < places; ++i)
+        if (ledger->entries[i].address != 0)
+            ledger_enter(&grown, ledger->entries[i]);
+    ji_metadata_free(ledger->entries);
+    *ledger = grown;
+    return true;
+}
+
+ji_ledger_entry_t *ji_ledger_insert(ji_ledger_t *ledger, const void *address, size_t size_bytes, jtag_t tag) {
+    ++ledger->count;
+    return ledger_enter(ledger, (ji_ledger_entry_t){(uintptr_t)address, size_bytes, tag, 0});
+}
+
+ji_ledger_entry_t *ji_ledger_find(const ji_ledger_t *ledger, const void *address) {
+    if (ledger->entries == NULL || address == NULL)
+        return NULL;
+    for (size_t place = ledger_place(ledger, (uintptr_t)address);; place = (place + 1) & ledger->mask) {
+        ji_ledger_entry_t *entry = &ledger->entries[place];
+        if (entry->address == (uintptr_t)address)
+            return entry;
+        if (entry->address == 0)
+            return NULL;
+    }
+}
+
+ji_ledger_entry_t *ji_ledger_find_containing(const ji_ledger_t *ledger, const void *address) {
+    for (ji_ledger_entry_t *entry = NULL; (entry = ji_ledger_next(ledger, entry)) != NULL;)
+        if ((uintptr_t)address - entry->address < entry->size_bytes)
+            return entry;
+    return NULL;
+}
+
+void ji_ledger_remove(ji_ledger_t *ledger, ji_ledger_entry_t *entry) {
+    size_t hole = (size_t)(entry - ledger->entries);
+    --ledger->count;
+    for (size_t place = hole;;) {
+        place = (place + 1) & ledger->mask;
+        if (ledger->entries[place].address == 0)
+            break;
+        size_t home = ledger_place(ledger, ledger->entries[place].address);
+        /* It may move up unless its home lies behind the hole, on the way from there to where it is. */
+        if (((place - home) & ledger->mask) >= ((place - hole) & ledger->mask)) {
+            ledger->entries[hole] = ledger->entries[place];
+            hole = place;
+        }
+    }
+    ledger->entries[hole].address = 0;
+}
+
+ji_ledger_entry_t *ji_ledger_next(const ji_ledger_t *ledger, const ji_ledger_entry_t *entry) {
+    if (ledger->entries == NULL)
+        return NULL;
+    for (size_t i = entry != NULL ? (size_t)(entry - ledger->entries) + 1 : 0; i <= ledger->mask; ++i)
+        if (ledger->entries[i].address != 0)
+            return &ledger->entries[i];
+    return NULL;
+}
+
+void ji_ledger_fini(ji_ledger_t *ledger) {
+    ji_metadata_free(ledger->entries);
+    memset(ledger, 0, sizeof *ledger);
+}

@@ -1,0 +1,181 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_MEMORY_MEMORY_H
+#define JALLOC_MEMORY_MEMORY_H
+
+/* The allocator's content, and how a kind of allocator is made and found.
+ *
+ * A kind is one constant, ji_kind_NAME, in one file: its name, the keys that a composition may give, the defaults of its
+ * options, and the function that makes one. Its public create function is a line, ji_kind_make(): what every kind would
+ * have to do again (checking pointers and options, an older caller's shorter options, recording) is done there. */
+
+#include "core/core.h"
+#include "core/lock.h"
+#include "core/tag.h"
+#include "device/device.h"
+#include "jalloc/allocator.h"
+#include "memory/ledger.h"
+
+typedef struct ji_kind ji_kind_t;
+
+/* What was counted; plain numbers, under the lock of whoever has them. */
+typedef struct ji_books {
+    uint64_t allocation_count, live_count, failure_count;
+    size_t in_use_bytes, peak_in_use_bytes, largest_request_bytes;
+} ji_books_t;
+
+static inline void ji_books_allocate(ji_books_t *books, size_t size_bytes) {
+    ++books->allocation_count;
+    ++books->live_count;
+    books->in_use_bytes += size_bytes;
+    if (books->in_use_bytes > books->peak_in_use_bytes)
+        books->peak_in_use_bytes = books->in_use_bytes;
+    if (size_bytes > books->largest_request_bytes)
+        books->largest_request_bytes = size_bytes;
+}
+static inline void ji_books_deallocate(ji_books_t *books, size_t size_bytes) {
+    --books->live_count;
+    books->in_use_bytes -= size_bytes;
+}
+static inline void ji_books_clear(ji_books_t *books) {
+    books->peak_in_use_bytes = books->in_use_bytes;
+    books->largest_request_bytes = 0;
+}
+static inline void ji_books_report(const ji_books_t *books, jallocator_stats_t *stats) {
+    stats->allocation_count = books->allocation_count;
+    stats->live_count = books->live_count;
+    stats->failure_count = books->failure_count;
+    stats->in_use_bytes = books->in_use_bytes;
+    stats->peak_in_use_bytes = books->peak_in_use_bytes;
+    stats->largest_request_bytes = books->largest_request_bytes;
+}
+
+/* How the object calls the functions and keeps the books; chosen once, when it is made. */
+typedef struct ji_entry {
+    jstatus_t (*allocate)(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
+                          void **pointer);
+    jstatus_t (*deallocate)(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream);
+} ji_entry_t;
+
+struct jallocator {
+    /* Read by every call, written once. */
+    ji_entry_t entry;
+    jallocator_ops_t ops; /* no slot is NULL but `find` and `visit` */
+    void *context;        /* passed to each */
+    size_t granule_bytes; /* alignment where none is asked for */
+    jdevice_t *device;
+    jallocator_t *below; /* retained; NULL: none */
+    jallocator_threads_t threads;
+    bool counts_itself;    /* its get_stats fills in everything; calls go straight through */
+    bool owns_below;       /* destroyed with it */
+    const ji_kind_t *kind; /* NULL: a caller's functions */
+    char name[JALLOCATOR_MAX_NAME + 1];
+    jallocator_t *next, *previous; /* all allocators, the newest first; under ji_allocator_list_lock */
+
+    char apart[64]; /* what is written does not share a cache line with what every call reads */
+    /* Threads "lock": around every function. "Safe": around books and ledger alone. "None": not used. */
+    ji_lock_t lock;
+    ji_books_t books;
+    ji_ledger_t ledger; /* where ops.find is NULL */
+    atomic_size_t retain_count;
+};
+
+/* How an internal allocator is made; what jallocator_options_t says, and more. */
+typedef struct ji_traits {
+    const char *name;
+    jdevice_t *device;   /* NULL: that of below, else the host */
+    jallocator_t *below; /* NULL: none */
+    jallocator_threads_t threads; /* not default */
+    bool counts_itself;
+    const ji_kind_t *kind;
+} ji_traits_t;
+
+/* Makes the object. The table is one of the library's own: complete. On failure the context is still the caller's. */
+jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits, jallocator_t **out);
+
+/* The nearest allocator of a kind, from `allocator` downwards; NULL where there is none. */
+jallocator_t *ji_allocator_of_kind(jallocator_t *allocator, const ji_kind_t *kind);
+/* The same for a public function that needs one: invalid pointer, or invalid value with a message. */
+jstatus_t ji_allocator_require_kind(jallocator_t *allocator, const ji_kind_t *kind, const char *caller,
+                                    jallocator_t **found);
+
+/* Where JALLOC_RECORD asks for it, puts a recording adaptor that owns `allocator` on top of it; else passes it on. On
+ * failure the allocator is destroyed. */
+jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out);
+
+/* Removes the object from the process and frees it; ops.destroy was or is done by the caller. For an allocator that ends
+ * by itself. */
+void ji_allocator_dispose(jallocator_t *allocator);
+
+/* All allocators of the process, newest first: hold the lock while walking. */
+extern ji_lock_t ji_allocator_list_lock;
+jallocator_t *ji_allocator_list_acquire(void); /* takes the lock, returns the first */
+void ji_allocator_list_release(void);
+
+/* The functions of an adaptor that passes everything on: its context begins with a pointer to the allocator below. An
+ * adaptor takes this table and puts its own functions in. `find`, `visit`, usable size, check and trim answer for what is
+ * below; statistics of free and reserved memory are those of below; counting is the object's. */
+typedef struct ji_adaptor {
+    jallocator_t *below;
+} ji_adaptor_t;
+extern const jallocator_ops_t ji_adaptor_ops; /* destroy: ji_metadata_free(context) */
+
+/* ---- Kinds ---------------------------------------------------------------------------------------------------------- */
+
+/* What a create function gets: everything is checked. */
+typedef struct ji_request {
+    jdevice_t *device;       /* of a provider; for others the device of below */
+    jallocator_t *below;     /* not NULL but for a provider */
+    const void *options;     /* the kind's, complete */
+    const char *name;        /* the options', or the kind's */
+} ji_request_t;
+
+/* How the text of a key becomes a member of the options. */
+typedef enum ji_key_type {
+    JI_KEY_SIZE,   /* size_t, with units */
+    JI_KEY_COUNT,  /* size_t */
+    JI_KEY_UINT64, /* uint64_t */
+    JI_KEY_INT,    /* int, may be negative */
+    JI_KEY_BYTE,   /* unsigned char, 0..255 */
+    JI_KEY_BOOL,   /* bool: "true", "false", "1", "0", or the key alone */
+    JI_KEY_CHOICE, /* an enum: the place of the word in the key's syntax "a|b|c", plus `first` */
+    JI_KEY_TEXT    /* const char *, valid during create */
+} ji_key_type_t;
+
+/* Where a key of jallocator_kind_t.keys goes. In the same order; ended by nothing of its own. */
+typedef struct ji_key_place {
+    ji_key_type_t type;
+    size_t offset; /* in the options */
+    int first;     /* of a choice: the enumerator of the first word */
+} ji_key_place_t;
+
+struct ji_kind {
+    jallocator_kind_t public; /* name, role, summary, keys */
+    const ji_key_place_t *places;
+    size_t options_bytes;  /* 0: the kind has none but its name */
+    const void *defaults;  /* options_bytes of them */
+    jstatus_t (*create)(const ji_request_t *request, jallocator_t **out);
+};
+
+/* Makes one of a kind from a public create function. Options begin with struct_size and name (the layout of
+ * ji_common_options_t); NULL: the defaults. device matters to providers alone; NULL: the host. */
+jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *below, const void *options,
+                       jallocator_t **out);
+
+/* How the options of every kind begin. */
+typedef struct ji_common_options {
+    size_t struct_size;
+    const char *name;
+} ji_common_options_t;
+
+/* Keys that every policy has. Use in a kind's table of keys and of places. */
+#define JI_THREADS_KEY                                                                                                 \
+    { "threads", "none|lock", "lock", "from which threads it may be called" }
+
+extern const ji_kind_t ji_kind_malloc, ji_kind_mmap, ji_kind_numa, ji_kind_huge, ji_kind_device, ji_kind_null;
+extern const ji_kind_t ji_kind_stack, ji_kind_slots, ji_kind_pool, ji_kind_bfc, ji_kind_lru, ji_kind_small,
+    ji_kind_general;
+extern const ji_kind_t ji_kind_track, ji_kind_exact, ji_kind_record, ji_kind_guard, ji_kind_fill, ji_kind_limit,
+    ji_kind_retry, ji_kind_align, ji_kind_lock, ji_kind_visit, ji_kind_statistics, ji_kind_failure, ji_kind_quota;
+
+#endif
