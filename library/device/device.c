@@ -132,7 +132,7 @@ jstatus_t jstream_destroy(jstream_t *stream) {
     if (stream == NULL)
         return JSTATUS_SUCCESS;
     ji_stream_hook_t hook = atomic_load_explicit(&ji_stream_destroy_hook, memory_order_acquire);
-    if (hook != NULL && stream->device->ops->stream_synchronize(stream->device, stream) == JSTATUS_SUCCESS)
+    if (hook != NULL && jstream_synchronize(stream->device, stream) == JSTATUS_SUCCESS)
         hook(stream); /* before its address can become another stream's */
     return stream->device->ops->stream_destroy(stream);
 }
