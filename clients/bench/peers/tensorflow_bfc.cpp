@@ -22,6 +22,9 @@
  *     region  | chunk 0, used      | chunk 3, free            | chunk 1, used | chunk 2, free |
  *     words     0  -  -  -  -  -     3  -  -  -  -  -  -  -     1  -  -  -      2  -  -  -
  *
+ * To its advantage, two things differ: newer versions begin with 2 MiB, and after a first refusal ask for less never
+ * again.
+ *
  * One mutex is held during each call, and the counters that TensorFlow keeps by default are kept. Left out is what is
  * off unless asked for: garbage collection of regions, time stamps of late frees, growth in place. */
 
