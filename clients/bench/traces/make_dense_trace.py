@@ -8,7 +8,7 @@ The covariance is that of Rasmussen and Williams, Gaussian Processes for Machine
 a season that changes, irregularities of medium length, and noise. For each of several origins the months until then are
 the data: their eleven parameters are improved by a few steps of L-BFGS-B on the log marginal likelihood and its gradient
 (equations 2.30 and 5.9: a Cholesky factorization, solutions, an inverse, a matrix of derivatives for each parameter),
-and the two years that follow are predicted with their variance. So matrices of eight orders come and go, beside vectors
+and the two years that follow are predicted with their variance. So matrices of seven orders come and go, beside vectors
 and the work arrays of LAPACK.
 
 To be run by record.sh, under libjalloc_record.so."""
@@ -80,14 +80,14 @@ def predict(theta, x, values, ahead):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("series", help="a file of year, month, value")
-    parser.add_argument("--steps", type=int, default=3, help="steps of L-BFGS-B at each origin")
+    parser.add_argument("--steps", type=int, default=2, help="steps of L-BFGS-B at each origin")
     arguments = parser.parse_args()
-    months, values = read_series(arguments.series)
 
     mark(BUILD)
+    months, values = read_series(arguments.series)
     theta = numpy.log(numpy.array(START))
     mark(STEPS)
-    for origin in range(len(months) - 8 * AHEAD, len(months), AHEAD):
+    for origin in range(len(months) - 7 * AHEAD, len(months), AHEAD):
         level = values[:origin].mean()
         x, y, ahead = months[:origin], values[:origin] - level, months[origin:origin + AHEAD]
         result = minimize(negative_log_likelihood, theta, (x, y), "L-BFGS-B", True, options={"maxiter": arguments.steps})

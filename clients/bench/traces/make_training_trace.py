@@ -20,7 +20,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import numpy
 import tensorflow as tf
 
-from marks import BUILD, STEPS, END, mark
+from marks import BUILD, END, STEPS, mark
 
 WINDOW = 132  # months: a cycle of eleven years
 WIDTH, HEADS, HIDDEN, DROPOUT = 64, 4, 128, 0.1
@@ -41,13 +41,15 @@ class Forecaster(tf.Module):
         self.random = tf.random.Generator.from_seed(seed)
         self.embed = self.weight(5, 1, WIDTH)
         self.place = self.weight(WINDOW, WIDTH)
-        self.layers = [{
-            "query": self.weight(WIDTH, WIDTH), "key": self.weight(WIDTH, WIDTH), "value": self.weight(WIDTH, WIDTH),
-            "mix": self.weight(WIDTH, WIDTH), "up": self.weight(WIDTH, HIDDEN), "down": self.weight(HIDDEN, WIDTH),
-            "scale": [tf.Variable(tf.ones([WIDTH])) for _ in range(2)],
-            "shift": [tf.Variable(tf.zeros([WIDTH])) for _ in range(2)],
-        } for _ in range(layers)]
+        self.layers = [self.layer() for _ in range(layers)]
         self.out = self.weight(WIDTH, 1)
+
+    def layer(self):
+        layer = {name: self.weight(WIDTH, WIDTH) for name in ("query", "key", "value", "mix")}
+        layer.update(up=self.weight(WIDTH, HIDDEN), down=self.weight(HIDDEN, WIDTH))
+        layer.update(scale=[tf.Variable(tf.ones([WIDTH])) for _ in range(2)])
+        layer.update(shift=[tf.Variable(tf.zeros([WIDTH])) for _ in range(2)])
+        return layer
 
     def weight(self, *shape):
         return tf.Variable(self.random.normal(shape) / tf.sqrt(float(shape[-2])))
@@ -120,8 +122,8 @@ def main():
         return loss
 
     def step():
-        length = int(random.integers(WINDOW // 4, WINDOW)) if arguments.lengths else WINDOW
-        starts = random.integers(0, len(series) - length, arguments.batch)
+        length = int(random.integers(WINDOW // 4, WINDOW + 1)) if arguments.lengths else WINDOW
+        starts = random.integers(len(series) - length, size=arguments.batch)
         windows = numpy.stack([series[start:start + length] for start in starts])
         return float(train(tf.constant(windows), tf.constant(series[starts + length])))
 

@@ -1,6 +1,8 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
-"""Marks in a recorded heap: a block of a size that nobody else asks for, allocated and freed at once."""
+"""Marks in a recorded heap: a block of a size that nobody else asks for, allocated and freed at once.
+
+After BUILD the program makes what it works on, after STEPS it does what the trace shows, until END."""
 
 import ctypes
 
