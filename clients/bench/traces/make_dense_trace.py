@@ -4,12 +4,12 @@
 """The dense computation behind dense_gaussian_process.csv: Gaussian-process regression of the Mauna Loa CO2 record, in
 NumPy and SciPy.
 
-The covariance is that of Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), section 5.4.3: a trend,
-a season that changes, irregularities of medium length, and noise. For each of several origins the months until then are
-the data: their eleven parameters are improved by a few steps of L-BFGS-B on the log marginal likelihood and its gradient
-(equations 2.30 and 5.9: a Cholesky factorization, solutions, an inverse, a matrix of derivatives for each parameter),
-and the two years that follow are predicted with their variance. So matrices of seven orders come and go, beside vectors
-and the work arrays of LAPACK.
+The covariance is that of Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), section 5.4.3: a
+trend, a season that changes, irregularities of medium length, and noise. For each of several origins the months until
+then are the data: eleven parameters are improved by a few steps of L-BFGS-B on the log marginal likelihood and its
+gradient (equations 2.30 and 5.9: a Cholesky factorization, solutions, an inverse, a matrix of derivatives for each
+parameter), and the two years that follow are predicted with their variance. So matrices of seven orders come and go,
+beside vectors and the work arrays of LAPACK.
 
 To be run by record.sh, under libjalloc_record.so."""
 
@@ -90,12 +90,13 @@ def main():
     for origin in range(len(months) - 7 * AHEAD, len(months), AHEAD):
         level = values[:origin].mean()
         x, y, ahead = months[:origin], values[:origin] - level, months[origin:origin + AHEAD]
-        result = minimize(negative_log_likelihood, theta, (x, y), "L-BFGS-B", True, options={"maxiter": arguments.steps})
+        result = minimize(negative_log_likelihood, theta, (x, y), "L-BFGS-B", True,
+                          options={"maxiter": arguments.steps})
         theta = result.x
         mean, variance = predict(theta, x, y, ahead)
         error = numpy.sqrt(numpy.mean((mean + level - values[origin:origin + AHEAD])**2))
-        print(f"{origin} months: {result.nfev} evaluations, log likelihood {-result.fun:.2f}, error of the next {AHEAD} "
-              f"{error:.2f} ppm, expected {numpy.sqrt(variance.mean()):.2f}")
+        print(f"{origin} months: {result.nfev} evaluations, log likelihood {-result.fun:.2f}, error of the next "
+              f"{AHEAD} {error:.2f} ppm, expected {numpy.sqrt(variance.mean()):.2f}")
     mark(END)
     print(f"NumPy {numpy.__version__}, SciPy {scipy.__version__}")
 

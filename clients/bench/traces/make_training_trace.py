@@ -6,8 +6,8 @@
 A window of months is embedded by a convolution, goes through encoder layers (attention with four heads, then a network
 of two layers, each with dropout and a residual), and gives the next month. Adam, mean squared error, windows drawn at
 random, written as one tf.function: TensorFlow runs a graph whose tensors come and go as its executor decides, on two
-threads. Each tensor on the CPU is an allocation of its own, aligned to 64 bytes. With --lengths the windows of each step
-have another length, as sentences have.
+threads. Each tensor on the CPU is an allocation of its own, aligned to 64 bytes. With --lengths the windows of each
+step have another length, as sentences have.
 
 To be run by record.sh, under libjalloc_record.so."""
 
