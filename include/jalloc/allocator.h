@@ -221,8 +221,9 @@ typedef enum jallocator_dump_format_t {
 JALLOC_API jstatus_t jallocator_dump(jallocator_t *allocator, jallocator_dump_format_t format,
                                      jallocator_writer_t writer, void *context);
 
-/** Writes what is live in every allocator of the process that stands on top of a stack, with tags and, where a tracking
- * allocator kept them, call stacks. With JALLOC_LEAK_REPORT=1 this is also done at exit, to the log.
+/** Writes what is live in every allocator of the process that stands on top of a stack, with tags and, with
+ * JALLOC_LEAK_REPORT=stacks, call stacks. With JALLOC_LEAK_REPORT=1 this is also done at exit, to the log. The writer must
+ * not call jalloc.
  * @return success (nothing is live); leaked; invalid pointer. */
 JALLOC_API jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context);
 
@@ -267,6 +268,9 @@ JALLOC_API const jallocator_kind_t *jallocator_kind_get(size_t index);
  * @return success; invalid pointer; invalid configuration (the message quotes the part that is not understood); invalid
  *         value (a key's value is out of range); what making a stage returns. */
 JALLOC_API jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator);
+
+/** Makes a stack over an allocator that stays the caller's; no stage may be a provider. @return as jallocator_compose. */
+JALLOC_API jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition, jallocator_t **allocator);
 
 /** @} */
 

@@ -29,7 +29,8 @@ extern "C" {
       "what handles and the process's allocators are made of, such as \"bfc(limit=2GiB)+guard\"; empty: the device's " \
       "own memory for handles, \"general\" for the process")                                                           \
     X(JALLOC_RECORD, "", "FILE", "trace file that every allocator made from then on is recorded in; empty: none")      \
-    X(JALLOC_LEAK_REPORT, "0", "0|1", "report at exit, to the log, what was allocated and never given back")           \
+    X(JALLOC_LEAK_REPORT, "0", "0|1|stacks",                                                                           \
+      "report at exit, to the log, what was allocated and never given back; stacks (in debug builds 1, too): by whom") \
     X(JALLOC_RESULT_POLICY, "fast", "fast|same_bits",                                                                  \
       "same_bits: results do not depend on how much workspace there was")                                              \
     X(JALLOC_LAYER, "0", "0..7", "call logging, a sum: 1 trace, 2 bench, 4 profile")                                   \

@@ -1,24 +1,32 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Waiting for a lock, and all locks across a fork.
+/* Setting locks upright, waiting, and all locks across a fork.
  *
  * A fork copies one thread. A lock that another thread held would stay held in the child for ever, and what it protects
  * would be half changed. So the forking thread first takes every lock there is. It only tries: where one is held it lets
  * all go and begins again, so it can stand in no circle of waiting threads, whatever order they take locks in. */
 
+#define _GNU_SOURCE /* syscall */
+
 #include "core/lock.h"
 
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-#define LOCK_SPINS 100  /* about a microsecond */
+#define LOCK_SPINS 100 /* about a microsecond */
 #define LOCK_YIELDS 20
 #define LOCK_SLEEP_NS 50000
 
+_Thread_local char ji_lock_thread __attribute__((tls_model("initial-exec")));
+
 static pthread_mutex_t lock_list_mutex = PTHREAD_MUTEX_INITIALIZER;
 static ji_lock_t *lock_list; /* under the mutex */
+static bool lock_may_lean;
 
 static inline void lock_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -26,10 +34,57 @@ static inline void lock_pause(void) {
 #endif
 }
 
-void ji_lock_wait_(ji_lock_t *lock) {
+/* Makes every thread of the process pass a full barrier. */
+static bool lock_barrier_everywhere(void) {
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0 ||
+           /* A child of a fork may have to register again. */
+           (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+            syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0);
+}
+
+static bool lock_try_held(ji_lock_t *lock) {
+    return !atomic_load_explicit(&lock->held, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&lock->held, true, memory_order_acquire);
+}
+
+/* Holding `held`: makes sure that the lock is upright and nobody is inside by leaning. False: the first thread is still
+ * inside. It cannot come in again. */
+static bool lock_stand_up(ji_lock_t *lock) {
+    if (atomic_load_explicit(&lock->leans_to, memory_order_relaxed) != JI_LOCK_UPRIGHT) {
+        atomic_store_explicit(&lock->leans_to, JI_LOCK_UPRIGHT, memory_order_seq_cst);
+        /* It worked when the lock was allowed to lean; it has no other way to fail. */
+        (void)lock_barrier_everywhere();
+    }
+    return !atomic_load_explicit(&lock->inside, memory_order_acquire);
+}
+
+/* A lock that nobody took yet may lean to whoever comes first. */
+static bool lock_lean_to_self(ji_lock_t *lock) {
+    uintptr_t nobody = 0;
+    if (atomic_load_explicit(&lock->leans_to, memory_order_relaxed) != JI_LOCK_NEW ||
+        !atomic_compare_exchange_strong(&lock->first, &nobody, (uintptr_t)&ji_lock_thread))
+        return false;
+    uintptr_t leans_to = JI_LOCK_NEW; /* or somebody sets it upright meanwhile */
+    return atomic_compare_exchange_strong(&lock->leans_to, &leans_to, (uintptr_t)&ji_lock_thread) &&
+           ji_lock_lean_(lock);
+}
+
+bool ji_lock_try(ji_lock_t *lock) {
+    if (atomic_load_explicit(&lock->leans_to, memory_order_relaxed) != JI_LOCK_UPRIGHT &&
+        (ji_lock_lean_(lock) || lock_lean_to_self(lock)))
+        return true;
+    if (!lock_try_held(lock))
+        return false;
+    if (lock_stand_up(lock))
+        return true;
+    atomic_store_explicit(&lock->held, false, memory_order_release);
+    return false;
+}
+
+void ji_lock_acquire_slowly_(ji_lock_t *lock) {
     for (unsigned round = 0;; ++round) {
         for (unsigned i = 0; i < LOCK_SPINS; ++i) {
-            if (!atomic_load_explicit(&lock->held, memory_order_relaxed) && ji_lock_try(lock))
+            if (ji_lock_try(lock))
                 return;
             lock_pause();
         }
@@ -61,11 +116,18 @@ static void lock_after_fork(void) {
         ji_lock_release(lock);
     pthread_mutex_unlock(&lock_list_mutex);
 }
-static void lock_watch_forks(void) { (void)pthread_atfork(lock_before_fork, lock_after_fork, lock_after_fork); }
+
+static void lock_start(void) {
+    (void)pthread_atfork(lock_before_fork, lock_after_fork, lock_after_fork);
+    lock_may_lean = lock_barrier_everywhere();
+}
 
 void ji_lock_init(ji_lock_t *lock) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, lock_watch_forks);
+    pthread_once(&once, lock_start);
+    atomic_init(&lock->leans_to, lock_may_lean ? JI_LOCK_NEW : JI_LOCK_UPRIGHT);
+    atomic_init(&lock->first, 0);
+    atomic_init(&lock->inside, false);
     atomic_init(&lock->held, false);
     lock->previous = NULL;
     pthread_mutex_lock(&lock_list_mutex);

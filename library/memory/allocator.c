@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "memory/memory.h"
+#include "memory/stacks.h"
 
 #define ALLOCATOR_MAX_ALIGNMENT ((size_t)1 << 30)
 
@@ -28,6 +29,7 @@
 
 ji_lock_t ji_allocator_list_lock;
 static jallocator_t *allocator_list;
+static bool allocator_keeps_stacks;
 
 /* A stream is about to be destroyed, all its work done. */
 static void allocator_forget_stream(jstream_t *stream) {
@@ -45,6 +47,7 @@ static void allocator_forget_stream(jstream_t *stream) {
 static void allocator_list_start(void) {
     ji_lock_init(&ji_allocator_list_lock);
     atomic_store_explicit(&ji_stream_destroy_hook, allocator_forget_stream, memory_order_release);
+    allocator_keeps_stacks = ji_leak_report_start();
 }
 
 jallocator_t *ji_allocator_list_acquire(void) {
@@ -58,6 +61,8 @@ void ji_allocator_list_release(void) { ji_lock_release(&ji_allocator_list_lock);
 
 static void allocator_list_add(jallocator_t *allocator) {
     allocator->next = ji_allocator_list_acquire();
+    if (allocator_keeps_stacks && (allocator->stacks = ji_metadata_alloc(sizeof *allocator->stacks)) != NULL)
+        ji_stacks_init(allocator->stacks);
     if (allocator->next != NULL)
         allocator->next->previous = allocator;
     allocator_list = allocator;
@@ -145,6 +150,8 @@ static inline jstatus_t allocator_take(jallocator_t *allocator, size_t size_byte
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS || memory == NULL || ((uintptr_t)memory & (alignment - 1)) != 0))
         return allocator_judge(allocator, status, memory, size_bytes, alignment, stream,
                                ji_message_count() != messages);
+    if (JI_UNLIKELY(allocator->stacks != NULL))
+        ji_stacks_put(allocator->stacks, memory);
     *pointer = memory;
     return JSTATUS_SUCCESS;
 }
@@ -387,6 +394,9 @@ void ji_allocator_dispose(jallocator_t *allocator) {
     allocator_list_remove(allocator);
     ji_lock_fini(&allocator->lock);
     ji_ledger_fini(&allocator->ledger);
+    if (allocator->stacks != NULL)
+        ji_stacks_fini(allocator->stacks);
+    ji_metadata_free(allocator->stacks);
     ji_metadata_free(allocator);
     if (below != NULL) {
         (void)jallocator_release(below);

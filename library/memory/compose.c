@@ -117,8 +117,9 @@ static jstatus_t compose_read_argument(const char *text, const ji_kind_t *kind, 
                    kind->public.name);
 }
 
-/* Makes one stage from "kind" and "key=value,...", which are cut up. */
-static jstatus_t compose_stage(const char *text, char *stage, jdevice_t *device, jallocator_t **top) {
+/* Makes one stage from "kind" and "key=value,...", which are cut up, on *top; owns what is below but not `base`. */
+static jstatus_t compose_stage(const char *text, char *stage, jdevice_t *device, const jallocator_t *base,
+                               jallocator_t **top) {
     char *arguments = strchr(stage, '(');
     if (arguments != NULL) {
         *arguments++ = '\0';
@@ -162,8 +163,8 @@ static jstatus_t compose_stage(const char *text, char *stage, jdevice_t *device,
     status = ji_kind_make(kind, device, *top, options, &made);
     if (status != JSTATUS_SUCCESS)
         return status;
-    for (jallocator_t *level = made; level->below != NULL; level = level->below) /* a stage may be several objects */
-        level->owns_below = true;
+    for (jallocator_t *level = made; level->below != NULL && level->below != base; level = level->below)
+        level->owns_below = true; /* a stage may be several objects */
     *top = made;
     return JSTATUS_SUCCESS;
 }
@@ -178,27 +179,35 @@ static char *compose_find_plus(char *text) {
     return NULL;
 }
 
-jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator) {
-    JREQUIRE(composition != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
+static jstatus_t compose(jdevice_t *device, jallocator_t *base, const char *composition, jallocator_t **allocator) {
     if (strnlen(composition, COMPOSE_MAX_TEXT + 1) > COMPOSE_MAX_TEXT)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%.40s...\" has more than %d characters",
                        composition, COMPOSE_MAX_TEXT);
-    if (device == NULL)
-        device = jdevice_host();
     char copy[COMPOSE_MAX_TEXT + 1];
     strcpy(copy, composition);
-    jallocator_t *top = NULL;
+    jallocator_t *top = base;
     for (char *stage = copy; stage != NULL;) {
         char *next = compose_find_plus(stage);
         if (next != NULL)
             *next++ = '\0';
-        jstatus_t status = compose_stage(composition, stage, device, &top);
+        jstatus_t status = compose_stage(composition, stage, device, base, &top);
         if (status != JSTATUS_SUCCESS) {
-            (void)jallocator_destroy(top);
+            if (top != base)
+                (void)jallocator_destroy(top);
             return status;
         }
         stage = next;
     }
     *allocator = top;
     return JSTATUS_SUCCESS;
+}
+
+jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator) {
+    JREQUIRE(composition != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
+    return compose(device != NULL ? device : jdevice_host(), NULL, composition, allocator);
+}
+
+jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition, jallocator_t **allocator) {
+    JREQUIRE(below != NULL && composition != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
+    return compose(below->device, below, composition, allocator);
 }

@@ -78,6 +78,7 @@ struct jallocator {
     ji_books_t books;
     ji_ledger_t ledger; /* where ops.find is NULL */
     atomic_size_t retain_count;
+    struct ji_stacks *stacks; /* who allocated what, for the leak report; NULL unless asked for */
 };
 
 /* How an internal allocator is made; what jallocator_options_t says, and more. */
@@ -111,6 +112,9 @@ void ji_allocator_dispose(jallocator_t *allocator);
 extern ji_lock_t ji_allocator_list_lock;
 jallocator_t *ji_allocator_list_acquire(void); /* takes the lock, returns the first */
 void ji_allocator_list_release(void);
+
+/* Reads JALLOC_LEAK_REPORT, once, and has the report written at exit. True where call stacks are to be kept. */
+bool ji_leak_report_start(void);
 
 /* The functions of an adaptor that passes everything on: its context begins with a pointer to the allocator below. An
  * adaptor takes this table and puts its own functions in. `find`, `visit`, usable size, check and trim answer for what is

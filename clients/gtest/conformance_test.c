@@ -1,0 +1,587 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* One conformance suite over every kind of allocator, and over random stacks of three: what any of them must do, whoever
+ * it stands on. A row is a composition; the suite fails when a kind that can be composed has no row. What only one kind
+ * promises is in the kind's own test. */
+
+#include "allocator_model.h"
+#include "jtest.h"
+
+#include "jalloc/config.h"
+#include "jalloc/provider.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MIB ((size_t)1 << 20)
+
+typedef struct subject {
+    const char *composition;
+    size_t largest_bytes;     /* of a request; 0: anything */
+    size_t largest_alignment; /* 0: anything */
+    bool shares_streams_badly; /* no policy in it: memory freed on a stream goes back at once */
+} subject_t;
+
+static const subject_t subjects[] = {
+    {"malloc", 0, 0, true},
+    {"mmap", 0, 0, true},
+    {"huge", 0, 0, true},
+    {"numa", 0, 0, true},
+    {"device", 0, 0, true},
+    {"device(kind=pinned)", 0, 0, true},
+    {"stack", 0, 0, false},
+    {"stack(block=64K)", 0, 0, false},
+    {"slots(slot=64K)", 64 << 10, 4096, false},
+    {"pool", 0, 0, false},
+    {"pool(rounding=none,count=8)", 0, 0, false},
+    {"bfc", 0, 0, false},
+    {"bfc(limit=64M,all_at_once)", 0, 0, false},
+    {"mmap+bfc(region=4K)", 0, 0, false},
+    {"lru", 0, 0, false},
+    {"lru(layouts=3,bytes=64K)", 0, 0, false},
+    {"small", 0, 0, false},
+    {"general", 0, 0, false},
+    {"track", 0, 0, true},
+    {"track(records=16,stacks)", 0, 0, true},
+    {"exact", 0, 0, true},
+    {"record(file=/dev/null)", 0, 0, true},
+    {"guard", 0, 0, true},
+    {"fill", 0, 0, true},
+    {"limit(limit=1G)", 0, 0, true},
+    {"retry", 0, 0, true},
+    {"align(alignment=128)", 0, 0, true},
+    {"lock", 0, 0, true},
+    {"visit", 0, 0, true},
+    {"statistics", 0, 0, true},
+    {"quota(budget=conformance,limit=1G)", 0, 0, true},
+    {"bfc(limit=256M)+guard", 0, 0, false},
+    {"general+track+quota(budget=conformance,limit=1G)", 0, 0, false},
+    {"mmap+bfc+lru", 0, 0, false},
+};
+enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
+
+static void subject_label(const void *parameter, char *name) {
+    snprintf(name, JTEST_MAX_NAME + 1, "%s", ((const subject_t *)parameter)->composition);
+    for (; *name != '\0'; ++name)
+        if (!((*name >= 'a' && *name <= 'z') || (*name >= '0' && *name <= '9')))
+            *name = '_';
+}
+#define CONFORMS(name) JTEST_P_NAMED(Conformance, name, subject_t, subjects, subject_label)
+
+static jallocator_t *make(const subject_t *subject) {
+    jallocator_t *allocator = NULL;
+    JEXPECT_OK(jallocator_compose(NULL, subject->composition, &allocator));
+    return allocator;
+}
+static size_t size_up_to(const subject_t *subject, size_t size) {
+    return subject->largest_bytes != 0 && size > subject->largest_bytes ? subject->largest_bytes : size;
+}
+
+JTEST(Conformance, EveryKindHasARow) {
+    const jallocator_kind_t *kind;
+    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+        size_t row = 0, length = strlen(kind->name);
+        while (row < SUBJECTS && !(strncmp(subjects[row].composition, kind->name, length) == 0 &&
+                                   strchr("(", subjects[row].composition[length]) != NULL))
+            ++row;
+        if (row == SUBJECTS && strcmp(kind->name, "null") != 0)
+            JFAIL("the kind \"%s\" is not tested for conformance", kind->name);
+        JEXPECT_NOT_NULL(kind->summary);
+        for (size_t other = 0; other < i; ++other)
+            JEXPECT_TRUE(strcmp(kind->name, jallocator_kind_get(other)->name) != 0);
+    }
+}
+
+CONFORMS(BeginsEmptyAndEndsEmpty) {
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+    JEXPECT_EQ(stats.allocation_count, 0);
+    JEXPECT_EQ(stats.in_use_bytes, 0);
+    JEXPECT_EQ(stats.fragmentation, 0);
+    JEXPECT_GT(strlen(jallocator_name(allocator)), 0);
+    JEXPECT_EQ(jallocator_device(allocator), jdevice_host());
+    JEXPECT_NE(jallocator_threads(allocator), JALLOCATOR_THREADS_DEFAULT);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+CONFORMS(AlignsFrom1To2MiB) {
+    static const size_t sizes[] = {1, 7, 64, 4096, 40001};
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    const size_t most = param->largest_alignment != 0 ? param->largest_alignment : 2 * MIB;
+    for (size_t alignment = 1; alignment <= most; alignment *= 2)
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+            void *pointers[3];
+            const size_t size = size_up_to(param, sizes[i]);
+            for (size_t k = 0; k < 3; ++k) { /* several, so that the second follows an odd end */
+                JASSERT_OK(jallocator_allocate(allocator, size, alignment, NULL, &pointers[k]));
+                JEXPECT_EQ((uintptr_t)pointers[k] % alignment, 0);
+                JEXPECT_GE(jallocator_usable_size(allocator, pointers[k], size), size);
+                memset(pointers[k], 1, size);
+            }
+            for (size_t k = 0; k < 3; ++k)
+                JEXPECT_OK(jallocator_deallocate(allocator, pointers[k], size, NULL));
+        }
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+static void run_model(jallocator_t *allocator, const subject_t *subject, int64_t steps) {
+    static model_t model; /* large, and tests run one after the other */
+    model_init(&model, allocator);
+    if (subject->largest_bytes != 0)
+        model.largest_bytes = subject->largest_bytes;
+    if (subject->largest_alignment != 0)
+        model.largest_alignment = subject->largest_alignment;
+    for (int64_t i = 0; i < steps && !jtest_has_failure(); ++i) {
+        model_step(&model);
+        if (i % 16 == 0)
+            model_compare(&model);
+    }
+    model_finish(&model);
+}
+
+CONFORMS(AgreesWithTheModel) {
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    run_model(allocator, param, jtest_iterations(1500));
+    JEXPECT_OK(jallocator_trim(allocator, 0));
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+    JEXPECT_EQ(stats.free_bytes, 0); /* everything was given back to below */
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+CONFORMS(ZeroBytesAreNullAndNotCounted) {
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    void *pointer = &allocator;
+    JEXPECT_OK(jallocator_allocate(allocator, 0, 64, NULL, &pointer));
+    JEXPECT_NULL(pointer);
+    JEXPECT_OK(jallocator_deallocate(allocator, NULL, 0, NULL));
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+    JEXPECT_EQ(stats.allocation_count, 0);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+CONFORMS(RefusesSizesNearTheLargest) {
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    static const size_t alignments[] = {1, 64, 4096, 2 * MIB};
+    for (size_t below = 0; below < 3000; below += below < 20 ? 1 : 131)
+        for (size_t i = 0; i < 4; ++i)
+            for (unsigned shift = 0; shift < 3; ++shift) {
+                void *pointer = &allocator;
+                const jstatus_t status =
+                    jallocator_allocate(allocator, (SIZE_MAX >> shift) - below, alignments[i], NULL, &pointer);
+                JEXPECT_TRUE(status == JSTATUS_INVALID_SIZE || status == JSTATUS_MEMORY_ERROR ||
+                             status == JSTATUS_INVALID_VALUE);
+                JEXPECT_NULL(pointer);
+            }
+    run_model(allocator, param, 0); /* fails unless failures were counted; so count again */
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+CONFORMS(RefusesWhatIsNotABlockAndStaysWhole) {
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    enum { SIZE = 1000 };
+    unsigned char *pointer;
+    void *other;
+    static unsigned char foreign[64];
+    JASSERT_OK(jallocator_allocate(allocator, SIZE, 64, NULL, (void **)&pointer));
+    JASSERT_OK(jallocator_allocate(allocator, SIZE, 64, NULL, &other)); /* so that something stays live */
+    memset(pointer, 7, SIZE);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, foreign, 64, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, pointer + 64, SIZE - 64, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, pointer + 1, SIZE, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, SIZE - 1, NULL), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, SIZE + 1, NULL), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, 0, NULL), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_deallocate(NULL, pointer, SIZE, NULL), JSTATUS_INVALID_POINTER);
+    for (int i = 0; i < SIZE; ++i)
+        JASSERT_EQ(pointer[i], 7);
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+    JEXPECT_EQ(stats.live_count, 2);
+    JEXPECT_EQ(stats.in_use_bytes, 2 * SIZE);
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, SIZE, NULL));
+    JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, SIZE, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jallocator_deallocate(allocator, other, SIZE, NULL));
+    JEXPECT_STATUS(jallocator_deallocate(allocator, other, SIZE, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+    JEXPECT_EQ(stats.live_count, 0);
+    JEXPECT_EQ(stats.in_use_bytes, 0);
+    JEXPECT_OK(jallocator_check(allocator));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+CONFORMS(FindsByAnyAddressInside) {
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    static const size_t sizes[] = {1, 100, 5000, 60000};
+    unsigned char *pointers[4];
+    for (size_t i = 0; i < 4; ++i) {
+        const jtag_t before = jtag_set(jtag_intern("finder"));
+        JASSERT_OK(jallocator_allocate(allocator, sizes[i], 0, NULL, (void **)&pointers[i]));
+        jtag_set(before);
+    }
+    for (size_t i = 0; i < 4; ++i)
+        for (size_t at = 0; at < sizes[i]; at += sizes[i] > 3 ? sizes[i] / 3 : 1) {
+            jallocation_t block = JALLOCATION_INIT, anywhere = JALLOCATION_INIT;
+            JEXPECT_OK(jallocator_find(allocator, pointers[i] + at, &block));
+            JEXPECT_EQ(block.pointer, pointers[i]);
+            JEXPECT_EQ(block.size_bytes, sizes[i]);
+            JEXPECT_GE(block.usable_bytes, sizes[i]);
+            JEXPECT_STREQ(jtag_name(block.tag), "finder");
+            JEXPECT_TRUE(block.live);
+            JEXPECT_OK(jallocation_find(pointers[i] + at, &anywhere));
+            JEXPECT_EQ(anywhere.pointer, block.pointer);
+            JEXPECT_EQ(anywhere.allocator, block.allocator);
+            bool owned = at != 0;
+            JEXPECT_OK(jallocator_owns(allocator, pointers[i] + at, &owned));
+            JEXPECT_EQ(owned, at == 0);
+        }
+    for (size_t i = 0; i < 4; ++i) {
+        JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], sizes[i], NULL));
+        jallocation_t block = JALLOCATION_INIT;
+        JEXPECT_STATUS(jallocator_find(allocator, pointers[i], &block), JSTATUS_NOT_FOUND);
+    }
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+CONFORMS(IsBusyWhileLiveAndGoesWhenKeptNoMore) {
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    void *pointer;
+    JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
+    JEXPECT_STATUS(jallocator_destroy(allocator), JSTATUS_BUSY);
+    JEXPECT_SUBSTR(jstatus_last_message(), "100 bytes in 1 allocations");
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
+    JEXPECT_OK(jallocator_retain(allocator));
+    JEXPECT_STATUS(jallocator_destroy(allocator), JSTATUS_BUSY);
+    JEXPECT_OK(jallocator_release(allocator));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+CONFORMS(ClearLowersThePeaks) {
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    void *small, *large;
+    const size_t size = size_up_to(param, 50000);
+    JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, &small));
+    JASSERT_OK(jallocator_allocate(allocator, size, 0, NULL, &large));
+    JEXPECT_OK(jallocator_deallocate(allocator, large, size, NULL));
+    JEXPECT_OK(jallocator_clear_stats(allocator));
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+    JEXPECT_EQ(stats.peak_in_use_bytes, 100);
+    JEXPECT_EQ(stats.largest_request_bytes, 0);
+    JEXPECT_EQ(stats.allocation_count, 2);
+    JEXPECT_OK(jallocator_deallocate(allocator, small, 100, NULL));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+/* Making one, and using it, with the n-th bookkeeping allocation failing: a clear status, and nothing lost. */
+CONFORMS(SurvivesEveryFailureOfBookkeeping) {
+    JFOR_EACH_FAILURE(n) {
+        jallocator_t *allocator = NULL;
+        const jstatus_t status = jallocator_compose(NULL, param->composition, &allocator);
+        if (status != JSTATUS_SUCCESS) {
+            JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
+            JEXPECT_NULL(allocator);
+            continue;
+        }
+        enum { BLOCKS = 12 };
+        void *pointers[BLOCKS];
+        size_t sizes[BLOCKS], live = 0;
+        for (size_t i = 0; i < BLOCKS; ++i) {
+            sizes[i] = size_up_to(param, 100 + 3000 * i * i);
+            const jstatus_t answer = jallocator_allocate(allocator, sizes[i], 0, NULL, &pointers[i]);
+            if (answer != JSTATUS_SUCCESS) {
+                JEXPECT_STATUS(answer, JSTATUS_MEMORY_ERROR);
+                JEXPECT_TRUE(jtest_metadata_failed());
+                JEXPECT_NULL(pointers[i]);
+            } else {
+                memset(pointers[i], (int)i, sizes[i]);
+                ++live;
+            }
+        }
+        jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+        JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+        JEXPECT_EQ(stats.live_count, live);
+        for (size_t i = 0; i < BLOCKS; ++i)
+            if (pointers[i] != NULL) {
+                JEXPECT_EQ(((unsigned char *)pointers[i])[sizes[i] - 1], i);
+                JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], sizes[i], NULL));
+            }
+        JEXPECT_OK(jallocator_check(allocator));
+        JEXPECT_OK(jallocator_trim(allocator, 0));
+        JEXPECT_OK(jallocator_destroy(allocator));
+    }
+}
+
+/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 8 };
+typedef struct worker {
+    jallocator_t *allocator;
+    const subject_t *subject;
+    unsigned number;
+    int64_t rounds;
+    atomic_uint *errors;
+    _Atomic(unsigned char *) *mailbox; /* blocks handed to whoever takes them */
+} worker_t;
+#define MAIL_BYTES 333
+
+static void *work(void *argument) {
+    const worker_t *worker = argument;
+    uint64_t state = worker->number * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    unsigned char *held[16] = {NULL};
+    size_t sizes[16] = {0};
+    for (int64_t i = 0; i < worker->rounds; ++i) {
+        state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        const unsigned slot = (unsigned)(state >> 33) % 16;
+        bool right = true;
+        if (held[slot] != NULL) {
+            for (size_t k = 0; k < sizes[slot]; k += 97)
+                right = right && held[slot][k] == (unsigned char)(worker->number + slot);
+            right = right && jallocator_deallocate(worker->allocator, held[slot], sizes[slot], NULL) == JSTATUS_SUCCESS;
+            held[slot] = NULL;
+        } else {
+            sizes[slot] = size_up_to(worker->subject, 1 + (size_t)(state >> 40) % 9000);
+            void *pointer;
+            right = jallocator_allocate(worker->allocator, sizes[slot], 0, NULL, &pointer) == JSTATUS_SUCCESS;
+            if (right) {
+                memset(pointer, (int)(worker->number + slot), sizes[slot]);
+                held[slot] = pointer;
+            }
+        }
+        if (i % 8 == 0) { /* a block from here is freed over there */
+            void *letter;
+            right = right && jallocator_allocate(worker->allocator, MAIL_BYTES, 0, NULL, &letter) == JSTATUS_SUCCESS;
+            memset(letter, 0x5a, MAIL_BYTES);
+            unsigned char *other = atomic_exchange(worker->mailbox, letter);
+            if (other != NULL)
+                right = right && other[MAIL_BYTES - 1] == 0x5a &&
+                        jallocator_deallocate(worker->allocator, other, MAIL_BYTES, NULL) == JSTATUS_SUCCESS;
+        }
+        if (!right)
+            atomic_fetch_add(worker->errors, 1);
+    }
+    for (unsigned slot = 0; slot < 16; ++slot)
+        if (held[slot] != NULL && jallocator_deallocate(worker->allocator, held[slot], sizes[slot], NULL) != JSTATUS_SUCCESS)
+            atomic_fetch_add(worker->errors, 1);
+    return NULL;
+}
+
+CONFORMS(EightThreadsAtOnce) {
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    atomic_uint errors = 0;
+    _Atomic(unsigned char *) mailbox = NULL;
+    worker_t workers[THREADS];
+    pthread_t threads[THREADS];
+    for (unsigned i = 0; i < THREADS; ++i) {
+        workers[i] = (worker_t){allocator, param, i, jtest_iterations(400), &errors, &mailbox};
+        pthread_create(&threads[i], NULL, work, &workers[i]);
+    }
+    for (unsigned i = 0; i < THREADS; ++i)
+        pthread_join(threads[i], NULL);
+    unsigned char *letter = atomic_load(&mailbox);
+    if (letter != NULL)
+        JEXPECT_OK(jallocator_deallocate(allocator, letter, MAIL_BYTES, NULL));
+    JEXPECT_EQ(atomic_load(&errors), 0);
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+    JEXPECT_EQ(stats.live_count, 0);
+    JEXPECT_EQ(stats.in_use_bytes, 0);
+    JEXPECT_OK(jallocator_check(allocator));
+    JEXPECT_OK(jallocator_trim(allocator, 0));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+/* ---- Forks ---------------------------------------------------------------------------------------------------------- */
+
+static void use_in_child(void *argument) {
+    const worker_t *worker = argument;
+    work(argument);
+    JEXPECT_EQ(atomic_load(worker->errors), 0);
+}
+
+/* Another thread is in the midst of it when the process forks: the child's copy is whole and not locked for ever. */
+CONFORMS(WorksOnInAForkedChild) {
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    atomic_uint errors = 0, child_errors = 0;
+    _Atomic(unsigned char *) mailbox = NULL, child_mailbox = NULL;
+    worker_t busy = {allocator, param, 1, jtest_iterations(2000), &errors, &mailbox};
+    worker_t child = {allocator, param, 2, 100, &child_errors, &child_mailbox};
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, &busy);
+    for (int i = 0; i < 3; ++i)
+        jtest_in_child(20, use_in_child, &child);
+    pthread_join(thread, NULL);
+    unsigned char *letter = atomic_load(&mailbox);
+    if (letter != NULL)
+        JEXPECT_OK(jallocator_deallocate(allocator, letter, MAIL_BYTES, NULL));
+    JEXPECT_EQ(atomic_load(&errors), 0);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+/* ---- Streams -------------------------------------------------------------------------------------------------------- */
+
+/* What is written in a stream: the bytes of one block. */
+typedef struct pen {
+    unsigned char *pointer;
+    size_t size_bytes;
+    unsigned char value;
+} pen_t;
+static void write_block(void *argument) {
+    const pen_t *pen = argument;
+    memset(pen->pointer, pen->value, pen->size_bytes);
+}
+typedef struct reader {
+    const unsigned char *pointer;
+    size_t size_bytes;
+    unsigned char value;
+    atomic_uint *errors;
+} reader_t;
+static void read_block(void *argument) {
+    const reader_t *reader = argument;
+    for (size_t i = 0; i < reader->size_bytes; ++i)
+        if (reader->pointer[i] != reader->value) {
+            atomic_fetch_add(reader->errors, 1);
+            return;
+        }
+}
+
+/* Blocks are written, read again and freed in the order of a stream, many times over, while other streams get and use what
+ * was freed. A block that is handed over too early is seen by the reader, and by a race detector. Returns what was seen. */
+static unsigned use_on_streams(jallocator_t *allocator, const subject_t *subject, int64_t rounds) {
+    enum { STREAMS = 3 };
+    atomic_uint errors = 0;
+    jstream_t *streams[STREAMS];
+    for (int i = 0; i < STREAMS; ++i)
+        JEXPECT_OK(jstream_create(jdevice_host(), &streams[i]));
+    for (int64_t round = 0; round < rounds; ++round) {
+        jstream_t *stream = streams[jtest_random_between(0, STREAMS - 1)];
+        const size_t size = size_up_to(subject, (size_t)jtest_random_between(1, 3) * 20000);
+        void *pointer;
+        JEXPECT_OK(jallocator_allocate(allocator, size, 0, stream, &pointer));
+        if (pointer == NULL)
+            break;
+        const pen_t pen = {pointer, size, (unsigned char)round};
+        const reader_t reader = {pointer, size, (unsigned char)round, &errors};
+        JEXPECT_OK(jstream_launch(jdevice_host(), stream, write_block, &pen, sizeof pen));
+        JEXPECT_OK(jstream_launch(jdevice_host(), stream, read_block, &reader, sizeof reader));
+        JEXPECT_OK(jallocator_deallocate(allocator, pointer, size, stream)); /* the work may not even have begun */
+    }
+    for (int i = 0; i < STREAMS; ++i)
+        JEXPECT_OK(jstream_destroy(streams[i]));
+    return atomic_load(&errors);
+}
+
+CONFORMS(StreamsNeverShareABlock) {
+    if (param->shares_streams_badly)
+        JSKIP("providers ignore streams");
+    jallocator_t *allocator = make(param);
+    JASSERT_NOT_NULL(allocator);
+    JEXPECT_EQ(use_on_streams(allocator, param, jtest_iterations(300)), 0);
+    JEXPECT_OK(jallocator_check(allocator));
+    JEXPECT_OK(jallocator_trim(allocator, 0));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+/* The planted bug: an adaptor that forgets the stream when it gives memory back. The check above must see it. */
+static jstatus_t forgetful_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                    void **pointer) {
+    return jallocator_allocate(context, size_bytes, alignment, stream, pointer);
+}
+static jstatus_t forgetful_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    (void)stream;
+    return jallocator_deallocate(context, pointer, size_bytes, NULL);
+}
+
+#ifndef __SANITIZE_THREAD__ /* which sees it too, and says so */
+JTEST(ConformanceOfTheTest, AForgottenStreamIsSeen) {
+    static const subject_t subject = {"bfc", 0, 0, false};
+    const jallocator_ops_t ops = {
+        .struct_size = sizeof ops, .allocate = forgetful_allocate, .deallocate = forgetful_deallocate};
+    jallocator_t *below = make(&subject), *forgetful;
+    JASSERT_NOT_NULL(below);
+    JASSERT_OK(jallocator_create(&ops, below, NULL, &forgetful));
+    unsigned seen = 0;
+    for (int tries = 0; tries < 50 && seen == 0; ++tries)
+        seen = use_on_streams(forgetful, &subject, 300);
+    JEXPECT_GT(seen, 0);
+    JEXPECT_OK(jallocator_destroy(forgetful));
+    JEXPECT_OK(jallocator_destroy(below));
+}
+#endif
+
+/* ---- Memory that the host cannot read -------------------------------------------------------------------------------- */
+
+/* Policies, and adaptors that do not write, on addresses that fault when they are touched. */
+JTEST(Conformance, PoliciesNeverTouchTheMemory) {
+    static const char *const untouching[] = {"stack",  "slots",  "pool",  "bfc",  "lru",   "small",  "general",
+                                             "track",  "exact",  "record", "limit", "retry", "align",  "lock",
+                                             "visit",  "statistics", "quota"};
+    static const char *const arguments[] = {"", "(slot=64K)", "", "", "", "", "", "", "", "(file=/dev/null)", "(limit=1G)",
+                                            "", "",  "", "", "", "(budget=conformance,limit=1G)"};
+    const size_t bytes = 256 * MIB;
+    void *mapping = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    JASSERT_TRUE(mapping != MAP_FAILED);
+    for (size_t i = 0; i < sizeof untouching / sizeof untouching[0]; ++i) {
+        JSCOPED_TRACE("%s", untouching[i]);
+        jallocator_t *array, *allocator = NULL;
+        JASSERT_OK(jallocator_create_array(jdevice_host(), mapping, bytes, &array));
+        char stage[80];
+        snprintf(stage, sizeof stage, "%s%s", untouching[i], arguments[i]);
+        JASSERT_OK(jallocator_compose_over(array, stage, &allocator));
+        static model_t model;
+        model_init(&model, allocator);
+        model.unreadable = true;
+        if (i == 1)
+            model.largest_alignment = 4096;
+        for (int64_t step = jtest_iterations(1000); step > 0 && !jtest_has_failure(); --step)
+            model_step(&model);
+        model_finish(&model);
+        JEXPECT_OK(jallocator_trim(allocator, 0));
+        JEXPECT_OK(jallocator_destroy(allocator));
+        JEXPECT_OK(jallocator_destroy(array));
+    }
+    munmap(mapping, bytes);
+}
+
+/* ---- Random stacks --------------------------------------------------------------------------------------------------- */
+
+JTEST(Conformance, RandomStacksOfThree) {
+    for (int64_t stacks = jtest_iterations(60); stacks > 0 && !jtest_has_failure(); --stacks) {
+        char composition[200] = "";
+        size_t largest = 0, alignment = 0;
+        for (int level = 0; level < 3; ++level) {
+            const subject_t *subject = &subjects[jtest_random_between(6, SUBJECTS - 4)]; /* no providers, no stacks */
+            snprintf(composition + strlen(composition), sizeof composition - strlen(composition), "%s%s",
+                     level > 0 ? "+" : "", subject->composition);
+            if (subject->largest_bytes != 0)
+                largest = 4096, alignment = 1024; /* what others make of a request must fit too */
+        }
+        if (strstr(composition, "slots") != NULL)
+            continue; /* others above ask for more than a slot */
+        JSCOPED_TRACE("%s", composition);
+        const subject_t stack = {composition, largest, alignment, false};
+        jallocator_t *allocator = make(&stack);
+        JASSERT_NOT_NULL(allocator);
+        run_model(allocator, &stack, jtest_iterations(300));
+        JEXPECT_OK(jallocator_trim(allocator, 0));
+        JEXPECT_OK(jallocator_destroy(allocator));
+    }
+}
