@@ -12,7 +12,9 @@ static const ji_kind_t *const kinds[] = {
     &ji_kind_mmap,
     &ji_kind_device,
     /* Policies. */
+    &ji_kind_lru,
     /* Adaptors. */
+    &ji_kind_quota,
 };
 
 const jallocator_kind_t *jallocator_kind_get(size_t index) {
