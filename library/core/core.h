@@ -22,7 +22,7 @@
 jstatus_t ji_fail(jstatus_t status, const char *format, ...) JALLOC_PRINTF(2, 3) __attribute__((cold));
 
 /* Messages kept by this thread so far: whether a callee left one can be told from it. */
-unsigned ji_message_count(void);
+extern _Thread_local unsigned ji_message_count __attribute__((tls_model("initial-exec")));
 
 /* Refuses an argument before anything is owned. */
 #define JREQUIRE(condition, status_code)                                                                               \

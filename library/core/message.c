@@ -17,7 +17,7 @@
 #define MESSAGE_BYTES 512
 
 static _Thread_local char message_last[MESSAGE_BYTES];
-static _Thread_local unsigned message_count;
+_Thread_local unsigned ji_message_count __attribute__((tls_model("initial-exec")));
 
 jstatus_t ji_fail(jstatus_t status, const char *format, ...) {
     int saved_errno = errno;
@@ -28,11 +28,9 @@ jstatus_t ji_fail(jstatus_t status, const char *format, ...) {
         snprintf(text, sizeof text, "%s", jstatus_text(status));
     va_end(arguments);
     memcpy(message_last, text, strlen(text) + 1);
-    message_count++;
+    ji_message_count++;
     errno = saved_errno;
     return status;
 }
 
 const char *jstatus_last_message(void) { return message_last; }
-
-unsigned ji_message_count(void) { return message_count; }

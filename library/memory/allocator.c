@@ -142,17 +142,18 @@ static jstatus_t allocator_judge(jallocator_t *allocator, jstatus_t status, void
     return jstatus_is_error(status) ? status : JSTATUS_INTERNAL_ERROR; /* must not look as if all went well */
 }
 
+/* *pointer is NULL before, and after a failure. */
 static inline jstatus_t allocator_take(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
                                        void **pointer) {
-    void *memory = NULL;
-    unsigned messages = ji_message_count();
-    jstatus_t status = allocator->ops.allocate(allocator->context, size_bytes, alignment, stream, &memory);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS || memory == NULL || ((uintptr_t)memory & (alignment - 1)) != 0))
-        return allocator_judge(allocator, status, memory, size_bytes, alignment, stream,
-                               ji_message_count() != messages);
+    unsigned messages = ji_message_count;
+    jstatus_t status = allocator->ops.allocate(allocator->context, size_bytes, alignment, stream, pointer);
+    void *memory = *pointer;
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS || memory == NULL || ((uintptr_t)memory & (alignment - 1)) != 0)) {
+        *pointer = NULL;
+        return allocator_judge(allocator, status, memory, size_bytes, alignment, stream, ji_message_count != messages);
+    }
     if (JI_UNLIKELY(allocator->stacks != NULL))
         ji_stacks_put(allocator->stacks, memory);
-    *pointer = memory;
     return JSTATUS_SUCCESS;
 }
 
@@ -211,8 +212,8 @@ static jstatus_t locked_deallocate(jallocator_t *allocator, void *pointer, size_
 
 static jstatus_t safe_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
                                void **pointer) {
-    void *memory = NULL;
-    jstatus_t status = allocator_take(allocator, size_bytes, alignment, stream, &memory);
+    jstatus_t status = allocator_take(allocator, size_bytes, alignment, stream, pointer);
+    void *memory = *pointer;
     ji_lock_acquire(&allocator->lock);
     if (status == JSTATUS_SUCCESS && allocator_has_ledger(allocator) && !ji_ledger_reserve(&allocator->ledger))
         status = ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", allocator->name);
@@ -220,14 +221,15 @@ static jstatus_t safe_allocate(jallocator_t *allocator, size_t size_bytes, size_
         ji_books_allocate(&allocator->books, size_bytes);
         if (allocator_has_ledger(allocator))
             ji_ledger_insert(&allocator->ledger, memory, size_bytes, ji_tag_current);
-        *pointer = memory;
         memory = NULL;
     } else {
         ++allocator->books.failure_count;
     }
     ji_lock_release(&allocator->lock);
-    if (JI_UNLIKELY(memory != NULL))
+    if (JI_UNLIKELY(memory != NULL)) {
+        *pointer = NULL;
         (void)allocator->ops.deallocate(allocator->context, memory, size_bytes, stream);
+    }
     return status;
 }
 

@@ -18,10 +18,13 @@
 
 typedef struct ji_kind ji_kind_t;
 
-/* What was counted; plain numbers, under the lock of whoever has them. */
+/* What was counted; plain numbers, under the lock of whoever has them. No two neighbours change together: a compiler
+ * would store them as one vector, and a narrower load soon after would wait for the store to reach the cache. */
 typedef struct ji_books {
-    uint64_t allocation_count, live_count, failure_count;
-    size_t in_use_bytes, peak_in_use_bytes, largest_request_bytes;
+    uint64_t allocation_count, failure_count;
+    size_t in_use_bytes, peak_in_use_bytes;
+    uint64_t live_count;
+    size_t largest_request_bytes;
 } ji_books_t;
 
 static inline void ji_books_allocate(ji_books_t *books, size_t size_bytes) {
