@@ -13,7 +13,13 @@ static const ji_kind_t *const kinds[] = {
     &ji_kind_device,
     /* Policies. */
     &ji_kind_lru,
+    &ji_kind_bfc,
     /* Adaptors. */
+    &ji_kind_exact,
+    &ji_kind_guard,
+    &ji_kind_fill,
+    &ji_kind_limit,
+    &ji_kind_retry,
     &ji_kind_quota,
 };
 

@@ -1,0 +1,138 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Writes over memory when it comes and before it goes, in stream order, through the device's fill. Bytes 0xff are NaN in
+ * every floating type at once: a sign, an exponent all ones, and a fraction that is not zero. After TensorFlow's
+ * GPUNanResetAllocator.
+ *
+ *     allocate   below gives        fill on the stream     event behind it, if the stream is not inline
+ *     free       take it out        the stream waits for the event     fill     below takes back
+ *
+ * A provider ignores streams and may hand the memory to somebody else, or to the system, at once: where no policy lies
+ * below, which would keep it for its stream, a free waits until the fill is done. */
+
+#include "jalloc/adaptor.h"
+#include "memory/adaptors/live.h"
+
+typedef struct fill_bytes {
+    bool writes;
+    unsigned char byte;
+} fill_bytes_t;
+
+typedef struct fill {
+    ji_live_t live;
+    fill_bytes_t on_allocate, on_deallocate;
+    bool below_keeps_order; /* a policy */
+} fill_t;
+
+static jstatus_t fill_write(const fill_t *fill, const fill_bytes_t *bytes, const ji_live_block_t *block,
+                            jstream_t *stream) {
+    if (!bytes->writes)
+        return JSTATUS_SUCCESS;
+    return jdevice_fill(fill->live.below->device, stream, block->pointer, &bytes->byte, 1, block->size_bytes);
+}
+
+static jstatus_t fill_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+    fill_t *fill = context;
+    ji_live_block_t block = {.size_bytes = size_bytes};
+    jstatus_t status = jallocator_allocate(fill->live.below, size_bytes, alignment, stream, &block.pointer);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (fill->on_allocate.writes)
+        JTRY(ji_live_begin_writing(&fill->live, stream, &block));
+    JTRY(fill_write(fill, &fill->on_allocate, &block, stream));
+    JTRY(ji_live_end_writing(stream, &block));
+    JTRY(ji_live_add(&fill->live, &block));
+    *pointer = block.pointer;
+done:
+    if (status != JSTATUS_SUCCESS)
+        ji_live_abandon(&fill->live, status, stream, &block, block.pointer, size_bytes);
+    return status;
+}
+
+/* The stream goes on when what was written at allocation is there. */
+static jstatus_t fill_order(const ji_live_block_t *block, jstream_t *stream) {
+    bool reached = true;
+    jstatus_t status = block->written != NULL ? jevent_query(block->written, &reached) : JSTATUS_SUCCESS;
+    if (status == JSTATUS_FORKED) /* nobody is left who could write */
+        return JSTATUS_SUCCESS;
+    return status == JSTATUS_SUCCESS && !reached ? jevent_wait(block->written, stream) : status;
+}
+
+static jstatus_t fill_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    fill_t *fill = context;
+    ji_live_block_t block;
+    jstatus_t status = ji_live_take(&fill->live, pointer, size_bytes, &block);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JTRY(fill_order(&block, stream));
+    JTRY(fill_write(fill, &fill->on_deallocate, &block, stream));
+    if (!fill->below_keeps_order)
+        JTRY(jstream_synchronize(fill->live.below->device, stream));
+    JTRY(jallocator_deallocate(fill->live.below, pointer, size_bytes, stream));
+    ji_live_drop(&fill->live, &block);
+done:
+    if (status != JSTATUS_SUCCESS)
+        ji_live_put_back(&fill->live, &block);
+    return status;
+}
+
+/* Whether the first below that is no adaptor is a policy. */
+static bool fill_find_policy(const jallocator_t *below) {
+    while (below != NULL && below->kind != NULL && below->kind->public.role == JALLOCATOR_ADAPTOR)
+        below = below->below;
+    return below != NULL && below->kind != NULL && below->kind->public.role == JALLOCATOR_POLICY;
+}
+
+static bool fill_choose(jfill_value_t value, unsigned char pattern, fill_bytes_t *bytes) {
+    switch (value) {
+    case JFILL_NAN: *bytes = (fill_bytes_t){true, 0xff}; return true;
+    case JFILL_ZERO: *bytes = (fill_bytes_t){true, 0}; return true;
+    case JFILL_PATTERN: *bytes = (fill_bytes_t){true, pattern}; return true;
+    case JFILL_NONE: *bytes = (fill_bytes_t){false, 0}; return true;
+    }
+    return false;
+}
+
+static jstatus_t fill_create(const ji_request_t *request, jallocator_t **out) {
+    static const jallocator_ops_t own = {.allocate = fill_allocate, .deallocate = fill_deallocate};
+    const jfill_options_t *options = request->options;
+    fill_bytes_t on_allocate, on_deallocate;
+    JREQUIRE(fill_choose(options->on_allocate, options->pattern, &on_allocate), JSTATUS_INVALID_VALUE);
+    JREQUIRE(fill_choose(options->on_deallocate, options->pattern, &on_deallocate), JSTATUS_INVALID_VALUE);
+    ji_traits_t traits = {
+        .name = request->name, .below = request->below, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_fill};
+    fill_t *fill = ji_metadata_zalloc(sizeof *fill);
+    if (fill != NULL) {
+        fill->on_allocate = on_allocate;
+        fill->on_deallocate = on_deallocate;
+        fill->below_keeps_order = fill_find_policy(request->below);
+    }
+    return ji_live_make(fill, &own, &traits, out);
+}
+
+#define FILL_CHOICES "nan|zero|pattern|none"
+static const jfill_options_t fill_defaults = JFILL_OPTIONS_INIT;
+static const jallocator_key_t fill_keys[] = {
+    {"allocate", FILL_CHOICES, "nan", "what is written over memory that comes"},
+    {"free", FILL_CHOICES, "nan", "what is written over memory that goes"},
+    {"pattern", "NUMBER", "0", "the byte of \"pattern\", 0 to 255"},
+    {NULL, NULL, NULL, NULL},
+};
+static const ji_key_place_t fill_places[] = {
+    {JI_KEY_CHOICE, offsetof(jfill_options_t, on_allocate), JFILL_NAN},
+    {JI_KEY_CHOICE, offsetof(jfill_options_t, on_deallocate), JFILL_NAN},
+    {JI_KEY_BYTE, offsetof(jfill_options_t, pattern), 0},
+};
+
+const ji_kind_t ji_kind_fill = {
+    .public = {"fill", JALLOCATOR_ADAPTOR, "writes NaN, or another byte, over memory that comes and goes", fill_keys},
+    .places = fill_places,
+    .options_bytes = sizeof(jfill_options_t),
+    .defaults = &fill_defaults,
+    .create = fill_create,
+};
+
+jstatus_t jallocator_create_fill(jallocator_t *below, const jfill_options_t *options, jallocator_t **allocator) {
+    return ji_kind_make(&ji_kind_fill, NULL, below, options, allocator);
+}
