@@ -18,9 +18,9 @@ LAYERS = ["core", "device", "memory", "shm", "handle", "buffer", "blas", "gpu", 
 
 # The layer whose interface a public header is. jalloc.h includes them all and is for users alone.
 PUBLIC = {
-    "core": ["config", "datatype", "export", "log", "metadata", "status", "version"],
+    "core": ["config", "datatype", "export", "log", "metadata", "status", "tag", "version"],
     "device": ["device"],
-    "memory": ["allocator"],
+    "memory": ["adaptor", "allocator", "policy", "process", "provider", "quota"],
     "shm": ["segment"],
     "handle": ["handle", "borrow"],
     "buffer": ["buffer"],
