@@ -1,0 +1,93 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_MEMORY_BFC_H
+#define JALLOC_MEMORY_BFC_H
+
+/* What the two files of the policy share: bfc.c hands out memory, bfc_inspect.c shows and checks what there is. */
+
+#include "jalloc/policy.h"
+#include "memory/allocators/bfc_bins.h"
+#include "memory/frontier.h"
+#include "memory/memory.h"
+
+/* Freed chunks that were not coalesced, because chunks of that request come and go. */
+typedef struct bfc_quick {
+    size_t size_bytes;  /* of the request, in whole granules, for which the place is used; 0: never used */
+    bfc_chunk_t *first; /* last freed, first used */
+} bfc_quick_t;
+
+#define BFC_QUICK_BITS 8
+#define BFC_QUICK_PLACES (1u << BFC_QUICK_BITS)
+
+/* What is free behind the work of one stream. */
+typedef struct bfc_stream {
+    uint32_t index;    /* in the frontier, and of itself in bfc_t.streams; 0: usable by all */
+    uint64_t absorbed; /* chunks whose fence is up to here were moved to index 0 */
+    bfc_bins_t bins;
+    uint64_t quick_used[BFC_QUICK_PLACES / 64]; /* bit i: quick[i] may have chunks */
+    bfc_quick_t quick[BFC_QUICK_PLACES];
+} bfc_stream_t;
+
+/* From addresses to the chunks that begin there and are not in bins: open addressing as in ledger.c, at most half full. */
+typedef struct bfc_place {
+    uintptr_t address; /* 0: empty */
+    bfc_chunk_t *chunk;
+} bfc_place_t;
+
+typedef struct bfc_block bfc_block_t; /* of records */
+
+typedef struct bfc {
+    /* Used by every call. */
+    bfc_stream_t *ready; /* index 0 */
+    bfc_place_t *places;
+    size_t place_mask;
+    unsigned place_shift; /* 64 - the binary logarithm of the number of places */
+    size_t place_count;   /* in use */
+    bfc_chunk_t *spare;   /* records that are no chunk now */
+    size_t spare_count;
+    size_t quick_bytes, quick_count, quick_limit_bytes;
+    size_t free_bytes; /* in bins */
+    ji_frontier_t frontier;
+
+    bfc_stream_t **streams; /* by index, [0] is ready; NULL: nothing was freed there yet */
+    uint32_t stream_count;
+    bfc_chunk_t *regions; /* their borders, the last one taken first; NULL: none */
+    bfc_block_t *blocks;
+    size_t record_count; /* in all blocks */
+    jallocator_t *below;
+    size_t limit_bytes; /* a multiple of the granule; SIZE_MAX: none */
+    size_t reserved_bytes, peak_reserved_bytes;
+    size_t region_bytes; /* what the next region is to have */
+    bool all_at_once, keep_regions;
+    bool below_is_ordered; /* what below gives is only ordered with the stream it was asked for */
+    char name[JALLOCATOR_MAX_NAME + 1];
+} bfc_t;
+
+static inline bool bfc_is_free(const bfc_chunk_t *chunk) { return chunk->where < BFC_BORDER; }
+static inline bool bfc_is_border(const bfc_chunk_t *chunk) { return chunk->where == BFC_BORDER; }
+
+static inline size_t bfc_place_home(const bfc_t *bfc, uintptr_t address) {
+    return (size_t)((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15) >> bfc->place_shift);
+}
+
+/* The place of an address at which a chunk begins that is live or in a quick list; NULL where there is none. */
+static inline bfc_place_t *bfc_place_find(const bfc_t *bfc, const void *pointer) {
+    for (size_t i = bfc_place_home(bfc, (uintptr_t)pointer);; i = (i + 1) & bfc->place_mask) {
+        bfc_place_t *place = &bfc->places[i];
+        if (JI_LIKELY(place->address == (uintptr_t)pointer))
+            return place;
+        if (place->address == 0)
+            return NULL;
+    }
+}
+
+/* Coalesces what is in quick lists. Afterwards no two neighbours that are free behind the same stream exist. */
+void ji_bfc_flush(bfc_t *bfc);
+
+/* bfc_inspect.c: slots of the table of functions. */
+size_t ji_bfc_largest_free(const bfc_t *bfc);
+jstatus_t ji_bfc_find(void *context, const void *pointer, jallocation_t *block);
+void ji_bfc_visit(void *context, jallocation_visitor_t visitor, void *visitor_context);
+jstatus_t ji_bfc_check(void *context);
+
+#endif

@@ -1,0 +1,118 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_MEMORY_BFC_BINS_H
+#define JALLOC_MEMORY_BFC_BINS_H
+
+/* Bins of free chunks, found in constant time (two-level segregated fit: Masmano, Ripoll, Crespo, Real, "TLSF", 2004).
+ *
+ * Sizes are counted in granules of 256 bytes. Up to 31 granules each size has a bin of its own; above, each power of two is
+ * divided into 16 bins of equal width. Both levels together are one number, so "the next larger bin" is the next number:
+ *
+ *     granules   1  2 ... 15 | 16 17 ... 31 | 32-33 34-35 ... 62-63 | 64-67 68-71 ... | ...
+ *     bin        1  2 ... 15 | 16 17 ... 31 |   32    33  ...   47  |   48    49  ... | ...   831
+ *
+ * A chunk stands in the bin that contains its size. A search begins at the first bin whose every chunk is large enough,
+ * takes any chunk of the first bin from there that has one, and so gets no more than 1/16 above what would have been the
+ * best. Which bins have chunks stands in 13 words of bits, which words are not zero in a 14th. */
+
+#include "core/core.h"
+#include "jalloc/tag.h"
+
+#define BFC_GRANULE_BYTES ((size_t)256)
+#define BFC_BIN_WORDS 13
+#define BFC_BIN_COUNT (64 * BFC_BIN_WORDS) /* sizes below 2^63 bytes fall into 1..831 */
+
+/* A run of granules. A free one is in a bin, a border is no memory: it closes the ring of a region's chunks, so that every
+ * chunk has two neighbours. One cache line. */
+typedef struct bfc_chunk {
+    uintptr_t address;
+    size_t size_bytes;              /* a multiple of the granule; of a border: the region's */
+    struct bfc_chunk *left, *right; /* neighbours by address */
+    struct bfc_chunk *next;         /* in its bin, its quick list, among the spare records; of a border: next region */
+    struct bfc_chunk *previous;     /* in its bin; of a border: previous region */
+    union {
+        size_t requested_bytes; /* live */
+        uint64_t serial;        /* free: of its fence (frontier.h) */
+    };
+    uint32_t where; /* free: index of the stream that it was last used on, in whose bins it is; else one of these: */
+#define BFC_LIVE UINT32_MAX
+#define BFC_QUICK (UINT32_MAX - 1)  /* freed, but in a quick list and not coalesced */
+#define BFC_BORDER (UINT32_MAX - 2) /* the least of the three: what is smaller is in a bin */
+    jtag_t tag;                     /* live */
+} bfc_chunk_t;
+
+typedef struct bfc_bins {
+    uint64_t words; /* bit i: bits[i] is not zero */
+    uint64_t bits[BFC_BIN_WORDS];
+    bfc_chunk_t *first[BFC_BIN_COUNT];
+} bfc_bins_t;
+
+/* The width of the bins around a size, as a power of two. */
+static inline unsigned bfc_bin_shift(size_t granules) { return 59u - (unsigned)__builtin_clzll(granules | 16); }
+
+/* The bin that contains a size. */
+static inline unsigned bfc_bin_of(size_t size_bytes) {
+    size_t granules = size_bytes / BFC_GRANULE_BYTES;
+    unsigned shift = bfc_bin_shift(granules);
+    return (shift << 4) + (unsigned)(granules >> shift);
+}
+
+/* The first bin whose every chunk has at least so many bytes; BFC_BIN_COUNT where there is none. */
+static inline unsigned bfc_bin_from(size_t size_bytes) {
+    size_t granules = size_bytes / BFC_GRANULE_BYTES;
+    unsigned shift = bfc_bin_shift(granules);
+    return (shift << 4) + (unsigned)((granules + ((size_t)1 << shift) - 1) >> shift);
+}
+
+static inline void bfc_bins_insert(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned bin) {
+    bfc_chunk_t *first = bins->first[bin];
+    chunk->next = first;
+    chunk->previous = NULL;
+    bins->first[bin] = chunk;
+    if (first != NULL) {
+        first->previous = chunk;
+    } else {
+        bins->bits[bin / 64] |= (uint64_t)1 << bin % 64;
+        bins->words |= (uint64_t)1 << bin / 64;
+    }
+}
+
+static inline void bfc_bins_remove(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned bin) {
+    bfc_chunk_t *next = chunk->next, *previous = chunk->previous;
+    if (next != NULL)
+        next->previous = previous;
+    if (previous != NULL) {
+        previous->next = next;
+    } else {
+        bins->first[bin] = next;
+        if (next == NULL && (bins->bits[bin / 64] &= ~((uint64_t)1 << bin % 64)) == 0)
+            bins->words &= ~((uint64_t)1 << bin / 64);
+    }
+}
+
+/* A chunk that stood in `bin` has another size now: most often one of the same bin. */
+static inline void bfc_bins_move(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned bin) {
+    unsigned other = bfc_bin_of(chunk->size_bytes);
+    if (other != bin) {
+        bfc_bins_remove(bins, chunk, bin);
+        bfc_bins_insert(bins, chunk, other);
+    }
+}
+
+/* The first bin from `bin` on that has a chunk; BFC_BIN_COUNT where none has. */
+static inline unsigned bfc_bins_next(const bfc_bins_t *bins, unsigned bin) {
+    unsigned word = bin / 64;
+    if (JI_UNLIKELY(word >= BFC_BIN_WORDS))
+        return BFC_BIN_COUNT;
+    uint64_t bits = bins->bits[word] & ~(uint64_t)0 << bin % 64;
+    if (bits == 0) {
+        uint64_t words = bins->words & ~(uint64_t)1 << word;
+        if (words == 0)
+            return BFC_BIN_COUNT;
+        word = (unsigned)__builtin_ctzll(words);
+        bits = bins->bits[word];
+    }
+    return 64 * word + (unsigned)__builtin_ctzll(bits);
+}
+
+#endif
