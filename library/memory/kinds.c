@@ -12,6 +12,7 @@ static const ji_kind_t *const kinds[] = {
     &ji_kind_mmap,
     &ji_kind_device,
     /* Policies. */
+    &ji_kind_pool,
     &ji_kind_lru,
     &ji_kind_bfc,
     /* Adaptors. */
@@ -20,6 +21,9 @@ static const ji_kind_t *const kinds[] = {
     &ji_kind_fill,
     &ji_kind_limit,
     &ji_kind_retry,
+    &ji_kind_align,
+    &ji_kind_lock,
+    &ji_kind_statistics,
     &ji_kind_quota,
 };
 
