@@ -1,0 +1,524 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* TensorFlow's PoolAllocator on any memory: what is freed is kept for the next request of the same class, that is the
+ * same rounded size and alignment.
+ *
+ *     books: address -> buffer          classes: (size, alignment) -> kept buffers, the latest first
+ *     | 0x7f..40 | 0x7f..80 | ... |     | 4096, 64 | -> #7 -> #2            | 65536, 64 | -> #5
+ *
+ *     kept buffers by use:   [0] <-> #2 (oldest) <-> #5 <-> #7 (latest) <-> [0]
+ *
+ * TensorFlow writes size and class in front of the bytes it hands out; here they are in a table by address, so the
+ * memory may be a device's, is aligned as below aligned it, and a pointer that is foreign or free already is known.
+ * The latest buffer of a class is taken, for it is in the caches; the oldest of all is given back when there are too
+ * many or too large ones.
+ *
+ * A kept buffer stands behind the fence of its free. One that another stream cannot have yet is passed over, by a
+ * request as well as by an eviction: so the limits are exact as soon as the streams have come to the frees, and until
+ * then the pool holds more rather than make the host wait. Both look at a bounded number of such buffers: a call's time
+ * does not grow with how far a stream is behind.
+ *
+ * The limit grows as TensorFlow's does: after each 1,000 evictions that kept the limit of buffers it looks at the calls
+ * since the last time. Where more than 0.2% of the frees evicted one and more than 0.2% of the requests went below, the
+ * pool is too small for the program. Evictions that kept the limit of bytes do not count: more would not help. */
+
+#include "jalloc/policy.h"
+#include "memory/allocators/policy.h"
+
+#include <string.h>
+
+#define POOL_FIRST_BUFFERS 64
+#define POOL_DEFAULT_COUNT 64
+#define POOL_MAX_PASSED_OVER 32 /* buffers behind fences that one call looks at */
+
+#define POOL_INTERVAL 1000      /* evictions between two looks at the limit */
+#define POOL_TOLERABLE_PART 500 /* 0.2% is one in so many */
+#define POOL_GROWTH_PART 10     /* 10% is one in so many */
+
+/* A class is one number, and so can be looked up like an address: the size above, the alignment's logarithm below. */
+#define POOL_CLASS_SHIFT 5
+typedef uintptr_t pool_class_t;
+
+typedef struct pool_buffer {
+    uintptr_t address;  /* 0: the record is not used */
+    pool_class_t class; /* size and alignment, as asked of below */
+    ji_fence_t fence;   /* kept: of its free */
+    /* Kept buffers, by index; 0 is none. */
+    uint32_t older, newer; /* of all; [0] closes the ring */
+    uint32_t next,
+        previous; /* of the class, towards older and newer ones. Record not used: `next` is another such one */
+} pool_buffer_t;
+
+/* Calls since the limit was looked at. */
+typedef struct pool_interval {
+    uint64_t free_count, request_count, miss_count, eviction_count;
+} pool_interval_t;
+
+typedef struct pool {
+    jallocator_t *self, *below;
+    size_t granule_bytes;
+    jpool_rounding_t rounding;
+    bool fixed;
+    size_t limit_count, limit_bytes;
+
+    /* All buffers: size_bytes is what was asked for, 0 for a kept one; number is the buffer's index. */
+    ji_ledger_t books;
+    ji_ledger_t classes; /* those of which a buffer is kept: number is the index of the latest */
+    pool_buffer_t *buffers;
+    uint32_t buffer_capacity, buffer_count; /* records, and how many were ever used, [0] included */
+    uint32_t unused;                        /* first record that was used and is not now; 0: none */
+    ji_frontier_t frontier;
+
+    size_t kept_count, kept_bytes, reserved_bytes, peak_reserved_bytes;
+    uint64_t hit_count, miss_count, eviction_count;
+    pool_interval_t interval;
+} pool_t;
+
+static size_t pool_class_bytes(pool_class_t class) { return class >> POOL_CLASS_SHIFT; }
+static size_t pool_class_alignment(pool_class_t class) {
+    return (size_t)1 << (class & (((size_t)1 << POOL_CLASS_SHIFT) - 1));
+}
+
+/* False where the size cannot be rounded up. */
+static bool pool_classify(const pool_t *pool, size_t size_bytes, size_t alignment, pool_class_t *class) {
+    size_t most = SIZE_MAX >> POOL_CLASS_SHIFT, rounded = size_bytes;
+    if (pool->rounding == JPOOL_ROUND_POWER_OF_TWO && size_bytes <= most)
+        for (rounded = pool->granule_bytes; rounded < size_bytes; rounded *= 2)
+            ;
+    if (rounded > most)
+        return false;
+    if (alignment < pool->granule_bytes) /* what below gives is aligned to it, so requests differ no further */
+        alignment = pool->granule_bytes;
+    *class = rounded << POOL_CLASS_SHIFT | (size_t)__builtin_ctzl(alignment);
+    return true;
+}
+
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
+
+static bool pool_make_room(pool_t *pool) {
+    if (!ji_ledger_reserve(&pool->books))
+        return false;
+    if (pool->unused != 0 || pool->buffer_count < pool->buffer_capacity)
+        return true;
+    if (pool->buffer_capacity > UINT32_MAX / 2)
+        return false;
+    uint32_t capacity = 2 * pool->buffer_capacity;
+    pool_buffer_t *buffers = ji_metadata_alloc(capacity * sizeof *buffers);
+    if (buffers == NULL)
+        return false;
+    memcpy(buffers, pool->buffers, pool->buffer_count * sizeof *buffers);
+    ji_metadata_free(pool->buffers);
+    pool->buffers = buffers;
+    pool->buffer_capacity = capacity;
+    return true;
+}
+
+/* Enters a buffer that came from below; there is room. */
+static uint32_t pool_enter(pool_t *pool, void *memory, pool_class_t class) {
+    uint32_t index = pool->unused;
+    if (index != 0)
+        pool->unused = pool->buffers[index].next;
+    else
+        index = pool->buffer_count++;
+    pool->buffers[index] = (pool_buffer_t){.address = (uintptr_t)memory, .class = class};
+    ji_ledger_insert(&pool->books, memory, 0, 0)->number = index;
+    pool->reserved_bytes += pool_class_bytes(class);
+    if (pool->peak_reserved_bytes < pool->reserved_bytes)
+        pool->peak_reserved_bytes = pool->reserved_bytes;
+    return index;
+}
+
+static ji_ledger_entry_t *pool_entry(const pool_t *pool, const pool_buffer_t *buffer) {
+    return ji_ledger_find(&pool->books, (const void *)buffer->address);
+}
+
+/* Gives a buffer that is in no list to below, its fence passed. It stays where below refuses. */
+static jstatus_t pool_return(pool_t *pool, uint32_t index) {
+    pool_buffer_t *buffer = &pool->buffers[index];
+    size_t bytes = pool_class_bytes(buffer->class);
+    jstatus_t status = jallocator_deallocate(pool->below, (void *)buffer->address, bytes, NULL);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    ji_ledger_remove(&pool->books, pool_entry(pool, buffer));
+    pool->reserved_bytes -= bytes;
+    *buffer = (pool_buffer_t){.next = pool->unused};
+    pool->unused = index;
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- Kept buffers ------------------------------------------------------------------------------------------------ */
+
+static uint32_t pool_class_first(const pool_t *pool, pool_class_t class) {
+    const ji_ledger_entry_t *entry = ji_ledger_find(&pool->classes, (const void *)class);
+    return entry != NULL ? entry->number : 0;
+}
+
+/* Keeps a buffer as the latest one; room for its class was reserved. */
+static void pool_keep(pool_t *pool, uint32_t index) {
+    pool_buffer_t *buffers = pool->buffers, *buffer = &buffers[index];
+    buffer->newer = 0;
+    buffer->older = buffers[0].older;
+    buffers[buffer->older].newer = index;
+    buffers[0].older = index;
+
+    ji_ledger_entry_t *class = ji_ledger_find(&pool->classes, (const void *)buffer->class);
+    if (class == NULL)
+        class = ji_ledger_insert(&pool->classes, (const void *)buffer->class, 0, 0);
+    buffer->previous = 0;
+    buffer->next = class->number;
+    if (class->number != 0)
+        buffers[class->number].previous = index;
+    class->number = index;
+
+    ++pool->kept_count;
+    pool->kept_bytes += pool_class_bytes(buffer->class);
+}
+
+static void pool_unkeep(pool_t *pool, uint32_t index) {
+    pool_buffer_t *buffers = pool->buffers, *buffer = &buffers[index];
+    buffers[buffer->older].newer = buffer->newer;
+    buffers[buffer->newer].older = buffer->older;
+
+    if (buffer->next != 0)
+        buffers[buffer->next].previous = buffer->previous;
+    if (buffer->previous != 0) {
+        buffers[buffer->previous].next = buffer->next;
+    } else {
+        ji_ledger_entry_t *class = ji_ledger_find(&pool->classes, (const void *)buffer->class);
+        class->number = buffer->next;
+        if (class->number == 0)
+            ji_ledger_remove(&pool->classes, class);
+    }
+    --pool->kept_count;
+    pool->kept_bytes -= pool_class_bytes(buffer->class);
+}
+
+/* Gives the oldest kept buffers back until at most so many bytes are kept; waits for their fences. */
+static jstatus_t pool_give_back(pool_t *pool, size_t keep_bytes) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    while (pool->kept_bytes > keep_bytes && status == JSTATUS_SUCCESS) {
+        uint32_t oldest = pool->buffers[0].newer;
+        status = ji_frontier_drain(&pool->frontier, pool->buffers[oldest].fence);
+        if (status != JSTATUS_SUCCESS)
+            break;
+        pool_unkeep(pool, oldest);
+        status = pool_return(pool, oldest);
+        if (status != JSTATUS_SUCCESS)
+            pool_keep(pool, oldest); /* its class's room is the one it had */
+    }
+    return status;
+}
+
+/* ---- Limits ------------------------------------------------------------------------------------------------------ */
+
+static void pool_consider_growth(pool_t *pool) {
+    pool_interval_t *calls = &pool->interval;
+    if (pool->fixed || ++calls->eviction_count < POOL_INTERVAL)
+        return;
+    size_t more = pool->limit_count / POOL_GROWTH_PART;
+    if (calls->eviction_count * POOL_TOLERABLE_PART > calls->free_count &&
+        calls->miss_count * POOL_TOLERABLE_PART > calls->request_count)
+        (void)ji_size_add(pool->limit_count, more != 0 ? more : 1, &pool->limit_count);
+    *calls = (pool_interval_t){0};
+}
+
+/* Gives back the oldest buffers that nobody uses any more, until the limits are kept. */
+static void pool_keep_limits(pool_t *pool) {
+    unsigned passed_over = 0;
+    for (uint32_t index = pool->buffers[0].newer, newer; index != 0; index = newer) {
+        bool too_many = pool->kept_count > pool->limit_count;
+        if (!too_many && pool->kept_bytes <= pool->limit_bytes)
+            return;
+        newer = pool->buffers[index].newer;
+        if (!ji_policy_is_idle(&pool->frontier, pool->buffers[index].fence)) {
+            if (++passed_over == POOL_MAX_PASSED_OVER)
+                return;
+            continue;
+        }
+        pool_unkeep(pool, index);
+        if (pool_return(pool, index) != JSTATUS_SUCCESS) {
+            pool_keep(pool, index);
+            return;
+        }
+        ++pool->eviction_count;
+        if (too_many)
+            pool_consider_growth(pool);
+    }
+}
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+/* The latest kept buffer of the class that the stream may use now; 0: none. */
+static uint32_t pool_search(pool_t *pool, pool_class_t class, jstream_t *stream) {
+    unsigned passed_over = 0;
+    for (uint32_t index = pool_class_first(pool, class); index != 0 && passed_over < POOL_MAX_PASSED_OVER;
+         index = pool->buffers[index].next, ++passed_over)
+        if (ji_frontier_passed(&pool->frontier, pool->buffers[index].fence, stream))
+            return index;
+    return 0;
+}
+
+/* Below has no more. A kept buffer of the class serves, for which the stream then waits; else all that is kept is given
+ * back, and below is asked again. */
+static jstatus_t pool_scrape(pool_t *pool, pool_class_t class, jstream_t *stream, uint32_t *index) {
+    uint32_t latest = pool_class_first(pool, class);
+    if (latest != 0 && ji_frontier_wait(&pool->frontier, pool->buffers[latest].fence, stream) == JSTATUS_SUCCESS) {
+        pool_unkeep(pool, latest);
+        *index = latest;
+        return JSTATUS_SUCCESS;
+    }
+    void *memory;
+    (void)pool_give_back(pool, 0);
+    jstatus_t status =
+        jallocator_allocate(pool->below, pool_class_bytes(class), pool_class_alignment(class), stream, &memory);
+    if (status == JSTATUS_SUCCESS)
+        *index = pool_enter(pool, memory, class);
+    return status;
+}
+
+static jstatus_t pool_take_from_below(pool_t *pool, pool_class_t class, jstream_t *stream, uint32_t *index) {
+    ++pool->miss_count;
+    ++pool->interval.miss_count;
+    if (!pool_make_room(pool))
+        return ji_refuse_bookkeeping();
+    void *memory;
+    jstatus_t status =
+        jallocator_allocate(pool->below, pool_class_bytes(class), pool_class_alignment(class), stream, &memory);
+    if (status == JSTATUS_SUCCESS)
+        *index = pool_enter(pool, memory, class);
+    else if (status == JSTATUS_MEMORY_ERROR && pool->kept_count != 0)
+        status = pool_scrape(pool, class, stream, index);
+    return status;
+}
+
+static jstatus_t pool_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+    pool_t *pool = context;
+    pool_class_t class;
+    if (!pool_classify(pool, size_bytes, alignment, &class))
+        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes cannot be rounded up", size_bytes);
+    jstatus_t status = ji_policy_check_stream(&pool->frontier, stream);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    ++pool->interval.request_count;
+    uint32_t index = pool_search(pool, class, stream);
+    if (index != 0) {
+        ++pool->hit_count;
+        pool_unkeep(pool, index);
+    } else {
+        status = pool_take_from_below(pool, class, stream, &index);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
+    ji_ledger_entry_t *entry = pool_entry(pool, &pool->buffers[index]);
+    entry->size_bytes = size_bytes;
+    entry->tag = ji_tag_current;
+    *pointer = (void *)entry->address;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t pool_refuse(const pool_t *pool, const void *pointer, const ji_ledger_entry_t *entry) {
+    if (entry != NULL)
+        return ji_refuse_freed(pool->self, pointer, entry->tag);
+    entry = ji_ledger_find_containing(&pool->books, pointer);
+    return entry != NULL ? ji_refuse_interior(pool->self, pointer, entry->address, entry->tag)
+                         : ji_refuse_foreign(pool->self, pointer);
+}
+
+static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    pool_t *pool = context;
+    ji_ledger_entry_t *entry = ji_ledger_find(&pool->books, pointer);
+    if (JI_UNLIKELY(entry == NULL || entry->size_bytes == 0))
+        return pool_refuse(pool, pointer, entry);
+    if (JI_UNLIKELY(entry->size_bytes != size_bytes))
+        return ji_refuse_size(pool->self, pointer, entry->tag, entry->size_bytes, size_bytes);
+    uint32_t index = entry->number;
+    pool_buffer_t *buffer = &pool->buffers[index];
+    jstatus_t status = ji_frontier_mark(&pool->frontier, stream, &buffer->fence);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+
+    /* One that cannot be kept goes back at once; if for want of bookkeeping memory, even at the price of waiting. */
+    bool too_large =
+        pool_class_bytes(buffer->class) > pool->limit_bytes && ji_policy_is_idle(&pool->frontier, buffer->fence);
+    if (JI_UNLIKELY(too_large || !ji_ledger_reserve(&pool->classes))) {
+        status = ji_frontier_drain(&pool->frontier, buffer->fence);
+        if (status == JSTATUS_SUCCESS)
+            status = pool_return(pool, index);
+        if (status == JSTATUS_SUCCESS) {
+            ++pool->eviction_count;
+            ++pool->interval.free_count;
+        }
+        return status;
+    }
+    entry->size_bytes = 0;
+    ++pool->interval.free_count;
+    pool_keep(pool, index);
+    pool_keep_limits(pool);
+    return JSTATUS_SUCCESS;
+}
+
+static size_t pool_usable_size(void *context, const void *pointer, size_t size_bytes) {
+    const pool_t *pool = context;
+    const ji_ledger_entry_t *entry = ji_ledger_find(&pool->books, pointer);
+    return entry != NULL ? pool_class_bytes(pool->buffers[entry->number].class) : size_bytes;
+}
+
+static void pool_describe(const pool_t *pool, const ji_ledger_entry_t *entry, jallocation_t *block) {
+    block->pointer = (void *)entry->address;
+    block->usable_bytes = pool_class_bytes(pool->buffers[entry->number].class);
+    block->live = entry->size_bytes != 0;
+    block->size_bytes = block->live ? entry->size_bytes : block->usable_bytes;
+    block->tag = block->live ? entry->tag : 0;
+}
+
+static jstatus_t pool_find(void *context, const void *pointer, jallocation_t *block) {
+    const pool_t *pool = context;
+    const ji_ledger_entry_t *entry = ji_ledger_find(&pool->books, pointer);
+    if (entry == NULL)
+        entry = ji_ledger_find_containing(&pool->books, pointer);
+    if (entry == NULL || entry->size_bytes == 0)
+        return JSTATUS_NOT_FOUND;
+    pool_describe(pool, entry, block);
+    return JSTATUS_SUCCESS;
+}
+
+static void pool_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
+    const pool_t *pool = context;
+    jallocation_t block = JALLOCATION_INIT;
+    for (const ji_ledger_entry_t *entry = NULL; (entry = ji_ledger_next(&pool->books, entry)) != NULL;) {
+        pool_describe(pool, entry, &block);
+        if (!visitor(visitor_context, &block))
+            return;
+    }
+}
+
+static void pool_get_stats(void *context, jallocator_stats_t *stats) {
+    const pool_t *pool = context;
+    stats->reserved_bytes = pool->reserved_bytes;
+    stats->peak_reserved_bytes = pool->peak_reserved_bytes;
+    stats->free_bytes = pool->kept_bytes;
+    stats->largest_free_bytes = 0;
+    for (const ji_ledger_entry_t *class = NULL; (class = ji_ledger_next(&pool->classes, class)) != NULL;)
+        if (stats->largest_free_bytes < pool_class_bytes(class->address))
+            stats->largest_free_bytes = pool_class_bytes(class->address);
+}
+
+static void pool_clear_stats(void *context) {
+    pool_t *pool = context;
+    pool->peak_reserved_bytes = pool->reserved_bytes;
+}
+
+static jstatus_t pool_trim(void *context, size_t keep_bytes) { return pool_give_back(context, keep_bytes); }
+
+static jstatus_t pool_check(void *context) {
+    const pool_t *pool = context;
+    return jallocator_check(pool->below);
+}
+
+static void pool_forget_stream(void *context, jstream_t *stream) {
+    pool_t *pool = context;
+    ji_frontier_forget(&pool->frontier, stream);
+}
+
+static void pool_destroy(void *context) {
+    pool_t *pool = context;
+    if (pool->buffers != NULL)
+        (void)pool_give_back(pool, 0);
+    ji_frontier_fini(&pool->frontier);
+    ji_ledger_fini(&pool->books);
+    ji_ledger_fini(&pool->classes);
+    ji_metadata_free(pool->buffers);
+    ji_metadata_free(pool);
+}
+
+static jstatus_t pool_create(const ji_request_t *request, jallocator_t **out) {
+    static const jallocator_ops_t ops = {
+        .struct_size = sizeof ops,
+        .allocate = pool_allocate,
+        .deallocate = pool_deallocate,
+        .usable_size = pool_usable_size,
+        .find = pool_find,
+        .visit = pool_visit,
+        .get_stats = pool_get_stats,
+        .clear_stats = pool_clear_stats,
+        .trim = pool_trim,
+        .check = pool_check,
+        .forget_stream = pool_forget_stream,
+        .destroy = pool_destroy,
+    };
+    const jpool_options_t *options = request->options;
+    ji_traits_t traits = {
+        .name = request->name, .device = request->device, .below = request->below, .kind = &ji_kind_pool};
+    jstatus_t status = ji_policy_threads(request->name, options->threads, &traits.threads);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if ((unsigned)options->rounding > JPOOL_ROUND_NONE)
+        return ji_fail(JSTATUS_INVALID_VALUE, "pool: rounding is %d, must be one of jpool_rounding_t",
+                       (int)options->rounding);
+    pool_t *pool;
+    JTRY_ALLOC(pool = ji_metadata_zalloc(sizeof *pool));
+    ji_frontier_init(&pool->frontier, request->device);
+    JTRY_ALLOC(pool->buffers = ji_metadata_zalloc(POOL_FIRST_BUFFERS * sizeof *pool->buffers));
+    pool->buffer_capacity = POOL_FIRST_BUFFERS;
+    pool->buffer_count = 1;
+    pool->below = request->below;
+    pool->granule_bytes = jdevice_granule_bytes(request->device);
+    pool->rounding = options->rounding;
+    pool->fixed = options->fixed;
+    pool->limit_count = options->limit_count != 0 ? options->limit_count : POOL_DEFAULT_COUNT;
+    pool->limit_bytes = options->limit_bytes != 0 ? options->limit_bytes : SIZE_MAX;
+    JTRY(ji_allocator_make(&ops, pool, &traits, out));
+    pool->self = *out;
+    pool = NULL;
+done:
+    if (pool != NULL)
+        pool_destroy(pool);
+    return status;
+}
+
+static const jpool_options_t pool_defaults = JPOOL_OPTIONS_INIT;
+static const jallocator_key_t pool_keys[] = {
+    JI_THREADS_KEY,
+    {"rounding", "power|none", "power", "to what sizes are rounded up: a power of two, or not at all"},
+    {"count", "COUNT", "64", "most freed buffers kept"},
+    {"bytes", "SIZE", "0", "most freed bytes kept; 0: no limit"},
+    {"fixed", "BOOL", "false", "count stays as it is, rather than grow where the pool is too small"},
+    {NULL, NULL, NULL, NULL},
+};
+static const ji_key_place_t pool_places[] = {
+    {JI_KEY_CHOICE, offsetof(jpool_options_t, threads), JALLOCATOR_THREADS_NONE},
+    {JI_KEY_CHOICE, offsetof(jpool_options_t, rounding), JPOOL_ROUND_POWER_OF_TWO},
+    {JI_KEY_COUNT, offsetof(jpool_options_t, limit_count), 0},
+    {JI_KEY_SIZE, offsetof(jpool_options_t, limit_bytes), 0},
+    {JI_KEY_BOOL, offsetof(jpool_options_t, fixed), 0},
+};
+
+const ji_kind_t ji_kind_pool = {
+    .public = {"pool", JALLOCATOR_POLICY, "keeps freed buffers for the next request of equal rounded size", pool_keys},
+    .places = pool_places,
+    .options_bytes = sizeof(jpool_options_t),
+    .defaults = &pool_defaults,
+    .create = pool_create,
+};
+
+jstatus_t jallocator_create_pool(jallocator_t *below, const jpool_options_t *options, jallocator_t **allocator) {
+    return ji_kind_make(&ji_kind_pool, NULL, below, options, allocator);
+}
+
+jstatus_t jallocator_pool_get_counters(jallocator_t *allocator, jpool_counters_t *counters) {
+    JREQUIRE(counters != NULL, JSTATUS_INVALID_POINTER);
+    if (counters->struct_size < sizeof *counters)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: counters->struct_size is %zu, must be %zu", __func__,
+                       counters->struct_size, sizeof *counters);
+    jallocator_t *found;
+    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_pool, __func__, &found);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    ji_policy_enter(found);
+    const pool_t *pool = found->context;
+    *counters = (jpool_counters_t){counters->struct_size, pool->hit_count, pool->miss_count, pool->eviction_count,
+                                   pool->limit_count};
+    ji_policy_leave(found);
+    return JSTATUS_SUCCESS;
+}
