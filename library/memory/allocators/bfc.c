@@ -119,11 +119,11 @@ static bool bfc_places_resize(bfc_t *bfc, unsigned bits) {
 
 /* Whatever a call may need of records and places is there before it changes anything. */
 static inline bool bfc_has_room(const bfc_t *bfc) {
-    return bfc->spare_count >= BFC_RECORDS_PER_CALL && bfc->place_count <= bfc->place_mask / 2;
+    return bfc->spare_count >= BFC_RECORDS_PER_CALL && bfc->place_count <= bfc->place_mask / 4;
 }
-static bool bfc_make_room(bfc_t *bfc) {
+static __attribute__((noinline)) bool bfc_make_room(bfc_t *bfc) {
     return (bfc->spare_count >= BFC_RECORDS_PER_CALL || bfc_records_add(bfc)) &&
-           (bfc->place_count <= bfc->place_mask / 2 || bfc_places_resize(bfc, 65 - bfc->place_shift));
+           (bfc->place_count <= bfc->place_mask / 4 || bfc_places_resize(bfc, 65 - bfc->place_shift));
 }
 
 /* ---- Free chunks ---------------------------------------------------------------------------------------------------- */
@@ -176,7 +176,7 @@ static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chu
 /* A chunk of the bins that has so many bytes; NULL where none is found at once. */
 static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_bytes) {
     unsigned bin = bfc_bins_next(&stream->bins, bfc_bin_from(size_bytes));
-    return bin < BFC_BIN_COUNT ? stream->bins.first[bin] : NULL;
+    return bin < BFC_BIN_COUNT ? bfc_chunk_of(stream->bins.heads[bin].next) : NULL;
 }
 
 static bool bfc_fits(uintptr_t address, size_t size_bytes, size_t need, size_t alignment) {
@@ -187,7 +187,8 @@ static bool bfc_fits(uintptr_t address, size_t size_bytes, size_t need, size_t a
 /* The same where alignment asks for more than a granule, or where a chunk of the request's own bin may be large enough. */
 static bfc_chunk_t *bfc_find_exactly(const bfc_stream_t *stream, size_t need, size_t alignment) {
     for (unsigned bin = bfc_bin_of(need); (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT; ++bin)
-        for (bfc_chunk_t *chunk = stream->bins.first[bin]; chunk != NULL; chunk = chunk->next)
+        for (bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin); chunk != NULL;
+             chunk = bfc_bins_after(&stream->bins, bin, chunk))
             if (bfc_fits(chunk->address, chunk->size_bytes, need, alignment))
                 return chunk;
     return NULL;
@@ -241,7 +242,7 @@ static inline unsigned bfc_quick_number(size_t size_bytes) {
     return (unsigned)(((uint64_t)size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - BFC_QUICK_BITS));
 }
 
-static void bfc_quick_empty(bfc_t *bfc, bfc_stream_t *stream, bfc_quick_t *quick) {
+static __attribute__((noinline)) void bfc_quick_empty(bfc_t *bfc, bfc_stream_t *stream, bfc_quick_t *quick) {
     for (bfc_chunk_t *chunk = quick->first, *next; chunk != NULL; chunk = next) {
         next = chunk->next;
         --bfc->quick_count;
@@ -276,12 +277,14 @@ static bfc_stream_t *bfc_stream_at(bfc_t *bfc, uint32_t index) {
         bfc->streams = streams;
         bfc->stream_count = count;
     }
-    if (bfc->streams[index] == NULL && (bfc->streams[index] = ji_metadata_zalloc(sizeof(bfc_stream_t))) != NULL)
+    if (bfc->streams[index] == NULL && (bfc->streams[index] = ji_metadata_zalloc(sizeof(bfc_stream_t))) != NULL) {
         bfc->streams[index]->index = index;
+        bfc_bins_init(&bfc->streams[index]->bins);
+    }
     return bfc->streams[index];
 }
 
-static jstatus_t bfc_stream_of(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of) {
+static __attribute__((noinline)) jstatus_t bfc_stream_of(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of) {
     uint32_t index;
     jstatus_t status = ji_frontier_index(&bfc->frontier, stream, &index);
     if (status != JSTATUS_SUCCESS)
@@ -294,7 +297,8 @@ static jstatus_t bfc_stream_of(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of)
 }
 
 /* Where a chunk freed on the stream now goes. Without bookkeeping memory for the stream waits for it instead. */
-static jstatus_t bfc_mark(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of, uint64_t *serial) {
+static __attribute__((noinline)) jstatus_t bfc_mark(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of,
+                                                    uint64_t *serial) {
     ji_fence_t fence;
     jstatus_t status = ji_frontier_mark(&bfc->frontier, stream, &fence);
     if (status != JSTATUS_SUCCESS)
@@ -329,8 +333,8 @@ static void bfc_absorb(bfc_t *bfc) {
             continue;
         stream->absorbed = passed;
         for (unsigned bin = 0; (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT; ++bin)
-            for (bfc_chunk_t *chunk = stream->bins.first[bin], *next; chunk != NULL; chunk = next) {
-                next = chunk->next;
+            for (bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin), *next; chunk != NULL; chunk = next) {
+                next = bfc_bins_after(&stream->bins, bin, chunk);
                 if (chunk->serial > passed)
                     continue;
                 bfc_unbin(bfc, chunk);
@@ -353,7 +357,7 @@ static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, si
                             bfc_chunk_t **gathered) {
     bfc_chunk_t *best = NULL;
     size_t best_bytes = SIZE_MAX;
-    for (bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next)
+    for (bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next_region)
         for (bfc_chunk_t *chunk = region->right, *first = NULL; chunk != region; chunk = chunk->right) {
             if (!bfc_is_free(chunk) || (chunk->where != 0 && chunk->where != own->index && !wait)) {
                 first = NULL;
@@ -419,10 +423,10 @@ static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc
                             .size_bytes = size_bytes,
                             .left = chunk,
                             .right = chunk,
-                            .next = bfc->regions,
+                            .next_region = bfc->regions,
                             .where = BFC_BORDER};
     if (bfc->regions != NULL)
-        bfc->regions->previous = border;
+        bfc->regions->previous_region = border;
     bfc->regions = border;
     *chunk = (bfc_chunk_t){.address = address, .size_bytes = size_bytes, .left = border, .right = border};
     bfc_settle(bfc, stream, chunk, serial);
@@ -437,12 +441,12 @@ static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
     bfc_set_reserved(bfc, bfc->reserved_bytes - border->size_bytes);
     bfc_unbin(bfc, border->right);
     bfc_record_put(bfc, border->right);
-    if (border->next != NULL)
-        border->next->previous = border->previous;
-    if (border->previous != NULL)
-        border->previous->next = border->next;
+    if (border->next_region != NULL)
+        border->next_region->previous_region = border->previous_region;
+    if (border->previous_region != NULL)
+        border->previous_region->next_region = border->next_region;
     else
-        bfc->regions = border->next;
+        bfc->regions = border->next_region;
     bfc_record_put(bfc, border);
     return JSTATUS_SUCCESS;
 }
@@ -495,14 +499,14 @@ static jstatus_t bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size
 static bool bfc_evict(bfc_t *bfc, size_t need) {
     bool limited = need > bfc_available(bfc);
     size_t evictable = 0;
-    for (bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next)
+    for (bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next_region)
         evictable += bfc_region_is_free(region) ? region->size_bytes : 0;
     if (evictable == 0 || need > bfc_available(bfc) + evictable)
         return false;
     size_t reserved = bfc->reserved_bytes;
     for (bfc_chunk_t *region = bfc->regions, *next; region != NULL && (!limited || need > bfc_available(bfc));
          region = next) {
-        next = region->next;
+        next = region->next_region;
         if (bfc_region_is_free(region))
             (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
     }
@@ -554,8 +558,8 @@ static jstatus_t bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, si
     return bfc_is_refusal(status) ? bfc_exhausted(bfc, need, alignment, status) : status;
 }
 
-static jstatus_t bfc_allocate_slowly(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment,
-                                     bfc_chunk_t **taken) {
+static __attribute__((noinline)) jstatus_t bfc_allocate_slowly(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream,
+                                                               size_t need, size_t alignment, bfc_chunk_t **taken) {
     if (!bfc_make_room(bfc))
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
     size_t room = alignment > BFC_GRANULE_BYTES ? need + alignment - BFC_GRANULE_BYTES : need;
@@ -604,7 +608,8 @@ static jstatus_t bfc_allocate(void *context, size_t size_bytes, size_t alignment
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t bfc_refuse(const bfc_t *bfc, const void *pointer, size_t size_bytes, const bfc_place_t *place) {
+static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const void *pointer, size_t size_bytes,
+                                                      const bfc_place_t *place) {
     if (place != NULL && place->chunk->where == BFC_LIVE)
         return ji_fail(JSTATUS_INVALID_SIZE,
                        "allocator \"%s\": %p, tagged \"%s\", has %zu bytes and is given back with "
@@ -697,7 +702,7 @@ static jstatus_t bfc_trim(void *context, size_t keep_bytes) {
     bfc_t *bfc = context;
     ji_bfc_flush(bfc);
     for (bfc_chunk_t *region = bfc->regions, *next; region != NULL && bfc->free_bytes > keep_bytes; region = next) {
-        next = region->next;
+        next = region->next_region;
         jstatus_t status = bfc_region_drain(bfc, region);
         if (status != JSTATUS_SUCCESS)
             return status;

@@ -22,14 +22,24 @@
 #define BFC_BIN_WORDS 13
 #define BFC_BIN_COUNT (64 * BFC_BIN_WORDS) /* sizes below 2^63 bytes fall into 1..831 */
 
+/* A chunk's links in its bin: a ring that the bin's head closes, so that linking and unlinking need no branch. */
+typedef struct bfc_ring {
+    struct bfc_ring *next, *previous;
+} bfc_ring_t;
+
 /* A run of granules. A free one is in a bin, a border is no memory: it closes the ring of a region's chunks, so that every
  * chunk has two neighbours. One cache line. */
 typedef struct bfc_chunk {
     uintptr_t address;
     size_t size_bytes;              /* a multiple of the granule; of a border: the region's */
     struct bfc_chunk *left, *right; /* neighbours by address */
-    struct bfc_chunk *next;         /* in its bin, its quick list, among the spare records; of a border: next region */
-    struct bfc_chunk *previous;     /* in its bin; of a border: previous region */
+    union {
+        bfc_ring_t ring;        /* in a bin */
+        struct bfc_chunk *next; /* in a quick list, or among the spare records */
+        struct {
+            struct bfc_chunk *next_region, *previous_region; /* of a border */
+        };
+    };
     union {
         size_t requested_bytes; /* live */
         uint64_t serial;        /* free: of its fence (frontier.h) */
@@ -42,9 +52,9 @@ typedef struct bfc_chunk {
 } bfc_chunk_t;
 
 typedef struct bfc_bins {
-    uint64_t words; /* bit i: bits[i] is not zero */
-    uint64_t bits[BFC_BIN_WORDS];
-    bfc_chunk_t *first[BFC_BIN_COUNT];
+    uint64_t words;                   /* bit i: bits[i] is not zero */
+    uint64_t bits[BFC_BIN_WORDS + 1]; /* the last one is always zero */
+    bfc_ring_t heads[BFC_BIN_COUNT];
 } bfc_bins_t;
 
 /* The width of the bins around a size, as a power of two. */
@@ -64,30 +74,40 @@ static inline unsigned bfc_bin_from(size_t size_bytes) {
     return (shift << 4) + (unsigned)((granules + ((size_t)1 << shift) - 1) >> shift);
 }
 
+static inline void bfc_bins_init(bfc_bins_t *bins) {
+    for (unsigned bin = 0; bin < BFC_BIN_COUNT; ++bin)
+        bins->heads[bin].next = bins->heads[bin].previous = &bins->heads[bin];
+}
+
+static inline bfc_chunk_t *bfc_chunk_of(bfc_ring_t *ring) {
+    return (bfc_chunk_t *)((char *)ring - offsetof(bfc_chunk_t, ring));
+}
+
+/* The first chunk of a bin, and the one after a chunk; NULL past the last. */
+static inline bfc_chunk_t *bfc_bins_first(const bfc_bins_t *bins, unsigned bin) {
+    bfc_ring_t *ring = bins->heads[bin].next;
+    return ring != &bins->heads[bin] ? bfc_chunk_of(ring) : NULL;
+}
+static inline bfc_chunk_t *bfc_bins_after(const bfc_bins_t *bins, unsigned bin, const bfc_chunk_t *chunk) {
+    bfc_ring_t *ring = chunk->ring.next;
+    return ring != &bins->heads[bin] ? bfc_chunk_of(ring) : NULL;
+}
+
 static inline void bfc_bins_insert(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned bin) {
-    bfc_chunk_t *first = bins->first[bin];
-    chunk->next = first;
-    chunk->previous = NULL;
-    bins->first[bin] = chunk;
-    if (first != NULL) {
-        first->previous = chunk;
-    } else {
-        bins->bits[bin / 64] |= (uint64_t)1 << bin % 64;
-        bins->words |= (uint64_t)1 << bin / 64;
-    }
+    bfc_ring_t *head = &bins->heads[bin], *next = head->next;
+    chunk->ring.next = next;
+    chunk->ring.previous = head;
+    next->previous = head->next = &chunk->ring;
+    bins->bits[bin / 64] |= (uint64_t)1 << bin % 64;
+    bins->words |= (uint64_t)1 << bin / 64;
 }
 
 static inline void bfc_bins_remove(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned bin) {
-    bfc_chunk_t *next = chunk->next, *previous = chunk->previous;
-    if (next != NULL)
-        next->previous = previous;
-    if (previous != NULL) {
-        previous->next = next;
-    } else {
-        bins->first[bin] = next;
-        if (next == NULL && (bins->bits[bin / 64] &= ~((uint64_t)1 << bin % 64)) == 0)
-            bins->words &= ~((uint64_t)1 << bin / 64);
-    }
+    bfc_ring_t *next = chunk->ring.next, *previous = chunk->ring.previous;
+    next->previous = previous;
+    previous->next = next;
+    bins->bits[bin / 64] &= ~((uint64_t)(next == previous) << bin % 64); /* only the head is on both sides of one */
+    bins->words &= ~((uint64_t)(bins->bits[bin / 64] == 0) << bin / 64);
 }
 
 /* A chunk that stood in `bin` has another size now: most often one of the same bin. */
@@ -99,20 +119,15 @@ static inline void bfc_bins_move(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned 
     }
 }
 
-/* The first bin from `bin` on that has a chunk; BFC_BIN_COUNT where none has. */
+/* The first bin from `bin` on that has a chunk; BFC_BIN_COUNT or more where none has. Which word it stands in is as good as
+ * random, so both are read and one is chosen, without a branch. */
 static inline unsigned bfc_bins_next(const bfc_bins_t *bins, unsigned bin) {
     unsigned word = bin / 64;
-    if (JI_UNLIKELY(word >= BFC_BIN_WORDS))
-        return BFC_BIN_COUNT;
-    uint64_t bits = bins->bits[word] & ~(uint64_t)0 << bin % 64;
-    if (bits == 0) {
-        uint64_t words = bins->words & ~(uint64_t)1 << word;
-        if (words == 0)
-            return BFC_BIN_COUNT;
-        word = (unsigned)__builtin_ctzll(words);
-        bits = bins->bits[word];
-    }
-    return 64 * word + (unsigned)__builtin_ctzll(bits);
+    unsigned other = (unsigned)__builtin_ctzll((bins->words & ~(uint64_t)1 << word) | (uint64_t)1 << BFC_BIN_WORDS);
+    uint64_t bits = bins->bits[word] & ~(uint64_t)0 << bin % 64, other_bits = bins->bits[other];
+    word = bits != 0 ? word : other;
+    bits = bits != 0 ? bits : other_bits;
+    return 64 * word + (bits != 0 ? (unsigned)__builtin_ctzll(bits) : 0);
 }
 
 #endif
