@@ -1,0 +1,125 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Stacks from text: what is understood, what is refused and how, and who owns what. */
+
+#include "jtest.h"
+
+#include "jalloc/allocator.h"
+#include "jalloc/provider.h"
+
+#include <stdio.h>
+#include <string.h>
+
+JTEST(Compose, StagesStandInTheOrderTheyAreWritten) {
+    jallocator_t *top;
+    JASSERT_OK(jallocator_compose(NULL, "mmap+bfc(limit=2GiB)+guard", &top));
+    JEXPECT_STREQ(jallocator_name(top), "guard");
+    JEXPECT_STREQ(jallocator_name(jallocator_below(top)), "bfc");
+    JEXPECT_STREQ(jallocator_name(jallocator_below(jallocator_below(top))), "mmap");
+    JEXPECT_NULL(jallocator_below(jallocator_below(jallocator_below(top))));
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    JEXPECT_OK(jallocator_get_stats(top, &stats));
+    JEXPECT_EQ(stats.limit_bytes, (size_t)2 << 30);
+    JEXPECT_OK(jallocator_destroy(top)); /* and all that is below, or the fixture complains */
+}
+
+JTEST(Compose, WithoutAProviderTheDeviceIsBelow) {
+    jallocator_t *top;
+    JASSERT_OK(jallocator_compose(NULL, " limit( limit = 1K , name = tiny ) ", &top));
+    JEXPECT_STREQ(jallocator_name(top), "tiny");
+    JEXPECT_STREQ(jallocator_name(jallocator_below(top)), "host");
+    void *pointer;
+    JEXPECT_STATUS(jallocator_allocate(top, 1025, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR);
+    JEXPECT_OK(jallocator_allocate(top, 1024, 0, NULL, &pointer));
+    JEXPECT_OK(jallocator_deallocate(top, pointer, 1024, NULL));
+    JEXPECT_OK(jallocator_destroy(top));
+}
+
+JTEST(Compose, OverACallersAllocatorWhichStaysTheCallers) {
+    jallocator_t *below = jtest_failing_allocator(), *top;
+    JASSERT_OK(jallocator_compose_over(below, "bfc+exact", &top));
+    void *pointer;
+    JASSERT_OK(jallocator_allocate(top, 1000, 0, NULL, &pointer));
+    JEXPECT_GT(jtest_live_bytes(), 0);
+    JEXPECT_OK(jallocator_deallocate(top, pointer, 1000, NULL));
+    JEXPECT_OK(jallocator_destroy(top));
+    JEXPECT_EQ(jtest_live_bytes(), 0);
+    JASSERT_OK(jallocator_allocate(below, 10, 0, NULL, &pointer)); /* it is still there */
+    JEXPECT_OK(jallocator_deallocate(below, pointer, 10, NULL));
+    JEXPECT_STATUS(jallocator_compose_over(below, "mmap", &top), JSTATUS_INVALID_CONFIGURATION);
+    JEXPECT_STATUS(jallocator_compose_over(NULL, "bfc", &top), JSTATUS_INVALID_POINTER);
+}
+
+static const struct refusal {
+    const char *composition, *quoted;
+} refusals[] = {
+    {"", "\"\" is no kind"},
+    {"bfx", "\"bfx\" is no kind"},
+    {"bfc+", "\"\" is no kind"},
+    {"+bfc", "\"\" is no kind"},
+    {"bfc(limit=1G", "must end with one ')'"},
+    {"bfc(limit=1G))", "must end with one ')'"},
+    {"bfc(limit=1G)x", "must end with one ')'"},
+    {"bfc(limt=1G)", "\"limt\" is no key of bfc"},
+    {"bfc(limit=-1)", "bfc(limit=-1)"},
+    {"bfc(limit=1X)", "expected SIZE"},
+    {"bfc(limit)", "expected SIZE"},
+    {"bfc(limit=)", "expected SIZE"},
+    {"bfc(all_at_once=perhaps)", "expected BOOL"},
+    {"device(kind=fast)", "expected device|pinned|managed"},
+    {"bfc+mmap", "\"mmap\" is a provider"},
+    {"mmap+mmap", "\"mmap\" is a provider"},
+    {"bfc(,)", "is no key"},
+};
+JTEST_P(Compose, RefusesAndQuotes, struct refusal, refusals) {
+    jallocator_t *const mark = (jallocator_t *)&refusals, *top = mark;
+    JEXPECT_STATUS(jallocator_compose(NULL, param->composition, &top), JSTATUS_INVALID_CONFIGURATION);
+    JEXPECT_SUBSTR(jstatus_last_message(), param->quoted);
+    JEXPECT_EQ(top, mark);
+}
+
+JTEST(Compose, RefusesWhatIsTooLongAndNull) {
+    static char text[1100];
+    jallocator_t *top;
+    memset(text, 'x', sizeof text - 1);
+    JEXPECT_STATUS(jallocator_compose(NULL, text, &top), JSTATUS_INVALID_CONFIGURATION);
+    JEXPECT_STATUS(jallocator_compose(NULL, NULL, &top), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_compose(NULL, "bfc", NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_compose(NULL, "bfc(name=a name of thirty-two characters.)", &top), JSTATUS_INVALID_VALUE);
+}
+
+/* Whatever is listed is complete, and every key's fallback is a value that the key understands. */
+JTEST(Compose, EveryKeyUnderstandsItsFallback) {
+    const jallocator_kind_t *kind;
+    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+        JSCOPED_TRACE("%s", kind->name);
+        for (const jallocator_key_t *key = kind->keys; key != NULL && key->name != NULL; ++key) {
+            JSCOPED_TRACE("%s=%s", key->name, key->fallback);
+            JEXPECT_NOT_NULL(key->syntax);
+            JEXPECT_GT(strlen(key->meaning), 0);
+            if (key->fallback == NULL || key->fallback[0] == '\0')
+                continue; /* there is none: the key is required, or means "as it comes" */
+            char composition[200];
+            snprintf(composition, sizeof composition, "%s(%s=%s)", kind->name, key->name, key->fallback);
+            jallocator_t *top = NULL;
+            const jstatus_t status = jallocator_compose(NULL, composition, &top);
+            JEXPECT_NE(status, JSTATUS_INVALID_CONFIGURATION);
+            if (status == JSTATUS_SUCCESS)
+                JEXPECT_OK(jallocator_destroy(top));
+        }
+    }
+}
+
+JTEST(Compose, EachFailureOfBookkeepingLeavesNothing) {
+    JFOR_EACH_FAILURE(n) {
+        jallocator_t *top = NULL;
+        const jstatus_t status = jallocator_compose(NULL, "mmap+bfc+lru+guard+exact", &top);
+        if (status != JSTATUS_SUCCESS) {
+            JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
+            JEXPECT_NULL(top);
+        } else {
+            JEXPECT_OK(jallocator_destroy(top));
+        }
+    }
+}

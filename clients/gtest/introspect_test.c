@@ -1,0 +1,264 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Tags, who made a pointer, dumps, and leak reports. */
+
+#include "jtest.h"
+
+#include "jalloc/allocator.h"
+#include "jalloc/provider.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Tags ----------------------------------------------------------------------------------------------------------- */
+
+JTEST(Tag, EqualNamesAreOneTag) {
+    const jtag_t a = jtag_intern("solver"), b = jtag_intern("solver.residual");
+    JEXPECT_NE(a, 0);
+    JEXPECT_NE(a, b);
+    char copy[] = "solver";
+    JEXPECT_EQ(jtag_intern(copy), a);
+    JEXPECT_STREQ(jtag_name(a), "solver");
+    JEXPECT_EQ(jtag_intern(NULL), 0);
+    JEXPECT_EQ(jtag_intern(""), 0);
+    JEXPECT_STREQ(jtag_name(0), "");
+    JEXPECT_STREQ(jtag_name(4000000000u), "");
+    char longer[200];
+    memset(longer, 'n', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    JEXPECT_EQ(strlen(jtag_name(jtag_intern(longer))), JTAG_MAX_NAME);
+    longer[JTAG_MAX_NAME] = 'm'; /* what is cut does not count */
+    JEXPECT_EQ(jtag_intern(longer), jtag_intern(jtag_name(jtag_intern(longer))));
+}
+
+JTEST(Tag, ScopesNest) {
+    const jtag_t outside = jtag_get();
+    {
+        JALLOC_TAG("outer");
+        JEXPECT_STREQ(jtag_name(jtag_get()), "outer");
+        {
+            JALLOC_TAG("inner");
+            JEXPECT_STREQ(jtag_name(jtag_get()), "inner");
+        }
+        JEXPECT_STREQ(jtag_name(jtag_get()), "outer");
+    }
+    JEXPECT_EQ(jtag_get(), outside);
+}
+
+static void *intern_many(void *argument) {
+    jtag_t *tags = argument;
+    for (int i = 0; i < 50; ++i) {
+        char name[32];
+        snprintf(name, sizeof name, "thread tag %d", i);
+        tags[i] = jtag_intern(name);
+    }
+    return NULL;
+}
+JTEST(Tag, ThreadsAgree) {
+    jtag_t tags[4][50];
+    pthread_t threads[4];
+    for (int i = 0; i < 4; ++i)
+        pthread_create(&threads[i], NULL, intern_many, tags[i]);
+    for (int i = 0; i < 4; ++i)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 50; ++i) {
+        char name[32];
+        snprintf(name, sizeof name, "thread tag %d", i);
+        JEXPECT_STREQ(jtag_name(tags[0][i]), name);
+        for (int k = 1; k < 4; ++k)
+            JEXPECT_EQ(tags[k][i], tags[0][i]);
+    }
+}
+
+/* ---- Who made it ---------------------------------------------------------------------------------------------------- */
+
+JTEST(Introspect, ThePolicyIsFoundBeforeItsProvider) {
+    jallocator_t *mapping, *bfc;
+    unsigned char *pointer;
+    JASSERT_OK(jallocator_create_mmap(&mapping));
+    JASSERT_OK(jallocator_compose_over(mapping, "bfc", &bfc));
+    JASSERT_OK(jallocator_allocate(bfc, 700, 0, NULL, (void **)&pointer));
+    jallocation_t block = JALLOCATION_INIT;
+    JEXPECT_OK(jallocation_find(pointer + 699, &block));
+    JEXPECT_EQ(block.allocator, bfc);
+    JEXPECT_EQ(block.size_bytes, 700);
+    JEXPECT_OK(jallocation_find(pointer + 4096, &block)); /* free in the policy, but the provider's block */
+    JEXPECT_EQ(block.allocator, mapping);
+    JEXPECT_STATUS(jallocation_find(&block, &block), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocation_find(NULL, &block), JSTATUS_INVALID_POINTER);
+    block.struct_size = 3;
+    JEXPECT_STATUS(jallocation_find(pointer, &block), JSTATUS_INVALID_VALUE);
+    JEXPECT_OK(jallocator_deallocate(bfc, pointer, 700, NULL));
+    JEXPECT_OK(jallocator_destroy(bfc));
+    JEXPECT_OK(jallocator_destroy(mapping));
+}
+
+/* ---- Dumps ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct paper {
+    char text[20000];
+    size_t length;
+} paper_t;
+static void paper_write(void *context, const char *text, size_t length) {
+    paper_t *paper = context;
+    if (length >= sizeof paper->text - paper->length)
+        length = sizeof paper->text - paper->length - 1;
+    memcpy(paper->text + paper->length, text, length);
+    paper->length += length;
+    paper->text[paper->length] = '\0';
+}
+
+/* Reads one JSON value; NULL where it is none. */
+static const char *json_skip(const char *text) {
+    if (*text == '"') {
+        for (++text; *text != '"'; ++text) {
+            if (*text == '\0' || (unsigned char)*text < 0x20)
+                return NULL;
+            text += *text == '\\';
+        }
+        return text + 1;
+    }
+    if (*text == '{' || *text == '[') {
+        const char close = *text == '{' ? '}' : ']';
+        if (*++text == close)
+            return text + 1;
+        for (;; ++text) {
+            if (close == '}') {
+                text = *text == '"' ? json_skip(text) : NULL;
+                if (text == NULL || *text++ != ':')
+                    return NULL;
+            }
+            text = json_skip(text);
+            if (text == NULL || (*text != ',' && *text != close))
+                return NULL;
+            if (*text == close)
+                return text + 1;
+        }
+    }
+    if (strncmp(text, "true", 4) == 0)
+        return text + 4;
+    if (strncmp(text, "false", 5) == 0)
+        return text + 5;
+    char *end;
+    strtod(text, &end);
+    return end != text ? end : NULL;
+}
+
+static jallocator_t *make_with_owners(void *pointers[4]) {
+    static const char *const owners[4] = {"small owner", "large owner", "small owner", "odd \"owner\"\\"};
+    static const size_t sizes[4] = {1000, 50000, 2000, 300};
+    jallocator_t *allocator = NULL;
+    JEXPECT_OK(jallocator_compose(NULL, "bfc", &allocator));
+    for (int i = 0; i < 4; ++i) {
+        JALLOC_TAG(owners[i]);
+        JEXPECT_OK(jallocator_allocate(allocator, sizes[i], 0, NULL, &pointers[i]));
+    }
+    return allocator;
+}
+static void destroy_with_owners(jallocator_t *allocator, void *const pointers[4]) {
+    static const size_t sizes[4] = {1000, 50000, 2000, 300};
+    for (int i = 0; i < 4; ++i)
+        JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], sizes[i], NULL));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+JTEST(Introspect, DumpRanksTheOwners) {
+    void *pointers[4];
+    static paper_t paper;
+    memset(&paper, 0, sizeof paper);
+    jallocator_t *allocator = make_with_owners(pointers);
+    JEXPECT_OK(jallocator_dump(allocator, JALLOCATOR_DUMP_TEXT, paper_write, &paper));
+    JEXPECT_SUBSTR(paper.text, "allocator \"bfc\" on host over \"host\"");
+    const char *large = strstr(paper.text, "large owner"), *small = strstr(paper.text, "small owner"),
+               *odd = strstr(paper.text, "odd");
+    JASSERT_TRUE(large != NULL && small != NULL && odd != NULL);
+    JEXPECT_LT(large, small);
+    JEXPECT_LT(small, odd);
+    JEXPECT_SUBSTR(paper.text, "93.8%  large owner"); /* 50000 of 53300 */
+    JEXPECT_SUBSTR(paper.text, "2   5.6%  small owner");
+    char address[32];
+    snprintf(address, sizeof address, "%p", pointers[1]);
+    JEXPECT_SUBSTR(paper.text, address);
+    destroy_with_owners(allocator, pointers);
+}
+
+JTEST(Introspect, JsonIsWellFormedAndSaysTheSame) {
+    void *pointers[4];
+    static paper_t paper;
+    memset(&paper, 0, sizeof paper);
+    jallocator_t *allocator = make_with_owners(pointers);
+    JEXPECT_OK(jallocator_dump(allocator, JALLOCATOR_DUMP_JSON, paper_write, &paper));
+    const char *end = json_skip(paper.text);
+    JASSERT_NOT_NULL(end);
+    JEXPECT_STREQ(end, "\n");
+    JEXPECT_SUBSTR(paper.text, "{\"tag\":\"large owner\",\"bytes\":50000,\"count\":1}");
+    JEXPECT_SUBSTR(paper.text, "{\"tag\":\"small owner\",\"bytes\":3000,\"count\":2}");
+    JEXPECT_SUBSTR(paper.text, "odd \\\"owner\\\"\\\\");
+    JEXPECT_SUBSTR(paper.text, "\"in_use_bytes\":53300,");
+    JEXPECT_SUBSTR(paper.text, "\"below\":[\"host\"]");
+    destroy_with_owners(allocator, pointers);
+}
+
+JTEST(Introspect, DumpSurvivesEachFailureOfBookkeeping) {
+    void *pointers[4];
+    static paper_t paper;
+    jallocator_t *allocator = make_with_owners(pointers);
+    JFOR_EACH_FAILURE(n) {
+        memset(&paper, 0, sizeof paper);
+        const jstatus_t status = jallocator_dump(allocator, JALLOCATOR_DUMP_JSON, paper_write, &paper);
+        JEXPECT_EQ(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        JEXPECT_EQ(paper.length == 0, status != JSTATUS_SUCCESS); /* all or nothing */
+    }
+    JEXPECT_STATUS(jallocator_dump(NULL, JALLOCATOR_DUMP_TEXT, paper_write, &paper), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_dump(allocator, JALLOCATOR_DUMP_TEXT, NULL, &paper), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_dump(allocator, (jallocator_dump_format_t)7, paper_write, &paper), JSTATUS_INVALID_VALUE);
+    destroy_with_owners(allocator, pointers);
+}
+
+/* ---- Leaks ---------------------------------------------------------------------------------------------------------- */
+
+JTEST(Leaks, AreReportedByWhoeverStandsOnTop) {
+    static paper_t paper;
+    memset(&paper, 0, sizeof paper);
+    JEXPECT_OK(jallocator_report_leaks(paper_write, &paper)); /* nothing is live */
+    JEXPECT_EQ(paper.length, 0);
+    void *pointers[4];
+    jallocator_t *allocator = make_with_owners(pointers);
+    JEXPECT_STATUS(jallocator_report_leaks(paper_write, &paper), JSTATUS_LEAKED);
+    JEXPECT_SUBSTR(jstatus_last_message(), "53300 bytes in 4 allocations");
+    JEXPECT_SUBSTR(paper.text, "allocator \"bfc\": 53300 bytes in 4 allocations");
+    JEXPECT_SUBSTR(paper.text, "50000 bytes at ");
+    JEXPECT_SUBSTR(paper.text, "large owner");
+    JEXPECT_NULL(strstr(paper.text, "\"host\"")); /* the region is not a leak */
+    JEXPECT_STATUS(jallocator_report_leaks(NULL, NULL), JSTATUS_INVALID_POINTER);
+    destroy_with_owners(allocator, pointers);
+}
+
+static void __attribute__((noinline)) leak_in_a_named_function(jallocator_t *allocator) {
+    void *pointer;
+    JALLOC_TAG("leaker");
+    JEXPECT_OK(jallocator_allocate(allocator, 4321, 0, NULL, &pointer));
+    __asm__ volatile("");
+}
+/* Leaves a block behind on purpose; the process that runs it ends without the fixture's verdict. */
+JTEST_ONLY_WITH("JALLOC_TEST_LEAKS", LeaksOnPurpose, AtExit) {
+    jallocator_t *allocator;
+    JASSERT_OK(jallocator_compose(NULL, "lru", &allocator));
+    leak_in_a_named_function(allocator);
+    exit(0);
+}
+JTEST(Leaks, AreReportedAtExitWithCallStacks) {
+    static char output[30000];
+    static const char *const environment[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1",
+                                              "JALLOC_LEAK_REPORT=stacks", NULL};
+    jtest_run_self("LeaksOnPurpose.AtExit", environment, output, sizeof output);
+    JEXPECT_SUBSTR(output, "allocator \"lru\": 4321 bytes in 1 allocations");
+    JEXPECT_SUBSTR(output, "leaker");
+    JEXPECT_SUBSTR(output, "jalloc-test+0x"); /* frames, named as far as the loader can */
+    static const char *const quiet[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", NULL};
+    jtest_run_self("LeaksOnPurpose.AtExit", quiet, output, sizeof output);
+    JEXPECT_NULL(strstr(output, "leak:"));
+}

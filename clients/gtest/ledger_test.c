@@ -1,0 +1,185 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The table of addresses, and the frontier between streams: what all books and policies stand on. */
+
+#include "memory/frontier.h"
+#include "memory/ledger.h"
+#include "jtest.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* A table of a few hundred addresses that come and go, close together and far apart, against a plain array. */
+JTEST(Ledger, AgreesWithAPlainArray) {
+    enum { PLACES = 600 };
+    static size_t sizes[PLACES]; /* 0: not entered */
+    memset(sizes, 0, sizeof sizes);
+    ji_ledger_t ledger = {NULL, 0, 0};
+    size_t count = 0;
+    const uintptr_t base = (uintptr_t)jtest_random() << 8 | 0x100;
+    for (int64_t i = jtest_iterations(60000); i > 0 && !jtest_has_failure(); --i) {
+        const size_t place = (size_t)jtest_random_between(0, PLACES - 1);
+        const void *address = (const void *)(base + place * (place % 3 == 0 ? 64 : 4096 * 64));
+        ji_ledger_entry_t *entry = ji_ledger_find(&ledger, address);
+        JEXPECT_EQ(entry != NULL, sizes[place] != 0);
+        if (entry != NULL) {
+            JEXPECT_EQ(entry->size_bytes, sizes[place]);
+            JEXPECT_EQ(entry->number, place);
+            ji_ledger_remove(&ledger, entry);
+            sizes[place] = 0;
+            --count;
+        } else {
+            JASSERT_TRUE(ji_ledger_reserve(&ledger));
+            sizes[place] = (size_t)jtest_random_between(1, 60);
+            ji_ledger_insert(&ledger, address, sizes[place], 0)->number = (uint32_t)place;
+            ++count;
+        }
+        JEXPECT_EQ(ledger.count, count);
+        if (i % 1000 == 0) {
+            size_t seen = 0;
+            for (ji_ledger_entry_t *next = NULL; (next = ji_ledger_next(&ledger, next)) != NULL;) {
+                JEXPECT_EQ(next->size_bytes, sizes[next->number]);
+                JEXPECT_EQ(ji_ledger_find_containing(&ledger, (char *)next->address + next->size_bytes - 1), next);
+                ++seen;
+            }
+            JEXPECT_EQ(seen, count);
+        }
+    }
+    JEXPECT_NULL(ji_ledger_find(&ledger, NULL));
+    ji_ledger_fini(&ledger);
+    JEXPECT_NULL(ji_ledger_find(&ledger, (void *)base));
+    JEXPECT_NULL(ji_ledger_next(&ledger, NULL));
+}
+
+JTEST(Ledger, GrowsOrStaysAsItWas) {
+    JFOR_EACH_FAILURE(n) {
+        ji_ledger_t ledger = {NULL, 0, 0};
+        size_t entered = 0;
+        for (size_t i = 1; i <= 300; ++i)
+            if (ji_ledger_reserve(&ledger)) {
+                ji_ledger_insert(&ledger, (void *)(i * 4096), i, 0);
+                ++entered;
+            } else {
+                JEXPECT_TRUE(jtest_metadata_failed());
+            }
+        JEXPECT_EQ(ledger.count, entered);
+        for (ji_ledger_entry_t *next = NULL; (next = ji_ledger_next(&ledger, next)) != NULL;)
+            JEXPECT_EQ(next->address, next->size_bytes * 4096);
+        ji_ledger_fini(&ledger);
+    }
+}
+
+/* ---- Frontier ------------------------------------------------------------------------------------------------------- */
+
+JTEST(Frontier, InlineWorkIsPassedAtOnce) {
+    ji_frontier_t frontier;
+    ji_fence_t fence = {9, 9};
+    jstream_t *stream;
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    ji_frontier_init(&frontier, jdevice_host());
+    JEXPECT_OK(ji_frontier_mark(&frontier, NULL, &fence));
+    JEXPECT_EQ(fence.index, 0);
+    JEXPECT_TRUE(ji_frontier_passed(&frontier, fence, stream));
+    JEXPECT_TRUE(ji_frontier_passed(&frontier, fence, NULL));
+    ji_frontier_fini(&frontier);
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+JTEST(Frontier, SameStreamAtOnceAnotherAfterTheEvent) {
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    ji_frontier_t frontier;
+    ji_fence_t fence, later;
+    jstream_t *busy, *other;
+    JASSERT_OK(jstream_create(jdevice_host(), &busy));
+    JASSERT_OK(jstream_create(jdevice_host(), &other));
+    ji_frontier_init(&frontier, jdevice_host());
+    JEXPECT_OK(jtest_gate_block(&gate, jdevice_host(), busy));
+    JEXPECT_OK(ji_frontier_mark(&frontier, busy, &fence));
+    JEXPECT_TRUE(ji_frontier_passed(&frontier, fence, busy));
+    JEXPECT_FALSE(ji_frontier_passed(&frontier, fence, other));
+    JEXPECT_FALSE(ji_frontier_passed(&frontier, fence, NULL));
+    JEXPECT_OK(ji_frontier_mark(&frontier, busy, &later)); /* after the event that now stands */
+    jtest_gate_open(&gate);
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), busy));
+    JEXPECT_TRUE(ji_frontier_passed(&frontier, fence, other));
+    (void)ji_frontier_passed(&frontier, later, other); /* the question has an event recorded; it comes with the stream */
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), busy));
+    JEXPECT_TRUE(ji_frontier_passed(&frontier, later, other));
+    ji_frontier_fini(&frontier);
+    JEXPECT_OK(jstream_destroy(other));
+    JEXPECT_OK(jstream_destroy(busy));
+}
+
+static void note(void *argument) { atomic_store(*(atomic_int **)argument, 1); }
+
+/* The other stream is made to wait; the host goes on. */
+JTEST(Frontier, WaitOrdersTheStreamsAndNotTheHost) {
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    ji_frontier_t frontier;
+    ji_fence_t fence;
+    atomic_int done = 0, *pointer = &done;
+    jstream_t *busy, *other;
+    JASSERT_OK(jstream_create(jdevice_host(), &busy));
+    JASSERT_OK(jstream_create(jdevice_host(), &other));
+    ji_frontier_init(&frontier, jdevice_host());
+    JEXPECT_OK(jtest_gate_block(&gate, jdevice_host(), busy));
+    JEXPECT_OK(ji_frontier_mark(&frontier, busy, &fence));
+    JEXPECT_OK(ji_frontier_wait(&frontier, fence, other));
+    JEXPECT_OK(jstream_launch(jdevice_host(), other, note, &pointer, sizeof pointer));
+    jtest_gate_await(&gate);
+    jtest_sleep_ms(20);
+    JEXPECT_EQ(atomic_load(&done), 0);
+    jtest_gate_open(&gate);
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), other));
+    JEXPECT_EQ(atomic_load(&done), 1);
+    JEXPECT_OK(ji_frontier_drain(&frontier, fence));
+    JEXPECT_TRUE(ji_frontier_passed(&frontier, fence, NULL));
+    ji_frontier_fini(&frontier);
+    JEXPECT_OK(jstream_destroy(other));
+    JEXPECT_OK(jstream_destroy(busy));
+}
+
+JTEST(Frontier, AStreamThatIsGoneLeavesItsPlace) {
+    ji_frontier_t frontier;
+    ji_fence_t old, fresh;
+    jstream_t *stream;
+    ji_frontier_init(&frontier, jdevice_host());
+    uint32_t places = 0;
+    for (int i = 0; i < 20; ++i) {
+        JASSERT_OK(jstream_create(jdevice_host(), &stream));
+        JEXPECT_OK(ji_frontier_mark(&frontier, stream, &old));
+        ji_frontier_forget(&frontier, stream);
+        JEXPECT_TRUE(ji_frontier_passed(&frontier, old, NULL));
+        JEXPECT_OK(ji_frontier_mark(&frontier, stream, &fresh)); /* as if another had its address */
+        JEXPECT_EQ(fresh.index, old.index);
+        JEXPECT_GT(fresh.serial, old.serial);
+        JEXPECT_TRUE(ji_frontier_passed(&frontier, old, NULL));
+        ji_frontier_forget(&frontier, stream);
+        JEXPECT_OK(jstream_destroy(stream));
+        places = frontier.count;
+    }
+    JEXPECT_EQ(places, 2);
+    ji_frontier_fini(&frontier);
+}
+
+/* Without memory for one more stream the free still happens: it waits instead. */
+JTEST(Frontier, MarksWithoutBookkeepingMemory) {
+    jstream_t *streams[6];
+    for (int i = 0; i < 6; ++i)
+        JASSERT_OK(jstream_create(jdevice_host(), &streams[i]));
+    JFOR_EACH_FAILURE(n) {
+        ji_frontier_t frontier;
+        ji_frontier_init(&frontier, jdevice_host());
+        for (int i = 0; i < 6; ++i) {
+            ji_fence_t fence;
+            JEXPECT_OK(ji_frontier_mark(&frontier, streams[i], &fence));
+            (void)ji_frontier_passed(&frontier, fence, NULL);
+        }
+        ji_frontier_fini(&frontier);
+        for (int i = 0; i < 6; ++i) /* an event that is on its way is released when it arrives */
+            JEXPECT_OK(jstream_synchronize(jdevice_host(), streams[i]));
+    }
+    for (int i = 0; i < 6; ++i)
+        JEXPECT_OK(jstream_destroy(streams[i]));
+}
