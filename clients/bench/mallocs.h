@@ -6,8 +6,8 @@
 /* The C library's malloc and those that are installed beside it, in one process.
  *
  * They are loaded at run time under their own names, so the program's own malloc stays what it was; one that is not
- * installed is absent. Their thread-local data needs more room than the loader keeps in reserve unless it is told before
- * the program starts: that is why a program that uses them starts itself again once, first thing in main(). */
+ * installed is absent. Their thread-local data needs more room than the loader keeps in reserve unless it is told
+ * before the program starts: that is why a program that uses them starts itself again once, first thing in main(). */
 
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
 #ifndef CONTENDER_H
 #define CONTENDER_H
 
-/* Whoever takes part: a composition of jalloc's, an allocator of another library, or a malloc. Each is called as its user
- * would call it, with nothing in between but a branch that is the same for all. */
+/* Whoever takes part: a composition of jalloc's, an allocator of another library, or a malloc. Each is called as its
+ * user would call it, with nothing in between but a branch that is the same for all. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ typedef enum contender_kind_t { CONTENDER_JALLOC, CONTENDER_PEER, CONTENDER_MALL
 typedef struct contender {
     const char *name; /* of jalloc: the composition */
     contender_kind_t kind;
-    bool threads;        /* may be called from several at once */
+    bool aside;          /* for comparison; no peer */
     size_t alignment;    /* that is asked of jalloc; 0: its granule. The others have no choice */
     bench_malloc_t heap; /* a malloc's functions */
     const bench_peer_t *peer;

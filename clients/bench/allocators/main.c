@@ -5,20 +5,25 @@
  *
  *     bench_allocators [SECONDS] [--peers LIB.so...] [--only SECTION,...] [--threads N] [--traces FILE.csv...]
  *
- * Pools of device memory, which a policy of jalloc's is (fixed, mixes, traces): bfc, bfc(threads=none) and general against
- * RMM, Umpire, UMF (plug-ins, peer.h) and TensorFlow's algorithm (built in). All take their memory from the same upstream,
- * whose addresses nobody touches: a page fault would be the system's time and not the allocator's. Mallocs (malloc): general
- * against the C library's, mimalloc, jemalloc and tcmalloc; and what a hit of the cache costs (lru), and an adaptor on top
- * of what lies below it (adaptors).
+ * fixed, mixes, traces
+ *     Pools: bfc, bfc(threads=none) and general against RMM, Umpire, UMF (plug-ins, peer.h) and TensorFlow's algorithm
+ *     (built in). All take their memory from the same upstream, whose addresses nobody touches: a page fault would be
+ *     the system's time and not the allocator's.
+ * malloc
+ *     general against the mallocs of the C library, mimalloc, jemalloc and tcmalloc, which touch their own blocks.
+ * stacks
+ *     What a hit of the cache costs, and an adaptor on top of what lies below it.
  *
- * Each figure is the median of samples that were taken in turn; nanoseconds are for one operation, an allocation or a
- * free, and contain reading the script, about one. Who is absent is named; what is not measured has no aim reached. */
+ * Each figure is the median of samples that were taken in turn. Nanoseconds are for one operation, which is an
+ * allocation or a free, and contain reading the script ("asking alone"). Who is absent is named, and an aim that was not
+ * measured is not reached. */
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../bench.h"
 #include "measure.h"
 #include "report.h"
 
@@ -63,7 +68,7 @@ static contender_t pools[MAX_CONTENDERS], heaps[MAX_CONTENDERS], stacks[MAX_CONT
 static size_t pool_count, heap_count, stack_count;
 static bool failed; /* something of jalloc's was refused, which nothing here may be */
 
-/* ---- Who takes part ------------------------------------------------------------------------------------------------- */
+/* ---- Who takes part ---------------------------------------------------------------------------------------------- */
 
 static contender_t *enter(contender_t *field, size_t *count, contender_t contender) {
     if (*count == MAX_CONTENDERS) {
@@ -96,6 +101,20 @@ static void enter_heap(bench_malloc_t heap) {
         printf("%s is absent: %s\n", heap.name, dlerror());
 }
 
+/* What asking costs: the script is read, and a call answers with the same address. */
+static void *nothing_allocate(size_t bytes) {
+    static char block;
+    bench_keep(&bytes);
+    return &block;
+}
+static void nothing_deallocate(void *pointer) { bench_keep(pointer); }
+
+static void enter_nothing(contender_t *field, size_t *count) {
+    static const bench_malloc_t nothing = {.allocate = nothing_allocate, .deallocate = nothing_deallocate};
+    enter(field, count,
+          (contender_t){.name = "(asking alone)", .kind = CONTENDER_MALLOC, .heap = nothing, .aside = true});
+}
+
 static void enter_peer(const bench_peer_t *peer) {
     enter(pools, &pool_count, (contender_t){.name = peer->name, .kind = CONTENDER_PEER, .peer = peer});
 }
@@ -125,12 +144,14 @@ static void enter_all(void) {
         enter_library(options.libraries[i]);
     if (options.library_count == 0)
         puts("RMM, Umpire and UMF are absent: --peers names their plug-ins");
+    enter_nothing(pools, &pool_count);
 
     enter_jalloc(heaps, &heap_count, "general", _Alignof(max_align_t)); /* as a malloc gives it */
     enter_heap((bench_malloc_t)BENCH_MALLOC);
     enter_heap((bench_malloc_t)BENCH_MIMALLOC);
     enter_heap((bench_malloc_t)BENCH_JEMALLOC);
     enter_heap((bench_malloc_t)BENCH_TCMALLOC);
+    enter_nothing(heaps, &heap_count);
 
     enter_jalloc(stacks, &stack_count, "lru", 0);
     enter_jalloc(stacks, &stack_count, "lru(threads=none)", 0);
@@ -139,9 +160,10 @@ static void enter_all(void) {
     enter_jalloc(stacks, &stack_count, "bfc", 0);
     enter_jalloc(stacks, &stack_count, "bfc+track", 0);
     enter_jalloc(stacks, &stack_count, "bfc+quota(budget=bench,limit=16GiB)", 0);
+    enter_nothing(stacks, &stack_count);
 }
 
-/* ---- Workloads ------------------------------------------------------------------------------------------------------ */
+/* ---- Workloads --------------------------------------------------------------------------------------------------- */
 
 static void text_of_size(size_t bytes, char *text, size_t length) {
     if (bytes >= (size_t)1 << 20)
@@ -156,7 +178,7 @@ static void begin_table(table_t *table, const contender_t *field, size_t count, 
     *table = (table_t){.rows = count, .decimals = decimals};
     for (size_t r = 0; r < count; r++) {
         table->row[r] = field[r].name;
-        table->peer[r] = field[r].kind != CONTENDER_JALLOC;
+        table->peer[r] = field[r].kind != CONTENDER_JALLOC && !field[r].aside;
     }
 }
 
@@ -219,7 +241,7 @@ static void print_ratio(const table_t *times, const char *title, const char *our
 }
 
 static void print_pools(const table_t *times, const char *title) {
-    table_print(times, title);
+    table_print(times, title, "ns per operation");
     print_ratio(times, title, "bfc", -1, "best", &aims[AIM_BFC]);
     print_ratio(times, title, "bfc(threads=none)", -1, "best", &aims[AIM_BFC_SINGLE]);
     print_ratio(times, title, "general", -1, "best", &aims[AIM_GENERAL]);
@@ -250,8 +272,7 @@ static void bench_fixed(void) {
             run_workload(pools, pool_count, play_script, &script, NULL, (double)script.count, &table, NULL);
             script_free(&script);
         }
-        print_pools(&table, random_order ? "64 live, freed in random order: ns per operation"
-                                         : "allocated and freed at once: ns per operation");
+        print_pools(&table, random_order ? "64 live, freed in random order" : "allocated and freed at once");
     }
 }
 
@@ -278,9 +299,9 @@ static void bench_scripts(void) {
         run_workload(pools, pool_count, play_script, &script, NULL, (double)script.count, &times, &memory);
         script_free(&script);
     }
-    print_pools(&times, "random mixes and recorded traces: ns per operation");
+    print_pools(&times, "random mixes and recorded traces");
     static const char title[] = "peak reserved / peak live";
-    table_print(&memory, title);
+    table_print(&memory, title, "of the first run, as asked for");
     judge_memory(&memory, title, mixes, "bfc", &aims[AIM_BFC_MEMORY]);
     judge_memory(&memory, title, mixes, "general", &aims[AIM_GENERAL_MEMORY]);
 }
@@ -307,9 +328,9 @@ static void bench_mallocs(void) {
                 script_free(&script);
             }
             char title[120];
-            snprintf(title, sizeof title, "mallocs, %zu thread%s, %s: ns per operation of a thread", threads,
-                     threads > 1 ? "s" : "", patterns[pattern]);
-            table_print(&table, title);
+            snprintf(title, sizeof title, "mallocs, %zu thread%s, %s", threads, threads > 1 ? "s" : "",
+                     patterns[pattern]);
+            table_print(&table, title, "ns per operation of a thread");
             for (size_t r = 0; r < heap_count; r++)
                 if (table.peer[r])
                     print_ratio(&table, title, "general", (int)r, table.row[r],
@@ -336,8 +357,8 @@ static void bench_stacks(void) {
         script_free(&allocate);
         script_free(&release);
     }
-    static const char title[] = "hits of a cache, and adaptors: ns per operation, 256 blocks of multiples of 4 KiB";
-    table_print(&table, title);
+    static const char title[] = "hits of a cache, and adaptors";
+    table_print(&table, title, "ns per operation, 256 blocks of multiples of 4 KiB");
     for (size_t r = 0; r < stack_count; r++) {
         const char *name = table.row[r], *plus = strchr(name, '+');
         char base[32], text[64];
@@ -358,7 +379,7 @@ static void bench_stacks(void) {
     }
 }
 
-/* ---- The command line ----------------------------------------------------------------------------------------------- */
+/* ---- The command line -------------------------------------------------------------------------------------------- */
 
 static int usage(void) {
     fprintf(stderr,

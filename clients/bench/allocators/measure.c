@@ -13,7 +13,7 @@
 #define SAMPLE_SECONDS 200e-6       /* ten times bench.h's: the clock is read by several threads */
 #define CREW_SAMPLE_SECONDS 2000e-6 /* a crew needs some 50 microseconds to come together */
 
-/* ---- The crew ------------------------------------------------------------------------------------------------------- */
+/* ---- The crew ---------------------------------------------------------------------------------------------------- */
 
 /* Threads that stay, as those of a program do, so that what an allocator keeps for a thread stays as well. */
 static struct {
@@ -76,7 +76,7 @@ void crew_stop(void) {
     crew.count = 0;
 }
 
-/* ---- Ways to play --------------------------------------------------------------------------------------------------- */
+/* ---- Ways to play ------------------------------------------------------------------------------------------------ */
 
 void play_script(job_t *job, size_t repeat, double seconds[MEASURE_PARTS]) {
     bool good = true;
@@ -160,7 +160,7 @@ void play_handover(job_t *job, size_t repeat, double seconds[MEASURE_PARTS]) {
     job->refused |= atomic_exchange(&crew_refused, false);
 }
 
-/* ---- Jobs ----------------------------------------------------------------------------------------------------------- */
+/* ---- Jobs -------------------------------------------------------------------------------------------------------- */
 
 static void *needed(void *memory) {
     if (!memory) {

@@ -3,9 +3,9 @@
 #ifndef MEASURE_H
 #define MEASURE_H
 
-/* Interleaved medians of many: as bench_compare() does it for two. In each round every contender has one sample, another
- * one first each time; each runs once untimed before, so that it does not pay for what the one before it has left in the
- * caches. What is compared are medians. */
+/* Interleaved medians of many: as bench_compare() does it for two. In each round every contender has one sample,
+ * another one first each time; each runs once untimed before, so that it does not pay for what the one before it has
+ * left in the caches. What is compared are medians. */
 
 #include <stdbool.h>
 #include <stddef.h>

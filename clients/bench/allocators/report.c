@@ -13,7 +13,7 @@ enum { FIGURE_WIDTH = 9 };
 
 /* Of the names at the left. */
 static int name_width(const table_t *table) {
-    int width = 20;
+    int width = 27; /* the longest ratio's */
     for (size_t r = 0; r < table->rows; r++)
         width = (int)strlen(table->row[r]) + 1 > width ? (int)strlen(table->row[r]) + 1 : width;
     return width;
@@ -48,8 +48,8 @@ int table_find(const table_t *table, const char *name) {
     return -1;
 }
 
-void table_print(const table_t *table, const char *title) {
-    printf("\n%s\n%-*s", title, name_width(table), "");
+void table_print(const table_t *table, const char *title, const char *unit) {
+    printf("\n%s: %s\n%-*s", title, unit, name_width(table), "");
     for (size_t c = 0; c < table->columns; c++)
         printf("%*s ", column_width(table, c) - 1, table->column[c]);
     puts("");

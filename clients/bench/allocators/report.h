@@ -24,7 +24,7 @@ int table_best_peer(const table_t *table, size_t column);
 /* The row of that name; -1: there is none. */
 int table_find(const table_t *table, const char *name);
 /* Prints it; the best peer of each column has a star. */
-void table_print(const table_t *table, const char *title);
+void table_print(const table_t *table, const char *title, const char *unit);
 /* A line below a table. 0: there is none. */
 void table_print_line(const table_t *table, const char *name, const double *values, int decimals);
 
@@ -37,7 +37,7 @@ typedef struct aim {
     double *figure;
     size_t count, reached;
     double worst;
-    char where[80];
+    char where[120];
 } aim_t;
 
 void aim_add(aim_t *aim, double figure, const char *table, const char *column);
