@@ -44,7 +44,7 @@ typedef struct jtrack_record_t {
 typedef struct jtrack_totals_t {
     size_t struct_size;
     size_t total_bytes;          /**< of all allocations ever */
-    size_t high_watermark_bytes; /**< most that was live at once */
+    size_t high_watermark_bytes; /**< most that was live at once, since creation or jallocator_clear_stats() */
     size_t live_bytes;
     uint64_t allocation_count, live_count;
 } jtrack_totals_t;
@@ -82,9 +82,15 @@ typedef struct jrecord_options_t {
  *
  *     Thread,Time,Action,Pointer,Size,Stream,Alignment,Allocator,Tag
  *
- * Time in nanoseconds since the recording began, Action "allocate", "allocate failure" or "free". With
- * JALLOC_RECORD=FILE every allocator that a program makes, and every handle's workspace, is recorded without a change to
- * the program. Adds: io error (the file cannot be written). */
+ * Thread numbers the process's threads from 0, Time is in nanoseconds since the recording began, Action is "allocate",
+ * "allocate failure" or "free", Allocator the name of the recorded allocator, '#', and a number that no other in the
+ * process has. The lines of one address alternate; a free that was refused after it was written is followed by an
+ * "allocate" again. A file is begun anew when a process first names it, and added to afterwards; a forked child writes to
+ * FILE.PID. Lines are buffered until the allocator is destroyed, jallocator_record_flush(), or exit. An error later on is
+ * logged once and ends the recording, not the program.
+ *
+ * With JALLOC_RECORD=FILE every allocator that a program makes, and every handle's workspace, is recorded without a change
+ * to the program (for a tracking allocator: what is below it). Adds: io error (the file cannot be written). */
 JALLOC_API jstatus_t jallocator_create_record(jallocator_t *below, const jrecord_options_t *options,
                                               jallocator_t **allocator);
 /** Writes what is buffered to the file. @return success; invalid pointer; invalid value; io error. */
@@ -180,12 +186,16 @@ typedef struct jvisitor_t {
 } jvisitor_t;
 
 /** Calls visitors: in the order they were added when a block comes, in reverse when it goes. Put between a policy and its
- * provider it tells of regions, e.g. to register them with a network card. Named "visit". */
+ * provider it tells of regions, e.g. to register them with a network card. Each visitor sees each block once in each
+ * direction, whatever other threads do. Its functions are called without a lock and may call everything here, but for
+ * freeing the block that they are told of, which is busy. Named "visit". */
 JALLOC_API jstatus_t jallocator_create_visit(jallocator_t *below, jallocator_t **allocator);
 /** Adds a visitor, at any time; grow is called for the blocks that are live already. Either function may be NULL. The struct
- * is copied. @return success; invalid pointer; invalid value (no visit adaptor in the stack); exists; memory error. */
+ * is copied. @return success; invalid pointer; invalid value (no visit adaptor in the stack); exists; memory error (there
+ *         are 32 visitors). */
 JALLOC_API jstatus_t jallocator_visit_add(jallocator_t *allocator, const jvisitor_t *visitor);
-/** Removes a visitor that has the same three members; shrink is called for the blocks that are live.
+/** Removes a visitor that has the same three members; shrink is called for the blocks that are live. Called outside of a
+ * visitor's functions it also waits until no other thread is in this visitor's.
  * @return success; invalid pointer; invalid value; not found. */
 JALLOC_API jstatus_t jallocator_visit_remove(jallocator_t *allocator, const jvisitor_t *visitor);
 

@@ -12,10 +12,15 @@ static const ji_kind_t *const kinds[] = {
     &ji_kind_mmap,
     &ji_kind_device,
     /* Policies. */
+    &ji_kind_slots,
     &ji_kind_pool,
     &ji_kind_lru,
     &ji_kind_bfc,
+    &ji_kind_small,
+    &ji_kind_general,
     /* Adaptors. */
+    &ji_kind_track,
+    &ji_kind_record,
     &ji_kind_exact,
     &ji_kind_guard,
     &ji_kind_fill,
@@ -23,6 +28,7 @@ static const ji_kind_t *const kinds[] = {
     &ji_kind_retry,
     &ji_kind_align,
     &ji_kind_lock,
+    &ji_kind_visit,
     &ji_kind_statistics,
     &ji_kind_quota,
 };
