@@ -77,8 +77,8 @@ typedef struct jpool_options_t {
     size_t limit_count; /**< most freed buffers kept; 0: 64 */
     size_t limit_bytes; /**< most freed bytes kept; 0: no limit */
     bool fixed;         /**< limit_count stays as it is; else it grows by 10% (at least 1) after each 1,000 evictions
-                             that kept it, if meanwhile more than 0.2% of the frees evicted a buffer and more than 0.2% of
-                             the requests went below */
+                             that kept it, if meanwhile more than 0.2% of the frees evicted a buffer and more than
+                             0.2% of the requests went below */
 } jpool_options_t;
 #define JPOOL_OPTIONS_INIT                                                                                             \
     { sizeof(jpool_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, JPOOL_ROUND_POWER_OF_TWO, 0, 0, false }
