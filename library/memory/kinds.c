@@ -12,6 +12,7 @@ static const ji_kind_t *const kinds[] = {
     &ji_kind_mmap,
     &ji_kind_device,
     /* Policies. */
+    &ji_kind_stack,
     &ji_kind_slots,
     &ji_kind_pool,
     &ji_kind_lru,
