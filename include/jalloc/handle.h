@@ -57,7 +57,8 @@ typedef struct jhandle_options_t {
     size_t struct_size;             /**< sizeof(jhandle_options_t) */
     jdevice_t *device;              /**< NULL: the host */
     jstream_t *stream;              /**< NULL: the device's default stream; must outlive its use by the handle */
-    jallocator_t *allocator;        /**< where the workspace comes from; NULL: the device's own memory */
+    jallocator_t *allocator;        /**< where the workspace comes from; NULL: the handle makes what JALLOC_ALLOCATOR
+                                         says, or the device's own memory where it says nothing */
     size_t preallocate_bytes;       /**< > 0: preallocate mode, in place of JALLOC_DEVICE_MEMORY_SIZE */
     size_t budget_bytes;            /**< > 0: most that default mode may hold, in place of JALLOC_BUDGET */
     jpointer_mode_t pointer_mode;   /**< host by default */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "handle/handle.h"
+#include "memory/memory.h"
 
 jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller) {
     if (!ji_handle_is_valid(handle))
@@ -168,7 +169,9 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
         JTRY(jallocator_retain(options->allocator));
         handle->allocator = options->allocator;
     } else {
-        JTRY(jallocator_create_device(device, JMEMORY_DEVICE, &handle->allocator));
+        JTRY(ji_process_compose(device, NULL, NULL, &handle->allocator));
+        if (handle->allocator == NULL)
+            JTRY(jallocator_create_device(device, JMEMORY_DEVICE, &handle->allocator));
         handle->owns_allocator = true;
     }
 
@@ -179,7 +182,7 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
             status = ji_fail(JSTATUS_INVALID_SIZE, "%s: the size to preallocate is too large", __func__);
             goto done;
         }
-        JTRY(ji_workspace_take(handle, preallocate, &block));
+        JTRY(ji_workspace_take(handle, preallocate, NULL, &block));
         ji_workspace_adopt(handle, block, JHANDLE_MODE_PREALLOCATE);
     }
     handle_list_add(handle);

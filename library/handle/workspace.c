@@ -19,10 +19,14 @@ size_t ji_workspace_bytes(const jhandle_t *handle) {
     return total;
 }
 
-jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, ji_block_t *block) {
+jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine, ji_block_t *block) {
     void *pointer;
+    jtag_t tag = jtag_get();
+    if (tag == 0)
+        (void)jtag_set(jtag_intern(routine));
     jstatus_t status =
         jallocator_allocate(handle->allocator, size_bytes, handle->stack.granule_mask + 1, handle->stream, &pointer);
+    (void)jtag_set(tag);
     if (status != JSTATUS_SUCCESS)
         return status;
     ++handle->allocation_count;
@@ -102,7 +106,7 @@ static jstatus_t workspace_extend(jhandle_t *handle, size_t needed, const char *
         return workspace_refuse_growth(handle, JSTATUS_MEMORY_ERROR, needed, routine, "the budget does not allow more");
 
     ji_block_t block;
-    jstatus_t status = ji_workspace_take(handle, needed, &block);
+    jstatus_t status = ji_workspace_take(handle, needed, routine, &block);
     if (status != JSTATUS_SUCCESS)
         return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
     if (handle->block + 1 < handle->block_count) {
@@ -127,7 +131,7 @@ static jstatus_t workspace_replace(jhandle_t *handle, size_t wanted, size_t need
     if (handle->budget_bytes != 0 && wanted > handle->budget_bytes)
         return workspace_refuse_growth(handle, JSTATUS_MEMORY_ERROR, needed, routine, "the budget does not allow more");
     ji_block_t block;
-    jstatus_t status = ji_workspace_take(handle, wanted, &block);
+    jstatus_t status = ji_workspace_take(handle, wanted, routine, &block);
     if (status != JSTATUS_SUCCESS)
         return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
     status = ji_workspace_retire(handle);
@@ -169,7 +173,7 @@ jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes) {
 
     ji_block_t block = {0, 0};
     if (rounded != 0) {
-        status = ji_workspace_take(handle, rounded, &block);
+        status = ji_workspace_take(handle, rounded, NULL, &block);
         if (status != JSTATUS_SUCCESS)
             return jhandle_fail(handle, status, "%s: %zu bytes: %s", __func__, rounded, jstatus_last_message());
     }

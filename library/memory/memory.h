@@ -175,6 +175,14 @@ typedef struct ji_common_options {
     const char *name;
 } ji_common_options_t;
 
+/* Makes what JALLOC_ALLOCATOR says for a device, with `provider` ("numa(node=1)") in place of its provider; NULL: as said.
+ * Where it says nothing, makes `fallback`; NULL: *allocator is NULL. The result owns what is below it.
+ * success; invalid configuration (the message quotes the variable); what making a stage returns. */
+jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char *fallback, jallocator_t **allocator);
+
+/* The kind of memory that an allocator's provider hands out: device for whatever is not a GPU's pinned or managed. */
+jmemory_kind_t ji_device_memory_kind(const jallocator_t *allocator);
+
 /* Keys that every policy has. Use in a kind's table of keys and of places. */
 #define JI_THREADS_KEY                                                                                                 \
     { "threads", "none|lock", "lock", "from which threads it may be called" }

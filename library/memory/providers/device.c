@@ -79,6 +79,14 @@ const ji_kind_t ji_kind_device = {
     .create = device_create,
 };
 
+jmemory_kind_t ji_device_memory_kind(const jallocator_t *allocator) {
+    while (allocator->below != NULL)
+        allocator = allocator->below;
+    if (allocator->kind != &ji_kind_device || jdevice_kind(allocator->device) == JDEVICE_HOST)
+        return JMEMORY_DEVICE;
+    return ((const device_provider_t *)allocator->context)->kind;
+}
+
 jstatus_t jallocator_create_device(jdevice_t *device, jmemory_kind_t kind, jallocator_t **allocator) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     const device_options_t options = {sizeof options, NULL, kind};

@@ -1,0 +1,245 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The process's own allocators: one for each kind of memory, made of what the environment says. */
+
+#include "jtest.h"
+
+#include "jalloc/process.h"
+#include "jalloc/provider.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_kind(const char *name) {
+    const jallocator_kind_t *kind;
+    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i)
+        if (strcmp(kind->name, name) == 0)
+            return true;
+    return false;
+}
+
+static jallocator_t *get(const jmemory_request_t *request) {
+    jallocator_t *allocator = NULL;
+    JEXPECT_OK(jprocess_get_allocator(request, &allocator));
+    return allocator;
+}
+
+JTEST(Process, OneAllocatorForEqualRequests) {
+    jtest_setenv("JALLOC_ALLOCATOR", "malloc(name=mine)");
+    jmemory_request_t request = JMEMORY_REQUEST_INIT;
+    jallocator_t *ordinary = get(NULL);
+    JASSERT_NOT_NULL(ordinary);
+    JEXPECT_STREQ(jallocator_name(ordinary), "mine");
+    JEXPECT_EQ(get(&request), ordinary);
+    request.device = jdevice_host();
+    JEXPECT_EQ(get(&request), ordinary);
+    request.managed = true; /* on the host ordinary memory */
+    JEXPECT_EQ(get(&request), ordinary);
+    jtest_setenv("JALLOC_ALLOCATOR", "mmap");
+    JEXPECT_EQ(get(NULL), ordinary); /* made already */
+    JEXPECT_OK(jprocess_reset());
+    JEXPECT_STREQ(jallocator_name(get(NULL)), "mmap");
+    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(jprocess_reset());
+}
+
+JTEST(Process, DefaultIsGeneral) {
+    if (!has_kind("general"))
+        JSKIP("there is no general");
+    jallocator_t *allocator = get(NULL);
+    JEXPECT_STREQ(jallocator_name(allocator), "general");
+    void *pointer;
+    JEXPECT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
+    JEXPECT_OK(jprocess_reset());
+}
+
+JTEST(Process, ArgumentsAreChecked) {
+    jallocator_t *allocator = NULL;
+    jmemory_request_t request = JMEMORY_REQUEST_INIT;
+    JEXPECT_STATUS(jprocess_get_allocator(NULL, NULL), JSTATUS_INVALID_POINTER);
+    request.struct_size = 8;
+    JEXPECT_STATUS(jprocess_get_allocator(&request, &allocator), JSTATUS_INVALID_VALUE);
+    request = (jmemory_request_t)JMEMORY_REQUEST_INIT;
+    request.numa_node = -2;
+    JEXPECT_STATUS(jprocess_get_allocator(&request, &allocator), JSTATUS_INVALID_VALUE);
+    JEXPECT_NULL(allocator);
+    jmemory_info_t info = JMEMORY_INFO_INIT;
+    JEXPECT_STATUS(jprocess_describe_pointer(NULL, &info), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jprocess_describe_pointer(&info, NULL), JSTATUS_INVALID_POINTER);
+    info.struct_size = 8;
+    JEXPECT_STATUS(jprocess_describe_pointer(&info, &info), JSTATUS_INVALID_VALUE);
+}
+
+JTEST(Process, CompositionsByDevice) {
+    static const struct {
+        const char *value, *name; /* name NULL: refused */
+    } rows[] = {
+        {"malloc(name=a)", "a"},
+        {"malloc(name=a);host=malloc(name=b)", "b"},
+        {"malloc(name=a);cuda:0=bfc", "a"},
+        {"malloc(name=a);cuda=bfc;hip:2=bfc;host=malloc(name=c)", "c"},
+        {"host=malloc(name=d)", "d"},
+        {";host=malloc(name=d)", "d"},
+        {"malloc+limit(limit=1K,name=e)", "e"}, /* '=' inside parentheses names no device */
+        {"malloc(name=a;b)", "a;b"},
+        {"cuda:0=malloc;malloc(name=a)", NULL}, /* the one for all comes first */
+        {"host=malloc;host=malloc", NULL},      /* twice */
+        {"malloc;cuda:0=", NULL},               /* nothing */
+        {"malloc;gpu=malloc", NULL},            /* no device */
+        {"malloc;", NULL},                      /* a second one for all */
+        {"no-such-kind", NULL},
+        {"malloc+limit", NULL},
+        {"malloc+limit(limit=x)", NULL},
+        {"malloc+malloc", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        JSCOPED_TRACE("JALLOC_ALLOCATOR=%s", rows[i].value);
+        jtest_setenv("JALLOC_ALLOCATOR", rows[i].value);
+        jallocator_t *allocator = NULL;
+        const jstatus_t status = jprocess_get_allocator(NULL, &allocator);
+        if (rows[i].name != NULL) {
+            JEXPECT_OK(status);
+            JEXPECT_STREQ(jallocator_name(allocator), rows[i].name);
+        } else {
+            JEXPECT_STATUS(status, JSTATUS_INVALID_CONFIGURATION);
+            JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_ALLOCATOR");
+            JEXPECT_SUBSTR(jstatus_last_message(), rows[i].value);
+            JEXPECT_NULL(allocator);
+        }
+        JEXPECT_OK(jprocess_reset());
+    }
+    char long_value[2000];
+    memset(long_value, 'm', sizeof long_value - 1);
+    long_value[sizeof long_value - 1] = '\0';
+    jtest_setenv("JALLOC_ALLOCATOR", long_value);
+    jallocator_t *allocator;
+    JEXPECT_STATUS(jprocess_get_allocator(NULL, &allocator), JSTATUS_INVALID_CONFIGURATION);
+}
+
+/* Pinned memory where there is a GPU, ordinary memory where there is none. */
+JTEST(Process, GpuCompatibleMemory) {
+    jtest_setenv("JALLOC_ALLOCATOR", "malloc(name=plain)+limit(limit=1M,name=top)");
+    jmemory_request_t request = JMEMORY_REQUEST_INIT;
+    request.gpu_compatible = true;
+    jallocator_t *allocator = get(&request);
+    jdevice_t *gpu = NULL;
+    void *pointer;
+    jmemory_info_t info = JMEMORY_INFO_INIT;
+    JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
+    JEXPECT_OK(jprocess_describe_pointer(pointer, &info));
+    if (jdevice_get("cuda", &gpu) == JSTATUS_SUCCESS || jdevice_get("hip", &gpu) == JSTATUS_SUCCESS) {
+        JEXPECT_NE(allocator, get(NULL));
+        JEXPECT_EQ(info.kind, JMEMORY_PINNED);
+        JEXPECT_EQ(info.device, gpu);
+        request.numa_node = 0;
+        JEXPECT_STATUS(jprocess_get_allocator(&request, &allocator), JSTATUS_INVALID_VALUE);
+        allocator = info.allocator;
+    } else {
+        JEXPECT_EQ(allocator, get(NULL));
+        JEXPECT_EQ(info.kind, JMEMORY_DEVICE);
+        JEXPECT_EQ(info.device, jdevice_host());
+    }
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
+    JEXPECT_OK(jprocess_reset());
+}
+
+/* The node's provider takes the place of the one that the text begins with. */
+JTEST(Process, NumaNodes) {
+    if (!has_kind("numa"))
+        JSKIP("there is no numa");
+    jmemory_request_t request = JMEMORY_REQUEST_INIT;
+    static const char *const texts[] = {"malloc", "malloc+limit(limit=1M)", "limit(limit=1M)",
+                                        " malloc (name=x) + lock"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
+        JSCOPED_TRACE("JALLOC_ALLOCATOR=%s", texts[i]);
+        jtest_setenv("JALLOC_ALLOCATOR", texts[i]);
+        request.numa_node = 0;
+        jallocator_t *on_node = get(&request), *bottom = on_node;
+        JEXPECT_NE(on_node, get(NULL));
+        JEXPECT_EQ(on_node, get(&request));
+        while (jallocator_below(bottom) != NULL)
+            bottom = jallocator_below(bottom);
+        JEXPECT_STREQ(jallocator_name(bottom), "numa");
+        JEXPECT_EQ(on_node == bottom, i == 0);
+        void *pointer;
+        JEXPECT_OK(jallocator_allocate(on_node, 100, 0, NULL, &pointer));
+        JEXPECT_OK(jallocator_deallocate(on_node, pointer, 100, NULL));
+        request.numa_node = 100000;
+        JEXPECT_STATUS(jprocess_get_allocator(&request, &on_node), JSTATUS_NOT_FOUND);
+        JEXPECT_OK(jprocess_reset());
+    }
+}
+
+JTEST(Process, ResetIsRefusedWhileSomethingIsLive) {
+    jtest_setenv("JALLOC_ALLOCATOR", "malloc(name=busy)");
+    jallocator_t *allocator = get(NULL);
+    void *pointer;
+    JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
+    JEXPECT_STATUS(jprocess_reset(), JSTATUS_BUSY);
+    JEXPECT_SUBSTR(jstatus_last_message(), "\"busy\"");
+    JEXPECT_EQ(get(NULL), allocator);
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
+    JEXPECT_OK(jprocess_reset());
+}
+
+JTEST(Process, PointersAreDescribed) {
+    jtest_setenv("JALLOC_ALLOCATOR", "malloc");
+    jmemory_info_t info = JMEMORY_INFO_INIT;
+    jallocator_t *allocator = get(NULL);
+    char *pointer;
+    JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, (void **)&pointer));
+    JEXPECT_OK(jprocess_describe_pointer(pointer + 99, &info)); /* anywhere in the block */
+    JEXPECT_EQ(info.allocator, allocator);
+    JEXPECT_EQ(info.size_bytes, 100);
+    JEXPECT_EQ(info.device, jdevice_host());
+    JEXPECT_EQ(info.kind, JMEMORY_DEVICE);
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
+    JEXPECT_OK(jprocess_describe_pointer(&info, &info)); /* none of jalloc's: ordinary host memory */
+    JEXPECT_NULL(info.allocator);
+    JEXPECT_EQ(info.size_bytes, 0);
+    JEXPECT_EQ(info.device, jdevice_host());
+    JEXPECT_EQ(info.kind, JMEMORY_DEVICE);
+    JEXPECT_OK(jprocess_reset());
+    JASSERT_OK(jallocator_create_device(jdevice_host(), JMEMORY_PINNED, &allocator));
+    JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, (void **)&pointer));
+    JEXPECT_OK(jprocess_describe_pointer(pointer, &info)); /* on the host ordinary memory, too */
+    JEXPECT_EQ(info.kind, JMEMORY_DEVICE);
+    JEXPECT_EQ(info.allocator, allocator);
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+static jtest_gate_t first_use = JTEST_GATE_INIT;
+static void *get_in_thread(void *argument) {
+    (void)argument;
+    jtest_gate_pass(&first_use);
+    return get(NULL);
+}
+JTEST(Process, FirstUseByManyThreadsGivesOne) {
+    enum { THREADS = 8 };
+    jtest_setenv("JALLOC_ALLOCATOR", "malloc+limit(limit=1M)+lock");
+    pthread_t threads[THREADS];
+    void *got[THREADS];
+    for (int i = 0; i < THREADS; ++i)
+        JASSERT_EQ(pthread_create(&threads[i], NULL, get_in_thread, NULL), 0);
+    jtest_gate_open(&first_use);
+    for (int i = 0; i < THREADS; ++i) {
+        pthread_join(threads[i], &got[i]);
+        JEXPECT_EQ(got[i], got[0]);
+    }
+    JEXPECT_EQ(got[0], get(NULL));
+    JEXPECT_OK(jprocess_reset());
+}
+
+JTEST(Process, EachFailedAllocationOfBookkeepingLosesNothing) {
+    jtest_setenv("JALLOC_ALLOCATOR", "malloc+limit(limit=1M)+lock");
+    JFOR_EACH_FAILURE(i) {
+        jallocator_t *allocator = NULL;
+        const jstatus_t status = jprocess_get_allocator(NULL, &allocator);
+        JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        JEXPECT_EQ(allocator != NULL, status == JSTATUS_SUCCESS);
+        JEXPECT_OK(jprocess_reset());
+    }
+}

@@ -1,0 +1,286 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* What the environment says allocators are made of, and the process's own.
+ *
+ * JALLOC_ALLOCATOR is one composition for all devices, or one for each that it names:
+ *
+ *     general;cuda:0=bfc(limit=2GiB);host=malloc+guard
+ *
+ * A ';' or '=' inside parentheses belongs to the composition. Handles and the process's allocators are made from
+ * the same text; where memory of a special kind is wanted (a NUMA node's, pinned, managed), the provider that the text
+ * begins with gives way to the one of that memory.
+ *
+ * The process's allocators are in a list by what they are for. One is made without a lock, which a composition may take its
+ * time for; who comes second with the same throws its own away. */
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jalloc/process.h"
+#include "memory/memory.h"
+
+/* ---- The environment's compositions --------------------------------------------------------------------------------- */
+
+#define PROCESS_MAX_TEXT 1023 /* of one composition */
+
+/* The first of `wanted` that is outside of parentheses, or the end. */
+static const char *process_find(const char *text, const char *end, const char *wanted) {
+    for (int depth = 0; text < end; ++text) {
+        depth += (*text == '(') - (*text == ')');
+        if (depth == 0 && strchr(wanted, *text) != NULL)
+            break;
+    }
+    return text;
+}
+
+typedef struct process_clause {
+    char device[JI_DEVICE_NAME_BYTES]; /* "": all devices */
+    const char *begin, *end;           /* the composition */
+} process_clause_t;
+
+/* Takes the clause at *cursor, which then is at the next one, or NULL behind the last. False where it names no device. */
+static bool process_next_clause(const char **cursor, process_clause_t *clause) {
+    const char *end = *cursor + strlen(*cursor);
+    clause->device[0] = '\0';
+    clause->begin = *cursor;
+    clause->end = process_find(*cursor, end, ";");
+    *cursor = *clause->end == ';' ? clause->end + 1 : NULL;
+    const char *equals = process_find(clause->begin, clause->end, "=");
+    int kind, index;
+    if (equals != clause->end) {
+        if (!ji_config_device_name(clause->begin, (size_t)(equals - clause->begin), clause->device, &kind, &index))
+            return false;
+        clause->begin = equals + 1;
+    }
+    return true;
+}
+
+/* The clause for a device: its own, or the one for all. A device is named once, and the one for all comes first. False
+ * where the text is not so. An empty clause is none. */
+static bool process_choose_clause(const char *text, const char *device_name, process_clause_t *chosen) {
+    *chosen = (process_clause_t){"", text, text};
+    bool first = true;
+    for (const char *cursor = text; cursor != NULL; first = false) {
+        const char *begin = cursor;
+        process_clause_t clause, earlier;
+        if (!process_next_clause(&cursor, &clause) || (clause.device[0] == '\0' && !first) ||
+            (clause.device[0] != '\0' && clause.begin == clause.end))
+            return false;
+        for (const char *before = text; before != begin;) {
+            (void)process_next_clause(&before, &earlier);
+            if (strcmp(earlier.device, clause.device) == 0)
+                return false;
+        }
+        if (clause.device[0] == '\0' || strcmp(clause.device, device_name) == 0)
+            *chosen = clause;
+    }
+    return true;
+}
+
+static bool process_begins_with_provider(const char *text) {
+    text += strspn(text, " ");
+    size_t length = strcspn(text, " (+");
+    const jallocator_kind_t *kind;
+    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i)
+        if (strlen(kind->name) == length && memcmp(kind->name, text, length) == 0)
+            return kind->role == JALLOCATOR_PROVIDER;
+    return false;
+}
+
+/* Puts another provider under a composition. */
+static void process_replace_provider(const char *provider, const char *text, char *replaced, size_t bytes) {
+    const char *end = text + strlen(text);
+    if (process_begins_with_provider(text)) {
+        const char *plus = process_find(text, end, "+");
+        text = plus < end ? plus + 1 : end;
+    }
+    snprintf(replaced, bytes, "%s%s%s", provider, *text != '\0' ? "+" : "", text);
+}
+
+jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char *fallback, jallocator_t **allocator) {
+    jconfig_entry_t entry;
+    jstatus_t status = jconfig_get(JCONFIG_JALLOC_ALLOCATOR, &entry);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    process_clause_t clause;
+    if (!process_choose_clause(entry.value, jdevice_name(device), &clause) ||
+        clause.end - clause.begin > PROCESS_MAX_TEXT)
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.200s\" is not understood; expected %s", entry.name,
+                       entry.value, entry.syntax);
+
+    bool said = clause.begin != clause.end;
+    if (!said && fallback == NULL) {
+        *allocator = NULL;
+        return JSTATUS_SUCCESS;
+    }
+    char text[PROCESS_MAX_TEXT + 1], replaced[PROCESS_MAX_TEXT + 64];
+    snprintf(text, sizeof text, "%.*s", said ? (int)(clause.end - clause.begin) : PROCESS_MAX_TEXT,
+             said ? clause.begin : fallback);
+    if (provider != NULL)
+        process_replace_provider(provider, text, replaced, sizeof replaced);
+    status = jallocator_compose(device, provider != NULL ? replaced : text, allocator);
+    if (status == JSTATUS_SUCCESS || !said)
+        return status;
+    /* Whatever the text asks for that cannot be is an error in the text. */
+    if (status == JSTATUS_INVALID_VALUE || status == JSTATUS_INVALID_SIZE)
+        status = JSTATUS_INVALID_CONFIGURATION;
+    return ji_fail(status, "%s=\"%.200s\": %s", entry.name, entry.value, jstatus_last_message());
+}
+
+/* ---- The process's allocators --------------------------------------------------------------------------------------- */
+
+/* What an allocator is for. */
+typedef struct process_memory {
+    jdevice_t *device; /* whose runtime has it */
+    jmemory_kind_t kind;
+    int numa_node; /* -1: any */
+} process_memory_t;
+
+typedef struct process_entry {
+    process_memory_t memory;
+    jallocator_t *allocator;
+    struct process_entry *next;
+} process_entry_t;
+
+static ji_lock_t process_lock;
+static process_entry_t *process_entries; /* under the lock */
+static jdevice_t *process_gpu; /* whose pinned memory is "GPU compatible"; the host: there is no GPU; NULL: not
+                                            looked for yet. Under the lock */
+
+static void process_start(void) { ji_lock_init(&process_lock); }
+static void process_enter(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, process_start);
+    ji_lock_acquire(&process_lock);
+}
+static void process_leave(void) { ji_lock_release(&process_lock); }
+
+/* The device whose pinned memory a GPU reads: the first GPU, or the host where there is none. Looked for once, so that
+ * equal requests stay equal. */
+static jdevice_t *process_get_gpu(void) {
+    process_enter();
+    jdevice_t *gpu = process_gpu;
+    process_leave();
+    if (gpu != NULL)
+        return gpu;
+    if (jdevice_get("cuda", &gpu) != JSTATUS_SUCCESS && jdevice_get("hip", &gpu) != JSTATUS_SUCCESS)
+        gpu = jdevice_host();
+    process_enter();
+    if (process_gpu == NULL)
+        process_gpu = gpu;
+    gpu = process_gpu;
+    process_leave();
+    return gpu;
+}
+
+static jstatus_t process_resolve(const jmemory_request_t *request, process_memory_t *memory) {
+    if (request->struct_size < sizeof *request)
+        return ji_fail(JSTATUS_INVALID_VALUE, "jprocess_get_allocator: request->struct_size is %zu, must be %zu",
+                       request->struct_size, sizeof *request);
+    JREQUIRE(request->numa_node >= -1, JSTATUS_INVALID_VALUE);
+    jdevice_t *device = request->device != NULL ? request->device : jdevice_host();
+    *memory = (process_memory_t){device, JMEMORY_DEVICE, request->numa_node};
+    if (jdevice_kind(device) != JDEVICE_HOST) {
+        memory->kind = request->managed ? JMEMORY_MANAGED : JMEMORY_DEVICE;
+    } else if (request->gpu_compatible) {
+        memory->device = process_get_gpu();
+        memory->kind = jdevice_kind(memory->device) != JDEVICE_HOST ? JMEMORY_PINNED : JMEMORY_DEVICE;
+    }
+    if (jdevice_kind(memory->device) != JDEVICE_HOST && memory->numa_node >= 0)
+        return ji_fail(JSTATUS_INVALID_VALUE, "jprocess_get_allocator: memory of %s cannot be placed on NUMA node %d",
+                       jdevice_name(memory->device), memory->numa_node);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t process_make(const process_memory_t *memory, jallocator_t **allocator) {
+    char node[32];
+    const char *provider = NULL;
+    if (memory->numa_node >= 0) {
+        snprintf(node, sizeof node, "numa(node=%d)", memory->numa_node);
+        provider = node;
+    } else if (memory->kind != JMEMORY_DEVICE) {
+        provider = memory->kind == JMEMORY_PINNED ? "device(kind=pinned)" : "device(kind=managed)";
+    }
+    return ji_process_compose(memory->device, provider, "general", allocator);
+}
+
+/* Under the lock. */
+static jallocator_t *process_find_allocator(const process_memory_t *memory) {
+    const process_entry_t *entry = process_entries;
+    while (entry != NULL && (entry->memory.device != memory->device || entry->memory.kind != memory->kind ||
+                             entry->memory.numa_node != memory->numa_node))
+        entry = entry->next;
+    return entry != NULL ? entry->allocator : NULL;
+}
+
+jstatus_t jprocess_get_allocator(const jmemory_request_t *request, jallocator_t **allocator) {
+    static const jmemory_request_t ordinary = JMEMORY_REQUEST_INIT;
+    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+    process_memory_t memory;
+    jstatus_t status = process_resolve(request != NULL ? request : &ordinary, &memory);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    process_enter();
+    jallocator_t *found = process_find_allocator(&memory);
+    process_leave();
+    if (found != NULL) {
+        *allocator = found;
+        return JSTATUS_SUCCESS;
+    }
+
+    jallocator_t *made = NULL;
+    process_entry_t *entry;
+    JTRY_ALLOC(entry = ji_metadata_alloc(sizeof *entry));
+    JTRY(process_make(&memory, &made));
+    process_enter();
+    found = process_find_allocator(&memory); /* another thread may have been here */
+    if (found == NULL) {
+        *entry = (process_entry_t){memory, made, process_entries};
+        process_entries = entry;
+        entry = NULL;
+        found = made;
+        made = NULL;
+    }
+    process_leave();
+    *allocator = found;
+done:
+    (void)jallocator_destroy(made);
+    ji_metadata_free(entry);
+    return status;
+}
+
+jstatus_t jprocess_describe_pointer(const void *pointer, jmemory_info_t *info) {
+    JREQUIRE(pointer != NULL && info != NULL, JSTATUS_INVALID_POINTER);
+    if (info->struct_size < sizeof *info)
+        return ji_fail(JSTATUS_INVALID_VALUE, "jprocess_describe_pointer: info->struct_size is %zu, must be %zu",
+                       info->struct_size, sizeof *info);
+    jmemory_info_t known = {info->struct_size, jdevice_host(), JMEMORY_DEVICE, NULL, 0};
+    jallocation_t block = JALLOCATION_INIT;
+    if (jallocation_find(pointer, &block) == JSTATUS_SUCCESS) {
+        known.device = jallocator_device(block.allocator);
+        known.kind = ji_device_memory_kind(block.allocator);
+        known.allocator = block.allocator;
+        known.size_bytes = block.size_bytes;
+    }
+    *info = known;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jprocess_reset(void) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    process_enter();
+    while (process_entries != NULL && status == JSTATUS_SUCCESS) {
+        process_entry_t *entry = process_entries;
+        status = jallocator_destroy(entry->allocator);
+        if (status == JSTATUS_SUCCESS) {
+            process_entries = entry->next;
+            ji_metadata_free(entry);
+        }
+    }
+    if (status == JSTATUS_SUCCESS)
+        process_gpu = NULL;
+    process_leave();
+    return status;
+}
