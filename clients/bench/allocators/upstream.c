@@ -18,11 +18,12 @@ static unsigned class_of(size_t bytes) {
 static void *take(upstream_t *upstream, unsigned class, size_t class_bytes) {
     if (upstream->classes[class].count > 0)
         return upstream->classes[class].block[--upstream->classes[class].count];
-    size_t begin = (upstream->used_bytes + class_bytes - 1) & ~(class_bytes - 1);
-    if (begin + class_bytes > upstream->mapped_bytes)
+    size_t used = upstream->used_bytes;
+    used += -((uintptr_t)upstream->mapping + used) & (class_bytes - 1);
+    if (used + class_bytes > upstream->mapped_bytes)
         return NULL;
-    upstream->used_bytes = begin + class_bytes;
-    return upstream->mapping + begin;
+    upstream->used_bytes = used + class_bytes;
+    return upstream->mapping + used;
 }
 
 static void *upstream_allocate(void *context, size_t bytes, size_t alignment) {
