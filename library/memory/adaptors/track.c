@@ -1,0 +1,257 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Counts what passes, for a few nanoseconds: one short locked section with plain counters in each call, none across the
+ * call below. After TensorFlow's TrackingAllocator.
+ *
+ * A tracking allocator that its owner has let go of (retire) ends with its last allocation, in whichever thread that is
+ * freed, and the other threads may be on their way out of it then. Counters under the lock cannot say who is last: they
+ * are taken back before below is called (another thread may have the memory at once, and bytes must never be counted
+ * twice), and below may still refuse. So there is one number more, changed only when a block is really gone and by one
+ * atomic operation, after which a thread touches nothing here unless the result tells it that it is the last:
+ *
+ *     remaining     - blocks freed                                       while it is in use: 0 or below
+ *                   + allocations there have ever been                   added once, by retire, when there can be no more
+ *
+ * It becomes 0 exactly once after that addition, in one thread: that one ends the object. */
+
+#include <time.h>
+
+#include "jalloc/adaptor.h"
+#include "memory/memory.h"
+#include "memory/stacks.h"
+
+typedef struct track {
+    ji_adaptor_t adaptor;
+    jallocator_t *self;
+    size_t record_capacity;
+    atomic_int_least64_t remaining;
+
+    char apart[64]; /* what follows is written by every call */
+    ji_lock_t lock; /* of all below */
+    bool retired;
+    ji_books_t books;
+    size_t total_bytes;
+    uint64_t record_count;    /* ever made; the next one's place is this modulo the capacity */
+    jtrack_record_t *records; /* a ring; NULL: none are kept */
+} track_t;
+
+static void track_free(void *context) {
+    track_t *track = context;
+    ji_lock_fini(&track->lock);
+    ji_metadata_free(track->records);
+    ji_metadata_free(track);
+}
+
+static void track_record(track_t *track, int64_t bytes) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    track->records[track->record_count++ % track->record_capacity] =
+        (jtrack_record_t){bytes, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, ji_tag_current};
+}
+
+static jstatus_t track_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+    track_t *track = context;
+    jstatus_t status = jallocator_allocate(track->adaptor.below, size_bytes, alignment, stream, pointer);
+    ji_lock_acquire(&track->lock);
+    bool retired = track->retired;
+    if (JI_LIKELY(status == JSTATUS_SUCCESS && !retired)) {
+        ji_books_allocate(&track->books, size_bytes);
+        track->total_bytes += size_bytes;
+        if (JI_UNLIKELY(track->records != NULL))
+            track_record(track, (int64_t)size_bytes);
+    } else {
+        ++track->books.failure_count;
+    }
+    ji_lock_release(&track->lock);
+    if (JI_UNLIKELY(retired && status == JSTATUS_SUCCESS)) {
+        (void)jallocator_deallocate(track->adaptor.below, *pointer, size_bytes, stream);
+        status = ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\" is retired", track->self->name);
+    }
+    return status;
+}
+
+/* Takes a block out of the books. */
+static jstatus_t track_unbook(track_t *track, const void *pointer, size_t size_bytes) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    ji_lock_acquire(&track->lock);
+    if (JI_UNLIKELY(track->books.live_count == 0 || track->books.in_use_bytes < size_bytes)) {
+        status = track->books.live_count == 0 ? JSTATUS_NOT_FOUND : JSTATUS_INVALID_SIZE;
+    } else {
+        ji_books_deallocate(&track->books, size_bytes);
+        if (JI_UNLIKELY(track->records != NULL))
+            track_record(track, -(int64_t)size_bytes);
+    }
+    ji_lock_release(&track->lock);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
+        return ji_fail(status, "allocator \"%s\": %p given back with %zu bytes, but no more than that is live",
+                       track->self->name, pointer, size_bytes);
+    return status;
+}
+
+/* The block stays after all. */
+static void track_rebook(track_t *track, size_t size_bytes) {
+    ji_lock_acquire(&track->lock);
+    ++track->books.live_count;
+    track->books.in_use_bytes += size_bytes;
+    if (track->records != NULL)
+        track_record(track, (int64_t)size_bytes);
+    ji_lock_release(&track->lock);
+}
+
+/* The object leaves the list of all first: whoever walks it may still look at what it has. */
+static void track_end(track_t *track) {
+    ji_allocator_dispose(track->self);
+    track_free(track);
+}
+
+static jstatus_t track_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    track_t *track = context;
+    jstatus_t status = track_unbook(track, pointer, size_bytes);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
+        return status;
+    status = jallocator_deallocate(track->adaptor.below, pointer, size_bytes, stream);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
+        track_rebook(track, size_bytes);
+    else if (JI_UNLIKELY(atomic_fetch_sub_explicit(&track->remaining, 1, memory_order_acq_rel) == 1))
+        track_end(track);
+    return status;
+}
+
+static void track_get_stats(void *context, jallocator_stats_t *stats) {
+    track_t *track = context;
+    ji_lock_acquire(&track->lock);
+    ji_books_report(&track->books, stats);
+    ji_lock_release(&track->lock);
+    ji_adaptor_ops.get_stats(context, stats);
+}
+
+static void track_clear_stats(void *context) {
+    track_t *track = context;
+    ji_lock_acquire(&track->lock);
+    ji_books_clear(&track->books);
+    ji_lock_release(&track->lock);
+}
+
+static jstatus_t track_create(const ji_request_t *request, jallocator_t **out) {
+    const jtrack_options_t *options = request->options;
+    jallocator_ops_t ops = ji_adaptor_ops;
+    ops.allocate = track_allocate;
+    ops.deallocate = track_deallocate;
+    ops.get_stats = track_get_stats;
+    ops.clear_stats = track_clear_stats;
+    ops.destroy = track_free;
+    ji_traits_t traits = {.name = request->name,
+                          .below = request->below,
+                          .threads = JALLOCATOR_THREADS_SAFE,
+                          .counts_itself = true,
+                          .kind = &ji_kind_track};
+    size_t record_bytes;
+    if (!ji_size_mul(options->record_count, sizeof(jtrack_record_t), &record_bytes) || record_bytes > PTRDIFF_MAX)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: record_count %zu is too many", request->name, options->record_count);
+    jstatus_t status = JSTATUS_SUCCESS;
+    ji_stacks_t *stacks = NULL;
+    track_t *track;
+    JTRY_ALLOC(track = ji_metadata_zalloc(sizeof *track));
+    ji_lock_init(&track->lock);
+    track->adaptor.below = request->below;
+    track->record_capacity = options->record_count;
+    if (options->record_count != 0)
+        JTRY_ALLOC(track->records = ji_metadata_alloc(record_bytes));
+    if (options->stacks)
+        JTRY_ALLOC(stacks = ji_metadata_alloc(sizeof *stacks));
+    JTRY(ji_allocator_make(&ops, track, &traits, &track->self));
+    if (stacks != NULL && track->self->stacks == NULL) { /* they may be kept already, for the report at exit */
+        ji_stacks_init(stacks);
+        track->self->stacks = stacks;
+        stacks = NULL;
+    }
+    *out = track->self;
+    track = NULL;
+done:
+    ji_metadata_free(stacks);
+    if (track != NULL)
+        track_free(track);
+    return status;
+}
+
+static const jtrack_options_t track_defaults = JTRACK_OPTIONS_INIT;
+static const jallocator_key_t track_keys[] = {
+    {"records", "COUNT", "0", "signed records kept, the latest"},
+    {"stacks", "BOOL", "false", "keep the call stack of each live allocation"},
+    {NULL, NULL, NULL, NULL},
+};
+static const ji_key_place_t track_places[] = {
+    {JI_KEY_COUNT, offsetof(jtrack_options_t, record_count), 0},
+    {JI_KEY_BOOL, offsetof(jtrack_options_t, stacks), 0},
+};
+
+const ji_kind_t ji_kind_track = {
+    .public = {"track", JALLOCATOR_ADAPTOR, "counts what passes: total, high watermark, live", track_keys},
+    .places = track_places,
+    .options_bytes = sizeof(jtrack_options_t),
+    .defaults = &track_defaults,
+    .create = track_create,
+};
+
+jstatus_t jallocator_create_track(jallocator_t *below, const jtrack_options_t *options, jallocator_t **allocator) {
+    return ji_kind_make(&ji_kind_track, NULL, below, options, allocator);
+}
+
+jstatus_t jallocator_track_totals(jallocator_t *allocator, jtrack_totals_t *totals) {
+    jallocator_t *found;
+    JREQUIRE(totals != NULL, JSTATUS_INVALID_POINTER);
+    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (totals->struct_size < sizeof *totals)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: totals->struct_size is %zu, must be %zu", __func__,
+                       totals->struct_size, sizeof *totals);
+    track_t *track = found->context;
+    ji_lock_acquire(&track->lock);
+    const ji_books_t *books = &track->books;
+    *totals = (jtrack_totals_t){
+        totals->struct_size, track->total_bytes,      books->peak_in_use_bytes,
+        books->in_use_bytes, books->allocation_count, books->live_count,
+    };
+    ji_lock_release(&track->lock);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jallocator_track_records(jallocator_t *allocator, jtrack_record_t *records, size_t capacity, size_t *count) {
+    jallocator_t *found;
+    JREQUIRE(count != NULL && (records != NULL || capacity == 0), JSTATUS_INVALID_POINTER);
+    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    track_t *track = found->context;
+    ji_lock_acquire(&track->lock);
+    uint64_t end = track->record_count, kept = end < track->record_capacity ? end : track->record_capacity;
+    if (kept > capacity)
+        kept = capacity;
+    for (uint64_t i = 0; i < kept; ++i)
+        records[i] = track->records[(end - kept + i) % track->record_capacity];
+    ji_lock_release(&track->lock);
+    *count = (size_t)kept;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jallocator_track_retire(jallocator_t *allocator) {
+    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+    if (allocator->kind != &ji_kind_track)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: \"%s\" is not a tracking allocator", __func__, allocator->name);
+    size_t users = atomic_load_explicit(&allocator->retain_count, memory_order_acquire);
+    if (users != 0)
+        return ji_fail(JSTATUS_BUSY, "%s: allocator \"%s\" is kept by %zu", __func__, allocator->name, users);
+    track_t *track = allocator->context;
+    ji_lock_acquire(&track->lock);
+    bool already = track->retired;
+    int64_t allocations = (int64_t)track->books.allocation_count;
+    track->retired = true;
+    ji_lock_release(&track->lock);
+    if (already)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: allocator \"%s\" is retired already", __func__, allocator->name);
+    if (atomic_fetch_add_explicit(&track->remaining, allocations, memory_order_acq_rel) == -allocations)
+        track_end(track);
+    return JSTATUS_SUCCESS;
+}
