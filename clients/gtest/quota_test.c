@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A budget that many have together: that the arithmetic of guarantees is exact, that what is live never exceeds the limit
- * at any moment and from any thread, and that a budget with a name lives as long as its shares. */
+/* A budget that many have together: that the arithmetic of guarantees is exact, that what is live never exceeds the
+ * limit at any moment and from any thread, and that a budget with a name lives as long as its shares. */
 
 #include "jtest.h"
 

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Adaptors that watch or mend without a limit of their own: visitors, statistics of parts, failure callbacks, alignment,
- * and the lock. */
+/* Adaptors that watch or mend without a limit of their own: visitors, statistics of parts, failure callbacks,
+ * alignment, and the lock. */
 
 #include "jtest.h"
 

@@ -95,8 +95,8 @@ size_t ji_workspace_bytes(const jhandle_t *handle);
  * messages. success; memory error (too little, over budget, or no memory); sealed; device error. On failure nothing has
  * changed. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine);
-/* Takes a block of exactly size_bytes (a multiple of the granule). It is tagged with the routine's name, if it has one (not
- * NULL) and the thread has no tag of its own. */
+/* Takes a block of exactly size_bytes (a multiple of the granule). It is tagged with the routine's name, if it has one
+ * (not NULL) and the thread has no tag of its own. */
 jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine, ji_block_t *block);
 /* Gives everything back that is jalloc's, after the stream has passed; leaves one empty block. Idle handles only. */
 jstatus_t ji_workspace_retire(jhandle_t *handle);

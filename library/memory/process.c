@@ -11,8 +11,8 @@
  * the same text; where memory of a special kind is wanted (a NUMA node's, pinned, managed), the provider that the text
  * begins with gives way to the one of that memory.
  *
- * The process's allocators are in a list by what they are for. One is made without a lock, which a composition may take its
- * time for; who comes second with the same throws its own away. */
+ * The process's allocators are in a list by what they are for. One is made without a lock, which a composition may
+ * take its time for; who comes second with the same throws its own away. */
 
 #include <pthread.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include "jalloc/process.h"
 #include "memory/memory.h"
 
-/* ---- The environment's compositions --------------------------------------------------------------------------------- */
+/* ---- The environment's compositions ------------------------------------------------------------------------------ */
 
 #define PROCESS_MAX_TEXT 1023 /* of one composition */
 
@@ -40,7 +40,8 @@ typedef struct process_clause {
     const char *begin, *end;           /* the composition */
 } process_clause_t;
 
-/* Takes the clause at *cursor, which then is at the next one, or NULL behind the last. False where it names no device. */
+/* Takes the clause at *cursor, which then is at the next one, or NULL behind the last. False where it names no
+ * device. */
 static bool process_next_clause(const char **cursor, process_clause_t *clause) {
     const char *end = *cursor + strlen(*cursor);
     clause->device[0] = '\0';
@@ -129,7 +130,7 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
     return ji_fail(status, "%s=\"%.200s\": %s", entry.name, entry.value, jstatus_last_message());
 }
 
-/* ---- The process's allocators --------------------------------------------------------------------------------------- */
+/* ---- The process's allocators ------------------------------------------------------------------------------------ */
 
 /* What an allocator is for. */
 typedef struct process_memory {

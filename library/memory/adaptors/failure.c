@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Asks a function of the caller's what to do when below has failed. It runs without a lock and may call whatever it likes,
- * this allocator too; a number of tries that it cannot want keeps one that always says yes from going on for ever. */
+/* Asks a function of the caller's what to do when below has failed. It runs without a lock and may call whatever it
+ * likes, this allocator too; a number of tries that it cannot want keeps one that always says yes from going on for
+ * ever. */
 
 #include "jalloc/adaptor.h"
 #include "memory/memory.h"

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* At most so many bytes live. They are reserved before below is asked and come back after below has a block back, so the
- * limit holds at every moment and from any thread. */
+/* At most so many bytes live. They are reserved before below is asked and come back after below has a block back, so
+ * the limit holds at every moment and from any thread. */
 
 #include "jalloc/adaptor.h"
 #include "memory/memory.h"

@@ -12,13 +12,13 @@
  *
  *     in use = sum of min(has, guaranteed) + above  <=  guarantees + above  <=  limit
  *
- * Only a limit that was lowered below what is live can break the second inequality; until that has shrunk nothing is given,
- * which is why the sum is compared with the limit as well.
+ * Only a limit that was lowered below what is live can break the second inequality; until that has shrunk nothing is
+ * given, which is why the sum is compared with the limit as well.
  *
- * Bytes are reserved before below is asked, and come back when it refuses; they come back after below has taken a block
- * back. So what is live below is never more than what is booked here, at no moment and from no thread. Each way is one short
- * locked section, never held across a call of below. A peak is written down just before the number falls, because
- * then a reservation that comes back was never a peak; what the reader sees is the larger of the two.
+ * Bytes are reserved before below is asked, and come back when it refuses; they come back after below has taken a
+ * block back. So what is live below is never more than what is booked here, at no moment and from no thread. Each way
+ * is one short locked section, never held across a call of below. A peak is written down just before the number falls,
+ * because then a reservation that comes back was never a peak; what the reader sees is the larger of the two.
  *
  * A budget with a name belongs to the process: the first share that names it makes it, the last one takes it along. */
 
@@ -56,7 +56,7 @@ static size_t quota_above(const quota_share_t *share, size_t bytes) {
 /* How much of `part` is left when `taken` is; a limit can have been lowered below what is taken. */
 static size_t quota_left(size_t part, size_t taken) { return part > taken ? part - taken : 0; }
 
-/* ---- Reserving and giving back -------------------------------------------------------------------------------------- */
+/* ---- Reserving and giving back ----------------------------------------------------------------------------------- */
 
 /* What the message says is from one moment. */
 static jstatus_t quota_refuse(quota_share_t *share, size_t size_bytes) {
@@ -124,7 +124,7 @@ static void quota_give_back(quota_share_t *share, size_t size_bytes, bool freed)
     ji_lock_release(&quota->lock);
 }
 
-/* ---- Functions of a share ------------------------------------------------------------------------------------------- */
+/* ---- Functions of a share ---------------------------------------------------------------------------------------- */
 
 static jstatus_t quota_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
     quota_share_t *share = context;
@@ -176,7 +176,7 @@ static void quota_clear_stats(void *context) {
     ji_lock_release(&share->quota->lock);
 }
 
-/* ---- Budgets -------------------------------------------------------------------------------------------------------- */
+/* ---- Budgets ----------------------------------------------------------------------------------------------------- */
 
 static ji_lock_t quota_budgets_lock; /* taken before a quota's own */
 static jquota_t *quota_budgets;      /* those with a name */
@@ -232,7 +232,7 @@ static jstatus_t quota_budget_get(const char *name, size_t limit_bytes, jquota_t
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Shares --------------------------------------------------------------------------------------------------------- */
+/* ---- Shares ------------------------------------------------------------------------------------------------------ */
 
 static jstatus_t quota_join(quota_share_t *share) {
     jquota_t *quota = share->quota;
@@ -356,7 +356,7 @@ const ji_kind_t ji_kind_quota = {
     .create = quota_create,
 };
 
-/* ---- Public --------------------------------------------------------------------------------------------------------- */
+/* ---- Public ------------------------------------------------------------------------------------------------------ */
 
 jstatus_t jquota_create(size_t limit_bytes, jquota_t **quota) {
     JREQUIRE(quota != NULL, JSTATUS_INVALID_POINTER);

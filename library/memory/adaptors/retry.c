@@ -14,12 +14,12 @@
  *     say that one waits              nobody waits? done. Else wake
  *     sleep unless it has changed
  *
- * Both sides write before they read what the other writes, in one order for all (seq_cst): either the freer sees the waiter,
- * or the waiter sees the new number.
+ * Both sides write before they read what the other writes, in one order for all (seq_cst): either the freer sees the
+ * waiter, or the waiter sees the new number.
  *
- * The number is the word of a futex, which compares and sleeps in one step. So there is no mutex and no condition variable
- * that a fork could copy while another thread holds it: in a child, the count of waiters may be too large, which costs a
- * call. */
+ * The number is the word of a futex, which compares and sleeps in one step. So there is no mutex and no condition
+ * variable that a fork could copy while another thread holds it: in a child, the count of waiters may be too large,
+ * which costs a call. */
 
 #include <errno.h>
 #include <limits.h>
@@ -64,7 +64,7 @@ static bool retry_wait(retry_adaptor_t *retry, uint32_t seen, const struct times
     bool in_time = true;
     atomic_fetch_add(&retry->waiter_count, 1);
     while (atomic_load(&retry->free_count) == seen && (in_time = !retry_is_past(deadline)))
-        /* Comes back for a wake-up, another number, a signal or the deadline: whatever it was, it is looked at again. */
+        /* Comes back for a wake-up, another number, a signal or the deadline: it is looked at again. */
         (void)syscall(SYS_futex, &retry->free_count, FUTEX_WAIT_BITSET_PRIVATE, seen, deadline, NULL,
                       FUTEX_BITSET_MATCH_ANY);
     atomic_fetch_sub(&retry->waiter_count, 1);

@@ -4,9 +4,9 @@
 /* What happened in a part of the program, and in the parts inside it.
  *
  * One set of books counts what passes. A push puts it aside and lets peak and largest request fall to the present, as
- * clearing does; all other numbers only ever go on, so a part's are differences. A pop gives the differences and makes the
- * peak of the part around the larger of the two. So an allocation costs the same however deep the parts are, and each
- * counts everything that happened inside it:
+ * clearing does; all other numbers only ever go on, so a part's are differences. A pop gives the differences and makes
+ * the peak of the part around the larger of the two. So an allocation costs the same however deep the parts are, and
+ * each counts everything that happened inside it:
  *
  *     in use        .            peak of the inner part is the outer one's as well
  *               .  / \  .
@@ -43,7 +43,8 @@ static jstatus_t statistics_allocate(void *context, size_t size_bytes, size_t al
     return status;
 }
 
-/* Booked before it is done, so that no byte is counted twice; the object has seen that no more comes back than is live. */
+/* Booked before it is done, so that no byte is counted twice; the object has seen that no more comes back than is
+ * live. */
 static jstatus_t statistics_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     statistics_adaptor_t *statistics = context;
     ji_lock_acquire(&statistics->lock);

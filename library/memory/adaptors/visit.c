@@ -3,21 +3,21 @@
 
 /* Visitors of blocks.
  *
- * For each live block there is a set of bits: which visitors know it, that is, were told that it came and not yet that it
- * goes. What each block's set should be is plain at any time: all present visitors while the block stays, none once it is
- * to go; and a visitor that was removed should be in no set. All that ever happens is that a block is settled: while its
- * set is not what it should be, one visitor is told (of a coming in the order in which they were added, of a going in
- * reverse), without a lock, and its bit turned. An allocation settles its block before it is handed out, a deallocation
- * before it goes to below, adding and removing a visitor settle all blocks. So a visitor sees every block exactly once in
- * each direction and in this order, whoever adds, removes, allocates and frees at the same time.
+ * For each live block there is a set of bits: which visitors know it, that is, were told that it came and not yet that
+ * it goes. What each block's set should be is plain at any time: all present visitors while the block stays, none once
+ * it is to go; and a visitor that was removed should be in no set. All that ever happens is that a block is settled:
+ * while its set is not what it should be, one visitor is told (of a coming in the order in which they were added, of a
+ * going in reverse), without a lock, and its bit turned. An allocation settles its block before it is handed out, a
+ * deallocation before it goes to below, adding and removing a visitor settle all blocks. So a visitor sees every block
+ * exactly once in each direction and in this order, whoever adds, removes, allocates and frees at the same time.
  *
- * One thread at a time settles a block: it has its turn, a record on its stack. Whoever wants to settle the same
- * block waits for that turn to end; but a thread that is in a visitor's function itself does not wait, since the other
- * might wait for it. It leaves the work to the turn that is under way, which goes on until the set is right. So visitors may
+ * One thread at a time settles a block: it has its turn, a record on its stack. Whoever wants to settle the same block
+ * waits for that turn to end; but a thread that is in a visitor's function itself does not wait, since the other might
+ * wait for it. It leaves the work to the turn that is under way, which goes on until the set is right. So visitors may
  * call everything here, also add and remove visitors; only freeing the very block that they are told of is refused.
  *
- * Removing waits until no other thread is in the visitor's functions: after it they are not called any more. A child of a
- * fork forgets the turns of the threads that it does not have. */
+ * Removing waits until no other thread is in the visitor's functions: after it they are not called any more. A child
+ * of a fork forgets the turns of the threads that it does not have. */
 
 #include <pthread.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static void visit_pause(visit_adaptor_t *visit) {
     visit_enter(visit);
 }
 
-/* ---- Turns ---------------------------------------------------------------------------------------------------------- */
+/* ---- Turns ------------------------------------------------------------------------------------------------------- */
 
 static bool visit_is_taken(const visit_adaptor_t *visit, const void *pointer) {
     for (const visit_turn_t *turn = visit->turns; turn != NULL; turn = turn->next)
@@ -167,7 +167,7 @@ static void visit_settle_all(visit_adaptor_t *visit, int slot) {
     }
 }
 
-/* ---- Functions ------------------------------------------------------------------------------------------------------ */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* Enters a block and tells of it. False without bookkeeping memory. Under the lock. */
 static bool visit_add_block(visit_adaptor_t *visit, void *pointer, size_t size_bytes) {
@@ -267,7 +267,7 @@ jstatus_t jallocator_create_visit(jallocator_t *below, jallocator_t **allocator)
     return ji_kind_make(&ji_kind_visit, NULL, below, NULL, allocator);
 }
 
-/* ---- Visitors ------------------------------------------------------------------------------------------------------- */
+/* ---- Visitors ---------------------------------------------------------------------------------------------------- */
 
 /* The slot of a present visitor with the same members; -1 where there is none. */
 static int visit_find_visitor(const visit_adaptor_t *visit, const jvisitor_t *visitor) {
