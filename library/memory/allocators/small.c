@@ -78,8 +78,8 @@ static void small_class_fill(small_t *small, size_t granule_bytes) {
 
 /* ---- Large ones ----------------------------------------------------------------------------------------------------- */
 
-static jstatus_t large_allocate(small_t *small, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                void **pointer) {
+static jstatus_t large_allocate(small_t *small, small_cache_t *cache, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     jstatus_t status = jallocator_allocate(small->below, size_bytes, alignment, stream, pointer);
     if (status != JSTATUS_SUCCESS)
         return status;
@@ -90,8 +90,10 @@ static jstatus_t large_allocate(small_t *small, size_t size_bytes, size_t alignm
         ji_small_reserve(small, size_bytes);
     }
     ji_lock_release(&small->lock);
-    if (entered)
+    if (entered) {
+        ji_small_count_blocks(small, cache, 1);
         return JSTATUS_SUCCESS;
+    }
     (void)jallocator_deallocate(small->below, *pointer, size_bytes, stream);
     *pointer = NULL;
     return ji_refuse_bookkeeping();
@@ -113,7 +115,8 @@ static jstatus_t large_remove(small_t *small, const void *pointer, size_t size_b
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t large_deallocate(small_t *small, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     jtag_t tag = 0;
     ji_lock_acquire(&small->lock);
     jstatus_t status = large_remove(small, pointer, size_bytes, &tag);
@@ -127,6 +130,8 @@ static jstatus_t large_deallocate(small_t *small, void *pointer, size_t size_byt
             ji_ledger_insert(&small->ledger, pointer, size_bytes, tag);
         ji_small_reserve(small, size_bytes);
         ji_lock_release(&small->lock);
+    } else {
+        ji_small_count_blocks(small, cache, (uint64_t)-1);
     }
     return status;
 }
@@ -137,7 +142,7 @@ static jstatus_t small_allocate_once(small_t *small, small_cache_t *cache, size_
                                      jstream_t *stream, void **pointer) {
     uint32_t class_index = small_class_for(small, size_bytes, alignment);
     if (class_index == SMALL_NO_CLASS)
-        return large_allocate(small, size_bytes, alignment, stream, pointer);
+        return large_allocate(small, cache, size_bytes, alignment, stream, pointer);
     small_item_t item;
     jstatus_t status = ji_small_cache_pop(small, cache, class_index, stream, &item);
     if (status == JSTATUS_SUCCESS) {
@@ -198,7 +203,7 @@ static jstatus_t small_deallocate(void *context, void *pointer, size_t size_byte
     if (slab != NULL)
         status = ji_small_cache_push(small, cache, slab->class_index, stream, (small_item_t){pointer, cell});
     else
-        status = large_deallocate(small, pointer, size_bytes, stream);
+        status = large_deallocate(small, cache, pointer, size_bytes, stream);
     if (status == JSTATUS_SUCCESS)
         ji_small_count_deallocate(small, cache, size_bytes);
     return status;

@@ -84,10 +84,14 @@ typedef struct small_class {
 
 /* What one thread did. Written by it alone, read by all; relaxed. */
 typedef struct small_counts {
-    _Atomic(uint64_t) allocation_count, deallocation_count, failure_count;
-    atomic_size_t in_use_bytes; /* allocated minus freed by this thread: below zero where it frees others' blocks */
-    atomic_size_t peak_in_use_bytes; /* signed, like in_use_bytes */
+    _Atomic(uint64_t) allocation_count;
+    atomic_size_t in_use_bytes;  /* allocated minus freed by this thread: below zero where it frees others' blocks */
+    atomic_size_t peak_bytes;    /* of in_use_bytes; signed as well */
+    atomic_size_t at_hand_bytes; /* the fast path serves no more: the least of largest request and largest class */
     atomic_size_t largest_request_bytes;
+    _Atomic(uint64_t) failure_count;
+    _Atomic(uint64_t) out_count; /* blocks that left slabs and bundles, or below, minus those that came back: they are
+                                    live or in a magazine */
 } small_counts_t;
 
 /* Free blocks of one class that a thread keeps for itself, the last freed on top. */
@@ -95,24 +99,25 @@ typedef struct small_magazine {
     small_item_t *items;
     atomic_uint count; /* read by statistics */
     uint32_t capacity;
-    size_t alignment; /* of the class's blocks */
+    size_t alignment, block_bytes; /* of the class */
 } small_magazine_t;
 
 /* What a thread keeps of an allocator for one stream: blocks last used on it. */
 typedef struct small_cache {
-    _Atomic(jstream_t *) stream; /* SMALL_GONE when it was destroyed: the blocks are free for all */
-    const uint8_t *class_of;     /* [(size - 1) / SMALL_STEP_BYTES] */
-    size_t largest_bytes;
-    struct small_cache *counting; /* the thread's cache of this allocator that has the counts; perhaps itself */
+    _Atomic(jstream_t *) stream;     /* SMALL_GONE when it was destroyed: the blocks are free for all */
+    const uint8_t *class_of;         /* [(size - 1) / SMALL_STEP_BYTES] */
+    const struct small_table *table; /* the allocator's, or one that was; with its mask */
+    size_t table_mask;
+    small_counts_t counts; /* of all this thread's caches of the allocator, in the one that is in use */
     struct small *small;
-    small_counts_t counts;
     size_t room_bytes; /* may still be added to the magazines' capacities */
     uint32_t hand;     /* the next magazine to lose capacity to another */
     uint32_t misses;   /* of all magazines */
     unsigned epoch;    /* of the allocator, when the cache was last emptied for a trim */
+    bool counting;     /* the counts are here */
     /* Under the registry's lock. */
-    struct small_thread *thread; /* NULL: it did not come through a fork */
     bool leaving;                /* its thread is ending and is emptying it */
+    struct small_thread *thread; /* NULL: it did not come through a fork */
     struct small_cache *next_of_thread, *next, *previous;
     char apart[64]; /* what other threads write shares no cache line with the magazines */
     small_magazine_t magazines[];
@@ -134,9 +139,8 @@ typedef struct small_thread {
 /* From addresses to slabs: open addressing with linear probing, read without a lock. A slab is entered once for each
  * unit it touches. A table that has become too small stays until the allocator ends, for those who are reading it. */
 typedef struct small_table {
-    unsigned shift; /* 64 - the binary logarithm of its places */
-    size_t mask;    /* places - 1 */
-    size_t used;    /* places that are or were taken; at most three quarters */
+    size_t mask; /* places - 1 */
+    size_t used; /* places that are or were taken; at most half */
     struct small_table *older;
     _Atomic(small_slab_t *) slabs[]; /* &ji_small_nowhere: never taken; &ji_small_removed: not any more */
 } small_table_t;
@@ -167,18 +171,25 @@ typedef struct small {
 
 /* ---- Slabs ----------------------------------------------------------------------------------------------------------- */
 
-static inline size_t small_table_place(const small_table_t *table, uintptr_t address) {
-    return (size_t)((uint64_t)(address >> SMALL_UNIT_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >> table->shift);
+/* Where a search begins. Slabs lie side by side more often than not, and so do their places; folding the address parts
+ * those that lie a large power of two apart. */
+static inline size_t small_table_place(uintptr_t address, size_t mask) {
+    return (address >> SMALL_UNIT_SHIFT ^ address >> (SMALL_UNIT_SHIFT + 9)) & mask;
 }
 
-/* The slab around an address, NULL where there is none; and how far behind its beginning. */
+/* Whether the address is in the slab; and how far behind its beginning. */
+static inline bool small_slab_contains(const small_slab_t *slab, const void *pointer, size_t *offset) {
+    size_t bytes = atomic_load_explicit(&slab->bytes, memory_order_acquire);
+    *offset = (uintptr_t)pointer - atomic_load_explicit(&slab->base, memory_order_relaxed);
+    return *offset < bytes;
+}
+
+/* The slab around an address, NULL where there is none. */
 static inline small_slab_t *small_slab_find(small_t *small, const void *pointer, size_t *offset) {
     small_table_t *table = atomic_load_explicit(&small->table, memory_order_acquire);
-    for (size_t place = small_table_place(table, (uintptr_t)pointer);; place = (place + 1) & table->mask) {
+    for (size_t place = small_table_place((uintptr_t)pointer, table->mask);; place = (place + 1) & table->mask) {
         small_slab_t *slab = atomic_load_explicit(&table->slabs[place], memory_order_acquire);
-        size_t bytes = atomic_load_explicit(&slab->bytes, memory_order_acquire);
-        *offset = (uintptr_t)pointer - atomic_load_explicit(&slab->base, memory_order_relaxed);
-        if (JI_LIKELY(*offset < bytes))
+        if (small_slab_contains(slab, pointer, offset))
             return slab;
         if (slab == &ji_small_nowhere)
             return NULL;
@@ -252,6 +263,7 @@ void ji_small_cache_forget(small_t *small, const jstream_t *stream);
 /* Counts; cache NULL: under the allocator's lock. */
 void ji_small_count_allocate(small_t *small, small_cache_t *cache, size_t size_bytes);
 void ji_small_count_deallocate(small_t *small, small_cache_t *cache, size_t size_bytes);
+void ji_small_count_blocks(small_t *small, small_cache_t *cache, uint64_t more); /* left slabs and bundles */
 void ji_small_count_failure(small_t *small, small_cache_t *cache);
 /* The sums over all threads, and the blocks of each class in their caches. */
 void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cached[]);

@@ -49,24 +49,25 @@ static bool small_key_made;
 #define small_load(place) atomic_load_explicit(&(place), memory_order_relaxed)
 #define small_store(place, value) atomic_store_explicit(&(place), (value), memory_order_relaxed)
 
+/* Bytes and requests; blocks are counted where they enter and leave. */
 static inline void small_count_in(small_counts_t *counts, size_t size_bytes) {
     size_t in_use = small_load(counts->in_use_bytes) + size_bytes;
     small_store(counts->allocation_count, small_load(counts->allocation_count) + 1);
     small_store(counts->in_use_bytes, in_use);
-    if ((ptrdiff_t)in_use > (ptrdiff_t)small_load(counts->peak_in_use_bytes))
-        small_store(counts->peak_in_use_bytes, in_use);
-    if (JI_UNLIKELY(size_bytes > small_load(counts->largest_request_bytes)))
-        small_store(counts->largest_request_bytes, size_bytes);
+    if ((ptrdiff_t)in_use > (ptrdiff_t)small_load(counts->peak_bytes))
+        small_store(counts->peak_bytes, in_use);
 }
 static inline void small_count_out(small_counts_t *counts, size_t size_bytes) {
-    small_store(counts->deallocation_count, small_load(counts->deallocation_count) + 1);
     small_store(counts->in_use_bytes, small_load(counts->in_use_bytes) - size_bytes);
+}
+static inline void small_add(_Atomic(uint64_t) *count, uint64_t more) {
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
 }
 
 /* Threads without a cache share the allocator's counts. */
 static small_counts_t *counts_acquire(small_t *small, small_cache_t *cache) {
     if (cache != NULL)
-        return &cache->counting->counts;
+        return &cache->counts;
     ji_lock_acquire(&small->lock);
     return &small->counts;
 }
@@ -76,26 +77,34 @@ static void counts_release(small_t *small, small_cache_t *cache) {
 }
 
 void ji_small_count_allocate(small_t *small, small_cache_t *cache, size_t size_bytes) {
-    small_count_in(counts_acquire(small, cache), size_bytes);
+    small_counts_t *counts = counts_acquire(small, cache);
+    small_count_in(counts, size_bytes);
+    if (size_bytes > small_load(counts->largest_request_bytes)) {
+        small_store(counts->largest_request_bytes, size_bytes);
+        small_store(counts->at_hand_bytes, size_bytes < small->largest_bytes ? size_bytes : small->largest_bytes);
+    }
     counts_release(small, cache);
 }
 void ji_small_count_deallocate(small_t *small, small_cache_t *cache, size_t size_bytes) {
     small_count_out(counts_acquire(small, cache), size_bytes);
     counts_release(small, cache);
 }
+void ji_small_count_blocks(small_t *small, small_cache_t *cache, uint64_t more) {
+    small_add(&counts_acquire(small, cache)->out_count, more);
+    counts_release(small, cache);
+}
 void ji_small_count_failure(small_t *small, small_cache_t *cache) {
-    small_counts_t *counts = counts_acquire(small, cache);
-    small_store(counts->failure_count, small_load(counts->failure_count) + 1);
+    small_add(&counts_acquire(small, cache)->failure_count, 1);
     counts_release(small, cache);
 }
 
-/* Adds what another thread did. A peak of the sum is at most the sum of the peaks. */
+/* Adds other counts. A peak of the sum is at most the sum of the peaks. */
 static void counts_add(small_counts_t *sum, const small_counts_t *counts) {
     small_store(sum->allocation_count, small_load(sum->allocation_count) + small_load(counts->allocation_count));
-    small_store(sum->deallocation_count, small_load(sum->deallocation_count) + small_load(counts->deallocation_count));
+    small_store(sum->out_count, small_load(sum->out_count) + small_load(counts->out_count));
     small_store(sum->failure_count, small_load(sum->failure_count) + small_load(counts->failure_count));
     small_store(sum->in_use_bytes, small_load(sum->in_use_bytes) + small_load(counts->in_use_bytes));
-    small_store(sum->peak_in_use_bytes, small_load(sum->peak_in_use_bytes) + small_load(counts->peak_in_use_bytes));
+    small_store(sum->peak_bytes, small_load(sum->peak_bytes) + small_load(counts->peak_bytes));
     if (small_load(sum->largest_request_bytes) < small_load(counts->largest_request_bytes))
         small_store(sum->largest_request_bytes, small_load(counts->largest_request_bytes));
 }
@@ -105,10 +114,9 @@ static void counts_sum(small_t *small, small_counts_t *sum) {
     memset(sum, 0, sizeof *sum);
     counts_add(sum, &small->counts);
     for (const small_cache_t *cache = small->caches; cache != NULL; cache = cache->next)
-        if (cache->counting == cache)
-            counts_add(sum, &cache->counts);
-    if ((ptrdiff_t)small_load(sum->peak_in_use_bytes) < (ptrdiff_t)small->peak_before_bytes)
-        small_store(sum->peak_in_use_bytes, small->peak_before_bytes);
+        counts_add(sum, &cache->counts);
+    if ((ptrdiff_t)small_load(sum->peak_bytes) < (ptrdiff_t)small->peak_before_bytes)
+        small_store(sum->peak_bytes, small->peak_before_bytes);
 }
 
 /* A thread's counts become the allocator's, when the thread ends; under both locks. Its peak was part of a peak of all,
@@ -116,9 +124,9 @@ static void counts_sum(small_t *small, small_counts_t *sum) {
 static void counts_retire(small_t *small, const small_cache_t *cache) {
     small_counts_t sum;
     counts_sum(small, &sum);
-    small->peak_before_bytes = small_load(sum.peak_in_use_bytes);
+    small->peak_before_bytes = small_load(sum.peak_bytes);
     counts_add(&small->counts, &cache->counts);
-    small_store(small->counts.peak_in_use_bytes, small_load(small->counts.in_use_bytes));
+    small_store(small->counts.peak_bytes, small_load(small->counts.in_use_bytes));
 }
 
 void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cached[]) {
@@ -136,15 +144,20 @@ void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cac
             cached[i] += small_load(cache->magazines[i].count);
     ji_lock_release(&small_registry_lock);
     stats->allocation_count = small_load(sum.allocation_count);
-    stats->live_count = small_load(sum.allocation_count) - small_load(sum.deallocation_count);
+    int64_t live_count = (int64_t)small_load(sum.out_count);
+    for (uint32_t i = 0; i < small->class_count; ++i)
+        live_count -= (int64_t)cached[i];
+    stats->live_count =
+        live_count > 0 ? (uint64_t)live_count : 0; /* below zero for a moment, while others are at work */
     stats->failure_count = small_load(sum.failure_count);
     stats->in_use_bytes = small_load(sum.in_use_bytes);
-    stats->peak_in_use_bytes = small_load(sum.peak_in_use_bytes);
+    stats->peak_in_use_bytes = small_load(sum.peak_bytes);
     stats->largest_request_bytes = small_load(sum.largest_request_bytes);
 }
 
 static void counts_clear(small_counts_t *counts) {
-    small_store(counts->peak_in_use_bytes, small_load(counts->in_use_bytes));
+    small_store(counts->peak_bytes, small_load(counts->in_use_bytes));
+    small_store(counts->at_hand_bytes, 0);
     small_store(counts->largest_request_bytes, 0);
 }
 
@@ -173,15 +186,15 @@ static inline small_cache_t *cache_at_hand(jallocator_t *allocator, jstream_t *s
 jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
                                   void **pointer) {
     small_cache_t *cache = cache_at_hand(allocator, stream);
-    if (JI_LIKELY(cache != NULL && size_bytes <= cache->largest_bytes)) {
+    if (JI_LIKELY(cache != NULL && size_bytes <= small_load(cache->counts.at_hand_bytes))) {
         small_magazine_t *magazine = &cache->magazines[cache->class_of[(size_bytes - 1) / SMALL_STEP_BYTES]];
         unsigned count = small_load(magazine->count);
         if (JI_LIKELY(count != 0 && alignment <= magazine->alignment)) {
-            const small_item_t *item = &magazine->items[count - 1];
-            small_store(magazine->count, count - 1);
-            *pointer = item->pointer;
+            const small_item_t *item = &magazine->items[--count];
+            small_store(magazine->count, count);
             small_store(*item->cell, small_cell_make(size_bytes, ji_tag_current));
-            small_count_in(&cache->counting->counts, size_bytes);
+            small_count_in(&cache->counts, size_bytes);
+            *pointer = item->pointer;
             return JSTATUS_SUCCESS;
         }
     }
@@ -190,24 +203,25 @@ jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, si
 }
 
 jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
-    small_t *small = allocator->context;
     small_cache_t *cache = cache_at_hand(allocator, stream);
-    size_t offset, index;
-    const small_slab_t *slab;
-    if (JI_LIKELY(cache != NULL && (slab = small_slab_find(small, pointer, &offset)) != NULL &&
-                  small_slab_index(slab, offset, &index))) {
-        small_cell_t *cell = &slab->cells[index];
-        small_magazine_t *magazine = &cache->magazines[slab->class_index];
-        uint64_t content = small_load(*cell);
-        unsigned count = small_load(magazine->count);
-        if (JI_LIKELY(small_cell_size(content) == size_bytes && count < magazine->capacity)) {
-            small_store(*cell, content - size_bytes);
-            magazine->items[count] = (small_item_t){pointer, cell};
-            small_store(magazine->count, count + 1);
-            small_count_out(&cache->counting->counts, size_bytes);
-            return JSTATUS_SUCCESS;
+    if (JI_LIKELY(cache != NULL)) {
+        size_t offset, index, place = small_table_place((uintptr_t)pointer, cache->table_mask);
+        const small_slab_t *slab = atomic_load_explicit(&cache->table->slabs[place], memory_order_acquire);
+        if (JI_LIKELY(small_slab_contains(slab, pointer, &offset) && small_slab_index(slab, offset, &index))) {
+            small_cell_t *cell = &slab->cells[index];
+            small_magazine_t *magazine = &cache->magazines[slab->class_index];
+            uint64_t content = small_load(*cell);
+            unsigned count = small_load(magazine->count);
+            if (JI_LIKELY(small_cell_size(content) == size_bytes && count < magazine->capacity)) {
+                small_store(*cell, content - size_bytes);
+                magazine->items[count] = (small_item_t){pointer, cell};
+                small_store(magazine->count, count + 1);
+                small_count_out(&cache->counts, size_bytes);
+                return JSTATUS_SUCCESS;
+            }
         }
     }
+    const small_t *small = allocator->context;
     return small->straight.deallocate(allocator, pointer, size_bytes, stream);
 }
 
@@ -220,6 +234,7 @@ static void magazine_give(small_cache_t *cache, uint32_t class_index, unsigned e
     if (excess == 0)
         return;
     ji_small_central_give(cache->small, class_index, magazine->items, excess, fence);
+    ji_small_count_blocks(cache->small, cache, -(uint64_t)excess);
     memmove(magazine->items, magazine->items + excess, (count - excess) * sizeof *magazine->items);
     small_store(magazine->count, count - excess);
 }
@@ -242,7 +257,7 @@ static void cache_steal(small_cache_t *cache, uint32_t for_class, jstream_t *str
             continue;
         uint32_t capacity = magazine->capacity / 2, count = small_load(magazine->count);
         magazine_give(cache, victim, count > capacity ? count - capacity : 0, fence);
-        cache->room_bytes += (magazine->capacity - capacity) * (size_t)small->classes[victim].block_bytes;
+        cache->room_bytes += (magazine->capacity - capacity) * magazine->block_bytes;
         magazine->capacity = capacity;
         return;
     }
@@ -251,7 +266,7 @@ static void cache_steal(small_cache_t *cache, uint32_t for_class, jstream_t *str
 /* After a miss: twice the capacity, or as much more as there is room for. Where bookkeeping memory fails it stays. */
 static void magazine_grow(small_cache_t *cache, uint32_t class_index, jstream_t *stream) {
     small_magazine_t *magazine = &cache->magazines[class_index];
-    size_t block_bytes = cache->small->classes[class_index].block_bytes;
+    size_t block_bytes = magazine->block_bytes;
     size_t more = magazine->capacity;
     ++cache->misses;
     if (more == 0)
@@ -280,48 +295,50 @@ static void magazine_grow(small_cache_t *cache, uint32_t class_index, jstream_t 
 
 jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t class_index, jstream_t *stream,
                              small_item_t *item) {
-    uint32_t taken;
-    if (cache == NULL)
-        return ji_small_central_take(small, class_index, stream, item, 1, &taken);
-    small_magazine_t *magazine = &cache->magazines[class_index];
-    unsigned count = small_load(magazine->count);
-    if (count == 0) {
+    small_magazine_t *magazine = cache != NULL ? &cache->magazines[class_index] : NULL;
+    if (magazine != NULL && small_load(magazine->count) == 0)
         magazine_grow(cache, class_index, stream);
-        if (magazine->capacity == 0)
-            return ji_small_central_take(small, class_index, stream, item, 1, &taken);
-        jstatus_t status =
-            ji_small_central_take(small, class_index, stream, magazine->items, (magazine->capacity + 1) / 2, &taken);
+    bool keeps = magazine != NULL && magazine->capacity > 0;
+    unsigned count = keeps ? small_load(magazine->count) : 0;
+    small_item_t *items = keeps ? magazine->items : item;
+    if (count == 0) {
+        uint32_t wanted = keeps ? (magazine->capacity + 1) / 2 : 1;
+        jstatus_t status = ji_small_central_take(small, class_index, stream, items, wanted, &count);
         if (status != JSTATUS_SUCCESS)
             return status;
-        count = taken;
+        ji_small_count_blocks(small, cache, count);
     }
-    *item = magazine->items[count - 1];
-    small_store(magazine->count, count - 1);
+    if (keeps) {
+        *item = items[--count];
+        small_store(magazine->count, count);
+    }
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t class_index, jstream_t *stream,
                               small_item_t item) {
     small_magazine_t *magazine = cache != NULL ? &cache->magazines[class_index] : NULL;
-    if (magazine != NULL && small_load(magazine->count) == magazine->capacity)
+    if (magazine != NULL && small_load(magazine->count) >= magazine->capacity)
         magazine_grow(cache, class_index, stream);
-    uint64_t content = small_load(*item.cell), freed = content - small_cell_size(content);
-    if (magazine == NULL || small_load(magazine->count) == magazine->capacity) {
-        ji_fence_t fence;
+    bool keeps = magazine != NULL && magazine->capacity > 0;
+    ji_fence_t fence;
+    if (!keeps || small_load(magazine->count) == magazine->capacity) {
         jstatus_t status = ji_small_central_mark(small, stream, &fence);
         if (status != JSTATUS_SUCCESS)
             return status;
-        if (magazine == NULL || magazine->capacity == 0) {
-            small_store(*item.cell, freed);
-            ji_small_central_give(small, class_index, &item, 1, fence);
-            return JSTATUS_SUCCESS;
-        }
-        magazine_give(cache, class_index, (magazine->capacity + 1) / 2, fence);
+        if (keeps)
+            magazine_give(cache, class_index, (magazine->capacity + 1) / 2, fence);
     }
-    unsigned count = small_load(magazine->count);
-    small_store(*item.cell, freed);
-    magazine->items[count] = item;
-    small_store(magazine->count, count + 1);
+    uint64_t content = small_load(*item.cell);
+    small_store(*item.cell, content - small_cell_size(content));
+    if (keeps) {
+        unsigned count = small_load(magazine->count);
+        magazine->items[count] = item;
+        small_store(magazine->count, count + 1);
+    } else {
+        ji_small_central_give(small, class_index, &item, 1, fence);
+        ji_small_count_blocks(small, cache, (uint64_t)-1);
+    }
     return JSTATUS_SUCCESS;
 }
 
@@ -380,11 +397,9 @@ static void thread_end(void *value) {
         ji_lock_release(&small_registry_lock);
         cache_empty(cache, fence);
         ji_lock_acquire(&small_registry_lock);
-        if (cache->counting == cache) {
-            ji_lock_acquire(&cache->small->lock);
-            counts_retire(cache->small, cache);
-            ji_lock_release(&cache->small->lock);
-        }
+        ji_lock_acquire(&cache->small->lock);
+        counts_retire(cache->small, cache);
+        ji_lock_release(&cache->small->lock);
         cache_leave_allocator(cache);
         cache_free(cache);
     }
@@ -462,7 +477,7 @@ void ji_small_cache_forget(small_t *small, const jstream_t *stream) {
 }
 
 /* A new cache of the calling thread; under the registry's lock. NULL where there can be none. */
-static small_cache_t *cache_make(small_t *small, jstream_t *stream, small_cache_t *counting) {
+static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
     if (!small_key_made || (small_thread.first == NULL && pthread_setspecific(small_key, &small_thread) != 0))
         return NULL;
     small_cache_t *cache = ji_metadata_zalloc(sizeof *cache + small->class_count * sizeof cache->magazines[0]);
@@ -470,13 +485,13 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream, small_cache_
         return NULL;
     atomic_init(&cache->stream, stream);
     cache->class_of = small->class_of;
-    cache->largest_bytes = small->largest_bytes;
-    cache->counting = counting != NULL ? counting : cache;
     cache->small = small;
     cache->room_bytes = small->cache_bytes;
     cache->epoch = small_load(small->epoch);
-    for (uint32_t i = 0; i < small->class_count; ++i)
+    for (uint32_t i = 0; i < small->class_count; ++i) {
         cache->magazines[i].alignment = small->classes[i].alignment;
+        cache->magazines[i].block_bytes = small->classes[i].block_bytes;
+    }
     cache->thread = &small_thread;
     cache->next_of_thread = small_thread.first;
     small_thread.first = cache;
@@ -487,22 +502,33 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream, small_cache_
     return cache;
 }
 
-/* The thread's cache for the stream among all it has, or a new one, or that of a stream that is gone. */
+/* The thread's cache for the stream among all it has, or that of a stream that is gone, or a new one. The counts move to
+ * it, so that a peak is that of the thread, whichever stream it works for. */
 static small_cache_t *cache_search(small_t *small, jstream_t *stream) {
-    small_cache_t *gone = NULL, *counting = NULL;
+    small_cache_t *found = NULL, *gone = NULL, *counting = NULL;
     for (small_cache_t *cache = small_thread.first; cache != NULL; cache = cache->next_of_thread) {
         if (cache->small != small)
             continue;
-        counting = cache->counting;
+        if (cache->counting)
+            counting = cache;
         if (small_load(cache->stream) == stream)
-            return cache;
-        if (small_load(cache->stream) == SMALL_GONE)
+            found = cache;
+        else if (small_load(cache->stream) == SMALL_GONE)
             gone = cache;
     }
-    if (gone == NULL)
-        return cache_make(small, stream, counting);
-    small_store(gone->stream, stream);
-    return gone;
+    if (found == NULL && gone != NULL) {
+        found = gone;
+        small_store(found->stream, stream);
+    }
+    if (found == NULL && (found = cache_make(small, stream)) == NULL)
+        return NULL;
+    if (counting != NULL && counting != found) {
+        counts_add(&found->counts, &counting->counts);
+        memset(&counting->counts, 0, sizeof counting->counts);
+        counting->counting = false;
+    }
+    found->counting = true;
+    return found;
 }
 
 small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream) {
@@ -516,8 +542,12 @@ small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream) {
         }
         ji_lock_release(&small_registry_lock);
     }
+    if (cache == NULL)
+        return NULL;
+    cache->table = atomic_load_explicit(&small->table, memory_order_acquire);
+    cache->table_mask = cache->table->mask;
     ji_fence_t fence;
-    if (cache != NULL && JI_UNLIKELY(cache->epoch != small_load(small->epoch)) &&
+    if (JI_UNLIKELY(cache->epoch != small_load(small->epoch)) &&
         ji_small_central_mark(small, stream, &fence) == JSTATUS_SUCCESS) {
         cache->epoch = small_load(small->epoch);
         cache_empty(cache, fence);

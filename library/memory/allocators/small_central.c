@@ -64,7 +64,6 @@ static small_table_t *table_make(size_t places) {
     small_table_t *table = ji_metadata_alloc(sizeof *table + places * sizeof table->slabs[0]);
     if (table == NULL)
         return NULL;
-    table->shift = 64 - (unsigned)__builtin_ctzll(places);
     table->mask = places - 1;
     table->used = 0;
     table->older = NULL;
@@ -80,7 +79,7 @@ static size_t slab_units(const small_slab_t *slab) {
 static void table_insert(small_table_t *table, small_slab_t *slab) {
     uintptr_t address = atomic_load_explicit(&slab->base, memory_order_relaxed);
     for (size_t units = slab_units(slab); units > 0; --units, address += SMALL_UNIT_BYTES) {
-        size_t place = small_table_place(table, address);
+        size_t place = small_table_place(address, table->mask);
         small_slab_t *there;
         while ((there = atomic_load_explicit(&table->slabs[place], memory_order_relaxed)) != &ji_small_nowhere &&
                there != &ji_small_removed)
@@ -105,7 +104,7 @@ static void table_clean(small_table_t *table, size_t place) {
 static void table_remove(small_table_t *table, small_slab_t *slab) {
     uintptr_t address = atomic_load_explicit(&slab->base, memory_order_relaxed);
     for (size_t units = slab_units(slab); units > 0; --units, address += SMALL_UNIT_BYTES) {
-        size_t place = small_table_place(table, address);
+        size_t place = small_table_place(address, table->mask);
         while (atomic_load_explicit(&table->slabs[place], memory_order_relaxed) != slab)
             place = (place + 1) & table->mask;
         atomic_store_explicit(&table->slabs[place], &ji_small_removed, memory_order_release);
@@ -116,12 +115,12 @@ static void table_remove(small_table_t *table, small_slab_t *slab) {
 /* Makes sure of room for so many units more; false without bookkeeping memory. */
 static bool table_make_room(small_t *small, size_t units) {
     small_table_t *table = atomic_load_explicit(&small->table, memory_order_relaxed);
-    if (table->used + units <= (table->mask + 1) / 4 * 3)
+    if (table->used + units <= (table->mask + 1) / 2)
         return true;
     size_t taken = units, places = SMALL_FIRST_PLACES;
     for (const small_slab_t *slab = small->made; slab != NULL; slab = slab->next_made)
         taken += slab->entered ? slab_units(slab) : 0;
-    while (places < 2 * taken)
+    while (places < 4 * taken)
         places *= 2;
     small_table_t *grown = table_make(places);
     if (grown == NULL)
