@@ -130,7 +130,8 @@ static jstatus_t quota_allocate(void *context, size_t size_bytes, size_t alignme
     quota_share_t *share = context;
     if (JI_UNLIKELY(!quota_reserve(share, size_bytes)))
         return quota_refuse(share, size_bytes);
-    jstatus_t status = jallocator_allocate(share->adaptor.below, size_bytes, alignment, stream, pointer);
+    jallocator_t *below = share->adaptor.below; /* asked directly: what was asked for has been checked above */
+    jstatus_t status = below->entry.allocate(below, size_bytes, alignment, stream, pointer);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
         quota_give_back(share, size_bytes, false);
         return status;
@@ -149,7 +150,8 @@ static jstatus_t quota_deallocate(void *context, void *pointer, size_t size_byte
     if (JI_UNLIKELY(size_bytes > atomic_load_explicit(&share->in_use_bytes, memory_order_relaxed)))
         return ji_fail(JSTATUS_NOT_FOUND, "share \"%s\": %p given back with %zu bytes, more than it has live",
                        share->name, pointer, size_bytes);
-    jstatus_t status = jallocator_deallocate(share->adaptor.below, pointer, size_bytes, stream);
+    jallocator_t *below = share->adaptor.below;
+    jstatus_t status = below->entry.deallocate(below, pointer, size_bytes, stream);
     if (JI_LIKELY(status == JSTATUS_SUCCESS))
         quota_give_back(share, size_bytes, true);
     return status;
