@@ -10,7 +10,10 @@ static const ji_kind_t *const kinds[] = {
     /* Providers. */
     &ji_kind_malloc,
     &ji_kind_mmap,
+    &ji_kind_numa,
+    &ji_kind_huge,
     &ji_kind_device,
+    &ji_kind_null,
     /* Policies. */
     &ji_kind_stack,
     &ji_kind_slots,

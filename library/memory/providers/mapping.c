@@ -1,0 +1,88 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Sizes are rounded up to pages. An alignment above what the kernel gives is had by mapping more and giving the ends
+ * back:
+ *
+ *     |<- head ->|<------ size ------>|<- tail ->|      size + alignment - natural alignment are mapped,
+ *                ^ aligned                               head and tail are unmapped at once
+ *
+ * so that an allocation is always exactly its own pages and its size alone is enough to free it. */
+
+#include "memory/providers/mapping.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+size_t ji_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+jstatus_t ji_mapper_map(const ji_mapper_t *mapper, size_t size_bytes, size_t alignment, int flags, size_t natural,
+                        void **pointer) {
+    size_t size, extra = alignment > natural ? alignment - natural : 0, whole;
+    if (!ji_size_round_up(size_bytes, mapper->page_bytes, &size) || !ji_size_add(size, extra, &whole))
+        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes and the alignment overflow", size_bytes);
+    char *mapping = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    if (mapping == MAP_FAILED)
+        return ji_fail(JSTATUS_MEMORY_ERROR, "mmap: %m");
+    size_t head = -(uintptr_t)mapping & (alignment - 1); /* at most extra, for a mapping is naturally aligned */
+    /* Unmapping an end can fail only where a mapping would be split; then the end stays, untouched, and costs no
+     * memory. */
+    if (head > 0)
+        (void)munmap(mapping, head);
+    if (extra > head)
+        (void)munmap(mapping + head + size, extra - head);
+    *pointer = mapping + head;
+    return JSTATUS_SUCCESS;
+}
+
+void ji_mapper_unmap(const ji_mapper_t *mapper, void *pointer, size_t size_bytes) {
+    size_t size;
+    if (ji_size_round_up(size_bytes, mapper->page_bytes, &size))
+        (void)munmap(pointer, size);
+}
+
+void ji_mapper_count(ji_mapper_t *mapper, size_t size_bytes) {
+    size_t size = ji_mapper_usable_size(mapper, NULL, size_bytes);
+    size_t mapped = atomic_fetch_add_explicit(&mapper->mapped_bytes, size, memory_order_relaxed) + size;
+    size_t peak = atomic_load_explicit(&mapper->peak_mapped_bytes, memory_order_relaxed);
+    while (peak < mapped && !atomic_compare_exchange_weak_explicit(&mapper->peak_mapped_bytes, &peak, mapped,
+                                                                   memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+jstatus_t ji_mapper_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    ji_mapper_t *mapper = context;
+    (void)stream;
+    const char *name = jallocator_name(mapper->self);
+    size_t size;
+    if (((uintptr_t)pointer & (mapper->page_bytes - 1)) != 0)
+        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not the beginning of a mapping", name, pointer);
+    if (!ji_size_round_up(size_bytes, mapper->page_bytes, &size))
+        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %p given back with %zu bytes", name, pointer,
+                       size_bytes);
+    if (munmap(pointer, size) != 0)
+        return ji_fail(JSTATUS_DEVICE_ERROR, "allocator \"%s\": munmap of %zu bytes at %p: %m", name, size, pointer);
+    atomic_fetch_sub_explicit(&mapper->mapped_bytes, size, memory_order_relaxed);
+    return JSTATUS_SUCCESS;
+}
+
+size_t ji_mapper_usable_size(void *context, const void *pointer, size_t size_bytes) {
+    const ji_mapper_t *mapper = context;
+    (void)pointer;
+    size_t usable = size_bytes;
+    (void)ji_size_round_up(size_bytes, mapper->page_bytes, &usable);
+    return usable;
+}
+
+void ji_mapper_get_stats(void *context, jallocator_stats_t *stats) {
+    ji_mapper_t *mapper = context;
+    stats->reserved_bytes = atomic_load_explicit(&mapper->mapped_bytes, memory_order_relaxed);
+    stats->peak_reserved_bytes = atomic_load_explicit(&mapper->peak_mapped_bytes, memory_order_relaxed);
+}
+
+void ji_mapper_clear_stats(void *context) {
+    ji_mapper_t *mapper = context;
+    atomic_store_explicit(&mapper->peak_mapped_bytes, atomic_load_explicit(&mapper->mapped_bytes, memory_order_relaxed),
+                          memory_order_relaxed);
+}

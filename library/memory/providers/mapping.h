@@ -1,0 +1,36 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_MEMORY_PROVIDERS_MAPPING_H
+#define JALLOC_MEMORY_PROVIDERS_MAPPING_H
+
+/* What providers of private anonymous mappings have in common: mmap, numa, huge. The context of such a provider begins
+ * with ji_mapper_t, its table of functions takes those below, and its own allocate says what is special. */
+
+#include <stdatomic.h>
+
+#include "memory/memory.h"
+
+typedef struct ji_mapper {
+    const jallocator_t *self; /* for messages */
+    size_t page_bytes;        /* sizes are rounded up to it; a power of two, at least the system's page */
+    atomic_size_t mapped_bytes, peak_mapped_bytes;
+} ji_mapper_t;
+
+/* The system's page. */
+size_t ji_page_bytes(void);
+
+/* Maps; `flags` are added to those of a private anonymous mapping, `natural` is the alignment that the kernel gives
+ * such a mapping by itself. The mapping is not counted until ji_mapper_count() says so.
+ * success; invalid size; memory error (errno says why). */
+jstatus_t ji_mapper_map(const ji_mapper_t *mapper, size_t size_bytes, size_t alignment, int flags, size_t natural,
+                        void **pointer);
+void ji_mapper_unmap(const ji_mapper_t *mapper, void *pointer, size_t size_bytes); /* one that was not counted */
+void ji_mapper_count(ji_mapper_t *mapper, size_t size_bytes);
+
+/* Functions of the table; the context begins with a ji_mapper_t. */
+jstatus_t ji_mapper_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream);
+size_t ji_mapper_usable_size(void *context, const void *pointer, size_t size_bytes);
+void ji_mapper_get_stats(void *context, jallocator_stats_t *stats);
+void ji_mapper_clear_stats(void *context);
+
+#endif
