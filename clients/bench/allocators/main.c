@@ -15,8 +15,8 @@
  *     What a hit of the cache costs, and an adaptor on top of what lies below it.
  *
  * Each figure is the median of samples that were taken in turn. Nanoseconds are for one operation, which is an
- * allocation or a free, and contain reading the script ("asking alone"). Who is absent is named, and an aim that was not
- * measured is not reached. */
+ * allocation or a free, and contain reading the script ("asking alone"). Who is absent is named, and an aim that was
+ * not measured is not reached. */
 
 #include <ctype.h>
 #include <stdio.h>
@@ -378,6 +378,10 @@ static void bench_stacks(void) {
             table_print_line(&table, text, cost, 1);
     }
 }
+
+/* To a sanitizer: tcmalloc keeps what it registers when it is loaded, out of its sight. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libtcmalloc"; }
 
 /* ---- The command line -------------------------------------------------------------------------------------------- */
 
