@@ -66,14 +66,19 @@ typedef struct lru_adoption {
 
 typedef struct lru_block {
     void *address;
-    size_t size_bytes;        /* as asked for; of a kept block the last time */
-    ji_fence_t fence;         /* passed when every stream that it was released on has passed that */
-    lru_adoption_t *adoption; /* NULL: it came from below and goes there */
-    uint32_t owners;          /* 0: kept */
-    jtag_t tag;               /* as size_bytes */
+    size_t size_bytes; /* as asked for; of a kept block the last time */
+    ji_fence_t fence;  /* passed when every stream that it was released on has passed that */
+    uint32_t owners;   /* 0: kept */
+    jtag_t tag;        /* as size_bytes */
     uint32_t layout;
-    uint32_t above, under; /* towards the newest and the oldest kept block of the layout */
-    lru_link_t age;        /* all kept blocks; newer: the next unused record */
+    lru_link_t age; /* blocks by the time they were kept; newer: the next unused record */
+    bool aged;      /* in that ring; true of a kept block, and of a live one that was kept before and not struck off */
+    union {
+        struct {
+            uint32_t above, under; /* kept: towards the newest and the oldest block of the layout */
+        };
+        lru_adoption_t *adoption; /* live; NULL: it came from below and goes there */
+    };
 } lru_block_t;
 
 typedef struct lru_layout {
@@ -83,7 +88,8 @@ typedef struct lru_layout {
     uint32_t block_count; /* kept and live; at 0 the record is unused again */
     lru_link_t use;       /* listed layouts by use; newer: the next unused record */
     uint32_t bin_next, bin_previous;
-    bool listed; /* by use and in its bin; true where kept_count is not 0 */
+    bool listed;     /* by use and in its bin; true where kept_count is not 0 */
+    uint64_t unused; /* 64 bytes: a record is found by a shift */
 } lru_layout_t;
 
 /* A block that was given back below. */
@@ -101,7 +107,8 @@ typedef struct lru {
     lru_layout_t *layouts;
     uint32_t block_count, block_capacity, block_unused; /* records used so far, there are; the first given up */
     uint32_t layout_count, layout_capacity, layout_unused;
-    size_t kept_layouts, kept_blocks, kept_bytes;
+    uint32_t kept_layouts, kept_blocks;
+    size_t kept_bytes;
     size_t reserved_bytes, peak_reserved_bytes;
     uint64_t hit_count, nearest_hit_count, miss_count, eviction_count;
     ji_ledger_t by_address; /* number: a block */
@@ -141,14 +148,17 @@ static inline uint32_t lru_oldest(lru_ring_t ring) { return lru_link(ring, 0)->n
 
 static inline void lru_link_newest(lru_ring_t ring, uint32_t record) {
     uint32_t older = lru_newest(ring);
-    *lru_link(ring, record) = (lru_link_t){0, older};
+    lru_link_t *link = lru_link(ring, record);
+    link->newer = 0;
+    link->older = older;
     lru_link(ring, older)->newer = record;
     lru_link(ring, 0)->older = record;
 }
 static inline void lru_unlink(lru_ring_t ring, uint32_t record) {
-    lru_link_t link = *lru_link(ring, record);
-    lru_link(ring, link.older)->newer = link.newer;
-    lru_link(ring, link.newer)->older = link.older;
+    const lru_link_t *link = lru_link(ring, record);
+    uint32_t newer = link->newer, older = link->older;
+    lru_link(ring, older)->newer = newer;
+    lru_link(ring, newer)->older = older;
 }
 
 /* Grows with the size; sizes less than 1/16 apart may share one. */
@@ -180,19 +190,17 @@ static void lru_strike_layout(lru_t *lru, uint32_t number) {
     layout->listed = false;
 }
 
-/* The layout is the one used last. */
-static inline void lru_use_layout(lru_t *lru, uint32_t number) {
-    lru_ring_t uses = lru_uses(lru);
-    if (lru_newest(uses) != number) {
-        lru_unlink(uses, number);
-        lru_link_newest(uses, number);
+/* The record, which is in the ring, is the newest one now. */
+static inline void lru_make_newest(lru_ring_t ring, uint32_t record) {
+    if (lru_newest(ring) != record) {
+        lru_unlink(ring, record);
+        lru_link_newest(ring, record);
     }
 }
 
-/* A block without owners goes into the lists. */
-static inline void lru_keep(lru_t *lru, uint32_t number) {
+/* A block of a layout loses its last owner and goes into the lists. */
+static inline void lru_keep(lru_t *lru, uint32_t number, uint32_t of) {
     lru_block_t *block = &lru->blocks[number];
-    uint32_t of = block->layout;
     lru_layout_t *layout = &lru->layouts[of];
     block->owners = 0;
     block->above = 0;
@@ -201,20 +209,25 @@ static inline void lru_keep(lru_t *lru, uint32_t number) {
     if (layout->newest == 0)
         layout->oldest = number;
     layout->newest = number;
-    lru_link_newest(lru_ages(lru), number);
-    lru->kept_layouts += layout->kept_count++ == 0;
+    if (JI_LIKELY(block->aged))
+        lru_make_newest(lru_ages(lru), number);
+    else
+        lru_link_newest(lru_ages(lru), number);
+    block->aged = true;
+    if (layout->kept_count++ == 0)
+        ++lru->kept_layouts;
     ++lru->kept_blocks;
     lru->kept_bytes += layout->size_bytes;
     if (JI_LIKELY(layout->listed))
-        lru_use_layout(lru, of);
+        lru_make_newest(lru_uses(lru), of);
     else
         lru_list_layout(lru, of);
 }
 
-/* A kept block leaves them. */
-static inline void lru_take(lru_t *lru, uint32_t number) {
+/* A kept block of a layout leaves them, but for the ring of ages. */
+static inline void lru_take(lru_t *lru, uint32_t number, uint32_t of) {
     const lru_block_t *block = &lru->blocks[number];
-    lru_layout_t *layout = &lru->layouts[block->layout];
+    lru_layout_t *layout = &lru->layouts[of];
     if (block->above != 0)
         lru->blocks[block->above].under = block->under;
     else
@@ -223,10 +236,20 @@ static inline void lru_take(lru_t *lru, uint32_t number) {
         lru->blocks[block->under].above = block->above;
     else
         layout->oldest = block->above;
-    lru_unlink(lru_ages(lru), number);
-    lru->kept_layouts -= --layout->kept_count == 0;
+    if (--layout->kept_count == 0)
+        --lru->kept_layouts;
     --lru->kept_blocks;
     lru->kept_bytes -= layout->size_bytes;
+}
+
+/* The kept block that is next older than all but `older`, 0: than all; 0: there is none. Strikes live ones off. */
+static uint32_t lru_next_kept(lru_t *lru, uint32_t older) {
+    uint32_t number;
+    while ((number = lru->blocks[older].age.newer) != 0 && lru->blocks[number].owners != 0) {
+        lru_unlink(lru_ages(lru), number);
+        lru->blocks[number].aged = false;
+    }
+    return number;
 }
 
 /* ---- Records -------------------------------------------------------------------------------------------------------- */
@@ -279,6 +302,12 @@ static inline uint32_t *lru_recent(lru_t *lru, size_t size_bytes) {
     return &lru->recent[(size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - LRU_RECENT_BITS)];
 }
 
+static inline size_t lru_layout_bytes(const lru_t *lru, size_t size_bytes) {
+    return (size_bytes + lru->granule_mask) & ~lru->granule_mask;
+}
+static inline size_t lru_layout_alignment(const lru_t *lru, size_t alignment) {
+    return alignment > lru->granule_mask ? alignment : lru->granule_mask + 1;
+}
 static inline bool lru_layout_is(const lru_layout_t *layout, size_t size_bytes, size_t alignment) {
     return layout->size_bytes == size_bytes && layout->alignment == alignment;
 }
@@ -331,6 +360,8 @@ static void lru_forget(lru_t *lru, uint32_t number) {
     lru->gone[lru->gone_count++ % LRU_GONE] = (lru_gone_t){block->address, block->size_bytes, block->tag};
     lru->reserved_bytes -= layout->size_bytes;
     ji_ledger_remove(&lru->by_address, ji_ledger_find(&lru->by_address, block->address));
+    if (block->aged)
+        lru_unlink(lru_ages(lru), number);
     block->age.newer = lru->block_unused;
     lru->block_unused = number;
     if (--layout->block_count != 0)
@@ -387,7 +418,7 @@ static jstatus_t lru_give_back(lru_t *lru, uint32_t number) {
     const lru_block_t *block = &lru->blocks[number];
     jstatus_t status = jallocator_deallocate(lru->below, block->address, lru->layouts[block->layout].size_bytes, NULL);
     if (status == JSTATUS_SUCCESS) {
-        lru_take(lru, number);
+        lru_take(lru, number, block->layout);
         lru_forget(lru, number);
     }
     return status;
@@ -414,6 +445,10 @@ static bool lru_evict_layout(lru_t *lru, uint32_t number) {
     return true;
 }
 
+static inline bool lru_is_beyond_capacity(const lru_t *lru) {
+    return lru->kept_bytes > lru->capacity_bytes || lru->kept_layouts > lru->capacity_layouts;
+}
+
 /* Brings what is kept within the capacity, as far as that can be done without waiting. `number` was kept last. */
 static __attribute__((noinline)) void lru_evict(lru_t *lru, uint32_t number) {
     /* What cannot be kept in any case must not drive out the others. */
@@ -429,9 +464,9 @@ static __attribute__((noinline)) void lru_evict(lru_t *lru, uint32_t number) {
         else if (!lru_evict_layout(lru, layout))
             --looks;
     }
-    for (uint32_t block = lru_oldest(lru_ages(lru)); lru->kept_bytes > lru->capacity_bytes && block != 0 && looks != 0;
+    for (uint32_t block = lru_next_kept(lru, 0); lru->kept_bytes > lru->capacity_bytes && block != 0 && looks != 0;
          block = newer) {
-        newer = lru->blocks[block].age.newer;
+        newer = lru_next_kept(lru, block);
         if (!lru_evict_block(lru, block))
             --looks;
     }
@@ -441,8 +476,8 @@ static __attribute__((noinline)) void lru_evict(lru_t *lru, uint32_t number) {
 static bool lru_evict_all(lru_t *lru) {
     size_t before = lru->kept_blocks;
     uint32_t newer;
-    for (uint32_t block = lru_oldest(lru_ages(lru)); block != 0; block = newer) {
-        newer = lru->blocks[block].age.newer;
+    for (uint32_t block = lru_next_kept(lru, 0); block != 0; block = newer) {
+        newer = lru_next_kept(lru, block);
         (void)lru_evict_block(lru, block);
     }
     return lru->kept_blocks < before;
@@ -453,7 +488,7 @@ static jstatus_t lru_trim(void *context, size_t keep_bytes) {
     lru_t *lru = context;
     jstatus_t status = JSTATUS_SUCCESS;
     while (status == JSTATUS_SUCCESS && lru->kept_bytes > keep_bytes) {
-        uint32_t block = lru_oldest(lru_ages(lru));
+        uint32_t block = lru_next_kept(lru, 0);
         status = ji_frontier_drain(&lru->frontier, lru->blocks[block].fence);
         if (status == JSTATUS_SUCCESS)
             status = lru_give_back(lru, block);
@@ -463,9 +498,9 @@ static jstatus_t lru_trim(void *context, size_t keep_bytes) {
 
 /* ---- Allocating ----------------------------------------------------------------------------------------------------- */
 
-/* The block of a layout that a stream may use: the newest, since it is the likeliest to be in a cache of the processor;
+/* The block of a layout (or of none) that a stream may use: the newest, since it is the likeliest to be in a cache of the processor;
  * where streams have not passed the newest ones, the oldest. 0: none. */
-static uint32_t lru_choose_passed(lru_t *lru, uint32_t layout, jstream_t *stream) {
+static uint32_t lru_choose(lru_t *lru, uint32_t layout, jstream_t *stream) {
     uint32_t block = lru->layouts[layout].newest;
     for (unsigned looks = LRU_LOOKS; block != 0 && looks != 0; --looks, block = lru->blocks[block].under)
         if (ji_frontier_passed(&lru->frontier, lru->blocks[block].fence, stream))
@@ -473,11 +508,6 @@ static uint32_t lru_choose_passed(lru_t *lru, uint32_t layout, jstream_t *stream
     if (block != 0 && ji_frontier_passed(&lru->frontier, lru->blocks[lru->layouts[layout].oldest].fence, stream))
         return lru->layouts[layout].oldest;
     return 0;
-}
-
-static inline uint32_t lru_choose(lru_t *lru, uint32_t layout, jstream_t *stream) {
-    uint32_t newest = lru->layouts[layout].newest;
-    return JI_LIKELY(lru->blocks[newest].fence.index == 0) ? newest : lru_choose_passed(lru, layout, stream);
 }
 
 /* Most bytes that a block for the request may have. */
@@ -518,11 +548,23 @@ static uint32_t lru_search(lru_t *lru, const lru_request_t *request, bool passed
     return best_block;
 }
 
-/* A kept block for a request that no block of its own layout can serve at once. */
-static uint32_t lru_find_nearest(lru_t *lru, const lru_request_t *request) {
-    uint32_t block = lru->kept_blocks != 0 ? lru_search(lru, request, true) : 0;
-    lru->nearest_hit_count += block != 0;
+/* A hit, of whichever sort it is. */
+static uint32_t lru_count_hit(lru_t *lru, const lru_request_t *request, uint32_t block) {
+    bool exact =
+        lru_layout_is(&lru->layouts[lru->blocks[block].layout], request->layout_bytes, request->layout_alignment);
+    ++*(exact ? &lru->hit_count : &lru->nearest_hit_count);
     return block;
+}
+
+/* A kept block that the request's stream may use at once; 0: none. */
+static uint32_t lru_find_kept(lru_t *lru, const lru_request_t *request) {
+    if (lru->kept_blocks == 0)
+        return 0;
+    uint32_t layout = lru_find_layout(lru, request->layout_bytes, request->layout_alignment);
+    uint32_t block = lru_choose(lru, layout, request->stream);
+    if (block == 0)
+        block = lru_search(lru, request, true);
+    return block != 0 ? lru_count_hit(lru, request, block) : 0;
 }
 
 /* A kept block that the stream has to wait for first. The host never waits, so there is none for inline work. */
@@ -532,12 +574,7 @@ static uint32_t lru_find_awaited(lru_t *lru, const lru_request_t *request) {
     uint32_t block = lru_search(lru, request, false);
     if (block == 0 || ji_frontier_wait(&lru->frontier, lru->blocks[block].fence, request->stream) != JSTATUS_SUCCESS)
         return 0;
-    const lru_layout_t *layout = &lru->layouts[lru->blocks[block].layout];
-    if (lru_layout_is(layout, request->layout_bytes, request->layout_alignment))
-        ++lru->hit_count;
-    else
-        ++lru->nearest_hit_count;
-    return block;
+    return lru_count_hit(lru, request, block);
 }
 
 static jstatus_t lru_take_from_below(lru_t *lru, const lru_request_t *request, void **pointer) {
@@ -561,44 +598,46 @@ static jstatus_t lru_take_from_below(lru_t *lru, const lru_request_t *request, v
 }
 
 /* A kept block becomes a live one. */
-static inline void *lru_serve(lru_t *lru, uint32_t number, size_t size_bytes) {
+static inline void *lru_serve(lru_t *lru, uint32_t number, uint32_t layout, size_t size_bytes) {
     lru_block_t *block = &lru->blocks[number];
-    lru_take(lru, number);
-    lru_use_layout(lru, block->layout);
+    lru_take(lru, number, layout);
+    lru_make_newest(lru_uses(lru), layout);
     block->size_bytes = size_bytes;
     block->tag = ji_tag_current;
     block->owners = 1;
+    block->adoption = NULL;
     return block->address;
 }
 
-static __attribute__((noinline)) jstatus_t lru_allocate_elsewhere(lru_t *lru, const lru_request_t *request,
-                                                                  void **pointer) {
-    uint32_t block = lru_find_nearest(lru, request);
+/* Any request. */
+static __attribute__((noinline)) jstatus_t lru_allocate_any(lru_t *lru, size_t size_bytes, size_t alignment,
+                                                            jstream_t *stream, void **pointer) {
+    if (size_bytes > LRU_MAX_BYTES)
+        return ji_fail(JSTATUS_INVALID_SIZE, "more than %zu bytes", (size_t)LRU_MAX_BYTES);
+    lru_request_t request = {size_bytes, alignment, lru_layout_bytes(lru, size_bytes),
+                             lru_layout_alignment(lru, alignment), stream};
+    uint32_t block = lru_find_kept(lru, &request);
     if (block == 0) {
-        jstatus_t status = lru_take_from_below(lru, request, pointer);
+        jstatus_t status = lru_take_from_below(lru, &request, pointer);
         if (status == JSTATUS_MEMORY_ERROR && lru_evict_all(lru))
-            status = lru_take_from_below(lru, request, pointer);
-        if (status != JSTATUS_MEMORY_ERROR || (block = lru_find_awaited(lru, request)) == 0)
+            status = lru_take_from_below(lru, &request, pointer);
+        if (status != JSTATUS_MEMORY_ERROR || (block = lru_find_awaited(lru, &request)) == 0)
             return status;
     }
-    *pointer = lru_serve(lru, block, request->size_bytes);
+    *pointer = lru_serve(lru, block, lru->blocks[block].layout, size_bytes);
     return JSTATUS_SUCCESS;
 }
 
+/* The usual request: its layout was used lately and the newest block that is kept of it may be used at once. */
 static jstatus_t lru_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
     lru_t *lru = context;
-    if (JI_UNLIKELY(size_bytes > LRU_MAX_BYTES))
-        return ji_fail(JSTATUS_INVALID_SIZE, "more than %zu bytes", (size_t)LRU_MAX_BYTES);
-    size_t layout_bytes = (size_bytes + lru->granule_mask) & ~lru->granule_mask;
-    size_t layout_alignment = alignment > lru->granule_mask ? alignment : lru->granule_mask + 1;
-    uint32_t layout = lru_find_layout(lru, layout_bytes, layout_alignment);
-    uint32_t block = lru_choose(lru, layout, stream);
-    if (JI_UNLIKELY(block == 0)) {
-        lru_request_t request = {size_bytes, alignment, layout_bytes, layout_alignment, stream};
-        return lru_allocate_elsewhere(lru, &request, pointer);
-    }
+    size_t layout_bytes = lru_layout_bytes(lru, size_bytes);
+    uint32_t layout = *lru_recent(lru, layout_bytes), block = lru->layouts[layout].newest;
+    if (JI_UNLIKELY(!lru_layout_is(&lru->layouts[layout], layout_bytes, lru_layout_alignment(lru, alignment)) ||
+                    block == 0 || lru->blocks[block].fence.index != 0))
+        return lru_allocate_any(lru, size_bytes, alignment, stream, pointer);
     ++lru->hit_count;
-    *pointer = lru_serve(lru, block, size_bytes);
+    *pointer = lru_serve(lru, block, layout, size_bytes);
     return JSTATUS_SUCCESS;
 }
 
@@ -635,23 +674,35 @@ static jstatus_t lru_end_adoption(lru_t *lru, uint32_t number) {
     return JSTATUS_SUCCESS;
 }
 
-/* One owner less; *left is how many there are then. On failure nothing has changed. */
-static inline jstatus_t lru_let_go(lru_t *lru, uint32_t number, jstream_t *stream, size_t *left) {
+/* One owner less of any block; *left is how many there are then. On failure nothing has changed. */
+static __attribute__((noinline)) jstatus_t lru_let_go_any(lru_t *lru, uint32_t number, jstream_t *stream,
+                                                          size_t *left) {
     lru_block_t *block = &lru->blocks[number];
-    if (JI_UNLIKELY(block->fence.index != 0 || !ji_stream_is_inline(&lru->frontier, stream))) {
-        jstatus_t status = lru_merge_fence(lru, block->fence, stream, &block->fence);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-    }
+    jstatus_t status = lru_merge_fence(lru, block->fence, stream, &block->fence);
+    if (status != JSTATUS_SUCCESS)
+        return status;
     *left = block->owners - 1;
-    if (JI_UNLIKELY(*left != 0)) {
+    if (*left != 0) {
         --block->owners;
         return JSTATUS_SUCCESS;
     }
-    if (JI_UNLIKELY(block->adoption != NULL))
+    if (block->adoption != NULL)
         return lru_end_adoption(lru, number);
-    lru_keep(lru, number);
-    if (JI_UNLIKELY(lru->kept_bytes > lru->capacity_bytes || lru->kept_layouts > lru->capacity_layouts))
+    lru_keep(lru, number, block->layout);
+    if (lru_is_beyond_capacity(lru))
+        lru_evict(lru, number);
+    return JSTATUS_SUCCESS;
+}
+
+/* The same; the usual one is the only owner and has used the block inline. */
+static inline jstatus_t lru_let_go(lru_t *lru, uint32_t number, jstream_t *stream, size_t *left) {
+    const lru_block_t *block = &lru->blocks[number];
+    if (JI_UNLIKELY(block->fence.index != 0 || block->owners != 1 || block->adoption != NULL ||
+                    !ji_stream_is_inline(&lru->frontier, stream)))
+        return lru_let_go_any(lru, number, stream, left);
+    *left = 0;
+    lru_keep(lru, number, block->layout);
+    if (JI_UNLIKELY(lru_is_beyond_capacity(lru)))
         lru_evict(lru, number);
     return JSTATUS_SUCCESS;
 }
@@ -732,7 +783,7 @@ static void lru_clear_stats(void *context) {
 /* Adds everything up again; what is below is looked at as well. */
 static jstatus_t lru_check(void *context) {
     const lru_t *lru = context;
-    size_t records = 0, reserved = 0, kept = 0, kept_bytes = 0, listed = 0, kept_layouts = 0, blocks = 0;
+    size_t records = 0, reserved = 0, kept = 0, kept_bytes = 0, listed = 0, kept_layouts = 0, blocks = 0, aged = 0;
     bool whole = true;
     for (const ji_ledger_entry_t *entry = NULL; (entry = ji_ledger_next(&lru->by_address, entry)) != NULL; ++records) {
         const lru_block_t *block = &lru->blocks[entry->number];
@@ -740,9 +791,11 @@ static jstatus_t lru_check(void *context) {
         reserved += lru->layouts[block->layout].size_bytes;
         blocks += block->owners == 0;
     }
-    for (uint32_t i = lru_oldest(lru_ages(lru)); i != 0 && kept <= records; i = lru->blocks[i].age.newer, ++kept) {
-        whole = whole && lru->blocks[i].owners == 0 && lru->blocks[lru->blocks[i].age.newer].age.older == i;
-        kept_bytes += lru->layouts[lru->blocks[i].layout].size_bytes;
+    for (uint32_t i = lru_oldest(lru_ages(lru)); i != 0 && aged <= records; i = lru->blocks[i].age.newer, ++aged) {
+        const lru_block_t *block = &lru->blocks[i];
+        whole = whole && block->aged && lru->blocks[block->age.newer].age.older == i;
+        kept += block->owners == 0;
+        kept_bytes += block->owners == 0 ? lru->layouts[block->layout].size_bytes : 0;
     }
     whole = whole && blocks == kept;
     for (uint32_t i = lru_oldest(lru_uses(lru)); i != 0 && listed <= records; i = lru->layouts[i].use.newer, ++listed) {
@@ -783,14 +836,14 @@ static void lru_free_parts(lru_t *lru) {
 static void lru_destroy(void *context) {
     lru_t *lru = context;
     while (lru->kept_blocks != 0) {
-        uint32_t block = lru_oldest(lru_ages(lru));
+        uint32_t block = lru_next_kept(lru, 0);
         jstatus_t status = ji_frontier_drain(&lru->frontier, lru->blocks[block].fence);
         if (status == JSTATUS_SUCCESS)
             status = lru_give_back(lru, block);
         if (status != JSTATUS_SUCCESS) {
             jlog_write(JLOG_WARNING, jallocator_destroy, "allocator \"%s\": a kept block cannot be given back: %s",
                        jallocator_name(lru->self), jstatus_last_message());
-            lru_take(lru, block);
+            lru_take(lru, block, lru->blocks[block].layout);
             lru_forget(lru, block);
         }
     }
