@@ -401,7 +401,8 @@ static int usage(void) {
 static bool read_options(int argc, char **argv) {
     static const char *const standard[] = {"training_transformer", "training_lengths", "training_scratch",
                                            "dense_gaussian_process"};
-    static char paths[4][512];
+    static char paths[sizeof standard / sizeof *standard][512];
+    bool traces_given = false;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         bool more = i + 1 < argc;
@@ -409,6 +410,7 @@ static bool read_options(int argc, char **argv) {
             while (i + 1 < argc && argv[i + 1][0] != '-' && options.library_count < MAX_LIBRARIES)
                 options.libraries[options.library_count++] = argv[++i];
         } else if (strcmp(word, "--traces") == 0) {
+            traces_given = true;
             while (i + 1 < argc && argv[i + 1][0] != '-' && options.trace_count < MAX_TRACES)
                 options.traces[options.trace_count++] = argv[++i];
         } else if (strcmp(word, "--only") == 0 && more) {
@@ -421,7 +423,7 @@ static bool read_options(int argc, char **argv) {
             return false;
         }
     }
-    for (size_t i = 0; options.trace_count < 4 && i < 4; i++) {
+    for (size_t i = 0; !traces_given && i < sizeof standard / sizeof *standard; i++) {
         snprintf(paths[i], sizeof paths[i], "%s/%s.csv", BENCH_TRACES, standard[i]);
         options.traces[options.trace_count++] = paths[i];
     }

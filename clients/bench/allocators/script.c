@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace.h" /* of jalloc-replay */
+
 enum { FIXED_EVENTS = 2048, MIX_EVENTS = 16384 }; /* of a script: 16 KiB stay in the first cache */
 
 static void *grown(void *array, size_t bytes) {
@@ -115,49 +117,35 @@ script_t script_mix(const char *name, size_t least_bytes, size_t most_bytes, siz
     return script;
 }
 
-/* One line of a trace. False: it is none that can be played. */
-static bool read_line(script_t *script, char *line, size_t most_blocks) {
-    char *field[6], *rest = line; /* Thread,Time,Action,Pointer,Size,Stream... */
-    for (int i = 0; i < 6; i++)
-        if ((field[i] = strsep(&rest, ",")) == NULL)
-            return false;
-    bool allocates = strcmp(field[2], "allocate") == 0;
-    unsigned long long block = strtoull(field[3], NULL, 16), bytes = strtoull(field[4], NULL, 10);
-    if ((!allocates && strcmp(field[2], "free") != 0) || block >= most_blocks || bytes == 0 || bytes > UINT32_MAX)
-        return false;
-    bool is_live = block < script->slots && script->live[block] != 0;
-    if (allocates == is_live || (is_live && script->live[block] != bytes))
-        return false;
-    if (allocates)
-        add_allocate(script, block, bytes);
-    else
-        add_free(script, block);
-    return true;
-}
-
 bool script_read(const char *path, script_t *script) {
-    static const char columns[] = "Thread,Time,Action,Pointer,Size,Stream";
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        perror(path);
-        return false;
-    }
+    trace_t trace;
+    trace_read(&trace, path, NULL); /* says what is wrong with a file, and exits */
     *script = (script_t){0};
-    const char *base = strrchr(path, '/');
-    snprintf(script->name, sizeof script->name, "%.*s", (int)strcspn(base ? base + 1 : path, "."),
-             base ? base + 1 : path);
-    char *line = NULL;
-    size_t capacity = 0, number = 1;
-    bool good = getline(&line, &capacity, file) > 0 && strncmp(line, columns, sizeof columns - 1) == 0;
-    while (good && getline(&line, &capacity, file) > 0)
-        good = read_line(script, line, (size_t)1 << 24) && ++number;
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    snprintf(script->name, sizeof script->name, "%.*s", (int)strcspn(base, "."), base);
+
+    /* A slot is used again as soon as its block is freed, so they stay few. */
+    uint32_t *slot_of = grown(NULL, (trace.block_count + 1) * sizeof *slot_of), *spare = NULL;
+    size_t spare_count = 0;
+    bool good = true;
+    for (size_t i = 0; good && i < trace.operation_count; i++) {
+        const operation_t *operation = &trace.operations[i];
+        if (operation->action == ACTION_ALLOCATE) {
+            good = operation->size_bytes <= UINT32_MAX && script->slots < SCRIPT_FREE;
+            slot_of[operation->block] = spare_count > 0 ? spare[--spare_count] : (uint32_t)script->slots;
+            add_allocate(script, slot_of[operation->block], operation->size_bytes);
+        } else if (operation->action == ACTION_FREE) {
+            add_free(script, slot_of[operation->block]);
+            spare = grown(spare, script->slots * sizeof *spare);
+            spare[spare_count++] = slot_of[operation->block];
+        }
+    }
     if (!good)
-        fprintf(stderr, "%s:%zu: not a line of a trace with numbered blocks\n", path, number);
-    free(line);
-    fclose(file);
+        fprintf(stderr, "bench_allocators: %s: a block of more than 4 GiB\n", path);
     add_free_all(script);
-    if (!good)
-        script_free(script);
+    free(slot_of);
+    free(spare);
+    trace_free(&trace);
     return good;
 }
 

@@ -38,8 +38,8 @@ script_t script_random_order(size_t bytes, size_t blocks);
 void script_halves(size_t bytes, size_t layouts, size_t blocks, script_t *allocate, script_t *release);
 /* `blocks` live blocks of log-uniform size, one of which, whichever it is, is replaced again and again. */
 script_t script_mix(const char *name, size_t least_bytes, size_t most_bytes, size_t blocks);
-/* A recorded trace whose blocks are numbered (traces/README.md), its blocks freed at the end. False: it cannot be read,
- * and stderr says why. */
+/* A recorded trace, what lives at its end freed there; without requests that failed. False: it cannot be played, and
+ * stderr says why. Exits where the file cannot be understood. */
 bool script_read(const char *path, script_t *script);
 void script_free(script_t *script);
 
