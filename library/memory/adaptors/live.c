@@ -153,7 +153,7 @@ jstatus_t ji_live_examine(ji_live_t *live, jstatus_t (*examine)(ji_live_t *live,
         ji_lock_release(&live->lock);
         jstatus_t status = examine(live, &block);
         if (status != JSTATUS_SUCCESS) {
-            jlog_write(JLOG_WARNING, ji_live_examine, "%s", jstatus_last_message());
+            jlog_write(JLOG_WARNING, NULL, "%s", jstatus_last_message());
             result = status;
         }
         ji_lock_acquire(&live->lock);
