@@ -44,7 +44,8 @@ static const subject_t subjects[] = {
     {"mmap+bfc(region=4K)", 0, 0, false},
     {"lru", 0, 0, false},
     {"lru(layouts=3,bytes=64K)", 0, 0, false},
-    {"small", 0, 0, false},
+    {"small", 0, 0, true}, /* large blocks go straight to the provider */
+    {"bfc+small", 0, 0, false},
     {"general", 0, 0, false},
     {"track", 0, 0, true},
     {"track(records=16,stacks)", 0, 0, true},
@@ -53,7 +54,7 @@ static const subject_t subjects[] = {
     {"guard", 0, 0, true},
     {"fill", 0, 0, true},
     {"limit(limit=1G)", 0, 0, true},
-    {"retry", 0, 0, true},
+    {"retry(timeout=1)", 0, 0, true},
     {"align(alignment=128)", 0, 0, true},
     {"lock", 0, 0, true},
     {"visit", 0, 0, true},
