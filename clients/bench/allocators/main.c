@@ -14,9 +14,10 @@
  * stacks
  *     What a hit of the cache costs, and an adaptor on top of what lies below it.
  *
- * Each figure is the median of samples that were taken in turn. Nanoseconds are for one operation, which is an
- * allocation or a free, and contain reading the script ("asking alone"). Who is absent is named, and an aim that was
- * not measured is not reached. */
+ * Each figure is the median of samples that were taken in turn: of processor time where one thread plays a script, so a
+ * busy machine does little harm; of the clock where several do, which need a processor each. Nanoseconds are for one
+ * operation, which is an allocation or a free, and contain reading the script ("asking alone"). Who is absent is named,
+ * and an aim that was not measured is not reached. */
 
 #include <ctype.h>
 #include <stdio.h>
