@@ -41,7 +41,6 @@ static const subject_t subjects[] = {
     {"pool(rounding=none,count=8)", 0, 0, false},
     {"bfc", 0, 0, false},
     {"bfc(limit=64M,all_at_once)", 0, 0, false},
-    {"mmap+bfc(region=4K)", 0, 0, false},
     {"lru", 0, 0, false},
     {"lru(layouts=3,bytes=64K)", 0, 0, false},
     {"small", 0, 0, true}, /* large blocks go straight to the provider */
@@ -63,6 +62,7 @@ static const subject_t subjects[] = {
     {"bfc(limit=256M)+guard", 0, 0, false},
     {"general+track+quota(budget=conformance,limit=1G)", 0, 0, false},
     {"mmap+bfc+lru", 0, 0, false},
+    {"mmap+bfc(region=4K)", 0, 0, false},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
@@ -575,7 +575,7 @@ JTEST(Conformance, RandomStacksOfThree) {
         char composition[200] = "";
         size_t largest = 0, alignment = 0;
         for (int level = 0; level < 3; ++level) {
-            const subject_t *subject = &subjects[jtest_random_between(6, SUBJECTS - 4)]; /* no providers, no stacks */
+            const subject_t *subject = &subjects[jtest_random_between(6, SUBJECTS - 5)]; /* neither providers nor stacks */
             snprintf(composition + strlen(composition), sizeof composition - strlen(composition), "%s%s",
                      level > 0 ? "+" : "", subject->composition);
             if (subject->largest_bytes != 0)
