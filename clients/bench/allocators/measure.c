@@ -217,14 +217,16 @@ void measure(job_t *jobs, size_t count, double seconds) {
         return;
     for (size_t j = 0; j < count; j++)
         calibrate(&jobs[j]);
-    double deadline = bench_now() + seconds;
+    double spent = 0; /* on samples: a busy machine gets no fewer, but takes longer */
     size_t round = 0;
-    for (; round < BENCH_MAX_SAMPLES && (round < BENCH_MIN_SAMPLES || bench_now() < deadline); round++)
+    for (; round < BENCH_MAX_SAMPLES && (round < BENCH_MIN_SAMPLES || spent < seconds); round++)
         for (size_t turn = 0; turn < count; turn++) {
             job_t *job = &jobs[(round + turn) % count];
             double warm[MEASURE_PARTS];
             sample(job, 1, warm);
             sample(job, job->repeat, job->samples[round]);
+            for (int part = 0; part < MEASURE_PARTS; part++)
+                spent += warm[part] + job->samples[round][part];
         }
     for (size_t j = 0; j < count; j++)
         for (int part = 0; part < MEASURE_PARTS; part++) {
