@@ -9,7 +9,7 @@
 #include "jalloc/policy.h"
 #include "jalloc/provider.h"
 
-#include <stdio.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -203,6 +203,23 @@ JTEST(AllocPool, LimitStaysWhereEvictionsAreRare) {
         JEXPECT_EQ(counters_of(pool).limit_count, too_many ? 2 : 1);
         JEXPECT_OK(jallocator_destroy(pool));
     }
+}
+
+/* Many evictions of buffers that were all taken long ago: no request went below meanwhile. */
+JTEST(AllocPool, LimitStaysWhereFewRequestsGoBelow) {
+    enum { COUNT = 55 + 1000 + 60 + 1000 };
+    static void *pointers[COUNT];
+    jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, 55, 0, false);
+    for (size_t i = 0; i < COUNT; ++i)
+        pointers[i] = take(pool, 64);
+    for (size_t i = 0; i < 1055; ++i)
+        give(pool, pointers[i], 64);
+    JEXPECT_EQ(counters_of(pool).limit_count, 60);
+    for (size_t i = 1055; i < COUNT; ++i)
+        give(pool, pointers[i], 64);
+    JEXPECT_GE(counters_of(pool).eviction_count, 2000);
+    JEXPECT_EQ(counters_of(pool).limit_count, 60);
+    JEXPECT_OK(jallocator_destroy(pool));
 }
 
 JTEST(AllocPool, BytesDoNotMakeTheCountGrow) {
@@ -474,6 +491,31 @@ JTEST(AllocPool, WithoutMemoryAStreamWaitsForAKeptBuffer) {
     JEXPECT_OK(jallocator_destroy(pool));
     JEXPECT_OK(jstream_destroy(first));
     JEXPECT_OK(jstream_destroy(second));
+}
+
+static void finish_late(void *argument) {
+    jtest_sleep_ms(20);
+    atomic_store(*(atomic_bool **)argument, true);
+}
+
+/* What a stream still uses is not given to below before it is done. */
+JTEST(AllocPool, TrimAndDestroyWaitForStreams) {
+    jdevice_t *host = jdevice_host();
+    jstream_t *stream;
+    jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, 0, 0, false);
+    JASSERT_OK(jstream_create(host, &stream));
+    for (int round = 0; round < 2; ++round) {
+        atomic_bool done = false, *argument = &done;
+        void *pointer;
+        JASSERT_OK(jallocator_allocate(pool, 64, 0, stream, &pointer));
+        JASSERT_OK(jstream_launch(host, stream, finish_late, &argument, sizeof argument));
+        JASSERT_OK(jallocator_deallocate(pool, pointer, 64, stream));
+        JEXPECT_OK(round == 0 ? jallocator_trim(pool, 0) : jallocator_destroy(pool));
+        JEXPECT_EQ(jtest_live_bytes(), 0);
+        JEXPECT_TRUE(atomic_load(&done));
+        JASSERT_OK(jstream_synchronize(host, stream));
+    }
+    JEXPECT_OK(jstream_destroy(stream));
 }
 
 JTEST(AllocPool, ComposesFromText) {

@@ -9,7 +9,7 @@
 #include "jalloc/policy.h"
 #include "jalloc/provider.h"
 
-#include <stdlib.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #define MIB ((size_t)1 << 20)
@@ -326,6 +326,31 @@ JTEST(AllocSlots, AtTheLimitAStreamWaitsForASlot) {
     JEXPECT_OK(jallocator_destroy(slots));
     JEXPECT_OK(jstream_destroy(first));
     JEXPECT_OK(jstream_destroy(second));
+}
+
+static void finish_late(void *argument) {
+    jtest_sleep_ms(20);
+    atomic_store(*(atomic_bool **)argument, true);
+}
+
+/* What a stream still uses is not given to below before it is done. */
+JTEST(AllocSlots, TrimAndDestroyWaitForStreams) {
+    jdevice_t *host = jdevice_host();
+    jstream_t *stream;
+    jallocator_t *slots = make(64, 4, 0);
+    JASSERT_OK(jstream_create(host, &stream));
+    for (int round = 0; round < 2; ++round) {
+        atomic_bool done = false, *argument = &done;
+        void *pointer;
+        JASSERT_OK(jallocator_allocate(slots, 64, 0, stream, &pointer));
+        JASSERT_OK(jstream_launch(host, stream, finish_late, &argument, sizeof argument));
+        JASSERT_OK(jallocator_deallocate(slots, pointer, 64, stream));
+        JEXPECT_OK(round == 0 ? jallocator_trim(slots, 0) : jallocator_destroy(slots));
+        JEXPECT_EQ(jtest_live_bytes(), 0);
+        JEXPECT_TRUE(atomic_load(&done));
+        JASSERT_OK(jstream_synchronize(host, stream));
+    }
+    JEXPECT_OK(jstream_destroy(stream));
 }
 
 JTEST(AllocSlots, ComposesFromText) {

@@ -9,6 +9,7 @@
 #include "jalloc/policy.h"
 #include "jalloc/provider.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -433,6 +434,63 @@ JTEST(AllocStack, RewindPutsAFenceOnWhatItFrees) {
     JEXPECT_EQ(jtest_allocation_count(), 2);
     JEXPECT_OK(jallocator_stack_rewind(stack, mark, NULL));
     JEXPECT_OK(jallocator_destroy(stack));
+}
+
+static void finish_late(void *argument) {
+    jtest_sleep_ms(20);
+    atomic_store(*(atomic_bool **)argument, true);
+}
+
+/* What a stream still uses is not given to below before it is done. */
+JTEST(AllocStack, TrimAndDestroyWaitForStreams) {
+    jdevice_t *host = jdevice_host();
+    jstream_t *stream;
+    jallocator_t *stack = make(1024, 0);
+    JASSERT_OK(jstream_create(host, &stream));
+    for (int round = 0; round < 2; ++round) {
+        atomic_bool done = false, *argument = &done;
+        void *pointer;
+        JASSERT_OK(jallocator_allocate(stack, 64, 0, stream, &pointer));
+        JASSERT_OK(jstream_launch(host, stream, finish_late, &argument, sizeof argument));
+        JASSERT_OK(jallocator_deallocate(stack, pointer, 64, stream));
+        JEXPECT_OK(round == 0 ? jallocator_trim(stack, 0) : jallocator_destroy(stack));
+        JEXPECT_EQ(jtest_live_bytes(), 0);
+        JEXPECT_TRUE(atomic_load(&done));
+        JASSERT_OK(jstream_synchronize(host, stream));
+    }
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+/* Neighbouring shadows of one stream are one, which waits for the later free. */
+JTEST(AllocStack, TheLaterFreeOfNeighboursCounts) {
+    jdevice_t *host = jdevice_host();
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    jstream_t *stream;
+    jallocator_t *stack = make(512, 0);
+    void *a, *b, *early;
+    JASSERT_OK(jstream_create(host, &stream));
+    JASSERT_OK(jallocator_allocate(stack, 256, 0, stream, &a));
+    JASSERT_OK(jallocator_allocate(stack, 256, 0, stream, &b));
+    JASSERT_OK(jallocator_deallocate(stack, b, 256, stream));
+    early = take(stack, 64); /* asks for an event */
+    JASSERT_OK(jstream_synchronize(host, stream));
+    give(stack, early, 64);
+    early = take(stack, 64);
+    if (early != b) {
+        give(stack, early, 64);
+        JASSERT_OK(jallocator_trim(stack, 0));
+        early = take(stack, 64);
+    }
+    JEXPECT_EQ(early, b); /* the first free has been passed; a part of its shadow is left */
+    give(stack, early, 64);
+    JASSERT_OK(jtest_gate_block(&gate, host, stream));
+    JASSERT_OK(jallocator_deallocate(stack, a, 256, stream));
+    early = take(stack, 64);
+    JEXPECT_NE(early, a);
+    give(stack, early, 64);
+    jtest_gate_open(&gate);
+    JEXPECT_OK(jallocator_destroy(stack));
+    JEXPECT_OK(jstream_destroy(stream));
 }
 
 /* Shadows of two streams in turn: each part of the memory waits for its own. */
