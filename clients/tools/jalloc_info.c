@@ -172,15 +172,38 @@ static void show_cblas(void) {
     section_end();
 }
 
+/* Every kind that a composition can name, with its keys. */
+static void show_allocators(void) {
+    static const char *const roles[] = {"provider", "policy", "adaptor"};
+    section_begin("allocators");
+    const jallocator_kind_t *kind;
+    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; i++) {
+        row_begin(kind->name);
+        field_text("role", "%s", roles[kind->role]);
+        field_text("summary", "%s", kind->summary);
+        for (const jallocator_key_t *key = kind->keys; key != NULL && key->name != NULL; key++)
+            field_text(key->name, "%s (%s%s%s)", key->meaning, key->syntax, key->fallback[0] != '\0' ? "; default " : "",
+                       key->fallback);
+        row_end();
+    }
+    section_end();
+}
+
 int main(int argc, char **argv) {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    static const char usage[] = "usage: jalloc-info [--json] [--help]\n"
-                                "Shows the versions, devices, environment and CBLAS that jalloc works with.\n"
+    static const struct option options[] = {{"allocators", no_argument, NULL, 'a'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    static const char usage[] = "usage: jalloc-info [--allocators] [--json] [--help]\n"
+                                "Shows the versions, devices, environment and CBLAS that jalloc works with;\n"
+                                "--allocators: the kinds of allocators that compositions can name, and their keys.\n"
                                 "Exit status: 0; 1 if an environment variable cannot be understood; 2 for bad usage.\n";
-    for (int c; (c = getopt_long(argc, argv, "jh", options, NULL)) != -1;)
+    bool allocators = false;
+    for (int c; (c = getopt_long(argc, argv, "ajh", options, NULL)) != -1;)
         if (c == 'j') {
             json = true;
+        } else if (c == 'a') {
+            allocators = true;
         } else {
             fputs(usage, c == 'h' ? stdout : stderr);
             return c == 'h' ? 0 : 2;
@@ -189,10 +212,15 @@ int main(int argc, char **argv) {
         fprintf(stderr, "jalloc-info: unexpected argument '%s'\n%s", argv[optind], usage);
         return 2;
     }
-    show_versions();
-    show_devices();
-    bool valid = show_environment();
-    show_cblas();
+    bool valid = true;
+    if (allocators) {
+        show_allocators();
+    } else {
+        show_versions();
+        show_devices();
+        valid = show_environment();
+        show_cblas();
+    }
     if (json)
         puts("\n}");
     else if (!valid)
