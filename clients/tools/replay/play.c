@@ -90,12 +90,25 @@ static inline int worker_allocate(worker_t *worker, size_t i) {
     return pointer != PLAY_REFUSED;
 }
 
+/* Until another thread has allocated the block. On a busy machine that thread may not be running at all: after a while
+ * the processor is left to it. */
+__attribute__((noinline, cold)) static void *worker_wait(_Atomic(void *) *block) {
+    static const struct timespec pause = {0, 50000};
+    void *pointer;
+    for (int tries = 0; !(pointer = atomic_load_explicit(block, memory_order_acquire)); tries++)
+        if (tries < 100)
+            sched_yield();
+        else
+            nanosleep(&pause, NULL);
+    return pointer;
+}
+
 static inline int worker_free(worker_t *worker, size_t i) {
     player_t *player = worker->player;
     const operation_t *operation = &worker->operations[i];
-    void *pointer;
-    while (!(pointer = atomic_load_explicit(&player->blocks[operation->block], memory_order_acquire)))
-        sched_yield(); /* another thread has not allocated it yet */
+    void *pointer = atomic_load_explicit(&player->blocks[operation->block], memory_order_acquire);
+    if (!pointer)
+        pointer = worker_wait(&player->blocks[operation->block]);
     if (pointer == PLAY_REFUSED)
         return 0;
     jstatus_t status =

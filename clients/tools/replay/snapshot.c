@@ -105,7 +105,8 @@ static void snapshot_take_places(snapshot_t *snapshot, const player_t *player, s
     }
     free(numbers.entries);
     snapshot_rank_owners(snapshot);
-    qsort(snapshot->places, snapshot->place_count, sizeof *snapshot->places, snapshot_compare_places);
+    if (snapshot->place_count > 0)
+        qsort(snapshot->places, snapshot->place_count, sizeof *snapshot->places, snapshot_compare_places);
 }
 
 /* ---- Ranges ---- */
