@@ -28,97 +28,13 @@
  *     4. below, after everything kept that may be given back was given back
  *     5. a kept block of the ways 1 and 2 whose stream has not passed its release: the request's stream waits for it
  *
- * For the second way layouts are listed in bins, sixteen to a power of two. A layout is listed, there and by use, when a
- * block of it is kept; when its last kept block serves a request it stays listed, since it will be back soon, and whoever
- * comes upon an empty one strikes it off. So allocating and freeing one layout in turn moves nothing but its block.
- *
- * Always true, and looked at by lru_check: a record has owners or is in the lists of kept blocks, never both; kept_bytes,
- * kept_blocks and kept_layouts are what the lists add up to; the bytes of all blocks are reserved_bytes.
- *
- * Record 0 of each table is no record: it is the end of its ring, and what stands for none. Nothing here points to a
- * record across a call that may make the tables grow. */
+ * For the second way layouts are listed in bins, sixteen to a power of two. lru.h has the lists. */
 
-#include <string.h>
+#include "memory/allocators/lru.h"
 
-#include "jalloc/policy.h"
-#include "memory/frontier.h"
-#include "memory/memory.h"
-
-#define LRU_FIRST_RECORDS 32
-#define LRU_RECENT_BITS 7   /* layouts that are found without the ledger */
-#define LRU_BIN_STEP_BITS 4 /* bins to a power of two */
-#define LRU_BINS (64 << LRU_BIN_STEP_BITS)
 #define LRU_MAX_BYTES (SIZE_MAX >> 6) /* no machine has more; leaves room in a layout's number for the alignment */
 #define LRU_MAX_ALIGNMENT ((size_t)1 << 30) /* as for every allocator */
-#define LRU_GONE 64                         /* blocks given back below that a message can still name */
 #define LRU_LOOKS 16                        /* blocks whose stream is asked whether it has passed, in one search */
-
-/* A place in a ring of records: a member of each record of a table, record 0 its beginning and end. */
-typedef struct lru_link {
-    uint32_t newer, older;
-} lru_link_t;
-
-/* What becomes of an adopted block. */
-typedef struct lru_adoption {
-    void (*give_back)(void *context, void *pointer, size_t size_bytes);
-    void *context;
-} lru_adoption_t;
-
-typedef struct lru_block {
-    void *address;
-    size_t size_bytes; /* as asked for; of a kept block the last time */
-    ji_fence_t fence;  /* passed when every stream that it was released on has passed that */
-    uint32_t owners;   /* 0: kept */
-    jtag_t tag;        /* as size_bytes */
-    uint32_t layout;
-    lru_link_t age; /* blocks by the time they were kept; newer: the next unused record */
-    bool aged;      /* in that ring; true of a kept block, and of a live one that was kept before and not struck off */
-    union {
-        struct {
-            uint32_t above, under; /* kept: towards the newest and the oldest block of the layout */
-        };
-        lru_adoption_t *adoption; /* live; NULL: it came from below and goes there */
-    };
-} lru_block_t;
-
-typedef struct lru_layout {
-    size_t size_bytes, alignment; /* 0, 0: unused */
-    uint32_t newest, oldest;      /* kept block */
-    uint32_t kept_count;
-    uint32_t block_count; /* kept and live; at 0 the record is unused again */
-    lru_link_t use;       /* listed layouts by use; newer: the next unused record */
-    uint32_t bin_next, bin_previous;
-    bool listed;     /* by use and in its bin; true where kept_count is not 0 */
-    uint64_t unused; /* 64 bytes: a record is found by a shift */
-} lru_layout_t;
-
-/* A block that was given back below. */
-typedef struct lru_gone {
-    const void *address;
-    size_t size_bytes;
-    jtag_t tag;
-} lru_gone_t;
-
-typedef struct lru {
-    jallocator_t *self, *below;
-    size_t granule_mask;
-    size_t capacity_layouts, capacity_bytes, nearest_percent; /* as in force: bytes SIZE_MAX, percent 0 for exact */
-    lru_block_t *blocks;
-    lru_layout_t *layouts;
-    uint32_t block_count, block_capacity, block_unused; /* records used so far, there are; the first given up */
-    uint32_t layout_count, layout_capacity, layout_unused;
-    uint32_t kept_layouts, kept_blocks;
-    size_t kept_bytes;
-    size_t reserved_bytes, peak_reserved_bytes;
-    uint64_t hit_count, nearest_hit_count, miss_count, eviction_count;
-    ji_ledger_t by_address; /* number: a block */
-    ji_ledger_t by_layout;  /* address: lru_layout_key; number: a layout */
-    ji_frontier_t frontier;
-    uint32_t recent[1 << LRU_RECENT_BITS]; /* layouts, by a hash of the size; may be outdated */
-    uint32_t bins[LRU_BINS];               /* the first layout of each */
-    lru_gone_t gone[LRU_GONE];             /* the last ones, in turn */
-    size_t gone_count;                     /* since creation */
-} lru_t;
 
 /* A request, as asked for and as it is taken from below. */
 typedef struct lru_request {
@@ -126,290 +42,6 @@ typedef struct lru_request {
     size_t layout_bytes, layout_alignment;
     jstream_t *stream;
 } lru_request_t;
-
-/* ---- Lists ---------------------------------------------------------------------------------------------------------- */
-
-typedef struct lru_ring {
-    char *first;   /* the link of record 0 */
-    size_t stride; /* from one record to the next */
-} lru_ring_t;
-
-static inline lru_ring_t lru_ages(const lru_t *lru) {
-    return (lru_ring_t){(char *)&lru->blocks->age, sizeof *lru->blocks};
-}
-static inline lru_ring_t lru_uses(const lru_t *lru) {
-    return (lru_ring_t){(char *)&lru->layouts->use, sizeof *lru->layouts};
-}
-static inline lru_link_t *lru_link(lru_ring_t ring, uint32_t record) {
-    return (lru_link_t *)(void *)(ring.first + record * ring.stride);
-}
-static inline uint32_t lru_newest(lru_ring_t ring) { return lru_link(ring, 0)->older; }
-static inline uint32_t lru_oldest(lru_ring_t ring) { return lru_link(ring, 0)->newer; }
-
-static inline void lru_link_newest(lru_ring_t ring, uint32_t record) {
-    uint32_t older = lru_newest(ring);
-    lru_link_t *link = lru_link(ring, record);
-    link->newer = 0;
-    link->older = older;
-    lru_link(ring, older)->newer = record;
-    lru_link(ring, 0)->older = record;
-}
-static inline void lru_unlink(lru_ring_t ring, uint32_t record) {
-    const lru_link_t *link = lru_link(ring, record);
-    uint32_t newer = link->newer, older = link->older;
-    lru_link(ring, older)->newer = newer;
-    lru_link(ring, newer)->older = older;
-}
-
-/* Grows with the size; sizes less than 1/16 apart may share one. */
-static inline uint32_t lru_bin(size_t size_bytes) {
-    unsigned exponent = 63 - (unsigned)__builtin_clzll(size_bytes);
-    uint64_t fraction = ((uint64_t)size_bytes << (63 - exponent)) >> (63 - LRU_BIN_STEP_BITS);
-    return (exponent << LRU_BIN_STEP_BITS) | (uint32_t)(fraction & ((1 << LRU_BIN_STEP_BITS) - 1));
-}
-
-static void lru_list_layout(lru_t *lru, uint32_t number) {
-    lru_layout_t *layout = &lru->layouts[number];
-    uint32_t *bin = &lru->bins[lru_bin(layout->size_bytes)];
-    layout->bin_previous = 0;
-    layout->bin_next = *bin;
-    lru->layouts[*bin].bin_previous = number; /* record 0's is written and never read */
-    *bin = number;
-    lru_link_newest(lru_uses(lru), number);
-    layout->listed = true;
-}
-
-static void lru_strike_layout(lru_t *lru, uint32_t number) {
-    lru_layout_t *layout = &lru->layouts[number];
-    if (layout->bin_previous != 0)
-        lru->layouts[layout->bin_previous].bin_next = layout->bin_next;
-    else
-        lru->bins[lru_bin(layout->size_bytes)] = layout->bin_next;
-    lru->layouts[layout->bin_next].bin_previous = layout->bin_previous;
-    lru_unlink(lru_uses(lru), number);
-    layout->listed = false;
-}
-
-/* The record, which is in the ring, is the newest one now. */
-static inline void lru_make_newest(lru_ring_t ring, uint32_t record) {
-    if (lru_newest(ring) != record) {
-        lru_unlink(ring, record);
-        lru_link_newest(ring, record);
-    }
-}
-
-/* A block of a layout loses its last owner and goes into the lists. */
-static inline void lru_keep(lru_t *lru, uint32_t number, uint32_t of) {
-    lru_block_t *block = &lru->blocks[number];
-    lru_layout_t *layout = &lru->layouts[of];
-    block->owners = 0;
-    block->above = 0;
-    block->under = layout->newest;
-    lru->blocks[layout->newest].above = number; /* record 0's is written and never read */
-    if (layout->newest == 0)
-        layout->oldest = number;
-    layout->newest = number;
-    if (JI_LIKELY(block->aged))
-        lru_make_newest(lru_ages(lru), number);
-    else
-        lru_link_newest(lru_ages(lru), number);
-    block->aged = true;
-    if (layout->kept_count++ == 0)
-        ++lru->kept_layouts;
-    ++lru->kept_blocks;
-    lru->kept_bytes += layout->size_bytes;
-    if (JI_LIKELY(layout->listed))
-        lru_make_newest(lru_uses(lru), of);
-    else
-        lru_list_layout(lru, of);
-}
-
-/* A kept block of a layout leaves them, but for the ring of ages. */
-static inline void lru_take(lru_t *lru, uint32_t number, uint32_t of) {
-    const lru_block_t *block = &lru->blocks[number];
-    lru_layout_t *layout = &lru->layouts[of];
-    if (block->above != 0)
-        lru->blocks[block->above].under = block->under;
-    else
-        layout->newest = block->under;
-    if (block->under != 0)
-        lru->blocks[block->under].above = block->above;
-    else
-        layout->oldest = block->above;
-    if (--layout->kept_count == 0)
-        --lru->kept_layouts;
-    --lru->kept_blocks;
-    lru->kept_bytes -= layout->size_bytes;
-}
-
-/* The kept block that is next older than all but `older`, 0: than all; 0: there is none. Strikes live ones off. */
-static uint32_t lru_next_kept(lru_t *lru, uint32_t older) {
-    uint32_t number;
-    while ((number = lru->blocks[older].age.newer) != 0 && lru->blocks[number].owners != 0) {
-        lru_unlink(lru_ages(lru), number);
-        lru->blocks[number].aged = false;
-    }
-    return number;
-}
-
-/* ---- Records -------------------------------------------------------------------------------------------------------- */
-
-/* Room for one more record in a table. Record 0 of a new table is there, zeroed. */
-static bool lru_grow(void **records, size_t record_bytes, uint32_t *capacity) {
-    uint32_t wanted = *capacity != 0 ? 2 * *capacity : LRU_FIRST_RECORDS;
-    size_t bytes;
-    void *grown = NULL;
-    if (wanted > *capacity && ji_size_mul(wanted, record_bytes, &bytes))
-        grown = ji_metadata_zalloc(bytes);
-    if (grown == NULL)
-        return false;
-    if (*records != NULL)
-        memcpy(grown, *records, *capacity * record_bytes);
-    ji_metadata_free(*records);
-    *records = grown;
-    *capacity = wanted;
-    return true;
-}
-
-static bool lru_grow_blocks(lru_t *lru) {
-    void *blocks = lru->blocks;
-    bool grown = lru_grow(&blocks, sizeof *lru->blocks, &lru->block_capacity);
-    lru->blocks = blocks;
-    return grown;
-}
-static bool lru_grow_layouts(lru_t *lru) {
-    void *layouts = lru->layouts;
-    bool grown = lru_grow(&layouts, sizeof *lru->layouts, &lru->layout_capacity);
-    lru->layouts = layouts;
-    return grown;
-}
-
-/* Sees to it that lru_enter cannot fail. */
-static jstatus_t lru_reserve(lru_t *lru) {
-    if ((lru->block_unused == 0 && lru->block_count == lru->block_capacity && !lru_grow_blocks(lru)) ||
-        (lru->layout_unused == 0 && lru->layout_count == lru->layout_capacity && !lru_grow_layouts(lru)) ||
-        !ji_ledger_reserve(&lru->by_address) || !ji_ledger_reserve(&lru->by_layout))
-        return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
-    return JSTATUS_SUCCESS;
-}
-
-/* A number for a layout. Not 0, since no size is. */
-static const void *lru_layout_key(size_t size_bytes, size_t alignment) {
-    return (const void *)(size_bytes << 5 | (unsigned)__builtin_ctzll(alignment));
-}
-
-static inline uint32_t *lru_recent(lru_t *lru, size_t size_bytes) {
-    return &lru->recent[(size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - LRU_RECENT_BITS)];
-}
-
-static inline size_t lru_layout_bytes(const lru_t *lru, size_t size_bytes) {
-    return (size_bytes + lru->granule_mask) & ~lru->granule_mask;
-}
-static inline size_t lru_layout_alignment(const lru_t *lru, size_t alignment) {
-    return alignment > lru->granule_mask ? alignment : lru->granule_mask + 1;
-}
-static inline bool lru_layout_is(const lru_layout_t *layout, size_t size_bytes, size_t alignment) {
-    return layout->size_bytes == size_bytes && layout->alignment == alignment;
-}
-
-/* The layout's record; 0: it has none. */
-static inline uint32_t lru_find_layout(lru_t *lru, size_t size_bytes, size_t alignment) {
-    uint32_t *recent = lru_recent(lru, size_bytes);
-    if (JI_LIKELY(lru_layout_is(&lru->layouts[*recent], size_bytes, alignment)))
-        return *recent;
-    const ji_ledger_entry_t *entry = ji_ledger_find(&lru->by_layout, lru_layout_key(size_bytes, alignment));
-    return entry != NULL ? *recent = entry->number : 0;
-}
-
-static uint32_t lru_make_layout(lru_t *lru, size_t size_bytes, size_t alignment) {
-    uint32_t number = lru->layout_unused;
-    if (number != 0)
-        lru->layout_unused = lru->layouts[number].use.newer;
-    else
-        number = lru->layout_count++;
-    lru->layouts[number] = (lru_layout_t){.size_bytes = size_bytes, .alignment = alignment};
-    ji_ledger_insert(&lru->by_layout, lru_layout_key(size_bytes, alignment), size_bytes, 0)->number = number;
-    return number;
-}
-
-/* Enters a block that is not here, with one owner. Room was reserved. */
-static uint32_t lru_enter(lru_t *lru, void *pointer, size_t size_bytes, size_t layout_bytes, size_t alignment) {
-    uint32_t layout = lru_find_layout(lru, layout_bytes, alignment);
-    if (layout == 0)
-        layout = lru_make_layout(lru, layout_bytes, alignment);
-    ++lru->layouts[layout].block_count;
-    uint32_t number = lru->block_unused;
-    if (number != 0)
-        lru->block_unused = lru->blocks[number].age.newer;
-    else
-        number = lru->block_count++;
-    lru->blocks[number] = (lru_block_t){
-        .address = pointer, .size_bytes = size_bytes, .owners = 1, .tag = ji_tag_current, .layout = layout};
-    ji_ledger_insert(&lru->by_address, pointer, layout_bytes, 0)->number = number;
-    lru->reserved_bytes += layout_bytes;
-    if (lru->reserved_bytes > lru->peak_reserved_bytes)
-        lru->peak_reserved_bytes = lru->reserved_bytes;
-    return number;
-}
-
-/* Forgets a block that is in no list, and its layout if that was its last one. Messages can name it for a while. */
-static void lru_forget(lru_t *lru, uint32_t number) {
-    lru_block_t *block = &lru->blocks[number];
-    uint32_t of = block->layout;
-    lru_layout_t *layout = &lru->layouts[of];
-    lru->gone[lru->gone_count++ % LRU_GONE] = (lru_gone_t){block->address, block->size_bytes, block->tag};
-    lru->reserved_bytes -= layout->size_bytes;
-    ji_ledger_remove(&lru->by_address, ji_ledger_find(&lru->by_address, block->address));
-    if (block->aged)
-        lru_unlink(lru_ages(lru), number);
-    block->age.newer = lru->block_unused;
-    lru->block_unused = number;
-    if (--layout->block_count != 0)
-        return;
-    if (layout->listed)
-        lru_strike_layout(lru, of);
-    ji_ledger_remove(&lru->by_layout,
-                     ji_ledger_find(&lru->by_layout, lru_layout_key(layout->size_bytes, layout->alignment)));
-    *layout = (lru_layout_t){.use = {lru->layout_unused, 0}};
-    lru->layout_unused = of;
-}
-
-/* The live block that begins at the pointer; 0: there is none. */
-static inline uint32_t lru_find_live(const lru_t *lru, const void *pointer) {
-    const ji_ledger_entry_t *entry = ji_ledger_find(&lru->by_address, pointer);
-    return JI_LIKELY(entry != NULL && lru->blocks[entry->number].owners != 0) ? entry->number : 0;
-}
-
-/* Says what is known about a pointer at which no live block begins. */
-static __attribute__((cold)) jstatus_t lru_refuse(const lru_t *lru, const void *pointer) {
-    const char *name = jallocator_name(lru->self);
-    const ji_ledger_entry_t *entry = ji_ledger_find(&lru->by_address, pointer);
-    if (entry != NULL) {
-        const lru_block_t *block = &lru->blocks[entry->number];
-        return ji_fail(JSTATUS_NOT_FOUND,
-                       "allocator \"%s\": %p was released already: it had %zu bytes and the tag \"%s\", and is kept",
-                       name, pointer, block->size_bytes, jtag_name(block->tag));
-    }
-    for (size_t i = 0; i < LRU_GONE && i < lru->gone_count; ++i) {
-        const lru_gone_t *gone = &lru->gone[(lru->gone_count - 1 - i) % LRU_GONE];
-        if (gone->address == pointer)
-            return ji_fail(JSTATUS_NOT_FOUND,
-                           "allocator \"%s\": %p was released already: it had %zu bytes and the tag \"%s\", and was "
-                           "given back below",
-                           name, pointer, gone->size_bytes, jtag_name(gone->tag));
-    }
-    entry = ji_ledger_find_containing(&lru->by_address, pointer);
-    if (entry != NULL) {
-        const lru_block_t *block = &lru->blocks[entry->number];
-        return ji_fail(JSTATUS_NOT_FOUND,
-                       "allocator \"%s\": %p lies inside the %s at %p of %zu bytes and the tag \"%s\", and is no "
-                       "beginning of one",
-                       name, pointer, block->owners != 0 ? "block" : "kept block", block->address, block->size_bytes,
-                       jtag_name(block->tag));
-    }
-    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back long ago",
-                   name, pointer);
-}
 
 /* ---- Giving back ---------------------------------------------------------------------------------------------------- */
 
@@ -419,7 +51,7 @@ static jstatus_t lru_give_back(lru_t *lru, uint32_t number) {
     jstatus_t status = jallocator_deallocate(lru->below, block->address, lru->layouts[block->layout].size_bytes, NULL);
     if (status == JSTATUS_SUCCESS) {
         lru_take(lru, number, block->layout);
-        lru_forget(lru, number);
+        ji_lru_forget(lru, number);
     }
     return status;
 }
@@ -460,13 +92,13 @@ static __attribute__((noinline)) void lru_evict(lru_t *lru, uint32_t number) {
          lru->kept_layouts > lru->capacity_layouts && layout != 0 && looks != 0; layout = newer) {
         newer = lru->layouts[layout].use.newer;
         if (lru->layouts[layout].kept_count == 0)
-            lru_strike_layout(lru, layout);
+            ji_lru_strike_layout(lru, layout);
         else if (!lru_evict_layout(lru, layout))
             --looks;
     }
-    for (uint32_t block = lru_next_kept(lru, 0); lru->kept_bytes > lru->capacity_bytes && block != 0 && looks != 0;
+    for (uint32_t block = ji_lru_next_kept(lru, 0); lru->kept_bytes > lru->capacity_bytes && block != 0 && looks != 0;
          block = newer) {
-        newer = lru_next_kept(lru, block);
+        newer = ji_lru_next_kept(lru, block);
         if (!lru_evict_block(lru, block))
             --looks;
     }
@@ -476,8 +108,8 @@ static __attribute__((noinline)) void lru_evict(lru_t *lru, uint32_t number) {
 static bool lru_evict_all(lru_t *lru) {
     size_t before = lru->kept_blocks;
     uint32_t newer;
-    for (uint32_t block = lru_next_kept(lru, 0); block != 0; block = newer) {
-        newer = lru_next_kept(lru, block);
+    for (uint32_t block = ji_lru_next_kept(lru, 0); block != 0; block = newer) {
+        newer = ji_lru_next_kept(lru, block);
         (void)lru_evict_block(lru, block);
     }
     return lru->kept_blocks < before;
@@ -488,7 +120,7 @@ static jstatus_t lru_trim(void *context, size_t keep_bytes) {
     lru_t *lru = context;
     jstatus_t status = JSTATUS_SUCCESS;
     while (status == JSTATUS_SUCCESS && lru->kept_bytes > keep_bytes) {
-        uint32_t block = lru_next_kept(lru, 0);
+        uint32_t block = ji_lru_next_kept(lru, 0);
         status = ji_frontier_drain(&lru->frontier, lru->blocks[block].fence);
         if (status == JSTATUS_SUCCESS)
             status = lru_give_back(lru, block);
@@ -498,8 +130,8 @@ static jstatus_t lru_trim(void *context, size_t keep_bytes) {
 
 /* ---- Allocating ----------------------------------------------------------------------------------------------------- */
 
-/* The block of a layout (or of none) that a stream may use: the newest, since it is the likeliest to be in a cache of the processor;
- * where streams have not passed the newest ones, the oldest. 0: none. */
+/* The block of a layout (or of none) that a stream may use: the newest, since it is the likeliest to be in a cache of the
+ * processor; where streams have not passed the newest ones, the oldest. 0: none. */
 static uint32_t lru_choose(lru_t *lru, uint32_t layout, jstream_t *stream) {
     uint32_t block = lru->layouts[layout].newest;
     for (unsigned looks = LRU_LOOKS; block != 0 && looks != 0; --looks, block = lru->blocks[block].under)
@@ -530,7 +162,7 @@ static uint32_t lru_search(lru_t *lru, const lru_request_t *request, bool passed
             const lru_layout_t *layout = &lru->layouts[number], *rival = &lru->layouts[best];
             next = layout->bin_next;
             if (layout->kept_count == 0) {
-                lru_strike_layout(lru, number);
+                ji_lru_strike_layout(lru, number);
                 continue;
             }
             if (layout->size_bytes < request->size_bytes || layout->size_bytes > limit ||
@@ -578,7 +210,7 @@ static uint32_t lru_find_awaited(lru_t *lru, const lru_request_t *request) {
 }
 
 static jstatus_t lru_take_from_below(lru_t *lru, const lru_request_t *request, void **pointer) {
-    jstatus_t status = lru_reserve(lru);
+    jstatus_t status = ji_lru_reserve(lru);
     if (status != JSTATUS_SUCCESS)
         return status;
     void *memory;
@@ -591,7 +223,7 @@ static jstatus_t lru_take_from_below(lru_t *lru, const lru_request_t *request, v
         return ji_fail(JSTATUS_INTERNAL_ERROR, "allocator \"%s\" handed out %p, which is not given back yet",
                        jallocator_name(lru->below), memory);
     }
-    lru_enter(lru, memory, request->size_bytes, request->layout_bytes, request->layout_alignment);
+    ji_lru_enter(lru, memory, request->size_bytes, request->layout_bytes, request->layout_alignment);
     ++lru->miss_count;
     *pointer = memory;
     return JSTATUS_SUCCESS;
@@ -668,7 +300,7 @@ static jstatus_t lru_end_adoption(lru_t *lru, uint32_t number) {
     jstatus_t status = ji_frontier_drain(&lru->frontier, block->fence);
     if (status != JSTATUS_SUCCESS)
         return status;
-    lru_forget(lru, number);
+    ji_lru_forget(lru, number);
     adoption->give_back(adoption->context, pointer, size_bytes);
     ji_metadata_free(adoption);
     return JSTATUS_SUCCESS;
@@ -711,7 +343,7 @@ static jstatus_t lru_deallocate(void *context, void *pointer, size_t size_bytes,
     lru_t *lru = context;
     uint32_t number = lru_find_live(lru, pointer);
     if (JI_UNLIKELY(number == 0))
-        return lru_refuse(lru, pointer);
+        return ji_lru_refuse(lru, pointer);
     const lru_block_t *block = &lru->blocks[number];
     if (JI_UNLIKELY(block->size_bytes != size_bytes))
         return ji_fail(JSTATUS_INVALID_SIZE,
@@ -780,39 +412,11 @@ static void lru_clear_stats(void *context) {
     lru->peak_reserved_bytes = lru->reserved_bytes;
 }
 
-/* Adds everything up again; what is below is looked at as well. */
+/* What is below is looked at as well. */
 static jstatus_t lru_check(void *context) {
     const lru_t *lru = context;
-    size_t records = 0, reserved = 0, kept = 0, kept_bytes = 0, listed = 0, kept_layouts = 0, blocks = 0, aged = 0;
-    bool whole = true;
-    for (const ji_ledger_entry_t *entry = NULL; (entry = ji_ledger_next(&lru->by_address, entry)) != NULL; ++records) {
-        const lru_block_t *block = &lru->blocks[entry->number];
-        whole = whole && block->address == (void *)entry->address;
-        reserved += lru->layouts[block->layout].size_bytes;
-        blocks += block->owners == 0;
-    }
-    for (uint32_t i = lru_oldest(lru_ages(lru)); i != 0 && aged <= records; i = lru->blocks[i].age.newer, ++aged) {
-        const lru_block_t *block = &lru->blocks[i];
-        whole = whole && block->aged && lru->blocks[block->age.newer].age.older == i;
-        kept += block->owners == 0;
-        kept_bytes += block->owners == 0 ? lru->layouts[block->layout].size_bytes : 0;
-    }
-    whole = whole && blocks == kept;
-    for (uint32_t i = lru_oldest(lru_uses(lru)); i != 0 && listed <= records; i = lru->layouts[i].use.newer, ++listed) {
-        const lru_layout_t *layout = &lru->layouts[i];
-        size_t of_layout = 0;
-        for (uint32_t k = layout->newest; k != 0 && of_layout <= kept; k = lru->blocks[k].under, ++of_layout)
-            whole = whole && lru->blocks[k].layout == i;
-        whole = whole && layout->listed && of_layout == layout->kept_count && of_layout <= layout->block_count;
-        kept_layouts += of_layout != 0;
-        blocks -= of_layout;
-    }
-    whole = whole && blocks == 0 && records == lru->by_address.count && reserved == lru->reserved_bytes &&
-            kept == lru->kept_blocks && kept_bytes == lru->kept_bytes && kept_layouts == lru->kept_layouts;
-    if (!whole)
-        return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": the lists of kept blocks have changed",
-                       jallocator_name(lru->self));
-    return jallocator_check(lru->below);
+    jstatus_t status = ji_lru_check(lru);
+    return status == JSTATUS_SUCCESS ? jallocator_check(lru->below) : status;
 }
 
 static void lru_forget_stream(void *context, jstream_t *stream) {
@@ -826,17 +430,14 @@ static void lru_free_parts(lru_t *lru) {
     if (lru == NULL)
         return;
     ji_frontier_fini(&lru->frontier);
-    ji_ledger_fini(&lru->by_address);
-    ji_ledger_fini(&lru->by_layout);
-    ji_metadata_free(lru->blocks);
-    ji_metadata_free(lru->layouts);
+    ji_lru_fini_records(lru);
     ji_metadata_free(lru);
 }
 
 static void lru_destroy(void *context) {
     lru_t *lru = context;
     while (lru->kept_blocks != 0) {
-        uint32_t block = lru_next_kept(lru, 0);
+        uint32_t block = ji_lru_next_kept(lru, 0);
         jstatus_t status = ji_frontier_drain(&lru->frontier, lru->blocks[block].fence);
         if (status == JSTATUS_SUCCESS)
             status = lru_give_back(lru, block);
@@ -844,7 +445,7 @@ static void lru_destroy(void *context) {
             jlog_write(JLOG_WARNING, jallocator_destroy, "allocator \"%s\": a kept block cannot be given back: %s",
                        jallocator_name(lru->self), jstatus_last_message());
             lru_take(lru, block, lru->blocks[block].layout);
-            lru_forget(lru, block);
+            ji_lru_forget(lru, block);
         }
     }
     lru_free_parts(lru);
@@ -878,8 +479,10 @@ static jstatus_t lru_create(const ji_request_t *request, jallocator_t **out) {
     lru_t *lru;
     JTRY_ALLOC(lru = ji_metadata_zalloc(sizeof *lru));
     ji_frontier_init(&lru->frontier, request->device);
-    JTRY_ALLOC(lru_grow_blocks(lru) && lru_grow_layouts(lru) ? lru : NULL);
-    lru->block_count = lru->layout_count = 1;
+    if (!ji_lru_init_records(lru)) {
+        status = ji_fail(JSTATUS_MEMORY_ERROR, "lru: no memory for bookkeeping");
+        goto done;
+    }
     lru->below = request->below;
     lru->granule_mask = jdevice_granule_bytes(request->device) - 1;
     lru->capacity_layouts = options->capacity_layouts != 0 ? options->capacity_layouts : 256;
@@ -948,7 +551,7 @@ jstatus_t jallocator_lru_retain(jallocator_t *allocator, void *pointer) {
         return status;
     uint32_t number = lru_find_live(lru, pointer);
     if (number == 0)
-        status = lru_refuse(lru, pointer);
+        status = ji_lru_refuse(lru, pointer);
     else if (lru->blocks[number].owners == UINT32_MAX)
         status = ji_fail(JSTATUS_INVALID_VALUE, "allocator \"%s\": %p has 2^32 - 1 owners", jallocator_name(lru->self),
                          pointer);
@@ -967,7 +570,7 @@ jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream
     size_t left = 0;
     uint32_t number = lru_find_live(lru, pointer);
     if (number == 0) {
-        status = lru_refuse(lru, pointer);
+        status = ji_lru_refuse(lru, pointer);
     } else {
         size_t size_bytes = lru->blocks[number].size_bytes;
         status = lru_let_go(lru, number, stream, &left);
@@ -988,7 +591,7 @@ jstatus_t jallocator_lru_count(jallocator_t *allocator, const void *pointer, siz
         return status;
     uint32_t number = lru_find_live(lru, pointer);
     if (number == 0)
-        status = lru_refuse(lru, pointer);
+        status = ji_lru_refuse(lru, pointer);
     else
         *count = lru->blocks[number].owners;
     lru_unlock(lru);
@@ -1008,10 +611,10 @@ static jstatus_t lru_adopt(lru_t *lru, void *pointer, size_t size_bytes, size_t 
                        jallocator_name(lru->self), pointer, block->owners != 0 ? "live" : "kept", block->size_bytes,
                        jtag_name(block->tag));
     }
-    jstatus_t status = lru_reserve(lru);
+    jstatus_t status = ji_lru_reserve(lru);
     if (status != JSTATUS_SUCCESS)
         return status;
-    uint32_t number = lru_enter(lru, pointer, size_bytes, size_bytes, alignment);
+    uint32_t number = ji_lru_enter(lru, pointer, size_bytes, size_bytes, alignment);
     lru->blocks[number].adoption = adoption;
     ji_books_allocate(&lru->self->books, size_bytes);
     return JSTATUS_SUCCESS;
