@@ -1,19 +1,19 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Counts what passes, for a few nanoseconds: one short locked section with plain counters in each call, none across the
- * call below. After TensorFlow's TrackingAllocator.
+/* Counts what passes, for a few nanoseconds: short locked sections with plain counters, none across the call below. After
+ * TensorFlow's TrackingAllocator.
  *
  * A tracking allocator that its owner has let go of (retire) ends with its last allocation, in whichever thread that is
- * freed, and the other threads may be on their way out of it then. Counters under the lock cannot say who is last: they
- * are taken back before below is called (another thread may have the memory at once, and bytes must never be counted
- * twice), and below may still refuse. So there is one number more, changed only when a block is really gone and by one
- * atomic operation, after which a thread touches nothing here unless the result tells it that it is the last:
+ * freed, and other threads may be on their way out of it then. The books cannot say who is last: a block is taken out of
+ * them before below is called (another thread may have the memory at once, and bytes must never be counted twice), and
+ * below may still refuse. So each free counts once more, when the block is really gone:
  *
- *     remaining     - blocks freed                                       while it is in use: 0 or below
- *                   + allocations there have ever been                   added once, by retire, when there can be no more
+ *     live_count                    what the books say; 0 does not mean that nobody is inside
+ *     allocation_count - gone_count blocks whose free has not returned from below
  *
- * It becomes 0 exactly once after that addition, in one thread: that one ends the object. */
+ * The one that makes them equal, when no more can be allocated, is the last: it ends the object. Any other has touched the
+ * object for the last time when it lets the lock go. */
 
 #include <time.h>
 
@@ -25,12 +25,12 @@ typedef struct track {
     ji_adaptor_t adaptor;
     jallocator_t *self;
     size_t record_capacity;
-    atomic_int_least64_t remaining;
 
     char apart[64]; /* what follows is written by every call */
     ji_lock_t lock; /* of all below */
     bool retired;
     ji_books_t books;
+    uint64_t gone_count; /* blocks that below has taken back */
     size_t total_bytes;
     uint64_t record_count;    /* ever made; the next one's place is this modulo the capacity */
     jtrack_record_t *records; /* a ring; NULL: none are kept */
@@ -99,6 +99,14 @@ static void track_rebook(track_t *track, size_t size_bytes) {
     ji_lock_release(&track->lock);
 }
 
+/* True for the last block of all. */
+static bool track_count_gone(track_t *track) {
+    ji_lock_acquire(&track->lock);
+    bool last = ++track->gone_count == track->books.allocation_count && track->retired;
+    ji_lock_release(&track->lock);
+    return last;
+}
+
 /* The object leaves the list of all first: whoever walks it may still look at what it has. */
 static void track_end(track_t *track) {
     ji_allocator_dispose(track->self);
@@ -113,7 +121,7 @@ static jstatus_t track_deallocate(void *context, void *pointer, size_t size_byte
     status = jallocator_deallocate(track->adaptor.below, pointer, size_bytes, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         track_rebook(track, size_bytes);
-    else if (JI_UNLIKELY(atomic_fetch_sub_explicit(&track->remaining, 1, memory_order_acq_rel) == 1))
+    else if (JI_UNLIKELY(track_count_gone(track)))
         track_end(track);
     return status;
 }
@@ -246,12 +254,12 @@ jstatus_t jallocator_track_retire(jallocator_t *allocator) {
     track_t *track = allocator->context;
     ji_lock_acquire(&track->lock);
     bool already = track->retired;
-    int64_t allocations = (int64_t)track->books.allocation_count;
+    bool nothing_inside = track->gone_count == track->books.allocation_count;
     track->retired = true;
     ji_lock_release(&track->lock);
     if (already)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: allocator \"%s\" is retired already", __func__, allocator->name);
-    if (atomic_fetch_add_explicit(&track->remaining, allocations, memory_order_acq_rel) == -allocations)
+    if (nothing_inside)
         track_end(track);
     return JSTATUS_SUCCESS;
 }
