@@ -3,9 +3,9 @@
 
 /* Four handles under one budget.
  *
- * Each handle solves triangular systems of its own size in default mode, so each wants workspace of its own. Together they
- * may have 1 MiB. One of them is guaranteed what it needs; the others share the rest, first come, first served, and who
- * gets too little takes a slower way with the same result: the budget bends, nothing breaks. */
+ * Each handle solves triangular systems of its own size in default mode, so each wants workspace of its own. One of them is
+ * guaranteed what it needs; the others share half a MiB, first come, first served, and who gets too little takes a slower way
+ * with the same result: the budget bends, nothing breaks. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ int main(void) {
 
     jquota_t *quota;
     jallocator_t *memory, *shares[HANDLES];
-    const size_t budget = guaranteed + ((size_t)1 << 20);
+    const size_t budget = guaranteed + ((size_t)512 << 10);
     TRY(jquota_create(budget, &quota));
     TRY(jallocator_create_device(jdevice_host(), JMEMORY_DEVICE, &memory));
     for (int i = 0; i < HANDLES; i++) {
