@@ -87,13 +87,16 @@ JTEST(Retry, WaitsForMemoryAlone) {
 typedef struct waiter {
     jallocator_t *retry;
     size_t size_bytes;
-    jtest_gate_t served; /* opened when the memory is there */
+    jtest_gate_t served;   /* opened when the memory is there */
+    jtest_gate_t *release; /* it is held until this is open; NULL: not held */
 } waiter_t;
 static void *wait_for_memory(void *argument) {
     waiter_t *waiter = argument;
     void *pointer = NULL;
     JEXPECT_OK(jallocator_allocate(waiter->retry, waiter->size_bytes, 0, NULL, &pointer));
     jtest_gate_open(&waiter->served);
+    if (waiter->release != NULL)
+        jtest_gate_pass(waiter->release);
     JEXPECT_OK(jallocator_deallocate(waiter->retry, pointer, waiter->size_bytes, NULL));
     return NULL;
 }
@@ -104,16 +107,18 @@ JTEST(Retry, AFreeWakesAllWhoWait) {
     jallocator_t *retry = make_retry(100, FOREVER_MS);
     waiter_t waiters[WAITERS];
     pthread_t threads[WAITERS];
+    jtest_gate_t release = JTEST_GATE_INIT;
     void *held;
     JASSERT_OK(jallocator_allocate(retry, 100, 0, NULL, &held));
     for (int i = 0; i < WAITERS; ++i) {
-        waiters[i] = (waiter_t){retry, 25, JTEST_GATE_INIT};
+        waiters[i] = (waiter_t){retry, 25, JTEST_GATE_INIT, &release};
         JASSERT_EQ(pthread_create(&threads[i], NULL, wait_for_memory, &waiters[i]), 0);
     }
     jtest_sleep_ms(20); /* most are asleep by now; it holds for those that are not, too */
     JEXPECT_OK(jallocator_deallocate(retry, held, 100, NULL));
     for (int i = 0; i < WAITERS; ++i)
-        jtest_gate_pass(&waiters[i].served);
+        jtest_gate_pass(&waiters[i].served); /* all at once: nobody has given anything back */
+    jtest_gate_open(&release);
     for (int i = 0; i < WAITERS; ++i)
         pthread_join(threads[i], NULL);
     JEXPECT_OK(jallocator_destroy(retry));
@@ -243,7 +248,7 @@ JTEST(Retry, ATrimWakesToo) {
     options.timeout_ms = FOREVER_MS;
     JASSERT_OK(jallocator_create(&ops, NULL, NULL, &below));
     JASSERT_OK(jallocator_create_retry(below, &options, &retry));
-    waiter_t waiter = {retry, 1, JTEST_GATE_INIT};
+    waiter_t waiter = {retry, 1, JTEST_GATE_INIT, NULL};
     JASSERT_EQ(pthread_create(&thread, NULL, wait_for_memory, &waiter), 0);
     jtest_sleep_ms(10);
     JEXPECT_OK(jallocator_trim(retry, 0));
@@ -266,7 +271,7 @@ JTEST(Retry, WorksOnInAForkedChildWhileOthersWait) {
     pthread_t thread;
     void *held;
     JASSERT_OK(jallocator_allocate(retry, 50, 0, NULL, &held));
-    waiter_t waiter = {retry, 100, JTEST_GATE_INIT};
+    waiter_t waiter = {retry, 100, JTEST_GATE_INIT, NULL};
     jallocator_t *patient = make_retry(1, FOREVER_MS); /* its waiter is asleep for sure while we fork */
     void *only;
     JASSERT_OK(jallocator_allocate(patient, 1, 0, NULL, &only));

@@ -300,6 +300,48 @@ JTEST(Visit, EachVisitorSeesEachBlockOnceInEachDirection) {
     JEXPECT_OK(jallocator_destroy(cells));
 }
 
+/* After a visitor was removed nobody is in its functions: its owner may be gone. */
+typedef struct slow {
+    jallocator_t *visit;
+    void *pointer;
+    jtest_gate_t inside; /* its shrink stands here */
+    atomic_bool left;
+} slow_t;
+static void slow_shrink(void *context, void *pointer, size_t size_bytes) {
+    slow_t *slow = context;
+    (void)pointer, (void)size_bytes;
+    jtest_gate_pass(&slow->inside);
+    jtest_sleep_ms(20);
+    atomic_store(&slow->left, true);
+}
+static void *slow_give(void *argument) {
+    slow_t *slow = argument;
+    give(slow->visit, slow->pointer, 100);
+    return NULL;
+}
+static void *slow_remove(void *argument) {
+    slow_t *slow = argument;
+    const jvisitor_t visitor = {NULL, slow_shrink, slow};
+    JEXPECT_OK(jallocator_visit_remove(slow->visit, &visitor));
+    JEXPECT_TRUE(atomic_load(&slow->left));
+    return NULL;
+}
+JTEST(Visit, RemovingWaitsForWhoIsInside) {
+    slow_t slow = {.visit = compose("malloc+visit"), .inside = JTEST_GATE_INIT};
+    const jvisitor_t visitor = {NULL, slow_shrink, &slow};
+    pthread_t giving, removing;
+    JASSERT_OK(jallocator_visit_add(slow.visit, &visitor));
+    slow.pointer = take(slow.visit, 100);
+    JASSERT_EQ(pthread_create(&giving, NULL, slow_give, &slow), 0);
+    jtest_gate_await(&slow.inside);
+    JASSERT_EQ(pthread_create(&removing, NULL, slow_remove, &slow), 0);
+    jtest_sleep_ms(5);
+    jtest_gate_open(&slow.inside);
+    pthread_join(giving, NULL);
+    pthread_join(removing, NULL);
+    JEXPECT_OK(jallocator_destroy(slow.visit));
+}
+
 /* A child is told, too, though a thread that it does not have was in the middle of telling. */
 static jtest_gate_t visit_fork_gate = JTEST_GATE_INIT;
 static void stop_at_gate(void *context, void *pointer, size_t size_bytes) {
