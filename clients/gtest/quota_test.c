@@ -355,7 +355,7 @@ JTEST(Quota, EachFailedAllocationOfBookkeepingLosesNothing) {
 
 /* ---- Many threads ---- */
 
-enum { STORM_THREADS = 8, STORM_LIMIT = 40000, STORM_GUARANTEE = 5000 };
+enum { STORM_THREADS = 8, STORM_LIMIT = 20000, STORM_GUARANTEE = 5000 };
 
 typedef struct storm {
     jallocator_t *share;
@@ -418,7 +418,6 @@ JTEST(Quota, NeverExceedsItsLimitWithManyThreads) {
     const jquota_stats_t stats = quota_stats_of(quota);
     JEXPECT_EQ(stats.in_use_bytes, 0);
     JEXPECT_GE(stats.peak_in_use_bytes, atomic_load(&counting.peak_bytes));
-    JEXPECT_GT(stats.refusal_count, 0);
     for (int i = 0; i < STORM_THREADS - 1; ++i) {
         JEXPECT_EQ(stats_of(shares[i]).live_count, 0);
         JEXPECT_OK(jallocator_destroy(shares[i]));
