@@ -26,7 +26,7 @@ static jstatus_t make_jalloc(contender_t *contender) {
     options.name = "bench-upstream";
     jstatus_t status = jallocator_create(&ops, &contender->upstream.face, &options, &contender->below);
     if (status == JSTATUS_SUCCESS) {
-        status = jallocator_compose_over(contender->below, contender->name, &contender->allocator);
+        status = jallocator_compose_over(contender->below, contender->name, &contender->call.allocator);
         if (status != JSTATUS_SUCCESS)
             (void)jallocator_destroy(contender->below);
     }
@@ -35,34 +35,34 @@ static jstatus_t make_jalloc(contender_t *contender) {
 
 bool contender_make(contender_t *contender, jstatus_t *status) {
     *status = JSTATUS_SUCCESS;
-    if (contender->kind == CONTENDER_MALLOC)
+    if (contender->call.kind == CONTENDER_MALLOC)
         return true;
     if (!upstream_init(&contender->upstream)) {
         fprintf(stderr, "bench_allocators: no addresses for %s\n", contender->name);
         return false;
     }
-    if (contender->kind == CONTENDER_JALLOC)
+    if (contender->call.kind == CONTENDER_JALLOC)
         *status = make_jalloc(contender);
     else
-        contender->state = contender->peer->create(&contender->upstream.face, UPSTREAM_LIMIT);
-    if (*status == JSTATUS_SUCCESS && (contender->kind == CONTENDER_JALLOC || contender->state))
+        contender->call.state = contender->call.peer->create(&contender->upstream.face, UPSTREAM_LIMIT);
+    if (*status == JSTATUS_SUCCESS && (contender->call.kind == CONTENDER_JALLOC || contender->call.state))
         return true;
     upstream_fini(&contender->upstream);
     if (*status != JSTATUS_INVALID_CONFIGURATION)
         fprintf(stderr, "bench_allocators: %s could not be made%s%s\n", contender->name,
-                contender->kind == CONTENDER_JALLOC ? ": " : "",
-                contender->kind == CONTENDER_JALLOC ? jstatus_last_message() : "");
+                contender->call.kind == CONTENDER_JALLOC ? ": " : "",
+                contender->call.kind == CONTENDER_JALLOC ? jstatus_last_message() : "");
     return false;
 }
 
 bool contender_unmake(contender_t *contender) {
     jstatus_t status = JSTATUS_SUCCESS;
-    if (contender->kind == CONTENDER_MALLOC)
+    if (contender->call.kind == CONTENDER_MALLOC)
         return true;
-    if (contender->kind == CONTENDER_PEER) {
-        contender->peer->destroy(contender->state);
+    if (contender->call.kind == CONTENDER_PEER) {
+        contender->call.peer->destroy(contender->call.state);
     } else {
-        status = jallocator_destroy(contender->allocator);
+        status = jallocator_destroy(contender->call.allocator);
         if (status == JSTATUS_SUCCESS)
             status = jallocator_destroy(contender->below);
         if (status != JSTATUS_SUCCESS)

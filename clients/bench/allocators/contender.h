@@ -16,18 +16,23 @@
 
 typedef enum contender_kind_t { CONTENDER_JALLOC, CONTENDER_PEER, CONTENDER_MALLOC } contender_kind_t;
 
+/* How it is called. Small, so that a loop has a copy at hand: a contender's place in memory must not matter. */
+typedef struct contender_call {
+    contender_kind_t kind;
+    size_t alignment;        /* that is asked of jalloc; 0: its granule. The others have no choice */
+    jallocator_t *allocator; /* jalloc's, while it is made */
+    const bench_peer_t *peer;
+    void *state; /* the peer's, while it is made */
+    void *(*heap_allocate)(size_t);
+    void (*heap_deallocate)(void *);
+} contender_call_t;
+
 typedef struct contender {
     const char *name; /* of jalloc: the composition */
-    contender_kind_t kind;
-    bool aside;          /* for comparison; no peer */
-    size_t alignment;    /* that is asked of jalloc; 0: its granule. The others have no choice */
-    bench_malloc_t heap; /* a malloc's functions */
-    const bench_peer_t *peer;
-
-    /* While it is made. */
-    upstream_t upstream; /* a malloc has its own */
-    jallocator_t *below, *allocator;
-    void *state; /* the peer's */
+    bool aside;       /* for comparison; no peer */
+    contender_call_t call;
+    upstream_t upstream; /* while it is made; a malloc has its own */
+    jallocator_t *below; /* jalloc's face of it */
 } contender_t;
 
 /* A new one, with nothing reserved. False: not to be had, and said so on stderr; with JSTATUS_INVALID_CONFIGURATION in
@@ -36,23 +41,23 @@ bool contender_make(contender_t *contender, jstatus_t *status);
 /* Nothing of it may be live. False: jalloc says that something is. */
 bool contender_unmake(contender_t *contender);
 
-static inline void *contender_allocate(const contender_t *c, size_t bytes) {
+static inline void *contender_allocate(const contender_call_t *c, size_t bytes) {
     if (c->kind == CONTENDER_JALLOC) {
         void *pointer = NULL;
         (void)jallocator_allocate(c->allocator, bytes, c->alignment, NULL, &pointer);
         return pointer;
     }
-    return c->kind == CONTENDER_PEER ? c->peer->allocate(c->state, bytes) : c->heap.allocate(bytes);
+    return c->kind == CONTENDER_PEER ? c->peer->allocate(c->state, bytes) : c->heap_allocate(bytes);
 }
 
 /* False: refused. */
-static inline bool contender_deallocate(const contender_t *c, void *pointer, size_t bytes) {
+static inline bool contender_deallocate(const contender_call_t *c, void *pointer, size_t bytes) {
     if (c->kind == CONTENDER_JALLOC)
         return jallocator_deallocate(c->allocator, pointer, bytes, NULL) == JSTATUS_SUCCESS;
     if (c->kind == CONTENDER_PEER)
         c->peer->deallocate(c->state, pointer, bytes);
     else
-        c->heap.deallocate(pointer);
+        c->heap_deallocate(pointer);
     return true;
 }
 

@@ -82,7 +82,7 @@ static contender_t *enter(contender_t *field, size_t *count, contender_t contend
 
 static void enter_jalloc(contender_t *field, size_t *count, const char *composition, size_t alignment) {
     contender_t *entered =
-        enter(field, count, (contender_t){.name = composition, .kind = CONTENDER_JALLOC, .alignment = alignment});
+        enter(field, count, (contender_t){.name = composition, .call = {CONTENDER_JALLOC, .alignment = alignment}});
     jstatus_t status;
     if (!entered)
         return;
@@ -95,9 +95,15 @@ static void enter_jalloc(contender_t *field, size_t *count, const char *composit
     (*count)--;
 }
 
+static contender_t heap_contender(const bench_malloc_t *heap) {
+    return (contender_t){
+        .name = heap->name,
+        .call = {CONTENDER_MALLOC, .heap_allocate = heap->allocate, .heap_deallocate = heap->deallocate}};
+}
+
 static void enter_heap(bench_malloc_t heap) {
     if (bench_malloc_load(&heap))
-        enter(heaps, &heap_count, (contender_t){.name = heap.name, .kind = CONTENDER_MALLOC, .heap = heap});
+        enter(heaps, &heap_count, heap_contender(&heap));
     else
         printf("%s is absent: %s\n", heap.name, dlerror());
 }
@@ -111,13 +117,15 @@ static void *nothing_allocate(size_t bytes) {
 static void nothing_deallocate(void *pointer) { bench_keep(pointer); }
 
 static void enter_nothing(contender_t *field, size_t *count) {
-    static const bench_malloc_t nothing = {.allocate = nothing_allocate, .deallocate = nothing_deallocate};
-    enter(field, count,
-          (contender_t){.name = "(asking alone)", .kind = CONTENDER_MALLOC, .heap = nothing, .aside = true});
+    static const bench_malloc_t nothing = {
+        .name = "(asking alone)", .allocate = nothing_allocate, .deallocate = nothing_deallocate};
+    contender_t *entered = enter(field, count, heap_contender(&nothing));
+    if (entered)
+        entered->aside = true;
 }
 
 static void enter_peer(const bench_peer_t *peer) {
-    enter(pools, &pool_count, (contender_t){.name = peer->name, .kind = CONTENDER_PEER, .peer = peer});
+    enter(pools, &pool_count, (contender_t){.name = peer->name, .call = {CONTENDER_PEER, .peer = peer}});
 }
 
 /* A plug-in is never closed: what it has registered with the process stays. */
@@ -179,7 +187,7 @@ static void begin_table(table_t *table, const contender_t *field, size_t count, 
     *table = (table_t){.rows = count, .decimals = decimals};
     for (size_t r = 0; r < count; r++) {
         table->row[r] = field[r].name;
-        table->peer[r] = field[r].kind != CONTENDER_JALLOC && !field[r].aside;
+        table->peer[r] = field[r].call.kind != CONTENDER_JALLOC && !field[r].aside;
     }
 }
 
@@ -198,7 +206,7 @@ static void run_workload(contender_t *field, size_t count, play_t play, const sc
         double seconds[MEASURE_PARTS] = {0};
         job->play(job, 1, seconds);
         if (job->refused) {
-            failed |= field[r].kind == CONTENDER_JALLOC;
+            failed |= field[r].call.kind == CONTENDER_JALLOC;
             failed |= !contender_unmake(&field[r]);
             job_fini(job);
             continue;
@@ -212,7 +220,7 @@ static void run_workload(contender_t *field, size_t count, play_t play, const sc
     for (size_t j = 0; j < playing; j++) {
         for (size_t part = 0; part < parts; part++)
             times->value[row[j]][times->columns + part] = jobs[j].seconds[part] / operations * 1e9;
-        failed |= jobs[j].refused && jobs[j].contender->kind == CONTENDER_JALLOC;
+        failed |= jobs[j].refused && jobs[j].contender->call.kind == CONTENDER_JALLOC;
         failed |= !contender_unmake(jobs[j].contender);
         job_fini(&jobs[j]);
     }

@@ -140,6 +140,7 @@ static void wait_until(_Atomic size_t *counter, size_t least) {
 }
 
 static void handover_play(job_t *job, size_t repeat, size_t thread) {
+    const contender_call_t call = job->contender->call;
     handover_t *h = job->handover;
     size_t bytes = job->script[0]->events[0].bytes;
     bool good = true;
@@ -148,12 +149,12 @@ static void handover_play(job_t *job, size_t repeat, size_t thread) {
             if (i >= RING)
                 wait_until(&h->taken, i + BATCH - RING);
             for (size_t k = i; k < i + BATCH; k++)
-                good &= (h->ring[k % RING] = contender_allocate(job->contender, bytes)) != NULL;
+                good &= (h->ring[k % RING] = contender_allocate(&call, bytes)) != NULL;
             atomic_store_explicit(&h->given, i + BATCH, memory_order_release);
         } else {
             wait_until(&h->given, i + BATCH);
             for (size_t k = i; k < i + BATCH; k++)
-                good &= !h->ring[k % RING] || contender_deallocate(job->contender, h->ring[k % RING], bytes);
+                good &= !h->ring[k % RING] || contender_deallocate(&call, h->ring[k % RING], bytes);
             atomic_store_explicit(&h->taken, i + BATCH, memory_order_release);
         }
     }

@@ -45,15 +45,16 @@ void script_free(script_t *script);
 
 /* Goes through a script. False: an allocation was refused (what follows of its block is left out), or a free. */
 static inline bool script_run(const script_t *script, const contender_t *contender, void **live) {
+    const contender_call_t call = contender->call;
     bool good = true;
     for (const event_t *e = script->events, *end = e + script->count; e < end; e++) {
         if (e->slot & SCRIPT_FREE) {
             void *pointer = live[e->slot & ~SCRIPT_FREE];
             if (__builtin_expect(pointer == NULL, 0))
                 continue;
-            good &= contender_deallocate(contender, pointer, e->bytes);
+            good &= contender_deallocate(&call, pointer, e->bytes);
         } else {
-            void *pointer = contender_allocate(contender, e->bytes);
+            void *pointer = contender_allocate(&call, e->bytes);
             good &= pointer != NULL;
             live[e->slot] = pointer;
         }
