@@ -259,7 +259,7 @@ JTEST(Bfc, QuickListsAreEmptiedBeforeAnybodyLooksOrTheyAreNeeded) {
         JEXPECT_EQ(stats_of(allocator).free_bytes, 0);
         for (int i = 0; i < 32; ++i)
             give(allocator, pointers[i], 2 * G);
-        JEXPECT_EQ(bfc->quick_count, 2); /* 1/16 of the memory */
+        JEXPECT_EQ(bfc->quick_count, 8); /* a quarter of the memory */
         switch (round) {
         case 0: JEXPECT_EQ(stats_of(allocator).largest_free_bytes, 64 * G); break;
         case 1: JEXPECT_EQ(view_of(allocator).count, 1); break;

@@ -17,8 +17,9 @@
  *
  * In front of the bins stand quick lists. A freed chunk whose request's size was freed before goes to the list of that
  * size as it is, and the next request of that size takes it: a program that allocates and frees the same sizes
- * again and again never splits or merges. They hold at most 1/16 of the memory and a thousand chunks, and are emptied into
- * the bins before anything is looked at as a whole: growth, statistics, visits, trim, check.
+ * again and again never splits or merges. They hold at most a quarter of the memory and a thousand chunks, and are emptied
+ * into the bins before a chunk is cut that is much larger than the request, and before anything is looked at as a whole:
+ * growth, statistics, visits, trim, check.
  *
  * Streams (frontier.h): free chunks are in the bins of the stream that they were last used on, and merged with neighbours
  * of the same stream, behind the later fence of the two. Index 0 is what all may use. A stream takes from its own bins,
@@ -31,8 +32,9 @@
 
 #define BFC_FIRST_REGION_BYTES ((size_t)1 << 20)
 #define BFC_MOST_LEFT_OVER_BYTES ((size_t)128 << 20) /* more is not handed out unasked */
-#define BFC_QUICK_FRACTION 16                        /* of what is reserved may be in quick lists */
-#define BFC_QUICK_MOST_CHUNKS 1024                   /* so that emptying them is never long */
+#define BFC_QUICK_FRACTION 4                         /* of what is reserved may be in quick lists */
+#define BFC_QUICK_SPARES 8 /* chunks so many times the request are not cut while quick lists could serve when merged */
+#define BFC_QUICK_MOST_CHUNKS 1024 /* so that emptying them is never long */
 #define BFC_FIRST_PLACES_BITS 6
 #define BFC_RECORDS_PER_CALL 4 /* a border and its first chunk, a front cut off to align, a rest */
 #define BFC_FIRST_RECORDS 63   /* with the block's head 4 KiB */
@@ -173,10 +175,19 @@ static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chu
     }
 }
 
-/* A chunk of the bins that has so many bytes; NULL where none is found at once. */
-static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_bytes) {
-    unsigned bin = bfc_bins_next(&stream->bins, bfc_bin_from(size_bytes));
-    return bin < BFC_BIN_COUNT ? bfc_chunk_of(stream->bins.heads[bin].next) : NULL;
+/* A chunk of the bins that has so many bytes, and its bin; NULL where none is found at once. Of the request's own bin, where
+ * chunks may be too small, the first is looked at: a size that was freed and merged with nothing is found again. */
+static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_bytes, unsigned *bin) {
+    unsigned own = bfc_bin_of(size_bytes), from = bfc_bin_from(size_bytes);
+    if (from != own) {
+        bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, own);
+        if (chunk != NULL && chunk->size_bytes >= size_bytes) {
+            *bin = own;
+            return chunk;
+        }
+    }
+    *bin = bfc_bins_next(&stream->bins, from);
+    return *bin < BFC_BIN_COUNT ? bfc_chunk_of(stream->bins.heads[*bin].next) : NULL;
 }
 
 static bool bfc_fits(uintptr_t address, size_t size_bytes, size_t need, size_t alignment) {
@@ -211,10 +222,9 @@ static bfc_chunk_t *bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_b
     return rest;
 }
 
-/* Makes a live chunk of a free one, or of its front. */
-static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chunk, size_t need) {
+/* Makes a chunk to be handed out of a free one of `bin`, or of its front. */
+static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chunk, unsigned bin, size_t need) {
     size_t rest = chunk->size_bytes - need;
-    unsigned bin = bfc_bin_of(chunk->size_bytes);
     if (rest >= need || rest >= BFC_MOST_LEFT_OVER_BYTES) {
         bfc_chunk_t *front = bfc_record_take(bfc), *left = chunk->left;
         front->address = chunk->address;
@@ -558,54 +568,79 @@ static jstatus_t bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, si
     return bfc_is_refusal(status) ? bfc_exhausted(bfc, need, alignment, status) : status;
 }
 
-static __attribute__((noinline)) jstatus_t bfc_allocate_slowly(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream,
-                                                               size_t need, size_t alignment, bfc_chunk_t **taken) {
-    if (!bfc_make_room(bfc))
+static inline void *bfc_hand_out(bfc_chunk_t *chunk, size_t size_bytes) {
+    chunk->where = BFC_LIVE;
+    chunk->requested_bytes = size_bytes;
+    chunk->tag = ji_tag_current;
+    return (void *)chunk->address;
+}
+
+static inline size_t bfc_round(size_t size_bytes) {
+    return (size_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1);
+}
+
+/* A chunk that the bins give at once, of the stream's own or of those for all. */
+static inline bfc_chunk_t *bfc_find_at_once(const bfc_t *bfc, const bfc_stream_t *own, size_t size_bytes,
+                                            unsigned *bin) {
+    bfc_chunk_t *chunk = bfc_find_fit(own, size_bytes, bin);
+    return JI_LIKELY(chunk != NULL) || own == bfc->ready ? chunk : bfc_find_fit(bfc->ready, size_bytes, bin);
+}
+
+static __attribute__((noinline)) jstatus_t bfc_allocate_binned(bfc_t *bfc, bfc_stream_t *own, size_t size_bytes,
+                                                               size_t alignment, jstream_t *stream, void **pointer) {
+    if (JI_UNLIKELY(!bfc_has_room(bfc)) && !bfc_make_room(bfc))
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
-    size_t room = alignment > BFC_GRANULE_BYTES ? need + alignment - BFC_GRANULE_BYTES : need;
-    bfc_chunk_t *chunk = bfc_find_fit(own, room);
-    if (chunk == NULL)
-        chunk = bfc_find_fit(bfc->ready, room);
-    if (chunk == NULL) {
+    size_t need = bfc_round(size_bytes);
+    size_t room =
+        alignment > BFC_GRANULE_BYTES ? need + alignment - BFC_GRANULE_BYTES : need; /* serves wherever it is */
+    unsigned bin;
+    bfc_chunk_t *chunk = bfc_find_at_once(bfc, own, room, &bin);
+    if (chunk != NULL && chunk->size_bytes / BFC_QUICK_SPARES >= room && bfc->quick_bytes >= room) {
+        ji_bfc_flush(bfc);
+        chunk = bfc_find_at_once(bfc, own, room, &bin);
+    }
+    if (JI_UNLIKELY(chunk == NULL)) {
         jstatus_t status = bfc_search(bfc, own, stream, need, alignment, &chunk);
         if (status != JSTATUS_SUCCESS)
             return status;
+        bin = bfc_bin_of(chunk->size_bytes);
     }
     size_t front = -chunk->address & (alignment - 1);
-    if (front != 0)
+    if (JI_UNLIKELY(front != 0)) {
         chunk = bfc_cut_front(bfc, chunk, front);
-    *taken = bfc_carve(bfc, bfc->streams[chunk->where], chunk, need);
+        bin = bfc_bin_of(chunk->size_bytes);
+    }
+    *pointer = bfc_hand_out(bfc_carve(bfc, bfc->streams[chunk->where], chunk, bin, need), size_bytes);
     return JSTATUS_SUCCESS;
+}
+
+/* The short way: from a quick list. */
+static inline jstatus_t bfc_allocate_for(bfc_t *bfc, bfc_stream_t *own, size_t size_bytes, size_t alignment,
+                                         jstream_t *stream, void **pointer) {
+    size_t need = bfc_round(size_bytes);
+    bfc_quick_t *quick = &own->quick[bfc_quick_number(need)];
+    bfc_chunk_t *chunk = quick->first;
+    if (chunk == NULL || quick->size_bytes != need || (chunk->address & (alignment - 1)) != 0)
+        return bfc_allocate_binned(bfc, own, size_bytes, alignment, stream, pointer);
+    quick->first = chunk->next;
+    --bfc->quick_count;
+    bfc->quick_bytes -= chunk->size_bytes;
+    *pointer = bfc_hand_out(chunk, size_bytes);
+    return JSTATUS_SUCCESS;
+}
+
+static __attribute__((noinline)) jstatus_t bfc_allocate_on(bfc_t *bfc, size_t size_bytes, size_t alignment,
+                                                           jstream_t *stream, void **pointer) {
+    bfc_stream_t *own;
+    jstatus_t status = bfc_stream_of(bfc, stream, &own);
+    return status == JSTATUS_SUCCESS ? bfc_allocate_for(bfc, own, size_bytes, alignment, stream, pointer) : status;
 }
 
 static jstatus_t bfc_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
     bfc_t *bfc = context;
-    bfc_stream_t *own = bfc->ready;
-    if (!ji_stream_is_inline(&bfc->frontier, stream)) {
-        jstatus_t status = bfc_stream_of(bfc, stream, &own);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-    }
-    size_t need = (size_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1);
-    bfc_quick_t *quick = &own->quick[bfc_quick_number(need)];
-    bfc_chunk_t *chunk = quick->first;
-    if (chunk != NULL && quick->size_bytes == need && (chunk->address & (alignment - 1)) == 0) {
-        quick->first = chunk->next;
-        --bfc->quick_count;
-        bfc->quick_bytes -= chunk->size_bytes;
-    } else if (JI_LIKELY(alignment <= BFC_GRANULE_BYTES && bfc_has_room(bfc)) &&
-               JI_LIKELY((chunk = bfc_find_fit(own, need)) != NULL)) {
-        chunk = bfc_carve(bfc, own, chunk, need);
-    } else {
-        jstatus_t status = bfc_allocate_slowly(bfc, own, stream, need, alignment, &chunk);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-    }
-    chunk->where = BFC_LIVE;
-    chunk->requested_bytes = size_bytes;
-    chunk->tag = ji_tag_current;
-    *pointer = (void *)chunk->address;
-    return JSTATUS_SUCCESS;
+    return ji_stream_is_inline(&bfc->frontier, stream)
+               ? bfc_allocate_for(bfc, bfc->ready, size_bytes, alignment, stream, pointer)
+               : bfc_allocate_on(bfc, size_bytes, alignment, stream, pointer);
 }
 
 static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const void *pointer, size_t size_bytes,
@@ -625,40 +660,56 @@ static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const vo
                    bfc->name, pointer);
 }
 
+static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stream_t *own, bfc_place_t *place,
+                                                            bfc_quick_t *quick, size_t size, uint64_t serial) {
+    bfc_chunk_t *chunk = place->chunk;
+    bfc_place_leave(bfc, place);
+    if (quick->size_bytes != size) { /* the place is for the size that was freed last */
+        if (JI_UNLIKELY(quick->first != NULL))
+            bfc_quick_empty(bfc, own, quick);
+        quick->size_bytes = size;
+    }
+    bfc_settle(bfc, own, chunk, serial);
+}
+
+/* The short way: into a quick list. */
+static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_place_t *place, uint64_t serial) {
+    bfc_chunk_t *chunk = place->chunk;
+    size_t size = bfc_round(chunk->requested_bytes);
+    unsigned number = bfc_quick_number(size);
+    bfc_quick_t *quick = &own->quick[number];
+    size_t quick_bytes = bfc->quick_bytes + chunk->size_bytes;
+    if (quick->size_bytes != size || quick_bytes > bfc->quick_limit_bytes ||
+        bfc->quick_count >= BFC_QUICK_MOST_CHUNKS) {
+        bfc_deallocate_binned(bfc, own, place, quick, size, serial);
+        return;
+    }
+    chunk->where = BFC_QUICK;
+    chunk->serial = serial;
+    chunk->next = quick->first;
+    quick->first = chunk;
+    own->quick_used[number / 64] |= (uint64_t)1 << number % 64;
+    ++bfc->quick_count;
+    bfc->quick_bytes = quick_bytes;
+}
+
+static __attribute__((noinline)) jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_place_t *place, jstream_t *stream) {
+    bfc_stream_t *own;
+    uint64_t serial;
+    jstatus_t status = bfc_mark(bfc, stream, &own, &serial);
+    if (status == JSTATUS_SUCCESS)
+        bfc_deallocate_for(bfc, own, place, serial);
+    return status;
+}
+
 static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     bfc_t *bfc = context;
     bfc_place_t *place = bfc_place_find(bfc, pointer);
     if (JI_UNLIKELY(place == NULL || place->chunk->where != BFC_LIVE || place->chunk->requested_bytes != size_bytes))
         return bfc_refuse(bfc, pointer, size_bytes, place);
-    bfc_chunk_t *chunk = place->chunk;
-    bfc_stream_t *own = bfc->ready;
-    uint64_t serial = 0;
-    if (!ji_stream_is_inline(&bfc->frontier, stream)) {
-        jstatus_t status = bfc_mark(bfc, stream, &own, &serial);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-    }
-    size_t size = (size_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1);
-    unsigned number = bfc_quick_number(size);
-    bfc_quick_t *quick = &own->quick[number];
-    if (quick->size_bytes == size && bfc->quick_count < BFC_QUICK_MOST_CHUNKS &&
-        bfc->quick_bytes + chunk->size_bytes <= bfc->quick_limit_bytes) {
-        chunk->where = BFC_QUICK;
-        chunk->serial = serial;
-        chunk->next = quick->first;
-        quick->first = chunk;
-        own->quick_used[number / 64] |= (uint64_t)1 << number % 64;
-        ++bfc->quick_count;
-        bfc->quick_bytes += chunk->size_bytes;
-        return JSTATUS_SUCCESS;
-    }
-    bfc_place_leave(bfc, place);
-    if (quick->size_bytes != size) { /* the place is for the size that was freed last */
-        if (quick->first != NULL)
-            bfc_quick_empty(bfc, own, quick);
-        quick->size_bytes = size;
-    }
-    bfc_settle(bfc, own, chunk, serial);
+    if (!ji_stream_is_inline(&bfc->frontier, stream))
+        return bfc_deallocate_on(bfc, place, stream);
+    bfc_deallocate_for(bfc, bfc->ready, place, 0);
     return JSTATUS_SUCCESS;
 }
 

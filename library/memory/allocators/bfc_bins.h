@@ -11,9 +11,9 @@
  *     granules   1  2 ... 15 | 16 17 ... 31 | 32-33 34-35 ... 62-63 | 64-67 68-71 ... | ...
  *     bin        1  2 ... 15 | 16 17 ... 31 |   32    33  ...   47  |   48    49  ... | ...   831
  *
- * A chunk stands in the bin that contains its size. A search begins at the first bin whose every chunk is large enough,
- * takes any chunk of the first bin from there that has one, and so gets no more than 1/16 above what would have been the
- * best. Which bins have chunks stands in 13 words of bits, which words are not zero in a 14th. */
+ * A chunk stands in the bin that contains its size. A search begins at the first bin whose every chunk is large enough and
+ * takes any chunk of the first bin from there that has one: from those two bins no more than 1/8 above the request. Which
+ * bins have chunks stands in 13 words of bits, which words are not zero in a 14th. */
 
 #include "core/core.h"
 #include "jalloc/tag.h"
@@ -69,9 +69,8 @@ static inline unsigned bfc_bin_of(size_t size_bytes) {
 
 /* The first bin whose every chunk has at least so many bytes; BFC_BIN_COUNT where there is none. */
 static inline unsigned bfc_bin_from(size_t size_bytes) {
-    size_t granules = size_bytes / BFC_GRANULE_BYTES;
-    unsigned shift = bfc_bin_shift(granules);
-    return (shift << 4) + (unsigned)((granules + ((size_t)1 << shift) - 1) >> shift);
+    size_t granules = size_bytes / BFC_GRANULE_BYTES, below = ((size_t)1 << bfc_bin_shift(granules)) - 1;
+    return bfc_bin_of(size_bytes) + ((granules & below) != 0);
 }
 
 static inline void bfc_bins_init(bfc_bins_t *bins) {
