@@ -138,28 +138,37 @@ typedef struct jlru_options_t {
     { sizeof(jlru_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0, 0 }
 
 /** Hpt's cache: freed blocks are kept by layout (size and alignment), the least recently used are given back when the
- * capacity is exceeded, and before a request fails everything kept is. A block has a reference count, 1 when allocated;
- * jallocator_deallocate() is jallocator_lru_release() that checks the size. */
+ * capacity is exceeded, and before a request fails everything kept is, but for what a stream has not passed yet: for
+ * that the request's stream is made to wait. Beyond the bytes goes the block kept longest, beyond the layouts all blocks
+ * of the layout used longest ago. A block has a reference count, 1 when allocated; jallocator_deallocate() is
+ * jallocator_lru_release() that checks the size. A free of a block that was freed before and has a new owner meanwhile
+ * is refused where the sizes differ; where they do not, it cannot be told from the owner's. threads: none or lock. */
 JALLOC_API jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_options_t *options,
                                            jallocator_t **allocator);
 
 /** One more owner of a live block. The functions here work through adaptors above the cache that keep pointers as they are,
- * and are as safe from other threads as the cache. @return success; invalid pointer; invalid value (no cache); not found
- * (the message says when the block was released already, and under which tag). */
+ * and are as safe from other threads as the cache. They pass by what adaptors count: where there are any, the last owner
+ * of a block ends by jallocator_deallocate() of the allocator that gave it, and all before by release.
+ * @return success; invalid pointer; invalid value (no cache); not found (the message says when the block was released
+ *         already, and under which tag). */
 JALLOC_API jstatus_t jallocator_lru_retain(jallocator_t *allocator, void *pointer);
-/** One owner less; the last one puts the block into the cache, or gives an adopted one to its own function. `remaining`
- * may be NULL. @return as retain; not found names the allocation for a double release. */
+/** One owner less; the last one puts the block into the cache, or gives an adopted one to its own function, after waiting
+ * for the streams that it was released on. `remaining` may be NULL.
+ * @return as retain; not found names the allocation for a double release. */
 JALLOC_API jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream_t *stream,
                                             size_t *remaining);
 /** The owners of a live block. @return as retain. */
 JALLOC_API jstatus_t jallocator_lru_count(jallocator_t *allocator, const void *pointer, size_t *count);
-/** Takes a foreign block into the books with one owner. At the last release `give_back` is called with it; NULL: it joins
- * the cache and is given to below in the end, so it must come from there.
- * @return as retain; exists (it is in the books); invalid size (0). */
+/** Takes a foreign block into the books with one owner. At the last release `give_back` is called with it, inside the
+ * cache, which it must not call; NULL: the block joins the cache and is given to below in the end, so it must come from
+ * there, with this size. alignment: what the block is known to be aligned to, 0: the granule.
+ * @return as retain; exists (it is in the books); invalid size (0, near SIZE_MAX); invalid value also for an alignment
+ *         that is none or that the pointer does not have; memory error. */
 JALLOC_API jstatus_t jallocator_lru_adopt(jallocator_t *allocator, void *pointer, size_t size_bytes, size_t alignment,
                                           void (*give_back)(void *context, void *pointer, size_t size_bytes),
                                           void *give_back_context);
-/** Gives everything kept back to below. Live blocks stay. @return success; invalid pointer; invalid value. */
+/** Gives everything kept back to below, waiting for its streams. Live blocks stay.
+ * @return success; invalid pointer; invalid value; what below answers. */
 JALLOC_API jstatus_t jallocator_lru_clear(jallocator_t *allocator);
 
 /** A cache's counters. */
