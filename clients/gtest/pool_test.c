@@ -231,6 +231,18 @@ JTEST(AllocPool, BytesDoNotMakeTheCountGrow) {
     JEXPECT_OK(jallocator_destroy(pool));
 }
 
+/* The records of what came and went are used again. */
+JTEST(AllocPool, BookkeepingDoesNotGrowWithTheCalls) {
+    jallocator_t *pool = make(JPOOL_ROUND_NONE, 2, 0, true);
+    for (size_t i = 1; i < 100; ++i)
+        give(pool, take(pool, i), i);
+    const uint64_t before = jtest_metadata_allocation_count();
+    for (size_t i = 100; i < 2000; ++i)
+        give(pool, take(pool, i), i);
+    JEXPECT_EQ(jtest_metadata_allocation_count(), before);
+    JEXPECT_OK(jallocator_destroy(pool));
+}
+
 JTEST(AllocPool, KnowsForeignInteriorAndFreedPointersAndWrongSizes) {
     jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, 0, 0, false);
     void *a, *other = take(pool, 5000);

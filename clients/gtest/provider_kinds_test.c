@@ -253,6 +253,20 @@ JTEST(ProviderNuma, AKernelThatRefusesIsSaidOnceAndOtherErrorsAreErrors) {
     JEXPECT_OK(jlog_set_level(JLOG_WARNING));
 }
 
+JTEST(ProviderNuma, ReadsListsOfNodes) {
+    ji_numa_nodes_t nodes;
+    JEXPECT_TRUE(ji_numa_parse_nodes("0\n", &nodes));
+    JEXPECT_EQ(nodes.words[0], 1);
+    JEXPECT_TRUE(ji_numa_parse_nodes("1-3,8,63-64\n", &nodes));
+    JEXPECT_EQ(nodes.words[0], 14 | 1 << 8 | UINT64_C(1) << 63);
+    JEXPECT_EQ(nodes.words[1], 1);
+    JEXPECT_TRUE(ji_numa_parse_nodes("1020-2000", &nodes));
+    JEXPECT_EQ(nodes.words[15], UINT64_C(15) << 60);
+    JEXPECT_FALSE(ji_numa_parse_nodes("\n", &nodes));
+    JEXPECT_FALSE(ji_numa_parse_nodes("", &nodes));
+    JEXPECT_FALSE(ji_numa_parse_nodes("5000", &nodes));
+}
+
 /* A machine of our own: nodes 0, 2 and 3, of which 2 and 3 have memory. What the kernel says to that is its affair. */
 JTEST(ProviderNuma, ReadsTheSystemsNodes) {
     char root[] = "jalloc-numa-XXXXXX", path[128]; /* in the present directory */

@@ -8,6 +8,7 @@
 #include "jalloc/device.h"
 #include "jalloc/policy.h"
 #include "jalloc/provider.h"
+#include "memory/allocators/ranges.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -156,6 +157,28 @@ JTEST(AllocSlots, KnowsForeignInteriorAndFreedPointersAndWrongSizes) {
     JEXPECT_EQ(stats_of(slots).in_use_bytes, 256);
     give(slots, other, 256);
     JEXPECT_OK(jallocator_destroy(slots));
+}
+
+JTEST(Ranges, FindExactlyWhatLiesInside) {
+    static char bytes[1000], *const begin = bytes + 100;
+    ji_ranges_t ranges = {0};
+    static const size_t order[] = {3, 0, 5, 1, 4, 2};
+    for (size_t i = 0; i < 6; ++i) { /* with gaps but between 2 and 3 */
+        JASSERT_TRUE(ji_ranges_reserve(&ranges));
+        ji_ranges_insert(&ranges, begin + 100 * order[i], order[i] == 2 ? 100 : 60, begin + 100 * order[i]);
+    }
+    for (size_t round = 0; round < 2; ++round) {
+        for (size_t offset = 0; offset < sizeof bytes; ++offset) {
+            const size_t place = (offset - 100) / 100, inside = (offset - 100) % 100;
+            const bool expected =
+                offset >= 100 && place < 6 && inside < (place == 2 ? 100 : 60) && (round == 0 || place % 2 == 0);
+            JEXPECT_EQ(ji_ranges_find(&ranges, bytes + offset), expected ? begin + 100 * place : NULL);
+        }
+        for (size_t place = 1; place < 6 && round == 0; place += 2)
+            ji_ranges_remove(&ranges, begin + 100 * place + 30);
+    }
+    JEXPECT_EQ(ranges.count, 3);
+    ji_ranges_fini(&ranges);
 }
 
 /* Many blocks, freed in any order: each pointer finds its own. */

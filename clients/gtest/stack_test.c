@@ -461,6 +461,94 @@ JTEST(AllocStack, TrimAndDestroyWaitForStreams) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
+static bool sum_free(void *context, const jallocation_t *block) {
+    *(size_t *)context += block->live ? 0 : block->size_bytes;
+    return true;
+}
+
+/* What lies above the last entry of a block that others lie on is no free memory. */
+JTEST(AllocStack, VisitAndStatisticsAgreeOnWhatIsFree) {
+    jallocator_t *stack = make(1024, 0);
+    void *a = take(stack, 512), *b = take(stack, 1000), *c = take(stack, 1000);
+    give(stack, c, 1000);
+    size_t bytes = 0;
+    JEXPECT_OK(jallocator_visit(stack, sum_free, &bytes));
+    JEXPECT_EQ(bytes, 24 + 1024); /* above b, and c's block; not what is above a */
+    JEXPECT_EQ(stats_of(stack).free_bytes, bytes);
+    give(stack, b, 1000);
+    give(stack, a, 512);
+    JEXPECT_OK(jallocator_destroy(stack));
+}
+
+static void note(void *argument) { **(int **)argument += 1; }
+
+/* At the limit memory is handed on with its fence: the second stream waits, the host does not. */
+JTEST(AllocStack, AtTheLimitAStreamWaits) {
+    jdevice_t *host = jdevice_host();
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    jstream_t *first, *second;
+    jevent_t *reached;
+    jallocator_t *stack = make(256, 256);
+    void *a, *b;
+    bool done = true;
+    int early = 0, *argument = &early;
+    JASSERT_OK(jstream_create(host, &first));
+    JASSERT_OK(jstream_create(host, &second));
+    JASSERT_OK(jevent_create(host, &reached));
+    JASSERT_OK(jallocator_allocate(stack, 64, 0, first, &a));
+    JASSERT_OK(jtest_gate_block(&gate, host, first));
+    JASSERT_OK(jstream_launch(host, first, note, &argument, sizeof argument));
+    JASSERT_OK(jallocator_deallocate(stack, a, 64, first));
+    JASSERT_OK(jallocator_allocate(stack, 256, 0, second, &b));
+    JEXPECT_EQ(b, a);
+    JASSERT_OK(jevent_record(reached, second));
+    jtest_gate_await(&gate);
+    jtest_sleep_ms(5); /* time for a second stream that does not wait to show it */
+    JASSERT_OK(jevent_query(reached, &done));
+    JEXPECT_FALSE(done);
+    jtest_gate_open(&gate);
+    JASSERT_OK(jstream_synchronize(host, second));
+    JEXPECT_EQ(early, 1);
+    JEXPECT_OK(jallocator_deallocate(stack, b, 256, second));
+    JEXPECT_OK(jallocator_destroy(stack));
+    JEXPECT_OK(jevent_destroy(reached));
+    JEXPECT_OK(jstream_destroy(first));
+    JEXPECT_OK(jstream_destroy(second));
+}
+
+/* The table of a block grows while it has shadows. */
+JTEST(AllocStack, ShadowsSurviveTheGrowthOfTheirTable) {
+    jdevice_t *host = jdevice_host();
+    jtest_gate_t gates[2] = {JTEST_GATE_INIT, JTEST_GATE_INIT};
+    jstream_t *streams[2];
+    enum { PARTS = 12 };
+    jallocator_t *stack = make(PARTS * 64, 0);
+    char *pointers[PARTS], *crumb;
+    for (int i = 0; i < 2; ++i)
+        JASSERT_OK(jstream_create(host, &streams[i]));
+    for (int i = 0; i < PARTS; ++i)
+        JASSERT_OK(jallocator_allocate(stack, 64, 0, streams[i % 2], (void **)&pointers[i]));
+    for (int i = 0; i < 2; ++i)
+        JASSERT_OK(jtest_gate_block(&gates[i], host, streams[i]));
+    for (int i = PARTS; i-- > 0;)
+        JASSERT_OK(jallocator_deallocate(stack, pointers[i], 64, streams[i % 2]));
+    for (int part = 0; part < PARTS; ++part) { /* each part is its own stream's alone */
+        JASSERT_OK(jallocator_allocate(stack, 1, 1, streams[1 - part % 2], (void **)&crumb));
+        JEXPECT_TRUE(crumb < pointers[0] || crumb >= pointers[0] + PARTS * 64);
+        JEXPECT_OK(jallocator_deallocate(stack, crumb, 1, streams[1 - part % 2]));
+        for (int i = 0; i < 64; ++i) {
+            JASSERT_OK(jallocator_allocate(stack, 1, 1, streams[part % 2], (void **)&crumb));
+            JASSERT_EQ(crumb, pointers[part] + i);
+        }
+    }
+    for (int i = 0; i < 2; ++i)
+        jtest_gate_open(&gates[i]);
+    JEXPECT_OK(jallocator_stack_rewind(stack, (jstack_mark_t){0}, NULL));
+    JEXPECT_OK(jallocator_destroy(stack));
+    for (int i = 0; i < 2; ++i)
+        JEXPECT_OK(jstream_destroy(streams[i]));
+}
+
 /* Neighbouring shadows of one stream are one, which waits for the later free. */
 JTEST(AllocStack, TheLaterFreeOfNeighboursCounts) {
     jdevice_t *host = jdevice_host();

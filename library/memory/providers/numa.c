@@ -8,7 +8,6 @@
  * does not allow it, as in many containers, gives ordinary pages. Both are said once by each provider. */
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/mempolicy.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,25 +19,18 @@
 #include "memory/providers/mapping.h"
 #include "memory/providers/system.h"
 
-#define NUMA_MAX_NODES 1024 /* the largest that a kernel can be built for */
-#define NUMA_WORD_BITS (sizeof(unsigned long) * CHAR_BIT)
-
 const char *ji_numa_directory = "/sys/devices/system/node";
 int ji_numa_refusal;
 
-typedef struct numa_nodes {
-    unsigned long words[NUMA_MAX_NODES / NUMA_WORD_BITS];
-} numa_nodes_t;
-
 typedef struct numa_provider {
     ji_mapper_t mapper;
-    int mode;             /* of mbind */
-    numa_nodes_t nodes;   /* that pages may or should be on */
-    atomic_bool unplaced; /* the system does not place pages */
+    int mode;              /* of mbind */
+    ji_numa_nodes_t nodes; /* that pages may or should be on */
+    atomic_bool unplaced;  /* the system does not place pages */
 } numa_provider_t;
 
-static void numa_add_node(numa_nodes_t *nodes, size_t node) {
-    nodes->words[node / NUMA_WORD_BITS] |= 1UL << node % NUMA_WORD_BITS;
+static void numa_add_node(ji_numa_nodes_t *nodes, size_t node) {
+    nodes->words[node / JI_NUMA_WORD_BITS] |= 1UL << node % JI_NUMA_WORD_BITS;
 }
 
 static bool numa_has_directory(void) { return access(ji_numa_directory, F_OK) == 0; }
@@ -48,27 +40,30 @@ static bool numa_has_node(int node) {
     if (!numa_has_directory())
         return node == 0;
     snprintf(path, sizeof path, "%s/node%d", ji_numa_directory, node);
-    return node < NUMA_MAX_NODES && access(path, F_OK) == 0;
+    return node < JI_NUMA_MAX_NODES && access(path, F_OK) == 0;
 }
 
-/* The nodes that a file of the directory lists, like "0-3,8". False where there is no such file, or nothing in it. */
-static bool numa_read_nodes(const char *name, numa_nodes_t *nodes) {
-    char path[256], text[1024] = "";
+bool ji_numa_parse_nodes(const char *text, ji_numa_nodes_t *nodes) {
     bool any = false;
+    memset(nodes, 0, sizeof *nodes);
+    for (char *end; *text >= '0' && *text <= '9'; text = *end == ',' ? end + 1 : end) {
+        unsigned long first = strtoul(text, &end, 10), last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+        for (unsigned long node = first; node <= last && node < JI_NUMA_MAX_NODES; ++node, any = true)
+            numa_add_node(nodes, node);
+    }
+    return any;
+}
+
+/* The nodes that a file of the directory lists. False where there is no such file, or nothing in it. */
+static bool numa_read_nodes(const char *name, ji_numa_nodes_t *nodes) {
+    char path[256], text[1024] = "";
     snprintf(path, sizeof path, "%s/%s", ji_numa_directory, name);
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
-    if (fgets(text, sizeof text, file) == NULL)
-        text[0] = '\0';
+    bool read = fgets(text, sizeof text, file) != NULL;
     (void)fclose(file);
-    memset(nodes, 0, sizeof *nodes);
-    for (char *rest = text, *end; *rest >= '0' && *rest <= '9'; rest = *end == ',' ? end + 1 : end) {
-        unsigned long first = strtoul(rest, &end, 10), last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
-        for (unsigned long node = first; node <= last && node < NUMA_MAX_NODES; ++node, any = true)
-            numa_add_node(nodes, node);
-    }
-    return any;
+    return read && ji_numa_parse_nodes(text, nodes);
 }
 
 static int numa_current_node(void) {
@@ -89,7 +84,7 @@ static jstatus_t numa_place(numa_provider_t *provider, void *memory, size_t size
     int error = ji_numa_refusal;
     /* The kernel takes the number of bits to be one more than it is. */
     if (error == 0 &&
-        syscall(SYS_mbind, memory, size, provider->mode, provider->nodes.words, NUMA_MAX_NODES + 1UL, 0U) != 0)
+        syscall(SYS_mbind, memory, size, provider->mode, provider->nodes.words, JI_NUMA_MAX_NODES + 1UL, 0U) != 0)
         error = errno;
     if (error == ENOSYS || error == EPERM)
         numa_stay_unplaced(provider, strerror(error));
