@@ -131,7 +131,7 @@ static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *po
         ji_small_reserve(small, size_bytes);
         ji_lock_release(&small->lock);
     } else {
-        ji_small_count_blocks(small, cache, (uint64_t)-1);
+        ji_small_count_blocks(small, cache, (size_t)-1);
     }
     return status;
 }
@@ -146,7 +146,7 @@ static jstatus_t small_allocate_once(small_t *small, small_cache_t *cache, size_
     small_item_t item;
     jstatus_t status = ji_small_cache_pop(small, cache, class_index, stream, &item);
     if (status == JSTATUS_SUCCESS) {
-        atomic_store_explicit(item.cell, small_cell_make(size_bytes, ji_tag_current), memory_order_relaxed);
+        small_cell_enter(item.cell, size_bytes, ji_tag_current);
         *pointer = item.pointer;
     }
     return status;
@@ -176,9 +176,8 @@ static jstatus_t small_check_block(const small_t *small, const small_slab_t *sla
     size_t index;
     bool begins = small_slab_index(slab, offset, &index);
     *cell = &slab->cells[index];
-    uint64_t content = atomic_load_explicit(*cell, memory_order_relaxed);
-    size_t live_bytes = small_cell_size(content);
-    jtag_t tag = small_cell_tag(content);
+    size_t live_bytes = atomic_load_explicit(&(*cell)->size_bytes, memory_order_relaxed);
+    jtag_t tag = small_cell_tag(*cell);
     if (!begins && live_bytes != 0)
         return ji_refuse_interior(small->allocator, pointer, (uintptr_t)pointer - (offset - index * slab->block_bytes),
                                   tag);
@@ -219,11 +218,12 @@ static size_t small_usable_size(void *context, const void *pointer, size_t size_
 }
 
 static void small_describe(const small_slab_t *slab, size_t index, jallocation_t *block) {
-    uint64_t cell = atomic_load_explicit(&slab->cells[index], memory_order_relaxed);
+    const small_cell_t *cell = &slab->cells[index];
+    size_t live_bytes = atomic_load_explicit(&cell->size_bytes, memory_order_relaxed);
     uintptr_t base = atomic_load_explicit(&slab->base, memory_order_relaxed);
-    block->live = small_cell_size(cell) != 0;
+    block->live = live_bytes != 0;
     block->pointer = (void *)(base + index * slab->block_bytes);
-    block->size_bytes = block->live ? small_cell_size(cell) : slab->block_bytes;
+    block->size_bytes = block->live ? live_bytes : slab->block_bytes;
     block->usable_bytes = slab->block_bytes;
     block->tag = block->live ? small_cell_tag(cell) : 0;
 }

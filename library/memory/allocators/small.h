@@ -21,15 +21,22 @@
 #define SMALL_NO_CLASS UINT32_MAX
 #define SMALL_BUNDLE_ITEMS 62
 
-/* A block's page in the books: its requested size in the lower half, 0 while it is not live; its tag in the upper half,
- * or, in a slab's list of free blocks, SMALL_CELL_LINK and the next one's index + 1. Read and written with relaxed
- * atomics: whoever has the block has the cell, others only look. */
-typedef _Atomic(uint64_t) small_cell_t;
-#define SMALL_CELL_LINK (UINT64_C(1) << 63)
+/* A block's page in the books. Read and written with relaxed atomics: whoever has the block has the cell, others only
+ * look. */
+typedef struct small_cell {
+    _Atomic(uint32_t) size_bytes; /* as requested; 0: not live */
+    _Atomic(uint32_t) tag;        /* or, in a slab's list of free blocks, SMALL_CELL_LINK + the next one's index + 1 */
+} small_cell_t;
+#define SMALL_CELL_LINK (UINT32_C(1) << 31)
 
-static inline uint64_t small_cell_make(size_t size_bytes, jtag_t tag) { return (uint64_t)tag << 32 | size_bytes; }
-static inline uint32_t small_cell_size(uint64_t cell) { return (uint32_t)cell; }
-static inline jtag_t small_cell_tag(uint64_t cell) { return (cell & SMALL_CELL_LINK) != 0 ? 0 : (jtag_t)(cell >> 32); }
+static inline void small_cell_enter(small_cell_t *cell, size_t size_bytes, jtag_t tag) {
+    atomic_store_explicit(&cell->size_bytes, (uint32_t)size_bytes, memory_order_relaxed);
+    atomic_store_explicit(&cell->tag, tag, memory_order_relaxed);
+}
+static inline jtag_t small_cell_tag(const small_cell_t *cell) {
+    uint32_t tag = atomic_load_explicit(&cell->tag, memory_order_relaxed);
+    return (tag & SMALL_CELL_LINK) != 0 ? 0 : tag;
+}
 
 /* A free block with the address of its cell, so that handing it out needs no search. */
 typedef struct small_item {
@@ -84,23 +91,30 @@ typedef struct small_class {
 
 /* What one thread did. Written by it alone, read by all; relaxed. */
 typedef struct small_counts {
-    _Atomic(uint64_t) allocation_count;
+    atomic_size_t allocation_count;
     atomic_size_t in_use_bytes;  /* allocated minus freed by this thread: below zero where it frees others' blocks */
     atomic_size_t peak_bytes;    /* of in_use_bytes; signed as well */
     atomic_size_t at_hand_bytes; /* the fast path serves no more: the least of largest request and largest class */
     atomic_size_t largest_request_bytes;
-    _Atomic(uint64_t) failure_count;
-    _Atomic(uint64_t) out_count; /* blocks that left slabs and bundles, or below, minus those that came back: they are
+    atomic_size_t failure_count;
+    atomic_size_t out_count; /* blocks that left slabs and bundles, or below, minus those that came back: they are
                                     live or in a magazine */
 } small_counts_t;
 
-/* Free blocks of one class that a thread keeps for itself, the last freed on top. */
+/* Free blocks of one class that a thread keeps for itself, the last freed on top. Written by the thread alone; `bottom`
+ * is changed, with `top`, under the registry's lock, so that statistics see how many there are. */
 typedef struct small_magazine {
-    small_item_t *items;
-    atomic_uint count; /* read by statistics */
-    uint32_t capacity;
-    size_t alignment, block_bytes; /* of the class */
+    _Atomic(small_item_t *) top; /* the next one would go here */
+    small_item_t *bottom, *end;
+    uint32_t alignment, block_bytes; /* of the class */
 } small_magazine_t;
+
+static inline uint32_t small_magazine_count(const small_magazine_t *magazine) {
+    return (uint32_t)(atomic_load_explicit(&magazine->top, memory_order_relaxed) - magazine->bottom);
+}
+static inline uint32_t small_magazine_capacity(const small_magazine_t *magazine) {
+    return (uint32_t)(magazine->end - magazine->bottom);
+}
 
 /* What a thread keeps of an allocator for one stream: blocks last used on it. */
 typedef struct small_cache {
@@ -263,7 +277,7 @@ void ji_small_cache_forget(small_t *small, const jstream_t *stream);
 /* Counts; cache NULL: under the allocator's lock. */
 void ji_small_count_allocate(small_t *small, small_cache_t *cache, size_t size_bytes);
 void ji_small_count_deallocate(small_t *small, small_cache_t *cache, size_t size_bytes);
-void ji_small_count_blocks(small_t *small, small_cache_t *cache, uint64_t more); /* left slabs and bundles */
+void ji_small_count_blocks(small_t *small, small_cache_t *cache, size_t more); /* left slabs and bundles */
 void ji_small_count_failure(small_t *small, small_cache_t *cache);
 /* The sums over all threads, and the blocks of each class in their caches. */
 void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cached[]);

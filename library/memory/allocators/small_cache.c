@@ -49,19 +49,25 @@ static bool small_key_made;
 #define small_load(place) atomic_load_explicit(&(place), memory_order_relaxed)
 #define small_store(place, value) atomic_store_explicit(&(place), (value), memory_order_relaxed)
 
+/* Adds to a number that the calling thread alone writes: one instruction where the compiler would make three. */
+static inline void small_add(atomic_size_t *number, size_t more) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    __asm__("addq %1, %0" : "+m"(*(volatile size_t *)number) : "er"(more) : "cc");
+#else
+    small_store(*number, small_load(*number) + more);
+#endif
+}
+
 /* Bytes and requests; blocks are counted where they enter and leave. */
 static inline void small_count_in(small_counts_t *counts, size_t size_bytes) {
     size_t in_use = small_load(counts->in_use_bytes) + size_bytes;
-    small_store(counts->allocation_count, small_load(counts->allocation_count) + 1);
+    small_add(&counts->allocation_count, 1);
     small_store(counts->in_use_bytes, in_use);
-    if ((ptrdiff_t)in_use > (ptrdiff_t)small_load(counts->peak_bytes))
+    if (JI_UNLIKELY((ptrdiff_t)in_use > (ptrdiff_t)small_load(counts->peak_bytes)))
         small_store(counts->peak_bytes, in_use);
 }
 static inline void small_count_out(small_counts_t *counts, size_t size_bytes) {
-    small_store(counts->in_use_bytes, small_load(counts->in_use_bytes) - size_bytes);
-}
-static inline void small_add(_Atomic(uint64_t) *count, uint64_t more) {
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
+    small_add(&counts->in_use_bytes, -size_bytes);
 }
 
 /* Threads without a cache share the allocator's counts. */
@@ -89,7 +95,7 @@ void ji_small_count_deallocate(small_t *small, small_cache_t *cache, size_t size
     small_count_out(counts_acquire(small, cache), size_bytes);
     counts_release(small, cache);
 }
-void ji_small_count_blocks(small_t *small, small_cache_t *cache, uint64_t more) {
+void ji_small_count_blocks(small_t *small, small_cache_t *cache, size_t more) {
     small_add(&counts_acquire(small, cache)->out_count, more);
     counts_release(small, cache);
 }
@@ -141,7 +147,7 @@ void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cac
         cached[i] = 0;
     for (const small_cache_t *cache = small->caches; cache != NULL; cache = cache->next)
         for (uint32_t i = 0; i < small->class_count; ++i)
-            cached[i] += small_load(cache->magazines[i].count);
+            cached[i] += small_magazine_count(&cache->magazines[i]);
     ji_lock_release(&small_registry_lock);
     stats->allocation_count = small_load(sum.allocation_count);
     int64_t live_count = (int64_t)small_load(sum.out_count);
@@ -175,26 +181,25 @@ void ji_small_count_clear(small_t *small) {
 
 /* ---- Fast paths ----------------------------------------------------------------------------------------------------- */
 
-/* The cache that the calling thread used last, if it is of this allocator and stream; else NULL. */
-static inline small_cache_t *cache_at_hand(jallocator_t *allocator, jstream_t *stream) {
+/* Whether the cache that the calling thread used last is of this allocator and stream. */
+static inline bool cache_at_hand(const jallocator_t *allocator, const jstream_t *stream, small_cache_t **cache) {
     if (JI_UNLIKELY(small_load(small_thread.allocator) != allocator))
-        return NULL;
-    small_cache_t *cache = small_thread.cache;
-    return JI_LIKELY(small_load(cache->stream) == stream) ? cache : NULL;
+        return false;
+    *cache = small_thread.cache;
+    return JI_LIKELY(small_load((*cache)->stream) == stream);
 }
 
 jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
                                   void **pointer) {
-    small_cache_t *cache = cache_at_hand(allocator, stream);
-    if (JI_LIKELY(cache != NULL && size_bytes <= small_load(cache->counts.at_hand_bytes))) {
+    small_cache_t *cache;
+    if (JI_LIKELY(cache_at_hand(allocator, stream, &cache) && size_bytes <= small_load(cache->counts.at_hand_bytes))) {
         small_magazine_t *magazine = &cache->magazines[cache->class_of[(size_bytes - 1) / SMALL_STEP_BYTES]];
-        unsigned count = small_load(magazine->count);
-        if (JI_LIKELY(count != 0 && alignment <= magazine->alignment)) {
-            const small_item_t *item = &magazine->items[--count];
-            small_store(magazine->count, count);
-            small_store(*item->cell, small_cell_make(size_bytes, ji_tag_current));
-            small_count_in(&cache->counts, size_bytes);
+        small_item_t *item = small_load(magazine->top);
+        if (JI_LIKELY(item != magazine->bottom && alignment <= magazine->alignment)) {
+            small_store(magazine->top, --item);
             *pointer = item->pointer;
+            small_cell_enter(item->cell, size_bytes, ji_tag_current);
+            small_count_in(&cache->counts, size_bytes);
             return JSTATUS_SUCCESS;
         }
     }
@@ -203,19 +208,18 @@ jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, si
 }
 
 jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
-    small_cache_t *cache = cache_at_hand(allocator, stream);
-    if (JI_LIKELY(cache != NULL)) {
+    small_cache_t *cache;
+    if (JI_LIKELY(cache_at_hand(allocator, stream, &cache))) {
         size_t offset, index, place = small_table_place((uintptr_t)pointer, cache->table_mask);
         const small_slab_t *slab = atomic_load_explicit(&cache->table->slabs[place], memory_order_acquire);
         if (JI_LIKELY(small_slab_contains(slab, pointer, &offset) && small_slab_index(slab, offset, &index))) {
             small_cell_t *cell = &slab->cells[index];
             small_magazine_t *magazine = &cache->magazines[slab->class_index];
-            uint64_t content = small_load(*cell);
-            unsigned count = small_load(magazine->count);
-            if (JI_LIKELY(small_cell_size(content) == size_bytes && count < magazine->capacity)) {
-                small_store(*cell, content - size_bytes);
-                magazine->items[count] = (small_item_t){pointer, cell};
-                small_store(magazine->count, count + 1);
+            small_item_t *item = small_load(magazine->top);
+            if (JI_LIKELY(small_load(cell->size_bytes) == size_bytes && item != magazine->end)) {
+                small_store(cell->size_bytes, 0);
+                *item = (small_item_t){pointer, cell};
+                small_store(magazine->top, item + 1);
                 small_count_out(&cache->counts, size_bytes);
                 return JSTATUS_SUCCESS;
             }
@@ -228,20 +232,20 @@ jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size
 /* ---- Magazines ------------------------------------------------------------------------------------------------------ */
 
 /* Gives the lowest items, the longest unused ones, to the central part. */
-static void magazine_give(small_cache_t *cache, uint32_t class_index, unsigned excess, ji_fence_t fence) {
+static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t excess, ji_fence_t fence) {
     small_magazine_t *magazine = &cache->magazines[class_index];
-    unsigned count = small_load(magazine->count);
+    uint32_t rest = small_magazine_count(magazine) - excess;
     if (excess == 0)
         return;
-    ji_small_central_give(cache->small, class_index, magazine->items, excess, fence);
-    ji_small_count_blocks(cache->small, cache, -(uint64_t)excess);
-    memmove(magazine->items, magazine->items + excess, (count - excess) * sizeof *magazine->items);
-    small_store(magazine->count, count - excess);
+    ji_small_central_give(cache->small, class_index, magazine->bottom, excess, fence);
+    ji_small_count_blocks(cache->small, cache, -(size_t)excess);
+    memmove(magazine->bottom, magazine->bottom + excess, rest * sizeof *magazine->bottom);
+    small_store(magazine->top, magazine->bottom + rest);
 }
 
 static void cache_empty(small_cache_t *cache, ji_fence_t fence) {
     for (uint32_t i = 0; i < cache->small->class_count; ++i)
-        magazine_give(cache, i, small_load(cache->magazines[i].count), fence);
+        magazine_give(cache, i, small_magazine_count(&cache->magazines[i]), fence);
 }
 
 /* Another magazine gives up half of its capacity. */
@@ -253,56 +257,63 @@ static void cache_steal(small_cache_t *cache, uint32_t for_class, jstream_t *str
     for (uint32_t tried = 0; tried < small->class_count; ++tried) {
         uint32_t victim = cache->hand++ % small->class_count;
         small_magazine_t *magazine = &cache->magazines[victim];
-        if (victim == for_class || magazine->capacity == 0)
+        uint32_t count = small_magazine_count(magazine), capacity = small_magazine_capacity(magazine);
+        if (victim == for_class || capacity == 0)
             continue;
-        uint32_t capacity = magazine->capacity / 2, count = small_load(magazine->count);
-        magazine_give(cache, victim, count > capacity ? count - capacity : 0, fence);
-        cache->room_bytes += (magazine->capacity - capacity) * magazine->block_bytes;
-        magazine->capacity = capacity;
+        magazine_give(cache, victim, count > capacity / 2 ? count - capacity / 2 : 0, fence);
+        magazine->end = magazine->bottom + capacity / 2;
+        cache->room_bytes += (size_t)(capacity - capacity / 2) * magazine->block_bytes;
         return;
     }
 }
 
-/* After a miss: twice the capacity, or as much more as there is room for. Where bookkeeping memory fails it stays. */
-static void magazine_grow(small_cache_t *cache, uint32_t class_index, jstream_t *stream) {
-    small_magazine_t *magazine = &cache->magazines[class_index];
-    size_t block_bytes = magazine->block_bytes;
-    size_t more = magazine->capacity;
-    ++cache->misses;
+/* How many items more a magazine gets after a miss: as many as it has, or as many as there is room for. */
+static size_t magazine_want(small_cache_t *cache, uint32_t class_index, jstream_t *stream) {
+    const small_magazine_t *magazine = &cache->magazines[class_index];
+    size_t block_bytes = magazine->block_bytes, capacity = small_magazine_capacity(magazine), more = capacity;
     if (more == 0)
-        more =
-            SMALL_FIRST_BYTES / block_bytes < SMALL_FIRST_ITEMS ? SMALL_FIRST_BYTES / block_bytes : SMALL_FIRST_ITEMS;
+        more = SMALL_FIRST_BYTES / block_bytes;
+    if (more > SMALL_FIRST_ITEMS && capacity == 0)
+        more = SMALL_FIRST_ITEMS;
     if (more == 0)
         more = 1;
-    if (more > SMALL_MOST_ITEMS - magazine->capacity)
-        more = SMALL_MOST_ITEMS - magazine->capacity;
+    if (more > SMALL_MOST_ITEMS - capacity)
+        more = SMALL_MOST_ITEMS - capacity;
     if (more * block_bytes > cache->room_bytes)
         cache_steal(cache, class_index, stream);
-    if (more * block_bytes > cache->room_bytes)
-        more = cache->room_bytes / block_bytes;
-    if (more == 0)
-        return;
-    small_item_t *items = ji_metadata_alloc((magazine->capacity + more) * sizeof *items);
+    return more * block_bytes > cache->room_bytes ? cache->room_bytes / block_bytes : more;
+}
+
+/* After a miss. Where bookkeeping memory fails the magazine stays as it is. */
+static void magazine_grow(small_cache_t *cache, uint32_t class_index, jstream_t *stream) {
+    small_magazine_t *magazine = &cache->magazines[class_index];
+    ++cache->misses;
+    size_t more = magazine_want(cache, class_index, stream);
+    size_t capacity = small_magazine_capacity(magazine) + more, count = small_magazine_count(magazine);
+    small_item_t *old = magazine->bottom, *items = more > 0 ? ji_metadata_alloc(capacity * sizeof *items) : NULL;
     if (items == NULL)
         return;
-    if (magazine->items != NULL)
-        memcpy(items, magazine->items, small_load(magazine->count) * sizeof *items);
-    ji_metadata_free(magazine->items);
-    magazine->items = items;
-    magazine->capacity += (uint32_t)more;
-    cache->room_bytes -= more * block_bytes;
+    if (count > 0)
+        memcpy(items, old, count * sizeof *items);
+    ji_lock_acquire(&small_registry_lock);
+    magazine->bottom = items;
+    magazine->end = items + capacity;
+    small_store(magazine->top, items + count);
+    ji_lock_release(&small_registry_lock);
+    ji_metadata_free(old);
+    cache->room_bytes -= more * magazine->block_bytes;
 }
 
 jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t class_index, jstream_t *stream,
                              small_item_t *item) {
     small_magazine_t *magazine = cache != NULL ? &cache->magazines[class_index] : NULL;
-    if (magazine != NULL && small_load(magazine->count) == 0)
+    if (magazine != NULL && small_magazine_count(magazine) == 0)
         magazine_grow(cache, class_index, stream);
-    bool keeps = magazine != NULL && magazine->capacity > 0;
-    unsigned count = keeps ? small_load(magazine->count) : 0;
-    small_item_t *items = keeps ? magazine->items : item;
+    bool keeps = magazine != NULL && small_magazine_capacity(magazine) > 0;
+    uint32_t count = keeps ? small_magazine_count(magazine) : 0;
+    small_item_t *items = keeps ? magazine->bottom : item;
     if (count == 0) {
-        uint32_t wanted = keeps ? (magazine->capacity + 1) / 2 : 1;
+        uint32_t wanted = keeps ? (small_magazine_capacity(magazine) + 1) / 2 : 1;
         jstatus_t status = ji_small_central_take(small, class_index, stream, items, wanted, &count);
         if (status != JSTATUS_SUCCESS)
             return status;
@@ -310,7 +321,7 @@ jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t clas
     }
     if (keeps) {
         *item = items[--count];
-        small_store(magazine->count, count);
+        small_store(magazine->top, items + count);
     }
     return JSTATUS_SUCCESS;
 }
@@ -318,26 +329,25 @@ jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t clas
 jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t class_index, jstream_t *stream,
                               small_item_t item) {
     small_magazine_t *magazine = cache != NULL ? &cache->magazines[class_index] : NULL;
-    if (magazine != NULL && small_load(magazine->count) >= magazine->capacity)
+    if (magazine != NULL && small_load(magazine->top) == magazine->end)
         magazine_grow(cache, class_index, stream);
-    bool keeps = magazine != NULL && magazine->capacity > 0;
+    bool keeps = magazine != NULL && small_magazine_capacity(magazine) > 0;
     ji_fence_t fence;
-    if (!keeps || small_load(magazine->count) == magazine->capacity) {
+    if (!keeps || small_load(magazine->top) == magazine->end) {
         jstatus_t status = ji_small_central_mark(small, stream, &fence);
         if (status != JSTATUS_SUCCESS)
             return status;
         if (keeps)
-            magazine_give(cache, class_index, (magazine->capacity + 1) / 2, fence);
+            magazine_give(cache, class_index, (small_magazine_capacity(magazine) + 1) / 2, fence);
     }
-    uint64_t content = small_load(*item.cell);
-    small_store(*item.cell, content - small_cell_size(content));
+    small_store(item.cell->size_bytes, 0);
     if (keeps) {
-        unsigned count = small_load(magazine->count);
-        magazine->items[count] = item;
-        small_store(magazine->count, count + 1);
+        small_item_t *top = small_load(magazine->top);
+        *top = item;
+        small_store(magazine->top, top + 1);
     } else {
         ji_small_central_give(small, class_index, &item, 1, fence);
-        ji_small_count_blocks(small, cache, (uint64_t)-1);
+        ji_small_count_blocks(small, cache, (size_t)-1);
     }
     return JSTATUS_SUCCESS;
 }
@@ -379,7 +389,7 @@ static void cache_leave_allocator(small_cache_t *cache) {
 
 static void cache_free(small_cache_t *cache) {
     for (uint32_t i = 0; i < cache->small->class_count; ++i)
-        ji_metadata_free(cache->magazines[i].items);
+        ji_metadata_free(cache->magazines[i].bottom);
     ji_metadata_free(cache);
 }
 
@@ -532,8 +542,8 @@ static small_cache_t *cache_search(small_t *small, jstream_t *stream) {
 }
 
 small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream) {
-    small_cache_t *cache = cache_at_hand(small->allocator, stream);
-    if (cache == NULL && !small_thread.ended) {
+    small_cache_t *cache = NULL;
+    if (!cache_at_hand(small->allocator, stream, &cache) && !small_thread.ended) {
         ji_lock_acquire(&small_registry_lock);
         cache = cache_search(small, stream);
         if (cache != NULL) {

@@ -259,8 +259,8 @@ static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t 
         if (slab->first_free != 0) {
             index = slab->first_free - 1;
             cell = &slab->cells[index];
-            slab->first_free = (uint32_t)((atomic_load_explicit(cell, memory_order_relaxed) & ~SMALL_CELL_LINK) >> 32);
-            atomic_store_explicit(cell, 0, memory_order_relaxed);
+            slab->first_free = atomic_load_explicit(&cell->tag, memory_order_relaxed) & ~SMALL_CELL_LINK;
+            atomic_store_explicit(&cell->tag, 0, memory_order_relaxed);
         } else {
             ++slab->used;
         }
@@ -278,8 +278,7 @@ static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t 
 static void slab_push(small_t *small, small_class_t *class, const small_item_t *item) {
     size_t offset;
     small_slab_t *slab = small_slab_find(small, item->pointer, &offset);
-    uint64_t link = (uint64_t)slab->first_free << 32 | SMALL_CELL_LINK;
-    atomic_store_explicit(item->cell, link, memory_order_relaxed);
+    atomic_store_explicit(&item->cell->tag, slab->first_free | SMALL_CELL_LINK, memory_order_relaxed);
     slab->first_free = (uint32_t)(item->cell - slab->cells) + 1;
     if (slab->free_count++ == 0) {
         slab_unlink(&class->full, slab);
@@ -476,10 +475,11 @@ static bool slab_is_whole(const small_slab_t *slab) {
     for (; listed > 0; --listed) {
         if (next == 0 || next > slab->used)
             return false;
-        uint64_t cell = atomic_load_explicit(&slab->cells[next - 1], memory_order_relaxed);
-        if ((cell & SMALL_CELL_LINK) == 0 || small_cell_size(cell) != 0)
+        const small_cell_t *cell = &slab->cells[next - 1];
+        uint32_t link = atomic_load_explicit(&cell->tag, memory_order_relaxed);
+        if ((link & SMALL_CELL_LINK) == 0 || atomic_load_explicit(&cell->size_bytes, memory_order_relaxed) != 0)
             return false;
-        next = (uint32_t)((cell & ~SMALL_CELL_LINK) >> 32);
+        next = link & ~SMALL_CELL_LINK;
     }
     return next == 0;
 }
@@ -495,7 +495,7 @@ static jstatus_t class_check(small_t *small, small_class_t *class) {
     for (const small_bundle_t *bundle = class->newest; bundle != NULL; bundle = bundle->next) {
         bundled_count += bundle->count;
         for (uint32_t i = 0; i < bundle->count; ++i)
-            if (small_cell_size(atomic_load_explicit(bundle->items[i].cell, memory_order_relaxed)) != 0)
+            if (atomic_load_explicit(&bundle->items[i].cell->size_bytes, memory_order_relaxed) != 0)
                 return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": %p is both free and live", small->allocator->name,
                                bundle->items[i].pointer);
     }
