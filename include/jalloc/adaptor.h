@@ -4,8 +4,8 @@
 #define JALLOC_ADAPTOR_H
 
 /** @file
- * Adaptors: allocators that pass each call on to the one below, and watch it, check it, or change it. No adaptor holds a
- * lock while it calls below or the caller's function, so all are safe from any thread if what is below is.
+ * Adaptors: allocators that pass each call on to the one below, and watch it, check it, or change it. No adaptor but
+ * "lock" holds a lock while it calls below or the caller's function, so all are safe from any thread if what is below is.
  *
  * Each create function takes options (NULL: the defaults; a member that is 0 means its default) and returns success;
  * invalid pointer; invalid value (an option; the message names it); memory error. Each keeps `below` until it is
@@ -173,7 +173,8 @@ typedef struct jalign_options_t {
 JALLOC_API jstatus_t jallocator_create_align(jallocator_t *below, const jalign_options_t *options,
                                              jallocator_t **allocator);
 
-/** Makes an allocator that is for one thread at a time safe from any: one lock around each call. Named "lock". */
+/** Makes an allocator that is for one thread at a time safe from any: one lock around each call. It is held while what is
+ * below works, so a retry adaptor, and whatever calls the caller's functions, belongs above it. Named "lock". */
 JALLOC_API jstatus_t jallocator_create_lock(jallocator_t *below, jallocator_t **allocator);
 
 /* ---- Watching ------------------------------------------------------------------------------------------------------- */
