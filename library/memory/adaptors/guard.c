@@ -159,7 +159,7 @@ static void guard_destroy(void *context) {
     const guard_t *guard = context;
     size_t count = atomic_load_explicit(&guard->damaged_count, memory_order_relaxed);
     if (count != 0)
-        jlog_write(JLOG_WARNING, guard_destroy, "allocator \"%s\": %zu of its allocations were written around",
+        jlog_write(JLOG_WARNING, NULL, "allocator \"%s\": %zu of its allocations were written around",
                    guard->live.self->name, count);
 }
 
