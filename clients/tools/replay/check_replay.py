@@ -158,6 +158,15 @@ def check_formats(replay):
             equal(own[name], rmm[name], f"nanoseconds: {name}")
     equal(replay.results("-", "--allocator", "malloc", text=path.read_text())["trace"]["rows"], 4, "standard input")
 
+    rows = [f"1,{time},allocate,{address},8,0" for address, time in enumerate(("23:00:00", "01:00:00", "20:00:00",
+                                                                               "02:00:00"), 1)]
+    trace = replay.results(replay.write(*rows), "--allocator", "malloc")["trace"]
+    equal(trace["duration_ns"], 27 * 3600 * 10**9, "two midnights")
+    rows = [f"{thread},1,allocate,{thread},8,{stream}" for thread, stream in
+            ((1, "0"), (2, "0x1"), (3, "0x2"), (4, "0x2"), (5, "0xabc"), (6, "0xabc"))]
+    rows += ["3,1,allocate,7,8,0x2", "3,2,allocate,8,8,(nil)"]
+    equal(replay.results(replay.write(*rows), "-a", "malloc", "-s")["trace"]["streams"], 4, "0x2 is of a thread")
+
     # Columns in another order, one nobody knows, none of the optional ones; lines that end as on Windows; blank lines.
     path = replay.write("8,more,0x1,allocate", "", "8,more,0x1,free", header="Size,Other,Pointer,Action", end="\r\n")
     other = replay.results(path, "--allocator", "malloc")
@@ -202,12 +211,24 @@ def check_owners(replay):
     require("<&?>.csv on malloc" in words and '<&>: 300 B, 1 block' in words, f"escapes: {words}")
 
 
+def check_peak(replay):
+    """What lives for no time at all counts; of equal peaks the first."""
+    path = replay.write("1,0,allocate,1,10,0", "1,500,allocate,2,4000,0", "1,500,free,2,4000,0",
+                        "1,700,allocate,3,1000,0", "1,700,allocate,4,3000,0", "1,700,free,3,1000,0",
+                        "1,700,free,4,3000,0", "1,1000,free,1,10,0")
+    result = replay.results(path, "-a", "malloc")["results"][0]
+    equal((result["peak_in_use_bytes"], result["peak_at"], len(result["owners"])), (4010, 1, 2), "the peak")
+    equal(sorted(row["in_use_bytes"] for row in result["over_time"])[-3:], [10, 4010, 4010], "two peaks over time")
+
+
 def check_choice(replay):
     """A stack of two of which both are recorded, and an allocator beside it."""
     path = replay.write("0,1,allocate,0x1000,65536,0,,pool<-provider,", "0,2,allocate,0x1000,100,0,,top,",
                         "0,3,allocate,0x1100,200,0,,top,", "0,4,allocate,0x900000,7,0,,beside,",
-                        "0,5,free,0x1000,100,0,,top,", "0,6,allocate failure,0x0,9,0,,pool<-provider,", header=OWN)
-    for only, expected in {None: (307, 0, ["top", "beside"]), "top": (300, 0, ["top"]),
+                        "0,5,free,0x1000,100,0,,top,",
+                        "0,6,allocate,0xa00000,90,0,,gone,", "0,6,free,0xa00000,90,0,,gone,",
+                        "0,6,allocate,0xa00010,3,0,,beside,", "0,6,allocate failure,0x0,9,0,,pool<-provider,", header=OWN)
+    for only, expected in {None: (307, 0, ["top", "beside", "gone"]), "top": (300, 0, ["top"]),
                            "pool<-provider": (65536, 1, ["pool<-provider"])}.items():
         trace = replay.results(path, "-a", "malloc", *(["--only", only] if only else []))["trace"]
         chosen = [allocator["name"] for allocator in trace["allocators"] if allocator["replayed"]]
@@ -290,6 +311,7 @@ def main():
             check_picture(replay, path, "mmap")
         check_formats(replay)
         check_owners(replay)
+        check_peak(replay)
         check_choice(replay)
         check_refusals(replay, traces)
         check_long(replay)
