@@ -316,8 +316,8 @@ JTEST(AllocStack, NeverTouchesTheMemory) {
     munmap(array, MIB);
 }
 
-/* Any order of frees, marks and rewinds, against a plain list: the books are exact, nothing overlaps, and what lies there is
- * kept. */
+/* Any order of frees, marks and rewinds, against a plain list: the books are exact, nothing overlaps, and what lies there
+ * is kept. */
 JTEST(AllocStack, RandomUseKeepsBooksAndContents) {
     enum { MOST = 300 };
     static struct {

@@ -5,8 +5,8 @@
  *
  * The system keeps a reserve of them, which an administrator fills (MAP_HUGETLB); where it has none left, or none of
  * this size, a mapping aligned to the page size takes its place, with the advice to back it by huge pages as they can
- * be had (MADV_HUGEPAGE). The reserve is tried again for every allocation. Either way a size is rounded up to whole huge
- * pages, so that freeing needs to know no more than the size. */
+ * be had (MADV_HUGEPAGE). The reserve is tried again for every allocation. Either way a size is rounded up to whole
+ * huge pages, so that freeing needs to know no more than the size. */
 
 #include <stdio.h>
 #include <string.h>
