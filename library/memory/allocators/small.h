@@ -55,7 +55,8 @@ typedef struct small_slab {
     uint64_t reciprocal;   /* of block_bytes */
     small_cell_t *cells;   /* one for each block */
     uint32_t class_index, block_bytes;
-    size_t size_bytes; /* constant */
+    size_t magazine_offset; /* of the class's magazine in every cache */
+    size_t size_bytes;      /* constant */
     /* Under the class's lock. */
     uint32_t count;                     /* blocks */
     uint32_t free_count;                /* listed ones and those never used */

@@ -49,12 +49,19 @@ static bool small_key_made;
 #define small_load(place) atomic_load_explicit(&(place), memory_order_relaxed)
 #define small_store(place, value) atomic_store_explicit(&(place), (value), memory_order_relaxed)
 
-/* Adds to a number that the calling thread alone writes: one instruction where the compiler would make three. */
+/* Changes a number that the calling thread alone writes: one instruction where the compiler would make three. */
 static inline void small_add(atomic_size_t *number, size_t more) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
     __asm__("addq %1, %0" : "+m"(*(volatile size_t *)number) : "er"(more) : "cc");
 #else
     small_store(*number, small_load(*number) + more);
+#endif
+}
+static inline void small_subtract(atomic_size_t *number, size_t less) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    __asm__("subq %1, %0" : "+m"(*(volatile size_t *)number) : "er"(less) : "cc");
+#else
+    small_store(*number, small_load(*number) - less);
 #endif
 }
 
@@ -67,7 +74,7 @@ static inline void small_count_in(small_counts_t *counts, size_t size_bytes) {
         small_store(counts->peak_bytes, in_use);
 }
 static inline void small_count_out(small_counts_t *counts, size_t size_bytes) {
-    small_add(&counts->in_use_bytes, -size_bytes);
+    small_subtract(&counts->in_use_bytes, size_bytes);
 }
 
 /* Threads without a cache share the allocator's counts. */
@@ -189,44 +196,56 @@ static inline bool cache_at_hand(const jallocator_t *allocator, const jstream_t 
     return JI_LIKELY(small_load((*cache)->stream) == stream);
 }
 
+/* What the fast paths pass on has few arguments, so that they need save no registers. */
+static __attribute__((noinline)) jstatus_t cache_allocate_slowly(size_t size_bytes, size_t alignment, void **pointer,
+                                                                 const small_cache_t *cache) {
+    const small_t *small = cache->small;
+    return small->straight.allocate(small->allocator, size_bytes, alignment, small_load(cache->stream), pointer);
+}
+static __attribute__((noinline)) jstatus_t cache_deallocate_slowly(void *pointer, size_t size_bytes,
+                                                                   const small_cache_t *cache) {
+    const small_t *small = cache->small;
+    return small->straight.deallocate(small->allocator, pointer, size_bytes, small_load(cache->stream));
+}
+
 jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
                                   void **pointer) {
     small_cache_t *cache;
-    if (JI_LIKELY(cache_at_hand(allocator, stream, &cache) && size_bytes <= small_load(cache->counts.at_hand_bytes))) {
-        small_magazine_t *magazine = &cache->magazines[cache->class_of[(size_bytes - 1) / SMALL_STEP_BYTES]];
-        small_item_t *item = small_load(magazine->top);
-        if (JI_LIKELY(item != magazine->bottom && alignment <= magazine->alignment)) {
-            small_store(magazine->top, --item);
-            *pointer = item->pointer;
-            small_cell_enter(item->cell, size_bytes, ji_tag_current);
-            small_count_in(&cache->counts, size_bytes);
-            return JSTATUS_SUCCESS;
-        }
-    }
-    const small_t *small = allocator->context;
-    return small->straight.allocate(allocator, size_bytes, alignment, stream, pointer);
+    if (JI_UNLIKELY(!cache_at_hand(allocator, stream, &cache)))
+        return ((const small_t *)allocator->context)
+            ->straight.allocate(allocator, size_bytes, alignment, stream, pointer);
+    if (JI_UNLIKELY(size_bytes > small_load(cache->counts.at_hand_bytes)))
+        return cache_allocate_slowly(size_bytes, alignment, pointer, cache);
+    size_t class_index = cache->class_of[(size_bytes - 1) / SMALL_STEP_BYTES];
+    small_magazine_t *magazine = &cache->magazines[class_index];
+    small_item_t *item = small_load(magazine->top);
+    if (JI_UNLIKELY(item == magazine->bottom || alignment > magazine->alignment))
+        return cache_allocate_slowly(size_bytes, alignment, pointer, cache);
+    small_store(magazine->top, --item);
+    *pointer = item->pointer;
+    small_cell_enter(item->cell, size_bytes, ji_tag_current);
+    small_count_in(&cache->counts, size_bytes);
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
     small_cache_t *cache;
-    if (JI_LIKELY(cache_at_hand(allocator, stream, &cache))) {
-        size_t offset, index, place = small_table_place((uintptr_t)pointer, cache->table_mask);
-        const small_slab_t *slab = atomic_load_explicit(&cache->table->slabs[place], memory_order_acquire);
-        if (JI_LIKELY(small_slab_contains(slab, pointer, &offset) && small_slab_index(slab, offset, &index))) {
-            small_cell_t *cell = &slab->cells[index];
-            small_magazine_t *magazine = &cache->magazines[slab->class_index];
-            small_item_t *item = small_load(magazine->top);
-            if (JI_LIKELY(small_load(cell->size_bytes) == size_bytes && item != magazine->end)) {
-                small_store(cell->size_bytes, 0);
-                *item = (small_item_t){pointer, cell};
-                small_store(magazine->top, item + 1);
-                small_count_out(&cache->counts, size_bytes);
-                return JSTATUS_SUCCESS;
-            }
-        }
-    }
-    const small_t *small = allocator->context;
-    return small->straight.deallocate(allocator, pointer, size_bytes, stream);
+    if (JI_UNLIKELY(!cache_at_hand(allocator, stream, &cache)))
+        return ((const small_t *)allocator->context)->straight.deallocate(allocator, pointer, size_bytes, stream);
+    size_t offset, index, place = small_table_place((uintptr_t)pointer, cache->table_mask);
+    const small_slab_t *slab = atomic_load_explicit(&cache->table->slabs[place], memory_order_acquire);
+    if (JI_UNLIKELY(!small_slab_contains(slab, pointer, &offset) || !small_slab_index(slab, offset, &index)))
+        return cache_deallocate_slowly(pointer, size_bytes, cache);
+    small_cell_t *cell = &slab->cells[index];
+    small_magazine_t *magazine = (small_magazine_t *)((char *)cache + slab->magazine_offset);
+    small_item_t *item = small_load(magazine->top);
+    if (JI_UNLIKELY(small_load(cell->size_bytes) != size_bytes || item == magazine->end))
+        return cache_deallocate_slowly(pointer, size_bytes, cache);
+    small_store(cell->size_bytes, 0);
+    *item = (small_item_t){pointer, cell};
+    small_store(magazine->top, item + 1);
+    small_count_out(&cache->counts, size_bytes);
+    return JSTATUS_SUCCESS;
 }
 
 /* ---- Magazines ------------------------------------------------------------------------------------------------------ */

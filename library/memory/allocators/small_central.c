@@ -206,6 +206,7 @@ static jstatus_t slab_take(small_t *small, uint32_t class_index, uint32_t count,
     slab->reciprocal = UINT64_MAX / class->block_bytes + 1;
     slab->cells = cells;
     slab->class_index = class_index;
+    slab->magazine_offset = offsetof(small_cache_t, magazines) + class_index * sizeof(small_magazine_t);
     slab->block_bytes = class->block_bytes;
     slab->count = slab->free_count = count;
     slab->used = slab->first_free = 0;
