@@ -283,12 +283,11 @@ JTEST(Record, AFileThatCannotBeWrittenIsAnIoError) {
 
 JTEST(Record, AnErrorLaterEndsTheRecordingNotTheProgram) {
     int ends[2];
-    char file[32], header[100];
+    char file[32];
     JASSERT_EQ(pipe(ends), 0);
     snprintf(file, sizeof file, "/dev/fd/%d", ends[1]);
     jallocator_t *record = make_record(jtest_failing_allocator(), file);
     close(ends[1]); /* the writer has one of its own */
-    JEXPECT_GT(read(ends[0], header, sizeof header), 0);
     close(ends[0]);
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
     void *block;
