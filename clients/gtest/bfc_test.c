@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What is particular to best fit with coalescing: its rules for splitting, merging and growing to the byte, its bins, its
- * quick lists, its streams. The policy never touches the memory that it hands out, so most tests give it addresses with
- * nothing behind them: a scripted allocator below that grants and refuses as the test says. */
+/* What is particular to best fit with coalescing: its rules for splitting, merging and growing to the byte, its bins,
+ * its quick lists, its streams. The policy never touches the memory that it hands out, so most tests give it addresses
+ * with nothing behind them: a scripted allocator below that grants and refuses as the test says. */
 
 #include "jtest.h"
 
@@ -20,7 +20,8 @@
 #define G BFC_GRANULE_BYTES
 #define MIB ((size_t)1 << 20)
 
-/* ---- The allocator below -------------------------------------------------------------------------------------------- */
+/* ---- The allocator below --------------------------------------------------------------------------------------------
+ * */
 
 typedef struct script {
     size_t largest_bytes; /* more is refused */
@@ -118,7 +119,8 @@ static view_t view_of(jallocator_t *allocator) {
     return view;
 }
 
-/* ---- Bins ----------------------------------------------------------------------------------------------------------- */
+/* ---- Bins -----------------------------------------------------------------------------------------------------------
+ * */
 
 /* The least size of a bin, in granules, read off the picture in bfc_bins.h. */
 static size_t least_of(unsigned bin) { return bin < 16 ? bin : (size_t)(16 + bin % 16) << (bin / 16 - 1); }
@@ -180,7 +182,8 @@ JTEST(Bfc, NextBinIsTheNextOneThatHasAChunk) {
     }
 }
 
-/* ---- Splitting and merging ------------------------------------------------------------------------------------------ */
+/* ---- Splitting and merging ------------------------------------------------------------------------------------------
+ * */
 
 /* A free block of `block_bytes` between live ones serves a request: how many bytes does it get? */
 static size_t usable_from(size_t block_bytes, size_t request_bytes) {
@@ -243,7 +246,8 @@ JTEST(Bfc, FreeOfNeighboursCoalescesInAnyOrder) {
     }
 }
 
-/* Freed blocks of a size that comes and goes wait uncoalesced, but never when anybody looks, nor when they are needed. */
+/* Freed blocks of a size that comes and goes wait uncoalesced, but never when anybody looks, nor when they are needed.
+ * */
 JTEST(Bfc, QuickListsAreEmptiedBeforeAnybodyLooksOrTheyAreNeeded) {
     script_t script = {0};
     jbfc_options_t options = JBFC_OPTIONS_INIT;
@@ -284,7 +288,8 @@ JTEST(Bfc, QuickListsAreEmptiedBeforeAnybodyLooksOrTheyAreNeeded) {
     end(allocator);
 }
 
-/* ---- Growth --------------------------------------------------------------------------------------------------------- */
+/* ---- Growth ---------------------------------------------------------------------------------------------------------
+ * */
 
 JTEST(Bfc, RegionsDouble) {
     script_t script = {0};
@@ -452,7 +457,8 @@ JTEST(Bfc, SizesThatNoMachineHasAreRefused) {
     end(allocator);
 }
 
-/* ---- Giving back ---------------------------------------------------------------------------------------------------- */
+/* ---- Giving back ----------------------------------------------------------------------------------------------------
+ * */
 
 JTEST(Bfc, TrimGivesWholeFreeRegionsBackUntilLittleIsKept) {
     script_t script = {0};
@@ -537,7 +543,8 @@ JTEST(Bfc, FailureSaysWhatThereIs) {
     end(allocator);
 }
 
-/* ---- Alignment, memory that faults ---------------------------------------------------------------------------------- */
+/* ---- Alignment, memory that faults ----------------------------------------------------------------------------------
+ * */
 
 JTEST(Bfc, AlignmentsAboveTheGranuleAreHonouredWithoutOverlap) {
     enum { COUNT = 48 };
@@ -627,7 +634,8 @@ JTEST(Bfc, WorksOnMemoryThatFaultsWhenTouched) {
     munmap(array, 4 * MIB);
 }
 
-/* ---- Misuse --------------------------------------------------------------------------------------------------------- */
+/* ---- Misuse ---------------------------------------------------------------------------------------------------------
+ * */
 
 JTEST(Bfc, MisuseIsAStatusThatNamesTheBlockAndChangesNothing) {
     script_t script = {0};
@@ -701,7 +709,8 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
     end(allocator);
 }
 
-/* ---- Streams -------------------------------------------------------------------------------------------------------- */
+/* ---- Streams --------------------------------------------------------------------------------------------------------
+ * */
 
 typedef struct two_streams {
     jallocator_t *allocator, *below;
@@ -821,12 +830,71 @@ JTEST(Bfc, NeighboursBehindDifferentStreamsMergeWhenBothHavePassed) {
 /* What a stream freed and what nobody used yet are one place for that stream, though not for others. */
 JTEST(Bfc, AStreamUsesItsOwnAndFreshMemoryAsOne) {
     two_streams_t two;
-    streams_start(&two, 16 * G);
+    streams_start(&two, 0);
     void *part = take_on(two.allocator, 6 * G, two.first);
     JEXPECT_OK(jallocator_deallocate(two.allocator, part, 6 * G, two.first));
     JEXPECT_EQ(view_of(two.allocator).free_count, 2);
     JEXPECT_EQ(take_on(two.allocator, 16 * G, two.first), part);
+    JEXPECT_EQ(stats_of(two.allocator).reserved_bytes, 16 * G); /* it did not grow for that */
     JEXPECT_OK(jallocator_deallocate(two.allocator, part, 16 * G, two.first));
+    streams_end(&two);
+}
+
+/* Two frees of one stream with an event between them: what the event tells is true of the first alone, whether the
+ * blocks were merged since or not. */
+JTEST(Bfc, AnEventTellsOfTheFreesBeforeItAlone) {
+    for (int neighbours = 0; neighbours < 2; ++neighbours) {
+        JSCOPED_TRACE("neighbours %d", neighbours);
+        two_streams_t two;
+        jtest_gate_t later = JTEST_GATE_INIT;
+        streams_start(&two, 0);
+        void *a = take_on(two.allocator, 4 * G, two.first);
+        void *kept = neighbours ? NULL : take_on(two.allocator, 4 * G, two.first);
+        void *b = take_on(two.allocator, neighbours ? 12 * G : 8 * G, two.first);
+        JEXPECT_OK(jallocator_deallocate(two.allocator, a, 4 * G, two.first));
+        void *other = take_on(two.allocator, 32 * G, two.second); /* grows; the event is recorded */
+        JEXPECT_OK(jtest_gate_block(&later, jdevice_host(), two.first));
+        JEXPECT_OK(jallocator_deallocate(two.allocator, b, neighbours ? 12 * G : 8 * G, two.first));
+        JEXPECT_OK(jallocator_check(two.allocator));
+        jtest_gate_open(&two.gate);
+        jtest_gate_await(&later);
+        void *small = take_on(two.allocator, 4 * G, two.second), *large = take_on(two.allocator, 8 * G, two.second);
+        if (neighbours)
+            JEXPECT_NE(small, a); /* it is one block with b */
+        else
+            JEXPECT_EQ(small, a);
+        JEXPECT_NE(large, b);
+        JEXPECT_OK(jallocator_check(two.allocator));
+        jtest_gate_open(&later);
+        give(two.allocator, small, 4 * G);
+        give(two.allocator, large, 8 * G);
+        give(two.allocator, other, 32 * G);
+        give(two.allocator, kept, 4 * G);
+        streams_end(&two);
+    }
+}
+
+/* What is left of a block that a stream waited for comes after the same event for everybody. */
+JTEST(Bfc, TheRestOfABlockThatWasWaitedForIsWaitedForToo) {
+    two_streams_t two;
+    jstream_t *third;
+    atomic_bool flag = false;
+    atomic_int wrong = 0;
+    const ordered_t ordered = {&flag, &wrong};
+    streams_start(&two, 16 * G);
+    JASSERT_OK(jstream_create(jdevice_host(), &third));
+    void *all = take_on(two.allocator, 16 * G, two.first);
+    JEXPECT_OK(jstream_launch(jdevice_host(), two.first, set_flag, &ordered, sizeof ordered));
+    JEXPECT_OK(jallocator_deallocate(two.allocator, all, 16 * G, two.first));
+    void *part = take_on(two.allocator, 4 * G, two.second), *rest = take_on(two.allocator, 12 * G, third);
+    JEXPECT_EQ(part, all);
+    JEXPECT_OK(jstream_launch(jdevice_host(), third, expect_flag, &ordered, sizeof ordered));
+    jtest_gate_open(&two.gate);
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), third));
+    JEXPECT_EQ(atomic_load(&wrong), 0);
+    JEXPECT_OK(jallocator_deallocate(two.allocator, part, 4 * G, two.second));
+    JEXPECT_OK(jallocator_deallocate(two.allocator, rest, 12 * G, third));
+    JEXPECT_OK(jstream_destroy(third));
     streams_end(&two);
 }
 
@@ -919,10 +987,11 @@ JTEST(Bfc, StreamsMixedAtRandomKeepTheirRecordsWhole) {
     JEXPECT_OK(jallocator_destroy(below));
 }
 
-/* ---- Failures of what it stands on ---------------------------------------------------------------------------------- */
+/* ---- Failures of what it stands on ----------------------------------------------------------------------------------
+ * */
 
-/* A small history with everything in it. A request that fails because of what was made to fail changes nothing, and the next
- * one is served; giving back never fails. */
+/* A small history with everything in it. A request that fails because of what was made to fail changes nothing, and the
+ * next one is served; giving back never fails. */
 static void run_history(jallocator_t *allocator, jstream_t *stream, bool (*failed)(void)) {
     void *pointers[80];
     for (size_t k = 0; k < 80; ++k) {
@@ -981,7 +1050,8 @@ JTEST(Bfc, EachFailedAllocationBelowLosesNothing) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
-/* ---- A small universe, and a large one ------------------------------------------------------------------------------ */
+/* ---- A small universe, and a large one ------------------------------------------------------------------------------
+ * */
 
 /* Which granule belongs to which block: the model that everything is compared with. */
 typedef struct model {
@@ -1022,8 +1092,8 @@ static bool model_agrees(const model_t *model, jallocator_t *allocator) {
     return view.count == 0 || place == model->granules;
 }
 
-/* Runs one sequence: 0..2 take 1..3 granules, 3.. give the (code - 3)-th live block back. False where there is none to give
- * back: the sequence is no sequence. */
+/* Runs one sequence: 0..2 take 1..3 granules, 3.. give the (code - 3)-th live block back. False where there is none to
+ * give back: the sequence is no sequence. */
 static bool run_sequence(const unsigned char *codes, size_t length, size_t granules, bool look_always, bool quick) {
     script_t script = {0};
     jbfc_options_t options = JBFC_OPTIONS_INIT;
@@ -1088,7 +1158,8 @@ static bool run_sequence(const unsigned char *codes, size_t length, size_t granu
     return valid;
 }
 
-/* All sequences of a length: the codes are the digits of a number, and digits behind one that made no sense are skipped. */
+/* All sequences of a length: the codes are the digits of a number, and digits behind one that made no sense are
+ * skipped. */
 JTEST(Bfc, EverySequenceOfASmallUniverseIsRight) {
     const size_t length = jtest_iterations(1) > 1 ? 7 : 6;
     for (size_t granules = 4; granules <= 6; ++granules)

@@ -9,21 +9,22 @@
  *     region   | live | free        | live | live | free          |
  *     records  border <-> a <-> b <-> c <-> d <-> e <-> border          b, e: also in bins (bfc_bins.h)
  *
- * A request takes a chunk from the bins; what is left over stays in the bins as a chunk of its own where the chunk is at
- * least twice the request, or 128 MiB would be left over. The front is handed out, so the free chunk keeps its record and
- * most often its bin, and nothing is relinked. A freed chunk is merged with both neighbours; again the free neighbour
- * keeps its record. So allocating and freeing touch the records of a chunk and its neighbours, and no loop depends on
- * how many there are. Where no bin serves, what is slower is tried, before the policy grows or fails (bfc_search).
+ * A request takes a chunk from the bins; what is left over stays in the bins as a chunk of its own where the chunk is
+ * at least twice the request, or 128 MiB would be left over. The front is handed out, so the free chunk keeps its
+ * record and most often its bin, and nothing is relinked. A freed chunk is merged with both neighbours; again the free
+ * neighbour keeps its record. So allocating and freeing touch the records of a chunk and its neighbours, and no loop
+ * depends on how many there are. Where no bin serves, slower ways are tried before the policy grows
+ * or fails (bfc_search).
  *
  * In front of the bins stand quick lists. A freed chunk whose request's size was freed before goes to the list of that
  * size as it is, and the next request of that size takes it: a program that allocates and frees the same sizes
- * again and again never splits or merges. They hold at most a quarter of the memory and a thousand chunks, and are emptied
- * into the bins before a chunk is cut that is much larger than the request, and before anything is looked at as a whole:
- * growth, statistics, visits, trim, check.
+ * again and again never splits or merges. They hold at most a quarter of the memory and a thousand chunks, and are
+ * emptied into the bins before a chunk is cut that is much larger than the request, and before anything is looked at as
+ * a whole: growth, statistics, visits, trim, check.
  *
- * Streams (frontier.h): free chunks are in the bins of the stream that they were last used on, and merged with neighbours
- * of the same stream, behind the later fence of the two. Index 0 is what all may use. A stream takes from its own bins,
- * then from index 0, where chunks of other streams are moved as soon as their fences have been passed. */
+ * Streams (frontier.h): free chunks are in the bins of the stream that they were last used on, and merged with
+ * neighbours of the same stream, behind the later fence of the two. Index 0 is what all may use. A stream takes from
+ * its own bins, then from index 0, where chunks of other streams are moved as soon as their fences have been passed. */
 
 #include "memory/allocators/bfc.h"
 
@@ -44,7 +45,8 @@ struct bfc_block {
     bfc_block_t *next;
 };
 
-/* ---- Records and places --------------------------------------------------------------------------------------------- */
+/* ---- Records and places ---------------------------------------------------------------------------------------------
+ * */
 
 static bfc_chunk_t *bfc_record_take(bfc_t *bfc) {
     bfc_chunk_t *record = bfc->spare;
@@ -128,7 +130,8 @@ static __attribute__((noinline)) bool bfc_make_room(bfc_t *bfc) {
            (bfc->place_count <= bfc->place_mask / 4 || bfc_places_resize(bfc, 65 - bfc->place_shift));
 }
 
-/* ---- Free chunks ---------------------------------------------------------------------------------------------------- */
+/* ---- Free chunks ----------------------------------------------------------------------------------------------------
+ * */
 
 /* Takes a free chunk out of its bin. Its record still says where it was. */
 static void bfc_unbin(bfc_t *bfc, bfc_chunk_t *chunk) {
@@ -175,8 +178,9 @@ static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chu
     }
 }
 
-/* A chunk of the bins that has so many bytes, and its bin; NULL where none is found at once. Of the request's own bin, where
- * chunks may be too small, the first is looked at: a size that was freed and merged with nothing is found again. */
+/* A chunk of the bins that has so many bytes, and its bin; NULL where none is found at once. Of the request's own bin,
+ * where chunks may be too small, the first is looked at: a size that was freed and merged with nothing is found again.
+ * */
 static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_bytes, unsigned *bin) {
     unsigned own = bfc_bin_of(size_bytes), from = bfc_bin_from(size_bytes);
     if (from != own) {
@@ -195,7 +199,8 @@ static bool bfc_fits(uintptr_t address, size_t size_bytes, size_t need, size_t a
     return size_bytes >= front && size_bytes - front >= need;
 }
 
-/* The same where alignment asks for more than a granule, or where a chunk of the request's own bin may be large enough. */
+/* The same where alignment asks for more than a granule, or where a chunk of the request's own bin may be large enough.
+ * */
 static bfc_chunk_t *bfc_find_exactly(const bfc_stream_t *stream, size_t need, size_t alignment) {
     for (unsigned bin = bfc_bin_of(need); (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT; ++bin)
         for (bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin); chunk != NULL;
@@ -246,7 +251,8 @@ static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk
     return chunk;
 }
 
-/* ---- Quick lists ---------------------------------------------------------------------------------------------------- */
+/* ---- Quick lists ----------------------------------------------------------------------------------------------------
+ * */
 
 static inline unsigned bfc_quick_number(size_t size_bytes) {
     return (unsigned)(((uint64_t)size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - BFC_QUICK_BITS));
@@ -273,7 +279,8 @@ void ji_bfc_flush(bfc_t *bfc) {
         }
 }
 
-/* ---- Streams -------------------------------------------------------------------------------------------------------- */
+/* ---- Streams --------------------------------------------------------------------------------------------------------
+ * */
 
 /* The bins of a stream, made when it is first seen; NULL without bookkeeping memory. */
 static bfc_stream_t *bfc_stream_at(bfc_t *bfc, uint32_t index) {
@@ -360,9 +367,9 @@ static void bfc_look_and_absorb(bfc_t *bfc) {
     bfc_absorb(bfc);
 }
 
-/* Makes one free chunk of neighbours that are free behind different streams, for use on `stream`: with `wait` behind any,
- * and the stream waits for the others by events; else behind none but its own. Takes the smallest run that suffices. NULL
- * with success where there is none. */
+/* Makes one free chunk of neighbours that are free behind different streams, for use on `stream`: with `wait` behind
+ * any, and the stream waits for the others by events; else behind none but its own. Takes the smallest run that
+ * suffices. NULL with success where there is none. */
 static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment, bool wait,
                             bfc_chunk_t **gathered) {
     bfc_chunk_t *best = NULL;
@@ -417,7 +424,8 @@ static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, si
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+/* ---- Regions --------------------------------------------------------------------------------------------------------
+ * */
 
 static void bfc_set_reserved(bfc_t *bfc, size_t reserved_bytes) {
     bfc->reserved_bytes = reserved_bytes;
@@ -472,8 +480,8 @@ static bool bfc_is_refusal(jstatus_t status) {
     return status == JSTATUS_MEMORY_ERROR || status == JSTATUS_INVALID_SIZE;
 }
 
-/* Takes a region that has room for the request: twice the last one, or as much as is available, or a tenth less than what
- * was refused, and less again; at last the request alone. */
+/* Takes a region that has room for the request: twice the last one, or as much as is available, or a tenth less than
+ * what was refused, and less again; at last the request alone. */
 static jstatus_t bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment) {
     size_t available = bfc_available(bfc), wanted = bfc->region_bytes;
     if (bfc->all_at_once && bfc->regions != NULL)
@@ -504,8 +512,8 @@ static jstatus_t bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size
     return JSTATUS_SUCCESS;
 }
 
-/* Gives free regions back so that growth may succeed: where the limit refused it as many as it takes, and none if all would
- * not do; where below refused it all. Whether any was. */
+/* Gives free regions back so that growth may succeed: where the limit refused it as many as it takes, and none if all
+ * would not do; where below refused it all. Whether any was. */
 static bool bfc_evict(bfc_t *bfc, size_t need) {
     bool limited = need > bfc_available(bfc);
     size_t evictable = 0;
@@ -523,7 +531,8 @@ static bool bfc_evict(bfc_t *bfc, size_t need) {
     return bfc->reserved_bytes < reserved;
 }
 
-/* ---- Allocation ----------------------------------------------------------------------------------------------------- */
+/* ---- Allocation -----------------------------------------------------------------------------------------------------
+ * */
 
 static jstatus_t bfc_exhausted(bfc_t *bfc, size_t need, size_t alignment, jstatus_t status) {
     size_t largest = ji_bfc_largest_free(bfc), free_bytes = bfc->free_bytes;
@@ -713,7 +722,8 @@ static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes,
     return JSTATUS_SUCCESS;
 }
 
-/* ---- The other slots ------------------------------------------------------------------------------------------------ */
+/* ---- The other slots ------------------------------------------------------------------------------------------------
+ * */
 
 static size_t bfc_usable_size(void *context, const void *pointer, size_t size_bytes) {
     const bfc_place_t *place = bfc_place_find(context, pointer);
@@ -795,10 +805,11 @@ static void bfc_destroy(void *context) {
     bfc_fini(bfc);
 }
 
-/* ---- Making one ----------------------------------------------------------------------------------------------------- */
+/* ---- Making one -----------------------------------------------------------------------------------------------------
+ * */
 
-/* Whether memory from below may be used on its stream alone at first: where a policy is below, or a caller's functions, which
- * may be one. */
+/* Whether memory from below may be used on its stream alone at first: where a policy is below, or a caller's functions,
+ * which may be one. */
 static bool bfc_is_ordered(const jallocator_t *below) {
     for (; below != NULL; below = below->below)
         if (below->kind == NULL || below->kind->public.role == JALLOCATOR_POLICY)

@@ -28,7 +28,8 @@ typedef struct bfc_stream {
     bfc_quick_t quick[BFC_QUICK_PLACES];
 } bfc_stream_t;
 
-/* From addresses to the chunks that begin there and are not in bins: open addressing as in ledger.c, at most a quarter full. */
+/* From addresses to the chunks that begin there and are not in bins: open addressing as in ledger.c, at most a quarter
+ * full. */
 typedef struct bfc_place {
     uintptr_t address; /* 0: empty */
     bfc_chunk_t *chunk;

@@ -5,15 +5,16 @@
 
 /* Bins of free chunks, found in constant time (two-level segregated fit: Masmano, Ripoll, Crespo, Real, "TLSF", 2004).
  *
- * Sizes are counted in granules of 256 bytes. Up to 31 granules each size has a bin of its own; above, each power of two is
- * divided into 16 bins of equal width. Both levels together are one number, so "the next larger bin" is the next number:
+ * Sizes are counted in granules of 256 bytes. Up to 31 granules each size has a bin of its own; above, each power of
+ * two is divided into 16 bins of equal width. Both levels together are one number, so the next larger
+ * bin is the next number:
  *
  *     granules   1  2 ... 15 | 16 17 ... 31 | 32-33 34-35 ... 62-63 | 64-67 68-71 ... | ...
  *     bin        1  2 ... 15 | 16 17 ... 31 |   32    33  ...   47  |   48    49  ... | ...   831
  *
- * A chunk stands in the bin that contains its size. A search begins at the first bin whose every chunk is large enough and
- * takes any chunk of the first bin from there that has one: from those two bins no more than 1/8 above the request. Which
- * bins have chunks stands in 13 words of bits, which words are not zero in a 14th. */
+ * A chunk stands in the bin that contains its size. A search begins at the first bin whose every chunk is large enough
+ * and takes any chunk of the first bin from there that has one: from those two bins no more than 1/8 above the request.
+ * Which bins have chunks stands in 13 words of bits, which words are not zero in a 14th. */
 
 #include "core/core.h"
 #include "jalloc/tag.h"
@@ -27,8 +28,8 @@ typedef struct bfc_ring {
     struct bfc_ring *next, *previous;
 } bfc_ring_t;
 
-/* A run of granules. A free one is in a bin, a border is no memory: it closes the ring of a region's chunks, so that every
- * chunk has two neighbours. One cache line. */
+/* A run of granules. A free one is in a bin, a border is no memory: it closes the ring of a region's chunks, so that
+ * every chunk has two neighbours. One cache line. */
 typedef struct bfc_chunk {
     uintptr_t address;
     size_t size_bytes;              /* a multiple of the granule; of a border: the region's */
@@ -118,8 +119,8 @@ static inline void bfc_bins_move(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned 
     }
 }
 
-/* The first bin from `bin` on that has a chunk; BFC_BIN_COUNT or more where none has. Which word it stands in is as good as
- * random, so both are read and one is chosen, without a branch. */
+/* The first bin from `bin` on that has a chunk; BFC_BIN_COUNT or more where none has. Which word it stands in is as
+ * good as random, so both are read and one is chosen, without a branch. */
 static inline unsigned bfc_bins_next(const bfc_bins_t *bins, unsigned bin) {
     unsigned word = bin / 64;
     unsigned other = (unsigned)__builtin_ctzll((bins->words & ~(uint64_t)1 << word) | (uint64_t)1 << BFC_BIN_WORDS);

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What the best-fit policy can say about its memory, and whether its records still fit together. None of this is fast: it
- * walks regions and chunks. */
+/* What the best-fit policy can say about its memory, and whether its records still fit together. None of this is fast:
+ * it walks regions and chunks. */
 
 #include "memory/allocators/bfc.h"
 
@@ -62,7 +62,8 @@ void ji_bfc_visit(void *context, jallocation_visitor_t visitor, void *visitor_co
         }
 }
 
-/* ---- Check ---------------------------------------------------------------------------------------------------------- */
+/* ---- Check ----------------------------------------------------------------------------------------------------------
+ * */
 
 /* What a walk has seen, to be compared with what the books say. */
 typedef struct bfc_census {
