@@ -26,7 +26,7 @@
 #include "memory/frontier.h"
 #include "memory/memory.h"
 
-#define LRU_RECENT_BITS 7   /* layouts that are found without the ledger */
+#define LRU_RECENT_BITS 9   /* layouts that are found without the ledger */
 #define LRU_BIN_STEP_BITS 4 /* bins to a power of two */
 #define LRU_BINS (64 << LRU_BIN_STEP_BITS)
 #define LRU_GONE 64 /* blocks given back below that a message can still name */
