@@ -310,6 +310,7 @@ JTEST(AllocPool, GivesWhatItKeepsBackBeforeARequestFails) {
     JEXPECT_OK(jallocator_allocate(pool, 256, 0, NULL, &pointer));
     JEXPECT_EQ(jtest_live_bytes(), 256);
     JEXPECT_EQ(stats_of(pool).free_bytes, 0);
+    JEXPECT_EQ(stats_of(pool).largest_free_bytes, 0);
     jtest_fail_allocation_after(1); /* nothing is kept: it fails */
     void *none = &none;
     JEXPECT_STATUS(jallocator_allocate(pool, 512, 0, NULL, &none), JSTATUS_MEMORY_ERROR);

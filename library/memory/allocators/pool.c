@@ -64,7 +64,7 @@ typedef struct pool {
 
     /* All buffers: size_bytes is what was asked for, 0 for a kept one; number is the buffer's index. */
     ji_ledger_t books;
-    ji_ledger_t classes; /* those of which a buffer is kept: number is the index of the latest */
+    ji_ledger_t classes; /* those of which a buffer is or was kept: number is the index of the latest; 0: none */
     pool_buffer_t *buffers;
     uint32_t buffer_capacity, buffer_count; /* records, and how many were ever used, [0] included */
     uint32_t unused;                        /* first record that was used and is not now; 0: none */
@@ -187,7 +187,7 @@ static void pool_unkeep(pool_t *pool, uint32_t index) {
     } else {
         ji_ledger_entry_t *class = ji_ledger_find(&pool->classes, (const void *)buffer->class);
         class->number = buffer->next;
-        if (class->number == 0)
+        if (class->number == 0 && pool->rounding == JPOOL_ROUND_NONE) /* of powers of two there are few */
             ji_ledger_remove(&pool->classes, class);
     }
     --pool->kept_count;
@@ -400,7 +400,7 @@ static void pool_get_stats(void *context, jallocator_stats_t *stats) {
     stats->free_bytes = pool->kept_bytes;
     stats->largest_free_bytes = 0;
     for (const ji_ledger_entry_t *class = NULL; (class = ji_ledger_next(&pool->classes, class)) != NULL;)
-        if (stats->largest_free_bytes < pool_class_bytes(class->address))
+        if (class->number != 0 && stats->largest_free_bytes < pool_class_bytes(class->address))
             stats->largest_free_bytes = pool_class_bytes(class->address);
 }
 
