@@ -30,7 +30,7 @@
 
 #define TRACE_BUFFER_BYTES 65536
 #define TRACE_LINE_BYTES 512 /* the longest has 374: numbers of at most 20 digits, names all of them quotes */
-#define TRACE_MAX_BEGUN 32   /* files that are remembered; more are begun anew each time */
+#define TRACE_MAX_BEGUN 32   /* files that are remembered, the latest; an older one is begun anew */
 
 static const char trace_header[] = "Thread,Time,Action,Pointer,Size,Stream,Alignment,Allocator,Tag\n";
 
@@ -130,9 +130,11 @@ static int trace_open_file(const char *name, bool anew) {
 static bool trace_begin(ji_trace_t *trace) {
     uint64_t hash = trace_hash(trace->name);
     trace_begun_t *begun = trace_begun, fresh = {hash, trace_now_ns(), ji_fork_generation};
-    while (begun < trace_begun + trace_begun_count && begun->name_hash != hash)
+    const trace_begun_t *end =
+        trace_begun + (trace_begun_count < TRACE_MAX_BEGUN ? trace_begun_count : TRACE_MAX_BEGUN);
+    while (begun < end && begun->name_hash != hash)
         ++begun;
-    bool known = begun < trace_begun + trace_begun_count;
+    bool known = begun < end;
     bool anew = !known || begun->generation != ji_fork_generation;
     trace->file = trace_open_file(trace->name, anew);
     trace->generation = ji_fork_generation;
@@ -141,8 +143,8 @@ static bool trace_begin(ji_trace_t *trace) {
         return false;
     if (known && anew)
         *begun = fresh;
-    else if (!known && trace_begun_count < TRACE_MAX_BEGUN)
-        trace_begun[trace_begun_count++] = fresh;
+    else if (!known)
+        trace_begun[trace_begun_count++ % TRACE_MAX_BEGUN] = fresh;
     return true;
 }
 
