@@ -5,33 +5,21 @@
  * sizes with the C library's malloc, mimalloc and jemalloc.
  *
  * Nothing touches the memory: page faults, which a malloc that goes to the system brings with it and a workspace does
- * not, are left out, to the peers' advantage. The handle is in manual mode, as in a program that cares. The two peers
- * that are not the C library are loaded at run time under their own names, so the program's own malloc stays what it
- * was; one that is not installed is named as absent. Their thread-local data needs more room than the loader keeps in
- * reserve unless it is told before the program starts: that is why the program starts itself again once.
+ * not, are left out, to the peers' advantage. The handle is in manual mode, as in a program that cares. A peer that is
+ * not installed is named as absent.
  *
  * Aims: at most 4 ns, and at least 10 times cheaper than any peer from 64 KiB up. */
-
-#include <dlfcn.h>
-#include <stdbool.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "jalloc/borrow.h"
 #include "jalloc/handle.h"
+#include "mallocs.h"
 
 enum { CALLS = 32, MAX_BUFFERS = 4 }; /* CALLS per measured call, so that the measuring loop does not count */
 
-typedef struct peer {
-    const char *name, *library, *allocate_name, *free_name;
-    void *(*allocate)(size_t); /* NULL: absent */
-    void (*deallocate)(void *);
-} peer_t;
-
 typedef struct job {
     jhandle_t *handle;
-    const peer_t *peer;
+    const bench_malloc_t *peer;
     size_t bytes;
 } job_t;
 
@@ -78,27 +66,6 @@ static const struct {
     bench_function_t ours, theirs;
 } forms[] = {{1, borrow_1, allocate_1}, {2, borrow_2, allocate_2}, {4, borrow_4, allocate_4}};
 
-/* Loads a peer. ISO C has no conversion from an object pointer to a function pointer; POSIX has. */
-static bool peer_load(peer_t *peer) {
-    void *library = dlopen(peer->library, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return false;
-    void *allocate = dlsym(library, peer->allocate_name), *deallocate = dlsym(library, peer->free_name);
-    if (!allocate || !deallocate)
-        return false;
-    memcpy(&peer->allocate, &allocate, sizeof allocate);
-    memcpy(&peer->deallocate, &deallocate, sizeof deallocate);
-    return true;
-}
-
-/* Starts the program again with room for the peers' thread-local data, unless that was done. */
-static void restart_with_room(char **argv) {
-    if (getenv("GLIBC_TUNABLES") != NULL)
-        return;
-    setenv("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=16384", 1);
-    execv("/proc/self/exe", argv); /* where this fails the peers may be absent, no more */
-}
-
 static const char *size_text(size_t bytes, char text[32]) {
     if (bytes >= 1 << 20)
         snprintf(text, 32, "%zu MiB", bytes >> 20);
@@ -115,14 +82,12 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: bench_borrow [SECONDS]: of each comparison, 0.1 unless given\n");
         return 2;
     }
-    restart_with_room(argv);
+    bench_restart_with_room(argv);
 
-    peer_t peers[] = {{"malloc", NULL, NULL, NULL, malloc, free},
-                      {"mimalloc", "libmimalloc.so.2", "mi_malloc", "mi_free", NULL, NULL},
-                      {"jemalloc", "libjemalloc.so.2", "malloc", "free", NULL, NULL}};
+    bench_malloc_t peers[] = {BENCH_MALLOC, BENCH_MIMALLOC, BENCH_JEMALLOC};
     enum { PEERS = sizeof peers / sizeof *peers };
     for (int p = 1; p < PEERS; p++)
-        if (!peer_load(&peers[p]))
+        if (!bench_malloc_load(&peers[p]))
             printf("%s is absent: %s\n", peers[p].name, dlerror());
 
     const size_t sizes[] = {64, 4096, 65536, 1 << 20, 64 << 20};
