@@ -288,6 +288,33 @@ JTEST(Bfc, QuickListsAreEmptiedBeforeAnybodyLooksOrTheyAreNeeded) {
     end(allocator);
 }
 
+/* Two sizes that share a place: the list of one is emptied before the place is the other's. */
+JTEST(Bfc, QuickListsOfDifferentSizesAreNeverMixed) {
+    script_t script = {0};
+    jbfc_options_t options = JBFC_OPTIONS_INIT;
+    options.region_bytes = 64 * MIB;
+    jallocator_t *allocator;
+    make(&script, &options, &allocator);
+    size_t small = 100 * G, large = small + G;
+    while (bfc_quick_number(large) != bfc_quick_number(small))
+        large += G;
+    void *a = take(allocator, small), *after_a = take(allocator, G);
+    void *b = take(allocator, large), *after_b = take(allocator, G);
+    give(allocator, a, small);
+    JEXPECT_EQ(take(allocator, small), a);
+    give(allocator, a, small);
+    JEXPECT_EQ(((bfc_t *)allocator->context)->quick_count, 1);
+    give(allocator, b, large);
+    JEXPECT_EQ(((bfc_t *)allocator->context)->quick_count, 0);
+    JEXPECT_EQ(take(allocator, large), b);
+    JEXPECT_EQ(take(allocator, small), a);
+    give(allocator, a, small);
+    give(allocator, after_a, G);
+    give(allocator, b, large);
+    give(allocator, after_b, G);
+    end(allocator);
+}
+
 /* ---- Growth ---------------------------------------------------------------------------------------------------------
  * */
 
@@ -841,37 +868,69 @@ JTEST(Bfc, AStreamUsesItsOwnAndFreshMemoryAsOne) {
 }
 
 /* Two frees of one stream with an event between them: what the event tells is true of the first alone, whether the
- * blocks were merged since or not. */
+ * blocks were merged since, from the left or from the right, or not. */
 JTEST(Bfc, AnEventTellsOfTheFreesBeforeItAlone) {
-    for (int neighbours = 0; neighbours < 2; ++neighbours) {
-        JSCOPED_TRACE("neighbours %d", neighbours);
+    for (int order = 0; order < 3; ++order) {
+        JSCOPED_TRACE("order %d", order);
         two_streams_t two;
         jtest_gate_t later = JTEST_GATE_INIT;
         streams_start(&two, 0);
-        void *a = take_on(two.allocator, 4 * G, two.first);
-        void *kept = neighbours ? NULL : take_on(two.allocator, 4 * G, two.first);
-        void *b = take_on(two.allocator, neighbours ? 12 * G : 8 * G, two.first);
-        JEXPECT_OK(jallocator_deallocate(two.allocator, a, 4 * G, two.first));
+        char *left = take_on(two.allocator, 4 * G, two.first);
+        void *middle = take_on(two.allocator, 4 * G, two.first);
+        char *right = take_on(two.allocator, 8 * G, two.first);
+        if (order > 0) { /* the middle one is merged with whom is freed first */
+            JEXPECT_OK(jallocator_deallocate(two.allocator, middle, 4 * G, two.first));
+            middle = NULL;
+        }
+        if (order == 2)
+            JEXPECT_OK(jallocator_deallocate(two.allocator, right, 8 * G, two.first));
+        else
+            JEXPECT_OK(jallocator_deallocate(two.allocator, left, 4 * G, two.first));
         void *other = take_on(two.allocator, 32 * G, two.second); /* grows; the event is recorded */
         JEXPECT_OK(jtest_gate_block(&later, jdevice_host(), two.first));
-        JEXPECT_OK(jallocator_deallocate(two.allocator, b, neighbours ? 12 * G : 8 * G, two.first));
+        if (order == 2)
+            JEXPECT_OK(jallocator_deallocate(two.allocator, left, 4 * G, two.first));
+        else
+            JEXPECT_OK(jallocator_deallocate(two.allocator, right, 8 * G, two.first));
         JEXPECT_OK(jallocator_check(two.allocator));
         jtest_gate_open(&two.gate);
         jtest_gate_await(&later);
-        void *small = take_on(two.allocator, 4 * G, two.second), *large = take_on(two.allocator, 8 * G, two.second);
-        if (neighbours)
-            JEXPECT_NE(small, a); /* it is one block with b */
-        else
-            JEXPECT_EQ(small, a);
-        JEXPECT_NE(large, b);
+        char *small = take_on(two.allocator, 4 * G, two.second), *large = take_on(two.allocator, 8 * G, two.second);
+        JEXPECT_EQ(small == left, order == 0);
+        JEXPECT_EQ(small >= left && small < left + 16 * G, order == 0);
+        JEXPECT_FALSE(large >= left && large < left + 16 * G);
         JEXPECT_OK(jallocator_check(two.allocator));
         jtest_gate_open(&later);
         give(two.allocator, small, 4 * G);
         give(two.allocator, large, 8 * G);
         give(two.allocator, other, 32 * G);
-        give(two.allocator, kept, 4 * G);
+        give(two.allocator, middle, 4 * G);
         streams_end(&two);
     }
+}
+
+/* Below may be a policy that orders memory with the stream it was asked for: nobody else may have the rest of a region
+ * at once. Of a provider, which knows no streams, everybody may. */
+JTEST(Bfc, FreshMemoryIsForAllWhereBelowIsAProvider) {
+    two_streams_t two;
+    streams_start(&two, 0);
+    for (int ordered = 0; ordered < 2; ++ordered) {
+        jbfc_options_t options = JBFC_OPTIONS_INIT;
+        options.region_bytes = 4 * G;
+        jallocator_t *upper = NULL, *top = two.allocator;
+        if (ordered) {
+            JASSERT_OK(jallocator_create_bfc(two.allocator, &options, &upper));
+            top = upper;
+        }
+        void *a = take_on(top, 2 * G, two.first), *b = take_on(top, 2 * G, two.second);
+        JEXPECT_EQ(b == (char *)a + 2 * G, !ordered);
+        JEXPECT_OK(jallocator_deallocate(top, a, 2 * G, two.first));
+        JEXPECT_OK(jallocator_deallocate(top, b, 2 * G, two.second));
+        if (ordered)
+            jtest_gate_open(&two.gate); /* destroying it waits */
+        JEXPECT_OK(jallocator_destroy(upper));
+    }
+    streams_end(&two);
 }
 
 /* What is left of a block that a stream waited for comes after the same event for everybody. */
@@ -886,8 +945,11 @@ JTEST(Bfc, TheRestOfABlockThatWasWaitedForIsWaitedForToo) {
     void *all = take_on(two.allocator, 16 * G, two.first);
     JEXPECT_OK(jstream_launch(jdevice_host(), two.first, set_flag, &ordered, sizeof ordered));
     JEXPECT_OK(jallocator_deallocate(two.allocator, all, 16 * G, two.first));
-    void *part = take_on(two.allocator, 4 * G, two.second), *rest = take_on(two.allocator, 12 * G, third);
+    void *part = take_on(two.allocator, 4 * G, two.second);
+    const uint64_t fence_of_rest = bfc_place_find(two.allocator->context, part)->chunk->right->serial;
+    void *rest = take_on(two.allocator, 12 * G, third);
     JEXPECT_EQ(part, all);
+    JEXPECT_NE(fence_of_rest, 0);
     JEXPECT_OK(jstream_launch(jdevice_host(), third, expect_flag, &ordered, sizeof ordered));
     jtest_gate_open(&two.gate);
     JEXPECT_OK(jstream_synchronize(jdevice_host(), third));

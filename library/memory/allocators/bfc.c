@@ -254,10 +254,6 @@ static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk
 /* ---- Quick lists ----------------------------------------------------------------------------------------------------
  * */
 
-static inline unsigned bfc_quick_number(size_t size_bytes) {
-    return (unsigned)(((uint64_t)size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - BFC_QUICK_BITS));
-}
-
 static __attribute__((noinline)) void bfc_quick_empty(bfc_t *bfc, bfc_stream_t *stream, bfc_quick_t *quick) {
     for (bfc_chunk_t *chunk = quick->first, *next; chunk != NULL; chunk = next) {
         next = chunk->next;

@@ -19,6 +19,11 @@ typedef struct bfc_quick {
 #define BFC_QUICK_BITS 8
 #define BFC_QUICK_PLACES (1u << BFC_QUICK_BITS)
 
+/* The place of a size, in whole granules. */
+static inline unsigned bfc_quick_number(size_t size_bytes) {
+    return (unsigned)(((uint64_t)size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - BFC_QUICK_BITS));
+}
+
 /* What is free behind the work of one stream. */
 typedef struct bfc_stream {
     uint32_t index;    /* in the frontier, and of itself in bfc_t.streams; 0: usable by all */
