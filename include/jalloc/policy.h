@@ -118,8 +118,11 @@ typedef struct jbfc_options_t {
 
 /** Best fit with coalescing, after TensorFlow's BFCAllocator (granule 256 bytes; a block is split when it is at least
  * twice the request or 128 MiB would be left over; both free neighbours are merged on free; regions grow by doubling and
- * back off by 10% when below refuses), with constant-time search (after Masmano et al., TLSF, 2004): a good fit, within
- * 1/16 of the best. Alignments above 256 are honoured. Reserves no more than limit_bytes. */
+ * back off by 10% when below refuses, down to the request), with constant-time search (after Masmano et al., TLSF, 2004):
+ * a good fit, no more than 1/8 above the request where a block so near is free. Blocks of sizes that come and go are
+ * kept unmerged for a while, never when statistics, visits, trim or growth look. Alignments above 256 are honoured.
+ * Reserves no more than limit_bytes. Before a request fails, its stream waits (by events; the host's inline stream by
+ * itself) for memory freed on other streams. */
 JALLOC_API jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_options_t *options,
                                            jallocator_t **allocator);
 
