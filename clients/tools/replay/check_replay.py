@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
-"""Runs jalloc-replay over the shipped traces and compares what it counts with what is counted here; gives it traces that
-are no traces, and looks for the line in what it says; reads the picture again.
+"""Runs jalloc-replay over the shipped traces and compares what it counts with what is counted here; replays what was
+recorded of a replay; gives it traces that are no traces, and looks for the line in what it says; reads the picture.
 
     check_replay.py PROGRAM FOLDER_OF_TRACES"""
 
@@ -39,8 +39,8 @@ class Replay:
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
 
-    def run(self, *arguments, text=None):
-        env = dict(os.environ)
+    def run(self, *arguments, text=None, **variables):
+        env = dict(os.environ, **variables)
         for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"):  # a sanitizer's malloc ends the program where malloc returns NULL
             env[name] = env.get(name, "") + ":allocator_may_return_null=1"
         return subprocess.run([self.program, *map(str, arguments)], env=env, input=text, text=True,
@@ -48,7 +48,8 @@ class Replay:
 
     def results(self, *arguments, text=None):
         found = self.run(*arguments, "--json", text=text)
-        require(found.returncode == 0 and "jalloc-replay:" not in found.stderr, f"{arguments}: {found.returncode}, {found.stderr}")
+        require(found.returncode == 0 and "jalloc-replay:" not in found.stderr,
+                f"{arguments}: {found.returncode}, {found.stderr}")
         return json.loads(found.stdout)
 
     def write(self, *rows, header=HEADER, end="\n"):
@@ -97,6 +98,7 @@ def check_shipped(replay, path):
     expected, owners = count(path)
     touch = ["--touch"] if expected["peak_live_bytes"] < 20e6 else []  # else it would take seconds
     ways = [["--repeat", "2"], ["--threads", "--repeat", "5"], ["--streams", "--repeat", "1", *touch],
+            ["--allocator", "general", "--threads", "--streams", "--compare", "mmap+bfc+guard", "--repeat", "3"],
             ["--allocator", "mmap", "--threads", "--streams", "--compare", "malloc", "--repeat", "2"]]
     for way in ways:
         found = replay.results(path, "--allocator", "malloc", "--owner", "size", *way)
@@ -107,6 +109,8 @@ def check_shipped(replay, path):
             equal((result["failures"], result["errors"]), (0, 0), f"{path} {way}: failures and errors")
             equal(result["peak_in_use_bytes"], expected["peak_live_bytes"], f"{path} {way}: peak in use")
             require(result["peak_reserved_bytes"] >= result["peak_in_use_bytes"], f"{path} {way}: peak reserved")
+            threads = result["threads_peak_in_use_bytes"]
+            require(threads >= max(owners) if "--threads" in way else threads == 0, f"{path} {way}: peak of threads")
             require(result["allocations_per_second"] > 0, f"{path} {way}: no time was measured")
             equal([owner["bytes"] for owner in result["owners"]], owners, f"{path} {way}: owners")
             over_time = [row["in_use_bytes"] for row in result["over_time"]]
@@ -227,13 +231,29 @@ def check_choice(replay):
                         "0,3,allocate,0x1100,200,0,,top,", "0,4,allocate,0x900000,7,0,,beside,",
                         "0,5,free,0x1000,100,0,,top,",
                         "0,6,allocate,0xa00000,90,0,,gone,", "0,6,free,0xa00000,90,0,,gone,",
-                        "0,6,allocate,0xa00010,3,0,,beside,", "0,6,allocate failure,0x0,9,0,,pool<-provider,", header=OWN)
+                        "0,6,allocate,0xa00010,3,0,,beside,", "0,6,allocate failure,0x0,9,0,,pool<-provider,",
+                        header=OWN)
     for only, expected in {None: (307, 0, ["top", "beside", "gone"]), "top": (300, 0, ["top"]),
                            "pool<-provider": (65536, 1, ["pool<-provider"])}.items():
         trace = replay.results(path, "-a", "malloc", *(["--only", only] if only else []))["trace"]
         chosen = [allocator["name"] for allocator in trace["allocators"] if allocator["replayed"]]
         equal((trace["peak_live_bytes"], trace["failures"], chosen), expected, f"--only {only}")
-    replay.refused(["no allocator", "'nobody'"], path, "--only", "nobody")
+    replay.refused(["no allocator", "'nobody'", "pool<-provider top beside gone"], path, "--only", "nobody")
+
+
+def check_recording(replay, path):
+    """A replay that is recorded itself: of each of its allocators, what stands on top is played again."""
+    recorded = replay.folder / "recorded.csv"
+    found = replay.run(path, "-a", "malloc+bfc+guard", "-r", "1", JALLOC_RECORD=str(recorded))
+    require(found.returncode == 0, f"recording: {found.stderr}")
+    expected = count(path)[0]
+    trace = replay.results(recorded, "-a", "malloc", "-r", "1")["trace"]
+    chosen = [allocator["name"] for allocator in trace["allocators"] if allocator["replayed"]]
+    require(all(name.startswith("guard") for name in chosen) and 2 <= len(chosen) < len(trace["allocators"]),
+            f"what stands on top is {chosen}")
+    equal((trace["peak_live_bytes"], trace["live_at_end"], trace["unmatched_frees"]),
+          (expected["peak_live_bytes"], 0, 0), "a recorded replay")
+    require(2 * expected["allocations"] < trace["allocations"] <= 3 * expected["allocations"], "rounds are recorded")
 
 
 def check_refusals(replay, traces):
@@ -269,7 +289,8 @@ def check_refusals(replay, traces):
     empty.write_bytes(b"")
     replay.refused(["empty.csv:1: ", "empty"], empty)
     trace = traces / "rmm_example.csv"
-    for words, arguments in [(["no trace"], []), (["unexpected", "two"], [trace, "two"]), (["--help"], [trace, "--nothing"]),
+    for words, arguments in [(["no trace"], []), (["unexpected", "two"], [trace, "two"]),
+                             (["--help"], [trace, "--nothing"]),
                              (["--repeat", "'0'"], [trace, "--repeat", "0"]), (["No such file"], ["missing.csv"]),
                              (["no_such_kind"], [trace, "-a", "malloc", "-c", "no_such_kind"]),
                              (["--owner"], [trace, "--owner", "me"]), (["nowhere"], [trace, "-d", "nowhere"])]:
@@ -313,6 +334,7 @@ def main():
         check_owners(replay)
         check_peak(replay)
         check_choice(replay)
+        check_recording(replay, traces / "dense_gaussian_process.csv")
         check_refusals(replay, traces)
         check_long(replay)
     print(f"check_replay: {len(paths)} traces are replayed as they are")

@@ -4,14 +4,15 @@
 /* A trace of several allocators: which of them are replayed.
  *
  * A program whose every allocator is recorded writes what the policy gave, and before it what the policy took from its
- * provider. To replay both would count the memory twice. So what stands on top is replayed: an allocator is below another
- * if one of the other's blocks, when it was allocated, lay in an older live block of the first.
+ * provider. To replay both would count the memory twice. So what stands on top is replayed: an allocator is below
+ * another if one of the other's blocks, when it was allocated, lay in an older live block of the first.
  *
  *     provider  |------------------ 1 MiB ------------------|        below
  *     bfc       |-- 4 KiB --|       |--- 64 KiB ---|                 on top
  *
  * A few blocks of each tell; looking at all pairs would cost the square of the rows. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,15 @@ static void choose_tops(trace_t *trace) {
     free(below);
 }
 
+_Noreturn static void choose_refuse(const trace_t *trace, const char *allocator) {
+    char names[400] = "";
+    size_t length = 0;
+    for (uint32_t i = 1; i < trace->allocators.count && length < sizeof names; i++)
+        length += (size_t)snprintf(names + length, sizeof names - length, " %s", trace->allocators.names[i]);
+    replay_exit(REPLAY_REFUSED, "%s: no allocator of the trace is named '%s'; there are:%s%s", trace->path, allocator,
+                length ? names : " none with a name", length < sizeof names ? "" : " ...");
+}
+
 static void choose_by_name(trace_t *trace, const char *allocator) {
     bool any = false;
     for (uint32_t i = 0; i < trace->allocators.count; i++) {
@@ -60,8 +70,7 @@ static void choose_by_name(trace_t *trace, const char *allocator) {
         any = any || trace->chosen[i];
     }
     if (!any)
-        replay_exit(REPLAY_REFUSED, "%s: no allocator of the trace is named '%s'; the last one is named '%s'",
-                    trace->path, allocator, trace->allocators.names[trace->allocators.count - 1]);
+        choose_refuse(trace, allocator);
 }
 
 /* Removes the operations and blocks of the others; blocks and operations are numbered anew. */

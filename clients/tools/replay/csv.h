@@ -3,8 +3,8 @@
 #ifndef REPLAY_CSV_H
 #define REPLAY_CSV_H
 
-/* A CSV file, row by row, without a copy: fields are pieces of the file, which is mapped privately. A field in quotes may
- * contain commas, newlines and doubled quotes (RFC 4180). Blank lines are skipped. */
+/* A CSV file, row by row, without a copy: fields are pieces of the file, which is mapped privately. A field in quotes
+ * may contain commas, newlines and doubled quotes (RFC 4180). Blank lines are skipped. */
 
 #include <stdbool.h>
 #include <stddef.h>

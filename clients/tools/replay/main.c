@@ -3,8 +3,8 @@
 
 /* jalloc-replay: plays a trace on an allocator, and says how fast it was, how much memory it took, and whose.
  *
- * Each allocator is made three times: for memory over time, for the state at the peak, and for the clock. The timed rounds
- * of several allocators are taken in turn, so that a machine that becomes slower does so for all of them. */
+ * Each allocator is made three times: for memory over time, for the state at the peak, and for the clock. The timed
+ * rounds of several allocators are taken in turn, so that a machine that becomes slower does so for all of them. */
 
 #include <errno.h>
 #include <getopt.h>
@@ -142,6 +142,16 @@ static void parse(arguments_t *arguments, int argc, char **argv) {
                     jdevice_name(arguments->play.device));
 }
 
+/* A composition that is not understood is refused before a long trace is read. */
+static void check_compositions(const arguments_t *arguments) {
+    for (size_t i = 0; i < arguments->composition_count; i++) {
+        jallocator_t *allocator;
+        if (jstatus_is_error(jallocator_compose(arguments->play.device, arguments->compositions[i], &allocator)))
+            replay_exit(REPLAY_REFUSED, "%s", jstatus_last_message());
+        jallocator_destroy(allocator);
+    }
+}
+
 /* ---- Rounds ---- */
 
 static int compare_seconds(const void *a, const void *b) {
@@ -174,7 +184,10 @@ static void play_rounds(const arguments_t *arguments, const trace_t *trace, resu
         results[i].fastest_seconds = own[0];
         jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
         jallocator_get_stats(players[i].allocator, &stats);
-        results[i].threads_peak_reserved_bytes = arguments->play.threads ? stats.peak_reserved_bytes : 0;
+        if (arguments->play.threads) {
+            results[i].threads_peak_in_use_bytes = stats.peak_in_use_bytes;
+            results[i].threads_peak_reserved_bytes = stats.peak_reserved_bytes;
+        }
         player_fini(&players[i]);
     }
     free(players);
@@ -187,6 +200,7 @@ int main(int argc, char **argv) {
     parse(&arguments, argc, argv);
     if (arguments.progress || isatty(STDERR_FILENO))
         replay_progress_enable();
+    check_compositions(&arguments);
     trace_read(&trace, arguments.file, arguments.only);
     const owner_by_t owner_by = arguments.owner_by >= 0 ? (owner_by_t)arguments.owner_by
                                 : trace.tags.count > 1  ? OWNER_TAG

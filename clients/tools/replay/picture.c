@@ -11,9 +11,9 @@
  *     0x7f..40  [ ######]     live blocks in the colour of their owner, what is held and free left blank
  *     # owner 12 MiB  ...     the owners, most bytes first
  *
- * A range that is longer than a row begins a row; shorter ones follow each other with a gap. A block narrower than half a
- * canvas unit is drawn half a unit wide, and one that would fall on the same half unit as the one before it is not drawn:
- * the file stays small however many blocks there are. */
+ * A range that is longer than a row begins a row; shorter ones follow each other with a gap. A block narrower than half
+ * a canvas unit is drawn half a unit wide, and one that would fall on the same half unit as the one before it is not
+ * drawn: the file stays small however many blocks there are. */
 
 #include "picture.h"
 
@@ -167,7 +167,7 @@ static double layout_choose(const snapshot_t *snapshot) {
     return row_bytes;
 }
 
-/* Draws the live blocks of a piece; `next` is the first that may reach into it. Returns the same for the piece after. */
+/* Draws the live blocks of a piece; `next` is the first that may reach into it. Returns that of the piece after. */
 static size_t picture_blocks(FILE *file, const snapshot_t *snapshot, const piece_t *piece, double y, size_t next) {
     const double scale = piece->width / (double)(piece->end - piece->begin);
     double last_x = -1;

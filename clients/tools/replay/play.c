@@ -273,7 +273,7 @@ void player_init(player_t *player, const trace_t *trace, const play_options_t *o
     player->trace = trace;
     player->options = options;
     if (jstatus_is_error(jallocator_compose(options->device, composition, &player->allocator)))
-        replay_exit(REPLAY_REFUSED, "allocator '%s': %s", composition, jstatus_last_message());
+        replay_exit(REPLAY_FAILED, "allocator '%s': %s", composition, jstatus_last_message());
     player->blocks = replay_allocate(trace->block_count, sizeof *player->blocks);
     player->streams = replay_allocate(trace->stream_count, sizeof *player->streams);
     for (size_t i = 1; options->streams && i < trace->stream_count; i++)

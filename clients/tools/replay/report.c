@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Results as text for people and as JSON for programs. The JSON has everything, the text of the allocators after the
- * first only their line of the table. */
+/* Results as text for people and as JSON for programs. The JSON has everything; of the allocators after the first
+ * the text has only a line of the table. */
 
 #include "report.h"
 
@@ -28,14 +28,15 @@ static double report_ratio(size_t reserved_bytes, size_t in_use_bytes) {
     return in_use_bytes ? (double)reserved_bytes / (double)in_use_bytes : 0;
 }
 
-/* Several rounds by threads can hold more than the one thread that was watched. */
-static size_t report_peak_reserved(const result_t *result) {
-    return result->threads_peak_reserved_bytes > result->survey.peak_reserved_bytes
-               ? result->threads_peak_reserved_bytes
-               : result->survey.peak_reserved_bytes;
+/* Threads can have more in use at once, and make the allocator hold more, than the one thread that was watched. */
+static size_t report_peak_in_use(const result_t *result) {
+    size_t watched = result->survey.peak_in_use_bytes, timed = result->threads_peak_in_use_bytes;
+    return timed > watched ? timed : watched;
 }
-
-static size_t report_failures(const result_t *result) { return result->faults.failure_count; }
+static size_t report_peak_reserved(const result_t *result) {
+    size_t watched = result->survey.peak_reserved_bytes, timed = result->threads_peak_reserved_bytes;
+    return timed > watched ? timed : watched;
+}
 
 /* The part of the time that is shown in a row of the table: the last of those it stands for. */
 static size_t report_row_part(size_t row) { return (row + 1) * SURVEY_SAMPLES / TABLE_ROWS - 1; }
@@ -91,19 +92,19 @@ static void text_table(const report_t *report) {
     for (size_t i = 0; i < report->result_count; i++) {
         const result_t *result = &report->results[i];
         char in_use[UNITS_BYTES], reserved[UNITS_BYTES];
-        units_bytes(in_use, (double)result->survey.peak_in_use_bytes, 2);
+        units_bytes(in_use, (double)report_peak_in_use(result), 2);
         units_bytes(reserved, (double)report_peak_reserved(result), 2);
         printf("%-*s %12.0f %8.1f %7.2f %9zu %12s %13s %15.3f\n", width, result->composition,
                report_rate(report, result), report_nanoseconds(report, result),
-               result->seconds > 0 ? report->results[0].seconds / result->seconds : 0, report_failures(result), in_use,
-               reserved, report_ratio(report_peak_reserved(result), result->survey.peak_in_use_bytes));
+               result->seconds > 0 ? report->results[0].seconds / result->seconds : 0, result->faults.failure_count,
+               in_use, reserved, report_ratio(report_peak_reserved(result), report_peak_in_use(result)));
     }
     printf("median of %zu round%s%s%s; operations: allocations and frees\n", report->repeat,
            report->repeat == 1 ? "" : "s", report->options->threads ? ", a thread for each of the trace" : "",
            report->options->touch ? ", every page is written to" : "");
     for (size_t i = 0; i < report->result_count; i++) {
         const result_t *result = &report->results[i];
-        if (report_failures(result) > 0)
+        if (result->faults.failure_count > 0)
             printf("%s: the first failure, operation %zu of the trace: %s\n", result->composition,
                    result->faults.first_failure, result->faults.failure_message);
         if (report->trace->failure_count > 0 && report->options->retry_failures)
@@ -215,12 +216,14 @@ static void json_result(const report_t *report, const result_t *result) {
            "\"errors\": %zu,\n"
            "      \"peak_in_use_bytes\": %zu, \"peak_at\": %zu, \"peak_reserved_bytes\": %zu, "
            "\"reserved_at_peak_bytes\": %zu,\n"
+           "      \"threads_peak_in_use_bytes\": %zu, \"threads_peak_reserved_bytes\": %zu,\n"
            "      \"reserved_ratio\": %.6g, \"fragmentation_at_peak\": %.6f,\n",
            result->seconds, result->fastest_seconds, report_rate(report, result), report_nanoseconds(report, result),
-           result->seconds > 0 ? report->results[0].seconds / result->seconds : 0, report_failures(result),
+           result->seconds > 0 ? report->results[0].seconds / result->seconds : 0, result->faults.failure_count,
            result->faults.served_count, result->faults.error_count, survey->peak_in_use_bytes, survey->peak_at,
-           report_peak_reserved(result), snapshot->stats.reserved_bytes,
-           report_ratio(report_peak_reserved(result), survey->peak_in_use_bytes), snapshot->stats.fragmentation);
+           survey->peak_reserved_bytes, snapshot->stats.reserved_bytes, result->threads_peak_in_use_bytes,
+           result->threads_peak_reserved_bytes, report_ratio(report_peak_reserved(result), report_peak_in_use(result)),
+           snapshot->stats.fragmentation);
     json_over_time(report, survey);
     printf("      \"owners\": [");
     for (size_t i = 0; i < snapshot->owner_count; i++) {

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Memory over time. What is in use is counted here, after every operation. What is reserved is asked of the allocator, and
- * asking may cost it a walk over its lists; so on long traces it is asked SURVEY_LOOKS times, and at least once in each
- * part of the time. Its peak is the allocator's own count, which misses nothing. */
+/* Memory over time. What is in use is counted here, after every operation. What is reserved is asked of the allocator,
+ * and asking may cost it a walk over its lists; so on long traces it is asked SURVEY_LOOKS times, and at least once in
+ * each part of the time. Its peak is the allocator's own count, which misses nothing. */
 
 #include "survey.h"
 

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The writer. Text is escaped; what is no UTF-8 (a file may have any name) and what XML forbids becomes a question mark. */
+/* The writer. Text is escaped; what is no UTF-8 (a file may have any name) or what XML forbids becomes a question
+ * mark. */
 
 #include "svg.h"
 

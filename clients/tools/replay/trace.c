@@ -11,8 +11,8 @@
  *     Thread,Time,Action,Pointer,Size,Stream           Thread,Time,Action,Pointer,Size,Stream,Alignment,Allocator,Tag
  *     20412,11:23:45.124103,allocate,0x7f..,400,0x2    0,126446,allocate,0x3,2400,0x0,64,heap,assemble
  *
- * Memory is linear in the rows: 16 bytes an operation and 10 beside it, 32 to 40 bytes a block, and a table of what is live
- * meanwhile. */
+ * Memory is linear in the rows: 16 bytes an operation and 10 beside it, 32 to 40 bytes a block, and meanwhile a table
+ * of what is live. */
 
 #include "trace.h"
 
@@ -120,8 +120,8 @@ static uint8_t reader_alignment_log(const reader_t *reader) {
     return (uint8_t)(__builtin_ctzll(alignment) + 1);
 }
 
-/* Nanoseconds since the first row. A clock that falls by half a day has passed midnight; what is a little older than the
- * row before (rows of several threads may change places) counts as of the same time. */
+/* Nanoseconds since the first row. A clock that falls by half a day has passed midnight; what is a little older than
+ * the row before (rows of several threads may change places) counts as of the same time. */
 static uint64_t reader_time(reader_t *reader, bool first) {
     const csv_field_t *field = reader_field(reader, COLUMN_TIME);
     uint64_t time_ns = 0;

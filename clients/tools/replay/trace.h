@@ -3,8 +3,8 @@
 #ifndef REPLAY_TRACE_H
 #define REPLAY_TRACE_H
 
-/* A trace in memory: operations on numbered blocks, in the order of the file. Addresses are gone; what an operation needs
- * while the clock runs is in its 16 bytes, the rest lies in arrays beside them. */
+/* A trace in memory: operations on numbered blocks, in the order of the file. What an operation needs while the clock
+ * runs is in its 16 bytes, the rest lies in arrays beside them. */
 
 #include <stdbool.h>
 #include <stddef.h>
