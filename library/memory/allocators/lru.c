@@ -285,6 +285,8 @@ static jstatus_t lru_merge_fence(lru_t *lru, ji_fence_t older, jstream_t *stream
             return JSTATUS_SUCCESS;
         }
         jstatus_t status = ji_frontier_wait(&lru->frontier, older, stream);
+        if (status == JSTATUS_MEMORY_ERROR) /* of an event: a free must not fail for that */
+            status = ji_frontier_drain(&lru->frontier, older);
         if (status != JSTATUS_SUCCESS)
             return status;
     }
