@@ -42,7 +42,8 @@ typedef struct jstack_mark_t {
 
 /** The present height. Works through adaptors above. @return success; invalid pointer; invalid value (not a stack). */
 JALLOC_API jstatus_t jallocator_stack_mark(jallocator_t *allocator, jstack_mark_t *mark);
-/** Frees everything allocated since the mark, last used on `stream`.
+/** Frees everything allocated since the mark, last used on `stream`. Adaptors above do not hear of it: what they have
+ * counted as live stays counted, so mark and rewind a stack that stands on top.
  * @return success; invalid pointer; invalid value (not a stack, or the stack is lower than the mark). */
 JALLOC_API jstatus_t jallocator_stack_rewind(jallocator_t *allocator, jstack_mark_t mark, jstream_t *stream);
 

@@ -7,21 +7,13 @@
  * as a caller's callbacks. The table is checked and copied when the object is made, and its empty slots are filled, so
  * that a call never asks whether a slot is there. What every allocator would have to do again is done here: arguments are
  * checked before a function sees them, what a function gives is checked before a caller sees it, requests are counted, and
- * where the allocator does not know its own blocks a ledger does. How all that is done is decided once, by an entry:
- *
- *     straight   the allocator counts by itself: its functions are called, no more
- *     locked     one lock around function, books and ledger
- *     single     the same without the lock
- *     safe       the functions are safe by themselves and are called without a lock; books and ledger have it for a moment
- *
- * A deallocation is booked before it is done: as soon as it is done another thread may have the same memory again, and the
- * bytes in use must never be counted twice. */
+ * where the allocator does not know its own blocks a ledger does. How all that is done is decided once, by an entry
+ * (entry.h). */
 
 #include <pthread.h>
 #include <string.h>
 
-#include "memory/memory.h"
-#include "memory/stacks.h"
+#include "memory/entry.h"
 
 #define ALLOCATOR_MAX_ALIGNMENT ((size_t)1 << 30)
 
@@ -84,57 +76,19 @@ static void allocator_list_remove(jallocator_t *allocator) {
 
 static inline bool allocator_has_ledger(const jallocator_t *allocator) { return allocator->ops.find == NULL; }
 
-static jstatus_t allocator_refuse_pointer(jallocator_t *allocator, const void *pointer) {
-    const ji_ledger_entry_t *around = ji_ledger_find_containing(&allocator->ledger, pointer);
-    if (around != NULL)
-        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p lies inside the block at %p and is no beginning of one",
-                       allocator->name, pointer, (void *)around->address);
-    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back already",
-                   allocator->name, pointer);
-}
-
-/* Takes a block out of books and ledger; `tag` is what it was entered with. */
-static jstatus_t allocator_unbook(jallocator_t *allocator, const void *pointer, size_t size_bytes, jtag_t *tag) {
-    if (allocator_has_ledger(allocator)) {
-        ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
-        if (JI_UNLIKELY(entry == NULL))
-            return allocator_refuse_pointer(allocator, pointer);
-        if (JI_UNLIKELY(entry->size_bytes != size_bytes))
-            return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %p has %zu bytes and is given back with %zu",
-                           allocator->name, pointer, entry->size_bytes, size_bytes);
-        *tag = entry->tag;
-        ji_ledger_remove(&allocator->ledger, entry);
-    } else if (JI_UNLIKELY(allocator->books.live_count == 0)) {
-        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p given back, but nothing is live", allocator->name,
-                       pointer);
-    } else if (JI_UNLIKELY(allocator->books.in_use_bytes < size_bytes)) {
-        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %p given back with %zu bytes, more than are live",
-                       allocator->name, pointer, size_bytes);
-    }
-    ji_books_deallocate(&allocator->books, size_bytes);
-    return JSTATUS_SUCCESS;
-}
-
-/* The block stays after all. Where the ledger has no room left, which another thread's block can have taken meanwhile, it
- * is only counted. */
-static void allocator_rebook(jallocator_t *allocator, const void *pointer, size_t size_bytes, jtag_t tag) {
-    ++allocator->books.live_count;
-    allocator->books.in_use_bytes += size_bytes;
-    if (allocator_has_ledger(allocator) && ji_ledger_reserve(&allocator->ledger))
-        ji_ledger_insert(&allocator->ledger, pointer, size_bytes, tag);
-}
-
 /* ---- Entries -------------------------------------------------------------------------------------------------------- */
 
-/* What came back from the allocator's own function: a status, and with success a pointer that must be as promised. */
-static jstatus_t allocator_judge(jallocator_t *allocator, jstatus_t status, void *pointer, size_t size_bytes,
-                                 size_t alignment, jstream_t *stream, bool explained) {
+/* What came back from the allocator's own function was a failure, or a pointer that is not as promised. */
+jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **pointer, size_t size_bytes, size_t alignment,
+                         jstream_t *stream, bool explained) {
+    void *memory = *pointer;
+    *pointer = NULL;
     if (status == JSTATUS_SUCCESS) {
         status =
             ji_fail(JSTATUS_INTERNAL_ERROR, "allocator \"%s\" answered %zu bytes aligned to %zu with the pointer %p",
-                    allocator->name, size_bytes, alignment, pointer);
-        if (pointer != NULL)
-            (void)allocator->ops.deallocate(allocator->context, pointer, size_bytes, stream);
+                    allocator->name, size_bytes, alignment, memory);
+        if (memory != NULL)
+            (void)allocator->ops.deallocate(allocator->context, memory, size_bytes, stream);
         return status;
     }
     ji_fail(status, "allocator \"%s\": no %zu bytes aligned to %zu: %s", allocator->name, size_bytes, alignment,
@@ -142,120 +96,42 @@ static jstatus_t allocator_judge(jallocator_t *allocator, jstatus_t status, void
     return jstatus_is_error(status) ? status : JSTATUS_INTERNAL_ERROR; /* must not look as if all went well */
 }
 
-/* *pointer is NULL before, and after a failure. */
-static inline jstatus_t allocator_take(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                       void **pointer) {
-    unsigned messages = ji_message_count;
-    jstatus_t status = allocator->ops.allocate(allocator->context, size_bytes, alignment, stream, pointer);
-    void *memory = *pointer;
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS || memory == NULL || ((uintptr_t)memory & (alignment - 1)) != 0)) {
-        *pointer = NULL;
-        return allocator_judge(allocator, status, memory, size_bytes, alignment, stream, ji_message_count != messages);
-    }
-    if (JI_UNLIKELY(allocator->stacks != NULL))
-        ji_stacks_put(allocator->stacks, memory);
-    return JSTATUS_SUCCESS;
+/* The pointer or size that is given back is not in the ledger. */
+jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t size_bytes) {
+    const ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
+    if (entry != NULL)
+        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %p has %zu bytes and is given back with %zu",
+                       allocator->name, pointer, entry->size_bytes, size_bytes);
+    entry = ji_ledger_find_containing(&allocator->ledger, pointer);
+    if (entry != NULL)
+        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p lies inside the block at %p and is no beginning of one",
+                       allocator->name, pointer, (void *)entry->address);
+    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back already",
+                   allocator->name, pointer);
 }
 
-static jstatus_t straight_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                   void **pointer) {
-    return allocator_take(allocator, size_bytes, alignment, stream, pointer);
+jstatus_t ji_entry_lacks_books(jallocator_t *allocator) {
+    return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", allocator->name);
 }
 
-/* The object may be gone when the function returns: nothing follows it. */
-static jstatus_t straight_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
-    return allocator->ops.deallocate(allocator->context, pointer, size_bytes, stream);
-}
+JI_ENTRY(entry_straight, straight, allocator->ops.allocate, allocator->ops.deallocate, false)
+JI_ENTRY(entry_single, booked, allocator->ops.allocate, allocator->ops.deallocate, false)
+JI_ENTRY(entry_single_ledger, booked, allocator->ops.allocate, allocator->ops.deallocate, true)
+JI_ENTRY(entry_locked, locked, allocator->ops.allocate, allocator->ops.deallocate, false)
+JI_ENTRY(entry_locked_ledger, locked, allocator->ops.allocate, allocator->ops.deallocate, true)
+JI_ENTRY(entry_safe, unlocked, allocator->ops.allocate, allocator->ops.deallocate, false)
+JI_ENTRY(entry_safe_ledger, unlocked, allocator->ops.allocate, allocator->ops.deallocate, true)
 
-static jstatus_t single_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                 void **pointer) {
-    jstatus_t status;
-    if (allocator_has_ledger(allocator) && !ji_ledger_reserve(&allocator->ledger))
-        status = ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", allocator->name);
-    else
-        status = allocator_take(allocator, size_bytes, alignment, stream, pointer);
-    if (JI_LIKELY(status == JSTATUS_SUCCESS)) {
-        ji_books_allocate(&allocator->books, size_bytes);
-        if (allocator_has_ledger(allocator))
-            ji_ledger_insert(&allocator->ledger, *pointer, size_bytes, ji_tag_current);
-    } else {
-        ++allocator->books.failure_count;
-    }
-    return status;
-}
-
-static jstatus_t single_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
-    jtag_t tag = 0;
-    jstatus_t status = allocator_unbook(allocator, pointer, size_bytes, &tag);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
-        return status;
-    status = allocator->ops.deallocate(allocator->context, pointer, size_bytes, stream);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
-        allocator_rebook(allocator, pointer, size_bytes, tag);
-    return status;
-}
-
-static jstatus_t locked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                 void **pointer) {
-    ji_lock_acquire(&allocator->lock);
-    jstatus_t status = single_allocate(allocator, size_bytes, alignment, stream, pointer);
-    ji_lock_release(&allocator->lock);
-    return status;
-}
-
-static jstatus_t locked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
-    ji_lock_acquire(&allocator->lock);
-    jstatus_t status = single_deallocate(allocator, pointer, size_bytes, stream);
-    ji_lock_release(&allocator->lock);
-    return status;
-}
-
-static jstatus_t safe_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                               void **pointer) {
-    jstatus_t status = allocator_take(allocator, size_bytes, alignment, stream, pointer);
-    void *memory = *pointer;
-    ji_lock_acquire(&allocator->lock);
-    if (status == JSTATUS_SUCCESS && allocator_has_ledger(allocator) && !ji_ledger_reserve(&allocator->ledger))
-        status = ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", allocator->name);
-    if (JI_LIKELY(status == JSTATUS_SUCCESS)) {
-        ji_books_allocate(&allocator->books, size_bytes);
-        if (allocator_has_ledger(allocator))
-            ji_ledger_insert(&allocator->ledger, memory, size_bytes, ji_tag_current);
-        memory = NULL;
-    } else {
-        ++allocator->books.failure_count;
-    }
-    ji_lock_release(&allocator->lock);
-    if (JI_UNLIKELY(memory != NULL)) {
-        *pointer = NULL;
-        (void)allocator->ops.deallocate(allocator->context, memory, size_bytes, stream);
-    }
-    return status;
-}
-
-static jstatus_t safe_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
-    jtag_t tag = 0;
-    ji_lock_acquire(&allocator->lock);
-    jstatus_t status = allocator_unbook(allocator, pointer, size_bytes, &tag);
-    ji_lock_release(&allocator->lock);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
-        return status;
-    status = allocator->ops.deallocate(allocator->context, pointer, size_bytes, stream);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
-        ji_lock_acquire(&allocator->lock);
-        allocator_rebook(allocator, pointer, size_bytes, tag);
-        ji_lock_release(&allocator->lock);
-    }
-    return status;
-}
-
-static ji_entry_t allocator_choose_entry(jallocator_threads_t threads, bool counts_itself) {
-    if (threads == JALLOCATOR_THREADS_LOCK)
-        return (ji_entry_t){locked_allocate, locked_deallocate};
-    if (threads == JALLOCATOR_THREADS_NONE)
-        return (ji_entry_t){single_allocate, single_deallocate};
-    return counts_itself ? (ji_entry_t){straight_allocate, straight_deallocate}
-                         : (ji_entry_t){safe_allocate, safe_deallocate};
+static ji_entry_t allocator_choose_entry(const ji_traits_t *traits, bool ledger) {
+    if (traits->entry != NULL)
+        return *traits->entry;
+    if (traits->threads == JALLOCATOR_THREADS_LOCK)
+        return ledger ? entry_locked_ledger : entry_locked;
+    if (traits->threads == JALLOCATOR_THREADS_NONE)
+        return ledger ? entry_single_ledger : entry_single;
+    if (traits->counts_itself)
+        return entry_straight;
+    return ledger ? entry_safe_ledger : entry_safe;
 }
 
 /* ---- Defaults of empty slots ---------------------------------------------------------------------------------------- */
@@ -305,7 +181,7 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
     allocator->context = context;
     allocator->threads = traits->threads;
     allocator->counts_itself = traits->counts_itself;
-    allocator->entry = allocator_choose_entry(traits->threads, traits->counts_itself);
+    allocator->entry = allocator_choose_entry(traits, ops->find == NULL);
     allocator->kind = traits->kind;
     allocator->below = traits->below;
     allocator->device = traits->device  != NULL ? traits->device

@@ -92,6 +92,7 @@ typedef struct ji_traits {
     jallocator_threads_t threads; /* not default */
     bool counts_itself;
     const ji_kind_t *kind;
+    const ji_entry_t *entry; /* the kind's own (entry.h); NULL: one that calls the table's functions */
 } ji_traits_t;
 
 /* Makes the object. The table is one of the library's own: complete. On failure the context is still the caller's. */

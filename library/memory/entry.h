@@ -1,0 +1,194 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_MEMORY_ENTRY_H
+#define JALLOC_MEMORY_ENTRY_H
+
+/* The entries: how the object calls an allocator's functions and keeps the books. They are templates, written once; the
+ * object instantiates them for functions behind a table, a kind whose speed matters for its own functions, which are then
+ * part of the entry:
+ *
+ *     booked     one thread at a time: function, then books and ledger
+ *     locked     the same under the object's lock
+ *     unlocked   the function is safe by itself and called without the lock; books and ledger have it for a moment
+ *     straight   the allocator counts by itself: its function, no more
+ *
+ * With a ledger (the allocator does not know its blocks) or without one. */
+
+#include "memory/memory.h"
+#include "memory/stacks.h"
+
+typedef jstatus_t (*ji_allocate_function_t)(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                            void **pointer);
+typedef jstatus_t (*ji_deallocate_function_t)(void *context, void *pointer, size_t size_bytes, jstream_t *stream);
+
+/* allocator.c: what is rare. */
+jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **pointer, size_t size_bytes, size_t alignment,
+                         jstream_t *stream, bool explained) __attribute__((cold));
+jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t size_bytes) __attribute__((cold));
+jstatus_t ji_entry_lacks_books(jallocator_t *allocator) __attribute__((cold));
+
+/* A block that is given back, as far as the books know it: with a ledger where it stands there, NULL where it does not. */
+static inline ji_ledger_entry_t *entry_in_ledger(jallocator_t *allocator, const void *pointer, size_t size_bytes) {
+    ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
+    return JI_LIKELY(entry != NULL && entry->size_bytes == size_bytes) ? entry : NULL;
+}
+
+/* Takes a block out of the counts. False where it cannot have been counted: what is below took a pointer that did not come
+ * through this allocator. */
+static inline bool entry_discount(jallocator_t *allocator, size_t size_bytes) {
+    ji_books_t *books = &allocator->books;
+    if (JI_UNLIKELY(books->live_count == 0 || books->in_use_bytes < size_bytes))
+        return false;
+    ji_books_deallocate(books, size_bytes);
+    return true;
+}
+
+/* *pointer is NULL before, and after a failure. */
+static inline jstatus_t entry_take(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                   void **pointer, ji_allocate_function_t allocate) {
+    unsigned messages = ji_message_count;
+    jstatus_t status = allocate(allocator->context, size_bytes, alignment, stream, pointer);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS || *pointer == NULL || ((uintptr_t)*pointer & (alignment - 1)) != 0))
+        return ji_entry_judge(allocator, status, pointer, size_bytes, alignment, stream, ji_message_count != messages);
+    if (JI_UNLIKELY(allocator->stacks != NULL))
+        ji_stacks_put(allocator->stacks, *pointer);
+    return JSTATUS_SUCCESS;
+}
+
+static inline jstatus_t straight_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                                          jstream_t *stream, void **pointer, ji_allocate_function_t allocate,
+                                          bool ledger) {
+    (void)ledger;
+    return entry_take(allocator, size_bytes, alignment, stream, pointer, allocate);
+}
+
+/* The object may be gone when the function returns: nothing follows it. */
+static inline jstatus_t straight_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                                            jstream_t *stream, ji_deallocate_function_t deallocate, bool ledger) {
+    (void)ledger;
+    return deallocate(allocator->context, pointer, size_bytes, stream);
+}
+
+static inline jstatus_t booked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                                        jstream_t *stream, void **pointer, ji_allocate_function_t allocate,
+                                        bool ledger) {
+    jstatus_t status;
+    if (ledger && JI_UNLIKELY(!ji_ledger_reserve(&allocator->ledger)))
+        status = ji_entry_lacks_books(allocator);
+    else
+        status = entry_take(allocator, size_bytes, alignment, stream, pointer, allocate);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
+        ++allocator->books.failure_count;
+        return status;
+    }
+    ji_books_allocate(&allocator->books, size_bytes);
+    if (ledger)
+        ji_ledger_insert(&allocator->ledger, *pointer, size_bytes, ji_tag_current);
+    return JSTATUS_SUCCESS;
+}
+
+static inline jstatus_t booked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream,
+                                          ji_deallocate_function_t deallocate, bool ledger) {
+    ji_ledger_entry_t *entry = ledger ? entry_in_ledger(allocator, pointer, size_bytes) : NULL;
+    if (ledger && JI_UNLIKELY(entry == NULL))
+        return ji_entry_refuse(allocator, pointer, size_bytes);
+    jstatus_t status = deallocate(allocator->context, pointer, size_bytes, stream);
+    if (JI_LIKELY(status == JSTATUS_SUCCESS)) {
+        (void)entry_discount(allocator, size_bytes);
+        if (ledger)
+            ji_ledger_remove(&allocator->ledger, entry);
+    }
+    return status;
+}
+
+static inline jstatus_t locked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                                        jstream_t *stream, void **pointer, ji_allocate_function_t allocate,
+                                        bool ledger) {
+    ji_lock_acquire(&allocator->lock);
+    jstatus_t status = booked_allocate(allocator, size_bytes, alignment, stream, pointer, allocate, ledger);
+    ji_lock_release(&allocator->lock);
+    return status;
+}
+
+static inline jstatus_t locked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream,
+                                          ji_deallocate_function_t deallocate, bool ledger) {
+    ji_lock_acquire(&allocator->lock);
+    jstatus_t status = booked_deallocate(allocator, pointer, size_bytes, stream, deallocate, ledger);
+    ji_lock_release(&allocator->lock);
+    return status;
+}
+
+static inline jstatus_t unlocked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                                          jstream_t *stream, void **pointer, ji_allocate_function_t allocate,
+                                          bool ledger) {
+    jstatus_t status = entry_take(allocator, size_bytes, alignment, stream, pointer, allocate);
+    void *unbooked = NULL;
+    ji_lock_acquire(&allocator->lock);
+    if (ledger && status == JSTATUS_SUCCESS && JI_UNLIKELY(!ji_ledger_reserve(&allocator->ledger))) {
+        status = ji_entry_lacks_books(allocator);
+        unbooked = *pointer;
+    }
+    if (JI_LIKELY(status == JSTATUS_SUCCESS)) {
+        ji_books_allocate(&allocator->books, size_bytes);
+        if (ledger)
+            ji_ledger_insert(&allocator->ledger, *pointer, size_bytes, ji_tag_current);
+    } else {
+        ++allocator->books.failure_count;
+    }
+    ji_lock_release(&allocator->lock);
+    if (JI_UNLIKELY(unbooked != NULL)) {
+        *pointer = NULL;
+        (void)allocator->ops.deallocate(allocator->context, unbooked, size_bytes, stream);
+    }
+    return status;
+}
+
+/* Booked out before it is given back, since another thread may have the memory the moment it is; and in again if it stays
+ * after all. Where the ledger has no room left by then, it is only counted. */
+static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                                            jstream_t *stream, ji_deallocate_function_t deallocate, bool ledger) {
+    jtag_t tag = 0;
+    ji_lock_acquire(&allocator->lock);
+    if (ledger) {
+        ji_ledger_entry_t *entry = entry_in_ledger(allocator, pointer, size_bytes);
+        if (JI_UNLIKELY(entry == NULL)) {
+            jstatus_t refused = ji_entry_refuse(allocator, pointer, size_bytes);
+            ji_lock_release(&allocator->lock);
+            return refused;
+        }
+        tag = entry->tag;
+        ji_ledger_remove(&allocator->ledger, entry);
+    }
+    bool counted = entry_discount(allocator, size_bytes);
+    ji_lock_release(&allocator->lock);
+    jstatus_t status = deallocate(allocator->context, pointer, size_bytes, stream);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
+        ji_lock_acquire(&allocator->lock);
+        allocator->books.live_count += counted;
+        allocator->books.in_use_bytes += counted ? size_bytes : 0;
+        if (ledger && ji_ledger_reserve(&allocator->ledger))
+            ji_ledger_insert(&allocator->ledger, pointer, size_bytes, tag);
+        ji_lock_release(&allocator->lock);
+    }
+    return status;
+}
+
+/* Makes the entry `name` of one of the ways above. allocate and deallocate are functions, or expressions of one in terms of
+ * `allocator`. */
+#define JI_ENTRY(name, way, allocate, deallocate, ledger)                                                              \
+    static jstatus_t name##_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,  \
+                                     void **pointer) {                                                                 \
+        return way##_allocate(allocator, size_bytes, alignment, stream, pointer, allocate, ledger);                    \
+    }                                                                                                                  \
+    static jstatus_t name##_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,                      \
+                                       jstream_t *stream) {                                                            \
+        return way##_deallocate(allocator, pointer, size_bytes, stream, deallocate, ledger);                           \
+    }                                                                                                                  \
+    static const ji_entry_t name = {name##_allocate, name##_deallocate};
+
+/* The two entries of a policy that knows its blocks: ji_entry_of_policy(threads, &NAME_single, &NAME_locked). */
+#define JI_POLICY_ENTRIES(policy)                                                                                      \
+    JI_ENTRY(policy##_single, booked, policy##_allocate, policy##_deallocate, false)                                   \
+    JI_ENTRY(policy##_locked, locked, policy##_allocate, policy##_deallocate, false)
+
+#endif
