@@ -269,7 +269,8 @@ jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *b
 void ji_allocator_dispose(jallocator_t *allocator) {
     jallocator_t *below = allocator->below;
     bool owns_below = allocator->owns_below;
-    allocator_list_remove(allocator);
+    allocator_list_remove(allocator); /* first: whoever walks the list may look at what it has */
+    allocator->ops.destroy(allocator->context);
     ji_lock_fini(&allocator->lock);
     ji_ledger_fini(&allocator->ledger);
     if (allocator->stacks != NULL)
@@ -295,7 +296,6 @@ jstatus_t jallocator_destroy(jallocator_t *allocator) {
                        "allocator \"%s\" cannot be destroyed: %zu bytes in %llu allocations are live, %zu %s it",
                        allocator->name, stats.in_use_bytes, (unsigned long long)stats.live_count, users,
                        users == 1 ? "user keeps" : "users keep");
-    allocator->ops.destroy(allocator->context);
     ji_allocator_dispose(allocator);
     return JSTATUS_SUCCESS;
 }

@@ -108,8 +108,7 @@ jstatus_t ji_allocator_require_kind(jallocator_t *allocator, const ji_kind_t *ki
  * failure the allocator is destroyed. */
 jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out);
 
-/* Removes the object from the process and frees it; ops.destroy was or is done by the caller. For an allocator that ends
- * by itself. */
+/* Ends an allocator without looking whether it may be: for one that ends by itself. */
 void ji_allocator_dispose(jallocator_t *allocator);
 
 /* All allocators of the process, newest first: hold the lock while walking. */

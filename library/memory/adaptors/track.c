@@ -107,12 +107,6 @@ static bool track_count_gone(track_t *track) {
     return last;
 }
 
-/* The object leaves the list of all first: whoever walks it may still look at what it has. */
-static void track_end(track_t *track) {
-    ji_allocator_dispose(track->self);
-    track_free(track);
-}
-
 static jstatus_t track_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     track_t *track = context;
     jstatus_t status = track_unbook(track, pointer, size_bytes);
@@ -122,7 +116,7 @@ static jstatus_t track_deallocate(void *context, void *pointer, size_t size_byte
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         track_rebook(track, size_bytes);
     else if (JI_UNLIKELY(track_count_gone(track)))
-        track_end(track);
+        ji_allocator_dispose(track->self);
     return status;
 }
 
@@ -260,6 +254,6 @@ jstatus_t jallocator_track_retire(jallocator_t *allocator) {
     if (already)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: allocator \"%s\" is retired already", __func__, allocator->name);
     if (nothing_inside)
-        track_end(track);
+        ji_allocator_dispose(track->self);
     return JSTATUS_SUCCESS;
 }
