@@ -25,17 +25,15 @@
  * look. */
 typedef struct small_cell {
     _Atomic(uint32_t) size_bytes; /* as requested; 0: not live */
-    _Atomic(uint32_t) tag;        /* or, in a slab's list of free blocks, SMALL_CELL_LINK + the next one's index + 1 */
+    _Atomic(uint32_t) tag;        /* of the block that is or was here */
 } small_cell_t;
-#define SMALL_CELL_LINK (UINT32_C(1) << 31)
 
 static inline void small_cell_enter(small_cell_t *cell, size_t size_bytes, jtag_t tag) {
     atomic_store_explicit(&cell->size_bytes, (uint32_t)size_bytes, memory_order_relaxed);
     atomic_store_explicit(&cell->tag, tag, memory_order_relaxed);
 }
 static inline jtag_t small_cell_tag(const small_cell_t *cell) {
-    uint32_t tag = atomic_load_explicit(&cell->tag, memory_order_relaxed);
-    return (tag & SMALL_CELL_LINK) != 0 ? 0 : tag;
+    return atomic_load_explicit(&cell->tag, memory_order_relaxed);
 }
 
 /* A free block with the address of its cell, so that handing it out needs no search. */
@@ -58,10 +56,10 @@ typedef struct small_slab {
     size_t magazine_offset; /* of the class's magazine in every cache */
     size_t size_bytes;      /* constant */
     /* Under the class's lock. */
-    uint32_t count;                     /* blocks */
-    uint32_t free_count;                /* listed ones and those never used */
-    uint32_t used;                      /* from here on no block was ever used */
-    uint32_t first_free;                /* index + 1; 0: the list is empty */
+    uint32_t count; /* blocks */
+    uint32_t free_count;
+    uint32_t first_word;                /* before it no bit is set */
+    uint64_t *free_bits;                /* behind the cells: a bit for each block, set where it is free */
     ji_fence_t fence;                   /* before this is passed its memory is the other streams' to leave alone */
     struct small_slab *next, *previous; /* of the class's partial or full ones */
     /* Under the allocator's lock. */
@@ -155,7 +153,7 @@ typedef struct small_thread {
  * unit it touches. A table that has become too small stays until the allocator ends, for those who are reading it. */
 typedef struct small_table {
     size_t mask; /* places - 1 */
-    size_t used; /* places that are or were taken; at most half */
+    size_t used; /* places that are or were taken; at most an eighth */
     struct small_table *older;
     _Atomic(small_slab_t *) slabs[]; /* &ji_small_nowhere: never taken; &ji_small_removed: not any more */
 } small_table_t;
@@ -241,9 +239,9 @@ void ji_small_central_fini(small_t *small);
 /* Takes up to `wanted` blocks that may be used on the stream; at least one, or a status. */
 jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t *stream, small_item_t *items,
                                 uint32_t wanted, uint32_t *taken);
-/* Takes blocks back, behind a fence. Cannot fail. */
+/* Takes blocks back, behind a fence. Cannot fail. They are soon wanted again, unless they `settle`. */
 void ji_small_central_give(small_t *small, uint32_t class_index, const small_item_t *items, uint32_t count,
-                           ji_fence_t fence);
+                           ji_fence_t fence, bool settle);
 /* Gives slabs that are empty back below until at most keep_bytes are free. `waits`: for streams that memory is behind. */
 jstatus_t ji_small_central_trim(small_t *small, size_t keep_bytes, bool waits);
 /* What a free on the stream now is behind. As ji_frontier_mark. */

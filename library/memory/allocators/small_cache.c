@@ -251,12 +251,12 @@ jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size
 /* ---- Magazines ------------------------------------------------------------------------------------------------------ */
 
 /* Gives the lowest items, the longest unused ones, to the central part. */
-static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t excess, ji_fence_t fence) {
+static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t excess, ji_fence_t fence, bool settle) {
     small_magazine_t *magazine = &cache->magazines[class_index];
     uint32_t rest = small_magazine_count(magazine) - excess;
     if (excess == 0)
         return;
-    ji_small_central_give(cache->small, class_index, magazine->bottom, excess, fence);
+    ji_small_central_give(cache->small, class_index, magazine->bottom, excess, fence, settle);
     ji_small_count_blocks(cache->small, cache, -(size_t)excess);
     memmove(magazine->bottom, magazine->bottom + excess, rest * sizeof *magazine->bottom);
     small_store(magazine->top, magazine->bottom + rest);
@@ -264,7 +264,7 @@ static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t e
 
 static void cache_empty(small_cache_t *cache, ji_fence_t fence) {
     for (uint32_t i = 0; i < cache->small->class_count; ++i)
-        magazine_give(cache, i, small_magazine_count(&cache->magazines[i]), fence);
+        magazine_give(cache, i, small_magazine_count(&cache->magazines[i]), fence, true);
 }
 
 /* Another magazine gives up half of its capacity. */
@@ -279,7 +279,7 @@ static void cache_steal(small_cache_t *cache, uint32_t for_class, jstream_t *str
         uint32_t count = small_magazine_count(magazine), capacity = small_magazine_capacity(magazine);
         if (victim == for_class || capacity == 0)
             continue;
-        magazine_give(cache, victim, count > capacity / 2 ? count - capacity / 2 : 0, fence);
+        magazine_give(cache, victim, count > capacity / 2 ? count - capacity / 2 : 0, fence, true);
         magazine->end = magazine->bottom + capacity / 2;
         cache->room_bytes += (size_t)(capacity - capacity / 2) * magazine->block_bytes;
         return;
@@ -357,7 +357,7 @@ jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t cla
         if (status != JSTATUS_SUCCESS)
             return status;
         if (keeps)
-            magazine_give(cache, class_index, (small_magazine_capacity(magazine) + 1) / 2, fence);
+            magazine_give(cache, class_index, (small_magazine_capacity(magazine) + 1) / 2, fence, false);
     }
     small_store(item.cell->size_bytes, 0);
     if (keeps) {
@@ -365,7 +365,7 @@ jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t cla
         *top = item;
         small_store(magazine->top, top + 1);
     } else {
-        ji_small_central_give(small, class_index, &item, 1, fence);
+        ji_small_central_give(small, class_index, &item, 1, fence, false);
         ji_small_count_blocks(small, cache, (size_t)-1);
     }
     return JSTATUS_SUCCESS;

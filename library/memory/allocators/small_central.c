@@ -7,13 +7,15 @@
  *                 bundles   newest [62 blocks, fence]-[62, fence]-[17, fence] oldest
  *
  * A slab is taken from below with as many bytes as the class already has, between 16 KiB and 256 KiB: a class that is
- * used a little costs little, one that is used a lot goes below rarely. It ends where its last block ends. Its free
- * blocks are linked by indices that are kept in the cells, for the memory itself is not ours to write.
+ * used a little costs little, one that is used a lot goes below rarely. It ends where its last block ends. A bit for each
+ * block says which are free.
  *
  * Blocks come back from a thread's cache by the dozen, with one fence, and go to the next cache as they came, without a
- * look at their slabs. Only what is more than a cache's worth is taken apart: then a slab can become empty, and where
+ * look at their slabs. What is more than half a cache's worth is taken apart: then a slab can become empty, and where
  * more than half of a class's slabs are, they are given back below. In slabs there are only blocks that every stream may
  * use, or will when the slab's own fence is passed, which stands for the stream that the slab was taken from below on. */
+
+#include <string.h>
 
 #include "memory/allocators/policy.h"
 #include "memory/allocators/small.h"
@@ -21,8 +23,10 @@
 #define SMALL_LEAST_SLAB_BYTES ((size_t)16 << 10)
 #define SMALL_MOST_SLAB_BYTES ((size_t)256 << 10)
 #define SMALL_LEAST_SLAB_BLOCKS 2
-#define SMALL_FIRST_PLACES 64
-#define SMALL_SPARE_SLABS 2 /* empty ones that a class may keep in any case */
+#define SMALL_FIRST_PLACES 256
+#define SMALL_PLACES_PER_UNIT 8 /* so that nearly every search ends where it begins */
+#define SMALL_BUNDLED_PART 2    /* half a cache's worth of a class may be in bundles */
+#define SMALL_SPARE_SLABS 2     /* empty ones that a class may keep in any case */
 
 small_slab_t ji_small_nowhere, ji_small_removed;
 
@@ -115,12 +119,12 @@ static void table_remove(small_table_t *table, small_slab_t *slab) {
 /* Makes sure of room for so many units more; false without bookkeeping memory. */
 static bool table_make_room(small_t *small, size_t units) {
     small_table_t *table = atomic_load_explicit(&small->table, memory_order_relaxed);
-    if (table->used + units <= (table->mask + 1) / 2)
+    if (table->used + units <= (table->mask + 1) / SMALL_PLACES_PER_UNIT)
         return true;
     size_t taken = units, places = SMALL_FIRST_PLACES;
     for (const small_slab_t *slab = small->made; slab != NULL; slab = slab->next_made)
         taken += slab->entered ? slab_units(slab) : 0;
-    while (places < 4 * taken)
+    while (places < 2 * SMALL_PLACES_PER_UNIT * taken)
         places *= 2;
     small_table_t *grown = table_make(places);
     if (grown == NULL)
@@ -200,7 +204,8 @@ static jstatus_t slab_take(small_t *small, uint32_t class_index, uint32_t count,
     small_slab_t *slab = NULL;
     void *base = NULL;
     small_cell_t *cells;
-    JTRY_ALLOC(cells = ji_metadata_zalloc(count * sizeof *cells));
+    uint32_t words = (count + 63) / 64;
+    JTRY_ALLOC(cells = ji_metadata_zalloc(count * sizeof *cells + words * sizeof slab->free_bits[0]));
     JTRY_ALLOC(slab = slab_describe(small, (size_t)count * class->block_bytes));
     JTRY(jallocator_allocate(small->below, slab->size_bytes, SMALL_UNIT_BYTES, stream, &base));
     slab->reciprocal = UINT64_MAX / class->block_bytes + 1;
@@ -209,7 +214,11 @@ static jstatus_t slab_take(small_t *small, uint32_t class_index, uint32_t count,
     slab->magazine_offset = offsetof(small_cache_t, magazines) + class_index * sizeof(small_magazine_t);
     slab->block_bytes = class->block_bytes;
     slab->count = slab->free_count = count;
-    slab->used = slab->first_free = 0;
+    slab->first_word = 0;
+    slab->free_bits = (uint64_t *)(cells + count);
+    memset(slab->free_bits, 0xFF, words * sizeof slab->free_bits[0]);
+    if (count % 64 != 0)
+        slab->free_bits[words - 1] = (UINT64_C(1) << count % 64) - 1;
     JTRY(slab_enter(small, slab, base, stream));
     slab_link(&class->partial, slab);
     ++class->slab_count;
@@ -250,37 +259,36 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
     return JSTATUS_SUCCESS;
 }
 
+/* The lowest free blocks: what one thread gets lies side by side, and so do its cells, which is to say that two threads
+ * seldom write to the same cache line. */
 static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t *items, uint32_t wanted) {
-    uint32_t taken = slab->free_count < wanted ? slab->free_count : wanted;
+    uint32_t count = slab->free_count < wanted ? slab->free_count : wanted, taken = 0;
     uintptr_t base = atomic_load_explicit(&slab->base, memory_order_relaxed);
     class->empty_count -= slab->free_count == slab->count;
-    for (uint32_t i = 0; i < taken; ++i) {
-        uint32_t index = slab->used;
-        small_cell_t *cell = &slab->cells[index];
-        if (slab->first_free != 0) {
-            index = slab->first_free - 1;
-            cell = &slab->cells[index];
-            slab->first_free = atomic_load_explicit(&cell->tag, memory_order_relaxed) & ~SMALL_CELL_LINK;
-            atomic_store_explicit(&cell->tag, 0, memory_order_relaxed);
-        } else {
-            ++slab->used;
+    while (taken < count) {
+        uint64_t *bits = &slab->free_bits[slab->first_word];
+        for (; *bits != 0 && taken < count; *bits &= *bits - 1) {
+            uint32_t index = 64 * slab->first_word + (uint32_t)__builtin_ctzll(*bits);
+            items[taken++] = (small_item_t){(void *)(base + (size_t)index * slab->block_bytes), &slab->cells[index]};
         }
-        items[i] = (small_item_t){(void *)(base + (size_t)index * slab->block_bytes), cell};
+        slab->first_word += *bits == 0;
     }
-    slab->free_count -= taken;
-    class->free_count -= taken;
+    slab->free_count -= count;
+    class->free_count -= count;
     if (slab->free_count == 0) {
         slab_unlink(&class->partial, slab);
         slab_link(&class->full, slab);
     }
-    return taken;
+    return count;
 }
 
 static void slab_push(small_t *small, small_class_t *class, const small_item_t *item) {
     size_t offset;
     small_slab_t *slab = small_slab_find(small, item->pointer, &offset);
-    atomic_store_explicit(&item->cell->tag, slab->first_free | SMALL_CELL_LINK, memory_order_relaxed);
-    slab->first_free = (uint32_t)(item->cell - slab->cells) + 1;
+    uint32_t index = (uint32_t)(item->cell - slab->cells);
+    slab->free_bits[index / 64] |= UINT64_C(1) << index % 64;
+    if (index / 64 < slab->first_word)
+        slab->first_word = index / 64;
     if (slab->free_count++ == 0) {
         slab_unlink(&class->full, slab);
         slab_link(&class->partial, slab);
@@ -420,8 +428,9 @@ jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t 
 }
 
 void ji_small_central_give(small_t *small, uint32_t class_index, const small_item_t *items, uint32_t count,
-                           ji_fence_t fence) {
+                           ji_fence_t fence, bool settle) {
     small_class_t *class = &small->classes[class_index];
+    size_t keep_bytes = settle ? 0 : small->cache_bytes / SMALL_BUNDLED_PART;
     ji_lock_acquire(&class->lock);
     for (uint32_t i = 0; i < count; ++i) {
         small_bundle_t *bundle = bundle_for(class, fence);
@@ -433,7 +442,7 @@ void ji_small_central_give(small_t *small, uint32_t class_index, const small_ite
             slab_push(small, class, &items[i]);
         }
     }
-    while (class->bundled_count * class->block_bytes > small->cache_bytes / 4 &&
+    while (class->bundled_count * class->block_bytes > keep_bytes &&
            central_passed_by_all(small, class->oldest->fence, false))
         bundle_dissolve(small, class, class->oldest);
     size_t keep_count = class->slab_count / 2 > SMALL_SPARE_SLABS ? class->slab_count / 2 : SMALL_SPARE_SLABS;
@@ -470,27 +479,26 @@ jstatus_t ji_small_central_trim(small_t *small, size_t keep_bytes, bool waits) {
 
 /* ---- Checking ------------------------------------------------------------------------------------------------------- */
 
-/* Whether the list holds as many blocks as it should, none of them live. */
+/* Whether as many blocks are free as should be, none of them live. */
 static bool slab_is_whole(const small_slab_t *slab) {
-    uint32_t listed = slab->free_count - (slab->count - slab->used), next = slab->first_free;
-    for (; listed > 0; --listed) {
-        if (next == 0 || next > slab->used)
-            return false;
-        const small_cell_t *cell = &slab->cells[next - 1];
-        uint32_t link = atomic_load_explicit(&cell->tag, memory_order_relaxed);
-        if ((link & SMALL_CELL_LINK) == 0 || atomic_load_explicit(&cell->size_bytes, memory_order_relaxed) != 0)
-            return false;
-        next = link & ~SMALL_CELL_LINK;
-    }
-    return next == 0;
+    uint32_t free_count = 0;
+    for (uint32_t i = 0; i < slab->count; ++i)
+        if ((slab->free_bits[i / 64] >> i % 64 & 1) != 0) {
+            ++free_count;
+            if (i / 64 < slab->first_word ||
+                atomic_load_explicit(&slab->cells[i].size_bytes, memory_order_relaxed) != 0)
+                return false;
+        }
+    return free_count == slab->free_count;
 }
 
 static jstatus_t class_check(small_t *small, small_class_t *class) {
     size_t free_count = 0, bundled_count = 0;
     for (const small_slab_t *slab = class->partial; slab != NULL; slab = slab->next) {
         free_count += slab->free_count;
-        if (slab->free_count > slab->count || !slab_is_whole(slab))
-            return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": the free list of the slab at %p is broken",
+        if (!slab_is_whole(slab))
+            return ji_fail(JSTATUS_CORRUPTED,
+                           "allocator \"%s\": the free blocks of the slab at %p are not what they were",
                            small->allocator->name, (void *)atomic_load(&slab->base));
     }
     for (const small_bundle_t *bundle = class->newest; bundle != NULL; bundle = bundle->next) {
