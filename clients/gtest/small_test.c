@@ -224,8 +224,10 @@ JTEST(Small, AThreadThatEndsGivesItsCacheBack) {
     JEXPECT_EQ(stats.in_use_bytes, 0);
     JEXPECT_EQ(stats.peak_in_use_bytes, 200 * 1000);
     JEXPECT_EQ(stats.free_bytes, stats.reserved_bytes);
+    const uint64_t first_count = jtest_allocation_count();
+    JEXPECT_GE(first_count, 4);
     run_thread(take_and_free_all, &list); /* served by what the first one left */
-    JEXPECT_EQ(stats_of(allocator).peak_reserved_bytes, stats.peak_reserved_bytes);
+    JEXPECT_LE(jtest_allocation_count(), first_count + 1);
     JEXPECT_EQ(stats_of(allocator).peak_in_use_bytes, 200 * 1000);
     JEXPECT_EQ(stats_of(allocator).allocation_count, 400);
     JEXPECT_OK(jallocator_trim(allocator, 0));

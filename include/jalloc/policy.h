@@ -197,7 +197,7 @@ typedef struct jsmall_options_t {
     jallocator_threads_t threads; /**< default: safe, with a cache per thread; the others change nothing but what
                                        jallocator_threads() says, and it is none where below is */
     size_t largest_bytes;         /**< larger requests go straight below; 0: 32 KiB, at most 1 MiB */
-    size_t cache_bytes;           /**< most a thread keeps for itself, for each stream it uses; 0: 1 MiB, at most 1 GiB */
+    size_t cache_bytes;           /**< most a thread keeps, for each stream it uses; 0: 1 MiB, at most 1 GiB */
 } jsmall_options_t;
 #define JSMALL_OPTIONS_INIT                                                                                            \
     { sizeof(jsmall_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0 }
@@ -205,8 +205,8 @@ typedef struct jsmall_options_t {
 /** Small blocks, segregated by size class in slabs taken from below, with a cache per thread: allocating and freeing a
  * small block takes no shared lock unless the thread's cache is empty or full. A thread that ends gives its cache back.
  * At most an eighth of a block is lost by rounding. Statistics are exact while no thread is at work; the peak in use is
- * exact where one thread allocates, else the sum of the threads' own peaks, which is no less. Trim empties the caches of
- * the calling thread; those of others when they next need something. Two threads that give the same block back at the
+ * exact where one thread allocates, else the sum of the threads' own peaks, which is no less. Trim empties the caches
+ * of the calling thread; those of others when they next need something. Two threads that give the same block back at the
  * same moment are not told that one of them is wrong; one after the other, the second is. */
 JALLOC_API jstatus_t jallocator_create_small(jallocator_t *below, const jsmall_options_t *options,
                                              jallocator_t **allocator);
