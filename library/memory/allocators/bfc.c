@@ -13,12 +13,12 @@
  * at least twice the request, or 128 MiB would be left over. The front is handed out, so the free chunk keeps its
  * record and most often its bin, and nothing is relinked. A freed chunk is merged with both neighbours; again the free
  * neighbour keeps its record. So allocating and freeing touch the records of a chunk and its neighbours, and no loop
- * depends on how many there are. Where no bin serves, slower ways are tried before the policy grows
- * or fails (bfc_search).
+ * depends on how many there are. Where no bin serves, slower ways are tried before the policy grows or fails
+ * (bfc_search).
  *
  * In front of the bins stand quick lists. A freed chunk whose request's size was freed before goes to the list of that
- * size as it is, and the next request of that size takes it: a program that allocates and frees the same sizes
- * again and again never splits or merges. They hold at most a quarter of the memory and a thousand chunks, and are
+ * size as it is, and the next request of that size takes it: a program that allocates and frees the same sizes again and
+ * again never splits or merges. They hold at most a quarter of the memory (or one chunk) and a thousand chunks, and are
  * emptied into the bins before a chunk is cut that is much larger than the request, and before anything is looked at as
  * a whole: growth, statistics, visits, trim, check.
  *
@@ -684,7 +684,7 @@ static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_place_t
     unsigned number = bfc_quick_number(size);
     bfc_quick_t *quick = &own->quick[number];
     size_t quick_bytes = bfc->quick_bytes + chunk->size_bytes;
-    if (quick->size_bytes != size || quick_bytes > bfc->quick_limit_bytes ||
+    if (quick->size_bytes != size || (quick_bytes > bfc->quick_limit_bytes && bfc->quick_count != 0) ||
         bfc->quick_count >= BFC_QUICK_MOST_CHUNKS) {
         bfc_deallocate_binned(bfc, own, place, quick, size, serial);
         return;
