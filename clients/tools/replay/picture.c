@@ -88,14 +88,15 @@ static void picture_chart(FILE *file, const trace_t *trace, const survey_t *surv
 
     picture_area(file, survey, offsetof(sample_t, reserved_max_bytes), y_most * bytes.size, RESERVED_COLOUR);
     picture_area(file, survey, offsetof(sample_t, in_use_max_bytes), y_most * bytes.size, IN_USE_COLOUR);
-    for (double y = 0; y <= y_most * (1 + 1e-9); y += y_step) {
-        double height = CHART_BOTTOM - y / y_most * CHART_HEIGHT;
+    const int y_steps = (int)lround(y_most / y_step), x_steps = (int)(all / time.size / x_step + 1e-9);
+    for (int i = 0; i <= y_steps; i++) {
+        double y = i * y_step, height = CHART_BOTTOM - y / y_most * CHART_HEIGHT;
         svg_line(file, LEFT, height, LEFT + PLOT, height, "stroke=\"" SVG_FAINT "\" stroke-opacity=\"0.25\"");
         svg_text(file, LEFT - 10, height + 4, SVG_END, 12, SVG_FAINT, "%g", y);
     }
     svg_text(file, LEFT - 10, CHART_TOP - 14, SVG_END, 12, SVG_INK, "%s", bytes.name);
-    for (double x = 0; x <= all / time.size * (1 + 1e-9); x += x_step) {
-        double place = LEFT + x * time.size / fmax(all, 1e-9) * PLOT;
+    for (int i = 0; i <= x_steps; i++) {
+        double x = i * x_step, place = LEFT + x * time.size / fmax(all, 1e-9) * PLOT;
         svg_line(file, place, CHART_BOTTOM, place, CHART_BOTTOM + 5, "stroke=\"" SVG_FAINT "\"");
         svg_text(file, place, CHART_BOTTOM + 20, SVG_MIDDLE, 12, SVG_FAINT, "%g", x);
     }
@@ -103,7 +104,7 @@ static void picture_chart(FILE *file, const trace_t *trace, const survey_t *surv
              time.name);
 
     double peak = LEFT + (double)survey_part(survey, trace, survey->peak_at) + 0.5;
-    bool left_half = peak < LEFT + PLOT / 2;
+    bool left_half = peak < LEFT + 0.5 * PLOT;
     svg_line(file, peak, CHART_TOP - 10, peak, CHART_BOTTOM, "stroke=\"#c0392b\" stroke-dasharray=\"4 3\"");
     svg_text(file, peak + (left_half ? 6 : -6), CHART_TOP - 4, left_half ? SVG_START : SVG_END, 12, "#c0392b", "peak");
 }
@@ -230,8 +231,9 @@ static void picture_owners(FILE *file, const snapshot_t *snapshot, double top) {
         units_bytes(bytes, (double)owner.live_bytes, 1);
         snprintf(text, sizeof text, "%.26s: %s, %zu block%s", owner.name, bytes, owner.live_count,
                  owner.live_count == 1 ? "" : "s");
-        picture_key(file, LEFT + (double)(rank % OWNER_COLUMNS) * PLOT / OWNER_COLUMNS,
-                    top + (double)(rank / OWNER_COLUMNS) * OWNER_STEP, owner_colour(rank), text);
+        size_t row = rank / OWNER_COLUMNS, column = rank % OWNER_COLUMNS;
+        picture_key(file, LEFT + (double)column * PLOT / OWNER_COLUMNS, top + (double)row * OWNER_STEP,
+                    owner_colour(rank), text);
     }
 }
 
@@ -250,7 +252,8 @@ void picture_write(const char *path, const trace_t *trace, const char *compositi
     if (rows > MOST_ROWS)
         rows = MOST_ROWS + 1; /* with the line that says so */
     const double map_bottom = MAP_TOP + (double)rows * ROW_STEP;
-    const double height = map_bottom + 44 + (double)((owners + OWNER_COLUMNS - 1) / OWNER_COLUMNS) * OWNER_STEP;
+    const size_t owner_rows = (owners + OWNER_COLUMNS - 1) / OWNER_COLUMNS;
+    const double height = map_bottom + 44 + (double)owner_rows * OWNER_STEP;
     char in_use[UNITS_BYTES], reserved[UNITS_BYTES], row[UNITS_BYTES], duration[UNITS_BYTES], at[UNITS_BYTES];
     units_bytes(in_use, (double)survey->peak_in_use_bytes, 1);
     units_bytes(reserved, (double)survey->peak_reserved_bytes, 1);

@@ -275,7 +275,7 @@ void player_init(player_t *player, const trace_t *trace, const play_options_t *o
     if (jstatus_is_error(jallocator_compose(options->device, composition, &player->allocator)))
         replay_exit(REPLAY_FAILED, "allocator '%s': %s", composition, jstatus_last_message());
     player->blocks = replay_allocate(trace->block_count, sizeof *player->blocks);
-    player->streams = replay_allocate(trace->stream_count, sizeof *player->streams);
+    player->streams = replay_allocate(trace->stream_count, sizeof(jstream_t *));
     for (size_t i = 1; options->streams && i < trace->stream_count; i++)
         if (jstatus_is_error(jstream_create(options->device, &player->streams[i])))
             replay_exit(REPLAY_FAILED, "stream %zu of %zu: %s", i, trace->stream_count, jstatus_last_message());
