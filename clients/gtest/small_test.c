@@ -185,6 +185,7 @@ typedef struct block_list {
     size_t size_bytes;
     jstatus_t status;
     jtest_gate_t *reached, *go;
+    const jallocator_t *hint; /* what the thread thinks it used last */
 } block_list_t;
 
 static void *take_all(void *argument) {
@@ -330,6 +331,7 @@ static void *use_and_stay(void *argument) {
     take_and_free_all(list);
     jtest_gate_open(list->reached);
     jtest_gate_pass(list->go);
+    list->hint = atomic_load(&ji_small_thread.allocator);
     take_and_free_all(list); /* another allocator, perhaps at the same address */
     return NULL;
 }
@@ -347,6 +349,7 @@ JTEST(Small, AnAllocatorMayGoBeforeTheThreadsThatUsedIt) {
         jtest_gate_open(&go);
         if (round % 2 == 0) {
             pthread_join(thread, NULL);
+            JEXPECT_NULL(list.hint);
             JEXPECT_OK(list.status);
             JEXPECT_EQ(stats_of(list.allocator).allocation_count, 200);
             JEXPECT_OK(jallocator_destroy(list.allocator));

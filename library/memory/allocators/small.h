@@ -148,6 +148,7 @@ typedef struct small_thread {
     small_cache_t *first;              /* all its caches; under the registry's lock */
     bool ended;                        /* gets none any more */
 } small_thread_t;
+extern _Thread_local small_thread_t ji_small_thread __attribute__((tls_model("initial-exec")));
 
 /* From addresses to slabs: open addressing with linear probing, read without a lock. A slab is entered once for each
  * unit it touches. A table that has become too small stays until the allocator ends, for those who are reading it. */

@@ -37,7 +37,7 @@
 
 char ji_small_gone;
 
-static _Thread_local small_thread_t small_thread __attribute__((tls_model("initial-exec")));
+_Thread_local small_thread_t ji_small_thread __attribute__((tls_model("initial-exec")));
 
 static ji_lock_t small_registry_lock;
 static small_t *small_registry; /* all allocators */
@@ -190,9 +190,9 @@ void ji_small_count_clear(small_t *small) {
 
 /* Whether the cache that the calling thread used last is of this allocator and stream. */
 static inline bool cache_at_hand(const jallocator_t *allocator, const jstream_t *stream, small_cache_t **cache) {
-    if (JI_UNLIKELY(small_load(small_thread.allocator) != allocator))
+    if (JI_UNLIKELY(small_load(ji_small_thread.allocator) != allocator))
         return false;
-    *cache = small_thread.cache;
+    *cache = ji_small_thread.cache;
     return JI_LIKELY(small_load((*cache)->stream) == stream);
 }
 
@@ -439,7 +439,7 @@ static void thread_end(void *value) {
 static void registry_after_fork(void) {
     for (small_t *small = small_registry; small != NULL; small = small->next)
         for (small_cache_t *cache = small->caches; cache != NULL; cache = cache->next)
-            if (cache->thread != &small_thread) {
+            if (cache->thread != &ji_small_thread) {
                 cache->thread = NULL;
                 cache->leaving = false;
             }
@@ -507,7 +507,7 @@ void ji_small_cache_forget(small_t *small, const jstream_t *stream) {
 
 /* A new cache of the calling thread; under the registry's lock. NULL where there can be none. */
 static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
-    if (!small_key_made || (small_thread.first == NULL && pthread_setspecific(small_key, &small_thread) != 0))
+    if (!small_key_made || (ji_small_thread.first == NULL && pthread_setspecific(small_key, &ji_small_thread) != 0))
         return NULL;
     small_cache_t *cache = ji_metadata_zalloc(sizeof *cache + small->class_count * sizeof cache->magazines[0]);
     if (cache == NULL)
@@ -521,9 +521,9 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
         cache->magazines[i].alignment = small->classes[i].alignment;
         cache->magazines[i].block_bytes = small->classes[i].block_bytes;
     }
-    cache->thread = &small_thread;
-    cache->next_of_thread = small_thread.first;
-    small_thread.first = cache;
+    cache->thread = &ji_small_thread;
+    cache->next_of_thread = ji_small_thread.first;
+    ji_small_thread.first = cache;
     cache->next = small->caches;
     if (cache->next != NULL)
         cache->next->previous = cache;
@@ -535,7 +535,7 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
  * it, so that a peak is that of the thread, whichever stream it works for. */
 static small_cache_t *cache_search(small_t *small, jstream_t *stream) {
     small_cache_t *found = NULL, *gone = NULL, *counting = NULL;
-    for (small_cache_t *cache = small_thread.first; cache != NULL; cache = cache->next_of_thread) {
+    for (small_cache_t *cache = ji_small_thread.first; cache != NULL; cache = cache->next_of_thread) {
         if (cache->small != small)
             continue;
         if (cache->counting)
@@ -562,12 +562,12 @@ static small_cache_t *cache_search(small_t *small, jstream_t *stream) {
 
 small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream) {
     small_cache_t *cache = NULL;
-    if (!cache_at_hand(small->allocator, stream, &cache) && !small_thread.ended) {
+    if (!cache_at_hand(small->allocator, stream, &cache) && !ji_small_thread.ended) {
         ji_lock_acquire(&small_registry_lock);
         cache = cache_search(small, stream);
         if (cache != NULL) {
-            small_thread.cache = cache;
-            small_store(small_thread.allocator, small->allocator);
+            ji_small_thread.cache = cache;
+            small_store(ji_small_thread.allocator, small->allocator);
         }
         ji_lock_release(&small_registry_lock);
     }
@@ -587,7 +587,7 @@ small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream) {
 void ji_small_cache_empty(small_t *small) {
     unsigned epoch = atomic_fetch_add_explicit(&small->epoch, 1, memory_order_relaxed) + 1;
     ji_lock_acquire(&small_registry_lock);
-    for (small_cache_t *cache = small_thread.first; cache != NULL;) {
+    for (small_cache_t *cache = ji_small_thread.first; cache != NULL;) {
         if (cache->small != small || cache->epoch == epoch) {
             cache = cache->next_of_thread;
             continue;
@@ -597,7 +597,7 @@ void ji_small_cache_empty(small_t *small) {
         ji_lock_release(&small_registry_lock); /* emptying goes below */
         cache_empty(cache, fence);
         ji_lock_acquire(&small_registry_lock);
-        cache = small_thread.first; /* the list may be another one now */
+        cache = ji_small_thread.first; /* the list may be another one now */
     }
     ji_lock_release(&small_registry_lock);
 }
