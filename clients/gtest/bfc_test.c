@@ -263,7 +263,7 @@ JTEST(Bfc, QuickListsAreEmptiedBeforeAnybodyLooksOrTheyAreNeeded) {
         JEXPECT_EQ(stats_of(allocator).free_bytes, 0);
         for (int i = 0; i < 32; ++i)
             give(allocator, pointers[i], 2 * G);
-        JEXPECT_EQ(bfc->quick_count, 8); /* a quarter of the memory */
+        JEXPECT_EQ(bfc->quick_count, round == 0 ? 31 : 32); /* the first one tells that the size is freed */
         switch (round) {
         case 0: JEXPECT_EQ(stats_of(allocator).largest_free_bytes, 64 * G); break;
         case 1: JEXPECT_EQ(view_of(allocator).count, 1); break;
@@ -318,25 +318,70 @@ JTEST(Bfc, QuickListsOfDifferentSizesAreNeverMixed) {
 /* ---- Growth ---------------------------------------------------------------------------------------------------------
  * */
 
-JTEST(Bfc, RegionsDouble) {
+/* A region has a part of what there is, or what the request needs, or the least that is taken at once. */
+static const struct growth {
+    size_t percent, least; /* granules */
+    size_t requests[6], regions[6];
+} growths[] = {
+    {100, 4, {4, 8, 16, 5, 70, 64}, {4, 8, 16, 28, 70, 126}},
+    {10, 1, {50, 50, 5, 20, 13, 1}, {50, 50, 10, 20, 13, 14}},
+    {0, 2, {100, 100, 3, 1000, 1, 90}, {100, 100, 12, 1000, 72, 90}}, /* 6% */
+};
+JTEST_P(Bfc, RegionsGrowWithWhatThereIs, struct growth, growths) {
     script_t script = {0};
     jbfc_options_t options = JBFC_OPTIONS_INIT;
-    options.region_bytes = 4 * G - 10; /* rounded up */
+    options.region_bytes = param->least * G - 10; /* rounded up */
+    options.growth_percent = param->percent;
+    options.split_tightly = true; /* so that what is taken is what was asked for */
     jallocator_t *allocator;
     make(&script, &options, &allocator);
-    static const size_t requests[] = {4, 8, 16, 5, 70, 64};
-    static const size_t regions[] = {4, 8, 16, 32, 128, 128}; /* 70 needs more than the next: that one is not doubled */
     void *pointers[6];
     for (int i = 0; i < 6; ++i) {
-        pointers[i] = take(allocator, requests[i] * G);
-        JEXPECT_EQ(script.asked_count, i < 5 ? (size_t)i + 1 : 6);
-        JEXPECT_EQ(script.asked[i], regions[i] * G);
+        const size_t before = script.asked_count;
+        pointers[i] = take(allocator, param->requests[i] * G);
+        if (script.asked_count > before)
+            JEXPECT_EQ(script.asked[before], param->regions[i] * G);
     }
-    JEXPECT_EQ(stats_of(allocator).reserved_bytes, (4 + 8 + 16 + 32 + 128 + 128) * G);
     for (int i = 0; i < 6; ++i)
-        give(allocator, pointers[i], requests[i] * G);
+        give(allocator, pointers[i], param->requests[i] * G);
     end(allocator);
     JEXPECT_EQ(script.granted_bytes, 0);
+    options.growth_percent = 1001;
+    JEXPECT_STATUS(jallocator_create_bfc(jtest_failing_allocator(), &options, &allocator), JSTATUS_INVALID_VALUE);
+}
+
+/* Where blocks change their sizes, regions that are free go before more is reserved than ever before. */
+JTEST(Bfc, FreeRegionsGoBeforeThePeakRises) {
+    for (int keep = 0; keep < 2; ++keep) {
+        script_t script = {0};
+        jbfc_options_t options = JBFC_OPTIONS_INIT;
+        options.region_bytes = G;
+        options.keep_regions = keep;
+        jallocator_t *allocator;
+        make(&script, &options, &allocator);
+        for (size_t granules = 10; granules < 20; ++granules)
+            give(allocator, take(allocator, granules * G), granules * G);
+        JEXPECT_EQ(stats_of(allocator).peak_reserved_bytes, keep ? 145 * G : 19 * G);
+        end(allocator);
+    }
+}
+
+/* An eighth of the request left over, or as much again. */
+JTEST(Bfc, SplitsTightlyWhenAsked) {
+    for (int tight = 0; tight < 2; ++tight)
+        for (size_t rest = 0; rest <= 8; ++rest) {
+            script_t script = {0};
+            jbfc_options_t options = JBFC_OPTIONS_INIT;
+            options.limit_bytes = options.region_bytes = (32 + rest) * G;
+            options.split_tightly = tight;
+            jallocator_t *allocator;
+            make(&script, &options, &allocator);
+            void *pointer = take(allocator, 32 * G);
+            JEXPECT_EQ(jallocator_usable_size(allocator, pointer, 32 * G),
+                       tight && rest >= 4 ? 32 * G : (32 + rest) * G);
+            give(allocator, pointer, 32 * G);
+            end(allocator);
+        }
 }
 
 JTEST(Bfc, GrowthBacksOffByATenthDownToTheRequest) {
@@ -376,7 +421,7 @@ JTEST(Bfc, RefusedGrowthLeavesAllAsItWas) {
     script.largest_bytes = SIZE_MAX;
     script.asked_count = 0;
     void *other = take(allocator, 17 * G); /* grows as if nothing had been */
-    JEXPECT_EQ(script.asked[0], 32 * G);
+    JEXPECT_EQ(script.asked[0], 17 * G);
     give(allocator, other, 17 * G);
     give(allocator, pointer, 9 * G);
     end(allocator);
@@ -1156,7 +1201,7 @@ static bool model_agrees(const model_t *model, jallocator_t *allocator) {
 
 /* Runs one sequence: 0..2 take 1..3 granules, 3.. give the (code - 3)-th live block back. False where there is none to
  * give back: the sequence is no sequence. */
-static bool run_sequence(const unsigned char *codes, size_t length, size_t granules, bool look_always, bool quick) {
+static bool run_sequence(const unsigned char *codes, size_t length, size_t granules, bool look_always) {
     script_t script = {0};
     jbfc_options_t options = JBFC_OPTIONS_INIT;
     options.limit_bytes = granules * G;
@@ -1187,8 +1232,6 @@ static bool run_sequence(const unsigned char *codes, size_t length, size_t granu
             const jstatus_t status = jallocator_allocate(allocator, wanted * G, 0, NULL, &pointer);
             if ((status == JSTATUS_SUCCESS) != model_has_room(&model, wanted))
                 JFAIL("%zu granules: %s", wanted, jstatus_name(status));
-            if (quick && allocator->context != NULL) /* so small a memory would have no quick lists */
-                ((bfc_t *)allocator->context)->quick_limit_bytes = SIZE_MAX;
             if (status != JSTATUS_SUCCESS)
                 continue;
             if (model.base == 0)
@@ -1225,7 +1268,7 @@ static bool run_sequence(const unsigned char *codes, size_t length, size_t granu
 JTEST(Bfc, EverySequenceOfASmallUniverseIsRight) {
     const size_t length = jtest_iterations(1) > 1 ? 7 : 6;
     for (size_t granules = 4; granules <= 6; ++granules)
-        for (int quick = 0; quick < 2; ++quick) {
+        for (int looks = 0; looks < 2; ++looks) { /* looking empties the quick lists */
             unsigned char codes[8] = {0};
             for (;;) {
                 size_t live = 0, bad = length; /* at most that many are live: requests may fail */
@@ -1238,7 +1281,7 @@ JTEST(Bfc, EverySequenceOfASmallUniverseIsRight) {
                         bad = i;
                 }
                 if (bad == length) {
-                    run_sequence(codes, length, granules, !quick, quick);
+                    run_sequence(codes, length, granules, looks);
                     bad = length - 1;
                 } else {
                     for (size_t i = bad; i < length; ++i)

@@ -110,16 +110,20 @@ typedef struct jbfc_options_t {
     const char *name; /**< NULL: "bfc" */
     jallocator_threads_t threads;
     size_t limit_bytes;  /**< most that is taken from below; 0: no limit */
-    size_t region_bytes; /**< first region, doubled for each further one; 0: 1 MiB */
+    size_t region_bytes; /**< least that is taken from below at once; 0: 1 MiB */
     bool all_at_once;    /**< takes limit_bytes at the first allocation, and never more */
-    bool keep_regions;   /**< whole free regions are given back by trim alone; else also when growth is refused */
+    bool keep_regions;   /**< whole free regions are given back by trim alone; else also before more is reserved than ever
+                              before, and when growth is refused */
+    size_t growth_percent; /**< each region has at least this many percent of what is reserved; 100 doubles, as TensorFlow
+                                does; 0: 6 */
+    bool split_tightly;    /**< a block is split where an eighth of the request is left over: less memory, a little slower */
 } jbfc_options_t;
 #define JBFC_OPTIONS_INIT                                                                                              \
-    { sizeof(jbfc_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0, false, false }
+    { sizeof(jbfc_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0, false, false, 0, false }
 
 /** Best fit with coalescing, after TensorFlow's BFCAllocator (granule 256 bytes; a block is split when it is at least
- * twice the request or 128 MiB would be left over; both free neighbours are merged on free; regions grow by doubling and
- * back off by 10% when below refuses, down to the request), with constant-time search (after Masmano et al., TLSF, 2004):
+ * twice the request or 128 MiB would be left over; both free neighbours are merged on free; regions grow with what there is
+ * and back off by 10% when below refuses, down to the request), with constant-time search (after Masmano et al., TLSF, 2004):
  * a good fit, no more than 1/8 above the request where a block so near is free. Blocks of sizes that come and go are
  * kept unmerged for a while, never when statistics, visits, trim or growth look. Alignments above 256 are honoured.
  * Reserves no more than limit_bytes. Before a request fails, its stream waits (by events; the host's inline stream by

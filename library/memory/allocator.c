@@ -184,7 +184,7 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
     allocator->entry = allocator_choose_entry(traits, ops->find == NULL);
     allocator->kind = traits->kind;
     allocator->below = traits->below;
-    allocator->device = traits->device  != NULL ? traits->device
+    allocator->device = traits->device != NULL  ? traits->device
                         : traits->below != NULL ? traits->below->device
                                                 : jdevice_host();
     allocator->granule_bytes = jdevice_granule_bytes(allocator->device);
@@ -374,8 +374,7 @@ jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t s
 
 /* The lock is around every function with "lock"; around the ledger alone with "safe". */
 static bool allocator_locks(const jallocator_t *allocator, bool ledger) {
-    return allocator->threads == JALLOCATOR_THREADS_LOCK ||
-           (allocator->threads == JALLOCATOR_THREADS_SAFE && ledger);
+    return allocator->threads == JALLOCATOR_THREADS_LOCK || (allocator->threads == JALLOCATOR_THREADS_SAFE && ledger);
 }
 static void allocator_enter(jallocator_t *allocator, bool ledger) {
     if (allocator_locks(allocator, ledger))
@@ -411,8 +410,7 @@ static jstatus_t allocator_find(jallocator_t *allocator, const void *pointer, ja
             block->pointer = (void *)entry->address;
             block->size_bytes = entry->size_bytes;
             block->tag = entry->tag;
-            block->usable_bytes =
-                allocator->ops.usable_size(allocator->context, block->pointer, block->size_bytes);
+            block->usable_bytes = allocator->ops.usable_size(allocator->context, block->pointer, block->size_bytes);
             status = JSTATUS_SUCCESS;
         }
     }
@@ -423,8 +421,8 @@ static jstatus_t allocator_find(jallocator_t *allocator, const void *pointer, ja
 jstatus_t jallocator_owns(jallocator_t *allocator, const void *pointer, bool *owned) {
     JREQUIRE(allocator != NULL && owned != NULL, JSTATUS_INVALID_POINTER);
     jallocation_t block;
-    *owned = pointer != NULL && allocator_find(allocator, pointer, &block) == JSTATUS_SUCCESS &&
-             block.pointer == pointer;
+    *owned =
+        pointer != NULL && allocator_find(allocator, pointer, &block) == JSTATUS_SUCCESS && block.pointer == pointer;
     return JSTATUS_SUCCESS;
 }
 

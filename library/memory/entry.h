@@ -69,9 +69,8 @@ static inline jstatus_t straight_deallocate(jallocator_t *allocator, void *point
     return deallocate(allocator->context, pointer, size_bytes, stream);
 }
 
-static inline jstatus_t booked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
-                                        jstream_t *stream, void **pointer, ji_allocate_function_t allocate,
-                                        bool ledger) {
+static inline jstatus_t booked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                        void **pointer, ji_allocate_function_t allocate, bool ledger) {
     jstatus_t status;
     if (ledger && JI_UNLIKELY(!ji_ledger_reserve(&allocator->ledger)))
         status = ji_entry_lacks_books(allocator);
@@ -101,9 +100,8 @@ static inline jstatus_t booked_deallocate(jallocator_t *allocator, void *pointer
     return status;
 }
 
-static inline jstatus_t locked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
-                                        jstream_t *stream, void **pointer, ji_allocate_function_t allocate,
-                                        bool ledger) {
+static inline jstatus_t locked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                        void **pointer, ji_allocate_function_t allocate, bool ledger) {
     ji_lock_acquire(&allocator->lock);
     jstatus_t status = booked_allocate(allocator, size_bytes, alignment, stream, pointer, allocate, ledger);
     ji_lock_release(&allocator->lock);
@@ -180,8 +178,7 @@ static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *point
                                      void **pointer) {                                                                 \
         return way##_allocate(allocator, size_bytes, alignment, stream, pointer, allocate, ledger);                    \
     }                                                                                                                  \
-    static jstatus_t name##_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,                      \
-                                       jstream_t *stream) {                                                            \
+    static jstatus_t name##_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) { \
         return way##_deallocate(allocator, pointer, size_bytes, stream, deallocate, ledger);                           \
     }                                                                                                                  \
     static const ji_entry_t name = {name##_allocate, name##_deallocate};

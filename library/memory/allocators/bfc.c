@@ -10,7 +10,7 @@
  *     records  border <-> a <-> b <-> c <-> d <-> e <-> border          b, e: also in bins (bfc_bins.h)
  *
  * A request takes a chunk from the bins; what is left over stays in the bins as a chunk of its own where the chunk is
- * at least twice the request, or 128 MiB would be left over. The front is handed out, so the free chunk keeps its
+ * at least twice the request, or 128 MiB would be left over (or an eighth of it: split_tightly). The front is handed out, so the free chunk keeps its
  * record and most often its bin, and nothing is relinked. A freed chunk is merged with both neighbours; again the free
  * neighbour keeps its record. So allocating and freeing touch the records of a chunk and its neighbours, and no loop
  * depends on how many there are. Where no bin serves, slower ways are tried before the policy grows or fails
@@ -18,23 +18,27 @@
  *
  * In front of the bins stand quick lists. A freed chunk whose request's size was freed before goes to the list of that
  * size as it is, and the next request of that size takes it: a program that allocates and frees the same sizes again and
- * again never splits or merges. They hold at most a quarter of the memory (or one chunk) and a thousand chunks, and are
- * emptied into the bins before a chunk is cut that is much larger than the request, and before anything is looked at as
+ * again never splits or merges. They hold at most a thousand chunks, and are emptied into the bins before a chunk is cut that is much larger than the request, and before anything is looked at as
  * a whole: growth, statistics, visits, trim, check.
  *
  * Streams (frontier.h): free chunks are in the bins of the stream that they were last used on, and merged with
  * neighbours of the same stream, behind the later fence of the two. Index 0 is what all may use. A stream takes from
- * its own bins, then from index 0, where chunks of other streams are moved as soon as their fences have been passed. */
+ * its own bins, then from index 0, where chunks of other streams are moved as soon as their fences have been passed.
+ *
+ * A region has a few percent of what is reserved, or what the request needs. Before more is reserved than ever before, free
+ * regions are given back: a program whose blocks change their sizes does not keep what it used to need. */
 
 #include "memory/allocators/bfc.h"
+#include "memory/entry.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#define BFC_GROWTH_PERCENT 6
 #define BFC_FIRST_REGION_BYTES ((size_t)1 << 20)
 #define BFC_MOST_LEFT_OVER_BYTES ((size_t)128 << 20) /* more is not handed out unasked */
-#define BFC_QUICK_FRACTION 4                         /* of what is reserved may be in quick lists */
 #define BFC_QUICK_SPARES 8 /* chunks so many times the request are not cut while quick lists could serve when merged */
+#define BFC_TIGHT_FRACTION 8       /* of a request, that must be left over where chunks are split tightly */
 #define BFC_QUICK_MOST_CHUNKS 1024 /* so that emptying them is never long */
 #define BFC_FIRST_PLACES_BITS 6
 #define BFC_RECORDS_PER_CALL 4 /* a border and its first chunk, a front cut off to align, a rest */
@@ -230,7 +234,8 @@ static bfc_chunk_t *bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_b
 /* Makes a chunk to be handed out of a free one of `bin`, or of its front. */
 static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chunk, unsigned bin, size_t need) {
     size_t rest = chunk->size_bytes - need;
-    if (rest >= need || rest >= BFC_MOST_LEFT_OVER_BYTES) {
+    if (rest >= BFC_GRANULE_BYTES && (rest >= need || rest >= BFC_MOST_LEFT_OVER_BYTES ||
+                                      (bfc->splits_tightly && rest >= need / BFC_TIGHT_FRACTION))) {
         bfc_chunk_t *front = bfc_record_take(bfc), *left = chunk->left;
         front->address = chunk->address;
         front->size_bytes = need;
@@ -427,7 +432,8 @@ static void bfc_set_reserved(bfc_t *bfc, size_t reserved_bytes) {
     bfc->reserved_bytes = reserved_bytes;
     if (bfc->peak_reserved_bytes < reserved_bytes)
         bfc->peak_reserved_bytes = reserved_bytes;
-    bfc->quick_limit_bytes = reserved_bytes / BFC_QUICK_FRACTION;
+    if (bfc->most_reserved_bytes < reserved_bytes)
+        bfc->most_reserved_bytes = reserved_bytes;
 }
 
 /* The whole memory of a region, freshly taken, becomes one free chunk. */
@@ -476,17 +482,38 @@ static bool bfc_is_refusal(jstatus_t status) {
     return status == JSTATUS_MEMORY_ERROR || status == JSTATUS_INVALID_SIZE;
 }
 
-/* Takes a region that has room for the request: twice the last one, or as much as is available, or a tenth less than
- * what was refused, and less again; at last the request alone. */
+/* What the next region should have: a part of what there is, so that there are never many regions, nor much more than was
+ * asked for. */
+static size_t bfc_next_region_bytes(const bfc_t *bfc, size_t need) {
+    size_t reserved = bfc->reserved_bytes, percent = bfc->growth_percent; /* at most 1000 */
+    size_t wanted = (reserved / 100 * percent + reserved % 100 * percent / 100) & ~(BFC_GRANULE_BYTES - 1);
+    if (wanted < bfc->region_bytes)
+        wanted = bfc->region_bytes;
+    return wanted < need ? need : wanted;
+}
+
+/* Gives free regions back as long as more would be reserved than ever before: memory that fell apart makes room for what
+ * grows in its place. */
+static void bfc_make_way(bfc_t *bfc, size_t bytes) {
+    for (bfc_chunk_t *region = bfc->regions, *next;
+         region != NULL && bfc->reserved_bytes + bytes > bfc->most_reserved_bytes; region = next) {
+        next = region->next_region;
+        if (bfc_region_is_free(region))
+            (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
+    }
+}
+
+/* Takes a region that has room for the request: what it should have, or as much as is available, or a tenth less than what
+ * was refused, and less again; at last the request alone. */
 static jstatus_t bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment) {
-    size_t available = bfc_available(bfc), wanted = bfc->region_bytes;
     if (bfc->all_at_once && bfc->regions != NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "everything was taken at once");
-    if (need > available)
+    if (need > bfc_available(bfc))
         return ji_fail(JSTATUS_MEMORY_ERROR, "the limit is reached");
-    while (wanted < need) /* which is below 2^63 */
-        wanted *= 2;
-    size_t next = wanted == bfc->region_bytes && wanted <= PTRDIFF_MAX / 2 ? 2 * wanted : wanted;
+    size_t wanted = bfc_next_region_bytes(bfc, need);
+    if (!bfc->keep_regions)
+        bfc_make_way(bfc, wanted);
+    size_t available = bfc_available(bfc);
     size_t bytes = bfc->all_at_once || wanted > available ? available : wanted;
     ji_fence_t fence = {0, 0};
     jstatus_t status = bfc->below_is_ordered ? ji_frontier_mark(&bfc->frontier, stream, &fence) : JSTATUS_SUCCESS;
@@ -503,7 +530,6 @@ static jstatus_t bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size
     }
     if (status != JSTATUS_SUCCESS)
         return status;
-    bfc->region_bytes = next;
     bfc_region_add(bfc, (uintptr_t)memory, bytes, fence.index != 0 ? own : bfc->ready, fence.serial);
     return JSTATUS_SUCCESS;
 }
@@ -684,8 +710,7 @@ static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_place_t
     unsigned number = bfc_quick_number(size);
     bfc_quick_t *quick = &own->quick[number];
     size_t quick_bytes = bfc->quick_bytes + chunk->size_bytes;
-    if (quick->size_bytes != size || (quick_bytes > bfc->quick_limit_bytes && bfc->quick_count != 0) ||
-        bfc->quick_count >= BFC_QUICK_MOST_CHUNKS) {
+    if (quick->size_bytes != size || bfc->quick_count >= BFC_QUICK_MOST_CHUNKS) {
         bfc_deallocate_binned(bfc, own, place, quick, size, serial);
         return;
     }
@@ -717,6 +742,8 @@ static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes,
     bfc_deallocate_for(bfc, bfc->ready, place, 0);
     return JSTATUS_SUCCESS;
 }
+
+JI_POLICY_ENTRIES(bfc)
 
 /* ---- The other slots ------------------------------------------------------------------------------------------------
  * */
@@ -820,6 +847,9 @@ static jstatus_t bfc_check_options(const ji_request_t *request, const jbfc_optio
     if (options->region_bytes > PTRDIFF_MAX / 2)
         return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": region_bytes is %zu, more than this machine can address",
                        request->name, options->region_bytes);
+    if (options->growth_percent > 1000)
+        return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": growth_percent is %zu, must be at most 1000", request->name,
+                       options->growth_percent);
     if (options->all_at_once && options->limit_bytes == 0)
         return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": all_at_once needs limit_bytes", request->name);
     return JSTATUS_SUCCESS;
@@ -857,6 +887,8 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     bfc->region_bytes = options->region_bytes != 0
                             ? (options->region_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1)
                             : BFC_FIRST_REGION_BYTES;
+    bfc->growth_percent = options->growth_percent != 0 ? options->growth_percent : BFC_GROWTH_PERCENT;
+    bfc->splits_tightly = options->split_tightly;
     bfc->all_at_once = options->all_at_once;
     bfc->keep_regions = options->keep_regions;
     strncpy(bfc->name, request->name, JALLOCATOR_MAX_NAME);
@@ -865,6 +897,7 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
                           .threads = options->threads != JALLOCATOR_THREADS_DEFAULT ? options->threads
                                                                                     : JALLOCATOR_THREADS_LOCK,
                           .kind = &ji_kind_bfc};
+    traits.entry = traits.threads == JALLOCATOR_THREADS_LOCK ? &bfc_locked : &bfc_single;
     JTRY(ji_allocator_make(&ops, bfc, &traits, out));
     bfc = NULL;
 done:
@@ -876,7 +909,9 @@ done:
 static const jallocator_key_t bfc_keys[] = {
     JI_THREADS_KEY,
     {"limit", "SIZE", "0", "most that is taken from below; 0: no limit"},
-    {"region", "SIZE", "1MiB", "first region, doubled for each further one"},
+    {"region", "SIZE", "1MiB", "least that is taken from below at once"},
+    {"growth", "COUNT", "6", "each region has at least this many percent of what is reserved; 100 doubles"},
+    {"tight", "BOOL", "false", "splits where an eighth of the request is left over, not only as much again"},
     {"all_at_once", "BOOL", "false", "takes the limit at the first allocation, and never more"},
     {"keep_regions", "BOOL", "false", "whole free regions are given back by trim alone"},
     {NULL, NULL, NULL, NULL},
@@ -885,6 +920,8 @@ static const ji_key_place_t bfc_places[] = {
     {JI_KEY_CHOICE, offsetof(jbfc_options_t, threads), JALLOCATOR_THREADS_NONE},
     {JI_KEY_SIZE, offsetof(jbfc_options_t, limit_bytes), 0},
     {JI_KEY_SIZE, offsetof(jbfc_options_t, region_bytes), 0},
+    {JI_KEY_COUNT, offsetof(jbfc_options_t, growth_percent), 0},
+    {JI_KEY_BOOL, offsetof(jbfc_options_t, split_tightly), 0},
     {JI_KEY_BOOL, offsetof(jbfc_options_t, all_at_once), 0},
     {JI_KEY_BOOL, offsetof(jbfc_options_t, keep_regions), 0},
 };

@@ -51,8 +51,9 @@ typedef struct bfc {
     size_t place_count;   /* in use */
     bfc_chunk_t *spare;   /* records that are no chunk now */
     size_t spare_count;
-    size_t quick_bytes, quick_count, quick_limit_bytes;
+    size_t quick_bytes, quick_count;
     size_t free_bytes; /* in bins */
+    bool splits_tightly;
     ji_frontier_t frontier;
 
     bfc_stream_t **streams; /* by index, [0] is ready; NULL: nothing was freed there yet */
@@ -63,7 +64,9 @@ typedef struct bfc {
     jallocator_t *below;
     size_t limit_bytes; /* a multiple of the granule; SIZE_MAX: none */
     size_t reserved_bytes, peak_reserved_bytes;
-    size_t region_bytes; /* what the next region is to have */
+    size_t most_reserved_bytes; /* as the peak, but never cleared */
+    size_t region_bytes;        /* least of a region */
+    size_t growth_percent;      /* of what is reserved, that a further region has at least */
     bool all_at_once, keep_regions;
     bool below_is_ordered; /* what below gives is only ordered with the stream it was asked for */
     char name[JALLOCATOR_MAX_NAME + 1];
