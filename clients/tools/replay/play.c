@@ -60,6 +60,7 @@ __attribute__((noinline, cold)) static void worker_note_failure(worker_t *worker
 
 __attribute__((noinline, cold)) static void worker_note_error(worker_t *worker, size_t i) {
     play_faults_t *faults = worker->faults;
+    atomic_store_explicit(&worker->player->refused, true, memory_order_relaxed);
     if (faults->error_count++ == 0) {
         faults->first_error = worker->numbers ? worker->numbers[i] : i;
         snprintf(faults->error_message, sizeof faults->error_message, "%s", jstatus_last_message());
@@ -287,7 +288,8 @@ void player_init(player_t *player, const trace_t *trace, const play_options_t *o
 }
 
 void player_fini(player_t *player) {
-    if (jstatus_is_error(jallocator_destroy(player->allocator)))
+    if (jstatus_is_error(jallocator_destroy(player->allocator)) &&
+        !atomic_load_explicit(&player->refused, memory_order_relaxed))
         replay_exit(REPLAY_FAILED, "the allocator cannot be destroyed: %s", jstatus_last_message());
     for (size_t i = 1; i < player->trace->stream_count; i++)
         jstream_destroy(player->streams[i]);

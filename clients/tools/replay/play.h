@@ -40,11 +40,12 @@ typedef struct player {
     jstream_t **streams;     /* of each stream of the trace */
     jtag_t *tags;            /* of each tag of the trace; NULL where it has none */
     play_faults_t faults;    /* of the last round, all threads together */
+    atomic_bool refused;     /* a free was refused in any round: something may be live for good */
 } player_t;
 
 /* Makes the allocator that the composition describes, and streams; exits where that cannot be done. */
 void player_init(player_t *player, const trace_t *trace, const play_options_t *options, const char *composition);
-/* Nothing may be live; exits if the allocator thinks otherwise. */
+/* Nothing may be live; exits if the allocator thinks otherwise and has not said so before, by refusing a free. */
 void player_fini(player_t *player);
 
 /* Before each round. */
