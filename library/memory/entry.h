@@ -183,7 +183,7 @@ static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *point
     }                                                                                                                  \
     static const ji_entry_t name = {name##_allocate, name##_deallocate};
 
-/* The two entries of a policy that knows its blocks: ji_entry_of_policy(threads, &NAME_single, &NAME_locked). */
+/* The two entries of a policy that knows its blocks, NAME_single and NAME_locked. */
 #define JI_POLICY_ENTRIES(policy)                                                                                      \
     JI_ENTRY(policy##_single, booked, policy##_allocate, policy##_deallocate, false)                                   \
     JI_ENTRY(policy##_locked, locked, policy##_allocate, policy##_deallocate, false)

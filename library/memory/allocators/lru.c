@@ -31,6 +31,7 @@
  * For the second way layouts are listed in bins, sixteen to a power of two. lru.h has the lists. */
 
 #include "memory/allocators/lru.h"
+#include "memory/entry.h"
 
 #define LRU_MAX_BYTES (SIZE_MAX >> 6) /* no machine has more; leaves room in a layout's number for the alignment */
 #define LRU_MAX_ALIGNMENT ((size_t)1 << 30) /* as for every allocator */
@@ -361,6 +362,8 @@ static jstatus_t lru_deallocate(void *context, void *pointer, size_t size_bytes,
     return status;
 }
 
+JI_POLICY_ENTRIES(lru)
+
 /* ---- Looking -------------------------------------------------------------------------------------------------------- */
 
 static void lru_describe(const lru_t *lru, const lru_block_t *from, jallocation_t *block) {
@@ -492,6 +495,7 @@ static jstatus_t lru_create(const ji_request_t *request, jallocator_t **out) {
     lru->nearest_percent = options->nearest_percent == 0   ? 12
                            : options->nearest_percent == 1 ? 0
                                                            : options->nearest_percent;
+    traits.entry = traits.threads == JALLOCATOR_THREADS_LOCK ? &lru_locked : &lru_single;
     JTRY(ji_allocator_make(&ops, lru, &traits, &lru->self));
     *out = lru->self;
     lru = NULL;
@@ -502,7 +506,7 @@ done:
 
 static const jallocator_key_t lru_keys[] = {
     {"layouts", "COUNT", "256", "most different layouts kept"},
-    {"bytes", "SIZE", "no limit", "most bytes kept"},
+    {"bytes", "SIZE", "0", "most bytes kept; 0: no limit"},
     {"nearest", "COUNT", "12", "a kept block up to this many percent larger may serve; 1: exact only"},
     JI_THREADS_KEY,
     {NULL, NULL, NULL, NULL},
