@@ -507,6 +507,7 @@ CONFORMS(StreamsNeverShareABlock) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
+#ifndef __SANITIZE_THREAD__ /* which sees it too, and says so */
 /* The planted bug: an adaptor that forgets the stream when it gives memory back. The check above must see it. */
 static jstatus_t forgetful_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
                                     void **pointer) {
@@ -517,7 +518,6 @@ static jstatus_t forgetful_deallocate(void *context, void *pointer, size_t size_
     return jallocator_deallocate(context, pointer, size_bytes, NULL);
 }
 
-#ifndef __SANITIZE_THREAD__ /* which sees it too, and says so */
 JTEST(ConformanceOfTheTest, AForgottenStreamIsSeen) {
     static const subject_t subject = {"bfc", 0, 0, false};
     const jallocator_ops_t ops = {
