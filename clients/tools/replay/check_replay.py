@@ -110,7 +110,9 @@ def check_shipped(replay, path):
             equal(result["peak_in_use_bytes"], expected["peak_live_bytes"], f"{path} {way}: peak in use")
             require(result["peak_reserved_bytes"] >= result["peak_in_use_bytes"], f"{path} {way}: peak reserved")
             threads = result["threads_peak_in_use_bytes"]
-            require(threads >= max(owners) if "--threads" in way else threads == 0, f"{path} {way}: peak of threads")
+            require(result["threads_peak_reserved_bytes"] >= threads, f"{path} {way}: reserved by threads")
+            least = max(1, expected["live_at_end_bytes"])
+            require(threads >= least if "--threads" in way else threads == 0, f"{path} {way}: peak of threads")
             require(result["allocations_per_second"] > 0, f"{path} {way}: no time was measured")
             equal([owner["bytes"] for owner in result["owners"]], owners, f"{path} {way}: owners")
             over_time = [row["in_use_bytes"] for row in result["over_time"]]

@@ -3,7 +3,7 @@
 
 /* jalloc-replay: plays a trace on an allocator, and says how fast it was, how much memory it took, and whose.
  *
- * Each allocator is made three times: for memory over time, for the state at the peak, and for the clock. The timed
+ * Each allocator is made anew for memory over time, for the state at the peak, and for the clock. The timed
  * rounds of several allocators are taken in turn, so that a machine that becomes slower does so for all of them. */
 
 #include <errno.h>
@@ -31,36 +31,31 @@ typedef struct arguments {
 
 static const char usage[] =
     "usage: jalloc-replay FILE [--allocator COMPOSITION] [OPTION]...\n"
-    "Plays a trace (RMM's log, or jalloc's own; -: standard input) on an allocator, and shows how fast it was, how "
-    "much\n"
-    "memory it took, how that fell apart over time, and whose it was at the peak.\n"
+    "Plays a trace (RMM's log, or jalloc's own; -: standard input) on an allocator, and shows how fast it was,\n"
+    "how much memory it took, how that fell apart over time, and whose it was at the peak.\n"
     "\n"
-    "  -a, --allocator COMPOSITION  such as 'bfc(limit=2GiB)+guard'; general unless given; as in JALLOC_ALLOCATOR\n"
+    "  -a, --allocator COMPOSITION  such as 'bfc(limit=2GiB)+guard', as in JALLOC_ALLOCATOR (general)\n"
     "  -c, --compare COMPOSITION    one more, played in turn with the first; may be given again\n"
-    "  -r, --repeat N               timed rounds on one allocator, the first on an empty one (5); the median counts\n"
-    "  -o, --only NAME              what this allocator of the trace did; else those that stand on top of a stack\n"
+    "  -r, --repeat N               timed rounds on one allocator, empty before the first (5); the median counts\n"
+    "  -o, --only NAME              what this allocator of the trace did (those on top of a stack)\n"
     "  -d, --device NAME            whose memory (host)\n"
-    "  -t, --threads                each thread of the trace is a thread; a free waits for its allocation, nothing "
-    "else\n"
-    "                               keeps them together\n"
+    "  -t, --threads                each thread of the trace is a thread; a free waits for its allocation, and\n"
+    "                               nothing else keeps them together\n"
     "  -s, --streams                each stream of the trace is a stream; else all use the default stream\n"
-    "      --touch, --no-touch      write the first byte of each page (no)\n"
+    "      --touch, --no-touch      timed, write the first byte of each page (no)\n"
     "      --retry-failures         ask again for what the trace was refused, and free it at once; else left out\n"
-    "      --owner WHAT             tell blocks apart by tag, size, thread, stream or allocator (tag if there are "
-    "any,\n"
-    "                               else size)\n"
-    "      --svg FILE               draw memory over time and the map of the address space at the peak (of the first\n"
-    "                               allocator)\n"
+    "      --owner WHAT             tell blocks apart by tag, size, thread, stream or allocator (tag if there are\n"
+    "                               any, else size)\n"
+    "      --svg FILE               draw memory over time and the map of the address space at the peak, of the\n"
+    "                               first allocator\n"
     "  -j, --json                   one JSON object, with everything for each allocator\n"
     "  -p, --progress               show it, even where standard error is no terminal\n"
     "  -h, --help                   this\n"
     "\n"
-    "Memory is measured in the order of the trace, by one thread, apart from the timed rounds. Blocks that live at the "
-    "end\n"
-    "are freed, untimed.\n"
-    "Exit status: 0, also where allocations failed (that is counted); 1 if a free was refused or the replay could not "
-    "be\n"
-    "carried out; 2 for bad usage, a composition or a trace that is not understood.\n";
+    "Memory is measured apart from the timed rounds, in the order of the trace; the peaks of threads in a round of\n"
+    "their own. Blocks that live at the end are freed, untimed.\n"
+    "Exit status: 0, also where allocations failed (that is counted); 1 if a free was refused or the replay could\n"
+    "not be carried out; 2 for bad usage, a composition or a trace that is not understood.\n";
 
 /* ---- Arguments ---- */
 
@@ -182,16 +177,25 @@ static void play_rounds(const arguments_t *arguments, const trace_t *trace, resu
         qsort(own, repeat, sizeof *own, compare_seconds);
         results[i].seconds = repeat % 2 ? own[repeat / 2] : 0.5 * (own[repeat / 2 - 1] + own[repeat / 2]);
         results[i].fastest_seconds = own[0];
-        jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-        jallocator_get_stats(players[i].allocator, &stats);
-        if (arguments->play.threads) {
-            results[i].threads_peak_in_use_bytes = stats.peak_in_use_bytes;
-            results[i].threads_peak_reserved_bytes = stats.peak_reserved_bytes;
-        }
         player_fini(&players[i]);
     }
     free(players);
     free(seconds);
+}
+
+/* The memory of threads: a round of its own, since counting would slow them down. */
+static void watch_threads(const arguments_t *arguments, const trace_t *trace, result_t *result) {
+    player_t player;
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    player_init(&player, trace, &arguments->play, result->composition);
+    player_reset(&player);
+    player.counted = true;
+    player_run(&player);
+    jallocator_get_stats(player.allocator, &stats);
+    result->threads_peak_in_use_bytes = atomic_load(&player.peak_in_use_bytes);
+    result->threads_peak_reserved_bytes = stats.peak_reserved_bytes;
+    player_free_live(&player, trace->operation_count);
+    player_fini(&player);
 }
 
 int main(int argc, char **argv) {
@@ -214,6 +218,8 @@ int main(int argc, char **argv) {
         snapshot_take(&result->snapshot, &trace, &arguments.play, result->composition, result->survey.peak_at,
                       owner_by);
         result->faults = result->survey.faults;
+        if (arguments.play.threads)
+            watch_threads(&arguments, &trace, result);
     }
     play_rounds(&arguments, &trace, results);
 

@@ -73,6 +73,15 @@ static void worker_touch(void *pointer, size_t size_bytes) {
         ((volatile char *)pointer)[offset] = 1;
 }
 
+/* Counted after it is allocated and before it is freed, so never more than the allocator has given. */
+static void worker_count(player_t *player, size_t size_bytes) {
+    size_t now = atomic_fetch_add_explicit(&player->in_use_bytes, size_bytes, memory_order_relaxed) + size_bytes;
+    size_t peak = atomic_load_explicit(&player->peak_in_use_bytes, memory_order_relaxed);
+    while (now > peak && !atomic_compare_exchange_weak_explicit(&player->peak_in_use_bytes, &peak, now,
+                                                                memory_order_relaxed, memory_order_relaxed)) {
+    }
+}
+
 static inline int worker_allocate(worker_t *worker, size_t i) {
     player_t *player = worker->player;
     const operation_t *operation = &worker->operations[i];
@@ -84,8 +93,11 @@ static inline int worker_allocate(worker_t *worker, size_t i) {
     if (jstatus_is_error(status)) {
         worker_note_failure(worker, i);
         pointer = PLAY_REFUSED;
-    } else if (worker->touch) {
-        worker_touch(pointer, operation->size_bytes);
+    } else {
+        if (worker->touch)
+            worker_touch(pointer, operation->size_bytes);
+        if (player->counted)
+            worker_count(player, operation->size_bytes);
     }
     atomic_store_explicit(&player->blocks[operation->block], pointer, memory_order_release);
     return pointer != PLAY_REFUSED;
@@ -112,6 +124,8 @@ static inline int worker_free(worker_t *worker, size_t i) {
         pointer = worker_wait(&player->blocks[operation->block]);
     if (pointer == PLAY_REFUSED)
         return 0;
+    if (player->counted)
+        atomic_fetch_sub_explicit(&player->in_use_bytes, operation->size_bytes, memory_order_relaxed);
     jstatus_t status =
         jallocator_deallocate(player->allocator, pointer, operation->size_bytes, player->streams[operation->stream]);
     if (jstatus_is_error(status))

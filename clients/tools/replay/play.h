@@ -41,6 +41,8 @@ typedef struct player {
     jtag_t *tags;            /* of each tag of the trace; NULL where it has none */
     play_faults_t faults;    /* of the last round, all threads together */
     atomic_bool refused;     /* a free was refused in any round: something may be live for good */
+    bool counted;            /* in_use_bytes is counted: not while the clock matters, all threads write to it */
+    atomic_size_t in_use_bytes, peak_in_use_bytes;
 } player_t;
 
 /* Makes the allocator that the composition describes, and streams; exits where that cannot be done. */
