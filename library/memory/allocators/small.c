@@ -78,11 +78,16 @@ static void small_class_fill(small_t *small, size_t granule_bytes) {
 
 /* ---- Large ones ----------------------------------------------------------------------------------------------------- */
 
+/* Where all that is below is ours, its books are enough: what is live there and no slab is a large block. */
 static jstatus_t large_allocate(small_t *small, small_cache_t *cache, size_t size_bytes, size_t alignment,
                                 jstream_t *stream, void **pointer) {
     jstatus_t status = jallocator_allocate(small->below, size_bytes, alignment, stream, pointer);
     if (status != JSTATUS_SUCCESS)
         return status;
+    if (small->owns_all) {
+        ji_small_count_blocks(small, cache, 1);
+        return JSTATUS_SUCCESS;
+    }
     ji_lock_acquire(&small->lock);
     bool entered = ji_ledger_reserve(&small->ledger);
     if (entered) {
@@ -118,20 +123,23 @@ static jstatus_t large_remove(small_t *small, const void *pointer, size_t size_b
 static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *pointer, size_t size_bytes,
                                   jstream_t *stream) {
     jtag_t tag = 0;
-    ji_lock_acquire(&small->lock);
-    jstatus_t status = large_remove(small, pointer, size_bytes, &tag);
-    ji_lock_release(&small->lock);
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (!small->owns_all) {
+        ji_lock_acquire(&small->lock);
+        status = large_remove(small, pointer, size_bytes, &tag);
+        ji_lock_release(&small->lock);
+    }
     if (status != JSTATUS_SUCCESS)
         return status;
     status = jallocator_deallocate(small->below, pointer, size_bytes, stream);
-    if (status != JSTATUS_SUCCESS) { /* it stays live; its place in the ledger is only gone where others took it all */
+    if (status == JSTATUS_SUCCESS) {
+        ji_small_count_blocks(small, cache, (size_t)-1);
+    } else if (!small->owns_all) { /* it stays live; its place in the ledger is only gone where others took it all */
         ji_lock_acquire(&small->lock);
         if (ji_ledger_reserve(&small->ledger))
             ji_ledger_insert(&small->ledger, pointer, size_bytes, tag);
         ji_small_reserve(small, size_bytes);
         ji_lock_release(&small->lock);
-    } else {
-        ji_small_count_blocks(small, cache, (size_t)-1);
     }
     return status;
 }
@@ -244,6 +252,11 @@ static jstatus_t small_find(void *context, const void *pointer, jallocation_t *b
         small_describe(slab, offset / slab->block_bytes, block);
         return block->live && offset % slab->block_bytes < block->size_bytes ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND;
     }
+    if (small->owns_all) {
+        jstatus_t status = jallocator_find(small->below, pointer, block);
+        block->allocator = small->allocator;
+        return status;
+    }
     ji_lock_acquire(&small->lock);
     const ji_ledger_entry_t *entry = ji_ledger_find(&small->ledger, pointer);
     if (entry == NULL)
@@ -265,7 +278,7 @@ static bool small_visit_slabs(const small_slab_t *slab, jallocation_visitor_t vi
     return true;
 }
 
-static bool small_visit_large(small_t *small, jallocation_visitor_t visitor, void *context) {
+static void small_visit_large(small_t *small, jallocation_visitor_t visitor, void *context) {
     bool goes_on = true;
     ji_lock_acquire(&small->lock);
     for (const ji_ledger_entry_t *entry = NULL; goes_on && (entry = ji_ledger_next(&small->ledger, entry)) != NULL;) {
@@ -274,20 +287,22 @@ static bool small_visit_large(small_t *small, jallocation_visitor_t visitor, voi
         goes_on = visitor(context, &block);
     }
     ji_lock_release(&small->lock);
-    return goes_on;
 }
 
-/* Of what lies below the free blocks alone: the live ones are our slabs, and those in the ledger. */
+/* Of what lies below all but our slabs. */
 typedef struct small_walk {
+    small_t *small;
     jallocation_visitor_t visitor;
     void *context;
 } small_walk_t;
 
-static bool small_visit_free(void *context, const jallocation_t *block) {
+static bool small_visit_below(void *context, const jallocation_t *block) {
     const small_walk_t *walk = context;
     jallocation_t shown = *block;
+    size_t offset;
     shown.allocator = NULL;
-    return block->live || walk->visitor(walk->context, &shown);
+    return (block->live && small_slab_find(walk->small, block->pointer, &offset) != NULL) ||
+           walk->visitor(walk->context, &shown);
 }
 
 static void small_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
@@ -300,9 +315,11 @@ static void small_visit(void *context, jallocation_visitor_t visitor, void *visi
                   small_visit_slabs(class->full, visitor, visitor_context);
         ji_lock_release(&class->lock);
     }
-    small_walk_t walk = {visitor, visitor_context};
-    if (goes_on && small_visit_large(small, visitor, visitor_context) && small->owns_all)
-        (void)jallocator_visit(small->below, small_visit_free, &walk);
+    small_walk_t walk = {small, visitor, visitor_context};
+    if (goes_on && small->owns_all)
+        (void)jallocator_visit(small->below, small_visit_below, &walk);
+    else if (goes_on)
+        small_visit_large(small, visitor, visitor_context);
 }
 
 /* ---- Statistics, trimming, checking --------------------------------------------------------------------------------- */

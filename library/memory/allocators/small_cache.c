@@ -196,16 +196,34 @@ static inline bool cache_at_hand(const jallocator_t *allocator, const jstream_t 
     return JI_LIKELY(small_load((*cache)->stream) == stream);
 }
 
-/* What the fast paths pass on has few arguments, so that they need save no registers. */
+/* What the fast paths pass on has few arguments, so that they need save no registers. Large blocks of an allocator that
+ * has what is below for itself go there with no more than counting. */
 static __attribute__((noinline)) jstatus_t cache_allocate_slowly(size_t size_bytes, size_t alignment, void **pointer,
-                                                                 const small_cache_t *cache) {
-    const small_t *small = cache->small;
-    return small->straight.allocate(small->allocator, size_bytes, alignment, small_load(cache->stream), pointer);
+                                                                 small_cache_t *cache) {
+    small_t *small = cache->small;
+    jstream_t *stream = small_load(cache->stream);
+    if (size_bytes > small->largest_bytes && small->owns_all &&
+        jallocator_allocate(small->below, size_bytes, alignment, stream, pointer) == JSTATUS_SUCCESS) {
+        ji_small_count_blocks(small, cache, 1);
+        ji_small_count_allocate(small, cache, size_bytes);
+        return JSTATUS_SUCCESS;
+    }
+    return small->straight.allocate(small->allocator, size_bytes, alignment, stream, pointer);
 }
 static __attribute__((noinline)) jstatus_t cache_deallocate_slowly(void *pointer, size_t size_bytes,
-                                                                   const small_cache_t *cache) {
-    const small_t *small = cache->small;
-    return small->straight.deallocate(small->allocator, pointer, size_bytes, small_load(cache->stream));
+                                                                   small_cache_t *cache) {
+    small_t *small = cache->small;
+    jstream_t *stream = small_load(cache->stream);
+    size_t offset;
+    if (size_bytes > small->largest_bytes && small->owns_all && small_slab_find(small, pointer, &offset) == NULL) {
+        jstatus_t status = jallocator_deallocate(small->below, pointer, size_bytes, stream);
+        if (status == JSTATUS_SUCCESS) {
+            ji_small_count_blocks(small, cache, (size_t)-1);
+            ji_small_count_deallocate(small, cache, size_bytes);
+        }
+        return status;
+    }
+    return small->straight.deallocate(small->allocator, pointer, size_bytes, stream);
 }
 
 jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
