@@ -89,13 +89,17 @@ static void counts_release(small_t *small, small_cache_t *cache) {
         ji_lock_release(&small->lock);
 }
 
+static inline void counts_note_largest(const small_t *small, small_counts_t *counts, size_t size_bytes) {
+    if (JI_LIKELY(size_bytes <= small_load(counts->largest_request_bytes)))
+        return;
+    small_store(counts->largest_request_bytes, size_bytes);
+    small_store(counts->at_hand_bytes, size_bytes < small->largest_bytes ? size_bytes : small->largest_bytes);
+}
+
 void ji_small_count_allocate(small_t *small, small_cache_t *cache, size_t size_bytes) {
     small_counts_t *counts = counts_acquire(small, cache);
     small_count_in(counts, size_bytes);
-    if (size_bytes > small_load(counts->largest_request_bytes)) {
-        small_store(counts->largest_request_bytes, size_bytes);
-        small_store(counts->at_hand_bytes, size_bytes < small->largest_bytes ? size_bytes : small->largest_bytes);
-    }
+    counts_note_largest(small, counts, size_bytes);
     counts_release(small, cache);
 }
 void ji_small_count_deallocate(small_t *small, small_cache_t *cache, size_t size_bytes) {
@@ -203,9 +207,10 @@ static __attribute__((noinline)) jstatus_t cache_allocate_slowly(size_t size_byt
     small_t *small = cache->small;
     jstream_t *stream = small_load(cache->stream);
     if (size_bytes > small->largest_bytes && small->owns_all &&
-        jallocator_allocate(small->below, size_bytes, alignment, stream, pointer) == JSTATUS_SUCCESS) {
-        ji_small_count_blocks(small, cache, 1);
-        ji_small_count_allocate(small, cache, size_bytes);
+        small->below->entry.allocate(small->below, size_bytes, alignment, stream, pointer) == JSTATUS_SUCCESS) {
+        small_add(&cache->counts.out_count, 1);
+        small_count_in(&cache->counts, size_bytes);
+        counts_note_largest(small, &cache->counts, size_bytes);
         return JSTATUS_SUCCESS;
     }
     return small->straight.allocate(small->allocator, size_bytes, alignment, stream, pointer);
@@ -216,10 +221,10 @@ static __attribute__((noinline)) jstatus_t cache_deallocate_slowly(void *pointer
     jstream_t *stream = small_load(cache->stream);
     size_t offset;
     if (size_bytes > small->largest_bytes && small->owns_all && small_slab_find(small, pointer, &offset) == NULL) {
-        jstatus_t status = jallocator_deallocate(small->below, pointer, size_bytes, stream);
-        if (status == JSTATUS_SUCCESS) {
-            ji_small_count_blocks(small, cache, (size_t)-1);
-            ji_small_count_deallocate(small, cache, size_bytes);
+        jstatus_t status = small->below->entry.deallocate(small->below, pointer, size_bytes, stream);
+        if (JI_LIKELY(status == JSTATUS_SUCCESS)) {
+            small_add(&cache->counts.out_count, (size_t)-1);
+            small_count_out(&cache->counts, size_bytes);
         }
         return status;
     }
