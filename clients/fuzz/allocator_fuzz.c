@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define DEMAND(condition)                                                                                              \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition, jstatus_last_message());        \
+            fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition, jstatus_last_message());       \
             abort();                                                                                                   \
         }                                                                                                              \
     } while (0)
@@ -32,8 +32,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { SLOTS = 32 };
 
 static const char *const stages[] = {
-    "bfc", "bfc(limit=1M,region=4K)", "lru", "lru(layouts=2,bytes=8K)", "pool", "pool(rounding=none,count=3)",
-    "stack", "small", "general", "guard", "track", "exact", "limit(limit=256K)", "fill", "align", "statistics",
+    "bfc",
+    "bfc(limit=1M,region=4K)",
+    "lru",
+    "lru(layouts=2,bytes=8K)",
+    "pool",
+    "pool(rounding=none,count=3)",
+    "stack",
+    "small",
+    "general",
+    "guard",
+    "track",
+    "exact",
+    "limit(limit=256K)",
+    "fill",
+    "align",
+    "statistics",
 };
 enum { STAGES = sizeof stages / sizeof stages[0] };
 
@@ -67,7 +81,7 @@ typedef struct slot {
 } slot_t;
 
 static void deallocate(jallocator_t *allocator, slot_t *slot) {
-    for (size_t i = 0; i < slot->size; i += slot->size > 64 ? 61 : 1)
+    for (size_t i = 0; i<slot->size; i += slot->size> 64 ? 61 : 1)
         DEMAND(slot->pointer[i] == (unsigned char)(slot->size + i));
     DEMAND(jallocator_deallocate(allocator, slot->pointer, slot->size, NULL) == JSTATUS_SUCCESS);
     slot->freed = slot->pointer;
@@ -138,7 +152,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
     for (const uint8_t *end = data + size, *step = data + 2; end - step >= 4; step += 4) {
         slot_t *slot = &slots[step[1] % SLOTS];
-        const size_t bytes = ((size_t)1 << (step[2] % 18)) + ((size_t)step[2] * step[3]) % ((size_t)1 << (step[2] % 18));
+        const size_t bytes =
+            ((size_t)1 << (step[2] % 18)) + ((size_t)step[2] * step[3]) % ((size_t)1 << (step[2] % 18));
         switch (step[0] % 16) {
         default:
             if (slot->pointer != NULL)

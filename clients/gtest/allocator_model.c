@@ -78,7 +78,8 @@ void model_step(model_t *model) {
     if (model->live_count > 0 && (full || jtest_random_between(0, 99) < 48)) {
         model_deallocate(model, (size_t)jtest_random_between(0, (int64_t)model->live_count - 1));
     } else {
-        size_t size = (size_t)jtest_random_between(1, (int64_t)1 << jtest_random_between(0, log2_of(model->largest_bytes)));
+        size_t size =
+            (size_t)jtest_random_between(1, (int64_t)1 << jtest_random_between(0, log2_of(model->largest_bytes)));
         size_t alignment = jtest_random_between(0, 3) != 0
                                ? 0
                                : (size_t)1 << jtest_random_between(0, log2_of(model->largest_alignment));

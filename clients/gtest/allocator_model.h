@@ -23,7 +23,7 @@ typedef struct model_block {
 
 typedef struct model {
     jallocator_t *allocator;
-    bool unreadable; /* contents are not looked at */
+    bool unreadable;      /* contents are not looked at */
     size_t largest_bytes; /* of a request */
     size_t largest_alignment;
     model_block_t blocks[MODEL_MAX_LIVE]; /* live, in no order */

@@ -22,8 +22,8 @@
 
 typedef struct subject {
     const char *composition;
-    size_t largest_bytes;     /* of a request; 0: anything */
-    size_t largest_alignment; /* 0: anything */
+    size_t largest_bytes;      /* of a request; 0: anything */
+    size_t largest_alignment;  /* 0: anything */
     bool shares_streams_badly; /* no policy in it: memory freed on a stream goes back at once */
 } subject_t;
 
@@ -241,7 +241,7 @@ CONFORMS(FindsByAnyAddressInside) {
         jtag_set(before);
     }
     for (size_t i = 0; i < 4; ++i)
-        for (size_t at = 0; at < sizes[i]; at += sizes[i] > 3 ? sizes[i] / 3 : 1) {
+        for (size_t at = 0; at<sizes[i]; at += sizes[i]> 3 ? sizes[i] / 3 : 1) {
             jallocation_t block = JALLOCATION_INIT, anywhere = JALLOCATION_INIT;
             JEXPECT_OK(jallocator_find(allocator, pointers[i] + at, &block));
             JEXPECT_EQ(block.pointer, pointers[i]);
@@ -384,7 +384,8 @@ static void *work(void *argument) {
             atomic_fetch_add(worker->errors, 1);
     }
     for (unsigned slot = 0; slot < 16; ++slot)
-        if (held[slot] != NULL && jallocator_deallocate(worker->allocator, held[slot], sizes[slot], NULL) != JSTATUS_SUCCESS)
+        if (held[slot] != NULL &&
+            jallocator_deallocate(worker->allocator, held[slot], sizes[slot], NULL) != JSTATUS_SUCCESS)
             atomic_fetch_add(worker->errors, 1);
     return NULL;
 }
@@ -538,11 +539,26 @@ JTEST(ConformanceOfTheTest, AForgottenStreamIsSeen) {
 
 /* Policies, and adaptors that do not write, on addresses that fault when they are touched. */
 JTEST(Conformance, PoliciesNeverTouchTheMemory) {
-    static const char *const untouching[] = {"stack",  "slots",  "pool",  "bfc",  "lru",   "small",  "general",
-                                             "track",  "exact",  "record", "limit", "retry", "align",  "lock",
-                                             "visit",  "statistics", "quota"};
-    static const char *const arguments[] = {"", "(slot=64K)", "", "", "", "", "", "", "", "(file=/dev/null)", "(limit=1G)",
-                                            "", "",  "", "", "", "(budget=conformance,limit=1G)"};
+    static const char *const untouching[] = {"stack",   "slots", "pool",  "bfc",        "lru",   "small",
+                                             "general", "track", "exact", "record",     "limit", "retry",
+                                             "align",   "lock",  "visit", "statistics", "quota"};
+    static const char *const arguments[] = {"",
+                                            "(slot=64K)",
+                                            "",
+                                            "",
+                                            "",
+                                            "",
+                                            "",
+                                            "",
+                                            "",
+                                            "(file=/dev/null)",
+                                            "(limit=1G)",
+                                            "",
+                                            "",
+                                            "",
+                                            "",
+                                            "",
+                                            "(budget=conformance,limit=1G)"};
     const size_t bytes = 256 * MIB;
     void *mapping = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     JASSERT_TRUE(mapping != MAP_FAILED);
@@ -575,7 +591,8 @@ JTEST(Conformance, RandomStacksOfThree) {
         char composition[200] = "";
         size_t largest = 0, alignment = 0;
         for (int level = 0; level < 3; ++level) {
-            const subject_t *subject = &subjects[jtest_random_between(6, SUBJECTS - 5)]; /* neither providers nor stacks */
+            const subject_t *subject =
+                &subjects[jtest_random_between(6, SUBJECTS - 5)]; /* neither providers nor stacks */
             snprintf(composition + strlen(composition), sizeof composition - strlen(composition), "%s%s",
                      level > 0 ? "+" : "", subject->composition);
             if (subject->largest_bytes != 0)

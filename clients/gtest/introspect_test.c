@@ -252,8 +252,8 @@ JTEST_ONLY_WITH("JALLOC_TEST_LEAKS", LeaksOnPurpose, AtExit) {
 }
 JTEST(Leaks, AreReportedAtExitWithCallStacks) {
     static char output[30000];
-    static const char *const environment[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1",
-                                              "JALLOC_LEAK_REPORT=stacks", NULL};
+    static const char *const environment[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", "JALLOC_LEAK_REPORT=stacks",
+                                              NULL};
     jtest_run_self("LeaksOnPurpose.AtExit", environment, output, sizeof output);
     JEXPECT_SUBSTR(output, "allocator \"lru\": 4321 bytes in 1 allocations");
     JEXPECT_SUBSTR(output, "leaker");

@@ -3,9 +3,9 @@
 
 /* The table of addresses, and the frontier between streams: what all books and policies stand on. */
 
+#include "jtest.h"
 #include "memory/frontier.h"
 #include "memory/ledger.h"
-#include "jtest.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -103,7 +103,8 @@ JTEST(Frontier, SameStreamAtOnceAnotherAfterTheEvent) {
     jtest_gate_open(&gate);
     JEXPECT_OK(jstream_synchronize(jdevice_host(), busy));
     JEXPECT_TRUE(ji_frontier_passed(&frontier, fence, other));
-    (void)ji_frontier_passed(&frontier, later, other); /* the question has an event recorded; it comes with the stream */
+    (void)ji_frontier_passed(&frontier, later,
+                             other); /* the question has an event recorded; it comes with the stream */
     JEXPECT_OK(jstream_synchronize(jdevice_host(), busy));
     JEXPECT_TRUE(ji_frontier_passed(&frontier, later, other));
     ji_frontier_fini(&frontier);

@@ -46,7 +46,8 @@ int main(void) {
     jhandle_t *handle;
     double mean = 0;
     TRY(jhandle_create(NULL, &handle));
-    TRY(jhandle_set_workspace_size(handle, LIMIT)); /* the limit; nothing is allocated inside an operation from now on */
+    TRY(jhandle_set_workspace_size(handle,
+                                   LIMIT)); /* the limit; nothing is allocated inside an operation from now on */
 
     for (int i = 0; i < 3; i++) { /* again and again in the same bytes */
         TRY(operation(handle, x, LIMIT / sizeof(double), &mean));

@@ -5,11 +5,13 @@
 
 /** @file
  * Adaptors: allocators that pass each call on to the one below, and watch it, check it, or change it. No adaptor but
- * "lock" holds a lock while it calls below or the caller's function, so all are safe from any thread if what is below is.
+ * "lock" holds a lock while it calls below or the caller's function, so all are safe from any thread if what is below
+ * is.
  *
  * Each create function takes options (NULL: the defaults; a member that is 0 means its default) and returns success;
  * invalid pointer; invalid value (an option; the message names it); memory error. Each keeps `below` until it is
- * destroyed. Functions that belong to one kind (jallocator_track_records, ...) find it through further adaptors on top. */
+ * destroyed. Functions that belong to one kind (jallocator_track_records, ...) find it through further adaptors on top.
+ */
 
 #include "jalloc/allocator.h"
 
@@ -17,7 +19,8 @@
 extern "C" {
 #endif
 
-/* ---- Tracking ------------------------------------------------------------------------------------------------------ */
+/* ---- Tracking ------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct jtrack_options_t {
     size_t struct_size;
@@ -57,18 +60,20 @@ JALLOC_API jstatus_t jallocator_track_totals(jallocator_t *allocator, jtrack_tot
  * @return as jallocator_track_totals. */
 JALLOC_API jstatus_t jallocator_track_records(jallocator_t *allocator, jtrack_record_t *records, size_t capacity,
                                               size_t *count);
-/** The owner lets go: no allocation is served any more, and the tracking allocator itself is destroyed with its last live
- * allocation (at once when there is none). `allocator` must be the tracking one itself, kept by nobody.
+/** The owner lets go: no allocation is served any more, and the tracking allocator itself is destroyed with its last
+ * live allocation (at once when there is none). `allocator` must be the tracking one itself, kept by nobody.
  * @return success; invalid pointer; invalid value; busy (somebody keeps it). */
 JALLOC_API jstatus_t jallocator_track_retire(jallocator_t *allocator);
 
-/* ---- Exact sizes (for tests) --------------------------------------------------------------------------------------- */
+/* ---- Exact sizes (for tests) ---------------------------------------------------------------------------------------
+ */
 
 /** Remembers the exact size of every live allocation by itself and compares it with what is freed and with what below
  * says it has: for tests of allocators. Named "exact". */
 JALLOC_API jstatus_t jallocator_create_exact(jallocator_t *below, jallocator_t **allocator);
 
-/* ---- Recording ------------------------------------------------------------------------------------------------------ */
+/* ---- Recording ------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct jrecord_options_t {
     size_t struct_size;
@@ -85,18 +90,19 @@ typedef struct jrecord_options_t {
  * Thread numbers the process's threads from 0, Time is in nanoseconds since the recording began, Action is "allocate",
  * "allocate failure" or "free", Allocator the name of the recorded allocator, '#', and a number that no other in the
  * process has. The lines of one address alternate; a free that was refused after it was written is followed by an
- * "allocate" again. A file is begun anew when a process first names it, and added to afterwards; a forked child writes to
- * FILE.PID. Lines are buffered until the allocator is destroyed, jallocator_record_flush(), or exit. An error later on is
- * logged once and ends the recording, not the program.
+ * "allocate" again. A file is begun anew when a process first names it, and added to afterwards; a forked child writes
+ * to FILE.PID. Lines are buffered until the allocator is destroyed, jallocator_record_flush(), or exit. An error later
+ * on is logged once and ends the recording, not the program.
  *
- * With JALLOC_RECORD=FILE every allocator that a program makes, and every handle's workspace, is recorded without a change
- * to the program (for a tracking allocator: what is below it). Adds: io error (the file cannot be written). */
+ * With JALLOC_RECORD=FILE every allocator that a program makes, and every handle's workspace, is recorded without a
+ * change to the program (for a tracking allocator: what is below it). Adds: io error (the file cannot be written). */
 JALLOC_API jstatus_t jallocator_create_record(jallocator_t *below, const jrecord_options_t *options,
                                               jallocator_t **allocator);
 /** Writes what is buffered to the file. @return success; invalid pointer; invalid value; io error. */
 JALLOC_API jstatus_t jallocator_record_flush(jallocator_t *allocator);
 
-/* ---- Guard words and fill ------------------------------------------------------------------------------------------- */
+/* ---- Guard words and fill -------------------------------------------------------------------------------------------
+ */
 
 typedef struct jguard_options_t {
     size_t struct_size;
@@ -107,18 +113,18 @@ typedef struct jguard_options_t {
     { sizeof(jguard_options_t), NULL, 0 }
 
 /** Words before and after each allocation that nobody may write; any alignment. Checked when it is freed, by
- * jallocator_check() for all, by trim, and when the allocator is destroyed. A damaged allocation is reported as corrupted
- * with its tag and the first wrong byte; it stays live, until it is freed again. On a device the words are written and read
- * through the device's fill and copy: freeing waits for the stream. */
+ * jallocator_check() for all, by trim, and when the allocator is destroyed. A damaged allocation is reported as
+ * corrupted with its tag and the first wrong byte; it stays live, until it is freed again. On a device the words are
+ * written and read through the device's fill and copy: freeing waits for the stream. */
 JALLOC_API jstatus_t jallocator_create_guard(jallocator_t *below, const jguard_options_t *options,
                                              jallocator_t **allocator);
 
 /** What a fill adaptor writes. */
 typedef enum jfill_value_t {
-    JFILL_NAN = 0,    /**< NaN for every floating type at once: bytes 0xff (float, double, half, bfloat16) */
-    JFILL_ZERO = 1,   /**< 0x00 */
-    JFILL_PATTERN = 2,/**< the option's byte */
-    JFILL_NONE = 3    /**< nothing */
+    JFILL_NAN = 0,     /**< NaN for every floating type at once: bytes 0xff (float, double, half, bfloat16) */
+    JFILL_ZERO = 1,    /**< 0x00 */
+    JFILL_PATTERN = 2, /**< the option's byte */
+    JFILL_NONE = 3     /**< nothing */
 } jfill_value_t;
 
 typedef struct jfill_options_t {
@@ -136,7 +142,8 @@ typedef struct jfill_options_t {
 JALLOC_API jstatus_t jallocator_create_fill(jallocator_t *below, const jfill_options_t *options,
                                             jallocator_t **allocator);
 
-/* ---- Limits, retries, alignment, locks ------------------------------------------------------------------------------ */
+/* ---- Limits, retries, alignment, locks ------------------------------------------------------------------------------
+ */
 
 typedef struct jlimit_options_t {
     size_t struct_size;
@@ -156,8 +163,8 @@ typedef struct jretry_options_t {
 } jretry_options_t;
 #define JRETRY_OPTIONS_INIT                                                                                            \
     { sizeof(jretry_options_t), NULL, 0 }
-/** Where memory is short, waits until something is freed through this adaptor and tries again, until the deadline. A free
- * between the failed try and the wait is not lost. After TensorFlow's AllocatorRetry. */
+/** Where memory is short, waits until something is freed through this adaptor and tries again, until the deadline. A
+ * free between the failed try and the wait is not lost. After TensorFlow's AllocatorRetry. */
 JALLOC_API jstatus_t jallocator_create_retry(jallocator_t *below, const jretry_options_t *options,
                                              jallocator_t **allocator);
 
@@ -173,11 +180,12 @@ typedef struct jalign_options_t {
 JALLOC_API jstatus_t jallocator_create_align(jallocator_t *below, const jalign_options_t *options,
                                              jallocator_t **allocator);
 
-/** Makes an allocator that is for one thread at a time safe from any: one lock around each call. It is held while what is
- * below works, so a retry adaptor, and whatever calls the caller's functions, belongs above it. Named "lock". */
+/** Makes an allocator that is for one thread at a time safe from any: one lock around each call. It is held while what
+ * is below works, so a retry adaptor, and whatever calls the caller's functions, belongs above it. Named "lock". */
 JALLOC_API jstatus_t jallocator_create_lock(jallocator_t *below, jallocator_t **allocator);
 
-/* ---- Watching ------------------------------------------------------------------------------------------------------- */
+/* ---- Watching -------------------------------------------------------------------------------------------------------
+ */
 
 /** Sees blocks on their way: after each was taken from below, and before each is given back. */
 typedef struct jvisitor_t {
@@ -186,27 +194,28 @@ typedef struct jvisitor_t {
     void *context;
 } jvisitor_t;
 
-/** Calls visitors: in the order they were added when a block comes, in reverse when it goes. Put between a policy and its
- * provider it tells of regions, e.g. to register them with a network card. Each visitor sees each block once in each
- * direction, whatever other threads do. Its functions are called without a lock and may call everything here, but for
- * freeing the block that they are told of, which is busy. Named "visit". */
+/** Calls visitors: in the order they were added when a block comes, in reverse when it goes. Put between a policy and
+ * its provider it tells of regions, e.g. to register them with a network card. Each visitor sees each block once in
+ * each direction, whatever other threads do. Its functions are called without a lock and may call everything here, but
+ * for freeing the block that they are told of, which is busy. Named "visit". */
 JALLOC_API jstatus_t jallocator_create_visit(jallocator_t *below, jallocator_t **allocator);
-/** Adds a visitor, at any time; grow is called for the blocks that are live already. Either function may be NULL. The struct
- * is copied. @return success; invalid pointer; invalid value (no visit adaptor in the stack); exists; memory error (there
- *         are 32 visitors). */
+/** Adds a visitor, at any time; grow is called for the blocks that are live already. Either function may be NULL. The
+ * struct is copied. @return success; invalid pointer; invalid value (no visit adaptor in the stack); exists; memory
+ * error (there are 32 visitors). */
 JALLOC_API jstatus_t jallocator_visit_add(jallocator_t *allocator, const jvisitor_t *visitor);
-/** Removes a visitor that has the same three members; shrink is called for the blocks that are live. Called outside of a
- * visitor's functions it also waits until no other thread is in this visitor's.
+/** Removes a visitor that has the same three members; shrink is called for the blocks that are live. Called outside of
+ * a visitor's functions it also waits until no other thread is in this visitor's.
  * @return success; invalid pointer; invalid value; not found. */
 JALLOC_API jstatus_t jallocator_visit_remove(jallocator_t *allocator, const jvisitor_t *visitor);
 
-/** Statistics of a part of the program: push begins a part, pop ends it and gives what happened in it. Named "statistics".
+/** Statistics of a part of the program: push begins a part, pop ends it and gives what happened in it. Named
+ * "statistics".
  */
 JALLOC_API jstatus_t jallocator_create_statistics(jallocator_t *below, jallocator_t **allocator);
 /** Begins a part. @return success; invalid pointer; invalid value (no statistics adaptor); memory error. */
 JALLOC_API jstatus_t jallocator_statistics_push(jallocator_t *allocator);
-/** Ends the part begun last; `stats` counts since its push: in_use_bytes is what it left live, peak_in_use_bytes the most
- * above its beginning. The part around it has counted it too.
+/** Ends the part begun last; `stats` counts since its push: in_use_bytes is what it left live, peak_in_use_bytes the
+ * most above its beginning. The part around it has counted it too.
  * @return success; invalid pointer; invalid value (struct_size, no such adaptor); not found (no part was begun). */
 JALLOC_API jstatus_t jallocator_statistics_pop(jallocator_t *allocator, jallocator_stats_t *stats);
 

@@ -85,14 +85,15 @@ typedef struct jallocator_ops_t {
     /** Gives at least size_bytes (never 0 here) at a multiple of alignment (a power of two here), or a status. */
     jstatus_t (*allocate)(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer);
     /** Takes back what allocate gave; pointer is not NULL here and size_bytes is what was asked for. With `find`:
-     * not found for a pointer that is not the beginning of a live block, invalid size for another size, and then nothing
-     * has changed. */
+     * not found for a pointer that is not the beginning of a live block, invalid size for another size, and then
+     * nothing has changed. */
     jstatus_t (*deallocate)(void *context, void *pointer, size_t size_bytes, jstream_t *stream);
 
     /** Bytes that may be used at pointer. Default: size_bytes. */
     size_t (*usable_size)(void *context, const void *pointer, size_t size_bytes);
-    /** Describes the live block that contains the pointer: pointer, size_bytes, usable_bytes, tag (the rest is filled in
-     * already), or not found. An allocator with this slot knows its blocks. Default: the object keeps a table of them. */
+    /** Describes the live block that contains the pointer: pointer, size_bytes, usable_bytes, tag (the rest is filled
+     * in already), or not found. An allocator with this slot knows its blocks. Default: the object keeps a table of
+     * them. */
     jstatus_t (*find)(void *context, const void *pointer, jallocation_t *block);
     /** Shows every block, live ones and free ones held, in any order. Default: the live ones of the object's table. */
     void (*visit)(void *context, jallocation_visitor_t visitor, void *visitor_context);
@@ -222,8 +223,8 @@ JALLOC_API jstatus_t jallocator_dump(jallocator_t *allocator, jallocator_dump_fo
                                      jallocator_writer_t writer, void *context);
 
 /** Writes what is live in every allocator of the process that stands on top of a stack, with tags and, with
- * JALLOC_LEAK_REPORT=stacks, call stacks. With JALLOC_LEAK_REPORT=1 this is also done at exit, to the log. The writer must
- * not call jalloc.
+ * JALLOC_LEAK_REPORT=stacks, call stacks. With JALLOC_LEAK_REPORT=1 this is also done at exit, to the log. The writer
+ * must not call jalloc.
  * @return success (nothing is live); leaked; invalid pointer. */
 JALLOC_API jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context);
 
@@ -234,8 +235,8 @@ JALLOC_API jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *c
  *     STAGE       = KIND ["(" KEY "=" VALUE ["," KEY "=" VALUE]... ")"]
  *
  * "bfc(limit=2GiB)+guard" is a guard over best fit over the device's own memory: where the first stage is no provider,
- * the device's provider is put below it. The same text is understood by JALLOC_ALLOCATOR and by jalloc-replay. Every kind
- * and its keys are listed by jallocator_kind_get(), by jalloc-info, and in the manual.
+ * the device's provider is put below it. The same text is understood by JALLOC_ALLOCATOR and by jalloc-replay. Every
+ * kind and its keys are listed by jallocator_kind_get(), by jalloc-info, and in the manual.
  * @{ */
 
 /** What a kind does. */
@@ -269,7 +270,8 @@ JALLOC_API const jallocator_kind_t *jallocator_kind_get(size_t index);
  *         value (a key's value is out of range); what making a stage returns. */
 JALLOC_API jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator);
 
-/** Makes a stack over an allocator that stays the caller's; no stage may be a provider. @return as jallocator_compose. */
+/** Makes a stack over an allocator that stays the caller's; no stage may be a provider. @return as jallocator_compose.
+ */
 JALLOC_API jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition, jallocator_t **allocator);
 
 /** @} */

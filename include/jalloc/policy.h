@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-/* ---- Stack -------------------------------------------------------------------------------------------------------- */
+/* ---- Stack --------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct jstack_options_t {
     size_t struct_size;
@@ -47,7 +48,8 @@ JALLOC_API jstatus_t jallocator_stack_mark(jallocator_t *allocator, jstack_mark_
  * @return success; invalid pointer; invalid value (not a stack, or the stack is lower than the mark). */
 JALLOC_API jstatus_t jallocator_stack_rewind(jallocator_t *allocator, jstack_mark_t mark, jstream_t *stream);
 
-/* ---- Slots -------------------------------------------------------------------------------------------------------- */
+/* ---- Slots --------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct jslots_options_t {
     size_t struct_size;
@@ -65,7 +67,8 @@ typedef struct jslots_options_t {
 JALLOC_API jstatus_t jallocator_create_slots(jallocator_t *below, const jslots_options_t *options,
                                              jallocator_t **allocator);
 
-/* ---- Pool --------------------------------------------------------------------------------------------------------- */
+/* ---- Pool ---------------------------------------------------------------------------------------------------------
+ */
 
 /** How a pool rounds sizes, so that more requests are alike. */
 typedef enum jpool_rounding_t { JPOOL_ROUND_POWER_OF_TWO = 0, JPOOL_ROUND_NONE = 1 } jpool_rounding_t;
@@ -85,8 +88,8 @@ typedef struct jpool_options_t {
     { sizeof(jpool_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, JPOOL_ROUND_POWER_OF_TWO, 0, 0, false }
 
 /** Keeps freed buffers of equal rounded size for the next request of that size; what does not fit the limits is given
- * back, least recently used first. After TensorFlow's PoolAllocator, with a limit in bytes as well. When below is out of
- * memory, what is kept is given back before the request fails. */
+ * back, least recently used first. After TensorFlow's PoolAllocator, with a limit in bytes as well. When below is out
+ * of memory, what is kept is given back before the request fails. */
 JALLOC_API jstatus_t jallocator_create_pool(jallocator_t *below, const jpool_options_t *options,
                                             jallocator_t **allocator);
 
@@ -103,7 +106,8 @@ typedef struct jpool_counters_t {
 /** Works through adaptors above. @return success; invalid pointer; invalid value (not a pool, struct_size). */
 JALLOC_API jstatus_t jallocator_pool_get_counters(jallocator_t *allocator, jpool_counters_t *counters);
 
-/* ---- Best fit with coalescing ------------------------------------------------------------------------------------- */
+/* ---- Best fit with coalescing -------------------------------------------------------------------------------------
+ */
 
 typedef struct jbfc_options_t {
     size_t struct_size;
@@ -112,26 +116,28 @@ typedef struct jbfc_options_t {
     size_t limit_bytes;  /**< most that is taken from below; 0: no limit */
     size_t region_bytes; /**< least that is taken from below at once; 0: 1 MiB */
     bool all_at_once;    /**< takes limit_bytes at the first allocation, and never more */
-    bool keep_regions;   /**< whole free regions are given back by trim alone; else also before more is reserved than ever
+    bool keep_regions; /**< whole free regions are given back by trim alone; else also before more is reserved than ever
                               before, and when growth is refused */
-    size_t growth_percent; /**< each region has at least this many percent of what is reserved; 100 doubles, as TensorFlow
-                                does; 0: 6 */
-    bool split_tightly;    /**< a block is split where an eighth of the request is left over: less memory, a little slower */
+    size_t growth_percent; /**< each region has at least this many percent of what is reserved; 100 doubles, as
+                              TensorFlow does; 0: 6 */
+    bool split_tightly; /**< a block is split where an eighth of the request is left over: less memory, a little slower
+                         */
 } jbfc_options_t;
 #define JBFC_OPTIONS_INIT                                                                                              \
     { sizeof(jbfc_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0, false, false, 0, false }
 
 /** Best fit with coalescing, after TensorFlow's BFCAllocator (granule 256 bytes; a block is split when it is at least
- * twice the request or 128 MiB would be left over; both free neighbours are merged on free; regions grow with what there is
- * and back off by 10% when below refuses, down to the request), with constant-time search (after Masmano et al., TLSF, 2004):
- * a good fit, no more than 1/8 above the request where a block so near is free. Blocks of sizes that come and go are
- * kept unmerged for a while, never when statistics, visits, trim or growth look. Alignments above 256 are honoured.
- * Reserves no more than limit_bytes. Before a request fails, its stream waits (by events; the host's inline stream by
- * itself) for memory freed on other streams. */
+ * twice the request or 128 MiB would be left over; both free neighbours are merged on free; regions grow with what
+ * there is and back off by 10% when below refuses, down to the request), with constant-time search (after Masmano et
+ * al., TLSF, 2004): a good fit, no more than 1/8 above the request where a block so near is free. Blocks of sizes that
+ * come and go are kept unmerged for a while, never when statistics, visits, trim or growth look. Alignments above 256
+ * are honoured. Reserves no more than limit_bytes. Before a request fails, its stream waits (by events; the host's
+ * inline stream by itself) for memory freed on other streams. */
 JALLOC_API jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_options_t *options,
                                            jallocator_t **allocator);
 
-/* ---- LRU cache of layouts with reference counts -------------------------------------------------------------------- */
+/* ---- LRU cache of layouts with reference counts --------------------------------------------------------------------
+ */
 
 typedef struct jlru_options_t {
     size_t struct_size;
@@ -139,29 +145,29 @@ typedef struct jlru_options_t {
     jallocator_threads_t threads;
     size_t capacity_layouts; /**< most different (size, alignment) kept; 0: 256 */
     size_t capacity_bytes;   /**< most bytes kept; 0: no limit */
-    size_t nearest_percent;  /**< a kept block up to this many percent larger may serve a request; 0: 12; 1: exact (rounded
-                                  to the granule) only */
+    size_t nearest_percent;  /**< a kept block up to this many percent larger may serve a request; 0: 12; 1: exact
+                                (rounded  to the granule) only */
 } jlru_options_t;
 #define JLRU_OPTIONS_INIT                                                                                              \
     { sizeof(jlru_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0, 0 }
 
 /** Hpt's cache: freed blocks are kept by layout (size and alignment), the least recently used are given back when the
  * capacity is exceeded, and before a request fails everything kept is, but for what a stream has not passed yet: for
- * that the request's stream is made to wait. Beyond the bytes goes the block kept longest, beyond the layouts all blocks
- * of the layout used longest ago. A block has a reference count, 1 when allocated; jallocator_deallocate() is
+ * that the request's stream is made to wait. Beyond the bytes goes the block kept longest, beyond the layouts all
+ * blocks of the layout used longest ago. A block has a reference count, 1 when allocated; jallocator_deallocate() is
  * jallocator_lru_release() that checks the size. A free of a block that was freed before and has a new owner meanwhile
  * is refused where the sizes differ; where they do not, it cannot be told from the owner's. threads: none or lock. */
 JALLOC_API jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_options_t *options,
                                            jallocator_t **allocator);
 
-/** One more owner of a live block. The functions here work through adaptors above the cache that keep pointers as they are,
- * and are as safe from other threads as the cache. They pass by what adaptors count: where there are any, the last owner
- * of a block ends by jallocator_deallocate() of the allocator that gave it, and all before by release.
+/** One more owner of a live block. The functions here work through adaptors above the cache that keep pointers as they
+ * are, and are as safe from other threads as the cache. They pass by what adaptors count: where there are any, the last
+ * owner of a block ends by jallocator_deallocate() of the allocator that gave it, and all before by release.
  * @return success; invalid pointer; invalid value (no cache); not found (the message says when the block was released
  *         already, and under which tag). */
 JALLOC_API jstatus_t jallocator_lru_retain(jallocator_t *allocator, void *pointer);
-/** One owner less; the last one puts the block into the cache, or gives an adopted one to its own function, after waiting
- * for the streams that it was released on. `remaining` may be NULL.
+/** One owner less; the last one puts the block into the cache, or gives an adopted one to its own function, after
+ * waiting for the streams that it was released on. `remaining` may be NULL.
  * @return as retain; not found names the allocation for a double release. */
 JALLOC_API jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream_t *stream,
                                             size_t *remaining);
@@ -193,7 +199,8 @@ typedef struct jlru_counters_t {
 /** @return success; invalid pointer; invalid value (no cache, struct_size). */
 JALLOC_API jstatus_t jallocator_lru_get_counters(jallocator_t *allocator, jlru_counters_t *counters);
 
-/* ---- Small blocks, and the general-purpose default ----------------------------------------------------------------- */
+/* ---- Small blocks, and the general-purpose default -----------------------------------------------------------------
+ */
 
 typedef struct jsmall_options_t {
     size_t struct_size;
@@ -210,8 +217,8 @@ typedef struct jsmall_options_t {
  * small block takes no shared lock unless the thread's cache is empty or full. A thread that ends gives its cache back.
  * At most an eighth of a block is lost by rounding. Statistics are exact while no thread is at work; the peak in use is
  * exact where one thread allocates, else the sum of the threads' own peaks, which is no less. Trim empties the caches
- * of the calling thread; those of others when they next need something. Two threads that give the same block back at the
- * same moment are not told that one of them is wrong; one after the other, the second is. */
+ * of the calling thread; those of others when they next need something. Two threads that give the same block back at
+ * the same moment are not told that one of them is wrong; one after the other, the second is. */
 JALLOC_API jstatus_t jallocator_create_small(jallocator_t *below, const jsmall_options_t *options,
                                              jallocator_t **allocator);
 

@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 /** Aligned malloc and free of the C library; named "jpu". Warns in the log, at most once each until statistics are
- * cleared, when one allocation takes more than 10% of the memory that is available, and when all together take more than
- * 50% (after TensorFlow's CPUAllocator). In a composition: malloc. */
+ * cleared, when one allocation takes more than 10% of the memory that is available, and when all together take more
+ * than 50% (after TensorFlow's CPUAllocator). In a composition: malloc. */
 JALLOC_API jstatus_t jallocator_create_malloc(jallocator_t **allocator);
 
 /** Private anonymous mappings, one per allocation, zeroed, any alignment; given back to the system when freed.
@@ -52,8 +52,8 @@ typedef struct jhuge_options_t {
 #define JHUGE_OPTIONS_INIT                                                                                             \
     { sizeof(jhuge_options_t), NULL, 0, false }
 
-/** Mappings of huge pages: from the system's reserve (MAP_HUGETLB); where it has none, aligned mappings that transparent
- * huge pages are asked for (madvise), and the log says so once. */
+/** Mappings of huge pages: from the system's reserve (MAP_HUGETLB); where it has none, aligned mappings that
+ * transparent huge pages are asked for (madvise), and the log says so once. */
 JALLOC_API jstatus_t jallocator_create_huge(const jhuge_options_t *options, jallocator_t **allocator);
 
 /** Hands out parts of memory that the caller owns and keeps until the allocator is destroyed: one after the other; the

@@ -5,14 +5,14 @@
 
 /** @file
  * One budget for many. A quota is a number of bytes; each share of it is an allocator, which a handle, a library, or a
- * policy takes its memory from. A share has a part guaranteed to it alone and may have, up to its maximum, what nobody is
- * guaranteed:
+ * policy takes its memory from. A share has a part guaranteed to it alone and may have, up to its maximum, what nobody
+ * is guaranteed:
  *
  *     limit  |<-- guaranteed to A -->|<- to B ->|<-------- whoever comes first -------->|
  *
- * What is guaranteed can always be had, whatever the others do; the sum of the guarantees is at most the limit; the bytes
- * live through all shares never exceed the limit. A handle that is refused takes a lower rung: the budget bends, it does not
- * break. All functions are safe from any thread. */
+ * What is guaranteed can always be had, whatever the others do; the sum of the guarantees is at most the limit; the
+ * bytes live through all shares never exceed the limit. A handle that is refused takes a lower rung: the budget bends,
+ * it does not break. All functions are safe from any thread. */
 
 #include "jalloc/allocator.h"
 
@@ -57,8 +57,8 @@ typedef struct jquota_share_options_t {
  * quota(budget=NAME,limit=SIZE) is a share of the process's budget of that name, made by whoever names it first.
  * @return success; invalid pointer; invalid value (the guarantee is above the maximum, or not to be had any more; the
  *         message says what is left); memory error. */
-JALLOC_API jstatus_t jallocator_create_quota(jallocator_t *below, jquota_t *quota, const jquota_share_options_t *options,
-                                             jallocator_t **allocator);
+JALLOC_API jstatus_t jallocator_create_quota(jallocator_t *below, jquota_t *quota,
+                                             const jquota_share_options_t *options, jallocator_t **allocator);
 
 #ifdef __cplusplus
 }

@@ -29,8 +29,8 @@ typedef uint32_t jtag_t; /**< a name's number; 0: no tag */
 /** Longest name that is kept; what goes beyond it is cut. */
 #define JTAG_MAX_NAME 63
 
-/** The tag of a name, the same for equal names. The name is copied and kept as long as the process lives. 0 for NULL, for
- * an empty name, and when there are 1024 others. Walks the names: keep the tag where it is needed often. */
+/** The tag of a name, the same for equal names. The name is copied and kept as long as the process lives. 0 for NULL,
+ * for an empty name, and when there are 1024 others. Walks the names: keep the tag where it is needed often. */
 JALLOC_API jtag_t jtag_intern(const char *name);
 
 /** The name of a tag; "" for 0 and for what is no tag. Static. */

@@ -18,8 +18,10 @@
 
 #include "blas/blas.h"
 
-#define JI_TRIANGLE_BLOCK 8       /* order of the inverted diagonal blocks */
-#define JI_TRIANGLE_MAX_ORDER 256 /* a strip of right-hand sides (128 bytes a row) then fills 32 KiB, the first cache */
+#define JI_TRIANGLE_BLOCK 8 /* order of the inverted diagonal blocks */
+#define JI_TRIANGLE_MAX_ORDER                                                                                          \
+    256 /* a strip of right-hand sides (128 bytes a row) then fills 32 KiB, the first cache  \
+                                   */
 
 typedef struct ji_triangle {
     jdatatype_t type;
@@ -54,7 +56,8 @@ int64_t ji_triangle_leaf(int64_t largest);
 /* The order of the leaves on the lower rung. */
 #define JI_TRIANGLE_SMALL_LEAF 64
 
-/* The rungs of a routine whose largest triangle has this order: "inverse" and "inverse-64" where it pays, "substitution". */
+/* The rungs of a routine whose largest triangle has this order: "inverse" and "inverse-64" where it pays,
+ * "substitution". */
 void ji_triangle_add_rungs(jplan_t *plan, jdatatype_t type, int64_t order, bool pays);
 /* The order of the leaves on the rung that was borrowed. */
 int64_t ji_triangle_rung_leaf(const jborrow_t *ws);

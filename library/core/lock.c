@@ -4,8 +4,8 @@
 /* Setting locks upright, waiting, and all locks across a fork.
  *
  * A fork copies one thread. A lock that another thread held would stay held in the child for ever, and what it protects
- * would be half changed. So the forking thread first takes every lock there is. It only tries: where one is held it lets
- * all go and begins again, so it can stand in no circle of waiting threads, whatever order they take locks in. */
+ * would be half changed. So the forking thread first takes every lock there is. It only tries: where one is held it
+ * lets all go and begins again, so it can stand in no circle of waiting threads, whatever order they take locks in. */
 
 #define _GNU_SOURCE /* syscall */
 

@@ -9,13 +9,13 @@
  *     upright     another thread has come: from then on it is an ordinary lock of one atomic exchange, for good
  *
  * Why the plain store is enough: the thread says "inside", then looks whether the lock still leans to it. Whoever sets
- * the lock upright says so, then makes every thread of the process pass a memory barrier (the system call membarrier), then
- * looks whether the first is inside. One of the two sees the other, as in Dekker's algorithm with the fence of the
- * frequent side moved to the rare one (Dice, Huang, Yang, "Asymmetric Dekker Synchronization", 2001). Where the kernel has
- * no such call, locks are upright from the beginning.
+ * the lock upright says so, then makes every thread of the process pass a memory barrier (the system call membarrier),
+ * then looks whether the first is inside. One of the two sees the other, as in Dekker's algorithm with the fence of the
+ * frequent side moved to the rare one (Dice, Huang, Yang, "Asymmetric Dekker Synchronization", 2001). Where the kernel
+ * has no such call, locks are upright from the beginning.
  *
- * Who waits spins a little, then sleeps in small steps, so a holder that lost its processor is let on. Every lock that was
- * made is in a list, and a fork holds them all: what a lock protects is whole in the child. Not recursive. */
+ * Who waits spins a little, then sleeps in small steps, so a holder that lost its processor is let on. Every lock that
+ * was made is in a list, and a fork holds them all: what a lock protects is whole in the child. Not recursive. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,10 +23,10 @@
 #include "core/core.h"
 
 typedef struct ji_lock {
-    _Atomic(uintptr_t) leans_to; /* a thread; JI_LOCK_NEW or JI_LOCK_UPRIGHT */
-    _Atomic(uintptr_t) first;    /* the thread it leaned to, kept when it is upright; 0: none yet */
-    atomic_bool inside;          /* that thread is inside, or is about to see that it may not be */
-    atomic_bool held;            /* upright: somebody is inside, or is setting it upright */
+    _Atomic(uintptr_t) leans_to;     /* a thread; JI_LOCK_NEW or JI_LOCK_UPRIGHT */
+    _Atomic(uintptr_t) first;        /* the thread it leaned to, kept when it is upright; 0: none yet */
+    atomic_bool inside;              /* that thread is inside, or is about to see that it may not be */
+    atomic_bool held;                /* upright: somebody is inside, or is setting it upright */
     struct ji_lock *next, *previous; /* all locks, for a fork */
 } ji_lock_t;
 

@@ -5,10 +5,10 @@
  *
  * Everything that hands out memory is a table of functions and a context behind this object, jalloc's own kinds as well
  * as a caller's callbacks. The table is checked and copied when the object is made, and its empty slots are filled, so
- * that a call never asks whether a slot is there. What every allocator would have to do again is done here: arguments are
- * checked before a function sees them, what a function gives is checked before a caller sees it, requests are counted, and
- * where the allocator does not know its own blocks a ledger does. How all that is done is decided once, by an entry
- * (entry.h). */
+ * that a call never asks whether a slot is there. What every allocator would have to do again is done here: arguments
+ * are checked before a function sees them, what a function gives is checked before a caller sees it, requests are
+ * counted, and where the allocator does not know its own blocks a ledger does. How all that is done is decided once, by
+ * an entry (entry.h). */
 
 #include <pthread.h>
 #include <string.h>
@@ -17,7 +17,8 @@
 
 #define ALLOCATOR_MAX_ALIGNMENT ((size_t)1 << 30)
 
-/* ---- All allocators of the process ---------------------------------------------------------------------------------- */
+/* ---- All allocators of the process ----------------------------------------------------------------------------------
+ */
 
 ji_lock_t ji_allocator_list_lock;
 static jallocator_t *allocator_list;
@@ -72,11 +73,13 @@ static void allocator_list_remove(jallocator_t *allocator) {
     ji_allocator_list_release();
 }
 
-/* ---- Books ---------------------------------------------------------------------------------------------------------- */
+/* ---- Books ----------------------------------------------------------------------------------------------------------
+ */
 
 static inline bool allocator_has_ledger(const jallocator_t *allocator) { return allocator->ops.find == NULL; }
 
-/* ---- Entries -------------------------------------------------------------------------------------------------------- */
+/* ---- Entries --------------------------------------------------------------------------------------------------------
+ */
 
 /* What came back from the allocator's own function was a failure, or a pointer that is not as promised. */
 jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **pointer, size_t size_bytes, size_t alignment,
@@ -134,7 +137,8 @@ static ji_entry_t allocator_choose_entry(const ji_traits_t *traits, bool ledger)
     return ledger ? entry_safe_ledger : entry_safe;
 }
 
-/* ---- Defaults of empty slots ---------------------------------------------------------------------------------------- */
+/* ---- Defaults of empty slots ----------------------------------------------------------------------------------------
+ */
 
 static size_t allocator_default_usable_size(void *context, const void *pointer, size_t size_bytes) {
     (void)context, (void)pointer;
@@ -169,7 +173,8 @@ static void allocator_fill_defaults(jallocator_ops_t *ops) {
         ops->destroy = allocator_default_notify;
 }
 
-/* ---- Life ----------------------------------------------------------------------------------------------------------- */
+/* ---- Life -----------------------------------------------------------------------------------------------------------
+ */
 
 jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits, jallocator_t **out) {
     jallocator_t *allocator = ji_metadata_zalloc(sizeof *allocator);
@@ -343,7 +348,8 @@ jstatus_t ji_allocator_require_kind(jallocator_t *allocator, const ji_kind_t *ki
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Calls ---------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ----------------------------------------------------------------------------------------------------------
+ */
 
 jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
                               void **pointer) {

@@ -4,9 +4,9 @@
 /* Stacks from text.
  *
  * The text is copied once and cut in place: names and values become strings of their own by a '\0' where a separator
- * stood. A stage's options start as the kind's defaults; each key is looked up in the kind's table, which says what type
- * the value has and where it goes. A stage that was made owns the one below, so that whatever fails later, destroying the
- * topmost is enough. */
+ * stood. A stage's options start as the kind's defaults; each key is looked up in the kind's table, which says what
+ * type the value has and where it goes. A stage that was made owns the one below, so that whatever fails later,
+ * destroying the topmost is enough. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,8 +49,7 @@ static bool compose_store(const jallocator_key_t *key, const ji_key_place_t *pla
     long long number;
     int choice;
     switch (place->type) {
-    case JI_KEY_SIZE:
-        return jconfig_parse_size(value, (size_t *)member) == JSTATUS_SUCCESS;
+    case JI_KEY_SIZE: return jconfig_parse_size(value, (size_t *)member) == JSTATUS_SUCCESS;
     case JI_KEY_COUNT:
         if (!compose_read_integer(value, 0, INT64_MAX, &number))
             return false;
@@ -84,9 +83,7 @@ static bool compose_store(const jallocator_key_t *key, const ji_key_place_t *pla
         choice += place->first;
         memcpy(member, &choice, sizeof choice); /* enumerations are as large as int, here and in every ABI we run on */
         return true;
-    case JI_KEY_TEXT:
-        *(const char **)member = value;
-        return true;
+    case JI_KEY_TEXT: *(const char **)member = value; return true;
     }
     return false;
 }

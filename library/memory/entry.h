@@ -4,8 +4,8 @@
 #define JALLOC_MEMORY_ENTRY_H
 
 /* The entries: how the object calls an allocator's functions and keeps the books. They are templates, written once; the
- * object instantiates them for functions behind a table, a kind whose speed matters for its own functions, which are then
- * part of the entry:
+ * object instantiates them for functions behind a table, a kind whose speed matters for its own functions, which are
+ * then part of the entry:
  *
  *     booked     one thread at a time: function, then books and ledger
  *     locked     the same under the object's lock
@@ -27,14 +27,15 @@ jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **point
 jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t size_bytes) __attribute__((cold));
 jstatus_t ji_entry_lacks_books(jallocator_t *allocator) __attribute__((cold));
 
-/* A block that is given back, as far as the books know it: with a ledger where it stands there, NULL where it does not. */
+/* A block that is given back, as far as the books know it: with a ledger where it stands there, NULL where it does not.
+ */
 static inline ji_ledger_entry_t *entry_in_ledger(jallocator_t *allocator, const void *pointer, size_t size_bytes) {
     ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
     return JI_LIKELY(entry != NULL && entry->size_bytes == size_bytes) ? entry : NULL;
 }
 
-/* Takes a block out of the counts. False where it cannot have been counted: what is below took a pointer that did not come
- * through this allocator. */
+/* Takes a block out of the counts. False where it cannot have been counted: what is below took a pointer that did not
+ * come through this allocator. */
 static inline bool entry_discount(jallocator_t *allocator, size_t size_bytes) {
     ji_books_t *books = &allocator->books;
     if (JI_UNLIKELY(books->live_count == 0 || books->in_use_bytes < size_bytes))
@@ -141,8 +142,8 @@ static inline jstatus_t unlocked_allocate(jallocator_t *allocator, size_t size_b
     return status;
 }
 
-/* Booked out before it is given back, since another thread may have the memory the moment it is; and in again if it stays
- * after all. Where the ledger has no room left by then, it is only counted. */
+/* Booked out before it is given back, since another thread may have the memory the moment it is; and in again if it
+ * stays after all. Where the ledger has no room left by then, it is only counted. */
 static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
                                             jstream_t *stream, ji_deallocate_function_t deallocate, bool ledger) {
     jtag_t tag = 0;
@@ -171,8 +172,8 @@ static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *point
     return status;
 }
 
-/* Makes the entry `name` of one of the ways above. allocate and deallocate are functions, or expressions of one in terms of
- * `allocator`. */
+/* Makes the entry `name` of one of the ways above. allocate and deallocate are functions, or expressions of one in
+ * terms of `allocator`. */
 #define JI_ENTRY(name, way, allocate, deallocate, ledger)                                                              \
     static jstatus_t name##_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,  \
                                      void **pointer) {                                                                 \

@@ -5,10 +5,10 @@
 
 /* When memory freed on one stream may be used on another.
  *
- * A policy keeps a fence, twelve bytes, with every free block: on which stream it was last used, and the how-manieth free
- * on that stream it was. The same stream may use the block at once, since its work is done in order. For another stream the
- * free must have been passed: an event recorded in the first stream at or after the free has been reached. Events are
- * recorded only when another stream asks, so programs that stay on their streams never pay for one.
+ * A policy keeps a fence, twelve bytes, with every free block: on which stream it was last used, and the how-manieth
+ * free on that stream it was. The same stream may use the block at once, since its work is done in order. For another
+ * stream the free must have been passed: an event recorded in the first stream at or after the free has been reached.
+ * Events are recorded only when another stream asks, so programs that stay on their streams never pay for one.
  *
  *     stream 1   ... free #7 ... free #8 ... free #9 ...
  *                       issued: 9   recorded: 8 (the event stands after #8)   passed: 7
@@ -48,8 +48,9 @@ static inline bool ji_stream_is_inline(const ji_frontier_t *frontier, const jstr
 
 /* The stream's index, entering it if need be. success; memory error; invalid value (a stream of another device). */
 jstatus_t ji_frontier_index(ji_frontier_t *frontier, jstream_t *stream, uint32_t *index);
-/* The fence of a block that is freed on the stream now. Where the stream cannot be entered for want of memory, waits for
- * it instead, so that a free never fails for that reason. invalid value (a stream of another device); device error. */
+/* The fence of a block that is freed on the stream now. Where the stream cannot be entered for want of memory, waits
+ * for it instead, so that a free never fails for that reason. invalid value (a stream of another device); device error.
+ */
 jstatus_t ji_frontier_mark(ji_frontier_t *frontier, jstream_t *stream, ji_fence_t *fence);
 /* Whether a block behind the fence may be used on `stream` now. Never waits. May record an event. */
 bool ji_frontier_passed(ji_frontier_t *frontier, ji_fence_t fence, jstream_t *stream);

@@ -15,7 +15,8 @@
 #include "memory/memory.h"
 #include "memory/stacks.h"
 
-/* ---- Writing -------------------------------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct report {
     jallocator_writer_t writer;
@@ -58,7 +59,8 @@ static const char *report_bytes(double bytes, char text[24]) {
     return text;
 }
 
-/* ---- Census --------------------------------------------------------------------------------------------------------- */
+/* ---- Census ---------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct census {
     jallocation_t *blocks; /* in the order of their addresses */
@@ -165,7 +167,8 @@ static void census_sort_sizes(const census_t *census, size_bin_t bins[SIZE_BINS]
     }
 }
 
-/* ---- Dump ----------------------------------------------------------------------------------------------------------- */
+/* ---- Dump -----------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct dump {
     jallocator_t *allocator;
@@ -262,7 +265,8 @@ static void dump_json(const report_t *report, const dump_t *dump) {
     report_write(report, "],\"blocks\":[");
     for (size_t i = 0; i < dump->census.count; ++i) {
         const jallocation_t *block = &dump->census.blocks[i];
-        report_write(report, "%s{\"address\":\"0x%" PRIxPTR "\",\"bytes\":%zu,\"usable_bytes\":%zu,\"live\":%s,\"tag\":",
+        report_write(report,
+                     "%s{\"address\":\"0x%" PRIxPTR "\",\"bytes\":%zu,\"usable_bytes\":%zu,\"live\":%s,\"tag\":",
                      i > 0 ? "," : "", (uintptr_t)block->pointer, block->size_bytes, block->usable_bytes,
                      block->live ? "true" : "false");
         report_write_json_string(report, block->live ? jtag_name(block->tag) : "");
@@ -295,7 +299,8 @@ done:
     return status;
 }
 
-/* ---- Leaks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Leaks ----------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct leak_report {
     report_t report;
@@ -364,7 +369,8 @@ jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context) {
     return ji_fail(JSTATUS_LEAKED, "%zu bytes in %zu allocations were never given back", bytes, count);
 }
 
-/* ---- At exit -------------------------------------------------------------------------------------------------------- */
+/* ---- At exit --------------------------------------------------------------------------------------------------------
+ */
 
 /* Lines to the log. */
 static void leak_log(void *context, const char *text, size_t length) {

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 /* Linear probing without tombstones: an entry that is removed lets those behind it move up (Knuth, volume 3, 6.4,
- * algorithm R), so a table that many came and went through is as good as new. Addresses are multiplied by the golden ratio
- * (Fibonacci hashing): they are multiples of powers of two, and the high bits of the product are not. */
+ * algorithm R), so a table that many came and went through is as good as new. Addresses are multiplied by the golden
+ * ratio (Fibonacci hashing): they are multiples of powers of two, and the high bits of the product are not. */
 
 #include "memory/ledger.h"
 

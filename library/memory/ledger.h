@@ -14,7 +14,7 @@ typedef struct ji_ledger_entry {
     uintptr_t address; /* 0: the place is empty */
     size_t size_bytes;
     jtag_t tag;
-    uint32_t number;   /* the user's own */
+    uint32_t number; /* the user's own */
 } ji_ledger_entry_t;
 
 typedef struct ji_ledger {

@@ -5,9 +5,10 @@
 
 /* The allocator's content, and how a kind of allocator is made and found.
  *
- * A kind is one constant, ji_kind_NAME, in one file: its name, the keys that a composition may give, the defaults of its
- * options, and the function that makes one. Its public create function is a line, ji_kind_make(): what every kind would
- * have to do again (checking pointers and options, an older caller's shorter options, recording) is done there. */
+ * A kind is one constant, ji_kind_NAME, in one file: its name, the keys that a composition may give, the defaults of
+ * its options, and the function that makes one. Its public create function is a line, ji_kind_make(): what every kind
+ * would have to do again (checking pointers and options, an older caller's shorter options, recording) is done there.
+ */
 
 #include "core/core.h"
 #include "core/lock.h"
@@ -87,8 +88,8 @@ struct jallocator {
 /* How an internal allocator is made; what jallocator_options_t says, and more. */
 typedef struct ji_traits {
     const char *name;
-    jdevice_t *device;   /* NULL: that of below, else the host */
-    jallocator_t *below; /* NULL: none */
+    jdevice_t *device;            /* NULL: that of below, else the host */
+    jallocator_t *below;          /* NULL: none */
     jallocator_threads_t threads; /* not default */
     bool counts_itself;
     const ji_kind_t *kind;
@@ -120,21 +121,22 @@ void ji_allocator_list_release(void);
 bool ji_leak_report_start(void);
 
 /* The functions of an adaptor that passes everything on: its context begins with a pointer to the allocator below. An
- * adaptor takes this table and puts its own functions in. `find`, `visit`, usable size, check and trim answer for what is
- * below; statistics of free and reserved memory are those of below; counting is the object's. */
+ * adaptor takes this table and puts its own functions in. `find`, `visit`, usable size, check and trim answer for what
+ * is below; statistics of free and reserved memory are those of below; counting is the object's. */
 typedef struct ji_adaptor {
     jallocator_t *below;
 } ji_adaptor_t;
 extern const jallocator_ops_t ji_adaptor_ops; /* destroy: ji_metadata_free(context) */
 
-/* ---- Kinds ---------------------------------------------------------------------------------------------------------- */
+/* ---- Kinds ----------------------------------------------------------------------------------------------------------
+ */
 
 /* What a create function gets: everything is checked. */
 typedef struct ji_request {
-    jdevice_t *device;       /* of a provider; for others the device of below */
-    jallocator_t *below;     /* not NULL but for a provider */
-    const void *options;     /* the kind's, complete */
-    const char *name;        /* the options', or the kind's */
+    jdevice_t *device;   /* of a provider; for others the device of below */
+    jallocator_t *below; /* not NULL but for a provider */
+    const void *options; /* the kind's, complete */
+    const char *name;    /* the options', or the kind's */
 } ji_request_t;
 
 /* How the text of a key becomes a member of the options. */
@@ -159,8 +161,8 @@ typedef struct ji_key_place {
 struct ji_kind {
     jallocator_kind_t public; /* name, role, summary, keys */
     const ji_key_place_t *places;
-    size_t options_bytes;  /* 0: the kind has none but its name */
-    const void *defaults;  /* options_bytes of them */
+    size_t options_bytes; /* 0: the kind has none but its name */
+    const void *defaults; /* options_bytes of them */
     jstatus_t (*create)(const ji_request_t *request, jallocator_t **out);
 };
 
@@ -175,9 +177,9 @@ typedef struct ji_common_options {
     const char *name;
 } ji_common_options_t;
 
-/* Makes what JALLOC_ALLOCATOR says for a device, with `provider` ("numa(node=1)") in place of its provider; NULL: as said.
- * Where it says nothing, makes `fallback`; NULL: *allocator is NULL. The result owns what is below it.
- * success; invalid configuration (the message quotes the variable); what making a stage returns. */
+/* Makes what JALLOC_ALLOCATOR says for a device, with `provider` ("numa(node=1)") in place of its provider; NULL: as
+ * said. Where it says nothing, makes `fallback`; NULL: *allocator is NULL. The result owns what is below it. success;
+ * invalid configuration (the message quotes the variable); what making a stage returns. */
 jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char *fallback, jallocator_t **allocator);
 
 /* The kind of memory that an allocator's provider hands out: device for whatever is not a GPU's pinned or managed. */

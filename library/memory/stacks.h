@@ -3,8 +3,8 @@
 #ifndef JALLOC_MEMORY_STACKS_H
 #define JALLOC_MEMORY_STACKS_H
 
-/* Who allocated what lives at an address: call stacks, for reports. A later allocation at the same address takes the place
- * of the earlier one, so nothing need be told of a free. Where there is no memory for one more it is not kept. */
+/* Who allocated what lives at an address: call stacks, for reports. A later allocation at the same address takes the
+ * place of the earlier one, so nothing need be told of a free. Where there is no memory for one more it is not kept. */
 
 #include "core/lock.h"
 #include "memory/ledger.h"

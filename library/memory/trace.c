@@ -1,17 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Traces are written for programs that nobody changed for it, so a line must be cheap, and whatever goes wrong must not be
- * the program's concern. Lines are made by hand, digit by digit, in a buffer; a full buffer is written out at a line's end,
- * and so is what is left when the last user goes, on demand, and when the process exits. A process that dies of a signal
- * or by _exit loses what was buffered.
+/* Traces are written for programs that nobody changed for it, so a line must be cheap, and whatever goes wrong must not
+ * be the program's concern. Lines are made by hand, digit by digit, in a buffer; a full buffer is written out at a
+ * line's end, and so is what is left when the last user goes, on demand, and when the process exits. A process that
+ * dies of a signal or by _exit loses what was buffered.
  *
  * One lock is for everything here. Time is taken under it, so the lines of a file are in the order of their times.
  *
  * A file is begun anew when the process first names it, and added to afterwards: a program whose allocators come and go
- * leaves one trace. What has been begun is remembered in a small table, not in bookkeeping memory, since it must outlive
- * every writer. After a fork the file stays the parent's, with what the parent has in the buffer; a child, which is known by
- * not being the process that loaded the library, begins FILE.PID with its first line. */
+ * leaves one trace. What has been begun is remembered in a small table, not in bookkeeping memory, since it must
+ * outlive every writer. After a fork the file stays the parent's, with what the parent has in the buffer; a child,
+ * which is known by not being the process that loaded the library, begins FILE.PID with its first line. */
 
 #include "memory/trace.h"
 
@@ -80,7 +80,8 @@ static unsigned trace_thread_number(void) {
     return number - 1;
 }
 
-/* ---- Files ---------------------------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------------------------------
+ */
 
 /* FNV-1a. */
 static uint64_t trace_hash(const char *name) {
@@ -182,7 +183,8 @@ static void trace_complain(const ji_trace_t *trace, int error) {
     jlog_write(JLOG_ERROR, NULL, "trace \"%s\": %s; nothing more is recorded", trace->name, strerror(error));
 }
 
-/* ---- Lines ---------------------------------------------------------------------------------------------------------- */
+/* ---- Lines ----------------------------------------------------------------------------------------------------------
+ */
 
 static char *trace_put_number(char *to, uint64_t number, unsigned base) {
     char digits[20];
@@ -263,7 +265,8 @@ jstatus_t ji_trace_flush(ji_trace_t *trace) {
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Users ---------------------------------------------------------------------------------------------------------- */
+/* ---- Users ----------------------------------------------------------------------------------------------------------
+ */
 
 jstatus_t ji_trace_open(const char *file, ji_trace_t **out) {
     const char *name = file != NULL ? file : "";

@@ -10,8 +10,8 @@
  *     0,1650,free,0x7f3a20000000,4096,0x0,0,bfc#3,assemble
  *     1,1900,allocate failure,0x0,8589934592,0x0,64,bfc#3,
  *
- * Thread counts the threads of the process as they are seen, from 0. Time is in nanoseconds since the file was begun, and
- * never falls. A name with a comma or a quote is quoted as CSV does; a control character in it becomes a blank. */
+ * Thread counts the threads of the process as they are seen, from 0. Time is in nanoseconds since the file was begun,
+ * and never falls. A name with a comma or a quote is quoted as CSV does; a control character in it becomes a blank. */
 
 #include "core/core.h"
 #include "jalloc/device.h"

@@ -1,10 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A second set of books, to test the first: the exact size of every live block, compared with what is freed and with what
- * the allocator below says of the block when it comes, when it goes, and when a check is asked for. After TensorFlow's
- * TestableSizeTrackingAllocator. A disagreement is corruption; a block that below disagrees about when it is freed stays
- * live, since whatever were freed would be the wrong thing. */
+/* A second set of books, to test the first: the exact size of every live block, compared with what is freed and with
+ * what the allocator below says of the block when it comes, when it goes, and when a check is asked for. After
+ * TensorFlow's TestableSizeTrackingAllocator. A disagreement is corruption; a block that below disagrees about when it
+ * is freed stays live, since whatever were freed would be the wrong thing. */
 
 #include "jalloc/adaptor.h"
 #include "memory/adaptors/live.h"

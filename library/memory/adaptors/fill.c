@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Writes over memory when it comes and before it goes, in stream order, through the device's fill. Bytes 0xff are NaN in
- * every floating type at once: a sign, an exponent all ones, and a fraction that is not zero. After TensorFlow's
+/* Writes over memory when it comes and before it goes, in stream order, through the device's fill. Bytes 0xff are NaN
+ * in every floating type at once: a sign, an exponent all ones, and a fraction that is not zero. After TensorFlow's
  * GPUNanResetAllocator.
  *
  *     allocate   below gives        fill on the stream     event behind it, if the stream is not inline

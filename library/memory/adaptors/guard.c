@@ -8,11 +8,11 @@
  *     |<- front: a multiple of the  ->|                      |<----->|
  *         alignment, >= guard_bytes                          guard_bytes, from the very next byte
  *
- * So the caller's pointer is aligned as below's is, and a write of a single byte too many is seen. The words are made from
- * the block's address and differ before and behind; no byte of them is 0 or 0xff, which are what is written by mistake most
- * often. They may lie in a device's memory: they are written by its fill on the stream of the allocation, and read by its
- * copy when that stream has passed them. A block found damaged when it is freed stays live, so that whoever looks for the
- * culprit still finds it as it is; the second time it goes. */
+ * So the caller's pointer is aligned as below's is, and a write of a single byte too many is seen. The words are made
+ * from the block's address and differ before and behind; no byte of them is 0 or 0xff, which are what is written by
+ * mistake most often. They may lie in a device's memory: they are written by its fill on the stream of the allocation,
+ * and read by its copy when that stream has passed them. A block found damaged when it is freed stays live, so that
+ * whoever looks for the culprit still finds it as it is; the second time it goes. */
 
 #include <stddef.h>
 

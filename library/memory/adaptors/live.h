@@ -3,8 +3,8 @@
 #ifndef JALLOC_MEMORY_ADAPTORS_LIVE_H
 #define JALLOC_MEMORY_ADAPTORS_LIVE_H
 
-/* An adaptor that knows the blocks that are live in it: where they are, how large exactly, for whom, and since which point
- * of their stream what the adaptor itself wrote is there. exact, guard and fill are made of it.
+/* An adaptor that knows the blocks that are live in it: where they are, how large exactly, for whom, and since which
+ * point of their stream what the adaptor itself wrote is there. exact, guard and fill are made of it.
  *
  * A free goes in two steps, because below is called without a lock in between: ji_live_take() takes the block out, so
  * nobody else can free it and a new block may get its address; then ji_live_drop() forgets it, or, when it could not be
@@ -34,9 +34,9 @@ typedef struct ji_live {
     uint32_t capacity, first_free; /* capacity: none is free */
 } ji_live_t;
 
-/* Makes the adaptor over traits->below. `context` begins with a ji_live_t, is zeroed bookkeeping memory and belongs to the
- * adaptor, on failure too; NULL: memory error. Of `own` the slots allocate, deallocate, trim, check and destroy are looked
- * at; destroy is called before the context is freed. */
+/* Makes the adaptor over traits->below. `context` begins with a ji_live_t, is zeroed bookkeeping memory and belongs to
+ * the adaptor, on failure too; NULL: memory error. Of `own` the slots allocate, deallocate, trim, check and destroy are
+ * looked at; destroy is called before the context is freed. */
 jstatus_t ji_live_make(void *context, const jallocator_ops_t *own, const ji_traits_t *traits, jallocator_t **out);
 
 /* Before memory is written to on a stream: the block's event, where one is needed. */
@@ -50,16 +50,16 @@ jstatus_t ji_live_await_writing(const ji_live_block_t *block);
 void ji_live_abandon(const ji_live_t *live, jstatus_t why, jstream_t *stream, const ji_live_block_t *block,
                      void *memory, size_t memory_bytes);
 
-/* A block is live from now on, with the thread's tag. memory error; corrupted (one is live there: below has given it out
- * twice). */
+/* A block is live from now on, with the thread's tag. memory error; corrupted (one is live there: below has given it
+ * out twice). */
 jstatus_t ji_live_add(ji_live_t *live, ji_live_block_t *block);
 /* Takes out the block that begins at the pointer. not found; invalid size. Waits while it is examined. */
 jstatus_t ji_live_take(ji_live_t *live, const void *pointer, size_t size_bytes, ji_live_block_t *block);
 void ji_live_put_back(ji_live_t *live, const ji_live_block_t *block);
 void ji_live_drop(ji_live_t *live, const ji_live_block_t *block);
 
-/* Examines each live block, without the lock, while nobody can free it. Every one is examined; each failure is logged, and
- * the last one's status and message are the answer. */
+/* Examines each live block, without the lock, while nobody can free it. Every one is examined; each failure is logged,
+ * and the last one's status and message are the answer. */
 jstatus_t ji_live_examine(ji_live_t *live, jstatus_t (*examine)(ji_live_t *live, const ji_live_block_t *block));
 
 #endif

@@ -1,13 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Writes each call to a trace (trace.h). The lines of one address alternate, allocate, free, allocate: a free is written
- * before below is called, since as soon as it is done another thread may have the memory and write its line. So it must
- * be known beforehand whether the free will be accepted: below is asked for the block. Where it refuses all the same (a
- * guard, a stream that fails), an "allocate" is written behind, which says that the block is live after all.
+/* Writes each call to a trace (trace.h). The lines of one address alternate, allocate, free, allocate: a free is
+ * written before below is called, since as soon as it is done another thread may have the memory and write its line. So
+ * it must be known beforehand whether the free will be accepted: below is asked for the block. Where it refuses all the
+ * same (a guard, a stream that fails), an "allocate" is written behind, which says that the block is live after all.
  *
- * An adaptor that a caller makes counts what passes through it, as any does. One that JALLOC_RECORD puts on top must not be
- * noticed: it has the name of what it records, owns it, and gives its statistics. */
+ * An adaptor that a caller makes counts what passes through it, as any does. One that JALLOC_RECORD puts on top must
+ * not be noticed: it has the name of what it records, owns it, and gives its statistics. */
 
 #include <stdio.h>
 

@@ -1,19 +1,19 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Counts what passes, for a few nanoseconds: short locked sections with plain counters, none across the call below. After
- * TensorFlow's TrackingAllocator.
+/* Counts what passes, for a few nanoseconds: short locked sections with plain counters, none across the call below.
+ * After TensorFlow's TrackingAllocator.
  *
  * A tracking allocator that its owner has let go of (retire) ends with its last allocation, in whichever thread that is
- * freed, and other threads may be on their way out of it then. The books cannot say who is last: a block is taken out of
- * them before below is called (another thread may have the memory at once, and bytes must never be counted twice), and
- * below may still refuse. So each free counts once more, when the block is really gone:
+ * freed, and other threads may be on their way out of it then. The books cannot say who is last: a block is taken out
+ * of them before below is called (another thread may have the memory at once, and bytes must never be counted twice),
+ * and below may still refuse. So each free counts once more, when the block is really gone:
  *
  *     live_count                    what the books say; 0 does not mean that nobody is inside
  *     allocation_count - gone_count blocks whose free has not returned from below
  *
- * The one that makes them equal, when no more can be allocated, is the last: it ends the object. Any other has touched the
- * object for the last time when it lets the lock go. */
+ * The one that makes them equal, when no more can be allocated, is the last: it ends the object. Any other has touched
+ * the object for the last time when it lets the lock go. */
 
 #include <time.h>
 

@@ -10,23 +10,24 @@
  *     records  border <-> a <-> b <-> c <-> d <-> e <-> border          b, e: also in bins (bfc_bins.h)
  *
  * A request takes a chunk from the bins; what is left over stays in the bins as a chunk of its own where the chunk is
- * at least twice the request, or 128 MiB would be left over (or an eighth of it: split_tightly). The front is handed out, so the free chunk keeps its
- * record and most often its bin, and nothing is relinked. A freed chunk is merged with both neighbours; again the free
- * neighbour keeps its record. So allocating and freeing touch the records of a chunk and its neighbours, and no loop
- * depends on how many there are. Where no bin serves, slower ways are tried before the policy grows or fails
- * (bfc_search).
+ * at least twice the request, or 128 MiB would be left over (or an eighth of it: split_tightly). The front is handed
+ * out, so the free chunk keeps its record and most often its bin, and nothing is relinked. A freed chunk is merged with
+ * both neighbours; again the free neighbour keeps its record. So allocating and freeing touch the records of a chunk
+ * and its neighbours, and no loop depends on how many there are. Where no bin serves, slower ways are tried before the
+ * policy grows or fails (bfc_search).
  *
  * In front of the bins stand quick lists. A freed chunk whose request's size was freed before goes to the list of that
- * size as it is, and the next request of that size takes it: a program that allocates and frees the same sizes again and
- * again never splits or merges. They hold at most a thousand chunks, and are emptied into the bins before a chunk is cut that is much larger than the request, and before anything is looked at as
- * a whole: growth, statistics, visits, trim, check.
+ * size as it is, and the next request of that size takes it: a program that allocates and frees the same sizes again
+ * and again never splits or merges. They hold at most a thousand chunks, and are emptied into the bins before a chunk
+ * is cut that is much larger than the request, and before anything is looked at as a whole: growth, statistics, visits,
+ * trim, check.
  *
  * Streams (frontier.h): free chunks are in the bins of the stream that they were last used on, and merged with
  * neighbours of the same stream, behind the later fence of the two. Index 0 is what all may use. A stream takes from
  * its own bins, then from index 0, where chunks of other streams are moved as soon as their fences have been passed.
  *
- * A region has a few percent of what is reserved, or what the request needs. Before more is reserved than ever before, free
- * regions are given back: a program whose blocks change their sizes does not keep what it used to need. */
+ * A region has a few percent of what is reserved, or what the request needs. Before more is reserved than ever before,
+ * free regions are given back: a program whose blocks change their sizes does not keep what it used to need. */
 
 #include "memory/allocators/bfc.h"
 #include "memory/entry.h"
@@ -37,8 +38,10 @@
 #define BFC_GROWTH_PERCENT 6
 #define BFC_FIRST_REGION_BYTES ((size_t)1 << 20)
 #define BFC_MOST_LEFT_OVER_BYTES ((size_t)128 << 20) /* more is not handed out unasked */
-#define BFC_QUICK_SPARES 8 /* chunks so many times the request are not cut while quick lists could serve when merged */
-#define BFC_TIGHT_FRACTION 8       /* of a request, that must be left over where chunks are split tightly */
+#define BFC_QUICK_SPARES                                                                                               \
+    8                        /* chunks so many times the request are not cut while quick lists could serve when merged \
+                              */
+#define BFC_TIGHT_FRACTION 8 /* of a request, that must be left over where chunks are split tightly */
 #define BFC_QUICK_MOST_CHUNKS 1024 /* so that emptying them is never long */
 #define BFC_FIRST_PLACES_BITS 6
 #define BFC_RECORDS_PER_CALL 4 /* a border and its first chunk, a front cut off to align, a rest */
@@ -482,8 +485,8 @@ static bool bfc_is_refusal(jstatus_t status) {
     return status == JSTATUS_MEMORY_ERROR || status == JSTATUS_INVALID_SIZE;
 }
 
-/* What the next region should have: a part of what there is, so that there are never many regions, nor much more than was
- * asked for. */
+/* What the next region should have: a part of what there is, so that there are never many regions, nor much more than
+ * was asked for. */
 static size_t bfc_next_region_bytes(const bfc_t *bfc, size_t need) {
     size_t reserved = bfc->reserved_bytes, percent = bfc->growth_percent; /* at most 1000 */
     size_t wanted = (reserved / 100 * percent + reserved % 100 * percent / 100) & ~(BFC_GRANULE_BYTES - 1);
@@ -492,8 +495,8 @@ static size_t bfc_next_region_bytes(const bfc_t *bfc, size_t need) {
     return wanted < need ? need : wanted;
 }
 
-/* Gives free regions back as long as more would be reserved than ever before: memory that fell apart makes room for what
- * grows in its place. */
+/* Gives free regions back as long as more would be reserved than ever before: memory that fell apart makes room for
+ * what grows in its place. */
 static void bfc_make_way(bfc_t *bfc, size_t bytes) {
     for (bfc_chunk_t *region = bfc->regions, *next;
          region != NULL && bfc->reserved_bytes + bytes > bfc->most_reserved_bytes; region = next) {
@@ -503,8 +506,8 @@ static void bfc_make_way(bfc_t *bfc, size_t bytes) {
     }
 }
 
-/* Takes a region that has room for the request: what it should have, or as much as is available, or a tenth less than what
- * was refused, and less again; at last the request alone. */
+/* Takes a region that has room for the request: what it should have, or as much as is available, or a tenth less than
+ * what was refused, and less again; at last the request alone. */
 static jstatus_t bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment) {
     if (bfc->all_at_once && bfc->regions != NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "everything was taken at once");

@@ -3,10 +3,10 @@
 
 /* A cache of freed blocks by layout, least recently used out first, with reference counts; after Hpt's memory pool.
  *
- * A layout is a size, rounded up to the granule, and an alignment. Every block that was taken from below, or adopted, has
- * a record, and so has every layout that has a block; both are found by a ledger, blocks by their address and layouts by
- * size and alignment as one number. A block keeps its layout as long as it is here: one that serves a smaller request
- * returns to the layout that it came from, and has its true size when it is given back below.
+ * A layout is a size, rounded up to the granule, and an alignment. Every block that was taken from below, or adopted,
+ * has a record, and so has every layout that has a block; both are found by a ledger, blocks by their address and
+ * layouts by size and alignment as one number. A block keeps its layout as long as it is here: one that serves a
+ * smaller request returns to the layout that it came from, and has its true size when it is given back below.
  *
  *     layouts, by use      4096/64  <->  512/64  <->  1 MiB/64
  *                             |             |             |
@@ -16,9 +16,10 @@
  *
  *     all kept blocks      newest <-> ... <-> oldest                 given back from this end
  *
- * So the capacity in bytes takes the block that has been kept longest, whatever its layout, and the capacity in layouts the
- * layout that was used longest ago with all its blocks. A block whose stream has not passed its release cannot be given
- * back below; it is passed over, and the cache may be beyond its capacity until a later release finds that it has passed.
+ * So the capacity in bytes takes the block that has been kept longest, whatever its layout, and the capacity in layouts
+ * the layout that was used longest ago with all its blocks. A block whose stream has not passed its release cannot be
+ * given back below; it is passed over, and the cache may be beyond its capacity until a later release finds that it has
+ * passed.
  *
  * A request goes the first of these ways that leads anywhere:
  *
@@ -44,7 +45,8 @@ typedef struct lru_request {
     jstream_t *stream;
 } lru_request_t;
 
-/* ---- Giving back ---------------------------------------------------------------------------------------------------- */
+/* ---- Giving back ----------------------------------------------------------------------------------------------------
+ */
 
 /* Gives a kept block to below, its fence passed. Where below refuses, it stays. */
 static jstatus_t lru_give_back(lru_t *lru, uint32_t number) {
@@ -129,10 +131,11 @@ static jstatus_t lru_trim(void *context, size_t keep_bytes) {
     return status;
 }
 
-/* ---- Allocating ----------------------------------------------------------------------------------------------------- */
+/* ---- Allocating -----------------------------------------------------------------------------------------------------
+ */
 
-/* The block of a layout (or of none) that a stream may use: the newest, since it is the likeliest to be in a cache of the
- * processor; where streams have not passed the newest ones, the oldest. 0: none. */
+/* The block of a layout (or of none) that a stream may use: the newest, since it is the likeliest to be in a cache of
+ * the processor; where streams have not passed the newest ones, the oldest. 0: none. */
 static uint32_t lru_choose(lru_t *lru, uint32_t layout, jstream_t *stream) {
     uint32_t block = lru->layouts[layout].newest;
     for (unsigned looks = LRU_LOOKS; block != 0 && looks != 0; --looks, block = lru->blocks[block].under)
@@ -153,8 +156,8 @@ static size_t lru_nearest_limit(const lru_t *lru, const lru_request_t *request) 
     return more;
 }
 
-/* A kept block of the smallest layout that serves the request; 0: none. `passed`: that its stream may use now, else any.
- * Looks through the bins upwards. */
+/* A kept block of the smallest layout that serves the request; 0: none. `passed`: that its stream may use now, else
+ * any. Looks through the bins upwards. */
 static uint32_t lru_search(lru_t *lru, const lru_request_t *request, bool passed) {
     size_t limit = lru_nearest_limit(lru, request);
     uint32_t best = 0, best_block = 0, next;
@@ -274,11 +277,12 @@ static jstatus_t lru_allocate(void *context, size_t size_bytes, size_t alignment
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Releasing ------------------------------------------------------------------------------------------------------ */
+/* ---- Releasing ------------------------------------------------------------------------------------------------------
+ */
 
-/* The fence of a block that is released on a stream and may have an older one, of an earlier owner's or of the use before
- * this, which no stream waited for: what comes of both. The host does not wait; inline work is done, so the older one
- * stands. */
+/* The fence of a block that is released on a stream and may have an older one, of an earlier owner's or of the use
+ * before this, which no stream waited for: what comes of both. The host does not wait; inline work is done, so the
+ * older one stands. */
 static jstatus_t lru_merge_fence(lru_t *lru, ji_fence_t older, jstream_t *stream, ji_fence_t *fence) {
     if (!ji_frontier_passed(&lru->frontier, older, stream)) {
         if (ji_stream_is_inline(&lru->frontier, stream)) {
@@ -364,7 +368,8 @@ static jstatus_t lru_deallocate(void *context, void *pointer, size_t size_bytes,
 
 JI_POLICY_ENTRIES(lru)
 
-/* ---- Looking -------------------------------------------------------------------------------------------------------- */
+/* ---- Looking --------------------------------------------------------------------------------------------------------
+ */
 
 static void lru_describe(const lru_t *lru, const lru_block_t *from, jallocation_t *block) {
     block->pointer = from->address;
@@ -429,7 +434,8 @@ static void lru_forget_stream(void *context, jstream_t *stream) {
     ji_frontier_forget(&lru->frontier, stream);
 }
 
-/* ---- Life ----------------------------------------------------------------------------------------------------------- */
+/* ---- Life -----------------------------------------------------------------------------------------------------------
+ */
 
 static void lru_free_parts(lru_t *lru) {
     if (lru == NULL)
@@ -531,7 +537,8 @@ jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_options_t *optio
     return ji_kind_make(&ji_kind_lru, NULL, below, options, allocator);
 }
 
-/* ---- Reference counts ----------------------------------------------------------------------------------------------- */
+/* ---- Reference counts -----------------------------------------------------------------------------------------------
+ */
 
 /* The cache at or below an allocator, its lock taken as the object takes it. */
 static jstatus_t lru_lock(jallocator_t *allocator, const char *caller, lru_t **lru) {

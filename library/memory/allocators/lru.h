@@ -5,8 +5,8 @@
 
 /* The records of the cache of freed blocks, and the lists that they are in; lru.c says what for.
  *
- * Blocks and layouts are records in two tables that grow. They refer to each other by number, so nothing here points to a
- * record across a call that may make a table grow. Record 0 of each is no record: it is the end of its ring, and what
+ * Blocks and layouts are records in two tables that grow. They refer to each other by number, so nothing here points to
+ * a record across a call that may make a table grow. Record 0 of each is no record: it is the end of its ring, and what
  * stands for none. Both are 64 bytes: a number becomes an address by a shift.
  *
  *     ring of ages   0 <-> oldest <-> ... <-> newest <-> 0     blocks by the time they were kept
@@ -14,10 +14,10 @@
  *     layout         newest kept block -> under -> ... -> oldest
  *     bin            listed layouts of about one size
  *
- * Leaving is lazy in both rings. A layout is listed, by use and in its bin, when a block of it is kept; when its last kept
- * block serves a request it stays, since one will be back soon, and whoever comes upon an empty one strikes it off. A
- * block that serves a request stays in the ring of ages in the same way. So one layout allocated and freed in turn moves
- * nothing but the head of its own list.
+ * Leaving is lazy in both rings. A layout is listed, by use and in its bin, when a block of it is kept; when its last
+ * kept block serves a request it stays, since one will be back soon, and whoever comes upon an empty one strikes it
+ * off. A block that serves a request stays in the ring of ages in the same way. So one layout allocated and freed in
+ * turn moves nothing but the head of its own list.
  *
  * Always true, and looked at by ji_lru_check: a block has owners or is in its layout's list, never both; kept_bytes,
  * kept_blocks and kept_layouts are what the lists add up to; the bytes of all blocks are reserved_bytes. */
@@ -98,7 +98,8 @@ typedef struct lru {
     size_t gone_count;                     /* since creation */
 } lru_t;
 
-/* ---- Lists ---------------------------------------------------------------------------------------------------------- */
+/* ---- Lists ----------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct lru_ring {
     char *first;   /* the link of record 0 */
@@ -189,7 +190,8 @@ static inline void lru_take(lru_t *lru, uint32_t number, uint32_t of) {
     lru->kept_bytes -= layout->size_bytes;
 }
 
-/* ---- Looking up ------------------------------------------------------------------------------------------------------ */
+/* ---- Looking up
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* Grows with the size; sizes less than 1/16 apart may share one. */
 static inline uint32_t lru_bin(size_t size_bytes) {
@@ -232,7 +234,8 @@ static inline uint32_t lru_find_live(const lru_t *lru, const void *pointer) {
     return JI_LIKELY(entry != NULL && lru->blocks[entry->number].owners != 0) ? entry->number : 0;
 }
 
-/* ---- Records -------------------------------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------------------------------
+ */
 
 /* The tables, empty. On failure they are to be freed as after success. */
 bool ji_lru_init_records(lru_t *lru);

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Small blocks: segregated by size, in slabs, with a cache for each thread (after Bonwick and Adams, "Magazines and Vmem",
- * 2001, and Berger et al., "Hoard", 2000), with all state beside the memory.
+/* Small blocks: segregated by size, in slabs, with a cache for each thread (after Bonwick and Adams, "Magazines and
+ * Vmem", 2001, and Berger et al., "Hoard", 2000), with all state beside the memory.
  *
  *     below      ...[ slab: 64 64 64 64 ...][ slab: 4096 4096 4096 ...]......[ large ]...
  *                      |                                                        |
@@ -19,8 +19,8 @@
  * that give the same block back at the same moment are not: to see that would cost an atomic exchange for every free.
  *
  * A thread's first use of the allocator makes it a cache, from which nearly all is served without a lock
- * (small_cache.c); caches are filled from, and emptied to, lists of all threads (small_central.c). Blocks in a cache were
- * last used on one stream; those that go to others go with a fence (frontier.h).
+ * (small_cache.c); caches are filled from, and emptied to, lists of all threads (small_central.c). Blocks in a cache
+ * were last used on one stream; those that go to others go with a fence (frontier.h).
  *
  * Counting is by thread, too: each sum is exact when no thread is at work, and the peak is exact where one thread
  * allocates; with several it is the sum of the threads' own peaks, which is no less. */
@@ -34,7 +34,8 @@
 #define SMALL_DEFAULT_CACHE_BYTES ((size_t)1 << 20)
 #define SMALL_MAX_CACHE_BYTES ((size_t)1 << 30)
 
-/* ---- Classes -------------------------------------------------------------------------------------------------------- */
+/* ---- Classes --------------------------------------------------------------------------------------------------------
+ */
 
 /* The class that serves a request, or SMALL_NO_CLASS. */
 static uint32_t small_class_for(const small_t *small, size_t size_bytes, size_t alignment) {
@@ -76,7 +77,8 @@ static void small_class_fill(small_t *small, size_t granule_bytes) {
     }
 }
 
-/* ---- Large ones ----------------------------------------------------------------------------------------------------- */
+/* ---- Large ones -----------------------------------------------------------------------------------------------------
+ */
 
 /* Where all that is below is ours, its books are enough: what is live there and no slab is a large block. */
 static jstatus_t large_allocate(small_t *small, small_cache_t *cache, size_t size_bytes, size_t alignment,
@@ -144,7 +146,8 @@ static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *po
     return status;
 }
 
-/* ---- Allocating and freeing, where the fast paths do not serve ------------------------------------------------------ */
+/* ---- Allocating and freeing, where the fast paths do not serve ------------------------------------------------------
+ */
 
 static jstatus_t small_allocate_once(small_t *small, small_cache_t *cache, size_t size_bytes, size_t alignment,
                                      jstream_t *stream, void **pointer) {
@@ -216,7 +219,8 @@ static jstatus_t small_deallocate(void *context, void *pointer, size_t size_byte
     return status;
 }
 
-/* ---- Looking -------------------------------------------------------------------------------------------------------- */
+/* ---- Looking --------------------------------------------------------------------------------------------------------
+ */
 
 static size_t small_usable_size(void *context, const void *pointer, size_t size_bytes) {
     small_t *small = context;
@@ -322,7 +326,8 @@ static void small_visit(void *context, jallocation_visitor_t visitor, void *visi
         small_visit_large(small, visitor, visitor_context);
 }
 
-/* ---- Statistics, trimming, checking --------------------------------------------------------------------------------- */
+/* ---- Statistics, trimming, checking ---------------------------------------------------------------------------------
+ */
 
 static void small_get_stats(void *context, jallocator_stats_t *stats) {
     small_t *small = context;
@@ -377,7 +382,8 @@ static void small_forget_stream(void *context, jstream_t *stream) {
     ji_lock_release(&small->lock);
 }
 
-/* ---- Life ----------------------------------------------------------------------------------------------------------- */
+/* ---- Life -----------------------------------------------------------------------------------------------------------
+ */
 
 static void small_free(small_t *small) {
     if (small != NULL)

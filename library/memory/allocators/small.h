@@ -183,7 +183,8 @@ typedef struct small {
     small_class_t classes[];
 } small_t;
 
-/* ---- Slabs ----------------------------------------------------------------------------------------------------------- */
+/* ---- Slabs
+ * ----------------------------------------------------------------------------------------------------------- */
 
 /* Where a search begins. Slabs lie side by side more often than not, and so do their places; folding the address parts
  * those that lie a large power of two apart. */
@@ -232,7 +233,8 @@ static inline void ji_small_unreserve(small_t *small, size_t bytes) { small->res
 jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind, const jsmall_options_t *options,
                         bool owns_all, jallocator_t **out);
 
-/* ---- Central -------------------------------------------------------------------------------------------------------- */
+/* ---- Central --------------------------------------------------------------------------------------------------------
+ */
 
 /* Makes and ends what the central part needs. */
 jstatus_t ji_small_central_init(small_t *small);
@@ -243,21 +245,24 @@ jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t 
 /* Takes blocks back, behind a fence. Cannot fail. They are soon wanted again, unless they `settle`. */
 void ji_small_central_give(small_t *small, uint32_t class_index, const small_item_t *items, uint32_t count,
                            ji_fence_t fence, bool settle);
-/* Gives slabs that are empty back below until at most keep_bytes are free. `waits`: for streams that memory is behind. */
+/* Gives slabs that are empty back below until at most keep_bytes are free. `waits`: for streams that memory is behind.
+ */
 jstatus_t ji_small_central_trim(small_t *small, size_t keep_bytes, bool waits);
 /* What a free on the stream now is behind. As ji_frontier_mark. */
 jstatus_t ji_small_central_mark(small_t *small, jstream_t *stream, ji_fence_t *fence);
 /* Whether all lists are whole. */
 jstatus_t ji_small_central_check(small_t *small);
 
-/* ---- Caches --------------------------------------------------------------------------------------------------------- */
+/* ---- Caches ---------------------------------------------------------------------------------------------------------
+ */
 
 /* The fast paths, put into the object as its entry. */
 jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
                                   void **pointer);
 jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream);
 
-/* The calling thread's cache for the stream; NULL where there can be none: for want of memory, or in a thread that ends. */
+/* The calling thread's cache for the stream; NULL where there can be none: for want of memory, or in a thread that
+ * ends. */
 small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream);
 /* A block of the class, from the cache, which may be NULL, or from the central part. */
 jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t class_index, jstream_t *stream,

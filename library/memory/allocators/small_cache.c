@@ -7,8 +7,8 @@
  *     allocator ---+    stream, counts                   items of class 3, the last freed on top
  *     cache -------+--> magazines [0][1][2][3]... ---->  | block, cell | block, cell | block, cell |  free ...
  *
- * Allocating takes the top item of the class's magazine and writes size and tag into its cell; freeing looks up the slab,
- * compares size and cell, clears the cell and puts the item on top. Neither takes a lock or does an atomic
+ * Allocating takes the top item of the class's magazine and writes size and tag into its cell; freeing looks up the
+ * slab, compares size and cell, clears the cell and puts the item on top. Neither takes a lock or does an atomic
  * read-modify-write: a cache is written by its thread alone. What others read of it meanwhile (counts) is atomic, and
  * relaxed.
  *
@@ -44,7 +44,8 @@ static small_t *small_registry; /* all allocators */
 static pthread_key_t small_key; /* its destructor sees threads end */
 static bool small_key_made;
 
-/* ---- Counts --------------------------------------------------------------------------------------------------------- */
+/* ---- Counts ---------------------------------------------------------------------------------------------------------
+ */
 
 #define small_load(place) atomic_load_explicit(&(place), memory_order_relaxed)
 #define small_store(place, value) atomic_store_explicit(&(place), (value), memory_order_relaxed)
@@ -190,7 +191,8 @@ void ji_small_count_clear(small_t *small) {
     ji_lock_release(&small_registry_lock);
 }
 
-/* ---- Fast paths ----------------------------------------------------------------------------------------------------- */
+/* ---- Fast paths -----------------------------------------------------------------------------------------------------
+ */
 
 /* Whether the cache that the calling thread used last is of this allocator and stream. */
 static inline bool cache_at_hand(const jallocator_t *allocator, const jstream_t *stream, small_cache_t **cache) {
@@ -271,7 +273,8 @@ jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Magazines ------------------------------------------------------------------------------------------------------ */
+/* ---- Magazines ------------------------------------------------------------------------------------------------------
+ */
 
 /* Gives the lowest items, the longest unused ones, to the central part. */
 static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t excess, ji_fence_t fence, bool settle) {
@@ -394,7 +397,8 @@ jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t cla
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Whose caches there are ----------------------------------------------------------------------------------------- */
+/* ---- Whose caches there are -----------------------------------------------------------------------------------------
+ */
 
 /* What the cache's blocks are behind; under the registry's lock, so that the stream is not destroyed meanwhile. */
 static ji_fence_t cache_fence(small_cache_t *cache) {
@@ -554,8 +558,8 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
     return cache;
 }
 
-/* The thread's cache for the stream among all it has, or that of a stream that is gone, or a new one. The counts move to
- * it, so that a peak is that of the thread, whichever stream it works for. */
+/* The thread's cache for the stream among all it has, or that of a stream that is gone, or a new one. The counts move
+ * to it, so that a peak is that of the thread, whichever stream it works for. */
 static small_cache_t *cache_search(small_t *small, jstream_t *stream) {
     small_cache_t *found = NULL, *gone = NULL, *counting = NULL;
     for (small_cache_t *cache = ji_small_thread.first; cache != NULL; cache = cache->next_of_thread) {

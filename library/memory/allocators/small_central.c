@@ -7,13 +7,14 @@
  *                 bundles   newest [62 blocks, fence]-[62, fence]-[17, fence] oldest
  *
  * A slab is taken from below with as many bytes as the class already has, between 16 KiB and 256 KiB: a class that is
- * used a little costs little, one that is used a lot goes below rarely. It ends where its last block ends. A bit for each
- * block says which are free.
+ * used a little costs little, one that is used a lot goes below rarely. It ends where its last block ends. A bit for
+ * each block says which are free.
  *
  * Blocks come back from a thread's cache by the dozen, with one fence, and go to the next cache as they came, without a
  * look at their slabs. What is more than half a cache's worth is taken apart: then a slab can become empty, and where
- * more than half of a class's slabs are, they are given back below. In slabs there are only blocks that every stream may
- * use, or will when the slab's own fence is passed, which stands for the stream that the slab was taken from below on. */
+ * more than half of a class's slabs are, they are given back below. In slabs there are only blocks that every stream
+ * may use, or will when the slab's own fence is passed, which stands for the stream that the slab was taken from below
+ * on. */
 
 #include <string.h>
 
@@ -30,7 +31,8 @@
 
 small_slab_t ji_small_nowhere, ji_small_removed;
 
-/* ---- Fences --------------------------------------------------------------------------------------------------------- */
+/* ---- Fences ---------------------------------------------------------------------------------------------------------
+ */
 
 jstatus_t ji_small_central_mark(small_t *small, jstream_t *stream, ji_fence_t *fence) {
     *fence = (ji_fence_t){0, 0};
@@ -62,7 +64,8 @@ static bool central_passed_by_all(small_t *small, ji_fence_t fence, bool waits) 
     return passed;
 }
 
-/* ---- The table of slabs, under the allocator's lock ----------------------------------------------------------------- */
+/* ---- The table of slabs, under the allocator's lock -----------------------------------------------------------------
+ */
 
 static small_table_t *table_make(size_t places) {
     small_table_t *table = ji_metadata_alloc(sizeof *table + places * sizeof table->slabs[0]);
@@ -137,7 +140,8 @@ static bool table_make_room(small_t *small, size_t units) {
     return true;
 }
 
-/* ---- Slabs, under the class's lock ---------------------------------------------------------------------------------- */
+/* ---- Slabs, under the class's lock ----------------------------------------------------------------------------------
+ */
 
 static void slab_link(small_slab_t **list, small_slab_t *slab) {
     slab->previous = NULL;
@@ -234,8 +238,8 @@ done:
     return status;
 }
 
-/* Gives an empty slab, whose fence is passed, back below. While that is done the slab is not found any more, for another
- * may be at the same place before it is over. */
+/* Gives an empty slab, whose fence is passed, back below. While that is done the slab is not found any more, for
+ * another may be at the same place before it is over. */
 static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t *slab) {
     atomic_store_explicit(&slab->bytes, 0, memory_order_release);
     void *base = (void *)atomic_load_explicit(&slab->base, memory_order_relaxed);
@@ -316,7 +320,8 @@ static jstatus_t class_release(small_t *small, small_class_t *class, size_t keep
     return status;
 }
 
-/* ---- Bundles, under the class's lock -------------------------------------------------------------------------------- */
+/* ---- Bundles, under the class's lock --------------------------------------------------------------------------------
+ */
 
 static void bundle_unlink(small_class_t *class, small_bundle_t *bundle) {
     if (bundle->previous != NULL)
@@ -371,7 +376,8 @@ static void class_free_spare(small_class_t *class) {
     }
 }
 
-/* ---- Giving and taking ---------------------------------------------------------------------------------------------- */
+/* ---- Giving and taking ----------------------------------------------------------------------------------------------
+ */
 
 static uint32_t class_pop(small_t *small, small_class_t *class, jstream_t *stream, small_item_t *items,
                           uint32_t wanted) {
@@ -477,7 +483,8 @@ jstatus_t ji_small_central_trim(small_t *small, size_t keep_bytes, bool waits) {
     return status;
 }
 
-/* ---- Checking ------------------------------------------------------------------------------------------------------- */
+/* ---- Checking -------------------------------------------------------------------------------------------------------
+ */
 
 /* Whether as many blocks are free as should be, none of them live. */
 static bool slab_is_whole(const small_slab_t *slab) {
@@ -525,7 +532,8 @@ jstatus_t ji_small_central_check(small_t *small) {
     return status;
 }
 
-/* ---- Life ----------------------------------------------------------------------------------------------------------- */
+/* ---- Life -----------------------------------------------------------------------------------------------------------
+ */
 
 jstatus_t ji_small_central_init(small_t *small) {
     small_table_t *table = table_make(SMALL_FIRST_PLACES);

@@ -97,11 +97,11 @@ static jstatus_t array_deallocate(void *context, void *pointer, size_t size_byte
     (void)stream;
     array_block_t *block = array_find_beginning(provider, pointer);
     if (block == NULL)
-        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"array\": %p is not live: never handed out, or given back already",
-                       pointer);
+        return ji_fail(JSTATUS_NOT_FOUND,
+                       "allocator \"array\": %p is not live: never handed out, or given back already", pointer);
     if (block->size_bytes != size_bytes)
-        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"array\": %p has %zu bytes and is given back with %zu", pointer,
-                       block->size_bytes, size_bytes);
+        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"array\": %p has %zu bytes and is given back with %zu",
+                       pointer, block->size_bytes, size_bytes);
     block->size_bytes = 0;
     while (provider->block_count > 0 && provider->blocks[provider->block_count - 1].size_bytes == 0)
         provider->block_count--;
@@ -135,7 +135,8 @@ static void array_visit(void *context, jallocation_visitor_t visitor, void *visi
             return;
     }
     size_t rest = provider->size_bytes - provider->top;
-    block = (jallocation_t){.pointer = (void *)(provider->begin + provider->top), .size_bytes = rest, .usable_bytes = rest};
+    block =
+        (jallocation_t){.pointer = (void *)(provider->begin + provider->top), .size_bytes = rest, .usable_bytes = rest};
     if (rest != 0)
         (void)visitor(visitor_context, &block);
 }
