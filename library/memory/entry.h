@@ -175,11 +175,12 @@ static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *point
 /* Makes the entry `name` of one of the ways above. allocate and deallocate are functions, or expressions of one in
  * terms of `allocator`. */
 #define JI_ENTRY(name, way, allocate, deallocate, ledger)                                                              \
-    static jstatus_t name##_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,  \
-                                     void **pointer) {                                                                 \
+    static __attribute__((flatten)) jstatus_t name##_allocate(jallocator_t *allocator, size_t size_bytes,              \
+                                                              size_t alignment, jstream_t *stream, void **pointer) {   \
         return way##_allocate(allocator, size_bytes, alignment, stream, pointer, allocate, ledger);                    \
     }                                                                                                                  \
-    static jstatus_t name##_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) { \
+    static __attribute__((flatten))                                                                                    \
+    jstatus_t name##_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {        \
         return way##_deallocate(allocator, pointer, size_bytes, stream, deallocate, ledger);                           \
     }                                                                                                                  \
     static const ji_entry_t name = {name##_allocate, name##_deallocate};

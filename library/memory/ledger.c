@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 /* Linear probing without tombstones: an entry that is removed lets those behind it move up (Knuth, volume 3, 6.4,
- * algorithm R), so a table that many came and went through is as good as new. Addresses are multiplied by the golden
- * ratio (Fibonacci hashing): they are multiples of powers of two, and the high bits of the product are not. */
+ * algorithm R), so a table that many came and went through is as good as new. */
 
 #include "memory/ledger.h"
 
@@ -11,12 +10,8 @@
 
 #define LEDGER_FIRST_PLACES 64
 
-static size_t ledger_place(const ji_ledger_t *ledger, uintptr_t address) {
-    return (size_t)(((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & ledger->mask;
-}
-
 static ji_ledger_entry_t *ledger_enter(ji_ledger_t *ledger, ji_ledger_entry_t entry) {
-    size_t place = ledger_place(ledger, entry.address);
+    size_t place = ji_ledger_place(ledger, entry.address);
     while (ledger->entries[place].address != 0)
         place = (place + 1) & ledger->mask;
     ledger->entries[place] = entry;
@@ -44,18 +39,6 @@ ji_ledger_entry_t *ji_ledger_insert(ji_ledger_t *ledger, const void *address, si
     return ledger_enter(ledger, (ji_ledger_entry_t){(uintptr_t)address, size_bytes, tag, 0});
 }
 
-ji_ledger_entry_t *ji_ledger_find(const ji_ledger_t *ledger, const void *address) {
-    if (ledger->entries == NULL || address == NULL)
-        return NULL;
-    for (size_t place = ledger_place(ledger, (uintptr_t)address);; place = (place + 1) & ledger->mask) {
-        ji_ledger_entry_t *entry = &ledger->entries[place];
-        if (entry->address == (uintptr_t)address)
-            return entry;
-        if (entry->address == 0)
-            return NULL;
-    }
-}
-
 ji_ledger_entry_t *ji_ledger_find_containing(const ji_ledger_t *ledger, const void *address) {
     for (ji_ledger_entry_t *entry = NULL; (entry = ji_ledger_next(ledger, entry)) != NULL;)
         if ((uintptr_t)address - entry->address < entry->size_bytes)
@@ -70,7 +53,7 @@ void ji_ledger_remove(ji_ledger_t *ledger, ji_ledger_entry_t *entry) {
         place = (place + 1) & ledger->mask;
         if (ledger->entries[place].address == 0)
             break;
-        size_t home = ledger_place(ledger, ledger->entries[place].address);
+        size_t home = ji_ledger_place(ledger, ledger->entries[place].address);
         /* It may move up unless its home lies behind the hole, on the way from there to where it is. */
         if (((place - home) & ledger->mask) >= ((place - hole) & ledger->mask)) {
             ledger->entries[hole] = ledger->entries[place];

@@ -27,8 +27,24 @@ typedef struct ji_ledger {
 bool ji_ledger_reserve(ji_ledger_t *ledger);
 /* Enters an address that is not there; room was reserved. The entry is valid until the next change of the ledger. */
 ji_ledger_entry_t *ji_ledger_insert(ji_ledger_t *ledger, const void *address, size_t size_bytes, jtag_t tag);
+/* Where the search for an address begins. Addresses are multiplied by the golden ratio (Fibonacci hashing): they are
+ * multiples of powers of two, and the high bits of the product are not. */
+static inline size_t ji_ledger_place(const ji_ledger_t *ledger, uintptr_t address) {
+    return (size_t)(((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & ledger->mask;
+}
+
 /* The entry of an address; NULL where there is none. */
-ji_ledger_entry_t *ji_ledger_find(const ji_ledger_t *ledger, const void *address);
+static inline ji_ledger_entry_t *ji_ledger_find(const ji_ledger_t *ledger, const void *address) {
+    if (JI_UNLIKELY(ledger->entries == NULL || address == NULL))
+        return NULL;
+    for (size_t place = ji_ledger_place(ledger, (uintptr_t)address);; place = (place + 1) & ledger->mask) {
+        ji_ledger_entry_t *entry = &ledger->entries[place];
+        if (JI_LIKELY(entry->address == (uintptr_t)address))
+            return entry;
+        if (entry->address == 0)
+            return NULL;
+    }
+}
 /* The entry whose bytes contain the address; looks at all of them. */
 ji_ledger_entry_t *ji_ledger_find_containing(const ji_ledger_t *ledger, const void *address);
 /* Removes an entry that ji_ledger_find gave. */
