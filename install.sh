@@ -12,9 +12,9 @@ packages_of() {
     library)    echo gcc g++ make cmake pkg-config libopenblas-dev ;;
     clients)    packages_of library ;;
     test)       packages_of library; echo libgtest-dev python3 file dpkg-dev ;;
-    bench)      packages_of library; echo libmimalloc2.0 libjemalloc2 ;; # the peers, loaded at run time
+    bench)      packages_of library; echo libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 ;; # the peers, loaded at run time
     docs)       echo cmake gcc g++ make doxygen python3 python3-sphinx python3-breathe ;;
-    clang)      echo clang libomp-dev ;;
+    clang)      echo clang libclang-rt-14-dev libomp-dev ;;
     lint)       echo clang-format clang-tidy ;;
     valgrind)   echo valgrind libc6-dbg ;;
     coverage)   echo gcovr ;;
