@@ -35,7 +35,8 @@ typedef struct jallocator jallocator_t; /**< an allocator */
 /** From which threads an allocator may be called. */
 typedef enum jallocator_threads_t {
     JALLOCATOR_THREADS_DEFAULT = 0, /**< what the kind is made for: callbacks are safe, policies have a lock */
-    JALLOCATOR_THREADS_NONE = 1,    /**< one thread at a time; the caller sees to it */
+    JALLOCATOR_THREADS_NONE = 1,    /**< one thread at a time; the caller sees to it, also where the whole process is
+                                         looked through, or a stream destroyed */
     JALLOCATOR_THREADS_LOCK = 2,    /**< any; one lock around each of its functions */
     JALLOCATOR_THREADS_SAFE = 3     /**< any; its functions see to it by themselves, perhaps by caches per thread */
 } jallocator_threads_t;
