@@ -358,7 +358,7 @@ jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     if (alignment == 0)
         alignment = allocator->granule_bytes;
-    if (JI_UNLIKELY(!ji_is_power_of_two(alignment) || alignment > ALLOCATOR_MAX_ALIGNMENT))
+    else if (JI_UNLIKELY(!ji_is_power_of_two(alignment) || alignment > ALLOCATOR_MAX_ALIGNMENT))
         return ji_fail(JSTATUS_INVALID_VALUE, "allocator \"%s\": alignment %zu is not a power of two up to 2^30",
                        allocator->name, alignment);
     if (JI_UNLIKELY(size_bytes - 1 >= PTRDIFF_MAX - alignment)) { /* no object can be larger */
