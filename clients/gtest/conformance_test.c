@@ -373,8 +373,10 @@ static void *work(void *argument) {
         }
         if (i % 8 == 0) { /* a block from here is freed over there */
             void *letter;
-            right = right && jallocator_allocate(worker->allocator, MAIL_BYTES, 0, NULL, &letter) == JSTATUS_SUCCESS;
-            memset(letter, 0x5a, MAIL_BYTES);
+            if (jallocator_allocate(worker->allocator, MAIL_BYTES, 0, NULL, &letter) == JSTATUS_SUCCESS)
+                memset(letter, 0x5a, MAIL_BYTES);
+            else
+                right = false;
             unsigned char *other = atomic_exchange(worker->mailbox, letter);
             if (other != NULL)
                 right = right && other[MAIL_BYTES - 1] == 0x5a &&

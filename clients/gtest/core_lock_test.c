@@ -7,6 +7,7 @@
 #include "jtest.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 typedef struct shared {
@@ -101,8 +102,10 @@ JTEST(Lock, TryIsRefusedWhileSomebodyIsInside) {
 
 static void *run_until_stopped(void *argument) {
     shared_t *shared = argument;
-    while (!atomic_load(&shared->stop))
+    while (!atomic_load(&shared->stop)) {
         step(shared);
+        sched_yield(); /* where threads take turns, the others must have theirs */
+    }
     return NULL;
 }
 static void step_in_child(void *argument) {

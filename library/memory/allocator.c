@@ -233,7 +233,7 @@ jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const ja
                           .device = options->device,
                           .below = options->below,
                           .threads = unsaid ? JALLOCATOR_THREADS_SAFE : options->threads};
-    jallocator_t *allocator;
+    jallocator_t *allocator = NULL;
     status = ji_allocator_make(ops, context, &traits, &allocator);
     return status == JSTATUS_SUCCESS ? ji_record_wrap(allocator, out) : status;
 }

@@ -177,11 +177,12 @@ static char *compose_find_plus(char *text) {
 }
 
 static jstatus_t compose(jdevice_t *device, jallocator_t *base, const char *composition, jallocator_t **allocator) {
-    if (strnlen(composition, COMPOSE_MAX_TEXT + 1) > COMPOSE_MAX_TEXT)
+    size_t length = strnlen(composition, COMPOSE_MAX_TEXT + 1);
+    if (length > COMPOSE_MAX_TEXT)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%.40s...\" has more than %d characters",
                        composition, COMPOSE_MAX_TEXT);
     char copy[COMPOSE_MAX_TEXT + 1];
-    strcpy(copy, composition);
+    memcpy(copy, composition, length + 1);
     jallocator_t *top = base;
     for (char *stage = copy; stage != NULL;) {
         char *next = compose_find_plus(stage);

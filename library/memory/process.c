@@ -219,7 +219,7 @@ static jallocator_t *process_find_allocator(const process_memory_t *memory) {
 jstatus_t jprocess_get_allocator(const jmemory_request_t *request, jallocator_t **allocator) {
     static const jmemory_request_t ordinary = JMEMORY_REQUEST_INIT;
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
-    process_memory_t memory;
+    process_memory_t memory = {0};
     jstatus_t status = process_resolve(request != NULL ? request : &ordinary, &memory);
     if (status != JSTATUS_SUCCESS)
         return status;

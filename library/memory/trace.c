@@ -277,9 +277,10 @@ jstatus_t ji_trace_open(const char *file, ji_trace_t **out) {
     while (trace != NULL && strcmp(trace->name, name) != 0)
         trace = trace->next;
     if (trace == NULL) {
-        JTRY_ALLOC(made = ji_metadata_alloc(sizeof *made + strlen(name) + 1));
+        size_t name_bytes = strlen(name) + 1;
+        JTRY_ALLOC(made = ji_metadata_alloc(sizeof *made + name_bytes));
         memset(made, 0, offsetof(ji_trace_t, buffer));
-        strcpy(made->name, name);
+        memcpy(made->name, name, name_bytes);
         if (!trace_begin(made)) {
             status = ji_fail(JSTATUS_IO_ERROR, "trace \"%s\" cannot be written: %s", name, strerror(errno));
             goto done;

@@ -223,7 +223,7 @@ static jstatus_t quota_budget_get(const char *name, size_t limit_bytes, jquota_t
         jstatus_t status = quota_make(limit_bytes, &quota);
         if (status != JSTATUS_SUCCESS)
             return status;
-        strcpy(quota->budget, name); /* its length was checked */
+        memcpy(quota->budget, name, strlen(name) + 1); /* its length was checked */
         quota->next = quota_budgets;
         quota_budgets = quota;
     } else if (limit_bytes != 0 && limit_bytes != quota->limit_bytes) {

@@ -290,10 +290,10 @@ void ji_bfc_flush(bfc_t *bfc) {
 static bfc_stream_t *bfc_stream_at(bfc_t *bfc, uint32_t index) {
     if (index >= bfc->stream_count) {
         uint32_t count = index + 1 + bfc->stream_count;
-        bfc_stream_t **streams = ji_metadata_zalloc(count * sizeof *streams);
+        bfc_stream_t **streams = ji_metadata_zalloc(count * sizeof(bfc->streams[0]));
         if (streams == NULL)
             return NULL;
-        memcpy(streams, bfc->streams, bfc->stream_count * sizeof *streams);
+        memcpy(streams, bfc->streams, bfc->stream_count * sizeof(bfc->streams[0]));
         ji_metadata_free(bfc->streams);
         bfc->streams = streams;
         bfc->stream_count = count;
@@ -665,7 +665,7 @@ static inline jstatus_t bfc_allocate_for(bfc_t *bfc, bfc_stream_t *own, size_t s
 
 static __attribute__((noinline)) jstatus_t bfc_allocate_on(bfc_t *bfc, size_t size_bytes, size_t alignment,
                                                            jstream_t *stream, void **pointer) {
-    bfc_stream_t *own;
+    bfc_stream_t *own = NULL;
     jstatus_t status = bfc_stream_of(bfc, stream, &own);
     return status == JSTATUS_SUCCESS ? bfc_allocate_for(bfc, own, size_bytes, alignment, stream, pointer) : status;
 }
@@ -879,7 +879,7 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     JTRY(bfc_check_options(request, options));
     JTRY_ALLOC(bfc = ji_metadata_zalloc(sizeof *bfc));
     ji_frontier_init(&bfc->frontier, request->device);
-    JTRY_ALLOC(bfc->streams = ji_metadata_zalloc(sizeof *bfc->streams));
+    JTRY_ALLOC(bfc->streams = ji_metadata_zalloc(sizeof(bfc->streams[0])));
     bfc->stream_count = 1;
     JTRY_ALLOC(bfc->ready = bfc_stream_at(bfc, 0));
     if (!bfc_places_resize(bfc, BFC_FIRST_PLACES_BITS))
