@@ -83,6 +83,15 @@ static size_t size_up_to(const subject_t *subject, size_t size) {
     return subject->largest_bytes != 0 && size > subject->largest_bytes ? subject->largest_bytes : size;
 }
 
+static bool begins_with_provider(const subject_t *subject) {
+    const size_t length = strcspn(subject->composition, "(+");
+    const jallocator_kind_t *kind = NULL;
+    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i)
+        if (strlen(kind->name) == length && strncmp(kind->name, subject->composition, length) == 0)
+            break;
+    return kind != NULL && kind->role == JALLOCATOR_PROVIDER;
+}
+
 JTEST(Conformance, EveryKindHasARow) {
     const jallocator_kind_t *kind;
     for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
@@ -335,6 +344,54 @@ CONFORMS(SurvivesEveryFailureOfBookkeeping) {
     }
 }
 
+/* The same with the n-th allocation of what is below failing: a request fails, or is served from what is kept; the rest
+ * goes on, and everything is given back in the end. */
+CONFORMS(SurvivesEveryFailureOfBelow) {
+    enum { BLOCKS = 24 };
+    jallocator_t *below = jtest_failing_allocator(), *allocator = NULL;
+    if (begins_with_provider(param))
+        JSKIP("there is nothing below");
+    bool failed = true;
+    for (uint64_t n = 1; failed; ++n) {
+        JSCOPED_TRACE("the allocation %d below fails", (int)n);
+        JASSERT_OK(jallocator_compose_over(below, param->composition, &allocator));
+        const uint64_t before = jtest_allocation_count();
+        jtest_fail_allocation_after(n);
+        void *pointers[BLOCKS];
+        size_t sizes[BLOCKS], live = 0;
+        for (size_t i = 0; i < BLOCKS; ++i) {
+            sizes[i] = size_up_to(param, 1 + (i * i * 977) % 90000);
+            const jstatus_t status = jallocator_allocate(allocator, sizes[i], 0, NULL, &pointers[i]);
+            if (status == JSTATUS_SUCCESS) {
+                memset(pointers[i], (int)i, sizes[i]);
+                ++live;
+            } else {
+                JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
+                JEXPECT_NULL(pointers[i]);
+            }
+            if (i % 3 == 2 && pointers[i - 2] != NULL) { /* something is always kept */
+                JEXPECT_OK(jallocator_deallocate(allocator, pointers[i - 2], sizes[i - 2], NULL));
+                pointers[i - 2] = NULL;
+                --live;
+            }
+        }
+        failed = jtest_allocation_count() - before >= n;
+        jtest_fail_allocation_after(0);
+        jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+        JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+        JEXPECT_EQ(stats.live_count, live);
+        for (size_t i = 0; i < BLOCKS; ++i)
+            if (pointers[i] != NULL) {
+                JEXPECT_EQ(((unsigned char *)pointers[i])[0], i);
+                JEXPECT_EQ(((unsigned char *)pointers[i])[sizes[i] - 1], i);
+                JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], sizes[i], NULL));
+            }
+        JEXPECT_OK(jallocator_check(allocator));
+        JASSERT_OK(jallocator_destroy(allocator));
+        JEXPECT_EQ(jtest_live_bytes(), 0);
+    }
+}
+
 /* ---- Threads -------------------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 8 };
@@ -345,14 +402,16 @@ typedef struct worker {
     int64_t rounds;
     atomic_uint *errors;
     _Atomic(unsigned char *) *mailbox; /* blocks handed to whoever takes them */
+    unsigned char *held[16], *letter;  /* here and not on the thread's stack, which a forked child does not have */
+    size_t sizes[16];
 } worker_t;
 #define MAIL_BYTES 333
 
 static void *work(void *argument) {
-    const worker_t *worker = argument;
+    worker_t *worker = argument;
+    unsigned char **held = worker->held;
+    size_t *sizes = worker->sizes;
     uint64_t state = worker->number * UINT64_C(0x9e3779b97f4a7c15) + 1;
-    unsigned char *held[16] = {NULL};
-    size_t sizes[16] = {0};
     for (int64_t i = 0; i < worker->rounds; ++i) {
         state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
         const unsigned slot = (unsigned)(state >> 33) % 16;
@@ -372,12 +431,12 @@ static void *work(void *argument) {
             }
         }
         if (i % 8 == 0) { /* a block from here is freed over there */
-            void *letter;
-            if (jallocator_allocate(worker->allocator, MAIL_BYTES, 0, NULL, &letter) == JSTATUS_SUCCESS)
-                memset(letter, 0x5a, MAIL_BYTES);
+            if (jallocator_allocate(worker->allocator, MAIL_BYTES, 0, NULL, (void **)&worker->letter) ==
+                JSTATUS_SUCCESS)
+                memset(worker->letter, 0x5a, MAIL_BYTES);
             else
                 right = false;
-            unsigned char *other = atomic_exchange(worker->mailbox, letter);
+            unsigned char *other = atomic_exchange(worker->mailbox, worker->letter);
             if (other != NULL)
                 right = right && other[MAIL_BYTES - 1] == 0x5a &&
                         jallocator_deallocate(worker->allocator, other, MAIL_BYTES, NULL) == JSTATUS_SUCCESS;
@@ -400,7 +459,7 @@ CONFORMS(EightThreadsAtOnce) {
     worker_t workers[THREADS];
     pthread_t threads[THREADS];
     for (unsigned i = 0; i < THREADS; ++i) {
-        workers[i] = (worker_t){allocator, param, i, jtest_iterations(400), &errors, &mailbox};
+        workers[i] = (worker_t){allocator, param, i, jtest_iterations(400), &errors, &mailbox, {NULL}, NULL, {0}};
         pthread_create(&threads[i], NULL, work, &workers[i]);
     }
     for (unsigned i = 0; i < THREADS; ++i)
@@ -432,8 +491,8 @@ CONFORMS(WorksOnInAForkedChild) {
     JASSERT_NOT_NULL(allocator);
     atomic_uint errors = 0, child_errors = 0;
     _Atomic(unsigned char *) mailbox = NULL, child_mailbox = NULL;
-    worker_t busy = {allocator, param, 1, jtest_iterations(2000), &errors, &mailbox};
-    worker_t child = {allocator, param, 2, 100, &child_errors, &child_mailbox};
+    worker_t busy = {allocator, param, 1, jtest_iterations(2000), &errors, &mailbox, {NULL}, NULL, {0}};
+    worker_t child = {allocator, param, 2, 100, &child_errors, &child_mailbox, {NULL}, NULL, {0}};
     pthread_t thread;
     pthread_create(&thread, NULL, work, &busy);
     for (int i = 0; i < 3; ++i)
