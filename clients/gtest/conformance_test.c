@@ -423,12 +423,10 @@ static void *work(void *argument) {
             held[slot] = NULL;
         } else {
             sizes[slot] = size_up_to(worker->subject, 1 + (size_t)(state >> 40) % 9000);
-            void *pointer;
-            right = jallocator_allocate(worker->allocator, sizes[slot], 0, NULL, &pointer) == JSTATUS_SUCCESS;
-            if (right) {
-                memset(pointer, (int)(worker->number + slot), sizes[slot]);
-                held[slot] = pointer;
-            }
+            right =
+                jallocator_allocate(worker->allocator, sizes[slot], 0, NULL, (void **)&held[slot]) == JSTATUS_SUCCESS;
+            if (right)
+                memset(held[slot], (int)(worker->number + slot), sizes[slot]);
         }
         if (i % 8 == 0) { /* a block from here is freed over there */
             if (jallocator_allocate(worker->allocator, MAIL_BYTES, 0, NULL, (void **)&worker->letter) ==
