@@ -9,11 +9,14 @@
 
 #include "memory/allocators/small.h"
 
+#define GENERAL_REGION_BYTES ((size_t)256 << 10) /* least of a region; from 4 MiB on they grow by percent */
+
 static jstatus_t general_create(const ji_request_t *request, jallocator_t **out) {
     const jgeneral_options_t *options = request->options;
     jbfc_options_t bfc_options = JBFC_OPTIONS_INIT;
     bfc_options.limit_bytes = options->limit_bytes;
     bfc_options.split_tightly = true;
+    bfc_options.region_bytes = GENERAL_REGION_BYTES;
     ji_request_t bfc_request = {request->device, request->below, &bfc_options, "bfc"};
     jallocator_t *bfc;
     jstatus_t status = ji_kind_bfc.create(&bfc_request, &bfc);
