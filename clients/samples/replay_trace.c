@@ -88,7 +88,8 @@ int main(void) {
         return 1;
     TRY(jallocator_destroy(allocator));
 
-    int failed = replay(path, "bfc") || replay(path, "bfc(growth=100)") || replay(path, "lru") || replay(path, "general");
+    int failed =
+        replay(path, "bfc") || replay(path, "bfc(growth=100)") || replay(path, "lru") || replay(path, "general");
     remove(path);
     return failed;
 }
