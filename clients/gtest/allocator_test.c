@@ -4,6 +4,7 @@
 /* The allocator object: what is checked when one is made, what stands between a caller and the allocator's functions, and
  * what is counted. What every provider must do is in provider_test.c. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/allocator.h"
@@ -89,12 +90,6 @@ static jallocator_t *make(const jallocator_ops_t *ops) {
     memset(&script, 0, sizeof script);
     JEXPECT_OK(jallocator_create(ops, &script, NULL, &allocator));
     return allocator;
-}
-
-static jallocator_stats_t stats_of(jallocator_t *allocator) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
-    return stats;
 }
 
 JTEST(Allocator, TableIsCheckedAndNothingIsMade) {

@@ -5,6 +5,7 @@
  * its quick lists, its streams. The policy never touches the memory that it hands out, so most tests give it addresses
  * with nothing behind them: a scripted allocator below that grants and refuses as the test says. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/policy.h"
@@ -74,20 +75,10 @@ static void make(script_t *script, const jbfc_options_t *options, jallocator_t *
     JASSERT_OK(jallocator_own_below(*allocator));
 }
 
-static jallocator_stats_t stats_of(jallocator_t *allocator) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
-    return stats;
-}
-
 static void *take_on(jallocator_t *allocator, size_t size_bytes, jstream_t *stream) {
     void *pointer;
     JEXPECT_OK(jallocator_allocate(allocator, size_bytes, 0, stream, &pointer));
     return pointer;
-}
-static void *take(jallocator_t *allocator, size_t size_bytes) { return take_on(allocator, size_bytes, NULL); }
-static void give(jallocator_t *allocator, void *pointer, size_t size_bytes) {
-    JEXPECT_OK(jallocator_deallocate(allocator, pointer, size_bytes, NULL));
 }
 
 /* Everything given back, the policy and what is below it destroyed. */

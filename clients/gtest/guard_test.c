@@ -3,6 +3,7 @@
 
 /* Guard words, fills, and the books of exact sizes: what each sees, and that it sees nothing where nothing is. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/adaptor.h"
@@ -12,13 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static jallocator_stats_t stats_of(jallocator_t *allocator) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
-    return stats;
-}
-
-static void *take(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream) {
+static void *take_on(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream) {
     void *pointer = NULL;
     JEXPECT_OK(jallocator_allocate(allocator, size_bytes, alignment, stream, &pointer));
     return pointer;
@@ -63,7 +58,7 @@ JTEST(Guard, OneByteTooManyIsSeenOnEitherSide) {
                 for (size_t k = 0; k < 4; ++k) {
                     JSCOPED_TRACE("guard %zu, size %zu, alignment %zu, byte %td", guard_bytes, size, alignment,
                                   wrong[k]);
-                    unsigned char *block = take(guard, size, alignment, NULL);
+                    unsigned char *block = take_on(guard, size, alignment, NULL);
                     JASSERT_NOT_NULL(block);
                     JASSERT_EQ((uintptr_t)block % alignment, 0);
                     memset(block, 0xff, size); /* all of one's own */
@@ -83,7 +78,7 @@ JTEST(Guard, OneByteTooManyIsSeenOnEitherSide) {
 
 JTEST(Guard, UsableSizeIsWhatWasAskedForAndBlocksAreFound) {
     jallocator_t *guard = make_guard(0);
-    unsigned char *block = take(guard, 100, 256, NULL);
+    unsigned char *block = take_on(guard, 100, 256, NULL);
     jallocation_t found = JALLOCATION_INIT;
     bool owned;
     JEXPECT_EQ(jallocator_usable_size(guard, block, 100), 100);
@@ -108,7 +103,7 @@ JTEST(Guard, OfSeveralDamagedBlocksEachIsLogged) {
     static const char *const tags[] = {"alpha", "beta", "gamma", "delta", "epsilon"};
     for (size_t i = 0; i < 5; ++i) {
         JALLOC_TAG(tags[i]);
-        blocks[i] = take(guard, 40, 0, NULL);
+        blocks[i] = take_on(guard, 40, 0, NULL);
     }
     blocks[1][40] ^= 1;
     blocks[3][-3] ^= 1;
@@ -127,7 +122,7 @@ JTEST(Guard, OfSeveralDamagedBlocksEachIsLogged) {
 
 JTEST(Guard, WordsDifferFromBlockToBlock) {
     jallocator_t *guard = make_guard(0);
-    unsigned char *a = take(guard, 64, 0, NULL), *b = take(guard, 64, 0, NULL);
+    unsigned char *a = take_on(guard, 64, 0, NULL), *b = take_on(guard, 64, 0, NULL);
     JEXPECT_NE(memcmp(a + 64, b + 64, 16), 0);
     JEXPECT_NE(memcmp(a - 16, a + 64, 16), 0);
     JEXPECT_OK(jallocator_deallocate(guard, a, 64, NULL));
@@ -143,7 +138,7 @@ JTEST(Guard, WordsAreWrittenInStreamOrder) {
     JASSERT_OK(jstream_create(host, &other));
     jtest_gate_t gate = JTEST_GATE_INIT;
     JASSERT_OK(jtest_gate_block(&gate, host, stream));
-    unsigned char *block = take(guard, 100, 0, stream); /* returns, though its words are behind the gate */
+    unsigned char *block = take_on(guard, 100, 0, stream); /* returns, though its words are behind the gate */
     JASSERT_NOT_NULL(block);
     JEXPECT_OK(jallocator_check(guard)); /* not used yet, so nothing can be wrong */
     jtest_gate_open(&gate);
@@ -151,7 +146,7 @@ JTEST(Guard, WordsAreWrittenInStreamOrder) {
     JEXPECT_OK(jallocator_deallocate(guard, block, 100, stream)); /* waits */
     JEXPECT_EQ(jtest_live_bytes(), 0);
 
-    block = take(guard, 100, 0, stream);
+    block = take_on(guard, 100, 0, stream);
     JEXPECT_OK(jdevice_fill(host, stream, block, "x", 1, 101)); /* one too many, in the stream */
     JEXPECT_STATUS(jallocator_deallocate(guard, block, 100, stream), JSTATUS_CORRUPTED);
     JEXPECT_SUBSTR(jstatus_last_message(), "byte 100,");
@@ -159,10 +154,10 @@ JTEST(Guard, WordsAreWrittenInStreamOrder) {
 
     /* Allocated on one stream, and freed at once on another that knows nothing of it. */
     for (int64_t i = jtest_iterations(200); i > 0; --i) {
-        block = take(guard, 4096, 0, stream);
+        block = take_on(guard, 4096, 0, stream);
         JEXPECT_OK(jallocator_deallocate(guard, block, 4096, i % 2 != 0 ? other : NULL));
     }
-    block = take(guard, 8, 0, stream);
+    block = take_on(guard, 8, 0, stream);
     JEXPECT_OK(jstream_destroy(stream)); /* before the block is freed */
     JEXPECT_OK(jallocator_check(guard));
     JEXPECT_OK(jallocator_deallocate(guard, block, 8, NULL));
@@ -181,7 +176,7 @@ static void *guard_thread(void *argument) {
     for (int64_t i = jtest_iterations(300); i > 0; --i) {
         const size_t size = 1 + jtest_random_next(&mine->seed) % 300;
         jstream_t *stream = jtest_random_next(&mine->seed) % 2 != 0 ? mine->stream : NULL;
-        unsigned char *block = take(mine->guard, size, 0, stream);
+        unsigned char *block = take_on(mine->guard, size, 0, stream);
         JEXPECT_OK(jdevice_fill(jdevice_host(), stream, block, "y", 1, size));
         if (i % 16 == 0)
             JEXPECT_OK(jallocator_check(mine->guard));
@@ -268,7 +263,7 @@ JTEST(Fill, ComesAndGoesAsNaNOfEveryType) {
     keeper = (keeper_t){.expected = 0xff};
     jallocator_t *below = make_keeper(&keeper), *fill;
     JASSERT_OK(jallocator_create_fill(below, NULL, &fill));
-    double *doubles = take(fill, 800, 0, NULL);
+    double *doubles = take_on(fill, 800, 0, NULL);
     float *floats = (float *)doubles;
     const uint16_t *halves = (const uint16_t *)doubles;
     for (size_t i = 0; i < 100; ++i)
@@ -303,7 +298,7 @@ JTEST(Fill, WritesWhatWasChosen) {
             keeper.expected = values[d].byte;
             memset(keeper.bytes, 0x11, sizeof keeper.bytes);
             JASSERT_OK(jallocator_create_fill(below, &options, &fill));
-            unsigned char *block = take(fill, 77, 0, NULL);
+            unsigned char *block = take_on(fill, 77, 0, NULL);
             JEXPECT_TRUE(all_are(block, 77, values[a].byte));
             memset(block, 0x11, 77);
             JEXPECT_OK(jallocator_deallocate(fill, block, 77, NULL));
@@ -329,7 +324,7 @@ JTEST(Fill, KeepsToStreamOrder) {
     for (int64_t i = jtest_iterations(100); i > 0; --i) {
         jtest_gate_t gate = JTEST_GATE_INIT;
         JASSERT_OK(jtest_gate_block(&gate, host, streams[0]));
-        unsigned char *block = take(fill, 4000, 0, streams[0]);
+        unsigned char *block = take_on(fill, 4000, 0, streams[0]);
         JEXPECT_OK(jdevice_fill(host, streams[0], block, "z", 1, 4000)); /* use, after what fill wrote */
         jtest_gate_open(&gate);
         /* Freed on the same stream, on another, and inline; below sees the memory filled and nobody writing. */
@@ -349,7 +344,7 @@ JTEST(Fill, WhatIsNotLiveIsNotWrittenTo) {
     keeper = (keeper_t){.expected = 0xff};
     jallocator_t *below = make_keeper(&keeper), *fill;
     JASSERT_OK(jallocator_create_fill(below, NULL, &fill));
-    unsigned char *block = take(fill, 64, 0, NULL), mine[64] = {0};
+    unsigned char *block = take_on(fill, 64, 0, NULL), mine[64] = {0};
     memset(block, 3, 64);
     JEXPECT_STATUS(jallocator_deallocate(fill, mine, 64, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jallocator_deallocate(fill, block, 63, NULL), JSTATUS_INVALID_SIZE);
@@ -371,7 +366,7 @@ JTEST(Exact, RemembersSizesByItself) {
     jallocator_t *exact;
     JASSERT_OK(jallocator_create_exact(jtest_failing_allocator(), &exact));
     JALLOC_TAG("whose");
-    unsigned char *block = take(exact, 333, 0, NULL);
+    unsigned char *block = take_on(exact, 333, 0, NULL);
     JEXPECT_EQ(jallocator_usable_size(exact, block, 333), 333);
     JEXPECT_OK(jallocator_check(exact));
     JEXPECT_STATUS(jallocator_deallocate(exact, block, 334, NULL), JSTATUS_INVALID_SIZE);
@@ -418,7 +413,7 @@ JTEST(Exact, DisagreementWithBelowIsCorruption) {
     jallocator_t *below, *exact;
     JASSERT_OK(jallocator_create(&ops, &liar, NULL, &below));
     JASSERT_OK(jallocator_create_exact(below, &exact));
-    void *block = take(exact, 32, 0, NULL), *again;
+    void *block = take_on(exact, 32, 0, NULL), *again;
     const liar_t truth = liar;
     for (int lie = 0; lie < 4; ++lie) {
         JSCOPED_TRACE("lie %d", lie);
@@ -501,7 +496,7 @@ EACH_ADAPTOR(NothingIsLostWithoutMemoryForBooks) {
 EACH_ADAPTOR(NothingIsLostWhenBelowFails) {
     jallocator_t *allocator;
     JASSERT_OK(make_over(jtest_failing_allocator(), *param, &allocator));
-    void *first = take(allocator, 100, 0, NULL), *pointer = &first;
+    void *first = take_on(allocator, 100, 0, NULL), *pointer = &first;
     jtest_fail_allocation_after(1);
     JEXPECT_STATUS(jallocator_allocate(allocator, 100, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR);
     JEXPECT_NULL(pointer);
@@ -537,7 +532,7 @@ EACH_ADAPTOR(AForkedStreamTakesNothingWithIt) {
     forked_t forked;
     JASSERT_OK(make_over(jtest_failing_allocator(), *param, &forked.allocator));
     JASSERT_OK(jstream_create(jdevice_host(), &forked.stream));
-    forked.block = take(forked.allocator, 64, 0, forked.stream);
+    forked.block = take_on(forked.allocator, 64, 0, forked.stream);
     JEXPECT_OK(jstream_synchronize(jdevice_host(), forked.stream));
     jtest_in_child(30, in_forked_child, &forked);
     JEXPECT_OK(jallocator_deallocate(forked.allocator, forked.block, 64, forked.stream));

@@ -3,6 +3,7 @@
 
 /* The limit of one allocator: exact, at every moment. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/adaptor.h"
@@ -11,11 +12,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static jallocator_stats_t stats_of(jallocator_t *allocator) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
-    return stats;
-}
 static jallocator_t *make_limit(jallocator_t *below, size_t limit_bytes) {
     jlimit_options_t options = JLIMIT_OPTIONS_INIT;
     jallocator_t *limit = NULL;

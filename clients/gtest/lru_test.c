@@ -5,6 +5,7 @@
  * failures. What the cache did is seen from below, where the test's own allocator counts, and from a walk over its
  * blocks. The last test compares it, call by call, with a model that is nothing but a list. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/policy.h"
@@ -34,20 +35,10 @@ static jlru_counters_t counters_of(jallocator_t *lru) {
     return counters;
 }
 
-static jallocator_stats_t stats_of(jallocator_t *allocator) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
-    return stats;
-}
-
 static void *take_aligned(jallocator_t *lru, size_t size, size_t alignment) {
     void *pointer = NULL;
     JEXPECT_OK(jallocator_allocate(lru, size, alignment, NULL, &pointer));
     return pointer;
-}
-static void *take(jallocator_t *lru, size_t size) { return take_aligned(lru, size, 0); }
-static void give(jallocator_t *lru, void *pointer, size_t size) {
-    JEXPECT_OK(jallocator_deallocate(lru, pointer, size, NULL));
 }
 /* A kept block of that size that lies apart from those kept before. */
 static void *keep(jallocator_t *lru, size_t size) {

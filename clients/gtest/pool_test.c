@@ -3,6 +3,7 @@
 
 /* What only the pool promises: which buffer serves a request, which one goes back, and when the limit grows. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/device.h"
@@ -29,19 +30,6 @@ static jpool_counters_t counters_of(jallocator_t *pool) {
     jpool_counters_t counters = JPOOL_COUNTERS_INIT;
     JEXPECT_OK(jallocator_pool_get_counters(pool, &counters));
     return counters;
-}
-static jallocator_stats_t stats_of(jallocator_t *pool) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(pool, &stats));
-    return stats;
-}
-static void *take(jallocator_t *pool, size_t size) {
-    void *pointer = NULL;
-    JEXPECT_OK(jallocator_allocate(pool, size, 0, NULL, &pointer));
-    return pointer;
-}
-static void give(jallocator_t *pool, void *pointer, size_t size) {
-    JEXPECT_OK(jallocator_deallocate(pool, pointer, size, NULL));
 }
 
 JTEST(AllocPool, RoundsToPowersOfTwoAndUsesTheLatestBufferFirst) {

@@ -4,6 +4,7 @@
 /* What only one provider promises: where pages come from and lie, what is said when the system does not give them, and
  * when malloc warns. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/log.h"
@@ -20,20 +21,6 @@
 #include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
-
-static jallocator_stats_t stats_of(jallocator_t *allocator) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
-    return stats;
-}
-static void *take(jallocator_t *allocator, size_t size) {
-    void *pointer = NULL;
-    JEXPECT_OK(jallocator_allocate(allocator, size, 0, NULL, &pointer));
-    return pointer;
-}
-static void give(jallocator_t *allocator, void *pointer, size_t size) {
-    JEXPECT_OK(jallocator_deallocate(allocator, pointer, size, NULL));
-}
 
 /* ---- null ---- */
 

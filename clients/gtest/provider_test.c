@@ -4,6 +4,7 @@
 /* One conformance suite over every provider: what any allocator on the host must do. A provider is one row of the table;
  * what only one of them promises has a test of its own below. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/config.h"
@@ -69,12 +70,6 @@ static void provider_label(const void *parameter, char *name) {
     snprintf(name, JTEST_MAX_NAME + 1, "%s", ((const struct provider *)parameter)->label);
 }
 #define CONFORMS(name) JTEST_P_NAMED(Provider, name, struct provider, providers, provider_label)
-
-static jallocator_stats_t stats_of(jallocator_t *allocator) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
-    return stats;
-}
 
 CONFORMS(HasItsNameAndDevice) {
     jallocator_t *allocator;

@@ -4,6 +4,7 @@
 /* A budget that many have together: that the arithmetic of guarantees is exact, that what is live never exceeds the
  * limit at any moment and from any thread, and that a budget with a name lives as long as its shares. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/provider.h"
@@ -62,22 +63,9 @@ static jquota_stats_t quota_stats_of(jquota_t *quota) {
     JEXPECT_OK(jquota_get_stats(quota, &stats));
     return stats;
 }
-static jallocator_stats_t stats_of(jallocator_t *allocator) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
-    return stats;
-}
-static void *take(jallocator_t *allocator, size_t size_bytes) {
-    void *pointer = NULL;
-    JEXPECT_OK(jallocator_allocate(allocator, size_bytes, 0, NULL, &pointer));
-    return pointer;
-}
 static bool is_refused(jallocator_t *allocator, size_t size_bytes) {
     void *pointer = NULL;
     return jallocator_allocate(allocator, size_bytes, 0, NULL, &pointer) == JSTATUS_MEMORY_ERROR && pointer == NULL;
-}
-static void give(jallocator_t *allocator, void *pointer, size_t size_bytes) {
-    JEXPECT_OK(jallocator_deallocate(allocator, pointer, size_bytes, NULL));
 }
 
 JTEST(Quota, ArgumentsAreChecked) {

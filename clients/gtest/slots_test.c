@@ -3,6 +3,7 @@
 
 /* What only fixed-size slots promise. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/device.h"
@@ -23,19 +24,6 @@ static jallocator_t *make(size_t slot_bytes, size_t block_slots, size_t limit_sl
     options.limit_slots = limit_slots;
     JEXPECT_OK(jallocator_create_slots(jtest_failing_allocator(), &options, &slots));
     return slots;
-}
-static jallocator_stats_t stats_of(jallocator_t *slots) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(slots, &stats));
-    return stats;
-}
-static void *take(jallocator_t *slots, size_t size) {
-    void *pointer = NULL;
-    JEXPECT_OK(jallocator_allocate(slots, size, 0, NULL, &pointer));
-    return pointer;
-}
-static void give(jallocator_t *slots, void *pointer, size_t size) {
-    JEXPECT_OK(jallocator_deallocate(slots, pointer, size, NULL));
 }
 
 JTEST(AllocSlots, EveryAllocationIsOneSlotOfABlock) {

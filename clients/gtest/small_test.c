@@ -4,6 +4,7 @@
 /* What small blocks promise beyond what every allocator does: classes, caches of threads, books beside the memory, streams.
  * Some tests look inside: at the classes, and at locks, which they hold to show that nobody waits for them. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/policy.h"
@@ -28,12 +29,7 @@ static jallocator_t *make_small(jallocator_t *below, size_t largest_bytes, size_
 }
 static jallocator_t *make_default(void) { return make_small(jtest_failing_allocator(), 0, 0); }
 
-static jallocator_stats_t stats_of(jallocator_t *allocator) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
-    return stats;
-}
-static void *take(jallocator_t *allocator, size_t size_bytes, jstream_t *stream) {
+static void *try_take(jallocator_t *allocator, size_t size_bytes, jstream_t *stream) {
     void *pointer = NULL;
     (void)jallocator_allocate(allocator, size_bytes, 0, stream, &pointer);
     return pointer;
@@ -142,7 +138,7 @@ static void *do_pairs(void *argument) {
     void *pointers[4];
     for (int round = 0; round < 2; ++round) {
         for (int i = 0; i < 4; ++i)
-            pointers[i] = take(job->allocator, 100, NULL);
+            pointers[i] = try_take(job->allocator, 100, NULL);
         for (int i = 0; i < 4; ++i)
             (void)jallocator_deallocate(job->allocator, pointers[i], 100, NULL);
         if (round == 0) {
@@ -191,7 +187,7 @@ typedef struct block_list {
 static void *take_all(void *argument) {
     block_list_t *list = argument;
     for (size_t i = 0; i < 200; ++i)
-        list->pointers[i] = take(list->allocator, list->size_bytes, NULL);
+        list->pointers[i] = try_take(list->allocator, list->size_bytes, NULL);
     return NULL;
 }
 static void *free_all(void *argument) {
@@ -289,7 +285,7 @@ static void *exchange_work(void *argument) {
     exchange_t *exchange = self->exchange;
     for (int64_t round = 0; round < exchange->rounds; ++round) {
         const uint64_t seed = jtest_random_next(&self->random) >> 8;
-        uint64_t *block = take(exchange->allocator, exchange_size(seed), NULL);
+        uint64_t *block = try_take(exchange->allocator, exchange_size(seed), NULL);
         if (block == NULL) {
             atomic_fetch_add(&exchange->wrong, 1);
             continue;
@@ -370,7 +366,7 @@ JTEST(Small, AThreadMayUseManyAllocatorsInTurn) {
         allocators[i] = make_default();
     for (size_t k = 0; k < 20; ++k)
         for (int i = 0; i < COUNT; ++i)
-            JASSERT_NOT_NULL(pointers[i][k] = take(allocators[i], 64 + k, NULL));
+            JASSERT_NOT_NULL(pointers[i][k] = try_take(allocators[i], 64 + k, NULL));
     for (int i = 0; i < COUNT; ++i) {
         const int other = (i + 1) % COUNT;
         JEXPECT_STATUS(jallocator_deallocate(allocators[other], pointers[i][0], 64, NULL), JSTATUS_NOT_FOUND);
@@ -423,7 +419,7 @@ JTEST(Small, MisuseIsRefusedWithTheTagAndChangesNothing) {
         char foreign[8];
         jallocator_t *allocator = make_default();
         const jtag_t before = jtag_set(jtag_intern("culprit"));
-        char *pointer = take(allocator, sizes[i], NULL), *neighbour = take(allocator, sizes[i], NULL);
+        char *pointer = try_take(allocator, sizes[i], NULL), *neighbour = try_take(allocator, sizes[i], NULL);
         jtag_set(before);
         JASSERT_NOT_NULL(pointer);
         expect_refusal(allocator, pointer, sizes[i] + 1, JSTATUS_INVALID_SIZE, "culprit");
@@ -445,7 +441,7 @@ JTEST(Small, MisuseIsRefusedWithTheTagAndChangesNothing) {
 
 JTEST(Small, AFreeBlockOfTheCommonListsIsNotFreedAgain) {
     jallocator_t *allocator = make_small(jtest_failing_allocator(), 0, 1); /* nothing is kept in caches */
-    void *pointer = take(allocator, 200, NULL), *other = take(allocator, 200, NULL);
+    void *pointer = try_take(allocator, 200, NULL), *other = try_take(allocator, 200, NULL);
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 200, NULL));
     for (size_t size = 1; size < 300; ++size)
         JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, size, NULL), JSTATUS_NOT_FOUND);
@@ -547,7 +543,7 @@ JTEST(Small, StatisticsAreExactOverRandomOperationsOfOneThread) {
 JTEST(Small, FindAndVisitKnowEveryBlockWithItsTag) {
     jallocator_t *allocator = make_default();
     const jtag_t tag = jtag_intern("found"), before = jtag_set(tag);
-    char *blocks[] = {take(allocator, 50, NULL), take(allocator, 3000, NULL), take(allocator, 70000, NULL)};
+    char *blocks[] = {try_take(allocator, 50, NULL), try_take(allocator, 3000, NULL), try_take(allocator, 70000, NULL)};
     const size_t sizes[] = {50, 3000, 70000};
     jtag_set(before);
     for (size_t i = 0; i < 3; ++i) {
@@ -668,7 +664,7 @@ JTEST(Small, WhatOtherClassesKeepIsGivenBackBeforeARequestFails) {
             for (size_t i = 0; i < COUNT * KIB / size / 2; ++i)
                 JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], size, NULL));
         }
-    JEXPECT_NULL(take(allocator, 70 * KIB, NULL));
+    JEXPECT_NULL(try_take(allocator, 70 * KIB, NULL));
     JEXPECT_EQ(stats_of(allocator).failure_count, 1);
     JEXPECT_OK(jallocator_destroy(allocator));
 }
@@ -693,18 +689,18 @@ static void expect_blocks_stay_on_their_stream(size_t cache_bytes) {
     JASSERT_OK(jstream_create(jdevice_host(), &idle));
     jallocator_t *allocator = make_small(jtest_failing_allocator(), 0, cache_bytes);
     for (size_t i = 0; i < COUNT; ++i)
-        JASSERT_NOT_NULL(freed[i] = take(allocator, 1024, busy));
+        JASSERT_NOT_NULL(freed[i] = try_take(allocator, 1024, busy));
     JASSERT_OK(jtest_gate_block(&gate, jdevice_host(), busy));
     for (size_t i = 0; i < COUNT; ++i)
         JEXPECT_OK(jallocator_deallocate(allocator, freed[i], 1024, busy));
     for (size_t i = 0; i < COUNT; ++i) {
-        JASSERT_NOT_NULL(other[i] = take(allocator, 1024, idle));
+        JASSERT_NOT_NULL(other[i] = try_take(allocator, 1024, idle));
         JEXPECT_FALSE(is_among(freed, COUNT, other[i]));
-        JASSERT_NOT_NULL(host[i] = take(allocator, 1024, NULL));
+        JASSERT_NOT_NULL(host[i] = try_take(allocator, 1024, NULL));
         JEXPECT_FALSE(is_among(freed, COUNT, host[i]));
     }
     for (size_t i = 0; i < COUNT; ++i) {
-        JASSERT_NOT_NULL(same[i] = take(allocator, 1024, busy));
+        JASSERT_NOT_NULL(same[i] = try_take(allocator, 1024, busy));
         JEXPECT_TRUE(is_among(freed, COUNT, same[i])); /* at once, though nothing is passed */
     }
     for (size_t i = 0; i < COUNT; ++i) {
@@ -730,9 +726,9 @@ JTEST(Small, ASlabTakenOnABusyStreamIsNotCarvedForAnother) {
     JASSERT_OK(jstream_create(jdevice_host(), &busy));
     jallocator_t *allocator = make_small(jtest_failing_allocator(), 0, 1);
     JASSERT_OK(jtest_gate_block(&gate, jdevice_host(), busy));
-    JASSERT_NOT_NULL(first = take(allocator, 64, busy)); /* the rest of the slab may still be in use there */
+    JASSERT_NOT_NULL(first = try_take(allocator, 64, busy)); /* the rest of the slab may still be in use there */
     const size_t reserved = stats_of(allocator).reserved_bytes;
-    JASSERT_NOT_NULL(second = take(allocator, 64, NULL));
+    JASSERT_NOT_NULL(second = try_take(allocator, 64, NULL));
     JEXPECT_GT(stats_of(allocator).reserved_bytes, reserved);
     JEXPECT_OK(jallocator_deallocate(allocator, second, 64, NULL));
     JEXPECT_OK(jallocator_deallocate(allocator, first, 64, busy));
@@ -749,7 +745,7 @@ JTEST(Small, AStreamThatIsDestroyedLeavesItsBlocksToAll) {
         void *pointers[30];
         JASSERT_OK(jstream_create(jdevice_host(), &stream));
         for (size_t i = 0; i < 30; ++i)
-            JASSERT_NOT_NULL(pointers[i] = take(allocator, 256, stream));
+            JASSERT_NOT_NULL(pointers[i] = try_take(allocator, 256, stream));
         for (size_t i = 0; i < 30; ++i)
             JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], 256, stream));
         JEXPECT_OK(jstream_destroy(stream));
@@ -796,7 +792,7 @@ JTEST(General, IsOneAllocatorThatOwnsItsBestFit) {
     JEXPECT_STREQ(jallocator_name(allocator), "general");
     void *pointers[300];
     for (size_t i = 0; i < 300; ++i)
-        JASSERT_NOT_NULL(pointers[i] = take(allocator, 1 + 300 * i, NULL));
+        JASSERT_NOT_NULL(pointers[i] = try_take(allocator, 1 + 300 * i, NULL));
     seen_t seen = {0};
     JEXPECT_OK(jallocator_visit(allocator, see, &seen));
     jallocator_stats_t stats = stats_of(allocator);
@@ -813,7 +809,7 @@ JTEST(General, IsOneAllocatorThatOwnsItsBestFit) {
     JEXPECT_EQ(jtest_live_bytes(), 0);
     JEXPECT_OK(jallocator_compose(NULL, "malloc+general(limit=8MiB,largest=4KiB)", &allocator));
     JEXPECT_EQ(stats_of(allocator).limit_bytes, 8 * MIB);
-    JEXPECT_NULL(take(allocator, 9 * MIB, NULL));
+    JEXPECT_NULL(try_take(allocator, 9 * MIB, NULL));
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 

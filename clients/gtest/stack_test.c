@@ -3,6 +3,7 @@
 
 /* What only the stack promises: where things lie, what is taken back when, marks. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/device.h"
@@ -22,19 +23,6 @@ static jallocator_t *make(size_t block_bytes, size_t limit_bytes) {
     options.limit_bytes = limit_bytes;
     JEXPECT_OK(jallocator_create_stack(jtest_failing_allocator(), &options, &stack));
     return stack;
-}
-static jallocator_stats_t stats_of(jallocator_t *stack) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(stack, &stats));
-    return stats;
-}
-static void *take(jallocator_t *stack, size_t size) {
-    void *pointer = NULL;
-    JEXPECT_OK(jallocator_allocate(stack, size, 0, NULL, &pointer));
-    return pointer;
-}
-static void give(jallocator_t *stack, void *pointer, size_t size) {
-    JEXPECT_OK(jallocator_deallocate(stack, pointer, size, NULL));
 }
 static jstack_mark_t mark_of(jallocator_t *stack) {
     jstack_mark_t mark = {~UINT64_C(0)};

@@ -3,6 +3,7 @@
 
 /* Tracking: totals and records against a model, and the life of a tracking allocator that its owner has let go of. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/adaptor.h"
@@ -16,11 +17,6 @@ static jtrack_totals_t totals_of(jallocator_t *track) {
     jtrack_totals_t totals = JTRACK_TOTALS_INIT;
     JEXPECT_OK(jallocator_track_totals(track, &totals));
     return totals;
-}
-static jallocator_stats_t stats_of(jallocator_t *allocator) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
-    return stats;
 }
 static jallocator_t *make_track(jallocator_t *below, size_t record_count) {
     jtrack_options_t options = JTRACK_OPTIONS_INIT;

@@ -4,6 +4,7 @@
 /* Adaptors that watch or mend without a limit of their own: visitors, statistics of parts, failure callbacks,
  * alignment, and the lock. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/adaptor.h"
@@ -15,19 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static jallocator_stats_t stats_of(jallocator_t *allocator) {
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
-    return stats;
-}
-static void *take(jallocator_t *allocator, size_t size_bytes) {
-    void *pointer = NULL;
-    JEXPECT_OK(jallocator_allocate(allocator, size_bytes, 0, NULL, &pointer));
-    return pointer;
-}
-static void give(jallocator_t *allocator, void *pointer, size_t size_bytes) {
-    JEXPECT_OK(jallocator_deallocate(allocator, pointer, size_bytes, NULL));
-}
 static jallocator_t *make_malloc(void) {
     jallocator_t *allocator = NULL;
     JEXPECT_OK(jallocator_create_malloc(&allocator));

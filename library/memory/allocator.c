@@ -20,7 +20,7 @@
 /* ---- All allocators of the process ----------------------------------------------------------------------------------
  */
 
-ji_lock_t ji_allocator_list_lock;
+static ji_lock_t allocator_list_lock;
 static jallocator_t *allocator_list;
 static bool allocator_keeps_stacks;
 
@@ -38,7 +38,7 @@ static void allocator_forget_stream(jstream_t *stream) {
 }
 
 static void allocator_list_start(void) {
-    ji_lock_init(&ji_allocator_list_lock);
+    ji_lock_init(&allocator_list_lock);
     atomic_store_explicit(&ji_stream_destroy_hook, allocator_forget_stream, memory_order_release);
     allocator_keeps_stacks = ji_leak_report_start();
 }
@@ -46,11 +46,11 @@ static void allocator_list_start(void) {
 jallocator_t *ji_allocator_list_acquire(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, allocator_list_start);
-    ji_lock_acquire(&ji_allocator_list_lock);
+    ji_lock_acquire(&allocator_list_lock);
     return allocator_list;
 }
 
-void ji_allocator_list_release(void) { ji_lock_release(&ji_allocator_list_lock); }
+void ji_allocator_list_release(void) { ji_lock_release(&allocator_list_lock); }
 
 static void allocator_list_add(jallocator_t *allocator) {
     allocator->next = ji_allocator_list_acquire();
@@ -238,8 +238,6 @@ jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const ja
     return status == JSTATUS_SUCCESS ? ji_record_wrap(allocator, out) : status;
 }
 
-#define KIND_MAX_OPTIONS_BYTES 256
-
 jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *below, const void *options,
                        jallocator_t **out) {
     static const ji_common_options_t no_options = {sizeof no_options, NULL};
@@ -248,7 +246,7 @@ jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *b
     JREQUIRE(below != NULL || kind->public.role == JALLOCATOR_PROVIDER, JSTATUS_INVALID_POINTER);
 
     /* A caller with older options has fewer members: the rest have their defaults. */
-    _Alignas(max_align_t) char complete[KIND_MAX_OPTIONS_BYTES];
+    _Alignas(max_align_t) char complete[JI_KIND_MAX_OPTIONS_BYTES];
     size_t bytes = kind->options_bytes != 0 ? kind->options_bytes : sizeof no_options;
     memcpy(complete, kind->options_bytes != 0 ? kind->defaults : &no_options, bytes);
     const ji_common_options_t *common = (const ji_common_options_t *)complete;

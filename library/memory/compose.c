@@ -16,7 +16,6 @@
 #include "memory/memory.h"
 
 #define COMPOSE_MAX_TEXT 1023
-#define COMPOSE_MAX_OPTIONS_BYTES 256
 
 static jstatus_t compose_refuse(const char *text, const char *part, const char *why) {
     return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%s\": \"%s\" %s", text, part, why);
@@ -133,7 +132,7 @@ static jstatus_t compose_stage(const char *text, char *stage, jdevice_t *device,
         return compose_refuse(text, stage, "is no kind of allocator");
     const ji_kind_t *kind = (const ji_kind_t *)listed; /* its first member */
 
-    _Alignas(max_align_t) char options[COMPOSE_MAX_OPTIONS_BYTES] = {0};
+    _Alignas(max_align_t) char options[JI_KIND_MAX_OPTIONS_BYTES] = {0};
     if (kind->options_bytes != 0)
         memcpy(options, kind->defaults, kind->options_bytes);
     else

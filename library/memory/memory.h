@@ -74,7 +74,7 @@ struct jallocator {
     bool owns_below;       /* destroyed with it */
     const ji_kind_t *kind; /* NULL: a caller's functions */
     char name[JALLOCATOR_MAX_NAME + 1];
-    jallocator_t *next, *previous; /* all allocators, the newest first; under ji_allocator_list_lock */
+    jallocator_t *next, *previous; /* all allocators, the newest first */
 
     char apart[64]; /* what is written does not share a cache line with what every call reads */
     /* Threads "lock": around every function. "Safe": around books and ledger alone. "None": not used. */
@@ -113,7 +113,6 @@ jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out);
 void ji_allocator_dispose(jallocator_t *allocator);
 
 /* All allocators of the process, newest first: hold the lock while walking. */
-extern ji_lock_t ji_allocator_list_lock;
 jallocator_t *ji_allocator_list_acquire(void); /* takes the lock, returns the first */
 void ji_allocator_list_release(void);
 
@@ -157,6 +156,9 @@ typedef struct ji_key_place {
     size_t offset; /* in the options */
     int first;     /* of a choice: the enumerator of the first word */
 } ji_key_place_t;
+
+/* Room for the options of any kind. */
+#define JI_KIND_MAX_OPTIONS_BYTES 256
 
 struct ji_kind {
     jallocator_kind_t public; /* name, role, summary, keys */

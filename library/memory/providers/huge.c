@@ -67,15 +67,8 @@ static jstatus_t huge_allocate(void *context, size_t size_bytes, size_t alignmen
 }
 
 static jstatus_t huge_create(const ji_request_t *request, jallocator_t **out) {
-    static const jallocator_ops_t ops = {
-        .struct_size = sizeof ops,
-        .allocate = huge_allocate,
-        .deallocate = ji_mapper_deallocate,
-        .usable_size = ji_mapper_usable_size,
-        .get_stats = ji_mapper_get_stats,
-        .clear_stats = ji_mapper_clear_stats,
-        .destroy = ji_metadata_free,
-    };
+    jallocator_ops_t ops = ji_mapper_ops;
+    ops.allocate = huge_allocate;
     const jhuge_options_t *options = request->options;
     size_t page = options->page_bytes != 0 ? options->page_bytes : huge_default_page_bytes();
     if (!ji_is_power_of_two(page) || page < ji_page_bytes())

@@ -51,7 +51,7 @@ void ji_mapper_count(ji_mapper_t *mapper, size_t size_bytes) {
         ;
 }
 
-jstatus_t ji_mapper_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t mapper_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     ji_mapper_t *mapper = context;
     (void)stream;
     const char *name = jallocator_name(mapper->self);
@@ -75,14 +75,23 @@ size_t ji_mapper_usable_size(void *context, const void *pointer, size_t size_byt
     return usable;
 }
 
-void ji_mapper_get_stats(void *context, jallocator_stats_t *stats) {
+static void mapper_get_stats(void *context, jallocator_stats_t *stats) {
     ji_mapper_t *mapper = context;
     stats->reserved_bytes = atomic_load_explicit(&mapper->mapped_bytes, memory_order_relaxed);
     stats->peak_reserved_bytes = atomic_load_explicit(&mapper->peak_mapped_bytes, memory_order_relaxed);
 }
 
-void ji_mapper_clear_stats(void *context) {
+static void mapper_clear_stats(void *context) {
     ji_mapper_t *mapper = context;
     atomic_store_explicit(&mapper->peak_mapped_bytes, atomic_load_explicit(&mapper->mapped_bytes, memory_order_relaxed),
                           memory_order_relaxed);
 }
+
+const jallocator_ops_t ji_mapper_ops = {
+    .struct_size = sizeof ji_mapper_ops,
+    .deallocate = mapper_deallocate,
+    .usable_size = ji_mapper_usable_size,
+    .get_stats = mapper_get_stats,
+    .clear_stats = mapper_clear_stats,
+    .destroy = ji_metadata_free,
+};

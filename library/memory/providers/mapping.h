@@ -27,10 +27,10 @@ jstatus_t ji_mapper_map(const ji_mapper_t *mapper, size_t size_bytes, size_t ali
 void ji_mapper_unmap(const ji_mapper_t *mapper, void *pointer, size_t size_bytes); /* one that was not counted */
 void ji_mapper_count(ji_mapper_t *mapper, size_t size_bytes);
 
-/* Functions of the table; the context begins with a ji_mapper_t. */
-jstatus_t ji_mapper_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream);
+/* The bytes of a mapping of so many; the context is a ji_mapper_t, or begins with one. */
 size_t ji_mapper_usable_size(void *context, const void *pointer, size_t size_bytes);
-void ji_mapper_get_stats(void *context, jallocator_stats_t *stats);
-void ji_mapper_clear_stats(void *context);
+
+/* The table of a provider of mappings, whose context begins with a ji_mapper_t: all but `allocate`. */
+extern const jallocator_ops_t ji_mapper_ops;
 
 #endif

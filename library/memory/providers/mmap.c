@@ -16,15 +16,8 @@ static jstatus_t mmap_allocate(void *context, size_t size_bytes, size_t alignmen
 }
 
 static jstatus_t mmap_create(const ji_request_t *request, jallocator_t **out) {
-    static const jallocator_ops_t ops = {
-        .struct_size = sizeof ops,
-        .allocate = mmap_allocate,
-        .deallocate = ji_mapper_deallocate,
-        .usable_size = ji_mapper_usable_size,
-        .get_stats = ji_mapper_get_stats,
-        .clear_stats = ji_mapper_clear_stats,
-        .destroy = ji_metadata_free,
-    };
+    jallocator_ops_t ops = ji_mapper_ops;
+    ops.allocate = mmap_allocate;
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {.name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_mmap};
     ji_mapper_t *mapper;

@@ -135,15 +135,8 @@ static jstatus_t numa_choose(numa_provider_t *provider, const jnuma_options_t *o
 }
 
 static jstatus_t numa_create(const ji_request_t *request, jallocator_t **out) {
-    static const jallocator_ops_t ops = {
-        .struct_size = sizeof ops,
-        .allocate = numa_allocate,
-        .deallocate = ji_mapper_deallocate,
-        .usable_size = ji_mapper_usable_size,
-        .get_stats = ji_mapper_get_stats,
-        .clear_stats = ji_mapper_clear_stats,
-        .destroy = ji_metadata_free,
-    };
+    jallocator_ops_t ops = ji_mapper_ops;
+    ops.allocate = numa_allocate;
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {.name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_numa};
     numa_provider_t *provider;

@@ -1,0 +1,27 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_CLIENTS_GTEST_ALLOCATOR_HELPER_H
+#define JALLOC_CLIENTS_GTEST_ALLOCATOR_HELPER_H
+
+/* Calls of an allocator that are expected to succeed, in one word. */
+
+#include "jalloc/allocator.h"
+#include "jtest.h"
+
+static inline jallocator_stats_t stats_of(jallocator_t *allocator) {
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+    return stats;
+}
+
+static inline void *take(jallocator_t *allocator, size_t size_bytes) {
+    void *pointer = NULL;
+    JEXPECT_OK(jallocator_allocate(allocator, size_bytes, 0, NULL, &pointer));
+    return pointer;
+}
+
+static inline void give(jallocator_t *allocator, void *pointer, size_t size_bytes) {
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, size_bytes, NULL));
+}
+
+#endif
