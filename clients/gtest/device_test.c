@@ -116,13 +116,13 @@ JTEST(Device, RawMemoryArgumentsAreChecked) {
     void *pointer = &pointer;
     JEXPECT_STATUS(jdevice_allocate(NULL, JMEMORY_DEVICE, 8, 0, &pointer), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, 0, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jdevice_allocate(host, (jmemory_kind_t)3, 8, 0, &pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate(host, (jmemory_kind_t)9, 8, 0, &pointer), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jdevice_allocate(host, (jmemory_kind_t)-1, 8, 0, &pointer), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, 3, &pointer), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, SIZE_MAX, &pointer), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 0, 0, &pointer), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jdevice_deallocate(NULL, JMEMORY_DEVICE, host, 8), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jdevice_deallocate(host, (jmemory_kind_t)3, host, 8), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_deallocate(host, (jmemory_kind_t)9, host, 8), JSTATUS_INVALID_VALUE);
     for (size_t k = 0; k < 200; ++k) { /* never a small allocation: refused as a size, or there is no such memory */
         const jstatus_t status = jdevice_allocate(host, JMEMORY_DEVICE, SIZE_MAX - k, 64, &pointer);
         if (status != JSTATUS_INVALID_SIZE && status != JSTATUS_MEMORY_ERROR)

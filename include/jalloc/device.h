@@ -33,8 +33,33 @@ typedef enum jdevice_kind_t { JDEVICE_HOST = 0, JDEVICE_CUDA = 1, JDEVICE_HIP = 
 typedef enum jmemory_kind_t {
     JMEMORY_DEVICE = 0, /**< the device's own; on the host: ordinary memory */
     JMEMORY_PINNED = 1, /**< host memory that the device can read directly; on the host: ordinary memory */
-    JMEMORY_MANAGED = 2 /**< migrates between host and device; on the host: ordinary memory */
+    JMEMORY_MANAGED = 2, /**< migrates between host and device; on the host: ordinary memory. A GPU is asked for no more
+                              than it has free, because a GPU that has to page can hang */
+    JMEMORY_STREAM_ORDERED = 3 /**< the device's own, from a pool of the runtime that hands it out and takes it back in
+                                    stream order, without waiting */
 } jmemory_kind_t;
+
+/** What a device is. Texts end with a zero byte. */
+typedef struct jdevice_properties_t {
+    size_t struct_size;          /**< sizeof(jdevice_properties_t) */
+    char description[128];       /**< the maker's name for it, such as "NVIDIA H200" */
+    char architecture[32];       /**< "sm_90", "gfx90a"; the host: "x86_64" */
+    char runtime[64];            /**< what drives it, such as "CUDA 13.0, driver 13.0" */
+    char blas[64];               /**< what jblas runs on it, such as "cuBLAS 13.0"; empty: not known yet, or none */
+    size_t total_bytes;          /**< its memory */
+    size_t granule_bytes;        /**< jdevice_granule_bytes() */
+    int multiprocessors;         /**< compute units; the host: processors */
+    int wave_size;               /**< threads that run in step: 32 or 64; the host: 1 */
+    int l2_cache_bytes;          /**< 0: not known */
+    bool has_managed_memory;     /**< JMEMORY_MANAGED can be had */
+    bool has_stream_ordered;     /**< JMEMORY_STREAM_ORDERED and jdevice_allocate_ordered() can be had */
+    bool has_capture;            /**< streams can be captured into graphs */
+    bool has_capture_ownership;  /**< a captured graph can own memory, so that it outlives the handle */
+} jdevice_properties_t;
+
+/** Initializer of jdevice_properties_t. */
+#define JDEVICE_PROPERTIES_INIT                                                                                        \
+    { .struct_size = sizeof(jdevice_properties_t) }
 
 /** Finds a device by name, loading its module if need be. "cuda" and "hip" mean number 0.
  * @return success; invalid pointer; invalid value (not a device name); no device (the message says why: no such module,
@@ -54,6 +79,16 @@ JALLOC_API jdevice_kind_t jdevice_kind(const jdevice_t *device);
  * 0 for NULL. */
 JALLOC_API size_t jdevice_granule_bytes(const jdevice_t *device);
 
+/** The device's number among those of its kind; 0 for NULL. */
+JALLOC_API int jdevice_index(const jdevice_t *device);
+
+/** How many devices of a kind there are. Loads the module if need be.
+ * @return success (with at least 1); invalid pointer; invalid value; no device (the message says why there is none). */
+JALLOC_API jstatus_t jdevice_count(jdevice_kind_t kind, int *count);
+
+/** What the device is. @return success; invalid pointer; invalid value (struct_size); device error. */
+JALLOC_API jstatus_t jdevice_get_properties(jdevice_t *device, jdevice_properties_t *properties);
+
 /** Free and total bytes of the device's memory (host: available and total memory of the machine). Either may be NULL.
  * @return success; invalid pointer (device); device error. */
 JALLOC_API jstatus_t jdevice_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes);
@@ -68,6 +103,20 @@ JALLOC_API jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, si
  * @return success; invalid pointer (device) or value; device error. */
 JALLOC_API jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes);
 
+/** Takes memory in stream order: work enqueued in the stream from now on may use it. Aligned to the granule. Does not
+ * wait. On the host the memory is there at once. JMEMORY_STREAM_ORDERED memory taken by jdevice_allocate() is the same,
+ * in the order of the NULL stream.
+ * @return success; invalid pointer; invalid value (stream of another device); invalid size (0); memory error; not
+ *         implemented (has_stream_ordered is false); capturing (the stream, or one that it depends on, is being
+ *         captured); forked; device error. */
+JALLOC_API jstatus_t jdevice_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size_bytes, void **pointer);
+
+/** Gives memory of jdevice_allocate_ordered() back when the stream has passed this point. Does not wait. The stream may
+ * be another than it was taken in; that one must have been passed, or waited for by an event. NULL pointer: nothing.
+ * @return as jdevice_allocate_ordered(). */
+JALLOC_API jstatus_t jdevice_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer,
+                                                size_t size_bytes);
+
 /** Copies bytes in stream order; host, device or pinned memory on either side. The regions must not overlap, and must
  * stay valid until the copy is done. Does not wait (host, NULL stream: done on return).
  * @return success; invalid pointer (device, or a NULL region with bytes > 0); invalid value (stream of another device);
@@ -76,7 +125,7 @@ JALLOC_API jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *de
                                   size_t size_bytes);
 
 /** Fills memory in stream order with `count` copies of a pattern of 1, 2, 4, 8 or 16 bytes (read before the call
- * returns). @return as jdevice_copy; invalid size (pattern size, or count * pattern_bytes overflows). */
+ * returns). The destination may have any alignment. @return as jdevice_copy; invalid size (pattern size, or count * pattern_bytes overflows). */
 JALLOC_API jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern,
                                   size_t pattern_bytes, size_t count);
 
@@ -107,6 +156,19 @@ JALLOC_API jstatus_t jstream_synchronize(jdevice_t *device, jstream_t *stream);
 /** Whether the stream is being captured into a graph (never on the host).
  * @return success; invalid pointer; invalid value; device error. */
 JALLOC_API jstatus_t jstream_is_capturing(jdevice_t *device, jstream_t *stream, bool *capturing);
+
+/** The capture that the stream is in: a number that no other capture of the process has; 0 when it is in none.
+ * @return as jstream_is_capturing(). */
+JALLOC_API jstatus_t jstream_get_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture);
+
+/** Makes a stream of the device's runtime (cudaStream_t, hipStream_t) usable here; jalloc/cuda.h and jalloc/hip.h have
+ * typed forms. Destroying the result leaves the runtime's stream as it is; it must not be destroyed before.
+ * @return success; invalid pointer; not implemented (the host has no streams but its own); memory error; device error.
+ */
+JALLOC_API jstatus_t jstream_wrap(jdevice_t *device, void *native, jstream_t **stream);
+
+/** The runtime's stream behind a stream (NULL: behind the device's NULL stream). NULL on the host and for NULL device. */
+JALLOC_API void *jstream_native(jdevice_t *device, jstream_t *stream);
 
 /** The device of a stream; NULL for NULL. */
 JALLOC_API jdevice_t *jstream_device(const jstream_t *stream);

@@ -45,7 +45,8 @@ extern "C" {
     X(SEALED, 110, "the handle is sealed and the call would have had to grow its workspace")                           \
     X(FORKED, 111, "the object was made before a fork; make a new one in the child")                                   \
     X(INVALID_CONFIGURATION, 112, "an environment variable could not be understood")                                   \
-    X(IO_ERROR, 113, "a file could not be read or written")
+    X(IO_ERROR, 113, "a file could not be read or written")                                                            \
+    X(CAPTURING, 114, "the stream is being captured into a graph, which does not allow this")
 
 /** What a function did. */
 typedef enum jstatus_t {

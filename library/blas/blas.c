@@ -103,18 +103,24 @@ jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_fu
     return jstatus_is_error(status) ? status : ws.status;
 }
 
-/* ---- Created streams ---- */
+/* ---- Created streams, and devices other than the host ---- */
 
 jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes) {
-    jstatus_t status =
-        jstream_launch(handle->device, handle->stream, ji_host_primitives[primitive], block, block_bytes);
+    jdevice_t *device = handle->device;
+    jstatus_t status;
+    if (device->kind == JDEVICE_HOST)
+        status = jstream_launch(device, handle->stream, ji_host_primitives[primitive], block, block_bytes);
+    else if (device->blas != NULL)
+        status = device->blas->run(device, handle->stream, primitive, block, ji_host_pointers(handle));
+    else
+        return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s has no BLAS", jdevice_name(device));
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "enqueueing work: %s", jstatus_last_message());
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status) {
-    if (jstatus_is_error(status))
+    if (jstatus_is_error(status) || handle->device->kind != JDEVICE_HOST) /* there run() has waited */
         return status;
     jstatus_t waited = jstream_synchronize(handle->device, handle->stream);
     if (waited != JSTATUS_SUCCESS)

@@ -13,7 +13,8 @@
  *        |
  *   ji_run(handle, JI_TRSM, block)           a primitive: what a device can do by itself, in stream order
  *        |
- *   ji_host_trsm(block)                      on the host: CBLAS, or a typed loop (host/)
+ *   ji_host_trsm(block)                      on the host: CBLAS, or a typed loop (host/); on a GPU the device's
+ *                                            table (block.h), which its module fills
  *
  * There is one argument block per BLAS level. It is what is logged (a routine's row names the members in the order of
  * BLAS), what the algorithms take, and what a primitive is launched with: a block is at most
@@ -29,186 +30,33 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "blas/block.h"
 #include "handle/handle.h" /* its fields and inline functions: ji_* functions do not cross the libraries */
 #include "jalloc/borrow.h"
 #include "jalloc/jblas.h"
 #include "jalloc/log.h"
 
-/* ---- Element types: the first four of jdatatype_t, in the order s d c z ---- */
-
-static inline bool ji_is_complex(jdatatype_t type) { return type >= JDATATYPE_F32_C; }
-/* s for s and c, d for d and z. */
-static inline jdatatype_t ji_real_of(jdatatype_t type) { return (jdatatype_t)((int)type & 1); }
-static inline size_t ji_sizeof(jdatatype_t type) { return (size_t)4 << (((int)type & 1) + ((int)type >> 1)); }
-/* Element (i, j) of a column-major matrix; ji_at(type, x, 0, i, 1) is element i of a vector. */
-static inline void *ji_at(jdatatype_t type, const void *a, int64_t i, int64_t j, int64_t lda) {
-    return (char *)(uintptr_t)a + (i + j * lda) * (int64_t)ji_sizeof(type);
-}
-
-/* ---- Scalars ---- */
-
-typedef union ji_value {
-    float s;
-    double d;
-    float c[2];
-    double z[2];
-} ji_value_t;
-
-/* A scalar argument: a value that is known, or the place it is read from when the primitive runs (device pointer mode).
- */
-typedef struct ji_scalar {
-    const void *pointer; /* NULL: value holds it */
-    ji_value_t value;
-} ji_scalar_t;
-
-/* Where a primitive finds the scalar. */
-static inline const void *ji_scalar_data(const ji_scalar_t *scalar) {
-    return scalar->pointer ? scalar->pointer : (const void *)&scalar->value;
-}
-/* A constant of a type, for algorithms: 0, 1, -1. */
-static inline ji_scalar_t ji_constant(jdatatype_t type, double real) {
-    ji_scalar_t scalar = {NULL, {.z = {0, 0}}};
-    if (ji_real_of(type) == JDATATYPE_F32)
-        scalar.value.s = (float)real;
-    else
-        scalar.value.d = real;
-    return scalar;
-}
-/* Whether the value is known and equals `real`. A scalar still on the device equals nothing. */
-static inline bool ji_scalar_is(const ji_scalar_t *scalar, jdatatype_t type, double real) {
-    if (scalar->pointer)
-        return false;
-    const ji_value_t *v = &scalar->value;
-    switch (type) {
-    case JDATATYPE_F32: return v->s == real;
-    case JDATATYPE_F64: return v->d == real;
-    case JDATATYPE_F32_C: return v->c[0] == real && v->c[1] == 0;
-    default: return v->z[0] == real && v->z[1] == 0;
-    }
-}
-
-/* ---- Argument blocks, one per BLAS level ---- */
-
-typedef struct ji_row ji_row_t;
-
-/* First member of every block: {type, 0, &ji_row_<routine>}. */
-typedef struct ji_head {
-    jdatatype_t type;    /* of the matrices and vectors */
-    int rung;            /* set by ji_run_plan: the rung taken, for the log; 0 elsewhere */
-    const ji_row_t *row; /* what the log and the messages know of the routine; primitives do not look */
-} ji_head_t;
-
-typedef struct ji_vector { /* level 1 */
-    ji_head_t head;
-    int64_t n;
-    ji_scalar_t alpha; /* axpy, scal; of the real type for csscal and zdscal */
-    const void *x;     /* scal and swap write it as well */
-    int64_t incx;
-    void *y;
-    int64_t incy;
-    void *result; /* dot, nrm2, asum: a scalar; iamax: int64_t */
-} ji_vector_t;
-
-typedef struct ji_matvec { /* level 2 */
-    ji_head_t head;
-    jblas_fill_t uplo;
-    jblas_operation_t trans;
-    jblas_diagonal_t diag;
-    int64_t m, n;      /* square routines use n */
-    ji_scalar_t alpha; /* her: of the real type */
-    const void *a;     /* ger, syr, her write it */
-    int64_t lda;
-    const void *x; /* trmv, trsv write it */
-    int64_t incx;
-    ji_scalar_t beta;
-    void *y; /* ger reads it */
-    int64_t incy;
-} ji_matvec_t;
-
-typedef struct ji_matmat { /* level 3, extensions, solvers */
-    ji_head_t head;
-    jblas_side_t side;
-    jblas_fill_t uplo;
-    jblas_operation_t transa, transb; /* transa is also trsm's and syrk's trans */
-    jblas_diagonal_t diag;
-    int64_t m, n, k;   /* potrs: n and m = nrhs */
-    ji_scalar_t alpha; /* herk: of the real type */
-    const void *a;     /* trtri, potrf write it; batched: the array of pointers */
-    int64_t lda;
-    const void *b; /* trsm, trmm, potrs write it */
-    int64_t ldb;
-    ji_scalar_t beta; /* herk: of the real type */
-    void *c;
-    int64_t ldc;
-    int64_t *info;                        /* trtri, potrf */
-    int64_t stride_a, stride_b, stride_c; /* strided batched, elements */
-    int64_t batch_count;
-} ji_matmat_t;
-
-_Static_assert(sizeof(ji_vector_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
-_Static_assert(sizeof(ji_matvec_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
-_Static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
-
-/* ---- Primitives ---- */
-
-/* X(ENUMERATOR, function): JI_<ENUMERATOR> is run on the host by `void ji_host_<function>(void *block)`. An algorithm
- * that needs a primitive of its own adds a line here and a file in host/; its block may be any struct of at most
- * JSTREAM_MAX_ARGUMENT_BYTES. */
-#define JI_PRIMITIVE_LIST(X)                                                                                           \
-    X(AXPY, axpy) /* level 1: ji_vector_t */                                                                           \
-    X(COPY, copy)                                                                                                      \
-    X(SWAP, swap)                                                                                                      \
-    X(SCAL, scal)                                                                                                      \
-    X(RSCAL, rscal) /* complex x, real alpha */                                                                        \
-    X(DOT, dot)     /* as CBLAS does it: for at most JI_REDUCE_BLOCK elements one fixed order */                       \
-    X(DOTC, dotc)                                                                                                      \
-    X(NRM2, nrm2)                                                                                                      \
-    X(ASUM, asum)                                                                                                      \
-    X(IAMAX, iamax)                                                                                                    \
-    X(GEMV, gemv) /* level 2: ji_matvec_t */                                                                           \
-    X(GER, ger)                                                                                                        \
-    X(GERC, gerc)                                                                                                      \
-    X(SYMV, symv) /* hemv for complex types */                                                                         \
-    X(SYR, syr)   /* her for complex types */                                                                          \
-    X(TRMV, trmv)                                                                                                      \
-    X(TRSV, trsv)                                                                                                      \
-    X(GEMM, gemm) /* level 3: ji_matmat_t */                                                                           \
-    X(SYMM, symm)                                                                                                      \
-    X(HEMM, hemm)                                                                                                      \
-    X(SYRK, syrk)                                                                                                      \
-    X(HERK, herk)                                                                                                      \
-    X(TRMM, trmm)                                                                                                      \
-    X(TRSM, trsm)                 /* substitution */                                                                   \
-    X(GEAM, geam)                 /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */              \
-    X(SCALE_MATRIX, scale_matrix) /* B = alpha B, m x n, uses b ldb; alpha 0 writes zeros whatever B holds */          \
-    X(GEMM_BATCHED, gemm_batched)                                                                                      \
-    X(GEMM_STRIDED, gemm_strided)                                                                                      \
-    X(SET_INFO, set_info)               /* *info = n, in stream order */                                               \
-    X(TRIANGLE_INVERT, triangle_invert) /* ji_triangle_t, see triangle.h */                                            \
-    X(TRIANGLE_APPLY, triangle_apply)                                                                                  \
-    X(TRIANGLE_CLEAR, triangle_clear) /* ji_matmat_t: B = 0 if alpha is 0 */                                           \
-    X(TRTRI, trtri)                   /* ji_matmat_t; c: workspace for triangles of order k, or NULL. Writes *info */  \
-    X(POTRF, potrf)                                                                                                    \
-    X(REDUCE_BLOCKS, reduce_blocks) /* ji_reduce_t, see reduce.h */                                                    \
-    X(REDUCE_COMBINE, reduce_combine)                                                                                  \
-    X(SPLIT, split) /* ji_split_t, see split.h */                                                                      \
-    X(MERGE, merge) /* ji_merge_t */
-
-typedef enum ji_primitive {
-#define JI_PRIMITIVE_(enumerator, function) JI_##enumerator,
-    JI_PRIMITIVE_LIST(JI_PRIMITIVE_)
-#undef JI_PRIMITIVE_
-        JI_PRIMITIVE_COUNT
-} ji_primitive_t;
+/* ---- The host's primitives ---- */
 
 typedef void (*ji_host_function_t)(void *block);
 extern const ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT];
 #define JI_PRIMITIVE_(enumerator, function) void ji_host_##function(void *block);
-JI_PRIMITIVE_LIST(JI_PRIMITIVE_)
+JI_HOST_ALL_PRIMITIVE_LIST(JI_PRIMITIVE_)
 #undef JI_PRIMITIVE_
 
 /* Largest integer that the CBLAS takes: 2^k - 1. Tests lower it to see the splitting. */
 extern int64_t ji_blas_int_max;
+
+/* What the handle's device says of its BLAS. */
+extern const ji_tuning_t ji_host_tuning;
+static inline const ji_tuning_t *ji_tuning(const jhandle_t *handle) {
+    const ji_blas_ops_t *blas = handle->device->blas;
+    return blas == NULL ? &ji_host_tuning : &blas->tuning;
+}
+
+static inline int64_t ji_integer_max(const jhandle_t *handle) {
+    return handle->device->blas == NULL ? ji_blas_int_max : handle->device->blas->tuning.integer_max;
+}
 
 /* Runs a primitive in the handle's stream. */
 jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes);
@@ -219,7 +67,7 @@ static inline bool ji_is_query(const jhandle_t *handle) { return handle->state =
 static inline bool ji_host_pointers(const jhandle_t *handle) { return handle->pointer_mode == JPOINTER_MODE_HOST; }
 
 static inline jstatus_t ji_run_bytes(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes) {
-    if (JI_LIKELY(handle->stream == NULL)) { /* only the host device is served so far: NULL means inline */
+    if (JI_LIKELY(handle->runs_inline)) {
         ji_host_primitives[primitive](block);
         return JSTATUS_SUCCESS;
     }
@@ -242,7 +90,7 @@ static inline void ji_take(const jhandle_t *handle, ji_scalar_t *scalar, jdataty
 /* Ends a call that has a result: in host pointer mode it must be there on return. */
 jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status);
 static inline jstatus_t ji_return_result(jhandle_t *handle, jstatus_t status) {
-    if (JI_LIKELY(handle->stream == NULL) || !ji_host_pointers(handle))
+    if (JI_LIKELY(handle->runs_inline) || !ji_host_pointers(handle))
         return status;
     return ji_wait_for_result(handle, status);
 }
@@ -270,11 +118,10 @@ void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 /* Complex gemm by three real products. Asked only for complex types, fast policy and alpha, beta known or not; where it
  * does not pay, gemm runs the primitive and plans nothing. */
-bool ji_gemm3m_pays(int64_t m, int64_t n, int64_t k);
+bool ji_gemm3m_pays(const jhandle_t *handle, int64_t m, int64_t n, int64_t k);
 void ji_gemm3m_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_gemm3m_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 /* Sums in a fixed order. Asked only for n > JI_REDUCE_BLOCK; up to that the primitive is one block, in one order. */
-#define JI_REDUCE_BLOCK 4096
 void ji_dot_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_dot_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 void ji_dotc_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
@@ -404,8 +251,8 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
               "with %lld matrices is more than memory can hold", args->batch_count)
 /* For routines that are not split; `largest` of their sizes. */
 #define JI_CHECK_WIDTH(largest)                                                                                        \
-    JI_CHECK_((largest) <= ji_blas_int_max, JSTATUS_INVALID_SIZE, "the largest size", largest,                         \
-              "the CBLAS in use takes at most %lld", ji_blas_int_max)
+    JI_CHECK_((largest) <= ji_integer_max(handle), JSTATUS_INVALID_SIZE, "the largest size", largest,                  \
+              "the BLAS in use takes at most %lld", ji_integer_max(handle))
 #define JI_CHECK_POINTER(argument, pointer)                                                                            \
     do {                                                                                                               \
         if (JI_UNLIKELY((pointer) == NULL))                                                                            \

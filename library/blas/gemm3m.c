@@ -21,11 +21,8 @@
  * Rungs: "3m", "plain". Narrower panels were measured to lose what three products gain, so there is no rung
  * between the two. */
 
+#include "blas/blas.h"
 #include "blas/split.h"
-
-#define GEMM3M_LEAST 512 /* below, splitting and merging cost what is saved */
-#define GEMM3M_K_PANEL 1024
-#define GEMM3M_N_PANEL 512
 
 static int64_t gemm3m_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -35,13 +32,16 @@ static int64_t gemm3m_width(int64_t size, int64_t most) {
     return (size + panels - 1) / panels;
 }
 
-bool ji_gemm3m_pays(int64_t m, int64_t n, int64_t k) { return gemm3m_min(gemm3m_min(m, n), k) >= GEMM3M_LEAST; }
+bool ji_gemm3m_pays(const jhandle_t *handle, int64_t m, int64_t n, int64_t k) {
+    return gemm3m_min(gemm3m_min(m, n), k) >= ji_tuning(handle)->gemm3m_least;
+}
 
 void ji_gemm3m_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
     jdatatype_t real = ji_real_of(args->head.type);
     jplan_init(plan, handle, ji_routine_name(&args->head), "mnk", (const int64_t[]){args->m, args->n, args->k});
-    int64_t kc = gemm3m_min(args->k, GEMM3M_K_PANEL), nc = gemm3m_min(args->n, GEMM3M_N_PANEL);
+    const ji_tuning_t *tuning = ji_tuning(handle);
+    int64_t kc = gemm3m_min(args->k, tuning->gemm3m_k_panel), nc = gemm3m_min(args->n, tuning->gemm3m_n_panel);
     size_t bytes[3] = {jalloc_matrix_bytes(real, args->m, 3 * kc), jalloc_matrix_bytes(real, kc, 3 * nc),
                        jalloc_matrix_bytes(real, args->m, 3 * nc)};
     jplan_add(plan, "3m", 1, 0, 3, bytes);
@@ -67,7 +67,8 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const void *matmat, const jborrow_t *
     jdatatype_t type = args.head.type, real = ji_real_of(type);
     if (ws->ptr[0] == NULL || ji_scalar_is(&args.alpha, type, 0))
         return ji_run(handle, JI_GEMM, &args);
-    int64_t kc = gemm3m_width(args.k, GEMM3M_K_PANEL), nc = gemm3m_width(args.n, GEMM3M_N_PANEL);
+    const ji_tuning_t *tuning = ji_tuning(handle);
+    int64_t kc = gemm3m_width(args.k, tuning->gemm3m_k_panel), nc = gemm3m_width(args.n, tuning->gemm3m_n_panel);
     ji_scalar_t beta = args.beta;
     for (int64_t p = 0; p < args.k; p += kc) {
         int64_t depth = gemm3m_min(kc, args.k - p);

@@ -9,7 +9,7 @@
 static jstatus_t gemm_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_RETURN_UNLESS_SUCCESS(ji_gemm_check(handle, args));
-    const bool planned = ji_is_complex(args->head.type) && ji_gemm3m_pays(args->m, args->n, args->k);
+    const bool planned = ji_is_complex(args->head.type) && ji_gemm3m_pays(handle, args->m, args->n, args->k);
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? ji_gemm3m_plan : NULL);
     if (args->m == 0 || args->n == 0)

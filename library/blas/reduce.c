@@ -16,6 +16,7 @@
  * adds them; "serial" walks the same tree and computes each sum when it comes to it. The bits are the same. Where no
  * threads will come, "serial" is the only rung. */
 
+#include "blas/blas.h"
 #include "blas/reduce.h"
 
 static int64_t reduce_blocks(int64_t n) { return (n + JI_REDUCE_BLOCK - 1) / JI_REDUCE_BLOCK; }

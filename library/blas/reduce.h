@@ -5,7 +5,7 @@
 
 /* Sums in a fixed order: the argument block of JI_REDUCE_BLOCKS and JI_REDUCE_COMBINE. */
 
-#include "blas/blas.h"
+#include "blas/block.h"
 
 typedef enum ji_reduction { JI_REDUCE_DOT, JI_REDUCE_DOTC, JI_REDUCE_NRM2, JI_REDUCE_ASUM } ji_reduction_t;
 
@@ -16,7 +16,7 @@ typedef struct ji_reduce {
     void *partials; /* one sum a block, in workspace; NULL: computed when they are needed */
 } ji_reduce_t;
 
-_Static_assert(sizeof(ji_reduce_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
+static_assert(sizeof(ji_reduce_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
 /* The type of the sums: that of the elements for dot, the real one otherwise. */
 static inline jdatatype_t ji_reduce_type(ji_reduction_t reduction, jdatatype_t type) {

@@ -5,7 +5,7 @@
 
 /* Between complex matrices and real ones: the argument blocks of JI_SPLIT and JI_MERGE. */
 
-#include "blas/blas.h"
+#include "blas/block.h"
 
 typedef struct ji_split { /* three real m x n matrices, one after the other, without gaps: Re A, Im A, Re A + Im A */
     jdatatype_t type;     /* of A, complex */
@@ -26,7 +26,7 @@ typedef struct ji_merge { /* C = alpha P + beta C, P from its three products, wh
     int64_t ldc;
 } ji_merge_t;
 
-_Static_assert(sizeof(ji_split_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
-_Static_assert(sizeof(ji_merge_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
+static_assert(sizeof(ji_split_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
+static_assert(sizeof(ji_merge_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
 #endif

@@ -36,7 +36,7 @@ typedef struct ji_triangle {
     int64_t b_q, b_rhs; /* strides of B, elements; one of them is 1 or -1 */
 } ji_triangle_t;
 
-_Static_assert(sizeof(ji_triangle_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
+static_assert(sizeof(ji_triangle_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
 /* Bytes for one triangle: the blocks on and below the diagonal, each 8 x 8. Grows by one block row at a time. */
 static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t order) {

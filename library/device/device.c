@@ -43,13 +43,24 @@ static jstatus_t device_check_stream(const jdevice_t *device, const jstream_t *s
 }
 
 static bool device_knows_kind(jmemory_kind_t kind) {
-    return kind == JMEMORY_DEVICE || kind == JMEMORY_PINNED || kind == JMEMORY_MANAGED;
+    return kind >= JMEMORY_DEVICE && kind <= JMEMORY_STREAM_ORDERED;
 }
 
 jdevice_t *jdevice_host(void) { return &ji_host_device; }
 const char *jdevice_name(const jdevice_t *device) { return device != NULL ? device->name : "(null)"; }
 jdevice_kind_t jdevice_kind(const jdevice_t *device) { return device != NULL ? device->kind : JDEVICE_HOST; }
 size_t jdevice_granule_bytes(const jdevice_t *device) { return device != NULL ? device->granule_bytes : 0; }
+int jdevice_index(const jdevice_t *device) { return device != NULL ? device->index : 0; }
+
+jstatus_t jdevice_get_properties(jdevice_t *device, jdevice_properties_t *properties) {
+    JREQUIRE(device != NULL && properties != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(properties->struct_size == sizeof *properties, JSTATUS_INVALID_VALUE);
+    jdevice_properties_t found = {.struct_size = sizeof found, .granule_bytes = device->granule_bytes};
+    jstatus_t status = device->ops->get_properties(device, &found);
+    if (status == JSTATUS_SUCCESS)
+        *properties = found;
+    return status;
+}
 
 jstatus_t jdevice_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
@@ -75,13 +86,37 @@ jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_b
                        alignment);
     if (size_bytes == 0 || size_bytes > PTRDIFF_MAX - alignment)
         return ji_fail(JSTATUS_INVALID_SIZE, "jdevice_allocate: %zu bytes", size_bytes);
+    if (kind == JMEMORY_STREAM_ORDERED) {
+        if (alignment > device->granule_bytes)
+            return ji_fail(JSTATUS_INVALID_VALUE, "jdevice_allocate: memory in stream order is aligned to %zu, not %zu",
+                           device->granule_bytes, alignment);
+        return device->ops->allocate_ordered(device, NULL, size_bytes, pointer);
+    }
     return device->ops->allocate(device, kind, size_bytes, alignment, pointer);
 }
 
 jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(device_knows_kind(kind), JSTATUS_INVALID_VALUE);
-    return pointer != NULL ? device->ops->deallocate(device, kind, pointer, size_bytes) : JSTATUS_SUCCESS;
+    if (pointer == NULL)
+        return JSTATUS_SUCCESS;
+    if (kind == JMEMORY_STREAM_ORDERED)
+        return device->ops->deallocate_ordered(device, NULL, pointer, size_bytes);
+    return device->ops->deallocate(device, kind, pointer, size_bytes);
+}
+
+jstatus_t jdevice_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size_bytes, void **pointer) {
+    JREQUIRE(device != NULL && pointer != NULL, JSTATUS_INVALID_POINTER);
+    DEVICE_REQUIRE_STREAM(device, stream);
+    if (size_bytes == 0 || size_bytes > PTRDIFF_MAX - device->granule_bytes)
+        return ji_fail(JSTATUS_INVALID_SIZE, "jdevice_allocate_ordered: %zu bytes", size_bytes);
+    return device->ops->allocate_ordered(device, stream, size_bytes, pointer);
+}
+
+jstatus_t jdevice_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer, size_t size_bytes) {
+    JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
+    DEVICE_REQUIRE_STREAM(device, stream);
+    return pointer != NULL ? device->ops->deallocate_ordered(device, stream, pointer, size_bytes) : JSTATUS_SUCCESS;
 }
 
 jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source, size_t size_bytes) {
@@ -145,8 +180,27 @@ jstatus_t jstream_synchronize(jdevice_t *device, jstream_t *stream) {
 
 jstatus_t jstream_is_capturing(jdevice_t *device, jstream_t *stream, bool *capturing) {
     JREQUIRE(device != NULL && capturing != NULL, JSTATUS_INVALID_POINTER);
+    uint64_t capture = 0;
+    jstatus_t status = jstream_get_capture(device, stream, &capture);
+    if (status == JSTATUS_SUCCESS)
+        *capturing = capture != 0;
+    return status;
+}
+
+jstatus_t jstream_get_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture) {
+    JREQUIRE(device != NULL && capture != NULL, JSTATUS_INVALID_POINTER);
     DEVICE_REQUIRE_STREAM(device, stream);
-    return device->ops->stream_is_capturing(device, stream, capturing);
+    return device->ops->stream_get_capture(device, stream, capture);
+}
+
+jstatus_t jstream_wrap(jdevice_t *device, void *native, jstream_t **stream) {
+    JREQUIRE(device != NULL && stream != NULL, JSTATUS_INVALID_POINTER);
+    ji_fork_watch();
+    return device->ops->stream_wrap(device, native, stream);
+}
+
+void *jstream_native(jdevice_t *device, jstream_t *stream) {
+    return device != NULL ? device->ops->stream_native(device, stream) : NULL;
 }
 
 jdevice_t *jstream_device(const jstream_t *stream) { return stream != NULL ? stream->device : NULL; }

@@ -54,7 +54,11 @@ jstatus_t ji_host_launch(jdevice_t *device, jstream_t *stream, void (*function)(
 jstatus_t ji_host_stream_create(jdevice_t *device, jstream_t **stream);
 jstatus_t ji_host_stream_destroy(jstream_t *stream);
 jstatus_t ji_host_stream_synchronize(jdevice_t *device, jstream_t *stream);
-jstatus_t ji_host_stream_is_capturing(jdevice_t *device, jstream_t *stream, bool *capturing);
+jstatus_t ji_host_stream_wrap(jdevice_t *device, void *native, jstream_t **stream);
+void *ji_host_stream_native(jdevice_t *device, jstream_t *stream);
+jstatus_t ji_host_stream_get_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture);
+jstatus_t ji_host_stream_keep_in_capture(jdevice_t *device, jstream_t *stream, void (*release)(void *object),
+                                         void *object);
 jstatus_t ji_host_event_create(jdevice_t *device, jevent_t **event);
 jstatus_t ji_host_event_destroy(jevent_t *event);
 jstatus_t ji_host_event_record(jevent_t *event, jstream_t *stream);

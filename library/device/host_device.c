@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "device/host.h"
@@ -50,6 +51,24 @@ static jstatus_t host_get_memory_info(jdevice_t *device, size_t *free_bytes, siz
     return JSTATUS_SUCCESS;
 }
 
+static jstatus_t host_get_properties(jdevice_t *device, jdevice_properties_t *properties) {
+    struct utsname system;
+    if (uname(&system) != 0)
+        return ji_fail(JSTATUS_DEVICE_ERROR, "%s: the system does not say what it is", device->name);
+    size_t free_bytes;
+    jstatus_t status = host_get_memory_info(device, &free_bytes, &properties->total_bytes);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN), cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    snprintf(properties->description, sizeof properties->description, "%s", device->name);
+    snprintf(properties->architecture, sizeof properties->architecture, "%.31s", system.machine);
+    snprintf(properties->runtime, sizeof properties->runtime, "%.20s %.40s", system.sysname, system.release);
+    properties->multiprocessors = processors > 0 ? (int)processors : 1;
+    properties->wave_size = 1;
+    properties->l2_cache_bytes = cache > 0 ? (int)cache : 0;
+    properties->has_managed_memory = true;
+    properties->has_stream_ordered = true;
+    return status;
+}
+
 static jstatus_t host_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes, size_t alignment,
                                void **pointer) {
     (void)kind;
@@ -68,6 +87,18 @@ static jstatus_t host_deallocate(jdevice_t *device, jmemory_kind_t kind, void *p
     (void)size_bytes;
     free(pointer);
     return JSTATUS_SUCCESS;
+}
+
+static jstatus_t host_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size_bytes, void **pointer) {
+    (void)stream;
+    return host_allocate(device, JMEMORY_DEVICE, size_bytes, device->granule_bytes, pointer);
+}
+
+static void host_run_free(void *arguments) { free(*(void **)arguments); }
+
+static jstatus_t host_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer, size_t size_bytes) {
+    (void)size_bytes;
+    return ji_host_launch(device, stream, host_run_free, &pointer, sizeof pointer);
 }
 
 typedef struct host_copy {
@@ -122,16 +153,22 @@ static jstatus_t host_fill(jdevice_t *device, jstream_t *stream, void *destinati
 }
 
 static const ji_device_ops_t host_ops = {
+    .get_properties = host_get_properties,
     .get_memory_info = host_get_memory_info,
     .allocate = host_allocate,
     .deallocate = host_deallocate,
+    .allocate_ordered = host_allocate_ordered,
+    .deallocate_ordered = host_deallocate_ordered,
     .copy = host_copy,
     .fill = host_fill,
     .launch = ji_host_launch,
     .stream_create = ji_host_stream_create,
     .stream_destroy = ji_host_stream_destroy,
     .stream_synchronize = ji_host_stream_synchronize,
-    .stream_is_capturing = ji_host_stream_is_capturing,
+    .stream_wrap = ji_host_stream_wrap,
+    .stream_native = ji_host_stream_native,
+    .stream_get_capture = ji_host_stream_get_capture,
+    .stream_keep_in_capture = ji_host_stream_keep_in_capture,
     .event_create = ji_host_event_create,
     .event_destroy = ji_host_event_destroy,
     .event_record = ji_host_event_record,

@@ -229,9 +229,24 @@ jstatus_t ji_host_stream_synchronize(jdevice_t *device, jstream_t *base) {
     return ji_host_stream_wait_for(stream, last);
 }
 
-jstatus_t ji_host_stream_is_capturing(jdevice_t *device, jstream_t *stream, bool *capturing) {
-    (void)device;
-    (void)stream;
-    *capturing = false;
+jstatus_t ji_host_stream_wrap(jdevice_t *device, void *native, jstream_t **stream) {
+    (void)native, (void)stream;
+    return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s has no streams but jalloc's", device->name);
+}
+
+void *ji_host_stream_native(jdevice_t *device, jstream_t *stream) {
+    (void)device, (void)stream;
+    return NULL;
+}
+
+jstatus_t ji_host_stream_get_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture) {
+    (void)device, (void)stream;
+    *capture = 0;
     return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_host_stream_keep_in_capture(jdevice_t *device, jstream_t *stream, void (*release)(void *object),
+                                         void *object) {
+    (void)stream, (void)release, (void)object;
+    return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s has no graphs", device->name);
 }

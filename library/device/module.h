@@ -11,19 +11,26 @@
  * directory, not in the loader's search path. It is loaded when a device of its kind is first asked for and stays
  * loaded. It exports one symbol, JI_MODULE_OPEN, of type ji_module_open_t. */
 
-#include "device/device.h"
+#include "device/table.h"
 
-/* Changes whenever struct jdevice, struct jstream, struct jevent or ji_device_ops_t do. A module refuses another one.
- */
-#define JI_MODULE_ABI 1u
+/* Changes whenever anything in table.h, here, or in blas/block.h does. A module refuses another one. */
+#define JI_MODULE_ABI 2u
 
 #define JI_MODULE_OPEN "jalloc_module_open"
 
+/* What libjalloc does for its modules, which link to nothing of it. Lives as long as the process. */
+typedef struct ji_module_services {
+    jstatus_t (*fail)(jstatus_t status, const char *format, ...) JALLOC_PRINTF(2, 3); /* keeps the message */
+    void *(*metadata_zalloc)(size_t size_bytes);
+    void (*metadata_free)(void *pointer);
+    const unsigned *fork_generation; /* grows in each child */
+} ji_module_services_t;
+
 /* Opens device number `index`. On success *device is an object that lives as long as the process, with every operation
  * filled in; jalloc asks once for each index and keeps it. Otherwise the status (no device where there is no driver or
- * no such number) and, in `reason`, why: a phrase of at most reason_size bytes with its terminator. Called by one
- * thread at a time. */
-typedef jstatus_t (*ji_module_open_t)(uint32_t abi_version, int index, jdevice_t **device, char *reason,
-                                      size_t reason_size);
+ * no such number) and, in `reason`, why: a phrase of at most reason_size bytes with its terminator. With device NULL
+ * only whether there is such a number is asked. Called by one thread at a time. */
+typedef jstatus_t (*ji_module_open_t)(uint32_t abi_version, const ji_module_services_t *services, int index,
+                                      jdevice_t **device, char *reason, size_t reason_size);
 
 #endif

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device/device.h"
 #include "device/module.h"
 
 #define REGISTRY_DEVICES 64 /* of one kind */
@@ -89,24 +90,60 @@ static jstatus_t registry_load(registry_module_t *module, const char *name) {
     return JSTATUS_SUCCESS;
 }
 
+static const ji_module_services_t registry_services = {
+    .fail = ji_fail,
+    .metadata_zalloc = ji_metadata_zalloc,
+    .metadata_free = ji_metadata_free,
+    .fork_generation = &ji_fork_generation,
+};
+
+/* device NULL: only whether there is such a number. */
 static jstatus_t registry_open(registry_module_t *module, int index, const char *name, jdevice_t **device) {
     if (index >= REGISTRY_DEVICES)
         return ji_fail(JSTATUS_NO_DEVICE, "%s: no such number, at most %d devices of a kind", name, REGISTRY_DEVICES);
+    if (module->open == NULL) {
+        jstatus_t status = registry_load(module, name);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
     if (module->devices[index] == NULL) {
-        if (module->open == NULL) {
-            jstatus_t status = registry_load(module, name);
-            if (status != JSTATUS_SUCCESS)
-                return status;
-        }
         char reason[256] = "";
         jdevice_t *opened = NULL;
-        jstatus_t status = module->open(JI_MODULE_ABI, index, &opened, reason, sizeof reason);
+        jstatus_t status = module->open(JI_MODULE_ABI, &registry_services, index, device != NULL ? &opened : NULL,
+                                        reason, sizeof reason);
+        if (status == JSTATUS_SUCCESS && device == NULL)
+            return status;
         if (status != JSTATUS_SUCCESS || opened == NULL)
             return ji_fail(status == JSTATUS_SUCCESS ? JSTATUS_INTERNAL_ERROR : status, "%s: %s", name,
                            reason[0] != '\0' ? reason : jstatus_text(status));
         module->devices[index] = opened;
     }
-    *device = module->devices[index];
+    if (device != NULL)
+        *device = module->devices[index];
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jdevice_count(jdevice_kind_t kind, int *count) {
+    JREQUIRE(count != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(kind >= JDEVICE_HOST && kind <= JDEVICE_HIP, JSTATUS_INVALID_VALUE);
+    if (kind == JDEVICE_HOST) {
+        *count = 1;
+        return JSTATUS_SUCCESS;
+    }
+    ji_fork_watch();
+    pthread_mutex_lock(&registry_mutex);
+    jstatus_t status = JSTATUS_SUCCESS;
+    int found = 0;
+    while (found < REGISTRY_DEVICES && status == JSTATUS_SUCCESS) {
+        char name[JI_DEVICE_NAME_BYTES];
+        snprintf(name, sizeof name, "%s:%d", kind == JDEVICE_CUDA ? "cuda" : "hip", found);
+        status = registry_open(&registry_modules[kind], found, name, NULL);
+        found += status == JSTATUS_SUCCESS;
+    }
+    pthread_mutex_unlock(&registry_mutex);
+    if (found == 0)
+        return status;
+    *count = found;
     return JSTATUS_SUCCESS;
 }
 
@@ -120,6 +157,7 @@ jstatus_t jdevice_get(const char *name, jdevice_t **device) {
         *device = &ji_host_device;
         return JSTATUS_SUCCESS;
     }
+    ji_fork_watch();
     pthread_mutex_lock(&registry_mutex);
     jstatus_t status = registry_open(&registry_modules[kind], index, full_name, device);
     pthread_mutex_unlock(&registry_mutex);

@@ -140,6 +140,11 @@ static void handle_free(jhandle_t *handle) {
     ji_metadata_free(handle);
 }
 
+static void handle_take_stream(jhandle_t *handle, jstream_t *stream) {
+    handle->stream = stream;
+    handle->runs_inline = stream == NULL && handle->device->kind == JDEVICE_HOST;
+}
+
 jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     static const jhandle_options_t defaults = JHANDLE_OPTIONS_INIT;
     JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
@@ -158,7 +163,7 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     JTRY_ALLOC(handle = ji_metadata_zalloc(sizeof *handle));
     handle->state = JI_HANDLE_READY;
     handle->device = device;
-    handle->stream = options->stream;
+    handle_take_stream(handle, options->stream);
     handle->pointer_mode = options->pointer_mode;
     handle->result_policy = options->set_result_policy ? options->result_policy : environment.result_policy;
     handle->layers = environment.layers;
@@ -230,7 +235,7 @@ jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream) {
         if (status != JSTATUS_SUCCESS)
             return jhandle_fail(handle, status, "%s: ordering the streams: %s", __func__, jstatus_last_message());
     }
-    handle->stream = stream;
+    handle_take_stream(handle, stream);
     return JSTATUS_SUCCESS;
 }
 

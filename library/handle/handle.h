@@ -45,6 +45,7 @@ struct jhandle {
     jresult_policy_t result_policy;
     unsigned layers; /* JLOG_LAYER_* */
     bool sealed;
+    bool runs_inline; /* the host's NULL stream: work is done when the call that orders it returns */
 
     /* The rest of the borrow stack. */
     uint32_t block;                          /* index of the block that stack.top is in */

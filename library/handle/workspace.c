@@ -36,8 +36,7 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *ro
 
 /* Waits until the stream no longer uses the workspace. */
 static jstatus_t workspace_wait(jhandle_t *handle) {
-    bool runs_inline = handle->device->kind == JDEVICE_HOST && handle->stream == NULL;
-    if (handle->stack.serial != handle->waited_serial && !runs_inline) {
+    if (handle->stack.serial != handle->waited_serial && !handle->runs_inline) {
         jstatus_t status = jstream_synchronize(handle->device, handle->stream);
         if (status != JSTATUS_SUCCESS)
             return status;

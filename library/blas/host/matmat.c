@@ -157,7 +157,14 @@ void ji_host_set_info(void *block) {
 }
 
 const ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT] = {
-#define JI_PRIMITIVE_(enumerator, function) ji_host_##function,
-    JI_PRIMITIVE_LIST(JI_PRIMITIVE_)
+#define JI_PRIMITIVE_(enumerator, function) [JI_##enumerator] = ji_host_##function,
+    JI_HOST_ALL_PRIMITIVE_LIST(JI_PRIMITIVE_)
 #undef JI_PRIMITIVE_
+};
+
+const ji_tuning_t ji_host_tuning = {
+    .integer_max = INT64_MAX, /* see ji_blas_int_max, which tests lower */
+    .gemm3m_least = 512,      /* below, splitting and merging cost what is saved */
+    .gemm3m_k_panel = 1024,
+    .gemm3m_n_panel = 512,
 };

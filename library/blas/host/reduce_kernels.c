@@ -8,6 +8,7 @@
  * was lost to overflow or underflow, which is rare, everything is done again with the elements scaled by a power of
  * two, in the same order (the idea of Blue 1978, without his three accumulators). */
 
+#include "blas/blas.h"
 #include "blas/reduce.h"
 
 #include <float.h>

@@ -4,6 +4,7 @@
 /* Complex matrices to real ones and back: JI_SPLIT and JI_MERGE on the host. Both are bound by memory, so they are
  * plain loops down the columns, one text for float and double. */
 
+#include "blas/blas.h"
 #include "blas/split.h"
 
 #define SPLIT_DEFINE(letter, real)                                                                                     \

@@ -1,0 +1,54 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_CLIENTS_FAKE_GPU_CONTROL_H
+#define JALLOC_CLIENTS_FAKE_GPU_CONTROL_H
+
+/* What a test can ask of the fake runtime and tell it. A module over it exports one object of this type by the name
+ * fake_gpu_control. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which error an injected failure is. */
+typedef enum fake_gpu_error_t { FAKE_GPU_OUT_OF_MEMORY, FAKE_GPU_UNKNOWN_ERROR } fake_gpu_error_t;
+
+typedef struct fake_gpu_control_t {
+    /* The n-th call of the runtime from now on fails, once; 0: none. And whether it has. */
+    void (*fail_after)(uint64_t n, fake_gpu_error_t error);
+    bool (*has_failed)(void);
+
+    /* Calls since reset_counts(): of one name such as "Malloc"; of all that take memory, give it back, or make the host
+     * wait. */
+    void (*reset_counts)(void);
+    uint64_t (*count)(const char *call);
+    uint64_t (*count_all)(void);
+    uint64_t (*count_allocations)(void);
+    uint64_t (*count_frees)(void);
+    uint64_t (*count_waits)(void);
+
+    /* What the machine has. Devices: 0 .. 4, seen by the next open. Memory of each. */
+    void (*set_device_count)(int count);
+    void (*set_total_bytes)(size_t total_bytes);
+
+    /* What is held now: bytes of memory; streams, events, graphs, user objects. */
+    size_t (*live_bytes)(void);
+    uint64_t (*live_objects)(void);
+
+    /* Graphs, for tests that play the application. Native streams as jstream_native() gives them. NULL graph: failed. */
+    int (*begin_capture)(void *stream);
+    void *(*end_capture)(void *stream);
+    int (*launch_graph)(void *graph, void *stream); /* instantiated on first use */
+    void (*destroy_graph)(void *graph);
+} fake_gpu_control_t;
+
+extern __attribute__((visibility("default"))) const fake_gpu_control_t fake_gpu_control;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

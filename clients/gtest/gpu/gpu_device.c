@@ -1,0 +1,125 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+#include "gpu_device.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REGION_ALIGNMENT 256
+
+/* Before the library reads it. */
+__attribute__((constructor)) static void choose_module(void) { setenv("JALLOC_MODULE_PATH", JALLOC_FAKE_GPU_DIR, 0); }
+
+const char *gpu_device_name(void) {
+    const char *name = getenv("JALLOC_TEST_DEVICE");
+    return name != NULL && name[0] != '\0' ? name : "cuda:0";
+}
+
+jdevice_t *gpu_device(void) {
+    static jdevice_t *device;
+    if (device == NULL && jdevice_get(gpu_device_name(), &device) != JSTATUS_SUCCESS) {
+        fprintf(stderr, "no GPU to test on: %s\n", jstatus_last_message());
+        exit(1);
+    }
+    return device;
+}
+
+const fake_gpu_control_t *gpu_fake(void) {
+    static const fake_gpu_control_t *control;
+    static bool looked;
+    if (!looked) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/libjalloc_%.*s.so.0", getenv("JALLOC_MODULE_PATH"),
+                 (int)strcspn(gpu_device_name(), ":"), gpu_device_name());
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        control = library != NULL ? dlsym(library, "fake_gpu_control") : NULL;
+        looked = true;
+    }
+    return control;
+}
+
+void *gpu_take(size_t size_bytes) {
+    void *pointer = NULL;
+    JEXPECT_OK(jdevice_allocate(gpu_device(), JMEMORY_DEVICE, size_bytes, 0, &pointer));
+    return pointer;
+}
+
+void gpu_give(void *pointer, size_t size_bytes) {
+    JEXPECT_OK(jdevice_deallocate(gpu_device(), JMEMORY_DEVICE, pointer, size_bytes));
+}
+
+void gpu_upload(void *device, const void *host, size_t size_bytes) {
+    JEXPECT_OK(jdevice_copy(gpu_device(), NULL, device, host, size_bytes));
+    JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+}
+
+void gpu_download(void *host, const void *device, size_t size_bytes) {
+    JEXPECT_OK(jdevice_copy(gpu_device(), NULL, host, device, size_bytes));
+    JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+}
+
+/* Data keeps its element's alignment alone, so that kernels which ask for more are found out. */
+static size_t lead_bytes(const blas_operand_t *o) { return (size_t)(o->data - o->region); }
+
+void gpu_case_begin(gpu_case_t *g, jhandle_t *handle, blas_case_t *c) {
+    jpointer_mode_t mode = JPOINTER_MODE_HOST;
+    JEXPECT_OK(jhandle_get_pointer_mode(handle, &mode));
+    memset(g, 0, sizeof *g);
+    g->c = c;
+    memcpy(g->pointer, c->pointer, sizeof g->pointer);
+    for (int which = 0; which < BLAS_OPERANDS; ++which) {
+        blas_operand_t *o = &c->operand[which];
+        if (o->kind == BLAS_NONE || o->region == NULL || (o->kind == BLAS_RESULT && mode == JPOINTER_MODE_HOST))
+            continue;
+        g->region[which] = gpu_take(o->region_bytes);
+        gpu_upload(g->region[which], o->region, o->region_bytes);
+        unsigned char *data = (unsigned char *)g->region[which] + lead_bytes(o);
+        if (c->pointer[which] == (void *)o->pointers) {
+            void *pointers[BLAS_MAX_BATCH];
+            for (int item = 0; item < BLAS_MAX_BATCH; ++item)
+                pointers[item] = data + ((unsigned char *)o->pointers[item] - o->data);
+            g->table[which] = gpu_take(sizeof pointers);
+            gpu_upload(g->table[which], pointers, sizeof pointers);
+            c->pointer[which] = g->table[which];
+        } else {
+            c->pointer[which] = data;
+        }
+    }
+    if (mode == JPOINTER_MODE_DEVICE) {
+        g->scalars = gpu_take(sizeof c->scalar);
+        gpu_upload(g->scalars, c->scalar, sizeof c->scalar);
+        c->pointer[BLAS_ALPHA] = g->scalars;
+        c->pointer[BLAS_BETA] = (unsigned char *)g->scalars + sizeof c->scalar[0];
+    }
+}
+
+void gpu_case_end(gpu_case_t *g, bool download) {
+    blas_case_t *c = g->c;
+    for (int which = 0; which < BLAS_OPERANDS; ++which) {
+        blas_operand_t *o = &c->operand[which];
+        if (g->region[which] == NULL)
+            continue;
+        if (download)
+            gpu_download(o->region, g->region[which], o->region_bytes);
+        gpu_give(g->region[which], o->region_bytes);
+        if (g->table[which] != NULL)
+            gpu_give(g->table[which], sizeof o->pointers);
+    }
+    if (g->scalars != NULL)
+        gpu_give(g->scalars, sizeof c->scalar);
+    memcpy(c->pointer, g->pointer, sizeof g->pointer);
+}
+
+jstatus_t gpu_blas_call(jhandle_t *handle, blas_case_t *c) {
+    gpu_case_t g;
+    jstream_t *stream = NULL;
+    gpu_case_begin(&g, handle, c);
+    jstatus_t status = blas_call(handle, c);
+    JEXPECT_OK(jhandle_get_stream(handle, &stream));
+    JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
+    gpu_case_end(&g, true);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_CLIENTS_GTEST_GPU_GPU_DEVICE_H
+#define JALLOC_CLIENTS_GTEST_GPU_GPU_DEVICE_H
+
+/* The GPU that the tests run on: JALLOC_TEST_DEVICE ("cuda:0" if it is not set), from the module that
+ * JALLOC_MODULE_PATH finds (the fake ones if it is not set). */
+
+#include "fake_gpu_control.h"
+#include "jblas_routines.h"
+#include "jtest.h"
+
+/* The device; the test ends with a failure where there is none. Never NULL. */
+jdevice_t *gpu_device(void);
+const char *gpu_device_name(void);
+
+/* The control of the fake runtime behind gpu_device(); NULL on a real GPU. */
+const fake_gpu_control_t *gpu_fake(void);
+
+/* Memory of the device, aligned to its granule; and between it and the host, done on return. */
+void *gpu_take(size_t size_bytes);
+void gpu_give(void *pointer, size_t size_bytes);
+void gpu_upload(void *device, const void *host, size_t size_bytes);
+void gpu_download(void *host, const void *device, size_t size_bytes);
+
+/* The call of a case on a handle of the device: operands, with their canaries, are copied to the device before and back
+ * after; so are scalars and results in device pointer mode. Waits for the handle's stream. blas_right() judges it. */
+jstatus_t gpu_blas_call(jhandle_t *handle, blas_case_t *c);
+
+/* The same in parts, for calls that are not to be waited for. */
+typedef struct gpu_case {
+    blas_case_t *c;
+    void *region[BLAS_OPERANDS];
+    void *table[BLAS_OPERANDS]; /* a batch's pointers */
+    void *scalars;
+    void *pointer[BLAS_POINTERS]; /* the host's, while the device's stand in c->pointer */
+} gpu_case_t;
+void gpu_case_begin(gpu_case_t *g, jhandle_t *handle, blas_case_t *c);
+void gpu_case_end(gpu_case_t *g, bool download);
+
+#endif

@@ -1,0 +1,194 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* jblas on a GPU: the same cases, the same reference and the same judgement as on the host, canaries included, over
+ * device memory. What is promised of queries and of workspace holds here as there. */
+
+#include "gpu_device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static jhandle_t *make_handle(void) {
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    jhandle_t *handle = NULL;
+    options.device = gpu_device();
+    JEXPECT_OK(jhandle_create(&options, &handle));
+    return handle;
+}
+
+static bool call_is_right(jhandle_t *handle, blas_case_t *c, jstatus_t wanted) {
+    const jstatus_t status = gpu_blas_call(handle, c);
+    if (status == wanted)
+        return blas_right(c);
+    JFAIL("%s: %s (%s)", blas_describe(c), jstatus_name(status), jhandle_last_message(handle));
+    return false;
+}
+
+JTEST_EACH_FUNCTION(GpuJblas, RandomArguments) {
+    jhandle_t *handle = make_handle();
+    jstream_t *stream = NULL;
+    JASSERT_OK(jstream_create(gpu_device(), &stream));
+    bool right = true;
+    for (int64_t i = jtest_iterations(24); i > 0 && right; --i) {
+        BLAS_CASE(c, param, .guard_before = i % 4 == 0);
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 3 == 0 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        JEXPECT_OK(jhandle_set_stream(handle, i % 2 ? stream : NULL));
+        right = call_is_right(handle, c, JSTATUS_SUCCESS);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+JTEST_EACH_FUNCTION(GpuJblas, LargeSizes) {
+    static const int64_t low[] = {0, 4000, 130, 90}, high[] = {0, 20000, 300, 150}; /* by level */
+    const int level = param->routine->level;
+    jhandle_t *handle = make_handle();
+    bool right = true;
+    for (int64_t i = jtest_iterations(1); i > 0 && right; --i) {
+        BLAS_CASE(c, param, .low = low[level], .high = high[level], .plain = true);
+        right = call_is_right(handle, c, JSTATUS_SUCCESS);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST_EACH_FUNCTION(GpuJblas, ZeroScalarsReadNothing) {
+    jhandle_t *handle = make_handle();
+    bool right = true;
+    for (int64_t i = 0; i < 8 && right; ++i) {
+        BLAS_CASE(c, param, .low = 1, .high = i < 6 ? 9 : 70, .alpha_zero = (i & 1) != 0, .beta_zero = (i & 2) != 0);
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, i & 4 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        right = call_is_right(handle, c, JSTATUS_SUCCESS);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* What a query gives for the call, asked with NULL operands. */
+static size_t query(jhandle_t *handle, blas_case_t *c) {
+    void *pointers[BLAS_POINTERS];
+    size_t bytes = 1;
+    memcpy(pointers, c->pointer, sizeof pointers);
+    memset(c->pointer, 0, sizeof pointers);
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    const jstatus_t status = blas_call(handle, c);
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    JEXPECT_STATUS(status, bytes > 0 ? JSTATUS_SIZE_INCREASED : JSTATUS_SIZE_UNCHANGED);
+    JEXPECT_EQ(bytes % jdevice_granule_bytes(gpu_device()), 0);
+    memcpy(c->pointer, pointers, sizeof pointers);
+    return bytes;
+}
+
+#define GUARD_BYTES 4096
+#define GUARD_VALUE 0xA5
+
+/* A user-owned workspace of exactly so many bytes between two guards, which are looked at after each call. */
+static unsigned char *guarded_take(size_t bytes) {
+    unsigned char *memory = gpu_take(bytes + 2 * GUARD_BYTES);
+    const unsigned char value = GUARD_VALUE;
+    JEXPECT_OK(jdevice_fill(gpu_device(), NULL, memory, &value, 1, bytes + 2 * GUARD_BYTES));
+    JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+    return memory;
+}
+
+static void guarded_give(unsigned char *memory, size_t bytes) {
+    unsigned char guard[GUARD_BYTES];
+    for (int side = 0; side < 2; ++side) {
+        gpu_download(guard, memory + (side ? GUARD_BYTES + bytes : 0), sizeof guard);
+        for (int i = 0; i < GUARD_BYTES; ++i)
+            JASSERT_EQ(guard[i], GUARD_VALUE);
+    }
+    gpu_give(memory, bytes + 2 * GUARD_BYTES);
+}
+
+static blas_wish_t interesting(const blas_function_t *function, int64_t round) {
+    static const int64_t low[] = {0, 4100, 20, 40}, high[] = {0, 9000, 120, 100};
+    blas_wish_t wish = {0};
+    if (round % 2 == 0)
+        wish = (blas_wish_t){
+            .low = low[function->routine->level], .high = high[function->routine->level], .plain = true};
+    return wish;
+}
+
+/* Exactly the queried bytes: rung 0, the right answer, nothing outside of them touched. With less the next rung, or
+ * nothing has happened. */
+JTEST_EACH_FUNCTION(GpuJblas, QueriedBytesSuffice) {
+    const size_t granule = jdevice_granule_bytes(gpu_device());
+    jhandle_t *handle = make_handle();
+    for (int64_t round = jtest_iterations(4); round > 0 && !jtest_has_failure(); --round) {
+        const blas_wish_t wish = interesting(param, round);
+        blas_case_t *c = blas_case_create(param, &wish);
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 4 < 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        const size_t bytes = query(handle, c);
+        blas_unchanged(c);
+        const size_t given[] = {bytes, bytes - granule, bytes / 2 / granule * granule, 0};
+        for (int i = 0; i < (bytes > 0 ? 4 : 1) && !jtest_has_failure(); ++i) {
+            if (i > 0 && given[i] >= given[i - 1])
+                continue;
+            JSCOPED_TRACE("%s, %zu of %zu bytes", blas_describe(c), given[i], bytes);
+            unsigned char *memory = guarded_take(given[i]);
+            if (given[i] > 0)
+                JEXPECT_OK(jhandle_set_workspace(handle, memory + GUARD_BYTES, given[i]));
+            JEXPECT_OK(jhandle_set_budget(handle, given[i] > 0 ? 0 : 1)); /* else default mode grows */
+            JEXPECT_OK(jhandle_clear_stats(handle));
+            blas_restore(c);
+            const jstatus_t status = gpu_blas_call(handle, c);
+            jhandle_stats_t stats = {.struct_size = sizeof stats};
+            JEXPECT_OK(jhandle_get_stats(handle, &stats));
+            JEXPECT_EQ(stats.live_borrow_count, 0);
+            JEXPECT_EQ(stats.allocation_count, 0);
+            JEXPECT_LE(stats.high_watermark_bytes, given[i]);
+            if (i == 0)
+                JEXPECT_OK(status);
+            if (status == JSTATUS_SUCCESS || status == JSTATUS_PERF_DEGRADED) {
+                JEXPECT_EQ(stats.degraded_count, i > 0);
+                blas_right(c);
+            } else {
+                JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
+                blas_unchanged(c);
+            }
+            JEXPECT_OK(jhandle_set_workspace(handle, NULL, 0));
+            guarded_give(memory, given[i]);
+        }
+        JEXPECT_OK(jhandle_set_budget(handle, 0));
+        blas_case_free(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* In the fixed modes nothing inside a call allocates, frees or waits, and device pointers are followed in stream order. */
+JTEST_EACH_FUNCTION(GpuJblas, DevicePointersAreUsedInStreamOrderWithoutWaiting) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    jhandle_t *handle = make_handle();
+    jstream_t *stream = NULL;
+    JASSERT_OK(jstream_create(gpu_device(), &stream));
+    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
+    for (int64_t round = jtest_iterations(2); round > 0 && !jtest_has_failure(); --round) {
+        const blas_wish_t wish = interesting(param, round);
+        blas_case_t *c = blas_case_create(param, &wish);
+        const size_t bytes = query(handle, c);
+        gpu_case_t g;
+        JEXPECT_OK(jhandle_set_workspace_size(handle, bytes > 0 ? bytes : 256));
+        gpu_case_begin(&g, handle, c);
+        if (fake != NULL)
+            fake->reset_counts();
+        JEXPECT_OK(jhandle_clear_stats(handle));
+        JEXPECT_OK(blas_call(handle, c));
+        jhandle_stats_t stats = {.struct_size = sizeof stats};
+        JEXPECT_OK(jhandle_get_stats(handle, &stats));
+        JEXPECT_EQ(stats.synchronization_count, 0);
+        JEXPECT_EQ(stats.allocation_count, 0);
+        JEXPECT_EQ(stats.deallocation_count, 0);
+        if (fake != NULL) {
+            JEXPECT_EQ(fake->count_allocations(), 0);
+            JEXPECT_EQ(fake->count_frees(), 0);
+            JEXPECT_EQ(fake->count_waits(), 0);
+        }
+        JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
+        gpu_case_end(&g, true);
+        blas_right(c);
+        blas_case_free(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+}

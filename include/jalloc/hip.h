@@ -1,0 +1,47 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_HIP_H
+#define JALLOC_HIP_H
+
+/** @file
+ * Between jalloc's streams and HIP's. Needs no header of HIP: hipStream_t is declared here as HIP declares it, so
+ * the two go together in any order.
+ *
+ * @code
+ * jdevice_t *device;
+ * jstream_t *stream;
+ * jdevice_get("hip:0", &device);
+ * jhip_stream_wrap(device, my_hip_stream, &stream);
+ * jhandle_set_stream(handle, stream);
+ * @endcode */
+
+#include "jalloc/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef __DOXYGEN__
+typedef struct ihipStream_t *hipStream_t;
+#endif
+
+/** Makes a hipStream_t of the device usable as a stream of jalloc. The hipStream_t stays the caller's: it must not
+ * be destroyed before jstream_destroy(), which leaves it as it is. The runtime's special streams (0, legacy,
+ * per-thread) can be wrapped as well. Does not synchronize.
+ * @return success; invalid pointer; invalid value (device is not of HIP); memory error; forked; device error. */
+static inline jstatus_t jhip_stream_wrap(jdevice_t *device, hipStream_t native, jstream_t **stream) {
+    if (device != NULL && jdevice_kind(device) != JDEVICE_HIP)
+        return JSTATUS_INVALID_VALUE;
+    return jstream_wrap(device, (void *)native, stream);
+}
+
+/** The hipStream_t behind a stream of jalloc, made by jstream_create() or wrapped; of NULL: 0, the legacy default
+ * stream. Whoever destroys it breaks the jstream_t. */
+static inline hipStream_t jhip_stream_native(jdevice_t *device, jstream_t *stream) {
+    return (hipStream_t)jstream_native(device, stream);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

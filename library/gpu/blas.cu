@@ -1,0 +1,171 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The table of primitives of a GPU.
+ *
+ * For each primitive: the vendor's way where its library is there and has one, a kernel of ours otherwise. The library
+ * is looked for when a primitive is first run, so that a program which only wants memory never loads it.
+ *
+ * Results. A kernel cannot write to the caller's ordinary memory. In host pointer mode it writes to a place of the
+ * device, which is copied to the caller's in stream order, and the call waits for the copy. The place is one of
+ * GPU_RESULTS; a call holds its place until it has waited, so calls of several threads and streams never share one, and
+ * with all places held a call waits for one. */
+
+#include "gpu/blas.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "blas/reduce.h"
+
+#define GPU_RESULTS 64
+#define GPU_RESULT_BYTES 256
+
+struct gpu_blas_t {
+    ji_blas_ops_t ops;
+    gpu_primitive_t primitives[JI_PRIMITIVE_COUNT]; /* under `once` */
+    std::once_flag once;
+    std::mutex mutex; /* of the rest */
+    std::condition_variable freed;
+    char *results; /* NULL until the first */
+    uint64_t held; /* bit i: place i */
+};
+
+static const gpu_primitive_t gpu_own_primitives[JI_PRIMITIVE_COUNT] = {
+#define JI_PRIMITIVE_(enumerator, function) gpu_##function,
+#define JI_NONE_(enumerator, function) nullptr,
+    JI_COMMON_PRIMITIVE_LIST(JI_PRIMITIVE_) JI_HOST_PRIMITIVE_LIST(JI_NONE_) JI_GPU_PRIMITIVE_LIST(JI_PRIMITIVE_)
+#undef JI_NONE_
+#undef JI_PRIMITIVE_
+};
+
+static gpu_blas_t *blas_of(jdevice_t *device) { return gpu_device(device)->blas; }
+
+static void blas_choose(gpu_device_t *device) {
+    for (int i = 0; i < JI_PRIMITIVE_COUNT; ++i) {
+        gpu_primitive_t vendor = gpu_vendor_primitive(device, (ji_primitive_t)i);
+        device->blas->primitives[i] = vendor != nullptr ? vendor : gpu_own_primitives[i];
+    }
+}
+
+/* Where a primitive's block names the place of its result, and its bytes; NULL for a primitive without one. */
+static void **blas_result(ji_primitive_t primitive, void *block, size_t *bytes) {
+    ji_vector_t *vector = (ji_vector_t *)block;
+    *bytes = sizeof(int64_t);
+    switch (primitive) {
+    case JI_DOT:
+    case JI_DOTC: *bytes = ji_sizeof(vector->head.type); return &vector->result;
+    case JI_NRM2:
+    case JI_ASUM: *bytes = ji_sizeof(ji_real_of(vector->head.type)); return &vector->result;
+    case JI_IAMAX: return &vector->result;
+    case JI_REDUCE_COMBINE: {
+        ji_reduce_t *reduce = (ji_reduce_t *)block;
+        *bytes = ji_sizeof(ji_reduce_type(reduce->reduction, reduce->vector.head.type));
+        return &reduce->vector.result;
+    }
+    case JI_SET_INFO:
+    case JI_TRTRI:
+    case JI_POTRF: return (void **)&((ji_matmat_t *)block)->info;
+    default: return nullptr;
+    }
+}
+
+static size_t blas_block_bytes(ji_primitive_t primitive) {
+    switch (primitive) {
+    case JI_REDUCE_COMBINE: return sizeof(ji_reduce_t);
+    case JI_SET_INFO:
+    case JI_TRTRI:
+    case JI_POTRF: return sizeof(ji_matmat_t);
+    default: return sizeof(ji_vector_t);
+    }
+}
+
+static jstatus_t blas_hold(jdevice_t *device, int *place) {
+    gpu_blas_t *blas = blas_of(device);
+    std::unique_lock<std::mutex> lock(blas->mutex);
+    if (blas->results == nullptr) {
+        void *memory = nullptr;
+        jstatus_t status = gpu_allocate(device, JMEMORY_DEVICE, GPU_RESULTS * GPU_RESULT_BYTES, GPU_RESULT_BYTES, &memory);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        blas->results = (char *)memory;
+    }
+    blas->freed.wait(lock, [blas] { return blas->held != UINT64_MAX; });
+    *place = __builtin_ctzll(~blas->held);
+    blas->held |= UINT64_C(1) << *place;
+    return JSTATUS_SUCCESS;
+}
+
+static void blas_let_go(gpu_blas_t *blas, int place) {
+    {
+        std::lock_guard<std::mutex> lock(blas->mutex);
+        blas->held &= ~(UINT64_C(1) << place);
+    }
+    blas->freed.notify_one();
+}
+
+/* Runs with the result in a place of the device, then brings it to the caller's memory. */
+static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t primitive, gpu_primitive_t run,
+                                      const void *block) {
+    static_assert(GPU_RESULTS == 64, "a bit for each");
+    uint64_t capture = 0;
+    jstatus_t status = gpu_stream_get_capture(call->device, call->jstream, &capture);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (capture != 0)
+        return gpu_services->fail(JSTATUS_CAPTURING,
+                                  "%s: a result cannot come to the host while the stream is being captured; use device "
+                                  "pointer mode",
+                                  call->device->name);
+    union {
+        ji_vector_t vector;
+        ji_matmat_t matmat;
+        ji_reduce_t reduce;
+    } copy;
+    memcpy(&copy, block, blas_block_bytes(primitive));
+    size_t bytes;
+    void **result = blas_result(primitive, &copy, &bytes), *callers = *result;
+    int place;
+    status = blas_hold(call->device, &place);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    *result = call->blas->results + place * GPU_RESULT_BYTES;
+    status = run(call, &copy);
+    if (status == JSTATUS_SUCCESS)
+        status = gpu_copy(call->device, call->jstream, callers, *result, bytes);
+    jstatus_t waited = gpu_stream_synchronize(call->device, call->jstream); /* before anybody gets the place */
+    blas_let_go(call->blas, place);
+    return status != JSTATUS_SUCCESS ? status : waited;
+}
+
+static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t primitive, const void *block,
+                          bool host_result) {
+    GPU_ENTER(device);
+    gpu_blas_t *blas = blas_of(device);
+    std::call_once(blas->once, blas_choose, gpu_device(device));
+    gpu_primitive_t run = blas->primitives[primitive];
+    if (run == nullptr)
+        return gpu_services->fail(JSTATUS_INTERNAL_ERROR, "%s has no primitive %d", device->name, (int)primitive);
+    gpu_call_t call = {device, gpu_native(stream), stream, blas};
+    size_t bytes;
+    if (host_result && blas_result(primitive, const_cast<void *>(block), &bytes) != nullptr)
+        return blas_run_with_result(&call, primitive, run, block);
+    return run(&call, block);
+}
+
+jstatus_t gpu_blas_init(gpu_device_t *device) {
+    device->blas = new (std::nothrow) gpu_blas_t();
+    if (device->blas == nullptr)
+        return gpu_services->fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", device->base.name);
+    /* Not measured on a GPU yet. */
+    ji_blas_ops_t ops = {};
+    ops.name = "";
+    ops.tuning.integer_max = INT64_MAX;
+    ops.tuning.gemm3m_least = 1024;
+    ops.tuning.gemm3m_k_panel = INT64_MAX; /* whole: launches cost more than memory */
+    ops.tuning.gemm3m_n_panel = 4096;
+    ops.run = blas_run;
+    device->blas->ops = ops;
+    device->base.blas = &device->blas->ops;
+    return JSTATUS_SUCCESS;
+}

@@ -1,0 +1,133 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_GPU_VENDOR_H
+#define JALLOC_GPU_VENDOR_H
+
+/* One source, three runtimes. The code of this folder writes gpuMalloc, gpuStream_t, GPU_LAUNCH; this header says what
+ * that is called by the vendor whose compiler reads it:
+ *
+ *   nvcc                      cudaMalloc     kernel<<<...>>>
+ *   hipcc                     hipMalloc      kernel<<<...>>>
+ *   any C++ compiler with     a runtime of the tests (clients/fake_gpu), which runs kernels on the processor,
+ *   JALLOC_GPU_FAKE           in the least convenient order that the rules of streams allow
+ *
+ * It is the only file that knows a vendor by name; where two differ by more than a name, a GPU_HAS_... says so here and
+ * the code asks that. Kernels use no warp intrinsics, so nothing depends on 32 or 64 threads running in step. */
+
+#if defined(JALLOC_GPU_FAKE)
+
+#include <fake_gpu.h> /* defines everything below in terms of itself */
+
+#elif defined(__HIP_PLATFORM_AMD__) || defined(__HIP__) || defined(__HIPCC__)
+
+#include <hip/hip_bfloat16.h>
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+
+#define GPU_KIND JDEVICE_HIP
+#define GPU_KIND_NAME "hip"
+#define GPU_RUNTIME_NAME "HIP"
+#define GPU_(name) hip##name
+#define GPU_ERROR_(name) hipError##name
+#define GPU_HAS_CAPTURE_OWNERSHIP (HIP_VERSION >= 50300000)
+#define GPU_HAS_MEMORY_POOLS (HIP_VERSION >= 50200000)
+
+#define gpuErrorOutOfMemory hipErrorOutOfMemory
+#define gpuErrorNoDevice hipErrorNoDevice
+#define gpuErrorNotReady hipErrorNotReady
+#define gpuErrorStreamCaptureUnsupported hipErrorStreamCaptureUnsupported
+#define gpuErrorStreamCaptureImplicit hipErrorStreamCaptureImplicit
+#define gpuErrorStreamCaptureInvalidated hipErrorStreamCaptureInvalidated
+#define gpuErrorCapturedEvent hipErrorCapturedEvent
+
+#else
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#define GPU_KIND JDEVICE_CUDA
+#define GPU_KIND_NAME "cuda"
+#define GPU_RUNTIME_NAME "CUDA"
+#define GPU_(name) cuda##name
+#define GPU_HAS_CAPTURE_OWNERSHIP 1
+#define GPU_HAS_MEMORY_POOLS 1
+
+#define gpuErrorOutOfMemory cudaErrorMemoryAllocation
+#define gpuErrorNoDevice cudaErrorNoDevice
+#define gpuErrorNotReady cudaErrorNotReady
+#define gpuErrorStreamCaptureUnsupported cudaErrorStreamCaptureUnsupported
+#define gpuErrorStreamCaptureImplicit cudaErrorStreamCaptureImplicit
+#define gpuErrorStreamCaptureInvalidated cudaErrorStreamCaptureInvalidated
+#define gpuErrorCapturedEvent cudaErrorCapturedEvent
+
+#endif
+
+#if !defined(JALLOC_GPU_FAKE)
+
+/* ---- Names that differ by their prefix alone: add what the code needs ---- */
+
+#define gpuError_t GPU_(Error_t)
+#define gpuSuccess GPU_(Success)
+#define gpuGetErrorName GPU_(GetErrorName)
+#define gpuGetErrorString GPU_(GetErrorString)
+#define gpuGetLastError GPU_(GetLastError)
+
+#define gpuGetDeviceCount GPU_(GetDeviceCount)
+#define gpuGetDevice GPU_(GetDevice)
+#define gpuSetDevice GPU_(SetDevice)
+#define gpuDriverGetVersion GPU_(DriverGetVersion)
+#define gpuRuntimeGetVersion GPU_(RuntimeGetVersion)
+
+#define gpuMemGetInfo GPU_(MemGetInfo)
+#define gpuMalloc GPU_(Malloc)
+#define gpuFree GPU_(Free)
+#define gpuMallocManaged GPU_(MallocManaged)
+#define gpuMallocAsync GPU_(MallocAsync)
+#define gpuFreeAsync GPU_(FreeAsync)
+#define gpuMemcpyAsync GPU_(MemcpyAsync)
+#define gpuMemsetAsync GPU_(MemsetAsync)
+#define gpuMemcpyDefault GPU_(MemcpyDefault)
+#define gpuMemcpyDeviceToHost GPU_(MemcpyDeviceToHost)
+
+#define gpuStream_t GPU_(Stream_t)
+#define gpuStreamCreateWithFlags GPU_(StreamCreateWithFlags)
+#define gpuStreamNonBlocking GPU_(StreamNonBlocking)
+#define gpuStreamDestroy GPU_(StreamDestroy)
+#define gpuStreamSynchronize GPU_(StreamSynchronize)
+#define gpuStreamWaitEvent GPU_(StreamWaitEvent)
+#define gpuLaunchHostFunc GPU_(LaunchHostFunc)
+#define gpuHostFn_t GPU_(HostFn_t)
+
+#define gpuEvent_t GPU_(Event_t)
+#define gpuEventCreateWithFlags GPU_(EventCreateWithFlags)
+#define gpuEventDefault GPU_(EventDefault)
+#define gpuEventDestroy GPU_(EventDestroy)
+#define gpuEventRecord GPU_(EventRecord)
+#define gpuEventQuery GPU_(EventQuery)
+#define gpuEventSynchronize GPU_(EventSynchronize)
+#define gpuEventElapsedTime GPU_(EventElapsedTime)
+
+#define gpuStreamCaptureStatus GPU_(StreamCaptureStatus)
+#define gpuStreamCaptureStatusNone GPU_(StreamCaptureStatusNone)
+#define gpuStreamCaptureStatusActive GPU_(StreamCaptureStatusActive)
+#define gpuStreamCaptureMode GPU_(StreamCaptureMode)
+#define gpuStreamCaptureModeRelaxed GPU_(StreamCaptureModeRelaxed)
+#define gpuThreadExchangeStreamCaptureMode GPU_(ThreadExchangeStreamCaptureMode)
+#define gpuGraph_t GPU_(Graph_t)
+#if GPU_HAS_CAPTURE_OWNERSHIP
+#define gpuUserObject_t GPU_(UserObject_t)
+#define gpuUserObjectCreate GPU_(UserObjectCreate)
+#define gpuUserObjectRelease GPU_(UserObjectRelease)
+#define gpuUserObjectNoDestructorSync GPU_(UserObjectNoDestructorSync)
+#define gpuGraphRetainUserObject GPU_(GraphRetainUserObject)
+#define gpuGraphUserObjectMove GPU_(GraphUserObjectMove)
+#endif
+
+/* A launch: GPU_LAUNCH((kernel<T, 16>), grid, block, stream, arguments...). The kernel stands in parentheses where it
+ * has commas. Shared memory is static. Whether it was launched says gpuGetLastError(). */
+#define GPU_UNWRAP_(...) __VA_ARGS__
+#define GPU_LAUNCH(kernel, grid, block, stream, ...) (GPU_UNWRAP_ kernel)<<<(grid), (block), 0, (stream)>>>(__VA_ARGS__)
+
+#endif
+#endif
