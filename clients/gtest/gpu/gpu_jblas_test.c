@@ -5,6 +5,7 @@
  * device memory. What is promised of queries and of workspace holds here as there. */
 
 #include "gpu_device.h"
+#include "gpu_profiler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -169,11 +170,22 @@ JTEST_EACH_FUNCTION(GpuJblas, DevicePointersAreUsedInStreamOrderWithoutWaiting) 
         const size_t bytes = query(handle, c);
         gpu_case_t g;
         JEXPECT_OK(jhandle_set_workspace_size(handle, bytes > 0 ? bytes : 256));
+        JEXPECT_OK(gpu_blas_call(handle, c)); /* the first call loads kernels and the vendor's library */
+        blas_restore(c);
         gpu_case_begin(&g, handle, c);
         if (fake != NULL)
             fake->reset_counts();
+        const bool profiled = fake == NULL && gpu_profiler_start();
         JEXPECT_OK(jhandle_clear_stats(handle));
         JEXPECT_OK(blas_call(handle, c));
+        if (profiled) {
+            gpu_profile_t profile;
+            gpu_profiler_stop(&profile);
+            JSCOPED_TRACE("%s: first %s", blas_describe(c), profile.first);
+            JEXPECT_EQ(profile.allocations, 0);
+            JEXPECT_EQ(profile.frees, 0);
+            JEXPECT_EQ(profile.waits, 0);
+        }
         jhandle_stats_t stats = {.struct_size = sizeof stats};
         JEXPECT_OK(jhandle_get_stats(handle, &stats));
         JEXPECT_EQ(stats.synchronization_count, 0);
@@ -191,4 +203,18 @@ JTEST_EACH_FUNCTION(GpuJblas, DevicePointersAreUsedInStreamOrderWithoutWaiting) 
     }
     JEXPECT_OK(jhandle_destroy(handle));
     JEXPECT_OK(jstream_destroy(stream));
+}
+
+/* The profiler would see what it is asked to count. */
+JTEST(GpuProfiler, SeesAnAllocationAFreeAndAWait) {
+    if (gpu_fake() != NULL || !gpu_profiler_start())
+        return; /* none here */
+    gpu_profile_t profile;
+    void *pointer = gpu_take((size_t)64 << 20);
+    JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+    gpu_give(pointer, (size_t)64 << 20);
+    gpu_profiler_stop(&profile);
+    JEXPECT_GT(profile.allocations, 0);
+    JEXPECT_GT(profile.frees, 0);
+    JEXPECT_GT(profile.waits, 0);
 }

@@ -1,0 +1,52 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_CLIENTS_BENCH_GPU_BENCH_GPU_H
+#define JALLOC_CLIENTS_BENCH_GPU_BENCH_GPU_H
+
+/* What the parts of bench_gpu share: the device, its vendor's library beside ours, timing by events, and the table of
+ * aims that is printed last. */
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+
+#include "../bench.h"
+#include "jalloc/cuda.h"
+#include "jalloc/jalloc.h"
+
+typedef struct gpu_bench {
+    jdevice_t *device;
+    jstream_t *stream;
+    cudaStream_t native; /* the same stream */
+    cublasHandle_t cublas;
+    jhandle_t *handle; /* on the stream, default mode: what a call needs is there after its first run */
+    double seconds;    /* for each comparison */
+    bool small;        /* sizes that show only that it runs */
+    bool good;         /* false: a call failed, or an answer was wrong */
+} gpu_bench_t;
+
+/* Ours and the peer's in turn, timed by events in the stream; medians of seconds, and their ratio. */
+bench_result_t gpu_compare(gpu_bench_t *bench, bench_function_t ours, bench_function_t peer, void *context);
+
+/* Device memory filled with random numbers in [-1, 1); F32 or F64, complex counts as two. NULL and bench->good = false
+ * where there is none. */
+void *gpu_random(gpu_bench_t *bench, size_t reals, bool is_double, uint64_t seed);
+void gpu_release(void *pointer);
+
+/* Notes that a call of ours succeeded on its best rung, or that a vendor's succeeded. */
+void gpu_expect(gpu_bench_t *bench, jstatus_t status, const char *what);
+void gpu_expect_cuda(gpu_bench_t *bench, cudaError_t error, const char *what);
+void gpu_expect_cublas(gpu_bench_t *bench, cublasStatus_t status, const char *what);
+/* The name of the rung that the handle took most since its counters were cleared. */
+int gpu_rung(gpu_bench_t *bench);
+
+/* A line of the last table: reached where value >= aim, or value <= aim for an aim that is a bound. */
+void gpu_aim(const char *what, double value, double aim, bool bound);
+void gpu_print_aims(void);
+
+void bench_gpu_borrow(gpu_bench_t *bench);
+void bench_gpu_products(gpu_bench_t *bench);
+void bench_gpu_solves(gpu_bench_t *bench);
+void bench_gpu_reductions(gpu_bench_t *bench);
+
+#endif

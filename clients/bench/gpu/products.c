@@ -1,0 +1,186 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Products that workspace makes faster, beside cuBLAS's: float by split precision, double by Strassen, complex by three
+ * real products. Errors of float products are against a double product of the same numbers, ours over cuBLAS's. */
+
+#include <math.h>
+
+#include "bench_gpu.h"
+
+typedef struct product {
+    gpu_bench_t *bench;
+    char type; /* s d c z */
+    int n;
+    void *a, *b, *ours, *peers;
+} product_t;
+
+static void product_ours(void *context) {
+    product_t *p = context;
+    const int64_t n = p->n;
+    const float one_s = 1, zero_s = 0;
+    const double one_d = 1, zero_d = 0;
+    const jcomplex_f32_t one_c = 1, zero_c = 0;
+    const jcomplex_f64_t one_z = 1, zero_z = 0;
+    jhandle_t *h = p->bench->handle;
+    const jblas_operation_t N = JBLAS_NO_TRANSPOSE;
+    switch (p->type) {
+    case 's':
+        gpu_expect(p->bench, jblas_sgemm(h, N, N, n, n, n, &one_s, p->a, n, p->b, n, &zero_s, p->ours, n), "sgemm");
+        break;
+    case 'd':
+        gpu_expect(p->bench, jblas_dgemm(h, N, N, n, n, n, &one_d, p->a, n, p->b, n, &zero_d, p->ours, n), "dgemm");
+        break;
+    case 'c':
+        gpu_expect(p->bench, jblas_cgemm(h, N, N, n, n, n, &one_c, p->a, n, p->b, n, &zero_c, p->ours, n), "cgemm");
+        break;
+    default:
+        gpu_expect(p->bench, jblas_zgemm(h, N, N, n, n, n, &one_z, p->a, n, p->b, n, &zero_z, p->ours, n), "zgemm");
+        break;
+    }
+}
+
+static void product_peer(void *context) {
+    product_t *p = context;
+    const int n = p->n;
+    const float one_s = 1, zero_s = 0;
+    const double one_d = 1, zero_d = 0;
+    const cuComplex one_c = {1, 0}, zero_c = {0, 0};
+    const cuDoubleComplex one_z = {1, 0}, zero_z = {0, 0};
+    cublasHandle_t h = p->bench->cublas;
+    const cublasOperation_t N = CUBLAS_OP_N;
+    cublasStatus_t status;
+    switch (p->type) {
+    case 's': status = cublasSgemm(h, N, N, n, n, n, &one_s, p->a, n, p->b, n, &zero_s, p->peers, n); break;
+    case 'd': status = cublasDgemm(h, N, N, n, n, n, &one_d, p->a, n, p->b, n, &zero_d, p->peers, n); break;
+    case 'c': status = cublasCgemm(h, N, N, n, n, n, &one_c, p->a, n, p->b, n, &zero_c, p->peers, n); break;
+    default: status = cublasZgemm(h, N, N, n, n, n, &one_z, p->a, n, p->b, n, &zero_z, p->peers, n); break;
+    }
+    gpu_expect_cublas(p->bench, status, "cublas gemm");
+}
+
+/* The largest difference between two results on the device, as numbers of the real type. */
+static double largest_difference(gpu_bench_t *bench, const void *x, const void *y, size_t reals, bool is_double,
+                                 double *largest) {
+    size_t bytes = reals * (is_double ? 8 : 4);
+    void *hx = malloc(bytes), *hy = malloc(bytes);
+    double most = 0;
+    *largest = 0;
+    if (hx == NULL || hy == NULL) {
+        bench->good = false;
+    } else {
+        gpu_expect_cuda(bench, cudaMemcpy(hx, x, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+        gpu_expect_cuda(bench, cudaMemcpy(hy, y, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+        for (size_t i = 0; i < reals; i++) {
+            double u = is_double ? ((double *)hx)[i] : ((float *)hx)[i];
+            double v = is_double ? ((double *)hy)[i] : ((float *)hy)[i];
+            double apart = fabs(u - v);
+            if (!(apart <= most)) /* a NaN counts */
+                most = apart;
+            if (fabs(v) > *largest)
+                *largest = fabs(v);
+        }
+    }
+    free(hx);
+    free(hy);
+    return most;
+}
+
+/* The errors of ours and of the peer's float product, against double. */
+static void float_errors(product_t *p, double *ours, double *peers) {
+    const size_t n = (size_t)p->n, count = n * n;
+    gpu_bench_t *bench = p->bench;
+    void *device[3] = {NULL, NULL, NULL};
+    double *wide = malloc(count * sizeof *wide);
+    float *narrow = malloc(count * sizeof *narrow);
+    const double one = 1, zero = 0;
+    *ours = *peers = NAN;
+    bool room = wide != NULL && narrow != NULL;
+    for (int i = 0; i < 3 && room; i++)
+        room = cudaMalloc(&device[i], count * sizeof(double)) == cudaSuccess;
+    if (room) {
+        const void *operands[2] = {p->a, p->b};
+        for (int i = 0; i < 2; i++) {
+            gpu_expect_cuda(bench, cudaMemcpy(narrow, operands[i], count * 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
+            for (size_t j = 0; j < count; j++)
+                wide[j] = narrow[j];
+            gpu_expect_cuda(bench, cudaMemcpy(device[i], wide, count * 8, cudaMemcpyHostToDevice), "cudaMemcpy");
+        }
+        gpu_expect_cublas(bench,
+                          cublasDgemm(bench->cublas, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->n, p->n, &one, device[0], p->n,
+                                      device[1], p->n, &zero, device[2], p->n),
+                          "cublasDgemm");
+        gpu_expect_cuda(bench, cudaStreamSynchronize(bench->native), "cudaStreamSynchronize");
+        gpu_expect_cuda(bench, cudaMemcpy(wide, device[2], count * 8, cudaMemcpyDeviceToHost), "cudaMemcpy");
+        const void *results[2] = {p->ours, p->peers};
+        double *errors[2] = {ours, peers};
+        for (int i = 0; i < 2; i++) {
+            gpu_expect_cuda(bench, cudaMemcpy(narrow, results[i], count * 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
+            double sum = 0;
+            for (size_t j = 0; j < count; j++)
+                sum += ((double)narrow[j] - wide[j]) * ((double)narrow[j] - wide[j]);
+            *errors[i] = sqrt(sum / (double)count);
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        cudaFree(device[i]);
+    free(wide);
+    free(narrow);
+}
+
+static void compare(gpu_bench_t *bench, char type, int n) {
+    const bool is_double = type == 'd' || type == 'z', is_complex = type == 'c' || type == 'z';
+    const size_t reals = (size_t)n * (size_t)n * (is_complex ? 2 : 1);
+    product_t p = {.bench = bench, .type = type, .n = n};
+    p.a = gpu_random(bench, reals, is_double, 1);
+    p.b = gpu_random(bench, reals, is_double, 2);
+    p.ours = gpu_random(bench, reals, is_double, 3);
+    p.peers = gpu_random(bench, reals, is_double, 4);
+    gpu_expect(bench, jhandle_clear_stats(bench->handle), "jhandle_clear_stats");
+    bench_result_t r = {0};
+    if (bench->good)
+        r = gpu_compare(bench, product_ours, product_peer, &p);
+    if (bench->good) {
+        const double flops = 2.0 * n * n * n * (is_complex ? 4 : 1);
+        double error, of, largest;
+        gpu_expect_cuda(bench, cudaStreamSynchronize(bench->native), "cudaStreamSynchronize");
+        if (type == 's') {
+            float_errors(&p, &error, &of);
+        } else {
+            error = largest_difference(bench, p.ours, p.peers, reals, is_double, &largest);
+            of = largest;
+        }
+        printf("%cgemm %6d %5d %10.3f %10.3f %8.1f %8.1f %6.2f  %s %.2e of %.2e\n", type, n, gpu_rung(bench),
+               r.ours * 1e3, r.peer * 1e3, flops / r.ours * 1e-12, flops / r.peer * 1e-12, r.ratio,
+               type == 's' ? "rms error, cuBLAS's" : "difference", error, of);
+        char what[72];
+        snprintf(what, sizeof what, "%cgemm at %d over cuBLAS", type, n);
+        if (type == 's' && n >= 4096) {
+            gpu_aim(what, r.ratio, 2.0, false);
+            snprintf(what, sizeof what, "sgemm at %d: error over cublasSgemm's", n);
+            gpu_aim(what, error / of, 2.0, true);
+        } else if (type == 'd' && n >= 16384) {
+            gpu_aim(what, r.ratio, 1.1, false);
+        } else if (is_complex && n >= 4096) {
+            gpu_aim(what, r.ratio, 1.0, false);
+        }
+        if (!(error <= (type == 's' ? 10 * of : (is_double ? 1e-10 : 1e-2) * largest))) {
+            fprintf(stderr, "bench_gpu: %cgemm of %d is wrong\n", type, n);
+            bench->good = false;
+        }
+    }
+    gpu_release(p.a), gpu_release(p.b), gpu_release(p.ours), gpu_release(p.peers);
+    gpu_expect(bench, jhandle_trim(bench->handle, 0), "jhandle_trim");
+}
+
+void bench_gpu_products(gpu_bench_t *bench) {
+    static const struct {
+        char type;
+        int from, to;
+    } ranges[] = {{'s', 1024, 16384}, {'d', 4096, 16384}, {'c', 1024, 8192}, {'z', 1024, 8192}};
+    printf("\nproducts; times in milliseconds, rates in TFLOP/s\n%5s %6s %5s %10s %10s %8s %8s %6s\n", "", "n", "rung",
+           "ours", "cuBLAS", "ours", "cuBLAS", "ratio");
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        for (int n = ranges[i].from; n <= (bench->small ? ranges[i].from : ranges[i].to) && bench->good; n *= 2)
+            compare(bench, ranges[i].type, n);
+}
