@@ -6,6 +6,7 @@
 /* What the CUDA samples share. */
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "../sample.h"
 
