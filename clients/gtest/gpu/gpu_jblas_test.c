@@ -105,8 +105,8 @@ static blas_wish_t interesting(const blas_function_t *function, int64_t round) {
     static const int64_t low[] = {0, 4100, 20, 40}, high[] = {0, 9000, 120, 100};
     blas_wish_t wish = {0};
     if (round % 2 == 0)
-        wish = (blas_wish_t){
-            .low = low[function->routine->level], .high = high[function->routine->level], .plain = true};
+        wish =
+            (blas_wish_t){.low = low[function->routine->level], .high = high[function->routine->level], .plain = true};
     return wish;
 }
 
@@ -217,4 +217,107 @@ JTEST(GpuProfiler, SeesAnAllocationAFreeAndAWait) {
     JEXPECT_GT(profile.allocations, 0);
     JEXPECT_GT(profile.frees, 0);
     JEXPECT_GT(profile.waits, 0);
+}
+
+/* Where the workspace comes from changes nothing of the answer. */
+JTEST_EACH_FUNCTION(GpuJblas, ModesGiveTheSameBits) {
+    const blas_wish_t wish = interesting(param, 0);
+    blas_case_t *c = blas_case_create(param, &wish);
+    jhandle_t *handle = make_handle();
+    const size_t bytes = query(handle, c), granule = jdevice_granule_bytes(gpu_device());
+    const size_t needed = bytes > 0 ? bytes : granule;
+    JEXPECT_OK(gpu_blas_call(handle, c)); /* default */
+    unsigned char *answer = blas_snapshot(c);
+    JSCOPED_TRACE("%s", blas_describe(c));
+
+    blas_restore(c);
+    JEXPECT_OK(jhandle_set_workspace_size(handle, needed)); /* manual */
+    JEXPECT_OK(gpu_blas_call(handle, c));
+    JEXPECT_TRUE(blas_same_as(c, answer));
+
+    blas_restore(c);
+    void *own = gpu_take(needed);
+    JEXPECT_OK(jhandle_set_workspace(handle, own, needed)); /* user-owned */
+    JEXPECT_OK(gpu_blas_call(handle, c));
+    JEXPECT_TRUE(blas_same_as(c, answer));
+    JEXPECT_OK(jhandle_destroy(handle));
+    gpu_give(own, needed);
+
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    options.device = gpu_device();
+    options.preallocate_bytes = needed;
+    JASSERT_OK(jhandle_create(&options, &handle));
+    blas_restore(c);
+    JEXPECT_OK(gpu_blas_call(handle, c));
+    JEXPECT_TRUE(blas_same_as(c, answer));
+    JEXPECT_OK(jhandle_destroy(handle));
+    free(answer);
+    blas_case_free(c);
+}
+
+/* With the policy, how much workspace there is changes nothing of the answer. */
+JTEST_EACH_FUNCTION(GpuJblas, SameBitsForAnyWorkspace) {
+    const size_t granule = jdevice_granule_bytes(gpu_device());
+    const blas_wish_t wish = interesting(param, 0);
+    blas_case_t *c = blas_case_create(param, &wish);
+    jhandle_t *handle = make_handle();
+    const size_t fast_bytes = query(handle, c);
+    JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS));
+    const size_t bytes = query(handle, c);
+    JEXPECT_LE(bytes, fast_bytes);
+    JEXPECT_OK(gpu_blas_call(handle, c));
+    blas_right(c);
+    unsigned char *answer = blas_snapshot(c);
+    const size_t sizes[] = {granule, bytes / 2, bytes, fast_bytes};
+    for (int i = 0; i < 4; ++i) {
+        if (sizes[i] < granule)
+            continue;
+        JSCOPED_TRACE("%s, %zu bytes of %zu (fast: %zu)", blas_describe(c), sizes[i], bytes, fast_bytes);
+        JEXPECT_OK(jhandle_set_workspace_size(handle, sizes[i]));
+        blas_restore(c);
+        const jstatus_t status = gpu_blas_call(handle, c);
+        if (status != JSTATUS_PERF_DEGRADED || sizes[i] >= bytes)
+            JEXPECT_OK(status);
+        JEXPECT_TRUE(blas_same_as(c, answer));
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    free(answer);
+    blas_case_free(c);
+}
+
+/* Each call of the runtime fails in turn, inside a call of jblas: a status, nothing lost, and the next call is right. */
+JTEST_EACH_FUNCTION(GpuJblas, EachFailingRuntimeCallIsSurvived) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    if (fake == NULL)
+        return; /* a real runtime does not fail on demand */
+    const blas_wish_t wish = interesting(param, 0);
+    blas_case_t *c = blas_case_create(param, &wish);
+    bool failed = true;
+    for (uint64_t n = 1; failed && n < 200 && !jtest_has_failure(); ++n) {
+        JSCOPED_TRACE("%s, failure %d", blas_describe(c), (int)n);
+        jhandle_t *handle = make_handle();
+        gpu_case_t g;
+        blas_restore(c);
+        gpu_case_begin(&g, handle, c);
+        fake->fail_after(n, n % 2 ? FAKE_GPU_UNKNOWN_ERROR : FAKE_GPU_OUT_OF_MEMORY);
+        const jstatus_t status = blas_call(handle, c);
+        failed = fake->has_failed();
+        fake->fail_after(0, FAKE_GPU_UNKNOWN_ERROR);
+        if (!failed)
+            JEXPECT_OK(status);
+        if (status == JSTATUS_SUCCESS || status == JSTATUS_PERF_DEGRADED) {
+            JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+            gpu_case_end(&g, true);
+            blas_right(c);
+        } else {
+            JEXPECT_TRUE(status == JSTATUS_DEVICE_ERROR || status == JSTATUS_MEMORY_ERROR);
+            JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+            gpu_case_end(&g, false);
+        }
+        blas_restore(c);
+        JEXPECT_OK(gpu_blas_call(handle, c));
+        blas_right(c);
+        JEXPECT_OK(jhandle_destroy(handle));
+    }
+    blas_case_free(c);
 }
