@@ -1,0 +1,156 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_GPU_VENDOR_BLAS_H
+#define JALLOC_GPU_VENDOR_BLAS_H
+
+/* The vendor's BLAS: what it is called, which of its functions are used, and the product of narrow numbers that only it
+ * does on matrix units. As ../gpu/vendor.h for the runtime, this header is the only one that knows cuBLAS from hipBLAS:
+ *
+ *   nvcc          cuBLAS 12 or newer, where cublas_v2.h is found
+ *   hipcc         hipBLAS 2.2 or newer, where hipblas/hipblas.h is found
+ *   the tests     clients/fake_gpu/fake_blas.h, in the flavour that plays CUDA
+ *   otherwise     GPU_HAS_BLAS is 0, and kernels of ours do everything
+ *
+ * Older versions have no functions with 64-bit sizes and count as missing. Nothing is linked: the functions of the list
+ * below are looked up in the library when the first primitive runs, so a machine without it needs nothing. */
+
+#include "gpu/blas.h"
+
+/* ---- A product of narrow numbers, summed in float ---- */
+
+/* What A and B hold, and how they are multiplied. */
+typedef enum gpu_narrow_t {
+    GPU_NARROW_TF32, /* floats, of which 10 bits of fraction enter the products */
+    GPU_NARROW_BF16, /* bfloat16 */
+    GPU_NARROW_F16   /* IEEE half */
+} gpu_narrow_t;
+
+/* C = alpha op(A) op(B) + beta C. */
+typedef struct gpu_narrow_gemm_t {
+    gpu_narrow_t narrow;
+    bool narrow_result; /* C has the type of A and B; else float */
+    jblas_operation_t transa, transb;
+    int64_t m, n, k;
+    ji_scalar_t alpha; /* of type float, as beta */
+    const void *a;
+    int64_t lda;
+    const void *b;
+    int64_t ldb;
+    ji_scalar_t beta;
+    void *c;
+    int64_t ldc;
+} gpu_narrow_gemm_t;
+
+/* Enqueues it; inside a primitive, so the device is current. Sizes are > 0. With beta 0 C is not read. An alpha of 0
+ * does not keep A and B from being read: who promises that must look first.
+ *   - not implemented, and no message: no vendor's library, or nothing in it that this call can take (an alpha on the
+ *     host other than -1, 0, 1 beside a beta on the device, or the other way round; a capture that cannot own memory).
+ *     Nothing was enqueued.
+ *   - memory error, device error, capturing: said. */
+jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const gpu_narrow_gemm_t *args);
+
+/* A stream of ours is about to be destroyed, or a wrapped one let go of: its workspace may go to another stream, which
+ * then waits by an event for what this one has still to do. For stream.cu; the device is current. */
+void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream);
+
+/* ---- Names ---- */
+
+#if defined(JALLOC_GPU_FAKE)
+
+#if defined(FAKE_GPU_CUDA) && __has_include(<fake_blas.h>)
+#define GPU_HAS_BLAS 1
+#include <fake_blas.h> /* defines everything below in terms of itself */
+#else
+#define GPU_HAS_BLAS 0
+#endif
+
+#elif defined(__HIP_PLATFORM_AMD__) || defined(__HIP__) || defined(__HIPCC__)
+
+#if __has_include(<hipblas/hipblas.h>)
+#define HIPBLAS_V2 1 /* compute types of their own, complex numbers of HIP; the default from 3.0 on */
+#include <hipblas/hipblas.h>
+#define GPU_HAS_BLAS (hipblasVersionMajor * 100 + hipblasVersionMinor >= 202)
+#else
+#define GPU_HAS_BLAS 0
+#endif
+
+#define GPU_BLAS_NAME "hipBLAS"
+#define GPU_BLAS_LIBRARY "libhipblas.so." GPU_BLAS_STRING(hipblasVersionMajor)
+#define GPU_BLAS_VERSION_AT_BUILD hipblasVersionMajor, hipblasVersionMinor
+#define GPU_BLAS_(name) hipblas##name
+#define GPU_BLAS_ENUM_(name) HIPBLAS_##name
+#define GPU_BLAS_TYPE_(name) HIP_##name
+#define GPU_BLAS_DATATYPE hipDataType
+#define GPU_BLAS_INVALID HIPBLAS_STATUS_INVALID_VALUE
+#define GPU_BLAS_ALGORITHM HIPBLAS_GEMM_DEFAULT
+#define GPU_BLAS_STATUS_TEXT_FUNCTION StatusToString
+#define GPU_BLAS_HAS_VERSION_QUERY 0
+/* Came with 3.0. Without it the library keeps memory of its own behind each of its handles, which a captured graph
+ * cannot own: captures are then served by kernels of ours. */
+#define GPU_BLAS_MUST_SET_WORKSPACE 0
+
+#else
+
+#if __has_include(<cublas_v2.h>)
+#include <cublas_v2.h>
+#define GPU_HAS_BLAS (CUBLAS_VER_MAJOR >= 12)
+#else
+#define GPU_HAS_BLAS 0
+#endif
+
+#define GPU_BLAS_NAME "cuBLAS"
+#define GPU_BLAS_LIBRARY "libcublas.so." GPU_BLAS_STRING(CUBLAS_VER_MAJOR)
+#define GPU_BLAS_(name) cublas##name
+#define GPU_BLAS_ENUM_(name) CUBLAS_##name
+#define GPU_BLAS_TYPE_(name) CUDA_##name
+#define GPU_BLAS_DATATYPE cudaDataType
+#define GPU_BLAS_ALGORITHM CUBLAS_GEMM_DEFAULT
+#define GPU_BLAS_STATUS_TEXT_FUNCTION GetStatusString
+#define GPU_BLAS_HAS_VERSION_QUERY 1
+#define GPU_BLAS_MUST_SET_WORKSPACE 1
+
+#endif
+
+#if GPU_HAS_BLAS
+
+#define GPU_BLAS_STRING(text) GPU_BLAS_STRING_(text)
+#define GPU_BLAS_STRING_(text) #text
+/* The vendors' headers rename functions by macros (cublasSgemm_64 is cublasSgemm_v2_64), so a name is expanded before
+ * it is looked up. */
+#define GPU_BLAS_64(name) GPU_BLAS_(name##_64)
+
+/* ---- Functions: whatever is missing, the library counts as missing ---- */
+
+#define GPU_BLAS_REAL_(X, name) X(S##name) X(D##name)
+#define GPU_BLAS_COMPLEX_(X, name) X(C##name) X(Z##name)
+#define GPU_BLAS_ALL_(X, name) GPU_BLAS_REAL_(X, name) GPU_BLAS_COMPLEX_(X, name)
+
+/* About the library and its handles. */
+#define GPU_BLAS_HELPER_LIST(X) X(Create) X(SetStream) X(SetPointerMode)
+
+/* Those that compute, with 64-bit sizes. Level 1 is not among them: its kernels are limited by memory, and jalloc's
+ * sums have an order. hemm is not: nothing is promised of imaginary parts on the diagonal. */
+#define GPU_BLAS_COMPUTE_LIST(X)                                                                                       \
+    GPU_BLAS_ALL_(X, gemv)                                                                                             \
+    GPU_BLAS_REAL_(X, ger)                                                                                             \
+    GPU_BLAS_COMPLEX_(X, geru)                                                                                         \
+    GPU_BLAS_COMPLEX_(X, gerc)                                                                                         \
+    GPU_BLAS_REAL_(X, symv)                                                                                            \
+    GPU_BLAS_COMPLEX_(X, hemv)                                                                                         \
+    GPU_BLAS_REAL_(X, syr)                                                                                             \
+    GPU_BLAS_COMPLEX_(X, her)                                                                                          \
+    GPU_BLAS_ALL_(X, trmv)                                                                                             \
+    GPU_BLAS_ALL_(X, trsv)                                                                                             \
+    GPU_BLAS_ALL_(X, gemm)                                                                                             \
+    GPU_BLAS_ALL_(X, gemmBatched)                                                                                      \
+    GPU_BLAS_ALL_(X, gemmStridedBatched)                                                                               \
+    GPU_BLAS_ALL_(X, symm)                                                                                             \
+    GPU_BLAS_ALL_(X, syrk)                                                                                             \
+    GPU_BLAS_COMPLEX_(X, herk)                                                                                         \
+    GPU_BLAS_ALL_(X, trmm)                                                                                             \
+    GPU_BLAS_ALL_(X, trsm)                                                                                             \
+    GPU_BLAS_ALL_(X, geam)                                                                                             \
+    X(GemmEx)
+
+#endif
+#endif
