@@ -38,7 +38,23 @@
 #define gpuErrorStreamCaptureUnsupported hipErrorStreamCaptureUnsupported
 #define gpuErrorStreamCaptureImplicit hipErrorStreamCaptureImplicit
 #define gpuErrorStreamCaptureInvalidated hipErrorStreamCaptureInvalidated
+#define gpuErrorStreamCaptureMerge hipErrorStreamCaptureMerge
+#define gpuErrorStreamCaptureIsolation hipErrorStreamCaptureIsolation
 #define gpuErrorCapturedEvent hipErrorCapturedEvent
+
+#define gpuDeviceProp_t hipDeviceProp_t
+#define gpuDevAttrMemoryPoolsSupported hipDeviceAttributeMemoryPoolsSupported
+#define gpuHostAlloc hipHostMalloc
+#define gpuHostAllocPortable hipHostMallocPortable
+#define gpuHostAllocMapped hipHostMallocMapped
+#define gpuFreeHost hipHostFree
+/* The default stream is never captured, and not every version may be asked of it. */
+#define gpuStreamGetCaptureInfo(stream, status, id, graph)                                                             \
+    ((stream) == nullptr ? hipStreamIsCapturing(stream, status)                                                        \
+                         : hipStreamGetCaptureInfo_v2(stream, status, id, graph, nullptr, nullptr))
+
+#define GPU_VERSION_MAJOR(version) ((version) / 10000000)
+#define GPU_VERSION_MINOR(version) ((version) / 100000 % 100)
 
 #else
 
@@ -59,11 +75,33 @@
 #define gpuErrorStreamCaptureUnsupported cudaErrorStreamCaptureUnsupported
 #define gpuErrorStreamCaptureImplicit cudaErrorStreamCaptureImplicit
 #define gpuErrorStreamCaptureInvalidated cudaErrorStreamCaptureInvalidated
+#define gpuErrorStreamCaptureMerge cudaErrorStreamCaptureMerge
+#define gpuErrorStreamCaptureIsolation cudaErrorStreamCaptureIsolation
 #define gpuErrorCapturedEvent cudaErrorCapturedEvent
+
+#define gpuDeviceProp_t cudaDeviceProp
+#define gpuDevAttrMemoryPoolsSupported cudaDevAttrMemoryPoolsSupported
+#define gpuHostAlloc cudaHostAlloc
+#define gpuHostAllocPortable cudaHostAllocPortable
+#define gpuHostAllocMapped cudaHostAllocMapped
+#define gpuFreeHost cudaFreeHost
+#if CUDART_VERSION >= 13000
+#define gpuStreamGetCaptureInfo(stream, status, id, graph)                                                             \
+    cudaStreamGetCaptureInfo(stream, status, id, graph, nullptr, nullptr, nullptr)
+#else
+#define gpuStreamGetCaptureInfo(stream, status, id, graph)                                                             \
+    cudaStreamGetCaptureInfo_v2(stream, status, id, graph, nullptr, nullptr)
+#endif
+
+#define GPU_VERSION_MAJOR(version) ((version) / 1000)
+#define GPU_VERSION_MINOR(version) ((version) % 1000 / 10)
 
 #endif
 
 #if !defined(JALLOC_GPU_FAKE)
+
+#include <stdio.h>
+#include <string.h>
 
 /* ---- Names that differ by their prefix alone: add what the code needs ---- */
 
@@ -74,6 +112,10 @@
 #define gpuGetLastError GPU_(GetLastError)
 
 #define gpuGetDeviceCount GPU_(GetDeviceCount)
+#define gpuGetDeviceProperties GPU_(GetDeviceProperties)
+#define gpuDeviceGetAttribute GPU_(DeviceGetAttribute)
+#define gpuFuncAttributes GPU_(FuncAttributes)
+#define gpuFuncGetAttributes GPU_(FuncGetAttributes)
 #define gpuGetDevice GPU_(GetDevice)
 #define gpuSetDevice GPU_(SetDevice)
 #define gpuDriverGetVersion GPU_(DriverGetVersion)
@@ -83,6 +125,7 @@
 #define gpuMalloc GPU_(Malloc)
 #define gpuFree GPU_(Free)
 #define gpuMallocManaged GPU_(MallocManaged)
+#define gpuMemAttachGlobal GPU_(MemAttachGlobal)
 #define gpuMallocAsync GPU_(MallocAsync)
 #define gpuFreeAsync GPU_(FreeAsync)
 #define gpuMemcpyAsync GPU_(MemcpyAsync)
@@ -111,6 +154,7 @@
 #define gpuStreamCaptureStatus GPU_(StreamCaptureStatus)
 #define gpuStreamCaptureStatusNone GPU_(StreamCaptureStatusNone)
 #define gpuStreamCaptureStatusActive GPU_(StreamCaptureStatusActive)
+#define gpuStreamCaptureStatusInvalidated GPU_(StreamCaptureStatusInvalidated)
 #define gpuStreamCaptureMode GPU_(StreamCaptureMode)
 #define gpuStreamCaptureModeRelaxed GPU_(StreamCaptureModeRelaxed)
 #define gpuThreadExchangeStreamCaptureMode GPU_(ThreadExchangeStreamCaptureMode)
@@ -124,10 +168,28 @@
 #define gpuGraphUserObjectMove GPU_(GraphUserObjectMove)
 #endif
 
+/* "sm_90", "gfx90a": what a kernel must be compiled for to run on the device. */
+static inline void gpu_architecture(const gpuDeviceProp_t *properties, char *text, size_t text_bytes) {
+#if defined(__HIP_PLATFORM_AMD__)
+    const char *name = properties->gcnArchName; /* with its features: gfx90a:sramecc+:xnack- */
+    snprintf(text, text_bytes, "%.*s", (int)strcspn(name, ":"), name);
+#else
+    snprintf(text, text_bytes, "sm_%d%d", properties->major, properties->minor);
+#endif
+}
+
 /* A launch: GPU_LAUNCH((kernel<T, 16>), grid, block, stream, arguments...). The kernel stands in parentheses where it
  * has commas. Shared memory is static. Whether it was launched says gpuGetLastError(). */
 #define GPU_UNWRAP_(...) __VA_ARGS__
 #define GPU_LAUNCH(kernel, grid, block, stream, ...) (GPU_UNWRAP_ kernel)<<<(grid), (block), 0, (stream)>>>(__VA_ARGS__)
 
 #endif
+
+/* Before a loop that must be unrolled, so that its arrays are registers. */
+#if defined(JALLOC_GPU_FAKE)
+#define GPU_UNROLL
+#else
+#define GPU_UNROLL _Pragma("unroll")
+#endif
+
 #endif
