@@ -130,6 +130,9 @@ void ji_nrm2_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_nrm2_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 void ji_asum_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_asum_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
+/* The largest element by the same machinery, where ji_reduce_pays() says so. */
+void ji_iamax_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
+jstatus_t ji_iamax_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 
 /* ---- Rows: what the log and the messages know of a routine ---- */
 

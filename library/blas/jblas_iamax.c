@@ -1,19 +1,23 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The index of the largest element. */
+/* The index of the largest element. Long vectors on a GPU are searched in blocks, see reduce.c. */
 
 #include "blas/blas.h"
+#include "blas/reduce.h"
 
 static jstatus_t iamax_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
+    const bool planned =
+        args->n > JI_REDUCE_BLOCK && args->incx > 0 && ji_reduce_pays(handle, JI_REDUCE_IAMAX, args);
     if (ji_is_query(handle))
-        return ji_answer(handle, args, NULL);
+        return ji_answer(handle, args, planned ? ji_iamax_plan : NULL);
     JI_CHECK_POINTER("result", args->result);
     if (args->n > 0)
         JI_CHECK_POINTER("x", args->x);
-    return ji_return_result(handle, ji_run(handle, JI_IAMAX, args));
+    return ji_return_result(handle, planned ? ji_run_plan(handle, args, ji_iamax_plan, ji_iamax_run)
+                                            : ji_run(handle, JI_IAMAX, args));
 }
 
 #define IAMAX(name, T, R, TYPE)                                                                                        \

@@ -60,7 +60,7 @@ static void **blas_result(ji_primitive_t primitive, void *block, size_t *bytes) 
     case JI_IAMAX: return &vector->result;
     case JI_REDUCE_COMBINE: {
         ji_reduce_t *reduce = (ji_reduce_t *)block;
-        *bytes = ji_sizeof(ji_reduce_type(reduce->reduction, reduce->vector.head.type));
+        *bytes = ji_reduce_result_bytes(reduce->reduction, reduce->vector.head.type);
         return &reduce->vector.result;
     }
     case JI_SET_INFO:

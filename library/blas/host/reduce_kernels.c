@@ -117,9 +117,10 @@ static void reduce_add(jdatatype_t type, ji_value_t *sum, const ji_value_t *more
 /* The tree over `count` blocks from `first` on. As deep as the number of blocks has bits. */
 static void reduce_tree(const ji_reduce_t *call, int64_t first, int64_t count, ji_value_t *sum) {
     jdatatype_t type = ji_reduce_type(call->reduction, call->vector.head.type);
+    size_t step = ji_reduce_partial_bytes(call->reduction, call->vector.head.type);
     if (count == 1) {
         if (call->partials != NULL)
-            memcpy(sum, ji_at(type, call->partials, first, 0, 0), ji_sizeof(type));
+            memcpy(sum, (const char *)call->partials + (size_t)first * step, ji_sizeof(type));
         else
             reduce_block(call, first, sum);
         return;
@@ -178,8 +179,10 @@ extern int openblas_get_parallel(void) __attribute__((weak)); /* 2: OpenMP; abse
 /* Threads are used for long vectors, and only those that the CBLAS uses as well. A second set of threads beside a CBLAS
  * with its own was measured to cost milliseconds where the sum takes microseconds: each set spins for a while after its
  * work, and the other waits for the processor. */
-bool ji_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector) {
+bool ji_host_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector) {
 #ifdef JALLOC_HAVE_OPENMP
+    if (reduction == JI_REDUCE_IAMAX)
+        return false;
     double operands = reduction <= JI_REDUCE_DOTC ? 2 : 1;
     return operands * (double)vector->n * (double)ji_sizeof(vector->head.type) >= REDUCE_PARALLEL_BYTES &&
            openblas_get_parallel != NULL && openblas_get_parallel() == 2;
@@ -201,12 +204,13 @@ static bool reduce_may_use_threads(void) {
 void ji_host_reduce_blocks(void *block) {
     const ji_reduce_t *call = block;
     size_t size = ji_sizeof(ji_reduce_type(call->reduction, call->vector.head.type));
+    size_t step = ji_reduce_partial_bytes(call->reduction, call->vector.head.type);
 #ifdef JALLOC_HAVE_OPENMP
 #pragma omp parallel for schedule(static) if (reduce_may_use_threads())
 #endif
     for (int64_t i = 0; i < call->blocks; i++) {
         ji_value_t sum;
         reduce_block(call, i, &sum);
-        memcpy((char *)call->partials + (size_t)i * size, &sum, size);
+        memcpy((char *)call->partials + (size_t)i * step, &sum, size);
     }
 }
