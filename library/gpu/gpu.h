@@ -18,7 +18,11 @@
  *   - a runtime error becomes a status and a message that names the call and the runtime's words (gpu_check), and the
  *     runtime's sticky last error is cleared, so that the program's next look at it finds its own errors alone;
  *   - calls that a capture elsewhere in the process would forbid run in relaxed capture mode (gpu_relaxed);
- *   - after a fork nothing of the runtime is called: JSTATUS_FORKED. */
+ *   - after a fork nothing of the runtime is called: JSTATUS_FORKED;
+ *   - nor is it in a function that runs in a stream, or that a graph calls when it ends, because the runtime forbids it
+ *     and may wait for ever: JSTATUS_BUSY. */
+
+#include <atomic>
 
 #include "device/module.h"
 #include "gpu/vendor.h"
@@ -28,8 +32,8 @@ struct ji_blas_ops;
 struct gpu_device_t {
     jdevice_t base; /* first: a jdevice_t is one of these */
     unsigned fork_generation;
-    int ordinal; /* the runtime's number */
-    jdevice_properties_t properties;
+    int ordinal;                     /* the runtime's number */
+    jdevice_properties_t properties; /* all but `blas` */
     struct gpu_blas_t *blas; /* blas.cu's own */
 };
 
@@ -42,7 +46,7 @@ struct gpu_stream_t {
 struct gpu_event_t {
     jevent_t base;
     gpuEvent_t native;
-    bool recorded;
+    std::atomic<bool> recorded; /* ever; the runtime does not tell that from reached */
 };
 
 extern const ji_module_services_t *gpu_services; /* set by the first open */
@@ -50,8 +54,9 @@ extern const ji_module_services_t *gpu_services; /* set by the first open */
 static inline gpu_device_t *gpu_device(jdevice_t *device) { return (gpu_device_t *)device; }
 static inline gpuStream_t gpu_native(jstream_t *stream) { return stream ? ((gpu_stream_t *)stream)->native : nullptr; }
 
-/* The status of a runtime error; success for gpuSuccess. Says "<device>: <what>: <runtime's words>" and clears the
- * runtime's last error. Out of memory is JSTATUS_MEMORY_ERROR, a call that capture forbids JSTATUS_CAPTURING, the rest
+/* The status of a runtime error; success for gpuSuccess. Says "<device>: <call>: <runtime's words>" and clears the
+ * runtime's last error. `what` may be the text of a call in this folder's words, gpuMalloc(&pointer, bytes): the message
+ * has it in the vendor's, cudaMalloc. Out of memory is JSTATUS_MEMORY_ERROR, a call that capture forbids JSTATUS_CAPTURING, the rest
  * JSTATUS_DEVICE_ERROR. */
 jstatus_t gpu_check(const jdevice_t *device, gpuError_t error, const char *what);
 /* As above, of the launch of a kernel just made. */
@@ -64,7 +69,7 @@ jstatus_t gpu_check_launch(const jdevice_t *device, const char *kernel);
             return gpu_check(device, error_, #call);                                                                   \
     } while (0)
 
-/* For the length of a scope: the device is current. `status` says whether it could be made so, and forked. */
+/* For the length of a scope: the device is current. `status` says whether it could be made so; forked; busy. */
 class gpu_current {
   public:
     explicit gpu_current(jdevice_t *device);
@@ -90,10 +95,30 @@ class gpu_relaxed {
     gpu_relaxed &operator=(const gpu_relaxed &) = delete;
 
   private:
-    gpuStreamCaptureMode mode;
+    gpuStreamCaptureMode mode; /* what the thread's was */
+    bool changed;
 };
 
+/* While a function of the program runs on a thread of the runtime. */
+class gpu_in_function {
+  public:
+    gpu_in_function();
+    ~gpu_in_function();
+    gpu_in_function(const gpu_in_function &) = delete;
+    gpu_in_function &operator=(const gpu_in_function &) = delete;
+};
+
+/* The capture that a stream is in: its number and, where asked for, its graph; 0 where it is in none. A capture that an
+ * earlier call has spoilt is an error: capturing. The device is current. */
+jstatus_t gpu_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture, gpuGraph_t *graph);
+/* Refuses what a capture does not allow, before it spoils the capture. `what` says who refuses. */
+jstatus_t gpu_require_no_capture(jdevice_t *device, jstream_t *stream, const char *what);
+
+/* Whether the module has kernels for the current device; copy.cu. */
+gpuError_t gpu_probe_kernels();
+
 /* Operations of the table. */
+jstatus_t gpu_get_properties(jdevice_t *device, jdevice_properties_t *properties);
 jstatus_t gpu_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes);
 jstatus_t gpu_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes, size_t alignment, void **pointer);
 jstatus_t gpu_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes);

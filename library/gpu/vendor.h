@@ -14,6 +14,9 @@
  * It is the only file that knows a vendor by name; where two differ by more than a name, a GPU_HAS_... says so here and
  * the code asks that. Kernels use no warp intrinsics, so nothing depends on 32 or 64 threads running in step. */
 
+#include <stdio.h>
+#include <string.h>
+
 #if defined(JALLOC_GPU_FAKE)
 
 #include <fake_gpu.h> /* defines everything below in terms of itself */
@@ -100,13 +103,11 @@
 
 #if !defined(JALLOC_GPU_FAKE)
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- Names that differ by their prefix alone: add what the code needs ---- */
 
 #define gpuError_t GPU_(Error_t)
 #define gpuSuccess GPU_(Success)
+#define gpuErrorInsufficientDriver GPU_(ErrorInsufficientDriver)
 #define gpuGetErrorName GPU_(GetErrorName)
 #define gpuGetErrorString GPU_(GetErrorString)
 #define gpuGetLastError GPU_(GetLastError)
@@ -168,16 +169,6 @@
 #define gpuGraphUserObjectMove GPU_(GraphUserObjectMove)
 #endif
 
-/* "sm_90", "gfx90a": what a kernel must be compiled for to run on the device. */
-static inline void gpu_architecture(const gpuDeviceProp_t *properties, char *text, size_t text_bytes) {
-#if defined(__HIP_PLATFORM_AMD__)
-    const char *name = properties->gcnArchName; /* with its features: gfx90a:sramecc+:xnack- */
-    snprintf(text, text_bytes, "%.*s", (int)strcspn(name, ":"), name);
-#else
-    snprintf(text, text_bytes, "sm_%d%d", properties->major, properties->minor);
-#endif
-}
-
 /* A launch: GPU_LAUNCH((kernel<T, 16>), grid, block, stream, arguments...). The kernel stands in parentheses where it
  * has commas. Shared memory is static. Whether it was launched says gpuGetLastError(). */
 #define GPU_UNWRAP_(...) __VA_ARGS__
@@ -191,5 +182,15 @@ static inline void gpu_architecture(const gpuDeviceProp_t *properties, char *tex
 #else
 #define GPU_UNROLL _Pragma("unroll")
 #endif
+
+/* "sm_90", "gfx90a": what a kernel must be compiled for to run on the device. */
+static inline void gpu_architecture(const gpuDeviceProp_t *properties, char *text, size_t text_bytes) {
+#if defined(__HIP_PLATFORM_AMD__) || defined(FAKE_GPU_HIP)
+    const char *name = properties->gcnArchName; /* with its features: gfx90a:sramecc+:xnack- */
+    snprintf(text, text_bytes, "%.*s", (int)strcspn(name, ":"), name);
+#else
+    snprintf(text, text_bytes, "sm_%d%d", properties->major, properties->minor);
+#endif
+}
 
 #endif
