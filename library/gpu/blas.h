@@ -35,7 +35,15 @@ gpu_primitive_t gpu_vendor_primitive(gpu_device_t *device, ji_primitive_t primit
 /* Such as "cuBLAS 13.0"; NULL where the library is not there. Loads it. */
 const char *gpu_vendor_blas_name(gpu_device_t *device);
 
+/* Split precision on this kind of GPU, and whether its products run on tensor cores; precision.cu. */
+void gpu_split_tuning(ji_tuning_t *tuning);
+bool gpu_has_mixed(jdevice_t *device);
+
 /* Grids have at most 2^31 - 1 blocks in x and 65535 in y and z; kernels loop where that may not be enough. */
+/* Along x no more than these are asked for. The tests build the fake modules with few, so that the loops do run. */
+#ifndef GPU_GRID_MOST
+#define GPU_GRID_MOST 65536
+#endif
 static inline unsigned gpu_blocks(int64_t items, int64_t per_block, int64_t most) {
     int64_t blocks = (items + per_block - 1) / per_block;
     return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
