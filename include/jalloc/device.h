@@ -31,8 +31,8 @@ typedef enum jdevice_kind_t { JDEVICE_HOST = 0, JDEVICE_CUDA = 1, JDEVICE_HIP = 
 
 /** What kind of memory. */
 typedef enum jmemory_kind_t {
-    JMEMORY_DEVICE = 0, /**< the device's own; on the host: ordinary memory */
-    JMEMORY_PINNED = 1, /**< host memory that the device can read directly; on the host: ordinary memory */
+    JMEMORY_DEVICE = 0,  /**< the device's own; on the host: ordinary memory */
+    JMEMORY_PINNED = 1,  /**< host memory that the device can read directly; on the host: ordinary memory */
     JMEMORY_MANAGED = 2, /**< migrates between host and device; on the host: ordinary memory. A GPU is asked for no more
                               than it has free, because a GPU that has to page can hang */
     JMEMORY_STREAM_ORDERED = 3 /**< the device's own, from a pool of the runtime that hands it out and takes it back in
@@ -41,20 +41,20 @@ typedef enum jmemory_kind_t {
 
 /** What a device is. Texts end with a zero byte. */
 typedef struct jdevice_properties_t {
-    size_t struct_size;          /**< sizeof(jdevice_properties_t) */
-    char description[128];       /**< the maker's name for it, such as "NVIDIA H200" */
-    char architecture[32];       /**< "sm_90", "gfx90a"; the host: "x86_64" */
-    char runtime[64];            /**< what drives it, such as "CUDA 13.0, driver 13.0" */
-    char blas[64];               /**< what jblas runs on it, such as "cuBLAS 13.0"; empty: not known yet, or none */
-    size_t total_bytes;          /**< its memory */
-    size_t granule_bytes;        /**< jdevice_granule_bytes() */
-    int multiprocessors;         /**< compute units; the host: processors */
-    int wave_size;               /**< threads that run in step: 32 or 64; the host: 1 */
-    int l2_cache_bytes;          /**< 0: not known */
-    bool has_managed_memory;     /**< JMEMORY_MANAGED can be had */
-    bool has_stream_ordered;     /**< JMEMORY_STREAM_ORDERED and jdevice_allocate_ordered() can be had */
-    bool has_capture;            /**< streams can be captured into graphs */
-    bool has_capture_ownership;  /**< a captured graph can own memory, so that it outlives the handle */
+    size_t struct_size;         /**< sizeof(jdevice_properties_t) */
+    char description[128];      /**< the maker's name for it, such as "NVIDIA H200" */
+    char architecture[32];      /**< "sm_90", "gfx90a"; the host: "x86_64" */
+    char runtime[64];           /**< what drives it, such as "CUDA 13.0, driver 13.0" */
+    char blas[64];              /**< what jblas runs on it, such as "cuBLAS 13.0"; empty: not known yet, or none */
+    size_t total_bytes;         /**< its memory */
+    size_t granule_bytes;       /**< jdevice_granule_bytes() */
+    int multiprocessors;        /**< compute units; the host: processors */
+    int wave_size;              /**< threads that run in step: 32 or 64; the host: 1 */
+    int l2_cache_bytes;         /**< 0: not known */
+    bool has_managed_memory;    /**< JMEMORY_MANAGED can be had */
+    bool has_stream_ordered;    /**< JMEMORY_STREAM_ORDERED and jdevice_allocate_ordered() can be had */
+    bool has_capture;           /**< streams can be captured into graphs */
+    bool has_capture_ownership; /**< a captured graph can own memory, so that it outlives the handle */
 } jdevice_properties_t;
 
 /** Initializer of jdevice_properties_t. */
@@ -114,8 +114,7 @@ JALLOC_API jstatus_t jdevice_allocate_ordered(jdevice_t *device, jstream_t *stre
 /** Gives memory of jdevice_allocate_ordered() back when the stream has passed this point. Does not wait. The stream may
  * be another than it was taken in; that one must have been passed, or waited for by an event. NULL pointer: nothing.
  * @return as jdevice_allocate_ordered(). */
-JALLOC_API jstatus_t jdevice_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer,
-                                                size_t size_bytes);
+JALLOC_API jstatus_t jdevice_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer, size_t size_bytes);
 
 /** Copies bytes in stream order; host, device or pinned memory on either side. The regions must not overlap, and must
  * stay valid until the copy is done. Does not wait (host, NULL stream: done on return).

@@ -42,9 +42,7 @@ static jstatus_t device_check_stream(const jdevice_t *device, const jstream_t *s
     return JSTATUS_SUCCESS;
 }
 
-static bool device_knows_kind(jmemory_kind_t kind) {
-    return kind >= JMEMORY_DEVICE && kind <= JMEMORY_STREAM_ORDERED;
-}
+static bool device_knows_kind(jmemory_kind_t kind) { return kind >= JMEMORY_DEVICE && kind <= JMEMORY_STREAM_ORDERED; }
 
 jdevice_t *jdevice_host(void) { return &ji_host_device; }
 const char *jdevice_name(const jdevice_t *device) { return device != NULL ? device->name : "(null)"; }

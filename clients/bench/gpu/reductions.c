@@ -49,8 +49,7 @@ static void sum_peer(void *context) {
 /* Reads and writes 8 n bytes: as much traffic as dot, twice that of the others. */
 static void copy(void *context) {
     sums_t *s = context;
-    gpu_expect_cuda(s->bench,
-                    cudaMemcpyAsync(s->y, s->x, (size_t)s->n * 8, cudaMemcpyDeviceToDevice, s->bench->native),
+    gpu_expect_cuda(s->bench, cudaMemcpyAsync(s->y, s->x, (size_t)s->n * 8, cudaMemcpyDeviceToDevice, s->bench->native),
                     "cudaMemcpyAsync");
 }
 

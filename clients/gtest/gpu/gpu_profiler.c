@@ -41,8 +41,7 @@ static void CUPTIAPI on_call(void *context, CUpti_CallbackDomain domain, CUpti_C
         note(&allocations, name);
     else if (strstr(name, "MemFree") != NULL)
         note(&frees, name);
-    else if (strstr(name, "Synchronize") != NULL ||
-             (strstr(name, "Memcpy") != NULL && strstr(name, "Async") == NULL))
+    else if (strstr(name, "Synchronize") != NULL || (strstr(name, "Memcpy") != NULL && strstr(name, "Async") == NULL))
         note(&waits, name);
 }
 

@@ -48,8 +48,8 @@ int main(void) {
     cudaGraph_t graph;
     cudaGraphExec_t step;
     CUDA(cudaStreamBeginCapture(mine, cudaStreamCaptureModeThreadLocal));
-    TRY(jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, ORDER, COLUMNS, &one, dl, ORDER,
-                    dx, ORDER));
+    TRY(jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, ORDER, COLUMNS, &one, dl,
+                    ORDER, dx, ORDER));
     CUDA(cudaStreamEndCapture(mine, &graph));
     CUDA(cudaGraphInstantiate(&step, graph, 0));
     TRY(jhandle_destroy(handle)); /* its workspace stays with the graph */
