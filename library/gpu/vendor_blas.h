@@ -14,6 +14,8 @@
  * Older versions have no functions with 64-bit sizes and count as missing. Nothing is linked: the functions of the list
  * below are looked up in the library when the first primitive runs, so a machine without it needs nothing. */
 
+#include <stdlib.h>
+
 #include "gpu/blas.h"
 
 /* ---- A product of narrow numbers, summed in float ---- */
@@ -49,8 +51,8 @@ typedef struct gpu_narrow_gemm_t {
  *   - memory error, device error, capturing: said. */
 jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const gpu_narrow_gemm_t *args);
 
-/* A stream of ours is about to be destroyed, or a wrapped one let go of: its workspace may go to another stream, which
- * then waits by an event for what this one has still to do. For stream.cu; the device is current. */
+/* A stream that has been waited for is about to be destroyed, or a wrapped one let go of: what was kept for it may go to
+ * another stream. For stream.cu. */
 void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream);
 
 /* ---- Names ---- */
@@ -76,18 +78,18 @@ void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream);
 
 #define GPU_BLAS_NAME "hipBLAS"
 #define GPU_BLAS_LIBRARY "libhipblas.so." GPU_BLAS_STRING(hipblasVersionMajor)
-#define GPU_BLAS_VERSION_AT_BUILD hipblasVersionMajor, hipblasVersionMinor
 #define GPU_BLAS_(name) hipblas##name
 #define GPU_BLAS_ENUM_(name) HIPBLAS_##name
 #define GPU_BLAS_TYPE_(name) HIP_##name
-#define GPU_BLAS_DATATYPE hipDataType
-#define GPU_BLAS_INVALID HIPBLAS_STATUS_INVALID_VALUE
-#define GPU_BLAS_ALGORITHM HIPBLAS_GEMM_DEFAULT
-#define GPU_BLAS_STATUS_TEXT_FUNCTION StatusToString
-#define GPU_BLAS_HAS_VERSION_QUERY 0
-/* Came with 3.0. Without it the library keeps memory of its own behind each of its handles, which a captured graph
- * cannot own: captures are then served by kernels of ours. */
-#define GPU_BLAS_MUST_SET_WORKSPACE 0
+#define GPU_BLAS_DEFAULT_ALGORITHM HIPBLAS_GEMM_DEFAULT
+#define GPU_BLAS_STREAM_PER_THREAD hipStreamPerThread
+#define GPU_BLAS_EXTRA_LIST(X) X(SetAtomicsMode) X(StatusToString)
+#define GPU_BLAS_STATUS_TEXT(api, status) (api).StatusToString(status)
+#define GPU_BLAS_GET_VERSION(api, major, minor) (*(major) = hipblasVersionMajor, *(minor) = hipblasVersionMinor)
+/* rocBLAS adds with atomics unless it is told not to: then bits differ from run to run. */
+#define GPU_BLAS_PREPARE(api, handle) (api).SetAtomicsMode(handle, HIPBLAS_ATOMICS_NOT_ALLOWED)
+/* rocBLAS's own default, where it is told at all: see vendor_stream_t. */
+#define GPU_BLAS_WORKSPACE_BYTES(architecture) ((size_t)32 << 20)
 
 #else
 
@@ -103,15 +105,30 @@ void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream);
 #define GPU_BLAS_(name) cublas##name
 #define GPU_BLAS_ENUM_(name) CUBLAS_##name
 #define GPU_BLAS_TYPE_(name) CUDA_##name
-#define GPU_BLAS_DATATYPE cudaDataType
-#define GPU_BLAS_ALGORITHM CUBLAS_GEMM_DEFAULT
-#define GPU_BLAS_STATUS_TEXT_FUNCTION GetStatusString
-#define GPU_BLAS_HAS_VERSION_QUERY 1
-#define GPU_BLAS_MUST_SET_WORKSPACE 1
+#define GPU_BLAS_DEFAULT_ALGORITHM CUBLAS_GEMM_DEFAULT
+#define GPU_BLAS_STREAM_PER_THREAD cudaStreamPerThread
+#define GPU_BLAS_EXTRA_LIST(X) X(SetMathMode) X(GetProperty) X(GetStatusString)
+#define GPU_BLAS_STATUS_TEXT(api, status) (api).GetStatusString(status)
+#define GPU_BLAS_GET_VERSION(api, major, minor)                                                                        \
+    ((api).GetProperty(MAJOR_VERSION, major), (api).GetProperty(MINOR_VERSION, minor))
+/* The default mode multiplies floats as floats (TF32 is asked for by call). The flag is about narrow results: partial
+ * sums stay floats until the end. */
+#define GPU_BLAS_PREPARE(api, handle)                                                                                  \
+    (api).SetMathMode(handle, (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION))
+/* What its manual recommends by architecture ("sm_90"). Less slows some products down, less than 16 KiB fails some. */
+#define GPU_BLAS_WORKSPACE_BYTES(architecture)                                                                         \
+    ((size_t)(atoi((architecture) + 3) >= 120 ? 12 : atoi((architecture) + 3) >= 90 ? 32 : 4) << 20)
 
 #endif
 
 #if GPU_HAS_BLAS
+
+/* By the name alone: along the run path of this module and where the system has its libraries. */
+#if !defined(GPU_BLAS_OPEN)
+#define GPU_BLAS_OPEN(name) dlopen(name, RTLD_NOW | RTLD_LOCAL)
+#define GPU_BLAS_FIND(library, name) dlsym(library, name)
+#define GPU_BLAS_CLOSE(library) dlclose(library)
+#endif
 
 #define GPU_BLAS_STRING(text) GPU_BLAS_STRING_(text)
 #define GPU_BLAS_STRING_(text) #text
@@ -119,14 +136,22 @@ void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream);
  * it is looked up. */
 #define GPU_BLAS_64(name) GPU_BLAS_(name##_64)
 
+#define gpublasHandle_t GPU_BLAS_(Handle_t)
+#define gpublasStatus_t GPU_BLAS_(Status_t)
+#define gpublasOperation_t GPU_BLAS_(Operation_t)
+#define gpublasFillMode_t GPU_BLAS_(FillMode_t)
+#define gpublasSideMode_t GPU_BLAS_(SideMode_t)
+#define gpublasDiagType_t GPU_BLAS_(DiagType_t)
+#define gpublasPointerMode_t GPU_BLAS_(PointerMode_t)
+
 /* ---- Functions: whatever is missing, the library counts as missing ---- */
 
 #define GPU_BLAS_REAL_(X, name) X(S##name) X(D##name)
 #define GPU_BLAS_COMPLEX_(X, name) X(C##name) X(Z##name)
 #define GPU_BLAS_ALL_(X, name) GPU_BLAS_REAL_(X, name) GPU_BLAS_COMPLEX_(X, name)
 
-/* About the library and its handles. */
-#define GPU_BLAS_HELPER_LIST(X) X(Create) X(SetStream) X(SetPointerMode)
+/* About the library and its handles. SetWorkspace is looked up apart: hipBLAS has it from 3.0 on only. */
+#define GPU_BLAS_HELPER_LIST(X) X(Create) X(SetStream) X(SetPointerMode) GPU_BLAS_EXTRA_LIST(X)
 
 /* Those that compute, with 64-bit sizes. Level 1 is not among them: its kernels are limited by memory, and jalloc's
  * sums have an order. hemm is not: nothing is promised of imaginary parts on the diagonal. */
