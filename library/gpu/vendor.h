@@ -117,6 +117,7 @@
 #define gpuDeviceGetAttribute GPU_(DeviceGetAttribute)
 #define gpuFuncAttributes GPU_(FuncAttributes)
 #define gpuFuncGetAttributes GPU_(FuncGetAttributes)
+#define gpuGetSymbolAddress GPU_(GetSymbolAddress)
 #define gpuGetDevice GPU_(GetDevice)
 #define gpuSetDevice GPU_(SetDevice)
 #define gpuDriverGetVersion GPU_(DriverGetVersion)
@@ -176,11 +177,14 @@
 
 #endif
 
-/* Before a loop that must be unrolled, so that its arrays are registers. */
+/* Before a loop that must be unrolled, so that its arrays are registers; and one that must not, which would take more
+ * registers than there are. */
 #if defined(JALLOC_GPU_FAKE)
 #define GPU_UNROLL
+#define GPU_NO_UNROLL
 #else
 #define GPU_UNROLL _Pragma("unroll")
+#define GPU_NO_UNROLL _Pragma("unroll 1")
 #endif
 
 /* "sm_90", "gfx90a": what a kernel must be compiled for to run on the device. */
