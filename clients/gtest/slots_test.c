@@ -286,8 +286,8 @@ JTEST(AllocSlots, ASlotGoesToAnotherStreamOnlyAfterItsEvent) {
     JASSERT_OK(jallocator_allocate(slots, 64, 0, first, &c)); /* the same stream: at once */
     JEXPECT_EQ(c, b);
     JASSERT_OK(jallocator_deallocate(slots, c, 64, first));
+    JASSERT_OK(jallocator_allocate(slots, 64, 0, NULL, &d)); /* inline: the new block is ready for all */
     JASSERT_OK(jallocator_allocate(slots, 64, 0, second, &c));
-    JASSERT_OK(jallocator_allocate(slots, 64, 0, NULL, &d));
     JEXPECT_TRUE(c != a && c != b && d != a && d != b);
     JEXPECT_EQ(jtest_allocation_count(), 2);
     jtest_gate_open(&gate);
@@ -337,6 +337,31 @@ JTEST(AllocSlots, AtTheLimitAStreamWaitsForASlot) {
     JEXPECT_OK(jallocator_destroy(slots));
     JEXPECT_OK(jstream_destroy(first));
     JEXPECT_OK(jstream_destroy(second));
+}
+
+/* What comes from below may be ready for one stream alone: the others do not get the rest of it before that one's work. */
+JTEST(AllocSlots, TheRestOfANewBlockWaitsForTheStreamItWasTakenOn) {
+    jdevice_t *host = jdevice_host();
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    jstream_t *stream;
+    jallocator_t *bfc = NULL, *slots = NULL;
+    void *before, *first, *second;
+    JASSERT_OK(jallocator_compose(NULL, "bfc", &bfc));
+    JASSERT_OK(jallocator_compose_over(bfc, "slots(slot=4K,block=16)", &slots));
+    JASSERT_OK(jstream_create(host, &stream));
+    JASSERT_OK(jallocator_allocate(bfc, 65536, 0, stream, &before));
+    JASSERT_OK(jtest_gate_block(&gate, host, stream));
+    JASSERT_OK(jallocator_deallocate(bfc, before, 65536, stream)); /* still in use behind the gate */
+    JASSERT_OK(jallocator_allocate(slots, 64, 0, stream, &first));
+    JEXPECT_EQ(first, before); /* in order */
+    JASSERT_OK(jallocator_allocate(slots, 64, 0, NULL, &second));
+    JEXPECT_TRUE((char *)second < (char *)before || (char *)second >= (char *)before + 65536);
+    JEXPECT_OK(jallocator_deallocate(slots, second, 64, NULL));
+    JEXPECT_OK(jallocator_deallocate(slots, first, 64, stream));
+    jtest_gate_open(&gate);
+    JEXPECT_OK(jallocator_destroy(slots));
+    JEXPECT_OK(jallocator_destroy(bfc));
+    JEXPECT_OK(jstream_destroy(stream));
 }
 
 static void finish_late(void *argument) {

@@ -512,6 +512,7 @@ JTEST(AllocStack, ShadowsSurviveTheGrowthOfTheirTable) {
     enum { PARTS = 12 };
     jallocator_t *stack = make(PARTS * 64, 0);
     char *pointers[PARTS], *crumb;
+    give(stack, take(stack, 64), 64); /* inline: the block is ready for all */
     for (int i = 0; i < 2; ++i)
         JASSERT_OK(jstream_create(host, &streams[i]));
     for (int i = 0; i < PARTS; ++i)
@@ -569,6 +570,31 @@ JTEST(AllocStack, TheLaterFreeOfNeighboursCounts) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
+/* What comes from below may be ready for one stream alone: the others do not get the rest of it before that one's work. */
+JTEST(AllocStack, TheRestOfANewBlockWaitsForTheStreamItWasTakenOn) {
+    jdevice_t *host = jdevice_host();
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    jstream_t *stream;
+    jallocator_t *bfc = NULL, *stack = NULL;
+    void *before, *first, *second;
+    JASSERT_OK(jallocator_compose(NULL, "bfc", &bfc));
+    JASSERT_OK(jallocator_compose_over(bfc, "stack(block=64K)", &stack));
+    JASSERT_OK(jstream_create(host, &stream));
+    JASSERT_OK(jallocator_allocate(bfc, 65536, 0, stream, &before));
+    JASSERT_OK(jtest_gate_block(&gate, host, stream));
+    JASSERT_OK(jallocator_deallocate(bfc, before, 65536, stream)); /* still in use behind the gate */
+    JASSERT_OK(jallocator_allocate(stack, 64, 0, stream, &first));
+    JEXPECT_EQ(first, before); /* in order */
+    JASSERT_OK(jallocator_allocate(stack, 64, 0, NULL, &second));
+    JEXPECT_TRUE((char *)second < (char *)before || (char *)second >= (char *)before + 65536);
+    JEXPECT_OK(jallocator_deallocate(stack, second, 64, NULL));
+    JEXPECT_OK(jallocator_deallocate(stack, first, 64, stream));
+    jtest_gate_open(&gate);
+    JEXPECT_OK(jallocator_destroy(stack));
+    JEXPECT_OK(jallocator_destroy(bfc));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
 /* Shadows of two streams in turn: each part of the memory waits for its own. */
 JTEST(AllocStack, EachPartWaitsForItsOwnStream) {
     jdevice_t *host = jdevice_host();
@@ -577,6 +603,7 @@ JTEST(AllocStack, EachPartWaitsForItsOwnStream) {
     enum { PARTS = 8 };
     jallocator_t *stack = make(PARTS * 64, 0);
     char *pointers[PARTS];
+    give(stack, take(stack, 64), 64); /* inline: the block is ready for all */
     for (int i = 0; i < 2; ++i)
         JASSERT_OK(jstream_create(host, &streams[i]));
     for (int i = 0; i < PARTS; ++i)

@@ -5,7 +5,7 @@
 
 /** @file
  * Providers: allocators that take bytes from an operating system, a device's runtime, or the caller. All are safe from
- * any thread and ignore the stream. Each create function returns success; invalid pointer; invalid value (an option);
+ * any thread, and all but memory in stream order ignore the stream. Each create function returns success; invalid pointer; invalid value (an option);
  * memory error; and what its comment adds. */
 
 #include "jalloc/allocator.h"
@@ -62,7 +62,11 @@ JALLOC_API jstatus_t jallocator_create_huge(const jhuge_options_t *options, jall
 JALLOC_API jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_bytes,
                                              jallocator_t **allocator);
 
-/** A device's raw memory of one kind, one runtime allocation each. Named after the device, "host", "cuda:0", ... */
+/** A device's raw memory of one kind, one runtime allocation each. Named after the device, "host", "cuda:0", ...
+ *
+ * JMEMORY_STREAM_ORDERED ("device(kind=ordered)"): taken and given back in the order of the stream, so nobody waits; in
+ * a stream that is being captured it answers capturing, for an alignment above the device's granule invalid value, and
+ * where the runtime does not have it (jdevice_properties_t) not implemented. */
 JALLOC_API jstatus_t jallocator_create_device(jdevice_t *device, jmemory_kind_t kind, jallocator_t **allocator);
 
 /** Always answers memory error: to see what a program does then, or as the end of a chain that must not grow. Named

@@ -79,11 +79,25 @@ jstatus_t ji_frontier_mark(ji_frontier_t *frontier, jstream_t *stream, ji_fence_
     return JSTATUS_SUCCESS;
 }
 
+jstatus_t ji_stream_refuse_captured(jdevice_t *device, jstream_t *stream, const char *what) {
+    uint64_t capture = 0;
+    if (stream == NULL || device->kind == JDEVICE_HOST) /* neither can be captured */
+        return JSTATUS_SUCCESS;
+    jstatus_t status = jstream_get_capture(device, stream, &capture);
+    if (status == JSTATUS_FORKED) /* nor can what is the parent's */
+        return JSTATUS_SUCCESS;
+    if (status == JSTATUS_SUCCESS && capture != 0)
+        status = ji_fail(JSTATUS_CAPTURING, "%s: the stream is being captured", what);
+    return status;
+}
+
 /* Sees to it that an event stands at or after the fence. */
 static jstatus_t frontier_record(ji_frontier_stream_t *from, jdevice_t *device, ji_fence_t fence) {
     if (from->recorded >= fence.serial)
         return JSTATUS_SUCCESS;
-    jstatus_t status = from->event != NULL ? JSTATUS_SUCCESS : jevent_create(device, &from->event);
+    jstatus_t status = ji_stream_refuse_captured(device, from->stream, "asking whether memory is still in use");
+    if (status == JSTATUS_SUCCESS && from->event == NULL)
+        status = jevent_create(device, &from->event);
     if (status == JSTATUS_SUCCESS)
         status = jevent_record(from->event, from->stream);
     if (status == JSTATUS_SUCCESS)
@@ -91,17 +105,14 @@ static jstatus_t frontier_record(ji_frontier_stream_t *from, jdevice_t *device, 
     return status;
 }
 
-bool ji_frontier_passed(ji_frontier_t *frontier, ji_fence_t fence, jstream_t *stream) {
+bool ji_frontier_passed_by_all(ji_frontier_t *frontier, ji_fence_t fence) {
     if (fence.index == 0)
         return true;
     ji_frontier_stream_t *from = &frontier->streams[fence.index];
-    if (fence.serial <= from->passed)
-        return true;
-    if (from->stream == stream && !ji_stream_is_inline(frontier, stream))
-        return true;
     bool reached = false;
     /* An older event may have been reached since it was last looked at, before a newer one takes its place. */
-    if (from->recorded > from->passed && jevent_query(from->event, &reached) == JSTATUS_SUCCESS && reached)
+    if (fence.serial > from->passed && from->recorded > from->passed &&
+        jevent_query(from->event, &reached) == JSTATUS_SUCCESS && reached)
         from->passed = from->recorded;
     if (fence.serial <= from->passed)
         return true;
@@ -113,11 +124,20 @@ bool ji_frontier_passed(ji_frontier_t *frontier, ji_fence_t fence, jstream_t *st
     return fence.serial <= from->passed;
 }
 
+bool ji_frontier_passed(ji_frontier_t *frontier, ji_fence_t fence, jstream_t *stream) {
+    if (fence.index == 0)
+        return true;
+    const ji_frontier_stream_t *from = &frontier->streams[fence.index];
+    return (from->stream == stream && !from->gone) || ji_frontier_passed_by_all(frontier, fence);
+}
+
 jstatus_t ji_frontier_wait(ji_frontier_t *frontier, ji_fence_t fence, jstream_t *stream) {
     if (ji_frontier_passed(frontier, fence, stream))
         return JSTATUS_SUCCESS;
     ji_frontier_stream_t *from = &frontier->streams[fence.index];
-    jstatus_t status = frontier_record(from, frontier->device, fence);
+    jstatus_t status = ji_stream_refuse_captured(frontier->device, stream, "waiting for memory that is still in use");
+    if (status == JSTATUS_SUCCESS)
+        status = frontier_record(from, frontier->device, fence);
     return status == JSTATUS_SUCCESS ? jevent_wait(from->event, stream) : status;
 }
 
@@ -131,6 +151,17 @@ jstatus_t ji_frontier_drain(ji_frontier_t *frontier, ji_fence_t fence) {
         status = JSTATUS_SUCCESS;
     }
     return status;
+}
+
+jstream_t *ji_frontier_stream(const ji_frontier_t *frontier, ji_fence_t fence) {
+    return fence.index != 0 ? frontier->streams[fence.index].stream : NULL;
+}
+
+jstream_t *ji_frontier_any_stream(const ji_frontier_t *frontier) {
+    for (uint32_t i = 1; i < frontier->count; ++i)
+        if (frontier->streams[i].stream != NULL)
+            return frontier->streams[i].stream;
+    return NULL;
 }
 
 void ji_frontier_forget(ji_frontier_t *frontier, const jstream_t *stream) {

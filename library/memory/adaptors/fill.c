@@ -8,11 +8,15 @@
  *     allocate   below gives        fill on the stream     event behind it, if the stream is not inline
  *     free       take it out        the stream waits for the event     fill     below takes back
  *
- * A provider ignores streams and may hand the memory to somebody else, or to the system, at once: where no policy lies
- * below, which would keep it for its stream, a free waits until the fill is done. */
+ * A provider may hand the memory to somebody else, or to the system, at once: where below does not take it back in
+ * stream order, a free waits until the fill is done.
+ *
+ * In a stream that is being captured both are refused with capturing: what is written there is written when the graph
+ * is launched, each time, and not when the memory comes or goes. */
 
 #include "jalloc/adaptor.h"
 #include "memory/adaptors/live.h"
+#include "memory/frontier.h"
 
 typedef struct fill_bytes {
     bool writes;
@@ -22,7 +26,7 @@ typedef struct fill_bytes {
 typedef struct fill {
     ji_live_t live;
     fill_bytes_t on_allocate, on_deallocate;
-    bool below_keeps_order; /* a policy */
+    bool below_takes_in_order;
 } fill_t;
 
 static jstatus_t fill_write(const fill_t *fill, const fill_bytes_t *bytes, const ji_live_block_t *block,
@@ -65,9 +69,10 @@ static jstatus_t fill_deallocate(void *context, void *pointer, size_t size_bytes
     jstatus_t status = ji_live_take(&fill->live, pointer, size_bytes, &block);
     if (status != JSTATUS_SUCCESS)
         return status;
+    JTRY(ji_stream_refuse_captured(fill->live.below->device, stream, "filling memory that is given back"));
     JTRY(fill_order(&block, stream));
     JTRY(fill_write(fill, &fill->on_deallocate, &block, stream));
-    if (!fill->below_keeps_order)
+    if (!fill->below_takes_in_order)
         JTRY(jstream_synchronize(fill->live.below->device, stream));
     JTRY(jallocator_deallocate(fill->live.below, pointer, size_bytes, stream));
     ji_live_drop(&fill->live, &block);
@@ -75,13 +80,6 @@ done:
     if (status != JSTATUS_SUCCESS)
         ji_live_put_back(&fill->live, &block);
     return status;
-}
-
-/* Whether the first below that is no adaptor is a policy. */
-static bool fill_find_policy(const jallocator_t *below) {
-    while (below != NULL && below->kind != NULL && below->kind->public.role == JALLOCATOR_ADAPTOR)
-        below = below->below;
-    return below != NULL && below->kind != NULL && below->kind->public.role == JALLOCATOR_POLICY;
 }
 
 static bool fill_choose(jfill_value_t value, unsigned char pattern, fill_bytes_t *bytes) {
@@ -106,7 +104,7 @@ static jstatus_t fill_create(const ji_request_t *request, jallocator_t **out) {
     if (fill != NULL) {
         fill->on_allocate = on_allocate;
         fill->on_deallocate = on_deallocate;
-        fill->below_keeps_order = fill_find_policy(request->below);
+        fill->below_takes_in_order = ji_allocator_takes_in_order(request->below);
     }
     return ji_live_make(fill, &own, &traits, out);
 }

@@ -11,7 +11,9 @@
  * So the caller's pointer is aligned as below's is, and a write of a single byte too many is seen. The words are made
  * from the block's address and differ before and behind; no byte of them is 0 or 0xff, which are what is written by
  * mistake most often. They may lie in a device's memory: they are written by its fill on the stream of the allocation,
- * and read by its copy when that stream has passed them. A block found damaged when it is freed stays live, so that
+ * and read by its copy when that stream has passed them. In a stream that is being captured neither can be done, so
+ * memory neither comes nor goes there: capturing. A check of what is live reads on the NULL stream, and is refused while
+ * a stream that waits for that one is being captured. A block found damaged when it is freed stays live, so that
  * whoever looks for the culprit still finds it as it is; the second time it goes. */
 
 #include <stddef.h>
@@ -49,17 +51,18 @@ static jstatus_t guard_write(const guard_t *guard, const ji_live_block_t *block,
                         guard->guard_bytes / sizeof word);
 }
 
-/* Reads one side when nothing in any stream writes to it any more. */
-static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *block, guard_side_t side) {
+/* Reads one side, on the stream, when nothing in any stream writes to it any more. */
+static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *block, guard_side_t side,
+                               jstream_t *stream) {
     unsigned char found[GUARD_READ_BYTES];
     jdevice_t *device = guard->live.below->device;
     const unsigned char *place = guard_place(guard, block, side);
     uint64_t word = guard_word(block, side);
     for (size_t read = 0, bytes; read < guard->guard_bytes; read += bytes) {
         bytes = guard->guard_bytes - read < sizeof found ? guard->guard_bytes - read : sizeof found;
-        jstatus_t status = jdevice_copy(device, NULL, found, place + read, bytes);
+        jstatus_t status = jdevice_copy(device, stream, found, place + read, bytes);
         if (status == JSTATUS_SUCCESS)
-            status = jstream_synchronize(device, NULL);
+            status = jstream_synchronize(device, stream);
         if (status != JSTATUS_SUCCESS)
             return status;
         for (size_t i = 0; i < bytes; ++i) {
@@ -77,9 +80,9 @@ static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *bloc
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t guard_inspect(const guard_t *guard, const ji_live_block_t *block) {
-    jstatus_t status = guard_compare(guard, block, GUARD_BEFORE);
-    return status == JSTATUS_SUCCESS ? guard_compare(guard, block, GUARD_BEHIND) : status;
+static jstatus_t guard_inspect(const guard_t *guard, const ji_live_block_t *block, jstream_t *stream) {
+    jstatus_t status = guard_compare(guard, block, GUARD_BEFORE, stream);
+    return status == JSTATUS_SUCCESS ? guard_compare(guard, block, GUARD_BEHIND, stream) : status;
 }
 
 static jstatus_t guard_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
@@ -117,7 +120,7 @@ static jstatus_t guard_deallocate(void *context, void *pointer, size_t size_byte
     JTRY(ji_live_await_writing(&block));
     JTRY(jstream_synchronize(guard->live.below->device, stream));
     if (!block.refused) {
-        status = guard_inspect(guard, &block);
+        status = guard_inspect(guard, &block, stream);
         block.refused = status == JSTATUS_CORRUPTED;
         atomic_fetch_add_explicit(&guard->damaged_count, block.refused, memory_order_relaxed);
         JTRY(status);
@@ -137,7 +140,7 @@ static jstatus_t guard_examine(ji_live_t *live, const ji_live_block_t *block) {
     jstatus_t status = block->written != NULL ? jevent_query(block->written, &written) : JSTATUS_SUCCESS;
     if (status == JSTATUS_FORKED || (status == JSTATUS_SUCCESS && !written))
         return JSTATUS_SUCCESS;
-    return status == JSTATUS_SUCCESS ? guard_inspect((const guard_t *)live, block) : status;
+    return status == JSTATUS_SUCCESS ? guard_inspect((const guard_t *)live, block, NULL) : status;
 }
 
 static jstatus_t guard_check(void *context) {

@@ -13,6 +13,7 @@
  * when it is looked at: an event behind it tells. Inline work needs none. */
 
 #include "memory/adaptors/live.h"
+#include "memory/frontier.h"
 
 #include <sched.h>
 #include <string.h>
@@ -26,7 +27,8 @@ jstatus_t ji_live_begin_writing(const ji_live_t *live, jstream_t *stream, ji_liv
     jdevice_t *device = live->below->device;
     if (stream == NULL && device->kind == JDEVICE_HOST)
         return JSTATUS_SUCCESS;
-    return jevent_create(device, &block->written);
+    jstatus_t status = ji_stream_refuse_captured(device, stream, "writing to memory that is taken");
+    return status == JSTATUS_SUCCESS ? jevent_create(device, &block->written) : status;
 }
 
 jstatus_t ji_live_end_writing(jstream_t *stream, ji_live_block_t *block) {

@@ -339,10 +339,7 @@ static __attribute__((noinline)) jstatus_t bfc_mark(bfc_t *bfc, jstream_t *strea
 
 /* Looks how far a stream has come; an event is recorded where none is under way. */
 static void bfc_look(bfc_t *bfc, uint32_t index) {
-    const ji_frontier_stream_t *known = &bfc->frontier.streams[index];
-    /* Asked for a stream that is none of the frontier's, so that the answer is not "the same stream". */
-    jstream_t *nobody = known->stream == NULL ? (jstream_t *)bfc : NULL;
-    (void)ji_frontier_passed(&bfc->frontier, (ji_fence_t){known->issued, index}, nobody);
+    (void)ji_frontier_passed_by_all(&bfc->frontier, (ji_fence_t){bfc->frontier.streams[index].issued, index});
 }
 
 /* Moves chunks whose fence has been passed to where all may use them. */
@@ -458,7 +455,8 @@ static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc
 
 /* Gives a region back that is one free chunk whose fence has been passed. */
 static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
-    jstatus_t status = jallocator_deallocate(bfc->below, (void *)border->address, border->size_bytes, NULL);
+    jstatus_t status = jallocator_deallocate(bfc->below, (void *)border->address, border->size_bytes,
+                                             ji_frontier_any_stream(&bfc->frontier));
     if (status != JSTATUS_SUCCESS)
         return status;
     bfc_set_reserved(bfc, bfc->reserved_bytes - border->size_bytes);
@@ -518,8 +516,8 @@ static jstatus_t bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size
         bfc_make_way(bfc, wanted);
     size_t available = bfc_available(bfc);
     size_t bytes = bfc->all_at_once || wanted > available ? available : wanted;
-    ji_fence_t fence = {0, 0};
-    jstatus_t status = bfc->below_is_ordered ? ji_frontier_mark(&bfc->frontier, stream, &fence) : JSTATUS_SUCCESS;
+    ji_fence_t fence;
+    jstatus_t status = ji_frontier_mark_taken(&bfc->frontier, bfc->below_is_ordered, stream, &fence);
     if (status != JSTATUS_SUCCESS)
         return status;
     if (alignment < BFC_GRANULE_BYTES)
@@ -834,15 +832,6 @@ static void bfc_destroy(void *context) {
 /* ---- Making one -----------------------------------------------------------------------------------------------------
  * */
 
-/* Whether memory from below may be used on its stream alone at first: where a policy is below, or a caller's functions,
- * which may be one. */
-static bool bfc_is_ordered(const jallocator_t *below) {
-    for (; below != NULL; below = below->below)
-        if (below->kind == NULL || below->kind->public.role == JALLOCATOR_POLICY)
-            return true;
-    return false;
-}
-
 static jstatus_t bfc_check_options(const ji_request_t *request, const jbfc_options_t *options) {
     if (options->threads > JALLOCATOR_THREADS_LOCK)
         return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": threads is %d, must be none or lock", request->name,
@@ -885,7 +874,7 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     if (!bfc_places_resize(bfc, BFC_FIRST_PLACES_BITS))
         JTRY(ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name));
     bfc->below = request->below;
-    bfc->below_is_ordered = bfc_is_ordered(request->below);
+    bfc->below_is_ordered = ji_allocator_gives_in_order(request->below);
     bfc->limit_bytes = options->limit_bytes != 0 ? options->limit_bytes & ~(BFC_GRANULE_BYTES - 1) : SIZE_MAX;
     bfc->region_bytes = options->region_bytes != 0
                             ? (options->region_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1)

@@ -51,7 +51,8 @@ typedef struct lru_request {
 /* Gives a kept block to below, its fence passed. Where below refuses, it stays. */
 static jstatus_t lru_give_back(lru_t *lru, uint32_t number) {
     const lru_block_t *block = &lru->blocks[number];
-    jstatus_t status = jallocator_deallocate(lru->below, block->address, lru->layouts[block->layout].size_bytes, NULL);
+    jstatus_t status = jallocator_deallocate(lru->below, block->address, lru->layouts[block->layout].size_bytes,
+                                             ji_frontier_stream(&lru->frontier, block->fence));
     if (status == JSTATUS_SUCCESS) {
         lru_take(lru, number, block->layout);
         ji_lru_forget(lru, number);
@@ -61,7 +62,7 @@ static jstatus_t lru_give_back(lru_t *lru, uint32_t number) {
 
 /* The same where the fence has been passed; false: it stays. */
 static bool lru_evict_block(lru_t *lru, uint32_t number) {
-    bool evicted = ji_frontier_passed(&lru->frontier, lru->blocks[number].fence, NULL) &&
+    bool evicted = ji_frontier_passed_by_all(&lru->frontier, lru->blocks[number].fence) &&
                    lru_give_back(lru, number) == JSTATUS_SUCCESS;
     lru->eviction_count += evicted;
     return evicted;

@@ -37,14 +37,6 @@ static inline jstatus_t ji_policy_check_stream(const ji_frontier_t *frontier, co
         return ji_fail(JSTATUS_INVALID_VALUE, "the stream is not of %s", jdevice_name(frontier->device));
     return JSTATUS_SUCCESS;
 }
-/* Whether nobody uses what is behind the fence any more, be it in the stream it was freed on: it may be given to below.
- * That is to ask for a stream that is not that one; a GPU's NULL stream is one like others. Never waits. */
-static inline bool ji_policy_is_idle(ji_frontier_t *frontier, ji_fence_t fence) {
-    if (JI_LIKELY(fence.index == 0))
-        return true;
-    jstream_t *other = frontier->streams[fence.index].stream == NULL ? (jstream_t *)(uintptr_t)1 : NULL;
-    return ji_frontier_passed(frontier, fence, other);
-}
 
 /* ---- Refusals ---------------------------------------------------------------------------------------------------- */
 

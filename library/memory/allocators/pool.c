@@ -137,7 +137,8 @@ static ji_ledger_entry_t *pool_entry(const pool_t *pool, const pool_buffer_t *bu
 static jstatus_t pool_return(pool_t *pool, uint32_t index) {
     pool_buffer_t *buffer = &pool->buffers[index];
     size_t bytes = pool_class_bytes(buffer->class);
-    jstatus_t status = jallocator_deallocate(pool->below, (void *)buffer->address, bytes, NULL);
+    jstatus_t status = jallocator_deallocate(pool->below, (void *)buffer->address, bytes,
+                                             ji_frontier_stream(&pool->frontier, buffer->fence));
     if (status != JSTATUS_SUCCESS)
         return status;
     ji_ledger_remove(&pool->books, pool_entry(pool, buffer));
@@ -231,7 +232,7 @@ static void pool_keep_limits(pool_t *pool) {
         if (!too_many && pool->kept_bytes <= pool->limit_bytes)
             return;
         newer = pool->buffers[index].newer;
-        if (!ji_policy_is_idle(&pool->frontier, pool->buffers[index].fence)) {
+        if (!ji_frontier_passed_by_all(&pool->frontier, pool->buffers[index].fence)) {
             if (++passed_over == POOL_MAX_PASSED_OVER)
                 return;
             continue;
@@ -340,7 +341,7 @@ static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes
 
     /* One that cannot be kept goes back at once; if for want of bookkeeping memory, even at the price of waiting. */
     bool too_large =
-        pool_class_bytes(buffer->class) > pool->limit_bytes && ji_policy_is_idle(&pool->frontier, buffer->fence);
+        pool_class_bytes(buffer->class) > pool->limit_bytes && ji_frontier_passed_by_all(&pool->frontier, buffer->fence);
     if (JI_UNLIKELY(too_large || !ji_ledger_reserve(&pool->classes))) {
         status = ji_frontier_drain(&pool->frontier, buffer->fence);
         if (status == JSTATUS_SUCCESS)

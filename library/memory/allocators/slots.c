@@ -47,6 +47,7 @@ typedef struct slots {
     jallocator_t *self, *below;
     size_t slot_bytes, alignment; /* a slot's beginning is always a multiple of it */
     size_t block_slots, limit_slots;
+    bool below_gives_in_order;
     ji_ranges_t blocks;
     slots_block_t *first; /* with a free slot */
     ji_frontier_t frontier;
@@ -92,11 +93,15 @@ static jstatus_t slots_grow(slots_t *slots, jstream_t *stream) {
     if (!ji_ranges_reserve(&slots->blocks) || !ji_size_add(record_bytes, sizeof *block, &record_bytes) ||
         (block = ji_metadata_zalloc(record_bytes)) == NULL)
         return ji_refuse_bookkeeping();
+    ji_fence_t fence;
+    JTRY(ji_frontier_mark_taken(&slots->frontier, slots->below_gives_in_order, stream, &fence));
     JTRY(jallocator_allocate(slots->below, bytes, slots->alignment, stream, &memory));
     block->begin = (uintptr_t)memory;
     block->slot_count = (uint32_t)count;
-    for (uint32_t i = 0; i < block->slot_count; ++i)
+    for (uint32_t i = 0; i < block->slot_count; ++i) {
         block->slots[i].next = i + 1;
+        block->slots[i].fence = fence;
+    }
     block->slots[count - 1].next = SLOTS_END;
     ji_ranges_insert(&slots->blocks, memory, bytes, block);
     slots_link(slots, block);
@@ -114,7 +119,8 @@ static jstatus_t slots_shrink(slots_t *slots, slots_block_t *block) {
     jstatus_t status = JSTATUS_SUCCESS;
     for (uint32_t i = 0; i < block->slot_count; ++i)
         JTRY(ji_frontier_drain(&slots->frontier, block->slots[i].fence));
-    JTRY(jallocator_deallocate(slots->below, (void *)block->begin, block->slot_count * slots->slot_bytes, NULL));
+    JTRY(jallocator_deallocate(slots->below, (void *)block->begin, block->slot_count * slots->slot_bytes,
+                               ji_frontier_stream(&slots->frontier, block->slots[0].fence)));
     ji_ranges_remove(&slots->blocks, (void *)block->begin);
     slots_unlink(slots, block);
     slots->slot_count -= block->slot_count;
@@ -335,6 +341,7 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
     JTRY_ALLOC(slots = ji_metadata_zalloc(sizeof *slots));
     ji_frontier_init(&slots->frontier, request->device);
     slots->below = request->below;
+    slots->below_gives_in_order = ji_allocator_gives_in_order(request->below);
     slots->slot_bytes = slot_bytes;
     slots->alignment = slot_bytes & -slot_bytes; /* the largest power of two that divides it */
     if (slots->alignment > SLOTS_MAX_ALIGNMENT)

@@ -59,7 +59,7 @@ static bool central_passed_by_all(small_t *small, ji_fence_t fence, bool waits) 
         return true;
     ji_lock_acquire(&small->lock);
     bool passed = waits ? ji_frontier_drain(&small->frontier, fence) == JSTATUS_SUCCESS
-                        : ji_policy_is_idle(&small->frontier, fence);
+                        : ji_frontier_passed_by_all(&small->frontier, fence);
     ji_lock_release(&small->lock);
     return passed;
 }

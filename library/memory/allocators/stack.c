@@ -56,6 +56,7 @@ typedef struct stack_block {
 
 typedef struct stack {
     jallocator_t *self, *below;
+    bool below_gives_in_order;
     size_t granule_bytes, block_bytes, limit_bytes;
     stack_block_t *bottom, *current; /* NULL: no block at all */
     ji_ranges_t blocks;
@@ -207,10 +208,13 @@ static jstatus_t stack_grow(stack_allocator_t *stack, size_t size_bytes, size_t 
         status = ji_refuse_bookkeeping();
         goto done;
     }
+    stack_record_t shadow = {.size_bytes = bytes};
+    JTRY(ji_frontier_mark_taken(&stack->frontier, stack->below_gives_in_order, stream, &shadow.fence));
     JTRY(jallocator_allocate(stack->below, bytes, alignment > stack->granule_bytes ? alignment : stack->granule_bytes,
                              stream, &memory));
     block->begin = (uintptr_t)memory;
     block->size_bytes = bytes;
+    stack_cast_shadow(block, &shadow);
     ji_ranges_insert(&stack->blocks, memory, bytes, block);
     stack_link(stack, block, stack->current);
     if (stack->current == NULL)
@@ -228,9 +232,10 @@ done:
 static jstatus_t stack_shrink(stack_allocator_t *stack, stack_block_t *block) {
     jstatus_t status = JSTATUS_SUCCESS;
     const stack_record_t *shadow = stack_nearest_shadow(block);
+    jstream_t *stream = block->shadow_count != 0 ? ji_frontier_stream(&stack->frontier, shadow->fence) : NULL;
     for (size_t i = 0; i < block->shadow_count; ++i)
         JTRY(ji_frontier_drain(&stack->frontier, shadow[i].fence));
-    JTRY(jallocator_deallocate(stack->below, (void *)block->begin, block->size_bytes, NULL));
+    JTRY(jallocator_deallocate(stack->below, (void *)block->begin, block->size_bytes, stream));
     ji_ranges_remove(&stack->blocks, (void *)block->begin);
     if (stack->current == block)
         stack->current = block->above; /* an empty current block is the bottom one */
@@ -476,6 +481,7 @@ static jstatus_t stack_create(const ji_request_t *request, jallocator_t **out) {
     JTRY_ALLOC(stack = ji_metadata_zalloc(sizeof *stack));
     ji_frontier_init(&stack->frontier, request->device);
     stack->below = request->below;
+    stack->below_gives_in_order = ji_allocator_gives_in_order(request->below);
     stack->granule_bytes = jdevice_granule_bytes(request->device);
     stack->block_bytes = options->block_bytes != 0 ? options->block_bytes : STACK_DEFAULT_BLOCK_BYTES;
     stack->limit_bytes = options->limit_bytes != 0 ? options->limit_bytes : SIZE_MAX;

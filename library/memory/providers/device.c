@@ -2,7 +2,12 @@
  * SPDX-License-Identifier: MIT */
 
 /* A device's raw memory of one kind as an allocator: one runtime allocation for each, no cache. A handle's workspace
- * comes from here when nothing else is asked for. */
+ * comes from here when nothing else is asked for.
+ *
+ * The stream matters to one kind alone: memory in stream order is taken and given back as work of the stream. It is
+ * aligned to the granule; a larger alignment is refused, as the runtime has no way to ask for it.
+ *
+ * After a fork a runtime's memory is the parent's: the child forgets it. */
 
 #include "jalloc/provider.h"
 #include "memory/memory.h"
@@ -15,14 +20,23 @@ typedef struct device_provider {
 static jstatus_t device_provider_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
                                           void **pointer) {
     const device_provider_t *provider = context;
-    (void)stream;
-    return jdevice_allocate(provider->device, provider->kind, size_bytes, alignment, pointer);
+    if (provider->kind != JMEMORY_STREAM_ORDERED)
+        return jdevice_allocate(provider->device, provider->kind, size_bytes, alignment, pointer);
+    size_t granule_bytes = jdevice_granule_bytes(provider->device);
+    if (alignment > granule_bytes)
+        return ji_fail(JSTATUS_INVALID_VALUE, "memory in stream order is aligned to %zu bytes, not to %zu",
+                       granule_bytes, alignment);
+    return jdevice_allocate_ordered(provider->device, stream, size_bytes, pointer);
 }
 
 static jstatus_t device_provider_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     const device_provider_t *provider = context;
-    (void)stream;
-    return jdevice_deallocate(provider->device, provider->kind, pointer, size_bytes);
+    jstatus_t status = provider->kind == JMEMORY_STREAM_ORDERED
+                           ? jdevice_deallocate_ordered(provider->device, stream, pointer, size_bytes)
+                           : jdevice_deallocate(provider->device, provider->kind, pointer, size_bytes);
+    if (status == JSTATUS_FORKED && stream != NULL) /* perhaps the stream alone is the parent's, as on the host */
+        status = jdevice_deallocate(provider->device, provider->kind, pointer, size_bytes);
+    return status == JSTATUS_FORKED ? JSTATUS_SUCCESS : status;
 }
 
 static void device_provider_get_stats(void *context, jallocator_stats_t *stats) {
@@ -47,8 +61,7 @@ static jstatus_t device_create(const ji_request_t *request, jallocator_t **out) 
         .destroy = ji_metadata_free,
     };
     const device_options_t *options = request->options;
-    JREQUIRE(options->kind == JMEMORY_DEVICE || options->kind == JMEMORY_PINNED || options->kind == JMEMORY_MANAGED,
-             JSTATUS_INVALID_VALUE);
+    JREQUIRE(options->kind >= JMEMORY_DEVICE && options->kind <= JMEMORY_STREAM_ORDERED, JSTATUS_INVALID_VALUE);
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {.name = options->name != NULL ? options->name : jdevice_name(request->device),
                           .device = request->device,
@@ -66,7 +79,7 @@ done:
 
 static const device_options_t device_defaults = {sizeof device_defaults, NULL, JMEMORY_DEVICE};
 static const jallocator_key_t device_keys[] = {
-    {"kind", "device|pinned|managed", "device", "which of the device's memories"},
+    {"kind", "device|pinned|managed|ordered", "device", "which of the device's memories; ordered: in stream order"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_place_t device_places[] = {{JI_KEY_CHOICE, offsetof(device_options_t, kind), JMEMORY_DEVICE}};
@@ -78,6 +91,11 @@ const ji_kind_t ji_kind_device = {
     .defaults = &device_defaults,
     .create = device_create,
 };
+
+bool ji_device_is_ordered(const jallocator_t *allocator) {
+    return allocator->kind == &ji_kind_device &&
+           ((const device_provider_t *)allocator->context)->kind == JMEMORY_STREAM_ORDERED;
+}
 
 jmemory_kind_t ji_device_memory_kind(const jallocator_t *allocator) {
     while (allocator->below != NULL)
