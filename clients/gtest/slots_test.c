@@ -349,7 +349,7 @@ JTEST(AllocSlots, TheRestOfANewBlockWaitsForTheStreamItWasTakenOn) {
     JASSERT_OK(jallocator_compose(NULL, "bfc", &bfc));
     JASSERT_OK(jallocator_compose_over(bfc, "slots(slot=4K,block=16)", &slots));
     JASSERT_OK(jstream_create(host, &stream));
-    JASSERT_OK(jallocator_allocate(bfc, 65536, 0, stream, &before));
+    JASSERT_OK(jallocator_allocate(bfc, 65536, 4096, stream, &before));
     JASSERT_OK(jtest_gate_block(&gate, host, stream));
     JASSERT_OK(jallocator_deallocate(bfc, before, 65536, stream)); /* still in use behind the gate */
     JASSERT_OK(jallocator_allocate(slots, 64, 0, stream, &first));
