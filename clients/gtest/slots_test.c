@@ -347,9 +347,9 @@ JTEST(AllocSlots, TheRestOfANewBlockWaitsForTheStreamItWasTakenOn) {
     jallocator_t *bfc = NULL, *slots = NULL;
     void *before, *first, *second;
     JASSERT_OK(jallocator_compose(NULL, "bfc", &bfc));
-    JASSERT_OK(jallocator_compose_over(bfc, "slots(slot=4K,block=16)", &slots));
+    JASSERT_OK(jallocator_compose_over(bfc, "slots(slot=64,block=1024)", &slots));
     JASSERT_OK(jstream_create(host, &stream));
-    JASSERT_OK(jallocator_allocate(bfc, 65536, 4096, stream, &before));
+    JASSERT_OK(jallocator_allocate(bfc, 65536, 0, stream, &before));
     JASSERT_OK(jtest_gate_block(&gate, host, stream));
     JASSERT_OK(jallocator_deallocate(bfc, before, 65536, stream)); /* still in use behind the gate */
     JASSERT_OK(jallocator_allocate(slots, 64, 0, stream, &first));
