@@ -10,9 +10,7 @@
 #include "blas/block.h"
 #include "gpu/vendor.h"
 
-template <typename R> struct complex {
-    R re, im;
-};
+template <typename R> struct complex { R re, im; };
 
 template <typename T> struct number {
     typedef T real;
@@ -62,9 +60,7 @@ template <typename T> static __host__ __device__ inline T conjugate(T a) {
     else
         return a;
 }
-template <typename T> static __host__ __device__ inline T conjugate_if(bool yes, T a) {
-    return yes ? conjugate(a) : a;
-}
+template <typename T> static __host__ __device__ inline T conjugate_if(bool yes, T a) { return yes ? conjugate(a) : a; }
 template <typename T> static __host__ __device__ inline bool is_zero(T a) { return a == make<T>(0); }
 /* sum + a b, with fused multiply-add where the machine has it. */
 template <typename T> static __host__ __device__ inline T multiply_add(T a, T b, T sum) {
@@ -91,7 +87,7 @@ template <typename T> static __host__ __device__ inline T divide(T a, T b) {
 
 /* The value of a scalar, in a kernel. */
 template <typename T> static __device__ inline T gpu_scalar(const ji_scalar_t &scalar) {
-    return *(const T *)(scalar.pointer != nullptr ? scalar.pointer : (const void *)&scalar.value);
+    return scalar.pointer != nullptr ? *(const T *)scalar.pointer : *(const T *)(const void *)&scalar.value;
 }
 
 /* Calls with the C++ type of a jdatatype_t: GPU_BY_TYPE(type, f<T>(...)), where T is float, double, complex<...>. */

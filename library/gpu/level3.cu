@@ -1,0 +1,232 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Level 3 by products: gemm and its batched forms, symm, hemm, syrk, herk. They are one kernel (product.h), which
+ * computes C = alpha A B + beta C, and differ in what they say of its operands:
+ *
+ *   gemm          views of A and B
+ *   symm, hemm    one operand is read from a triangle
+ *   syrk, herk    both are A; C is one triangle: tiles that lie in the other are not begun
+ *   batched       more tiles
+ *
+ * A block of threads takes tiles, counted through the whole batch, until there are none. Two sizes of tile: the large
+ * ones read less memory for each product, the small ones are for products that would leave most of a large tile, or of
+ * the machine, idle.
+ *
+ * Scalars may be on the device, so it is the kernel that sees whether they are 0 or 1: alpha 0 reads neither A nor B,
+ * beta 0 does not read C, and with alpha 0 and beta 1 nothing is touched. */
+
+#include "gpu/blas.h"
+#include "gpu/product.h"
+
+#define LEVEL3_MOST_BLOCKS 65535
+/* With fewer large tiles than this, small ones: about the number of multiprocessors of today's large GPUs. Not measured
+ * on one yet. */
+#define LEVEL3_ENOUGH_TILES 128
+
+template <typename T> struct level3_tiles {
+    typedef product_tile<T, 64, 4> large;
+    typedef product_tile<T, 32, 4> small;
+};
+template <> struct level3_tiles<float> {
+    typedef product_tile<float, 128, 8> large;
+    typedef product_tile<float, 32, 4> small;
+};
+
+template <typename T> struct level3_product {
+    int64_t m, n, k;
+    product_operand<T> a, b;
+    T *c;
+    int64_t ldc;
+    ji_scalar_t alpha, beta;
+    bool real_scalars;
+    bool hermitian;    /* the diagonal of C is real */
+    jblas_fill_t uplo; /* of C; 0: all of it */
+    int64_t batch_count, stride_a, stride_b, stride_c;
+    const T *const *many_a; /* a batch by pointers; data and c above are not used then */
+    const T *const *many_b;
+    T *const *many_c; /* NULL: not by pointers */
+};
+
+template <typename T> static __device__ inline T level3_scalar(const ji_scalar_t &scalar, bool real) {
+    return real ? make<T>(gpu_scalar<real_of<T>>(scalar)) : gpu_scalar<T>(scalar);
+}
+
+/* A real scalar must not multiply an infinite part by an imaginary 0. */
+template <typename T> static __device__ inline T level3_scaled(T scalar, bool real, T value) {
+    if constexpr (number<T>::is_complex)
+        return real ? real_part(scalar) * value : scalar * value;
+    else
+        return scalar * value;
+}
+
+/* Whether any element of rows [row, row + size) and columns [column, column + size) is part of C. */
+static __device__ inline bool level3_is_part(jblas_fill_t uplo, int64_t row, int64_t column, int64_t size) {
+    if (uplo == JBLAS_UPPER)
+        return row <= column + size - 1;
+    return uplo != JBLAS_LOWER || column <= row + size - 1;
+}
+
+template <typename T, typename TILE, bool SYMMETRIC>
+static __global__ void __launch_bounds__(TILE::THREADS) level3_kernel(level3_product<T> call) {
+    alignas(16) __shared__ T shared[TILE::SHARED];
+    const T alpha = level3_scalar<T>(call.alpha, call.real_scalars),
+            beta = level3_scalar<T>(call.beta, call.real_scalars);
+    const bool product = call.k > 0 && !is_zero(alpha), read = !is_zero(beta);
+    if (!product && beta == make<T>(1))
+        return;
+    const int across = (int)threadIdx.x % TILE::ACROSS, down = (int)threadIdx.x / TILE::ACROSS;
+    const int64_t high = (call.m + TILE::SIDE - 1) / TILE::SIDE, wide = (call.n + TILE::SIDE - 1) / TILE::SIDE;
+    for (int64_t item = blockIdx.x; item < high * wide * call.batch_count; item += gridDim.x) {
+        const int64_t matrix = item / (high * wide), tile = item % (high * wide);
+        const int64_t top = tile % high * TILE::SIDE, left = tile / high * TILE::SIDE;
+        if (!level3_is_part(call.uplo, top, left, TILE::SIDE))
+            continue;
+        T sum[TILE::EACH][TILE::EACH];
+        product_clear<T, TILE::EACH>(sum);
+        if (product) {
+            product_operand<T> of_a = call.a, of_b = call.b;
+            of_a.data = call.many_c != nullptr ? call.many_a[matrix] : of_a.data + matrix * call.stride_a;
+            of_b.data = call.many_c != nullptr ? call.many_b[matrix] : of_b.data + matrix * call.stride_b;
+            product_loader<T, TILE, SYMMETRIC> a(of_a, top, call.m);
+            product_loader<T, TILE, SYMMETRIC> b(of_b, left, call.n);
+            product_accumulate<T, TILE>(shared, a, b, call.k, sum);
+        }
+        T *c = call.many_c != nullptr ? call.many_c[matrix] : call.c + matrix * call.stride_c;
+        GPU_UNROLL
+        for (int j = 0; j < TILE::EACH; ++j) {
+            const int64_t column = left + TILE::line(down, j);
+            GPU_UNROLL
+            for (int i = 0; i < TILE::EACH; ++i) {
+                const int64_t row = top + TILE::line(across, i);
+                if (row >= call.m || column >= call.n || !level3_is_part(call.uplo, row, column, 1))
+                    continue;
+                T *to = c + row + column * call.ldc;
+                T value = product ? level3_scaled(alpha, call.real_scalars, sum[j][i]) : make<T>(0);
+                if (read)
+                    value = value + level3_scaled(beta, call.real_scalars, *to);
+                *to = call.hermitian && row == column ? make<T>(real_part(value)) : value;
+            }
+        }
+    }
+}
+
+template <typename T, typename TILE>
+static jstatus_t level3_launch(const gpu_call_t *call, const level3_product<T> &product, int64_t tiles) {
+    const unsigned blocks = gpu_blocks(tiles, 1, LEVEL3_MOST_BLOCKS);
+    if (product.a.symmetric || product.b.symmetric)
+        GPU_LAUNCH((level3_kernel<T, TILE, true>), blocks, TILE::THREADS, call->stream, product);
+    else
+        GPU_LAUNCH((level3_kernel<T, TILE, false>), blocks, TILE::THREADS, call->stream, product);
+    return gpu_check_launch(call->device, "level3_kernel");
+}
+
+template <typename TILE> static int64_t level3_tile_count(int64_t m, int64_t n, int64_t batch_count) {
+    return ((m + TILE::SIDE - 1) / TILE::SIDE) * ((n + TILE::SIDE - 1) / TILE::SIDE) * batch_count;
+}
+
+template <typename T> static jstatus_t level3_run(const gpu_call_t *call, const level3_product<T> &product) {
+    typedef typename level3_tiles<T>::large large;
+    typedef typename level3_tiles<T>::small small;
+    const int64_t m = product.m, n = product.n, count = product.batch_count;
+    if (m <= 0 || n <= 0 || count <= 0)
+        return JSTATUS_SUCCESS;
+    const int64_t tiles = level3_tile_count<large>(m, n, count);
+    if (2 * m > large::SIDE && 2 * n > large::SIDE && tiles >= LEVEL3_ENOUGH_TILES)
+        return level3_launch<T, large>(call, product, tiles);
+    return level3_launch<T, small>(call, product, level3_tile_count<small>(m, n, count));
+}
+
+/* ---- What the routines say of their operands ---- */
+
+/* op(A) with its rows as lines. */
+template <typename T> static product_operand<T> level3_rows(const void *a, int64_t lda, jblas_operation_t operation) {
+    product_operand<T> operand = {};
+    const bool plain = operation == JBLAS_NO_TRANSPOSE;
+    operand.data = (const T *)a;
+    operand.line = plain ? 1 : lda;
+    operand.depth = plain ? lda : 1;
+    operand.conjugate = operation == JBLAS_CONJUGATE_TRANSPOSE;
+    return operand;
+}
+
+/* op(A) with its columns as lines. */
+template <typename T>
+static product_operand<T> level3_columns(const void *a, int64_t lda, jblas_operation_t operation) {
+    product_operand<T> operand = level3_rows<T>(a, lda, operation);
+    const int64_t line = operand.line;
+    operand.line = operand.depth;
+    operand.depth = line;
+    return operand;
+}
+
+template <typename T> static level3_product<T> level3_product_of(const ji_matmat_t *args) {
+    level3_product<T> product = {};
+    product.m = args->m, product.n = args->n, product.k = args->k;
+    product.c = (T *)args->c;
+    product.ldc = args->ldc;
+    product.alpha = args->alpha, product.beta = args->beta;
+    product.batch_count = 1;
+    return product;
+}
+
+typedef enum { LEVEL3_ONE, LEVEL3_STRIDED, LEVEL3_POINTERS } level3_batch_t;
+
+template <typename T>
+static jstatus_t level3_gemm(const gpu_call_t *call, const ji_matmat_t *args, level3_batch_t batch) {
+    level3_product<T> product = level3_product_of<T>(args);
+    product.a = level3_rows<T>(args->a, args->lda, args->transa);
+    product.b = level3_columns<T>(args->b, args->ldb, args->transb);
+    if (batch != LEVEL3_ONE)
+        product.batch_count = args->batch_count;
+    if (batch == LEVEL3_STRIDED) {
+        product.stride_a = args->stride_a, product.stride_b = args->stride_b, product.stride_c = args->stride_c;
+    } else if (batch == LEVEL3_POINTERS) {
+        product.many_a = (const T *const *)args->a;
+        product.many_b = (const T *const *)args->b;
+        product.many_c = (T *const *)args->c;
+    }
+    return level3_run(call, product);
+}
+
+template <typename T> static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
+    level3_product<T> product = level3_product_of<T>(args);
+    const bool left = args->side == JBLAS_LEFT, lower = args->uplo == JBLAS_LOWER;
+    /* The strides of elements with line >= depth: where they are stored themselves, or the mirrored ones. */
+    product_operand<T> symmetric = level3_rows<T>(args->a, args->lda, lower ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE);
+    symmetric.symmetric = true;
+    symmetric.hermitian = hermitian;
+    symmetric.conjugate = hermitian && lower != left; /* as a column of the product a line of A is its conjugate */
+    product.k = left ? args->m : args->n;
+    product.a = left ? symmetric : level3_rows<T>(args->b, args->ldb, JBLAS_NO_TRANSPOSE);
+    product.b = left ? level3_columns<T>(args->b, args->ldb, JBLAS_NO_TRANSPOSE) : symmetric;
+    return level3_run(call, product);
+}
+
+template <typename T> static jstatus_t level3_syrk(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
+    level3_product<T> product = level3_product_of<T>(args);
+    product.m = args->n;
+    product.a = product.b = level3_rows<T>(args->a, args->lda, args->transa);
+    if (hermitian)
+        product.b.conjugate = !product.a.conjugate;
+    else
+        product.a.conjugate = product.b.conjugate = false;
+    product.hermitian = product.real_scalars = hermitian;
+    product.uplo = args->uplo;
+    return level3_run(call, product);
+}
+
+#define LEVEL3(function, run, how)                                                                                     \
+    jstatus_t gpu_##function(const gpu_call_t *call, const void *block) {                                              \
+        const ji_matmat_t *args = (const ji_matmat_t *)block;                                                          \
+        jstatus_t status;                                                                                              \
+        GPU_BY_TYPE(args->head.type, status = run<T>(call, args, how))                                                 \
+        return status;                                                                                                 \
+    }
+LEVEL3(gemm, level3_gemm, LEVEL3_ONE)
+LEVEL3(gemm_batched, level3_gemm, LEVEL3_POINTERS)
+LEVEL3(gemm_strided, level3_gemm, LEVEL3_STRIDED)
+LEVEL3(symm, level3_symm, false)
+LEVEL3(hemm, level3_symm, true)
+LEVEL3(syrk, level3_syrk, false)
+LEVEL3(herk, level3_syrk, true)
