@@ -169,18 +169,27 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(SET_INFO, set_info)             /* *info = n, in stream order */                                                 \
     X(TRIANGLE_CLEAR, triangle_clear) /* ji_matmat_t: B = 0 if alpha is 0 */                                           \
     X(TRTRI, trtri)                   /* ji_matmat_t; c: workspace for triangles of order k, or NULL. Writes *info */  \
-    X(POTRF, potrf)                                                                                                    \
+    X(POTRF_BASE, potrf_base)         /* ji_matmat_t, n <= factor_base; see potrf.c */                                 \
     X(REDUCE_BLOCKS, reduce_blocks) /* ji_reduce_t, see reduce.h */                                                    \
     X(REDUCE_COMBINE, reduce_combine)                                                                                  \
     X(SPLIT, split) /* ji_split_t, see split.h */                                                                      \
-    X(MERGE, merge) /* ji_merge_t */
+    X(MERGE, merge) /* ji_merge_t */                                                                                   \
+    X(GEMM_HALF, gemm_half) /* ji_half_t, see precision.h */
 
 #define JI_HOST_PRIMITIVE_LIST(X)                                                                                      \
     X(TRIANGLE_INVERT, triangle_invert) /* ji_triangle_t, see triangle.h */                                            \
-    X(TRIANGLE_APPLY, triangle_apply)
+    X(TRIANGLE_APPLY, triangle_apply)                                                                                  \
+    X(POTRF, potrf) /* ji_matmat_t as TRTRI */
 
 /* Of a GPU alone. */
-#define JI_GPU_PRIMITIVE_LIST(X)
+#define JI_GPU_PRIMITIVE_LIST(X)                                                                                       \
+    X(SPLIT_SCALE, split_scale)         /* ji_split_scale_t, see precision.h */                                        \
+    X(SPLIT_PRECISION, split_precision) /* ji_split_precision_t */                                                     \
+    X(GEMM_MIXED, gemm_mixed) /* ji_matmat_t: C float, A^T B of bfloat16 (type BF16) or TF32 (type F32) */             \
+    X(TRIANGLE_INVERSES, triangle_inverses) /* ji_inverses_t, see triangle.h */                                        \
+    X(TRIANGLE_CHECK, triangle_check)       /* ji_matmat_t: *(int64_t *)c = the first zero of A's diagonal, or 0 */    \
+    X(TRIANGLE_STORE, triangle_store)       /* ji_matmat_t: *info = *(int64_t *)c; if it is 0, A's triangle = B's */   \
+    X(PIVOT_INFO, pivot_info)               /* ji_matmat_t: *info = the first of A's diagonal not above 0, or 0 */
 
 #define JI_HOST_ALL_PRIMITIVE_LIST(X) JI_COMMON_PRIMITIVE_LIST(X) JI_HOST_PRIMITIVE_LIST(X)
 #define JI_GPU_ALL_PRIMITIVE_LIST(X) JI_COMMON_PRIMITIVE_LIST(X) JI_GPU_PRIMITIVE_LIST(X)
@@ -198,11 +207,40 @@ typedef enum ji_primitive {
 
 /* ---- What a device says of its BLAS ---- */
 
-/* Where an algorithm begins to pay on the device, and its panels. INT64_MAX: never. */
+/* How split precision cuts a float and which products of the parts it forms. */
+typedef enum ji_split_way {
+    JI_SPLIT_BF16X6, /* three bfloat16, the six products that matter */
+    JI_SPLIT_BF16X9, /* all nine */
+    JI_SPLIT_TF32X3  /* two TF32, three products */
+} ji_split_way_t;
+
+/* Where an algorithm begins to pay on the device, and its panels. INT64_MAX: never. What begins is said of the smallest
+ * of m, n, k. */
 typedef struct ji_tuning {
-    int64_t integer_max; /* largest size, increment or leading dimension that every primitive takes */
+    int64_t integer_max;   /* largest size, increment or leading dimension that every primitive takes */
+    int64_t gemm_least[4]; /* s d c z: below, gemm has no plan; ji_tuning_complete() */
     int64_t gemm3m_least, gemm3m_k_panel, gemm3m_n_panel;
+    int64_t strassen_least[2]; /* s d: one halving from here on, two from twice that */
+    int64_t split_least;       /* sgemm by split precision */
+    int64_t split_k_panel;     /* a product's depth: how long a tensor core's own additions are trusted */
+    int64_t split_panels;      /* panels that are split at once */
+    ji_split_way_t split_way;
+    bool split_by_kernels; /* even where JI_GEMM_MIXED is a kernel of ours: for tests */
+    /* Triangles, see triangle.h: the largest leaves and those of the lower rung; the order and the right-hand sides from
+     * which inversion pays. By products: leaves are inverted beforehand and applied by gemm, trtri and potrf are many
+     * primitives; otherwise JI_TRIANGLE_INVERT and _APPLY, and one. Cholesky's base, and what its halves are multiples of. */
+    int64_t triangle_leaf, triangle_small_leaf, triangle_least_order, triangle_least_rhs;
+    bool triangle_products;
+    int64_t factor_base, factor_multiple;
 } ji_tuning_t;
+
+/* Fills in what follows from the rest. To be called after a change. */
+static inline void ji_tuning_complete(ji_tuning_t *tuning) {
+    const int64_t *strassen = tuning->strassen_least;
+    tuning->gemm_least[0] = tuning->split_least < strassen[0] ? tuning->split_least : strassen[0];
+    tuning->gemm_least[1] = strassen[1];
+    tuning->gemm_least[2] = tuning->gemm_least[3] = tuning->gemm3m_least;
+}
 
 /* jdevice_t's `blas`. NULL there: the device has none. */
 typedef struct ji_blas_ops {
@@ -213,6 +251,8 @@ typedef struct ji_blas_ops {
      * waits. device error; memory error; capturing (a host result under capture); not implemented. */
     jstatus_t (*run)(jdevice_t *device, jstream_t *stream, ji_primitive_t primitive, const void *block,
                      bool host_result);
+    /* Whether JI_GEMM_MIXED runs on tensor cores. Loads the vendor's library; the answer never changes. */
+    bool (*has_mixed)(jdevice_t *device);
 } ji_blas_ops_t;
 
 #endif

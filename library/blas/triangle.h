@@ -9,19 +9,21 @@
  *
  *     sum_{p <= q} M(q,p) x(p) = alpha b(q)
  *
- * where M is op(A) or its transpose, with rows and columns reversed where that is needed to make it lower. So M and B
- * are views: a first element and two strides, which may be negative.
+ * where M is op(A) or its transpose, with rows and columns reversed where that is needed to make it lower.
  *
- * JI_TRIANGLE_INVERT writes M into workspace in the order in which the solve will read it, its diagonal blocks
- * inverted; JI_TRIANGLE_APPLY solves with that, in place. A device is free in what it keeps there, within
- * ji_triangle_bytes(). */
+ * What a leaf of the walk (trsm.c) is done with is the device's choice (ji_tuning_t.triangle_products):
+ *
+ *   otherwise    JI_TRIANGLE_INVERT writes M into workspace in the order in which the solve will read it, its diagonal
+ *                blocks of 8 inverted; JI_TRIANGLE_APPLY solves with that, in place. M and B are views: a first element
+ *                and two strides, which may be negative. A device is free in what it keeps, within ji_triangle_bytes().
+ *   by products  the diagonal blocks of A are inverted whole (inverses.c), before the walk and all at once where there is
+ *                room for that; a leaf is the product of an inverse and rows of B. */
 
 #include "blas/blas.h"
 
-#define JI_TRIANGLE_BLOCK 8 /* order of the inverted diagonal blocks */
-#define JI_TRIANGLE_MAX_ORDER                                                                                          \
-    256 /* a strip of right-hand sides (128 bytes a row) then fills 32 KiB, the first cache  \
-                                   */
+#define JI_TRIANGLE_BLOCK 8 /* order of the inverted diagonal blocks inside of a leaf */
+/* A strip of right-hand sides (128 bytes a row) then fills 32 KiB, the first cache. */
+#define JI_TRIANGLE_MAX_ORDER 256
 
 typedef struct ji_triangle {
     jdatatype_t type;
@@ -36,7 +38,21 @@ typedef struct ji_triangle {
     int64_t b_q, b_rhs; /* strides of B, elements; one of them is 1 or -1 */
 } ji_triangle_t;
 
+/* The diagonal blocks of a triangle on their way to their inverses. JI_TRIANGLE_INVERSES writes them whole: tiles of
+ * JI_INVERSE_TILE on the diagonal inverted, what A's triangle has beside them as it is, zeros in the other triangle. The
+ * k-th block stands ji_inverse_offset() elements in, with leading dimension `block`; the last one may be smaller. */
+typedef struct ji_inverses {
+    jdatatype_t type;
+    bool upper, unit;
+    int64_t order;
+    const void *a;
+    int64_t lda;
+    int64_t block; /* order of a block: JI_INVERSE_TILE times a power of two; or at least `order`: one block */
+    void *inverses;
+} ji_inverses_t;
+
 static_assert(sizeof(ji_triangle_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
+static_assert(sizeof(ji_inverses_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
 /* Bytes for one triangle: the blocks on and below the diagonal, each 8 x 8. Grows by one block row at a time. */
 static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t order) {
@@ -44,32 +60,70 @@ static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t order) {
     return blocks * (blocks + 1) / 2 * JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK * ji_sizeof(type);
 }
 
+#define JI_INVERSE_TILE 32
+/* Columns of matrices in workspace begin 8 elements apart or a multiple: aligned for the product kernels. */
+static inline int64_t ji_inverse_ld(int64_t rows) { return (rows + 7) / 8 * 8; }
+/* With a block's columns and one more element between blocks, what stands at the same place of neighbouring halves is
+ * everywhere the same distance apart, across blocks too: one strided batch reaches all of them. */
+static inline int64_t ji_inverse_offset(int64_t block, int64_t k) { return k * block * (block + 1); }
+static inline size_t ji_inverses_bytes(jdatatype_t type, int64_t order, int64_t block) {
+    return jalloc_matrix_bytes(type, order, block + 1);
+}
+/* Bytes of `products` below. */
+size_t ji_inverse_products_bytes(jdatatype_t type, int64_t order, int64_t block);
+/* Inverts the diagonal blocks. */
+jstatus_t ji_triangle_inverses(jhandle_t *handle, const ji_inverses_t *block, void *products);
+
+/* The workspace of solves, as a rung gives it. */
+typedef struct ji_triangle_space {
+    int64_t leaf;    /* order of the leaves */
+    bool whole;      /* by products: room for all inverses and all of the solution, not for those of one leaf */
+    void *triangles; /* a packed triangle, or inverses; NULL: none, substitution is left */
+    void *solution;  /* by products, with the same shape as B or as a strip of it */
+} ji_triangle_space_t;
+ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const jborrow_t *ws);
+
 /* Solves by ready-made triangles of at most `leaf` unknowns, and products between them. Argument block and meaning are
- * trsm's. `packed` has ji_triangle_bytes(type, min(order, leaf)) bytes. With handle NULL everything is done inline by
- * the caller: for primitives that need a solve inside. */
-jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args, int64_t leaf, void *packed);
+ * trsm's. With handle NULL everything is done inline by the caller, on the host: for primitives that need a solve
+ * inside. */
+jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args, const ji_triangle_space_t *space);
+/* A primitive of the handle's device, or with handle NULL the host's, inline. */
+static inline jstatus_t ji_triangle_run(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes) {
+    if (handle != NULL)
+        return ji_run_bytes(handle, primitive, block, block_bytes);
+    ji_host_primitives[primitive](block);
+    return JSTATUS_SUCCESS;
+}
+static inline const ji_tuning_t *ji_triangle_tuning(const jhandle_t *handle) {
+    return handle != NULL ? ji_tuning(handle) : &ji_host_tuning;
+}
 
 /* Whether this pays against substitution, by the shape alone. */
-bool ji_triangle_pays(const ji_matmat_t *args);
-/* The best order of leaves now, at most `largest`, for which there is workspace. */
-int64_t ji_triangle_leaf(int64_t largest);
-/* The order of the leaves on the lower rung. */
+bool ji_triangle_pays(const jhandle_t *handle, const ji_matmat_t *args);
+/* On the host; and there the best order of leaves now, at most `largest`, for which there is workspace. */
+bool ji_host_triangle_pays(const ji_matmat_t *args);
+int64_t ji_host_triangle_leaf(int64_t largest);
+/* The order of the host's leaves on the lower rung. */
 #define JI_TRIANGLE_SMALL_LEAF 64
 
-/* The rungs of a routine whose largest triangle has this order: "inverse" and "inverse-64" where it pays,
- * "substitution". */
-void ji_triangle_add_rungs(jplan_t *plan, jdatatype_t type, int64_t order, bool pays);
-/* The order of the leaves on the rung that was borrowed. */
-int64_t ji_triangle_rung_leaf(const jborrow_t *ws);
+/* The rungs of a routine whose largest solve is this one: "inverse" and "inverse-64" where it pays, "substitution". */
+void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *solve, bool pays);
 
-/* trtri and potrf halve the matrix down to this order, which is done in place by columns: 8 KiB of doubles, the first
- * cache. The first half is the larger one, and a multiple of the inverted blocks. */
-#define JI_FACTOR_BASE 32
-static inline int64_t ji_factor_half(int64_t n) {
-    return ((n + 1) / 2 + JI_TRIANGLE_BLOCK - 1) / JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK;
-}
-/* The plan of both: leaves for the solves inside ("inverse", "inverse-64"), or none. */
+/* A solve inside of trtri or potrf, whose argument block is `call`: by triangles where there is workspace and it pays.
+ * B is m x n and part of the matrix, as the triangle is. */
+jstatus_t ji_factor_solve(jhandle_t *handle, const ji_matmat_t *call, const ji_triangle_space_t *space,
+                          jblas_side_t side, jblas_operation_t trans, double alpha, const void *triangle, void *b,
+                          int64_t m, int64_t n);
+/* The plan of both: that of the largest solve inside. */
 void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
-jstatus_t ji_factor_run(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args, const jborrow_t *ws);
+/* Where trtri and potrf are many primitives, info comes last: whether it can come at all is asked first. capturing. */
+jstatus_t ji_factor_begin(jhandle_t *handle, const ji_matmat_t *args);
+
+/* trtri and potrf halve the matrix down to factor_base. The first half is the larger one. */
+static inline int64_t ji_factor_half(const ji_tuning_t *tuning, int64_t n) {
+    return ((n + 1) / 2 + tuning->factor_multiple - 1) / tuning->factor_multiple * tuning->factor_multiple;
+}
+/* Cholesky by halves, see potrf.c. handle NULL: inline on the host, *args->info is written. */
+jstatus_t ji_potrf_walk(jhandle_t *handle, const ji_matmat_t *args, const ji_triangle_space_t *space);
 
 #endif

@@ -15,35 +15,50 @@
  *     |   4   6  7|
  *     +-----------+              The numbers are the order of steps; 4 is one product for the lower half.
  *
- * The rungs differ in the order of the leaves: the workspace is one leaf. The products are the device's gemm.
+ * The products are the device's gemm. What a leaf is differs (triangle.h). On the host it is made ready and applied by
+ * two primitives, in place. On a GPU, where a launch costs as much as a small product, all leaves are inverted together
+ * before the walk (inverses.c); a leaf is then one product into a solution in workspace, the products between leaves read
+ * that, and in the end it is copied to B:
  *
- * Rungs: "inverse" (leaves of up to 256), "inverse-64" (leaves of 64; a fifteenth of the bytes), "substitution" (none).
- * Each sums in an order of its own, so each has bits of its own. Where inversion does not pay, substitution is the only
- * rung. */
+ *     B   [ b0 | b1 | b2 ]    x0 = inverse 0 * b0;   b1, b2 -= A x0;   x1 = inverse 1 * b1;   ...
+ *     X   [ x0 | x1 | x2 ]    -> B
+ *
+ * Rungs: "inverse" (host: one leaf of up to 256; GPU: the inverses of all leaves, of 128, and the solution, as large as
+ * B), "inverse-64" (one leaf of 64; GPU: its inverse and the solution for 1024 right-hand sides at most, copied at once),
+ * "substitution" (none). Each sums in an order of its own, so each has bits of its own. Where inversion does not pay,
+ * substitution is the only rung. */
 
 #include "blas/triangle.h"
+
+#define TRIANGLE_STRIP 1024 /* right-hand sides at once on the lower rung, by products */
 
 /* The unknowns [q, q + count) in the order in which they are found, as indices of A. */
 typedef struct triangle_walk {
     const ji_matmat_t *args;
     jhandle_t *handle;
-    int64_t order, rhs, leaf;
+    ji_triangle_space_t space;
+    int64_t order, rhs;
     bool left, transposed, reversed; /* M is op(A) (left) or its transpose; transposed against A's storage */
-    void *packed;
+    bool products;                   /* leaves are done by products */
+    int64_t solution_ld;
 } triangle_walk_t;
+
+static int64_t triangle_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t triangle_first(const triangle_walk_t *walk, int64_t q, int64_t count) {
     return walk->reversed ? walk->order - q - count : q;
 }
 
-static jstatus_t triangle_run(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes) {
-    if (handle != NULL)
-        return ji_run_bytes(handle, primitive, block, block_bytes);
-    ji_host_primitives[primitive](block);
-    return JSTATUS_SUCCESS;
+/* The rows (left) or columns of a matrix like B that belong to the unknowns from `first` on, right-hand sides from `rhs`
+ * on. */
+static void *triangle_rows(const triangle_walk_t *walk, const void *b, int64_t ld, int64_t first, int64_t rhs) {
+    jdatatype_t type = walk->args->head.type;
+    return walk->left ? ji_at(type, b, first, rhs, ld) : ji_at(type, b, rhs, first, ld);
 }
 
-static jstatus_t triangle_leaf(const triangle_walk_t *walk, int64_t q, int64_t count, const ji_scalar_t *alpha) {
+/* ---- A leaf in place ---- */
+
+static jstatus_t triangle_apply(const triangle_walk_t *walk, int64_t q, int64_t count, const ji_scalar_t *alpha) {
     const ji_matmat_t *args = walk->args;
     jdatatype_t type = args->head.type;
     int64_t first = triangle_first(walk, q, count), sign = walk->reversed ? -1 : 1;
@@ -56,18 +71,101 @@ static jstatus_t triangle_leaf(const triangle_walk_t *walk, int64_t q, int64_t c
         .a = ji_at(type, args->a, start, start, args->lda),
         .a_q = sign * (walk->transposed ? args->lda : 1),
         .a_p = sign * (walk->transposed ? 1 : args->lda),
-        .packed = walk->packed,
+        .packed = walk->space.triangles,
         .count = walk->rhs,
         .alpha = *alpha,
-        .b = walk->left ? ji_at(type, args->b, start, 0, args->ldb) : ji_at(type, args->b, 0, start, args->ldb),
+        .b = triangle_rows(walk, args->b, args->ldb, start, 0),
         .b_q = sign * (walk->left ? 1 : args->ldb),
         .b_rhs = walk->left ? args->ldb : 1,
     };
-    jstatus_t status = triangle_run(walk->handle, JI_TRIANGLE_INVERT, &block, sizeof block);
+    jstatus_t status = ji_triangle_run(walk->handle, JI_TRIANGLE_INVERT, &block, sizeof block);
     if (status != JSTATUS_SUCCESS)
         return status;
-    return triangle_run(walk->handle, JI_TRIANGLE_APPLY, &block, sizeof block);
+    return ji_triangle_run(walk->handle, JI_TRIANGLE_APPLY, &block, sizeof block);
 }
+
+/* ---- A leaf by products ---- */
+
+/* Inverts the blocks of the unknowns [first, first + count) of A. */
+static jstatus_t triangle_invert(const triangle_walk_t *walk, int64_t first, int64_t count) {
+    const ji_matmat_t *args = walk->args;
+    ji_inverses_t block = {.type = args->head.type,
+                           .upper = args->uplo == JBLAS_UPPER,
+                           .unit = args->diag == JBLAS_UNIT,
+                           .order = count,
+                           .a = ji_at(args->head.type, args->a, first, first, args->lda),
+                           .lda = args->lda,
+                           .block = walk->space.leaf,
+                           .inverses = walk->space.triangles};
+    return ji_triangle_inverses(walk->handle, &block, walk->space.solution);
+}
+
+/* solution = alpha * inverse * the leaf's part of B (or B's part times the inverse), for `rhs` right-hand sides. */
+static jstatus_t triangle_multiply(const triangle_walk_t *walk, const void *inverse, const void *b, void *solution,
+                                   int64_t count, int64_t rhs, const ji_scalar_t *alpha) {
+    const ji_matmat_t *args = walk->args;
+    ji_matmat_t block = {.head = args->head,
+                         .k = count,
+                         .alpha = *alpha,
+                         .beta = ji_constant(args->head.type, 0),
+                         .c = solution,
+                         .ldc = walk->solution_ld};
+    if (walk->left) {
+        block.transa = args->transa, block.transb = JBLAS_NO_TRANSPOSE;
+        block.m = count, block.n = rhs;
+        block.a = inverse, block.lda = walk->space.leaf;
+        block.b = b, block.ldb = args->ldb;
+    } else {
+        block.transa = JBLAS_NO_TRANSPOSE, block.transb = args->transa;
+        block.m = rhs, block.n = count;
+        block.a = b, block.lda = args->ldb;
+        block.b = inverse, block.ldb = walk->space.leaf;
+    }
+    return ji_run(walk->handle, JI_GEMM, &block);
+}
+
+static jstatus_t triangle_copy(const triangle_walk_t *walk, int64_t m, int64_t n, const void *solution, void *b) {
+    jdatatype_t type = walk->args->head.type;
+    ji_matmat_t block = {.head = walk->args->head,
+                         .transa = JBLAS_NO_TRANSPOSE,
+                         .transb = JBLAS_NO_TRANSPOSE,
+                         .m = m,
+                         .n = n,
+                         .alpha = ji_constant(type, 1),
+                         .a = solution,
+                         .lda = walk->solution_ld,
+                         .beta = ji_constant(type, 0),
+                         .b = solution,
+                         .ldb = walk->solution_ld,
+                         .c = b,
+                         .ldc = walk->args->ldb};
+    return ji_run(walk->handle, JI_GEAM, &block);
+}
+
+static jstatus_t triangle_product(const triangle_walk_t *walk, int64_t q, int64_t count, const ji_scalar_t *alpha) {
+    const ji_matmat_t *args = walk->args;
+    const ji_triangle_space_t *space = &walk->space;
+    int64_t first = triangle_first(walk, q, count);
+    if (space->whole) {
+        void *inverse =
+            ji_at(args->head.type, space->triangles, ji_inverse_offset(space->leaf, first / space->leaf), 0, 1);
+        return triangle_multiply(walk, inverse, triangle_rows(walk, args->b, args->ldb, first, 0),
+                                 triangle_rows(walk, space->solution, walk->solution_ld, first, 0), count, walk->rhs,
+                                 alpha);
+    }
+    JI_RETURN_UNLESS_SUCCESS(triangle_invert(walk, first, count));
+    for (int64_t rhs = 0; rhs < walk->rhs; rhs += TRIANGLE_STRIP) {
+        int64_t width = triangle_min(walk->rhs - rhs, TRIANGLE_STRIP);
+        void *b = triangle_rows(walk, args->b, args->ldb, first, rhs);
+        JI_RETURN_UNLESS_SUCCESS(
+            triangle_multiply(walk, space->triangles, b, space->solution, count, width, alpha));
+        JI_RETURN_UNLESS_SUCCESS(triangle_copy(walk, walk->left ? count : width, walk->left ? width : count,
+                                               space->solution, b));
+    }
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- The walk ---- */
 
 /* B(lower) = alpha B(lower) - M(lower, upper) X(upper), or its transpose on the right. */
 static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int64_t upper_count, int64_t lower,
@@ -77,30 +175,42 @@ static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int
     int64_t from = triangle_first(walk, upper, upper_count), to = triangle_first(walk, lower, lower_count);
     const void *a =
         walk->transposed ? ji_at(type, args->a, from, to, args->lda) : ji_at(type, args->a, to, from, args->lda);
-    ji_matmat_t block = {
-        .head = args->head, .k = upper_count, .alpha = ji_constant(type, -1), .beta = *alpha, .ldc = args->ldb};
+    const bool apart = walk->products && walk->space.whole; /* the solution stands beside B */
+    const int64_t ldx = apart ? walk->solution_ld : args->ldb;
+    const void *x = triangle_rows(walk, apart ? walk->space.solution : args->b, ldx, from, 0);
+    ji_matmat_t block = {.head = args->head,
+                         .k = upper_count,
+                         .alpha = ji_constant(type, -1),
+                         .beta = *alpha,
+                         .c = triangle_rows(walk, args->b, args->ldb, to, 0),
+                         .ldc = args->ldb};
     if (walk->left) {
         block.transa = args->transa, block.transb = JBLAS_NO_TRANSPOSE;
         block.m = lower_count, block.n = walk->rhs;
         block.a = a, block.lda = args->lda;
-        block.b = ji_at(type, args->b, from, 0, args->ldb), block.ldb = args->ldb;
-        block.c = ji_at(type, args->b, to, 0, args->ldb);
+        block.b = x, block.ldb = ldx;
     } else {
         block.transa = JBLAS_NO_TRANSPOSE, block.transb = args->transa;
         block.m = walk->rhs, block.n = lower_count;
-        block.a = ji_at(type, args->b, 0, from, args->ldb), block.lda = args->ldb;
+        block.a = x, block.lda = ldx;
         block.b = a, block.ldb = args->lda;
-        block.c = ji_at(type, args->b, 0, to, args->ldb);
     }
-    return triangle_run(walk->handle, JI_GEMM, &block, sizeof block);
+    return ji_triangle_run(walk->handle, JI_GEMM, &block, sizeof block);
+}
+
+/* How many of `count` unknowns, more than a leaf, stand in the first half. */
+static int64_t triangle_upper(const triangle_walk_t *walk, int64_t count) {
+    const int64_t leaf = walk->space.leaf, leaves = (count + leaf - 1) / leaf;
+    if (!walk->products) /* leaves of about the same order, so that none is a sliver */
+        return (count / leaves + JI_TRIANGLE_BLOCK - 1) / JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK * (leaves / 2);
+    /* Leaves that are blocks of A, whose last one may be smaller: reversed it comes first. */
+    return walk->reversed ? count - (leaves + 1) / 2 * leaf : leaves / 2 * leaf;
 }
 
 static jstatus_t triangle_walk(const triangle_walk_t *walk, int64_t q, int64_t count, const ji_scalar_t *alpha) {
-    if (count <= walk->leaf)
-        return triangle_leaf(walk, q, count, alpha);
-    /* Leaves of about the same order, so that none is a sliver. */
-    int64_t leaves = (count + walk->leaf - 1) / walk->leaf;
-    int64_t upper = (count / leaves + JI_TRIANGLE_BLOCK - 1) / JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK * (leaves / 2);
+    if (count <= walk->space.leaf)
+        return walk->products ? triangle_product(walk, q, count, alpha) : triangle_apply(walk, q, count, alpha);
+    int64_t upper = triangle_upper(walk, count);
     ji_scalar_t one = ji_constant(walk->args->head.type, 1);
     jstatus_t status = triangle_walk(walk, q, upper, alpha);
     if (status == JSTATUS_SUCCESS)
@@ -110,55 +220,102 @@ static jstatus_t triangle_walk(const triangle_walk_t *walk, int64_t q, int64_t c
     return status;
 }
 
-jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args, int64_t leaf, void *packed) {
+jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args, const ji_triangle_space_t *space) {
     bool left = args->side == JBLAS_LEFT;
     bool transposed = (args->transa != JBLAS_NO_TRANSPOSE) == left;
     triangle_walk_t walk = {
         .args = args,
         .handle = handle,
+        .space = *space,
         .order = left ? args->m : args->n,
         .rhs = left ? args->n : args->m,
-        .leaf = leaf,
         .left = left,
         .transposed = transposed,
         .reversed = (args->uplo == JBLAS_UPPER) != transposed,
-        .packed = packed,
+        .products = ji_triangle_tuning(handle)->triangle_products,
     };
-    jstatus_t status = triangle_walk(&walk, 0, walk.order, &args->alpha);
+    int64_t order = space->whole ? walk.order : triangle_min(walk.order, space->leaf);
+    walk.solution_ld = ji_inverse_ld(left          ? order
+                                     : space->whole ? walk.rhs
+                                                    : triangle_min(walk.rhs, TRIANGLE_STRIP));
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (walk.products && space->whole)
+        status = triangle_invert(&walk, 0, walk.order);
+    if (status == JSTATUS_SUCCESS)
+        status = triangle_walk(&walk, 0, walk.order, &args->alpha);
+    if (status == JSTATUS_SUCCESS && walk.products && space->whole)
+        status = triangle_copy(&walk, args->m, args->n, space->solution, ji_unconst(args->b));
     if (status != JSTATUS_SUCCESS || args->alpha.pointer == NULL)
         return status;
     /* An alpha on the device may turn out to be 0, and then what A holds must not matter. */
     ji_matmat_t clear = *args;
-    return triangle_run(handle, JI_TRIANGLE_CLEAR, &clear, sizeof clear);
+    return ji_triangle_run(handle, JI_TRIANGLE_CLEAR, &clear, sizeof clear);
 }
 
-void ji_triangle_add_rungs(jplan_t *plan, jdatatype_t type, int64_t order, bool pays) {
+/* ---- Rungs ---- */
+
+bool ji_triangle_pays(const jhandle_t *handle, const ji_matmat_t *args) {
+    const ji_tuning_t *tuning = ji_triangle_tuning(handle);
+    if (!tuning->triangle_products)
+        return ji_host_triangle_pays(args);
+    bool left = args->side == JBLAS_LEFT;
+    return (left ? args->m : args->n) >= tuning->triangle_least_order &&
+           (left ? args->n : args->m) >= tuning->triangle_least_rhs;
+}
+
+/* The largest solve needs most: no size here falls when the order or the right-hand sides grow. */
+static void triangle_add(jplan_t *plan, const char *name, uint32_t bits_class, const ji_tuning_t *tuning,
+                         const ji_matmat_t *solve, bool whole) {
+    jdatatype_t type = solve->head.type;
+    bool left = solve->side == JBLAS_LEFT;
+    int64_t order = left ? solve->m : solve->n, rhs = left ? solve->n : solve->m;
+    int64_t leaf = whole ? tuning->triangle_leaf : tuning->triangle_small_leaf;
+    if (!tuning->triangle_products) {
+        size_t bytes = ji_triangle_bytes(type, triangle_min(order, leaf));
+        jplan_add(plan, name, bits_class, 0, 1, &bytes);
+        return;
+    }
+    if (!whole)
+        order = triangle_min(order, leaf), rhs = triangle_min(rhs, TRIANGLE_STRIP);
+    size_t products = ji_inverse_products_bytes(type, order, leaf);
+    size_t solution = jalloc_matrix_bytes(type, ji_inverse_ld(left ? order : rhs), left ? rhs : order);
+    size_t bytes[2] = {ji_inverses_bytes(type, order, leaf), solution > products ? solution : products};
+    jplan_add(plan, name, bits_class, 0, 2, bytes);
+}
+
+void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *solve, bool pays) {
+    const ji_tuning_t *tuning = ji_tuning(handle);
     if (pays) {
-        size_t bytes = ji_triangle_bytes(type, order < JI_TRIANGLE_MAX_ORDER ? order : JI_TRIANGLE_MAX_ORDER);
-        jplan_add(plan, "inverse", 1, 0, 1, &bytes);
-        if (order > JI_TRIANGLE_SMALL_LEAF) {
-            bytes = ji_triangle_bytes(type, JI_TRIANGLE_SMALL_LEAF);
-            jplan_add(plan, "inverse-64", 2, 0, 1, &bytes);
-        }
+        triangle_add(plan, "inverse", 1, tuning, solve, true);
+        if ((solve->side == JBLAS_LEFT ? solve->m : solve->n) > tuning->triangle_small_leaf)
+            triangle_add(plan, "inverse-64", 2, tuning, solve, false);
     }
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }
 
-int64_t ji_triangle_rung_leaf(const jborrow_t *ws) {
-    return ji_triangle_leaf(ws->rung == 0 ? JI_TRIANGLE_MAX_ORDER : JI_TRIANGLE_SMALL_LEAF);
+ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const jborrow_t *ws) {
+    const ji_tuning_t *tuning = ji_tuning(handle);
+    int64_t leaf = ws->rung == 0 ? tuning->triangle_leaf : tuning->triangle_small_leaf;
+    if (!tuning->triangle_products)
+        leaf = ji_host_triangle_leaf(leaf);
+    return (ji_triangle_space_t){.leaf = leaf,
+                                 .whole = ws->rung == 0,
+                                 .triangles = ws->ptr[0],
+                                 .solution = tuning->triangle_products && ws->ptr[0] != NULL ? ws->ptr[1] : NULL};
 }
 
 void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
     jplan_init(plan, handle, ji_routine_name(&args->head), "mn", (const int64_t[]){args->m, args->n});
-    ji_triangle_add_rungs(plan, args->head.type, args->side == JBLAS_LEFT ? args->m : args->n, ji_triangle_pays(args));
+    ji_triangle_add_rungs(plan, handle, args, ji_triangle_pays(handle, args));
 }
 
 jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
     ji_matmat_t args = *(const ji_matmat_t *)matmat;
     if (ji_scalar_is(&args.alpha, args.head.type, 0))
         return ji_run(handle, JI_SCALE_MATRIX, &args);
-    if (ws->ptr[0] == NULL)
+    ji_triangle_space_t space = ji_triangle_space(handle, ws);
+    if (space.triangles == NULL)
         return ji_run(handle, JI_TRSM, &args);
-    return ji_triangle_solve(handle, &args, ji_triangle_rung_leaf(ws), ws->ptr[0]);
+    return ji_triangle_solve(handle, &args, &space);
 }

@@ -65,7 +65,8 @@ static void **blas_result(ji_primitive_t primitive, void *block, size_t *bytes) 
     }
     case JI_SET_INFO:
     case JI_TRTRI:
-    case JI_POTRF: return (void **)&((ji_matmat_t *)block)->info;
+    case JI_TRIANGLE_STORE:
+    case JI_PIVOT_INFO: return (void **)&((ji_matmat_t *)block)->info;
     default: return nullptr;
     }
 }
@@ -75,7 +76,8 @@ static size_t blas_block_bytes(ji_primitive_t primitive) {
     case JI_REDUCE_COMBINE: return sizeof(ji_reduce_t);
     case JI_SET_INFO:
     case JI_TRTRI:
-    case JI_POTRF: return sizeof(ji_matmat_t);
+    case JI_TRIANGLE_STORE:
+    case JI_PIVOT_INFO: return sizeof(ji_matmat_t);
     default: return sizeof(ji_vector_t);
     }
 }
@@ -164,7 +166,12 @@ jstatus_t gpu_blas_init(gpu_device_t *device) {
     ops.tuning.gemm3m_least = 1024;
     ops.tuning.gemm3m_k_panel = INT64_MAX; /* whole: launches cost more than memory */
     ops.tuning.gemm3m_n_panel = 4096;
+    ops.tuning.strassen_least[0] = ops.tuning.strassen_least[1] = 8192;
+    gpu_split_tuning(&ops.tuning);
+    gpu_triangle_tuning(&ops.tuning);
+    ji_tuning_complete(&ops.tuning);
     ops.run = blas_run;
+    ops.has_mixed = gpu_has_mixed;
     device->blas->ops = ops;
     device->base.blas = &device->blas->ops;
     return JSTATUS_SUCCESS;

@@ -37,6 +37,7 @@ const char *gpu_vendor_blas_name(gpu_device_t *device);
 
 /* Split precision on this kind of GPU, and whether its products run on tensor cores; precision.cu. */
 void gpu_split_tuning(ji_tuning_t *tuning);
+void gpu_triangle_tuning(ji_tuning_t *tuning); /* triangle.cu */
 bool gpu_has_mixed(jdevice_t *device);
 
 /* Grids have at most 2^31 - 1 blocks in x and 65535 in y and z; kernels loop where that may not be enough. */

@@ -5,6 +5,7 @@
  * entries have refused what they do not. */
 
 #include "blas/host/cblas.h"
+#include "blas/triangle.h"
 
 #define UNPACK(block)                                                                                                  \
     const ji_matmat_t *args = block;                                                                                   \
@@ -162,9 +163,19 @@ const ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT] = {
 #undef JI_PRIMITIVE_
 };
 
-const ji_tuning_t ji_host_tuning = {
+#define HOST_GEMM3M_LEAST 512         /* below, splitting and merging cost what is saved */
+#define HOST_STRASSEN_LEAST INT64_MAX /* see clients/bench/bench_strassen.c */
+ji_tuning_t ji_host_tuning = {
     .integer_max = INT64_MAX, /* see ji_blas_int_max, which tests lower */
-    .gemm3m_least = 512,      /* below, splitting and merging cost what is saved */
+    .gemm_least = {HOST_STRASSEN_LEAST, HOST_STRASSEN_LEAST, HOST_GEMM3M_LEAST, HOST_GEMM3M_LEAST},
+    .gemm3m_least = HOST_GEMM3M_LEAST,
     .gemm3m_k_panel = 1024,
     .gemm3m_n_panel = 512,
+    .strassen_least = {HOST_STRASSEN_LEAST, HOST_STRASSEN_LEAST},
+    .split_least = INT64_MAX, /* nothing narrower is faster */
+    .split_way = JI_SPLIT_BF16X6,
+    .triangle_leaf = JI_TRIANGLE_MAX_ORDER,
+    .triangle_small_leaf = JI_TRIANGLE_SMALL_LEAF,
+    .factor_base = 32, /* 8 KiB of doubles, the first cache */
+    .factor_multiple = JI_TRIANGLE_BLOCK,
 };

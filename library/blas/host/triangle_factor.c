@@ -10,7 +10,7 @@
  *
  *   trtri   A = [L11 0; L21 L22]: L21 := -inv(L22) L21 inv(L11), two solves, while L11 and L22 are still themselves;
  *           then each is inverted on its own.
- *   potrf   A11 = L11 L11^H; A21 := A21 inv(L11)^H, a solve; A22 -= A21 A21^H; then A22 the same way.
+ *   potrf   potrf.c's walk, run inline.
  *
  * The solves are triangle.h's where there is workspace and they pay, the CBLAS's otherwise. */
 
@@ -47,37 +47,35 @@ static const struct {
                     {c_find_zero, c_invert, c_cholesky},
                     {z_find_zero, z_invert, z_cholesky}};
 
-static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_operation_t trans, double alpha,
-                         const void *triangle, void *b, int64_t m, int64_t n) {
-    ji_matmat_t solve = *call;
-    solve.side = side, solve.transa = trans;
-    solve.m = m, solve.n = n;
-    solve.alpha = ji_constant(call->head.type, alpha);
-    solve.a = triangle;
-    solve.b = b, solve.ldb = call->lda;
-    if (call->c != NULL && ji_triangle_pays(&solve))
-        ji_triangle_solve(NULL, &solve, call->k, call->c); /* inline: it cannot fail */
-    else
-        ji_host_primitives[JI_TRSM](&solve);
+/* The workspace that came in the block. */
+static ji_triangle_space_t factor_space(const ji_matmat_t *call) {
+    return (ji_triangle_space_t){.leaf = call->k, .triangles = call->c};
+}
+
+/* Inline: it cannot fail. */
+static void factor_solve(const ji_matmat_t *call, jblas_side_t side, double alpha, const void *triangle, void *b,
+                         int64_t m, int64_t n) {
+    ji_triangle_space_t space = factor_space(call);
+    ji_factor_solve(NULL, call, &space, side, JBLAS_NO_TRANSPOSE, alpha, triangle, b, m, n);
 }
 
 static void factor_invert(const ji_matmat_t *call, void *a, int64_t n) {
     jdatatype_t type = call->head.type;
     bool upper = call->uplo == JBLAS_UPPER;
-    if (n <= JI_FACTOR_BASE) {
+    if (n <= ji_host_tuning.factor_base) {
         factor_base[type].invert(upper, call->diag == JBLAS_UNIT, n, a, call->lda);
         return;
     }
-    int64_t half = ji_factor_half(n), rest = n - half;
+    int64_t half = ji_factor_half(&ji_host_tuning, n), rest = n - half;
     void *second = ji_at(type, a, half, half, call->lda);
     if (upper) {
         void *corner = ji_at(type, a, 0, half, call->lda);
-        factor_solve(call, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, -1, a, corner, half, rest);
-        factor_solve(call, JBLAS_RIGHT, JBLAS_NO_TRANSPOSE, 1, second, corner, half, rest);
+        factor_solve(call, JBLAS_LEFT, -1, a, corner, half, rest);
+        factor_solve(call, JBLAS_RIGHT, 1, second, corner, half, rest);
     } else {
         void *corner = ji_at(type, a, half, 0, call->lda);
-        factor_solve(call, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, -1, second, corner, rest, half);
-        factor_solve(call, JBLAS_RIGHT, JBLAS_NO_TRANSPOSE, 1, a, corner, rest, half);
+        factor_solve(call, JBLAS_LEFT, -1, second, corner, rest, half);
+        factor_solve(call, JBLAS_RIGHT, 1, a, corner, rest, half);
     }
     factor_invert(call, a, half);
     factor_invert(call, second, rest);
@@ -93,42 +91,17 @@ void ji_host_trtri(void *block) {
         factor_invert(call, (void *)(uintptr_t)call->a, call->n);
 }
 
-static int64_t factor_cholesky(const ji_matmat_t *call, void *a, int64_t n) {
-    jdatatype_t type = call->head.type;
-    bool upper = call->uplo == JBLAS_UPPER;
-    if (n <= JI_FACTOR_BASE)
-        return factor_base[type].cholesky(upper, n, a, call->lda);
-    int64_t half = ji_factor_half(n), rest = n - half;
-    int64_t info = factor_cholesky(call, a, half);
+void ji_host_potrf_base(void *block) {
+    const ji_matmat_t *call = block;
+    int64_t info = factor_base[call->head.type].cholesky(call->uplo == JBLAS_UPPER, call->n,
+                                                         (void *)(uintptr_t)call->a, call->lda);
     if (info != 0)
-        return info;
-    void *corner = upper ? ji_at(type, a, 0, half, call->lda) : ji_at(type, a, half, 0, call->lda);
-    void *second = ji_at(type, a, half, half, call->lda);
-    if (upper)
-        factor_solve(call, JBLAS_LEFT, JBLAS_CONJUGATE_TRANSPOSE, 1, a, corner, half, rest);
-    else
-        factor_solve(call, JBLAS_RIGHT, JBLAS_CONJUGATE_TRANSPOSE, 1, a, corner, rest, half);
-    jdatatype_t real = ji_real_of(type);
-    ji_matmat_t update = {.head = call->head,
-                          .uplo = call->uplo,
-                          .transa = !upper                ? JBLAS_NO_TRANSPOSE
-                                    : ji_is_complex(type) ? JBLAS_CONJUGATE_TRANSPOSE
-                                                          : JBLAS_TRANSPOSE,
-                          .n = rest,
-                          .k = half,
-                          .alpha = ji_constant(real, -1),
-                          .a = corner,
-                          .lda = call->lda,
-                          .beta = ji_constant(real, 1),
-                          .c = second,
-                          .ldc = call->lda};
-    ji_host_primitives[ji_is_complex(type) ? JI_HERK : JI_SYRK](&update);
-    info = factor_cholesky(call, second, rest);
-    return info == 0 ? 0 : info + half;
+        *call->info = call->k + info;
 }
 
 void ji_host_potrf(void *block) {
-    ji_matmat_t *call = block;
-    call->diag = JBLAS_NON_UNIT; /* of the solves */
-    *call->info = factor_cholesky(call, (void *)(uintptr_t)call->a, call->n);
+    const ji_matmat_t *call = block;
+    ji_triangle_space_t space = factor_space(call);
+    *call->info = 0;
+    ji_potrf_walk(NULL, call, &space); /* inline: it cannot fail */
 }

@@ -79,7 +79,7 @@ static const triangle_kernels_t *triangle_for(jdatatype_t type) {
 /* Measured beside OpenBLAS. A part of a strip costs as much as a full one, so a few right-hand sides do not pay; nor do
  * triangles that are nearly all diagonal block. With AVX2 the registers hold half as many accumulators: there a good
  * substitution of floats is not beaten. Without either, the vector extension gains nothing. */
-bool ji_triangle_pays(const ji_matmat_t *args) {
+bool ji_host_triangle_pays(const ji_matmat_t *args) {
     const triangle_kernels_t *kernels = triangle_choose();
     jdatatype_t type = args->head.type;
     int64_t order = args->side == JBLAS_LEFT ? args->m : args->n, rhs = args->side == JBLAS_LEFT ? args->n : args->m;
@@ -96,7 +96,7 @@ bool ji_triangle_pays(const ji_matmat_t *args) {
 extern int openblas_get_num_threads(void) __attribute__((weak)); /* absent from other CBLAS */
 
 /* A leaf is one thread's work, so beside a CBLAS with many threads the leaves are smaller and the products larger. */
-int64_t ji_triangle_leaf(int64_t largest) {
+int64_t ji_host_triangle_leaf(int64_t largest) {
     int threads = openblas_get_num_threads ? openblas_get_num_threads() : 1;
     int64_t leaf = threads <= 2   ? JI_TRIANGLE_MAX_ORDER
                    : threads <= 4 ? JI_TRIANGLE_MAX_ORDER / 2
