@@ -34,7 +34,7 @@ struct gpu_device_t {
     unsigned fork_generation;
     int ordinal;                     /* the runtime's number */
     jdevice_properties_t properties; /* all but `blas` */
-    struct gpu_blas_t *blas; /* blas.cu's own */
+    struct gpu_blas_t *blas;         /* blas.cu's own */
 };
 
 struct gpu_stream_t {

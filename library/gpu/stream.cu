@@ -179,7 +179,7 @@ jstatus_t gpu_stream_destroy(jstream_t *base) {
                          : gpu_check(base->device, gpuStreamSynchronize(stream->native), "gpuStreamSynchronize");
             if (status == JSTATUS_SUCCESS)
                 status = ended;
-            gpu_vendor_forget_stream(base->device, base);
+            gpu_vendor_forget_stream(gpu_device(base->device), stream->native);
             if (!stream->wrapped) {
                 ended = gpu_check(base->device, gpuStreamDestroy(stream->native), "gpuStreamDestroy");
                 if (status == JSTATUS_SUCCESS)
