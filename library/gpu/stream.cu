@@ -174,14 +174,15 @@ jstatus_t gpu_stream_destroy(jstream_t *base) {
                 return gpu_require_no_capture(base->device, base, "a stream cannot be destroyed");
             if (status == JSTATUS_SUCCESS && !captured)
                 status = asked;
-            jstatus_t ended =
-                captured ? JSTATUS_SUCCESS
-                         : gpu_check(base->device, gpuStreamSynchronize(stream->native), "gpuStreamSynchronize");
-            if (status == JSTATUS_SUCCESS)
-                status = ended;
-            gpu_vendor_forget_stream(gpu_device(base->device), stream->native);
+            if (!captured) {
+                const jstatus_t waited =
+                    gpu_check(base->device, gpuStreamSynchronize(stream->native), "gpuStreamSynchronize");
+                if (status == JSTATUS_SUCCESS)
+                    status = waited;
+                gpu_vendor_forget_stream(gpu_device(base->device), stream->native);
+            }
             if (!stream->wrapped) {
-                ended = gpu_check(base->device, gpuStreamDestroy(stream->native), "gpuStreamDestroy");
+                const jstatus_t ended = gpu_check(base->device, gpuStreamDestroy(stream->native), "gpuStreamDestroy");
                 if (status == JSTATUS_SUCCESS)
                     status = ended;
             }
