@@ -87,7 +87,11 @@ template <typename T> static __host__ __device__ inline T divide(T a, T b) {
 
 /* The value of a scalar, in a kernel. */
 template <typename T> static __device__ inline T gpu_scalar(const ji_scalar_t &scalar) {
-    return scalar.pointer != nullptr ? *(const T *)scalar.pointer : *(const T *)(const void *)&scalar.value;
+    if (scalar.pointer != nullptr)
+        return *(const T *)scalar.pointer;
+    T value;
+    memcpy(&value, &scalar.value, sizeof value);
+    return value;
 }
 
 /* Calls with the C++ type of a jdatatype_t: GPU_BY_TYPE(type, f<T>(...)), where T is float, double, complex<...>. */
