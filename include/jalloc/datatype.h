@@ -7,6 +7,7 @@
  * Element types. */
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "jalloc/export.h"
 
@@ -29,6 +30,74 @@ typedef enum jdatatype_t {
 /** Complex numbers with the layout of C's _Complex, Fortran's COMPLEX and C++'s std::complex. */
 __extension__ typedef float _Complex jcomplex_f32_t;
 __extension__ typedef double _Complex jcomplex_f64_t;
+
+/** A number of 16 bits, as it is stored: IEEE binary16. A struct, so that it is not taken for an integer. */
+typedef struct jfloat16_t {
+    uint16_t bits; /**< sign, 5 bits of exponent (bias 15), 10 of fraction */
+} jfloat16_t;
+/** bfloat16: the upper half of a binary32. */
+typedef struct jbfloat16_t {
+    uint16_t bits; /**< sign, 8 bits of exponent (bias 127), 7 of fraction */
+} jbfloat16_t;
+
+/** @name Between 16 bits and float
+ * Inline, without tables or branches that data decides, so that a compiler makes vectors of a loop; in GPU code too.
+ * To float is exact, subnormals included. From float rounds to the nearest, ties to the even one, whatever the rounding
+ * mode: too large becomes infinity (from 65520 on for binary16), too small a subnormal or a zero of the same sign. A NaN
+ * stays a NaN with its sign and the upper bits of its payload, and becomes quiet.
+ * @{ */
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define JALLOC_HOST_DEVICE_ __host__ __device__
+#else
+#define JALLOC_HOST_DEVICE_
+#endif
+
+/** The bits of a float. */
+static JALLOC_HOST_DEVICE_ inline uint32_t jalloc_f32_bits_(float value) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+/** The float of these bits. */
+static JALLOC_HOST_DEVICE_ inline float jalloc_f32_of_bits_(uint32_t bits) {
+    float value;
+    __builtin_memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/** binary16 to float. */
+static JALLOC_HOST_DEVICE_ inline float jalloc_f32_from_f16(jfloat16_t value) {
+    uint32_t sign = (uint32_t)(value.bits & 0x8000u) << 16, rest = value.bits & 0x7fffu;
+    uint32_t normal = (rest << 13) + (rest >= 0x7c00u ? 0x70000000u : 0x38000000u); /* exponents: + 112, + 224 */
+    /* 2^-14 + fraction 2^-24, less 2^-14: exact, and no subnormal float is ever looked at. */
+    float subnormal = jalloc_f32_of_bits_(0x38800000u + (rest << 13)) - 6.103515625e-05f;
+    return jalloc_f32_of_bits_(sign | (rest < 0x0400u ? jalloc_f32_bits_(subnormal) : normal));
+}
+/** Float to binary16. */
+static JALLOC_HOST_DEVICE_ inline jfloat16_t jalloc_f16_from_f32(float value) {
+    uint32_t bits = jalloc_f32_bits_(value), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
+    uint32_t normal = (rest - 0x38000000u + 0x0fffu + (rest >> 13 & 1u)) >> 13; /* a carry grows the exponent, as it should */
+    /* Below 2^-14: the significand, moved down to multiples of 2^-24. */
+    uint32_t exponent = rest >> 23, shift = exponent < 102u ? 25u : 126u - exponent;
+    uint32_t significand = (rest & 0x007fffffu) | 0x00800000u, at = shift > 25u ? 25u : shift;
+    uint32_t kept = significand >> at, lost = significand & ((1u << at) - 1u), half = 1u << (at - 1u);
+    uint32_t small = exponent < 102u ? 0u : kept + (lost > half || (lost == half && (kept & 1u)) ? 1u : 0u);
+    uint32_t result = rest < 0x38800000u ? small : rest < 0x477ff000u ? normal : 0x7c00u;
+    jfloat16_t half_value = {(uint16_t)(sign | (rest > 0x7f800000u ? 0x7e00u | (rest >> 13 & 0x03ffu) : result))};
+    return half_value;
+}
+/** bfloat16 to float. */
+static JALLOC_HOST_DEVICE_ inline float jalloc_f32_from_bf16(jbfloat16_t value) {
+    return jalloc_f32_of_bits_((uint32_t)value.bits << 16);
+}
+/** Float to bfloat16. */
+static JALLOC_HOST_DEVICE_ inline jbfloat16_t jalloc_bf16_from_f32(float value) {
+    uint32_t bits = jalloc_f32_bits_(value);
+    uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16, quiet = bits >> 16 | 0x0040u;
+    jbfloat16_t result = {(uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded)};
+    return result;
+}
+/** @} */
 
 /** Bytes of one element; 0 for a value that is no element type. */
 JALLOC_API size_t jhandle_sizeof_datatype(jdatatype_t type);

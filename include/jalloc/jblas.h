@@ -249,11 +249,29 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
 
 /** C = alpha op(A) op(B) + beta C. op(A): m x k, op(B): k x n, C: m x n; lda >= max(1, rows of A as stored), ldb alike,
  * ldc >= max(1, m). k = 0 or alpha = 0: C = beta C.
- * Workspace: real types none. Complex types, where the shape makes it pay and the result policy is fast: rungs "3m..."
- * the real and imaginary parts of panels, for three real products in place of four; last rung "plain" none. The
- * imaginary parts of the three-product rungs are accurate relative to the norms, not element by element.
- * Source: Van Zee, Smith,
- * "Implementing high-performance complex matrix multiplication via the 3m and 4m methods", 2017. */
+ * Workspace: none below a size of the device's. Above it, with the result policy fast, rungs that turn workspace into
+ * speed, those of them that the type has and the device makes pay; m, n, k are the sizes, e the bytes of an element:
+ * - "3m" (complex): three real products in place of four, at most 4/3 as fast. Bytes: 3 (m kc + kc nc + m nc) e / 2,
+ *   where kc and nc are panels of the device's (host: 1024, 512; GPU: all of k, 4096). Imaginary parts are accurate
+ *   relative to the norms, not element by element.
+ * - "split-bf16" (float; GPUs with fast bfloat16 units): each number is cut into three of 8 bits, of which the six
+ *   products that reach the 24th bit are formed and added small to large, panels of k of 512 in float. Bytes: 12 kc (m +
+ *   n) with kc = k or about 2048, the smaller. Designed for an error at most twice that of plain float on the same data.
+ *   Elements below 2^-100 of their matrix's largest, and results within a hundredth of the largest float, may be worse;
+ *   an infinity may become NaN; NaN stays NaN. "split-tf32": two numbers of 11 bits, three products.
+ * - "strassen-2", "strassen-1" (real): Winograd's form of Strassen's algorithm, two halvings or one; an eighth of the
+ *   work is saved by each. Bytes: (m k + k n + m n) e / 4 for one, 5/16 in place of 1/4 for two. The error is bounded by
+ *   the norms alone, and each halving makes it larger: |C - C'| <= (18^l (k'^2 + 6 k') - 6 k) u max|A| max|B|, where k' =
+ *   k / 2^l after l halvings and u is 2^-24 or 2^-53; in practice about 3 times a halving.
+ * - "plain": none. The only one with the policy same bits.
+ *
+ * A bench line's profile, the statistics (rung_count) and perf degraded say which rung ran.
+ * Sources: Van Zee, Smith, "Implementing high-performance complex matrix multiplication via the 3m and 4m methods", 2017.
+ * Ootomo, Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
+ * performance", 2022; Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021. Huss-Lederman,
+ * Jacobson, Johnson, Tsao, Turnbull, "Implementation of Strassen's algorithm for matrix multiplication", 1996; Boyer,
+ * Dumas, Pernet, Zhou, "Memory efficient scheduling of Strassen-Winograd's matrix multiplication algorithm", 2009; Higham,
+ * "Accuracy and stability of numerical algorithms", 2002, 23.2.2. */
 JALLOC_API jstatus_t jblas_sgemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
                                  int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda, const float *b,
                                  int64_t ldb, const float *beta, float *c, int64_t ldc);
@@ -268,6 +286,21 @@ JALLOC_API jstatus_t jblas_zgemm(jhandle_t *handle, jblas_operation_t transa, jb
                                  int64_t n, int64_t k, const jcomplex_f64_t *alpha, const jcomplex_f64_t *a,
                                  int64_t lda, const jcomplex_f64_t *b, int64_t ldb, const jcomplex_f64_t *beta,
                                  jcomplex_f64_t *c, int64_t ldc);
+
+/** gemm of 16-bit numbers, summed in float: C = alpha op(A) op(B) + beta C, where A, B, C are IEEE half (hgemm) or
+ * bfloat16 (bgemm), and alpha, beta and everything between are float. An element of C is rounded once, to the nearest,
+ * ties to even; what is too large becomes infinity. Shapes and the rest as jblas_sgemm; "C" is "T".
+ *
+ * hgemm is the vendors' name (cublasHgemm, rocblas_hgemm; theirs add in half), bgemm that of OpenBLAS for a product that
+ * is bfloat16 throughout (its sbgemm gives float).
+ * Workspace on the host: rung 0 "panels" panels in float of at most 512 x 512 of A, B and C, 3 MiB at most; rung 1
+ * "blocks" none, blocks of 64 x 64 on the stack. The two add in different orders. On a GPU none. */
+JALLOC_API jstatus_t jblas_hgemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
+                                 int64_t n, int64_t k, const float *alpha, const jfloat16_t *a, int64_t lda,
+                                 const jfloat16_t *b, int64_t ldb, const float *beta, jfloat16_t *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_bgemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
+                                 int64_t n, int64_t k, const float *alpha, const jbfloat16_t *a, int64_t lda,
+                                 const jbfloat16_t *b, int64_t ldb, const float *beta, jbfloat16_t *c, int64_t ldc);
 
 /** C = alpha A B + beta C (left) or alpha B A + beta C (right). A: symmetric of order m (left) or n (right), one
  * triangle read; B, C: m x n.

@@ -12,6 +12,10 @@
 #define JI_ROW_(name, s, d, c, z, level, format) const ji_row_t ji_row_##name = {#name, {s, d, c, z}, format, level};
 JI_ROW_LIST(JI_ROW_)
 #undef JI_ROW_
+const ji_row_t ji_row_gemm_half = {"gemm",
+                                   {NULL, NULL, NULL, NULL, "jblas_hgemm", "jblas_bgemm"},
+                                   "transA transB m n k floatalpha A lda B ldb floatbeta C ldc",
+                                   '3'};
 
 /* ---- The CBLAS ---- */
 

@@ -48,7 +48,7 @@ JI_HOST_ALL_PRIMITIVE_LIST(JI_PRIMITIVE_)
 extern int64_t ji_blas_int_max;
 
 /* What the handle's device says of its BLAS. */
-extern const ji_tuning_t ji_host_tuning;
+extern ji_tuning_t ji_host_tuning; /* tests change it, as they do ji_blas_int_max */
 static inline const ji_tuning_t *ji_tuning(const jhandle_t *handle) {
     const ji_blas_ops_t *blas = handle->device->blas;
     return blas == NULL ? &ji_host_tuning : &blas->tuning;
@@ -116,11 +116,9 @@ void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_trtri_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
-/* Complex gemm by three real products. Asked only for complex types, fast policy and alpha, beta known or not; where it
- * does not pay, gemm runs the primitive and plans nothing. */
-bool ji_gemm3m_pays(const jhandle_t *handle, int64_t m, int64_t n, int64_t k);
-void ji_gemm3m_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
-jstatus_t ji_gemm3m_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
+/* gemm. Asked only where ji_gemm_is_planned(); below, gemm is the primitive and plans nothing. */
+void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
+jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 /* Sums in a fixed order. Asked only for n > JI_REDUCE_BLOCK; up to that the primitive is one block, in one order. */
 void ji_dot_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_dot_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
@@ -138,7 +136,7 @@ jstatus_t ji_iamax_run(jhandle_t *handle, const void *vector, const jborrow_t *w
 
 struct ji_row {
     const char *name;     /* jblas-bench's -f */
-    const char *names[4]; /* the public name by type; NULL: no such routine */
+    const char *names[6]; /* the public name by type; NULL: no such routine */
     const char *format;   /* the arguments in the order of BLAS, by the names that jblas-bench has for them */
     char level;           /* '1' '2' '3': which block */
 };
@@ -193,6 +191,7 @@ struct ji_row {
 #define JI_ROW_(name, s, d, c, z, level, format) extern const ji_row_t ji_row_##name;
 JI_ROW_LIST(JI_ROW_)
 #undef JI_ROW_
+extern const ji_row_t ji_row_gemm_half; /* gemm of the 16-bit types, whose scalars are float */
 
 /* Static text such as "jblas_dtrsm", for messages and plans. */
 static inline const char *ji_routine_name(const ji_head_t *head) { return head->row->names[head->type]; }

@@ -3,9 +3,37 @@
 #ifndef JALLOC_BLAS_GEMM_H
 #define JALLOC_BLAS_GEMM_H
 
-/* The checks that gemm and its batched forms have in common. */
+/* What gemm, its batched forms and its ways on workspace have in common. */
 
 #include "blas/blas.h"
+
+static inline int64_t gemm_min(int64_t a, int64_t b) { return a < b ? a : b; }
+/* What decides whether an algorithm pays. */
+static inline int64_t ji_gemm_smallest(const ji_matmat_t *args) { return gemm_min(gemm_min(args->m, args->n), args->k); }
+/* Whether gemm has a plan: the one question that a small product is asked. */
+static inline bool ji_gemm_is_planned(const jhandle_t *handle, const ji_matmat_t *args) {
+    return ji_gemm_smallest(args) >= ji_tuning(handle)->gemm_least[args->head.type];
+}
+
+/* bits_class of the rungs. */
+enum {
+    JI_GEMM_BITS_PLAIN,
+    JI_GEMM_BITS_3M,
+    JI_GEMM_BITS_SPLIT,
+    JI_GEMM_BITS_STRASSEN_1,
+    JI_GEMM_BITS_STRASSEN_2
+};
+
+/* The ways. Each adds its rungs to a plan; `run` gets sizes > 0, pointers, and an alpha that is not known to be 0. */
+bool ji_gemm3m_pays(const jhandle_t *handle, const ji_matmat_t *args);
+void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
+jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *args, const jborrow_t *ws);
+bool ji_gemm_split_pays(const jhandle_t *handle, const ji_matmat_t *args);
+void ji_gemm_split_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
+jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, const jborrow_t *ws);
+int ji_strassen_levels(const jhandle_t *handle, const ji_matmat_t *args); /* how many halvings pay: 0, 1, 2 */
+void ji_strassen_add_rungs(jplan_t *plan, const ji_matmat_t *args, int levels);
+jstatus_t ji_strassen_run(jhandle_t *handle, const ji_matmat_t *args, int levels, void *workspace);
 
 /* Enums, sizes and leading dimensions. */
 static inline jstatus_t ji_gemm_check(jhandle_t *handle, const ji_matmat_t *args) {
@@ -21,10 +49,10 @@ static inline jstatus_t ji_gemm_check(jhandle_t *handle, const ji_matmat_t *args
     return JSTATUS_SUCCESS;
 }
 
-/* Pointers; takes the scalars. */
-static inline jstatus_t ji_gemm_take(jhandle_t *handle, ji_matmat_t *args) {
-    JI_TAKE_ALPHA_BETA(args->head.type);
-    if (args->k > 0 && !ji_scalar_is(&args->alpha, args->head.type, 0)) {
+/* Pointers; takes the scalars, which are of this type. */
+static inline jstatus_t ji_gemm_take(jhandle_t *handle, ji_matmat_t *args, jdatatype_t scalar_type) {
+    JI_TAKE_ALPHA_BETA(scalar_type);
+    if (args->k > 0 && !ji_scalar_is(&args->alpha, scalar_type, 0)) {
         JI_CHECK_POINTER("a", args->a);
         JI_CHECK_POINTER("b", args->b);
     }

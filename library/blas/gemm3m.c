@@ -18,34 +18,28 @@
  *     | A | C |  m
  *     +---+---+
  *
- * Rungs: "3m", "plain". Narrower panels were measured to lose what three products gain, so there is no rung
- * between the two. */
+ * Narrower panels were measured to lose what three products gain, so there is one rung. */
 
-#include "blas/blas.h"
+#include "blas/gemm.h"
 #include "blas/split.h"
-
-static int64_t gemm3m_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Panels of about the same width, so that none is a sliver. */
 static int64_t gemm3m_width(int64_t size, int64_t most) {
-    int64_t panels = (size + most - 1) / most;
+    int64_t panels = size / most + (size % most != 0); /* most may be INT64_MAX */
     return (size + panels - 1) / panels;
 }
 
-bool ji_gemm3m_pays(const jhandle_t *handle, int64_t m, int64_t n, int64_t k) {
-    return gemm3m_min(gemm3m_min(m, n), k) >= ji_tuning(handle)->gemm3m_least;
+bool ji_gemm3m_pays(const jhandle_t *handle, const ji_matmat_t *args) {
+    return ji_is_complex(args->head.type) && ji_gemm_smallest(args) >= ji_tuning(handle)->gemm3m_least;
 }
 
-void ji_gemm3m_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
-    const ji_matmat_t *args = matmat;
+void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {
     jdatatype_t real = ji_real_of(args->head.type);
-    jplan_init(plan, handle, ji_routine_name(&args->head), "mnk", (const int64_t[]){args->m, args->n, args->k});
     const ji_tuning_t *tuning = ji_tuning(handle);
-    int64_t kc = gemm3m_min(args->k, tuning->gemm3m_k_panel), nc = gemm3m_min(args->n, tuning->gemm3m_n_panel);
+    int64_t kc = gemm_min(args->k, tuning->gemm3m_k_panel), nc = gemm_min(args->n, tuning->gemm3m_n_panel);
     size_t bytes[3] = {jalloc_matrix_bytes(real, args->m, 3 * kc), jalloc_matrix_bytes(real, kc, 3 * nc),
                        jalloc_matrix_bytes(real, args->m, 3 * nc)};
-    jplan_add(plan, "3m", 1, 0, 3, bytes);
-    jplan_add(plan, "plain", 0, 0, 0, NULL);
+    jplan_add(plan, "3m", JI_GEMM_BITS_3M, 0, 3, bytes);
 }
 
 /* parts = the split of the rows x columns of op(stored) that begin at (i, j); stored as `stored` is. */
@@ -62,20 +56,18 @@ static jstatus_t gemm3m_split(jhandle_t *handle, jdatatype_t type, jblas_operati
     return ji_run(handle, JI_SPLIT, &block);
 }
 
-jstatus_t ji_gemm3m_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
-    ji_matmat_t args = *(const ji_matmat_t *)matmat;
+jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jborrow_t *ws) {
+    ji_matmat_t args = *matmat;
     jdatatype_t type = args.head.type, real = ji_real_of(type);
-    if (ws->ptr[0] == NULL || ji_scalar_is(&args.alpha, type, 0))
-        return ji_run(handle, JI_GEMM, &args);
     const ji_tuning_t *tuning = ji_tuning(handle);
     int64_t kc = gemm3m_width(args.k, tuning->gemm3m_k_panel), nc = gemm3m_width(args.n, tuning->gemm3m_n_panel);
     ji_scalar_t beta = args.beta;
     for (int64_t p = 0; p < args.k; p += kc) {
-        int64_t depth = gemm3m_min(kc, args.k - p);
+        int64_t depth = gemm_min(kc, args.k - p);
         JI_RETURN_UNLESS_SUCCESS(
             gemm3m_split(handle, type, args.transa, args.a, args.lda, 0, p, args.m, depth, ws->ptr[0]));
         for (int64_t j = 0; j < args.n; j += nc) {
-            int64_t width = gemm3m_min(nc, args.n - j);
+            int64_t width = gemm_min(nc, args.n - j);
             JI_RETURN_UNLESS_SUCCESS(
                 gemm3m_split(handle, type, args.transb, args.b, args.ldb, p, j, depth, width, ws->ptr[1]));
             for (int64_t part = 0; part < 3; part++) {

@@ -18,7 +18,7 @@ static jstatus_t gemm_strided_batched_call(jhandle_t *handle, void *block) {
         return ji_answer(handle, args, NULL);
     if (args->m == 0 || args->n == 0 || args->batch_count == 0)
         return JSTATUS_SUCCESS;
-    JI_RETURN_UNLESS_SUCCESS(ji_gemm_take(handle, args));
+    JI_RETURN_UNLESS_SUCCESS(ji_gemm_take(handle, args, args->head.type));
     return ji_run(handle, JI_GEMM_STRIDED, args);
 }
 

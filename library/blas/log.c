@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <time.h>
 
-typedef enum { FIELD_ENUM, FIELD_SIZE, FIELD_STRIDE, FIELD_SCALAR, FIELD_REAL_SCALAR, FIELD_POINTER } field_kind_t;
+typedef enum { FIELD_ENUM, FIELD_SIZE, FIELD_STRIDE, FIELD_SCALAR, FIELD_REAL_SCALAR, FIELD_FLOAT_SCALAR, FIELD_POINTER } field_kind_t;
 
 typedef struct field {
     const char *name; /* as in a row's format */
@@ -75,6 +75,7 @@ static const field_t matmat_fields[] = {
     V("nrhs", FIELD_SIZE, m, "--nrhs"),
     V("alpha", FIELD_SCALAR, alpha, "--alpha"),
     V("realalpha", FIELD_REAL_SCALAR, alpha, "--alpha"),
+    V("floatalpha", FIELD_FLOAT_SCALAR, alpha, "--alpha"),
     V("A", FIELD_POINTER, a, NULL),
     V("lda", FIELD_STRIDE, lda, "--lda"),
     V("stride_a", FIELD_STRIDE, stride_a, "--stride_a"),
@@ -83,6 +84,7 @@ static const field_t matmat_fields[] = {
     V("stride_b", FIELD_STRIDE, stride_b, "--stride_b"),
     V("beta", FIELD_SCALAR, beta, "--beta"),
     V("realbeta", FIELD_REAL_SCALAR, beta, "--beta"),
+    V("floatbeta", FIELD_FLOAT_SCALAR, beta, "--beta"),
     V("C", FIELD_POINTER, c, NULL),
     V("ldc", FIELD_STRIDE, ldc, "--ldc"),
     V("stride_c", FIELD_STRIDE, stride_c, "--stride_c"),
@@ -165,11 +167,16 @@ static bool line_add_value(line_t *line, const char *before, const field_t *fiel
         return true;
     case FIELD_SCALAR:
     case FIELD_REAL_SCALAR:
+    case FIELD_FLOAT_SCALAR:
         pointer = ((const ji_scalar_t *)(const void *)at)->pointer; /* not taken yet: the caller's */
         if (pointer == NULL || !host_pointers)
             return false;
         line_add(line, "%s", before);
-        line_add_number(line, field->kind == FIELD_SCALAR ? head->type : ji_real_of(head->type), pointer);
+        line_add_number(line,
+                        field->kind == FIELD_SCALAR         ? head->type
+                        : field->kind == FIELD_FLOAT_SCALAR ? JDATATYPE_F32
+                                                            : ji_real_of(head->type),
+                        pointer);
         return true;
     default: return false;
     }
@@ -178,7 +185,7 @@ static bool line_add_value(line_t *line, const char *before, const field_t *fiel
 /* Options as jblas-bench takes them: all of them, or only what decides the time. */
 static void line_add_options(line_t *line, const jhandle_t *handle, const ji_head_t *head, bool all) {
     const ji_row_t *row = head->row;
-    line_add(line, "-f %s -r %c", row->name, "sdcz"[head->type]);
+    line_add(line, "-f %s -r %c", row->name, "sdczhb"[head->type]);
     size_t length;
     for (const char *names = row->format; *names != '\0';) {
         const field_t *field = field_next(row, &names, &length);

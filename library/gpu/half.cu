@@ -1,0 +1,41 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* gemm of 16-bit numbers, summed in float: the vendor's on its matrix units, kernels of ours where it has none.
+ *
+ * An alpha on the device may be 0, and then NaN in A and B must not reach C, which the vendor does not promise: so that
+ * is ours as well, as for the other types. */
+
+#include "gpu/narrow.h"
+#include "gpu/vendor_blas.h"
+
+static bool half_is_known(const ji_matmat_t *args) {
+    return args->k > 0 && args->alpha.pointer == nullptr && args->alpha.value.s != 0;
+}
+
+jstatus_t gpu_gemm_half(const gpu_call_t *call, const void *block) {
+    const ji_matmat_t *args = &((const ji_half_t *)block)->product;
+    const bool f16 = args->head.type == JDATATYPE_F16;
+    if (half_is_known(args)) {
+        gpu_narrow_gemm_t product = {};
+        product.narrow = f16 ? GPU_NARROW_F16 : GPU_NARROW_BF16;
+        product.narrow_result = true;
+        product.transa = args->transa;
+        product.transb = args->transb;
+        product.m = args->m;
+        product.n = args->n;
+        product.k = args->k;
+        product.alpha = args->alpha;
+        product.a = args->a;
+        product.lda = args->lda;
+        product.b = args->b;
+        product.ldb = args->ldb;
+        product.beta = args->beta;
+        product.c = args->c;
+        product.ldc = args->ldc;
+        const jstatus_t status = gpu_vendor_gemm_ex(call, &product);
+        if (status != JSTATUS_NOT_IMPLEMENTED)
+            return status;
+    }
+    return f16 ? narrow_gemm<jfloat16_t, jfloat16_t>(call, args) : narrow_gemm<jbfloat16_t, jbfloat16_t>(call, args);
+}
