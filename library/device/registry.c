@@ -6,7 +6,10 @@
  * The host is part of the library. A GPU is behind a module (module.h), so that one build of jalloc serves machines
  * with and without a GPU, and a program that never asks for one never loads a vendor's runtime. A failure is not
  * remembered: asking again after the cause is gone succeeds. When there is no device, the message is what the user
- * needs to read: it says which file was looked for, where, and what the loader answered. */
+ * needs to read: it says which file was looked for, where, and what the loader answered.
+ *
+ * A fork waits until nobody is inside, so a child finds the mutex free. But for the forking thread itself: a driver that
+ * is being started may fork, to run a program that loads its kernel module. */
 
 #define _GNU_SOURCE /* dladdr1 */
 
@@ -31,10 +34,35 @@ typedef struct registry_module {
 } registry_module_t;
 
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool registry_held; /* by this thread */
 static registry_module_t registry_modules[] = {
     [JDEVICE_CUDA] = {.file = "libjalloc_cuda.so.0"},
     [JDEVICE_HIP] = {.file = "libjalloc_hip.so.0"},
 };
+
+static void registry_before_fork(void) {
+    if (!registry_held)
+        pthread_mutex_lock(&registry_mutex);
+}
+static void registry_after_fork(void) {
+    if (!registry_held)
+        pthread_mutex_unlock(&registry_mutex);
+}
+static void registry_watch_forks(void) {
+    (void)pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork);
+}
+
+static void registry_lock(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    ji_fork_watch();
+    (void)pthread_once(&once, registry_watch_forks);
+    pthread_mutex_lock(&registry_mutex);
+    registry_held = true;
+}
+static void registry_unlock(void) {
+    registry_held = false;
+    pthread_mutex_unlock(&registry_mutex);
+}
 
 /* The directory of the file that this code was loaded from; false where it cannot be told without the working
  * directory. */
@@ -130,8 +158,7 @@ jstatus_t jdevice_count(jdevice_kind_t kind, int *count) {
         *count = 1;
         return JSTATUS_SUCCESS;
     }
-    ji_fork_watch();
-    pthread_mutex_lock(&registry_mutex);
+    registry_lock();
     jstatus_t status = JSTATUS_SUCCESS;
     int found = 0;
     while (found < REGISTRY_DEVICES && status == JSTATUS_SUCCESS) {
@@ -140,7 +167,7 @@ jstatus_t jdevice_count(jdevice_kind_t kind, int *count) {
         status = registry_open(&registry_modules[kind], found, name, NULL);
         found += status == JSTATUS_SUCCESS;
     }
-    pthread_mutex_unlock(&registry_mutex);
+    registry_unlock();
     if (found == 0)
         return status;
     *count = found;
@@ -157,9 +184,8 @@ jstatus_t jdevice_get(const char *name, jdevice_t **device) {
         *device = &ji_host_device;
         return JSTATUS_SUCCESS;
     }
-    ji_fork_watch();
-    pthread_mutex_lock(&registry_mutex);
+    registry_lock();
     jstatus_t status = registry_open(&registry_modules[kind], index, full_name, device);
-    pthread_mutex_unlock(&registry_mutex);
+    registry_unlock();
     return status;
 }
