@@ -11,14 +11,15 @@ packages_of() {
     case $1 in
     library)    echo gcc g++ make cmake pkg-config libopenblas-dev ;;
     clients)    packages_of library ;;
-    test)       packages_of library; echo libgtest-dev python3 file dpkg-dev ;;
+    hip)        echo hipcc libamdhip64-dev g++ ;; # libjalloc_hip; nvcc, for libjalloc_cuda, comes from NVIDIA
+    test)       packages_of library; packages_of hip; echo libgtest-dev python3 file dpkg-dev ;;
     bench)      packages_of library; echo libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 ;; # the peers, loaded at run time
     docs)       echo cmake gcc g++ make doxygen python3 python3-sphinx python3-breathe ;;
     clang)      echo clang libclang-rt-14-dev libomp-dev ;;
     lint)       echo clang-format clang-tidy ;;
     valgrind)   echo valgrind libc6-dbg ;;
     coverage)   echo gcovr ;;
-    *)          die "no component \"$1\" (there are library clients docs, and for development test bench clang lint valgrind coverage)" ;;
+    *)          die "no component \"$1\" (there are library clients docs, and for development hip test bench clang lint valgrind coverage)" ;;
     esac
 }
 
@@ -27,13 +28,14 @@ usage() {
 usage: ./install.sh [options]
 
 Without options: installs the packages that are missing (Debian and its descendants), builds jalloc and installs its
-libraries, headers and tools in /usr/local. Uses sudo where it is not run by root.
+libraries, headers and tools in /usr/local, with libjalloc_cuda where nvcc is found and libjalloc_hip where hipcc is.
+Uses sudo where it is not run by root.
 
   --demo                  build, then run the main job: the forecast of the CO2 record of Mauna Loa. Installs no jalloc.
   --prefix DIR            where to install                          (/usr/local)
   --components LIST       what to install, of library,clients,docs  (library,clients)
   --no-dependencies       install no packages
-  --dependencies-only     install packages and stop; LIST may also name test,bench,clang,lint,valgrind,coverage
+  --dependencies-only     install packages and stop; LIST may also name hip,test,bench,clang,lint,valgrind,coverage
   --build-dir DIR         where to build                            (build/install)
   --debug                 build without optimization
   --jobs N                compile N files at a time                 (as many as there are processors)
@@ -141,8 +143,9 @@ run cmake --build "$build_dir" --parallel "$jobs"
 if wants docs; then run cmake --build "$build_dir" --target docs; fi
 
 install_components=()
-if wants library; then install_components+=(libjalloc libjblas dev); fi
-if wants clients; then install_components+=(libjalloc libjblas clients); fi # the tools need the libraries
+libraries=(libjalloc libjblas libjalloc_cuda libjalloc_hip)
+if wants library; then install_components+=("${libraries[@]}" dev); fi
+if wants clients; then install_components+=("${libraries[@]}" clients); fi # the tools need the libraries
 if wants docs; then install_components+=(docs); fi
 # Whoever may write to the prefix needs no root for it.
 writable=$prefix

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # What is installed, how others find it (find_package, pkg-config), and the Debian packages. The install components are
-# libjalloc, libjblas, dev, clients and docs; install.sh's component "library" is the first three.
+# libjalloc, libjblas, libjalloc_cuda, libjalloc_hip, dev, clients and docs; install.sh's component "library" is all but
+# the last two.
 include(CMakePackageConfigHelpers)
 
 set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/jalloc)
@@ -85,6 +86,14 @@ if(JALLOC_HAVE_JBLAS)
   string(APPEND runtime ", libjblas${JALLOC_SOVERSION} (= ${PROJECT_VERSION})")
   set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "libopenblas-dev")
 endif()
+foreach(module ${JALLOC_MODULES}) # of their own, because they depend on what a vendor provides
+  string(TOUPPER ${module} MODULE)
+  string(REPLACE jalloc_ "" kind ${module})
+  list(APPEND CPACK_COMPONENTS_ALL lib${module})
+  set(CPACK_DEBIAN_LIB${MODULE}_PACKAGE_NAME libjalloc${JALLOC_SOVERSION}-${kind})
+  set(CPACK_DEBIAN_LIB${MODULE}_PACKAGE_SECTION libs)
+  set(CPACK_DEBIAN_LIB${MODULE}_PACKAGE_DEPENDS "libjalloc${JALLOC_SOVERSION} (= ${PROJECT_VERSION})")
+endforeach()
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libjalloc-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${runtime}")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
-"""The symbols that the shared libraries export are those of the checked lists, cmake/NAME.symbols, and nothing else.
+"""The symbols that the shared libraries export are those of the checked lists, cmake/NAME.symbols, and nothing else. A
+GPU module exports the one by which libjalloc opens it, and needs nothing of libjalloc.
 
 A symbol that disappears breaks programs; one that appears is a promise that somebody should have meant to make.
 --update writes the lists anew; the diff is then reviewed with the change that caused it."""
@@ -14,6 +15,9 @@ import sys
 
 ALLOWED = {"jalloc": re.compile(r"j[a-z]+_[a-z0-9_]+$"), "jblas": re.compile(r"jblas_[a-z0-9_]+$")}
 INTERNAL = re.compile(r"ji_")
+MODULES = ["jalloc_cuda", "jalloc_hip"]
+MODULE_SYMBOLS = ["jalloc_module_open"]
+MODULE_FOREIGN = re.compile(r"lib(jalloc|jblas|stdc\+\+|cudart|cuda|cublas|hipblas|rocblas)\b")
 
 
 def exported(library):
@@ -39,6 +43,19 @@ def check(name, library, path, update):
     return bool(symbols) and not odd and not gone and not new
 
 
+def check_module(name, library):
+    symbols = exported(library)
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", subprocess.run(["readelf", "-d", str(library)], text=True,
+                                                                stdout=subprocess.PIPE, check=True).stdout)
+    foreign = [n for n in needed if MODULE_FOREIGN.match(n)]
+    if symbols != MODULE_SYMBOLS:
+        print(f"lib{name}: exports {' '.join(symbols) or 'nothing'}, not {' '.join(MODULE_SYMBOLS)}")
+    for library_name in foreign:
+        print(f"lib{name}: needs {library_name}, without which it cannot be loaded")
+    print(f"check_symbols: lib{name}: {len(symbols)} symbols, needs {' '.join(needed)}")
+    return symbols == MODULE_SYMBOLS and not foreign
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, help="build folder")
@@ -51,6 +68,10 @@ def main():
         if library.exists():
             seen += 1
             good &= check(name, library, arguments.root / "cmake" / f"{name}.symbols", arguments.update)
+    for name in MODULES:
+        library = arguments.build / "library" / f"lib{name}.so.0"
+        if library.exists():
+            good &= check_module(name, library)
     if seen == 0:
         print(f"check_symbols: no library in {arguments.build}/library")
     return 0 if good and seen else 1

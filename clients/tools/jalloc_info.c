@@ -84,10 +84,19 @@ static void field_text(const char *name, const char *format, ...) {
 static void field_bytes(const char *name, size_t bytes) {
     if (json)
         printf(", \"%s\": %zu", name, bytes);
-    else if (bytes >= 1 << 20)
+    else if (bytes >= (size_t)1 << 30)
         printf("    %-12s %zu (%.1f GiB)\n", name, bytes, (double)bytes / (1 << 30));
+    else if (bytes >= 1 << 20)
+        printf("    %-12s %zu (%.1f MiB)\n", name, bytes, (double)bytes / (1 << 20));
     else
         printf("    %-12s %zu\n", name, bytes);
+}
+
+static void field_count(const char *name, int count) {
+    if (json)
+        printf(", \"%s\": %d", name, count);
+    else
+        printf("    %-12s %d\n", name, count);
 }
 
 static void field_bool(const char *name, bool value) {
@@ -110,28 +119,56 @@ static void show_versions(void) {
     section_end();
 }
 
-static void show_devices(void) {
-    static const char *const names[] = {"host", "cuda:0", "hip:0"};
-    section_begin("devices");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        jdevice_t *device;
-        size_t free_bytes, total_bytes;
-        row_begin(names[i]);
-        jstatus_t status = jdevice_get(names[i], &device);
-        field_text("status", "%s", jstatus_name(status));
-        if (jstatus_is_error(status)) {
-            field_text("reason", "%s", jstatus_last_message());
-        } else {
-            field_bytes("granule", jdevice_granule_bytes(device));
-            status = jdevice_get_memory_info(device, &free_bytes, &total_bytes);
-            if (jstatus_is_error(status)) {
-                field_text("memory", "%s: %s", jstatus_name(status), jstatus_last_message());
-            } else {
-                field_bytes("free", free_bytes);
-                field_bytes("total", total_bytes);
-            }
-        }
+static void show_device(const char *name) {
+    jdevice_t *device;
+    size_t free_bytes, total_bytes;
+    jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
+    row_begin(name);
+    jstatus_t status = jdevice_get(name, &device);
+    if (!jstatus_is_error(status))
+        status = jdevice_get_properties(device, &properties);
+    field_text("status", "%s", jstatus_name(status));
+    if (jstatus_is_error(status)) {
+        field_text("reason", "%s", jstatus_last_message());
         row_end();
+        return;
+    }
+    field_text("description", "%s", properties.description);
+    field_text("architecture", "%s", properties.architecture);
+    field_text("runtime", "%s", properties.runtime);
+    if (properties.blas[0] != '\0')
+        field_text("blas", "%s", properties.blas);
+    field_count("processors", properties.multiprocessors);
+    field_count("wave", properties.wave_size);
+    field_bytes("cache", (size_t)properties.l2_cache_bytes);
+    field_bytes("granule", properties.granule_bytes);
+    field_bool("managed", properties.has_managed_memory);
+    field_bool("ordered", properties.has_stream_ordered);
+    field_bool("capture", properties.has_capture);
+    field_bool("graphs own", properties.has_capture_ownership);
+    status = jdevice_get_memory_info(device, &free_bytes, &total_bytes);
+    if (jstatus_is_error(status)) {
+        field_text("memory", "%s: %s", jstatus_name(status), jstatus_last_message());
+    } else {
+        field_bytes("free", free_bytes);
+        field_bytes("total", total_bytes);
+    }
+    row_end();
+}
+
+/* Every device of each kind; where there is none, the first, which says why. */
+static void show_devices(void) {
+    static const char *const kinds[] = {"host", "cuda", "hip"};
+    section_begin("devices");
+    show_device("host");
+    for (int kind = JDEVICE_CUDA; kind <= JDEVICE_HIP; kind++) {
+        int count = 1;
+        (void)jdevice_count((jdevice_kind_t)kind, &count);
+        for (int i = 0; i < count; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s:%d", kinds[kind], i);
+            show_device(name);
+        }
     }
     section_end();
 }
