@@ -59,7 +59,7 @@ void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream);
 
 #if defined(JALLOC_GPU_FAKE)
 
-#if defined(FAKE_GPU_CUDA) && __has_include(<fake_blas.h>)
+#if defined(FAKE_GPU_CUDA)
 #define GPU_HAS_BLAS 1
 #include <fake_blas.h> /* defines everything below in terms of itself */
 #else
