@@ -20,6 +20,7 @@
  *                room for that; a leaf is the product of an inverse and rows of B. */
 
 #include "blas/blas.h"
+#include "blas/inverses.h"
 
 #define JI_TRIANGLE_BLOCK 8 /* order of the inverted diagonal blocks inside of a leaf */
 /* A strip of right-hand sides (128 bytes a row) then fills 32 KiB, the first cache. */
@@ -38,21 +39,7 @@ typedef struct ji_triangle {
     int64_t b_q, b_rhs; /* strides of B, elements; one of them is 1 or -1 */
 } ji_triangle_t;
 
-/* The diagonal blocks of a triangle on their way to their inverses. JI_TRIANGLE_INVERSES writes them whole: tiles of
- * JI_INVERSE_TILE on the diagonal inverted, what A's triangle has beside them as it is, zeros in the other triangle. The
- * k-th block stands ji_inverse_offset() elements in, with leading dimension `block`; the last one may be smaller. */
-typedef struct ji_inverses {
-    jdatatype_t type;
-    bool upper, unit;
-    int64_t order;
-    const void *a;
-    int64_t lda;
-    int64_t block; /* order of a block: JI_INVERSE_TILE times a power of two; or at least `order`: one block */
-    void *inverses;
-} ji_inverses_t;
-
 static_assert(sizeof(ji_triangle_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
-static_assert(sizeof(ji_inverses_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
 /* Bytes for one triangle: the blocks on and below the diagonal, each 8 x 8. Grows by one block row at a time. */
 static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t order) {
@@ -60,12 +47,6 @@ static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t order) {
     return blocks * (blocks + 1) / 2 * JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK * ji_sizeof(type);
 }
 
-#define JI_INVERSE_TILE 32
-/* Columns of matrices in workspace begin 8 elements apart or a multiple: aligned for the product kernels. */
-static inline int64_t ji_inverse_ld(int64_t rows) { return (rows + 7) / 8 * 8; }
-/* With a block's columns and one more element between blocks, what stands at the same place of neighbouring halves is
- * everywhere the same distance apart, across blocks too: one strided batch reaches all of them. */
-static inline int64_t ji_inverse_offset(int64_t block, int64_t k) { return k * block * (block + 1); }
 static inline size_t ji_inverses_bytes(jdatatype_t type, int64_t order, int64_t block) {
     return jalloc_matrix_bytes(type, order, block + 1);
 }

@@ -148,7 +148,7 @@ static jstatus_t triangle_product(const triangle_walk_t *walk, int64_t q, int64_
     int64_t first = triangle_first(walk, q, count);
     if (space->whole) {
         void *inverse =
-            ji_at(args->head.type, space->triangles, ji_inverse_offset(space->leaf, first / space->leaf), 0, 1);
+            ji_at(args->head.type, space->triangles, JI_INVERSE_OFFSET(space->leaf, first / space->leaf), 0, 1);
         return triangle_multiply(walk, inverse, triangle_rows(walk, args->b, args->ldb, first, 0),
                                  triangle_rows(walk, space->solution, walk->solution_ld, first, 0), count, walk->rhs,
                                  alpha);
