@@ -17,6 +17,12 @@ extern "C" {
 /* Which error an injected failure is. */
 typedef enum fake_gpu_error_t { FAKE_GPU_OUT_OF_MEMORY, FAKE_GPU_UNKNOWN_ERROR } fake_gpu_error_t;
 
+typedef enum fake_gpu_capture_mode_t {
+    FAKE_GPU_CAPTURE_GLOBAL,
+    FAKE_GPU_CAPTURE_THREAD_LOCAL,
+    FAKE_GPU_CAPTURE_RELAXED
+} fake_gpu_capture_mode_t;
+
 typedef struct fake_gpu_control_t {
     /* The n-th call of the runtime from now on fails, once; 0: none. And whether it has. */
     void (*fail_after)(uint64_t n, fake_gpu_error_t error);
@@ -44,6 +50,25 @@ typedef struct fake_gpu_control_t {
     void *(*end_capture)(void *stream);
     int (*launch_graph)(void *graph, void *stream); /* instantiated on first use */
     void (*destroy_graph)(void *graph);
+
+    /* Faults: what a program must never cause, such as a kernel that writes past an allocation, a divergent barrier, a
+     * call of the runtime in a host function. How many, and the last one in words (until the thread asks again). From
+     * the first on every call fails, until they are cleared. */
+    uint64_t (*faults)(void);
+    const char *(*last_fault)(void);
+    void (*clear_faults)(void);
+
+    /* After how many milliseconds (100 at first) work starts that nobody has waited for. */
+    void (*set_laziness_ms)(uint64_t milliseconds);
+    /* Begins the sequence that orders of blocks, threads and nodes are drawn from anew; FAKE_GPU_SEED at first, or 1. */
+    void (*set_seed)(uint64_t seed);
+    /* The runtime's sticky error of the calling thread, which becomes success; 0: success. */
+    int (*last_error)(void);
+
+    /* For tests that play the application: begin_capture is in global mode. Native streams. */
+    int (*begin_capture_as)(void *stream, fake_gpu_capture_mode_t mode);
+    void *(*create_stream)(bool blocking); /* blocking: ordered with the legacy default stream */
+    int (*destroy_stream)(void *stream);
 } fake_gpu_control_t;
 
 extern __attribute__((visibility("default"))) const fake_gpu_control_t fake_gpu_control;

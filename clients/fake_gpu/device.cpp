@@ -1,0 +1,231 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Devices, errors, and the frame of every call. */
+
+#include "runtime.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace fake {
+
+runtime_t::runtime_t() {
+    const char *text = getenv("FAKE_GPU_SEED");
+    seed = text != nullptr ? strtoull(text, nullptr, 0) : 1;
+    for (int device = 0; device < FAKE_MAX_DEVICES; ++device) {
+        legacy[device] = std::make_shared<stream_t>();
+        legacy[device]->device = device;
+        legacy[device]->legacy = true;
+    }
+}
+
+runtime_t &state() {
+    static runtime_t &only = *new runtime_t;
+    return only;
+}
+
+uint64_t random_number() {
+    uint64_t z = state().seed += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+static thread_local int device_current;
+static thread_local gpuError_t device_last_error;
+
+int current_device() { return device_current; }
+void set_last_error(gpuError_t error) { device_last_error = error; }
+void note_wait() { ++state().waits; }
+
+gpuError_t fault(gpuError_t error, const char *format, ...) {
+    runtime_t &rt = state();
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ++rt.faults;
+    rt.last_fault = text;
+    fprintf(stderr, "%s: %s\n", GPU_RUNTIME_NAME, text);
+    if (rt.lost == gpuSuccess)
+        rt.lost = error;
+    return error;
+}
+
+static gpuError_t call_begin(const char *name, unsigned flags) {
+    runtime_t &rt = state();
+    ++rt.counts[name];
+    ++rt.all;
+    rt.allocations += (flags & TAKES) != 0;
+    rt.frees += (flags & GIVES) != 0;
+    rt.waits += (flags & WAITS) != 0;
+    if (in_host_function())
+        return fault(gpuErrorNotPermitted, "%s is called in a host function", name);
+    if (rt.fail_in > 0 && --rt.fail_in == 0) {
+        rt.failed = true;
+        return rt.fail_with;
+    }
+    if ((flags & ALWAYS) == 0 && rt.device_count == 0)
+        return gpuErrorNoDevice;
+    if ((flags & ALWAYS) == 0 && rt.lost != gpuSuccess)
+        return rt.lost;
+    return (flags & UNSAFE) != 0 ? prohibit_unsafe() : gpuSuccess;
+}
+
+gpuError_t call(const char *name, unsigned flags, const std::function<gpuError_t(guard_t &)> &body) {
+    runtime_t &rt = state();
+    guard_t guard(rt.lock);
+    gpuError_t error = call_begin(name, flags);
+    if (error == gpuSuccess)
+        error = body(guard);
+    if (error == gpuSuccess && (flags & ALWAYS) == 0)
+        error = rt.lost;
+    close_memory();
+    if (error != gpuSuccess)
+        device_last_error = error;
+    return error;
+}
+
+static int device_compute_major() { return FAKE_GPU_WARP_SIZE == 32 ? 9 : 0; }
+
+static void device_describe(gpuDeviceProp_t *p, int device) {
+    memset(p, 0, sizeof *p);
+    snprintf(p->name, sizeof p->name, "%s device on the processor", GPU_RUNTIME_NAME);
+    snprintf(p->gcnArchName, sizeof p->gcnArchName, "gfx90a:sramecc+:xnack-");
+    p->totalGlobalMem = state().total_bytes;
+    p->sharedMemPerBlock = 48 << 10;
+    p->major = device_compute_major();
+    p->minor = 0;
+    p->multiProcessorCount = 4; /* few, so that grids loop and blocks are many */
+    p->warpSize = FAKE_GPU_WARP_SIZE;
+    p->l2CacheSize = 4 << 20;
+    p->maxThreadsPerBlock = 1024;
+    p->managedMemory = p->concurrentManagedAccess = p->memoryPoolsSupported = 1;
+    p->canMapHostMemory = p->unifiedAddressing = 1;
+    p->pciBusID = device;
+}
+
+} // namespace fake
+
+using namespace fake;
+
+const char *gpuGetErrorName(gpuError_t error) {
+    switch (error) {
+#define X(name, number, text)                                                                                          \
+    case gpu##name: return GPU_KIND_NAME #name;
+        FAKE_GPU_ERROR_LIST(X)
+#undef X
+    }
+    return "unrecognized error code";
+}
+
+const char *gpuGetErrorString(gpuError_t error) {
+    switch (error) {
+#define X(name, number, text)                                                                                          \
+    case gpu##name: return text;
+        FAKE_GPU_ERROR_LIST(X)
+#undef X
+    }
+    return "unrecognized error code";
+}
+
+gpuError_t gpuGetLastError(void) {
+    gpuError_t error = device_last_error;
+    device_last_error = gpuSuccess;
+    return error;
+}
+
+gpuError_t gpuPeekAtLastError(void) { return device_last_error; }
+
+gpuError_t gpuGetDeviceCount(int *count) {
+    return call("GetDeviceCount", ALWAYS, [=](guard_t &) -> gpuError_t {
+        if (count == nullptr)
+            return gpuErrorInvalidValue;
+        *count = state().device_count;
+        return *count > 0 ? gpuSuccess : gpuErrorNoDevice;
+    });
+}
+
+gpuError_t gpuGetDevice(int *device) {
+    return call("GetDevice", PLAIN, [=](guard_t &) -> gpuError_t {
+        if (device == nullptr)
+            return gpuErrorInvalidValue;
+        *device = device_current;
+        return gpuSuccess;
+    });
+}
+
+gpuError_t gpuSetDevice(int device) {
+    return call("SetDevice", PLAIN, [=](guard_t &) -> gpuError_t {
+        if (device < 0 || device >= state().device_count)
+            return gpuErrorInvalidDevice;
+        device_current = device;
+        return gpuSuccess;
+    });
+}
+
+gpuError_t gpuGetDeviceProperties(gpuDeviceProp_t *properties, int device) {
+    return call("GetDeviceProperties", PLAIN, [=](guard_t &) -> gpuError_t {
+        if (properties == nullptr)
+            return gpuErrorInvalidValue;
+        if (device < 0 || device >= state().device_count)
+            return gpuErrorInvalidDevice;
+        device_describe(properties, device);
+        return gpuSuccess;
+    });
+}
+
+gpuError_t gpuDeviceGetAttribute(int *value, gpuDeviceAttr attribute, int device) {
+    return call("DeviceGetAttribute", PLAIN, [=](guard_t &) -> gpuError_t {
+        if (value == nullptr)
+            return gpuErrorInvalidValue;
+        if (device < 0 || device >= state().device_count)
+            return gpuErrorInvalidDevice;
+        gpuDeviceProp_t p;
+        device_describe(&p, device);
+        switch (attribute) {
+        case gpuDevAttrMultiProcessorCount: *value = p.multiProcessorCount; return gpuSuccess;
+        case gpuDevAttrWarpSize: *value = p.warpSize; return gpuSuccess;
+        case gpuDevAttrL2CacheSize: *value = p.l2CacheSize; return gpuSuccess;
+        case gpuDevAttrComputeCapabilityMajor: *value = p.major; return gpuSuccess;
+        case gpuDevAttrComputeCapabilityMinor: *value = p.minor; return gpuSuccess;
+        case gpuDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; return gpuSuccess;
+        case gpuDevAttrMaxSharedMemoryPerBlock: *value = (int)p.sharedMemPerBlock; return gpuSuccess;
+        case gpuDevAttrManagedMemory: *value = p.managedMemory; return gpuSuccess;
+        case gpuDevAttrConcurrentManagedAccess: *value = p.concurrentManagedAccess; return gpuSuccess;
+        case gpuDevAttrMemoryPoolsSupported: *value = p.memoryPoolsSupported; return gpuSuccess;
+        }
+        return gpuErrorInvalidValue;
+    });
+}
+
+#if defined(FAKE_GPU_HIP)
+#define DEVICE_VERSION 60000000
+#else
+#define DEVICE_VERSION 13000
+#endif
+
+static gpuError_t device_version(const char *name, int *version) {
+    return call(name, ALWAYS, [=](guard_t &) -> gpuError_t {
+        if (version == nullptr)
+            return gpuErrorInvalidValue;
+        *version = DEVICE_VERSION;
+        return gpuSuccess;
+    });
+}
+
+gpuError_t gpuDriverGetVersion(int *version) { return device_version("DriverGetVersion", version); }
+gpuError_t gpuRuntimeGetVersion(int *version) { return device_version("RuntimeGetVersion", version); }
+
+gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *attributes, const void *function) {
+    return call("FuncGetAttributes", PLAIN, [=](guard_t &) -> gpuError_t {
+        if (attributes == nullptr || function == nullptr)
+            return gpuErrorInvalidValue;
+        *attributes = gpuFuncAttributes{0, 1024, 32};
+        return gpuSuccess;
+    });
+}
