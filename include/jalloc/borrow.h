@@ -20,7 +20,8 @@
  *     return ws.status;                                     // success on rung 0, perf degraded below
  *
  * Borrows nest, last in first out. Every pointer is aligned to the device's granule. The memory is uninitialized, and
- * is valid in stream order: work enqueued in the handle's stream before the scope ends may use it. */
+ * is valid in stream order: work enqueued in the handle's stream before the scope ends may use it. In a stream that is
+ * being captured it is valid whenever the graph runs (handle.h). */
 
 #include "jalloc/handle.h"
 
@@ -44,10 +45,11 @@ typedef struct jborrow_t {
 } jborrow_t;
 
 /** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and messages.
- * Synchronizes only when default mode has to grow. JALLOC_BORROW ends it by itself; jborrow_end ends it otherwise.
+ * Synchronizes only when default mode has to grow, and then only where the allocator does not take memory back in stream
+ * order, or in a capture. JALLOC_BORROW ends it by itself; jborrow_end ends it otherwise.
  * @return borrow->status: success; invalid handle; invalid size (overflow); invalid value (more than
  * JBORROW_MAX_BUFFERS, or deeper than JBORROW_MAX_DEPTH); invalid pointer; size query mismatch (querying); memory
- * error; sealed; busy; forked. */
+ * error; sealed; busy; forked; capturing (the capture has failed, or forbids what this borrow needs); device error. */
 JALLOC_API jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
                                    const size_t *size_bytes);
 

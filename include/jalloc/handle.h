@@ -13,8 +13,33 @@
  * | manual      | jhandle_set_workspace_size(h, n)                          | n                  | no              |
  * | user-owned  | jhandle_set_workspace(h, pointer, n)                      | n, the caller's    | no              |
  *
- * In the fixed modes no call allocates, frees or synchronizes. A handle is for one thread at a time; use by two at
- * once, or by a forked child, is answered with busy or forked as far as it can be told without slowing the borrow. */
+ * In the fixed modes no call allocates, frees or synchronizes. In default mode growing does not synchronize either
+ * where the allocator takes memory back in stream order, as the one that a handle makes for itself on a GPU does. A
+ * handle is for one thread at a time; use by two at once, or by a forked child, is answered with busy or forked as far
+ * as it can be told without slowing the borrow.
+ *
+ * Captured streams (CUDA and HIP graphs). Calls may be captured, in every mode. A captured call uses its workspace when
+ * the graph is launched, so the graph has a part in it until it and all that was instantiated from it are destroyed:
+ *
+ * | mode        | borrows of a captured call come from                                                              |
+ * | ----------- | ------------------------------------------------------------------------------------------------- |
+ * | default     | memory that this graph alone owns; the ordinary workspace is back at the first borrow after it    |
+ * | preallocate | the block, which the graph owns beside the handle: it is given back when both have let go. It is  |
+ * | and manual  | the handle's as well, so order launches of the graph with the handle's work: launching it in the  |
+ * |             | stream in which the handle works outside of captures does                                         |
+ * | user-owned  | the caller's memory; the caller keeps it as long as the graph, and orders as above                |
+ *
+ * The handle may be destroyed before the graph or after it. What a graph has owned is given back, by the host's next
+ * jhandle_create(), jhandle_destroy(), jhandle_trim(), jhandle_set_workspace(), jhandle_set_workspace_size(),
+ * jhandle_set_stream() or growth of any handle, to the allocator it came from: one that the caller has given must be
+ * safe to be called then, and lives until then. Where the runtime's graphs cannot own memory (HIP before 5.3), default
+ * mode keeps that memory until the handle is destroyed, and in every mode the handle must outlive its graphs.
+ *
+ * What cannot be done to a stream that is being captured (giving back or waiting for workspace that was used in it) is
+ * answered with capturing; the handle and the capture stay as they are. Growth of default mode can be done. A stream
+ * that the handle leaves while it, or the new one, is being captured must live until the handle's next use outside of a
+ * capture. The NULL stream of a GPU cannot be captured, and is not asked; other streams are, at each outermost borrow,
+ * unless never_captured is set. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,25 +83,29 @@ typedef struct jhandle_options_t {
     jdevice_t *device;              /**< NULL: the host */
     jstream_t *stream;              /**< NULL: the device's default stream; must outlive its use by the handle */
     jallocator_t *allocator;        /**< where the workspace comes from; NULL: the handle makes what JALLOC_ALLOCATOR
-                                         says, or the device's own memory where it says nothing */
+                                         says, or where it says nothing a provider of the device's own memory: a
+                                         GPU's in stream order, if it has that */
     size_t preallocate_bytes;       /**< > 0: preallocate mode, in place of JALLOC_DEVICE_MEMORY_SIZE */
     size_t budget_bytes;            /**< > 0: most that default mode may hold, in place of JALLOC_BUDGET */
     jpointer_mode_t pointer_mode;   /**< host by default */
     jresult_policy_t result_policy; /**< meaningful when set_result_policy; else JALLOC_RESULT_POLICY */
     bool set_result_policy;         /**< whether result_policy is asked for */
+    bool never_captured;            /**< see jhandle_set_never_captured() */
 } jhandle_options_t;
 
 #define JHANDLE_OPTIONS_INIT                                                                                           \
-    { sizeof(jhandle_options_t), NULL, NULL, NULL, 0, 0, JPOINTER_MODE_HOST, JRESULT_POLICY_FAST, false }
+    { sizeof(jhandle_options_t), NULL, NULL, NULL, 0, 0, JPOINTER_MODE_HOST, JRESULT_POLICY_FAST, false, false }
 
 /** Makes a handle. Reads the environment (see config.h).
  * @return success; invalid pointer (handle); invalid value (struct_size, an enum, stream or allocator of another
- * device); invalid configuration (the message quotes the variable); memory error. */
+ * device); invalid configuration (the message quotes the variable); memory error; capturing (memory is to be
+ * preallocated in a stream that is being captured); device error. */
 JALLOC_API jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **handle);
 
 /** Destroys a handle and gives its workspace back after its last use (waits for the stream in the modes where jalloc
- * owns the memory). NULL: nothing.
+ * owns the memory, unless the allocator takes it back in stream order). NULL: nothing.
  * @return success; invalid handle; busy (a borrow is live: the handle stays as it was, see jhandle_abandon_borrows);
+ *         capturing (it has workspace to give back, and the stream is being captured: it stays as it was); device error;
  *         forked (bookkeeping and host memory are released). */
 JALLOC_API jstatus_t jhandle_destroy(jhandle_t *handle);
 
@@ -85,36 +114,39 @@ JALLOC_API jstatus_t jhandle_destroy(jhandle_t *handle);
 
 /** Manual mode with exactly size_bytes (rounded up to the granule); 0 returns to default mode and gives the workspace
  * back. The new block is taken before the old one is retired; on failure mode and workspace stay as they were.
- * Synchronizes with the stream if the old block was used. Any seal ends.
- * @return success; invalid handle; busy; invalid size; memory error; forked. */
+ * Synchronizes with the stream if the old block was used, unless the allocator takes it back in stream order and no
+ * graph owns it as well. Any seal ends.
+ * @return success; invalid handle; busy; invalid size; memory error; capturing; device error; forked. */
 JALLOC_API jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes);
 
 /** User-owned mode on the caller's memory, which must stay valid until another mode is set or the handle is destroyed
  * and the stream has passed; NULL or 0 returns to default mode. Bytes beyond a multiple of the granule are not used.
  * Any seal ends.
  * @return success; invalid handle; busy; invalid pointer (not aligned to the granule); invalid size (the end of the
- * memory overflows); forked. */
+ * memory overflows); capturing; device error; forked. */
 JALLOC_API jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_bytes);
 
 /** The mode. @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_mode(jhandle_t *handle, jhandle_mode_t *mode);
 
-/** The workspace's capacity in bytes: what borrows can have without growing.
+/** The workspace's capacity in bytes: what borrows outside of captures can have without growing.
  * @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_workspace_size(jhandle_t *handle, size_t *size_bytes);
 
 /** Bounds what default mode may hold between calls (while growing, the old block lives until the new one is there);
- * 0: no bound. What is held already is kept until trimmed.
+ * 0: no bound. What is held already is kept until trimmed. In a capture it bounds what borrows there come from.
  * @return success; invalid handle; forked. */
 JALLOC_API jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes);
 /** The bound; 0: none. @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_budget(jhandle_t *handle, size_t *budget_bytes);
 
 /** Default mode: gives workspace back if more than keep_bytes are held. Fixed modes: nothing.
- * Synchronizes with the stream if the workspace was used. @return success; invalid handle; busy; forked. */
+ * Synchronizes with the stream if the workspace was used, unless the allocator takes it back in stream order.
+ * @return success; invalid handle; busy; capturing; device error; forked. */
 JALLOC_API jstatus_t jhandle_trim(jhandle_t *handle, size_t keep_bytes);
 
-/** From now on growth in default mode is refused with sealed, and the message names the routine that wanted it.
+/** From now on growth in default mode is refused with sealed, and the message names the routine that wanted it. So is
+ * taking memory for a capture.
  * @return success; invalid handle; forked. */
 JALLOC_API jstatus_t jhandle_seal(jhandle_t *handle);
 /** Ends the seal. @return success; invalid handle; forked. */
@@ -143,10 +175,18 @@ JALLOC_API jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, c
  * @{ */
 
 /** Work goes to `stream` from now on, which first waits, by an event, for the workspace's last use in the old one. The
- * host does not wait (but for the host device's NULL stream, which is the calling thread).
+ * host does not wait (but for the host device's NULL stream, which is the calling thread). Between streams of which one
+ * is being captured, that is done at the first borrow outside of captures.
  * @return success; invalid handle; busy (a borrow is live); invalid value (stream of another device); memory error;
- * forked. */
+ * device error; forked. */
 JALLOC_API jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream);
+/** The caller promises that no stream of the handle is captured while it is used: then no borrow asks whether it is, and
+ * borrows on a GPU are as cheap as on the host. A call that is captured all the same uses the ordinary workspace.
+ * @return success; invalid handle; busy (a borrow is live); capturing (it is being captured now); device error; forked.
+ */
+JALLOC_API jstatus_t jhandle_set_never_captured(jhandle_t *handle, bool never_captured);
+/** @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_never_captured(jhandle_t *handle, bool *never_captured);
 /** @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_stream(jhandle_t *handle, jstream_t **stream);
 /** The handle's device; NULL for an invalid handle. */
@@ -185,6 +225,8 @@ typedef struct jhandle_stats_t {
     uint64_t rung_count[JHANDLE_MAX_RUNGS];     /**< planned calls by rung */
     uint64_t degraded_count;                    /**< planned calls below rung 0 */
     uint64_t misuse_count;                      /**< out-of-order ends, double ends, busy refusals */
+    uint64_t capture_count;                     /**< captures that borrowed, each time one was entered */
+    size_t captured_bytes;                      /**< workspace that graphs own now, alone or beside the handle */
 } jhandle_stats_t;
 
 /** Statistics; set stats->struct_size first. @return success; invalid handle; invalid pointer; invalid value. */

@@ -7,7 +7,7 @@
  *
  * fast_end is what joins the two. It is one past the highest top that a borrow may reach without anybody having to
  * know: the smaller of the block's end and the high watermark, or 0 while borrowing is refused or the handle's blocks
- * are to become one. So the counters that the inline path does not keep can all be derived: bytes in use from the
+ * are to become one, or whoever borrows has to ask the stream whether it is being captured (capture.c). So the counters that the inline path does not keep can all be derived: bytes in use from the
  * frames, borrows from the serial number.
  *
  * The frames live in the handle, not on the caller's stack, so a borrow that was lost (longjmp, a forgotten end) can be
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "handle/handle.h"
+#include "handle/capture.h"
 
 static const char *name_of(const char *routine) { return routine ? routine : "(unnamed)"; }
 
@@ -27,8 +27,8 @@ void ji_handle_refresh(jhandle_t *handle) {
     for (uint32_t i = 0; i < stack->depth; ++i)
         stack->irregular |= stack->frames[i].serial == 0;
 
-    bool usual =
-        handle->state == JI_HANDLE_READY && stack->irregular == 0 && !(stack->depth == 0 && handle->block_count > 1);
+    bool usual = handle->state == JI_HANDLE_READY && stack->irregular == 0 &&
+                 !(stack->depth == 0 && handle->block_count > 1) && !ji_capture_asks(handle);
     uintptr_t watermark = handle->blocks[0].base + handle->high_watermark;
     stack->fast_end = !usual ? 0 : 1 + (watermark < handle->limit ? watermark : handle->limit);
 }
@@ -98,9 +98,15 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
         return borrow_nothing(
             borrow, jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the sizes of a borrow overflow", name_of(routine)));
 
+    uint32_t depth = stack->depth;
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (depth == 0 && ji_capture_asks(handle))
+        status = ji_capture_follow(handle, routine);
+    if (status != JSTATUS_SUCCESS)
+        return borrow_nothing(borrow, status);
     uintptr_t before_top = stack->top;
-    uint32_t before_block = handle->block, depth = stack->depth;
-    jstatus_t status = ji_workspace_reserve(handle, total + callee_bytes, routine);
+    uint32_t before_block = handle->block;
+    status = ji_workspace_reserve(handle, total + callee_bytes, routine);
     if (status != JSTATUS_SUCCESS)
         return borrow_nothing(borrow, status);
     if (depth == 0) { /* the block may have been replaced: an idle handle stands here now */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "handle/handle.h"
+#include "handle/capture.h"
 #include "memory/memory.h"
 
 jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller) {
@@ -130,7 +130,9 @@ static void handle_free(jhandle_t *handle) {
     if (handle == NULL)
         return;
     handle_list_remove(handle);
-    if (handle->owns_allocator)
+    if (handle->source != NULL)
+        ji_capture_end(handle);
+    else if (handle->owns_allocator)
         (void)jallocator_destroy(handle->allocator);
     else if (handle->allocator != NULL)
         (void)jallocator_release(handle->allocator);
@@ -143,6 +145,16 @@ static void handle_free(jhandle_t *handle) {
 static void handle_take_stream(jhandle_t *handle, jstream_t *stream) {
     handle->stream = stream;
     handle->runs_inline = stream == NULL && handle->device->kind == JDEVICE_HOST;
+}
+
+/* A GPU's memory in stream order, where its runtime has that, so that growing does not wait. */
+static jstatus_t handle_make_allocator(jhandle_t *handle, bool has_stream_ordered) {
+    jstatus_t status = ji_process_compose(handle->device, NULL, NULL, &handle->allocator);
+    if (status == JSTATUS_SUCCESS && handle->allocator == NULL)
+        status = jallocator_create_device(
+            handle->device, has_stream_ordered ? JMEMORY_STREAM_ORDERED : JMEMORY_DEVICE, &handle->allocator);
+    handle->owns_allocator = status == JSTATUS_SUCCESS;
+    return status;
 }
 
 jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
@@ -158,12 +170,23 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     status = handle_read_environment(jdevice_name(device), &environment);
     if (status != JSTATUS_SUCCESS)
         return status;
+    jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
+    if (device->kind != JDEVICE_HOST) {
+        status = jdevice_get_properties(device, &properties);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
+    ji_capture_collect(NULL);
 
     jhandle_t *handle;
     JTRY_ALLOC(handle = ji_metadata_zalloc(sizeof *handle));
     handle->state = JI_HANDLE_READY;
     handle->device = device;
     handle_take_stream(handle, options->stream);
+    handle->used_stream = options->stream;
+    handle->can_be_captured = properties.has_capture;
+    handle->graphs_can_own = properties.has_capture && properties.has_capture_ownership;
+    handle->never_captured = options->never_captured;
     handle->pointer_mode = options->pointer_mode;
     handle->result_policy = options->set_result_policy ? options->result_policy : environment.result_policy;
     handle->layers = environment.layers;
@@ -174,11 +197,9 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
         JTRY(jallocator_retain(options->allocator));
         handle->allocator = options->allocator;
     } else {
-        JTRY(ji_process_compose(device, NULL, NULL, &handle->allocator));
-        if (handle->allocator == NULL)
-            JTRY(jallocator_create_device(device, JMEMORY_DEVICE, &handle->allocator));
-        handle->owns_allocator = true;
+        JTRY(handle_make_allocator(handle, properties.has_stream_ordered));
     }
+    handle->takes_in_order = ji_allocator_takes_in_order(handle->allocator);
 
     size_t preallocate = options->preallocate_bytes ? options->preallocate_bytes : environment.preallocate_bytes;
     if (preallocate != 0) {
@@ -187,8 +208,10 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
             status = ji_fail(JSTATUS_INVALID_SIZE, "%s: the size to preallocate is too large", __func__);
             goto done;
         }
-        JTRY(ji_workspace_take(handle, preallocate, NULL, &block));
+        ji_shared_block_t *shared;
+        JTRY(ji_workspace_take_fixed(handle, preallocate, &block, &shared, __func__));
         ji_workspace_adopt(handle, block, JHANDLE_MODE_PREALLOCATE);
+        handle->shared = shared;
     }
     handle_list_add(handle);
     *out = handle;
@@ -208,12 +231,51 @@ jstatus_t jhandle_destroy(jhandle_t *handle) {
     if (forked) { /* the stream's thread is the parent's: there is nothing to wait for here */
         handle->waited_serial = handle->stack.serial;
         handle->stack.depth = 0;
+        ji_capture_forget_graphs(handle);
     }
-    jstatus_t retired = ji_workspace_retire(handle);
+    jstatus_t retired = forked ? JSTATUS_SUCCESS : ji_capture_may_end(handle);
+    if (retired == JSTATUS_SUCCESS)
+        retired = ji_workspace_retire(handle, __func__);
     if (retired != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, retired, "%s: waiting for the stream: %s", __func__, jstatus_last_message());
+        return jhandle_fail(handle, retired, "%s: the workspace: %s", __func__, jstatus_last_message());
     handle_free(handle);
+    ji_capture_collect(NULL);
     return status;
+}
+
+jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (handle->event == NULL)
+        status = jevent_create(handle->device, &handle->event);
+    if (status == JSTATUS_SUCCESS)
+        status = jevent_record(handle->event, from);
+    if (status == JSTATUS_SUCCESS)
+        status = jevent_wait(handle->event, to);
+    return status;
+}
+
+/* Orders the workspace's last use and what comes in `stream`. Between a stream that is captured and one that is not, or
+ * not into the same graph, no event can: then used_stream stays, and the first borrow outside of captures comes to it. */
+static jstatus_t handle_order_change(jhandle_t *handle, jstream_t *stream, jstream_t **used_stream) {
+    uint64_t used = 0, now = 0, next = 0;
+    *used_stream = stream;
+    if (handle->stack.serial == handle->waited_serial)
+        return JSTATUS_SUCCESS;
+    jstatus_t status = ji_capture_of(handle, handle->used_stream, &used);
+    if (status == JSTATUS_SUCCESS)
+        status = ji_capture_of(handle, handle->stream, &now);
+    if (status == JSTATUS_SUCCESS)
+        status = ji_capture_of(handle, stream, &next);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (now != 0 && now == next && now == handle->capture) /* the graph's memory */
+        status = ji_handle_order(handle, handle->stream, stream);
+    if (handle->used_stream == stream || status != JSTATUS_SUCCESS)
+        return status;
+    if (used == 0 && next == 0)
+        return ji_handle_order(handle, handle->used_stream, stream);
+    *used_stream = handle->used_stream;
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream) {
@@ -225,17 +287,29 @@ jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream) {
                             jdevice_name(handle->device));
     if (stream == handle->stream)
         return JSTATUS_SUCCESS;
-    if (handle->stack.serial != handle->waited_serial) {
-        if (handle->event == NULL)
-            status = jevent_create(handle->device, &handle->event);
-        if (status == JSTATUS_SUCCESS)
-            status = jevent_record(handle->event, handle->stream);
-        if (status == JSTATUS_SUCCESS)
-            status = jevent_wait(handle->event, stream);
-        if (status != JSTATUS_SUCCESS)
-            return jhandle_fail(handle, status, "%s: ordering the streams: %s", __func__, jstatus_last_message());
-    }
+    ji_capture_collect(handle);
+    jstream_t *used_stream;
+    status = handle_order_change(handle, stream, &used_stream);
+    if (status != JSTATUS_SUCCESS)
+        return jhandle_fail(handle, status, "%s: ordering the streams: %s", __func__, jstatus_last_message());
+    handle->used_stream = used_stream;
     handle_take_stream(handle, stream);
+    ji_handle_refresh(handle);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jhandle_set_never_captured(jhandle_t *handle, bool never_captured) {
+    jstatus_t status = ji_handle_check_idle(handle, __func__);
+    if (status == JSTATUS_SUCCESS && never_captured && ji_capture_asks(handle)) {
+        status = ji_capture_refuse(handle, handle->stream, __func__);
+        if (status != JSTATUS_SUCCESS)
+            return jhandle_fail(handle, status, "%s", jstatus_last_message());
+        status = ji_capture_follow(handle, __func__);
+    }
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    handle->never_captured = never_captured;
+    ji_handle_refresh(handle);
     return JSTATUS_SUCCESS;
 }
 
@@ -270,12 +344,15 @@ unsigned jhandle_layers(const jhandle_t *handle) { return ji_handle_is_valid(han
 
 jstatus_t jhandle_get_mode(jhandle_t *handle, jhandle_mode_t *mode) { HANDLE_GET(handle, mode, handle->mode); }
 jstatus_t jhandle_get_workspace_size(jhandle_t *handle, size_t *size_bytes) {
-    HANDLE_GET(handle, size_bytes, ji_workspace_bytes(handle));
+    HANDLE_GET(handle, size_bytes, ji_workspace_ordinary_bytes(handle));
 }
 jstatus_t jhandle_get_budget(jhandle_t *handle, size_t *budget_bytes) {
     HANDLE_GET(handle, budget_bytes, handle->budget_bytes);
 }
 jstatus_t jhandle_get_stream(jhandle_t *handle, jstream_t **stream) { HANDLE_GET(handle, stream, handle->stream); }
+jstatus_t jhandle_get_never_captured(jhandle_t *handle, bool *never_captured) {
+    HANDLE_GET(handle, never_captured, handle->never_captured);
+}
 jstatus_t jhandle_get_pointer_mode(jhandle_t *handle, jpointer_mode_t *mode) {
     HANDLE_GET(handle, mode, handle->pointer_mode);
 }
@@ -313,6 +390,8 @@ jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
         .synchronization_count = handle->synchronization_count,
         .degraded_count = handle->degraded_count,
         .misuse_count = handle->misuse_count,
+        .capture_count = handle->capture_count,
+        .captured_bytes = ji_capture_bytes(handle),
     };
     for (uint32_t i = 0; i < handle->stack.depth; ++i)
         now.live_borrow_count += handle->stack.frames[i].serial != 0;
@@ -329,7 +408,7 @@ jstatus_t jhandle_clear_stats(jhandle_t *handle) {
         return status;
     handle->cleared_serial = handle->stack.serial;
     handle->growth_count = handle->allocation_count = handle->deallocation_count = 0;
-    handle->synchronization_count = handle->degraded_count = handle->misuse_count = 0;
+    handle->synchronization_count = handle->degraded_count = handle->misuse_count = handle->capture_count = 0;
     memset(handle->rung_count, 0, sizeof handle->rung_count);
     memset(handle->peak_routine, 0, sizeof handle->peak_routine);
     memset(handle->peak_shape, 0, sizeof handle->peak_shape);

@@ -15,7 +15,8 @@
  * innermost last; the memory in [stack.top, limit) of blocks[block] is free, and so are all blocks behind it; every top
  * is a multiple of the granule; while idle (depth 0) block is 0 and top its base; frame_block[i] is 0 for i >= depth.
  * Whatever changes one of the things that stack.fast_end stands for calls ji_handle_refresh. Addresses are numbers
- * here: workspace memory is never read or written by the handle. */
+ * here: workspace memory is never read or written by the handle. While the stream is captured into a graph, default
+ * mode's blocks are the graph's, and the ordinary ones are in `aside` (capture.c). */
 
 #include "core/core.h"
 #include "device/device.h"
@@ -33,6 +34,9 @@ typedef struct ji_block {
     uintptr_t base;    /* 0 when empty */
     size_t size_bytes; /* a multiple of the granule */
 } ji_block_t;
+
+typedef struct ji_shared_block ji_shared_block_t;     /* capture.c */
+typedef struct ji_capture_source ji_capture_source_t; /* capture.c */
 
 struct jhandle {
     jborrow_stack_ stack; /* first: JALLOC_BORROW knows it */
@@ -61,10 +65,23 @@ struct jhandle {
     size_t query_bytes; /* maximum of the query under way */
     jallocator_t *allocator;
     bool owns_allocator;
-    jevent_t *event; /* orders a change of stream; made when first needed */
+    bool takes_in_order;    /* the allocator takes memory back in stream order: nobody waits */
+    jstream_t *used_stream; /* where the ordinary workspace was last used; not `stream` only after a change during a
+                               capture */
+    jevent_t *event;        /* orders a change of stream; made when first needed */
+
+    /* Captures into graphs. */
+    bool can_be_captured, graphs_can_own; /* what the device's runtime has */
+    bool never_captured;                  /* promised */
+    uint64_t capture;                     /* that the last outermost borrow was in; 0: none */
+    uint64_t capture_count;
+    uint32_t aside_count;                     /* meaningful while default mode lends from a graph's blocks */
+    ji_block_t aside[JBORROW_MAX_DEPTH + 1];
+    ji_shared_block_t *shared;                /* the fixed modes' block, where graphs can own it as well; else NULL */
+    ji_capture_source_t *source;              /* made when first needed */
 
     /* Counters and the last message. */
-    uint64_t waited_serial;  /* stack.serial when the host last waited for the stream */
+    uint64_t waited_serial;  /* stack.serial when nothing that the workspace waits for was ahead in the stream */
     uint64_t cleared_serial; /* stack.serial when the counters were cleared */
     uint64_t growth_count, allocation_count, deallocation_count, synchronization_count;
     uint64_t rung_count[JHANDLE_MAX_RUNGS], degraded_count, misuse_count;
@@ -85,22 +102,32 @@ jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller);
 /* As above, and idle: no borrow is live. */
 jstatus_t ji_handle_check_idle(jhandle_t *handle, const char *caller);
 
+/* Puts `to` behind what is in `from`, by an event. */
+jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to);
+
 /* Recomputes stack.fast_end. */
 void ji_handle_refresh(jhandle_t *handle);
 /* Bytes borrowed now. */
 size_t ji_handle_in_use(const jhandle_t *handle);
 
-/* Total bytes of the blocks. */
+/* Total bytes of the blocks that borrows come from now; of those that they come from outside of captures. */
 size_t ji_workspace_bytes(const jhandle_t *handle);
+size_t ji_workspace_ordinary_bytes(const jhandle_t *handle);
+/* Lends from this block from now on. */
+void ji_workspace_open(jhandle_t *handle, uint32_t index);
 /* Makes [stack.top, limit) hold at least `needed` bytes, by growing where the mode allows it. The routine is named in
  * messages. success; memory error (too little, over budget, or no memory); sealed; device error. On failure nothing has
  * changed. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine);
-/* Takes a block of exactly size_bytes (a multiple of the granule). It is tagged with the routine's name, if it has one
+/* Takes a block of exactly size_bytes (a multiple of the granule) for use in the handle's stream. It is tagged with the routine's name, if it has one
  * (not NULL) and the thread has no tag of its own. */
 jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine, ji_block_t *block);
-/* Gives everything back that is jalloc's, after the stream has passed; leaves one empty block. Idle handles only. */
-jstatus_t ji_workspace_retire(jhandle_t *handle);
+/* The same for a fixed mode, outside of captures; *shared is what ji_capture_share() makes of it. */
+jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block, ji_shared_block_t **shared,
+                                  const char *caller);
+/* Gives everything back that is jalloc's, after the stream has passed; leaves one empty block. Idle handles only. On
+ * failure the ordinary workspace is as it was. */
+jstatus_t ji_workspace_retire(jhandle_t *handle, const char *caller);
 /* Makes `block` the one block, in `mode`. Nothing else may be held. */
 void ji_workspace_adopt(jhandle_t *handle, ji_block_t block, jhandle_mode_t mode);
 

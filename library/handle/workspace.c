@@ -7,10 +7,15 @@
  * the outer borrows point to, so it gets a further block; when the handle is idle the next borrow makes one block of
  * them. New memory is always taken before old memory is given back: a growth that fails leaves the handle as it was.
  *
- * Memory is given back only after the stream has passed the last use. That is the one reason why a handle ever waits.
+ * Memory is used again only after the stream has passed the last use. Where the allocator sees to that (a provider of
+ * memory in stream order, a policy with its fences) it is told the stream, and nobody waits; for any other the host does
+ * before it gives memory back. That is the one reason why a handle ever waits. Memory that comes in stream order is as
+ * little ready before its stream as used memory is, so then the workspace counts as used from the beginning.
+ *
+ * While the stream is captured, default mode's blocks are the graph's: they are not given back, only lent from no more.
  */
 
-#include "handle/handle.h"
+#include "handle/capture.h"
 
 size_t ji_workspace_bytes(const jhandle_t *handle) {
     size_t total = 0;
@@ -19,25 +24,43 @@ size_t ji_workspace_bytes(const jhandle_t *handle) {
     return total;
 }
 
+size_t ji_workspace_ordinary_bytes(const jhandle_t *handle) {
+    if (!ji_capture_lends(handle))
+        return ji_workspace_bytes(handle);
+    size_t total = 0;
+    for (unsigned i = 0; i < handle->aside_count; ++i)
+        total += handle->aside[i].size_bytes;
+    return total;
+}
+
 jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine, ji_block_t *block) {
     void *pointer;
     jtag_t tag = jtag_get();
+    bool captured = ji_capture_lends(handle);
+    if (!captured)
+        ji_capture_collect(handle);
     if (tag == 0)
         (void)jtag_set(jtag_intern(routine));
-    jstatus_t status =
-        jallocator_allocate(handle->allocator, size_bytes, handle->stack.granule_mask + 1, handle->stream, &pointer);
+    jstatus_t status = captured ? ji_capture_take(handle, size_bytes, &pointer)
+                                : jallocator_allocate(handle->allocator, size_bytes, handle->stack.granule_mask + 1,
+                                                      handle->stream, &pointer);
     (void)jtag_set(tag);
     if (status != JSTATUS_SUCCESS)
         return status;
     ++handle->allocation_count;
+    if (!captured && handle->takes_in_order && !handle->runs_inline)
+        handle->waited_serial = handle->stack.serial - 1;
     *block = (ji_block_t){(uintptr_t)pointer, size_bytes};
     return JSTATUS_SUCCESS;
 }
 
-/* Waits until the stream no longer uses the workspace. */
+/* Sees to it that blocks may be given back in used_stream: waits until it uses them no more, unless the allocator or a
+ * graph's ownership makes that unnecessary. What a graph owns beside the handle is given back in no stream's order. */
 static jstatus_t workspace_wait(jhandle_t *handle) {
+    if (ji_capture_lends(handle) || (handle->takes_in_order && !ji_capture_is_shared(handle)))
+        return JSTATUS_SUCCESS;
     if (handle->stack.serial != handle->waited_serial && !handle->runs_inline) {
-        jstatus_t status = jstream_synchronize(handle->device, handle->stream);
+        jstatus_t status = jstream_synchronize(handle->device, handle->used_stream);
         if (status != JSTATUS_SUCCESS)
             return status;
         ++handle->synchronization_count;
@@ -46,18 +69,18 @@ static jstatus_t workspace_wait(jhandle_t *handle) {
     return JSTATUS_SUCCESS;
 }
 
-static void workspace_give_back(jhandle_t *handle, ji_block_t block) {
-    if (block.base == 0)
+/* `stream`: where the block was last used, or taken. */
+static void workspace_give_back(jhandle_t *handle, ji_block_t block, jstream_t *stream) {
+    if (block.base == 0 || ji_capture_lends(handle))
         return;
     ++handle->deallocation_count;
-    jstatus_t status = jallocator_deallocate(handle->allocator, (void *)block.base, block.size_bytes, handle->stream);
+    jstatus_t status = jallocator_deallocate(handle->allocator, (void *)block.base, block.size_bytes, stream);
     if (status != JSTATUS_SUCCESS)
         jlog_write(JLOG_WARNING, workspace_give_back, "giving back %zu bytes of workspace: %s: %s", block.size_bytes,
                    jstatus_name(status), jstatus_last_message());
 }
 
-/* Lends from this block from now on. */
-static void workspace_open(jhandle_t *handle, uint32_t index) {
+void ji_workspace_open(jhandle_t *handle, uint32_t index) {
     handle->block = index;
     handle->stack.top = handle->blocks[index].base;
     handle->limit = handle->stack.top + handle->blocks[index].size_bytes;
@@ -68,18 +91,28 @@ void ji_workspace_adopt(jhandle_t *handle, ji_block_t block, jhandle_mode_t mode
     handle->mode = mode;
     handle->blocks[0] = block;
     handle->block_count = 1;
-    workspace_open(handle, 0);
+    if (!ji_capture_lends(handle))
+        handle->used_stream = handle->stream;
+    ji_workspace_open(handle, 0);
 }
 
-jstatus_t ji_workspace_retire(jhandle_t *handle) {
-    if (handle->mode == JHANDLE_MODE_USER_OWNED) {
-        handle->blocks[0] = (ji_block_t){0, 0};
-    } else {
-        jstatus_t status = workspace_wait(handle);
+jstatus_t ji_workspace_retire(jhandle_t *handle, const char *caller) {
+    bool holds = handle->mode != JHANDLE_MODE_USER_OWNED && ji_workspace_ordinary_bytes(handle) != 0;
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (holds && handle->state != JI_HANDLE_FORKED)
+        status = ji_capture_refuse(handle, handle->used_stream, caller);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    ji_capture_leave(handle);
+    if (holds) {
+        status = workspace_wait(handle);
         if (status != JSTATUS_SUCCESS)
             return status;
-        while (handle->block_count > 0)
-            workspace_give_back(handle, handle->blocks[--handle->block_count]);
+        while (handle->block_count > 0) {
+            ji_block_t block = handle->blocks[--handle->block_count];
+            if (ji_capture_unshare(handle))
+                workspace_give_back(handle, block, handle->used_stream);
+        }
     }
     ji_workspace_adopt(handle, (ji_block_t){0, 0}, handle->mode);
     return JSTATUS_SUCCESS;
@@ -96,7 +129,7 @@ static jstatus_t workspace_refuse_growth(jhandle_t *handle, jstatus_t status, si
 static jstatus_t workspace_extend(jhandle_t *handle, size_t needed, const char *routine) {
     for (uint32_t i = handle->block + 1; i < handle->block_count; ++i)
         if (handle->blocks[i].size_bytes >= needed) {
-            workspace_open(handle, i);
+            ji_workspace_open(handle, i);
             return JSTATUS_SUCCESS;
         }
     if (handle->sealed)
@@ -111,14 +144,14 @@ static jstatus_t workspace_extend(jhandle_t *handle, size_t needed, const char *
     if (handle->block + 1 < handle->block_count) {
         status = workspace_wait(handle);
         if (status != JSTATUS_SUCCESS) {
-            workspace_give_back(handle, block);
+            workspace_give_back(handle, block, handle->stream);
             return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
         }
         while (handle->block_count > handle->block + 1)
-            workspace_give_back(handle, handle->blocks[--handle->block_count]);
+            workspace_give_back(handle, handle->blocks[--handle->block_count], handle->stream);
     }
     handle->blocks[handle->block_count] = block;
-    workspace_open(handle, handle->block_count++);
+    ji_workspace_open(handle, handle->block_count++);
     ++handle->growth_count;
     return JSTATUS_SUCCESS;
 }
@@ -133,14 +166,24 @@ static jstatus_t workspace_replace(jhandle_t *handle, size_t wanted, size_t need
     jstatus_t status = ji_workspace_take(handle, wanted, routine, &block);
     if (status != JSTATUS_SUCCESS)
         return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
-    status = ji_workspace_retire(handle);
+    if (!ji_capture_lends(handle)) /* else all that was lent from is the graph's */
+        status = ji_workspace_retire(handle, routine ? routine : "a borrow");
     if (status != JSTATUS_SUCCESS) {
-        workspace_give_back(handle, block);
+        workspace_give_back(handle, block, handle->stream);
         return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
     }
     ji_workspace_adopt(handle, block, JHANDLE_MODE_DEFAULT);
     ++handle->growth_count;
     return JSTATUS_SUCCESS;
+}
+
+/* A larger block for what is being captured: the smaller ones stay, so it is larger than need be. */
+static jstatus_t workspace_replace_captured(jhandle_t *handle, size_t needed, const char *routine) {
+    size_t held = ji_workspace_bytes(handle), mask = handle->stack.granule_mask, wanted = (held + held / 2 + mask) & ~mask;
+    jstatus_t status = JSTATUS_MEMORY_ERROR;
+    if (wanted > needed)
+        status = workspace_replace(handle, wanted, needed, routine);
+    return status == JSTATUS_MEMORY_ERROR ? workspace_replace(handle, needed, needed, routine) : status;
 }
 
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine) {
@@ -150,6 +193,8 @@ jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *rou
                     : workspace_refuse_growth(handle, JSTATUS_MEMORY_ERROR, needed, routine, "the mode does not grow");
     if (handle->stack.depth > 0)
         return fits ? JSTATUS_SUCCESS : workspace_extend(handle, needed, routine);
+    if (ji_capture_lends(handle))
+        return fits ? JSTATUS_SUCCESS : workspace_replace_captured(handle, needed, routine);
     if (handle->block_count == 1)
         return fits ? JSTATUS_SUCCESS : workspace_replace(handle, needed, needed, routine);
 
@@ -162,6 +207,21 @@ jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *rou
     return fits && status == JSTATUS_MEMORY_ERROR ? JSTATUS_SUCCESS : status;
 }
 
+jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block, ji_shared_block_t **shared,
+                                  const char *caller) {
+    jstatus_t status = ji_capture_refuse(handle, handle->stream, caller);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    ji_capture_leave(handle);
+    status = ji_workspace_take(handle, size_bytes, NULL, block);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = ji_capture_share(handle, *block, shared);
+    if (status != JSTATUS_SUCCESS)
+        workspace_give_back(handle, *block, handle->stream);
+    return status;
+}
+
 jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes) {
     jstatus_t status = ji_handle_check_idle(handle, __func__);
     if (status != JSTATUS_SUCCESS)
@@ -171,17 +231,20 @@ jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes) {
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes are too many", __func__, size_bytes);
 
     ji_block_t block = {0, 0};
+    ji_shared_block_t *shared = NULL;
     if (rounded != 0) {
-        status = ji_workspace_take(handle, rounded, NULL, &block);
+        status = ji_workspace_take_fixed(handle, rounded, &block, &shared, __func__);
         if (status != JSTATUS_SUCCESS)
             return jhandle_fail(handle, status, "%s: %zu bytes: %s", __func__, rounded, jstatus_last_message());
     }
-    status = ji_workspace_retire(handle);
+    status = ji_workspace_retire(handle, __func__);
     if (status != JSTATUS_SUCCESS) {
-        workspace_give_back(handle, block);
-        return jhandle_fail(handle, status, "%s: waiting for the stream: %s", __func__, jstatus_last_message());
+        ji_capture_discard(shared);
+        workspace_give_back(handle, block, handle->stream);
+        return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__, jstatus_last_message());
     }
     ji_workspace_adopt(handle, block, rounded != 0 ? JHANDLE_MODE_MANUAL : JHANDLE_MODE_DEFAULT);
+    handle->shared = shared;
     handle->sealed = false;
     return JSTATUS_SUCCESS;
 }
@@ -196,9 +259,10 @@ jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_by
     if (size_bytes > UINTPTR_MAX - (uintptr_t)pointer)
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes from %p on are too many", __func__, size_bytes,
                             pointer);
-    status = ji_workspace_retire(handle);
+    ji_capture_collect(handle);
+    status = ji_workspace_retire(handle, __func__);
     if (status != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, status, "%s: waiting for the stream: %s", __func__, jstatus_last_message());
+        return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__, jstatus_last_message());
     bool given = pointer != NULL && size_bytes != 0;
     ji_block_t block = {0, 0};
     if (given)
@@ -212,10 +276,11 @@ jstatus_t jhandle_trim(jhandle_t *handle, size_t keep_bytes) {
     jstatus_t status = ji_handle_check_idle(handle, __func__);
     if (status != JSTATUS_SUCCESS)
         return status;
-    if (handle->mode != JHANDLE_MODE_DEFAULT || ji_workspace_bytes(handle) <= keep_bytes)
+    ji_capture_collect(handle);
+    if (handle->mode != JHANDLE_MODE_DEFAULT || ji_workspace_ordinary_bytes(handle) <= keep_bytes)
         return JSTATUS_SUCCESS;
-    status = ji_workspace_retire(handle);
+    status = ji_workspace_retire(handle, __func__);
     if (status != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, status, "%s: waiting for the stream: %s", __func__, jstatus_last_message());
+        return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__, jstatus_last_message());
     return JSTATUS_SUCCESS;
 }
