@@ -19,7 +19,7 @@
 
 #define FILL_CHUNK_BYTES 16
 #define FILL_THREADS 256
-#define FILL_BLOCKS_PER_MULTIPROCESSOR 16 /* enough stores in flight; beyond that threads loop */
+#define FILL_BLOCKS_PER_MULTIPROCESSOR 8 /* enough stores in flight; beyond that threads loop */
 
 struct alignas(FILL_CHUNK_BYTES) fill_chunk_t {
     uint64_t word[2];
@@ -53,6 +53,9 @@ gpuError_t gpu_probe_kernels() {
 
 jstatus_t gpu_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source, size_t size_bytes) {
     GPU_ENTER(device);
+    jstatus_t status = gpu_require_usable(device, stream);
+    if (status != JSTATUS_SUCCESS)
+        return status;
     GPU_TRY(device, gpuMemcpyAsync(destination, source, size_bytes, gpuMemcpyDefault, gpu_native(stream)));
     return JSTATUS_SUCCESS;
 }
@@ -60,6 +63,9 @@ jstatus_t gpu_copy(jdevice_t *device, jstream_t *stream, void *destination, cons
 jstatus_t gpu_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern, size_t pattern_bytes,
                    size_t count) {
     GPU_ENTER(device);
+    jstatus_t status = gpu_require_usable(device, stream);
+    if (status != JSTATUS_SUCCESS)
+        return status;
     const size_t size_bytes = pattern_bytes * count;
     if (memcmp(pattern, (const unsigned char *)pattern + 1, pattern_bytes - 1) == 0) {
         const int value = *(const unsigned char *)pattern;

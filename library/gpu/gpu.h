@@ -46,7 +46,8 @@ struct gpu_stream_t {
 struct gpu_event_t {
     jevent_t base;
     gpuEvent_t native;
-    std::atomic<bool> recorded; /* ever; the runtime does not tell that from reached */
+    std::atomic<bool> recorded;    /* ever; the runtime does not tell that from reached */
+    std::atomic<uint64_t> capture; /* that it was last recorded in; 0: in none */
 };
 
 extern const ji_module_services_t *gpu_services; /* set by the first open */
@@ -113,6 +114,9 @@ class gpu_in_function {
 jstatus_t gpu_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture, gpuGraph_t *graph);
 /* Refuses what a capture does not allow, before it spoils the capture. `what` says who refuses. */
 jstatus_t gpu_require_no_capture(jdevice_t *device, jstream_t *stream, const char *what);
+/* Of the default stream: that no stream is being captured which it waits for, because its work would spoil that capture.
+ * Success for any other stream. */
+jstatus_t gpu_require_usable(jdevice_t *device, jstream_t *stream);
 
 /* Whether the module has kernels for the current device; copy.cu. */
 gpuError_t gpu_probe_kernels();

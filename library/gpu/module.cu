@@ -232,7 +232,7 @@ static jstatus_t module_start(gpu_device_t *device, char *reason, size_t reason_
         return module_refuse(reason, reason_size, "%s cannot run this module's kernels: %s (%s)",
                              device->properties.architecture, gpuGetErrorString(error), gpuGetErrorName(error));
     }
-    jstatus_t status = gpu_blas_init(device);
+    jstatus_t status = device->blas == nullptr ? gpu_blas_init(device) : JSTATUS_SUCCESS; /* asked for again */
     if (status != JSTATUS_SUCCESS)
         snprintf(reason, reason_size, "no memory for bookkeeping");
     return status;

@@ -7,7 +7,8 @@
  * leaves the default stream alone. Ours and the program's own, wrapped, differ in who destroys the runtime's stream.
  *
  * What a capture does not allow would spoil it: the runtime's answer to such a call is an error and a capture that can
- * only fail. So whatever waits asks first whether the stream is being captured, and refuses.
+ * only fail. So whatever waits asks first whether the stream is being captured, and refuses; events remember the capture
+ * they were recorded in; and the default stream is not used while a stream that it waits for is being captured.
  *
  * Host functions. The arguments are copied to bookkeeping memory, which is given back when the function has run. In a
  * capture the function becomes a part of the graph and runs each time the graph does, or never; so the graph owns the
@@ -49,6 +50,16 @@ jstatus_t gpu_require_no_capture(jdevice_t *device, jstream_t *stream, const cha
     if (status == JSTATUS_SUCCESS && capture != 0)
         status = gpu_services->fail(JSTATUS_CAPTURING, "%s: %s while the stream is being captured", device->name, what);
     return status;
+}
+
+static bool stream_is_default(jstream_t *stream) {
+    const gpuStream_t native = gpu_native(stream);
+    return native == nullptr || native == gpuStreamLegacy;
+}
+
+jstatus_t gpu_require_usable(jdevice_t *device, jstream_t *stream) {
+    uint64_t capture;
+    return stream_is_default(stream) ? gpu_capture(device, stream, &capture, nullptr) : JSTATUS_SUCCESS;
 }
 
 jstatus_t gpu_stream_get_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture) {
@@ -291,24 +302,57 @@ jstatus_t gpu_event_destroy(jevent_t *base) {
 jstatus_t gpu_event_record(jevent_t *base, jstream_t *stream) {
     gpu_event_t *event = (gpu_event_t *)base;
     GPU_ENTER(base->device);
+    uint64_t capture = 0;
+    jstatus_t status = gpu_capture(base->device, stream, &capture, nullptr);
+    if (status != JSTATUS_SUCCESS)
+        return status;
     GPU_TRY(base->device, gpuEventRecord(event->native, gpu_native(stream)));
+    event->capture = capture;
     event->recorded = true;
     return JSTATUS_SUCCESS;
 }
 
+/* A stream in no capture joins the event's; otherwise both are of the same, or of none. */
 jstatus_t gpu_event_wait(jevent_t *base, jstream_t *stream) {
     gpu_event_t *event = (gpu_event_t *)base;
-    GPU_ENTER(base->device);
+    jdevice_t *device = base->device;
+    GPU_ENTER(device);
     if (!event->recorded) /* counts as reached */
         return JSTATUS_SUCCESS;
-    GPU_TRY(base->device, gpuStreamWaitEvent(gpu_native(stream), event->native, 0));
+    uint64_t capture = 0;
+    jstatus_t status = gpu_capture(device, stream, &capture, nullptr);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    const uint64_t recorded = event->capture;
+    if (capture != 0 && capture != recorded)
+        return gpu_services->fail(
+            JSTATUS_CAPTURING,
+            "%s: a stream that is being captured cannot wait for an event of another capture, or of "
+            "none",
+            device->name);
+    if (recorded != 0 && stream_is_default(stream))
+        return gpu_services->fail(JSTATUS_CAPTURING, "%s: the default stream cannot wait for an event of a capture",
+                                  device->name);
+    GPU_TRY(device, gpuStreamWaitEvent(gpu_native(stream), event->native, 0));
     return JSTATUS_SUCCESS;
+}
+
+/* An event of a capture stands for nothing that is ever reached, and asking for it spoils the capture. */
+static jstatus_t event_require_no_capture(const gpu_event_t *event) {
+    if (event->capture == 0)
+        return JSTATUS_SUCCESS;
+    return gpu_services->fail(JSTATUS_CAPTURING,
+                              "%s: the event was recorded in a capture, and is not reached outside of it",
+                              event->base.device->name);
 }
 
 jstatus_t gpu_event_query(jevent_t *base, bool *reached) {
     gpu_event_t *event = (gpu_event_t *)base;
     GPU_ENTER(base->device);
     gpu_relaxed relaxed;
+    jstatus_t status = event_require_no_capture(event);
+    if (status != JSTATUS_SUCCESS)
+        return status;
     gpuError_t error = gpuEventQuery(event->native);
     if (error == gpuErrorNotReady)
         (void)gpuGetLastError(); /* an answer, which some versions keep as an error */
@@ -322,18 +366,27 @@ jstatus_t gpu_event_synchronize(jevent_t *base) {
     gpu_event_t *event = (gpu_event_t *)base;
     GPU_ENTER(base->device);
     gpu_relaxed relaxed;
+    jstatus_t status = event_require_no_capture(event);
+    if (status != JSTATUS_SUCCESS)
+        return status;
     GPU_TRY(base->device, gpuEventSynchronize(event->native));
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t gpu_event_get_elapsed_ms(jevent_t *start, jevent_t *stop, double *milliseconds) {
-    jdevice_t *device = start->device;
+jstatus_t gpu_event_get_elapsed_ms(jevent_t *start_base, jevent_t *stop_base, double *milliseconds) {
+    gpu_event_t *start = (gpu_event_t *)start_base, *stop = (gpu_event_t *)stop_base;
+    jdevice_t *device = start_base->device;
     GPU_ENTER(device);
     gpu_relaxed relaxed;
-    if (!((gpu_event_t *)start)->recorded || !((gpu_event_t *)stop)->recorded)
+    if (!start->recorded || !stop->recorded)
         return gpu_services->fail(JSTATUS_INVALID_VALUE, "%s: an event was never recorded", device->name);
+    jstatus_t status = event_require_no_capture(start);
+    if (status == JSTATUS_SUCCESS)
+        status = event_require_no_capture(stop);
+    if (status != JSTATUS_SUCCESS)
+        return status;
     float elapsed = 0;
-    gpuError_t error = gpuEventElapsedTime(&elapsed, ((gpu_event_t *)start)->native, ((gpu_event_t *)stop)->native);
+    gpuError_t error = gpuEventElapsedTime(&elapsed, start->native, stop->native);
     if (error == gpuErrorNotReady) {
         (void)gpuGetLastError();
         return gpu_services->fail(JSTATUS_BUSY, "%s: an event is not reached yet", device->name);

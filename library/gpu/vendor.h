@@ -47,6 +47,7 @@
 
 #define gpuDeviceProp_t hipDeviceProp_t
 #define gpuDevAttrMemoryPoolsSupported hipDeviceAttributeMemoryPoolsSupported
+#define gpuStreamLegacy ((hipStream_t) nullptr) /* has no other name than the default stream */
 #define gpuHostAlloc hipHostMalloc
 #define gpuHostAllocPortable hipHostMallocPortable
 #define gpuHostAllocMapped hipHostMallocMapped
@@ -84,6 +85,7 @@
 
 #define gpuDeviceProp_t cudaDeviceProp
 #define gpuDevAttrMemoryPoolsSupported cudaDevAttrMemoryPoolsSupported
+#define gpuStreamLegacy cudaStreamLegacy
 #define gpuHostAlloc cudaHostAlloc
 #define gpuHostAllocPortable cudaHostAllocPortable
 #define gpuHostAllocMapped cudaHostAllocMapped
