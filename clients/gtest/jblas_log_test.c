@@ -75,7 +75,7 @@ JTEST_EACH_FUNCTION(JblasLog, BenchLineSaysTheWholeCall) {
         JSCOPED_TRACE("%s: %s", blas_describe(c), line);
         JEXPECT_EQ(jtest_log_count(), 1);
         JEXPECT_SUBSTR(line, "jblas-bench -f ");
-        snprintf(option, sizeof option, "-r %c", "sdcz"[param->type]);
+        snprintf(option, sizeof option, "-r %c", "sdczhb"[param->type]);
         JEXPECT_TRUE(has_option(line, option));
         for (const char *letter = param->routine->signature; *letter; ++letter) {
             option_of(c, *letter, option, sizeof option);

@@ -54,6 +54,8 @@ wide_t wide_get(const void *array, int element, int64_t index) {
     case JDATATYPE_F64: return ((const double *)array)[index];
     case JDATATYPE_F32_C: return ((const jcomplex_f32_t *)array)[index];
     case JDATATYPE_F64_C: return ((const jcomplex_f64_t *)array)[index];
+    case JDATATYPE_F16: return jalloc_f32_from_f16(((const jfloat16_t *)array)[index]);
+    case JDATATYPE_BF16: return jalloc_f32_from_bf16(((const jbfloat16_t *)array)[index]);
     default: return ((const int64_t *)array)[index];
     }
 }
@@ -64,6 +66,8 @@ void wide_put(void *array, int element, int64_t index, wide_t value) {
     case JDATATYPE_F64: ((double *)array)[index] = (double)__real__ value; break;
     case JDATATYPE_F32_C: ((jcomplex_f32_t *)array)[index] = (jcomplex_f32_t)value; break;
     case JDATATYPE_F64_C: ((jcomplex_f64_t *)array)[index] = (jcomplex_f64_t)value; break;
+    case JDATATYPE_F16: ((jfloat16_t *)array)[index] = jalloc_f16_from_f32((float)__real__ value); break;
+    case JDATATYPE_BF16: ((jbfloat16_t *)array)[index] = jalloc_bf16_from_f32((float)__real__ value); break;
     default: ((int64_t *)array)[index] = (int64_t) __real__ value; break;
     }
 }
@@ -75,6 +79,8 @@ size_t wide_sizeof(int element) {
 bool wide_is_complex(int element) { return element == JDATATYPE_F32_C || element == JDATATYPE_F64_C; }
 
 long double wide_epsilon(int element) {
+    if (wide_is_half(element))
+        return element == JDATATYPE_F16 ? 0x1p-10L : 0x1p-7L;
     return element == JDATATYPE_F32 || element == JDATATYPE_F32_C ? FLT_EPSILON : DBL_EPSILON;
 }
 

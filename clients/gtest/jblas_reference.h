@@ -16,7 +16,7 @@
 
 __extension__ typedef long double _Complex wide_t;
 
-/* Elements that jblas reads or writes beside the jdatatype_t ones: int64_t results. */
+/* Elements that jblas reads or writes beside those of jdatatype_t: int64_t results. */
 #define WIDE_I64 100
 
 /* Which elements there are. The others are zero, and are never multiplied: 0 * NaN would be NaN. */
@@ -46,11 +46,14 @@ static inline long double *wide_bound_at(wide_matrix_t a, int64_t i, int64_t j) 
 /* |re| + |im|, as BLAS measures complex numbers. */
 static inline long double wide_abs(wide_t a) { return __builtin_fabsl(__real__ a) + __builtin_fabsl(__imag__ a); }
 
-/* One element of an array of a jdatatype_t (s d c z) or of WIDE_I64. */
+/* One element of an array of a jdatatype_t (s d c z, h b) or of WIDE_I64. */
 wide_t wide_get(const void *array, int element, int64_t index);
 void wide_put(void *array, int element, int64_t index, wide_t value);
 size_t wide_sizeof(int element);
 bool wide_is_complex(int element);
+static inline bool wide_is_half(int element) { return element == JDATATYPE_F16 || element == JDATATYPE_BF16; }
+/* The type of real scalars beside an element: float or double. */
+static inline int wide_real_of(int element) { return wide_is_half(element) ? JDATATYPE_F32 : element & 1; }
 /* The distance from 1 to the next number. */
 long double wide_epsilon(int element);
 

@@ -12,7 +12,7 @@
 
 /* ---- Shapes ----------------------------------------------------------------------------------------------------- */
 
-static int real_of(int type) { return type & 1; }
+static int real_of(int type) { return wide_real_of(type); }
 
 static blas_operand_t *vector(blas_case_t *c, int which, int64_t n) {
     blas_operand_t *o = &c->operand[which];
@@ -356,6 +356,7 @@ static const blas_routine_t routine_asum = {"asum", "n0x1", 1, shape_x_real, ref
                             routine_trmv = {"trmv", "UTDn0x1y", 2, shape_trmv, reference_trmv},
                             routine_trsv = {"trsv", "UTDn0x1y", 2, shape_trsv, reference_trsv},
                             routine_gemm = {"gemm", "TVmnka0x1yc2z", 3, shape_gemm, reference_gemm},
+                            routine_hgemm = {"gemm", "TVmnkA0x1yC2z", 3, shape_gemm, reference_gemm},
                             routine_symm = {"symm", "SUmna0x1yc2z", 3, shape_symm, reference_symm},
                             routine_hemm = {"hemm", "SUmna0x1yc2z", 3, shape_hemm, reference_hemm},
                             routine_syrk = {"syrk", "UTnka0xc1y", 3, shape_syrk, reference_syrk},
@@ -396,6 +397,7 @@ static const blas_routine_t routine_asum = {"asum", "n0x1", 1, shape_x_real, ref
 #define ARGUMENTS_trmv c->uplo, c->transa, c->diag, c->n, OPERAND(0), OPERAND(1)
 #define ARGUMENTS_trsv ARGUMENTS_trmv
 #define ARGUMENTS_gemm c->transa, c->transb, c->m, c->n, c->k, ALPHA, OPERAND(0), OPERAND(1), BETA, OPERAND(2)
+#define ARGUMENTS_hgemm ARGUMENTS_gemm
 #define ARGUMENTS_symm c->side, c->uplo, c->m, c->n, ALPHA, OPERAND(0), OPERAND(1), BETA, OPERAND(2)
 #define ARGUMENTS_hemm ARGUMENTS_symm
 #define ARGUMENTS_syrk c->uplo, c->transa, c->n, c->k, ALPHA, OPERAND(0), BETA, OPERAND(1)

@@ -78,6 +78,8 @@ typedef struct blas_function {
     BLAS_EACH_TYPE(X, trmv) \
     BLAS_EACH_TYPE(X, trsv) \
     BLAS_EACH_TYPE(X, gemm) \
+    X(hgemm, hgemm, F16) \
+    X(bgemm, hgemm, BF16) \
     BLAS_EACH_TYPE(X, symm) \
     BLAS_EACH_COMPLEX(X, hemm) \
     BLAS_EACH_TYPE(X, syrk) \
