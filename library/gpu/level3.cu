@@ -19,11 +19,6 @@
 #include "gpu/blas.h"
 #include "gpu/product.h"
 
-#define LEVEL3_MOST_BLOCKS 65535
-/* With fewer large tiles than this, small ones: about the number of multiprocessors of today's large GPUs. Not measured
- * on one yet. */
-#define LEVEL3_ENOUGH_TILES 128
-
 template <typename T> struct level3_tiles {
     typedef product_tile<T, 64, 4> large;
     typedef product_tile<T, 32, 4> small;
@@ -112,8 +107,8 @@ static __global__ void __launch_bounds__(TILE::THREADS) level3_kernel(level3_pro
 }
 
 template <typename T, typename TILE>
-static jstatus_t level3_launch(const gpu_call_t *call, const level3_product<T> &product, int64_t tiles) {
-    const unsigned blocks = gpu_blocks(tiles, 1, LEVEL3_MOST_BLOCKS);
+static jstatus_t level3_launch(const gpu_call_t *call, const level3_product<T> &product) {
+    const unsigned blocks = gpu_blocks(TILE::count(product.m, product.n, product.batch_count), 1, GPU_GRID_MOST);
     if (product.a.symmetric || product.b.symmetric)
         GPU_LAUNCH((level3_kernel<T, TILE, true>), blocks, TILE::THREADS, call->stream, product);
     else
@@ -121,20 +116,14 @@ static jstatus_t level3_launch(const gpu_call_t *call, const level3_product<T> &
     return gpu_check_launch(call->device, "level3_kernel");
 }
 
-template <typename TILE> static int64_t level3_tile_count(int64_t m, int64_t n, int64_t batch_count) {
-    return ((m + TILE::SIDE - 1) / TILE::SIDE) * ((n + TILE::SIDE - 1) / TILE::SIDE) * batch_count;
-}
-
 template <typename T> static jstatus_t level3_run(const gpu_call_t *call, const level3_product<T> &product) {
     typedef typename level3_tiles<T>::large large;
     typedef typename level3_tiles<T>::small small;
-    const int64_t m = product.m, n = product.n, count = product.batch_count;
-    if (m <= 0 || n <= 0 || count <= 0)
+    if (product.m <= 0 || product.n <= 0 || product.batch_count <= 0)
         return JSTATUS_SUCCESS;
-    const int64_t tiles = level3_tile_count<large>(m, n, count);
-    if (2 * m > large::SIDE && 2 * n > large::SIDE && tiles >= LEVEL3_ENOUGH_TILES)
-        return level3_launch<T, large>(call, product, tiles);
-    return level3_launch<T, small>(call, product, level3_tile_count<small>(m, n, count));
+    if (large::suits(call->device, product.m, product.n, product.batch_count))
+        return level3_launch<T, large>(call, product);
+    return level3_launch<T, small>(call, product);
 }
 
 /* ---- What the routines say of their operands ---- */

@@ -16,11 +16,10 @@
 #define MATRIX_SIDE 32
 #define MATRIX_DOWN 8
 #define MATRIX_THREADS (MATRIX_SIDE * MATRIX_DOWN)
-#define MATRIX_MOST_BLOCKS 65535
 
 static int64_t matrix_tiles(int64_t size) { return (size + MATRIX_SIDE - 1) / MATRIX_SIDE; }
 static unsigned matrix_blocks(int64_t m, int64_t n) {
-    return gpu_blocks(matrix_tiles(m) * matrix_tiles(n), 1, MATRIX_MOST_BLOCKS);
+    return gpu_blocks(matrix_tiles(m) * matrix_tiles(n), 1, GPU_GRID_MOST);
 }
 
 /* ---- One element after the other ---- */

@@ -23,8 +23,8 @@
  *
  * What lies beyond the matrix counts as 0 in both operands at once, so that 0 meets no NaN. */
 
+#include "gpu/blas.h"
 #include "gpu/number.h"
-#include "gpu/vendor.h"
 
 template <typename T, int SIDE_, int EACH_> struct product_tile {
     static constexpr int SIDE = SIDE_, EACH = EACH_, DEPTH = 8;
@@ -36,6 +36,14 @@ template <typename T, int SIDE_, int EACH_> struct product_tile {
     static_assert(EACH % CHUNK == 0 && THREADS % SIDE == 0 && THREADS % DEPTH == 0, "whole chunks, whole rows");
     static_assert(SHARED * sizeof(T) <= 48 * 1024, "static shared memory is limited");
 
+    static int64_t count(int64_t m, int64_t n, int64_t batch_count) {
+        return ((m + SIDE - 1) / SIDE) * ((n + SIDE - 1) / SIDE) * batch_count;
+    }
+    /* Whether tiles as large as these are mostly full and keep every multiprocessor busy. Not measured on a GPU yet. */
+    static bool suits(jdevice_t *device, int64_t m, int64_t n, int64_t batch_count) {
+        return 2 * m > SIDE && 2 * n > SIDE &&
+               count(m, n, batch_count) >= gpu_device(device)->properties.multiprocessors;
+    }
     /* Which line of the tile the i-th of a thread's is, for threads counted along one side. */
     static __device__ inline int line(int across, int i) {
         return i / CHUNK * (CHUNK * ACROSS) + across * CHUNK + i % CHUNK;

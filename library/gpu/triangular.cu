@@ -27,7 +27,6 @@
 
 #define TRIANGULAR_SIDE 32
 #define TRIANGULAR_STEP 8
-#define TRIANGULAR_MOST_BLOCKS 65535
 
 template <typename T> struct triangular_product {
     int64_t order, count; /* of right-hand sides */
@@ -220,7 +219,7 @@ template <typename T> static jstatus_t triangular_run(const gpu_call_t *call, co
     product.x_q = sign * (left ? 1 : args->ldb);
     product.x_rhs = left ? args->ldb : 1;
     product.alpha = args->alpha;
-    const unsigned blocks = gpu_blocks(product.count, TRIANGULAR_SIDE, TRIANGULAR_MOST_BLOCKS);
+    const unsigned blocks = gpu_blocks(product.count, TRIANGULAR_SIDE, GPU_GRID_MOST);
     const unsigned threads = product_tile<T, TRIANGULAR_SIDE, 4>::THREADS;
     if (solve)
         GPU_LAUNCH((triangular_kernel<T, true>), blocks, threads, call->stream, product);
