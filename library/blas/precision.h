@@ -38,7 +38,7 @@ static inline bool ji_is_half(jdatatype_t type) { return type == JDATATYPE_F16 |
 #define JI_SPLIT_MAX_PRODUCTS 9
 #define JI_SPLIT_MAXIMA 256 /* largest elements that are kept of each operand, by as many blocks */
 
-typedef struct ji_split_form {
+typedef struct ji_split_form_data {
     int products;
     jdatatype_t type;                                /* of a part: BF16, or F32 for TF32 */
     signed char part[2][JI_SPLIT_MAX_PRODUCTS]; /* of A and of B: 0 the largest. From small products to large ones */
