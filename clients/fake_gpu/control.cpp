@@ -8,7 +8,8 @@
 
 using namespace fake;
 
-static std::map<void *, gpuGraphExec_t> control_execs; /* by graph; under the lock */
+/* By graph; under the lock. */
+static std::map<void *, gpuGraphExec_t> &control_execs = *new std::map<void *, gpuGraphExec_t>;
 
 template <typename F> static auto control_locked(F body) {
     guard_t guard(state().lock);

@@ -54,7 +54,7 @@ static gpuError_t copy_submit(guard_t &guard, const std::shared_ptr<stream_t> &s
     if (!captured && !pageable && copy_is_pageable(source))
         staged = std::make_shared<std::vector<char>>((const char *)source, (const char *)source + bytes);
     operation_t operation;
-    const int device = operation.device = stream->device;
+    const int device = stream->device;
     operation.action = [=]() -> gpuError_t {
         gpuError_t failed = check_range(destination, bytes, device, "copy to");
         if (failed == gpuSuccess && staged == nullptr)
@@ -81,7 +81,7 @@ static gpuError_t copy_fill(guard_t &guard, const std::shared_ptr<stream_t> &str
     if (copy_is_pageable(destination))
         return gpuErrorInvalidValue;
     operation_t operation;
-    const int device = operation.device = stream->device;
+    const int device = stream->device;
     operation.action = [=]() -> gpuError_t {
         gpuError_t failed = check_range(destination, bytes, device, "fill");
         if (failed == gpuSuccess)

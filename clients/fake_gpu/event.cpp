@@ -99,7 +99,6 @@ gpuError_t gpuEventRecord(gpuEvent_t handle, gpuStream_t stream_handle) {
             return event_record_captured(event, stream);
         std::shared_ptr<event_t::mark_t> mark = std::make_shared<event_t::mark_t>();
         operation_t operation;
-        operation.device = stream->device;
         operation.action = [mark] {
             mark->milliseconds = now_ms();
             return gpuSuccess;
@@ -131,7 +130,6 @@ gpuError_t gpuStreamWaitEvent(gpuStream_t stream_handle, gpuEvent_t handle, unsi
         if (is_reached(event->mark->point))
             return gpuSuccess;
         operation_t operation;
-        operation.device = stream->device;
         operation.waits.push_back(event->mark->point);
         enqueue(stream, std::move(operation));
         return gpuSuccess;

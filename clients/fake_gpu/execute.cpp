@@ -252,7 +252,6 @@ void fake_gpu_launch_kernel(const char *name, std::shared_ptr<const fake_gpu_ker
                              i, pointers[i]);
         }
         operation_t operation;
-        operation.device = stream->device;
         launch_t launch{name, std::move(kernel), grid, block, stream->device};
         operation.action = [launch] { return execute(launch); };
         return submit(stream, std::move(operation));

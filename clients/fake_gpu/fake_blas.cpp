@@ -57,7 +57,7 @@ blas_t &blas() {
 }
 
 status_t blas_status(gpuError_t error) {
-    return error == gpuSuccess             ? FAKEBLAS_STATUS_SUCCESS
+    return error == gpuSuccess            ? FAKEBLAS_STATUS_SUCCESS
            : error == gpuErrorOutOfMemory ? FAKEBLAS_STATUS_ALLOC_FAILED
                                           : FAKEBLAS_STATUS_EXECUTION_FAILED;
 }
@@ -154,7 +154,7 @@ struct frame_t {
         if (status != FAKEBLAS_STATUS_SUCCESS)
             return status;
         operation_t operation;
-        const int device = operation.device = handle->device;
+        const int device = handle->device;
         operation.action = [operands = operands, device, name = name, work]() -> gpuError_t {
             for (const operand_t &operand : operands) {
                 const gpuError_t error = blas_look(operand.data, operand.bytes, operand.alignment, device, name);
@@ -267,8 +267,8 @@ status_t fakeblasCreate(fakeblasHandle_t *handle) {
     return blas_enter("Create", TAKES | UNSAFE, [&](guard_t &) -> status_t {
         UNLESS(handle != nullptr);
         ++blas().handles;
-        *handle = new fake_blas_handle_t{current_device(), nullptr,      nullptr, 0, FAKEBLAS_POINTER_MODE_HOST,
-                                         pthread_self()};
+        *handle =
+            new fake_blas_handle_t{current_device(), nullptr, nullptr, 0, FAKEBLAS_POINTER_MODE_HOST, pthread_self()};
         return FAKEBLAS_STATUS_SUCCESS;
     });
 }
@@ -342,9 +342,8 @@ const char *fakeblasGetStatusString(status_t status) {
             UNLESS(good(uplo) && good(trans) && good(diag) && good_ld(lda, n) && incx != 0);                           \
             frame.operands.push_back(matrix(a, n, n, lda));                                                            \
             frame.operands.push_back(vector(x, n, incx));                                                              \
-            return frame.submit_work([=] {                                                                             \
-                cblas_##l##trmv(LAYOUT, of(uplo), of(trans), of(diag), (int)n, a, (int)lda, x, (int)incx);             \
-            });                                                                                                        \
+            return frame.submit_work(                                                                                  \
+                [=] { cblas_##l##trmv(LAYOUT, of(uplo), of(trans), of(diag), (int)n, a, (int)lda, x, (int)incx); });   \
         });                                                                                                            \
     }                                                                                                                  \
     status_t fakeblas##L##trsv_64(fakeblasHandle_t handle, fakeblasFillMode_t uplo, fakeblasOperation_t trans,         \
@@ -353,9 +352,8 @@ const char *fakeblasGetStatusString(status_t status) {
             UNLESS(good(uplo) && good(trans) && good(diag) && good_ld(lda, n) && incx != 0);                           \
             frame.operands.push_back(matrix(a, n, n, lda));                                                            \
             frame.operands.push_back(vector(x, n, incx));                                                              \
-            return frame.submit_work([=] {                                                                             \
-                cblas_##l##trsv(LAYOUT, of(uplo), of(trans), of(diag), (int)n, a, (int)lda, x, (int)incx);             \
-            });                                                                                                        \
+            return frame.submit_work(                                                                                  \
+                [=] { cblas_##l##trsv(LAYOUT, of(uplo), of(trans), of(diag), (int)n, a, (int)lda, x, (int)incx); });   \
         });                                                                                                            \
     }
 FAKE_BLAS_LEVEL2(S, s, float)
@@ -366,7 +364,7 @@ FAKE_BLAS_LEVEL2(Z, z, fake_blas_c64_t)
 #define FAKE_BLAS_GER(L, l, ger, T)                                                                                    \
     status_t fakeblas##L##ger##_64(fakeblasHandle_t handle, int64_t m, int64_t n, const T *alpha, const T *x,          \
                                    int64_t incx, const T *y, int64_t incy, T *a, int64_t lda) {                        \
-        return blas_compute(handle, #L #ger, [&](frame_t &frame) -> status_t {                                         \
+        return blas_compute(handle, #L#ger, [&](frame_t &frame) -> status_t {                                          \
             UNLESS(n >= 0 && good_ld(lda, m) && incx != 0 && incy != 0);                                               \
             const auto first = frame.scalar(alpha);                                                                    \
             frame.operands.push_back(vector(x, m, incx));                                                              \
@@ -389,7 +387,7 @@ FAKE_BLAS_GER(Z, z, gerc, fake_blas_c64_t)
     status_t fakeblas##L##symv##_64(fakeblasHandle_t handle, fakeblasFillMode_t uplo, int64_t n, const T *alpha,       \
                                     const T *a, int64_t lda, const T *x, int64_t incx, const T *beta, T *y,            \
                                     int64_t incy) {                                                                    \
-        return blas_compute(handle, #L #symv, [&](frame_t &frame) -> status_t {                                        \
+        return blas_compute(handle, #L#symv, [&](frame_t &frame) -> status_t {                                         \
             UNLESS(good(uplo) && good_ld(lda, n) && incx != 0 && incy != 0);                                           \
             const auto first = frame.scalar(alpha), second = frame.scalar(beta);                                       \
             frame.operands.push_back(matrix(a, n, n, lda));                                                            \
@@ -404,14 +402,13 @@ FAKE_BLAS_GER(Z, z, gerc, fake_blas_c64_t)
     }                                                                                                                  \
     status_t fakeblas##L##syr##_64(fakeblasHandle_t handle, fakeblasFillMode_t uplo, int64_t n, const R *alpha,        \
                                    const T *x, int64_t incx, T *a, int64_t lda) {                                      \
-        return blas_compute(handle, #L #syr, [&](frame_t &frame) -> status_t {                                         \
+        return blas_compute(handle, #L#syr, [&](frame_t &frame) -> status_t {                                          \
             UNLESS(good(uplo) && good_ld(lda, n) && incx != 0);                                                        \
             const auto first = frame.scalar(alpha);                                                                    \
             frame.operands.push_back(vector(x, n, incx));                                                              \
             frame.operands.push_back(matrix(a, n, n, lda));                                                            \
-            return frame.submit_work([=] {                                                                             \
-                cblas_##l##syr(LAYOUT, of(uplo), (int)n, hurt(first.get()), x, (int)incx, a, (int)lda);                \
-            });                                                                                                        \
+            return frame.submit_work(                                                                                  \
+                [=] { cblas_##l##syr(LAYOUT, of(uplo), (int)n, hurt(first.get()), x, (int)incx, a, (int)lda); });      \
         });                                                                                                            \
     }
 FAKE_BLAS_SYMMETRIC(S, s, symv, syr, float, float)
@@ -498,10 +495,10 @@ status_t gemm_batched(fakeblasHandle_t handle, const char *name, const shape_t &
         return gemm_strided(handle, #L "gemm", shape_t{transa, transb, m, n, k, lda, ldb, ldc}, alpha, a, 0, b, 0,     \
                             beta, c, 0, 1);                                                                            \
     }                                                                                                                  \
-    status_t fakeblas##L##gemmBatched_64(                                                                              \
-        fakeblasHandle_t handle, fakeblasOperation_t transa, fakeblasOperation_t transb, int64_t m, int64_t n,         \
-        int64_t k, const T *alpha, const T *const a[], int64_t lda, const T *const b[], int64_t ldb, const T *beta,    \
-        T *const c[], int64_t ldc, int64_t batch_count) {                                                              \
+    status_t fakeblas##L##gemmBatched_64(fakeblasHandle_t handle, fakeblasOperation_t transa,                          \
+                                         fakeblasOperation_t transb, int64_t m, int64_t n, int64_t k, const T *alpha,  \
+                                         const T *const a[], int64_t lda, const T *const b[], int64_t ldb,             \
+                                         const T *beta, T *const c[], int64_t ldc, int64_t batch_count) {              \
         return gemm_batched(handle, #L "gemmBatched", shape_t{transa, transb, m, n, k, lda, ldb, ldc}, alpha, a, b,    \
                             beta, c, batch_count);                                                                     \
     }                                                                                                                  \
@@ -652,8 +649,8 @@ float from_half(uint16_t half) {
     const int exponent = half >> 10 & 31, fraction = half & 1023;
     if (exponent == 31)
         return of_bits(sign | 0x7F800000 | (uint32_t)fraction << 13);
-    const float size = exponent == 0 ? std::ldexp((float)fraction, -24)
-                                     : std::ldexp((float)(1024 + fraction), exponent - 25);
+    const float size =
+        exponent == 0 ? std::ldexp((float)fraction, -24) : std::ldexp((float)(1024 + fraction), exponent - 25);
     return sign != 0 ? -size : size;
 }
 

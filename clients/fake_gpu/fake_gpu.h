@@ -13,7 +13,7 @@
  *                   waits for starts after a while (set_laziness_ms), because a real GPU would have started it.
  *   Memory          of the device can be touched by kernels and copies of the runtime, and by nobody else: the host gets
  *                   a segmentation fault. It is full of 0xFF, which is NaN, when it is new. Each allocation ends (but for
- *                   the rounding to 256 bytes, whose bytes are looked at when it is freed) at a page that nobody can
+ *                   the rounding to 256 bytes, whose bytes are looked at when it is freed) at pages that nobody can
  *                   touch, and its addresses are not used again for long: a kernel that writes past an end or to memory
  *                   that was freed is stopped, and so is one that touches another device's.
  *   Kernels         run thread by thread, block by block, in an order that changes with FAKE_GPU_SEED and from block to
@@ -172,10 +172,9 @@ gpuError_t gpuDriverGetVersion(int *version);
 gpuError_t gpuRuntimeGetVersion(int *version);
 gpuError_t gpuDeviceSynchronize(void);
 gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *attributes, const void *function);
-/* A __device__ variable is an ordinary one here, which kernels reach and copies take for the host's. */
+gpuError_t fake_gpu_symbol_address(void **pointer, const void *symbol, size_t bytes);
 template <typename T> static inline gpuError_t gpuGetSymbolAddress(void **pointer, const T &symbol) {
-    *pointer = const_cast<void *>((const void *)&symbol);
-    return gpuSuccess;
+    return fake_gpu_symbol_address(pointer, &symbol, sizeof symbol);
 }
 
 gpuError_t gpuMemGetInfo(size_t *free_bytes, size_t *total_bytes);

@@ -4,8 +4,8 @@
 /* Memory of all kinds: one range of addresses, taken from the front to the back and from the front again when the back
  * is reached, so that what was freed stays inaccessible for long.
  *
- *   | page | slack | data ............ | tail | page |
- *     none                               < 256  none
+ *   | fence | slack | data ............ | tail | fence |
+ *     none                                 < 256   none
  *
  * The data end with the pages, but for what the alignment of 256 bytes leaves, and slack and tail are looked at when the
  * memory is freed. Memory of a device is accessible only while a copy or a kernel needs it: copies say which, kernels by
@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 
 #define MEMORY_PAGE ((size_t)4096)
+#define MEMORY_FENCE ((size_t)64 << 10) /* before and after each allocation; addresses cost nothing */
 #define MEMORY_ALIGNMENT ((size_t)256)
 #define MEMORY_RANGE_BYTES ((size_t)1 << 38) /* addresses alone; a quarter of it where there is no room for that */
 #define MEMORY_FRESH 0xFF
@@ -30,7 +31,8 @@
 namespace fake {
 
 static char *memory_begin, *memory_end, *memory_next;
-static std::vector<allocation_t *> memory_open; /* what close_memory closes; room is made before, for the handler */
+/* What close_memory closes. Room is made beforehand, for the handler of signals. */
+static std::vector<allocation_t *> &memory_open = *new std::vector<allocation_t *>;
 
 static bool memory_reserve() {
     size_t bytes = MEMORY_RANGE_BYTES;
@@ -38,7 +40,6 @@ static bool memory_reserve() {
         void *range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (range == MAP_FAILED)
             continue;
-        madvise(range, bytes, MADV_DONTDUMP);
         memory_begin = memory_next = (char *)range;
         memory_end = memory_begin + bytes;
     }
@@ -53,12 +54,12 @@ static char *memory_place(size_t bytes) {
         while (bytes <= (size_t)(memory_end - memory_next)) {
             const std::map<uintptr_t, allocation_t> &memory = state().memory;
             auto after = memory.lower_bound((uintptr_t)memory_next);
-            if (after == memory.end() || (uintptr_t)memory_next + bytes <= after->first) {
+            if (after == memory.end() || (uintptr_t)memory_next + bytes <= after->first - MEMORY_FENCE) {
                 char *place = memory_next;
                 memory_next += bytes;
                 return place;
             }
-            memory_next = after->second.pages + after->second.pages_bytes + MEMORY_PAGE;
+            memory_next = after->second.pages + after->second.pages_bytes + MEMORY_FENCE;
         }
         memory_next = memory_begin;
     }
@@ -94,11 +95,11 @@ static gpuError_t memory_take(void **pointer, size_t bytes, memory_kind_t kind, 
         return gpuErrorOutOfMemory;
     const size_t rounded = (bytes + MEMORY_ALIGNMENT - 1) & ~(MEMORY_ALIGNMENT - 1);
     const size_t pages_bytes = (rounded + MEMORY_PAGE - 1) & ~(MEMORY_PAGE - 1);
-    char *place = memory_place(pages_bytes + 2 * MEMORY_PAGE);
+    char *place = memory_place(pages_bytes + 2 * MEMORY_FENCE);
     if (place == nullptr)
         return gpuErrorOutOfMemory;
     allocation_t allocation{};
-    allocation.pages = place + MEMORY_PAGE;
+    allocation.pages = place + MEMORY_FENCE;
     allocation.pages_bytes = pages_bytes;
     allocation.data = allocation.pages + pages_bytes - rounded;
     allocation.bytes = bytes;
@@ -200,8 +201,8 @@ void describe(const void *pointer, char *text, size_t text_bytes) {
         snprintf(text, text_bytes, "%p, byte %td of %zu of device %d's", pointer, address - allocation->data,
                  allocation->bytes, allocation->device);
     } else if (wild) {
-        allocation_t *before = find_allocation(address - MEMORY_PAGE, nullptr);
-        allocation_t *after = find_allocation(address + MEMORY_PAGE, nullptr);
+        allocation_t *before = find_allocation(address - MEMORY_FENCE, nullptr);
+        allocation_t *after = find_allocation(address + MEMORY_FENCE, nullptr);
         if (before != nullptr)
             snprintf(text, text_bytes, "%p, byte %td of %zu", pointer, address - before->data, before->bytes);
         else if (after != nullptr)
@@ -307,10 +308,13 @@ gpuError_t gpuMallocAsync(void **pointer, size_t bytes, gpuStream_t handle) {
             return error;
         const void *data = made->data;
         operation_t operation;
-        operation.device = stream->device;
+        operation.always = true;
         operation.action = [data]() -> gpuError_t {
             allocation_t *allocation = find_allocation(data, nullptr);
-            return allocation == nullptr || memory_enliven(allocation) ? gpuSuccess : gpuErrorOutOfMemory;
+            if (allocation == nullptr || memory_enliven(allocation))
+                return gpuSuccess;
+            return fault(gpuErrorOutOfMemory, "this machine has no memory for %zu bytes of the device's",
+                         allocation->bytes);
         };
         return submit(stream, std::move(operation));
     });
@@ -329,7 +333,7 @@ gpuError_t gpuFreeAsync(void *pointer, gpuStream_t handle) {
         if (stream->capture != nullptr)
             return gpuErrorNotSupported;
         operation_t operation;
-        operation.device = stream->device;
+        operation.always = true;
         operation.action = [pointer]() -> gpuError_t {
             allocation_t *leaving = find_allocation(pointer, nullptr);
             if (!leaving->live)
@@ -342,6 +346,28 @@ gpuError_t gpuFreeAsync(void *pointer, gpuStream_t handle) {
             state().live_bytes -= allocation->bytes;
         }
         return error;
+    });
+}
+
+/* A __device__ variable is an ordinary one for kernels. What copies and the vendor's BLAS get is a copy of it in each
+ * device's memory, which is enough for constants. */
+gpuError_t fake_gpu_symbol_address(void **pointer, const void *symbol, size_t bytes) {
+    return call("GetSymbolAddress", PLAIN, [=](guard_t &) -> gpuError_t {
+        static std::map<std::pair<const void *, int>, void *> &copies =
+            *new std::map<std::pair<const void *, int>, void *>;
+        void *&copy = copies[{symbol, current_device()}];
+        if (copy == nullptr) {
+            allocation_t *made = nullptr;
+            gpuError_t error = memory_take(&copy, bytes, memory_kind_t::device, false, &made);
+            if (error != gpuSuccess)
+                return error;
+            state().live_bytes -= bytes; /* the module's image, not the program's */
+            state().held_bytes[current_device()] -= bytes;
+            open_allocation(made);
+            memcpy(copy, symbol, bytes);
+        }
+        *pointer = copy;
+        return gpuSuccess;
     });
 }
 

@@ -48,10 +48,10 @@ struct host_function_t {
 };
 
 struct operation_t {
-    int device = 0;
     action_t action;                        /* or */
     host_function_t host{nullptr, nullptr}; /* or neither: only waits */
     std::vector<point_t> waits;
+    bool always = false; /* even after a fault: memory comes and goes */
 };
 
 struct stream_t {
@@ -123,7 +123,7 @@ struct capture_t {
 enum class memory_kind_t { device, pinned, managed };
 
 struct allocation_t {
-    char *pages; /* the first page; before and after all of them is one that is never accessible */
+    char *pages; /* the first page; before and after all of them are some that are never accessible */
     size_t pages_bytes;
     char *data;
     size_t bytes;
@@ -220,7 +220,7 @@ bool reach(guard_t &guard, const point_t &point, bool may_wait = true);
 void reach_stream(guard_t &guard, const std::shared_ptr<stream_t> &stream);
 void reach_device(guard_t &guard, int device);
 inline bool is_reached(const point_t &point) { return point.stream->done >= point.number; }
-/* Runs functions on the thread of host functions, and waits until it has nothing to do. Under the lock. */
+/* Runs a function on the thread of host functions; stream NULL: a destructor. And waits for all destructors. */
 void call_back(const host_function_t &host, const std::shared_ptr<stream_t> &stream);
 void drain_callbacks(guard_t &guard);
 double now_ms();

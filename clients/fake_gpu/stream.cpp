@@ -33,9 +33,9 @@ struct callback_t {
 
 static struct callbacks_t {
     std::deque<callback_t> queue;
-    std::condition_variable *arrived;
-    bool running, started;
-} callbacks;
+    std::condition_variable arrived;
+    bool started = false, destructing = false; /* a destructor runs */
+} &callbacks = *new callbacks_t;               /* never destroyed: see state() */
 
 static thread_local bool callback_thread;
 
@@ -46,14 +46,14 @@ static void callbacks_run() {
     callback_thread = true;
     guard_t guard(rt.lock);
     for (;;) {
-        callbacks.arrived->wait(guard, [] { return !callbacks.queue.empty(); });
+        callbacks.arrived.wait(guard, [] { return !callbacks.queue.empty(); });
         callback_t next = callbacks.queue.front();
         callbacks.queue.pop_front();
-        callbacks.running = true;
+        callbacks.destructing = next.stream == nullptr;
         guard.unlock();
         next.host.function(next.host.data);
         guard.lock();
-        callbacks.running = false;
+        callbacks.destructing = false;
         if (next.stream != nullptr) {
             next.stream->queue.pop_front();
             ++next.stream->done;
@@ -69,29 +69,33 @@ void call_back(const host_function_t &host, const std::shared_ptr<stream_t> &str
     callbacks.queue.push_back(callback_t{host, stream});
     if (!callbacks.started) {
         callbacks.started = true;
-        callbacks.arrived = new std::condition_variable;
         std::thread(callbacks_run).detach();
     }
-    callbacks.arrived->notify_one();
+    callbacks.arrived.notify_one();
 }
 
 void drain_callbacks(guard_t &guard) {
-    state().changed.wait(guard, [] { return callbacks.queue.empty() && !callbacks.running; });
+    state().changed.wait(guard, [] {
+        bool busy = callbacks.destructing;
+        for (const callback_t &callback : callbacks.queue)
+            busy |= callback.stream == nullptr;
+        return !busy;
+    });
 }
 
 /* ---- The thread that hurries ---- */
 
 static struct hurry_t {
-    std::condition_variable *work;
-    bool started, asleep;
-} hurry;
+    std::condition_variable work;
+    bool started = false, asleep = false;
+} &hurry = *new hurry_t;
 
 static void hurry_run() {
     runtime_t &rt = state();
     guard_t guard(rt.lock);
     for (;;) {
         hurry.asleep = true;
-        hurry.work->wait(guard, [&rt] { return !rt.pending.empty(); });
+        hurry.work.wait(guard, [&rt] { return !rt.pending.empty(); });
         hurry.asleep = false;
         const timespec pause = {0, 10 * 1000000};
         guard.unlock();
@@ -133,10 +137,9 @@ point_t enqueue(const std::shared_ptr<stream_t> &stream, operation_t operation) 
         rt.pending.insert(stream);
         if (!hurry.started) {
             hurry.started = true;
-            hurry.work = new std::condition_variable;
             std::thread(hurry_run).detach();
         } else if (hurry.asleep) {
-            hurry.work->notify_one();
+            hurry.work.notify_one();
         }
     }
     stream->queue.push_back(std::move(operation));
@@ -173,8 +176,11 @@ bool reach(guard_t &guard, const point_t &goal, bool may_wait) {
             call_back(first.host, stream);
             continue;
         }
-        if (first.action && rt.lost == gpuSuccess)
-            rt.lost = first.action();
+        if (first.action && (rt.lost == gpuSuccess || first.always)) {
+            const gpuError_t error = first.action();
+            if (rt.lost == gpuSuccess)
+                rt.lost = error;
+        }
         stream->queue.pop_front();
         ++stream->done;
         if (stream->queue.empty())
@@ -327,7 +333,6 @@ gpuError_t gpuLaunchHostFunc(gpuStream_t handle, gpuHostFn_t function, void *dat
         if (function == nullptr)
             return gpuErrorInvalidValue;
         operation_t operation;
-        operation.device = stream->device;
         operation.host = host_function_t{function, data};
         return submit(stream, std::move(operation));
     });
