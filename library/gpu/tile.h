@@ -39,13 +39,13 @@ template <typename T> static tile_view<T> tile_lower(const ji_matmat_t *args) {
  * this and what writes to the tile or to `row`. */
 template <typename T> static __device__ inline void tile_invert(T (*tile)[TILE + 1], T (*row)[TILE], T *element) {
     const int column = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
-#pragma unroll
+    GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k)
         element[k] = make<T>(down + k * TILE_DOWN == column ? 1 : 0);
     /* Row p of the inverse is ready once rows above it were taken out of it and it is divided. What it takes out of the
      * rows below, all do at once. Left of the diagonal alone: a NaN times a zero must not come to the other side.
      * Unrolled where an element is named, so that elements stay in registers. */
-#pragma unroll
+    GPU_UNROLL
     for (int own = 0; own < TILE_EACH; ++own)
         for (int q = 0; q < TILE_DOWN; ++q) {
             const int p = own * TILE_DOWN + q;
@@ -57,7 +57,7 @@ template <typename T> static __device__ inline void tile_invert(T (*tile)[TILE +
             __syncthreads();
             if (column > p)
                 continue;
-#pragma unroll
+            GPU_UNROLL
             for (int k = own; k < TILE_EACH; ++k)
                 if (down + k * TILE_DOWN > p)
                     element[k] = multiply_add(-tile[down + k * TILE_DOWN][p], row[p % 2][column], element[k]);

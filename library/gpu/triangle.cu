@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) triangle_inverses_kernel(
         __syncthreads();
         tile_invert(tile, row, element);
         __syncthreads();
-#pragma unroll
+        GPU_UNROLL
         for (int k = 0; k < TILE_EACH; ++k)
             tile[down + k * TILE_DOWN][across] = element[k];
         __syncthreads();
@@ -195,7 +195,7 @@ static __device__ inline void triangle_load_part(T (*tile)[TILE + 1], tile_view<
 template <typename T>
 static __device__ inline void triangle_put(tile_view<T> m, int64_t n, int64_t i, int64_t j, const T *element) {
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
-#pragma unroll
+    GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k)
         if (i + across < n && j + down + k * TILE_DOWN < n)
             *m.at(i + across, j + down + k * TILE_DOWN) = element[k];
@@ -206,7 +206,7 @@ template <typename T>
 static __device__ inline void triangle_multiply(T (*left)[TILE + 1], T (*right)[TILE + 1], T *sum) {
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     for (int p = 0; p < TILE; ++p)
-#pragma unroll
+        GPU_UNROLL
         for (int k = 0; k < TILE_EACH; ++k)
             sum[k] = multiply_add(left[across][p], right[p][down + k * TILE_DOWN], sum[k]);
 }
@@ -227,7 +227,7 @@ static __global__ void __launch_bounds__(TILE_THREADS)
     const int64_t last = (n - 1) / TILE * TILE;
     for (int64_t j = last; j >= 0; j -= TILE) {
         for (int64_t i = last; i > j; i -= TILE) {
-#pragma unroll
+            GPU_UNROLL
             for (int k = 0; k < TILE_EACH; ++k)
                 element[k] = make<T>(0);
             for (int64_t p = j + TILE; p <= i; p += TILE) {
@@ -244,7 +244,7 @@ static __global__ void __launch_bounds__(TILE_THREADS)
         __syncthreads();
         tile_invert(x, (T(*)[TILE])y, element);
         __syncthreads();
-#pragma unroll
+        GPU_UNROLL
         for (int k = 0; k < TILE_EACH; ++k) {
             const int row = down + k * TILE_DOWN;
             x[row][across] = element[k];
@@ -256,11 +256,11 @@ static __global__ void __launch_bounds__(TILE_THREADS)
         for (int64_t i = j + TILE; i < n; i += TILE) {
             triangle_load_part(y, m, n, i, j, unit);
             __syncthreads();
-#pragma unroll
+            GPU_UNROLL
             for (int k = 0; k < TILE_EACH; ++k)
                 element[k] = make<T>(0);
             triangle_multiply(y, x, element);
-#pragma unroll
+            GPU_UNROLL
             for (int k = 0; k < TILE_EACH; ++k)
                 element[k] = -element[k];
             triangle_put(m, n, i, j, element);
