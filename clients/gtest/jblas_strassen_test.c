@@ -8,6 +8,7 @@
 #include "jblas_routines.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "blas/blas.h"
@@ -147,6 +148,30 @@ JTEST(JblasStrassen, IsWhatRunsAboveItsThreshold) {
         JASSERT_TRUE(isfinite(c[i]));
     put_back();
     JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Each rung adds in an order of its own. */
+JTEST(JblasStrassen, RungsHaveBitsOfTheirOwn) {
+    jhandle_t *handle = NULL;
+    lower_to(8);
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (size_t f = 0; f < 2; ++f) {
+        BLAS_CASE(c, &blas_functions[functions[f]], .low = 64, .high = 64, .plain = true);
+        unsigned char *answer[3] = {NULL};
+        const size_t e = wide_sizeof(c->operand[2].element), given[3] = {15 * 256 * e, 12 * 256 * e, 64};
+        for (int rung = 0; rung < 3; ++rung) {
+            JEXPECT_OK(jhandle_set_workspace_size(handle, given[rung]));
+            blas_restore(c);
+            JEXPECT_STATUS(blas_call(handle, c), rung ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
+            for (int other = 0; other < rung; ++other)
+                JEXPECT_FALSE(blas_same_as(c, answer[other]));
+            answer[rung] = blas_snapshot(c);
+        }
+        for (int rung = 0; rung < 3; ++rung)
+            free(answer[rung]);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    put_back();
 }
 
 /* Its need is in proportion to the operands, and grows by a quarter where a second halving begins. */
