@@ -10,30 +10,36 @@
 
 #define REGION_ALIGNMENT 256
 
-/* Before the library reads it. */
-__attribute__((constructor)) static void choose_module(void) { setenv("JALLOC_MODULE_PATH", JALLOC_FAKE_GPU_DIR, 0); }
+static char device_name[64], module_path[4096], no_device[512];
+static jdevice_t *the_device;
 
-const char *gpu_device_name(void) {
+/* Before tests: the fixture takes JALLOC_* out of the environment, and counts what is made in a test, while a device is
+ * for good. */
+__attribute__((constructor)) static void open_device(void) {
     const char *name = getenv("JALLOC_TEST_DEVICE");
-    return name != NULL && name[0] != '\0' ? name : "cuda:0";
+    setenv("JALLOC_MODULE_PATH", JALLOC_FAKE_GPU_DIR, 0);
+    snprintf(module_path, sizeof module_path, "%s", getenv("JALLOC_MODULE_PATH"));
+    snprintf(device_name, sizeof device_name, "%s", name != NULL && name[0] != '\0' ? name : "cuda:0");
+    if (jdevice_get(device_name, &the_device) != JSTATUS_SUCCESS)
+        snprintf(no_device, sizeof no_device, "%s", jstatus_last_message());
 }
 
+const char *gpu_device_name(void) { return device_name; }
+
 jdevice_t *gpu_device(void) {
-    static jdevice_t *device;
-    if (device == NULL && jdevice_get(gpu_device_name(), &device) != JSTATUS_SUCCESS) {
-        fprintf(stderr, "no GPU to test on: %s\n", jstatus_last_message());
+    if (the_device == NULL) {
+        fprintf(stderr, "no GPU to test on: %s\n", no_device);
         exit(1);
     }
-    return device;
+    return the_device;
 }
 
 const fake_gpu_control_t *gpu_fake(void) {
     static const fake_gpu_control_t *control;
     static bool looked;
     if (!looked) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/libjalloc_%.*s.so.0", getenv("JALLOC_MODULE_PATH"),
-                 (int)strcspn(gpu_device_name(), ":"), gpu_device_name());
+        char path[sizeof module_path + 64];
+        snprintf(path, sizeof path, "%s/libjalloc_%.*s.so.0", module_path, (int)strcspn(device_name, ":"), device_name);
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         control = library != NULL ? dlsym(library, "fake_gpu_control") : NULL;
         looked = true;

@@ -1,0 +1,396 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Solvers on a GPU: every rung at orders around tiles, leaves and bases; info, and what A holds when it is not 0. */
+
+#include "gpu_device.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int solves[] = {BLAS_INDEX_strsm, BLAS_INDEX_dtrsm, BLAS_INDEX_ctrsm, BLAS_INDEX_ztrsm};
+static const int triangular_inverses[] = {BLAS_INDEX_strtri, BLAS_INDEX_dtrtri, BLAS_INDEX_ctrtri, BLAS_INDEX_ztrtri};
+static const int factorizations[] = {BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf, BLAS_INDEX_zpotrf};
+static const int factored_solves[] = {BLAS_INDEX_spotrs, BLAS_INDEX_dpotrs, BLAS_INDEX_cpotrs, BLAS_INDEX_zpotrs};
+static const int all_solvers[] = {BLAS_INDEX_strsm,  BLAS_INDEX_dtrsm,  BLAS_INDEX_ctrsm,  BLAS_INDEX_ztrsm,
+                                  BLAS_INDEX_strtri, BLAS_INDEX_dtrtri, BLAS_INDEX_ctrtri, BLAS_INDEX_ztrtri,
+                                  BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf, BLAS_INDEX_zpotrf,
+                                  BLAS_INDEX_spotrs, BLAS_INDEX_dpotrs, BLAS_INDEX_cpotrs, BLAS_INDEX_zpotrs};
+
+static jhandle_t *make_handle(void) {
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    jhandle_t *handle = NULL;
+    options.device = gpu_device();
+    JEXPECT_OK(jhandle_create(&options, &handle));
+    return handle;
+}
+
+static size_t query(jhandle_t *handle, blas_case_t *c) {
+    size_t bytes = 1;
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    JEXPECT_FALSE(jstatus_is_error(blas_call(handle, c)));
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    return bytes;
+}
+
+static int64_t info_of(const blas_case_t *c) { return (int64_t) __real__ wide_get(c->operand[1].data, WIDE_I64, 0); }
+
+static void keep_as_it_is(blas_operand_t *o) { memcpy(o->before, o->region, o->region_bytes); }
+
+static void set_diagonal(blas_case_t *c, int64_t i, wide_t value) {
+    blas_operand_t *a = &c->operand[0];
+    wide_put(a->data, a->element, blas_index(a, 0, i, i), value);
+    keep_as_it_is(a);
+}
+
+/* The call with just so much workspace that this rung is the best that fits. False: there is no such rung. */
+static bool call_on_rung(jhandle_t *handle, blas_case_t *c, int rung, jstatus_t *status) {
+    const size_t bytes = query(handle, c), granule = jdevice_granule_bytes(gpu_device());
+    if (bytes == 0 && rung > 0)
+        return false;
+    size_t given = rung == 0 ? bytes : bytes - granule;
+    jhandle_stats_t stats = {.struct_size = sizeof stats};
+    blas_restore(c);
+    for (;; given = given / 2 / granule * granule) {
+        if (given > 0)
+            JEXPECT_OK(jhandle_set_workspace_size(handle, given));
+        JEXPECT_OK(jhandle_set_budget(handle, given > 0 ? 0 : 1)); /* else default mode grows */
+        JEXPECT_OK(jhandle_clear_stats(handle));
+        *status = gpu_blas_call(handle, c);
+        JEXPECT_OK(jhandle_get_stats(handle, &stats));
+        JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
+        JEXPECT_OK(jhandle_set_budget(handle, 0));
+        if (stats.rung_count[rung] == 1 || given == 0 || jtest_has_failure())
+            break;
+        blas_restore(c);
+    }
+    return stats.rung_count[rung] == 1;
+}
+
+/* How many rungs the call has: "substitution" alone, where inversion does not pay; "inverse" and that; and between them, of
+ * solves, "inverse-64". */
+static int rungs_of(const blas_case_t *c) {
+    const char *name = c->function->routine->name;
+    if (strcmp(name, "trtri") == 0)
+        return c->n > 64 ? 2 : 1;
+    int64_t order = c->n, rhs = c->k;
+    if (strcmp(name, "trsm") == 0) {
+        order = c->side == JBLAS_LEFT ? c->m : c->n;
+        rhs = c->side == JBLAS_LEFT ? c->n : c->m;
+    } else if (strcmp(name, "potrf") == 0) {
+        order = (c->n + 127) / 128 * 64;
+        rhs = c->n - order;
+    }
+    return order < 64 || rhs < 8 ? 1 : order > 64 ? 3 : 2;
+}
+
+/* Each rung there should be is there, says whether it is the best one, and is right. */
+static void each_rung_is_right(int index, int64_t low, int64_t high) {
+    jhandle_t *handle = make_handle();
+    BLAS_CASE(c, &blas_functions[index], .low = low, .high = high, .plain = true);
+    const int rungs = rungs_of(c);
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, jtest_random_bool() ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+    for (int rung = 0; rung < 4 && !jtest_has_failure(); ++rung) {
+        JSCOPED_TRACE("%s, rung %d of %d", blas_describe(c), rung, rungs);
+        jstatus_t status = JSTATUS_INTERNAL_ERROR;
+        JEXPECT_EQ(call_on_rung(handle, c, rung, &status), rung < rungs);
+        if (rung >= rungs)
+            break;
+        JEXPECT_STATUS(status, rung == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
+        blas_right(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+static void each_order(int index, const int64_t *orders, size_t count) {
+    for (size_t i = 0; i < count && !jtest_has_failure(); ++i)
+        each_rung_is_right(index, orders[i], orders[i]);
+    for (int64_t i = jtest_iterations(2); i > 0 && !jtest_has_failure(); --i)
+        each_rung_is_right(index, 40, 200);
+}
+#define EACH_ORDER(index, ...)                                                                                         \
+    each_order(index, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+JTEST_P(GpuSolver, TrsmOnEachRung, int, solves) {
+    EACH_ORDER(*param, 63, 64, 65, 97, 127, 128, 129, 161, 224);
+    for (int64_t i = 0; i < 6 && !jtest_has_failure(); ++i) /* leaves that come last or first, and all enums */
+        each_rung_is_right(*param, 129, 170);
+}
+
+JTEST_P(GpuSolver, PotrsOnEachRung, int, factored_solves) { EACH_ORDER(*param, 64, 65, 129, 140); }
+
+JTEST_P(GpuSolver, TrtriOnEachRung, int, triangular_inverses) {
+    EACH_ORDER(*param, 1, 31, 32, 33, 64, 65, 95, 96, 97, 128, 129, 200);
+}
+
+JTEST_P(GpuSolver, PotrfOnEachRung, int, factorizations) {
+    EACH_ORDER(*param, 1, 2, 33, 63, 64, 65, 72, 127, 128, 129, 200, 257);
+}
+
+/* More than one strip of right-hand sides on the lower rung. */
+JTEST_P(GpuSolver, TrsmOfManyRightHandSides, int, solves) {
+    enum { ORDER = 70, COUNT = 1029 };
+    const jdatatype_t type = blas_functions[*param].type;
+    const size_t element = wide_sizeof((int)type);
+    jhandle_t *handle = make_handle();
+    for (int i = 0; i < 2 && !jtest_has_failure(); ++i) {
+        BLAS_CASE(c, &blas_functions[*param], .low = ORDER, .high = ORDER, .plain = true, .tight = true);
+        blas_operand_t *b = &c->operand[1];
+        c->side = i == 0 ? JBLAS_LEFT : JBLAS_RIGHT;
+        /* B's ORDER columns (rows) again and again, so that the answer for one of them is that for all. */
+        const int64_t m = i == 0 ? ORDER : COUNT, n = i == 0 ? COUNT : ORDER;
+        unsigned char *wide = malloc((size_t)(m * n) * element);
+        for (int64_t column = 0; column < n; ++column)
+            for (int64_t row = 0; row < m; ++row)
+                wide_put(wide, b->element, row + column * m,
+                         wide_get(b->data, b->element, blas_index(b, 0, row % ORDER, column % ORDER)));
+        void *device = gpu_take((size_t)(m * n) * element);
+        for (int rung = 0; rung < 3 && !jtest_has_failure(); ++rung) {
+            gpu_case_t g;
+            gpu_upload(device, wide, (size_t)(m * n) * element);
+            blas_restore(c);
+            c->m = m, c->n = n, b->ld = m;
+            const size_t bytes = query(handle, c);
+            JEXPECT_OK(rung < 2 ? jhandle_set_workspace_size(handle, rung == 0 ? bytes : bytes - 256)
+                                : jhandle_set_budget(handle, 1));
+            JEXPECT_OK(jhandle_clear_stats(handle));
+            gpu_case_begin(&g, handle, c);
+            void *own = c->pointer[1];
+            c->pointer[1] = device;
+            JEXPECT_STATUS(blas_call(handle, c), rung == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
+            c->pointer[1] = own;
+            JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+            gpu_case_end(&g, false);
+            c->m = c->n = b->ld = ORDER;
+            jhandle_stats_t stats = {.struct_size = sizeof stats};
+            JEXPECT_OK(jhandle_get_stats(handle, &stats));
+            JEXPECT_EQ(stats.rung_count[rung], 1);
+            unsigned char *answer = malloc((size_t)(m * n) * element);
+            gpu_download(answer, device, (size_t)(m * n) * element);
+            for (int64_t first = 0; first + ORDER <= COUNT && !jtest_has_failure(); first += ORDER) {
+                JSCOPED_TRACE("%s, rung %d, right-hand sides from %ld on", blas_describe(c), rung, (long)first);
+                for (int64_t column = 0; column < ORDER; ++column)
+                    for (int64_t row = 0; row < ORDER; ++row)
+                        wide_put(b->data, b->element, blas_index(b, 0, row, column),
+                                 wide_get(answer, b->element,
+                                          i == 0 ? row + (first + column) * m : first + row + column * m));
+                blas_right(c);
+            }
+            free(answer);
+            JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
+            JEXPECT_OK(jhandle_set_budget(handle, 0));
+        }
+        gpu_give(device, (size_t)(m * n) * element);
+        free(wide);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* An alpha that turns out to be 0 on the device: B is 0, though A and B hold NaN. */
+JTEST_P(GpuSolver, AlphaZeroOnTheDeviceReadsNothing, int, solves) {
+    jhandle_t *handle = make_handle();
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
+    BLAS_CASE(c, &blas_functions[*param], .low = 65, .high = 140, .alpha_zero = true);
+    for (int rung = 0; rung < rungs_of(c) && !jtest_has_failure(); ++rung) {
+        JSCOPED_TRACE("%s, rung %d", blas_describe(c), rung);
+        jstatus_t status;
+        JEXPECT_TRUE(call_on_rung(handle, c, rung, &status));
+        blas_right(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* A right-hand side that is not a number spoils its own solution alone. */
+JTEST_P(GpuSolver, NanStaysInItsRightHandSide, int, solves) {
+    jhandle_t *handle = make_handle();
+    BLAS_CASE(c, &blas_functions[*param], .low = 65, .high = 140, .plain = true);
+    blas_operand_t *b = &c->operand[1];
+    const int64_t i = jtest_random_between(0, c->m - 1), j = jtest_random_between(0, c->n - 1);
+    c->function->routine->reference(c); /* of the numbers as they were */
+    c->has_reference = true;
+    const wide_t number = wide_get(b->data, b->element, blas_index(b, 0, i, j));
+    for (int rung = 0; rung < rungs_of(c) && !jtest_has_failure(); ++rung) {
+        JSCOPED_TRACE("%s, rung %d, NaN at (%ld, %ld)", blas_describe(c), rung, (long)i, (long)j);
+        jstatus_t status;
+        wide_put(b->data, b->element, blas_index(b, 0, i, j), NAN);
+        keep_as_it_is(b);
+        JEXPECT_TRUE(call_on_rung(handle, c, rung, &status));
+        JEXPECT_TRUE(isnan((double)__real__ wide_get(b->data, b->element, blas_index(b, 0, i, j))));
+        const int64_t count = c->side == JBLAS_LEFT ? c->m : c->n;
+        for (int64_t q = 0; q < count; ++q) { /* what may be NaN is replaced by the answer */
+            const int64_t row = c->side == JBLAS_LEFT ? q : i, column = c->side == JBLAS_LEFT ? j : q;
+            wide_put(b->data, b->element, blas_index(b, 0, row, column), *wide_at(b->want[0], row, column));
+        }
+        blas_right(c);
+        memcpy(b->region, b->before, b->region_bytes);
+        wide_put(b->data, b->element, blas_index(b, 0, i, j), number);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* A zero on the diagonal: nothing is computed, its 1-based place is told, the status is success. */
+JTEST_P(GpuSolver, TrtriTellsTheFirstZeroAndLeavesTheRest, int, triangular_inverses) {
+    jhandle_t *handle = make_handle();
+    for (int64_t round = jtest_iterations(10); round > 0 && !jtest_has_failure(); --round) {
+        BLAS_CASE(c, &blas_functions[*param], .low = 1, .high = round % 2 == 0 ? 150 : 70);
+        if (c->diag == JBLAS_UNIT)
+            continue; /* its diagonal is not looked at, and holds NaN */
+        const int64_t zero = round % 5 == 0 ? c->n : jtest_random_between(1, c->n);
+        set_diagonal(c, zero - 1, 0);
+        set_diagonal(c, jtest_random_between(zero, c->n) - 1, 0);
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 3 == 0 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        for (int rung = 0; rung < rungs_of(c) && !jtest_has_failure(); ++rung) {
+            JSCOPED_TRACE("%s, rung %d, zero at %ld", blas_describe(c), rung, (long)zero);
+            jstatus_t status;
+            JEXPECT_TRUE(call_on_rung(handle, c, rung, &status));
+            JEXPECT_STATUS(status, rung == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
+            JEXPECT_EQ(info_of(c), zero);
+            memset(c->operand[1].data, 0xff, sizeof(int64_t));
+            blas_unchanged(c);
+        }
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Where potrf stops: the order of the minor; the factor of the one before it; nothing outside of the triangle touched. */
+static void potrf_stops_at(jhandle_t *handle, blas_case_t *c, int64_t bad, wide_t value) {
+    blas_operand_t *a = &c->operand[0];
+    if (!c->has_reference)
+        c->function->routine->reference(c); /* of the whole matrix: up to `bad` it is the same factor */
+    c->has_reference = true;
+    const wide_t number = wide_get(a->data, a->element, blas_index(a, 0, bad - 1, bad - 1));
+    set_diagonal(c, bad - 1, value);
+    for (int rung = 0; rung < rungs_of(c) && !jtest_has_failure(); ++rung) {
+        JSCOPED_TRACE("%s, rung %d, %Lg at %ld", blas_describe(c), rung, (long double)__real__ value, (long)bad);
+        jstatus_t status;
+        JEXPECT_TRUE(call_on_rung(handle, c, rung, &status));
+        JEXPECT_STATUS(status, rung == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
+        JEXPECT_EQ(info_of(c), bad);
+        const long double allowed = 64 * wide_epsilon(a->element) * (long double)c->n;
+        for (int64_t j = 0; j < c->n; ++j)
+            for (int64_t i = 0; i < c->n; ++i) {
+                const wide_t got = wide_get(a->data, a->element, blas_index(a, 0, i, j));
+                if (!blas_is_part(a, i, j))
+                    JASSERT_TRUE(isnan((double)__real__ got));
+                else if (i < bad - 1 && j < bad - 1)
+                    JASSERT_NEAR((double)wide_abs(got - *wide_at(a->want[0], i, j)), 0, (double)allowed);
+            }
+    }
+    blas_restore(c);
+    wide_put(a->data, a->element, blas_index(a, 0, bad - 1, bad - 1), number);
+    keep_as_it_is(a);
+}
+
+JTEST_P(GpuSolver, PotrfStopsAtTheFirstMinorThatIsNotPositive, int, factorizations) {
+    jhandle_t *handle = make_handle();
+    for (int uplo = 0; uplo < 2; ++uplo) {
+        BLAS_CASE(c, &blas_functions[*param], .low = 150, .high = 210);
+        static const int64_t places[] = {1, 2, 32, 33, 63, 64, 65, 66, 100, 128, 129, 150};
+        for (size_t i = 0; i < sizeof places / sizeof *places && !jtest_has_failure(); i += 2) {
+            JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 4 == 0 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+            potrf_stops_at(handle, c, places[i + (uplo != 0)], i % 3 == 0 ? (wide_t)NAN : i % 3 == 1 ? 0 : -1);
+        }
+        if (!jtest_has_failure())
+            potrf_stops_at(handle, c, c->n, -1);
+    }
+    for (int64_t round = jtest_iterations(6); round > 0 && !jtest_has_failure(); --round) {
+        BLAS_CASE(c, &blas_functions[*param], .low = 1, .high = 64);
+        potrf_stops_at(handle, c, jtest_random_between(1, c->n), round % 2 ? 0 : -2);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* One more row asks for a tenth more at most; the first bytes are in proportion to the operands. */
+JTEST_P(GpuSolver, RequirementIsContinuous, int, all_solvers) {
+    static const int64_t centres[] = {16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384};
+    const blas_function_t *function = &blas_functions[*param];
+    jhandle_t *handle = make_handle();
+    for (int64_t draw = 0; draw < 6; ++draw)
+        for (size_t i = 0; i < sizeof centres / sizeof *centres; ++i) {
+            BLAS_CASE(c, function, .low = 2, .high = 2, .plain = true, .hollow = true);
+            size_t before = 0;
+            for (int64_t n = centres[i] - 2; n <= centres[i] + 2; ++n) {
+                c->m = c->n = c->k = n;
+                function->routine->shape(c); /* the leading dimensions follow the sizes */
+                for (int which = 0; which < BLAS_OPERANDS; ++which)
+                    c->operand[which].ld = c->operand[which].kind == BLAS_MATRIX ? c->operand[which].rows : 1;
+                const size_t bytes = query(handle, c);
+                const double begins = before ? 0 : 6.0 * (double)jhandle_sizeof_datatype(function->type) * (double)(n * n);
+                if (n > centres[i] - 2 && (double)bytes > 1.1 * (double)before + begins + 65536) {
+                    JFAIL("%s: %zu bytes at %ld, %zu at %ld", blas_describe(c), before, (long)n - 1, bytes, (long)n);
+                    break;
+                }
+                before = bytes;
+            }
+        }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* info cannot come to the host out of a capture: refused before anything is in the graph. On the device it can. */
+JTEST_P(GpuSolver, InfoUnderCapture, int, factorizations) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    if (fake == NULL)
+        JSKIP("captures are begun by the fake runtime's control");
+    jhandle_t *handle = make_handle();
+    jstream_t *stream = NULL;
+    JASSERT_OK(jstream_create(gpu_device(), &stream));
+    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    BLAS_CASE(c, &blas_functions[*param], .low = 150, .high = 150);
+    gpu_case_t g;
+    const size_t bytes = query(handle, c);
+    void *workspace = gpu_take(bytes);
+    JEXPECT_OK(jhandle_set_workspace(handle, workspace, bytes));
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
+    gpu_case_begin(&g, handle, c);
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_HOST));
+    void *native = jstream_native(gpu_device(), stream);
+    JEXPECT_EQ(fake->begin_capture(native), 0);
+    fake->reset_counts();
+    JEXPECT_STATUS(blas_call(handle, c), JSTATUS_CAPTURING);
+    JEXPECT_EQ(fake->count("LaunchKernel"), 0);
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
+    JEXPECT_OK(blas_call(handle, c));
+    JEXPECT_GT(fake->count("LaunchKernel"), 0);
+    void *graph = fake->end_capture(native);
+    JASSERT_NOT_NULL(graph);
+    JEXPECT_EQ(fake->launch_graph(graph, native), 0);
+    JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
+    gpu_case_end(&g, true);
+    blas_right(c);
+    fake->destroy_graph(graph);
+    JEXPECT_OK(jhandle_destroy(handle));
+    gpu_give(workspace, bytes);
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+/* The runtime fails at its n-th call: that is said, or it did no harm; and the next call is as ever. */
+JTEST_P(GpuSolver, EachFailureOfTheRuntimeIsSaid, int, all_solvers) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    if (fake == NULL)
+        JSKIP("a real GPU does not fail on request");
+    jhandle_t *handle = make_handle();
+    BLAS_CASE(c, &blas_functions[*param], .low = 70, .high = 80, .plain = true);
+    JEXPECT_OK(jhandle_set_workspace_size(handle, query(handle, c)));
+    JEXPECT_OK(gpu_blas_call(handle, c)); /* what is made once is there */
+    bool failed = true;
+    int64_t failures = 0;
+    for (uint64_t n = 1; failed && !jtest_has_failure(); ++n) {
+        gpu_case_t g;
+        blas_restore(c);
+        gpu_case_begin(&g, handle, c);
+        fake->fail_after(n, n % 2 ? FAKE_GPU_UNKNOWN_ERROR : FAKE_GPU_OUT_OF_MEMORY);
+        const jstatus_t status = blas_call(handle, c);
+        failed = fake->has_failed();
+        fake->fail_after(0, FAKE_GPU_UNKNOWN_ERROR);
+        JSCOPED_TRACE("%s, call %d of the runtime", blas_describe(c), (int)n);
+        JEXPECT_TRUE(failed || status == JSTATUS_SUCCESS);
+        failures += jstatus_is_error(status);
+        JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+        gpu_case_end(&g, status == JSTATUS_SUCCESS);
+        if (status == JSTATUS_SUCCESS)
+            blas_right(c);
+    }
+    JEXPECT_GT(failures, 2);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
