@@ -40,9 +40,13 @@
 #include "gpu/vector.h"
 
 #define REDUCE_THREADS GPU_VECTOR_THREADS
-#define REDUCE_CHUNK 1024
-/* Chunks on the stack, each twice the one above it: 2^44 chunks are all that int64_t elements can be. */
-#define REDUCE_STACK 45
+/* The tests' modules have small ones, so that trees are high. */
+#ifndef GPU_REDUCE_CHUNK
+#define GPU_REDUCE_CHUNK 1024
+#endif
+#define REDUCE_CHUNK GPU_REDUCE_CHUNK
+/* Chunks on the stack, each twice the one above it: 2^51 blocks are all that int64_t elements can be. */
+#define REDUCE_STACK 52
 
 static_assert(JI_REDUCE_BLOCK % (REDUCE_THREADS * GPU_PACK_LOADS * (GPU_PACK_BYTES / sizeof(float))) == 0,
               "whole packs");
