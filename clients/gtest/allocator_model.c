@@ -3,6 +3,7 @@
 
 #include "allocator_model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void model_init(model_t *model, jallocator_t *allocator) {
@@ -12,16 +13,73 @@ void model_init(model_t *model, jallocator_t *allocator) {
     model->largest_alignment = (size_t)1 << 13;
 }
 
-static void model_write(const model_block_t *block) {
-    for (size_t i = 0; i < block->size_bytes; ++i)
-        block->pointer[i] = (unsigned char)(block->mark + i);
+/* ---- Bytes, of the host or of a GPU -------------------------------------------------------------------------------- */
+
+static bool is_of_host(const jallocator_t *allocator) {
+    return jdevice_kind(jallocator_device(allocator)) == JDEVICE_HOST;
 }
-static bool model_is_whole(const model_block_t *block) {
-    for (size_t i = 0; i < block->size_bytes; ++i)
-        if (block->pointer[i] != (unsigned char)(block->mark + i))
-            return false;
-    return true;
+
+static jstatus_t move(const jallocator_t *allocator, void *to, const void *from, size_t size_bytes) {
+    jdevice_t *device = jallocator_device(allocator);
+    const jstatus_t status = jdevice_copy(device, NULL, to, from, size_bytes);
+    return status == JSTATUS_SUCCESS ? jstream_synchronize(device, NULL) : status;
 }
+
+jstatus_t model_try_fill(const jallocator_t *allocator, void *pointer, unsigned char value, size_t size_bytes) {
+    jdevice_t *device = jallocator_device(allocator);
+    if (is_of_host(allocator)) {
+        memset(pointer, value, size_bytes);
+        return JSTATUS_SUCCESS;
+    }
+    const jstatus_t status = jdevice_fill(device, NULL, pointer, &value, 1, size_bytes);
+    return status == JSTATUS_SUCCESS ? jstream_synchronize(device, NULL) : status;
+}
+void model_fill(const jallocator_t *allocator, void *pointer, unsigned char value, size_t size_bytes) {
+    JEXPECT_OK(model_try_fill(allocator, pointer, value, size_bytes));
+}
+
+/* The bytes where they can be looked at; to be released by the caller if they are a copy. */
+static const unsigned char *look(const jallocator_t *allocator, const void *pointer, size_t size_bytes,
+                                 unsigned char **copy) {
+    *copy = NULL;
+    if (is_of_host(allocator))
+        return pointer;
+    *copy = malloc(size_bytes);
+    JEXPECT_OK(move(allocator, *copy, pointer, size_bytes));
+    return *copy;
+}
+
+bool model_is_filled(const jallocator_t *allocator, const void *pointer, unsigned char value, size_t size_bytes) {
+    unsigned char *copy;
+    const unsigned char *bytes = look(allocator, pointer, size_bytes, &copy);
+    size_t i = 0;
+    while (i < size_bytes && bytes[i] == value)
+        ++i;
+    free(copy);
+    return i == size_bytes;
+}
+
+static void model_write(const model_t *model, const model_block_t *block) {
+    const bool host = is_of_host(model->allocator);
+    unsigned char *bytes = host ? block->pointer : malloc(block->size_bytes);
+    for (size_t i = 0; i < block->size_bytes; ++i)
+        bytes[i] = (unsigned char)(block->mark + i);
+    if (!host) {
+        JEXPECT_OK(move(model->allocator, block->pointer, bytes, block->size_bytes));
+        free(bytes);
+    }
+}
+static bool model_is_whole(const model_t *model, const model_block_t *block) {
+    unsigned char *copy;
+    const unsigned char *bytes = look(model->allocator, block->pointer, block->size_bytes, &copy);
+    size_t i = 0;
+    while (i < block->size_bytes && bytes[i] == (unsigned char)(block->mark + i))
+        ++i;
+    free(copy);
+    return i == block->size_bytes;
+}
+
+/* ---- The model ----------------------------------------------------------------------------------------------------- */
 
 static void model_check_place(const model_t *model, const model_block_t *block) {
     const uintptr_t begin = (uintptr_t)block->pointer, end = begin + block->size_bytes;
@@ -51,7 +109,7 @@ bool model_allocate(model_t *model, size_t size_bytes, size_t alignment) {
     block.pointer = pointer;
     model_check_place(model, &block);
     if (!model->unreadable)
-        model_write(&block);
+        model_write(model, &block);
     model->blocks[model->live_count++] = block;
     model->in_use_bytes += size_bytes;
     ++model->allocation_count;
@@ -64,7 +122,7 @@ bool model_allocate(model_t *model, size_t size_bytes, size_t alignment) {
 
 void model_deallocate(model_t *model, size_t i) {
     const model_block_t block = model->blocks[i];
-    if (!model->unreadable && !model_is_whole(&block))
+    if (!model->unreadable && !model_is_whole(model, &block))
         JFAIL("%zu bytes at %p have changed", block.size_bytes, (void *)block.pointer);
     JEXPECT_OK(jallocator_deallocate(model->allocator, block.pointer, block.size_bytes, NULL));
     model->blocks[i] = model->blocks[--model->live_count];

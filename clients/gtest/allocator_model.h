@@ -31,6 +31,12 @@ typedef struct model {
     uint64_t allocation_count, failure_count;
 } model_t;
 
+/* Writes so many bytes of one value, or tells whether they are there: by the device that the allocator's memory is of. Done
+ * on return. */
+jstatus_t model_try_fill(const jallocator_t *allocator, void *pointer, unsigned char value, size_t size_bytes);
+void model_fill(const jallocator_t *allocator, void *pointer, unsigned char value, size_t size_bytes);
+bool model_is_filled(const jallocator_t *allocator, const void *pointer, unsigned char value, size_t size_bytes);
+
 void model_init(model_t *model, jallocator_t *allocator);
 /* Allocates one block; false where the allocator is out of memory, which is counted. Any other failure fails the test. */
 bool model_allocate(model_t *model, size_t size_bytes, size_t alignment);

@@ -65,8 +65,8 @@ JALLOC_API jstatus_t jallocator_create_array(jdevice_t *device, void *array, siz
 /** A device's raw memory of one kind, one runtime allocation each. Named after the device, "host", "cuda:0", ...
  *
  * JMEMORY_STREAM_ORDERED ("device(kind=ordered)"): taken and given back in the order of the stream, so nobody waits; in
- * a stream that is being captured it answers capturing, for an alignment above the device's granule invalid value, and
- * where the runtime does not have it (jdevice_properties_t) not implemented. */
+ * a stream that is being captured it answers capturing, and where the runtime does not have it (jdevice_properties_t)
+ * not implemented. */
 JALLOC_API jstatus_t jallocator_create_device(jdevice_t *device, jmemory_kind_t kind, jallocator_t **allocator);
 
 /** Always answers memory error: to see what a program does then, or as the end of a chain that must not grow. Named

@@ -4,8 +4,9 @@
 /* A device's raw memory of one kind as an allocator: one runtime allocation for each, no cache. A handle's workspace
  * comes from here when nothing else is asked for.
  *
- * The stream matters to one kind alone: memory in stream order is taken and given back as work of the stream. It is
- * aligned to the granule; a larger alignment is refused, as the runtime has no way to ask for it.
+ * The stream matters to one kind alone: memory in stream order is taken and given back as work of the stream. A runtime
+ * aligns it to the granule and cannot be asked for more: for that, more is taken, and a ledger beside the memory knows
+ * where what was taken begins.
  *
  * After a fork a runtime's memory is the parent's: the child forgets it. */
 
@@ -15,27 +16,78 @@
 typedef struct device_provider {
     jdevice_t *device;
     jmemory_kind_t kind;
+    ji_lock_t lock;
+    ji_ledger_t shifted; /* under the lock: in stream order, what begins so many (number) bytes behind what was taken */
 } device_provider_t;
+
+/* ---- In stream order ----------------------------------------------------------------------------------------------- */
+
+static jstatus_t device_allocate_shifted(device_provider_t *provider, size_t size_bytes, size_t alignment,
+                                         jstream_t *stream, void **pointer) {
+    size_t bytes;
+    void *taken;
+    if (!ji_size_add(size_bytes, alignment - jdevice_granule_bytes(provider->device), &bytes))
+        return ji_fail(JSTATUS_INVALID_SIZE, "no %zu bytes aligned to %zu", size_bytes, alignment);
+    jstatus_t status = jdevice_allocate_ordered(provider->device, stream, bytes, &taken);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    size_t shift = -(uintptr_t)taken & (alignment - 1); /* at most 2^30 */
+    void *shifted = (char *)taken + shift;
+    ji_lock_acquire(&provider->lock);
+    bool known = ji_ledger_reserve(&provider->shifted);
+    if (known)
+        ji_ledger_insert(&provider->shifted, shifted, bytes, 0)->number = (uint32_t)shift;
+    ji_lock_release(&provider->lock);
+    if (!known) {
+        (void)jdevice_deallocate_ordered(provider->device, stream, taken, bytes);
+        return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+    }
+    *pointer = shifted;
+    return JSTATUS_SUCCESS;
+}
+
+/* Forgotten before it is given back, since the address may be another's the moment it is; known again if it stays. */
+static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *pointer, size_t size_bytes,
+                                           jstream_t *stream) {
+    ji_lock_acquire(&provider->lock);
+    ji_ledger_entry_t *entry = ji_ledger_find(&provider->shifted, pointer);
+    ji_ledger_entry_t known = {0, size_bytes, 0, 0};
+    if (entry != NULL) {
+        known = *entry;
+        ji_ledger_remove(&provider->shifted, entry);
+    }
+    ji_lock_release(&provider->lock);
+    void *taken = (char *)pointer - known.number;
+    jstatus_t status = jdevice_deallocate_ordered(provider->device, stream, taken, known.size_bytes);
+    if (status == JSTATUS_FORKED && stream != NULL) /* perhaps the stream alone is the parent's, as on the host */
+        status = jdevice_deallocate_ordered(provider->device, NULL, taken, known.size_bytes);
+    if (status != JSTATUS_SUCCESS && status != JSTATUS_FORKED && known.address != 0) {
+        ji_lock_acquire(&provider->lock);
+        /* Without memory for a larger ledger the room that it always keeps empty serves. */
+        if (ji_ledger_reserve(&provider->shifted) || provider->shifted.count < provider->shifted.mask)
+            ji_ledger_insert(&provider->shifted, pointer, known.size_bytes, 0)->number = known.number;
+        ji_lock_release(&provider->lock);
+    }
+    return status;
+}
+
+/* ---- The slots ----------------------------------------------------------------------------------------------------- */
 
 static jstatus_t device_provider_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
                                           void **pointer) {
-    const device_provider_t *provider = context;
+    device_provider_t *provider = context;
     if (provider->kind != JMEMORY_STREAM_ORDERED)
         return jdevice_allocate(provider->device, provider->kind, size_bytes, alignment, pointer);
-    size_t granule_bytes = jdevice_granule_bytes(provider->device);
-    if (alignment > granule_bytes)
-        return ji_fail(JSTATUS_INVALID_VALUE, "memory in stream order is aligned to %zu bytes, not to %zu",
-                       granule_bytes, alignment);
+    if (alignment > jdevice_granule_bytes(provider->device))
+        return device_allocate_shifted(provider, size_bytes, alignment, stream, pointer);
     return jdevice_allocate_ordered(provider->device, stream, size_bytes, pointer);
 }
 
 static jstatus_t device_provider_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
-    const device_provider_t *provider = context;
+    device_provider_t *provider = context;
     jstatus_t status = provider->kind == JMEMORY_STREAM_ORDERED
-                           ? jdevice_deallocate_ordered(provider->device, stream, pointer, size_bytes)
+                           ? device_deallocate_ordered(provider, pointer, size_bytes, stream)
                            : jdevice_deallocate(provider->device, provider->kind, pointer, size_bytes);
-    if (status == JSTATUS_FORKED && stream != NULL) /* perhaps the stream alone is the parent's, as on the host */
-        status = jdevice_deallocate(provider->device, provider->kind, pointer, size_bytes);
     return status == JSTATUS_FORKED ? JSTATUS_SUCCESS : status;
 }
 
@@ -44,6 +96,16 @@ static void device_provider_get_stats(void *context, jallocator_stats_t *stats) 
     stats->reserved_bytes = stats->in_use_bytes;
     stats->peak_reserved_bytes = stats->peak_in_use_bytes;
 }
+
+static void device_free(device_provider_t *provider) {
+    if (provider == NULL)
+        return;
+    ji_lock_fini(&provider->lock);
+    ji_ledger_fini(&provider->shifted);
+    ji_metadata_free(provider);
+}
+
+static void device_provider_destroy(void *context) { device_free(context); }
 
 /* The options of a composition; the public function takes them as arguments. */
 typedef struct device_options {
@@ -58,7 +120,7 @@ static jstatus_t device_create(const ji_request_t *request, jallocator_t **out) 
         .allocate = device_provider_allocate,
         .deallocate = device_provider_deallocate,
         .get_stats = device_provider_get_stats,
-        .destroy = ji_metadata_free,
+        .destroy = device_provider_destroy,
     };
     const device_options_t *options = request->options;
     JREQUIRE(options->kind >= JMEMORY_DEVICE && options->kind <= JMEMORY_STREAM_ORDERED, JSTATUS_INVALID_VALUE);
@@ -68,12 +130,14 @@ static jstatus_t device_create(const ji_request_t *request, jallocator_t **out) 
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_device};
     device_provider_t *provider;
-    JTRY_ALLOC(provider = ji_metadata_alloc(sizeof *provider));
-    *provider = (device_provider_t){request->device, options->kind};
+    JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
+    provider->device = request->device;
+    provider->kind = options->kind;
+    ji_lock_init(&provider->lock);
     JTRY(ji_allocator_make(&ops, provider, &traits, out));
     provider = NULL;
 done:
-    ji_metadata_free(provider);
+    device_free(provider);
     return status;
 }
 
