@@ -342,6 +342,19 @@ JTEST(GpuReduce, NormNeitherOverflowsNorUnderflows) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* No block's sum of squares overflows, but together they do. */
+JTEST(GpuReduce, NormDoesNotOverflowBetweenBlocks) {
+    const int64_t n = 20 * BLOCK;
+    double *x = malloc((size_t)n * sizeof *x);
+    jhandle_t *handle = make_handle();
+    for (int64_t i = 0; i < n; ++i)
+        x[i] = i % 2 ? 1e152 : -1e152;
+    for (int serial = 0; serial < 2; ++serial)
+        JEXPECT_NEAR(norm_of(handle, JDATATYPE_F64, n, x, serial) / 1e152, sqrt((double)n), 1e-10);
+    free(x);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* NaN before infinity, infinity before all; in one block or two. */
 JTEST(GpuReduce, NormKnowsInfinityAndNaN) {
     const int64_t n = 10 * BLOCK;
