@@ -65,14 +65,15 @@ JALLOC_API const char *jblas_cblas_name(void);
 JALLOC_API int jblas_cblas_int_bits(void);
 
 /** @name Level 1: vectors
- * Without a plan, but for dot, nrm2, asum and, on a GPU, iamax. n <= 0 is a vector without elements, as in BLAS: results are 0.
+ * Without a plan, but for dot, nrm2, asum and, on a GPU, iamax. n <= 0 is a vector without elements, as in BLAS: results
+ * are 0.
  * @{ */
 
 /** result = sum of |x_i|; for complex x of |Re x_i| + |Im x_i|. incx < 0: 0, as reference BLAS.
  * Workspace: rung 0 "partial-sums" one sum for each 4096 elements: on a GPU for more than 4096, on the host only for
- * vectors of megabytes beside a CBLAS whose threads can be shared (OpenMP's); rung 1 "serial" none (one thread block on
- * a GPU: slow), and the only rung otherwise. The order of the additions depends on n alone, so both rungs and any number
- * of threads give the same bits. */
+ * vectors of megabytes beside a CBLAS whose threads can be shared (OpenMP's); rung 1 "serial" none (slow on a GPU: one
+ * thread block), and the only rung otherwise. The order of the additions depends on n alone, so both rungs and any
+ * number of threads give the same bits. */
 JALLOC_API jstatus_t jblas_sasum(jhandle_t *handle, int64_t n, const float *x, int64_t incx, float *result);
 JALLOC_API jstatus_t jblas_dasum(jhandle_t *handle, int64_t n, const double *x, int64_t incx, double *result);
 JALLOC_API jstatus_t jblas_scasum(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx, float *result);
@@ -98,9 +99,9 @@ JALLOC_API jstatus_t jblas_zcopy(jhandle_t *handle, int64_t n, const jcomplex_f6
 
 /** result = x^T y.
  * Workspace: rung 0 "partial-sums" one sum for each 4096 elements: on a GPU for more than 4096, on the host only for
- * vectors of megabytes beside a CBLAS whose threads can be shared (OpenMP's); rung 1 "serial" none (one thread block on
- * a GPU: slow), and the only rung otherwise. The order of the additions depends on n alone, so both rungs and any number
- * of threads give the same bits. */
+ * vectors of megabytes beside a CBLAS whose threads can be shared (OpenMP's); rung 1 "serial" none (slow on a GPU: one
+ * thread block), and the only rung otherwise. The order of the additions depends on n alone, so both rungs and any
+ * number of threads give the same bits. */
 JALLOC_API jstatus_t jblas_sdot(jhandle_t *handle, int64_t n, const float *x, int64_t incx, const float *y,
                                 int64_t incy, float *result);
 JALLOC_API jstatus_t jblas_ddot(jhandle_t *handle, int64_t n, const double *x, int64_t incx, const double *y,
@@ -128,7 +129,8 @@ JALLOC_API jstatus_t jblas_icamax(jhandle_t *handle, int64_t n, const jcomplex_f
 JALLOC_API jstatus_t jblas_izamax(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x, int64_t incx, int64_t *result);
 
 /** result = the Euclidean norm of x, scaled where squares would overflow or underflow. A NaN gives NaN, otherwise an
- * infinity infinity. incx < 0 is the same vector from the other end. Workspace as jblas_ddot, two numbers for each 4096 elements. */
+ * infinity infinity. incx < 0 is the same vector from the other end. Workspace as jblas_ddot, two numbers for each
+ * 4096 elements. */
 JALLOC_API jstatus_t jblas_snrm2(jhandle_t *handle, int64_t n, const float *x, int64_t incx, float *result);
 JALLOC_API jstatus_t jblas_dnrm2(jhandle_t *handle, int64_t n, const double *x, int64_t incx, double *result);
 JALLOC_API jstatus_t jblas_scnrm2(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx, float *result);
