@@ -65,8 +65,8 @@ JALLOC_API const char *jblas_cblas_name(void);
 JALLOC_API int jblas_cblas_int_bits(void);
 
 /** @name Level 1: vectors
- * Without a plan, but for dot, nrm2, asum and, on a GPU, iamax. n <= 0 is a vector without elements, as in BLAS: results
- * are 0.
+ * Without a plan, but for dot, nrm2, asum and, on a GPU, iamax. n <= 0 is a vector without elements, as in BLAS:
+ * results are 0.
  * @{ */
 
 /** result = sum of |x_i|; for complex x of |Re x_i| + |Im x_i|. incx < 0: 0, as reference BLAS.
