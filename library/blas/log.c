@@ -9,8 +9,8 @@
  *   trace    jblas_dtrsm(handle=0x..., side=L, ..., A=0x..., lda=512)       everything
  *   profile  trsm -r d --side L ... -m 512 -n 512                           enums and sizes: what decides the time
  *
- * The profile's time is that of the call: on a created stream the host waits before and after, so that it is the time
- * of the work. */
+ * The profile's time is that of the call: on a created stream, and on any of a GPU, the host waits before and after, so
+ * that it is the time of the work. In a capture it cannot, and the time is that of the capturing. */
 
 #include "blas/log.h"
 
@@ -237,11 +237,11 @@ jstatus_t ji_log_call(jhandle_t *handle, ji_call_function_t call, void *block) {
         return call(handle, block);
     line_t key = {"", 0};
     line_add_options(&key, handle, head, false);
-    if (handle->stream)
+    if (!handle->runs_inline)
         (void)jstream_synchronize(handle->device, handle->stream);
     double start = now_us();
     jstatus_t status = call(handle, block);
-    if (handle->stream)
+    if (!handle->runs_inline)
         (void)jstream_synchronize(handle->device, handle->stream);
     if (!jstatus_is_error(status)) /* a refused call did no work */
         (void)jlog_profile_add(key.text, head->rung, now_us() - start);
