@@ -1,0 +1,149 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Device modules as libjalloc finds and loads them: the real ones of this build, up to the answer of a machine without a
+ * GPU, and some that are none. A module stays loaded, so each test asks in a process of its own. */
+
+#define _GNU_SOURCE /* dlinfo */
+
+#include "jtest.h"
+
+#include "core/core.h"
+#include "device/device.h"
+#include "device/module.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* JALLOC_MODULE_DIR: where the build puts its modules. JALLOC_FORKING_MODULE_DIR: see module/forking_module.c. */
+
+typedef struct real {
+    const char *kind, *file, *error; /* the runtime's errors begin so */
+} real_t;
+static const real_t reals[] = {{"cuda:0", JALLOC_MODULE_DIR "/libjalloc_cuda.so.0", "(cudaError"},
+                               {"hip:0", JALLOC_MODULE_DIR "/libjalloc_hip.so.0", "(hipError"}};
+
+static void name_of_real(const void *parameter, char *name) {
+    snprintf(name, 5, "%.*s", (int)strcspn(((const real_t *)parameter)->kind, ":"), ((const real_t *)parameter)->kind);
+}
+
+#define REQUIRE_BUILT(real)                                                                                            \
+    if (access((real)->file, R_OK) != 0)                                                                               \
+    JSKIP("the module was not built")
+
+static void ask_real(void *argument) {
+    const real_t *real = argument;
+    jdevice_t *device = NULL;
+    int count = 0;
+    const jstatus_t status = jdevice_get(real->kind, &device);
+    if (status == JSTATUS_SUCCESS) { /* a machine with a GPU */
+        jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
+        JEXPECT_STREQ(jdevice_name(device), real->kind);
+        JEXPECT_OK(jdevice_get_properties(device, &properties));
+        JEXPECT_OK(jdevice_count(jdevice_kind(device), &count));
+        JEXPECT_GE(count, 1);
+        return;
+    }
+    JEXPECT_STATUS(status, JSTATUS_NO_DEVICE);
+    JEXPECT_NULL(device);
+    JEXPECT_NULL(strstr(jstatus_last_message(), "no module")); /* it was loaded, and asked */
+    JEXPECT_SUBSTR(jstatus_last_message(), real->kind);
+    JEXPECT_SUBSTR(jstatus_last_message(), real->error);
+    JEXPECT_STATUS(jdevice_count(strncmp(real->kind, "hip", 3) == 0 ? JDEVICE_HIP : JDEVICE_CUDA, &count),
+                   JSTATUS_NO_DEVICE);
+    JEXPECT_SUBSTR(jstatus_last_message(), real->error);
+}
+
+JTEST_P_NAMED(Module, ARealOneAnswersWithTheDriversWordsWhereThereIsNoGpu, real_t, reals, name_of_real) {
+    REQUIRE_BUILT(param);
+    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_MODULE_DIR);
+    jtest_in_child(60, ask_real, (void *)(uintptr_t)param);
+}
+
+static void ask_with_another_interface(void *argument) {
+    const real_t *real = argument;
+    ji_module_open_t open = NULL;
+    jdevice_t *device = NULL;
+    char reason[256] = "";
+    void *library = dlopen(real->file, RTLD_NOW | RTLD_LOCAL),
+         *symbol = library ? dlsym(library, JI_MODULE_OPEN) : NULL;
+    JASSERT_NOT_NULL(symbol);
+    memcpy(&open, &symbol, sizeof open);
+    /* Nothing of another interface is looked at, so it may be anything. */
+    JEXPECT_STATUS(open(JI_MODULE_ABI + 1, NULL, 0, &device, reason, sizeof reason), JSTATUS_NO_DEVICE);
+    JEXPECT_NULL(device);
+    JEXPECT_SUBSTR(reason, "another version of libjalloc");
+}
+
+JTEST_P_NAMED(Module, ARealOneRefusesAnotherInterface, real_t, reals, name_of_real) {
+    REQUIRE_BUILT(param);
+    jtest_in_child(60, ask_with_another_interface, (void *)(uintptr_t)param);
+}
+
+/* The program of a user, which is linked with the shared library, and is told nothing. */
+JTEST(Module, IsFoundBesideLibjallocWithoutBeingTold) {
+    char program[4096], output[16384];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 16);
+    JASSERT_GT(length, 0);
+    program[length] = '\0';
+    strcpy(strrchr(program, '/') + 1, "jalloc-info");
+    if (access(program, X_OK) != 0 || access(reals[0].file, R_OK) != 0 || access(reals[1].file, R_OK) != 0)
+        JSKIP("jalloc-info or a module was not built");
+    const char *const arguments[] = {program, NULL}, *const environment[] = {"JALLOC_MODULE_PATH=", NULL};
+    JEXPECT_EQ(jtest_run_program(arguments, environment, output, sizeof output), 0);
+    JEXPECT_SUBSTR(output, "cuda:0");
+    JEXPECT_SUBSTR(output, "hip:0");
+    JEXPECT_NULL(strstr(output, "no module"));
+}
+
+static void ask_where_the_modules_lie(void *argument) {
+    (void)argument;
+    JEXPECT_EQ(chdir(JALLOC_MODULE_DIR), 0);
+    for (int i = 0; i < 2; ++i) {
+        JEXPECT_STATUS(jdevice_get(reals[i].kind, &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+        JEXPECT_SUBSTR(jstatus_last_message(), "no module");
+    }
+}
+
+/* This program has libjalloc inside, so its own folder is where a module would be. */
+JTEST(Module, IsNeitherLookedForInTheWorkingDirectoryNorInTheLoadersPath) {
+    jtest_setenv("JALLOC_MODULE_PATH", NULL);
+    jtest_setenv("LD_LIBRARY_PATH", JALLOC_MODULE_DIR);
+    jtest_in_child(60, ask_where_the_modules_lie, NULL);
+}
+
+/* A folder with another library by the module's name. */
+JTEST(Module, ALibraryThatIsNoModuleIsNoDevice) {
+    char folder[] = "/tmp/jalloc-module-XXXXXX", path[256];
+    struct link_map *map = NULL;
+    void *library = dlopen("libm.so.6", RTLD_NOW);
+    JASSERT_NOT_NULL(library);
+    JASSERT_EQ(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+    JASSERT_NOT_NULL(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/libjalloc_cuda.so.0", folder);
+    JASSERT_EQ(symlink(map->l_name, path), 0);
+    jtest_setenv("JALLOC_MODULE_PATH", folder);
+    JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "not a module of jalloc");
+    unlink(path);
+    rmdir(folder);
+    dlclose(library);
+}
+
+static void ask_the_forking_module(void *argument) {
+    (void)argument;
+    for (int i = 0; i < 3; ++i) {
+        JEXPECT_STATUS(jdevice_get("hip:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+        JEXPECT_SUBSTR(jstatus_last_message(), "the child ended with 7");
+    }
+}
+
+/* A fork waits for the registry's lock, which the thread that starts a driver holds itself. */
+JTEST(Module, ADriverThatForksWhileItIsStartedDoesNotWaitForItself) {
+    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_FORKING_MODULE_DIR);
+    jtest_in_child(20, ask_the_forking_module, NULL);
+}
