@@ -10,7 +10,6 @@
 #if GPU_HAS_BLAS
 
 #include <cblas.h>
-#include <dlfcn.h>
 
 #include <cmath>
 #include <cstring>
@@ -86,12 +85,6 @@ bool blas_is_host(const void *pointer) {
     return find_allocation(pointer, &wild) == nullptr && !wild;
 }
 
-/* Whether it is a variable of this module, which a __device__ one is here. */
-bool blas_is_symbol(const void *pointer) {
-    Dl_info of, own;
-    return dladdr(pointer, &of) != 0 && dladdr(&fake_blas_control, &own) != 0 && of.dli_fbase == own.dli_fbase;
-}
-
 gpuError_t blas_look(const void *pointer, size_t bytes, size_t alignment, int device, const char *what) {
     if (bytes == 0)
         return gpuSuccess;
@@ -140,8 +133,7 @@ struct frame_t {
             return taken;
         }
         taken.device = pointer;
-        if (!blas_is_symbol(pointer))
-            operands.push_back(operand_t{pointer, sizeof(T), alignof(T)});
+        operands.push_back(operand_t{pointer, sizeof(T), alignof(T)});
         return taken;
     }
 

@@ -92,10 +92,9 @@ const char *fakeblasGetStatusString(fakeblasStatus_t status);
     fakeblasStatus_t fakeblas##L##trsm_64(fakeblasHandle_t handle, fakeblasSideMode_t side, fakeblasFillMode_t uplo,   \
                                           fakeblasOperation_t trans, fakeblasDiagType_t diag, int64_t m, int64_t n,    \
                                           const T *alpha, const T *a, int64_t lda, T *b, int64_t ldb);                 \
-    fakeblasStatus_t fakeblas##L##geam_64(fakeblasHandle_t handle, fakeblasOperation_t transa,                         \
-                                          fakeblasOperation_t transb, int64_t m, int64_t n, const T *alpha,            \
-                                          const T *a, int64_t lda, const T *beta, const T *b, int64_t ldb, T *c,       \
-                                          int64_t ldc);
+    fakeblasStatus_t fakeblas##L##geam_64(                                                                             \
+        fakeblasHandle_t handle, fakeblasOperation_t transa, fakeblasOperation_t transb, int64_t m, int64_t n,         \
+        const T *alpha, const T *a, int64_t lda, const T *beta, const T *b, int64_t ldb, T *c, int64_t ldc);
 FAKE_BLAS_FORALL(S, float, float)
 FAKE_BLAS_FORALL(D, double, double)
 FAKE_BLAS_FORALL(C, fake_blas_c32_t, float)

@@ -46,6 +46,8 @@ static void blas_choose(gpu_device_t *device) {
         gpu_primitive_t vendor = gpu_vendor_primitive(device, (ji_primitive_t)i);
         device->blas->primitives[i] = vendor != nullptr ? vendor : gpu_own_primitives[i];
     }
+    const char *name = gpu_vendor_blas_name(device);
+    __atomic_store_n(&device->blas->ops.name, name != nullptr ? name : "jalloc's kernels", __ATOMIC_RELEASE);
 }
 
 /* Where a primitive's block names the place of its result, and its bytes; NULL for a primitive without one. */

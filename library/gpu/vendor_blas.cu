@@ -91,8 +91,7 @@ static bool vendor_find_functions(vendor_api_t *api, void *library) {
         return false;
     GPU_BLAS_COMPUTE_LIST(X)
 #undef X
-    api->SetWorkspace =
-        (decltype(api->SetWorkspace))GPU_BLAS_FIND(library, GPU_BLAS_STRING(GPU_BLAS_(SetWorkspace)));
+    api->SetWorkspace = (decltype(api->SetWorkspace))GPU_BLAS_FIND(library, GPU_BLAS_STRING(GPU_BLAS_(SetWorkspace)));
     return true;
 }
 
@@ -127,14 +126,16 @@ static jstatus_t vendor_check(const jdevice_t *device, gpublasStatus_t code, con
                               (int)code);
 }
 
-/* ---- What is kept for a stream, and for a capture ---- */
+/* ---- What is kept for a stream, and for a capture ----
+ *
+ * For as long as the process lives, as the devices are. */
 
 struct vendor_stream_t {
     vendor_stream_t *next; /* of its chain */
     gpu_device_t *device;
     gpuStream_t stream;
-    bool taken;       /* by this stream; else by none */
-    std::mutex turn;  /* of the rest */
+    bool taken;      /* by this stream; else by none */
+    std::mutex turn; /* of the rest */
     bool has_handle;
     gpublasHandle_t handle;
     void *workspace;       /* NULL: no call outside of captures yet */
@@ -179,10 +180,9 @@ static vendor_stream_t *vendor_find_stream(gpu_device_t *device, gpuStream_t str
             left = entry;
     }
     if (left == nullptr) {
-        void *memory = gpu_services->metadata_zalloc(sizeof *left);
-        if (memory == nullptr)
+        left = new (std::nothrow) vendor_stream_t();
+        if (left == nullptr)
             return nullptr;
-        left = new (memory) vendor_stream_t();
         left->device = device;
         left->next = vendor_streams;
         vendor_streams = left;
@@ -228,10 +228,9 @@ static jstatus_t vendor_capture_workspace(const gpu_call_t *call, uint64_t captu
         return JSTATUS_SUCCESS;
     }
     if (left == nullptr) {
-        void *memory = gpu_services->metadata_zalloc(sizeof *left);
-        if (memory == nullptr)
+        left = new (std::nothrow) vendor_capture_t();
+        if (left == nullptr)
             return vendor_no_memory(call->device);
-        left = new (memory) vendor_capture_t();
         left->device = device;
         left->free.store(true);
         left->next = vendor_captures;
@@ -290,7 +289,8 @@ vendor_turn::vendor_turn(const gpu_call_t *call, gpublasPointerMode_t mode) : st
 
 #define VENDOR_TRY(device, function, ...)                                                                              \
     do {                                                                                                               \
-        jstatus_t status_ = vendor_check(device, vendor_api.function(__VA_ARGS__), GPU_BLAS_STRING(GPU_BLAS_(function))); \
+        jstatus_t status_ =                                                                                            \
+            vendor_check(device, vendor_api.function(__VA_ARGS__), GPU_BLAS_STRING(GPU_BLAS_(function)));              \
         if (status_ != JSTATUS_SUCCESS)                                                                                \
             return status_;                                                                                            \
     } while (0)
@@ -435,8 +435,7 @@ struct vendor_outcome {
 };
 
 /* Of a call by type: the status, and the name for messages. */
-#define VENDOR_CALL_(name, ...)                                                                                        \
-    (vendor_outcome{vendor_api.name(__VA_ARGS__), GPU_BLAS_STRING(GPU_BLAS_64(name))})
+#define VENDOR_CALL_(name, ...) (vendor_outcome{vendor_api.name(__VA_ARGS__), GPU_BLAS_STRING(GPU_BLAS_64(name))})
 #define VENDOR_REAL_(type, name, ...)                                                                                  \
     ((type) == JDATATYPE_F32 ? VENDOR_CALL_(S##name, __VA_ARGS__) : VENDOR_CALL_(D##name, __VA_ARGS__))
 #define VENDOR_COMPLEX_(type, name, ...)                                                                               \
@@ -612,8 +611,8 @@ static jstatus_t vendor_syrk(const gpu_call_t *call, const void *block) {
         return gpu_syrk(call, block);
     return vendor_run(call, scalars.mode, gpu_syrk, block, [&](const vendor_turn &turn) {
         return VENDOR_ALL_(type, syrk, turn.handle(), vendor_fill(args->uplo), vendor_operation(type, args->transa),
-                           args->n, args->k, any(scalars.alpha(turn)), any(args->a), args->lda,
-                           any(scalars.beta(turn)), any(args->c), args->ldc);
+                           args->n, args->k, any(scalars.alpha(turn)), any(args->a), args->lda, any(scalars.beta(turn)),
+                           any(args->c), args->ldc);
     });
 }
 

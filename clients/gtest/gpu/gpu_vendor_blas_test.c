@@ -1,0 +1,501 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The vendor's BLAS behind the primitives, over the fake one: what it is used for, several threads and streams at once,
+ * captures, failures, and what happens where it is not there. Results are exact: small integers, which no order of
+ * additions rounds. On a real GPU, and on the fake one that has no vendor's BLAS, only the results are looked at. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr */
+#endif
+
+#include "fake_blas_control.h"
+#include "gpu_device.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The file of the fake module. */
+static const char *module_file(void) {
+    Dl_info info;
+    return gpu_fake() != NULL && dladdr(gpu_fake(), &info) != 0 ? info.dli_fname : NULL;
+}
+
+/* NULL: a real GPU, or a fake one without. */
+static const fake_blas_control_t *fake_blas(void) {
+    void *library = module_file() != NULL ? dlopen(module_file(), RTLD_NOW | RTLD_NOLOAD) : NULL;
+    const fake_blas_control_t *control = library != NULL ? dlsym(library, "fake_blas_control") : NULL;
+    if (library != NULL)
+        dlclose(library);
+    return control;
+}
+
+static jhandle_t *make_handle(jstream_t *stream, jpointer_mode_t mode) {
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    jhandle_t *handle = NULL;
+    options.device = gpu_device();
+    JEXPECT_OK(jhandle_create(&options, &handle));
+    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, mode));
+    return handle;
+}
+
+static void *native(jstream_t *stream) { return jstream_native(gpu_device(), stream); }
+
+/* ---- A product of small integers ---- */
+
+#define ORDER 24
+#define ELEMENTS ((size_t)ORDER * ORDER)
+#define BYTES (ELEMENTS * sizeof(float))
+
+typedef struct product {
+    float a[ORDER * ORDER], b[ORDER * ORDER], c[ORDER * ORDER];
+    float alpha, beta;
+    float *device; /* a, b, c, alpha, beta */
+} product_t;
+
+static void product_make(product_t *p, uint64_t seed) {
+    uint64_t state = seed;
+    for (size_t i = 0; i < ELEMENTS; ++i) {
+        p->a[i] = (float)((int)(jtest_random_next(&state) % 7) - 3);
+        p->b[i] = (float)((int)(jtest_random_next(&state) % 7) - 3);
+        p->c[i] = (float)((int)(jtest_random_next(&state) % 7) - 3);
+    }
+    p->alpha = 2, p->beta = -3;
+    p->device = gpu_take(3 * BYTES + 2 * sizeof(float));
+}
+
+static void product_upload(product_t *p) {
+    gpu_upload(p->device, p->a, BYTES);
+    gpu_upload(p->device + ELEMENTS, p->b, BYTES);
+    gpu_upload(p->device + 2 * ELEMENTS, p->c, BYTES);
+    gpu_upload(p->device + 3 * ELEMENTS, &p->alpha, sizeof p->alpha);
+    gpu_upload(p->device + 3 * ELEMENTS + 1, &p->beta, sizeof p->beta);
+}
+
+/* C = alpha A^T B + beta C. */
+static jstatus_t product_run(product_t *p, jhandle_t *handle, jpointer_mode_t mode) {
+    const bool host = mode == JPOINTER_MODE_HOST;
+    return jblas_sgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, ORDER, ORDER, ORDER,
+                       host ? &p->alpha : p->device + 3 * ELEMENTS, p->device, ORDER, p->device + ELEMENTS, ORDER,
+                       host ? &p->beta : p->device + 3 * ELEMENTS + 1, p->device + 2 * ELEMENTS, ORDER);
+}
+
+/* Whether C is what so many runs make of it. */
+static bool product_right(const product_t *p, int runs) {
+    static _Thread_local float c[ORDER * ORDER];
+    gpu_download(c, p->device + 2 * ELEMENTS, BYTES);
+    for (int j = 0; j < ORDER; ++j)
+        for (int i = 0; i < ORDER; ++i) {
+            float sum = 0, want = p->c[i + j * ORDER];
+            for (int k = 0; k < ORDER; ++k)
+                sum += p->a[k + i * ORDER] * p->b[k + j * ORDER];
+            for (int run = 0; run < runs; ++run)
+                want = p->alpha * sum + p->beta * want;
+            if (c[i + j * ORDER] != want) {
+                JFAIL("C(%d, %d) is %g and not %g", i, j, (double)c[i + j * ORDER], (double)want);
+                return false;
+            }
+        }
+    return true;
+}
+
+static void product_free(product_t *p) { gpu_give(p->device, 3 * BYTES + 2 * sizeof(float)); }
+
+/* ---- What it is used for ---- */
+
+static const char *const vendor_routines[] = {
+    "gemv", "ger",  "geru", "gerc", "symv", "hemv", "syr",  "her",          "trmv",
+    "trsv", "gemm", "symm", "syrk", "herk", "trmm", "geam", "gemm_batched", "gemm_strided_batched",
+};
+
+static bool is_vendors(const blas_function_t *function) {
+    if (strcmp(function->routine->name, "gemm_batched") == 0 && function->type >= JDATATYPE_F32_C)
+        return false; /* nobody can look at the alignment behind pointers */
+    for (size_t i = 0; i < sizeof vendor_routines / sizeof vendor_routines[0]; ++i)
+        if (strcmp(function->routine->name, vendor_routines[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Cases whose operands lie as the vendor wants them: the first byte of a case's operand is what follows its canary, so its
+ * alignment is the element's, and a complex one's may be half of that. */
+static bool is_aligned(const gpu_case_t *g) {
+    for (int which = 0; which < BLAS_OPERANDS; ++which)
+        if (g->region[which] != NULL && g->table[which] == NULL &&
+            (uintptr_t)g->c->pointer[which] % wide_sizeof(g->c->operand[which].element) != 0)
+            return false;
+    return true;
+}
+
+/* All the work of a plain call is one call of the vendor's. */
+JTEST_EACH_FUNCTION(GpuVendorBlas, DoesWhatItIsUsedFor) {
+    const fake_blas_control_t *vendor = fake_blas();
+    jhandle_t *handle = make_handle(NULL, JPOINTER_MODE_HOST);
+    const int64_t high = param->routine->level == 2 ? 60 : 40;
+    for (int64_t i = jtest_iterations(6); i > 0 && !jtest_has_failure(); --i) {
+        BLAS_CASE(c, param, .low = 2, .high = high, .plain = true, .tight = true);
+        gpu_case_t g;
+        gpu_case_begin(&g, handle, c);
+        if (vendor != NULL)
+            vendor->reset_counts();
+        JEXPECT_OK(blas_call(handle, c));
+        if (vendor != NULL && is_vendors(param) && is_aligned(&g))
+            JEXPECT_EQ(vendor->count(NULL), 1);
+        else if (vendor != NULL && param->routine->level == 1)
+            JEXPECT_EQ(vendor->count(NULL), 0);
+        JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+        gpu_case_end(&g, true);
+        blas_right(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(GpuVendorBlas, TheDeviceNamesIt) {
+    product_t p;
+    jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
+    jhandle_t *handle = make_handle(NULL, JPOINTER_MODE_HOST);
+    product_make(&p, 1);
+    product_upload(&p);
+    JEXPECT_OK(product_run(&p, handle, JPOINTER_MODE_HOST));
+    product_right(&p, 1);
+    JEXPECT_OK(jdevice_get_properties(gpu_device(), &properties));
+    if (fake_blas() != NULL)
+        JEXPECT_STREQ(properties.blas, "fake cuBLAS 1.0");
+    else if (gpu_fake() != NULL)
+        JEXPECT_NULL(strstr(properties.blas, "cuBLAS"));
+    product_free(&p);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* An alpha on the device may be 0, and then NaN in A and B must not show; a beta there is the vendor's affair. */
+JTEST(GpuVendorBlas, AnAlphaOnTheDeviceKeepsZeroAwayFromNan) {
+    const fake_blas_control_t *vendor = fake_blas();
+    product_t p;
+    jhandle_t *handle = make_handle(NULL, JPOINTER_MODE_DEVICE);
+    product_make(&p, 2);
+    for (size_t i = 0; i < ELEMENTS; ++i)
+        p.a[i] = __builtin_nanf("");
+    p.alpha = 0;
+    product_upload(&p);
+    if (vendor != NULL)
+        vendor->reset_counts();
+    JEXPECT_OK(product_run(&p, handle, JPOINTER_MODE_DEVICE));
+    memset(p.a, 0, sizeof p.a);
+    product_right(&p, 1);
+    if (vendor != NULL)
+        JEXPECT_EQ(vendor->count(NULL), 0);
+    product_free(&p);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* A solve with alpha on the device multiplies by a -1 of its own beside it. */
+JTEST(GpuVendorBlas, ConstantsStandBesideScalarsOfTheDevice) {
+    const fake_blas_control_t *vendor = fake_blas();
+    static const int functions[] = {BLAS_INDEX_strsm, BLAS_INDEX_dtrsm, BLAS_INDEX_ctrsm, BLAS_INDEX_ztrsm,
+                                    BLAS_INDEX_strmm, BLAS_INDEX_dtrmm, BLAS_INDEX_ctrmm, BLAS_INDEX_ztrmm,
+                                    BLAS_INDEX_sgeam, BLAS_INDEX_dgeam, BLAS_INDEX_cgeam, BLAS_INDEX_zgeam};
+    jhandle_t *handle = make_handle(NULL, JPOINTER_MODE_DEVICE);
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0] && !jtest_has_failure(); ++i) {
+        uint64_t computed = 0;
+        for (int round = 0; round < 4 && !jtest_has_failure(); ++round) {
+            BLAS_CASE(c, &blas_functions[functions[i]], .low = 100, .high = 300, .plain = round != 1,
+                      .alpha_zero = round == 1);
+            if (vendor != NULL)
+                vendor->reset_counts();
+            JEXPECT_OK(gpu_blas_call(handle, c));
+            blas_right(c);
+            if (vendor != NULL)
+                computed += vendor->count(NULL);
+        }
+        if (vendor != NULL)
+            JEXPECT_GT(computed, 0);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* ---- Threads and streams ---- */
+
+#define THREADS 6
+#define STREAMS 3
+#define RUNS 5
+
+typedef struct worker {
+    pthread_t thread;
+    product_t product;
+    jstream_t *stream;
+    jpointer_mode_t mode;
+    jstatus_t status;
+} worker_t;
+
+static void *work(void *data) {
+    worker_t *w = data;
+    jhandle_t *handle = make_handle(w->stream, w->mode);
+    for (int run = 0; run < RUNS && w->status == JSTATUS_SUCCESS; ++run)
+        w->status = product_run(&w->product, handle, w->mode);
+    JEXPECT_OK(jhandle_destroy(handle));
+    return NULL;
+}
+
+/* Threads that share streams, with scalars on either side: a mode, a stream or a workspace that one thread set is never
+ * another's. The fake BLAS calls a handle or a workspace that two use at once a fault. */
+JTEST(GpuVendorBlas, ThreadsShareStreams) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    static worker_t workers[THREADS];
+    jstream_t *streams[STREAMS] = {NULL};
+    for (int64_t round = jtest_iterations(4); round > 0 && !jtest_has_failure(); --round) {
+        for (int i = 1; i < STREAMS; ++i)
+            JASSERT_OK(jstream_create(gpu_device(), &streams[i]));
+        for (int i = 0; i < THREADS; ++i) {
+            memset(&workers[i], 0, sizeof workers[i]);
+            product_make(&workers[i].product, jtest_random());
+            product_upload(&workers[i].product);
+            workers[i].stream = streams[i % STREAMS];
+            workers[i].mode = i % 4 == 3 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST;
+        }
+        for (int i = 0; i < THREADS; ++i)
+            JASSERT_EQ(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+        for (int i = 0; i < THREADS; ++i)
+            pthread_join(workers[i].thread, NULL);
+        for (int i = 0; i < STREAMS; ++i)
+            JEXPECT_OK(jstream_synchronize(gpu_device(), streams[i]));
+        for (int i = 0; i < THREADS; ++i) {
+            JEXPECT_OK(workers[i].status);
+            product_right(&workers[i].product, RUNS);
+            product_free(&workers[i].product);
+        }
+        for (int i = 1; i < STREAMS; ++i)
+            JEXPECT_OK(jstream_destroy(streams[i]));
+        if (fake != NULL)
+            JEXPECT_EQ(fake->faults(), 0);
+    }
+}
+
+/* The first call on a stream takes a handle and a workspace, the others nothing, and the next stream gets them. */
+JTEST(GpuVendorBlas, StreamsHandOnWhatTheyHad) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    const fake_blas_control_t *vendor = fake_blas();
+    product_t p;
+    product_make(&p, 3);
+    for (int round = 0; round < 6 && !jtest_has_failure(); ++round) {
+        jstream_t *stream = NULL;
+        JASSERT_OK(jstream_create(gpu_device(), &stream));
+        jhandle_t *handle = make_handle(stream, JPOINTER_MODE_HOST);
+        product_upload(&p);
+        const uint64_t handles = vendor != NULL ? vendor->count_handles() : 0;
+        for (int run = 0; run < 3; ++run) {
+            if (fake != NULL && run + round > 0)
+                fake->reset_counts();
+            JEXPECT_OK(product_run(&p, handle, JPOINTER_MODE_HOST));
+            if (fake != NULL && run + round > 0) {
+                JEXPECT_EQ(fake->count_allocations(), 0);
+                JEXPECT_EQ(fake->count_frees(), 0);
+                JEXPECT_EQ(fake->count_waits(), 0);
+            }
+        }
+        if (vendor != NULL && round > 0)
+            JEXPECT_EQ(vendor->count_handles(), handles);
+        JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
+        product_right(&p, 3);
+        JEXPECT_OK(jhandle_destroy(handle));
+        JEXPECT_OK(jstream_destroy(stream));
+    }
+    product_free(&p);
+}
+
+/* ---- Captures ---- */
+
+static void do_nothing(void *arguments) { (void)arguments; }
+
+/* Waits until what graphs kept has been let go of, by the thread that runs functions as well. */
+static void settle(jstream_t *stream) {
+    JEXPECT_OK(jstream_launch(gpu_device(), stream, do_nothing, NULL, 0));
+    JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
+}
+
+/* A graph's workspace is its own: it runs while the stream it was captured from works on, and beside another graph. */
+JTEST(GpuVendorBlas, GraphsHaveWorkspacesOfTheirOwn) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    if (fake == NULL)
+        JSKIP("graphs are the fake runtime's");
+    jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
+    JASSERT_OK(jdevice_get_properties(gpu_device(), &properties));
+    product_t captured[2], eager;
+    void *graphs[2];
+    jstream_t *stream = NULL, *other = NULL;
+    JASSERT_OK(jstream_create(gpu_device(), &stream));
+    JASSERT_OK(jstream_create(gpu_device(), &other));
+    jhandle_t *handle = make_handle(stream, JPOINTER_MODE_HOST);
+    product_make(&captured[0], 4);
+    product_make(&captured[1], 5);
+    product_make(&eager, 6);
+    for (int round = 0; round < 3 && !jtest_has_failure(); ++round) {
+        product_upload(&captured[0]);
+        product_upload(&captured[1]);
+        product_upload(&eager);
+        JEXPECT_OK(product_run(&eager, handle, JPOINTER_MODE_HOST));
+        fake->reset_counts();
+        for (int i = 0; i < 2; ++i) {
+            JEXPECT_EQ(fake->begin_capture(native(stream)), 0);
+            JEXPECT_OK(product_run(&captured[i], handle, JPOINTER_MODE_HOST));
+            JEXPECT_OK(product_run(&captured[i], handle, JPOINTER_MODE_HOST));
+            graphs[i] = fake->end_capture(native(stream));
+            JASSERT_NOT_NULL(graphs[i]);
+        }
+        if (fake_blas() != NULL)
+            JEXPECT_EQ(fake->count_allocations(), round == 0 ? 2 : 0); /* then those of the graphs that are gone */
+        JEXPECT_EQ(fake->launch_graph(graphs[0], native(other)), 0);
+        JEXPECT_OK(product_run(&eager, handle, JPOINTER_MODE_HOST));
+        JEXPECT_EQ(fake->launch_graph(graphs[1], native(stream)), 0);
+        JEXPECT_OK(product_run(&eager, handle, JPOINTER_MODE_HOST));
+        JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
+        JEXPECT_OK(jstream_synchronize(gpu_device(), other));
+        product_right(&captured[0], 2);
+        product_right(&captured[1], 2);
+        product_right(&eager, 3);
+        fake->destroy_graph(graphs[0]);
+        fake->destroy_graph(graphs[1]);
+        settle(other);
+        JEXPECT_EQ(fake->faults(), 0);
+    }
+    product_free(&captured[0]);
+    product_free(&captured[1]);
+    product_free(&eager);
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+    JEXPECT_OK(jstream_destroy(other));
+}
+
+/* ---- Failures ---- */
+
+/* Each call of the library failing, and each of the runtime below it: a status that names it, or kernels of ours; and the
+ * next call is as if nothing had been. In a capture the same. */
+static void fail_each_call(bool of_library, int failure, bool capture) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    const fake_blas_control_t *vendor = fake_blas();
+    product_t p;
+    product_make(&p, 7);
+    for (uint64_t n = 1; !jtest_has_failure(); ++n) {
+        JSCOPED_TRACE("call %d, failure %d%s", (int)n, failure, capture ? ", capture" : "");
+        jstream_t *streams[2] = {NULL, NULL}; /* the second finds nothing left by another */
+        void *graph = NULL;
+        for (int i = 0; i < 2; ++i)
+            JASSERT_OK(jstream_create(gpu_device(), &streams[i]));
+        jhandle_t *handle = make_handle(streams[1], JPOINTER_MODE_HOST);
+        product_upload(&p);
+        if (capture)
+            JEXPECT_EQ(fake->begin_capture(native(streams[1])), 0);
+        if (of_library)
+            vendor->fail_after(n, (fake_blas_failure_t)failure);
+        else
+            fake->fail_after(n, (fake_gpu_error_t)failure);
+        const jstatus_t status = product_run(&p, handle, JPOINTER_MODE_HOST);
+        const bool failed = of_library ? vendor->has_failed() : fake->has_failed();
+        vendor->fail_after(0, FAKE_BLAS_NO_MEMORY);
+        fake->fail_after(0, FAKE_GPU_OUT_OF_MEMORY);
+        if (status != JSTATUS_SUCCESS) {
+            JEXPECT_TRUE(failed);
+            JEXPECT_TRUE(status == JSTATUS_MEMORY_ERROR || status == JSTATUS_DEVICE_ERROR);
+            if (of_library) {
+                JEXPECT_SUBSTR(jhandle_last_message(handle), "fakeblas");
+                JEXPECT_STATUS(status, failure == FAKE_BLAS_NO_MEMORY ? JSTATUS_MEMORY_ERROR : JSTATUS_DEVICE_ERROR);
+            }
+        }
+        const int runs = status == JSTATUS_SUCCESS ? 2 : 1;
+        JEXPECT_OK(product_run(&p, handle, JPOINTER_MODE_HOST));
+        if (capture) {
+            graph = fake->end_capture(native(streams[1]));
+            JEXPECT_NOT_NULL(graph);
+            if (graph != NULL)
+                JEXPECT_EQ(fake->launch_graph(graph, native(streams[1])), 0);
+        }
+        JEXPECT_OK(jstream_synchronize(gpu_device(), streams[1]));
+        product_right(&p, runs);
+        if (graph != NULL)
+            fake->destroy_graph(graph);
+        settle(streams[0]);
+        JEXPECT_OK(jhandle_destroy(handle));
+        for (int i = 0; i < 2; ++i)
+            JEXPECT_OK(jstream_destroy(streams[i]));
+        JEXPECT_EQ(fake->last_error(), 0);
+        JEXPECT_EQ(fake->faults(), 0);
+        if (!failed)
+            break;
+    }
+    product_free(&p);
+}
+
+JTEST(GpuVendorBlas, FailuresAreToldAndLeaveNothingBehind) {
+    if (fake_blas() == NULL)
+        JSKIP("there is no fake vendor's BLAS");
+    for (int capture = 0; capture < 2; ++capture) {
+        fail_each_call(true, FAKE_BLAS_NO_MEMORY, capture != 0);
+        fail_each_call(true, FAKE_BLAS_EXECUTION_FAILED, capture != 0);
+        fail_each_call(true, FAKE_BLAS_NOT_SUPPORTED, capture != 0);
+        fail_each_call(false, FAKE_GPU_OUT_OF_MEMORY, capture != 0);
+        fail_each_call(false, FAKE_GPU_UNKNOWN_ERROR, capture != 0);
+    }
+}
+
+/* A call that the library does not support is done by kernels of ours. */
+JTEST(GpuVendorBlas, WhatItDoesNotSupportIsDoneAllTheSame) {
+    const fake_blas_control_t *vendor = fake_blas();
+    if (vendor == NULL)
+        JSKIP("there is no fake vendor's BLAS");
+    product_t p;
+    jhandle_t *handle = make_handle(NULL, JPOINTER_MODE_HOST);
+    product_make(&p, 8);
+    product_upload(&p);
+    JEXPECT_OK(product_run(&p, handle, JPOINTER_MODE_HOST)); /* makes what it needs */
+    vendor->fail_after(4, FAKE_BLAS_NOT_SUPPORTED);          /* after stream, workspace, pointer mode */
+    JEXPECT_OK(product_run(&p, handle, JPOINTER_MODE_HOST));
+    JEXPECT_TRUE(vendor->has_failed());
+    product_right(&p, 2);
+    product_free(&p);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* ---- Where it is not there ---- */
+
+/* In a process of its own, because the library is looked for once. */
+JTEST_ONLY_WITH("JALLOC_TEST_VENDOR_BLAS", GpuVendorBlasChild, KernelsOfOursServe) {
+    const fake_blas_control_t *vendor = fake_blas();
+    jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
+    const char *how = getenv("JALLOC_TEST_VENDOR_BLAS");
+    product_t p;
+    if (strcmp(how, "absent") == 0)
+        vendor->set_present(false);
+    else
+        vendor->set_missing(how);
+    jhandle_t *handle = make_handle(NULL, JPOINTER_MODE_HOST);
+    product_make(&p, 9);
+    product_upload(&p);
+    JEXPECT_OK(product_run(&p, handle, JPOINTER_MODE_HOST));
+    product_right(&p, 1);
+    JEXPECT_EQ(vendor->count(NULL), 0);
+    JEXPECT_EQ(vendor->count_handles(), 0);
+    JEXPECT_OK(jdevice_get_properties(gpu_device(), &properties));
+    JEXPECT_NULL(strstr(properties.blas, "cuBLAS"));
+    product_free(&p);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(GpuVendorBlas, KernelsOfOursServeWithoutIt) {
+    static const char *const ways[] = {"absent", "fakeblasZgeam_64", "fakeblasGemmEx_64", "fakeblasSetStream"};
+    if (fake_blas() == NULL)
+        JSKIP("there is no fake vendor's BLAS");
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; ++i) {
+        char way[64], output[8192], path[4200], device[64];
+        snprintf(way, sizeof way, "JALLOC_TEST_VENDOR_BLAS=%s", ways[i]);
+        snprintf(path, sizeof path, "JALLOC_MODULE_PATH=%.*s", (int)(strrchr(module_file(), '/') - module_file()),
+                 module_file());
+        snprintf(device, sizeof device, "JALLOC_TEST_DEVICE=%s", gpu_device_name());
+        const char *const environment[] = {way, path, device, NULL};
+        const int result = jtest_run_self("GpuVendorBlasChild.*", environment, output, sizeof output);
+        if (result != 0 || strstr(output, "1 test from") == NULL)
+            JFAIL("%s: %d: %s", ways[i], result, output);
+    }
+}
