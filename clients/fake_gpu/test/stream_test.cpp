@@ -199,7 +199,7 @@ TEST_F(Fake, PageableSourcesAreReadAtTheCallAndPinnedOnesLater) {
     OK(gpuMemcpyAsync(&pinned[1], x + 1, 4, gpuMemcpyDeviceToHost, a));
     EXPECT_NE(pinned[1], 2); /* not before somebody waits */
     fake_gpu_control.reset_counts();
-    int got[2] = {0, 0};
+    int got[3] = {0, 0, 0};
     OK(gpuMemcpyAsync(got, x, 8, gpuMemcpyDefault, a)); /* waits, being pageable */
     EXPECT_EQ(got[0], 1);
     EXPECT_EQ(got[1], 2);
