@@ -52,6 +52,36 @@ static jdevice_t *second_device(const fake_gpu_control_t *fake) {
     return device;
 }
 
+/* Something to be run with a call of the runtime failing, and what came of it. */
+typedef struct disturbed {
+    jstatus_t (*run)(void *argument);
+    void *argument;
+    jstatus_t status;
+    char message[512];
+    int left; /* the runtime's error, for the program to find */
+} disturbed_t;
+
+static void *disturbed_thread(void *argument) {
+    disturbed_t *d = argument;
+    d->status = d->run(d->argument);
+    snprintf(d->message, sizeof d->message, "%s", jstatus_last_message());
+    d->left = gpu_fake()->last_error();
+    return NULL;
+}
+
+/* With the n-th call failing; whether there was one. On a thread of its own, because the call that fails may be one that
+ * puts back what the thread had, its current device or its capture mode. */
+static bool run_disturbed(disturbed_t *d, uint64_t n, fake_gpu_error_t error) {
+    pthread_t thread;
+    gpu_fake()->fail_after(n, error);
+    JEXPECT_EQ(pthread_create(&thread, NULL, disturbed_thread, d), 0);
+    pthread_join(thread, NULL);
+    const bool failed = gpu_fake()->has_failed();
+    gpu_fake()->fail_after(0, error);
+    JEXPECT_EQ(d->left, 0);
+    return failed;
+}
+
 /* ---- Opening ---- */
 
 JTEST(GpuRuntime, PropertiesSayWhatTheDeviceIs) {
@@ -131,29 +161,35 @@ JTEST(GpuRuntime, OpeningSaysWhyThereIsNoDevice) {
     JEXPECT_EQ(strlen(cut), sizeof cut - 1);
 }
 
+typedef struct opening {
+    ji_module_open_t open;
+    jdevice_t *device;
+    char reason[256];
+} opening_t;
+
+static jstatus_t run_open(void *argument) {
+    opening_t *o = argument;
+    return o->open(JI_MODULE_ABI, &services, OPENED_INDEX, &o->device, o->reason, sizeof o->reason);
+}
+
 JTEST(GpuRuntime, OpeningWithEachCallFailingIsNoDeviceOrWorksWithoutIt) {
     REQUIRE_FAKE(fake);
-    ji_module_open_t open = module_open();
     fake->set_device_count(OPENED_INDEX + 1);
     bool failed = true;
     int refused = 0;
     for (uint64_t n = 1; failed && n < 100; ++n) {
         JSCOPED_TRACE("call %d", (int)n);
-        jdevice_t *device = NULL;
-        char reason[256] = "";
-        fake->fail_after(n, FAKE_GPU_UNKNOWN_ERROR);
-        const jstatus_t status = open(JI_MODULE_ABI, &services, OPENED_INDEX, &device, reason, sizeof reason);
-        failed = fake->has_failed();
-        fake->fail_after(0, FAKE_GPU_UNKNOWN_ERROR);
-        JEXPECT_EQ(fake->last_error(), 0);
-        if (status == JSTATUS_SUCCESS) {
-            JASSERT_NOT_NULL(device);
-            JEXPECT_EQ(jdevice_index(device), OPENED_INDEX);
+        opening_t o = {module_open(), NULL, ""};
+        disturbed_t d = {.run = run_open, .argument = &o};
+        failed = run_disturbed(&d, n, FAKE_GPU_UNKNOWN_ERROR);
+        if (d.status == JSTATUS_SUCCESS) {
+            JASSERT_NOT_NULL(o.device);
+            JEXPECT_EQ(jdevice_index(o.device), OPENED_INDEX);
         } else {
             ++refused;
-            JEXPECT_STATUS(status, JSTATUS_NO_DEVICE);
-            JEXPECT_NULL(device);
-            JEXPECT_TRUE(reason[0] != '\0');
+            JEXPECT_STATUS(d.status, JSTATUS_NO_DEVICE);
+            JEXPECT_NULL(o.device);
+            JEXPECT_TRUE(o.reason[0] != '\0');
         }
     }
     JEXPECT_FALSE(failed);
@@ -252,22 +288,25 @@ JTEST(GpuRuntime, OutOfMemoryNamesTheBytesAndLeavesNothingBehind) {
     fake->set_total_bytes((size_t)1 << 30);
 }
 
+static jstatus_t run_take_pinned_bytes(void *pointer) {
+    return jdevice_allocate(gpu_device(), JMEMORY_PINNED, 12345, 0, pointer);
+}
+
 JTEST(GpuRuntime, PinnedMemoryThatIsNotThereNamesTheBytes) {
     REQUIRE_FAKE(fake);
-    void *pointer;
-    for (uint64_t n = 1; n < 10; ++n) {
-        fake->fail_after(n, FAKE_GPU_OUT_OF_MEMORY);
-        const jstatus_t status = jdevice_allocate(gpu_device(), JMEMORY_PINNED, 12345, 0, &pointer);
-        const bool failed = fake->has_failed();
-        fake->fail_after(0, FAKE_GPU_OUT_OF_MEMORY);
-        if (status == JSTATUS_SUCCESS)
-            JEXPECT_OK(jdevice_deallocate(gpu_device(), JMEMORY_PINNED, pointer, 12345));
-        else if (strstr(jstatus_last_message(), "no pinned memory for 12345 bytes: out of memory") != NULL)
-            return;
-        if (!failed)
-            break;
+    const size_t live = fake->live_bytes();
+    int said = 0;
+    bool failed = true;
+    for (uint64_t n = 1; failed && n < 20; ++n) {
+        void *pointer = NULL;
+        disturbed_t d = {.run = run_take_pinned_bytes, .argument = &pointer};
+        failed = run_disturbed(&d, n, FAKE_GPU_OUT_OF_MEMORY);
+        if (d.status != JSTATUS_SUCCESS)
+            said += strstr(d.message, "no pinned memory for 12345 bytes: out of memory") != NULL;
+        JEXPECT_OK(jdevice_deallocate(gpu_device(), JMEMORY_PINNED, pointer, 12345));
+        JEXPECT_EQ(fake->live_bytes(), live);
     }
-    JFAIL("no failure said so");
+    JEXPECT_EQ(said, 1);
 }
 
 /* A GPU that has to page can hang, so the runtime is not even asked. */
@@ -506,12 +545,13 @@ typedef struct noted {
     atomic_int *next;
     int *order;
     int number;
-    char rest[JSTREAM_MAX_ARGUMENT_BYTES - 24];
+    char rest[JSTREAM_MAX_ARGUMENT_BYTES - 20]; /* its last one is 'e' */
 } noted_t;
 
 static void note(void *arguments) {
     noted_t *noted = arguments;
-    noted->order[(*noted->next)++] = noted->number;
+    const bool whole = noted->rest[sizeof noted->rest - 1] == 'e';
+    noted->order[(*noted->next)++] = whole ? noted->number : -1;
     memset(arguments, 0, sizeof *noted); /* are this run's own */
 }
 
@@ -521,7 +561,8 @@ JTEST(GpuRuntime, HostFunctionsRunInOrderWithArgumentsOfTheirOwn) {
         const size_t live = jtest_metadata_live_count();
         int order[20];
         atomic_int next = 0;
-        noted_t noted = {&next, order, 0, ""};
+        noted_t noted = {.next = &next, .order = order};
+        noted.rest[sizeof noted.rest - 1] = 'e';
         JEXPECT_EQ(sizeof noted, JSTREAM_MAX_ARGUMENT_BYTES);
         for (int i = 0; i < 20; ++i) {
             noted.number = i;
@@ -812,7 +853,8 @@ JTEST(GpuRuntime, AHostFunctionOfAGraphRunsEachTimeWithTheSameArguments) {
     const size_t live = jtest_metadata_live_count();
     int order[8];
     atomic_int next = 0;
-    noted_t noted = {&next, order, 42, ""};
+    noted_t noted = {.next = &next, .order = order, .number = 42};
+    noted.rest[sizeof noted.rest - 1] = 'e';
     JASSERT_EQ(fake->begin_capture(native(stream)), 0);
     const jstatus_t status = jstream_launch(gpu_device(), stream, note, &noted, sizeof noted);
     JEXPECT_STATUS(status, graphs_own() ? JSTATUS_SUCCESS : JSTATUS_NOT_IMPLEMENTED);
@@ -846,7 +888,7 @@ JTEST(GpuRuntime, WithoutBookkeepingMemoryEachOperationSaysSo) {
         atomic_int released = 0;
         int order[8];
         atomic_int next = 0;
-        noted_t noted = {&next, order, 1, ""};
+        noted_t noted = {.next = &next, .order = order};
         const jstatus_t status[] = {
             jstream_create(gpu_device(), &stream),
             jstream_wrap(gpu_device(), native(used), &wrapped),
@@ -893,8 +935,6 @@ typedef struct sweep {
     atomic_int released;
     jstatus_t (*run)(struct sweep *s);
     jstatus_t status; /* of `run` */
-    char message[512];
-    int left; /* the runtime's error, for the program to find */
 } sweep_t;
 #define SWEEP_BYTES 4096
 
@@ -1047,13 +1087,9 @@ static const sweep_operation_t sweep_operations[] = {
     {"keep in a capture", begin_capture, run_keep, end_kept, false},
 };
 
-/* On a thread of its own, because one of the calls that fail puts back the device that was current. */
-static void *sweep_thread(void *argument) {
+static jstatus_t sweep_run(void *argument) {
     sweep_t *s = argument;
-    s->status = s->run(s);
-    snprintf(s->message, sizeof s->message, "%s", jstatus_last_message());
-    s->left = gpu_fake()->last_error();
-    return NULL;
+    return s->run(s);
 }
 
 /* One round; whether the failure has happened. */
@@ -1064,16 +1100,12 @@ static bool sweep_once(const fake_gpu_control_t *fake, const sweep_operation_t *
     const jstatus_t wanted = error == FAKE_GPU_OUT_OF_MEMORY ? JSTATUS_MEMORY_ERROR : JSTATUS_DEVICE_ERROR;
     if (operation->prepare != NULL)
         operation->prepare(s);
-    pthread_t thread;
+    disturbed_t d = {.run = sweep_run, .argument = s};
     s->run = operation->run;
-    fake->fail_after(n, error);
-    JEXPECT_EQ(pthread_create(&thread, NULL, sweep_thread, s), 0);
-    pthread_join(thread, NULL);
-    const bool failed = fake->has_failed();
-    fake->fail_after(0, error);
-    JEXPECT_EQ(s->left, 0);
+    const bool failed = run_disturbed(&d, n, error);
+    s->status = d.status;
     if (s->status != JSTATUS_SUCCESS && failed) {
-        const char *message = s->message;
+        const char *message = d.message;
         JEXPECT_STATUS(s->status, wanted);
         JEXPECT_SUBSTR(message, jdevice_name(s->device));
         JEXPECT_SUBSTR(message, error == FAKE_GPU_OUT_OF_MEMORY ? "ErrorOutOfMemory" : "ErrorUnknown");
