@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* 16-bit numbers: their conversions, and what is special of their gemm. That gemm is right for all arguments, keeps to its
- * workspace and refuses what it must is tested with all other functions, whose table it is in. */
+/* 16-bit numbers: their conversions, and what is special of their gemm. That gemm is right for all arguments, keeps to
+ * its workspace and refuses what it must is tested with all other functions, whose table it is in. */
 
 #include "jblas_routines.h"
 
@@ -14,7 +14,8 @@
 /* The value of a 16-bit pattern, by what its fields mean. */
 static double value_of(uint16_t bits, int fraction_bits) {
     const int exponent_bits = 15 - fraction_bits, bias = (1 << (exponent_bits - 1)) - 1;
-    const int exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1), fraction = bits & ((1 << fraction_bits) - 1);
+    const int exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1),
+              fraction = bits & ((1 << fraction_bits) - 1);
     const double sign = bits & 0x8000 ? -1 : 1;
     if (exponent == (1 << exponent_bits) - 1)
         return fraction ? NAN : sign * INFINITY;
@@ -83,11 +84,11 @@ JTEST(JblasHalf, IsSummedInFloat) {
     for (int workspace = 0; workspace < 2; ++workspace) { /* each rung */
         JEXPECT_OK(jhandle_set_budget(handle, workspace ? 0 : 1));
         const jstatus_t status = workspace ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED;
-        JEXPECT_STATUS(jblas_hgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, K, &one, a, K, b, K, &zero, &c, 1),
-                       status);
+        JEXPECT_STATUS(
+            jblas_hgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, K, &one, a, K, b, K, &zero, &c, 1), status);
         JEXPECT_EQ(jalloc_f32_from_f16(c), 2);
-        JEXPECT_STATUS(jblas_bgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, K, &one, x, K, y, K, &zero, &z, 1),
-                       status);
+        JEXPECT_STATUS(
+            jblas_bgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, K, &one, x, K, y, K, &zero, &z, 1), status);
         JEXPECT_EQ(jalloc_f32_from_bf16(z), 2);
     }
     JEXPECT_OK(jhandle_destroy(handle));
@@ -100,13 +101,15 @@ JTEST(JblasHalf, IsRoundedOnce) {
     const float product = 60000.0f * jalloc_f32_from_f16(b) * 0x1p-10f; /* 3.6e9 would be infinite */
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
-    JEXPECT_OK(jblas_hgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 1, &alpha, &a, 1, &b, 1, &beta, &c, 1));
+    JEXPECT_OK(
+        jblas_hgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 1, &alpha, &a, 1, &b, 1, &beta, &c, 1));
     JEXPECT_EQ(c.bits, jalloc_f16_from_f32(product - 1).bits);
     /* 2048 + 1 + 1: a sum of halves would stay at 2048 */
     const float one = 1;
     const jfloat16_t pair[2] = {jalloc_f16_from_f32(1), jalloc_f16_from_f32(1)};
     c = jalloc_f16_from_f32(2048);
-    JEXPECT_OK(jblas_hgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 2, &one, pair, 1, pair, 2, &one, &c, 1));
+    JEXPECT_OK(
+        jblas_hgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 2, &one, pair, 1, pair, 2, &one, &c, 1));
     JEXPECT_EQ(jalloc_f32_from_f16(c), 2050);
     JEXPECT_OK(jhandle_destroy(handle));
 }
@@ -154,13 +157,14 @@ JTEST(JblasHalf, SizesBeyondOnePanel) {
                     const int64_t j = probe == 0 ? n - 1 : jtest_random_between(0, n - 1);
                     long double sum = 0, bound = 0;
                     for (int64_t l = 0; l < k; ++l) {
-                        const long double x = __real__ wide_get(a, type, transa == JBLAS_TRANSPOSE ? l + i * lda : i + l * lda);
+                        const long double x =
+                            __real__ wide_get(a, type, transa == JBLAS_TRANSPOSE ? l + i * lda : i + l * lda);
                         const long double y = __real__ wide_get(b, type, l + j * ldb);
                         sum += x * y, bound += fabsl(x * y);
                     }
                     const long double want = alpha * sum, got = __real__ wide_get(c, type, i + j * ldc);
-                    JASSERT_LE((double)fabsl(got - want), (double)(0.501L * wide_epsilon(type) * fabsl(want) + 0x1p-25L +
-                                                                    0x1p-22L * (long double)(k + 8) * bound));
+                    JASSERT_LE((double)fabsl(got - want), (double)(0.501L * wide_epsilon(type) * fabsl(want) +
+                                                                   0x1p-25L + 0x1p-22L * (long double)(k + 8) * bound));
                 }
                 JEXPECT_EQ(c[m], 0xffff); /* between the columns */
             }

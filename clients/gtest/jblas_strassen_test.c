@@ -31,8 +31,9 @@ static long double norm_bound(const blas_case_t *c, int levels) {
         const blas_operand_t *o = &c->operand[which];
         for (int64_t j = 0; j < o->columns; ++j)
             for (int64_t i = 0; i < o->rows && !o->unread; ++i)
-                largest[which] = fmaxl(largest[which], wide_abs(wide_get(o->before + (o->data - o->region), o->element,
-                                                                         blas_index(o, 0, i, j))));
+                largest[which] =
+                    fmaxl(largest[which],
+                          wide_abs(wide_get(o->before + (o->data - o->region), o->element, blas_index(o, 0, i, j))));
     }
     const long double depth = ceill((long double)c->k / (1 << levels)), unit = wide_epsilon(c->operand[2].element) / 2;
     const long double factor = powl(18, levels) * (depth * depth + 6 * depth);
@@ -76,8 +77,8 @@ JTEST(JblasStrassen, RandomShapesByEachRung) {
     for (int64_t round = jtest_iterations(120); round > 0 && right; --round)
         for (size_t f = 0; f < 2 && right; ++f)
             for (int rung = 0; rung < 3 && right; ++rung) {
-                BLAS_CASE(c, &blas_functions[functions[f]], .low = 8, .high = round % 4 ? 45 : 90, .guard_before = rung == 1,
-                          .plain = round % 3 == 0, .beta_zero = round % 5 == 0);
+                BLAS_CASE(c, &blas_functions[functions[f]], .low = 8, .high = round % 4 ? 45 : 90,
+                          .guard_before = rung == 1, .plain = round % 3 == 0, .beta_zero = round % 5 == 0);
                 if (c->alpha == 0)
                     continue;
                 JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));

@@ -43,8 +43,8 @@ typedef struct jbfloat16_t {
 /** @name Between 16 bits and float
  * Inline, without tables or branches that data decides, so that a compiler makes vectors of a loop; in GPU code too.
  * To float is exact, subnormals included. From float rounds to the nearest, ties to the even one, whatever the rounding
- * mode: too large becomes infinity (from 65520 on for binary16), too small a subnormal or a zero of the same sign. A NaN
- * stays a NaN with its sign and the upper bits of its payload, and becomes quiet.
+ * mode: too large becomes infinity (from 65520 on for binary16), too small a subnormal or a zero of the same sign. A
+ * NaN stays a NaN with its sign and the upper bits of its payload, and becomes quiet.
  * @{ */
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define JALLOC_HOST_DEVICE_ __host__ __device__
@@ -76,7 +76,8 @@ static JALLOC_HOST_DEVICE_ inline float jalloc_f32_from_f16(jfloat16_t value) {
 /** Float to binary16. */
 static JALLOC_HOST_DEVICE_ inline jfloat16_t jalloc_f16_from_f32(float value) {
     uint32_t bits = jalloc_f32_bits_(value), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
-    uint32_t normal = (rest - 0x38000000u + 0x0fffu + (rest >> 13 & 1u)) >> 13; /* a carry grows the exponent, as it should */
+    uint32_t normal =
+        (rest - 0x38000000u + 0x0fffu + (rest >> 13 & 1u)) >> 13; /* a carry grows the exponent, as it should */
     /* Below 2^-14: the significand, moved down to multiples of 2^-24. */
     uint32_t exponent = rest >> 23, shift = exponent < 102u ? 25u : 126u - exponent;
     uint32_t significand = (rest & 0x007fffffu) | 0x00800000u, at = shift > 25u ? 25u : shift;

@@ -261,23 +261,24 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
  *   where kc and nc are panels of the device's (host: 1024, 512; GPU: all of k, 4096). Imaginary parts are accurate
  *   relative to the norms, not element by element.
  * - "split-bf16" (float; GPUs with fast bfloat16 units): each number is cut into three of 8 bits, of which the six
- *   products that reach the 24th bit are formed and added small to large, panels of k of 512 in float. Bytes: 12 kc (m +
- *   n) with kc = k or about 2048, the smaller. Designed for an error at most twice that of plain float on the same data.
- *   Elements below 2^-100 of their matrix's largest, and results within a hundredth of the largest float, may be worse;
- *   an infinity may become NaN; NaN stays NaN. "split-tf32": two numbers of 11 bits, three products.
+ *   products that reach the 24th bit are formed and added small to large; panels of k of 256 to 512 are added in float.
+ *   Bytes: 12 kc (m + n) with kc = k, at most about 2048. Designed for an error at most twice that of plain float on
+ *   the same data. Elements below 2^-100 of their matrix's largest, and results within a hundredth of the largest
+ *   float, may be worse; an infinity may become NaN; NaN stays NaN. "split-tf32": two numbers of 11 bits, three
+ *   products.
  * - "strassen-2", "strassen-1" (real): Winograd's form of Strassen's algorithm, two halvings or one; an eighth of the
- *   work is saved by each. Bytes: (m k + k n + m n) e / 4 for one, 5/16 in place of 1/4 for two. The error is bounded by
- *   the norms alone, and each halving makes it larger: |C - C'| <= (18^l (k'^2 + 6 k') - 6 k) u max|A| max|B|, where k' =
- *   k / 2^l after l halvings and u is 2^-24 or 2^-53; in practice about 3 times a halving.
+ *   work is saved by each. Bytes: (m k + k n + m n) e / 4 for one, 5/16 in place of 1/4 for two. The error is bounded
+ *   by the norms alone, and each halving makes it larger: |C - C'| <= (18^l (k'^2 + 6 k') - 6 k) u max|A| max|B|, where
+ *   k' = k / 2^l after l halvings and u is 2^-24 or 2^-53; in practice about 3 times a halving.
  * - "plain": none. The only one with the policy same bits.
  *
- * A bench line's profile, the statistics (rung_count) and perf degraded say which rung ran.
- * Sources: Van Zee, Smith, "Implementing high-performance complex matrix multiplication via the 3m and 4m methods", 2017.
- * Ootomo, Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
- * performance", 2022; Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021. Huss-Lederman,
- * Jacobson, Johnson, Tsao, Turnbull, "Implementation of Strassen's algorithm for matrix multiplication", 1996; Boyer,
- * Dumas, Pernet, Zhou, "Memory efficient scheduling of Strassen-Winograd's matrix multiplication algorithm", 2009; Higham,
- * "Accuracy and stability of numerical algorithms", 2002, 23.2.2. */
+ * The statistics (rung_count), the profile (JALLOC_LAYER 4) and perf degraded say which rung ran.
+ * Sources: Van Zee, Smith, "Implementing high-performance complex matrix multiplication via the 3m and 4m methods",
+ * 2017. Ootomo, Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical
+ * peak performance", 2022; Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021.
+ * Huss-Lederman, Jacobson, Johnson, Tsao, Turnbull, "Implementation of Strassen's algorithm for matrix multiplication",
+ * 1996; Boyer, Dumas, Pernet, Zhou, "Memory efficient scheduling of Strassen-Winograd's matrix multiplication
+ * algorithm", 2009; Higham, "Accuracy and stability of numerical algorithms", 2002, 23.2.2. */
 JALLOC_API jstatus_t jblas_sgemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
                                  int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda, const float *b,
                                  int64_t ldb, const float *beta, float *c, int64_t ldc);
@@ -297,8 +298,8 @@ JALLOC_API jstatus_t jblas_zgemm(jhandle_t *handle, jblas_operation_t transa, jb
  * bfloat16 (bgemm), and alpha, beta and everything between are float. An element of C is rounded once, to the nearest,
  * ties to even; what is too large becomes infinity. Shapes and the rest as jblas_sgemm; "C" is "T".
  *
- * hgemm is the vendors' name (cublasHgemm, rocblas_hgemm; theirs add in half), bgemm that of OpenBLAS for a product that
- * is bfloat16 throughout (its sbgemm gives float).
+ * hgemm is the vendors' name (cublasHgemm, rocblas_hgemm; theirs add in half), bgemm that of OpenBLAS for a product
+ * that is bfloat16 throughout (its sbgemm gives float).
  * Workspace on the host: rung 0 "panels" panels in float of at most 512 x 512 of A, B and C, 3 MiB at most; rung 1
  * "blocks" none, blocks of 64 x 64 on the stack. The two add in different orders. On a GPU none. */
 JALLOC_API jstatus_t jblas_hgemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,
@@ -381,8 +382,10 @@ JALLOC_API jstatus_t jblas_ztrmm(jhandle_t *handle, jblas_side_t side, jblas_fil
 
 /** Solves op(A) X = alpha B (left) or X op(A) = alpha B (right); X overwrites B. A: triangular of order m (left) or n
  * (right), lda >= max(1, order); B: m x n, ldb >= max(1, m). alpha = 0: B = 0. Whether A is singular is not tested.
- * Workspace: rungs "inverse..." the inverted diagonal blocks of A, ready for matrix products; last rung "substitution"
- * none. Shapes that would gain nothing have the last rung alone. Memory error: B unchanged. */
+ * Workspace: rungs "inverse..." the inverted diagonal blocks of A, ready for matrix products, and on a GPU the solution
+ * beside B; last rung "substitution" none. Shapes that would gain nothing have the last rung alone. Memory error: B
+ * unchanged. Where B holds a NaN or an infinity, unknowns of its right-hand side in the same block may be NaN, too;
+ * other right-hand sides are not touched by it. */
 JALLOC_API jstatus_t jblas_strsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const float *alpha, const float *a,
                                  int64_t lda, float *b, int64_t ldb);
@@ -403,7 +406,8 @@ JALLOC_API jstatus_t jblas_ztrsm(jhandle_t *handle, jblas_side_t side, jblas_fil
 /** A = A^-1 in place, one triangle; the other is not touched. A: triangular of order n, lda >= max(1, n).
  * info: 0, or i > 0 (1-based): diagonal element i is zero, A is unchanged; the status is success all the same. info is
  * a result, it follows the pointer mode.
- * Workspace: rungs "inverse..." inverted diagonal blocks; last rung "substitution" none. */
+ * Workspace: rungs "inverse..." inverted diagonal blocks, on a GPU the inverse itself and a quarter more; last rung
+ * "substitution" none, on a GPU slow. */
 JALLOC_API jstatus_t jblas_strtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, float *a,
                                   int64_t lda, int64_t *info);
 JALLOC_API jstatus_t jblas_dtrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, double *a,
@@ -488,8 +492,10 @@ JALLOC_API jstatus_t jblas_zgemm_strided_batched(jhandle_t *handle, jblas_operat
 
 /** Cholesky factorization A = U^H U (upper) or L L^H (lower) in place, one triangle; the other is not touched. A:
  * symmetric or Hermitian positive definite of order n, lda >= max(1, n).
- * info: 0, or i > 0 (1-based): the leading minor of order i is not positive definite and the factorization stopped
- * there; the status is success all the same. info is a result, it follows the pointer mode.
+ * info: 0, or i > 0 (1-based): the leading minor of order i is not positive definite. Then the leading triangle of
+ * order i - 1 holds its factor, and what stands in the rest of the triangle is not said; the status is success all the
+ * same. info is a result, it follows the pointer mode. On a GPU the steps behind a failure are done all the same, so
+ * that nothing waits; on the host they are not.
  * Workspace: rungs "inverse..." inverted diagonal blocks for the solves inside; last rung "substitution" none. */
 JALLOC_API jstatus_t jblas_spotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, float *a, int64_t lda,
                                   int64_t *info);

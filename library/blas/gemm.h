@@ -9,20 +9,16 @@
 
 static inline int64_t gemm_min(int64_t a, int64_t b) { return a < b ? a : b; }
 /* What decides whether an algorithm pays. */
-static inline int64_t ji_gemm_smallest(const ji_matmat_t *args) { return gemm_min(gemm_min(args->m, args->n), args->k); }
+static inline int64_t ji_gemm_smallest(const ji_matmat_t *args) {
+    return gemm_min(gemm_min(args->m, args->n), args->k);
+}
 /* Whether gemm has a plan: the one question that a small product is asked. */
 static inline bool ji_gemm_is_planned(const jhandle_t *handle, const ji_matmat_t *args) {
     return ji_gemm_smallest(args) >= ji_tuning(handle)->gemm_least[args->head.type];
 }
 
 /* bits_class of the rungs. */
-enum {
-    JI_GEMM_BITS_PLAIN,
-    JI_GEMM_BITS_3M,
-    JI_GEMM_BITS_SPLIT,
-    JI_GEMM_BITS_STRASSEN_1,
-    JI_GEMM_BITS_STRASSEN_2
-};
+enum { JI_GEMM_BITS_PLAIN, JI_GEMM_BITS_3M, JI_GEMM_BITS_SPLIT, JI_GEMM_BITS_STRASSEN_1, JI_GEMM_BITS_STRASSEN_2 };
 
 /* The ways. Each adds its rungs to a plan; `run` gets sizes > 0, pointers, and an alpha that is not known to be 0. */
 bool ji_gemm3m_pays(const jhandle_t *handle, const ji_matmat_t *args);

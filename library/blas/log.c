@@ -18,7 +18,15 @@
 #include <stdio.h>
 #include <time.h>
 
-typedef enum { FIELD_ENUM, FIELD_SIZE, FIELD_STRIDE, FIELD_SCALAR, FIELD_REAL_SCALAR, FIELD_FLOAT_SCALAR, FIELD_POINTER } field_kind_t;
+typedef enum {
+    FIELD_ENUM,
+    FIELD_SIZE,
+    FIELD_STRIDE,
+    FIELD_SCALAR,
+    FIELD_REAL_SCALAR,
+    FIELD_FLOAT_SCALAR,
+    FIELD_POINTER
+} field_kind_t;
 
 typedef struct field {
     const char *name; /* as in a row's format */

@@ -14,8 +14,8 @@
  * and beta are float. m, n > 0. With alpha 0 or k 0 A and B are not read, with beta 0 C is not. */
 typedef struct ji_half {
     ji_matmat_t product;
-    /* The host's: workspace for float panels of A (m x k), B (k x n) and C (m x n), one after the other. NULL: small ones
-     * on the stack. Elsewhere not looked at. */
+    /* The host's: workspace for float panels of A (m x k), B (k x n) and C (m x n), one after the other. NULL: small
+     * ones on the stack. Elsewhere not looked at. */
     float *panels;
     int64_t m_panel, n_panel, k_panel;
 } ji_half_t;
@@ -29,9 +29,9 @@ static inline bool ji_is_half(jdatatype_t type) { return type == JDATATYPE_F16 |
 /* The parts of a panel of A. A line is a row of op(A), or a column of op(B); its parts stand one after the other, each
  * `panel` deep, in the order in which they are multiplied; zeros where k ends before the panel does.
  *
- *     line 0   | part | part | ... |            A tensor core then runs along the line, and has added the small products
- *     line 1   | part | part | ... |            before the large ones come. Lines begin at multiples of 16 bytes, as
- *     ...                                       `panel` is a multiple of 8.
+ *     line 0   | part | part | ... |        A tensor core then runs along the line, and has added the small products
+ *     line 1   | part | part | ... |        before the large ones come. Lines begin at multiples of 16 bytes, as
+ *     ...                                   `panel` is a multiple of 8.
  *
  * A part may stand there several times: A's with each of the parts of B that it is multiplied by. */
 
@@ -40,7 +40,7 @@ static inline bool ji_is_half(jdatatype_t type) { return type == JDATATYPE_F16 |
 
 typedef struct ji_split_form_data {
     int products;
-    jdatatype_t type;                                /* of a part: BF16, or F32 for TF32 */
+    jdatatype_t type;                           /* of a part: BF16, or F32 for TF32 */
     signed char part[2][JI_SPLIT_MAX_PRODUCTS]; /* of A and of B: 0 the largest. From small products to large ones */
 } ji_split_form_t;
 

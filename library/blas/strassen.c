@@ -12,9 +12,9 @@
  *
  * A seventh of the products is saved for additions that memory limits, so it pays for large orders only, and once more
  * for halves of halves. The schedule is the one with three temporaries that adds to C (Huss-Lederman et al. 1996,
- * "STRASSEN2"; Boyer, Dumas, Pernet and Zhou 2009 for what there is beside it): X for the sums of A, Y for those of B, Z
- * for what two quarters of C share. C takes beta with the first thing that is added to it, so alpha and beta may be on
- * the device.
+ * "STRASSEN2"; Boyer, Dumas, Pernet and Zhou 2009 for what there is beside it): X for the sums of A, Y for those of B,
+ * Z for what two quarters of C share. C takes beta with the first thing that is added to it, so alpha and beta may be
+ * on the device.
  *
  *     | X: mk/4 | Y: kn/4 | Z: mn/4 |          a halving; a second one stands behind it, a quarter as large
  *
@@ -45,7 +45,8 @@ typedef struct view {
 
 static view_t view_at(const view_t *view, int64_t i, int64_t j) {
     view_t part = *view;
-    part.data = view->flat ? ji_at(view->type, view->data, i, j, view->ld) : ji_at(view->type, view->data, j, i, view->ld);
+    part.data =
+        view->flat ? ji_at(view->type, view->data, i, j, view->ld) : ji_at(view->type, view->data, j, i, view->ld);
     return part;
 }
 
@@ -173,27 +174,27 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
 #define PRODUCT(left, right, keep, to)                                                                                 \
     JI_RETURN_UNLESS_SUCCESS(                                                                                          \
         strassen_halve(call, levels - 1, rest, hm, hn, hk, alpha, &(left), &(right), &(keep), &(to)))
-    SUM_A(1, a21, 1, a22);        /* S1 */
-    SUM_B(1, b12, -1, b11);       /* T1 */
-    PRODUCT(x, y, zero, z);       /* S1 T1 */
-    GIVE(c22, *beta);             /* in C22 */
-    GIVE(c12, *beta);             /* in C12 */
-    SUM_A(1, x, -1, a11);         /* S2 */
-    SUM_B(-1, y, 1, b22);         /* T2 */
-    PRODUCT(a11, b11, zero, z);   /* A11 B11 */
-    GIVE(c11, *beta);             /* in C11 */
-    PRODUCT(x, y, one, z);        /* U */
-    PRODUCT(a12, b21, one, c11);  /* C11 is done */
-    GIVE(c12, one);               /* U in C12 */
-    SUM_A(-1, x, 1, a12);         /* S4 */
-    PRODUCT(x, b22, one, c12);    /* C12 is done */
-    SUM_B(-1, y, 1, b21);         /* T4 */
-    PRODUCT(a22, y, *beta, c21);  /* A22 T4 in C21 */
-    SUM_A(1, a11, -1, a21);       /* S3 */
-    SUM_B(1, b22, -1, b12);       /* T3 */
-    PRODUCT(x, y, one, z);        /* V */
-    GIVE(c21, one);               /* C21 is done */
-    GIVE(c22, one);               /* C22 is done */
+    SUM_A(1, a21, 1, a22);       /* S1 */
+    SUM_B(1, b12, -1, b11);      /* T1 */
+    PRODUCT(x, y, zero, z);      /* S1 T1 */
+    GIVE(c22, *beta);            /* in C22 */
+    GIVE(c12, *beta);            /* in C12 */
+    SUM_A(1, x, -1, a11);        /* S2 */
+    SUM_B(-1, y, 1, b22);        /* T2 */
+    PRODUCT(a11, b11, zero, z);  /* A11 B11 */
+    GIVE(c11, *beta);            /* in C11 */
+    PRODUCT(x, y, one, z);       /* U */
+    PRODUCT(a12, b21, one, c11); /* C11 is done */
+    GIVE(c12, one);              /* U in C12 */
+    SUM_A(-1, x, 1, a12);        /* S4 */
+    PRODUCT(x, b22, one, c12);   /* C12 is done */
+    SUM_B(-1, y, 1, b21);        /* T4 */
+    PRODUCT(a22, y, *beta, c21); /* A22 T4 in C21 */
+    SUM_A(1, a11, -1, a21);      /* S3 */
+    SUM_B(1, b22, -1, b12);      /* T3 */
+    PRODUCT(x, y, one, z);       /* V */
+    GIVE(c21, one);              /* C21 is done */
+    GIVE(c22, one);              /* C22 is done */
 #undef SUM_A
 #undef SUM_B
 #undef GIVE

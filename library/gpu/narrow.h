@@ -31,7 +31,8 @@ static __device__ inline void narrow(float x, float *to) { *to = x; }
 template <typename IN, typename OUT> struct narrow_product {
     int64_t m, n, k;
     const IN *a, *b;
-    int64_t a_line, a_depth, b_line, b_depth; /* strides, elements; lines of A are rows of op(A), of B columns of op(B) */
+    int64_t a_line, a_depth, b_line,
+        b_depth; /* strides, elements; lines of A are rows of op(A), of B columns of op(B) */
     OUT *c;
     int64_t ldc;
     ji_scalar_t alpha, beta; /* float */

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What sgemm by split precision (../blas/gemm_split.c) is made of: how large the operands are, their parts, and products
- * of parts summed in float. Layouts stand in ../blas/precision.h. */
+/* What sgemm by split precision (../blas/gemm_split.c) is made of: how large the operands are, their parts, and
+ * products of parts summed in float. Layouts stand in ../blas/precision.h. */
 
 #include <stdlib.h>
 
@@ -106,7 +106,8 @@ template <typename PART> struct alignas(2 * sizeof(PART)) split_pair { PART at[2
  * and writes along the depth; between the two they stand in shared memory, whose rows are one longer, so that neither
  * way makes threads want one bank. */
 template <typename PART>
-static __global__ void __launch_bounds__(PRECISION_THREADS) split_kernel(ji_split_precision_t call, ji_split_form_t form) {
+static __global__ void __launch_bounds__(PRECISION_THREADS)
+    split_kernel(ji_split_precision_t call, ji_split_form_t form) {
     __shared__ float tile[SPLIT_LINES][SPLIT_DEPTH + 1];
     __shared__ uint32_t shared[PRECISION_THREADS];
     const int thread = (int)threadIdx.x;
@@ -124,8 +125,8 @@ static __global__ void __launch_bounds__(PRECISION_THREADS) split_kernel(ji_spli
             const double product = alpha * scale, most = 3.4028234663852886e38;
             const bool finite = (jalloc_f32_bits_(alpha) & 0x7f800000u) != 0x7f800000u;
             call.scratch->alpha = (float)(!finite || (product <= most && product >= -most) ? product
-                                          : product > 0                                   ? most
-                                                                                          : -most);
+                                          : product > 0                                    ? most
+                                                                                           : -most);
             call.scratch->beta = gpu_scalar<float>(call.beta);
             call.scratch->one = 1;
         }
@@ -141,11 +142,11 @@ static __global__ void __launch_bounds__(PRECISION_THREADS) split_kernel(ji_spli
         __syncthreads();                                 /* the tile of before was written out */
         for (int i = 0; i < SPLIT_LINES * SPLIT_DEPTH / PRECISION_THREADS; ++i) {
             const int at = along ? thread % SPLIT_DEPTH : thread / SPLIT_LINES + i * (PRECISION_THREADS / SPLIT_LINES);
-            const int line = along ? thread / SPLIT_DEPTH + i * (PRECISION_THREADS / SPLIT_DEPTH) : thread % SPLIT_LINES;
+            const int line =
+                along ? thread / SPLIT_DEPTH + i * (PRECISION_THREADS / SPLIT_DEPTH) : thread % SPLIT_LINES;
             const int64_t l = first_line + line, p = panel * call.panel + first + at;
             const bool there = l < call.lines && first + at < call.panel && p < call.depth && alpha != 0;
-            tile[line][at] =
-                there ? ((const float *)call.matrix)[l * call.line_step + p * call.at_step] * scale : 0.0f;
+            tile[line][at] = there ? ((const float *)call.matrix)[l * call.line_step + p * call.at_step] * scale : 0.0f;
         }
         __syncthreads();
         const int pair = thread % (SPLIT_DEPTH / 2);
@@ -174,8 +175,8 @@ jstatus_t gpu_split_precision(const gpu_call_t *call, const void *block) {
     const ji_split_precision_t *args = (const ji_split_precision_t *)block;
     const ji_split_form_t form = *ji_split_form(args->way);
     const int64_t panels = (args->depth + args->panel - 1) / args->panel;
-    const int64_t tiles = panels * ((args->panel + SPLIT_DEPTH - 1) / SPLIT_DEPTH) *
-                          ((args->lines + SPLIT_LINES - 1) / SPLIT_LINES);
+    const int64_t tiles =
+        panels * ((args->panel + SPLIT_DEPTH - 1) / SPLIT_DEPTH) * ((args->lines + SPLIT_LINES - 1) / SPLIT_LINES);
     const unsigned blocks = gpu_blocks(tiles, 1, SPLIT_MOST_BLOCKS);
     if (form.type == JDATATYPE_BF16)
         GPU_LAUNCH((split_kernel<jbfloat16_t>), blocks, PRECISION_THREADS, call->stream, *args, form);
@@ -214,8 +215,8 @@ jstatus_t gpu_gemm_mixed(const gpu_call_t *call, const void *block) {
 /* ---- Where it pays ---- */
 
 /* Not measured on a GPU yet. On an H200 six products of bfloat16 have 2.5 times the peak of float; splitting and adding
- * panels to C take back some of it, the more the smaller the matrices. On AMD's (MI250: bfloat16 8 times the vector rate
- * of float, but 4 times that of its own float matrix units) it does not pay. */
+ * panels to C take back some of it, the more the smaller the matrices. On AMD's (MI250: bfloat16 8 times the vector
+ * rate of float, but 4 times that of its own float matrix units) it does not pay. */
 void gpu_split_tuning(ji_tuning_t *tuning) {
     tuning->split_least = GPU_KIND == JDEVICE_CUDA ? 2048 : INT64_MAX;
     tuning->split_k_panel = 512;

@@ -51,7 +51,8 @@ void ji_host_gemm_half(void *block) {
     const bool stack = call->panels == NULL;
     const int64_t mc = stack ? HALF_BLOCK : call->m_panel, nc = stack ? HALF_BLOCK : call->n_panel;
     const int64_t kc = stack ? HALF_BLOCK : call->k_panel;
-    const float alpha = *(const float *)ji_scalar_data(&args->alpha), beta = *(const float *)ji_scalar_data(&args->beta);
+    const float alpha = *(const float *)ji_scalar_data(&args->alpha),
+                beta = *(const float *)ji_scalar_data(&args->beta);
     const bool multiply = alpha != 0 && args->k > 0;
     float blocks[3 * HALF_BLOCK * HALF_BLOCK];
     float *const a = stack ? blocks : call->panels, *const b = a + mc * kc, *const c = b + kc * nc;
