@@ -5,9 +5,7 @@
  * captures, failures, and what happens where it is not there. Results are exact: small integers, which no order of
  * additions rounds. On a real GPU, and on the fake one that has no vendor's BLAS, only the results are looked at. */
 
-#ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
-#endif
 
 #include "fake_blas_control.h"
 #include "gpu_device.h"
