@@ -39,14 +39,15 @@ JTEST_P(JblasSolver, TrtriTellsTheFirstZeroOnTheDiagonal, int, triangular_invers
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The order of the first leading minor that is not positive, whether by a negative number or a NaN; everything outside of
- * the triangle stays as it was. */
+/* The order of the first leading minor that is not positive, whether by a negative number or a NaN; the factor of the
+ * minor before it is there; everything outside of the triangle stays as it was. */
 JTEST_P(JblasSolver, PotrfTellsTheFirstMinorThatIsNotPositive, int, factorizations) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (int64_t round = jtest_iterations(20); round > 0 && !jtest_has_failure(); --round) {
         BLAS_CASE(c, &blas_functions[*param], .low = 1, .high = round % 4 == 0 ? 200 : 20);
         const int64_t bad = jtest_random_between(1, c->n), other = jtest_random_between(bad, c->n);
+        c->function->routine->reference(c); /* of the whole matrix: up to `bad` it is the same factor */
         set_diagonal(c, other - 1, -3);
         set_diagonal(c, bad - 1, round % 3 == 0 ? (wide_t)NAN : round % 3 == 1 ? 0 : -1);
         JSCOPED_TRACE("%s, bad at %ld", blas_describe(c), (long)bad);
@@ -57,6 +58,10 @@ JTEST_P(JblasSolver, PotrfTellsTheFirstMinorThatIsNotPositive, int, factorizatio
             for (int64_t i = 0; i < c->n; ++i)
                 if (!blas_is_part(a, i, j))
                     JASSERT_TRUE(isnan((double)__real__ wide_get(a->data, a->element, blas_index(a, 0, i, j))));
+                else if (i < bad - 1 && j < bad - 1)
+                    JASSERT_NEAR((double)wide_abs(wide_get(a->data, a->element, blas_index(a, 0, i, j)) -
+                                                  *wide_at(a->want[0], i, j)),
+                                 0, (double)(64 * wide_epsilon(a->element) * (long double)c->n));
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }

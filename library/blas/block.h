@@ -170,10 +170,10 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(TRIANGLE_CLEAR, triangle_clear) /* ji_matmat_t: B = 0 if alpha is 0 */                                           \
     X(TRTRI, trtri)                   /* ji_matmat_t; c: workspace for triangles of order k, or NULL. Writes *info */  \
     X(POTRF_BASE, potrf_base)         /* ji_matmat_t, n <= factor_base; see potrf.c */                                 \
-    X(REDUCE_BLOCKS, reduce_blocks) /* ji_reduce_t, see reduce.h */                                                    \
+    X(REDUCE_BLOCKS, reduce_blocks)   /* ji_reduce_t, see reduce.h */                                                  \
     X(REDUCE_COMBINE, reduce_combine)                                                                                  \
-    X(SPLIT, split) /* ji_split_t, see split.h */                                                                      \
-    X(MERGE, merge) /* ji_merge_t */                                                                                   \
+    X(SPLIT, split)         /* ji_split_t, see split.h */                                                              \
+    X(MERGE, merge)         /* ji_merge_t */                                                                           \
     X(GEMM_HALF, gemm_half) /* ji_half_t, see precision.h */
 
 #define JI_HOST_PRIMITIVE_LIST(X)                                                                                      \
@@ -185,7 +185,7 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
 #define JI_GPU_PRIMITIVE_LIST(X)                                                                                       \
     X(SPLIT_SCALE, split_scale)         /* ji_split_scale_t, see precision.h */                                        \
     X(SPLIT_PRECISION, split_precision) /* ji_split_precision_t */                                                     \
-    X(GEMM_MIXED, gemm_mixed) /* ji_matmat_t: C float, A^T B of bfloat16 (type BF16) or TF32 (type F32) */             \
+    X(GEMM_MIXED, gemm_mixed)           /* ji_matmat_t: C float, A^T B of bfloat16 (type BF16) or TF32 (type F32) */   \
     X(TRIANGLE_INVERSES, triangle_inverses) /* ji_inverses_t, see triangle.h */                                        \
     X(TRIANGLE_CHECK, triangle_check)       /* ji_matmat_t: *(int64_t *)c = the first zero of A's diagonal, or 0 */    \
     X(TRIANGLE_STORE, triangle_store)       /* ji_matmat_t: *info = *(int64_t *)c; if it is 0, A's triangle = B's */   \

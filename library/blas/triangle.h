@@ -57,10 +57,10 @@ jstatus_t ji_triangle_inverses(jhandle_t *handle, const ji_inverses_t *block, vo
 
 /* The workspace of solves, as a rung gives it. */
 typedef struct ji_triangle_space {
-    int64_t leaf;    /* order of the leaves */
-    bool whole;      /* by products: room for all inverses and all of the solution, not for those of one leaf */
-    void *triangles; /* a packed triangle, or inverses; NULL: none, substitution is left */
-    void *solution;  /* by products, with the same shape as B or as a strip of it */
+    int64_t leaf;                      /* order of the leaves */
+    void *triangles;                   /* a packed triangle, or inverses; NULL: none, substitution is left */
+    void *solution;                    /* by products, with the same shape as B or as a strip of it */
+    bool all_inverses, whole_solution; /* by products: room for all, not for one leaf's and a strip of its part */
 } ji_triangle_space_t;
 ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const jborrow_t *ws);
 
@@ -87,7 +87,7 @@ int64_t ji_host_triangle_leaf(int64_t largest);
 /* The order of the host's leaves on the lower rung. */
 #define JI_TRIANGLE_SMALL_LEAF 64
 
-/* The rungs of a routine whose largest solve is this one: "inverse" and "inverse-64" where it pays, "substitution". */
+/* The rungs of a routine whose largest solve is this one: "inverse..." where it pays, "substitution". */
 void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *solve, bool pays);
 
 /* A solve inside of trtri or potrf, whose argument block is `call`: by triangles where there is workspace and it pays.

@@ -23,14 +23,19 @@
  *     B   [ b0 | b1 | b2 ]    x0 = inverse 0 * b0;   b1, b2 -= A x0;   x1 = inverse 1 * b1;   ...
  *     X   [ x0 | x1 | x2 ]    -> B
  *
- * Rungs: "inverse" (host: one leaf of up to 256; GPU: the inverses of all leaves, of 128, and the solution, as large as
- * B), "inverse-64" (one leaf of 64; GPU: its inverse and the solution for 1024 right-hand sides at most, copied at once),
- * "substitution" (none). Each sums in an order of its own, so each has bits of its own. Where inversion does not pay,
- * substitution is the only rung. */
+ * Rungs: on the host "inverse" (one leaf of up to 256), "inverse-64" (one leaf of 64), "substitution" (none). On a GPU
+ *
+ *     "inverse"          the inverses of all leaves, of 128, and the solution, as large as B
+ *     "inverse-strips"   the same inverses, and the solution of one leaf for at most 1024 right-hand sides, copied at once
+ *     "inverse-64"       one inverse of 64, and such a solution
+ *     "substitution"     none
+ *
+ * Each sums in an order of its own, so each has bits of its own. Where inversion does not pay, substitution is the only
+ * rung. */
 
 #include "blas/triangle.h"
 
-#define TRIANGLE_STRIP 1024 /* right-hand sides at once on the lower rung, by products */
+#define TRIANGLE_STRIP 1024 /* right-hand sides at once on the lower rungs, by products */
 
 /* The unknowns [q, q + count) in the order in which they are found, as indices of A. */
 typedef struct triangle_walk {
@@ -146,21 +151,21 @@ static jstatus_t triangle_product(const triangle_walk_t *walk, int64_t q, int64_
     const ji_matmat_t *args = walk->args;
     const ji_triangle_space_t *space = &walk->space;
     int64_t first = triangle_first(walk, q, count);
-    if (space->whole) {
-        void *inverse =
-            ji_at(args->head.type, space->triangles, JI_INVERSE_OFFSET(space->leaf, first / space->leaf), 0, 1);
+    const void *inverse = space->triangles;
+    if (space->all_inverses)
+        inverse = ji_at(args->head.type, inverse, JI_INVERSE_OFFSET(space->leaf, first / space->leaf), 0, 1);
+    else
+        JI_RETURN_UNLESS_SUCCESS(triangle_invert(walk, first, count));
+    if (space->whole_solution)
         return triangle_multiply(walk, inverse, triangle_rows(walk, args->b, args->ldb, first, 0),
                                  triangle_rows(walk, space->solution, walk->solution_ld, first, 0), count, walk->rhs,
                                  alpha);
-    }
-    JI_RETURN_UNLESS_SUCCESS(triangle_invert(walk, first, count));
     for (int64_t rhs = 0; rhs < walk->rhs; rhs += TRIANGLE_STRIP) {
         int64_t width = triangle_min(walk->rhs - rhs, TRIANGLE_STRIP);
         void *b = triangle_rows(walk, args->b, args->ldb, first, rhs);
+        JI_RETURN_UNLESS_SUCCESS(triangle_multiply(walk, inverse, b, space->solution, count, width, alpha));
         JI_RETURN_UNLESS_SUCCESS(
-            triangle_multiply(walk, space->triangles, b, space->solution, count, width, alpha));
-        JI_RETURN_UNLESS_SUCCESS(triangle_copy(walk, walk->left ? count : width, walk->left ? width : count,
-                                               space->solution, b));
+            triangle_copy(walk, walk->left ? count : width, walk->left ? width : count, space->solution, b));
     }
     return JSTATUS_SUCCESS;
 }
@@ -175,7 +180,7 @@ static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int
     int64_t from = triangle_first(walk, upper, upper_count), to = triangle_first(walk, lower, lower_count);
     const void *a =
         walk->transposed ? ji_at(type, args->a, from, to, args->lda) : ji_at(type, args->a, to, from, args->lda);
-    const bool apart = walk->products && walk->space.whole; /* the solution stands beside B */
+    const bool apart = walk->space.whole_solution; /* the solution stands beside B */
     const int64_t ldx = apart ? walk->solution_ld : args->ldb;
     const void *x = triangle_rows(walk, apart ? walk->space.solution : args->b, ldx, from, 0);
     ji_matmat_t block = {.head = args->head,
@@ -234,16 +239,14 @@ jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args, const ji
         .reversed = (args->uplo == JBLAS_UPPER) != transposed,
         .products = ji_triangle_tuning(handle)->triangle_products,
     };
-    int64_t order = space->whole ? walk.order : triangle_min(walk.order, space->leaf);
-    walk.solution_ld = ji_inverse_ld(left          ? order
-                                     : space->whole ? walk.rhs
-                                                    : triangle_min(walk.rhs, TRIANGLE_STRIP));
+    int64_t rows = left ? walk.order : space->whole_solution ? walk.rhs : triangle_min(walk.rhs, TRIANGLE_STRIP);
+    walk.solution_ld = ji_inverse_ld(left && !space->whole_solution ? triangle_min(rows, space->leaf) : rows);
     jstatus_t status = JSTATUS_SUCCESS;
-    if (walk.products && space->whole)
+    if (space->all_inverses)
         status = triangle_invert(&walk, 0, walk.order);
     if (status == JSTATUS_SUCCESS)
         status = triangle_walk(&walk, 0, walk.order, &args->alpha);
-    if (status == JSTATUS_SUCCESS && walk.products && space->whole)
+    if (status == JSTATUS_SUCCESS && space->whole_solution)
         status = triangle_copy(&walk, args->m, args->n, space->solution, ji_unconst(args->b));
     if (status != JSTATUS_SUCCESS || args->alpha.pointer == NULL)
         return status;
@@ -264,44 +267,53 @@ bool ji_triangle_pays(const jhandle_t *handle, const ji_matmat_t *args) {
 }
 
 /* The largest solve needs most: no size here falls when the order or the right-hand sides grow. */
-static void triangle_add(jplan_t *plan, const char *name, uint32_t bits_class, const ji_tuning_t *tuning,
-                         const ji_matmat_t *solve, bool whole) {
+static void triangle_add_products(jplan_t *plan, const char *name, uint32_t bits_class, const ji_matmat_t *solve,
+                                  int64_t leaf, bool all_inverses, bool whole_solution) {
     jdatatype_t type = solve->head.type;
     bool left = solve->side == JBLAS_LEFT;
     int64_t order = left ? solve->m : solve->n, rhs = left ? solve->n : solve->m;
-    int64_t leaf = whole ? tuning->triangle_leaf : tuning->triangle_small_leaf;
-    if (!tuning->triangle_products) {
-        size_t bytes = ji_triangle_bytes(type, triangle_min(order, leaf));
-        jplan_add(plan, name, bits_class, 0, 1, &bytes);
-        return;
-    }
-    if (!whole)
+    int64_t inverted = all_inverses ? order : triangle_min(order, leaf);
+    if (!whole_solution)
         order = triangle_min(order, leaf), rhs = triangle_min(rhs, TRIANGLE_STRIP);
-    size_t products = ji_inverse_products_bytes(type, order, leaf);
+    size_t products = ji_inverse_products_bytes(type, inverted, leaf);
     size_t solution = jalloc_matrix_bytes(type, ji_inverse_ld(left ? order : rhs), left ? rhs : order);
-    size_t bytes[2] = {ji_inverses_bytes(type, order, leaf), solution > products ? solution : products};
+    size_t bytes[2] = {ji_inverses_bytes(type, inverted, leaf), solution > products ? solution : products};
     jplan_add(plan, name, bits_class, 0, 2, bytes);
 }
 
+/* By products, what the rungs between the first and the last are is told by their number alone. */
 void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *solve, bool pays) {
     const ji_tuning_t *tuning = ji_tuning(handle);
-    if (pays) {
-        triangle_add(plan, "inverse", 1, tuning, solve, true);
-        if ((solve->side == JBLAS_LEFT ? solve->m : solve->n) > tuning->triangle_small_leaf)
-            triangle_add(plan, "inverse-64", 2, tuning, solve, false);
+    const int64_t order = solve->side == JBLAS_LEFT ? solve->m : solve->n;
+    const bool large = order > tuning->triangle_small_leaf;
+    if (pays && tuning->triangle_products) {
+        triangle_add_products(plan, "inverse", 1, solve, tuning->triangle_leaf, true, true);
+        if (large) {
+            triangle_add_products(plan, "inverse-strips", 2, solve, tuning->triangle_leaf, true, false);
+            triangle_add_products(plan, "inverse-64", 3, solve, tuning->triangle_small_leaf, false, false);
+        }
+    } else if (pays) {
+        size_t bytes = ji_triangle_bytes(solve->head.type, triangle_min(order, tuning->triangle_leaf));
+        jplan_add(plan, "inverse", 1, 0, 1, &bytes);
+        bytes = ji_triangle_bytes(solve->head.type, tuning->triangle_small_leaf);
+        if (large)
+            jplan_add(plan, "inverse-64", 2, 0, 1, &bytes);
     }
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }
 
 ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const jborrow_t *ws) {
     const ji_tuning_t *tuning = ji_tuning(handle);
+    if (ws->ptr[0] == NULL)
+        return (ji_triangle_space_t){.leaf = 0};
+    if (tuning->triangle_products)
+        return (ji_triangle_space_t){.leaf = ws->rung < 2 ? tuning->triangle_leaf : tuning->triangle_small_leaf,
+                                     .all_inverses = ws->rung < 2,
+                                     .whole_solution = ws->rung == 0,
+                                     .triangles = ws->ptr[0],
+                                     .solution = ws->ptr[1]};
     int64_t leaf = ws->rung == 0 ? tuning->triangle_leaf : tuning->triangle_small_leaf;
-    if (!tuning->triangle_products)
-        leaf = ji_host_triangle_leaf(leaf);
-    return (ji_triangle_space_t){.leaf = leaf,
-                                 .whole = ws->rung == 0,
-                                 .triangles = ws->ptr[0],
-                                 .solution = tuning->triangle_products && ws->ptr[0] != NULL ? ws->ptr[1] : NULL};
+    return (ji_triangle_space_t){.leaf = ji_host_triangle_leaf(leaf), .triangles = ws->ptr[0]};
 }
 
 void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {

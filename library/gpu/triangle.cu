@@ -66,8 +66,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) triangle_inverses_kernel(
             continue;
         const int64_t rows = args.order - top < TILE ? args.order - top : TILE;
         const int64_t columns = args.order - left < TILE ? args.order - left : TILE;
-        T *to = (T *)args.inverses + JI_INVERSE_OFFSET(args.block, block) + (top - start) +
-                (left - start) * args.block;
+        T *to = (T *)args.inverses + JI_INVERSE_OFFSET(args.block, block) + (top - start) + (left - start) * args.block;
         if (top != left) { /* the same for all threads */
             const bool stored = (top > left) != args.upper;
             for (int64_t j = down; j < columns; j += TILE_DOWN)
@@ -207,8 +206,8 @@ static __device__ inline void triangle_multiply(T (*left)[TILE + 1], T (*right)[
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     for (int p = 0; p < TILE; ++p)
         GPU_UNROLL
-        for (int k = 0; k < TILE_EACH; ++k)
-            sum[k] = multiply_add(left[across][p], right[p][down + k * TILE_DOWN], sum[k]);
+    for (int k = 0; k < TILE_EACH; ++k)
+        sum[k] = multiply_add(left[across][p], right[p][down + k * TILE_DOWN], sum[k]);
 }
 
 template <typename T>

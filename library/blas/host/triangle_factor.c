@@ -93,8 +93,8 @@ void ji_host_trtri(void *block) {
 
 void ji_host_potrf_base(void *block) {
     const ji_matmat_t *call = block;
-    int64_t info = factor_base[call->head.type].cholesky(call->uplo == JBLAS_UPPER, call->n,
-                                                         (void *)(uintptr_t)call->a, call->lda);
+    int64_t info = factor_base[call->head.type].cholesky(call->uplo == JBLAS_UPPER, call->n, (void *)(uintptr_t)call->a,
+                                                         call->lda);
     if (info != 0)
         *call->info = call->k + info;
 }
