@@ -23,7 +23,7 @@ static int run(const options_t *options, const char *place) {
                 options->function);
         return 2;
     }
-    char type = "sdcz"[options->type];
+    char type = "sdczhb"[options->type];
     if (!strchr(routine->types, type)) {
         fprintf(stderr, "jblas-bench: %s%s%s exists for the types %s, not for %c\n", before, between, routine->name,
                 routine->types, type);

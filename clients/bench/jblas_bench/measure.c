@@ -88,19 +88,19 @@ static jstatus_t time_calls(jhandle_t *handle, problem_t *p, measurement_t *m) {
     jstatus_t status = ours && direct ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
     for (int64_t i = 0; i < o->warmups && !jstatus_is_error(status); i++) {
         sample(handle, p, &status);
-        if (p->routine->direct)
+        if (problem_has_direct(p))
             sample_direct(p);
     }
     if (!jstatus_is_error(status))
         status = jhandle_clear_stats(handle);
     for (size_t i = 0; i < count && !jstatus_is_error(status); i++) {
         ours[i] = sample(handle, p, &status);
-        if (p->routine->direct)
+        if (problem_has_direct(p))
             direct[i] = sample_direct(p);
     }
     if (!jstatus_is_error(status) && count > 0) {
         m->seconds = bench_median(ours, count);
-        m->direct_seconds = p->routine->direct ? bench_median(direct, count) : 0;
+        m->direct_seconds = problem_has_direct(p) ? bench_median(direct, count) : 0;
     }
     free(ours);
     free(direct);

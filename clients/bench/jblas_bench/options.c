@@ -53,9 +53,19 @@ typedef struct choice {
     int number;
 } choice_t;
 
-static const choice_t types[] = {{"s", JDATATYPE_F32},       {"d", JDATATYPE_F64},       {"c", JDATATYPE_F32_C},
-                                 {"z", JDATATYPE_F64_C},     {"f32", JDATATYPE_F32},     {"f64", JDATATYPE_F64},
-                                 {"f32_c", JDATATYPE_F32_C}, {"f64_c", JDATATYPE_F64_C}, {NULL, 0}};
+static const choice_t types[] = {{"s", JDATATYPE_F32},
+                                 {"d", JDATATYPE_F64},
+                                 {"c", JDATATYPE_F32_C},
+                                 {"z", JDATATYPE_F64_C},
+                                 {"f32", JDATATYPE_F32},
+                                 {"f64", JDATATYPE_F64},
+                                 {"f32_c", JDATATYPE_F32_C},
+                                 {"f64_c", JDATATYPE_F64_C},
+                                 {"h", JDATATYPE_F16},
+                                 {"b", JDATATYPE_BF16},
+                                 {"f16", JDATATYPE_F16},
+                                 {"bf16", JDATATYPE_BF16},
+                                 {NULL, 0}};
 static const choice_t sides[] = {{"L", JBLAS_LEFT}, {"R", JBLAS_RIGHT}, {NULL, 0}};
 static const choice_t fills[] = {{"L", JBLAS_LOWER}, {"U", JBLAS_UPPER}, {NULL, 0}};
 static const choice_t operations[] = {

@@ -21,6 +21,8 @@ value_t value_load(jdatatype_t type, const void *array, size_t index) {
     case JDATATYPE_F32: return ((const float *)array)[index];
     case JDATATYPE_F64: return ((const double *)array)[index];
     case JDATATYPE_F32_C: return ((const jcomplex_f32_t *)array)[index];
+    case JDATATYPE_F16: return jalloc_f32_from_f16(((const jfloat16_t *)array)[index]);
+    case JDATATYPE_BF16: return jalloc_f32_from_bf16(((const jbfloat16_t *)array)[index]);
     default: return ((const jcomplex_f64_t *)array)[index];
     }
 }
@@ -30,6 +32,8 @@ void value_store(jdatatype_t type, void *array, size_t index, value_t value) {
     case JDATATYPE_F32: ((float *)array)[index] = (float)creall(value); break;
     case JDATATYPE_F64: ((double *)array)[index] = (double)creall(value); break;
     case JDATATYPE_F32_C: ((jcomplex_f32_t *)array)[index] = (jcomplex_f32_t)value; break;
+    case JDATATYPE_F16: ((jfloat16_t *)array)[index] = jalloc_f16_from_f32((float)creall(value)); break;
+    case JDATATYPE_BF16: ((jbfloat16_t *)array)[index] = jalloc_bf16_from_f32((float)creall(value)); break;
     default: ((jcomplex_f64_t *)array)[index] = (jcomplex_f64_t)value; break;
     }
 }

@@ -55,7 +55,7 @@ typedef struct problem problem_t;
 /* A routine. */
 typedef struct routine {
     const char *name;
-    const char *types; /* of "sdcz" those that exist */
+    const char *types; /* of "sdczhb" those that exist */
     const char
         *shape; /* what it depends on: S side, U uplo, A transA, B transB, D diag, m n k r(nrhs) b(batch_count) */
     void (*setup)(problem_t *problem);
@@ -95,12 +95,16 @@ void problem_restore(problem_t *problem);
 /* Points a, b, c at a slot. */
 void problem_select(problem_t *problem, size_t slot);
 
-/* Element of an array of any of the four types. */
+/* Element of an array of any of the types. */
 value_t value_load(jdatatype_t type, const void *array, size_t index);
 void value_store(jdatatype_t type, void *array, size_t index, value_t value);
 size_t type_bytes(jdatatype_t type);
 static inline bool type_is_complex(jdatatype_t type) { return type == JDATATYPE_F32_C || type == JDATATYPE_F64_C; }
-static inline bool type_is_single(jdatatype_t type) { return type == JDATATYPE_F32 || type == JDATATYPE_F32_C; }
+/* Whether sums and scalars are float. */
+static inline bool type_is_single(jdatatype_t type) { return type != JDATATYPE_F64 && type != JDATATYPE_F64_C; }
+static inline bool type_is_half(jdatatype_t type) { return type == JDATATYPE_F16 || type == JDATATYPE_BF16; }
+/* The same call made directly; the CBLAS has none for 16 bits. */
+static inline bool problem_has_direct(const problem_t *p) { return p->routine->direct && !type_is_half(p->type); }
 /* Place of element (i, j) of batch number p in its slot; vectors with a negative increment begin at the end. */
 static inline size_t operand_index(const operand_t *operand, int64_t i, int64_t j, int64_t p) {
     int64_t place = !operand->vector   ? i + j * operand->ld

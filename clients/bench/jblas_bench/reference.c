@@ -406,6 +406,8 @@ long double problem_verify(problem_t *p, jhandle_t *handle, long double *bound) 
     for (int i = 0; i <= OPERANDS; i++)
         free(want[i]);
     *bound = 10 * (type_is_single(p->type) ? 0x1p-24L : 0x1p-53L) * (long double)((p->terms > 0 ? p->terms : 0) + 10);
+    if (type_is_half(p->type)) /* each element is rounded once more, at most half a unit of its last place */
+        *bound += p->type == JDATATYPE_F16 ? 0x1.02p-11L : 0x1.02p-8L;
     long double scale = p->magnitude > 0 ? p->magnitude : sqrtl(d.norm > 0 ? d.norm : d.unchanged_norm);
     return d.error == 0 ? 0 : sqrtl(d.error) / scale;
 }

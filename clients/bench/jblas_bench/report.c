@@ -50,7 +50,7 @@ static void report_table(const options_t *o, const routine_t *routine, const mea
                "ratio", o->verify ? "error" : "");
     headed = true;
     char name[64], shape[SHAPE_TEXT], rung[16] = "-";
-    snprintf(name, sizeof name, "%s -r %c", routine->name, "sdcz"[o->type]);
+    snprintf(name, sizeof name, "%s -r %c", routine->name, "sdczhb"[o->type]);
     shape_text(o, routine, shape);
     if (m->rung >= 0)
         snprintf(rung, sizeof rung, "%d", m->rung);
@@ -84,7 +84,7 @@ static void json_number(const char *name, double value, bool there) {
 }
 
 static void report_json(const options_t *o, const routine_t *routine, const measurement_t *m) {
-    char shape[SHAPE_TEXT], type[2] = {"sdcz"[o->type], '\0'};
+    char shape[SHAPE_TEXT], type[2] = {"sdczhb"[o->type], '\0'};
     shape_text(o, routine, shape);
     putchar('{');
     json_text("routine", routine->name);

@@ -326,6 +326,10 @@ DIRECT(trsv) { DIRECT_SDCZ(trsv, ARGS) }
 
 /* Level 3, extensions, solvers. */
 CALL(gemm) {
+    if (p->type == JDATATYPE_F16)
+        return jblas_hgemm(h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, p->a, LDA, p->b, LDB, BETA, p->c, LDC);
+    if (p->type == JDATATYPE_BF16)
+        return jblas_bgemm(h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, p->a, LDA, p->b, LDB, BETA, p->c, LDC);
     CALL_SDCZ(gemm, h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, p->a, LDA, p->b, LDB, BETA, p->c, LDC)
 }
 #define ARGS(VALUE)                                                                                                    \
@@ -413,7 +417,7 @@ const routine_t routines[] = {
     ROW_REAL(her, "cz", "Un", syr, nn, her),
     ROW(trmv, "sdcz", "UADn", trmv, nn, trmv),
     ROW(trsv, "sdcz", "UADn", trmv, nn, trsv),
-    ROW(gemm, "sdcz", "ABmnk", gemm, 2mnk, gemm),
+    ROW(gemm, "sdczhb", "ABmnk", gemm, 2mnk, gemm),
     ROW(symm, "sdcz", "SUmn", symm, symm, symm),
     ROW(hemm, "cz", "SUmn", hemm, symm, hemm),
     ROW(syrk, "sdcz", "UAnk", syrk, syrk, syrk),
