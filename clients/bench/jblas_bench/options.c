@@ -100,7 +100,7 @@ typedef struct option_row {
 static const option_row_t rows[] = {
     {"function", 'f', KIND_TEXT, AT(function), SIZE_OF(function), NULL,
      "the routine, such as trsm; --list shows them all"},
-    {"type", 'r', KIND_CHOICE, AT(type), 0, types, "element type: s, d, c or z"},
+    {"type", 'r', KIND_CHOICE, AT(type), 0, types, "element type: s, d, c, z, h or b"},
     {"precision", 0, KIND_CHOICE, AT(type), 0, types, NULL},
     {"m", 'm', KIND_INTEGER, AT(m), 0, NULL, "rows"},
     {"n", 'n', KIND_INTEGER, AT(n), 0, NULL, "columns; order; length"},
