@@ -230,6 +230,18 @@ size_t ji_capture_bytes(const jhandle_t *handle) {
     return handle->source != NULL ? atomic_load_explicit(&handle->source->captured_bytes, memory_order_relaxed) : 0;
 }
 
+/* It is given back in another stream's order by then, so the host waits for this one. */
+bool ji_capture_give_later(jhandle_t *handle, ji_block_t block, jstream_t *stream) {
+    ji_capture_source_t *source = NULL;
+    ji_shared_block_t *later;
+    if (jstream_synchronize(handle->device, stream) != JSTATUS_SUCCESS ||
+        source_get(handle, &source) != JSTATUS_SUCCESS || (later = shared_make(source, block.size_bytes)) == NULL)
+        return false;
+    later->pointer = (void *)block.base;
+    shared_let_go(later);
+    return true;
+}
+
 /* ---- Memory -------------------------------------------------------------------------------------------------------- */
 
 jstatus_t ji_capture_take(jhandle_t *handle, size_t size_bytes, void **pointer) {

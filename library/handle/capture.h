@@ -44,6 +44,8 @@ bool ji_capture_unshare(jhandle_t *handle);
 
 /* Gives back what graphs that are gone have owned: the handle's, and that of handles that are gone. */
 void ji_capture_collect(jhandle_t *handle);
+/* For a block that could not be given back now: it is tried again with those. False: it is lost. */
+bool ji_capture_give_later(jhandle_t *handle, ji_block_t block, jstream_t *stream);
 /* Bytes that graphs own now. */
 size_t ji_capture_bytes(const jhandle_t *handle);
 /* Whether the handle may end now. success; capturing: it keeps memory of the capture that is under way. */

@@ -73,9 +73,10 @@ static jstatus_t workspace_wait(jhandle_t *handle) {
 static void workspace_give_back(jhandle_t *handle, ji_block_t block, jstream_t *stream) {
     if (block.base == 0 || ji_capture_lends(handle))
         return;
-    ++handle->deallocation_count;
     jstatus_t status = jallocator_deallocate(handle->allocator, (void *)block.base, block.size_bytes, stream);
-    if (status != JSTATUS_SUCCESS)
+    if (status == JSTATUS_SUCCESS)
+        ++handle->deallocation_count;
+    else if (!ji_capture_give_later(handle, block, stream))
         jlog_write(JLOG_WARNING, workspace_give_back, "giving back %zu bytes of workspace: %s: %s", block.size_bytes,
                    jstatus_name(status), jstatus_last_message());
 }
