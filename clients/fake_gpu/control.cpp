@@ -113,9 +113,19 @@ static int control_begin_capture_as(void *stream, fake_gpu_capture_mode_t mode) 
 
 static int control_begin_capture(void *stream) { return control_begin_capture_as(stream, FAKE_GPU_CAPTURE_GLOBAL); }
 
+/* What a graph owned is released by another thread, at some time: tests are spared the looking. */
+static void control_settle() {
+    control_locked([](runtime_t &, guard_t &guard) {
+        if (!in_host_function())
+            drain_callbacks(guard);
+    });
+}
+
 static void *control_end_capture(void *stream) {
     gpuGraph_t graph = nullptr;
-    return gpuStreamEndCapture((gpuStream_t)stream, &graph) == gpuSuccess ? graph : nullptr;
+    const gpuError_t error = gpuStreamEndCapture((gpuStream_t)stream, &graph);
+    control_settle();
+    return error == gpuSuccess ? graph : nullptr;
 }
 
 static int control_launch_graph(void *graph, void *stream) {
@@ -146,6 +156,7 @@ static void control_destroy_graph(void *graph) {
     if (exec != nullptr)
         gpuGraphExecDestroy(exec);
     gpuGraphDestroy((gpuGraph_t)graph);
+    control_settle();
 }
 
 static void *control_create_stream(bool blocking) {

@@ -13,7 +13,7 @@
  * phase and block: i -> start + i * step modulo the count, with a step coprime to it. So do the blocks.
  *
  * Pages of the device are closed when a kernel starts and opened by the signal that the first access to an allocation
- * raises. An access that has no right to succeed ends the kernel: the handler switches back to the executor's stack. */
+ * raises. An access that has no right to succeed ends the kernel: its fiber is left where it is. */
 
 #include "fiber.h"
 #include "runtime.h"
@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <numeric>
 #include <pthread.h>
+#include <ucontext.h>
 
 #define EXECUTE_MAX_THREADS 1024
 #define EXECUTE_MAX_Y_Z 65535u
@@ -145,6 +146,27 @@ static bool execute_block() {
     }
 }
 
+/* Where a stopped kernel goes on. */
+static void execute_leave() { fiber_switch(executor.current, &executor.own); /* not to come back */ }
+
+/* Lets the handler return into execute_leave, on the kernel's stack: the thread sanitizer loses its way when a handler
+ * does not return. */
+static void execute_leave_on_return(void *context) {
+#if defined(__x86_64__)
+    mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
+    const uintptr_t stack = (uintptr_t)machine->gregs[REG_RSP] - 256; /* below the red zone */
+    machine->gregs[REG_RSP] = (greg_t)((stack & ~(uintptr_t)15) - 8);
+    machine->gregs[REG_RIP] = (greg_t)(uintptr_t)execute_leave;
+#elif defined(__aarch64__)
+    mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
+    machine->sp = (machine->sp - 256) & ~(uintptr_t)15;
+    machine->pc = (uintptr_t)execute_leave;
+#else
+    (void)context;
+    execute_leave();
+#endif
+}
+
 static void execute_on_signal(int signal, siginfo_t *info, void *context);
 static struct sigaction execute_before[2];
 static const int execute_signals[2] = {SIGSEGV, SIGBUS};
@@ -157,7 +179,8 @@ static void execute_on_signal(int signal, siginfo_t *info, void *context) {
         describe(info->si_addr, where, sizeof where);
         snprintf(executor.stopped, sizeof executor.stopped, "block (%u, %u, %u), thread (%u, %u, %u) touched %s",
                  blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, where);
-        fiber_switch(executor.current, &executor.own); /* not to come back */
+        execute_leave_on_return(context);
+        return;
     }
     /* Somebody else's: as if we were not there. */
     const struct sigaction *before = &execute_before[signal == SIGBUS];

@@ -45,7 +45,9 @@ typedef struct fake_gpu_control_t {
     size_t (*live_bytes)(void);
     uint64_t (*live_objects)(void);
 
-    /* Graphs, for tests that play the application. Native streams as jstream_native() gives them. NULL graph: failed. */
+    /* Graphs, for tests that play the application. Native streams as jstream_native() gives them. NULL graph: failed.
+     * What a graph owned has been released when end_capture has failed or destroy_graph returns, unless a launch of it
+     * has not run yet. */
     int (*begin_capture)(void *stream);
     void *(*end_capture)(void *stream);
     int (*launch_graph)(void *graph, void *stream); /* instantiated on first use */

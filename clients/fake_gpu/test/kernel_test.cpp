@@ -173,6 +173,33 @@ TEST_F(Fake, ImpossibleLaunchesAreRefused) {
     OK(gpuStreamDestroy(stream));
 }
 
+#if defined(FAKE_GPU_HIP)
+TEST_F(Fake, HipCountsThreadsOfAGridIn32Bits) {
+    GPU_LAUNCH((nothing_kernel), 1u << 24, 256, nullptr);
+    GIVES(gpuErrorInvalidConfiguration, gpuGetLastError());
+}
+#endif
+
+static __device__ const int table[3] = {5, 6, 7};
+static __global__ void table_kernel(int *x) { *x = table[1]; }
+
+TEST_F(Fake, ConstantsOfTheModuleHaveAnAddressOnEachDevice) {
+    void *address[3] = {nullptr, nullptr, nullptr};
+    int *x = take<int>(1);
+    for (int i = 0; i < 3; ++i) {
+        OK(gpuSetDevice(i / 2));
+        OK(gpuGetSymbolAddress(&address[i], table));
+        EXPECT_EQ(look((const int *)address[i], 3), (std::vector<int>{5, 6, 7}));
+    }
+    EXPECT_EQ(address[0], address[1]);
+    EXPECT_NE(address[1], address[2]);
+    OK(gpuSetDevice(0));
+    GPU_LAUNCH((table_kernel), 1, 1, nullptr, x);
+    OK(gpuStreamSynchronize(nullptr));
+    EXPECT_EQ(look(x, 1)[0], 6);
+    OK(gpuFree(x));
+}
+
 static __global__ void write_kernel(char *x, long first, long step, char value) {
     x[first + step * (long)(blockIdx.x * blockDim.x + threadIdx.x)] = value;
 }
