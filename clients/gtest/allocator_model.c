@@ -13,7 +13,7 @@ void model_init(model_t *model, jallocator_t *allocator) {
     model->largest_alignment = (size_t)1 << 13;
 }
 
-/* ---- Bytes, of the host or of a GPU -------------------------------------------------------------------------------- */
+/* ---- Bytes, of the host or of a GPU ------------------------------------------------------------------------------ */
 
 static bool is_of_host(const jallocator_t *allocator) {
     return jdevice_kind(jallocator_device(allocator)) == JDEVICE_HOST;
@@ -79,7 +79,7 @@ static bool model_is_whole(const model_t *model, const model_block_t *block) {
     return i == block->size_bytes;
 }
 
-/* ---- The model ----------------------------------------------------------------------------------------------------- */
+/* ---- The model --------------------------------------------------------------------------------------------------- */
 
 static void model_check_place(const model_t *model, const model_block_t *block) {
     const uintptr_t begin = (uintptr_t)block->pointer, end = begin + block->size_bytes;

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* One conformance suite over every kind of allocator, and over random stacks of three: what any of them must do, whoever
- * it stands on. A row is a composition; the suite fails when a kind that can be composed has no row. What only one kind
- * promises is in the kind's own test.
+/* One conformance suite over every kind of allocator, and over random stacks of three: what any of them must do,
+ * whoever it stands on. A row is a composition; the suite fails when a kind that can be composed has no row. What only
+ * one kind promises is in the kind's own test.
  *
  * The suite is part of two programs: over the host's memory, and over a GPU's, which faults when the host touches it.
  * Each says its device. Bytes are written and read by the model's functions, which go through the device there. */
@@ -431,7 +431,7 @@ CONFORMS(SurvivesEveryFailureOfBelow) {
     }
 }
 
-/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 8 };
 typedef struct worker {
@@ -514,7 +514,7 @@ CONFORMS(EightThreadsAtOnce) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-/* ---- Forks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Forks ------------------------------------------------------------------------------------------------------- */
 
 static void use_in_child(void *argument) {
     const worker_t *worker = argument;
@@ -544,11 +544,11 @@ CONFORMS(WorksOnInAForkedChild) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-/* ---- Streams -------------------------------------------------------------------------------------------------------- */
+/* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
-/* Blocks are written, read again and freed in the order of a stream, many times over, while other streams get and use what
- * was freed. A block that is handed over too early is seen when what was read is looked at, and by a race detector.
- * Returns how many were. */
+/* Blocks are written, read again and freed in the order of a stream, many times over, while other streams get and use
+ * what was freed. A block that is handed over too early is seen when what was read is looked at, and by a race
+ * detector. Returns how many were. */
 static unsigned use_on_streams(jallocator_t *allocator, const subject_t *subject, int64_t rounds) {
     enum { STREAMS = 3 };
     jdevice_t *device = conformance_device();
@@ -607,8 +607,8 @@ CONFORMS(StreamsNeverShareABlock) {
 }
 
 #ifndef __SANITIZE_THREAD__ /* which sees it too, and says so */
-/* The planted bug: an allocator that forgets the stream when it gets memory back, and hands it to the next who asks. The
- * check above must see it. */
+/* The planted bug: an allocator that forgets the stream when it gets memory back, and hands it to the next who asks.
+ * The check above must see it. */
 enum { FORGETFUL_BLOCKS = 4 };
 typedef struct forgetful {
     jallocator_t *below;
@@ -658,7 +658,7 @@ JTEST(ConformanceOfTheTest, AForgottenStreamIsSeen) {
 }
 #endif
 
-/* ---- Memory that the host cannot read -------------------------------------------------------------------------------- */
+/* ---- Memory that the host cannot read ---------------------------------------------------------------------------- */
 
 /* Policies, and adaptors that do not write, on addresses that fault when they are touched. */
 JTEST(Conformance, PoliciesNeverTouchTheMemory) {
@@ -707,7 +707,7 @@ JTEST(Conformance, PoliciesNeverTouchTheMemory) {
     munmap(mapping, bytes);
 }
 
-/* ---- Random stacks --------------------------------------------------------------------------------------------------- */
+/* ---- Random stacks ----------------------------------------------------------------------------------------------- */
 
 JTEST(Conformance, RandomStacksOfThree) {
     for (int64_t stacks = iterations(60); stacks > 0 && !jtest_has_failure(); --stacks) {

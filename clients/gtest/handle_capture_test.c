@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A handle whose stream is captured into graphs, on a pretended GPU (pretend_gpu.h): whose memory is lent when, who gives
- * it back, what is refused, and that nothing is done to a captured stream that a runtime would not forgive. */
+/* A handle whose stream is captured into graphs, on a pretended GPU (pretend_gpu.h): whose memory is lent when, who
+ * gives it back, what is refused, and that nothing is done to a captured stream that a runtime would not forgive. */
 
 #include "handle_helper.h"
 #include "pretend_gpu.h"

@@ -61,7 +61,7 @@ static uint64_t capture_of(const jstream_t *stream) {
     return capture;
 }
 
-/* ---- Operations ---------------------------------------------------------------------------------------------------- */
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
 
 static jstatus_t pretend_get_properties(jdevice_t *device, jdevice_properties_t *properties) {
     ENTER(true);
@@ -233,7 +233,7 @@ static jstatus_t pretend_fill(jdevice_t *device, jstream_t *stream, void *destin
     return ji_host_device.ops->fill(device, stream, destination, pattern, pattern_bytes, count);
 }
 
-/* ---- The script ---------------------------------------------------------------------------------------------------- */
+/* ---- The script -------------------------------------------------------------------------------------------------- */
 
 pretend_gpu_t *pretend_gpu_make(void) {
     memset(streams, 0, sizeof streams);

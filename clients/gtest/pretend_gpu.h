@@ -3,9 +3,9 @@
 #ifndef JALLOC_CLIENTS_GTEST_PRETEND_GPU_H
 #define JALLOC_CLIENTS_GTEST_PRETEND_GPU_H
 
-/* A pretended GPU: the host device with some operations exchanged. Its streams can be captured, as a script says, and it
- * watches what no GPU's runtime would forgive. No graph is ever launched; what graphs own is released when the script
- * destroys them. One per test. */
+/* A pretended GPU: the host device with some operations exchanged. Its streams can be captured, as a script says, and
+ * it watches what no GPU's runtime would forgive. No graph is ever launched; what graphs own is released when the
+ * script destroys them. One per test. */
 
 #include "jtest.h"
 

@@ -339,7 +339,8 @@ JTEST(AllocSlots, AtTheLimitAStreamWaitsForASlot) {
     JEXPECT_OK(jstream_destroy(second));
 }
 
-/* What comes from below may be ready for one stream alone: the others do not get the rest of it before that one's work. */
+/* What comes from below may be ready for one stream alone: the others do not get the rest of it before that one's work.
+ * */
 JTEST(AllocSlots, TheRestOfANewBlockWaitsForTheStreamItWasTakenOn) {
     jdevice_t *host = jdevice_host();
     jtest_gate_t gate = JTEST_GATE_INIT;

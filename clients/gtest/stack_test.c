@@ -304,8 +304,8 @@ JTEST(AllocStack, NeverTouchesTheMemory) {
     munmap(array, MIB);
 }
 
-/* Any order of frees, marks and rewinds, against a plain list: the books are exact, nothing overlaps, and what lies there
- * is kept. */
+/* Any order of frees, marks and rewinds, against a plain list: the books are exact, nothing overlaps, and what lies
+ * there is kept. */
 JTEST(AllocStack, RandomUseKeepsBooksAndContents) {
     enum { MOST = 300 };
     static struct {
@@ -570,7 +570,8 @@ JTEST(AllocStack, TheLaterFreeOfNeighboursCounts) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
-/* What comes from below may be ready for one stream alone: the others do not get the rest of it before that one's work. */
+/* What comes from below may be ready for one stream alone: the others do not get the rest of it before that one's work.
+ * */
 JTEST(AllocStack, TheRestOfANewBlockWaitsForTheStreamItWasTakenOn) {
     jdevice_t *host = jdevice_host();
     jtest_gate_t gate = JTEST_GATE_INIT;

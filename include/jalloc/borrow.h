@@ -45,8 +45,8 @@ typedef struct jborrow_t {
 } jborrow_t;
 
 /** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and messages.
- * Synchronizes only when default mode has to grow, and then only where the allocator does not take memory back in stream
- * order, or in a capture. JALLOC_BORROW ends it by itself; jborrow_end ends it otherwise.
+ * Synchronizes only when default mode has to grow, and then only where the allocator does not take memory back in
+ * stream order, or in a capture. JALLOC_BORROW ends it by itself; jborrow_end ends it otherwise.
  * @return borrow->status: success; invalid handle; invalid size (overflow); invalid value (more than
  * JBORROW_MAX_BUFFERS, or deeper than JBORROW_MAX_DEPTH); invalid pointer; size query mismatch (querying); memory
  * error; sealed; busy; forked; capturing (the capture has failed, or forbids what this borrow needs); device error. */

@@ -105,8 +105,8 @@ JALLOC_API jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t 
 /** Destroys a handle and gives its workspace back after its last use (waits for the stream in the modes where jalloc
  * owns the memory, unless the allocator takes it back in stream order). NULL: nothing.
  * @return success; invalid handle; busy (a borrow is live: the handle stays as it was, see jhandle_abandon_borrows);
- *         capturing (it has workspace to give back, and the stream is being captured: it stays as it was); device error;
- *         forked (bookkeeping and host memory are released). */
+ *         capturing (it has workspace to give back, and the stream is being captured: it stays as it was);
+ *         device error; forked (bookkeeping and host memory are released). */
 JALLOC_API jstatus_t jhandle_destroy(jhandle_t *handle);
 
 /** @name Workspace
@@ -180,8 +180,8 @@ JALLOC_API jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, c
  * @return success; invalid handle; busy (a borrow is live); invalid value (stream of another device); memory error;
  * device error; forked. */
 JALLOC_API jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream);
-/** The caller promises that no stream of the handle is captured while it is used: then no borrow asks whether it is, and
- * borrows on a GPU are as cheap as on the host. A call that is captured all the same uses the ordinary workspace.
+/** The caller promises that no stream of the handle is captured while it is used: then no borrow asks whether it is,
+ * and borrows on a GPU are as cheap as on the host. A call that is captured all the same uses the ordinary workspace.
  * @return success; invalid handle; busy (a borrow is live); capturing (it is being captured now); device error; forked.
  */
 JALLOC_API jstatus_t jhandle_set_never_captured(jhandle_t *handle, bool never_captured);

@@ -7,8 +7,8 @@
  *
  * fast_end is what joins the two. It is one past the highest top that a borrow may reach without anybody having to
  * know: the smaller of the block's end and the high watermark, or 0 while borrowing is refused or the handle's blocks
- * are to become one, or whoever borrows has to ask the stream whether it is being captured (capture.c). So the counters that the inline path does not keep can all be derived: bytes in use from the
- * frames, borrows from the serial number.
+ * are to become one, or whoever borrows has to ask the stream whether it is being captured (capture.c). So the counters
+ * that the inline path does not keep can all be derived: bytes in use from the frames, borrows from the serial number.
  *
  * The frames live in the handle, not on the caller's stack, so a borrow that was lost (longjmp, a forgotten end) can be
  * named and abandoned without touching memory that is gone. */

@@ -3,10 +3,10 @@
 
 /* Workspace in captured graphs.
  *
- * A call that is captured is not done: it is written down, and done each time the graph is launched, also long after the
- * handle is destroyed. So the memory that it borrowed must be there as long as the graph is, and nobody else may use it
- * at a time that the handle knows of. Whoever borrows need not know of this: an outermost borrow asks the stream whether
- * it is being captured, and the handle follows.
+ * A call that is captured is not done: it is written down, and done each time the graph is launched, also long after
+ * the handle is destroyed. So the memory that it borrowed must be there as long as the graph is, and nobody else may
+ * use it at a time that the handle knows of. Whoever borrows need not know of this: an outermost borrow asks the stream
+ * whether it is being captured, and the handle follows.
  *
  *     borrows        1     2     3   |  4     5      6  |   7      8   |  9
  *     stream         -     -     -   |  capture 17      |   capture 18 |  -
@@ -24,10 +24,10 @@
  * its stream, or grows outside of captures.
  *
  * Blocks are taken from the handle's allocator, so its limits hold and its books tell. But not on the stream that is
- * captured: what an allocator does on a stream to hand out memory (an event to wait for, a fill, an allocation in stream
- * order) would become a part of the graph and be done again at each launch. They are taken, and later given back, on a
- * stream of their own that nobody captures, and the host waits until it has passed them: whoever launches the graph,
- * wherever, finds them ready.
+ * captured: what an allocator does on a stream to hand out memory (an event to wait for, a fill, an allocation in
+ * stream order) would become a part of the graph and be done again at each launch. They are taken, and later given
+ * back, on a stream of their own that nobody captures, and the host waits until it has passed them: whoever launches
+ * the graph, wherever, finds them ready.
  *
  * Preallocate and manual mode. Nothing is allocated in a call, so the block stays the one block; each graph becomes its
  * owner beside the handle. It is given back by the last of them. Launches share it with the handle's work: they must be
@@ -37,13 +37,13 @@
  *                           +1  each graph (`graphs`)                       0 -> list of the source -> below
  *
  * What outlives a handle hangs on a source: the allocator, the stream of its own and the list of blocks. A source whose
- * handle is gone is an orphan; whichever handle passes by looks after it. Where the runtime's graphs cannot own anything,
- * the handle keeps the blocks of captures until it is destroyed: then the graphs must be gone.
+ * handle is gone is an orphan; whichever handle passes by looks after it. Where the runtime's graphs cannot own
+ * anything, the handle keeps the blocks of captures until it is destroyed: then the graphs must be gone.
  *
  * Changes of stream. In a capture an event is a line of the graph: an event recorded in a captured stream cannot order
  * what is not captured, and a captured stream cannot wait for what is not in its capture. So the ordinary workspace has
- * a stream of its own, used_stream: where it was last used. A change of stream while one of the two is captured leaves it
- * as it is, and the first borrow outside of captures puts the handle's stream behind it. Between two streams of one
+ * a stream of its own, used_stream: where it was last used. A change of stream while one of the two is captured leaves
+ * it as it is, and the first borrow outside of captures puts the handle's stream behind it. Between two streams of one
  * capture an event orders the graph's own memory. */
 
 #include <stdatomic.h>
@@ -55,18 +55,18 @@ struct ji_shared_block {
     ji_capture_source_t *source;
     void *pointer;
     size_t size_bytes;
-    atomic_size_t owners, graphs;        /* owners: graphs, and the handle */
-    bool kept;                           /* the handle stands in for a graph that cannot own it */
-    ji_shared_block_t *next, *previous;  /* all of the source, by whoever looks after it */
+    atomic_size_t owners, graphs;       /* owners: graphs, and the handle */
+    bool kept;                          /* the handle stands in for a graph that cannot own it */
+    ji_shared_block_t *next, *previous; /* all of the source, by whoever looks after it */
     ji_shared_block_t *next_released;
 };
 
 struct ji_capture_source {
     jdevice_t *device;
     jallocator_t *allocator;
-    bool owns_allocator;       /* an orphan's: else it is retained */
-    jstream_t *stream;         /* that nobody captures; NULL: not made yet */
-    ji_shared_block_t *blocks; /* all that are not given back */
+    bool owns_allocator;                   /* an orphan's: else it is retained */
+    jstream_t *stream;                     /* that nobody captures; NULL: not made yet */
+    ji_shared_block_t *blocks;             /* all that are not given back */
     _Atomic(ji_shared_block_t *) released; /* without an owner; put there by any thread */
     atomic_size_t captured_bytes;
     ji_capture_source_t *next_orphan;
@@ -74,7 +74,7 @@ struct ji_capture_source {
 
 static _Atomic(ji_capture_source_t *) capture_orphans;
 
-/* ---- Owners -------------------------------------------------------------------------------------------------------- */
+/* ---- Owners ------------------------------------------------------------------------------------------------------ */
 
 /* One owner less. Nothing of the block is touched after that, nor of its source after a block is in the list. */
 static void shared_let_go(ji_shared_block_t *block) {
@@ -137,7 +137,7 @@ static void shared_free(ji_shared_block_t *block) {
     ji_metadata_free(block);
 }
 
-/* ---- Sources ------------------------------------------------------------------------------------------------------- */
+/* ---- Sources ----------------------------------------------------------------------------------------------------- */
 
 static jstatus_t source_get(jhandle_t *handle, ji_capture_source_t **out) {
     if (handle->source == NULL) {
@@ -242,7 +242,7 @@ bool ji_capture_give_later(jhandle_t *handle, ji_block_t block, jstream_t *strea
     return true;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 jstatus_t ji_capture_take(jhandle_t *handle, size_t size_bytes, void **pointer) {
     jstatus_t status;
@@ -314,7 +314,7 @@ bool ji_capture_unshare(jhandle_t *handle) {
     return false;
 }
 
-/* ---- Following the stream ------------------------------------------------------------------------------------------ */
+/* ---- Following the stream ---------------------------------------------------------------------------------------- */
 
 jstatus_t ji_capture_of(const jhandle_t *handle, jstream_t *stream, uint64_t *capture) {
     *capture = 0;
@@ -331,8 +331,9 @@ jstatus_t ji_capture_refuse(jhandle_t *handle, jstream_t *stream, const char *ca
     uint64_t capture;
     jstatus_t status = ji_capture_of(handle, stream, &capture);
     if (status == JSTATUS_SUCCESS && capture != 0)
-        status = ji_fail(JSTATUS_CAPTURING, "%s: the stream is being captured; do this before the capture begins or "
-                                            "after it has ended",
+        status = ji_fail(JSTATUS_CAPTURING,
+                         "%s: the stream is being captured; do this before the capture begins or "
+                         "after it has ended",
                          caller);
     return status;
 }
@@ -379,8 +380,8 @@ static void capture_enter(jhandle_t *handle, uint64_t capture) {
 
 jstatus_t ji_capture_follow(jhandle_t *handle, const char *routine) {
     uint64_t capture = 0;
-    jstatus_t status = handle->stream != NULL ? jstream_get_capture(handle->device, handle->stream, &capture)
-                                              : JSTATUS_SUCCESS;
+    jstatus_t status =
+        handle->stream != NULL ? jstream_get_capture(handle->device, handle->stream, &capture) : JSTATUS_SUCCESS;
     if (status == JSTATUS_SUCCESS && capture == 0)
         status = capture_catch_up(handle);
     else if (status == JSTATUS_SUCCESS && capture != handle->capture && handle->shared != NULL)
@@ -394,7 +395,7 @@ jstatus_t ji_capture_follow(jhandle_t *handle, const char *routine) {
     return JSTATUS_SUCCESS;
 }
 
-/* ---- The end ------------------------------------------------------------------------------------------------------- */
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 static bool source_has_kept(const ji_capture_source_t *source) {
     const ji_shared_block_t *block = source != NULL ? source->blocks : NULL;

@@ -151,8 +151,8 @@ static void handle_take_stream(jhandle_t *handle, jstream_t *stream) {
 static jstatus_t handle_make_allocator(jhandle_t *handle, bool has_stream_ordered) {
     jstatus_t status = ji_process_compose(handle->device, NULL, NULL, &handle->allocator);
     if (status == JSTATUS_SUCCESS && handle->allocator == NULL)
-        status = jallocator_create_device(
-            handle->device, has_stream_ordered ? JMEMORY_STREAM_ORDERED : JMEMORY_DEVICE, &handle->allocator);
+        status = jallocator_create_device(handle->device, has_stream_ordered ? JMEMORY_STREAM_ORDERED : JMEMORY_DEVICE,
+                                          &handle->allocator);
     handle->owns_allocator = status == JSTATUS_SUCCESS;
     return status;
 }
@@ -255,7 +255,8 @@ jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to) {
 }
 
 /* Orders the workspace's last use and what comes in `stream`. Between a stream that is captured and one that is not, or
- * not into the same graph, no event can: then used_stream stays, and the first borrow outside of captures comes to it. */
+ * not into the same graph, no event can: then used_stream stays, and the first borrow outside of captures comes to it.
+ * */
 static jstatus_t handle_order_change(jhandle_t *handle, jstream_t *stream, jstream_t **used_stream) {
     uint64_t used = 0, now = 0, next = 0;
     *used_stream = stream;

@@ -75,10 +75,10 @@ struct jhandle {
     bool never_captured;                  /* promised */
     uint64_t capture;                     /* that the last outermost borrow was in; 0: none */
     uint64_t capture_count;
-    uint32_t aside_count;                     /* meaningful while default mode lends from a graph's blocks */
+    uint32_t aside_count; /* meaningful while default mode lends from a graph's blocks */
     ji_block_t aside[JBORROW_MAX_DEPTH + 1];
-    ji_shared_block_t *shared;                /* the fixed modes' block, where graphs can own it as well; else NULL */
-    ji_capture_source_t *source;              /* made when first needed */
+    ji_shared_block_t *shared;   /* the fixed modes' block, where graphs can own it as well; else NULL */
+    ji_capture_source_t *source; /* made when first needed */
 
     /* Counters and the last message. */
     uint64_t waited_serial;  /* stack.serial when nothing that the workspace waits for was ahead in the stream */
@@ -119,8 +119,8 @@ void ji_workspace_open(jhandle_t *handle, uint32_t index);
  * messages. success; memory error (too little, over budget, or no memory); sealed; device error. On failure nothing has
  * changed. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine);
-/* Takes a block of exactly size_bytes (a multiple of the granule) for use in the handle's stream. It is tagged with the routine's name, if it has one
- * (not NULL) and the thread has no tag of its own. */
+/* Takes a block of exactly size_bytes (a multiple of the granule) for use in the handle's stream. It is tagged with the
+ * routine's name, if it has one (not NULL) and the thread has no tag of its own. */
 jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine, ji_block_t *block);
 /* The same for a fixed mode, outside of captures; *shared is what ji_capture_share() makes of it. */
 jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block, ji_shared_block_t **shared,

@@ -8,9 +8,9 @@
  * them. New memory is always taken before old memory is given back: a growth that fails leaves the handle as it was.
  *
  * Memory is used again only after the stream has passed the last use. Where the allocator sees to that (a provider of
- * memory in stream order, a policy with its fences) it is told the stream, and nobody waits; for any other the host does
- * before it gives memory back. That is the one reason why a handle ever waits. Memory that comes in stream order is as
- * little ready before its stream as used memory is, so then the workspace counts as used from the beginning.
+ * memory in stream order, a policy with its fences) it is told the stream, and nobody waits; for any other the host
+ * does before it gives memory back. That is the one reason why a handle ever waits. Memory that comes in stream order
+ * is as little ready before its stream as used memory is, so then the workspace counts as used from the beginning.
  *
  * While the stream is captured, default mode's blocks are the graph's: they are not given back, only lent from no more.
  */
@@ -180,7 +180,8 @@ static jstatus_t workspace_replace(jhandle_t *handle, size_t wanted, size_t need
 
 /* A larger block for what is being captured: the smaller ones stay, so it is larger than need be. */
 static jstatus_t workspace_replace_captured(jhandle_t *handle, size_t needed, const char *routine) {
-    size_t held = ji_workspace_bytes(handle), mask = handle->stack.granule_mask, wanted = (held + held / 2 + mask) & ~mask;
+    size_t held = ji_workspace_bytes(handle), mask = handle->stack.granule_mask,
+           wanted = (held + held / 2 + mask) & ~mask;
     jstatus_t status = JSTATUS_MEMORY_ERROR;
     if (wanted > needed)
         status = workspace_replace(handle, wanted, needed, routine);

@@ -184,8 +184,8 @@ typedef struct ji_common_options {
  * invalid configuration (the message quotes the variable); what making a stage returns. */
 jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char *fallback, jallocator_t **allocator);
 
-/* Whether memory that is given back on a stream is used again only after what is in the stream by then: whoever gives it
- * back need not wait. False where that is not known. */
+/* Whether memory that is given back on a stream is used again only after what is in the stream by then: whoever gives
+ * it back need not wait. False where that is not known. */
 bool ji_allocator_takes_in_order(const jallocator_t *allocator);
 /* Whether memory that is taken on a stream may be ready for that stream alone. True where that is not known. */
 bool ji_allocator_gives_in_order(const jallocator_t *allocator);

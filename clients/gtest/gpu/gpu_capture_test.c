@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Calls captured into graphs, and the graphs launched: also when the handle is gone, and its memory somebody else's. What
- * stands in the results shows whether a graph's memory is its own. The application's part (begin, end, launch) is played
- * through the fake runtime's control; handle_capture_test.c looks at the rest of the states on a pretended device. */
+/* Calls captured into graphs, and the graphs launched: also when the handle is gone, and its memory somebody else's.
+ * What stands in the results shows whether a graph's memory is its own. The application's part (begin, end, launch) is
+ * played through the fake runtime's control; handle_capture_test.c looks at the rest of the states on a pretended
+ * device. */
 
 #include "../handle_helper.h"
 #include "gpu_device.h"
@@ -57,7 +58,9 @@ static void end(bench_t *b) {
 }
 
 static void *native(jstream_t *stream) { return jstream_native(gpu_device(), stream); }
-static void begin_capture(const bench_t *b, jstream_t *stream) { JEXPECT_EQ(b->fake->begin_capture(native(stream)), 0); }
+static void begin_capture(const bench_t *b, jstream_t *stream) {
+    JEXPECT_EQ(b->fake->begin_capture(native(stream)), 0);
+}
 static void *end_capture(const bench_t *b, jstream_t *stream) {
     void *graph = b->fake->end_capture(native(stream));
     JEXPECT_NOT_NULL(graph);
@@ -301,7 +304,8 @@ JTEST(GpuCapture, AbandonedCapturesLoseNothing) {
     end(&b);
 }
 
-/* Two streams of one capture: the handle goes from one to the other and back; and into a capture that began elsewhere. */
+/* Two streams of one capture: the handle goes from one to the other and back; and into a capture that began elsewhere.
+ * */
 JTEST(GpuCapture, TheStreamMayChangeInACapture) {
     BEGIN(b);
     jhandle_t *handle = make_on_gpu(&b, 0);

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The suite of allocators (conformance_test.c) over a GPU's memory, which faults when the host touches it; and each call
- * of the runtime failing under every kind. */
+/* The suite of allocators (conformance_test.c) over a GPU's memory, which faults when the host touches it; and each
+ * call of the runtime failing under every kind. */
 
 #include "conformance.h"
 #include "gpu_device.h"
@@ -14,9 +14,27 @@
 jdevice_t *conformance_device(void) { return gpu_device(); }
 
 static const char *compositions[] = {
-    "device", "device(kind=pinned)", "device(kind=managed)", "device(kind=ordered)", "stack", "slots(slot=131328)", "pool",
-    "bfc", "lru", "small", "general", "track", "exact", "guard", "fill", "limit(limit=1G)", "align(alignment=128)",
-    "statistics", "device(kind=ordered)+bfc", "device(kind=ordered)+pool", "bfc+guard+lru",
+    "device",
+    "device(kind=pinned)",
+    "device(kind=managed)",
+    "device(kind=ordered)",
+    "stack",
+    "slots(slot=131328)",
+    "pool",
+    "bfc",
+    "lru",
+    "small",
+    "general",
+    "track",
+    "exact",
+    "guard",
+    "fill",
+    "limit(limit=1G)",
+    "align(alignment=128)",
+    "statistics",
+    "device(kind=ordered)+bfc",
+    "device(kind=ordered)+pool",
+    "bfc+guard+lru",
 };
 
 typedef struct attempt {
@@ -24,7 +42,8 @@ typedef struct attempt {
     fake_gpu_error_t error;
 } attempt_t;
 
-/* Two streams take, use and give back; what the allocator answers when the runtime fails is a status, and it goes on. */
+/* Two streams take, use and give back; what the allocator answers when the runtime fails is a status, and it goes on.
+ * */
 static void use(jallocator_t *allocator, jstream_t *const streams[2]) {
     enum { BLOCKS = 8 };
     void *pointers[BLOCKS] = {NULL};

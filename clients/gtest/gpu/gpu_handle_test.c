@@ -61,7 +61,8 @@ JTEST(GpuHandle, GrowsInStreamOrderWithoutWaiting) {
         if (fake != NULL)
             fake->reset_counts();
         for (int i = 0; i < GROWTHS; ++i) {
-            JEXPECT_OK(write_and_copy(handle, (size_t)(i + 1) * BYTES, (unsigned char)(i + 1), out + (size_t)GROWTHS * BYTES * (size_t)i));
+            JEXPECT_OK(write_and_copy(handle, (size_t)(i + 1) * BYTES, (unsigned char)(i + 1),
+                                      out + (size_t)GROWTHS * BYTES * (size_t)i));
             if (i % 4 == 3)
                 JEXPECT_OK(jhandle_trim(handle, 0));
         }
@@ -74,13 +75,15 @@ JTEST(GpuHandle, GrowsInStreamOrderWithoutWaiting) {
         JEXPECT_OK(jhandle_destroy(handle));
         JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
         for (int i = 0; i < GROWTHS; ++i)
-            JEXPECT_TRUE(is_filled(out + (size_t)GROWTHS * BYTES * (size_t)i, (size_t)(i + 1) * BYTES, (unsigned char)(i + 1)));
+            JEXPECT_TRUE(
+                is_filled(out + (size_t)GROWTHS * BYTES * (size_t)i, (size_t)(i + 1) * BYTES, (unsigned char)(i + 1)));
         gpu_give(out, (size_t)GROWTHS * GROWTHS * BYTES);
         JEXPECT_OK(jstream_destroy(stream));
     }
 }
 
-/* A policy keeps what is given back behind a fence: nobody waits either, and another stream does not get it too early. */
+/* A policy keeps what is given back behind a fence: nobody waits either, and another stream does not get it too early.
+ * */
 JTEST(GpuHandle, GrowsOverAPolicyWithoutWaiting) {
     static const char *const policies[] = {"bfc", "pool", "lru", "general", "device(kind=ordered)+bfc"};
     const fake_gpu_control_t *fake = gpu_fake();
@@ -118,7 +121,8 @@ JTEST(GpuHandle, GrowsOverAPolicyWithoutWaiting) {
             JEXPECT_OK(jstream_synchronize(gpu_device(), streams[i]));
         }
         for (int k = 0; k < 2 * ROUNDS; ++k)
-            JEXPECT_TRUE(is_filled(out + (size_t)k * ROUNDS * BYTES, (size_t)(k / 2 + 1) * BYTES, (unsigned char)(k + 1)));
+            JEXPECT_TRUE(
+                is_filled(out + (size_t)k * ROUNDS * BYTES, (size_t)(k / 2 + 1) * BYTES, (unsigned char)(k + 1)));
         JEXPECT_OK(jallocator_destroy(allocator));
         gpu_give(out, (size_t)ROUNDS * 2 * ROUNDS * BYTES);
         for (int i = 0; i < 2; ++i)

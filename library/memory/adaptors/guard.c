@@ -12,8 +12,8 @@
  * from the block's address and differ before and behind; no byte of them is 0 or 0xff, which are what is written by
  * mistake most often. They may lie in a device's memory: they are written by its fill on the stream of the allocation,
  * and read by its copy when that stream has passed them. In a stream that is being captured neither can be done, so
- * memory neither comes nor goes there: capturing. A check of what is live reads on the NULL stream, and is refused while
- * a stream that waits for that one is being captured. A block found damaged when it is freed stays live, so that
+ * memory neither comes nor goes there: capturing. A check of what is live reads on the NULL stream, and is refused
+ * while a stream that waits for that one is being captured. A block found damaged when it is freed stays live, so that
  * whoever looks for the culprit still finds it as it is; the second time it goes. */
 
 #include <stddef.h>

@@ -340,8 +340,8 @@ static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes
         return status;
 
     /* One that cannot be kept goes back at once; if for want of bookkeeping memory, even at the price of waiting. */
-    bool too_large =
-        pool_class_bytes(buffer->class) > pool->limit_bytes && ji_frontier_passed_by_all(&pool->frontier, buffer->fence);
+    bool too_large = pool_class_bytes(buffer->class) > pool->limit_bytes &&
+                     ji_frontier_passed_by_all(&pool->frontier, buffer->fence);
     if (JI_UNLIKELY(too_large || !ji_ledger_reserve(&pool->classes))) {
         status = ji_frontier_drain(&pool->frontier, buffer->fence);
         if (status == JSTATUS_SUCCESS)

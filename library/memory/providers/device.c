@@ -20,7 +20,7 @@ typedef struct device_provider {
     ji_ledger_t shifted; /* under the lock: in stream order, what begins so many (number) bytes behind what was taken */
 } device_provider_t;
 
-/* ---- In stream order ----------------------------------------------------------------------------------------------- */
+/* ---- In stream order --------------------------------------------------------------------------------------------- */
 
 static jstatus_t device_allocate_shifted(device_provider_t *provider, size_t size_bytes, size_t alignment,
                                          jstream_t *stream, void **pointer) {
@@ -71,7 +71,7 @@ static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *po
     return status;
 }
 
-/* ---- The slots ----------------------------------------------------------------------------------------------------- */
+/* ---- The slots --------------------------------------------------------------------------------------------------- */
 
 static jstatus_t device_provider_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
                                           void **pointer) {
