@@ -122,11 +122,17 @@ static __global__ void __launch_bounds__(PRECISION_THREADS)
             const double scale = down < -126  ? (double)split_power(down / 2) * split_power(down - down / 2)
                                  : down > 127 ? (double)split_power(127) * split_power(down - 127)
                                               : split_power(down);
-            const double product = alpha * scale, most = 3.4028234663852886e38;
+            const double product = alpha * scale, most = 3.4028234663852886e38, least = 1.4012984643248171e-45;
             const bool finite = (jalloc_f32_bits_(alpha) & 0x7f800000u) != 0x7f800000u;
-            call.scratch->alpha = (float)(!finite || (product <= most && product >= -most) ? product
-                                          : product > 0                                    ? most
-                                                                                           : -most);
+            /* Nobody says what a vendor's product does with an alpha of 0: the parts are 0 then, and alpha is 1. One
+             * that is too small for a float is the least. */
+            call.scratch->alpha = alpha == 0                        ? 1.0f
+                                  : !finite                         ? alpha
+                                  : product > most                  ? (float)most
+                                  : product < -most                 ? (float)-most
+                                  : product < least && product > 0  ? (float)least
+                                  : product > -least && product < 0 ? (float)-least
+                                                                    : (float)product;
             call.scratch->beta = gpu_scalar<float>(call.beta);
             call.scratch->one = 1;
         }
