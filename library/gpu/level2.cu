@@ -53,7 +53,8 @@ template <typename T> static __device__ inline void update_element(T *y, T alpha
 
 /* ---- gemv ---- */
 
-/* Adds the sums of LEVEL2_GROUPS groups into group 0's. All threads come here, and leave together. */
+/* Adds the sums of LEVEL2_GROUPS groups into group 0's. All threads come here, and leave together. Afterwards each thread
+ * may read and write its own sum: nobody else does before the next barrier. */
 template <typename T> static __device__ inline void add_groups(T (*sums)[LEVEL2_ROWS], int group, int row, T sum) {
     sums[group][row] = sum;
     __syncthreads();
@@ -79,7 +80,6 @@ template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v) {
         add_groups(sums, group, row, sum);
         if (group == 0 && i < v.m)
             update_element(v.y + i * v.incy, alpha, sums[0][row], beta);
-        __syncthreads(); /* before the next sums */
     }
 }
 
@@ -104,9 +104,8 @@ template <typename T, int COLUMNS> static __global__ void gemv_columns_kernel(ma
                 sums[t] = sums[t] + sums[t + half];
             __syncthreads();
         }
-        if (lane == 0 && j < v.n)
+        if (lane == 0 && j < v.n) /* its own sum, which nobody else reads or writes before the next barrier */
             update_element(v.y + j * v.incy, alpha, sums[t], beta);
-        __syncthreads(); /* before the next sums */
     }
 }
 
@@ -168,7 +167,6 @@ template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool low
         add_groups(sums, group, row, sum);
         if (group == 0 && i < v.n)
             update_element(v.y + i * v.incy, alpha, sums[0][row], beta);
-        __syncthreads(); /* before the next sums */
     }
 }
 

@@ -281,7 +281,8 @@ template <typename S> static __global__ void reduce_blocks_kernel(ji_reduce_t ca
     }
 }
 
-/* Joins the first `count` <= REDUCE_CHUNK of `leaves`, in shared memory, into the first. */
+/* Joins the first `count` <= REDUCE_CHUNK of `leaves`, in shared memory, into the first, which thread 0 may read. All but
+ * the first may be written at once, as no thread reads them any more; the first is for thread 0 to write. */
 template <typename S> static __device__ inline void reduce_chunk(typename S::partial_t *leaves, int count) {
     __syncthreads(); /* all are there */
     for (int step = 1; step < count; step *= 2) {
@@ -307,7 +308,6 @@ template <typename S> static __global__ void reduce_partials_kernel(ji_reduce_t 
             S::finish(call.vector.result, leaves[0]);
         else if (threadIdx.x == 0)
             partials[first * stride] = leaves[0];
-        __syncthreads(); /* before the next chunk's leaves */
     }
 }
 
@@ -333,7 +333,6 @@ template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t ca
                 tree = S::join(stack[level], tree);
             stack[level] = tree;
         }
-        __syncthreads(); /* before the next chunk's leaves */
     }
     if (threadIdx.x != 0)
         return;
