@@ -383,9 +383,9 @@ JALLOC_API jstatus_t jblas_ztrmm(jhandle_t *handle, jblas_side_t side, jblas_fil
 /** Solves op(A) X = alpha B (left) or X op(A) = alpha B (right); X overwrites B. A: triangular of order m (left) or n
  * (right), lda >= max(1, order); B: m x n, ldb >= max(1, m). alpha = 0: B = 0. Whether A is singular is not tested.
  * Workspace: rungs "inverse..." the inverted diagonal blocks of A, ready for matrix products, and on a GPU the solution
- * beside B or strips of it; last rung "substitution" none. Shapes that would gain nothing have the last rung alone. Memory error: B
- * unchanged. Where B holds a NaN or an infinity, unknowns of its right-hand side in the same block may be NaN, too;
- * other right-hand sides are not touched by it. */
+ * beside B or strips of it; last rung "substitution" none. Shapes that would gain nothing have the last rung alone.
+ * Memory error: B unchanged. Where B holds a NaN or an infinity, unknowns of its right-hand side in the same block may
+ * be NaN, too; other right-hand sides are not touched by it. */
 JALLOC_API jstatus_t jblas_strsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const float *alpha, const float *a,
                                  int64_t lda, float *b, int64_t ldb);
