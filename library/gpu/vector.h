@@ -22,10 +22,10 @@ template <typename T> struct alignas(GPU_PACK_BYTES) pack {
     T e[GPU_PACK_BYTES / sizeof(T)];
 };
 
-/* Element 0 of n. */
+/* Element 0 of n; NULL for a vector that is not there, because nobody will read it. */
 template <typename T> static __host__ __device__ inline T *vector_start(const void *x, int64_t n, int64_t inc) {
     T *start = (T *)const_cast<void *>(x);
-    return inc < 0 && n > 0 ? start - (n - 1) * inc : start;
+    return inc < 0 && n > 0 && x != nullptr ? start - (n - 1) * inc : start;
 }
 
 static __host__ __device__ inline bool vector_is_packed(const void *x, int64_t inc) {

@@ -8,6 +8,7 @@
 #include "jblas_reference.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static jhandle_t *make_handle(void) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
@@ -30,6 +31,42 @@ JTEST_EACH_FUNCTION(GpuLevel2, SeveralDiagonalBlocks) {
         JEXPECT_OK(status);
         if (status == JSTATUS_SUCCESS)
             blas_right(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* What a known zero alpha keeps from being read need not be there. */
+JTEST_EACH_FUNCTION(GpuLevel2, WhatIsNotReadMayBeMissing) {
+    if (param->routine->level > 2)
+        return;
+    jhandle_t *handle = make_handle();
+    for (int64_t i = jtest_iterations(3); i > 0 && !jtest_has_failure(); --i) {
+        BLAS_CASE(c, param, .low = 1, .high = i % 2 ? 40 : 300, .alpha_zero = true);
+        gpu_case_t g;
+        gpu_case_begin(&g, handle, c);
+        for (int which = 0; which < BLAS_OPERANDS; ++which)
+            if (c->operand[which].unread && !c->operand[which].written)
+                c->pointer[which] = NULL;
+        JEXPECT_OK(blas_call(handle, c));
+        JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+        gpu_case_end(&g, true);
+        blas_right(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Not nearly zero, as a sum of products may be. */
+JTEST_EACH_FUNCTION(GpuLevel2, HermitianDiagonalsBecomeReal) {
+    if (strcmp(param->routine->name, "her") != 0)
+        return;
+    jhandle_t *handle = make_handle();
+    for (int64_t i = jtest_iterations(4); i > 0 && !jtest_has_failure(); --i) {
+        BLAS_CASE(c, param, .low = 1, .high = 200, .plain = true);
+        const blas_operand_t *a = &c->operand[1];
+        JEXPECT_OK(gpu_blas_call(handle, c));
+        blas_right(c);
+        for (int64_t j = 0; j < a->rows && !jtest_has_failure(); ++j)
+            JEXPECT_TRUE(__imag__ wide_get(a->data, a->element, blas_index(a, 0, j, j)) == 0);
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }
