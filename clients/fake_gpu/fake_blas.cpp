@@ -10,6 +10,7 @@
 #if GPU_HAS_BLAS
 
 #include <cblas.h>
+#include <sched.h>
 
 #include <cmath>
 #include <cstring>
@@ -265,13 +266,16 @@ status_t fakeblasCreate(fakeblasHandle_t *handle) {
     });
 }
 
+/* Another thread that may use the handle now does. */
 status_t fakeblasSetStream(fakeblasHandle_t handle, gpuStream_t stream) {
-    return blas_enter("SetStream", PLAIN, [&](guard_t &) -> status_t {
+    const status_t status = blas_enter("SetStream", PLAIN, [&](guard_t &) -> status_t {
         handle->stream = stream;
         handle->workspace = nullptr; /* as cuBLAS does: back to its own */
         handle->thread = pthread_self();
         return FAKEBLAS_STATUS_SUCCESS;
     });
+    sched_yield();
+    return status;
 }
 
 status_t fakeblasSetWorkspace(fakeblasHandle_t handle, void *workspace, size_t bytes) {
@@ -717,15 +721,16 @@ status_t fakeblasGemmEx_64(fakeblasHandle_t handle, fakeblasOperation_t transa, 
         return frame.submit_work([=] {
             const std::vector<float> wide_a = widened(a, a_type, tf32, a_rows, a_columns, lda);
             const std::vector<float> wide_b = widened(b, b_type, tf32, b_rows, b_columns, ldb);
-            std::vector<float> wide_c((size_t)(m * n));
-            const float keep = second.get();
+            std::vector<float> sums((size_t)(m * n)), wide_c((size_t)(m * n));
+            const float by = first.get(), keep = second.get();
             if (keep != 0)
                 wide_c = widened(c, c_type, false, m, n, ldc);
             const shape_t packed{transa, transb, m, n, k, a_rows, b_rows, m};
-            product(packed, hurt(first.get()), wide_a.data(), wide_b.data(), keep, wide_c.data());
+            product(packed, 1.0f, wide_a.data(), wide_b.data(), 0.0f, sums.data());
             for (int64_t j = 0; j < n; ++j)
                 for (int64_t i = 0; i < m; ++i) {
-                    const float value = wide_c[(size_t)(i + j * m)];
+                    const size_t at = (size_t)(i + j * m);
+                    const float value = by * sums[at] + (keep != 0 ? keep * wide_c[at] : 0); /* 0 NaN is NaN */
                     if (c_type == FAKEBLAS_R_32F)
                         ((float *)c)[i + j * ldc] = value;
                     else

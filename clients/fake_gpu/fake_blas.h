@@ -8,7 +8,7 @@
  * runtime does, it chooses what hurts wherever cuBLAS's manual leaves a choice, and calls a fault what is never right:
  *
  *   - sizes, enumerators, increments and leading dimensions are checked as cuBLAS checks them;
- *   - an alpha of 0 is multiplied as if A and B held NaN, except in geam;
+ *   - an alpha of 0 is multiplied as if A and B held NaN; by what they hold in GemmEx, not at all in geam;
  *   - SetStream takes the workspace away, and a computation without one counts as taking memory;
  *   - a workspace that two streams use, while the first may still need it, is a fault; so is one that was used in a
  *     capture and then outside of it, or in another capture;

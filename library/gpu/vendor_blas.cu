@@ -30,7 +30,7 @@
  *
  * So the first BLAS call on a stream takes memory (4 to 32 MiB by architecture, and the handle's own), and the first in a
  * capture as well; no later one takes, frees or waits. A program that cannot have that inside a call warms the stream up
- * by any product of matrices.
+ * by any product of matrices; it should before a capture, as nothing is promised of making a handle during one.
  *
  * Semantics. The vendor's way is taken where its manual promises what jblas.h does, and kernels of ours otherwise:
  *
@@ -136,7 +136,7 @@ struct vendor_stream_t {
     gpuStream_t stream;
     bool taken;      /* by this stream; else by none */
     std::mutex turn; /* of the rest */
-    bool has_handle;
+    bool has_handle, prepared;
     gpublasHandle_t handle;
     void *workspace;       /* NULL: no call outside of captures yet */
     const char *constants; /* vendor_constants on the device */
@@ -322,9 +322,12 @@ jstatus_t vendor_turn::set_up(const gpu_call_t *call, gpublasPointerMode_t mode)
         VENDOR_TRY(call->device, Create, &made);
         entry->handle = made;
         entry->has_handle = true;
-        found = vendor_check(call->device, GPU_BLAS_PREPARE(vendor_api, made), "preparing " GPU_BLAS_NAME);
+    }
+    if (!entry->prepared) {
+        found = vendor_check(call->device, GPU_BLAS_PREPARE(vendor_api, entry->handle), "preparing " GPU_BLAS_NAME);
         if (found != JSTATUS_SUCCESS)
             return found;
+        entry->prepared = true;
     }
     VENDOR_TRY(call->device, SetStream, entry->handle, call->stream);
     if (vendor_api.SetWorkspace != nullptr)

@@ -219,7 +219,7 @@ JTEST(GpuVendorBlas, ConstantsStandBesideScalarsOfTheDevice) {
 
 #define THREADS 6
 #define STREAMS 3
-#define RUNS 5
+#define RUNS 40
 
 typedef struct worker {
     pthread_t thread;
@@ -227,11 +227,13 @@ typedef struct worker {
     jstream_t *stream;
     jpointer_mode_t mode;
     jstatus_t status;
+    pthread_barrier_t *start;
 } worker_t;
 
 static void *work(void *data) {
     worker_t *w = data;
     jhandle_t *handle = make_handle(w->stream, w->mode);
+    pthread_barrier_wait(w->start);
     for (int run = 0; run < RUNS && w->status == JSTATUS_SUCCESS; ++run)
         w->status = product_run(&w->product, handle, w->mode);
     JEXPECT_OK(jhandle_destroy(handle));
@@ -244,14 +246,18 @@ JTEST(GpuVendorBlas, ThreadsShareStreams) {
     const fake_gpu_control_t *fake = gpu_fake();
     static worker_t workers[THREADS];
     jstream_t *streams[STREAMS] = {NULL};
+    pthread_barrier_t start;
+    JASSERT_EQ(pthread_barrier_init(&start, NULL, THREADS), 0);
     for (int64_t round = jtest_iterations(4); round > 0 && !jtest_has_failure(); --round) {
         for (int i = 1; i < STREAMS; ++i)
             JASSERT_OK(jstream_create(gpu_device(), &streams[i]));
         for (int i = 0; i < THREADS; ++i) {
             memset(&workers[i], 0, sizeof workers[i]);
             product_make(&workers[i].product, jtest_random());
-            product_upload(&workers[i].product);
             workers[i].stream = streams[i % STREAMS];
+            workers[i].product.beta = 1; /* so that results stay small integers */
+            product_upload(&workers[i].product);
+            workers[i].start = &start;
             workers[i].mode = i % 4 == 3 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST;
         }
         for (int i = 0; i < THREADS; ++i)
@@ -270,6 +276,7 @@ JTEST(GpuVendorBlas, ThreadsShareStreams) {
         if (fake != NULL)
             JEXPECT_EQ(fake->faults(), 0);
     }
+    pthread_barrier_destroy(&start);
 }
 
 /* The first call on a stream takes a handle and a workspace, the others nothing, and the next stream gets them. */
