@@ -221,7 +221,7 @@ struct stream_function_t {
     bool kept; /* by a graph, which runs it any number of times */
 };
 
-static void stream_run_function(void *pointer) {
+static GPU_HOST_FUNCTION(stream_run_function, pointer) {
     stream_function_t *call = (stream_function_t *)pointer;
     alignas(16) unsigned char arguments[JSTREAM_MAX_ARGUMENT_BYTES]; /* the function may change them */
     memcpy(arguments, call->arguments, sizeof arguments);

@@ -47,6 +47,13 @@
 
 #define gpuDeviceProp_t hipDeviceProp_t
 #define gpuDevAttrMemoryPoolsSupported hipDeviceAttributeMemoryPoolsSupported
+/* 5.2 declares hipLaunchHostFunc and does not have it. */
+#if HIP_VERSION >= 50300000
+#define gpuLaunchHostFunc hipLaunchHostFunc
+#else
+#define gpuLaunchHostFunc(stream, function, data) hipStreamAddCallback(stream, function, data, 0)
+#define GPU_HOST_FUNCTION(name, data) void name(hipStream_t, hipError_t, void *data)
+#endif
 #define gpuStreamLegacy ((hipStream_t) nullptr) /* has no other name than the default stream */
 #define gpuHostAlloc hipHostMalloc
 #define gpuHostAllocPortable hipHostMallocPortable
@@ -85,6 +92,7 @@
 
 #define gpuDeviceProp_t cudaDeviceProp
 #define gpuDevAttrMemoryPoolsSupported cudaDevAttrMemoryPoolsSupported
+#define gpuLaunchHostFunc cudaLaunchHostFunc
 #define gpuStreamLegacy cudaStreamLegacy
 #define gpuHostAlloc cudaHostAlloc
 #define gpuHostAllocPortable cudaHostAllocPortable
@@ -143,7 +151,6 @@
 #define gpuStreamDestroy GPU_(StreamDestroy)
 #define gpuStreamSynchronize GPU_(StreamSynchronize)
 #define gpuStreamWaitEvent GPU_(StreamWaitEvent)
-#define gpuLaunchHostFunc GPU_(LaunchHostFunc)
 #define gpuHostFn_t GPU_(HostFn_t)
 
 #define gpuEvent_t GPU_(Event_t)
@@ -187,6 +194,11 @@
 #else
 #define GPU_UNROLL _Pragma("unroll")
 #define GPU_NO_UNROLL _Pragma("unroll 1")
+#endif
+
+/* The head of a function that gpuLaunchHostFunc takes. */
+#if !defined(GPU_HOST_FUNCTION)
+#define GPU_HOST_FUNCTION(name, data) void name(void *data)
 #endif
 
 /* "sm_90", "gfx90a": what a kernel must be compiled for to run on the device. */
