@@ -131,7 +131,7 @@ static void each_order(int index, const int64_t *orders, size_t count) {
     each_order(index, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
 JTEST_P(GpuSolver, TrsmOnEachRung, int, solves) {
-    EACH_ORDER(*param, 63, 64, 65, 97, 127, 128, 129, 161, 224);
+    EACH_ORDER(*param, 63, 64, 65, 97, 127, 128, 129, 161, 224, 330);
     for (int64_t i = 0; i < 6 && !jtest_has_failure(); ++i) /* leaves that come last or first, and all enums */
         each_rung_is_right(*param, 129, 170);
 }
