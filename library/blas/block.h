@@ -226,9 +226,10 @@ typedef struct ji_tuning {
     int64_t split_panels;      /* panels that are split at once */
     ji_split_way_t split_way;
     bool split_by_kernels; /* even where JI_GEMM_MIXED is a kernel of ours: for tests */
-    /* Triangles, see triangle.h: the largest leaves and those of the lower rung; the order and the right-hand sides from
-     * which inversion pays. By products: leaves are inverted beforehand and applied by gemm, trtri and potrf are many
-     * primitives; otherwise JI_TRIANGLE_INVERT and _APPLY, and one. Cholesky's base, and what its halves are multiples of. */
+    /* Triangles, see triangle.h: the largest leaves and those of the lower rung; the order and the right-hand sides
+     * from which inversion pays. By products: leaves are inverted beforehand and applied by gemm, trtri and potrf are
+     * many primitives; otherwise JI_TRIANGLE_INVERT and _APPLY, and one. Cholesky's base, and what its halves are
+     * multiples of. */
     int64_t triangle_leaf, triangle_small_leaf, triangle_least_order, triangle_least_rhs;
     bool triangle_products;
     int64_t factor_base, factor_multiple;

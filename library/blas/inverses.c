@@ -6,8 +6,8 @@
  *     [A  0]^-1   [     A^-1      0  ]
  *     [C  B]    = [-B^-1 C A^-1  B^-1]        and the same for an upper triangle, with C above
  *
- * So two inverses of one order become one of twice the order by two products, C A^-1 into workspace and -B^-1 times that
- * into C's place. Pairs are independent of each other: each doubling is two batches over the whole triangle.
+ * So two inverses of one order become one of twice the order by two products, C A^-1 into workspace and -B^-1 times
+ * that into C's place. Pairs are independent of each other: each doubling is two batches over the whole triangle.
  *
  *     tiles of 32, inverted by one primitive     32 -> 64            64 -> 128     last ones may be smaller
  *     +--+                                       +-----+             +----------+

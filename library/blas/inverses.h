@@ -10,8 +10,9 @@
 #define JI_INVERSE_TILE 32
 
 /* The diagonal blocks of a triangle on their way to their inverses. JI_TRIANGLE_INVERSES writes them whole: tiles of
- * JI_INVERSE_TILE on the diagonal inverted, what A's triangle has beside them as it is, zeros in the other triangle. The
- * k-th block stands JI_INVERSE_OFFSET() elements in, with leading dimension `block`; the last one may be smaller. */
+ * JI_INVERSE_TILE on the diagonal inverted, what A's triangle has beside them as it is, zeros in the other triangle.
+ * The k-th block stands JI_INVERSE_OFFSET() elements in, with leading dimension `block`; the last one may be
+ * smaller. */
 typedef struct ji_inverses {
     jdatatype_t type;
     bool upper, unit;

@@ -5,9 +5,9 @@
  *
  *     A11 = L11 L11^H;  A21 := A21 inv(L11)^H, a solve;  A22 -= A21 A21^H;  then A22 the same way
  *
- * down to JI_POTRF_BASE, which stops at a pivot that is not positive and leaves it on the diagonal, everything before it
- * done and positive. On the host the whole walk is one primitive (host/triangle_factor.c): each base says by info whether
- * there is a next step, and no caller waits for it.
+ * down to JI_POTRF_BASE, which stops at a pivot that is not positive and leaves it on the diagonal, everything before
+ * it done and positive. On the host the whole walk is one primitive (host/triangle_factor.c): each base says by info
+ * whether there is a next step, and no caller waits for it.
  *
  * A GPU is given all steps at once. Those behind a pivot that failed compute with what is there; but they write to the
  * right of it and below alone, so it and the factor before it stay, and in the end info is found by looking for it:

@@ -16,8 +16,8 @@
  *   otherwise    JI_TRIANGLE_INVERT writes M into workspace in the order in which the solve will read it, its diagonal
  *                blocks of 8 inverted; JI_TRIANGLE_APPLY solves with that, in place. M and B are views: a first element
  *                and two strides, which may be negative. A device is free in what it keeps, within ji_triangle_bytes().
- *   by products  the diagonal blocks of A are inverted whole (inverses.c), before the walk and all at once where there is
- *                room for that; a leaf is the product of an inverse and rows of B. */
+ *   by products  the diagonal blocks of A are inverted whole (inverses.c), before the walk and all at once where there
+ *                is room for that; a leaf is the product of an inverse and rows of B. */
 
 #include "blas/blas.h"
 #include "blas/inverses.h"

@@ -17,8 +17,8 @@
  *
  * The products are the device's gemm. What a leaf is differs (triangle.h). On the host it is made ready and applied by
  * two primitives, in place. On a GPU, where a launch costs as much as a small product, all leaves are inverted together
- * before the walk (inverses.c); a leaf is then one product into a solution in workspace, the products between leaves read
- * that, and in the end it is copied to B:
+ * before the walk (inverses.c); a leaf is then one product into a solution in workspace, the products between leaves
+ * read that, and in the end it is copied to B:
  *
  *     B   [ b0 | b1 | b2 ]    x0 = inverse 0 * b0;   b1, b2 -= A x0;   x1 = inverse 1 * b1;   ...
  *     X   [ x0 | x1 | x2 ]    -> B
@@ -26,7 +26,7 @@
  * Rungs: on the host "inverse" (one leaf of up to 256), "inverse-64" (one leaf of 64), "substitution" (none). On a GPU
  *
  *     "inverse"          the inverses of all leaves, of 128, and the solution, as large as B
- *     "inverse-strips"   the same inverses, and the solution of one leaf for at most 1024 right-hand sides, copied at once
+ *     "inverse-strips"   the same inverses, and one leaf's solution for at most 1024 right-hand sides, copied at once
  *     "inverse-64"       one inverse of 64, and such a solution
  *     "substitution"     none
  *
@@ -54,8 +54,8 @@ static int64_t triangle_first(const triangle_walk_t *walk, int64_t q, int64_t co
     return walk->reversed ? walk->order - q - count : q;
 }
 
-/* The rows (left) or columns of a matrix like B that belong to the unknowns from `first` on, right-hand sides from `rhs`
- * on. */
+/* The rows (left) or columns of a matrix like B that belong to the unknowns from `first` on, right-hand sides from
+ * `rhs` on. */
 static void *triangle_rows(const triangle_walk_t *walk, const void *b, int64_t ld, int64_t first, int64_t rhs) {
     jdatatype_t type = walk->args->head.type;
     return walk->left ? ji_at(type, b, first, rhs, ld) : ji_at(type, b, rhs, first, ld);

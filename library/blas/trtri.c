@@ -4,12 +4,13 @@
 /* trtri: the inverse of a triangle, in place; and what it shares with potrf.
  *
  * On the host it is one primitive, which goes by halves (host/triangle_factor.c): two solves, for which there is the
- * workspace of trsm's rungs, "inverse" and "inverse-64"; "substitution" leaves these to the CBLAS. Small matrices need no
- * solve that pays, and have the last rung alone.
+ * workspace of trsm's rungs, "inverse" and "inverse-64"; "substitution" leaves these to the CBLAS. Small matrices need
+ * no solve that pays, and have the last rung alone.
  *
- * A GPU inverts as trsm's leaves are inverted, with the whole triangle for a leaf (inverses.c): 2 log2(n / 32) batches of
- * products beside A. A zero on the diagonal must leave A as it was, and whether there is one nobody on the host knows;
- * so a first primitive looks for it, and the last one, which copies the inverse back, does so only if there was none:
+ * A GPU inverts as trsm's leaves are inverted, with the whole triangle for a leaf (inverses.c): 2 log2(n / 32) batches
+ * of products beside A. A zero on the diagonal must leave A as it was, and whether there is one nobody on the host
+ * knows; so a first primitive looks for it, and the last one, which copies the inverse back, does so only if there was
+ * none:
  *
  *     A --check--> place of the zero ------------------+
  *       --tiles--> inverse --products--> inverse ... --store--> A, info

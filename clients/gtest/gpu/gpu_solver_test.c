@@ -68,9 +68,9 @@ static bool call_on_rung(jhandle_t *handle, blas_case_t *c, int rung, jstatus_t 
     return stats.rung_count[rung] == 1;
 }
 
-/* How many rungs the call has: "substitution" alone, where inversion does not pay; "inverse" and that; and between them, of
- * solves, "inverse-strips" and "inverse-64". Whether the strips are less than all of the solution, so that their rung is
- * ever taken: not with one leaf, and not where the products of the inverses are what needs most. */
+/* How many rungs the call has: "substitution" alone, where inversion does not pay; "inverse" and that; and between
+ * them, of solves, "inverse-strips" and "inverse-64". Whether the strips are less than all of the solution, so that
+ * their rung is ever taken: not with one leaf, and not where the products of the inverses are what needs most. */
 static int rungs_of(const blas_case_t *c, bool *has_strips) {
     const char *name = c->function->routine->name;
     int64_t order = c->n, rhs = c->k;
@@ -285,7 +285,8 @@ JTEST_P(GpuSolver, TrtriTellsTheFirstZeroAndLeavesTheRest, int, triangular_inver
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Where potrf stops: the order of the minor; the factor of the one before it; nothing outside of the triangle touched. */
+/* Where potrf stops: the order of the minor; the factor of the one before it; nothing outside of the triangle
+ * touched. */
 static void potrf_stops_at(jhandle_t *handle, blas_case_t *c, int64_t bad, wide_t value) {
     blas_operand_t *a = &c->operand[0];
     if (!c->has_reference)
