@@ -94,13 +94,16 @@ JALLOC_API jstatus_t jdevice_get_properties(jdevice_t *device, jdevice_propertie
 JALLOC_API jstatus_t jdevice_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes);
 
 /** Takes raw memory from the device's runtime: no cache, no statistics; jallocator_create_device() wraps it.
- * On a GPU this synchronizes. alignment: a power of two, or 0 for the granule.
- * @return success; invalid pointer, value (kind, alignment) or size (0); memory error; device error. */
+ * On a GPU this synchronizes. alignment: a power of two, or 0 for the granule; a GPU serves more than what its
+ * runtime gives from a larger block. Allowed while a stream is captured; the memory is not the graph's.
+ * @return success; invalid pointer, value (kind, alignment) or size (0); memory error (the message says how many bytes
+ *         were free); not implemented (the device has no such memory); forked; device error. */
 JALLOC_API jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes, size_t alignment,
                                       void **pointer);
 
-/** Gives raw memory back, with the kind and size it was taken with. NULL pointer: nothing.
- * @return success; invalid pointer (device) or value; device error. */
+/** Gives raw memory back, with the kind and size it was taken with. NULL pointer: nothing. On failure it is still the
+ * caller's.
+ * @return success; invalid pointer (device) or value; forked; device error. */
 JALLOC_API jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes);
 
 /** Takes memory in stream order: work enqueued in the stream from now on may use it. Aligned to the granule. Does not
@@ -134,6 +137,9 @@ JALLOC_API jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *de
 /** Runs a host function in stream order. The arguments are copied before the call returns, so they may be on the stack.
  * The function must not wait for the stream it runs in (where it would have to, busy is returned). On the host's NULL
  * stream it has run when the call returns. A full queue makes the caller wait for room; nothing is allocated.
+ * On a GPU the function may ask nothing of a GPU: each such call is busy. In a stream that is being captured it becomes
+ * a part of the graph and runs, with the same arguments, each time that does (not implemented where
+ * has_capture_ownership is false).
  * @return success; invalid pointer; invalid size (argument_bytes above JSTREAM_MAX_ARGUMENT_BYTES); invalid value
  *         (stream of another device); forked; device error. */
 JALLOC_API jstatus_t jstream_launch(jdevice_t *device, jstream_t *stream, void (*function)(void *arguments),
@@ -143,17 +149,20 @@ JALLOC_API jstatus_t jstream_launch(jdevice_t *device, jstream_t *stream, void (
 JALLOC_API jstatus_t jstream_create(jdevice_t *device, jstream_t **stream);
 
 /** Waits until all of the stream's work is done, then destroys it. NULL: nothing.
- * @return success; busy (called by a function in the stream itself); forked (the queue's thread did not survive the
- * fork; the stream's memory is released all the same); device error. */
+ * @return success; busy (called by a function in the stream itself); capturing (it is being captured, and stays; a
+ * wrapped stream is let go of without waiting); forked (the queue's thread did not survive the fork; the stream's
+ * memory is released all the same); device error (likewise). */
 JALLOC_API jstatus_t jstream_destroy(jstream_t *stream);
 
 /** Waits until all work enqueued so far is done.
- * @return success; invalid pointer; invalid value; busy (called by a function in the stream itself); forked; device
- *         error. */
+ * @return success; invalid pointer; invalid value; busy (called by a function in the stream itself); capturing (nothing
+ *         is to be waited for, and the capture goes on); forked; device error. */
 JALLOC_API jstatus_t jstream_synchronize(jdevice_t *device, jstream_t *stream);
 
 /** Whether the stream is being captured into a graph (never on the host).
- * @return success; invalid pointer; invalid value; device error. */
+ * @return success; invalid pointer; invalid value; capturing (a capture that has failed and must be ended; or a GPU's
+ *         NULL stream beside the capture of a stream that it waits for: it cannot be used meanwhile); forked; device
+ *         error. */
 JALLOC_API jstatus_t jstream_is_capturing(jdevice_t *device, jstream_t *stream, bool *capturing);
 
 /** The capture that the stream is in: a number that no other capture of the process has; 0 when it is in none.
@@ -185,17 +194,19 @@ JALLOC_API jstatus_t jevent_destroy(jevent_t *event);
 JALLOC_API jstatus_t jevent_record(jevent_t *event, jstream_t *stream);
 
 /** Makes work enqueued from now on in `stream` wait until the event's last recording is reached. The caller does not
- * wait, except for the host's NULL stream, which is the calling thread itself.
+ * wait, except for the host's NULL stream, which is the calling thread itself. An event recorded in a capture takes the
+ * stream into it.
  * @return success; invalid pointer; invalid value; busy (called by a function in the stream itself, or its queue is
- * full); forked; device error. */
+ * full); capturing (the stream is captured and the event is of another capture, or of none); forked; device error. */
 JALLOC_API jstatus_t jevent_wait(jevent_t *event, jstream_t *stream);
 
 /** Whether the event's last recording is reached. Does not wait.
- * @return success; invalid pointer; forked; device error. */
+ * @return success; invalid pointer; capturing (it was recorded in a capture); forked; device error. */
 JALLOC_API jstatus_t jevent_query(jevent_t *event, bool *reached);
 
 /** Waits until the event's last recording is reached.
- * @return success; invalid pointer; busy (called by a function in the stream itself); forked; device error. */
+ * @return success; invalid pointer; busy (called by a function in the stream itself); capturing (it was recorded in a
+ *         capture); forked; device error. */
 JALLOC_API jstatus_t jevent_synchronize(jevent_t *event);
 
 /** Milliseconds between two events that were recorded and reached.
