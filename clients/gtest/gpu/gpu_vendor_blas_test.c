@@ -215,6 +215,31 @@ JTEST(GpuVendorBlas, ConstantsStandBesideScalarsOfTheDevice) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* In C a complex double lies at any multiple of 8 bytes; the vendor wants 16. */
+JTEST(GpuVendorBlas, ComplexNumbersBetweenTwoPlacesAreNotIts) {
+    const fake_blas_control_t *vendor = fake_blas();
+    const double one[2] = {1, 0}, zero[2] = {0, 0};
+    double a[2] = {2, 1}, b[2] = {3, -1}, c[2] = {0, 0};
+    jhandle_t *handle = make_handle(NULL, JPOINTER_MODE_HOST);
+    char *memory = gpu_take(64);
+    for (size_t off = 0; off <= 8; off += 8) {
+        gpu_upload(memory + off, a, sizeof a);
+        gpu_upload(memory + 16 + off, b, sizeof b);
+        if (vendor != NULL)
+            vendor->reset_counts();
+        JEXPECT_OK(jblas_zgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 1, (const jcomplex_f64_t *)one,
+                               (const jcomplex_f64_t *)(memory + off), 1, (const jcomplex_f64_t *)(memory + 16 + off),
+                               1, (const jcomplex_f64_t *)zero, (jcomplex_f64_t *)(memory + 32 + off), 1));
+        gpu_download(c, memory + 32 + off, sizeof c);
+        JEXPECT_EQ(c[0], 7);
+        JEXPECT_EQ(c[1], 1);
+        if (vendor != NULL)
+            JEXPECT_EQ(vendor->count(NULL), off == 0);
+    }
+    gpu_give(memory, 64);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* ---- Threads and streams ---- */
 
 #define THREADS 6
