@@ -220,6 +220,20 @@ JTEST(HandleCapture, GrowthInACaptureFreesNothing) {
     end(&f);
 }
 
+/* A further block that is too small for the next nested borrow stays as well. */
+JTEST(HandleCapture, GrowthInANestFreesNothing) {
+    fixture_t f = begin_with_handle();
+    jborrow_t outer;
+    pretend_gpu_capture(f.stream, 1);
+    JEXPECT_OK(borrow_one(&outer, f.handle, 1000));
+    char *small = place(f.handle, 2000), *large = place(f.handle, 5000);
+    JEXPECT_TRUE(pretend_gpu_is_live(small) && pretend_gpu_is_live(large) && pretend_gpu_is_live(outer.ptr[0]));
+    JEXPECT_NE(small, large);
+    JEXPECT_EQ(stats_of(f.handle).deallocation_count, 0);
+    JEXPECT_OK(jborrow_end(&outer));
+    end(&f);
+}
+
 JTEST(HandleCapture, EachCaptureHasMemoryOfItsOwn) {
     fixture_t f = begin_with_handle();
     char *places[6];

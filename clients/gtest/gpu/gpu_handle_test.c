@@ -218,6 +218,37 @@ JTEST(GpuHandle, ANewStreamComesBehindTheOldOneByEvent) {
     }
 }
 
+typedef struct inherited {
+    jhandle_t *handle;
+    size_t bookkeeping;
+} inherited_t;
+
+static void destroy_inherited(void *argument) {
+    const inherited_t *inherited = argument;
+    JEXPECT_STATUS(touch(inherited->handle, 0), JSTATUS_FORKED);
+    JEXPECT_STATUS(jhandle_destroy(inherited->handle), JSTATUS_FORKED);
+    JEXPECT_EQ(jtest_metadata_live_count(), inherited->bookkeeping);
+}
+
+/* No GPU's runtime survives a fork: the child forgets the memory, which is the parent's, and keeps no books of it. */
+JTEST(GpuHandle, AForkedChildForgetsIt) {
+    for (int mode = 0; mode < 2; ++mode) {
+        jstream_t *stream;
+        void *out = gpu_take(BYTES);
+        JASSERT_OK(jstream_create(gpu_device(), &stream));
+        inherited_t inherited = {NULL, jtest_metadata_live_count()};
+        inherited.handle = make_on_gpu(stream, mode == 1 ? BYTES : 0);
+        JEXPECT_OK(write_and_copy(inherited.handle, BYTES, 1, out));
+        jtest_in_child(20, destroy_inherited, &inherited);
+        JEXPECT_OK(write_and_copy(inherited.handle, BYTES, 2, out));
+        JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
+        JEXPECT_TRUE(is_filled(out, BYTES, 2));
+        JEXPECT_OK(jhandle_destroy(inherited.handle));
+        gpu_give(out, BYTES);
+        JEXPECT_OK(jstream_destroy(stream));
+    }
+}
+
 JTEST(GpuHandle, EachFailedCallOfTheRuntimeLosesNothing) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)
