@@ -203,7 +203,7 @@ template <typename T> static jstatus_t triangular_run(const gpu_call_t *call, co
         return JSTATUS_SUCCESS;
     triangular_product<T> product = {};
     const bool left = args->side == JBLAS_LEFT;
-    /* M is op(A) (left) or its transpose; transposed against A's storage. Reversed: from the last unknown to the first. */
+    /* M is op(A) (left) or its transpose; transposed against A's storage. Reversed: from the last unknown on. */
     const bool transposed = (args->transa != JBLAS_NO_TRANSPOSE) == left;
     const bool reversed = (args->uplo == JBLAS_UPPER) != transposed;
     const int64_t sign = reversed ? -1 : 1;
