@@ -229,8 +229,7 @@ static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t 
             if (j >= v.n || (i != j && (i > j) != lower))
                 continue;
             T *element = a + i + j * v.lda;
-            const T old = i == j ? make<T>(real_part(*element)) : *element;
-            const T sum = multiply_add(x, alpha * conjugate(v.x[j * v.incx]), old);
+            const T sum = multiply_add(x, alpha * conjugate(v.x[j * v.incx]), *element);
             *element = i == j ? make<T>(real_part(sum)) : sum;
         }
     }
