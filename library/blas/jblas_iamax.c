@@ -9,8 +9,7 @@
 static jstatus_t iamax_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
-    const bool planned =
-        args->n > JI_REDUCE_BLOCK && args->incx > 0 && ji_reduce_pays(handle, JI_REDUCE_IAMAX, args);
+    const bool planned = args->n > JI_REDUCE_BLOCK && args->incx > 0 && ji_reduce_pays(handle, JI_REDUCE_IAMAX, args);
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? ji_iamax_plan : NULL);
     JI_CHECK_POINTER("result", args->result);
