@@ -53,8 +53,8 @@ template <typename T> static __device__ inline void update_element(T *y, T alpha
 
 /* ---- gemv ---- */
 
-/* Adds the sums of LEVEL2_GROUPS groups into group 0's. All threads come here, and leave together. Afterwards each thread
- * may read and write its own sum: nobody else does before the next barrier. */
+/* Adds the sums of LEVEL2_GROUPS groups into group 0's. All threads come here, and leave together. Afterwards each
+ * thread may read and write its own sum: nobody else does before the next barrier. */
 template <typename T> static __device__ inline void add_groups(T (*sums)[LEVEL2_ROWS], int group, int row, T sum) {
     sums[group][row] = sum;
     __syncthreads();

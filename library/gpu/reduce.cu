@@ -4,16 +4,17 @@
 /* dot, nrm2, asum and iamax: reductions in a fixed order.
  *
  * A vector is cut into blocks of JI_REDUCE_BLOCK elements. One thread block reduces one of them: thread t takes the
- * packs t, t + 256, t + 512, ... in this order, wherever the vector lies and however far its elements are apart, and the
- * threads' results are joined as a tree in shared memory. The blocks' results are joined pairwise, neighbours first:
+ * packs t, t + 256, t + 512, ... in this order, wherever the vector lies and however far its elements are apart, and
+ * the threads' results are joined as a tree in shared memory. The blocks' results are joined pairwise, neighbours
+ * first:
  *
  *     0   1   2   3   4   5   6        what has no neighbour waits for the next level
  *     +---+   +---+   +---+   |
  *       +-------+       +-----+
  *           +-------------+
  *
- * Of this tree, the part over REDUCE_CHUNK results that begin at a multiple of REDUCE_CHUNK is done by one thread block,
- * wherever the results come from:
+ * Of this tree, the part over REDUCE_CHUNK results that begin at a multiple of REDUCE_CHUNK is done by one thread
+ * block, wherever the results come from:
  *
  *   partials in workspace    many thread blocks compute them (JI_REDUCE_BLOCKS); then one kernel joins each chunk into
  *                            its first place, the next one chunks of chunks, until one is left (JI_REDUCE_COMBINE)
@@ -30,8 +31,8 @@
  *     finish(result, whole)      writes the result
  *
  * nrm2 must not overflow or underflow where its result does not. It adds squares in double. Should a block's sum leave
- * the range in which nothing was lost, its elements are scaled by a power of two and added again, and the exponent stays
- * with the sum, as in Blue's accumulators (1978). Squares of floats are always in that range. */
+ * the range in which nothing was lost, its elements are scaled by a power of two and added again, and the exponent
+ * stays with the sum, as in Blue's accumulators (1978). Squares of floats are always in that range. */
 
 #include <math.h>
 
@@ -84,8 +85,8 @@ template <typename S, typename T> static __device__ inline vectors_t<T> vectors_
     return vectors;
 }
 
-/* What one thread block knows of the elements [first, first + count), count <= JI_REDUCE_BLOCK; known to all threads. How
- * an element is taken is A: partial_t, two, none(), take(sum, x, y, place), join(a, b). */
+/* What one thread block knows of the elements [first, first + count), count <= JI_REDUCE_BLOCK; known to all threads.
+ * How an element is taken is A: partial_t, two, none(), take(sum, x, y, place), join(a, b). */
 template <typename A, typename T>
 static __device__ typename A::partial_t reduce_elements(const A &a, const vectors_t<T> &v, int64_t first,
                                                         int64_t count) {
@@ -281,8 +282,8 @@ template <typename S> static __global__ void reduce_blocks_kernel(ji_reduce_t ca
     }
 }
 
-/* Joins the first `count` <= REDUCE_CHUNK of `leaves`, in shared memory, into the first, which thread 0 may read. All but
- * the first may be written at once, as no thread reads them any more; the first is for thread 0 to write. */
+/* Joins the first `count` <= REDUCE_CHUNK of `leaves`, in shared memory, into the first, which thread 0 may read. All
+ * but the first may be written at once, as no thread reads them any more; the first is for thread 0 to write. */
 template <typename S> static __device__ inline void reduce_chunk(typename S::partial_t *leaves, int count) {
     __syncthreads(); /* all are there */
     for (int step = 1; step < count; step *= 2) {
@@ -292,8 +293,8 @@ template <typename S> static __device__ inline void reduce_chunk(typename S::par
     }
 }
 
-/* One level of chunks over the partials that stand `stride` apart. Each chunk's result goes to its first place, the last
- * one's to the caller. */
+/* One level of chunks over the partials that stand `stride` apart. Each chunk's result goes to its first place, the
+ * last one's to the caller. */
 template <typename S> static __global__ void reduce_partials_kernel(ji_reduce_t call, int64_t count, int64_t stride) {
     typedef typename S::partial_t partial_t;
     __shared__ partial_t leaves[REDUCE_CHUNK];

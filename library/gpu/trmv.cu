@@ -3,10 +3,10 @@
 
 /* trmv and trsv, in place and without workspace.
  *
- * Turned round where needed, op(A) is always a lower triangle L and the vector is walked from its beginning: an upper one
- * is read from the last element backwards, by negative strides. It is cut into diagonal blocks of TRMV_BLOCK. What is on
- * the diagonal one thread block does, with x in shared memory; what is below is a gemv over many thread blocks. The
- * kernels of a stream run one after the other, which is all the order that is needed:
+ * Turned round where needed, op(A) is always a lower triangle L and the vector is walked from its beginning: an upper
+ * one is read from the last element backwards, by negative strides. It is cut into diagonal blocks of TRMV_BLOCK. What
+ * is on the diagonal one thread block does, with x in shared memory; what is below is a gemv over many thread blocks.
+ * The kernels of a stream run one after the other, which is all the order that is needed:
  *
  *     A = N, columns of L lie together             A = T, rows of L lie together
  *

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Reductions on a GPU: dot, nrm2, asum, iamax. Their bits depend on the elements and nothing else: not on the workspace,
- * the run, where the vectors lie or how far their elements are apart. And they are right where a careless sum is not. */
+/* Reductions on a GPU: dot, nrm2, asum, iamax. Their bits depend on the elements and nothing else: not on the
+ * workspace, the run, where the vectors lie or how far their elements are apart. And they are right where a careless
+ * sum is not. */
 
 #include "gpu_device.h"
 #include "jblas_reference.h"
@@ -432,7 +433,7 @@ EACH_REDUCTION(ZerosHaveAFirstElement) {
 
 /* ---- Refusals --------------------------------------------------------------------------------------------------- */
 
-/* Every call of the runtime fails once: the caller hears of it, or nothing was the matter, and the next call is right. */
+/* Every call of the runtime fails once: the caller hears of it, or nothing was wrong, and the next call is right. */
 EACH_REDUCTION(EveryFailureIsToldAndPassed) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)
