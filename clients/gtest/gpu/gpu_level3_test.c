@@ -52,8 +52,8 @@ static void twin_give(twin_t *t) {
     free(t->host);
 }
 
-/* Whether both have the same numbers, and gives them back. */
-static bool twin_same(twin_t *t, const char *what) {
+/* Whether both have the same numbers. */
+static bool twin_equal(const twin_t *t, const char *what) {
     unsigned char *came = malloc(twin_bytes(t) + 1);
     const size_t reals = t->count * (ji_is_complex(t->type) ? 2 : 1);
     size_t at = 0;
@@ -67,8 +67,14 @@ static bool twin_same(twin_t *t, const char *what) {
     if (at < reals)
         JFAIL("%s, type %d: number %zu of %zu differs", what, (int)t->type, at, reals);
     free(came);
-    twin_give(t);
     return at == reals;
+}
+
+/* The same, and gives them back. */
+static bool twin_same(twin_t *t, const char *what) {
+    const bool same = twin_equal(t, what);
+    twin_give(t);
+    return same;
 }
 
 static ji_scalar_t constant(jdatatype_t type, double real) { return ji_constant(type, real); }
@@ -234,6 +240,14 @@ JTEST(GpuLevel3, TriangularProductThenSolveGivesBack) {
             gpu_upload(a.device, a.host, twin_bytes(&a));
             block.a = a.device, block.b = b.device;
             JEXPECT_OK(run_on_device(JI_TRMM, &block));
+            ji_matmat_t here = block;
+            here.a = a.host, here.b = b.host;
+            unsigned char *before = malloc(twin_bytes(&b));
+            memcpy(before, b.host, twin_bytes(&b));
+            ji_host_primitives[JI_TRMM](&here);
+            twin_equal(&b, "trmm");
+            memcpy(b.host, before, twin_bytes(&b));
+            free(before);
             JEXPECT_OK(run_on_device(JI_TRSM, &block));
             twin_same(&b, "trmm and trsm");
             twin_same(&a, "triangle");
