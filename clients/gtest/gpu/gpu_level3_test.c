@@ -296,10 +296,10 @@ JTEST(GpuLevel3, ScaleAndClear) {
 
 /* A complex matrix in real parts, and a product from its three. */
 JTEST(GpuLevel3, SplitAndMerge) {
-    static const double factors[][2] = {{1, 1}, {2, -1}, {0, 3}, {2, 0}, {0, 0}};
+    static const double factors[][2] = {{1, 1}, {2, -1}, {0, 3}, {2, 0}, {0, 0}, {1, 2}};
     const int64_t m = 45, n = 39, ld = 47;
     for (int type = JDATATYPE_F32_C; type <= JDATATYPE_F64_C; ++type)
-        for (int i = 0; i < 5 && !jtest_has_failure(); ++i) {
+        for (int i = 0; i < 6 && !jtest_has_failure(); ++i) {
             const jdatatype_t real = ji_real_of((jdatatype_t)type);
             twin_t a = twin_take((jdatatype_t)type, ld * n), parts = twin_take(real, 3 * m * n);
             ji_split_t split = {.type = (jdatatype_t)type, .conjugate = i % 2 == 1, .m = m, .n = n, .lda = ld};
