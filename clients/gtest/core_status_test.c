@@ -50,6 +50,7 @@ static const struct status_row {
     {JSTATUS_FORKED, 111, "JSTATUS_FORKED", true},
     {JSTATUS_INVALID_CONFIGURATION, 112, "JSTATUS_INVALID_CONFIGURATION", true},
     {JSTATUS_IO_ERROR, 113, "JSTATUS_IO_ERROR", true},
+    {JSTATUS_CAPTURING, 114, "JSTATUS_CAPTURING", true},
 };
 #define STATUS_COUNT (sizeof status_rows / sizeof status_rows[0])
 
@@ -74,7 +75,7 @@ JTEST(Status, ListIsComplete) {
 }
 
 JTEST(Status, UnknownNumbersHaveANameToo) {
-    static const int numbers[] = {-1, 12, 50, 100, 114, 1 << 30};
+    static const int numbers[] = {-1, 12, 50, 100, 115, 1 << 30};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
         JEXPECT_STREQ(jstatus_name((jstatus_t)numbers[i]), "JSTATUS_UNKNOWN");
         JEXPECT_NOT_NULL(jstatus_text((jstatus_t)numbers[i]));

@@ -64,8 +64,9 @@ def check_deb(build):
         print(output("dpkg-deb", "--info", deb))
         contents += output("dpkg-deb", "--contents", deb)
     print(contents)
+    modules = [f"/{module.name}" for module in (build / "library").glob("libjalloc_*.so.0")]
     for wanted in ("/libjalloc.so.", "/libjalloc.so ", "/libjalloc.a", "/include/jalloc/jalloc.h", "/jallocConfig.cmake",
-                   "/pkgconfig/jalloc.pc"):
+                   "/pkgconfig/jalloc.pc", *modules):
         if wanted not in contents:
             sys.exit(f"no {wanted.strip()} in the Debian packages")
 

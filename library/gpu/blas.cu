@@ -9,7 +9,8 @@
  * Results. A kernel cannot write to the caller's ordinary memory. In host pointer mode it writes to a place of the
  * device, which is copied to the caller's in stream order, and the call waits for the copy. The place is one of
  * GPU_RESULTS; a call holds its place until it has waited, so calls of several threads and streams never share one, and
- * with all places held a call waits for one. */
+ * with all places held a call waits for one. The places are taken when the device is opened, so that no call allocates
+ * them; if there was no memory then, by the first that needs one. */
 
 #include "gpu/blas.h"
 
@@ -84,16 +85,24 @@ static size_t blas_block_bytes(ji_primitive_t primitive) {
     }
 }
 
+/* With the mutex held. */
+static jstatus_t blas_take_results(jdevice_t *device) {
+    gpu_blas_t *blas = blas_of(device);
+    void *memory = nullptr;
+    if (blas->results != nullptr)
+        return JSTATUS_SUCCESS;
+    jstatus_t status =
+        gpu_allocate(device, JMEMORY_DEVICE, GPU_RESULTS * GPU_RESULT_BYTES, GPU_RESULT_BYTES, &memory);
+    blas->results = (char *)memory;
+    return status;
+}
+
 static jstatus_t blas_hold(jdevice_t *device, int *place) {
     gpu_blas_t *blas = blas_of(device);
     std::unique_lock<std::mutex> lock(blas->mutex);
-    if (blas->results == nullptr) {
-        void *memory = nullptr;
-        jstatus_t status = gpu_allocate(device, JMEMORY_DEVICE, GPU_RESULTS * GPU_RESULT_BYTES, GPU_RESULT_BYTES, &memory);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-        blas->results = (char *)memory;
-    }
+    jstatus_t status = blas_take_results(device);
+    if (status != JSTATUS_SUCCESS)
+        return status;
     blas->freed.wait(lock, [blas] { return blas->held != UINT64_MAX; });
     *place = __builtin_ctzll(~blas->held);
     blas->held |= UINT64_C(1) << *place;
@@ -150,6 +159,10 @@ static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t p
     gpu_primitive_t run = blas->primitives[primitive];
     if (run == nullptr)
         return gpu_services->fail(JSTATUS_INTERNAL_ERROR, "%s has no primitive %d", device->name, (int)primitive);
+    /* A kernel in the default stream would spoil a capture that this stream must not run beside. */
+    jstatus_t status = gpu_require_usable(device, stream);
+    if (status != JSTATUS_SUCCESS)
+        return status;
     gpu_call_t call = {device, gpu_native(stream), stream, blas};
     size_t bytes;
     if (host_result && blas_result(primitive, const_cast<void *>(block), &bytes) != nullptr)
@@ -176,5 +189,6 @@ jstatus_t gpu_blas_init(gpu_device_t *device) {
     ops.has_mixed = gpu_has_mixed;
     device->blas->ops = ops;
     device->base.blas = &device->blas->ops;
+    (void)blas_take_results(&device->base);
     return JSTATUS_SUCCESS;
 }

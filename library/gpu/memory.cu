@@ -47,32 +47,20 @@ static void memory_remember(memory_shifted_t *block) {
     ++memory_shifted_count;
 }
 
-static void *memory_taken(void *given) {
+/* Takes the entry of a pointer out of the table; NULL: it begins where its block does. */
+static memory_shifted_t *memory_forget(const void *given) {
     if (memory_shifted_count.load() == 0)
-        return given;
+        return nullptr;
     std::lock_guard<std::mutex> lock(memory_mutex);
-    for (const memory_shifted_t *block = *memory_chain(given); block != nullptr; block = block->next)
-        if (block->given == given)
-            return block->taken;
-    return given;
-}
-
-static void memory_forget(const void *given) {
-    memory_shifted_t *block = nullptr;
-    if (memory_shifted_count.load() == 0)
-        return;
-    {
-        std::lock_guard<std::mutex> lock(memory_mutex);
-        memory_shifted_t **link = memory_chain(given);
-        while (*link != nullptr && (*link)->given != given)
-            link = &(*link)->next;
-        block = *link;
-        if (block != nullptr) {
-            *link = block->next;
-            --memory_shifted_count;
-        }
+    memory_shifted_t **link = memory_chain(given);
+    while (*link != nullptr && (*link)->given != given)
+        link = &(*link)->next;
+    memory_shifted_t *block = *link;
+    if (block != nullptr) {
+        *link = block->next;
+        --memory_shifted_count;
     }
-    gpu_services->metadata_free(block);
+    return block;
 }
 
 /* ---- The runtime's ---- */
@@ -181,9 +169,13 @@ jstatus_t gpu_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes
 jstatus_t gpu_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t) {
     GPU_ENTER(device);
     gpu_relaxed relaxed;
-    jstatus_t status = memory_give(device, kind, memory_taken(pointer));
-    if (status == JSTATUS_SUCCESS) /* else it is still the caller's */
-        memory_forget(pointer);
+    memory_shifted_t *block = memory_forget(pointer); /* before the runtime can hand the address to another thread */
+    jstatus_t status = memory_give(device, kind, block != nullptr ? block->taken : pointer);
+    if (status != JSTATUS_SUCCESS && block != nullptr) {
+        memory_remember(block); /* it is still the caller's */
+        return status;
+    }
+    gpu_services->metadata_free(block);
     return status;
 }
 
