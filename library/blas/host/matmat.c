@@ -163,7 +163,7 @@ const ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT] = {
 #undef JI_PRIMITIVE_
 };
 
-#define HOST_GEMM3M_LEAST 512         /* below, splitting and merging cost what is saved */
+#define HOST_GEMM3M_LEAST 512 /* below, splitting and merging cost what is saved */
 /* One halving was measured (clients/bench/bench_strassen.c) at 1.03 times the CBLAS's dgemm of order 2048 and 1.07 times
  * at 4096, by one thread; but the additions are one thread's here, so beside a CBLAS of many threads it loses. */
 #define HOST_STRASSEN_LEAST INT64_MAX
