@@ -17,23 +17,7 @@ jstatus_t gpu_gemm_half(const gpu_call_t *call, const void *block) {
     const ji_matmat_t *args = &((const ji_half_t *)block)->product;
     const bool f16 = args->head.type == JDATATYPE_F16;
     if (half_is_known(args)) {
-        gpu_narrow_gemm_t product = {};
-        product.narrow = f16 ? GPU_NARROW_F16 : GPU_NARROW_BF16;
-        product.narrow_result = true;
-        product.transa = args->transa;
-        product.transb = args->transb;
-        product.m = args->m;
-        product.n = args->n;
-        product.k = args->k;
-        product.alpha = args->alpha;
-        product.a = args->a;
-        product.lda = args->lda;
-        product.b = args->b;
-        product.ldb = args->ldb;
-        product.beta = args->beta;
-        product.c = args->c;
-        product.ldc = args->ldc;
-        const jstatus_t status = gpu_vendor_gemm_ex(call, &product);
+        const jstatus_t status = gpu_vendor_gemm_ex(call, args, f16 ? GPU_NARROW_F16 : GPU_NARROW_BF16, true);
         if (status != JSTATUS_NOT_IMPLEMENTED)
             return status;
     }

@@ -196,23 +196,7 @@ jstatus_t gpu_split_precision(const gpu_call_t *call, const void *block) {
 jstatus_t gpu_gemm_mixed(const gpu_call_t *call, const void *block) {
     const ji_matmat_t *args = (const ji_matmat_t *)block;
     const bool bf16 = args->head.type == JDATATYPE_BF16;
-    gpu_narrow_gemm_t product = {};
-    product.narrow = bf16 ? GPU_NARROW_BF16 : GPU_NARROW_TF32;
-    product.narrow_result = false;
-    product.transa = args->transa;
-    product.transb = args->transb;
-    product.m = args->m;
-    product.n = args->n;
-    product.k = args->k;
-    product.alpha = args->alpha;
-    product.a = args->a;
-    product.lda = args->lda;
-    product.b = args->b;
-    product.ldb = args->ldb;
-    product.beta = args->beta;
-    product.c = args->c;
-    product.ldc = args->ldc;
-    const jstatus_t status = gpu_vendor_gemm_ex(call, &product);
+    const jstatus_t status = gpu_vendor_gemm_ex(call, args, bf16 ? GPU_NARROW_BF16 : GPU_NARROW_TF32, false);
     if (status != JSTATUS_NOT_IMPLEMENTED)
         return status;
     return bf16 ? narrow_gemm<jbfloat16_t, float>(call, args) : narrow_gemm<tf32, float>(call, args);

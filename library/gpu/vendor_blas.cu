@@ -50,7 +50,9 @@
 
 gpu_primitive_t gpu_vendor_primitive(gpu_device_t *, ji_primitive_t) { return nullptr; }
 const char *gpu_vendor_blas_name(gpu_device_t *) { return nullptr; }
-jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *, const gpu_narrow_gemm_t *) { return JSTATUS_NOT_IMPLEMENTED; }
+jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *, const ji_matmat_t *, gpu_narrow_t, bool) {
+    return JSTATUS_NOT_IMPLEMENTED;
+}
 void gpu_vendor_forget_stream(gpu_device_t *, gpuStream_t) {}
 
 #else
@@ -701,16 +703,17 @@ gpu_primitive_t gpu_vendor_primitive(gpu_device_t *device, ji_primitive_t primit
 
 /* ---- Narrow numbers ---- */
 
-jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const gpu_narrow_gemm_t *args) {
+jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gpu_narrow_t narrow,
+                             bool narrow_result) {
     vendor_scalars scalars;
     if (gpu_vendor_blas_name(gpu_device(call->device)) == nullptr ||
         !scalars.take(JDATATYPE_F32, &args->alpha, &args->beta))
         return JSTATUS_NOT_IMPLEMENTED;
-    const bool tf32 = args->narrow == GPU_NARROW_TF32;
+    const bool tf32 = narrow == GPU_NARROW_TF32;
     const auto inputs = tf32                             ? GPU_BLAS_TYPE_(R_32F)
-                        : args->narrow == GPU_NARROW_F16 ? GPU_BLAS_TYPE_(R_16F)
+                        : narrow == GPU_NARROW_F16 ? GPU_BLAS_TYPE_(R_16F)
                                                          : GPU_BLAS_TYPE_(R_16BF);
-    const auto result = args->narrow_result ? inputs : GPU_BLAS_TYPE_(R_32F);
+    const auto result = narrow_result ? inputs : GPU_BLAS_TYPE_(R_32F);
     const auto compute = tf32 ? GPU_BLAS_ENUM_(COMPUTE_32F_FAST_TF32) : GPU_BLAS_ENUM_(COMPUTE_32F);
     return vendor_run(call, scalars.mode, nullptr, nullptr, [&](const vendor_turn &turn) {
         return VENDOR_CALL_(GemmEx, turn.handle(), vendor_operation(JDATATYPE_F32, args->transa),

@@ -27,29 +27,14 @@ typedef enum gpu_narrow_t {
     GPU_NARROW_F16   /* IEEE half */
 } gpu_narrow_t;
 
-/* C = alpha op(A) op(B) + beta C. */
-typedef struct gpu_narrow_gemm_t {
-    gpu_narrow_t narrow;
-    bool narrow_result; /* C has the type of A and B; else float */
-    jblas_operation_t transa, transb;
-    int64_t m, n, k;
-    ji_scalar_t alpha; /* of type float, as beta */
-    const void *a;
-    int64_t lda;
-    const void *b;
-    int64_t ldb;
-    ji_scalar_t beta;
-    void *c;
-    int64_t ldc;
-} gpu_narrow_gemm_t;
-
-/* Enqueues it; inside a primitive, so the device is current. Sizes are > 0. With beta 0 C is not read. An alpha of 0
- * does not keep A and B from being read: who promises that must look first.
+/* Enqueues C = alpha op(A) op(B) + beta C with alpha and beta of type float, whatever args->head says; C has the type of
+ * A and B (narrow_result) or float. Inside a primitive, so the device is current. Sizes are > 0. With beta 0 C is not
+ * read. An alpha of 0 does not keep A and B from being read: who promises that must look first.
  *   - not implemented, and no message: no vendor's library, or nothing in it that this call can take (an alpha on the
  *     host other than -1, 0, 1 beside a beta on the device, or the other way round; a capture that cannot own memory).
  *     Nothing was enqueued.
  *   - memory error, device error, capturing: said. */
-jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const gpu_narrow_gemm_t *args);
+jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gpu_narrow_t narrow, bool narrow_result);
 
 /* A stream that has been waited for is about to be destroyed, or a wrapped one let go of: what was kept for it may go to
  * another stream. For stream.cu. */
