@@ -21,9 +21,8 @@
 extern "C" {
 #endif
 
-#ifndef __DOXYGEN__
+/** CUDA's stream, declared as CUDA declares it. */
 typedef struct CUstream_st *cudaStream_t;
-#endif
 
 /** Makes a cudaStream_t of the device usable as a stream of jalloc. The cudaStream_t stays the caller's: it must not
  * be destroyed before jstream_destroy(), which leaves it as it is. The runtime's special streams (0, legacy,

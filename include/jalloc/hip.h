@@ -21,9 +21,8 @@
 extern "C" {
 #endif
 
-#ifndef __DOXYGEN__
+/** HIP's stream, declared as HIP declares it. */
 typedef struct ihipStream_t *hipStream_t;
-#endif
 
 /** Makes a hipStream_t of the device usable as a stream of jalloc. The hipStream_t stays the caller's: it must not
  * be destroyed before jstream_destroy(), which leaves it as it is. The runtime's special streams (0, legacy,
