@@ -15,6 +15,7 @@
 #   --only LIST    some of tests,bench,forecast,sanitizer
 #   --seconds S    for each comparison of the benchmarks          (0.2)
 #   --device NAME  the device                                     (cuda:0)
+#   --targets LIST what the module is compiled for                (90: H100, H200, and newer ones by PTX)
 #   --logs DIR     where the whole output goes                    (build/gpu_check/logs)
 #
 # Exit status: 0 when all that ran passed and there was a GPU; 2 when there is no GPU, which the table says too.
@@ -22,7 +23,7 @@ set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 kit=$root/build/gpu_check
-only=tests,bench,forecast,sanitizer seconds=0.2 device=cuda:0 logs=$kit/logs prepare=no
+only=tests,bench,forecast,sanitizer seconds=0.2 device=cuda:0 logs=$kit/logs prepare=no targets=90
 while [[ $# -gt 0 ]]; do
     case $1 in
     --prepare) prepare=yes ;;
@@ -30,6 +31,7 @@ while [[ $# -gt 0 ]]; do
     --seconds) seconds=$2; shift ;;
     --device) device=$2; shift ;;
     --logs) logs=$2; shift ;;
+    --targets) targets=$2; shift ;;
     *) sed -n '5,21p' "$0" | sed 's/^# \{0,1\}//'; exit 64 ;;
     esac
     shift
@@ -40,14 +42,16 @@ wants() { [[ ,$only, == *,$1,* ]]; }
 # The programs, the libraries they load, and the records of the forecast, in one folder that can be moved.
 make_kit() {
     local build=$root/build/gpu_release library
-    cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DJALLOC_CUDA=ON >"$build.log" 2>&1 ||
-        { mkdir -p "$(dirname "$build")"; tail -20 "$build.log"; die "CMake failed"; }
+    cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DJALLOC_CUDA=ON -DJALLOC_HIP=OFF \
+        -DJALLOC_CUDA_ARCHITECTURES="$targets" >"$build.log" 2>&1 || { tail -20 "$build.log"; die "CMake failed"; }
     cmake --build "$build" --parallel "$(nproc)" --target jalloc-gpu-test bench_gpu co2_forecast jalloc-info \
         jalloc_cuda || die "the build failed"
     rm -rf "$kit"
     mkdir -p "$kit/bin" "$kit/lib" "$kit/data" "$kit/reference"
     cp "$build"/bin/{jalloc-gpu-test,bench_gpu,co2_forecast,jalloc-info} "$kit/bin/"
-    cp -L "$build"/library/libj*.so.* "$kit/lib/" 2>/dev/null
+    for library in "$build"/library/libj*.so.*; do # by the names that the loader asks for
+        [[ -L $library || $library == *_cuda.so.0 ]] && cp -L "$library" "$kit/lib/"
+    done
     cp "$root"/clients/samples/co2_forecast/data/*.csv "$kit/data/"
     cp "$root"/clients/samples/co2_forecast/reference/*.csv "$kit/reference/"
     # What a bare machine lacks; CUDA's own libraries are the toolkit's there, the C library's the system's.
@@ -56,7 +60,7 @@ make_kit() {
         */libopenblas* | */libgfortran* | */libquadmath* | */libgomp* | */libblas* | */libcblas*) cp -L "$library" "$kit/lib/" ;;
         esac
     done
-    strip --strip-debug "$kit"/bin/* 2>/dev/null
+    strip --strip-debug "$kit"/bin/* "$kit"/lib/libj* 2>/dev/null
     du -sh "$kit"
 }
 
@@ -65,7 +69,10 @@ if [[ $prepare == yes ]]; then
     make_kit
     exit 0
 fi
-[[ -x $kit/bin/jalloc-gpu-test ]] || make_kit
+if [[ ! -x $kit/bin/jalloc-gpu-test ]]; then
+    mkdir -p "$root/build"
+    make_kit
+fi
 mkdir -p "$logs"
 for toolkit in "${CUDA_PATH:-}" /usr/local/cuda /opt/cuda; do
     [[ -n $toolkit && -d $toolkit ]] && break
