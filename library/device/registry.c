@@ -163,7 +163,7 @@ jstatus_t jdevice_count(jdevice_kind_t kind, int *count) {
     int found = 0;
     while (found < REGISTRY_DEVICES && status == JSTATUS_SUCCESS) {
         char name[JI_DEVICE_NAME_BYTES];
-        snprintf(name, sizeof name, "%s:%d", kind == JDEVICE_CUDA ? "cuda" : "hip", found);
+        snprintf(name, sizeof name, "%s:%hhu", kind == JDEVICE_CUDA ? "cuda" : "hip", (unsigned char)found);
         status = registry_open(&registry_modules[kind], found, name, NULL);
         found += status == JSTATUS_SUCCESS;
     }
