@@ -79,8 +79,8 @@ static JALLOC_HOST_DEVICE_ inline jfloat16_t jalloc_f16_from_f32(float value) {
     uint32_t normal =
         (rest - 0x38000000u + 0x0fffu + (rest >> 13 & 1u)) >> 13; /* a carry grows the exponent, as it should */
     /* Below 2^-14: the significand, moved down to multiples of 2^-24. */
-    uint32_t exponent = rest >> 23, shift = exponent < 102u ? 25u : 126u - exponent;
-    uint32_t significand = (rest & 0x007fffffu) | 0x00800000u, at = shift > 25u ? 25u : shift;
+    uint32_t exponent = rest >> 23, at = exponent < 102u || exponent > 112u ? 25u : 126u - exponent;
+    uint32_t significand = (rest & 0x007fffffu) | 0x00800000u;
     uint32_t kept = significand >> at, lost = significand & ((1u << at) - 1u), half = 1u << (at - 1u);
     uint32_t small = exponent < 102u ? 0u : kept + (lost > half || (lost == half && (kept & 1u)) ? 1u : 0u);
     uint32_t result = rest < 0x38800000u ? small : rest < 0x477ff000u ? normal : 0x7c00u;
