@@ -9,8 +9,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+
+#include <pthread.h>
 
 namespace fake {
+
+/* A child may ask what was called, and the lock may be that of a thread which it does not have. Taking it before a fork
+ * would put it before the locks of those who call the runtime, so the child gets a new one instead: what stands behind
+ * it may be half changed, and nothing but the counts is for a child to look at. */
+static void fork_in_child() { new (&state().lock) std::mutex; }
 
 runtime_t::runtime_t() {
     const char *text = getenv("FAKE_GPU_SEED");
@@ -20,6 +28,7 @@ runtime_t::runtime_t() {
         legacy[device]->device = device;
         legacy[device]->legacy = true;
     }
+    pthread_atfork(nullptr, nullptr, fork_in_child);
 }
 
 runtime_t &state() {

@@ -164,8 +164,9 @@ const ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT] = {
 };
 
 #define HOST_GEMM3M_LEAST 512 /* below, splitting and merging cost what is saved */
-/* One halving was measured (clients/bench/bench_strassen.c) at 1.03 times the CBLAS's dgemm of order 2048 and 1.07 times
- * at 4096, by one thread; but the additions are one thread's here, so beside a CBLAS of many threads it loses. */
+/* Measured on a busy machine (clients/bench/bench_strassen.c), one halving was 1.03 to 1.09 times the CBLAS's dgemm of
+ * orders 2048 and 4096 with one and two threads, at 2.5 to 3 times its error, and slower than its sgemm: too little for a
+ * way that is taken unasked. */
 #define HOST_STRASSEN_LEAST INT64_MAX
 ji_tuning_t ji_host_tuning = {
     .integer_max = INT64_MAX, /* see ji_blas_int_max, which tests lower */
