@@ -117,8 +117,18 @@ static void lock_after_fork(void) {
     pthread_mutex_unlock(&lock_list_mutex);
 }
 
+/* The forking thread has every lock. Whatever mark of another thread is on one (inside, or held, for the moment that it
+ * takes to see that it may not be) is of a thread that the child does not have, and would not be taken back. */
+static void lock_in_child(void) {
+    for (ji_lock_t *lock = lock_list; lock != NULL; lock = lock->next) {
+        atomic_store_explicit(&lock->inside, false, memory_order_relaxed);
+        atomic_store_explicit(&lock->held, false, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lock_list_mutex);
+}
+
 static void lock_start(void) {
-    (void)pthread_atfork(lock_before_fork, lock_after_fork, lock_after_fork);
+    (void)pthread_atfork(lock_before_fork, lock_after_fork, lock_in_child);
     lock_may_lean = lock_barrier_everywhere();
 }
 
