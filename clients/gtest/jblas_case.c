@@ -242,6 +242,21 @@ const char *blas_describe(blas_case_t *c) {
     return c->text;
 }
 
+size_t blas_query(jhandle_t *handle, blas_case_t *c) {
+    void *pointers[BLAS_POINTERS];
+    size_t bytes = 1;
+    memcpy(pointers, c->pointer, sizeof pointers);
+    memset(c->pointer, 0, sizeof pointers);
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    const jstatus_t status = blas_call(handle, c);
+    JEXPECT_STATUS(blas_call(handle, c), JSTATUS_SIZE_UNCHANGED); /* no more than the call before */
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    JEXPECT_STATUS(status, bytes > 0 ? JSTATUS_SIZE_INCREASED : JSTATUS_SIZE_UNCHANGED);
+    JEXPECT_EQ(bytes % jdevice_granule_bytes(jhandle_device(handle)), 0);
+    memcpy(c->pointer, pointers, sizeof pointers);
+    return bytes;
+}
+
 void blas_restore(blas_case_t *c) {
     for (int which = 0; which < BLAS_OPERANDS; ++which)
         if (c->operand[which].kind)

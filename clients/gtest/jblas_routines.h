@@ -171,6 +171,8 @@ static inline void blas_case_cleanup(blas_case_t **c) { blas_case_free(*c); }
     __attribute__((cleanup(blas_case_cleanup))) blas_case_t *c = blas_case_create(function, &(blas_wish_t){__VA_ARGS__})
 
 static inline jstatus_t blas_call(jhandle_t *handle, const blas_case_t *c) { return c->function->call(handle, c); }
+/* What a query gives for the call, asked with NULL operands. */
+size_t blas_query(jhandle_t *handle, blas_case_t *c);
 /* The call with its arguments. */
 const char *blas_describe(blas_case_t *c);
 /* Operands as they were. */

@@ -60,14 +60,6 @@ static bool within_norms(blas_case_t *c, int levels) {
     return blas_unchanged(c); /* all that is not an element of C */
 }
 
-static size_t query(jhandle_t *handle, blas_case_t *c) {
-    size_t bytes = 0;
-    JEXPECT_OK(jhandle_start_size_query(handle));
-    (void)blas_call(handle, c);
-    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-    return bytes;
-}
-
 /* All operations, alpha and beta of all kinds, on both sides of the pointer mode. */
 JTEST(JblasStrassen, RandomShapesByEachRung) {
     jhandle_t *handle = NULL;
@@ -86,7 +78,7 @@ JTEST(JblasStrassen, RandomShapesByEachRung) {
                 const int levels = smallest >= 16 ? 2 : 1;
                 if (rung > levels)
                     continue;
-                const size_t bytes = query(handle, c);
+                const size_t bytes = blas_query(handle, c);
                 JASSERT_GT(bytes, 0);
                 size_t given = bytes;
                 if (rung > 0) { /* what one halving needs, or less than that */
@@ -185,7 +177,7 @@ JTEST(JblasStrassen, WorkspaceIsInProportion) {
         BLAS_CASE(c, &blas_functions[BLAS_INDEX_dgemm], .low = n, .high = n, .plain = true, .hollow = true);
         for (int which = 0; which < BLAS_OPERANDS; ++which)
             c->operand[which].ld = n;
-        const size_t bytes = query(handle, c);
+        const size_t bytes = blas_query(handle, c);
         JASSERT_LE((double)bytes, (n < 128 ? 0.75 : 0.9375) * 8.0 * (double)(n * n) + 6 * 256);
         if (before > 0)
             JASSERT_LE((double)bytes, (n == 128 ? 1.3 : 1.1) * (double)before);
@@ -196,7 +188,7 @@ JTEST(JblasStrassen, WorkspaceIsInProportion) {
     huge->m = huge->n = huge->k = (int64_t)1 << 29;
     for (int which = 0; which < BLAS_OPERANDS; ++which)
         huge->operand[which].ld = huge->m;
-    JEXPECT_GE(query(handle, huge), (size_t)15 << 57);
+    JEXPECT_GE(blas_query(handle, huge), (size_t)15 << 57);
     JEXPECT_OK(jhandle_destroy(handle));
     put_back();
 }

@@ -23,22 +23,6 @@ static jhandle_stats_t stats_of(jhandle_t *handle) {
     return stats;
 }
 
-/* What a query gives for the call, asked with NULL operands. */
-static size_t query(jhandle_t *handle, blas_case_t *c) {
-    void *pointers[BLAS_POINTERS];
-    size_t bytes = 1;
-    memcpy(pointers, c->pointer, sizeof pointers);
-    memset(c->pointer, 0, sizeof pointers);
-    JEXPECT_OK(jhandle_start_size_query(handle));
-    const jstatus_t status = blas_call(handle, c);
-    JEXPECT_STATUS(blas_call(handle, c), JSTATUS_SIZE_UNCHANGED); /* no more than the call before */
-    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-    JEXPECT_STATUS(status, bytes > 0 ? JSTATUS_SIZE_INCREASED : JSTATUS_SIZE_UNCHANGED);
-    JEXPECT_EQ(bytes % GRANULE, 0);
-    memcpy(c->pointer, pointers, sizeof pointers);
-    return bytes;
-}
-
 /* Level 3 at a size that has something to invert or to split, else whatever is drawn. */
 static blas_wish_t interesting(const blas_function_t *function, int64_t round) {
     blas_wish_t wish = {.guard_before = round % 2 != 0};
@@ -56,7 +40,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, QueriedBytesSuffice) {
     for (int64_t round = jtest_iterations(12); round > 0 && !jtest_has_failure(); --round) {
         const blas_wish_t wish = interesting(param, round);
         blas_case_t *c = blas_case_create(param, &wish);
-        const size_t bytes = query(handle, c);
+        const size_t bytes = blas_query(handle, c);
         blas_unchanged(c);
         JSCOPED_TRACE("%s, %zu bytes", blas_describe(c), bytes);
         if (bytes > 0)
@@ -83,7 +67,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, TooLittleTakesTheNextRung) {
     for (int64_t round = jtest_iterations(9); round > 0 && !jtest_has_failure(); --round) {
         const blas_wish_t wish = interesting(param, round);
         blas_case_t *c = blas_case_create(param, &wish);
-        const size_t bytes = query(handle, c);
+        const size_t bytes = blas_query(handle, c);
         const size_t less[] = {bytes - GRANULE, bytes / 2 / GRANULE * GRANULE, GRANULE};
         for (int i = 0; i < 3 && bytes > GRANULE; ++i) {
             if (less[i] == 0)
@@ -121,7 +105,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, NoWorkspaceAtAllStillAnswers) {
     for (int64_t round = jtest_iterations(6); round > 0 && !jtest_has_failure(); --round) {
         const blas_wish_t wish = interesting(param, round);
         blas_case_t *c = blas_case_create(param, &wish);
-        const size_t bytes = query(handle, c);
+        const size_t bytes = blas_query(handle, c);
         JSCOPED_TRACE("%s, 0 of %zu bytes", blas_describe(c), bytes);
         JEXPECT_STATUS(blas_call(handle, c), bytes > 0 ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
         blas_right(c);
@@ -148,7 +132,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, RequirementIsContinuous) {
                     o->ld = o->kind == BLAS_MATRIX ? o->rows : 1;
                     o->stride = o->ld * o->columns;
                 }
-                const size_t bytes = query(handle, c);
+                const size_t bytes = blas_query(handle, c);
                 const double begins = before ? 0 : 6.0 * (double)jhandle_sizeof_datatype(param->type) * (double)(n * n);
                 if (n > centres[i] - 2 && (double)bytes > 1.1 * (double)before + begins + 65536) {
                     JFAIL("%s: %zu bytes at %ld, %zu at %ld", blas_describe(c), before, (long)n - 1, bytes, (long)n);
@@ -166,7 +150,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, ModesGiveTheSameBits) {
         const blas_wish_t wish = interesting(param, round);
         blas_case_t *c = blas_case_create(param, &wish);
         jhandle_t *handle = make_handle(NULL);
-        const size_t bytes = query(handle, c), needed = bytes ? bytes : GRANULE;
+        const size_t bytes = blas_query(handle, c), needed = bytes ? bytes : GRANULE;
         JEXPECT_OK(blas_call(handle, c));
         unsigned char *answer = blas_snapshot(c);
         JSCOPED_TRACE("%s", blas_describe(c));
@@ -202,9 +186,9 @@ JTEST_EACH_FUNCTION(JblasWorkspace, SameBitsForAnyWorkspace) {
         const blas_wish_t wish = interesting(param, 3 * round);
         blas_case_t *c = blas_case_create(param, &wish);
         jhandle_t *handle = make_handle(NULL);
-        const size_t fast_bytes = query(handle, c);
+        const size_t fast_bytes = blas_query(handle, c);
         JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS));
-        const size_t bytes = query(handle, c);
+        const size_t bytes = blas_query(handle, c);
         JEXPECT_LE(bytes, fast_bytes);
         JEXPECT_OK(blas_call(handle, c));
         blas_right(c);

@@ -47,6 +47,14 @@ const fake_gpu_control_t *gpu_fake(void) {
     return control;
 }
 
+jhandle_t *gpu_make_handle(void) {
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    jhandle_t *handle = NULL;
+    options.device = gpu_device();
+    JEXPECT_OK(jhandle_create(&options, &handle));
+    return handle;
+}
+
 void *gpu_take(size_t size_bytes) {
     void *pointer = NULL;
     JEXPECT_OK(jdevice_allocate(gpu_device(), JMEMORY_DEVICE, size_bytes, 0, &pointer));

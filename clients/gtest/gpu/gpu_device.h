@@ -17,6 +17,9 @@ const char *gpu_device_name(void);
 /* The control of the fake runtime behind gpu_device(); NULL on a real GPU. */
 const fake_gpu_control_t *gpu_fake(void);
 
+/* A handle on the device, in default mode on the NULL stream. */
+jhandle_t *gpu_make_handle(void);
+
 /* Memory of the device, aligned to its granule; and between it and the host, done on return. */
 void *gpu_take(size_t size_bytes);
 void gpu_give(void *pointer, size_t size_bytes);

@@ -37,22 +37,6 @@ static void lower_split(ji_split_way_t way, int64_t k_panel, int64_t panels) {
 }
 static void put_back(void) { *tuning() = saved; }
 
-static jhandle_t *make_handle(void) {
-    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
-    jhandle_t *handle = NULL;
-    options.device = gpu_device();
-    JEXPECT_OK(jhandle_create(&options, &handle));
-    return handle;
-}
-
-static size_t query(jhandle_t *handle, blas_case_t *c) {
-    size_t bytes = 0;
-    JEXPECT_OK(jhandle_start_size_query(handle));
-    (void)blas_call(handle, c);
-    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-    return bytes;
-}
-
 #define GUARD_BYTES 4096
 
 /* The call in a workspace of so many bytes between guards; the rung must be this one. */
@@ -102,7 +86,7 @@ static void errors_of(blas_case_t *c, long double *largest, long double *square)
  * kinds on both sides of the pointer mode. blas_right() is the bound of plain float. */
 JTEST(GpuGemm, SplitPrecisionIsAsRightAsFloat) {
     static const ji_split_way_t ways[] = {JI_SPLIT_BF16X6, JI_SPLIT_BF16X9, JI_SPLIT_TF32X3};
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     bool right = true;
     for (int64_t round = jtest_iterations(12); round > 0 && right; --round) {
         lower_split(ways[round % 3], round % 2 ? 32 : 64, 1 + round % 2);
@@ -110,7 +94,7 @@ JTEST(GpuGemm, SplitPrecisionIsAsRightAsFloat) {
                   .beta_zero = round % 5 == 0, .guard_before = round % 4 == 0);
         JSCOPED_TRACE("way %d", (int)ways[round % 3]);
         JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
-        const size_t bytes = query(handle, c);
+        const size_t bytes = blas_query(handle, c);
         JEXPECT_GT(bytes, 0);
         right = call_in(handle, c, bytes, 0) && blas_right(c);
         if (right) {
@@ -125,7 +109,7 @@ JTEST(GpuGemm, SplitPrecisionIsAsRightAsFloat) {
 /* The part that tests can see of "at most twice the error of float": the same data by both rungs. */
 JTEST(GpuGemm, SplitPrecisionErrsAtMostTwiceAsMuchAsFloat) {
     static const ji_split_way_t ways[] = {JI_SPLIT_BF16X6, JI_SPLIT_BF16X9, JI_SPLIT_TF32X3};
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int w = 0; w < 3; ++w) {
         lower_split(ways[w], 64, 2);
         BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 48, .high = 48, .plain = true, .beta_zero = true);
@@ -169,7 +153,7 @@ JTEST(GpuGemm, SplitPrecisionScalesWhatIsFarFromOne) {
                                       {0x1p60f, 0x1p60f},    {0x1p-126f, 1},        {0x1p127f, 0x1p-20f},
                                       {0x1p-41f, 0x1p41f},   {0x1p40f, 0x1p40f}};
     static float a[N * N], b[N * N], c[N * N];
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int w = 0; w < 2; ++w)
         for (size_t s = 0; s < sizeof scales / sizeof *scales; ++s) {
             lower_split(w ? JI_SPLIT_TF32X3 : JI_SPLIT_BF16X6, 32, 1);
@@ -197,7 +181,7 @@ JTEST(GpuGemm, SplitPrecisionScalesWhatIsFarFromOne) {
 JTEST(GpuGemm, SplitPrecisionKeepsNanInItsRowAndColumn) {
     enum { N = 40 };
     static float a[N * N], b[N * N], c[N * N];
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int kind = 0; kind < 3; ++kind) {
         lower_split(kind == 2 ? JI_SPLIT_TF32X3 : JI_SPLIT_BF16X6, 32, 2);
         for (int i = 0; i < N * N; ++i)
@@ -221,7 +205,7 @@ JTEST(GpuGemm, SplitPrecisionKeepsNanInItsRowAndColumn) {
 /* As on the host: blas_right() would not do, as the norms bound the error. */
 JTEST(GpuGemm, StrassenByEachRung) {
     static const int functions[] = {BLAS_INDEX_sgemm, BLAS_INDEX_dgemm};
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     bool right = true;
     lower_strassen(8);
     for (int64_t round = jtest_iterations(4); round > 0 && right; --round)
@@ -231,7 +215,7 @@ JTEST(GpuGemm, StrassenByEachRung) {
             if (c->alpha == 0)
                 continue;
             JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
-            const size_t bytes = query(handle, c);
+            const size_t bytes = blas_query(handle, c);
             const size_t given[] = {bytes, bytes - 256, 256};
             for (int rung = 0; rung < 3 && right; ++rung) {
                 blas_restore(c);
@@ -250,7 +234,7 @@ JTEST(GpuGemm, StrassenByEachRung) {
 
 /* Where the product of parts is not the vendor's, nothing is offered; where it is, it is what runs. */
 JTEST(GpuGemm, SplitPrecisionIsOfferedOnlyBesideTensorCores) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     saved = *tuning();
     tuning()->split_least = 32;
     tuning()->strassen_least[0] = INT64_MAX;
@@ -258,12 +242,12 @@ JTEST(GpuGemm, SplitPrecisionIsOfferedOnlyBesideTensorCores) {
     BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 32, .high = 32, .plain = true, .hollow = true);
     for (int which = 0; which < BLAS_OPERANDS; ++which)
         c->operand[which].ld = 32;
-    JEXPECT_EQ(query(handle, c) > 0, gpu_device()->blas->has_mixed(gpu_device()));
+    JEXPECT_EQ(blas_query(handle, c) > 0, gpu_device()->blas->has_mixed(gpu_device()));
     if (gpu_fake() !=
         NULL) /* the flavour that plays CUDA has a vendor's BLAS, and plays an architecture with the units */
         JEXPECT_EQ(gpu_device()->blas->has_mixed(gpu_device()), strncmp(gpu_device_name(), "cuda", 4) == 0);
     JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS));
-    JEXPECT_EQ(query(handle, c), 0);
+    JEXPECT_EQ(blas_query(handle, c), 0);
     put_back();
     JEXPECT_OK(jhandle_destroy(handle));
 }
@@ -273,10 +257,10 @@ JTEST(GpuGemm, SplitPrecisionSurvivesEachFailure) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)
         JSKIP("needs the fake runtime");
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     lower_split(JI_SPLIT_BF16X6, 32, 1);
     BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 40, .high = 40, .plain = true);
-    JEXPECT_OK(jhandle_set_workspace_size(handle, query(handle, c)));
+    JEXPECT_OK(jhandle_set_workspace_size(handle, blas_query(handle, c)));
     bool failed = true;
     int failures = 0;
     for (uint64_t n = 1; failed && n < 60; ++n) {

@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static jhandle_t *make_handle(void) {
-    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
-    jhandle_t *handle = NULL;
-    options.device = gpu_device();
-    JEXPECT_OK(jhandle_create(&options, &handle));
-    return handle;
-}
-
 static bool call_is_right(jhandle_t *handle, blas_case_t *c, jstatus_t wanted) {
     const jstatus_t status = gpu_blas_call(handle, c);
     if (status == wanted)
@@ -27,7 +19,7 @@ static bool call_is_right(jhandle_t *handle, blas_case_t *c, jstatus_t wanted) {
 }
 
 JTEST_EACH_FUNCTION(GpuJblas, RandomArguments) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     jstream_t *stream = NULL;
     JASSERT_OK(jstream_create(gpu_device(), &stream));
     bool right = true;
@@ -44,7 +36,7 @@ JTEST_EACH_FUNCTION(GpuJblas, RandomArguments) {
 JTEST_EACH_FUNCTION(GpuJblas, LargeSizes) {
     static const int64_t low[] = {0, 4000, 130, 90}, high[] = {0, 20000, 300, 150}; /* by level */
     const int level = param->routine->level;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     bool right = true;
     for (int64_t i = jtest_iterations(1); i > 0 && right; --i) {
         BLAS_CASE(c, param, .low = low[level], .high = high[level], .plain = true);
@@ -54,7 +46,7 @@ JTEST_EACH_FUNCTION(GpuJblas, LargeSizes) {
 }
 
 JTEST_EACH_FUNCTION(GpuJblas, ZeroScalarsReadNothing) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     bool right = true;
     for (int64_t i = 0; i < 8 && right; ++i) {
         BLAS_CASE(c, param, .low = 1, .high = i < 6 ? 9 : 70, .alpha_zero = (i & 1) != 0, .beta_zero = (i & 2) != 0);
@@ -62,21 +54,6 @@ JTEST_EACH_FUNCTION(GpuJblas, ZeroScalarsReadNothing) {
         right = call_is_right(handle, c, JSTATUS_SUCCESS);
     }
     JEXPECT_OK(jhandle_destroy(handle));
-}
-
-/* What a query gives for the call, asked with NULL operands. */
-static size_t query(jhandle_t *handle, blas_case_t *c) {
-    void *pointers[BLAS_POINTERS];
-    size_t bytes = 1;
-    memcpy(pointers, c->pointer, sizeof pointers);
-    memset(c->pointer, 0, sizeof pointers);
-    JEXPECT_OK(jhandle_start_size_query(handle));
-    const jstatus_t status = blas_call(handle, c);
-    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-    JEXPECT_STATUS(status, bytes > 0 ? JSTATUS_SIZE_INCREASED : JSTATUS_SIZE_UNCHANGED);
-    JEXPECT_EQ(bytes % jdevice_granule_bytes(gpu_device()), 0);
-    memcpy(c->pointer, pointers, sizeof pointers);
-    return bytes;
 }
 
 #define GUARD_BYTES 4096
@@ -114,12 +91,12 @@ static blas_wish_t interesting(const blas_function_t *function, int64_t round) {
  * nothing has happened. */
 JTEST_EACH_FUNCTION(GpuJblas, QueriedBytesSuffice) {
     const size_t granule = jdevice_granule_bytes(gpu_device());
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(4); round > 0 && !jtest_has_failure(); --round) {
         const blas_wish_t wish = interesting(param, round);
         blas_case_t *c = blas_case_create(param, &wish);
         JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 4 < 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
-        const size_t bytes = query(handle, c);
+        const size_t bytes = blas_query(handle, c);
         blas_unchanged(c);
         const size_t given[] = {bytes, bytes - granule, bytes / 2 / granule * granule, 0};
         for (int i = 0; i < (bytes > 0 ? 4 : 1) && !jtest_has_failure(); ++i) {
@@ -159,7 +136,7 @@ JTEST_EACH_FUNCTION(GpuJblas, QueriedBytesSuffice) {
 /* In the fixed modes nothing inside a call allocates, frees or waits, and device pointers are followed in stream order. */
 JTEST_EACH_FUNCTION(GpuJblas, DevicePointersAreUsedInStreamOrderWithoutWaiting) {
     const fake_gpu_control_t *fake = gpu_fake();
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     jstream_t *stream = NULL;
     JASSERT_OK(jstream_create(gpu_device(), &stream));
     JEXPECT_OK(jhandle_set_stream(handle, stream));
@@ -167,7 +144,7 @@ JTEST_EACH_FUNCTION(GpuJblas, DevicePointersAreUsedInStreamOrderWithoutWaiting) 
     for (int64_t round = jtest_iterations(2); round > 0 && !jtest_has_failure(); --round) {
         const blas_wish_t wish = interesting(param, round);
         blas_case_t *c = blas_case_create(param, &wish);
-        const size_t bytes = query(handle, c);
+        const size_t bytes = blas_query(handle, c);
         gpu_case_t g;
         JEXPECT_OK(jhandle_set_workspace_size(handle, bytes > 0 ? bytes : 256));
         JEXPECT_OK(gpu_blas_call(handle, c)); /* the first call loads kernels and the vendor's library */
@@ -223,8 +200,8 @@ JTEST(GpuProfiler, SeesAnAllocationAFreeAndAWait) {
 JTEST_EACH_FUNCTION(GpuJblas, ModesGiveTheSameBits) {
     const blas_wish_t wish = interesting(param, 0);
     blas_case_t *c = blas_case_create(param, &wish);
-    jhandle_t *handle = make_handle();
-    const size_t bytes = query(handle, c), granule = jdevice_granule_bytes(gpu_device());
+    jhandle_t *handle = gpu_make_handle();
+    const size_t bytes = blas_query(handle, c), granule = jdevice_granule_bytes(gpu_device());
     const size_t needed = bytes > 0 ? bytes : granule;
     JEXPECT_OK(gpu_blas_call(handle, c)); /* default */
     unsigned char *answer = blas_snapshot(c);
@@ -260,10 +237,10 @@ JTEST_EACH_FUNCTION(GpuJblas, SameBitsForAnyWorkspace) {
     const size_t granule = jdevice_granule_bytes(gpu_device());
     const blas_wish_t wish = interesting(param, 0);
     blas_case_t *c = blas_case_create(param, &wish);
-    jhandle_t *handle = make_handle();
-    const size_t fast_bytes = query(handle, c);
+    jhandle_t *handle = gpu_make_handle();
+    const size_t fast_bytes = blas_query(handle, c);
     JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS));
-    const size_t bytes = query(handle, c);
+    const size_t bytes = blas_query(handle, c);
     JEXPECT_LE(bytes, fast_bytes);
     JEXPECT_OK(gpu_blas_call(handle, c));
     blas_right(c);
@@ -295,7 +272,7 @@ JTEST_EACH_FUNCTION(GpuJblas, EachFailingRuntimeCallIsSurvived) {
     bool failed = true;
     for (uint64_t n = 1; failed && n < 200 && !jtest_has_failure(); ++n) {
         JSCOPED_TRACE("%s, failure %d", blas_describe(c), (int)n);
-        jhandle_t *handle = make_handle();
+        jhandle_t *handle = gpu_make_handle();
         gpu_case_t g;
         blas_restore(c);
         gpu_case_begin(&g, handle, c);

@@ -10,20 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static jhandle_t *make_handle(void) {
-    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
-    jhandle_t *handle = NULL;
-    options.device = gpu_device();
-    JEXPECT_OK(jhandle_create(&options, &handle));
-    return handle;
-}
-
 /* Triangles are walked in blocks of 256, and in tiles of 32 within them. */
 JTEST_EACH_FUNCTION(GpuLevel2, SeveralDiagonalBlocks) {
     static const int64_t edges[] = {255, 256, 257, 287, 288, 289, 511, 512, 513, 514};
     if (param->routine->level != 2)
         return;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t i = jtest_iterations(4); i > 0 && !jtest_has_failure(); --i) {
         const int64_t n = edges[jtest_random_between(0, 9)];
         BLAS_CASE(c, param, .low = i % 2 ? n : 230, .high = i % 2 ? n : 600, .plain = true, .guard_before = i % 4 < 2);
@@ -39,7 +31,7 @@ JTEST_EACH_FUNCTION(GpuLevel2, SeveralDiagonalBlocks) {
 JTEST_EACH_FUNCTION(GpuLevel2, WhatIsNotReadMayBeMissing) {
     if (param->routine->level > 2)
         return;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t i = jtest_iterations(3); i > 0 && !jtest_has_failure(); --i) {
         BLAS_CASE(c, param, .low = 1, .high = i % 2 ? 40 : 300, .alpha_zero = true);
         gpu_case_t g;
@@ -59,7 +51,7 @@ JTEST_EACH_FUNCTION(GpuLevel2, WhatIsNotReadMayBeMissing) {
 JTEST_EACH_FUNCTION(GpuLevel2, HermitianDiagonalsBecomeReal) {
     if (strcmp(param->routine->name, "her") != 0)
         return;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t i = jtest_iterations(4); i > 0 && !jtest_has_failure(); --i) {
         BLAS_CASE(c, param, .low = 1, .high = 200, .plain = true);
         const blas_operand_t *a = &c->operand[1];
@@ -113,7 +105,7 @@ static void *draw(int element, int64_t count, void **device) {
 
 JTEST(GpuLevel2, LongAndWideMatrices) {
     static const shape_t shapes[] = {{2047, 9}, {2048, 9}, {5001, 7}, {3, 4000}, {1, 9000}, {9000, 1}};
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int element = 0; element < 4; ++element)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i)
             for (int trans = JBLAS_NO_TRANSPOSE; trans <= JBLAS_CONJUGATE_TRANSPOSE && !jtest_has_failure(); ++trans) {

@@ -111,14 +111,6 @@ static void give(vector_t *v) { gpu_give(v->memory, v->bytes); }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------ */
 
-static jhandle_t *make_handle(void) {
-    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
-    jhandle_t *handle = NULL;
-    options.device = gpu_device();
-    JEXPECT_OK(jhandle_create(&options, &handle));
-    return handle;
-}
-
 /* Bytes that a query asks for. */
 static size_t wanted_bytes(jhandle_t *handle, const reduction_t *r, int64_t n) {
     size_t bytes = 1;
@@ -198,7 +190,7 @@ static int64_t draw_size(int64_t round) {
 }
 
 EACH_REDUCTION(SameBitsForEveryWorkspaceAndRun) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(6) - 1; round >= 0 && !jtest_has_failure(); --round) {
         const int64_t n = draw_size(round);
         void *x = draw(param->type, n), *y = draw(param->type, n);
@@ -221,7 +213,7 @@ EACH_REDUCTION(SameBitsForEveryWorkspaceAndRun) {
 EACH_REDUCTION(SameBitsWhereverTheElementsLie) {
     static const int64_t layouts[][3] = {{0, 1, 1},  {1, 1, 1},  {0, 2, 1},  {3, 1, 5},
                                          {0, -1, 1}, {1, 3, -2}, {0, -7, -1}};
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(2) - 1; round >= 0 && !jtest_has_failure(); --round) {
         const int64_t n = round % 2 ? jtest_random_between(BLOCK + 1, 3 * BLOCK) : jtest_random_between(1, BLOCK);
         void *x = draw(param->type, n), *y = draw(param->type, n);
@@ -246,7 +238,7 @@ EACH_REDUCTION(SameBitsWhereverTheElementsLie) {
 
 /* A long way between elements: more than 32 bits of bytes would be needed for many of them, so few have to do. */
 EACH_REDUCTION(StridesCountInElements) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     const int64_t n = 70, inc = 60000;
     void *x = draw(param->type, n), *y = draw(param->type, n);
     vector_t dx = upload(param->type, n, x, 1, inc), dy = upload(param->type, n, y, 0, 1);
@@ -259,7 +251,7 @@ EACH_REDUCTION(StridesCountInElements) {
 }
 
 EACH_REDUCTION(NoElementsGiveZero) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     static const int64_t sizes[] = {0, -1, -BLOCK, 1, BLOCK, 2 * BLOCK + 1};
     void *x = draw(param->type, 3 * BLOCK);
     vector_t dx = upload(param->type, 3 * BLOCK, x, 0, 1);
@@ -281,7 +273,7 @@ EACH_REDUCTION(NoElementsGiveZero) {
 
 /* One partial result a block: a sum, or two numbers for a norm (its scale) and iamax (its place). */
 EACH_REDUCTION(WorkspaceIsAPartialResultForEachBlock) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     const size_t granule = jdevice_granule_bytes(gpu_device());
     const size_t partial = param->kind == NRM2 || param->kind == IAMAX ? 16 : wide_sizeof(result_type(param));
     JEXPECT_EQ(wanted_bytes(handle, param, BLOCK), 0);
@@ -311,7 +303,7 @@ JTEST(GpuReduce, NormNeitherOverflowsNorUnderflows) {
     static const double scales[2][8] = {{1e-45, 1e-38, 1e-30, 1e-15, 1, 1e15, 1e30, 1e35},
                                         {5e-324, 1e-308, 1e-290, 1e-160, 1, 1e153, 1e160, 1e300}};
     const int64_t most = 20 * BLOCK;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(40); round > 0 && !jtest_has_failure(); --round) {
         const jdatatype_t type = (jdatatype_t)(round % 4);
         const int64_t blocks = round % 5 == 0 ? 20 : jtest_random_between(1, 5);
@@ -347,7 +339,7 @@ JTEST(GpuReduce, NormNeitherOverflowsNorUnderflows) {
 JTEST(GpuReduce, NormDoesNotOverflowBetweenBlocks) {
     const int64_t n = 20 * BLOCK;
     double *x = malloc((size_t)n * sizeof *x);
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t i = 0; i < n; ++i)
         x[i] = i % 2 ? 1e152 : -1e152;
     for (int serial = 0; serial < 2; ++serial)
@@ -360,7 +352,7 @@ JTEST(GpuReduce, NormDoesNotOverflowBetweenBlocks) {
 JTEST(GpuReduce, NormKnowsInfinityAndNaN) {
     const int64_t n = 10 * BLOCK;
     double *x = malloc((size_t)n * sizeof *x);
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(12); round > 0 && !jtest_has_failure(); --round) {
         for (int64_t i = 0; i < n; ++i)
             x[i] = i / BLOCK % 3 == 0 ? 1e-300 : i / BLOCK % 3 == 1 ? 1e300 : 1;
@@ -386,7 +378,7 @@ JTEST(GpuReduce, NormKnowsInfinityAndNaN) {
 EACH_REDUCTION(TheFirstOfEqualElementsIsFound) {
     if (param->kind != IAMAX)
         return;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(16); round > 0 && !jtest_has_failure(); --round) {
         const int64_t n = round % 4 ? jtest_random_between(1, 12 * BLOCK) : jtest_random_between(1, 300);
         const int64_t first = jtest_random_between(0, n - 1), nan = round % 2 ? n : jtest_random_between(0, n - 1);
@@ -418,7 +410,7 @@ EACH_REDUCTION(TheFirstOfEqualElementsIsFound) {
 EACH_REDUCTION(ZerosHaveAFirstElement) {
     if (param->kind != IAMAX)
         return;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     void *x = calloc(3 * BLOCK, wide_sizeof((int)param->type));
     vector_t v = upload(param->type, 3 * BLOCK, x, 0, 1);
     for (int serial = 0; serial < 2; ++serial) {
@@ -441,7 +433,7 @@ EACH_REDUCTION(EveryFailureIsToldAndPassed) {
     const int64_t n = 3 * BLOCK + 5;
     void *x = draw(param->type, n), *y = draw(param->type, n);
     vector_t dx = upload(param->type, n, x, 0, 1), dy = upload(param->type, n, y, 0, 1);
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     unsigned char result[RESULT_BYTES];
     bool failed = true;
     for (uint64_t i = 1; failed && i < 100 && !jtest_has_failure(); ++i) {

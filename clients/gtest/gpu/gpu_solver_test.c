@@ -18,22 +18,6 @@ static const int all_solvers[] = {BLAS_INDEX_strsm,  BLAS_INDEX_dtrsm,  BLAS_IND
                                   BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf, BLAS_INDEX_zpotrf,
                                   BLAS_INDEX_spotrs, BLAS_INDEX_dpotrs, BLAS_INDEX_cpotrs, BLAS_INDEX_zpotrs};
 
-static jhandle_t *make_handle(void) {
-    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
-    jhandle_t *handle = NULL;
-    options.device = gpu_device();
-    JEXPECT_OK(jhandle_create(&options, &handle));
-    return handle;
-}
-
-static size_t query(jhandle_t *handle, blas_case_t *c) {
-    size_t bytes = 1;
-    JEXPECT_OK(jhandle_start_size_query(handle));
-    JEXPECT_FALSE(jstatus_is_error(blas_call(handle, c)));
-    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-    return bytes;
-}
-
 static int64_t info_of(const blas_case_t *c) { return (int64_t) __real__ wide_get(c->operand[1].data, WIDE_I64, 0); }
 
 static void keep_as_it_is(blas_operand_t *o) { memcpy(o->before, o->region, o->region_bytes); }
@@ -46,7 +30,7 @@ static void set_diagonal(blas_case_t *c, int64_t i, wide_t value) {
 
 /* The call with just so much workspace that this rung is the best that fits. False: there is no such rung. */
 static bool call_on_rung(jhandle_t *handle, blas_case_t *c, int rung, jstatus_t *status) {
-    const size_t bytes = query(handle, c), granule = jdevice_granule_bytes(gpu_device());
+    const size_t bytes = blas_query(handle, c), granule = jdevice_granule_bytes(gpu_device());
     if (bytes == 0 && rung > 0)
         return false;
     size_t given = rung == 0 ? bytes : bytes - granule;
@@ -101,7 +85,7 @@ static int all_rungs(const blas_case_t *c) {
 
 /* Each rung there should be is there, says whether it is the best one, and is right. */
 static void case_is_right_on_each_rung(blas_case_t *c) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     const int rungs = all_rungs(c);
     JEXPECT_OK(jhandle_set_pointer_mode(handle, jtest_random_bool() ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
     for (int rung = 0; rung <= rungs && !jtest_has_failure(); rung = next_rung(c, rung)) {
@@ -163,7 +147,7 @@ JTEST_P(GpuSolver, TrsmOfManyRightHandSides, int, solves) {
     enum { ORDER = 70, COUNT = 1029 };
     const jdatatype_t type = blas_functions[*param].type;
     const size_t element = wide_sizeof((int)type);
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int i = 0; i < 2 && !jtest_has_failure(); ++i) {
         BLAS_CASE(c, &blas_functions[*param], .low = ORDER, .high = ORDER, .plain = true, .tight = true);
         blas_operand_t *b = &c->operand[1];
@@ -181,7 +165,7 @@ JTEST_P(GpuSolver, TrsmOfManyRightHandSides, int, solves) {
             gpu_upload(device, wide, (size_t)(m * n) * element);
             blas_restore(c);
             c->m = m, c->n = n, b->ld = m;
-            const size_t bytes = query(handle, c);
+            const size_t bytes = blas_query(handle, c);
             JEXPECT_OK(rung < 3 ? jhandle_set_workspace_size(handle, rung == 0   ? bytes
                                                                      : rung == 1 ? bytes - 256
                                                                                  : bytes - ORDER * 129 * element)
@@ -221,7 +205,7 @@ JTEST_P(GpuSolver, TrsmOfManyRightHandSides, int, solves) {
 
 /* An alpha that turns out to be 0 on the device: B is 0, though A and B hold NaN. */
 JTEST_P(GpuSolver, AlphaZeroOnTheDeviceReadsNothing, int, solves) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
     BLAS_CASE(c, &blas_functions[*param], .low = 65, .high = 140, .alpha_zero = true);
     for (int rung = 0; rung < all_rungs(c) && !jtest_has_failure(); rung = next_rung(c, rung)) {
@@ -235,7 +219,7 @@ JTEST_P(GpuSolver, AlphaZeroOnTheDeviceReadsNothing, int, solves) {
 
 /* A right-hand side that is not a number spoils its own solution alone. */
 JTEST_P(GpuSolver, NanStaysInItsRightHandSide, int, solves) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     BLAS_CASE(c, &blas_functions[*param], .low = 65, .high = 140, .plain = true);
     blas_operand_t *b = &c->operand[1];
     const int64_t i = jtest_random_between(0, c->m - 1), j = jtest_random_between(0, c->n - 1);
@@ -263,7 +247,7 @@ JTEST_P(GpuSolver, NanStaysInItsRightHandSide, int, solves) {
 
 /* A zero on the diagonal: nothing is computed, its 1-based place is told, the status is success. */
 JTEST_P(GpuSolver, TrtriTellsTheFirstZeroAndLeavesTheRest, int, triangular_inverses) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(10); round > 0 && !jtest_has_failure(); --round) {
         BLAS_CASE(c, &blas_functions[*param], .low = 1, .high = round % 2 == 0 ? 150 : 70);
         if (c->diag == JBLAS_UNIT)
@@ -316,7 +300,7 @@ static void potrf_stops_at(jhandle_t *handle, blas_case_t *c, int64_t bad, wide_
 }
 
 JTEST_P(GpuSolver, PotrfStopsAtTheFirstMinorThatIsNotPositive, int, factorizations) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int uplo = 0; uplo < 2; ++uplo) {
         BLAS_CASE(c, &blas_functions[*param], .low = 150, .high = 210);
         static const int64_t places[] = {1, 2, 32, 33, 63, 64, 65, 66, 100, 128, 129, 150};
@@ -338,7 +322,7 @@ JTEST_P(GpuSolver, PotrfStopsAtTheFirstMinorThatIsNotPositive, int, factorizatio
 JTEST_P(GpuSolver, RequirementIsContinuous, int, all_solvers) {
     static const int64_t centres[] = {16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384};
     const blas_function_t *function = &blas_functions[*param];
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     for (int64_t draw = 0; draw < 6; ++draw)
         for (size_t i = 0; i < sizeof centres / sizeof *centres; ++i) {
             BLAS_CASE(c, function, .low = 2, .high = 2, .plain = true, .hollow = true);
@@ -348,7 +332,7 @@ JTEST_P(GpuSolver, RequirementIsContinuous, int, all_solvers) {
                 function->routine->shape(c); /* the leading dimensions follow the sizes */
                 for (int which = 0; which < BLAS_OPERANDS; ++which)
                     c->operand[which].ld = c->operand[which].kind == BLAS_MATRIX ? c->operand[which].rows : 1;
-                const size_t bytes = query(handle, c);
+                const size_t bytes = blas_query(handle, c);
                 const double begins =
                     before ? 0 : 6.0 * (double)jhandle_sizeof_datatype(function->type) * (double)(n * n);
                 if (n > centres[i] - 2 && (double)bytes > 1.1 * (double)before + begins + 65536) {
@@ -367,13 +351,13 @@ JTEST_P(GpuSolver, InfoUnderCapture, int, factorizations) {
     if (fake == NULL)
         JSKIP("captures are begun by the fake runtime's control");
     const size_t live = jtest_metadata_live_count();
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     jstream_t *stream = NULL;
     JASSERT_OK(jstream_create(gpu_device(), &stream));
     JEXPECT_OK(jhandle_set_stream(handle, stream));
     BLAS_CASE(c, &blas_functions[*param], .low = 150, .high = 150);
     gpu_case_t g;
-    const size_t bytes = query(handle, c);
+    const size_t bytes = blas_query(handle, c);
     void *workspace = gpu_take(bytes);
     JEXPECT_OK(jhandle_set_workspace(handle, workspace, bytes));
     JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
@@ -407,9 +391,9 @@ JTEST_P(GpuSolver, EachFailureOfTheRuntimeIsSaid, int, all_solvers) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)
         JSKIP("a real GPU does not fail on request");
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = gpu_make_handle();
     BLAS_CASE(c, &blas_functions[*param], .low = 70, .high = 80, .plain = true);
-    JEXPECT_OK(jhandle_set_workspace_size(handle, query(handle, c)));
+    JEXPECT_OK(jhandle_set_workspace_size(handle, blas_query(handle, c)));
     JEXPECT_OK(gpu_blas_call(handle, c)); /* what is made once is there */
     bool failed = true;
     int64_t failures = 0;

@@ -32,10 +32,7 @@ static const fake_blas_control_t *fake_blas(void) {
 }
 
 static jhandle_t *make_handle(jstream_t *stream, jpointer_mode_t mode) {
-    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
-    jhandle_t *handle = NULL;
-    options.device = gpu_device();
-    JEXPECT_OK(jhandle_create(&options, &handle));
+    jhandle_t *handle = gpu_make_handle();
     JEXPECT_OK(jhandle_set_stream(handle, stream));
     JEXPECT_OK(jhandle_set_pointer_mode(handle, mode));
     return handle;
