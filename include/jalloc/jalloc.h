@@ -20,6 +20,7 @@
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
 #include "jalloc/quota.h"
+#include "jalloc/segment.h"
 #include "jalloc/status.h"
 #include "jalloc/tag.h"
 #include "jalloc/version.h"

@@ -46,7 +46,14 @@ extern "C" {
     X(FORKED, 111, "the object was made before a fork; make a new one in the child")                                   \
     X(INVALID_CONFIGURATION, 112, "an environment variable could not be understood")                                   \
     X(IO_ERROR, 113, "a file could not be read or written")                                                            \
-    X(CAPTURING, 114, "the stream is being captured into a graph, which does not allow this")
+    X(CAPTURING, 114, "the stream is being captured into a graph, which does not allow this")                          \
+    X(NOT_A_SEGMENT, 115, "the bytes are not a shared segment of jalloc")                                              \
+    X(INCOMPATIBLE, 116, "a segment of another layout, byte order or page size")                                       \
+    X(TRUNCATED, 117, "the memory is smaller than the segment in it says")                                             \
+    X(UNSAFE, 118, "others could write to the segment: its owner or mode is not safe")                                 \
+    X(STALE, 119, "a segment from before the machine's last start")                                                    \
+    X(NO_SLOT, 120, "as many processes are attached as the segment has room for")                                      \
+    X(READ_ONLY, 121, "the segment is attached for reading alone")
 
 /** What a function did. */
 typedef enum jstatus_t {
