@@ -3,8 +3,8 @@
 
 /* Where a segment's bytes are.
  *
- * A segment is mapped once, at the largest size it may have; what lies behind its present end is address space alone. So
- * growing is done to the file, and every process finds the new pages in the mapping that it has:
+ * A segment is mapped once, at the largest size it may have; what lies behind its present end is address space alone.
+ * So growing is done to the file, and every process finds the new pages in the mapping that it has:
  *
  *     base, a multiple of 2^30 where the address space allows it
  *     | bookkeeping | table of present pages | (hole) | pages up to the present size | beyond the end of the file |
@@ -17,10 +17,10 @@
  * A new segment is a file without a name until it is complete; then one call links it to its name, which fails if the
  * name is taken. Where the file system has no unnamed files, it has a name of its own until then.
  *
- * A file that exists is looked at before it is opened, because opening a device can do something; and again after, because
- * the name may mean another file by then. Only a regular file of this user that nobody else may write to is mapped.
- * Its owner could still make it shorter under those who have mapped it, and they would get a SIGBUS; a memfd is sealed
- * against that. */
+ * A file that exists is looked at before it is opened, because opening a device can do something; and again after,
+ * because the name may mean another file by then. Only a regular file of this user that nobody else may write to is
+ * mapped. Its owner could still make it shorter under those who have mapped it, and they would get a SIGBUS; a memfd is
+ * sealed against that. */
 
 #define _GNU_SOURCE /* O_TMPFILE, memfd_create, fallocate */
 
@@ -213,7 +213,8 @@ static size_t backing_alignment(const char *base) {
     return bit < BACKING_LARGEST_ALIGNMENT ? (size_t)bit : BACKING_LARGEST_ALIGNMENT;
 }
 
-/* Reserves address space, which counts as memory only when it is made accessible, at a multiple of the largest alignment for which there is enough of it. */
+/* Reserves address space, which counts as memory only when it is made accessible, at a multiple of the largest
+ * alignment for which there is enough of it. */
 static char *space_find(size_t bytes) {
     const size_t page = backing_page_bytes();
     const size_t alignments[] = {BACKING_LARGEST_ALIGNMENT, (size_t)1 << 21, (size_t)1 << 16, page};

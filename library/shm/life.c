@@ -5,8 +5,8 @@
  *
  * With a file, the kernel says: each attachment holds a lock on one byte of the file, which belongs to its open file
  * description and goes with the last descriptor of it, however the process ends. So a process that lives always has its
- * lock, in whatever namespace it is, and its pid may be used again without any harm. The bytes lie far behind the end of
- * every file, since nothing needs to be there:
+ * lock, in whatever namespace it is, and its pid may be used again without any harm. The bytes lie far behind the end
+ * of every file, since nothing needs to be there:
  *
  *     2^46        2^46 + 1    2^46 + 2 ...
  *     | gate      | slot 1    | slot 2 ...
@@ -130,8 +130,8 @@ bool shm_system_read(const char *path, char *text, size_t bytes) {
     return length >= 0;
 }
 
-/* Whether /proc is that of this process's pid namespace: it may be another's after unshare, until it is mounted again, and
- * then its numbers are other processes. */
+/* Whether /proc is that of this process's pid namespace: it may be another's after unshare, until it is mounted again,
+ * and then its numbers are other processes. */
 static bool life_proc_is_ours(void) {
     char self[32], pid[32];
     ssize_t length = readlink("/proc/self", self, sizeof self - 1);
