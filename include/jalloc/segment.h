@@ -168,7 +168,7 @@ JALLOC_API jstatus_t jsegment_destroy(jsegment_t *segment);
 
 /** Takes away the name of a posix or file segment that no living process is attached to. It is refused what attach would
  * refuse, so that no other file is removed, but for corrupted, truncated and stale.
- * @param even_if_attached  does not ask who is attached; they keep the memory until they detach
+ * even_if_attached: does not ask who is attached; they keep the memory until they detach.
  * @return success; busy (attached); not found; unsafe; not a segment; permission; io error. */
 JALLOC_API jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, bool even_if_attached);
 
@@ -306,7 +306,7 @@ typedef struct jshared_options_t {
     { sizeof(jshared_options_t), JSHARED_GENERAL, 0, 0, 0 }
 
 /** Makes an allocator in the segment and opens it. options NULL: a general one without a header.
- * @param id  any number but 0, unique in the segment
+ * id: any number but 0, unique in the segment.
  * @return success; invalid value (id 0, an option); invalid size; exists (the id); memory error (no room in the segment,
  *         or JSHARED_MAX_ALLOCATORS). */
 JALLOC_API jstatus_t jshared_create(jsegment_t *segment, uint64_t id, const jshared_options_t *options,
@@ -338,8 +338,8 @@ JALLOC_API jsegment_t *jshared_segment(const jshared_t *shared); /**< NULL for N
 JALLOC_API void *jshared_pointer_resolve(jshared_pointer_t pointer, size_t size_bytes);
 
 /** Allocates; the block belongs to this attachment's slot. Size 0 gives JOFFSET_NULL and success.
- * @param alignment  a power of two up to 2^30, or 0 for 16. Up to 4096 it holds in every process; above, where the
- *                   process could map the segment so (only an address space that is nearly full cannot)
+ * alignment: a power of two up to 2^30, or 0 for 16. Up to 4096 it holds in every process; above, where the process
+ * could map the segment so (only an address space that is nearly full cannot).
  * @return success; invalid value (alignment); invalid size (near SIZE_MAX; pages: above page_bytes); memory error. */
 JALLOC_API jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset);
 
