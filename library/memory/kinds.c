@@ -13,6 +13,7 @@ static const ji_kind_t *const kinds[] = {
     &ji_kind_numa,
     &ji_kind_huge,
     &ji_kind_device,
+    &ji_kind_segment,
     &ji_kind_null,
     /* Policies. */
     &ji_kind_stack,

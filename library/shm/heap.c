@@ -1,0 +1,710 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* What an attachment allocates from: its own slabs, and its cache of extents.
+ *
+ * Small blocks. Of each class an attachment has slabs of its own, whose free blocks nobody else hands out. The shadow of
+ * a slab (shm_record_t) has the bits; allocating sets one in the shadow and stores the word in the slab, freeing clears
+ * it the same way. That one store is the moment at which the block changes hands: a process killed before it has not
+ * allocated, one killed after it owns a block that the reaper finds. The lowest free block is taken, found by two
+ * count-trailing-zeros over a summary and a word, so slabs stay dense and can be given back.
+ *
+ *     summary  1 0 1        words with a free block
+ *     taken    [0110..1] [1111..1] [0000..0]
+ *
+ * Extents (above 8 KiB). One that is freed stays with the attachment as CACHED, in a list by its length; both ways are
+ * one store to its word. From BLOCK to CACHED it is a compare-and-swap, because another process may free it as well.
+ *
+ * All else happens under the segment's lock: taking and releasing slabs and extents, frees of what another slot owns,
+ * gifts. A block of another slot's slab is freed by its bit in `remote`, and the slab is put in its owner's dirty list,
+ * which the owner collects before it takes a new slab. Slabs of the segment (orphans: their owner has died or left, some
+ * of their blocks had been given away) are adopted by who needs one of their class.
+ *
+ * Owner bytes count only in slabs with the flag "given", and there only for allocated blocks: whoever sets a block's bit
+ * sets its byte before. */
+
+#include "shm/heap.h"
+
+#include <string.h>
+
+/* ---- Shadows ---------------------------------------------------------------------------------------------------------- */
+
+static shm_class_t *record_class(const shm_record_t *record) {
+    return &record->allocator->classes[record->class_index];
+}
+
+static void record_list(shm_record_t *record) {
+    shm_class_t *class = record_class(record);
+    record->previous = NULL;
+    record->next = class->list;
+    if (class->list != NULL)
+        class->list->previous = record;
+    class->list = record;
+}
+static void record_unlist(shm_record_t *record) {
+    shm_class_t *class = record_class(record);
+    if (record->previous != NULL)
+        record->previous->next = record->next;
+    else
+        class->list = record->next;
+    if (record->next != NULL)
+        record->next->previous = record->previous;
+}
+
+/* Takes the shadow out of everything private and frees it. */
+static void record_destroy(shm_record_t *record) {
+    jshared_t *shared = record->allocator;
+    shm_class_t *class = record_class(record);
+    if (record->summary != 0)
+        record_unlist(record);
+    if (class->empty == record)
+        class->empty = NULL;
+    --class->slab_count;
+    if (record->previous_own != NULL)
+        record->previous_own->next_own = record->next_own;
+    else
+        shared->own = record->next_own;
+    if (record->next_own != NULL)
+        record->next_own->previous_own = record->previous_own;
+    for (uint32_t i = 0; i < record->pages; ++i)
+        shared->segment->map[record->page + i] = 0;
+    ji_metadata_free(record);
+}
+
+/* A shadow that is not in any list yet. */
+static shm_record_t *record_make(const shm_geometry_t *geometry) {
+    shm_record_t *record = ji_metadata_zalloc(sizeof *record + geometry->words * sizeof record->taken[0]);
+    if (record == NULL)
+        return NULL;
+    record->block_bytes = geometry->block_bytes;
+    record->block_count = geometry->block_count;
+    record->words = geometry->words;
+    record->reciprocal = (((uint64_t)1 << 32) + geometry->block_bytes - 1) / geometry->block_bytes;
+    return record;
+}
+
+/* The slab at `page` is this slot's now: the shadow becomes what its tables say. */
+static void record_install(shm_record_t *record, jshared_t *shared, unsigned class_index, uint64_t page, uint64_t pages,
+                           const shm_geometry_t *geometry, bool given) {
+    jsegment_t *segment = shared->segment;
+    record->allocator = shared;
+    record->class_index = (uint8_t)class_index;
+    record->page = (uint32_t)page;
+    record->pages = (uint32_t)pages;
+    record->given = given;
+    record->first = (page << SHM_PAGE_SHIFT) + geometry->first_offset;
+    record->shared = ji_slab_taken(segment, page);
+    record->owners = ji_slab_owners(segment, page, geometry);
+    record->used = 0;
+    record->summary = 0;
+    for (uint32_t w = 0; w < record->words; ++w) {
+        const uint64_t valid = ji_slab_valid(record->block_count, w);
+        const uint64_t taken = atomic_load_explicit(&record->shared[w], memory_order_relaxed);
+        record->taken[w] = taken | ~valid;
+        record->used += (uint32_t)__builtin_popcountll(taken & valid);
+        if (record->taken[w] != ~(uint64_t)0)
+            record->summary |= (uint64_t)1 << w;
+    }
+    shm_class_t *class = record_class(record);
+    ++class->slab_count;
+    if (record->summary != 0)
+        record_list(record);
+    if (record->used == 0 && class->empty == NULL)
+        class->empty = record;
+    record->previous_own = NULL;
+    record->next_own = shared->own;
+    if (shared->own != NULL)
+        shared->own->previous_own = record;
+    shared->own = record;
+    for (uint64_t i = 0; i < pages; ++i)
+        segment->map[page + i] = (uintptr_t)record;
+}
+
+/* Gives an empty slab of this slot's back. Under the lock. */
+static jstatus_t record_release(shm_record_t *record) {
+    jsegment_t *segment = record->allocator->segment;
+    uint64_t *word = &segment->table[record->page].word;
+    jstatus_t status = JSTATUS_SUCCESS;
+    if ((shm_load(word) & SHM_LINKED) != 0)
+        status = ji_list_remove(segment, &segment->slots[segment->slot - 1].dirty, record->page);
+    if (status == JSTATUS_SUCCESS)
+        status = ji_pages_free(segment, record->page, NULL);
+    if (status != JSTATUS_SUCCESS)
+        return ji_undo(segment, status);
+    status = ji_commit(segment);
+    if (status == JSTATUS_SUCCESS)
+        record_destroy(record);
+    return status;
+}
+
+/* Takes what others have freed in a slab. Under the lock, as those who free. First `taken`, then `remote`: done half, it
+ * can be done again. */
+static void record_merge(shm_record_t *record) {
+    shm_class_t *class = record_class(record);
+    const bool was_full = record->summary == 0;
+    for (uint32_t w = 0; w < record->words; ++w) {
+        _Atomic(uint64_t) *remote = &record->shared[record->words + w];
+        const uint64_t valid = ji_slab_valid(record->block_count, w);
+        const uint64_t said = atomic_load_explicit(remote, memory_order_relaxed);
+        if (said == 0)
+            continue;
+        const uint64_t freed = said & record->taken[w] & valid;
+        record->taken[w] &= ~freed;
+        record->used -= (uint32_t)__builtin_popcountll(freed);
+        if (record->taken[w] != ~(uint64_t)0)
+            record->summary |= (uint64_t)1 << w;
+        atomic_store_explicit(&record->shared[w], record->taken[w], memory_order_release);
+        atomic_store_explicit(remote, 0, memory_order_release);
+    }
+    if (was_full && record->summary != 0)
+        record_list(record);
+    if (record->used == 0 && class->empty == NULL)
+        class->empty = record;
+}
+
+void ji_heap_forget(jsegment_t *segment, jshared_t *shared) {
+    (void)segment;
+    while (shared->own != NULL)
+        record_destroy(shared->own);
+}
+
+/* ---- Under the segment's lock ----------------------------------------------------------------------------------------- */
+
+/* Takes what others have freed in this slot's slabs. */
+static jstatus_t heap_collect(jsegment_t *segment) {
+    uint64_t *dirty = &segment->slots[segment->slot - 1].dirty, page;
+    while ((page = shm_load(dirty)) != 0) {
+        shm_record_t *record =
+            page < ji_pages_total(segment) && (segment->map[page] & 1) == 0 ? (shm_record_t *)segment->map[page] : NULL;
+        if (record == NULL || record->page != page)
+            return ji_poison(segment, "page %llu is in slot %u's list and is no slab of its", (unsigned long long)page,
+                             segment->slot);
+        jstatus_t status = ji_list_remove(segment, dirty, page);
+        if (status != JSTATUS_SUCCESS)
+            return ji_undo(segment, status);
+        ji_put(segment, &segment->table[page].word, shm_page_word(segment, page) & ~SHM_LINKED);
+        if ((status = ji_commit(segment)) != JSTATUS_SUCCESS)
+            return status;
+        record_merge(record);
+        if (record->used == 0 && record_class(record)->empty != record &&
+            (status = record_release(record)) != JSTATUS_SUCCESS)
+            return status;
+    }
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t heap_uncache(jsegment_t *segment, uint64_t pages, uint32_t keep) {
+    while (segment->cache[pages].count > keep) {
+        const uint64_t page = segment->cache[pages].pages[--segment->cache[pages].count];
+        segment->cached_pages -= pages;
+        if (shm_page_word(segment, page) != SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages))
+            return ji_poison(segment, "page %llu is no cached extent of slot %u", (unsigned long long)page,
+                             segment->slot);
+        jstatus_t status = ji_pages_free(segment, page, NULL);
+        if (status != JSTATUS_SUCCESS)
+            return ji_undo(segment, status);
+        if ((status = ji_commit(segment)) != JSTATUS_SUCCESS)
+            return status;
+    }
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_heap_trim(jsegment_t *segment) {
+    jstatus_t status = heap_collect(segment);
+    for (uint64_t pages = 1; pages <= SHM_CACHE_PAGES && status == JSTATUS_SUCCESS; ++pages)
+        status = heap_uncache(segment, pages, 0);
+    for (unsigned i = 0; i < SHM_ALLOCATORS && status == JSTATUS_SUCCESS; ++i)
+        for (shm_record_t *record = segment->open[i] != NULL ? segment->open[i]->own : NULL, *next;
+             record != NULL && status == JSTATUS_SUCCESS; record = next) {
+            next = record->next_own;
+            if (record->used == 0)
+                status = record_release(record);
+        }
+    return status;
+}
+
+/* Takes pages, by all means there are: what this slot holds unused, what the dead held, growth. */
+static jstatus_t heap_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word, uint64_t *page) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    for (int means = 0; status == JSTATUS_SUCCESS; ++means) {
+        status = ji_pages_take(segment, pages, multiple, word, page);
+        if (status != JSTATUS_MEMORY_ERROR)
+            return status == JSTATUS_SUCCESS ? status : ji_undo(segment, status);
+        switch (means) {
+        case 0: status = ji_heap_trim(segment); break;
+        case 1: status = ji_reap_all(segment, NULL); break;
+        case 2: {
+            /* A quarter more at least, so that growing is rare; less where that is not to be had. */
+            const uint64_t total = ji_pages_total(segment), need = pages + multiple - 1;
+            const uint64_t step = need > total / 4 ? need : total / 4;
+            status = ji_segment_extend(segment, total + step);
+            if (status == JSTATUS_INVALID_SIZE || status == JSTATUS_MEMORY_ERROR)
+                status = ji_segment_extend(segment, total + need);
+            if (status == JSTATUS_INVALID_SIZE && need <= segment->max_pages) /* what is free at the end may do */
+                status = total < segment->max_pages ? ji_segment_extend(segment, segment->max_pages) : status;
+            if (status == JSTATUS_INVALID_SIZE)
+                status = JSTATUS_MEMORY_ERROR;
+            break;
+        }
+        default: status = JSTATUS_MEMORY_ERROR;
+        }
+    }
+    if (status == JSTATUS_MEMORY_ERROR)
+        return ji_fail(status, "the segment has no %llu pages in a row", (unsigned long long)pages);
+    return status;
+}
+
+/* Makes a slab for a class. Larger ones as the class gets more; smaller ones where there is no room. */
+static jstatus_t heap_new_slab(jshared_t *shared, unsigned class_index) {
+    jsegment_t *segment = shared->segment;
+    const bool own_size = shared->kind == JSHARED_PAGES;
+    const uint64_t block_bytes = own_size ? shared->block_bytes : ji_class_bytes(class_index);
+    const uint32_t grown = shared->classes[class_index].slab_count;
+    uint64_t pages = 4;
+    while (pages < SHM_MAX_SLAB_PAGES && pages << SHM_PAGE_SHIFT < 9 * block_bytes)
+        pages *= 2;
+    for (uint32_t i = 0; i < grown && pages < (block_bytes <= 1024 ? 16 : SHM_MAX_SLAB_PAGES); ++i)
+        pages *= 2;
+    const unsigned class_in_word = own_size ? SHM_CLASS_PAGES : class_index;
+    shm_geometry_t geometry;
+    uint64_t page = 0;
+    jstatus_t status = JSTATUS_MEMORY_ERROR;
+    for (bool first = true; ji_slab_geometry(block_bytes, pages, &geometry); first = false, pages /= 2) {
+        shm_record_t *record = record_make(&geometry);
+        if (record == NULL)
+            return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+        const uint64_t word = SHM_WORD(SHM_SLAB, segment->slot, shared->index, class_in_word, 0);
+        status =
+            first ? heap_take(segment, pages, pages, word, &page) : ji_pages_take(segment, pages, pages, word, &page);
+        if (status != JSTATUS_SUCCESS) {
+            ji_metadata_free(record);
+            if (status == JSTATUS_MEMORY_ERROR)
+                continue;
+            return ji_undo(segment, status);
+        }
+        char *slab = segment->base + (page << SHM_PAGE_SHIFT);
+        memset(slab, 0, geometry.first_offset);
+        ((shm_slab_t *)slab)->block_bytes = geometry.block_bytes;
+        ((shm_slab_t *)slab)->block_count = geometry.block_count;
+        atomic_store_explicit(&ji_slab_taken(segment, page)[geometry.words - 1],
+                              ~ji_slab_valid(geometry.block_count, geometry.words - 1), memory_order_relaxed);
+        if ((status = ji_commit(segment)) != JSTATUS_SUCCESS) {
+            ji_metadata_free(record);
+            return status;
+        }
+        record_install(record, shared, class_index, page, pages, &geometry, false);
+        return JSTATUS_SUCCESS;
+    }
+    return status;
+}
+
+#define HEAP_ORPHANS_LOOK 64
+
+/* Takes a slab that the segment owns, of this class and with a free block, if one is near the front of the list. */
+static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopted) {
+    jsegment_t *segment = shared->segment;
+    const unsigned class_in_word = shared->kind == JSHARED_PAGES ? SHM_CLASS_PAGES : class_index;
+    uint64_t page = shm_load(&segment->header->orphans);
+    *adopted = false;
+    for (int look = 0; page != 0 && look < HEAP_ORPHANS_LOOK; ++look) {
+        shm_geometry_t geometry;
+        const uint64_t word = page < ji_pages_total(segment) ? shm_page_word(segment, page) : 0;
+        if (!ji_slab_at(segment, page, word, &geometry) || SHM_OWNER(word) != SHM_SLOT_SEGMENT)
+            return ji_poison(segment, "page %llu is in the list of orphans and is none", (unsigned long long)page);
+        bool has_room = false;
+        for (uint32_t w = 0; w < geometry.words && !has_room; ++w)
+            has_room = atomic_load_explicit(&ji_slab_taken(segment, page)[w], memory_order_relaxed) != ~(uint64_t)0;
+        if (has_room && SHM_ALLOCATOR(word) == shared->index && SHM_CLASS(word) == class_in_word) {
+            shm_record_t *record = record_make(&geometry);
+            if (record == NULL)
+                return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+            jstatus_t status = ji_list_remove(segment, &segment->header->orphans, page);
+            if (status == JSTATUS_SUCCESS) {
+                ji_put(segment, &segment->table[page].word,
+                       (word & ~((uint64_t)255 << 8)) | (uint64_t)segment->slot << 8);
+                status = ji_commit(segment);
+            } else {
+                status = ji_undo(segment, status);
+            }
+            if (status != JSTATUS_SUCCESS) {
+                ji_metadata_free(record);
+                return status;
+            }
+            record_install(record, shared, class_index, page, SHM_PAGES(word), &geometry, true);
+            *adopted = true;
+            return JSTATUS_SUCCESS;
+        }
+        page = shm_load(&segment->table[page].links) & 0xffffffffu;
+    }
+    return JSTATUS_SUCCESS;
+}
+
+/* Gets the class a slab with a free block. */
+static jstatus_t heap_refill(jshared_t *shared, unsigned class_index) {
+    jsegment_t *segment = shared->segment;
+    bool adopted;
+    jstatus_t status = heap_collect(segment);
+    if (status != JSTATUS_SUCCESS || shared->classes[class_index].list != NULL)
+        return status;
+    status = heap_adopt(shared, class_index, &adopted);
+    if (status != JSTATUS_SUCCESS || adopted)
+        return status;
+    return heap_new_slab(shared, class_index);
+}
+
+/* The block of a slab at an offset; false: there is none. */
+static bool heap_block_at(const jsegment_t *segment, uint64_t slab, const shm_geometry_t *geometry, joffset_t offset,
+                          uint32_t *index) {
+    const uint64_t first = (slab << SHM_PAGE_SHIFT) + geometry->first_offset;
+    (void)segment;
+    if (offset < first || (offset - first) % geometry->block_bytes != 0)
+        return false;
+    *index = (uint32_t)((offset - first) / geometry->block_bytes);
+    return *index < geometry->block_count;
+}
+
+bool ji_heap_find(jshared_t *shared, joffset_t offset, shm_found_t *found) {
+    jsegment_t *segment = shared->segment;
+    const uint64_t page = offset >> SHM_PAGE_SHIFT;
+    if (page < segment->constants.first_page || page >= ji_pages_total(segment))
+        return false;
+    found->word = shm_page_word(segment, page);
+    if (SHM_STATE(found->word) == SHM_BLOCK) {
+        found->page = page;
+        found->is_block_of_slab = false;
+        found->owner = SHM_OWNER(found->word);
+        found->usable_bytes = SHM_PAGES(found->word) << SHM_PAGE_SHIFT;
+        return (offset & (SHM_PAGE_BYTES - 1)) == 0 && SHM_ALLOCATOR(found->word) == shared->index &&
+               ji_pages_is_extent(segment, page, found->word);
+    }
+    found->page = ji_slab_containing(segment, page);
+    if (found->page == 0)
+        return false;
+    found->word = shm_page_word(segment, found->page);
+    if (!ji_slab_at(segment, found->page, found->word, &found->geometry) ||
+        SHM_ALLOCATOR(found->word) != shared->index ||
+        !heap_block_at(segment, found->page, &found->geometry, offset, &found->index))
+        return false;
+    found->is_block_of_slab = true;
+    found->usable_bytes = found->geometry.block_bytes;
+    const uint32_t w = found->index / 64;
+    const uint64_t bit = (uint64_t)1 << found->index % 64;
+    _Atomic(uint64_t) *taken = ji_slab_taken(segment, found->page);
+    if ((atomic_load_explicit(&taken[w], memory_order_relaxed) & bit) == 0 ||
+        (atomic_load_explicit(&taken[found->geometry.words + w], memory_order_relaxed) & bit) != 0)
+        return false;
+    found->owner = SHM_OWNER(found->word);
+    if ((found->word & SHM_GIVEN) != 0) {
+        const uint8_t owner = atomic_load_explicit(
+            &ji_slab_owners(segment, found->page, &found->geometry)[found->index], memory_order_relaxed);
+        if (owner != 0)
+            found->owner = owner;
+    }
+    return true;
+}
+
+/* The slab has a block that somebody but its owner has freed: puts it in the owner's list. */
+jstatus_t ji_heap_link(jsegment_t *segment, uint64_t page, uint64_t word) {
+    const unsigned owner = SHM_OWNER(word);
+    if ((word & SHM_LINKED) != 0)
+        return JSTATUS_SUCCESS;
+    if (owner == 0 || owner > segment->constants.slot_count)
+        return ji_poison(segment, "page %llu is a slab of slot %u", (unsigned long long)page, owner);
+    ji_list_insert(segment, &segment->slots[owner - 1].dirty, page);
+    ji_put(segment, &segment->table[page].word, word | SHM_LINKED);
+    return ji_commit(segment);
+}
+
+/* Gives a slab of the segment's back if it is empty. */
+jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geometry_t *geometry, uint64_t *end) {
+    for (uint32_t w = 0; w < geometry->words; ++w)
+        if ((atomic_load_explicit(&ji_slab_taken(segment, page)[w], memory_order_relaxed) &
+             ji_slab_valid(geometry->block_count, w)) != 0)
+            return JSTATUS_SUCCESS;
+    jstatus_t status = ji_list_remove(segment, &segment->header->orphans, page);
+    if (status == JSTATUS_SUCCESS)
+        status = ji_pages_free(segment, page, end);
+    return status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
+}
+
+static jstatus_t heap_not_found(const jshared_t *shared, joffset_t offset) {
+    return ji_fail(JSTATUS_NOT_FOUND,
+                   "allocator %llu: offset %llu is not the beginning of a live block: foreign, interior, or given back",
+                   (unsigned long long)shared->id, (unsigned long long)offset);
+}
+
+static void record_free(shm_record_t *record, uint32_t index);
+
+jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
+    jsegment_t *segment = shared->segment;
+    shm_found_t found;
+    jstatus_t status;
+    if (!ji_heap_find(shared, offset, &found))
+        return heap_not_found(shared, offset);
+    if (!found.is_block_of_slab) {
+        /* Its owner may free it at this moment, without the lock: one of the two has it. */
+        uint64_t expected = found.word;
+        const uint64_t mine = (found.word & ~((uint64_t)255 << 8)) | (uint64_t)segment->slot << 8;
+        if (!__atomic_compare_exchange_n(&segment->table[found.page].word, &expected, mine, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
+            return heap_not_found(shared, offset);
+        segment->map[found.page] = 0;
+        status = ji_pages_free(segment, found.page, NULL);
+        return status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
+    }
+    _Atomic(uint64_t) *taken = ji_slab_taken(segment, found.page);
+    const uint32_t w = found.index / 64;
+    const uint64_t bit = (uint64_t)1 << found.index % 64;
+    if (SHM_OWNER(found.word) == segment->slot) {
+        shm_record_t *record = (shm_record_t *)segment->map[found.page];
+        if (record == NULL || ((uintptr_t)record & 1) != 0 || (record->taken[w] & bit) == 0)
+            return heap_not_found(shared, offset);
+        record_free(record, found.index);
+        return JSTATUS_SUCCESS;
+    }
+    if (SHM_OWNER(found.word) == SHM_SLOT_SEGMENT) {
+        atomic_store_explicit(&taken[w], atomic_load_explicit(&taken[w], memory_order_relaxed) & ~bit,
+                              memory_order_release);
+        return ji_heap_drop_orphan(segment, found.page, &found.geometry, NULL);
+    }
+    status = ji_heap_link(segment, found.page, found.word);
+    if (status == JSTATUS_SUCCESS) {
+        _Atomic(uint64_t) *remote = &taken[found.geometry.words + w];
+        atomic_store_explicit(remote, atomic_load_explicit(remote, memory_order_relaxed) | bit, memory_order_release);
+    }
+    return status;
+}
+
+jstatus_t ji_heap_leave(jshared_t *shared) {
+    jsegment_t *segment = shared->segment;
+    jstatus_t status = heap_collect(segment);
+    while (status == JSTATUS_SUCCESS && shared->own != NULL) {
+        shm_record_t *record = shared->own;
+        if (record->used == 0) {
+            status = record_release(record);
+            continue;
+        }
+        for (uint32_t i = 0; i < record->block_count; ++i)
+            if (!record->given || atomic_load_explicit(&record->owners[i], memory_order_relaxed) == 0)
+                atomic_store_explicit(&record->owners[i], (uint8_t)segment->slot, memory_order_relaxed);
+        atomic_signal_fence(memory_order_seq_cst);
+        uint64_t *word = &segment->table[record->page].word;
+        ji_list_insert(segment, &segment->header->orphans, record->page);
+        ji_put(segment, word, shm_load(word) | SHM_GIVEN | (uint64_t)SHM_SLOT_SEGMENT << 8);
+        status = ji_commit(segment);
+        if (status == JSTATUS_SUCCESS)
+            record_destroy(record);
+    }
+    return status;
+}
+
+/* ---- Fast paths --------------------------------------------------------------------------------------------------------- */
+
+static inline joffset_t record_take(shm_class_t *class, shm_record_t *record) {
+    const uint32_t w = (uint32_t)__builtin_ctzll(record->summary);
+    const uint32_t b = (uint32_t)__builtin_ctzll(~record->taken[w]), index = w * 64 + b;
+    const uint64_t bits = record->taken[w] | (uint64_t)1 << b;
+    record->taken[w] = bits;
+    if (JI_UNLIKELY(record->given)) {
+        atomic_store_explicit(&record->owners[index], 0, memory_order_relaxed);
+        atomic_signal_fence(memory_order_seq_cst);
+    }
+    atomic_store_explicit(&record->shared[w], bits, memory_order_release);
+    if (JI_UNLIKELY(record->used++ == 0) && class->empty == record)
+        class->empty = NULL;
+    if (JI_UNLIKELY(bits == ~(uint64_t)0)) {
+        record->summary &= record->summary - 1;
+        if (record->summary == 0)
+            record_unlist(record);
+    }
+    return record->first + (uint64_t)index * record->block_bytes;
+}
+
+/* An empty slab: one of each class is kept. The block is free whatever happens here. */
+static void __attribute__((noinline)) record_emptied(shm_record_t *record) {
+    shm_class_t *class = record_class(record);
+    jsegment_t *segment = record->allocator->segment;
+    if (class->empty == NULL) {
+        class->empty = record;
+        return;
+    }
+    if (segment->lock_held) {
+        (void)record_release(record);
+    } else if (ji_segment_enter(segment) == JSTATUS_SUCCESS) {
+        (void)record_release(record);
+        ji_segment_leave(segment);
+    }
+}
+
+static inline void record_free(shm_record_t *record, uint32_t index) {
+    const uint32_t w = index / 64;
+    const uint64_t bits = record->taken[w] & ~((uint64_t)1 << index % 64);
+    record->taken[w] = bits;
+    atomic_store_explicit(&record->shared[w], bits, memory_order_release);
+    if (JI_UNLIKELY(record->summary == 0))
+        record_list(record);
+    record->summary |= (uint64_t)1 << w;
+    if (JI_UNLIKELY(--record->used == 0))
+        record_emptied(record);
+}
+
+static jstatus_t __attribute__((noinline))
+heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset) {
+    jsegment_t *segment = shared->segment;
+    jstatus_t status = ji_segment_enter(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = heap_refill(shared, class_index);
+    ji_segment_leave(segment);
+    shm_class_t *class = &shared->classes[class_index];
+    if (status == JSTATUS_SUCCESS && class->list == NULL)
+        status = ji_fail(JSTATUS_INTERNAL_ERROR, "a slab without a free block");
+    if (status == JSTATUS_SUCCESS)
+        *offset = record_take(class, class->list);
+    return status;
+}
+
+static jstatus_t heap_allocate_extent(jshared_t *shared, uint64_t pages, uint64_t multiple, joffset_t *offset) {
+    jsegment_t *segment = shared->segment;
+    const uint64_t word = SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages);
+    uint64_t page;
+    if (pages <= SHM_CACHE_PAGES && multiple == 1 && segment->cache[pages].count > 0) {
+        page = segment->cache[pages].pages[segment->cache[pages].count - 1];
+        if (JI_UNLIKELY(shm_page_word(segment, page) !=
+                        SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages)))
+            return ji_poison(segment, "page %llu is no cached extent of slot %u", (unsigned long long)page,
+                             segment->slot);
+        --segment->cache[pages].count;
+        segment->cached_pages -= pages;
+        shm_store(&segment->table[page].word, word);
+    } else {
+        jstatus_t status = ji_segment_enter(segment);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        status = heap_take(segment, pages, multiple, word, &page);
+        if (status == JSTATUS_SUCCESS)
+            status = ji_commit(segment);
+        ji_segment_leave(segment);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
+    segment->map[page] = pages << 1 | 1;
+    *offset = page << SHM_PAGE_SHIFT;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t heap_bad_alignment(const jsegment_t *segment, size_t alignment) {
+    return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two up to %zu is needed here", alignment,
+                   segment->backing.alignment);
+}
+
+static jstatus_t heap_allocate_page(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+    const uint64_t block_bytes = shared->block_bytes;
+    if (size_bytes > block_bytes)
+        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes: the blocks of allocator %llu have %llu", size_bytes,
+                       (unsigned long long)shared->id, (unsigned long long)block_bytes);
+    const bool small = block_bytes <= SHM_SMALL_BYTES;
+    const uint64_t natural = small ? block_bytes & -block_bytes : SHM_PAGE_BYTES;
+    if (alignment > natural || alignment > SHM_PAGE_BYTES)
+        return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: the blocks of allocator %llu are aligned to %llu",
+                       alignment, (unsigned long long)shared->id, (unsigned long long)natural);
+    if (!small)
+        return heap_allocate_extent(shared, (block_bytes + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT, 1, offset);
+    shm_class_t *class = &shared->classes[0];
+    if (class->list == NULL)
+        return heap_allocate_slowly(shared, 0, offset);
+    *offset = record_take(class, class->list);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t __attribute__((noinline))
+heap_allocate_other(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+    jsegment_t *segment = shared->segment;
+    if (alignment == 0)
+        alignment = 16;
+    if (!ji_is_power_of_two(alignment) || (alignment > SHM_PAGE_BYTES && alignment > segment->backing.alignment))
+        return heap_bad_alignment(segment, alignment);
+    if (shared->kind == JSHARED_PAGES)
+        return heap_allocate_page(shared, size_bytes, alignment, offset);
+    size_t rounded;
+    if (!ji_size_round_up(size_bytes, alignment < SHM_PAGE_BYTES ? alignment : SHM_PAGE_BYTES, &rounded) ||
+        rounded > SIZE_MAX - SHM_PAGE_BYTES)
+        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes", size_bytes);
+    if (rounded <= SHM_SMALL_BYTES && alignment <= SHM_PAGE_BYTES) {
+        const unsigned class_index = ji_class_of(rounded);
+        shm_class_t *class = &shared->classes[class_index];
+        if (class->list == NULL)
+            return heap_allocate_slowly(shared, class_index, offset);
+        *offset = record_take(class, class->list);
+        return JSTATUS_SUCCESS;
+    }
+    return heap_allocate_extent(shared, (rounded + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT,
+                                alignment <= SHM_PAGE_BYTES ? 1 : alignment >> SHM_PAGE_SHIFT, offset);
+}
+
+jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+    if (JI_LIKELY(size_bytes <= SHM_SMALL_BYTES && alignment <= 16 && (alignment & (alignment - 1)) == 0 &&
+                  shared->kind == JSHARED_GENERAL)) {
+        shm_class_t *class = &shared->classes[ji_class_of(size_bytes)];
+        if (JI_LIKELY(class->list != NULL)) {
+            *offset = record_take(class, class->list);
+            return JSTATUS_SUCCESS;
+        }
+    }
+    return heap_allocate_other(shared, size_bytes, alignment, offset);
+}
+
+/* An extent of this slot's: into the cache if it has room, else back. */
+static jstatus_t heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pages) {
+    jsegment_t *segment = shared->segment;
+    uint64_t expected = SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages);
+    const uint64_t sixteenth = ji_pages_total(segment) / 16; /* at most so much waits in one process's cache */
+    const uint64_t limit = sixteenth < SHM_CACHE_LIMIT ? sixteenth : SHM_CACHE_LIMIT;
+    if (pages > SHM_CACHE_PAGES || segment->cached_pages + pages > limit || shm_page_word(segment, page) != expected)
+        return JSTATUS_SIZE_INCREASED; /* the other way */
+    if (segment->cache[pages].count == SHM_CACHE_DEPTH) {
+        if (segment->lock_held)
+            return JSTATUS_SIZE_INCREASED;
+        jstatus_t status = ji_segment_enter(segment);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        status = heap_uncache(segment, pages, SHM_CACHE_DEPTH / 2);
+        ji_segment_leave(segment);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
+    if (!__atomic_compare_exchange_n(&segment->table[page].word, &expected,
+                                     SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages), false,
+                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        return JSTATUS_SIZE_INCREASED;
+    segment->map[page] = 0;
+    segment->cache[pages].pages[segment->cache[pages].count++] = (uint32_t)page;
+    segment->cached_pages += pages;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_heap_free_own(jshared_t *shared, joffset_t offset) {
+    jsegment_t *segment = shared->segment;
+    const uint64_t page = offset >> SHM_PAGE_SHIFT;
+    if (JI_UNLIKELY(page >= segment->max_pages))
+        return JSTATUS_SIZE_INCREASED;
+    const uintptr_t entry = segment->map[page];
+    if (JI_LIKELY(entry != 0 && (entry & 1) == 0)) {
+        shm_record_t *record = (shm_record_t *)entry;
+        const uint64_t distance = offset - record->first; /* far too large before the first */
+        const uint64_t index = distance * record->reciprocal >> 32;
+        if (JI_UNLIKELY(record->allocator != shared || distance > UINT32_MAX || index >= record->block_count ||
+                        index * record->block_bytes != distance))
+            return heap_not_found(shared, offset);
+        const uint64_t bit = (uint64_t)1 << index % 64;
+        if (JI_UNLIKELY(
+                (record->taken[index / 64] & bit) == 0 ||
+                (atomic_load_explicit(&record->shared[record->words + index / 64], memory_order_relaxed) & bit) != 0))
+            return heap_not_found(shared, offset);
+        record_free(record, (uint32_t)index);
+        return JSTATUS_SUCCESS;
+    }
+    if (entry != 0 && (offset & (SHM_PAGE_BYTES - 1)) == 0)
+        return heap_free_extent(shared, page, entry >> 1);
+    return JSTATUS_SIZE_INCREASED;
+}

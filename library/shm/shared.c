@@ -1,0 +1,681 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Allocators in a segment: the table of them, and the public functions.
+ *
+ * An entry of the table is made and taken away under the segment's lock. Its state is written last when it is made, first
+ * when it is destroyed; one that is being destroyed is finished by whoever finds it so.
+ *
+ * A stack is one word, `top`: allocating and rewinding change it by compare-and-swap, so there is nothing in between.
+ * Its blocks are nobody's but the stack's. */
+
+#include "shm/heap.h"
+
+#include <string.h>
+
+/* ---- The table -------------------------------------------------------------------------------------------------------- */
+
+bool ji_shared_is_there(jshared_t *shared) {
+    const shm_allocator_t *entry = &shared->segment->allocators[shared->index];
+    if (shm_load(&entry->state) != SHM_ALLOCATOR_READY || shm_load(&entry->id) != shared->id)
+        shared->gone = true;
+    return !shared->gone;
+}
+
+/* What an entry says, each word once and judged. */
+static jstatus_t shared_read(jsegment_t *segment, unsigned index, jshared_t *shared) {
+    const shm_allocator_t *entry = &segment->allocators[index];
+    const uint64_t total = ji_pages_total(segment), kind = shm_load(&entry->kind);
+    const uint64_t block_bytes = shm_load(&entry->block_bytes);
+    const uint64_t header_page = shm_load(&entry->header_page), header_bytes = shm_load(&entry->header_bytes);
+    const uint64_t region_page = shm_load(&entry->region_page), region_bytes = shm_load(&entry->region_bytes);
+    if (kind > JSHARED_STACK || block_bytes % 16 != 0 || (kind == JSHARED_PAGES) != (block_bytes != 0) ||
+        block_bytes > UINT32_MAX || header_page >= total || header_bytes > (total - header_page) << SHM_PAGE_SHIFT ||
+        region_page >= total || region_bytes > (total - region_page) << SHM_PAGE_SHIFT ||
+        (kind == JSHARED_STACK && region_page < segment->constants.first_page) ||
+        (header_bytes != 0 && header_page < segment->constants.first_page))
+        return ji_poison(segment, "the entry of allocator %u is not one", index);
+    shared->segment = segment;
+    shared->index = index;
+    shared->id = shm_load(&entry->id);
+    shared->kind = (jshared_kind_t)kind;
+    shared->block_bytes = (uint32_t)block_bytes;
+    shared->header = header_bytes != 0 ? segment->base + (header_page << SHM_PAGE_SHIFT) : NULL;
+    shared->header_bytes = header_bytes;
+    shared->region = region_page << SHM_PAGE_SHIFT;
+    shared->region_bytes = region_bytes;
+    return JSTATUS_SUCCESS;
+}
+
+/* The entry of an id; JSHARED_MAX_ALLOCATORS: none. */
+static unsigned shared_index(const jsegment_t *segment, uint64_t id) {
+    unsigned i = 0;
+    while (i < SHM_ALLOCATORS && (shm_load(&segment->allocators[i].state) != SHM_ALLOCATOR_READY ||
+                                  shm_load(&segment->allocators[i].id) != id))
+        ++i;
+    return i;
+}
+
+/* Under the segment's lock. `made` is used up where it is needed. */
+static jstatus_t shared_open_entry(jsegment_t *segment, unsigned index, jshared_t **made, jshared_t **out) {
+    jshared_t *shared = segment->open[index];
+    if (shared == NULL) {
+        jstatus_t status = shared_read(segment, index, *made);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        shared = *made;
+        *made = NULL;
+        segment->open[index] = shared;
+        uint64_t *opened = &segment->slots[segment->slot - 1].opened;
+        shm_store(opened, shm_load(opened) | (uint64_t)1 << index);
+    }
+    ++shared->open_count;
+    *out = shared;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t shared_take_region(jsegment_t *segment, unsigned index, uint64_t bytes, uint64_t *page_word,
+                                    uint64_t *bytes_word) {
+    const uint64_t pages = (bytes + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT;
+    uint64_t page;
+    if (pages == 0)
+        return JSTATUS_SUCCESS;
+    jstatus_t status = ji_pages_take(segment, pages, 1, SHM_WORD(SHM_REGION, SHM_SLOT_SEGMENT, index, 0, pages), &page);
+    if (status == JSTATUS_SUCCESS) {
+        ji_put(segment, page_word, page);
+        ji_put(segment, bytes_word, bytes);
+    }
+    return status;
+}
+
+/* Under the segment's lock: makes the entry, whole or not at all. */
+static jstatus_t shared_make_entry(jsegment_t *segment, uint64_t id, const jshared_options_t *options, unsigned index) {
+    shm_allocator_t *entry = &segment->allocators[index];
+    ji_put(segment, &entry->id, id);
+    ji_put(segment, &entry->kind, (uint64_t)options->kind);
+    ji_put(segment, &entry->block_bytes,
+           options->kind == JSHARED_PAGES ? (options->page_bytes + 15) & ~(uint64_t)15 : 0);
+    ji_put(segment, &entry->header_page, 0);
+    ji_put(segment, &entry->header_bytes, 0);
+    ji_put(segment, &entry->region_page, 0);
+    ji_put(segment, &entry->region_bytes, 0);
+    ji_put(segment, &entry->top, 0);
+    jstatus_t status =
+        shared_take_region(segment, index, options->header_bytes, &entry->header_page, &entry->header_bytes);
+    if (status == JSTATUS_SUCCESS && options->header_bytes != 0)
+        memset(segment->base + (shm_load(&entry->header_page) << SHM_PAGE_SHIFT), 0, options->header_bytes);
+    if (status == JSTATUS_SUCCESS && options->kind == JSHARED_STACK)
+        status = shared_take_region(segment, index, options->region_bytes, &entry->region_page, &entry->region_bytes);
+    if (status != JSTATUS_SUCCESS)
+        return ji_undo(segment, status);
+    ji_put(segment, &entry->state, SHM_ALLOCATOR_READY);
+    return ji_commit(segment);
+}
+
+static jstatus_t shared_check_options(const jshared_options_t *options) {
+    if (options->struct_size != sizeof *options)
+        return ji_fail(JSTATUS_INVALID_VALUE, "jshared_create: struct_size is not set");
+    if ((unsigned)options->kind > JSHARED_STACK)
+        return ji_fail(JSTATUS_INVALID_VALUE, "jshared_create: kind %d", (int)options->kind);
+    const size_t largest = (size_t)SHM_MAX_PAGES << SHM_PAGE_SHIFT;
+    if (options->header_bytes > largest ||
+        (options->kind == JSHARED_PAGES && (options->page_bytes == 0 || options->page_bytes > UINT32_MAX - 16)) ||
+        (options->kind == JSHARED_STACK && (options->region_bytes == 0 || options->region_bytes > largest)))
+        return ji_fail(JSTATUS_INVALID_SIZE, "jshared_create: header of %zu, blocks of %zu, region of %zu bytes",
+                       options->header_bytes, options->page_bytes, options->region_bytes);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t shared_create(jsegment_t *segment, uint64_t id, const jshared_options_t *options, jshared_t **made,
+                               jshared_t **out) {
+    if (shared_index(segment, id) < SHM_ALLOCATORS)
+        return ji_fail(JSTATUS_EXISTS, "the segment has an allocator %llu", (unsigned long long)id);
+    jstatus_t status = JSTATUS_MEMORY_ERROR;
+    /* Without room: as heap.c does it, by all means there are. */
+    for (int means = 0; means <= 3; ++means) {
+        unsigned index = 0;
+        for (;; ++index) {
+            if (index == SHM_ALLOCATORS)
+                return ji_fail(JSTATUS_MEMORY_ERROR, "the segment has %d allocators already", SHM_ALLOCATORS);
+            if (shm_load(&segment->allocators[index].state) == SHM_ALLOCATOR_FREE && segment->open[index] == NULL)
+                break;
+        }
+        status = shared_make_entry(segment, id, options, index);
+        if (status == JSTATUS_SUCCESS)
+            return shared_open_entry(segment, index, made, out);
+        if (status != JSTATUS_MEMORY_ERROR)
+            return status;
+        status = means == 0   ? ji_heap_trim(segment)
+                 : means == 1 ? ji_reap_all(segment, NULL)
+                 : means == 2 ? ji_segment_extend(segment, ji_pages_total(segment) + 2 +
+                                                               (options->header_bytes >> SHM_PAGE_SHIFT) +
+                                                               (options->region_bytes >> SHM_PAGE_SHIFT))
+                              : JSTATUS_MEMORY_ERROR;
+        if (status != JSTATUS_SUCCESS)
+            break;
+    }
+    return status == JSTATUS_INVALID_SIZE || status == JSTATUS_MEMORY_ERROR
+               ? ji_fail(JSTATUS_MEMORY_ERROR, "the segment has no room for a header of %zu and a region of %zu bytes",
+                         options->header_bytes, options->region_bytes)
+               : status;
+}
+
+/* Both lockings, a place for the object, `work`. */
+typedef jstatus_t (*shared_work_t)(jsegment_t *segment, uint64_t id, const jshared_options_t *options, jshared_t **made,
+                                   jshared_t **out);
+static jstatus_t shared_with_place(jsegment_t *segment, uint64_t id, const jshared_options_t *options,
+                                   shared_work_t work, jshared_t **out) {
+    jshared_t *made = NULL, *shared = NULL;
+    jstatus_t status = ji_segment_begin(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    bool inside = false;
+    JTRY_ALLOC(made = ji_metadata_zalloc(sizeof *made));
+    JTRY(ji_segment_enter(segment));
+    inside = true;
+    JTRY(work(segment, id, options, &made, &shared));
+    *out = shared;
+done:
+    if (inside)
+        ji_segment_leave(segment);
+    ji_segment_end(segment);
+    ji_metadata_free(made);
+    return status;
+}
+
+jstatus_t jshared_create(jsegment_t *segment, uint64_t id, const jshared_options_t *options, jshared_t **shared) {
+    static const jshared_options_t defaults = JSHARED_OPTIONS_INIT;
+    JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(id != 0, JSTATUS_INVALID_VALUE);
+    if (options == NULL)
+        options = &defaults;
+    jstatus_t status = shared_check_options(options);
+    return status == JSTATUS_SUCCESS ? shared_with_place(segment, id, options, shared_create, shared) : status;
+}
+
+static jstatus_t shared_open(jsegment_t *segment, uint64_t id, const jshared_options_t *options, jshared_t **made,
+                             jshared_t **out) {
+    (void)options;
+    const unsigned index = shared_index(segment, id);
+    if (index == SHM_ALLOCATORS)
+        return ji_fail(JSTATUS_NOT_FOUND, "the segment has no allocator %llu", (unsigned long long)id);
+    if (segment->open[index] != NULL && segment->open[index]->gone)
+        return ji_fail(JSTATUS_BUSY, "an allocator that was destroyed has the place of %llu until it is closed",
+                       (unsigned long long)id);
+    return shared_open_entry(segment, index, made, out);
+}
+
+jstatus_t jshared_open(jsegment_t *segment, uint64_t id, jshared_t **shared) {
+    JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    return shared_with_place(segment, id, NULL, shared_open, shared);
+}
+
+jstatus_t jshared_find(uint64_t id, jshared_t **shared) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    jshared_t *found = NULL;
+    for (jsegment_t *segment = ji_segment_list_acquire(); segment != NULL && found == NULL; segment = segment->next) {
+        if (segment->locks)
+            ji_lock_acquire(&segment->lock);
+        for (unsigned i = 0; i < SHM_ALLOCATORS && found == NULL; ++i)
+            if (segment->open[i] != NULL && segment->open[i]->id == id && segment->open[i]->open_count > 0)
+                found = segment->open[i];
+        ji_segment_end(segment);
+    }
+    ji_segment_list_release();
+    if (found == NULL)
+        return ji_fail(JSTATUS_NOT_FOUND, "no allocator %llu is open in this process", (unsigned long long)id);
+    *shared = found;
+    return JSTATUS_SUCCESS;
+}
+
+/* The last open ends: the segment has its slabs. Under the segment's lock. */
+static jstatus_t shared_close(jshared_t *shared) {
+    jsegment_t *segment = shared->segment;
+    jstatus_t status = shared->gone ? JSTATUS_SUCCESS : ji_heap_leave(shared);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    uint64_t *opened = &segment->slots[segment->slot - 1].opened;
+    shm_store(opened, shm_load(opened) & ~((uint64_t)1 << shared->index));
+    return status;
+}
+
+static void shared_free(jshared_t *shared) {
+    shared->segment->open[shared->index] = NULL;
+    ji_heap_forget(shared->segment, shared);
+    ji_metadata_free(shared);
+}
+
+jstatus_t jshared_close(jshared_t *shared) {
+    if (shared == NULL)
+        return JSTATUS_SUCCESS;
+    jsegment_t *segment = shared->segment;
+    jstatus_t status = ji_segment_begin(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (shared->open_count > 1) {
+        --shared->open_count;
+    } else if (shared->above_count > 0) {
+        status = ji_fail(JSTATUS_BUSY, "a jallocator_t stands over allocator %llu", (unsigned long long)shared->id);
+    } else {
+        status = ji_segment_enter(segment);
+        if (status == JSTATUS_SUCCESS) {
+            status = shared_close(shared);
+            ji_segment_leave(segment);
+        }
+        if (status == JSTATUS_SUCCESS)
+            shared_free(shared);
+    }
+    ji_segment_end(segment);
+    return status;
+}
+
+static jstatus_t shared_destroy(jshared_t *shared) {
+    jsegment_t *segment = shared->segment;
+    const uint64_t bit = (uint64_t)1 << shared->index;
+    jstatus_t status = ji_reap_all(segment, NULL);
+    for (unsigned i = 1; i <= segment->constants.slot_count && status == JSTATUS_SUCCESS; ++i)
+        if (i != segment->slot && (shm_load(&segment->slots[i - 1].opened) & bit) != 0)
+            status = ji_fail(JSTATUS_BUSY, "slot %u has allocator %llu open", i, (unsigned long long)shared->id);
+    if (status == JSTATUS_SUCCESS && ji_shared_is_there(shared)) {
+        /* From here on it is the segment's business: whoever takes the lock next finishes it if this one dies. */
+        shm_store(&segment->allocators[shared->index].state, SHM_ALLOCATOR_ENDING);
+        ji_heap_forget(segment, shared);
+        status = ji_reap_allocator(segment, shared->index);
+    }
+    if (status == JSTATUS_SUCCESS) {
+        uint64_t *opened = &segment->slots[segment->slot - 1].opened;
+        shm_store(opened, shm_load(opened) & ~bit);
+    }
+    return status;
+}
+
+jstatus_t jshared_destroy(jshared_t *shared) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    jsegment_t *segment = shared->segment;
+    jstatus_t status = ji_segment_begin(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (shared->above_count > 0)
+        status = ji_fail(JSTATUS_BUSY, "a jallocator_t stands over allocator %llu", (unsigned long long)shared->id);
+    if (status == JSTATUS_SUCCESS)
+        status = ji_segment_enter(segment);
+    if (status == JSTATUS_SUCCESS) {
+        status = shared_destroy(shared);
+        ji_segment_leave(segment);
+        if (status == JSTATUS_SUCCESS)
+            shared_free(shared);
+    }
+    ji_segment_end(segment);
+    return status;
+}
+
+void *jshared_header(jshared_t *shared, size_t *size_bytes) {
+    if (shared == NULL || shared->header == NULL)
+        return NULL;
+    if (size_bytes != NULL)
+        *size_bytes = shared->header_bytes;
+    return shared->header;
+}
+uint64_t jshared_id(const jshared_t *shared) { return shared != NULL ? shared->id : 0; }
+jshared_kind_t jshared_kind(const jshared_t *shared) { return shared != NULL ? shared->kind : JSHARED_GENERAL; }
+jsegment_t *jshared_segment(const jshared_t *shared) { return shared != NULL ? shared->segment : NULL; }
+
+void *jshared_pointer_resolve(jshared_pointer_t pointer, size_t size_bytes) {
+    jshared_t *shared;
+    if (pointer.offset == JOFFSET_NULL || jshared_find(pointer.allocator_id, &shared) != JSTATUS_SUCCESS)
+        return NULL;
+    return jsegment_pointer(shared->segment, pointer.offset, size_bytes);
+}
+
+/* ---- Stack ------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t *stack_top(const jshared_t *shared) { return &shared->segment->allocators[shared->index].top; }
+
+static bool stack_swap(const jshared_t *shared, uint64_t *from, uint64_t to) {
+    return __atomic_compare_exchange_n(stack_top(shared), from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static jstatus_t stack_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+    if (alignment < 16)
+        alignment = 16;
+    if (!ji_is_power_of_two(alignment) ||
+        (alignment > SHM_PAGE_BYTES && alignment > shared->segment->backing.alignment))
+        return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two is needed", alignment);
+    uint64_t top = shm_load(stack_top(shared)), begin;
+    do {
+        begin = (shared->region + top + alignment - 1) & ~((uint64_t)alignment - 1);
+        if (top > shared->region_bytes || begin - shared->region > shared->region_bytes ||
+            size_bytes > shared->region_bytes - (begin - shared->region))
+            return ji_fail(JSTATUS_MEMORY_ERROR, "the stack has %llu of %zu bytes in use", (unsigned long long)top,
+                           shared->region_bytes);
+    } while (!stack_swap(shared, &top, begin - shared->region + size_bytes));
+    *offset = begin;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t stack_require(const jshared_t *shared, const char *caller) {
+    return shared->kind == JSHARED_STACK ? JSTATUS_SUCCESS
+                                         : ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s: allocator %llu is no stack", caller,
+                                                   (unsigned long long)shared->id);
+}
+
+jstatus_t jshared_get_mark(jshared_t *shared, uint64_t *mark) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(mark != NULL, JSTATUS_INVALID_POINTER);
+    jstatus_t status = stack_require(shared, __func__);
+    if (status == JSTATUS_SUCCESS)
+        *mark = shm_load(stack_top(shared));
+    return status;
+}
+
+jstatus_t jshared_rewind(jshared_t *shared, uint64_t mark) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    jstatus_t status = stack_require(shared, __func__);
+    if (status == JSTATUS_SUCCESS)
+        status = ji_segment_begin(shared->segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    uint64_t top = shm_load(stack_top(shared));
+    do
+        if (mark > top)
+            status = ji_fail(JSTATUS_INVALID_VALUE, "the stack stands at %llu, below the mark %llu",
+                             (unsigned long long)top, (unsigned long long)mark);
+    while (status == JSTATUS_SUCCESS && !stack_swap(shared, &top, mark));
+    ji_segment_end(shared->segment);
+    return status;
+}
+
+bool ji_shared_pop(jshared_t *shared, joffset_t offset, size_t size_bytes) {
+    uint64_t top = offset - shared->region + size_bytes;
+    return stack_swap(shared, &top, offset - shared->region);
+}
+
+/* ---- Allocate, free ----------------------------------------------------------------------------------------------------- */
+
+static jstatus_t shared_gone(const jshared_t *shared) {
+    return ji_fail(JSTATUS_NOT_FOUND, "allocator %llu was destroyed", (unsigned long long)shared->id);
+}
+
+/* Begun already. */
+static jstatus_t shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+    if (JI_UNLIKELY(shared->gone))
+        return shared_gone(shared);
+    return JI_UNLIKELY(shared->kind == JSHARED_STACK) ? stack_allocate(shared, size_bytes, alignment, offset)
+                                                      : ji_heap_allocate(shared, size_bytes, alignment, offset);
+}
+
+jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
+    *offset = JOFFSET_NULL;
+    if (JI_UNLIKELY(size_bytes == 0))
+        return JSTATUS_SUCCESS;
+    jstatus_t status = ji_segment_begin(shared->segment);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
+        return status;
+    status = shared_allocate(shared, size_bytes, alignment, offset);
+    ji_segment_end(shared->segment);
+    return status;
+}
+
+/* Under the attachment's lock, not the segment's. */
+static jstatus_t shared_free_any(jshared_t *shared, joffset_t offset) {
+    jstatus_t status = ji_segment_enter(shared->segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = ji_heap_free_any(shared, offset);
+    ji_segment_leave(shared->segment);
+    return status;
+}
+
+static jstatus_t shared_check_free(const jshared_t *shared) {
+    if (shared->gone)
+        return shared_gone(shared);
+    if (shared->kind == JSHARED_STACK)
+        return ji_fail(JSTATUS_NOT_IMPLEMENTED, "a stack's blocks are freed by jshared_rewind()");
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jshared_deallocate(jshared_t *shared, joffset_t offset) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    if (JI_UNLIKELY(offset == JOFFSET_NULL))
+        return JSTATUS_SUCCESS;
+    jstatus_t status = ji_segment_begin(shared->segment);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
+        return status;
+    status = ji_heap_free_own(shared, offset);
+    if (JI_UNLIKELY(status == JSTATUS_SIZE_INCREASED)) {
+        status = shared_check_free(shared);
+        if (status == JSTATUS_SUCCESS)
+            status = shared_free_any(shared, offset);
+    }
+    ji_segment_end(shared->segment);
+    return status;
+}
+
+/* Frees what it can of so many; those that need the segment's lock under one. */
+static jstatus_t shared_free_many(jshared_t *shared, size_t count, const joffset_t offsets[]) {
+    jstatus_t status = shared_check_free(shared), first = JSTATUS_SUCCESS;
+    bool inside = false;
+    for (size_t i = 0; i < count && status == JSTATUS_SUCCESS; ++i) {
+        if (offsets[i] == JOFFSET_NULL)
+            continue;
+        jstatus_t freed = ji_heap_free_own(shared, offsets[i]);
+        if (freed == JSTATUS_SIZE_INCREASED) {
+            if (!inside && (status = ji_segment_enter(shared->segment)) != JSTATUS_SUCCESS)
+                break;
+            inside = true;
+            freed = ji_heap_free_any(shared, offsets[i]);
+        }
+        if (freed == JSTATUS_NOT_FOUND)
+            first = freed;
+        else
+            status = freed;
+    }
+    if (inside)
+        ji_segment_leave(shared->segment);
+    return status != JSTATUS_SUCCESS ? status : first;
+}
+
+jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count, const joffset_t offsets[]) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(offsets != NULL || count == 0, JSTATUS_INVALID_POINTER);
+    jstatus_t status = ji_segment_begin(shared->segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = shared_free_many(shared, count, offsets);
+    ji_segment_end(shared->segment);
+    return status;
+}
+
+jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t alignment, size_t count,
+                                joffset_t offsets[]) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(offsets != NULL || count == 0, JSTATUS_INVALID_POINTER);
+    if (count != 0)
+        memset(offsets, 0, count * sizeof *offsets);
+    if (size_bytes == 0 || count == 0)
+        return JSTATUS_SUCCESS;
+    jstatus_t status = ji_segment_begin(shared->segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    const uint64_t mark = shared->kind == JSHARED_STACK ? shm_load(stack_top(shared)) : 0;
+    size_t done = 0;
+    while (done < count && (status = shared_allocate(shared, size_bytes, alignment, &offsets[done])) == JSTATUS_SUCCESS)
+        ++done;
+    if (status != JSTATUS_SUCCESS) {
+        if (shared->kind != JSHARED_STACK) {
+            (void)shared_free_many(shared, done, offsets);
+        } else if (done != 0) {
+            uint64_t top = offsets[done - 1] - shared->region + size_bytes; /* unless others have allocated since */
+            (void)stack_swap(shared, &top, mark);
+        }
+        memset(offsets, 0, count * sizeof *offsets);
+    }
+    ji_segment_end(shared->segment);
+    return status;
+}
+
+/* ---- Describe, give, reallocate ---------------------------------------------------------------------------------------- */
+
+static jstatus_t shared_find(jshared_t *shared, joffset_t offset, shm_found_t *found) {
+    jstatus_t status = shared_check_free(shared);
+    if (status == JSTATUS_SUCCESS && !ji_heap_find(shared, offset, found))
+        status = ji_fail(JSTATUS_NOT_FOUND, "allocator %llu: offset %llu is not the beginning of a live block",
+                         (unsigned long long)shared->id, (unsigned long long)offset);
+    return status;
+}
+
+jstatus_t jshared_describe(jshared_t *shared, joffset_t offset, size_t *usable_bytes, unsigned *owner) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    shm_found_t found = {0};
+    jstatus_t status = ji_segment_begin(shared->segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = ji_segment_enter(shared->segment);
+    if (status == JSTATUS_SUCCESS) {
+        status = shared_find(shared, offset, &found);
+        ji_segment_leave(shared->segment);
+    }
+    ji_segment_end(shared->segment);
+    if (status == JSTATUS_SUCCESS && usable_bytes != NULL)
+        *usable_bytes = found.usable_bytes;
+    if (status == JSTATUS_SUCCESS && owner != NULL)
+        *owner = found.owner;
+    return status;
+}
+
+/* Under the segment's lock. */
+static jstatus_t shared_give(jshared_t *shared, joffset_t offset, unsigned slot) {
+    jsegment_t *segment = shared->segment;
+    shm_found_t found;
+    jstatus_t status = shared_find(shared, offset, &found);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (slot != SHM_SLOT_SEGMENT && (slot == 0 || slot > segment->constants.slot_count ||
+                                     shm_load(&segment->slots[slot - 1].state) != SHM_SLOT_TAKEN))
+        return ji_fail(JSTATUS_INVALID_VALUE, "slot %u is not in use", slot);
+    if (found.owner != segment->slot && found.owner != SHM_SLOT_SEGMENT)
+        return ji_fail(JSTATUS_PERMISSION, "offset %llu belongs to slot %u", (unsigned long long)offset, found.owner);
+    uint64_t *word = &segment->table[found.page].word;
+    if (!found.is_block_of_slab) {
+        uint64_t expected = found.word;
+        if (!__atomic_compare_exchange_n(word, &expected, (found.word & ~((uint64_t)255 << 8)) | (uint64_t)slot << 8,
+                                         false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return ji_fail(JSTATUS_NOT_FOUND, "offset %llu was freed meanwhile", (unsigned long long)offset);
+        segment->map[found.page] = slot == segment->slot ? (uintptr_t)(SHM_PAGES(found.word) << 1 | 1) : 0;
+        return JSTATUS_SUCCESS;
+    }
+    _Atomic(uint8_t) *owners = ji_slab_owners(segment, found.page, &found.geometry);
+    if ((found.word & SHM_GIVEN) == 0) {
+        /* The bytes mean nothing yet: first they must say that all blocks are the slab's owner's. */
+        for (uint32_t i = 0; i < found.geometry.block_count; ++i)
+            atomic_store_explicit(&owners[i], 0, memory_order_relaxed);
+        ji_put(segment, word, found.word | SHM_GIVEN);
+        if ((status = ji_commit(segment)) != JSTATUS_SUCCESS)
+            return status;
+    }
+    if (SHM_OWNER(found.word) == segment->slot) {
+        shm_record_t *record = (shm_record_t *)segment->map[found.page];
+        if (record != NULL && ((uintptr_t)record & 1) == 0)
+            record->given = true;
+    }
+    atomic_store_explicit(&owners[found.index], (uint8_t)slot, memory_order_release);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jshared_give(jshared_t *shared, joffset_t offset, unsigned slot) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    jstatus_t status = ji_segment_begin(shared->segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = ji_segment_enter(shared->segment);
+    if (status == JSTATUS_SUCCESS) {
+        status = shared_give(shared, offset, slot);
+        ji_segment_leave(shared->segment);
+    }
+    ji_segment_end(shared->segment);
+    return status;
+}
+
+/* Whether a block may stay where it is: it fits, wastes no more than half (of one size all waste alike), and lies right.
+ */
+static bool shared_may_stay(const jshared_t *shared, const shm_found_t *found, joffset_t offset, size_t size_bytes,
+                            size_t alignment) {
+    return size_bytes <= found->usable_bytes &&
+           (shared->kind == JSHARED_PAGES || size_bytes > found->usable_bytes / 2) &&
+           (alignment == 0 || (offset & (alignment - 1)) == 0);
+}
+
+/* An extent in place: shorter, or longer by what is free behind it. Under the segment's lock. */
+static jstatus_t shared_resize(jshared_t *shared, const shm_found_t *found, size_t size_bytes) {
+    jsegment_t *segment = shared->segment;
+    const uint64_t pages = (size_bytes + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT;
+    jstatus_t status = ji_pages_resize(segment, found->page, pages);
+    status = status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
+    if (status == JSTATUS_SUCCESS && segment->map[found->page] != 0)
+        segment->map[found->page] = pages << 1 | 1;
+    return status;
+}
+
+static jstatus_t shared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes, size_t alignment) {
+    jsegment_t *segment = shared->segment;
+    shm_found_t found;
+    joffset_t moved = JOFFSET_NULL;
+    if ((alignment & (alignment - 1)) != 0)
+        return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two is needed", alignment);
+    jstatus_t status = ji_segment_enter(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = shared_find(shared, *offset, &found);
+    bool done = status != JSTATUS_SUCCESS || shared_may_stay(shared, &found, *offset, size_bytes, alignment);
+    if (!done && !found.is_block_of_slab && shared->kind == JSHARED_GENERAL && size_bytes > SHM_SMALL_BYTES &&
+        size_bytes < SIZE_MAX - SHM_PAGE_BYTES && (alignment == 0 || (*offset & (alignment - 1)) == 0)) {
+        status = shared_resize(shared, &found, size_bytes);
+        done = status != JSTATUS_MEMORY_ERROR;
+    }
+    ji_segment_leave(segment);
+    if (done)
+        return status;
+    status = shared_allocate(shared, size_bytes, alignment, &moved);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    memcpy(segment->base + moved, segment->base + *offset,
+           size_bytes < found.usable_bytes ? size_bytes : found.usable_bytes);
+    status = ji_segment_enter(segment);
+    if (status == JSTATUS_SUCCESS) {
+        if (found.owner != segment->slot)
+            status = shared_give(shared, moved, found.owner);
+        if (status == JSTATUS_SUCCESS)
+            status = ji_heap_free_any(shared, *offset);
+        if (status != JSTATUS_SUCCESS)
+            (void)ji_heap_free_any(shared, moved);
+        ji_segment_leave(segment);
+    } else {
+        (void)ji_heap_free_own(shared, moved);
+    }
+    if (status == JSTATUS_SUCCESS)
+        *offset = moved;
+    return status;
+}
+
+jstatus_t jshared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes, size_t alignment) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
+    if (*offset == JOFFSET_NULL)
+        return jshared_allocate(shared, size_bytes, alignment, offset);
+    if (size_bytes == 0) {
+        jstatus_t status = jshared_deallocate(shared, *offset);
+        if (status == JSTATUS_SUCCESS)
+            *offset = JOFFSET_NULL;
+        return status;
+    }
+    jstatus_t status = ji_segment_begin(shared->segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = shared_reallocate(shared, offset, size_bytes, alignment);
+    ji_segment_end(shared->segment);
+    return status;
+}

@@ -1,0 +1,244 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_SHM_SHM_H
+#define JALLOC_SHM_SHM_H
+
+/* A process's attachment, and what the files of this folder do for each other.
+ *
+ * What decides lies in the segment (layout.h); what is fast lies here, in memory that no other process can reach: a
+ * shadow of each slab that this attachment owns, its cache of extents, and a map that leads from a page to either. The
+ * fast paths read these alone and tell the segment by one store. So a process that is killed leaves a segment from which
+ * everything follows, and a process that scribbles on the segment cannot mislead another one's fast path.
+ *
+ * Two locks. The attachment's own (`lock`) keeps its threads apart; every function holds it. The segment's (header.lock)
+ * keeps processes apart; it is taken, inside the first, by what changes extents, lists, other slots' slabs or tables:
+ * ji_segment_enter() to ji_segment_leave(). Under it each changed word goes through ji_put(), which notes what was there
+ * in the undo log; ji_commit() forgets the log. Whoever finds the lock's holder dead takes it over and undoes what is in
+ * the log. */
+
+#include <stdatomic.h>
+
+#include "core/core.h"
+#include "core/lock.h"
+#include "jalloc/segment.h"
+#include "shm/backing.h"
+#include "shm/layout.h"
+
+/* Sizes up to this come from slabs. */
+#define SHM_SMALL_BYTES 8192
+#define SHM_CLASSES 32      /* of the general allocator: four to each doubling from 128 on */
+#define SHM_CLASS_PAGES 63  /* in a page's word: blocks of the allocator's own size */
+#define SHM_MAX_BLOCKS 4096 /* in a slab */
+#define SHM_MAX_SLAB_PAGES 32
+
+/* Extents up to so many pages are kept in the attachment's cache, at most so many of each length. */
+#define SHM_CACHE_PAGES 64
+#define SHM_CACHE_DEPTH 32
+#define SHM_CACHE_LIMIT 4096  /* pages in all: 16 MiB */
+#define SHM_NO_ALLOCATOR 255u /* of a cached extent */
+
+typedef struct shm_record shm_record_t;
+
+/* The shadow of a slab of this attachment's. */
+struct shm_record {
+    uint64_t summary;          /* a bit for each word of `taken` with a free block */
+    _Atomic(uint64_t) *shared; /* the slab's `taken`; `remote` follows after `words` words */
+    _Atomic(uint8_t) *owners;
+    joffset_t first;     /* of block 0 */
+    uint64_t reciprocal; /* 2^32 / block_bytes, rounded up: the index of a block without a division */
+    uint32_t block_bytes, block_count, used, words;
+    jshared_t *allocator;
+    uint32_t page, pages;
+    uint8_t class_index;                   /* of the allocator's lists */
+    bool given;                            /* owner bytes count */
+    shm_record_t *next, *previous;         /* in the class's list: slabs with free blocks */
+    shm_record_t *next_own, *previous_own; /* all of the allocator's */
+    uint64_t taken[];                      /* padding bits are set */
+};
+
+typedef struct shm_class {
+    shm_record_t *list;  /* slabs with a free block, the first is used */
+    shm_record_t *empty; /* one of them that is empty: one is kept */
+    uint32_t slab_count;
+} shm_class_t;
+
+struct jshared {
+    jsegment_t *segment;
+    uint64_t id;
+    jshared_kind_t kind;
+    unsigned index; /* in the segment's table */
+    uint32_t block_bytes;
+    void *header;
+    size_t header_bytes;
+    joffset_t region; /* of a stack */
+    size_t region_bytes;
+    unsigned open_count, above_count; /* opens; allocators over it */
+    bool gone;                        /* it was destroyed while a forked child had no slot in the segment */
+    shm_record_t *own;
+    shm_class_t classes[SHM_CLASSES]; /* pages: the first alone */
+};
+
+struct jsegment {
+    /* Read by every call. */
+    ji_lock_t lock;
+    bool locks; /* threads: safe */
+    bool ready; /* the fast paths may run: it may write and has a slot in this process */
+    unsigned slot;
+    char *base;
+    shm_page_t *table;
+    uintptr_t *map; /* for each page: 0; a slab's shadow; or, odd, an extent of this slot's: pages << 1 | 1 */
+    uint64_t max_pages;
+    atomic_uint_fast64_t known_pages; /* that are behind the mapping for certain */
+
+    shm_header_t *header;
+    shm_slot_t *slots; /* [0] is slot 1 */
+    shm_allocator_t *allocators;
+    shm_root_t *roots;
+    shm_log_entry_t *log;
+    shm_constants_t constants;
+    shm_backing_t backing;
+    bool read_only;
+    unsigned timeout_ms;
+    unsigned fork_generation;
+    uint32_t lock_word; /* what this attachment writes into the lock */
+    bool lock_held;
+    uint64_t log_count; /* entries of a change under way */
+    bool broken;        /* a change could not be made: undo it */
+    jshared_t *open[SHM_ALLOCATORS];
+    struct {
+        uint32_t count;
+        uint32_t pages[SHM_CACHE_DEPTH];
+    } cache[SHM_CACHE_PAGES + 1]; /* by length */
+    uint64_t cached_pages;
+    jsegment_t *next, *previous; /* all of the process */
+};
+
+/* ---- Words of the segment: each access is one load or one store ----------------------------------------------------- */
+
+static inline uint64_t shm_load(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+static inline void shm_store(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+static inline uint64_t shm_page_word(const jsegment_t *segment, uint64_t page) {
+    return shm_load(&segment->table[page].word);
+}
+
+/* ---- lock.c: the segment's lock, and changes that can be undone ---------------------------------------------------- */
+
+/* Holding the attachment's lock. Undoes what a dead holder left, and reaps it.
+ * success; busy; corrupted (poisoned); read only. On failure it is not held. */
+jstatus_t ji_segment_enter(jsegment_t *segment);
+/* The same for one that may be poisoned, to look or to leave. */
+jstatus_t ji_segment_enter_anyway(jsegment_t *segment);
+void ji_segment_leave(jsegment_t *segment);
+
+/* Changes a word of the bookkeeping so that it can be undone. */
+void ji_put(jsegment_t *segment, uint64_t *word, uint64_t value);
+/* Makes the changes since the last commit last. internal error: they were too many, and are undone. */
+jstatus_t ji_commit(jsegment_t *segment);
+/* Undoes the changes since the last commit, and gives back `status`. */
+jstatus_t ji_undo(jsegment_t *segment, jstatus_t status);
+/* Says that the segment does not hold together. Returns corrupted. */
+jstatus_t ji_poison(jsegment_t *segment, const char *format, ...) JALLOC_PRINTF(2, 3) __attribute__((cold));
+bool ji_segment_is_poisoned(const jsegment_t *segment);
+
+/* ---- pages.c: extents. Under the segment's lock, without committing ------------------------------------------------ */
+
+/* Takes `pages` at a multiple of `multiple` (a power of two) and writes `word`, whose length is filled in.
+ * success; memory error (without a message); corrupted. */
+jstatus_t ji_pages_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word, uint64_t *page);
+/* Frees the extent that begins there; joins it with free neighbours. `end` (may be NULL): where the free extent ends. */
+jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end);
+/* Makes an extent shorter and frees the rest, or longer by what is free behind it (memory error: not enough). */
+jstatus_t ji_pages_resize(jsegment_t *segment, uint64_t page, uint64_t pages);
+/* Pages from `from` to `to` are new: makes them a free extent and the segment so long. */
+jstatus_t ji_pages_add(jsegment_t *segment, uint64_t from, uint64_t to);
+/* Whether a word can be that of an extent at `page`. */
+bool ji_pages_is_extent(const jsegment_t *segment, uint64_t page, uint64_t word);
+/* Pages in all now, at most those behind the mapping. */
+uint64_t ji_pages_total(const jsegment_t *segment);
+/* Looks whether the segment has grown; false: it says more than there is. */
+bool ji_pages_refresh(jsegment_t *segment);
+unsigned ji_pages_bin(uint64_t pages);
+/* Lists by links: the head is a word of the segment. */
+void ji_list_insert(jsegment_t *segment, uint64_t *head, uint64_t page);
+jstatus_t ji_list_remove(jsegment_t *segment, uint64_t *head, uint64_t page);
+
+/* ---- slab.c: what a slab looks like --------------------------------------------------------------------------------- */
+
+typedef struct shm_geometry {
+    uint32_t block_bytes, block_count, words;
+    uint32_t owners_offset, first_offset; /* from the slab's beginning; the bits are right after shm_slab_t */
+} shm_geometry_t;
+/* False: not even one block fits. */
+bool ji_slab_geometry(uint64_t block_bytes, uint64_t pages, shm_geometry_t *geometry);
+/* The geometry of the slab at `page` whose word this is; false: it is not a sound one. */
+bool ji_slab_at(const jsegment_t *segment, uint64_t page, uint64_t word, shm_geometry_t *geometry);
+/* The slab that contains a page, whoever owns it; 0: none. */
+uint64_t ji_slab_containing(const jsegment_t *segment, uint64_t page);
+static inline _Atomic(uint64_t) *ji_slab_taken(const jsegment_t *segment, uint64_t page) {
+    return (_Atomic(uint64_t) *)(segment->base + (page << SHM_PAGE_SHIFT) + sizeof(shm_slab_t));
+}
+static inline _Atomic(uint8_t) *ji_slab_owners(const jsegment_t *segment, uint64_t page,
+                                               const shm_geometry_t *geometry) {
+    return (_Atomic(uint8_t) *)(segment->base + (page << SHM_PAGE_SHIFT) + geometry->owners_offset);
+}
+/* Bits of the word that are blocks. */
+static inline uint64_t ji_slab_valid(uint32_t block_count, uint32_t word) {
+    const uint32_t rest = block_count - word * 64;
+    return rest >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << rest) - 1;
+}
+unsigned ji_class_of(size_t size_bytes); /* 1..SHM_SMALL_BYTES */
+uint32_t ji_class_bytes(unsigned class_index);
+
+/* ---- heap.c: this attachment's slabs and extents -------------------------------------------------------------------- */
+
+/* Forgets all that is private: the segment's truth is another's now, or about to be free. Touches no shared word. */
+void ji_heap_forget(jsegment_t *segment, jshared_t *shared);
+/* Leaves the slabs of an allocator to the segment; their blocks stay this slot's. Under the segment's lock. */
+jstatus_t ji_heap_leave(jshared_t *shared);
+/* Gives the cached extents and empty slabs back. Under the segment's lock. */
+jstatus_t ji_heap_trim(jsegment_t *segment);
+/* Frees a block that may be anybody's. Under the segment's lock. success; not found; corrupted. */
+jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset);
+
+/* ---- reap.c ----------------------------------------------------------------------------------------------------------- */
+
+/* Gives back what a slot owned, whose process is dead or is this one leaving, and marks it free. Under the lock. */
+jstatus_t ji_reap_slot(jsegment_t *segment, unsigned slot);
+/* All dead slots, and allocators that were being destroyed. Under the lock. count may be NULL. */
+jstatus_t ji_reap_all(jsegment_t *segment, unsigned *count);
+/* Frees everything of an allocator in the state ending. Under the lock. */
+jstatus_t ji_reap_allocator(jsegment_t *segment, unsigned index);
+/* Whether the process of a taken slot is dead for certain. */
+bool ji_slot_is_dead(const jsegment_t *segment, unsigned slot);
+
+/* ---- segment.c ----------------------------------------------------------------------------------------------------- */
+
+/* Begins a function: takes the attachment's lock and, in a child of a fork, a slot. On failure it is not held. */
+jstatus_t ji_segment_begin_slowly_(jsegment_t *segment);
+static inline void ji_segment_end(jsegment_t *segment) {
+    if (segment->locks)
+        ji_lock_release(&segment->lock);
+}
+static inline jstatus_t ji_segment_begin(jsegment_t *segment) {
+    if (segment->locks)
+        ji_lock_acquire(&segment->lock);
+    if (JI_LIKELY(segment->ready))
+        return JSTATUS_SUCCESS;
+    return ji_segment_begin_slowly_(segment);
+}
+/* The same for looking: a read-only attachment may. */
+jstatus_t ji_segment_begin_reading(jsegment_t *segment);
+/* Makes the segment at least so long. Under its lock. */
+jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages);
+/* Walks all attachments of the process under the list's lock. */
+jsegment_t *ji_segment_list_acquire(void);
+void ji_segment_list_release(void);
+
+/* ---- shared.c ------------------------------------------------------------------------------------------------------ */
+
+/* Whether the allocator still is in the segment; notes it where not. Under the segment's lock. */
+bool ji_shared_is_there(jshared_t *shared);
+/* Stack: frees a block that is the last one; false: it is not. */
+bool ji_shared_pop(jshared_t *shared, joffset_t offset, size_t size_bytes);
+
+#endif
