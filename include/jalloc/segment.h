@@ -154,8 +154,8 @@ JALLOC_API jstatus_t jsegment_create(const jsegment_options_t *options, jsegment
 /** Attaches to a segment that exists. Whatever is not a sound segment is refused:
  * @return success; invalid pointer; invalid value (an option); not found (no such name); permission (the system denies
  *         it); unsafe (not a regular file, of another user, or writable by group or others); not a segment;
- *         incompatible; truncated; stale; corrupted (a checksum, or the segment was poisoned); no slot; busy; memory
- *         error; io error. */
+ *         incompatible; truncated; stale; corrupted (a checksum, or the segment was poisoned: then it can still be
+ *         read); no slot; busy; memory error; io error. */
 JALLOC_API jstatus_t jsegment_attach(const jsegment_options_t *options, jsegment_t **segment);
 
 /** Ends this attachment. What its slot still owns is free again; its open allocators are closed. The segment stays. NULL:

@@ -325,7 +325,7 @@ jstatus_t jsegment_attach(const jsegment_options_t *options, jsegment_t **out) {
                 : ji_fail(JSTATUS_CORRUPTED, "the segment says that it has %llu pages", (unsigned long long)total);
         goto done;
     }
-    if (ji_segment_is_poisoned(segment)) {
+    if (!options->read_only && ji_segment_is_poisoned(segment)) {
         status = ji_fail(JSTATUS_CORRUPTED, "the segment was found damaged before");
         goto done;
     }
