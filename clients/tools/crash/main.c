@@ -1,0 +1,156 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* jalloc-crash: kills processes at every instruction of every operation on a segment, and looks whether the others find it
+ * in order.
+ *
+ * Planted bugs (JALLOC_PLANT_BUG in library/shm, only in the programs jalloc-crash-planted-N) show that it would see it:
+ *     0  none */
+
+#define _GNU_SOURCE /* sched_setaffinity */
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "crash.h"
+
+static const char usage[] =
+    "usage: jalloc-crash [--scenario NAME] [OPTION]...\n"
+    "Kills processes at every instruction of every operation on a shared segment, and checks in a survivor that\n"
+    "nothing hangs, is inconsistent, or is lost.\n"
+    "\n"
+    "  -s, --scenario NAME  this one, or those whose names begin so (all)\n"
+    "  -l, --list           the scenarios\n"
+    "      --from K --to K  points of a scenario (all)\n"
+    "      --stride N       every n-th of them (1)\n"
+    "  -n, --points N       a random sample of so many of each scenario\n"
+    "      --second N       also kill who recovers, at N instructions for each point\n"
+    "      --seed N         of the random choices (from the clock; shown)\n"
+    "      --pin CPU        the processor to use (the one it starts on)\n"
+    "  -r, --random N       instead: processes that work, and N kills at random moments\n"
+    "  -p, --processes N    with --random: so many at a time (8)\n"
+    "      --check-every N  with --random: kills from one check of all books to the next (20)\n"
+    "  -h, --help           this\n"
+    "Exit status: 0 if no point hangs, is inconsistent or leaks; 1 if one does; 2 for bad usage; 77 where a process\n"
+    "may not be stepped.\n";
+
+enum { OPTION_FROM = 256, OPTION_TO, OPTION_STRIDE, OPTION_SECOND, OPTION_SEED, OPTION_PIN, OPTION_CHECK };
+
+typedef struct arguments {
+    sweep_options_t sweep;
+    const char *scenario;
+    size_t kills, processes, check_every;
+    int processor;
+} arguments_t;
+
+static size_t parse_number(const char *name, const char *text) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0) {
+        fprintf(stderr, "jalloc-crash: --%s wants a number, not '%s'\n", name, text);
+        exit(CRASH_REFUSED);
+    }
+    return value;
+}
+
+static void list(void) {
+    for (size_t i = 0; i < scenario_count; i++)
+        puts(scenarios[i].name);
+}
+
+static void parse(arguments_t *arguments, int argc, char **argv) {
+    static const struct option options[] = {{"scenario", required_argument, NULL, 's'},
+                                            {"list", no_argument, NULL, 'l'},
+                                            {"from", required_argument, NULL, OPTION_FROM},
+                                            {"to", required_argument, NULL, OPTION_TO},
+                                            {"stride", required_argument, NULL, OPTION_STRIDE},
+                                            {"points", required_argument, NULL, 'n'},
+                                            {"second", required_argument, NULL, OPTION_SECOND},
+                                            {"seed", required_argument, NULL, OPTION_SEED},
+                                            {"pin", required_argument, NULL, OPTION_PIN},
+                                            {"random", required_argument, NULL, 'r'},
+                                            {"processes", required_argument, NULL, 'p'},
+                                            {"check-every", required_argument, NULL, OPTION_CHECK},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    sweep_options_t *sweep = &arguments->sweep;
+    for (int c, which = 0; (c = getopt_long(argc, argv, "s:ln:r:p:h", options, &which)) != -1; which = 0)
+        switch (c) {
+        case 's': arguments->scenario = optarg; break;
+        case 'l': list(); exit(CRASH_OK);
+        case OPTION_FROM: sweep->from = parse_number("from", optarg); break;
+        case OPTION_TO: sweep->to = parse_number("to", optarg); break;
+        case OPTION_STRIDE: sweep->stride = parse_number("stride", optarg); break;
+        case 'n': sweep->points = parse_number("points", optarg); break;
+        case OPTION_SECOND: sweep->second = parse_number("second", optarg); break;
+        case OPTION_SEED: sweep->seed = parse_number("seed", optarg); break;
+        case OPTION_PIN: arguments->processor = (int)parse_number("pin", optarg); break;
+        case 'r': arguments->kills = parse_number("random", optarg); break;
+        case 'p': arguments->processes = parse_number("processes", optarg); break;
+        case OPTION_CHECK: arguments->check_every = parse_number("check-every", optarg); break;
+        case 'h': fputs(usage, stdout); exit(CRASH_OK);
+        default: fputs("jalloc-crash --help shows what is understood\n", stderr); exit(CRASH_REFUSED);
+        }
+    if (optind < argc || sweep->stride == 0 || arguments->check_every == 0 || arguments->processes == 0 ||
+        arguments->processes > RANDOM_PROCESSES) {
+        fputs("jalloc-crash: unexpected argument; --help shows what is understood\n", stderr);
+        exit(CRASH_REFUSED);
+    }
+}
+
+/* Parent and child take turns, so one processor is faster than two. */
+static void pin(int processor) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor >= 0 ? processor : sched_getcpu(), &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        fprintf(stderr, "jalloc-crash: not pinned: %s\n", strerror(errno));
+}
+
+static int sweep(const arguments_t *arguments) {
+    sweep_totals_t totals = {0};
+    const size_t length = strcmp(arguments->scenario, "all") == 0 ? 0 : strlen(arguments->scenario);
+    bool found = false;
+    if (!engine_supported()) {
+        puts("not supported: this user may not step a process here");
+        return CRASH_NOT_SUPPORTED;
+    }
+    pin(arguments->processor);
+    printf("seed %llu\n", (unsigned long long)arguments->sweep.seed);
+    printf("%-30s %9s %8s %6s %6s %6s %6s %8s\n", "scenario", "instr", "points", "stray", "hangs", "incons", "leaks",
+           "ms/point");
+    const scenario_t *exact = scenario_find(arguments->scenario);
+    for (size_t i = 0; i < scenario_count; i++)
+        if (exact != NULL ? &scenarios[i] == exact : strncmp(scenarios[i].name, arguments->scenario, length) == 0) {
+            sweep_scenario(&scenarios[i], &arguments->sweep, &totals);
+            found = true;
+        }
+    if (!found) {
+        fprintf(stderr, "jalloc-crash: no scenario '%s'; --list shows them\n", arguments->scenario);
+        return CRASH_REFUSED;
+    }
+    printf("%-30s %9zu %8zu %6zu %6zu %6zu %6zu\n", "total", totals.instructions, totals.tried, totals.strayed,
+           totals.hangs, totals.inconsistencies, totals.leaks);
+    return totals.tried > 0 && totals.hangs + totals.inconsistencies + totals.leaks == 0 ? CRASH_OK : CRASH_FAILED;
+}
+
+int main(int argc, char **argv) {
+    arguments_t arguments = {.sweep = {.stride = 1, .to = SIZE_MAX, .seed = (uint64_t)time(NULL)},
+                             .scenario = "all",
+                             .processes = 8,
+                             .check_every = 20,
+                             .processor = -1};
+    parse(&arguments, argc, argv);
+    if (arguments.kills == 0)
+        return sweep(&arguments);
+    printf("seed %llu\n", (unsigned long long)arguments.sweep.seed);
+    return random_kills(arguments.kills, (unsigned)arguments.processes, arguments.check_every, arguments.sweep.seed)
+               ? CRASH_OK
+               : CRASH_FAILED;
+}
