@@ -116,7 +116,8 @@ static bool picture_see(void *context, const jextent_t *extent) {
     picture->size_bytes = end;
     picture->state_bytes[extent->state] += extent->size_bytes;
     picture->state_count[extent->state]++;
-    picture->owner_bytes[extent->owner % OWNERS] += extent->size_bytes;
+    if (extent->owner != 0)
+        picture->owner_bytes[extent->owner % OWNERS] += extent->size_bytes;
     for (uint64_t at = extent->offset; at < end;) {
         const uint64_t index = at / picture->cell_bytes, cell_end = (index + 1) * picture->cell_bytes;
         const uint64_t part = (end < cell_end ? end : cell_end) - at;
@@ -255,7 +256,7 @@ static void put_cells(picture_t *picture) {
 static void put_legend_of_states(picture_t *picture, int y) {
     for (int state = 0; state < STATES; state++, y += LINE) {
         put_rectangle(picture, looks[state].colour, LEFT, y - 9, SWATCH, 10);
-        put(picture, "<text x=\"%d\" y=\"%d\">%s: %s, extents: %llu</text>\n", LEFT + 20, y, looks[state].name,
+        put(picture, "<text x=\"%d\" y=\"%d\">%s: %s, extents: %llu</text>\n", LEFT + SWATCH + 6, y, looks[state].name,
             size_text(picture->state_bytes[state]).text, (unsigned long long)picture->state_count[state]);
     }
     put(picture,
@@ -264,32 +265,34 @@ static void put_legend_of_states(picture_t *picture, int y) {
 }
 
 /* The largest owners first, the others together. */
-static void put_legend_of_owners(picture_t *picture, int y) {
+static void put_legend_of_owners(picture_t *picture, unsigned owners, int y) {
     const int x = LEFT + COLUMNS * CELL_WIDTH / 2;
-    picture->owner_bytes[0] = 0; /* nobody */
-    for (int shown = 0; shown < SHOWN_OWNERS; shown++, y += LINE) {
-        unsigned most = 0;
+    int shown = 0;
+    for (; shown < SHOWN_OWNERS; shown++, y += LINE) {
+        unsigned most = 0; /* nobody, who counts for nothing */
         for (unsigned owner = 1; owner < OWNERS; owner++)
             if (picture->owner_bytes[owner] > picture->owner_bytes[most])
                 most = owner;
         if (most == 0)
             break;
         put_rectangle(picture, owner_colour(most), x, y - 6, SWATCH, STRIPE);
-        put(picture, "<text x=\"%d\" y=\"%d\">%s: extents of %s</text>\n", x + 20, y, owner_text(most).text,
+        put(picture, "<text x=\"%d\" y=\"%d\">%s: extents of %s</text>\n", x + SWATCH + 6, y, owner_text(most).text,
             size_text(picture->owner_bytes[most]).text);
         picture->owner_bytes[most] = 0;
     }
-    unsigned others = 0;
-    for (unsigned owner = 1; owner < OWNERS; owner++)
-        others += picture->owner_bytes[owner] > 0;
-    if (others > 0)
-        put(picture, "<text class=\"f\" x=\"%d\" y=\"%d\">others: %u</text>\n", x + 20, y, others);
+    if (owners > (unsigned)shown)
+        put(picture, "<text class=\"f\" x=\"%d\" y=\"%d\">others: %u</text>\n", x + SWATCH + 6, y,
+            owners - (unsigned)shown);
 }
 
 static void put_picture(picture_t *picture, const jsegment_stats_t *stats) {
+    unsigned owners = 0;
+    for (unsigned owner = 1; owner < OWNERS; owner++)
+        owners += picture->owner_bytes[owner] > 0;
     const uint64_t row_bytes = picture->cell_bytes * COLUMNS;
     const int rows = (int)((picture->size_bytes + row_bytes - 1) / row_bytes);
-    const int legend = TOP + rows * PITCH + 24, height = legend + (SHOWN_OWNERS + 1) * LINE;
+    const int lines = (int)owners < STATES ? STATES : owners < SHOWN_OWNERS ? (int)owners : SHOWN_OWNERS;
+    const int legend = TOP + rows * PITCH + 24, height = legend + (lines + 1) * LINE;
     put(picture,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
         "aria-labelledby=\"title desc\">\n",
@@ -312,7 +315,7 @@ static void put_picture(picture_t *picture, const jsegment_stats_t *stats) {
         LEFT, size_text(picture->cell_bytes).text, size_text(row_bytes).text);
     put_cells(picture);
     put_legend_of_states(picture, legend);
-    put_legend_of_owners(picture, legend);
+    put_legend_of_owners(picture, owners, legend);
     put(picture, "</svg>\n");
 }
 

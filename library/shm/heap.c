@@ -3,14 +3,18 @@
 
 /* What an attachment allocates from: its own slabs, and its cache of extents.
  *
- * Small blocks. Of each class an attachment has slabs of its own, whose free blocks nobody else hands out. The shadow of
- * a slab (shm_record_t) has the bits; allocating sets one in the shadow and stores the word in the slab, freeing clears
- * it the same way. That one store is the moment at which the block changes hands: a process killed before it has not
- * allocated, one killed after it owns a block that the reaper finds. The lowest free block is taken, found by two
- * count-trailing-zeros over a summary and a word, so slabs stay dense and can be given back.
+ * Small blocks. Of each class an attachment has slabs of its own, whose free blocks nobody else hands out. A few of them
+ * are reserved in the class's magazine, a stack of blocks that are ready, so that allocating and freeing do not wait for
+ * a search. What is allocated, the segment learns by one store of a word of the slab's bits: that is the moment at which
+ * the block changes hands. A process killed before it has not allocated; one killed after it owns a block that the reaper
+ * finds. Magazine and reservations are private and mean nothing to anybody else.
  *
- *     summary  1 0 1        words with a free block
- *     taken    [0110..1] [1111..1] [0000..0]
+ *     magazine   | b7 | b2 | b9 |                       next: b9
+ *     reserved   [0010 0001 01..]  allocated or in the magazine
+ *     live       [0010 0000 00..]  allocated; the slab's `taken` says the same
+ *
+ * An empty magazine is filled from the first slab of the class's list with the lowest blocks that are not reserved, so
+ * slabs stay dense and can be given back; a full one is emptied by half.
  *
  * Extents (above 8 KiB). One that is freed stays with the attachment as CACHED, in a list by its length; both ways are
  * one store to its word. From BLOCK to CACHED it is a compare-and-swap, because another process may free it as well.
@@ -21,7 +25,7 @@
  * of their blocks had been given away) are adopted by who needs one of their class.
  *
  * Owner bytes count only in slabs with the flag "given", and there only for allocated blocks: whoever sets a block's bit
- * sets its byte before. */
+ * sets its byte before. Free blocks of such slabs have the byte 0 when they enter a magazine. */
 
 #include "shm/heap.h"
 
@@ -73,12 +77,12 @@ static void record_destroy(shm_record_t *record) {
 
 /* A shadow that is not in any list yet. */
 static shm_record_t *record_make(const shm_geometry_t *geometry) {
-    shm_record_t *record = ji_metadata_zalloc(sizeof *record + geometry->words * sizeof record->taken[0]);
+    shm_record_t *record = ji_metadata_zalloc(sizeof *record + geometry->words * sizeof record->words[0]);
     if (record == NULL)
         return NULL;
     record->block_bytes = geometry->block_bytes;
     record->block_count = geometry->block_count;
-    record->words = geometry->words;
+    record->word_count = geometry->words;
     record->reciprocal = (((uint64_t)1 << 32) + geometry->block_bytes - 1) / geometry->block_bytes;
     return record;
 }
@@ -93,23 +97,23 @@ static void record_install(shm_record_t *record, jshared_t *shared, unsigned cla
     record->pages = (uint32_t)pages;
     record->given = given;
     record->first = (page << SHM_PAGE_SHIFT) + geometry->first_offset;
-    record->shared = ji_slab_taken(segment, page);
     record->owners = ji_slab_owners(segment, page, geometry);
-    record->used = 0;
+    record->reserved_count = 0;
     record->summary = 0;
-    for (uint32_t w = 0; w < record->words; ++w) {
+    for (uint32_t w = 0; w < record->word_count; ++w) {
+        shm_word_t *word = &record->words[w];
         const uint64_t valid = ji_slab_valid(record->block_count, w);
-        const uint64_t taken = atomic_load_explicit(&record->shared[w], memory_order_relaxed);
-        record->taken[w] = taken | ~valid;
-        record->used += (uint32_t)__builtin_popcountll(taken & valid);
-        if (record->taken[w] != ~(uint64_t)0)
+        word->shared = ji_slab_taken(segment, page) + w;
+        word->reserved = word->live = atomic_load_explicit(word->shared, memory_order_relaxed) | ~valid;
+        record->reserved_count += (uint32_t)__builtin_popcountll(word->live & valid);
+        if (word->reserved != ~(uint64_t)0)
             record->summary |= (uint64_t)1 << w;
     }
     shm_class_t *class = record_class(record);
     ++class->slab_count;
     if (record->summary != 0)
         record_list(record);
-    if (record->used == 0 && class->empty == NULL)
+    if (record->reserved_count == 0 && class->empty == NULL)
         class->empty = record;
     record->previous_own = NULL;
     record->next_own = shared->own;
@@ -137,33 +141,110 @@ static jstatus_t record_release(shm_record_t *record) {
     return status;
 }
 
+/* The word has blocks again that are not reserved. */
+static void record_make_available(shm_record_t *record, uint32_t w) {
+    if (record->summary == 0)
+        record_list(record);
+    record->summary |= (uint64_t)1 << w;
+}
+
 /* Takes what others have freed in a slab. Under the lock, as those who free. First `taken`, then `remote`: done half, it
  * can be done again. */
 static void record_merge(shm_record_t *record) {
-    shm_class_t *class = record_class(record);
-    const bool was_full = record->summary == 0;
-    for (uint32_t w = 0; w < record->words; ++w) {
-        _Atomic(uint64_t) *remote = &record->shared[record->words + w];
-        const uint64_t valid = ji_slab_valid(record->block_count, w);
+    for (uint32_t w = 0; w < record->word_count; ++w) {
+        shm_word_t *word = &record->words[w];
+        _Atomic(uint64_t) *remote = word->shared + record->word_count;
         const uint64_t said = atomic_load_explicit(remote, memory_order_relaxed);
+        const uint64_t freed = said & word->live & ji_slab_valid(record->block_count, w);
         if (said == 0)
             continue;
-        const uint64_t freed = said & record->taken[w] & valid;
-        record->taken[w] &= ~freed;
-        record->used -= (uint32_t)__builtin_popcountll(freed);
-        if (record->taken[w] != ~(uint64_t)0)
-            record->summary |= (uint64_t)1 << w;
-        atomic_store_explicit(&record->shared[w], record->taken[w], memory_order_release);
+        if (freed != 0) {
+            word->live &= ~freed;
+            word->reserved &= ~freed;
+            record->reserved_count -= (uint32_t)__builtin_popcountll(freed);
+            record_make_available(record, w);
+            atomic_store_explicit(word->shared, word->live, memory_order_release);
+        }
         atomic_store_explicit(remote, 0, memory_order_release);
     }
-    if (was_full && record->summary != 0)
-        record_list(record);
-    if (record->used == 0 && class->empty == NULL)
+    shm_class_t *class = record_class(record);
+    if (record->reserved_count == 0 && class->empty == NULL)
         class->empty = record;
 }
 
-void ji_heap_forget(jsegment_t *segment, jshared_t *shared) {
-    (void)segment;
+/* ---- Magazines -------------------------------------------------------------------------------------------------------- */
+
+static void record_emptied(shm_record_t *record);
+
+static shm_record_t *ready_record(const jsegment_t *segment, const shm_ready_t *ready) {
+    return (shm_record_t *)segment->map[ready->offset >> SHM_PAGE_SHIFT];
+}
+
+/* A block is not reserved any more. */
+static void record_unreserve(shm_record_t *record, shm_word_t *word, uint64_t bit) {
+    word->reserved &= ~bit;
+    record_make_available(record, (uint32_t)(word - record->words));
+    if (--record->reserved_count == 0)
+        record_emptied(record);
+}
+
+/* Empties a magazine but for the blocks that came last. */
+static void class_drain(jsegment_t *segment, shm_class_t *class, uint32_t keep) {
+    if (class->ready_count <= keep)
+        return;
+    /* The blocks to be kept move down first: emptying a slab may bring others here. */
+    shm_ready_t drained[SHM_READY_BLOCKS];
+    const uint32_t count = class->ready_count - keep;
+    memcpy(drained, class->ready, count * sizeof drained[0]);
+    memmove(class->ready, class->ready + count, keep * sizeof drained[0]);
+    class->ready_count = keep;
+    for (uint32_t i = 0; i < count; ++i)
+        record_unreserve(ready_record(segment, &drained[i]), drained[i].word, drained[i].bit);
+}
+
+/* Fills an empty magazine by half from the first slab of the list, the lowest block on top. */
+static void class_fill(shm_class_t *class) {
+    shm_record_t *record = class->list;
+    const uint32_t half = class->ready_limit / 2;
+    uint32_t count = 0;
+    while (record->summary != 0 && count < half) {
+        const uint32_t w = (uint32_t)__builtin_ctzll(record->summary);
+        shm_word_t *word = &record->words[w];
+        while (word->reserved != ~(uint64_t)0 && count < half) {
+            const uint32_t b = (uint32_t)__builtin_ctzll(~word->reserved), index = w * 64 + b;
+            word->reserved |= (uint64_t)1 << b;
+            if (record->given)
+                atomic_store_explicit(&record->owners[index], 0, memory_order_relaxed);
+            class->ready[count++] =
+                (shm_ready_t){record->first + (uint64_t)index * record->block_bytes, word, (uint64_t)1 << b};
+        }
+        if (word->reserved == ~(uint64_t)0)
+            record->summary &= record->summary - 1;
+    }
+    if (record->reserved_count == 0 && class->empty == record)
+        class->empty = NULL;
+    record->reserved_count += count;
+    if (record->summary == 0)
+        record_unlist(record);
+    for (uint32_t i = 0; i < count / 2; ++i) {
+        const shm_ready_t low = class->ready[i];
+        class->ready[i] = class->ready[count - 1 - i];
+        class->ready[count - 1 - i] = low;
+    }
+    class->ready_count = count;
+}
+
+static void heap_drain(jshared_t *shared) {
+    for (unsigned c = 0; c < SHM_CLASSES; ++c)
+        class_drain(shared->segment, &shared->classes[c], 0);
+}
+
+void ji_heap_forget(jshared_t *shared) {
+    for (unsigned c = 0; c < SHM_CLASSES; ++c) {
+        ji_metadata_free(shared->classes[c].ready);
+        shared->classes[c].ready = NULL;
+        shared->classes[c].ready_count = shared->classes[c].ready_limit = 0;
+    }
     while (shared->own != NULL)
         record_destroy(shared->own);
 }
@@ -186,7 +267,7 @@ static jstatus_t heap_collect(jsegment_t *segment) {
         if ((status = ji_commit(segment)) != JSTATUS_SUCCESS)
             return status;
         record_merge(record);
-        if (record->used == 0 && record_class(record)->empty != record &&
+        if (record->reserved_count == 0 && record_class(record)->empty != record &&
             (status = record_release(record)) != JSTATUS_SUCCESS)
             return status;
     }
@@ -213,13 +294,17 @@ jstatus_t ji_heap_trim(jsegment_t *segment) {
     jstatus_t status = heap_collect(segment);
     for (uint64_t pages = 1; pages <= SHM_CACHE_PAGES && status == JSTATUS_SUCCESS; ++pages)
         status = heap_uncache(segment, pages, 0);
-    for (unsigned i = 0; i < SHM_ALLOCATORS && status == JSTATUS_SUCCESS; ++i)
-        for (shm_record_t *record = segment->open[i] != NULL ? segment->open[i]->own : NULL, *next;
-             record != NULL && status == JSTATUS_SUCCESS; record = next) {
+    for (unsigned i = 0; i < SHM_ALLOCATORS && status == JSTATUS_SUCCESS; ++i) {
+        if (segment->open[i] == NULL)
+            continue;
+        heap_drain(segment->open[i]);
+        for (shm_record_t *record = segment->open[i]->own, *next; record != NULL && status == JSTATUS_SUCCESS;
+             record = next) {
             next = record->next_own;
-            if (record->used == 0)
+            if (record->reserved_count == 0)
                 status = record_release(record);
         }
+    }
     return status;
 }
 
@@ -427,13 +512,20 @@ jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geom
     return status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
 }
 
+/* The slab's owner bytes count from now on. Those of its blocks that are ready say that they are the slab's. */
+void ji_heap_note_given(jsegment_t *segment, uint64_t page) {
+    shm_record_t *record = (shm_record_t *)segment->map[page];
+    if (record != NULL && ((uintptr_t)record & 1) == 0)
+        record->given = true;
+}
+
 static jstatus_t heap_not_found(const jshared_t *shared, joffset_t offset) {
     return ji_fail(JSTATUS_NOT_FOUND,
                    "allocator %llu: offset %llu is not the beginning of a live block: foreign, interior, or given back",
                    (unsigned long long)shared->id, (unsigned long long)offset);
 }
 
-static void record_free(shm_record_t *record, uint32_t index);
+static void record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, joffset_t offset);
 
 jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
     jsegment_t *segment = shared->segment;
@@ -457,9 +549,9 @@ jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
     const uint64_t bit = (uint64_t)1 << found.index % 64;
     if (SHM_OWNER(found.word) == segment->slot) {
         shm_record_t *record = (shm_record_t *)segment->map[found.page];
-        if (record == NULL || ((uintptr_t)record & 1) != 0 || (record->taken[w] & bit) == 0)
+        if (record == NULL || ((uintptr_t)record & 1) != 0 || (record->words[w].live & bit) == 0)
             return heap_not_found(shared, offset);
-        record_free(record, found.index);
+        record_free(segment, record, found.index, offset);
         return JSTATUS_SUCCESS;
     }
     if (SHM_OWNER(found.word) == SHM_SLOT_SEGMENT) {
@@ -478,9 +570,10 @@ jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
 jstatus_t ji_heap_leave(jshared_t *shared) {
     jsegment_t *segment = shared->segment;
     jstatus_t status = heap_collect(segment);
+    heap_drain(shared);
     while (status == JSTATUS_SUCCESS && shared->own != NULL) {
         shm_record_t *record = shared->own;
-        if (record->used == 0) {
+        if (record->reserved_count == 0) {
             status = record_release(record);
             continue;
         }
@@ -500,24 +593,13 @@ jstatus_t ji_heap_leave(jshared_t *shared) {
 
 /* ---- Fast paths --------------------------------------------------------------------------------------------------------- */
 
-static inline joffset_t record_take(shm_class_t *class, shm_record_t *record) {
-    const uint32_t w = (uint32_t)__builtin_ctzll(record->summary);
-    const uint32_t b = (uint32_t)__builtin_ctzll(~record->taken[w]), index = w * 64 + b;
-    const uint64_t bits = record->taken[w] | (uint64_t)1 << b;
-    record->taken[w] = bits;
-    if (JI_UNLIKELY(record->given)) {
-        atomic_store_explicit(&record->owners[index], 0, memory_order_relaxed);
-        atomic_signal_fence(memory_order_seq_cst);
-    }
-    atomic_store_explicit(&record->shared[w], bits, memory_order_release);
-    if (JI_UNLIKELY(record->used++ == 0) && class->empty == record)
-        class->empty = NULL;
-    if (JI_UNLIKELY(bits == ~(uint64_t)0)) {
-        record->summary &= record->summary - 1;
-        if (record->summary == 0)
-            record_unlist(record);
-    }
-    return record->first + (uint64_t)index * record->block_bytes;
+/* Takes the block that is on top of a magazine. */
+static inline joffset_t class_take(shm_class_t *class) {
+    const shm_ready_t *ready = &class->ready[--class->ready_count];
+    const uint64_t live = ready->word->live | ready->bit;
+    ready->word->live = live;
+    atomic_store_explicit(ready->word->shared, live, memory_order_release);
+    return ready->offset;
 }
 
 /* An empty slab: one of each class is kept. The block is free whatever happens here. */
@@ -536,32 +618,63 @@ static void __attribute__((noinline)) record_emptied(shm_record_t *record) {
     }
 }
 
-static inline void record_free(shm_record_t *record, uint32_t index) {
-    const uint32_t w = index / 64;
-    const uint64_t bits = record->taken[w] & ~((uint64_t)1 << index % 64);
-    record->taken[w] = bits;
-    atomic_store_explicit(&record->shared[w], bits, memory_order_release);
-    if (JI_UNLIKELY(record->summary == 0))
-        record_list(record);
-    record->summary |= (uint64_t)1 << w;
-    if (JI_UNLIKELY(--record->used == 0))
-        record_emptied(record);
+/* The block is live, and the slab this attachment's. */
+static inline void record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, joffset_t offset) {
+    shm_class_t *class = record_class(record);
+    shm_word_t *word = &record->words[index / 64];
+    const uint64_t bit = (uint64_t)1 << index % 64, live = word->live & ~bit;
+    word->live = live;
+    atomic_store_explicit(word->shared, live, memory_order_release);
+    if (JI_UNLIKELY(record->given || class->ready_limit == 0)) {
+        record_unreserve(record, word, bit);
+        return;
+    }
+    if (JI_UNLIKELY(class->ready_count == class->ready_limit))
+        class_drain(segment, class, class->ready_limit / 2);
+    class->ready[class->ready_count++] = (shm_ready_t){offset, word, bit};
 }
 
+/* The first use of a class. */
+static bool class_start(const jshared_t *shared, shm_class_t *class, uint64_t block_bytes) {
+    (void)shared;
+    uint32_t limit = (uint32_t)(SHM_READY_BYTES / block_bytes);
+    limit = limit > SHM_READY_BLOCKS ? SHM_READY_BLOCKS : limit < SHM_READY_LEAST ? SHM_READY_LEAST : limit;
+    class->ready = ji_metadata_alloc(limit * sizeof class->ready[0]);
+    if (class->ready != NULL)
+        class->ready_limit = limit;
+    return class->ready != NULL;
+}
+
+/* Of a class whose magazine is empty. */
 static jstatus_t __attribute__((noinline))
 heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset) {
     jsegment_t *segment = shared->segment;
-    jstatus_t status = ji_segment_enter(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = heap_refill(shared, class_index);
-    ji_segment_leave(segment);
     shm_class_t *class = &shared->classes[class_index];
-    if (status == JSTATUS_SUCCESS && class->list == NULL)
-        status = ji_fail(JSTATUS_INTERNAL_ERROR, "a slab without a free block");
-    if (status == JSTATUS_SUCCESS)
-        *offset = record_take(class, class->list);
-    return status;
+    const uint64_t block_bytes = shared->kind == JSHARED_PAGES ? shared->block_bytes : ji_class_bytes(class_index);
+    if (class->ready_limit == 0 && !class_start(shared, class, block_bytes))
+        return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+    if (class->list == NULL) {
+        jstatus_t status = ji_segment_enter(segment);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        status = heap_refill(shared, class_index);
+        ji_segment_leave(segment);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        if (class->list == NULL)
+            return ji_fail(JSTATUS_INTERNAL_ERROR, "a slab without a free block");
+    }
+    class_fill(class);
+    *offset = class_take(class);
+    return JSTATUS_SUCCESS;
+}
+
+static inline jstatus_t heap_allocate_small(jshared_t *shared, unsigned class_index, joffset_t *offset) {
+    shm_class_t *class = &shared->classes[class_index];
+    if (JI_UNLIKELY(class->ready_count == 0))
+        return heap_allocate_slowly(shared, class_index, offset);
+    *offset = class_take(class);
+    return JSTATUS_SUCCESS;
 }
 
 static jstatus_t heap_allocate_extent(jshared_t *shared, uint64_t pages, uint64_t multiple, joffset_t *offset) {
@@ -610,11 +723,7 @@ static jstatus_t heap_allocate_page(jshared_t *shared, size_t size_bytes, size_t
                        alignment, (unsigned long long)shared->id, (unsigned long long)natural);
     if (!small)
         return heap_allocate_extent(shared, (block_bytes + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT, 1, offset);
-    shm_class_t *class = &shared->classes[0];
-    if (class->list == NULL)
-        return heap_allocate_slowly(shared, 0, offset);
-    *offset = record_take(class, class->list);
-    return JSTATUS_SUCCESS;
+    return heap_allocate_small(shared, 0, offset);
 }
 
 static jstatus_t __attribute__((noinline))
@@ -630,27 +739,16 @@ heap_allocate_other(jshared_t *shared, size_t size_bytes, size_t alignment, joff
     if (!ji_size_round_up(size_bytes, alignment < SHM_PAGE_BYTES ? alignment : SHM_PAGE_BYTES, &rounded) ||
         rounded > SIZE_MAX - SHM_PAGE_BYTES)
         return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes", size_bytes);
-    if (rounded <= SHM_SMALL_BYTES && alignment <= SHM_PAGE_BYTES) {
-        const unsigned class_index = ji_class_of(rounded);
-        shm_class_t *class = &shared->classes[class_index];
-        if (class->list == NULL)
-            return heap_allocate_slowly(shared, class_index, offset);
-        *offset = record_take(class, class->list);
-        return JSTATUS_SUCCESS;
-    }
+    if (rounded <= SHM_SMALL_BYTES && alignment <= SHM_PAGE_BYTES)
+        return heap_allocate_small(shared, ji_class_of(rounded), offset);
     return heap_allocate_extent(shared, (rounded + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT,
                                 alignment <= SHM_PAGE_BYTES ? 1 : alignment >> SHM_PAGE_SHIFT, offset);
 }
 
 jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
     if (JI_LIKELY(size_bytes <= SHM_SMALL_BYTES && alignment <= 16 && (alignment & (alignment - 1)) == 0 &&
-                  shared->kind == JSHARED_GENERAL)) {
-        shm_class_t *class = &shared->classes[ji_class_of(size_bytes)];
-        if (JI_LIKELY(class->list != NULL)) {
-            *offset = record_take(class, class->list);
-            return JSTATUS_SUCCESS;
-        }
-    }
+                  shared->kind == JSHARED_GENERAL))
+        return heap_allocate_small(shared, ji_class_of(size_bytes), offset);
     return heap_allocate_other(shared, size_bytes, alignment, offset);
 }
 
@@ -696,12 +794,12 @@ jstatus_t ji_heap_free_own(jshared_t *shared, joffset_t offset) {
         if (JI_UNLIKELY(record->allocator != shared || distance > UINT32_MAX || index >= record->block_count ||
                         index * record->block_bytes != distance))
             return heap_not_found(shared, offset);
+        const shm_word_t *word = &record->words[index / 64];
         const uint64_t bit = (uint64_t)1 << index % 64;
-        if (JI_UNLIKELY(
-                (record->taken[index / 64] & bit) == 0 ||
-                (atomic_load_explicit(&record->shared[record->words + index / 64], memory_order_relaxed) & bit) != 0))
+        if (JI_UNLIKELY((word->live & bit) == 0 ||
+                        (atomic_load_explicit(word->shared + record->word_count, memory_order_relaxed) & bit) != 0))
             return heap_not_found(shared, offset);
-        record_free(record, (uint32_t)index);
+        record_free(segment, record, (uint32_t)index, offset);
         return JSTATUS_SUCCESS;
     }
     if (entry != 0 && (offset & (SHM_PAGE_BYTES - 1)) == 0)

@@ -23,6 +23,9 @@ typedef struct shm_found {
 } shm_found_t;
 bool ji_heap_find(jshared_t *shared, joffset_t offset, shm_found_t *found);
 
+/* A slab of this slot's has given blocks from now on. */
+void ji_heap_note_given(jsegment_t *segment, uint64_t page);
+
 /* Puts a slab into the list of those in which others have freed, of its owner's. Commits. */
 jstatus_t ji_heap_link(jsegment_t *segment, uint64_t page, uint64_t word);
 /* Gives a slab of the segment's back if it is empty; then `end` (may be NULL) is where the free extent ends that it has

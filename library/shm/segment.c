@@ -122,7 +122,7 @@ static void segment_free(jsegment_t *segment) {
         return;
     for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
         if (segment->open[i] != NULL) {
-            ji_heap_forget(segment, segment->open[i]);
+            ji_heap_forget(segment->open[i]);
             ji_metadata_free(segment->open[i]);
         }
     if (segment->map != NULL)
@@ -224,7 +224,7 @@ static jstatus_t segment_join_again(jsegment_t *segment) {
         return ji_fail(JSTATUS_FORKED, "the segment's file could not be opened anew after a fork");
     for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
         if (segment->open[i] != NULL)
-            ji_heap_forget(segment, segment->open[i]);
+            ji_heap_forget(segment->open[i]);
     for (unsigned i = 0; i <= SHM_CACHE_PAGES; ++i)
         segment->cache[i].count = 0;
     segment->cached_pages = 0;

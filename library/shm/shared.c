@@ -56,7 +56,7 @@ static unsigned shared_index(const jsegment_t *segment, uint64_t id) {
     return i;
 }
 
-/* Under the segment's lock. `made` is used up where it is needed. */
+/* Under the segment's lock, but for a reader, who has no slot to say it in. `made` is used up where it is needed. */
 static jstatus_t shared_open_entry(jsegment_t *segment, unsigned index, jshared_t **made, jshared_t **out) {
     jshared_t *shared = segment->open[index];
     if (shared == NULL) {
@@ -66,8 +66,10 @@ static jstatus_t shared_open_entry(jsegment_t *segment, unsigned index, jshared_
         shared = *made;
         *made = NULL;
         segment->open[index] = shared;
-        uint64_t *opened = &segment->slots[segment->slot - 1].opened;
-        shm_store(opened, shm_load(opened) | (uint64_t)1 << index);
+        if (!segment->read_only) {
+            uint64_t *opened = &segment->slots[segment->slot - 1].opened;
+            shm_store(opened, shm_load(opened) | (uint64_t)1 << index);
+        }
     }
     ++shared->open_count;
     *out = shared;
@@ -160,19 +162,21 @@ static jstatus_t shared_create(jsegment_t *segment, uint64_t id, const jshared_o
                : status;
 }
 
-/* Both lockings, a place for the object, `work`. */
+/* Both lockings, a place for the object, `work`. `reads`: a reader may do it too, without the segment's lock. */
 typedef jstatus_t (*shared_work_t)(jsegment_t *segment, uint64_t id, const jshared_options_t *options, jshared_t **made,
                                    jshared_t **out);
 static jstatus_t shared_with_place(jsegment_t *segment, uint64_t id, const jshared_options_t *options,
-                                   shared_work_t work, jshared_t **out) {
+                                   shared_work_t work, bool reads, jshared_t **out) {
     jshared_t *made = NULL, *shared = NULL;
-    jstatus_t status = ji_segment_begin(segment);
+    jstatus_t status = reads ? ji_segment_begin_reading(segment) : ji_segment_begin(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
     bool inside = false;
     JTRY_ALLOC(made = ji_metadata_zalloc(sizeof *made));
-    JTRY(ji_segment_enter(segment));
-    inside = true;
+    if (!segment->read_only) {
+        JTRY(ji_segment_enter(segment));
+        inside = true;
+    }
     JTRY(work(segment, id, options, &made, &shared));
     *out = shared;
 done:
@@ -191,7 +195,7 @@ jstatus_t jshared_create(jsegment_t *segment, uint64_t id, const jshared_options
     if (options == NULL)
         options = &defaults;
     jstatus_t status = shared_check_options(options);
-    return status == JSTATUS_SUCCESS ? shared_with_place(segment, id, options, shared_create, shared) : status;
+    return status == JSTATUS_SUCCESS ? shared_with_place(segment, id, options, shared_create, false, shared) : status;
 }
 
 static jstatus_t shared_open(jsegment_t *segment, uint64_t id, const jshared_options_t *options, jshared_t **made,
@@ -209,7 +213,7 @@ static jstatus_t shared_open(jsegment_t *segment, uint64_t id, const jshared_opt
 jstatus_t jshared_open(jsegment_t *segment, uint64_t id, jshared_t **shared) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
-    return shared_with_place(segment, id, NULL, shared_open, shared);
+    return shared_with_place(segment, id, NULL, shared_open, true, shared);
 }
 
 jstatus_t jshared_find(uint64_t id, jshared_t **shared) {
@@ -243,7 +247,7 @@ static jstatus_t shared_close(jshared_t *shared) {
 
 static void shared_free(jshared_t *shared) {
     shared->segment->open[shared->index] = NULL;
-    ji_heap_forget(shared->segment, shared);
+    ji_heap_forget(shared);
     ji_metadata_free(shared);
 }
 
@@ -251,13 +255,15 @@ jstatus_t jshared_close(jshared_t *shared) {
     if (shared == NULL)
         return JSTATUS_SUCCESS;
     jsegment_t *segment = shared->segment;
-    jstatus_t status = ji_segment_begin(segment);
+    jstatus_t status = ji_segment_begin_reading(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
     if (shared->open_count > 1) {
         --shared->open_count;
     } else if (shared->above_count > 0) {
         status = ji_fail(JSTATUS_BUSY, "a jallocator_t stands over allocator %llu", (unsigned long long)shared->id);
+    } else if (segment->read_only) {
+        shared_free(shared);
     } else {
         status = ji_segment_enter(segment);
         if (status == JSTATUS_SUCCESS) {
@@ -281,7 +287,7 @@ static jstatus_t shared_destroy(jshared_t *shared) {
     if (status == JSTATUS_SUCCESS && ji_shared_is_there(shared)) {
         /* From here on it is the segment's business: whoever takes the lock next finishes it if this one dies. */
         shm_store(&segment->allocators[shared->index].state, SHM_ALLOCATOR_ENDING);
-        ji_heap_forget(segment, shared);
+        ji_heap_forget(shared);
         status = ji_reap_allocator(segment, shared->index);
     }
     if (status == JSTATUS_SUCCESS) {
@@ -312,11 +318,9 @@ jstatus_t jshared_destroy(jshared_t *shared) {
 }
 
 void *jshared_header(jshared_t *shared, size_t *size_bytes) {
-    if (shared == NULL || shared->header == NULL)
-        return NULL;
     if (size_bytes != NULL)
-        *size_bytes = shared->header_bytes;
-    return shared->header;
+        *size_bytes = shared != NULL ? shared->header_bytes : 0;
+    return shared != NULL ? shared->header : NULL;
 }
 uint64_t jshared_id(const jshared_t *shared) { return shared != NULL ? shared->id : 0; }
 jshared_kind_t jshared_kind(const jshared_t *shared) { return shared != NULL ? shared->kind : JSHARED_GENERAL; }
@@ -531,13 +535,16 @@ static jstatus_t shared_find(jshared_t *shared, joffset_t offset, shm_found_t *f
 jstatus_t jshared_describe(jshared_t *shared, joffset_t offset, size_t *usable_bytes, unsigned *owner) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     shm_found_t found = {0};
-    jstatus_t status = ji_segment_begin(shared->segment);
+    const bool reads = shared->segment->read_only;
+    jstatus_t status = ji_segment_begin_reading(shared->segment);
     if (status != JSTATUS_SUCCESS)
         return status;
-    status = ji_segment_enter(shared->segment);
+    if (!reads)
+        status = ji_segment_enter(shared->segment);
     if (status == JSTATUS_SUCCESS) {
         status = shared_find(shared, offset, &found);
-        ji_segment_leave(shared->segment);
+        if (!reads)
+            ji_segment_leave(shared->segment);
     }
     ji_segment_end(shared->segment);
     if (status == JSTATUS_SUCCESS && usable_bytes != NULL)
@@ -577,11 +584,8 @@ static jstatus_t shared_give(jshared_t *shared, joffset_t offset, unsigned slot)
         if ((status = ji_commit(segment)) != JSTATUS_SUCCESS)
             return status;
     }
-    if (SHM_OWNER(found.word) == segment->slot) {
-        shm_record_t *record = (shm_record_t *)segment->map[found.page];
-        if (record != NULL && ((uintptr_t)record & 1) == 0)
-            record->given = true;
-    }
+    if (SHM_OWNER(found.word) == segment->slot)
+        ji_heap_note_given(segment, found.page);
     atomic_store_explicit(&owners[found.index], (uint8_t)slot, memory_order_release);
     return JSTATUS_SUCCESS;
 }

@@ -31,6 +31,11 @@
 #define SHM_MAX_BLOCKS 4096 /* in a slab */
 #define SHM_MAX_SLAB_PAGES 32
 
+/* Blocks in a class's magazine: so many, or those of so many bytes, but a few. */
+#define SHM_READY_BLOCKS 64
+#define SHM_READY_BYTES (64 << 10)
+#define SHM_READY_LEAST 8
+
 /* Extents up to so many pages are kept in the attachment's cache, at most so many of each length. */
 #define SHM_CACHE_PAGES 64
 #define SHM_CACHE_DEPTH 32
@@ -39,26 +44,42 @@
 
 typedef struct shm_record shm_record_t;
 
+/* Of 64 blocks of a slab. */
+typedef struct shm_word {
+    uint64_t reserved;         /* allocated, or in the class's magazine; padding bits are set */
+    uint64_t live;             /* allocated: what this process has stored into the slab's `taken` last */
+    _Atomic(uint64_t) *shared; /* that word; its `remote` is as many words behind it as the slab has */
+} shm_word_t;
+
 /* The shadow of a slab of this attachment's. */
 struct shm_record {
-    uint64_t summary;          /* a bit for each word of `taken` with a free block */
-    _Atomic(uint64_t) *shared; /* the slab's `taken`; `remote` follows after `words` words */
+    uint64_t summary; /* a bit for each word with a block that is not reserved */
     _Atomic(uint8_t) *owners;
     joffset_t first;     /* of block 0 */
     uint64_t reciprocal; /* 2^32 / block_bytes, rounded up: the index of a block without a division */
-    uint32_t block_bytes, block_count, used, words;
+    uint32_t block_bytes, block_count, word_count;
+    uint32_t reserved_count;
     jshared_t *allocator;
     uint32_t page, pages;
     uint8_t class_index;                   /* of the allocator's lists */
     bool given;                            /* owner bytes count */
-    shm_record_t *next, *previous;         /* in the class's list: slabs with free blocks */
+    shm_record_t *next, *previous;         /* in the class's list: slabs with blocks that are not reserved */
     shm_record_t *next_own, *previous_own; /* all of the allocator's */
-    uint64_t taken[];                      /* padding bits are set */
+    shm_word_t words[];
 };
 
+/* A free block that is reserved for the class's next allocation. */
+typedef struct shm_ready {
+    joffset_t offset;
+    shm_word_t *word;
+    uint64_t bit;
+} shm_ready_t;
+
 typedef struct shm_class {
-    shm_record_t *list;  /* slabs with a free block, the first is used */
-    shm_record_t *empty; /* one of them that is empty: one is kept */
+    uint32_t ready_count, ready_limit; /* 0: the class has not been used */
+    shm_ready_t *ready;                /* the magazine, last in first out; owned */
+    shm_record_t *list;                /* slabs with blocks that are not reserved, the first is used */
+    shm_record_t *empty;               /* one of them that is empty: one is kept */
     uint32_t slab_count;
 } shm_class_t;
 
@@ -192,7 +213,7 @@ uint32_t ji_class_bytes(unsigned class_index);
 /* ---- heap.c: this attachment's slabs and extents -------------------------------------------------------------------- */
 
 /* Forgets all that is private: the segment's truth is another's now, or about to be free. Touches no shared word. */
-void ji_heap_forget(jsegment_t *segment, jshared_t *shared);
+void ji_heap_forget(jshared_t *shared);
 /* Leaves the slabs of an allocator to the segment; their blocks stay this slot's. Under the segment's lock. */
 jstatus_t ji_heap_leave(jshared_t *shared);
 /* Gives the cached extents and empty slabs back. Under the segment's lock. */
