@@ -1,0 +1,116 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The picture of a segment, read back: its cells cover the segment, small segments show each extent, large ones stay
+ * small pictures. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jalloc/segment.h"
+#include "jtest.h"
+
+enum { CELL_WIDTH = 13, MAX_CELLS = 2048 }; /* as in draw.c */
+#define LARGEST_PICTURE ((size_t)768 << 10)
+
+typedef struct picture {
+    char *text;
+    size_t length, capacity;
+} picture_t;
+
+static void picture_append(void *context, const char *text, size_t length) {
+    picture_t *picture = context;
+    if (picture->length + length + 1 > picture->capacity) {
+        picture->capacity = 2 * (picture->length + length + 1);
+        picture->text = realloc(picture->text, picture->capacity);
+    }
+    memcpy(picture->text + picture->length, text, length);
+    picture->length += length;
+    picture->text[picture->length] = '\0';
+}
+
+/* Cells that the picture's runs have together: the width of each run's first rectangle, and the gap behind it. */
+static size_t picture_cells(const picture_t *picture) {
+    size_t pixels = 0;
+    for (const char *run = picture->text; (run = strstr(run, "<g>")) != NULL; run++) {
+        const char *width = strstr(strstr(run, "<rect"), "width=\"");
+        pixels += strtoul(width + strlen("width=\""), NULL, 10) + 1;
+    }
+    return pixels % CELL_WIDTH == 0 ? pixels / CELL_WIDTH : 0;
+}
+
+static jsegment_t *make_segment(size_t size_bytes) {
+    jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
+    options.size_bytes = size_bytes;
+    jsegment_t *segment = NULL;
+    JEXPECT_OK(jsegment_create(&options, &segment));
+    return segment;
+}
+
+static bool each_extent_is_drawn(void *context, const jextent_t *extent) {
+    char title[32];
+    snprintf(title, sizeof title, "<title>0x%llx: ", (unsigned long long)extent->offset);
+    JEXPECT_SUBSTR(((const picture_t *)context)->text, title);
+    return true;
+}
+
+JTEST(SegmentPicture, OfASmallSegmentShowsEachExtent) {
+    const size_t size_bytes = (size_t)2 << 20;
+    jsegment_t *segment = make_segment(size_bytes);
+    jshared_t *general, *stack;
+    jshared_options_t of_stack = JSHARED_OPTIONS_INIT;
+    of_stack.kind = JSHARED_STACK;
+    of_stack.region_bytes = 100000;
+    JASSERT_OK(jshared_create(segment, 12, NULL, &general));
+    JASSERT_OK(jshared_create(segment, 34, &of_stack, &stack));
+    joffset_t small, blocks[20], stacked;
+    JASSERT_OK(jshared_allocate(general, 48, 0, &small));
+    for (int i = 0; i < 20; i++)
+        JASSERT_OK(jshared_allocate(general, (size_t)(i + 1) * 4096 + 8192, 0, &blocks[i]));
+    for (int i = 0; i < 20; i += 3)
+        JASSERT_OK(jshared_give(general, blocks[i], JSEGMENT_SLOT_SEGMENT));
+    for (int i = 1; i < 20; i += 3)
+        JASSERT_OK(jshared_deallocate(general, blocks[i]));
+    JASSERT_OK(jshared_allocate(stack, 2048, 0, &stacked));
+
+    picture_t picture = {0};
+    JASSERT_OK(jsegment_draw(segment, picture_append, &picture));
+    JEXPECT_EQ(picture_cells(&picture), size_bytes / 4096);
+    JEXPECT_OK(jsegment_visit(segment, each_extent_is_drawn, &picture));
+    JEXPECT_SUBSTR(picture.text, "A cell is 4 KiB");
+    JEXPECT_SUBSTR(picture.text, "of blocks, the segment, allocator 12");
+    JEXPECT_SUBSTR(picture.text, "of kept by a process, slot 1");
+    JEXPECT_SUBSTR(picture.text, "of slabs, slot 1, allocator 12, 1 of ");
+    JEXPECT_SUBSTR(picture.text, "of regions, the segment, allocator 34, 2 KiB in use");
+    free(picture.text);
+    JEXPECT_OK(jsegment_detach(segment));
+}
+
+JTEST(SegmentPicture, OfALargeSegmentIsSmallAndCoversIt) {
+    static const size_t sizes[] = {(size_t)8 << 20, ((size_t)8 << 20) + 4096, (size_t)300 << 20, (size_t)1 << 30};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        JSCOPED_TRACE("%zu bytes", sizes[s]);
+        jsegment_t *segment = make_segment(sizes[s]);
+        jshared_t *general;
+        JASSERT_OK(jshared_create(segment, 1, NULL, &general));
+        const size_t count = sizes[s] / 40000;
+        joffset_t *blocks = malloc(count * sizeof *blocks);
+        for (size_t i = 0; i < count; i++)
+            JASSERT_OK(jshared_allocate(general, (size_t)jtest_random_between(8193, 40000), 0, &blocks[i]));
+        for (size_t i = 0; i < count; i++)
+            if (jtest_random_bool())
+                JASSERT_OK(jshared_deallocate(general, blocks[i]));
+
+        picture_t picture = {0};
+        JASSERT_OK(jsegment_draw(segment, picture_append, &picture));
+        size_t cell_bytes = 4096;
+        while (cell_bytes * MAX_CELLS < sizes[s])
+            cell_bytes *= 2;
+        JEXPECT_EQ(picture_cells(&picture), (sizes[s] + cell_bytes - 1) / cell_bytes);
+        JEXPECT_LT(picture.length, LARGEST_PICTURE);
+        free(picture.text);
+        free(blocks);
+        JEXPECT_OK(jsegment_detach(segment));
+    }
+}
