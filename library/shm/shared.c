@@ -347,6 +347,8 @@ static jstatus_t stack_allocate(jshared_t *shared, size_t size_bytes, size_t ali
     if (!ji_is_power_of_two(alignment) ||
         (alignment > SHM_PAGE_BYTES && alignment > shared->segment->backing.alignment))
         return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two is needed", alignment);
+    if (size_bytes > SIZE_MAX - SHM_PAGE_BYTES)
+        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes", size_bytes);
     uint64_t top = shm_load(stack_top(shared)), begin;
     do {
         begin = (shared->region + top + alignment - 1) & ~((uint64_t)alignment - 1);
@@ -402,24 +404,26 @@ static jstatus_t shared_gone(const jshared_t *shared) {
     return ji_fail(JSTATUS_NOT_FOUND, "allocator %llu was destroyed", (unsigned long long)shared->id);
 }
 
-/* Begun already. */
-static jstatus_t shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
-    if (JI_UNLIKELY(shared->gone))
+/* The long way. Begun already. */
+static jstatus_t __attribute__((noinline)) shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
+                                                           joffset_t *offset) {
+    if (size_bytes == 0)
+        return JSTATUS_SUCCESS;
+    if (shared->gone)
         return shared_gone(shared);
-    return JI_UNLIKELY(shared->kind == JSHARED_STACK) ? stack_allocate(shared, size_bytes, alignment, offset)
-                                                      : ji_heap_allocate(shared, size_bytes, alignment, offset);
+    return shared->kind == JSHARED_STACK ? stack_allocate(shared, size_bytes, alignment, offset)
+                                         : ji_heap_allocate(shared, size_bytes, alignment, offset);
 }
 
 jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
     *offset = JOFFSET_NULL;
-    if (JI_UNLIKELY(size_bytes == 0))
-        return JSTATUS_SUCCESS;
     jstatus_t status = ji_segment_begin(shared->segment);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         return status;
-    status = shared_allocate(shared, size_bytes, alignment, offset);
+    if (JI_UNLIKELY(!ji_heap_take_ready(shared, size_bytes, alignment, offset)))
+        status = shared_allocate(shared, size_bytes, alignment, offset);
     ji_segment_end(shared->segment);
     return status;
 }
@@ -442,19 +446,23 @@ static jstatus_t shared_check_free(const jshared_t *shared) {
     return JSTATUS_SUCCESS;
 }
 
+/* The long way. Begun already. */
+static jstatus_t __attribute__((noinline)) shared_deallocate(jshared_t *shared, joffset_t offset) {
+    if (offset == JOFFSET_NULL)
+        return JSTATUS_SUCCESS;
+    jstatus_t status = shared_check_free(shared);
+    if (status == JSTATUS_SUCCESS)
+        status = ji_heap_free_own(shared, offset);
+    return status == JSTATUS_SIZE_INCREASED ? shared_free_any(shared, offset) : status;
+}
+
 jstatus_t jshared_deallocate(jshared_t *shared, joffset_t offset) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
-    if (JI_UNLIKELY(offset == JOFFSET_NULL))
-        return JSTATUS_SUCCESS;
     jstatus_t status = ji_segment_begin(shared->segment);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         return status;
-    status = ji_heap_free_own(shared, offset);
-    if (JI_UNLIKELY(status == JSTATUS_SIZE_INCREASED)) {
-        status = shared_check_free(shared);
-        if (status == JSTATUS_SUCCESS)
-            status = shared_free_any(shared, offset);
-    }
+    if (JI_UNLIKELY(!ji_heap_free_ready(shared, offset)))
+        status = shared_deallocate(shared, offset);
     ji_segment_end(shared->segment);
     return status;
 }
@@ -466,7 +474,8 @@ static jstatus_t shared_free_many(jshared_t *shared, size_t count, const joffset
     for (size_t i = 0; i < count && status == JSTATUS_SUCCESS; ++i) {
         if (offsets[i] == JOFFSET_NULL)
             continue;
-        jstatus_t freed = ji_heap_free_own(shared, offsets[i]);
+        jstatus_t freed =
+            ji_heap_free_ready(shared, offsets[i]) ? JSTATUS_SUCCESS : ji_heap_free_own(shared, offsets[i]);
         if (freed == JSTATUS_SIZE_INCREASED) {
             if (!inside && (status = ji_segment_enter(shared->segment)) != JSTATUS_SUCCESS)
                 break;
