@@ -181,7 +181,7 @@ static shm_record_t *ready_record(const jsegment_t *segment, const shm_ready_t *
 }
 
 /* A block is not reserved any more. */
-static void record_unreserve(shm_record_t *record, shm_word_t *word, uint64_t bit) {
+static void __attribute__((noinline)) record_unreserve(shm_record_t *record, shm_word_t *word, uint64_t bit) {
     word->reserved &= ~bit;
     record_make_available(record, (uint32_t)(word - record->words));
     if (--record->reserved_count == 0)
@@ -189,7 +189,7 @@ static void record_unreserve(shm_record_t *record, shm_word_t *word, uint64_t bi
 }
 
 /* Empties a magazine but for the blocks that came last. */
-static void class_drain(jsegment_t *segment, shm_class_t *class, uint32_t keep) {
+static void __attribute__((noinline)) class_drain(jsegment_t *segment, shm_class_t *class, uint32_t keep) {
     if (class->ready_count <= keep)
         return;
     /* The blocks to be kept move down first: emptying a slab may bring others here. */
@@ -519,7 +519,7 @@ void ji_heap_note_given(jsegment_t *segment, uint64_t page) {
         record->given = true;
 }
 
-static jstatus_t heap_not_found(const jshared_t *shared, joffset_t offset) {
+static jstatus_t __attribute__((cold, noinline)) heap_not_found(const jshared_t *shared, joffset_t offset) {
     return ji_fail(JSTATUS_NOT_FOUND,
                    "allocator %llu: offset %llu is not the beginning of a live block: foreign, interior, or given back",
                    (unsigned long long)shared->id, (unsigned long long)offset);
@@ -593,15 +593,6 @@ jstatus_t ji_heap_leave(jshared_t *shared) {
 
 /* ---- Fast paths --------------------------------------------------------------------------------------------------------- */
 
-/* Takes the block that is on top of a magazine. */
-static inline joffset_t class_take(shm_class_t *class) {
-    const shm_ready_t *ready = &class->ready[--class->ready_count];
-    const uint64_t live = ready->word->live | ready->bit;
-    ready->word->live = live;
-    atomic_store_explicit(ready->word->shared, live, memory_order_release);
-    return ready->offset;
-}
-
 /* An empty slab: one of each class is kept. The block is free whatever happens here. */
 static void __attribute__((noinline)) record_emptied(shm_record_t *record) {
     shm_class_t *class = record_class(record);
@@ -665,7 +656,7 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
             return ji_fail(JSTATUS_INTERNAL_ERROR, "a slab without a free block");
     }
     class_fill(class);
-    *offset = class_take(class);
+    *offset = ji_class_take(class);
     return JSTATUS_SUCCESS;
 }
 
@@ -673,11 +664,12 @@ static inline jstatus_t heap_allocate_small(jshared_t *shared, unsigned class_in
     shm_class_t *class = &shared->classes[class_index];
     if (JI_UNLIKELY(class->ready_count == 0))
         return heap_allocate_slowly(shared, class_index, offset);
-    *offset = class_take(class);
+    *offset = ji_class_take(class);
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t heap_allocate_extent(jshared_t *shared, uint64_t pages, uint64_t multiple, joffset_t *offset) {
+static jstatus_t __attribute__((noinline))
+heap_allocate_extent(jshared_t *shared, uint64_t pages, uint64_t multiple, joffset_t *offset) {
     jsegment_t *segment = shared->segment;
     const uint64_t word = SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages);
     uint64_t page;
@@ -726,8 +718,7 @@ static jstatus_t heap_allocate_page(jshared_t *shared, size_t size_bytes, size_t
     return heap_allocate_small(shared, 0, offset);
 }
 
-static jstatus_t __attribute__((noinline))
-heap_allocate_other(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
     jsegment_t *segment = shared->segment;
     if (alignment == 0)
         alignment = 16;
@@ -745,15 +736,8 @@ heap_allocate_other(jshared_t *shared, size_t size_bytes, size_t alignment, joff
                                 alignment <= SHM_PAGE_BYTES ? 1 : alignment >> SHM_PAGE_SHIFT, offset);
 }
 
-jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
-    if (JI_LIKELY(size_bytes <= SHM_SMALL_BYTES && alignment <= 16 && (alignment & (alignment - 1)) == 0 &&
-                  shared->kind == JSHARED_GENERAL))
-        return heap_allocate_small(shared, ji_class_of(size_bytes), offset);
-    return heap_allocate_other(shared, size_bytes, alignment, offset);
-}
-
 /* An extent of this slot's: into the cache if it has room, else back. */
-static jstatus_t heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pages) {
+static jstatus_t __attribute__((noinline)) heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pages) {
     jsegment_t *segment = shared->segment;
     uint64_t expected = SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages);
     const uint64_t sixteenth = ji_pages_total(segment) / 16; /* at most so much waits in one process's cache */
@@ -784,25 +768,14 @@ static jstatus_t heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pag
 jstatus_t ji_heap_free_own(jshared_t *shared, joffset_t offset) {
     jsegment_t *segment = shared->segment;
     const uint64_t page = offset >> SHM_PAGE_SHIFT;
-    if (JI_UNLIKELY(page >= segment->max_pages))
+    const uintptr_t entry = page < segment->max_pages ? segment->map[page] : 0;
+    uint32_t index;
+    if (entry == 0 || ((entry & 1) != 0 && (offset & (SHM_PAGE_BYTES - 1)) != 0))
         return JSTATUS_SIZE_INCREASED;
-    const uintptr_t entry = segment->map[page];
-    if (JI_LIKELY(entry != 0 && (entry & 1) == 0)) {
-        shm_record_t *record = (shm_record_t *)entry;
-        const uint64_t distance = offset - record->first; /* far too large before the first */
-        const uint64_t index = distance * record->reciprocal >> 32;
-        if (JI_UNLIKELY(record->allocator != shared || distance > UINT32_MAX || index >= record->block_count ||
-                        index * record->block_bytes != distance))
-            return heap_not_found(shared, offset);
-        const shm_word_t *word = &record->words[index / 64];
-        const uint64_t bit = (uint64_t)1 << index % 64;
-        if (JI_UNLIKELY((word->live & bit) == 0 ||
-                        (atomic_load_explicit(word->shared + record->word_count, memory_order_relaxed) & bit) != 0))
-            return heap_not_found(shared, offset);
-        record_free(segment, record, (uint32_t)index, offset);
-        return JSTATUS_SUCCESS;
-    }
-    if (entry != 0 && (offset & (SHM_PAGE_BYTES - 1)) == 0)
+    if ((entry & 1) != 0)
         return heap_free_extent(shared, page, entry >> 1);
-    return JSTATUS_SIZE_INCREASED;
+    if (!ji_record_find(shared, (shm_record_t *)entry, offset, &index))
+        return heap_not_found(shared, offset);
+    record_free(segment, (shm_record_t *)entry, index, offset);
+    return JSTATUS_SUCCESS;
 }

@@ -5,6 +5,68 @@
 
 #include "shm/shm.h"
 
+/* ---- Fast paths: no lock but the attachment's, no search, one store to the segment ---------------------------------- */
+
+/* Takes the block that is on top of a magazine. */
+static inline joffset_t ji_class_take(shm_class_t *class) {
+    const shm_ready_t *ready = &class->ready[--class->ready_count];
+    const uint64_t live = ready->word->live | ready->bit;
+    ready->word->live = live;
+    atomic_store_explicit(ready->word->shared, live, memory_order_release);
+    return ready->offset;
+}
+
+/* Allocates where a block is ready; else nothing has been done, and the long way knows why. */
+static inline bool ji_heap_take_ready(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+    if (JI_UNLIKELY(size_bytes - 1 >= SHM_SMALL_BYTES || (alignment & ~(size_t)16) != 0 ||
+                    shared->kind != JSHARED_GENERAL))
+        return false;
+    shm_class_t *class = &shared->classes[ji_class_of(size_bytes)];
+    if (JI_UNLIKELY(class->ready_count == 0))
+        return false;
+    *offset = ji_class_take(class);
+    return true;
+}
+
+/* The block of an own slab at an offset: its index, or false. */
+static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *record, joffset_t offset,
+                                  uint32_t *index) {
+    const uint64_t distance = offset - record->first; /* far too large before the first */
+    const uint64_t found = distance * record->reciprocal >> 32;
+    if (JI_UNLIKELY(record->allocator != shared || found >= record->block_count ||
+                    found * record->block_bytes != distance))
+        return false;
+    const shm_word_t *word = &record->words[found / 64];
+    const uint64_t bit = (uint64_t)1 << found % 64;
+    *index = (uint32_t)found;
+    /* The second is a block that another process has freed already. */
+    return JI_LIKELY((word->live & bit) != 0 &&
+                     (atomic_load_explicit(word->shared + record->word_count, memory_order_relaxed) & bit) == 0);
+}
+
+/* Frees a live block of this slot's slabs where its magazine has room; else nothing has been done. */
+static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
+    jsegment_t *segment = shared->segment;
+    uint32_t index;
+    if (JI_UNLIKELY(offset >> SHM_PAGE_SHIFT >= segment->max_pages))
+        return false;
+    const uintptr_t entry = segment->map[offset >> SHM_PAGE_SHIFT];
+    shm_record_t *record = (shm_record_t *)entry;
+    if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0 || !ji_record_find(shared, record, offset, &index)))
+        return false;
+    shm_class_t *class = &shared->classes[record->class_index];
+    if (JI_UNLIKELY(record->given || class->ready_count >= class->ready_limit))
+        return false;
+    shm_word_t *word = &record->words[index / 64];
+    const uint64_t bit = (uint64_t)1 << index % 64, live = word->live & ~bit;
+    word->live = live;
+    atomic_store_explicit(word->shared, live, memory_order_release);
+    class->ready[class->ready_count++] = (shm_ready_t){offset, word, bit};
+    return true;
+}
+
+/* ---- The long ways --------------------------------------------------------------------------------------------------- */
+
 /* Allocates for this slot. Not under the segment's lock: takes it where it must. The size is not 0. */
 jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset);
 

@@ -405,8 +405,8 @@ static jstatus_t shared_gone(const jshared_t *shared) {
 }
 
 /* The long way. Begun already. */
-static jstatus_t __attribute__((noinline)) shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
-                                                           joffset_t *offset) {
+static jstatus_t __attribute__((noinline))
+shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
     if (size_bytes == 0)
         return JSTATUS_SUCCESS;
     if (shared->gone)

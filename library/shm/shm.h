@@ -26,9 +26,10 @@
 
 /* Sizes up to this come from slabs. */
 #define SHM_SMALL_BYTES 8192
-#define SHM_CLASSES 32      /* of the general allocator: four to each doubling from 128 on */
-#define SHM_CLASS_PAGES 63  /* in a page's word: blocks of the allocator's own size */
-#define SHM_MAX_BLOCKS 4096 /* in a slab */
+#define SHM_CLASSES 32       /* of the general allocator: four to each doubling from 128 on */
+#define SHM_LINEAR_CLASSES 8 /* of 16, 32, ... 128 bytes */
+#define SHM_CLASS_PAGES 63   /* in a page's word: blocks of the allocator's own size */
+#define SHM_MAX_BLOCKS 4096  /* in a slab */
 #define SHM_MAX_SLAB_PAGES 32
 
 /* Blocks in a class's magazine: so many, or those of so many bytes, but a few. */
@@ -207,7 +208,12 @@ static inline uint64_t ji_slab_valid(uint32_t block_count, uint32_t word) {
     const uint32_t rest = block_count - word * 64;
     return rest >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << rest) - 1;
 }
-unsigned ji_class_of(size_t size_bytes); /* 1..SHM_SMALL_BYTES */
+static inline unsigned ji_class_of(size_t size_bytes) { /* 1..SHM_SMALL_BYTES */
+    if (size_bytes <= 16 * SHM_LINEAR_CLASSES)
+        return (unsigned)(size_bytes - 1) / 16;
+    const unsigned exponent = 63u - (unsigned)__builtin_clzll(size_bytes - 1); /* 2^exponent < size <= twice that */
+    return SHM_LINEAR_CLASSES + (exponent - 7) * 4 + ((unsigned)((size_bytes - 1) >> (exponent - 2)) & 3);
+}
 uint32_t ji_class_bytes(unsigned class_index);
 
 /* ---- heap.c: this attachment's slabs and extents -------------------------------------------------------------------- */

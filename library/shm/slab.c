@@ -9,20 +9,11 @@
 
 #include "shm/shm.h"
 
-#define SLAB_LINEAR 8 /* classes of 16, 32, ... 128 */
-
-unsigned ji_class_of(size_t size_bytes) {
-    if (size_bytes <= 128)
-        return (unsigned)(size_bytes + 15) / 16 - 1;
-    const unsigned exponent = 63u - (unsigned)__builtin_clzll(size_bytes - 1); /* 2^exponent < size <= twice that */
-    return SLAB_LINEAR + (exponent - 7) * 4 + ((unsigned)((size_bytes - 1) >> (exponent - 2)) & 3);
-}
-
 uint32_t ji_class_bytes(unsigned class_index) {
-    if (class_index < SLAB_LINEAR)
+    if (class_index < SHM_LINEAR_CLASSES)
         return 16 * (class_index + 1);
-    const unsigned exponent = 7 + (class_index - SLAB_LINEAR) / 4;
-    return ((class_index - SLAB_LINEAR) % 4 + 5) << (exponent - 2);
+    const unsigned exponent = 7 + (class_index - SHM_LINEAR_CLASSES) / 4;
+    return ((class_index - SHM_LINEAR_CLASSES) % 4 + 5) << (exponent - 2);
 }
 
 /* Where the first of so many blocks begins. */
