@@ -142,14 +142,16 @@ typedef struct segment_kind_options {
     size_t size_bytes, max_bytes;
 } segment_kind_options_t;
 
-static const segment_kind_options_t kind_defaults = {sizeof kind_defaults, NULL,           JSEGMENT_MEMFD, NULL,
-                                                     (size_t)64 << 20,     (size_t)4 << 30};
+static const segment_kind_options_t kind_defaults = {sizeof kind_defaults, NULL, JSEGMENT_MEMFD, NULL,
+                                                     (size_t)64 << 20,     0};
+/* How far it may grow where that is not said: its page table has a 256th of that, which must fit the first size. */
+#define KIND_GROWTH 32
 
 static const jallocator_key_t kind_keys[] = {
     {"backend", "private|posix|memfd|file", "memfd", "where the bytes are"},
-    {"name", "TEXT", "", "posix and file: the segment's name"},
+    {"path", "TEXT", "", "posix and file: the segment's name (name= is the allocator's)"},
     {"size", "SIZE", "64M", "to begin with"},
-    {"max", "SIZE", "4G", "it may grow to this"},
+    {"max", "SIZE", "32 times size", "it may grow to this"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_place_t kind_places[] = {
@@ -168,7 +170,10 @@ static jstatus_t kind_create(const ji_request_t *request, jallocator_t **out) {
     made.backend = options->backend;
     made.name = options->segment_name;
     made.size_bytes = options->size_bytes;
-    made.max_bytes = options->max_bytes > options->size_bytes ? options->max_bytes : 0;
+    if (options->max_bytes > options->size_bytes)
+        made.max_bytes = options->max_bytes;
+    else if (options->max_bytes == 0 && options->size_bytes < ((size_t)SHM_MAX_PAGES << SHM_PAGE_SHIFT) / KIND_GROWTH)
+        made.max_bytes = options->size_bytes * KIND_GROWTH;
     JTRY(jsegment_create(&made, &segment));
     JTRY(jshared_create(segment, 1, NULL, &shared));
     JTRY(provider_make(shared, segment, request->name, &ji_kind_segment, out));
