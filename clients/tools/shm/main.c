@@ -206,6 +206,8 @@ static int verify(const choices_t *choices) {
 /* ---- clear ------------------------------------------------------------------------------------------------------- */
 
 static bool may_go(const shm_found_t *found, const choices_t *choices) {
+    if (found->alive > 0)
+        return false;
     switch (found->state) {
     case SHM_STALE:
     case SHM_POISONED:

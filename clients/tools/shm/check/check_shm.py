@@ -195,6 +195,30 @@ class Check:
         self.run("clear", name)
         require(not path.exists(), "it is gone")
 
+        name = self.name("truncated-under-a-process")
+        maker = self.make(name)
+        path = FOLDER / name[1:]
+        os.truncate(path, 20000)
+        equal(self.state(name), "damaged", "a segment truncated under a living process")
+        self.run("clear", name, status=1)
+        require(path.exists(), "it has to wait for the process")
+        maker.die()
+        self.run("clear", name)
+        require(not path.exists(), "and is gone after it")
+
+        name = self.name("poisoned-under-a-process")
+        maker = self.make(name)
+        path = FOLDER / name[1:]
+        with path.open("r+b") as file:
+            file.seek(POISONED)
+            file.write(b"\1")
+        equal(self.state(name), "poisoned", "a segment poisoned under a living process")
+        require(name not in self.swept("--dry-run"), "a sweep leaves it")
+        self.run("clear", name, status=1)
+        require(path.exists(), "it has to wait for the process")
+        maker.die()
+        require(name in self.swept("--dry-run"), "a sweep has it after that")
+
         name = self.name("checksum")
         self.make(name).leave()
         path = FOLDER / name[1:]
