@@ -173,11 +173,9 @@ static int space_reserve(int descriptor, uint64_t begin, uint64_t end) {
     return error == 0 ? 0 : -1;
 }
 
-/* Makes bytes of a private segment accessible, in whole pages of the system. */
+/* Makes bytes of a private segment accessible, in whole pages of the system; the kernel rounds the end up. */
 static int space_open(const shm_backing_t *backing, uint64_t begin, uint64_t end) {
-    const uint64_t page = backing_page_bytes();
-    begin -= begin % page;
-    end += -end % page;
+    begin -= begin % backing_page_bytes();
     return mprotect(backing->base + begin, end - begin, PROT_READ | PROT_WRITE);
 }
 
@@ -244,10 +242,22 @@ static jstatus_t backing_map(shm_backing_t *backing, const shm_constants_t *cons
                        (unsigned long long)bytes);
     backing->reserved_bytes = constants->max_pages << SHM_PAGE_SHIFT;
     backing->alignment = backing_alignment(backing->base);
-    if (backing->has_file && mmap(backing->base, bytes, backing->read_only ? PROT_READ : PROT_READ | PROT_WRITE,
-                                  MAP_SHARED | MAP_FIXED, backing->descriptor, 0) == MAP_FAILED)
-        return backing_fail(backing, "mmap");
-    return JSTATUS_SUCCESS;
+    if (!backing->has_file)
+        return JSTATUS_SUCCESS;
+    /* A mapping keeps its description open, in a forked child too. So it is made of another description than the one
+     * whose locks say "alive", which must end with its last descriptor. Without /proc there is but the one. */
+    int mapped = -1;
+    jstatus_t status = shm_backing_reopen(backing, &mapped);
+    if (status != JSTATUS_SUCCESS && status != JSTATUS_NOT_IMPLEMENTED)
+        return status;
+    const int protection = backing->read_only ? PROT_READ : PROT_READ | PROT_WRITE;
+    status = mmap(backing->base, bytes, protection, MAP_SHARED | MAP_FIXED, mapped >= 0 ? mapped : backing->descriptor,
+                  0) == MAP_FAILED
+                 ? backing_fail(backing, "mmap")
+                 : JSTATUS_SUCCESS;
+    if (mapped >= 0)
+        close(mapped);
+    return status;
 }
 
 /* Takes the caller's array. */
@@ -438,7 +448,7 @@ static jstatus_t backing_open_descriptor(shm_backing_t *backing, int descriptor)
     return status;
 }
 
-/* Copies the constants of a file. *complete: all of them are there. */
+/* Copies the constants of a file; what is not there is zero. *complete: all of them are there. */
 static jstatus_t backing_read_constants(const shm_backing_t *backing, shm_constants_t *constants, bool *complete) {
     size_t length = 0;
     memset(constants, 0, sizeof *constants);
@@ -454,7 +464,7 @@ static jstatus_t backing_read_constants(const shm_backing_t *backing, shm_consta
         length += (size_t)part;
     }
     *complete = length == sizeof *constants;
-    if (length < sizeof constants->magic || memcmp(constants->magic, SHM_MAGIC, sizeof constants->magic) != 0)
+    if (memcmp(constants->magic, SHM_MAGIC, sizeof constants->magic) != 0)
         return ji_fail(JSTATUS_NOT_A_SEGMENT, "\"%s\" is not a segment of jalloc", backing_label(backing));
     return JSTATUS_SUCCESS;
 }
@@ -468,15 +478,16 @@ static jstatus_t backing_check(const shm_backing_t *backing, const shm_constants
     if ((constants->has_file != 0) != backing->has_file)
         return ji_fail(JSTATUS_INCOMPATIBLE, "\"%s\" was made %s a file", label,
                        constants->has_file != 0 ? "in" : "without");
-    if (size_bytes >> SHM_PAGE_SHIFT <= constants->first_page)
+    const unsigned long long bookkeeping = constants->first_page << SHM_PAGE_SHIFT;
+    if (size_bytes < bookkeeping + SHM_PAGE_BYTES)
         return ji_fail(JSTATUS_TRUNCATED, "\"%s\" has %llu bytes, its bookkeeping alone %llu", label,
-                       (unsigned long long)size_bytes, (unsigned long long)(constants->first_page << SHM_PAGE_SHIFT));
+                       (unsigned long long)size_bytes, bookkeeping);
     return JSTATUS_SUCCESS;
 }
 
 static jstatus_t backing_attach_file(shm_backing_t *backing, shm_constants_t *constants) {
     jstatus_t status = JSTATUS_SUCCESS;
-    bool complete;
+    bool complete = false;
     JTRY(backing_read_constants(backing, constants, &complete));
     if (!complete) {
         status = ji_fail(JSTATUS_TRUNCATED, "\"%s\" ends within its header", backing_label(backing));
@@ -534,7 +545,7 @@ jstatus_t shm_backing_find(jsegment_backend_t backend, const char *name, shm_bac
     jstatus_t status = JSTATUS_SUCCESS;
     shm_backing_t made = backing_begin(backend, 0);
     shm_constants_t constants;
-    bool complete;
+    bool complete = false;
     if (backend != JSEGMENT_POSIX && backend != JSEGMENT_FILE)
         return ji_fail(JSTATUS_INVALID_VALUE, "segments of backend %d have no name", (int)backend);
     JTRY(backing_set_name(&made, name));

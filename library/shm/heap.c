@@ -5,13 +5,13 @@
  *
  * Small blocks. Of each class an attachment has slabs of its own, whose free blocks nobody else hands out. A few of them
  * are reserved in the class's magazine, a stack of blocks that are ready, so that allocating and freeing do not wait for
- * a search. What is allocated, the segment learns by one store of a word of the slab's bits: that is the moment at which
- * the block changes hands. A process killed before it has not allocated; one killed after it owns a block that the reaper
+ * a search. What is allocated, the segment learns by one store of the block's owner byte: that is the moment at which the
+ * block changes hands. A process killed before it has not allocated; one killed after it owns a block that the reaper
  * finds. Magazine and reservations are private and mean nothing to anybody else.
  *
- *     magazine   | b7 | b2 | b9 |                       next: b9
- *     reserved   [0010 0001 01..]  allocated or in the magazine
- *     live       [0010 0000 00..]  allocated; the slab's `taken` says the same
+ *     magazine   | b7 | b2 | b9 |             next: b9
+ *     reserved   0 0 1 0 0 0 0 1 0 1 ...      allocated or in the magazine: private
+ *     owner      0 0 0 0 0 5 0 0 0 0 ...      allocated by slot 5: in the slab
  *
  * An empty magazine is filled from the first slab of the class's list with the lowest blocks that are not reserved, so
  * slabs stay dense and can be given back; a full one is emptied by half.
@@ -20,12 +20,9 @@
  * one store to its word. From BLOCK to CACHED it is a compare-and-swap, because another process may free it as well.
  *
  * All else happens under the segment's lock: taking and releasing slabs and extents, frees of what another slot owns,
- * gifts. A block of another slot's slab is freed by its bit in `remote`, and the slab is put in its owner's dirty list,
+ * gifts. A block of another slot's slab is freed by its bit in `freed`, and the slab is put in its owner's dirty list,
  * which the owner collects before it takes a new slab. Slabs of the segment (orphans: their owner has died or left, some
- * of their blocks had been given away) are adopted by who needs one of their class.
- *
- * Owner bytes count only in slabs with the flag "given", and there only for allocated blocks: whoever sets a block's bit
- * sets its byte before. Free blocks of such slabs have the byte 0 when they enter a magazine. */
+ * of their blocks had been given away) are adopted by who needs one of their class. */
 
 #include "shm/heap.h"
 
@@ -77,7 +74,7 @@ static void record_destroy(shm_record_t *record) {
 
 /* A shadow that is not in any list yet. */
 static shm_record_t *record_make(const shm_geometry_t *geometry) {
-    shm_record_t *record = ji_metadata_zalloc(sizeof *record + geometry->words * sizeof record->words[0]);
+    shm_record_t *record = ji_metadata_zalloc(sizeof *record + geometry->words * sizeof record->reserved[0]);
     if (record == NULL)
         return NULL;
     record->block_bytes = geometry->block_bytes;
@@ -89,24 +86,25 @@ static shm_record_t *record_make(const shm_geometry_t *geometry) {
 
 /* The slab at `page` is this slot's now: the shadow becomes what its tables say. */
 static void record_install(shm_record_t *record, jshared_t *shared, unsigned class_index, uint64_t page, uint64_t pages,
-                           const shm_geometry_t *geometry, bool given) {
+                           const shm_geometry_t *geometry) {
     jsegment_t *segment = shared->segment;
     record->allocator = shared;
     record->class_index = (uint8_t)class_index;
     record->page = (uint32_t)page;
     record->pages = (uint32_t)pages;
-    record->given = given;
     record->first = (page << SHM_PAGE_SHIFT) + geometry->first_offset;
     record->owners = ji_slab_owners(segment, page, geometry);
+    record->freed = ji_slab_freed(segment, page);
     record->reserved_count = 0;
     record->summary = 0;
     for (uint32_t w = 0; w < record->word_count; ++w) {
-        shm_word_t *word = &record->words[w];
         const uint64_t valid = ji_slab_valid(record->block_count, w);
-        word->shared = ji_slab_taken(segment, page) + w;
-        word->reserved = word->live = atomic_load_explicit(word->shared, memory_order_relaxed) | ~valid;
-        record->reserved_count += (uint32_t)__builtin_popcountll(word->live & valid);
-        if (word->reserved != ~(uint64_t)0)
+        uint64_t reserved = 0;
+        for (uint32_t i = w * 64; i < w * 64 + 64 && i < record->block_count; ++i)
+            reserved |= (uint64_t)(atomic_load_explicit(&record->owners[i], memory_order_relaxed) != 0) << i % 64;
+        record->reserved[w] = reserved | ~valid;
+        record->reserved_count += (uint32_t)__builtin_popcountll(reserved);
+        if (record->reserved[w] != ~(uint64_t)0)
             record->summary |= (uint64_t)1 << w;
     }
     shm_class_t *class = record_class(record);
@@ -148,24 +146,23 @@ static void record_make_available(shm_record_t *record, uint32_t w) {
     record->summary |= (uint64_t)1 << w;
 }
 
-/* Takes what others have freed in a slab. Under the lock, as those who free. First `taken`, then `remote`: done half, it
- * can be done again. */
+/* Takes what others have freed in a slab. Under the lock, as those who free. First the owner bytes, then the bits: done
+ * half, it can be done again. */
 static void record_merge(shm_record_t *record) {
     for (uint32_t w = 0; w < record->word_count; ++w) {
-        shm_word_t *word = &record->words[w];
-        _Atomic(uint64_t) *remote = word->shared + record->word_count;
-        const uint64_t said = atomic_load_explicit(remote, memory_order_relaxed);
-        const uint64_t freed = said & word->live & ji_slab_valid(record->block_count, w);
-        if (said == 0)
-            continue;
-        if (freed != 0) {
-            word->live &= ~freed;
-            word->reserved &= ~freed;
-            record->reserved_count -= (uint32_t)__builtin_popcountll(freed);
+        const uint64_t said = atomic_load_explicit(&record->freed[w], memory_order_relaxed);
+        for (uint64_t rest = said & ji_slab_valid(record->block_count, w); rest != 0; rest &= rest - 1) {
+            const uint32_t b = (uint32_t)__builtin_ctzll(rest);
+            _Atomic(uint8_t) *owner = &record->owners[w * 64 + b];
+            if (atomic_load_explicit(owner, memory_order_relaxed) == 0)
+                continue; /* free, perhaps in the magazine: this process has freed it as well */
+            atomic_store_explicit(owner, 0, memory_order_release);
+            record->reserved[w] &= ~((uint64_t)1 << b);
+            --record->reserved_count;
             record_make_available(record, w);
-            atomic_store_explicit(word->shared, word->live, memory_order_release);
         }
-        atomic_store_explicit(remote, 0, memory_order_release);
+        if (said != 0)
+            atomic_store_explicit(&record->freed[w], 0, memory_order_release);
     }
     shm_class_t *class = record_class(record);
     if (record->reserved_count == 0 && class->empty == NULL)
@@ -176,14 +173,10 @@ static void record_merge(shm_record_t *record) {
 
 static void record_emptied(shm_record_t *record);
 
-static shm_record_t *ready_record(const jsegment_t *segment, const shm_ready_t *ready) {
-    return (shm_record_t *)segment->map[ready->offset >> SHM_PAGE_SHIFT];
-}
-
 /* A block is not reserved any more. */
-static void __attribute__((noinline)) record_unreserve(shm_record_t *record, shm_word_t *word, uint64_t bit) {
-    word->reserved &= ~bit;
-    record_make_available(record, (uint32_t)(word - record->words));
+static void __attribute__((noinline)) record_unreserve(shm_record_t *record, uint32_t index) {
+    record->reserved[index / 64] &= ~((uint64_t)1 << index % 64);
+    record_make_available(record, index / 64);
     if (--record->reserved_count == 0)
         record_emptied(record);
 }
@@ -198,8 +191,10 @@ static void __attribute__((noinline)) class_drain(jsegment_t *segment, shm_class
     memcpy(drained, class->ready, count * sizeof drained[0]);
     memmove(class->ready, class->ready + count, keep * sizeof drained[0]);
     class->ready_count = keep;
-    for (uint32_t i = 0; i < count; ++i)
-        record_unreserve(ready_record(segment, &drained[i]), drained[i].word, drained[i].bit);
+    for (uint32_t i = 0; i < count; ++i) {
+        shm_record_t *record = (shm_record_t *)segment->map[drained[i].offset >> SHM_PAGE_SHIFT];
+        record_unreserve(record, (uint32_t)(drained[i].owner - record->owners));
+    }
 }
 
 /* Fills an empty magazine by half from the first slab of the list, the lowest block on top. */
@@ -209,16 +204,13 @@ static void class_fill(shm_class_t *class) {
     uint32_t count = 0;
     while (record->summary != 0 && count < half) {
         const uint32_t w = (uint32_t)__builtin_ctzll(record->summary);
-        shm_word_t *word = &record->words[w];
-        while (word->reserved != ~(uint64_t)0 && count < half) {
-            const uint32_t b = (uint32_t)__builtin_ctzll(~word->reserved), index = w * 64 + b;
-            word->reserved |= (uint64_t)1 << b;
-            if (record->given)
-                atomic_store_explicit(&record->owners[index], 0, memory_order_relaxed);
+        while (record->reserved[w] != ~(uint64_t)0 && count < half) {
+            const uint32_t b = (uint32_t)__builtin_ctzll(~record->reserved[w]), index = w * 64 + b;
+            record->reserved[w] |= (uint64_t)1 << b;
             class->ready[count++] =
-                (shm_ready_t){record->first + (uint64_t)index * record->block_bytes, word, (uint64_t)1 << b};
+                (shm_ready_t){record->first + (uint64_t)index * record->block_bytes, &record->owners[index]};
         }
-        if (word->reserved == ~(uint64_t)0)
+        if (record->reserved[w] == ~(uint64_t)0)
             record->summary &= record->summary - 1;
     }
     if (record->reserved_count == 0 && class->empty == record)
@@ -371,13 +363,11 @@ static jstatus_t heap_new_slab(jshared_t *shared, unsigned class_index) {
         memset(slab, 0, geometry.first_offset);
         ((shm_slab_t *)slab)->block_bytes = geometry.block_bytes;
         ((shm_slab_t *)slab)->block_count = geometry.block_count;
-        atomic_store_explicit(&ji_slab_taken(segment, page)[geometry.words - 1],
-                              ~ji_slab_valid(geometry.block_count, geometry.words - 1), memory_order_relaxed);
         if ((status = ji_commit(segment)) != JSTATUS_SUCCESS) {
             ji_metadata_free(record);
             return status;
         }
-        record_install(record, shared, class_index, page, pages, &geometry, false);
+        record_install(record, shared, class_index, page, pages, &geometry);
         return JSTATUS_SUCCESS;
     }
     return status;
@@ -396,9 +386,8 @@ static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopt
         const uint64_t word = page < ji_pages_total(segment) ? shm_page_word(segment, page) : 0;
         if (!ji_slab_at(segment, page, word, &geometry) || SHM_OWNER(word) != SHM_SLOT_SEGMENT)
             return ji_poison(segment, "page %llu is in the list of orphans and is none", (unsigned long long)page);
-        bool has_room = false;
-        for (uint32_t w = 0; w < geometry.words && !has_room; ++w)
-            has_room = atomic_load_explicit(&ji_slab_taken(segment, page)[w], memory_order_relaxed) != ~(uint64_t)0;
+        const bool has_room =
+            memchr((const void *)ji_slab_owners(segment, page, &geometry), 0, geometry.block_count) != NULL;
         if (has_room && SHM_ALLOCATOR(word) == shared->index && SHM_CLASS(word) == class_in_word) {
             shm_record_t *record = record_make(&geometry);
             if (record == NULL)
@@ -415,7 +404,7 @@ static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopt
                 ji_metadata_free(record);
                 return status;
             }
-            record_install(record, shared, class_index, page, SHM_PAGES(word), &geometry, true);
+            record_install(record, shared, class_index, page, SHM_PAGES(word), &geometry);
             *adopted = true;
             return JSTATUS_SUCCESS;
         }
@@ -472,20 +461,8 @@ bool ji_heap_find(jshared_t *shared, joffset_t offset, shm_found_t *found) {
         return false;
     found->is_block_of_slab = true;
     found->usable_bytes = found->geometry.block_bytes;
-    const uint32_t w = found->index / 64;
-    const uint64_t bit = (uint64_t)1 << found->index % 64;
-    _Atomic(uint64_t) *taken = ji_slab_taken(segment, found->page);
-    if ((atomic_load_explicit(&taken[w], memory_order_relaxed) & bit) == 0 ||
-        (atomic_load_explicit(&taken[found->geometry.words + w], memory_order_relaxed) & bit) != 0)
-        return false;
-    found->owner = SHM_OWNER(found->word);
-    if ((found->word & SHM_GIVEN) != 0) {
-        const uint8_t owner = atomic_load_explicit(
-            &ji_slab_owners(segment, found->page, &found->geometry)[found->index], memory_order_relaxed);
-        if (owner != 0)
-            found->owner = owner;
-    }
-    return true;
+    found->owner = ji_slab_owner(segment, found->page, &found->geometry, found->index);
+    return found->owner != 0;
 }
 
 /* The slab has a block that somebody but its owner has freed: puts it in the owner's list. */
@@ -502,21 +479,13 @@ jstatus_t ji_heap_link(jsegment_t *segment, uint64_t page, uint64_t word) {
 
 /* Gives a slab of the segment's back if it is empty. */
 jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geometry_t *geometry, uint64_t *end) {
-    for (uint32_t w = 0; w < geometry->words; ++w)
-        if ((atomic_load_explicit(&ji_slab_taken(segment, page)[w], memory_order_relaxed) &
-             ji_slab_valid(geometry->block_count, w)) != 0)
+    for (uint32_t i = 0; i < geometry->block_count; ++i)
+        if (ji_slab_owner(segment, page, geometry, i) != 0)
             return JSTATUS_SUCCESS;
     jstatus_t status = ji_list_remove(segment, &segment->header->orphans, page);
     if (status == JSTATUS_SUCCESS)
         status = ji_pages_free(segment, page, end);
     return status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
-}
-
-/* The slab's owner bytes count from now on. Those of its blocks that are ready say that they are the slab's. */
-void ji_heap_note_given(jsegment_t *segment, uint64_t page) {
-    shm_record_t *record = (shm_record_t *)segment->map[page];
-    if (record != NULL && ((uintptr_t)record & 1) == 0)
-        record->given = true;
 }
 
 static jstatus_t __attribute__((cold, noinline)) heap_not_found(const jshared_t *shared, joffset_t offset) {
@@ -544,26 +513,22 @@ jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
         status = ji_pages_free(segment, found.page, NULL);
         return status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
     }
-    _Atomic(uint64_t) *taken = ji_slab_taken(segment, found.page);
-    const uint32_t w = found.index / 64;
-    const uint64_t bit = (uint64_t)1 << found.index % 64;
     if (SHM_OWNER(found.word) == segment->slot) {
         shm_record_t *record = (shm_record_t *)segment->map[found.page];
-        if (record == NULL || ((uintptr_t)record & 1) != 0 || (record->words[w].live & bit) == 0)
+        uint32_t index;
+        if (record == NULL || ((uintptr_t)record & 1) != 0 || !ji_record_find(shared, record, offset, &index))
             return heap_not_found(shared, offset);
-        record_free(segment, record, found.index, offset);
+        record_free(segment, record, index, offset);
         return JSTATUS_SUCCESS;
     }
     if (SHM_OWNER(found.word) == SHM_SLOT_SEGMENT) {
-        atomic_store_explicit(&taken[w], atomic_load_explicit(&taken[w], memory_order_relaxed) & ~bit,
+        atomic_store_explicit(&ji_slab_owners(segment, found.page, &found.geometry)[found.index], 0,
                               memory_order_release);
         return ji_heap_drop_orphan(segment, found.page, &found.geometry, NULL);
     }
     status = ji_heap_link(segment, found.page, found.word);
-    if (status == JSTATUS_SUCCESS) {
-        _Atomic(uint64_t) *remote = &taken[found.geometry.words + w];
-        atomic_store_explicit(remote, atomic_load_explicit(remote, memory_order_relaxed) | bit, memory_order_release);
-    }
+    if (status == JSTATUS_SUCCESS)
+        ji_slab_note_freed(segment, found.page, found.index);
     return status;
 }
 
@@ -577,10 +542,6 @@ jstatus_t ji_heap_leave(jshared_t *shared) {
             status = record_release(record);
             continue;
         }
-        for (uint32_t i = 0; i < record->block_count; ++i)
-            if (!record->given || atomic_load_explicit(&record->owners[i], memory_order_relaxed) == 0)
-                atomic_store_explicit(&record->owners[i], (uint8_t)segment->slot, memory_order_relaxed);
-        atomic_signal_fence(memory_order_seq_cst);
         uint64_t *word = &segment->table[record->page].word;
         ji_list_insert(segment, &segment->header->orphans, record->page);
         ji_put(segment, word, shm_load(word) | SHM_GIVEN | (uint64_t)SHM_SLOT_SEGMENT << 8);
@@ -612,17 +573,14 @@ static void __attribute__((noinline)) record_emptied(shm_record_t *record) {
 /* The block is live, and the slab this attachment's. */
 static inline void record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, joffset_t offset) {
     shm_class_t *class = record_class(record);
-    shm_word_t *word = &record->words[index / 64];
-    const uint64_t bit = (uint64_t)1 << index % 64, live = word->live & ~bit;
-    word->live = live;
-    atomic_store_explicit(word->shared, live, memory_order_release);
-    if (JI_UNLIKELY(record->given || class->ready_limit == 0)) {
-        record_unreserve(record, word, bit);
+    atomic_store_explicit(&record->owners[index], 0, memory_order_release);
+    if (class->ready_limit == 0) {
+        record_unreserve(record, index);
         return;
     }
-    if (JI_UNLIKELY(class->ready_count == class->ready_limit))
+    if (class->ready_count == class->ready_limit)
         class_drain(segment, class, class->ready_limit / 2);
-    class->ready[class->ready_count++] = (shm_ready_t){offset, word, bit};
+    class->ready[class->ready_count++] = (shm_ready_t){offset, &record->owners[index]};
 }
 
 /* The first use of a class. */
@@ -656,7 +614,7 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
             return ji_fail(JSTATUS_INTERNAL_ERROR, "a slab without a free block");
     }
     class_fill(class);
-    *offset = ji_class_take(class);
+    *offset = ji_class_take(class, shared->segment->slot);
     return JSTATUS_SUCCESS;
 }
 
@@ -664,7 +622,7 @@ static inline jstatus_t heap_allocate_small(jshared_t *shared, unsigned class_in
     shm_class_t *class = &shared->classes[class_index];
     if (JI_UNLIKELY(class->ready_count == 0))
         return heap_allocate_slowly(shared, class_index, offset);
-    *offset = ji_class_take(class);
+    *offset = ji_class_take(class, shared->segment->slot);
     return JSTATUS_SUCCESS;
 }
 

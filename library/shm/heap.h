@@ -8,11 +8,9 @@
 /* ---- Fast paths: no lock but the attachment's, no search, one store to the segment ---------------------------------- */
 
 /* Takes the block that is on top of a magazine. */
-static inline joffset_t ji_class_take(shm_class_t *class) {
+static inline joffset_t ji_class_take(shm_class_t *class, unsigned slot) {
     const shm_ready_t *ready = &class->ready[--class->ready_count];
-    const uint64_t live = ready->word->live | ready->bit;
-    ready->word->live = live;
-    atomic_store_explicit(ready->word->shared, live, memory_order_release);
+    atomic_store_explicit(ready->owner, (uint8_t)slot, memory_order_release);
     return ready->offset;
 }
 
@@ -24,11 +22,11 @@ static inline bool ji_heap_take_ready(jshared_t *shared, size_t size_bytes, size
     shm_class_t *class = &shared->classes[ji_class_of(size_bytes)];
     if (JI_UNLIKELY(class->ready_count == 0))
         return false;
-    *offset = ji_class_take(class);
+    *offset = ji_class_take(class, shared->segment->slot);
     return true;
 }
 
-/* The block of an own slab at an offset: its index, or false. */
+/* The live block of an own slab at an offset: its index, or false. */
 static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *record, joffset_t offset,
                                   uint32_t *index) {
     const uint64_t distance = offset - record->first; /* far too large before the first */
@@ -36,12 +34,10 @@ static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *r
     if (JI_UNLIKELY(record->allocator != shared || found >= record->block_count ||
                     found * record->block_bytes != distance))
         return false;
-    const shm_word_t *word = &record->words[found / 64];
-    const uint64_t bit = (uint64_t)1 << found % 64;
     *index = (uint32_t)found;
     /* The second is a block that another process has freed already. */
-    return JI_LIKELY((word->live & bit) != 0 &&
-                     (atomic_load_explicit(word->shared + record->word_count, memory_order_relaxed) & bit) == 0);
+    return JI_LIKELY(atomic_load_explicit(&record->owners[found], memory_order_relaxed) != 0 &&
+                     (atomic_load_explicit(&record->freed[found / 64], memory_order_relaxed) >> found % 64 & 1) == 0);
 }
 
 /* Frees a live block of this slot's slabs where its magazine has room; else nothing has been done. */
@@ -55,13 +51,10 @@ static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
     if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0 || !ji_record_find(shared, record, offset, &index)))
         return false;
     shm_class_t *class = &shared->classes[record->class_index];
-    if (JI_UNLIKELY(record->given || class->ready_count >= class->ready_limit))
+    if (JI_UNLIKELY(class->ready_count >= class->ready_limit))
         return false;
-    shm_word_t *word = &record->words[index / 64];
-    const uint64_t bit = (uint64_t)1 << index % 64, live = word->live & ~bit;
-    word->live = live;
-    atomic_store_explicit(word->shared, live, memory_order_release);
-    class->ready[class->ready_count++] = (shm_ready_t){offset, word, bit};
+    atomic_store_explicit(&record->owners[index], 0, memory_order_release);
+    class->ready[class->ready_count++] = (shm_ready_t){offset, &record->owners[index]};
     return true;
 }
 
@@ -84,9 +77,6 @@ typedef struct shm_found {
     size_t usable_bytes;
 } shm_found_t;
 bool ji_heap_find(jshared_t *shared, joffset_t offset, shm_found_t *found);
-
-/* A slab of this slot's has given blocks from now on. */
-void ji_heap_note_given(jsegment_t *segment, uint64_t page);
 
 /* Puts a slab into the list of those in which others have freed, of its owner's. Commits. */
 jstatus_t ji_heap_link(jsegment_t *segment, uint64_t page, uint64_t word);

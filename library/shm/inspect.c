@@ -21,19 +21,8 @@ typedef struct inspect_extent {
     unsigned live_count;     /* of a slab */
 } inspect_extent_t;
 
-static bool slab_is_live(const jsegment_t *segment, const inspect_extent_t *extent, uint32_t index) {
-    _Atomic(uint64_t) *taken = ji_slab_taken(segment, extent->page);
-    const uint64_t bit = (uint64_t)1 << index % 64;
-    return (atomic_load_explicit(&taken[index / 64], memory_order_relaxed) & bit) != 0 &&
-           (atomic_load_explicit(&taken[extent->geometry.words + index / 64], memory_order_relaxed) & bit) == 0;
-}
-
 static unsigned slab_owner(const jsegment_t *segment, const inspect_extent_t *extent, uint32_t index) {
-    const unsigned owner = (extent->word & SHM_GIVEN) == 0
-                               ? 0
-                               : atomic_load_explicit(&ji_slab_owners(segment, extent->page, &extent->geometry)[index],
-                                                      memory_order_relaxed);
-    return owner != 0 ? owner : SHM_OWNER(extent->word);
+    return ji_slab_owner(segment, extent->page, &extent->geometry, index);
 }
 
 /* Calls `see` for each extent; it ends the walk by false. */
@@ -48,13 +37,8 @@ static jstatus_t inspect_walk(jsegment_t *segment, inspect_see_t see, void *cont
         if (SHM_STATE(extent.word) == SHM_SLAB) {
             if (!ji_slab_at(segment, page, extent.word, &extent.geometry))
                 return ji_fail(JSTATUS_CORRUPTED, "page %llu is no sound slab", (unsigned long long)page);
-            for (uint32_t w = 0; w < extent.geometry.words; ++w) {
-                _Atomic(uint64_t) *taken = ji_slab_taken(segment, page);
-                extent.live_count += (unsigned)__builtin_popcountll(
-                    atomic_load_explicit(&taken[w], memory_order_relaxed) &
-                    ~atomic_load_explicit(&taken[extent.geometry.words + w], memory_order_relaxed) &
-                    ji_slab_valid(extent.geometry.block_count, w));
-            }
+            for (uint32_t i = 0; i < extent.geometry.block_count; ++i)
+                extent.live_count += slab_owner(segment, &extent, i) != 0;
         }
         if (!see(segment, &extent, context))
             break;
@@ -92,12 +76,10 @@ static void inspect_count(const jsegment_t *segment, const inspect_extent_t *ext
             break;
         }
         for (uint32_t i = 0; i < extent->geometry.block_count; ++i) {
-            if (!slab_is_live(segment, extent, i))
-                continue;
             const unsigned who = slab_owner(segment, extent, i);
             if (who == SHM_SLOT_SEGMENT)
                 bytes->given += block;
-            else if (slot == 0 || slot == who)
+            else if (who != 0 && (slot == 0 || slot == who))
                 bytes->owned += block;
         }
         break;
@@ -280,25 +262,30 @@ static jstatus_t verify_slab(const jsegment_t *segment, const inspect_extent_t *
     const unsigned long long page = extent->page;
     const shm_geometry_t *geometry = &extent->geometry;
     const shm_slab_t *slab = (const shm_slab_t *)(segment->base + (extent->page << SHM_PAGE_SHIFT));
-    _Atomic(uint64_t) *taken = ji_slab_taken(segment, extent->page);
     VERIFY(shm_load(&slab->block_bytes) == geometry->block_bytes &&
                shm_load(&slab->block_count) == geometry->block_count,
            "the slab at page %llu says that it has %llu blocks of %llu bytes", page,
            (unsigned long long)shm_load(&slab->block_count), (unsigned long long)shm_load(&slab->block_bytes));
+    _Atomic(uint8_t) *owners = ji_slab_owners(segment, extent->page, geometry);
     for (uint32_t w = 0; w < geometry->words; ++w) {
-        const uint64_t bits = atomic_load_explicit(&taken[w], memory_order_relaxed);
-        const uint64_t freed = atomic_load_explicit(&taken[geometry->words + w], memory_order_relaxed);
-        const uint64_t valid = ji_slab_valid(geometry->block_count, w);
-        VERIFY((bits | valid) == ~(uint64_t)0, "the slab at page %llu has blocks beyond its end", page);
-        VERIFY((freed & ~(bits & valid)) == 0, "the slab at page %llu has blocks that were freed twice", page);
+        const uint64_t freed = atomic_load_explicit(&ji_slab_freed(segment, extent->page)[w], memory_order_relaxed);
+        VERIFY((freed & ~ji_slab_valid(geometry->block_count, w)) == 0,
+               "the slab at page %llu has freed blocks beyond its end", page);
         VERIFY(freed == 0 || ((extent->word & SHM_LINKED) != 0 && SHM_OWNER(extent->word) != SHM_SLOT_SEGMENT),
                "the slab at page %llu has freed blocks that its owner will not find", page);
+        for (uint64_t rest = freed; rest != 0; rest &= rest - 1)
+            VERIFY(atomic_load_explicit(&owners[w * 64 + (uint32_t)__builtin_ctzll(rest)], memory_order_relaxed) != 0,
+                   "the slab at page %llu has a block that was freed twice", page);
     }
-    if ((extent->word & SHM_GIVEN) != 0)
-        for (uint32_t i = 0; i < geometry->block_count; ++i)
-            VERIFY(!slab_is_live(segment, extent, i) || verify_is_owner(segment, slab_owner(segment, extent, i)),
-                   "block %u of the slab at page %llu is owned by slot %u, which is free", i, page,
-                   slab_owner(segment, extent, i));
+    for (uint32_t i = 0; i < geometry->block_count; ++i) {
+        const unsigned owner = slab_owner(segment, extent, i);
+        if (owner == 0 || owner == SHM_OWNER(extent->word))
+            continue;
+        VERIFY((extent->word & SHM_GIVEN) != 0, "block %u of the slab at page %llu is of slot %u, and not given", i,
+               page, owner);
+        VERIFY(verify_is_owner(segment, owner), "block %u of the slab at page %llu is of slot %u, which is free", i,
+               page, owner);
+    }
     return JSTATUS_SUCCESS;
 }
 

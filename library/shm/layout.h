@@ -24,11 +24,11 @@
  * A slab is an extent of 2^n pages, at a multiple of its length, divided into blocks of one size. At its front stand its
  * tables:
  *
- *     | shm_slab_t | taken: a bit for each block | remote: the same | owner: a byte for each block | rest | blocks ... |
+ *     | shm_slab_t | freed: a bit for each block | owner: a byte for each block | rest | blocks ... |
  *
- * A block is allocated if its bit is set in `taken` and not in `remote`. `taken` is written by the slab's owner alone,
- * with one store for each allocation or free; `remote` is where others free, and the owner merges it. A block belongs to
- * the slab's owner unless its owner byte, which is looked at in slabs with given blocks alone, names another. */
+ * A block's owner byte is the slot that owns it; 0 is free. Allocating, freeing and giving a block are one store of its
+ * byte. Blocks of a slab are allocated by the slab's owner alone, and freed by it so. What others free they note in
+ * `freed`, under the lock, and the slab's owner takes it from there; a block noted there is free as well. */
 
 #include <stdint.h>
 
@@ -157,7 +157,7 @@ typedef enum shm_state {
 #define SHM_ALLOCATOR(word) ((unsigned)((word) >> 16 & 255))
 #define SHM_CLASS(word) ((unsigned)((word) >> 24 & 255))
 #define SHM_PAGES(word) ((uint64_t)(word) >> 32)
-#define SHM_GIVEN ((uint64_t)1 << 4)  /* flag of a slab: owner bytes count. Set under the lock, never taken back */
+#define SHM_GIVEN ((uint64_t)1 << 4) /* flag of a slab: blocks may be another's. Set under the lock, never taken back */
 #define SHM_LINKED ((uint64_t)1 << 5) /* flag of a slab: it is in its owner's dirty list */
 
 /* At the front of a slab; the tables follow it (slab.h). */

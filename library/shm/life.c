@@ -206,7 +206,7 @@ static shm_life_t life_of_claim(const shm_backing_t *backing, uint64_t claim) {
     if (claim == 0)
         return SHM_DEAD_PROCESS;
     const long pid = (long)(claim >> LIFE_PID_SHIFT & 0x7fffffff);
-    if ((claim & LIFE_FOREIGN) != 0 || pid == 0 || life_is_foreign(backing->segment_pid_namespace))
+    if ((claim & LIFE_FOREIGN) != 0 || life_is_foreign(backing->segment_pid_namespace))
         return SHM_LIFE_UNKNOWN;
     if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
         return SHM_DEAD_PROCESS;

@@ -56,23 +56,17 @@ static jstatus_t reap_sift(jsegment_t *segment, uint64_t page, uint64_t word, un
     shm_geometry_t geometry;
     if (!ji_slab_at(segment, page, word, &geometry))
         return ji_poison(segment, "page %llu is no sound slab", (unsigned long long)page);
-    _Atomic(uint64_t) *taken = ji_slab_taken(segment, page), *remote = taken + geometry.words;
     _Atomic(uint8_t) *owners = ji_slab_owners(segment, page, &geometry);
     *empty = true;
-    for (uint32_t w = 0; w < geometry.words; ++w) {
-        const uint64_t valid = ji_slab_valid(geometry.block_count, w);
-        uint64_t live = atomic_load_explicit(&taken[w], memory_order_relaxed) &
-                        ~atomic_load_explicit(&remote[w], memory_order_relaxed) & valid;
-        for (uint64_t rest = live; rest != 0; rest &= rest - 1) {
-            const unsigned bit = (unsigned)__builtin_ctzll(rest);
-            const uint8_t owner = atomic_load_explicit(&owners[w * 64 + bit], memory_order_relaxed);
-            if (owner == 0 || owner == slot)
-                live &= ~((uint64_t)1 << bit);
-        }
-        *empty &= live == 0;
-        atomic_store_explicit(&taken[w], live | ~valid, memory_order_release);
-        atomic_store_explicit(&remote[w], 0, memory_order_release);
+    for (uint32_t i = 0; i < geometry.block_count; ++i) {
+        const unsigned owner = ji_slab_owner(segment, page, &geometry, i);
+        if (owner == 0 || owner == slot)
+            atomic_store_explicit(&owners[i], 0, memory_order_release);
+        else
+            *empty = false;
     }
+    for (uint32_t w = 0; w < geometry.words; ++w)
+        atomic_store_explicit(&ji_slab_freed(segment, page)[w], 0, memory_order_release);
     if (*empty)
         return JSTATUS_SUCCESS;
     ji_list_insert(segment, &segment->header->orphans, page);
@@ -87,27 +81,18 @@ static jstatus_t reap_gifts(jsegment_t *segment, uint64_t page, uint64_t word, u
     jstatus_t status = JSTATUS_SUCCESS;
     if (!ji_slab_at(segment, page, word, &geometry))
         return ji_poison(segment, "page %llu is no sound slab", (unsigned long long)page);
-    _Atomic(uint64_t) *taken = ji_slab_taken(segment, page), *remote = taken + geometry.words;
-    _Atomic(uint8_t) *owners = ji_slab_owners(segment, page, &geometry);
-    bool found = false;
+    bool linked = false;
     for (uint32_t i = 0; i < geometry.block_count; ++i) {
-        if (atomic_load_explicit(&owners[i], memory_order_relaxed) != slot)
-            continue;
-        const uint32_t w = i / 64;
-        const uint64_t bit = (uint64_t)1 << i % 64;
-        const uint64_t old = atomic_load_explicit(&taken[w], memory_order_relaxed);
-        if ((old & bit) == 0 || (atomic_load_explicit(&remote[w], memory_order_relaxed) & bit) != 0)
+        if (ji_slab_owner(segment, page, &geometry, i) != slot)
             continue;
         if (SHM_OWNER(word) == SHM_SLOT_SEGMENT) {
-            atomic_store_explicit(&taken[w], old & ~bit, memory_order_release);
-            found = true;
+            atomic_store_explicit(&ji_slab_owners(segment, page, &geometry)[i], 0, memory_order_release);
             continue;
         }
-        if (!found && (status = ji_heap_link(segment, page, word)) != JSTATUS_SUCCESS)
+        if (!linked && (status = ji_heap_link(segment, page, word)) != JSTATUS_SUCCESS)
             return status;
-        found = true;
-        atomic_store_explicit(&remote[w], atomic_load_explicit(&remote[w], memory_order_relaxed) | bit,
-                              memory_order_release);
+        linked = true;
+        ji_slab_note_freed(segment, page, i);
     }
     if (SHM_OWNER(word) == SHM_SLOT_SEGMENT) /* also one that a killed process left empty */
         status = ji_heap_drop_orphan(segment, page, &geometry, end);
@@ -127,7 +112,7 @@ static jstatus_t reap_walk(jsegment_t *segment, reap_judge_t judge, unsigned whi
             return ji_poison(segment, "no extent begins at page %llu", (unsigned long long)page);
         reap_verdict_t verdict = judge(word, which);
         if (verdict == REAP_SIFT) {
-            bool empty;
+            bool empty = false;
             if ((status = reap_sift(segment, page, word, which, &empty)) != JSTATUS_SUCCESS)
                 return status;
             if (empty)

@@ -584,18 +584,13 @@ static jstatus_t shared_give(jshared_t *shared, joffset_t offset, unsigned slot)
         segment->map[found.page] = slot == segment->slot ? (uintptr_t)(SHM_PAGES(found.word) << 1 | 1) : 0;
         return JSTATUS_SUCCESS;
     }
-    _Atomic(uint8_t) *owners = ji_slab_owners(segment, found.page, &found.geometry);
     if ((found.word & SHM_GIVEN) == 0) {
-        /* The bytes mean nothing yet: first they must say that all blocks are the slab's owner's. */
-        for (uint32_t i = 0; i < found.geometry.block_count; ++i)
-            atomic_store_explicit(&owners[i], 0, memory_order_relaxed);
         ji_put(segment, word, found.word | SHM_GIVEN);
         if ((status = ji_commit(segment)) != JSTATUS_SUCCESS)
             return status;
     }
-    if (SHM_OWNER(found.word) == segment->slot)
-        ji_heap_note_given(segment, found.page);
-    atomic_store_explicit(&owners[found.index], (uint8_t)slot, memory_order_release);
+    atomic_store_explicit(&ji_slab_owners(segment, found.page, &found.geometry)[found.index], (uint8_t)slot,
+                          memory_order_release);
     return JSTATUS_SUCCESS;
 }
 

@@ -45,35 +45,27 @@
 
 typedef struct shm_record shm_record_t;
 
-/* Of 64 blocks of a slab. */
-typedef struct shm_word {
-    uint64_t reserved;         /* allocated, or in the class's magazine; padding bits are set */
-    uint64_t live;             /* allocated: what this process has stored into the slab's `taken` last */
-    _Atomic(uint64_t) *shared; /* that word; its `remote` is as many words behind it as the slab has */
-} shm_word_t;
-
 /* The shadow of a slab of this attachment's. */
 struct shm_record {
-    uint64_t summary; /* a bit for each word with a block that is not reserved */
-    _Atomic(uint8_t) *owners;
-    joffset_t first;     /* of block 0 */
-    uint64_t reciprocal; /* 2^32 / block_bytes, rounded up: the index of a block without a division */
+    uint64_t summary;         /* a bit for each word of `reserved` with a clear bit */
+    _Atomic(uint8_t) *owners; /* in the slab */
+    _Atomic(uint64_t) *freed; /* in the slab */
+    joffset_t first;          /* of block 0 */
+    uint64_t reciprocal;      /* 2^32 / block_bytes, rounded up: the index of a block without a division */
     uint32_t block_bytes, block_count, word_count;
     uint32_t reserved_count;
     jshared_t *allocator;
     uint32_t page, pages;
     uint8_t class_index;                   /* of the allocator's lists */
-    bool given;                            /* owner bytes count */
     shm_record_t *next, *previous;         /* in the class's list: slabs with blocks that are not reserved */
     shm_record_t *next_own, *previous_own; /* all of the allocator's */
-    shm_word_t words[];
+    uint64_t reserved[];                   /* blocks allocated, or in the class's magazine; padding bits are set */
 };
 
 /* A free block that is reserved for the class's next allocation. */
 typedef struct shm_ready {
     joffset_t offset;
-    shm_word_t *word;
-    uint64_t bit;
+    _Atomic(uint8_t) *owner; /* its byte */
 } shm_ready_t;
 
 typedef struct shm_class {
@@ -196,12 +188,25 @@ bool ji_slab_geometry(uint64_t block_bytes, uint64_t pages, shm_geometry_t *geom
 bool ji_slab_at(const jsegment_t *segment, uint64_t page, uint64_t word, shm_geometry_t *geometry);
 /* The slab that contains a page, whoever owns it; 0: none. */
 uint64_t ji_slab_containing(const jsegment_t *segment, uint64_t page);
-static inline _Atomic(uint64_t) *ji_slab_taken(const jsegment_t *segment, uint64_t page) {
+static inline _Atomic(uint64_t) *ji_slab_freed(const jsegment_t *segment, uint64_t page) {
     return (_Atomic(uint64_t) *)(segment->base + (page << SHM_PAGE_SHIFT) + sizeof(shm_slab_t));
 }
 static inline _Atomic(uint8_t) *ji_slab_owners(const jsegment_t *segment, uint64_t page,
                                                const shm_geometry_t *geometry) {
     return (_Atomic(uint8_t) *)(segment->base + (page << SHM_PAGE_SHIFT) + geometry->owners_offset);
+}
+/* Who owns a block; 0: it is free. */
+static inline unsigned ji_slab_owner(const jsegment_t *segment, uint64_t page, const shm_geometry_t *geometry,
+                                     uint32_t index) {
+    const unsigned owner = atomic_load_explicit(&ji_slab_owners(segment, page, geometry)[index], memory_order_relaxed);
+    const uint64_t freed = atomic_load_explicit(&ji_slab_freed(segment, page)[index / 64], memory_order_relaxed);
+    return (freed >> index % 64 & 1) != 0 ? 0 : owner;
+}
+/* Under the segment's lock: a block of another slot's slab is free, from when the bit is stored. */
+static inline void ji_slab_note_freed(const jsegment_t *segment, uint64_t page, uint32_t index) {
+    _Atomic(uint64_t) *freed = &ji_slab_freed(segment, page)[index / 64];
+    atomic_store_explicit(freed, atomic_load_explicit(freed, memory_order_relaxed) | (uint64_t)1 << index % 64,
+                          memory_order_release);
 }
 /* Bits of the word that are blocks. */
 static inline uint64_t ji_slab_valid(uint32_t block_count, uint32_t word) {

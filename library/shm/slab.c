@@ -20,7 +20,7 @@ uint32_t ji_class_bytes(unsigned class_index) {
 static uint64_t slab_first(uint64_t block_bytes, uint64_t count, uint64_t *owners) {
     const uint64_t natural = block_bytes & -block_bytes;
     const uint64_t alignment = natural < SHM_PAGE_BYTES ? natural : SHM_PAGE_BYTES;
-    *owners = sizeof(shm_slab_t) + 2 * sizeof(uint64_t) * ((count + 63) / 64);
+    *owners = sizeof(shm_slab_t) + sizeof(uint64_t) * ((count + 63) / 64);
     return (*owners + count + alignment - 1) & ~(alignment - 1);
 }
 
