@@ -98,6 +98,22 @@ JTEST_P_NAMED(SegmentBacking, NewSegmentIsZeroReservedAndAligned, kind_t, kinds,
     resources_check(&before);
 }
 
+JTEST(SegmentBacking, AlignmentCostsNoAddressSpace) {
+    const resources_t before = resources_now();
+    const size_t bytes = (size_t)256 << 20; /* no multiple of the alignment */
+    sample_t samples[4];
+    for (size_t i = 0; i < LEN(samples); ++i) {
+        samples[i] = sample_of(i % 2 != 0 ? JSEGMENT_PRIVATE : JSEGMENT_MEMFD);
+        samples[i].max_bytes = bytes;
+        JEXPECT_OK(sample_create(&samples[i]));
+        JEXPECT_EQ(samples[i].backing.alignment, (size_t)1 << 30);
+    }
+    JEXPECT_LT(resources_now().address_bytes, before.address_bytes + LEN(samples) * bytes + bytes / 4);
+    for (size_t i = 0; i < LEN(samples); ++i)
+        sample_end(&samples[i]);
+    JEXPECT_LT(resources_now().address_bytes, before.address_bytes + bytes / 4);
+}
+
 JTEST_P_NAMED(SegmentBacking, IsSeenOnlyWhenItIsPublishedAndThenWhole, kind_t, kinds, kind_name) {
     WITHOUT(param->without);
     SAMPLE(sample, param->backend);
@@ -302,6 +318,8 @@ JTEST(SegmentBacking, ArrayIsJudged) {
     JEXPECT_EQ(attached.base, array);
     JEXPECT_EQ(shm_backing_size(&attached), SAMPLE_BYTES);
     JEXPECT_EQ(c.segment_id, sample.constants.segment_id);
+    JEXPECT_EQ(attached.segment_pid_namespace, c.pid_namespace);
+    JEXPECT_EQ(attached.pid_namespace, c.pid_namespace);
     /* There is no more of it than there is. */
     JEXPECT_OK(shm_backing_extend(&sample.backing, &c, SAMPLE_BYTES - 4096, SAMPLE_BYTES));
     JEXPECT_STATUS(shm_backing_extend(&sample.backing, &c, SAMPLE_BYTES, SAMPLE_BYTES + 4096), JSTATUS_MEMORY_ERROR);
@@ -408,6 +426,7 @@ JTEST_P_NAMED(SegmentBacking, AttachSeesTheSameBytes, kind_t, file_kinds, kind_n
         JEXPECT_NE(attached.base, sample.backing.base);
         JEXPECT_NE(attached.descriptor, sample.backing.descriptor);
         JEXPECT_NE(fcntl(attached.descriptor, F_GETFD) & FD_CLOEXEC, 0);
+        JEXPECT_EQ(fcntl(attached.descriptor, F_GETFL) & O_ACCMODE, read_only ? O_RDONLY : O_RDWR);
         sample.backing.base[SAMPLE_BYTES - 1] = 42;
         JEXPECT_EQ(attached.base[SAMPLE_BYTES - 1], 42);
         /* Whether it can be written to: the kernel reads a byte of a pipe into it. */
