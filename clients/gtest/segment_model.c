@@ -53,8 +53,11 @@ static size_t random_size(const segment_model_t *model) {
     return model->kind == JSHARED_PAGES ? (size_t)jtest_random_between(1, (int64_t)model->largest_bytes)
                                         : (size_t)jtest_random_between(1, (int64_t)1 << jtest_random_between(0, bits));
 }
-static size_t random_alignment(void) {
-    return jtest_random_between(0, 3) != 0 ? 0 : (size_t)1 << jtest_random_between(0, 14);
+/* Blocks of one size are as aligned as that size is, 16 at least. */
+static size_t random_alignment(const segment_model_t *model) {
+    return jtest_random_between(0, 3) != 0
+               ? 0
+               : (size_t)1 << jtest_random_between(0, model->kind == JSHARED_PAGES ? 4 : 14);
 }
 static unsigned random_attachment(void) { return (unsigned)jtest_random_between(0, MODEL_ATTACHMENTS - 1); }
 
@@ -84,7 +87,7 @@ static size_t random_block(const segment_model_t *model) {
 
 static void step_allocate(segment_model_t *model, unsigned by) {
     enum { MOST = 16 };
-    const size_t size = random_size(model), alignment = random_alignment();
+    const size_t size = random_size(model), alignment = random_alignment(model);
     size_t count = jtest_random_between(0, 9) == 0 ? (size_t)jtest_random_between(1, MOST) : 1;
     joffset_t offsets[MOST];
     if (model->count + count > MODEL_BLOCKS)
@@ -114,7 +117,7 @@ static void step_free(segment_model_t *model, unsigned by) {
 
 static void step_reallocate(segment_model_t *model, unsigned by) {
     const model_block_t block = model_drop(model, random_block(model));
-    const size_t size = random_size(model), alignment = random_alignment();
+    const size_t size = random_size(model), alignment = random_alignment(model);
     joffset_t offset = block.offset;
     const jstatus_t status = jshared_reallocate(model->shared[by], &offset, size, alignment);
     if (status != JSTATUS_SUCCESS) {

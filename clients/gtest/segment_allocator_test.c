@@ -1,0 +1,283 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* A segment behind the one interface of allocators: over one of its allocators, named in a composition, below policies
+ * and adaptors, and as the place of a handle's workspace. */
+
+#include "allocator_model.h"
+#include "segment_helper.h"
+
+#include "jalloc/borrow.h"
+#include "jalloc/handle.h"
+#include "jalloc/process.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static jallocator_stats_t stats_of_allocator(jallocator_t *allocator) {
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+    return stats;
+}
+
+/* ---- Over an allocator of a segment ------------------------------------------------------------------------------ */
+
+JTEST(SegmentAllocator, KeepsBooksOfItsOwnAndTakesBackWhatItGaveOut) {
+    PLACE(place, JSEGMENT_MEMFD, MIB, 4 * MIB);
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *shared = shared_make(segment, 1);
+    jallocator_t *allocator = NULL;
+    JEXPECT_STATUS(jallocator_create_shared(NULL, &allocator), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_create_shared(shared, NULL), JSTATUS_INVALID_POINTER);
+    JASSERT_OK(jallocator_create_shared(shared, &allocator));
+    JEXPECT_STREQ(jallocator_name(allocator), "segment");
+    JEXPECT_EQ(jallocator_device(allocator), jdevice_host());
+    JEXPECT_EQ(jallocator_threads(allocator), JALLOCATOR_THREADS_SAFE);
+    void *pointer = NULL, *aligned = NULL;
+    JASSERT_OK(jallocator_allocate(allocator, 1000, 0, NULL, &pointer));
+    JEXPECT_EQ((uintptr_t)pointer % 64, 0);
+    JASSERT_OK(jallocator_allocate(allocator, 1000, 1 << 16, NULL, &aligned));
+    JEXPECT_EQ((uintptr_t)aligned % (1 << 16), 0);
+    const joffset_t offset = jsegment_offset(segment, pointer);
+    JEXPECT_EQ(shared_owner(shared, offset), jsegment_slot(segment)); /* a block like any other */
+    const joffset_t direct = shared_take(shared, 1000);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, jsegment_pointer(segment, direct, 1000), 1000, NULL),
+                   JSTATUS_NOT_FOUND); /* not from here */
+    JEXPECT_TRUE(shared_is_live(shared, direct));
+    JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, 999, NULL), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, (char *)pointer + 16, 984, NULL), JSTATUS_NOT_FOUND);
+    const jallocator_stats_t stats = stats_of_allocator(allocator);
+    JEXPECT_EQ(stats.live_count, 2);
+    JEXPECT_EQ(stats.in_use_bytes, 2000);
+    JEXPECT_EQ(stats.reserved_bytes, segment_stats(segment).size_bytes);
+    JEXPECT_EQ(stats.limit_bytes, 4 * MIB);
+    JEXPECT_STATUS(jallocator_destroy(allocator), JSTATUS_BUSY);
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 1000, NULL));
+    JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, 1000, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jallocator_deallocate(allocator, aligned, 1000, NULL));
+    JEXPECT_OK(jallocator_check(allocator));
+    /* Nobody pulls the segment away from under it. */
+    JEXPECT_STATUS(jshared_close(shared), JSTATUS_BUSY);
+    JEXPECT_STATUS(jshared_destroy(shared), JSTATUS_BUSY);
+    JEXPECT_STATUS(jsegment_detach(segment), JSTATUS_BUSY);
+    JEXPECT_STATUS(jsegment_destroy(segment), JSTATUS_BUSY);
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jshared_deallocate(shared, direct));
+    segment_expect_empty(segment);
+    JEXPECT_OK(jshared_close(shared));
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+static const backend_row_t backends[] = {ALL_BACKENDS};
+JTEST_P_NAMED(SegmentAllocator, RandomOperationsKeepTheModelsBooks, backend_row_t, backends, backend_label) {
+    PLACE(place, param->backend, 8 * MIB, 0);
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    jallocator_t *allocator = NULL;
+    JASSERT_OK(jallocator_create_shared(shared_make(segment, 1), &allocator));
+    static model_t model;
+    model_init(&model, allocator);
+    for (int64_t i = jtest_iterations(4000); i > 0 && !jtest_has_failure(); --i) {
+        model_step(&model);
+        if (i % 101 == 0) {
+            model_compare(&model);
+            segment_books(segment);
+        }
+    }
+    model_finish(&model);
+    JEXPECT_OK(jallocator_destroy(allocator));
+    segment_expect_empty(segment);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+JTEST(SegmentAllocator, RunsOutWhereTheSegmentDoes) {
+    PLACE(place, JSEGMENT_POSIX, MIB, 0);
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    jallocator_t *allocator = NULL;
+    JASSERT_OK(jallocator_create_shared(shared_make(segment, 1), &allocator));
+    void *pointer = &place;
+    JEXPECT_STATUS(jallocator_allocate(allocator, 2 * MIB, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR);
+    JEXPECT_NULL(pointer);
+    JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX - 100, 0, NULL, &pointer), JSTATUS_INVALID_SIZE);
+    JEXPECT_EQ(stats_of_allocator(allocator).live_count, 0);
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+JTEST(SegmentAllocator, AStackTakesTheLastBlockBackAtOnce) {
+    PLACE(place, JSEGMENT_PRIVATE, MIB, 0);
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *stack = shared_make_kind(segment, 1, JSHARED_STACK, 100000);
+    jallocator_t *allocator = NULL;
+    JASSERT_OK(jallocator_create_shared(stack, &allocator));
+    void *first, *second;
+    uint64_t begin, between, end;
+    JEXPECT_OK(jshared_get_mark(stack, &begin));
+    JASSERT_OK(jallocator_allocate(allocator, 1000, 0, NULL, &first));
+    JEXPECT_OK(jshared_get_mark(stack, &between));
+    JASSERT_OK(jallocator_allocate(allocator, 2000, 0, NULL, &second));
+    JEXPECT_OK(jallocator_deallocate(allocator, second, 2000, NULL));
+    JEXPECT_OK(jshared_get_mark(stack, &end));
+    JEXPECT_TRUE(end >= between && end < between + 64);
+    JASSERT_OK(jallocator_allocate(allocator, 2000, 0, NULL, &second));
+    JEXPECT_OK(jallocator_deallocate(allocator, first, 1000, NULL)); /* below another one: only the books change */
+    JEXPECT_OK(jshared_get_mark(stack, &end));
+    JEXPECT_GE(end, between + 2000);
+    JEXPECT_OK(jallocator_deallocate(allocator, second, 2000, NULL));
+    JEXPECT_EQ(stats_of_allocator(allocator).live_count, 0);
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jshared_rewind(stack, begin));
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+JTEST(SegmentAllocator, EachFailedAllocationOfBookkeepingLosesNothing) {
+    PLACE(place, JSEGMENT_PRIVATE, MIB, 0);
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *shared = shared_make(segment, 1);
+    JFOR_EACH_FAILURE(i) {
+        jallocator_t *allocator = NULL;
+        const jstatus_t status = jallocator_create_shared(shared, &allocator);
+        JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        JEXPECT_EQ(allocator != NULL, status == JSTATUS_SUCCESS);
+        if (allocator != NULL)
+            JEXPECT_OK(jallocator_destroy(allocator));
+    }
+    jallocator_t *allocator = NULL;
+    JASSERT_OK(jallocator_create_shared(shared, &allocator));
+    for (uint64_t n = 1; n < 8; ++n) { /* what the first allocation needs is kept afterwards: one at a time */
+        void *pointer = NULL;
+        jtest_fail_metadata_after(n);
+        const jstatus_t status = jallocator_allocate(allocator, 500 * (size_t)n, 0, NULL, &pointer);
+        JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        jtest_fail_metadata_after(0);
+        if (pointer != NULL)
+            JEXPECT_OK(jallocator_deallocate(allocator, pointer, 500 * (size_t)n, NULL));
+        segment_expect_empty(segment);
+    }
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jshared_close(shared)); /* nothing stands over it: each failed one had let go */
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+/* ---- In a composition -------------------------------------------------------------------------------------------- */
+
+JTEST(SegmentAllocator, CompositionsOverASegmentOfTheirOwn) {
+    static const char *const compositions[] = {
+        "segment(size=4M)",
+        "segment(size=1M,max=16M)",
+        "segment(size=4M,backend=private)+bfc",
+        "segment(size=4M,max=32M)+general",
+        "segment(size=16M)+pool+track",
+        "segment(size=4M,max=16M)+guard",
+        "segment(size=8M)+limit(limit=1M)+statistics+lock",
+    };
+    for (size_t i = 0; i < COUNT_OF(compositions); ++i) {
+        JSCOPED_TRACE("%s", compositions[i]);
+        jallocator_t *allocator = NULL;
+        JASSERT_OK(jallocator_compose(NULL, compositions[i], &allocator));
+        static model_t model;
+        model_init(&model, allocator);
+        model.largest_bytes = 8192;
+        for (int64_t k = jtest_iterations(500); k > 0 && !jtest_has_failure(); --k)
+            model_step(&model);
+        model_finish(&model);
+        JEXPECT_OK(jallocator_destroy(allocator));
+    }
+}
+
+JTEST(SegmentAllocator, KeysAreChecked) {
+    static const char *const compositions[] = {"segment(size=x)",     "segment(backend=array)", "segment(backend=heap)",
+                                               "segment(colour=red)", "malloc+segment",         "segment(size=1M"};
+    jallocator_t *allocator = NULL;
+    for (size_t i = 0; i < COUNT_OF(compositions); ++i) {
+        JSCOPED_TRACE("%s", compositions[i]);
+        JEXPECT_STATUS(jallocator_compose(NULL, compositions[i], &allocator), JSTATUS_INVALID_CONFIGURATION);
+        JEXPECT_NULL(allocator);
+    }
+    JEXPECT_STATUS(jallocator_compose(NULL, "segment(size=1K)", &allocator), JSTATUS_INVALID_SIZE);
+    JEXPECT_NULL(allocator);
+}
+
+static const backend_row_t named_backends[] = {{"posix", JSEGMENT_POSIX}, {"file", JSEGMENT_FILE}};
+JTEST_P_NAMED(SegmentAllocator, ANamedOneIsSeenByOthersAndGoesWithItsAllocator, backend_row_t, named_backends,
+              backend_label) {
+    PLACE(place, param->backend, 2 * MIB, 0);
+    char composition[256];
+    snprintf(composition, sizeof composition, "segment(size=2M,max=2M,backend=%s,path=%s)+track", param->label,
+             place.name);
+    jallocator_t *allocator = NULL, *again = NULL;
+    JASSERT_OK(jallocator_compose(NULL, composition, &allocator));
+    JEXPECT_STATUS(jallocator_compose(NULL, composition, &again), JSTATUS_EXISTS);
+    char *pointer = NULL;
+    JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, (void **)&pointer));
+    strcpy(pointer, "in the segment");
+    jsegment_t *other = place_attach(&place);
+    JASSERT_NOT_NULL(other);
+    const jsegment_stats_t stats = segment_books(other);
+    JEXPECT_EQ(stats.size_bytes, 2 * MIB);
+    JEXPECT_EQ(stats.allocators, 1);
+    JEXPECT_GE(stats.owned_bytes, 100);
+    JEXPECT_OK(jsegment_detach(other));
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
+    JEXPECT_OK(jallocator_destroy(allocator));
+    struct stat file;
+    JEXPECT_NE(stat(place.path, &file), 0);
+}
+
+JTEST(SegmentAllocator, EachFailedAllocationOfAComposition) {
+    JFOR_EACH_FAILURE(i) {
+        jallocator_t *allocator = NULL;
+        const jstatus_t status = jallocator_compose(NULL, "segment(size=1M,max=2M)+bfc", &allocator);
+        JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        JEXPECT_EQ(allocator != NULL, status == JSTATUS_SUCCESS);
+        if (allocator != NULL)
+            JEXPECT_OK(jallocator_destroy(allocator));
+    }
+}
+
+/* ---- Where it is used -------------------------------------------------------------------------------------------- */
+
+JTEST(SegmentAllocator, TheProcesssOwnByTheEnvironment) {
+    jtest_setenv("JALLOC_ALLOCATOR", "segment(size=1M,max=8M)+track");
+    jallocator_t *allocator = NULL;
+    void *pointer = NULL;
+    JASSERT_OK(jprocess_get_allocator(NULL, &allocator));
+    JASSERT_OK(jallocator_allocate(allocator, 2 * MIB, 0, NULL, &pointer));
+    memset(pointer, 1, 2 * MIB);
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 2 * MIB, NULL));
+    JEXPECT_OK(jprocess_reset());
+}
+
+JTEST(SegmentAllocator, AHandlesWorkspaceLiesInTheSegment) {
+    PLACE(place, JSEGMENT_MEMFD, MIB, 8 * MIB);
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *shared = shared_make(segment, 1);
+    jallocator_t *allocator = NULL;
+    JASSERT_OK(jallocator_create_shared(shared, &allocator));
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    jhandle_t *handle = NULL;
+    options.allocator = allocator;
+    JASSERT_OK(jhandle_create(&options, &handle));
+    for (size_t bytes = 1000; bytes <= 2 * MIB; bytes *= 5) {
+        jborrow_t borrow;
+        JASSERT_OK(jborrow_begin(&borrow, handle, "test", 1, &bytes));
+        JEXPECT_NE(jsegment_offset(segment, borrow.ptr[0]), JOFFSET_NULL);
+        JEXPECT_NE(jsegment_offset(segment, (char *)borrow.ptr[0] + bytes - 1), JOFFSET_NULL);
+        memset(borrow.ptr[0], 1, bytes);
+        JEXPECT_GE(segment_stats(segment).owned_bytes, bytes);
+        JEXPECT_OK(jborrow_end(&borrow));
+        segment_books(segment);
+    }
+    JEXPECT_STATUS(jallocator_destroy(allocator), JSTATUS_BUSY);
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jallocator_destroy(allocator));
+    segment_expect_empty(segment);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
