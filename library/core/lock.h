@@ -61,6 +61,11 @@ static inline void ji_lock_acquire(ji_lock_t *lock) {
         ji_lock_acquire_slowly_(lock);
 }
 
+/* For whoever came in by ji_lock_lean_(). */
+static inline void ji_lock_release_leaning_(ji_lock_t *lock) {
+    atomic_store_explicit(&lock->inside, false, memory_order_release);
+}
+
 static inline void ji_lock_release(ji_lock_t *lock) {
     /* `inside` is this thread's if it is the first one: it has taken it back before it takes the lock upright. */
     if (JI_LIKELY(atomic_load_explicit(&lock->first, memory_order_relaxed) == (uintptr_t)&ji_lock_thread) &&

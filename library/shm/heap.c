@@ -227,12 +227,12 @@ static void class_fill(shm_class_t *class) {
 }
 
 static void heap_drain(jshared_t *shared) {
-    for (unsigned c = 0; c < SHM_CLASSES; ++c)
+    for (unsigned c = 0; c <= SHM_OWN_CLASS; ++c)
         class_drain(shared->segment, &shared->classes[c], 0);
 }
 
 void ji_heap_forget(jshared_t *shared) {
-    for (unsigned c = 0; c < SHM_CLASSES; ++c) {
+    for (unsigned c = 0; c <= SHM_OWN_CLASS; ++c) {
         ji_metadata_free(shared->classes[c].ready);
         shared->classes[c].ready = NULL;
         shared->classes[c].ready_count = shared->classes[c].ready_limit = 0;
@@ -342,7 +342,6 @@ static jstatus_t heap_new_slab(jshared_t *shared, unsigned class_index) {
         pages *= 2;
     for (uint32_t i = 0; i < grown && pages < (block_bytes <= 1024 ? 16 : SHM_MAX_SLAB_PAGES); ++i)
         pages *= 2;
-    const unsigned class_in_word = own_size ? SHM_CLASS_PAGES : class_index;
     shm_geometry_t geometry;
     uint64_t page = 0;
     jstatus_t status = JSTATUS_MEMORY_ERROR;
@@ -350,7 +349,7 @@ static jstatus_t heap_new_slab(jshared_t *shared, unsigned class_index) {
         shm_record_t *record = record_make(&geometry);
         if (record == NULL)
             return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
-        const uint64_t word = SHM_WORD(SHM_SLAB, segment->slot, shared->index, class_in_word, 0);
+        const uint64_t word = SHM_WORD(SHM_SLAB, segment->slot, shared->index, class_index, 0);
         status =
             first ? heap_take(segment, pages, pages, word, &page) : ji_pages_take(segment, pages, pages, word, &page);
         if (status != JSTATUS_SUCCESS) {
@@ -378,7 +377,6 @@ static jstatus_t heap_new_slab(jshared_t *shared, unsigned class_index) {
 /* Takes a slab that the segment owns, of this class and with a free block, if one is near the front of the list. */
 static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopted) {
     jsegment_t *segment = shared->segment;
-    const unsigned class_in_word = shared->kind == JSHARED_PAGES ? SHM_CLASS_PAGES : class_index;
     uint64_t page = shm_load(&segment->header->orphans);
     *adopted = false;
     for (int look = 0; page != 0 && look < HEAP_ORPHANS_LOOK; ++look) {
@@ -388,7 +386,7 @@ static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopt
             return ji_poison(segment, "page %llu is in the list of orphans and is none", (unsigned long long)page);
         const bool has_room =
             memchr((const void *)ji_slab_owners(segment, page, &geometry), 0, geometry.block_count) != NULL;
-        if (has_room && SHM_ALLOCATOR(word) == shared->index && SHM_CLASS(word) == class_in_word) {
+        if (has_room && SHM_ALLOCATOR(word) == shared->index && SHM_CLASS(word) == class_index) {
             shm_record_t *record = record_make(&geometry);
             if (record == NULL)
                 return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
@@ -673,7 +671,7 @@ static jstatus_t heap_allocate_page(jshared_t *shared, size_t size_bytes, size_t
                        alignment, (unsigned long long)shared->id, (unsigned long long)natural);
     if (!small)
         return heap_allocate_extent(shared, (block_bytes + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT, 1, offset);
-    return heap_allocate_small(shared, 0, offset);
+    return heap_allocate_small(shared, SHM_OWN_CLASS, offset);
 }
 
 jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {

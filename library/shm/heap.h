@@ -16,8 +16,7 @@ static inline joffset_t ji_class_take(shm_class_t *class, unsigned slot) {
 
 /* Allocates where a block is ready; else nothing has been done, and the long way knows why. */
 static inline bool ji_heap_take_ready(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
-    if (JI_UNLIKELY(size_bytes - 1 >= SHM_SMALL_BYTES || (alignment & ~(size_t)16) != 0 ||
-                    shared->kind != JSHARED_GENERAL))
+    if (JI_UNLIKELY(size_bytes - 1 >= SHM_SMALL_BYTES || (alignment & ~(size_t)16) != 0))
         return false;
     shm_class_t *class = &shared->classes[ji_class_of(size_bytes)];
     if (JI_UNLIKELY(class->ready_count == 0))

@@ -415,17 +415,28 @@ shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_
                                          : ji_heap_allocate(shared, size_bytes, alignment, offset);
 }
 
+static jstatus_t __attribute__((noinline))
+shared_allocate_slowly(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+    jstatus_t status = ji_segment_begin(shared->segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = shared_allocate(shared, size_bytes, alignment, offset);
+    ji_segment_end(shared->segment);
+    return status;
+}
+
 jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
+    jsegment_t *segment = shared->segment;
+    if (JI_LIKELY(ji_segment_begin_fast(segment))) {
+        const bool taken = ji_heap_take_ready(shared, size_bytes, alignment, offset);
+        ji_segment_end_fast(segment);
+        if (JI_LIKELY(taken))
+            return JSTATUS_SUCCESS;
+    }
     *offset = JOFFSET_NULL;
-    jstatus_t status = ji_segment_begin(shared->segment);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
-        return status;
-    if (JI_UNLIKELY(!ji_heap_take_ready(shared, size_bytes, alignment, offset)))
-        status = shared_allocate(shared, size_bytes, alignment, offset);
-    ji_segment_end(shared->segment);
-    return status;
+    return shared_allocate_slowly(shared, size_bytes, alignment, offset);
 }
 
 /* Under the attachment's lock, not the segment's. */
@@ -446,25 +457,32 @@ static jstatus_t shared_check_free(const jshared_t *shared) {
     return JSTATUS_SUCCESS;
 }
 
-/* The long way. Begun already. */
-static jstatus_t __attribute__((noinline)) shared_deallocate(jshared_t *shared, joffset_t offset) {
+static jstatus_t __attribute__((noinline)) shared_deallocate_slowly(jshared_t *shared, joffset_t offset) {
     if (offset == JOFFSET_NULL)
         return JSTATUS_SUCCESS;
-    jstatus_t status = shared_check_free(shared);
-    if (status == JSTATUS_SUCCESS)
+    jstatus_t status = ji_segment_begin(shared->segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = shared_check_free(shared);
+    if (status == JSTATUS_SUCCESS && !ji_heap_free_ready(shared, offset)) {
         status = ji_heap_free_own(shared, offset);
-    return status == JSTATUS_SIZE_INCREASED ? shared_free_any(shared, offset) : status;
+        if (status == JSTATUS_SIZE_INCREASED)
+            status = shared_free_any(shared, offset);
+    }
+    ji_segment_end(shared->segment);
+    return status;
 }
 
 jstatus_t jshared_deallocate(jshared_t *shared, joffset_t offset) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = ji_segment_begin(shared->segment);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
-        return status;
-    if (JI_UNLIKELY(!ji_heap_free_ready(shared, offset)))
-        status = shared_deallocate(shared, offset);
-    ji_segment_end(shared->segment);
-    return status;
+    jsegment_t *segment = shared->segment;
+    if (JI_LIKELY(ji_segment_begin_fast(segment))) {
+        const bool freed = ji_heap_free_ready(shared, offset);
+        ji_segment_end_fast(segment);
+        if (JI_LIKELY(freed))
+            return JSTATUS_SUCCESS;
+    }
+    return shared_deallocate_slowly(shared, offset);
 }
 
 /* Frees what it can of so many; those that need the segment's lock under one. */

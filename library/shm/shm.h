@@ -26,10 +26,10 @@
 
 /* Sizes up to this come from slabs. */
 #define SHM_SMALL_BYTES 8192
-#define SHM_CLASSES 32       /* of the general allocator: four to each doubling from 128 on */
-#define SHM_LINEAR_CLASSES 8 /* of 16, 32, ... 128 bytes */
-#define SHM_CLASS_PAGES 63   /* in a page's word: blocks of the allocator's own size */
-#define SHM_MAX_BLOCKS 4096  /* in a slab */
+#define SHM_CLASSES 32            /* of the general allocator: four to each doubling from 128 on */
+#define SHM_LINEAR_CLASSES 8      /* of 16, 32, ... 128 bytes */
+#define SHM_OWN_CLASS SHM_CLASSES /* in a page's word: blocks of the allocator's own size */
+#define SHM_MAX_BLOCKS 4096       /* in a slab */
 #define SHM_MAX_SLAB_PAGES 32
 
 /* Blocks in a class's magazine: so many, or those of so many bytes, but a few. */
@@ -89,7 +89,7 @@ struct jshared {
     unsigned open_count, above_count; /* opens; allocators over it */
     bool gone;                        /* it was destroyed while a forked child had no slot in the segment */
     shm_record_t *own;
-    shm_class_t classes[SHM_CLASSES]; /* pages: the first alone */
+    shm_class_t classes[SHM_CLASSES + 1]; /* the last is of blocks of the allocator's own size */
 };
 
 struct jsegment {
@@ -250,6 +250,20 @@ jstatus_t ji_segment_begin_slowly_(jsegment_t *segment);
 static inline void ji_segment_end(jsegment_t *segment) {
     if (segment->locks)
         ji_lock_release(&segment->lock);
+}
+/* The same where nothing stands in the way: a few instructions. False: not begun. */
+static inline bool ji_segment_begin_fast(jsegment_t *segment) {
+    if (segment->locks && JI_UNLIKELY(!ji_lock_lean_(&segment->lock)))
+        return false;
+    if (JI_LIKELY(segment->ready))
+        return true;
+    if (segment->locks)
+        ji_lock_release_leaning_(&segment->lock);
+    return false;
+}
+static inline void ji_segment_end_fast(jsegment_t *segment) {
+    if (segment->locks)
+        ji_lock_release_leaning_(&segment->lock);
 }
 static inline jstatus_t ji_segment_begin(jsegment_t *segment) {
     if (segment->locks)

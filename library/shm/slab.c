@@ -52,7 +52,7 @@ bool ji_slab_at(const jsegment_t *segment, uint64_t page, uint64_t word, shm_geo
     uint64_t block_bytes = 0;
     if (class < SHM_CLASSES)
         block_bytes = ji_class_bytes(class);
-    else if (class == SHM_CLASS_PAGES)
+    else if (class == SHM_OWN_CLASS)
         block_bytes = shm_load(&segment->allocators[allocator].block_bytes);
     return (page & (SHM_PAGES(word) - 1)) == 0 && ji_slab_geometry(block_bytes, SHM_PAGES(word), geometry);
 }
