@@ -59,12 +59,18 @@ void place_begin(place_t *place, jsegment_backend_t backend, size_t size_bytes, 
         snprintf(place->path, sizeof place->path, "%s", place->name);
         place->options.name = place->name;
     } else if (backend == JSEGMENT_ARRAY) {
-        place->array_bytes = size_bytes;
-        place->array = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (place->array == MAP_FAILED) {
+        /* At a multiple of a large power of two, so that alignments above a page can be had. */
+        enum { ALIGNMENT = 1 << 20 };
+        char *base = mmap(NULL, size_bytes + ALIGNMENT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (base == MAP_FAILED) {
             JFAIL("no array of %zu bytes", size_bytes);
-            place->array = NULL;
+            return;
         }
+        const size_t head = -(uintptr_t)base % ALIGNMENT;
+        if (head > 0)
+            munmap(base, head);
+        place->array = base + head;
+        place->array_bytes = size_bytes + ALIGNMENT - head;
         place->options.array = place->array;
         place->options.max_bytes = 0; /* an array does not grow */
     }
