@@ -12,7 +12,8 @@
  *     dead here: byte is free again           dead here: the next one does the same
  *
  * Fork. The child's attachment shares the parent's description, which would say "alive" for a parent that has died. So
- * the fork handler opens another one and closes that, and the first use takes a slot of its own. */
+ * the fork handler opens another one and closes that, and the first use takes a slot of its own. It knows the
+ * attachments in the list, so a description is opened and comes into the list while no fork can happen. */
 
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 
@@ -30,6 +31,7 @@
 
 /* ---- All attachments of the process --------------------------------------------------------------------------------- */
 
+static ji_lock_t segment_opening_lock; /* held from before a file is opened until its attachment is in the list */
 static ji_lock_t segment_list_lock;
 static jsegment_t *segment_list;
 
@@ -51,14 +53,18 @@ static void segment_in_child(void) {
 }
 
 static void segment_start(void) {
-    ji_lock_init(
-        &segment_list_lock); /* its fork handlers are before this file's: in the child, its locks are free then */
+    /* Their fork handlers are before this file's: in the child, these locks are free then. */
+    ji_lock_init(&segment_opening_lock);
+    ji_lock_init(&segment_list_lock);
     (void)pthread_atfork(NULL, NULL, segment_in_child);
+}
+static void segment_start_once(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, segment_start);
 }
 
 jsegment_t *ji_segment_list_acquire(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, segment_start);
+    segment_start_once();
     ji_lock_acquire(&segment_list_lock);
     return segment_list;
 }
@@ -150,6 +156,18 @@ static jstatus_t segment_bind(jsegment_t *segment) {
         return ji_fail(JSTATUS_MEMORY_ERROR, "no address space for the map of the segment: %m");
     segment->map = map;
     return JSTATUS_SUCCESS;
+}
+
+/* Creates (size 0: attaches) what is behind the segment, and puts the segment into the list. */
+static jstatus_t segment_open(jsegment_t *segment, const jsegment_options_t *options, size_t size_bytes) {
+    segment_start_once();
+    ji_lock_acquire(&segment_opening_lock);
+    jstatus_t status = size_bytes != 0 ? shm_backing_create(options, &segment->constants, size_bytes, &segment->backing)
+                                       : shm_backing_attach(options, &segment->constants, &segment->backing);
+    if (status == JSTATUS_SUCCESS)
+        segment_enlist(segment);
+    ji_lock_release(&segment_opening_lock);
+    return status;
 }
 
 /* ---- Slots ---------------------------------------------------------------------------------------------------------- */
@@ -276,6 +294,7 @@ jstatus_t jsegment_create(const jsegment_options_t *options, jsegment_t **out) {
     const unsigned slots = options->max_processes != 0 ? options->max_processes : SEGMENT_DEFAULT_PROCESSES;
     const bool has_file =
         options->backend == JSEGMENT_POSIX || options->backend == JSEGMENT_MEMFD || options->backend == JSEGMENT_FILE;
+    bool listed = false;
     jsegment_t *segment = NULL;
     JTRY_ALLOC(segment = segment_new(options));
     if (!shm_constants_make(&segment->constants, size, max, slots, has_file)) {
@@ -283,7 +302,8 @@ jstatus_t jsegment_create(const jsegment_options_t *options, jsegment_t **out) {
                          size, max, slots);
         goto done;
     }
-    JTRY(shm_backing_create(options, &segment->constants, size, &segment->backing));
+    JTRY(segment_open(segment, options, size));
+    listed = true;
     JTRY(segment_bind(segment));
     /* Nobody else sees it yet, or takes it for a segment; so nothing here can be interrupted halfway. */
     JTRY(ji_pages_add(segment, segment->constants.first_page, size >> SHM_PAGE_SHIFT));
@@ -295,12 +315,13 @@ jstatus_t jsegment_create(const jsegment_options_t *options, jsegment_t **out) {
     __atomic_thread_fence(__ATOMIC_RELEASE);
     memcpy(segment->header, segment->constants.magic, sizeof segment->constants.magic);
     JTRY(shm_backing_publish(&segment->backing));
-    segment_enlist(segment);
     *out = segment;
     segment = NULL;
 done:
     if (segment != NULL && options->backend == JSEGMENT_ARRAY && segment->header != NULL)
         memset(segment->header, 0, sizeof segment->constants.magic);
+    if (segment != NULL && listed)
+        segment_delist(segment);
     segment_free(segment);
     return status;
 }
@@ -311,11 +332,12 @@ jstatus_t jsegment_attach(const jsegment_options_t *options, jsegment_t **out) {
     jstatus_t status = segment_check_options(options, __func__);
     if (status != JSTATUS_SUCCESS)
         return status;
-    bool at_gate = false;
+    bool at_gate = false, listed = false;
     struct stat file;
     jsegment_t *segment = NULL;
     JTRY_ALLOC(segment = segment_new(options));
-    JTRY(shm_backing_attach(options, &segment->constants, &segment->backing));
+    JTRY(segment_open(segment, options, 0));
+    listed = true;
     JTRY(segment_bind(segment));
     if (!ji_pages_refresh(segment)) {
         const uint64_t total = shm_load(&segment->header->total_pages);
@@ -343,11 +365,14 @@ jstatus_t jsegment_attach(const jsegment_options_t *options, jsegment_t **out) {
         JTRY(segment_join(segment));
         shm_gate_release(&segment->backing);
     }
-    segment_enlist(segment);
     *out = segment;
     segment = NULL;
 done:
-    segment_free(segment); /* closing opens the gate */
+    if (segment != NULL && at_gate)
+        shm_gate_release(&segment->backing);
+    if (segment != NULL && listed)
+        segment_delist(segment);
+    segment_free(segment);
     return status;
 }
 
@@ -432,6 +457,7 @@ jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, bool eve
         status = ji_fail(JSTATUS_BUSY, "\"%s\": a living process is attached", name);
     else
         status = shm_backing_unlink(&backing);
+    shm_gate_release(&backing); /* not by closing: a child of another thread's fork may have the description as well */
     shm_backing_close(&backing);
     return status;
 }
