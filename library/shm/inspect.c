@@ -307,10 +307,14 @@ static jstatus_t verify_extent(const jsegment_t *segment, const inspect_extent_t
         ++seen->free_extents;
         break;
     case SHM_BLOCK:
+        VERIFY(extent->word == SHM_WORD(SHM_BLOCK, owner, allocator, 0, pages),
+               "the block at page %llu has the word %llx", page, (unsigned long long)extent->word);
         VERIFY(verify_is_allocator(segment, allocator), "the block at page %llu is of no allocator", page);
         VERIFY(verify_is_owner(segment, owner), "the block at page %llu is of slot %u, which is free", page, owner);
         break;
     case SHM_CACHED:
+        VERIFY(extent->word == SHM_WORD(SHM_CACHED, owner, SHM_NO_ALLOCATOR, 0, pages),
+               "the cached extent at page %llu has the word %llx", page, (unsigned long long)extent->word);
         VERIFY(owner != SHM_SLOT_SEGMENT && verify_is_owner(segment, owner),
                "the cached extent at page %llu is of slot %u, which is free", page, owner);
         break;
