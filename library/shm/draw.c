@@ -239,7 +239,7 @@ static void put_cells(picture_t *picture) {
     const size_t count = (size_t)((picture->size_bytes + picture->cell_bytes - 1) / picture->cell_bytes);
     for (size_t row = 0; row < count; row += COLUMNS) {
         put(picture, "<text class=\"o\" x=\"%d\" y=\"%d\">%llx</text>\n", LEFT - 8,
-            TOP + (int)(row / COLUMNS) * PITCH + 10, (unsigned long long)(row * picture->cell_bytes));
+            TOP + (int)(row / COLUMNS) * PITCH + 10, (unsigned long long)row * picture->cell_bytes);
         const size_t row_end = row + COLUMNS < count ? row + COLUMNS : count;
         for (size_t first = row, next; first < row_end; first = next) {
             cell_t run = picture->cells[first];

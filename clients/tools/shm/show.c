@@ -215,7 +215,7 @@ static void text_map(const shm_found_t *found, const survey_t *survey) {
     putchar('\n');
     for (uint64_t i = 0; i < count && i < MAP_CELLS; i++) {
         if (i % MAP_COLUMNS == 0)
-            printf("%s%12llx  ", i ? "\n" : "", (unsigned long long)(i * cell_bytes));
+            printf("%s%12llx  ", i ? "\n" : "", (unsigned long long)i * cell_bytes);
         int most = 0;
         for (int state = 1; state < EXTENT_STATES; state++)
             if (survey->cells[i][state] > survey->cells[i][most])
