@@ -92,16 +92,22 @@ _Static_assert(sizeof(shm_header_t) <= 4096, "the header has one page");
 #define SHM_LOCK_GENERATION(word) (((word) >> 8) & 0x7fffffu)
 #define SHM_LOCK_WORD(slot, generation) ((uint32_t)(slot) | ((uint32_t)(generation)&0x7fffffu) << 8)
 
-typedef enum shm_slot_state { SHM_SLOT_FREE = 0, SHM_SLOT_TAKEN = 1 } shm_slot_state_t;
+typedef enum shm_slot_state {
+    SHM_SLOT_FREE = 0,
+    SHM_SLOT_TAKEN = 1,
+    SHM_SLOT_REAPING = 2 /* what it owns is being given back; whoever takes the lock next finishes it */
+} shm_slot_state_t;
 typedef struct shm_slot {
     uint64_t claim;      /* without a file: who has it, backing.c; 0: nobody. With one: unused */
     uint64_t state;      /* shm_slot_state_t. From taken to free only under the lock, by the reaper or by itself */
     uint64_t generation; /* of those that had it */
+    uint64_t joined;     /* the generation that the state and all below speak of. Another one: that process is dead, and
+                            its successor waits for the lock */
     int64_t pid, attached_at;
     uint64_t pid_namespace;
     uint64_t opened; /* a bit for each allocator it has open */
     uint64_t dirty;  /* first page of the list of its slabs in which others have freed blocks; 0: none */
-    char apart[64];
+    char apart[56];
 } shm_slot_t;
 _Static_assert(sizeof(shm_slot_t) == 128, "slots do not share cache lines");
 

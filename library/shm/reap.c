@@ -149,6 +149,9 @@ static reap_verdict_t judge_slot(uint64_t word, unsigned slot) {
 
 jstatus_t ji_reap_slot(jsegment_t *segment, unsigned slot) {
     shm_slot_t *dead = &segment->slots[slot - 1];
+    /* A newcomer may have the slot by now and look alive; whoever finds this state need not ask. */
+    shm_store(&dead->state, SHM_SLOT_REAPING);
+    atomic_signal_fence(memory_order_seq_cst);
     shm_store(&dead->dirty, 0); /* the list is of slabs that are about to go */
     jstatus_t status = reap_walk(segment, judge_slot, slot, true);
     if (status != JSTATUS_SUCCESS)
@@ -206,12 +209,18 @@ jstatus_t ji_reap_all(jsegment_t *segment, unsigned *count) {
     for (unsigned slot = 1; slot <= segment->constants.slot_count && status == JSTATUS_SUCCESS; ++slot) {
         shm_slot_t *entry = &segment->slots[slot - 1];
         uint64_t claim = shm_load(&entry->claim);
-        if (shm_load(&entry->state) != SHM_SLOT_TAKEN || !ji_slot_is_dead(segment, slot))
+        const uint64_t state = shm_load(&entry->state);
+        if (slot == segment->slot || (state == SHM_SLOT_FREE && claim == 0))
             continue;
-        status = ji_reap_slot(segment, slot);
-        if (status == JSTATUS_SUCCESS) {
-            /* Unless somebody has claimed it meanwhile, who waits for the lock and will find it free. */
+        const bool claimer_is_dead = shm_life_of(&segment->backing, slot, claim) == SHM_DEAD_PROCESS;
+        if (state == SHM_SLOT_TAKEN && shm_load(&entry->joined) == shm_load(&entry->generation) && !claimer_is_dead)
+            continue;
+        if (state != SHM_SLOT_FREE) /* else somebody died who was about to come, or had just left */
+            status = ji_reap_slot(segment, slot);
+        /* A claim of a newcomer's, who waits for the lock, stays. */
+        if (status == JSTATUS_SUCCESS && claimer_is_dead)
             (void)__atomic_compare_exchange_n(&entry->claim, &claim, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+        if (status == JSTATUS_SUCCESS && state != SHM_SLOT_FREE) {
             shm_store(&segment->header->reaped_count, shm_load(&segment->header->reaped_count) + 1);
             ++reaped;
         }

@@ -28,6 +28,7 @@
 
 #define SEGMENT_DEFAULT_PROCESSES 64
 #define SEGMENT_DEFAULT_TIMEOUT_MS 60000
+#define SEGMENT_JOIN_PASSES 4
 
 /* ---- All attachments of the process --------------------------------------------------------------------------------- */
 
@@ -193,9 +194,11 @@ static void slot_give_up(jsegment_t *segment, unsigned slot) {
 /* Gets this attachment a slot; reaps whoever had it and died, and all other dead ones. */
 static jstatus_t segment_join(jsegment_t *segment) {
     unsigned slot = 0;
-    for (int pass = 0; pass < 2 && slot == 0; ++pass)
+    /* Free ones first, then those of the dead; again, since one may become free behind the search and another one be
+     * taken before it. */
+    for (int pass = 0; pass < SEGMENT_JOIN_PASSES && slot == 0; ++pass)
         for (unsigned i = 1; i <= segment->constants.slot_count && slot == 0; ++i)
-            if (slot_take(segment, i, pass == 1))
+            if (slot_take(segment, i, pass > 0))
                 slot = i;
     if (slot == 0)
         return ji_fail(JSTATUS_NO_SLOT, "%llu processes are attached, as many as the segment has room for",
@@ -222,6 +225,7 @@ static jstatus_t segment_join(jsegment_t *segment) {
             __atomic_store_n(&entry->pid, (int64_t)getpid(), __ATOMIC_RELAXED);
             __atomic_store_n(&entry->attached_at, (int64_t)time(NULL), __ATOMIC_RELAXED);
             shm_store(&entry->pid_namespace, segment->backing.pid_namespace);
+            shm_store(&entry->joined, generation);
             shm_store(&entry->state, SHM_SLOT_TAKEN);
             status = ji_reap_all(segment, NULL);
         }
