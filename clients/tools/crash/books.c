@@ -62,11 +62,29 @@ jshared_t *crash_shared(crash_t *crash, unsigned id) {
     return id == ID_PAGES ? crash->pages : id == ID_STACK ? crash->stack : crash->general;
 }
 
-jstatus_t crash_attach(crash_t *crash) {
+void *crash_share(size_t bytes) {
+    /* At a multiple of 1 MiB, so that segments in it can be asked for large alignments. */
+    const size_t multiple = 1 << 20;
+    char *memory = mmap(NULL, bytes + multiple, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        fputs("jalloc-crash: no memory\n", stderr);
+        exit(CRASH_FAILED);
+    }
+    return memory + (multiple - (uintptr_t)memory % multiple) % multiple;
+}
+
+static jsegment_options_t segment_options(const crash_t *crash) {
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
-    options.backend = JSEGMENT_MEMFD;
+    options.backend = crash->array != NULL ? JSEGMENT_ARRAY : JSEGMENT_MEMFD;
+    options.array = crash->array;
     options.descriptor = crash->descriptor;
+    options.size_bytes = crash->size_bytes;
     options.timeout_ms = CRASH_TIMEOUT_MS;
+    return options;
+}
+
+jstatus_t crash_attach(crash_t *crash) {
+    const jsegment_options_t options = segment_options(crash);
     jstatus_t status = jsegment_attach(&options, &crash->segment);
     if (status == JSTATUS_SUCCESS)
         status = jshared_open(crash->segment, ID_GENERAL, &crash->general);
@@ -85,9 +103,7 @@ bool crash_detach(crash_t *crash) {
 }
 
 bool crash_make(crash_t *crash) {
-    jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
-    options.backend = JSEGMENT_MEMFD;
-    options.size_bytes = crash->size_bytes;
+    jsegment_options_t options = segment_options(crash);
     options.max_bytes = crash->max_bytes;
     options.max_processes = crash->processes;
     jshared_options_t pages = JSHARED_OPTIONS_INIT, stack = JSHARED_OPTIONS_INIT;
@@ -98,13 +114,15 @@ bool crash_make(crash_t *crash) {
     stack.header_bytes = 100;
     crash->fresh = (jsegment_stats_t)JSEGMENT_STATS_INIT;
     if (!crash_succeeds(crash, jsegment_create(&options, &crash->segment), "jsegment_create") ||
-        !crash_succeeds(crash, jsegment_export(crash->segment, &crash->descriptor), "jsegment_export") ||
+        (crash->array == NULL &&
+         !crash_succeeds(crash, jsegment_export(crash->segment, &crash->descriptor), "jsegment_export")) ||
         !crash_succeeds(crash, jshared_create(crash->segment, ID_GENERAL, NULL, &crash->general), "general") ||
         !crash_succeeds(crash, jshared_create(crash->segment, ID_PAGES, &pages, &crash->pages), "pages") ||
         !crash_succeeds(crash, jshared_create(crash->segment, ID_STACK, &stack, &crash->stack), "stack") ||
         !crash_succeeds(crash, jsegment_get_stats(crash->segment, &crash->fresh), "jsegment_get_stats"))
         return false;
-    void *header = mmap(NULL, SHM_PAGE_BYTES, PROT_READ, MAP_SHARED, crash->descriptor, 0);
+    void *header =
+        crash->array != NULL ? crash->array : mmap(NULL, SHM_PAGE_BYTES, PROT_READ, MAP_SHARED, crash->descriptor, 0);
     if (header == MAP_FAILED) {
         crash_fault(crash, FAULT_INCONSISTENT, "the header cannot be mapped");
         return false;
@@ -116,7 +134,7 @@ bool crash_make(crash_t *crash) {
 void crash_unmake(crash_t *crash) {
     if (crash->segment != NULL)
         (void)jsegment_detach(crash->segment);
-    if (crash->header != NULL)
+    if (crash->header != NULL && crash->array == NULL)
         munmap((void *)(uintptr_t)crash->header, SHM_PAGE_BYTES);
     if (crash->descriptor >= 0)
         close(crash->descriptor);

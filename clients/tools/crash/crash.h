@@ -65,7 +65,8 @@ typedef struct crash {
     crash_board_t *other_board;   /* the second victim's, which recovers */
     size_t size_bytes, max_bytes; /* of the segment */
     unsigned processes;
-    int descriptor; /* of the segment, without an attachment */
+    int descriptor; /* of the segment, without an attachment; or an array */
+    void *array;
     const volatile shm_header_t *header;
     jsegment_stats_t fresh; /* nobody else attached, nothing allocated */
     size_t k;               /* the point */
@@ -89,6 +90,7 @@ enum {
     SCENARIO_RECOVERY = 32,   /* the victim dies at once, and who recovers is stepped and killed */
     SCENARIO_HALF_DONE = 64,  /* with RECOVERY: it dies where most is to be undone */
     SCENARIO_NO_SECOND = 128, /* nothing is to be recovered */
+    SCENARIO_FILE = 256,      /* not over an array */
 };
 struct scenario {
     const char *name;
@@ -105,7 +107,9 @@ const scenario_t *scenario_find(const char *name);
 
 /* ---- books.c ------------------------------------------------------------------------------------------------------- */
 
-/* Makes the segment that a scenario is played in, and the description to attach to it. False: a fault is set. */
+/* Memory that children share, until the end of the program, which comes at once where there is none. */
+void *crash_share(size_t bytes);
+/* Makes the segment that a scenario is played in, and what is needed to attach to it. False: a fault is set. */
 bool crash_make(crash_t *crash);
 void crash_unmake(crash_t *crash);
 /* Attaches and opens the allocators. */
@@ -139,6 +143,7 @@ jshared_t *crash_shared(crash_t *crash, unsigned id);
 typedef struct sweep_options {
     size_t stride, from, to, points, second;
     uint64_t seed;
+    bool array; /* segments over an array instead of a file: death is told by the process, not by a lock */
 } sweep_options_t;
 typedef struct sweep_totals {
     size_t instructions, tried, strayed, hangs, inconsistencies, leaks;
@@ -147,7 +152,7 @@ typedef struct sweep_totals {
 void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options, sweep_totals_t *totals);
 
 /* True: the books were right at the end, and at each check. */
-bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t seed);
+bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t seed, bool array);
 
 uint64_t crash_random(uint64_t *state);
 

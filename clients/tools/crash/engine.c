@@ -234,6 +234,8 @@ static engine_result_t run_to(pid_t child, const volatile uint32_t *phase, uint6
 engine_result_t engine_walk_to(pid_t child, const volatile uint32_t *phase, const engine_walk_t *walk, size_t k) {
     int deliver = 0;
     size_t at = 0;
+    if (k == 0)
+        return ENGINE_THERE;
     engine_way_t way = k < walk->count ? walk->ways[k] : (engine_way_t){0};
     engine_result_t result = ENGINE_THERE;
     if (way.anchor != 0 || way.leap != 0) {

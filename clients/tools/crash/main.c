@@ -31,6 +31,7 @@ static const char usage[] =
     "  -n, --points N       a random sample of so many of each scenario\n"
     "      --second N       also kill who recovers, at N instructions for each point\n"
     "      --seed N         of the random choices (from the clock; shown)\n"
+    "  -a, --array          segments over an array instead of a file\n"
     "      --pin CPU        the processor to use (the one it starts on)\n"
     "  -r, --random N       instead: processes that work, and N kills at random moments\n"
     "  -p, --processes N    with --random: so many at a time (8)\n"
@@ -73,6 +74,7 @@ static void parse(arguments_t *arguments, int argc, char **argv) {
                                             {"points", required_argument, NULL, 'n'},
                                             {"second", required_argument, NULL, OPTION_SECOND},
                                             {"seed", required_argument, NULL, OPTION_SEED},
+                                            {"array", no_argument, NULL, 'a'},
                                             {"pin", required_argument, NULL, OPTION_PIN},
                                             {"random", required_argument, NULL, 'r'},
                                             {"processes", required_argument, NULL, 'p'},
@@ -80,7 +82,7 @@ static void parse(arguments_t *arguments, int argc, char **argv) {
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     sweep_options_t *sweep = &arguments->sweep;
-    for (int c, which = 0; (c = getopt_long(argc, argv, "s:ln:r:p:h", options, &which)) != -1; which = 0)
+    for (int c, which = 0; (c = getopt_long(argc, argv, "s:ln:ar:p:h", options, &which)) != -1; which = 0)
         switch (c) {
         case 's': arguments->scenario = optarg; break;
         case 'l': list(); exit(CRASH_OK);
@@ -90,6 +92,7 @@ static void parse(arguments_t *arguments, int argc, char **argv) {
         case 'n': sweep->points = parse_number("points", optarg); break;
         case OPTION_SECOND: sweep->second = parse_number("second", optarg); break;
         case OPTION_SEED: sweep->seed = parse_number("seed", optarg); break;
+        case 'a': sweep->array = true; break;
         case OPTION_PIN: arguments->processor = (int)parse_number("pin", optarg); break;
         case 'r': arguments->kills = parse_number("random", optarg); break;
         case 'p': arguments->processes = parse_number("processes", optarg); break;
@@ -113,6 +116,16 @@ static void pin(int processor) {
         fprintf(stderr, "jalloc-crash: not pinned: %s\n", strerror(errno));
 }
 
+/* The C library clears and copies larger memory by one instruction that repeats itself, each time a step. It reads what it
+ * is told about that when the program starts, so it is started again. */
+static void start_again_without_repeats(char **argv) {
+    if (getenv("GLIBC_TUNABLES") != NULL)
+        return;
+    setenv("GLIBC_TUNABLES",
+           "glibc.cpu.x86_rep_stosb_threshold=1073741824:glibc.cpu.x86_rep_movsb_threshold=1073741824", 1);
+    execv("/proc/self/exe", argv);
+}
+
 static int sweep(const arguments_t *arguments) {
     sweep_totals_t totals = {0};
     const size_t length = strcmp(arguments->scenario, "all") == 0 ? 0 : strlen(arguments->scenario);
@@ -128,6 +141,8 @@ static int sweep(const arguments_t *arguments) {
     const scenario_t *exact = scenario_find(arguments->scenario);
     for (size_t i = 0; i < scenario_count; i++)
         if (exact != NULL ? &scenarios[i] == exact : strncmp(scenarios[i].name, arguments->scenario, length) == 0) {
+            if (arguments->sweep.array && (scenarios[i].flags & (SCENARIO_FILE | SCENARIO_GROWS | SCENARIO_ALONE)))
+                continue;
             sweep_scenario(&scenarios[i], &arguments->sweep, &totals);
             found = true;
         }
@@ -147,10 +162,13 @@ int main(int argc, char **argv) {
                              .check_every = 20,
                              .processor = -1};
     parse(&arguments, argc, argv);
-    if (arguments.kills == 0)
+    if (arguments.kills == 0) {
+        start_again_without_repeats(argv);
         return sweep(&arguments);
+    }
     printf("seed %llu\n", (unsigned long long)arguments.sweep.seed);
-    return random_kills(arguments.kills, (unsigned)arguments.processes, arguments.check_every, arguments.sweep.seed)
+    return random_kills(arguments.kills, (unsigned)arguments.processes, arguments.check_every, arguments.sweep.seed,
+                        arguments.sweep.array)
                ? CRASH_OK
                : CRASH_FAILED;
 }

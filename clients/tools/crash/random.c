@@ -368,6 +368,8 @@ static bool all_alive(supervisor_t *supervisor) {
         if (world->workers[i].pid == 0 || waitpid(world->workers[i].pid, &status, WNOHANG) == 0)
             continue;
         world->workers[i].pid = 0;
+        if (world->stop && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            continue;
         crash_fault(supervisor->crash, FAULT_INCONSISTENT, "worker %u ended (signal %d, doing %u): %s", i,
                     WIFSIGNALED(status) ? WTERMSIG(status) : 0, world->workers[i].doing, world->workers[i].message);
         return false;
@@ -533,14 +535,7 @@ static bool check_paused(supervisor_t *supervisor) {
     return supervisor->crash->fault == FAULT_NONE;
 }
 
-static bool is_gone(unsigned index) {
-    worker_t *worker = &world->workers[index];
-    int status;
-    if (worker->pid != 0 && waitpid(worker->pid, &status, WNOHANG) == worker->pid && WIFEXITED(status) &&
-        WEXITSTATUS(status) == 0)
-        worker->pid = 0;
-    return worker->pid == 0;
-}
+static bool is_gone(unsigned index) { return world->workers[index].pid == 0; }
 
 /* All workers end; what the segment owns is freed; then it must be as it was. */
 static void finish(supervisor_t *supervisor) {
@@ -566,24 +561,25 @@ static void finish(supervisor_t *supervisor) {
         crash_check(crash);
 }
 
-bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t seed) {
+bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t seed, bool array) {
     crash_t *crash = calloc(1, sizeof *crash);
     supervisor_t *supervisor = calloc(1, sizeof *supervisor);
-    world = mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (crash == NULL || supervisor == NULL || world == MAP_FAILED)
+    world = crash_share(sizeof *world);
+    if (crash == NULL || supervisor == NULL)
         return false;
     const double begin = seconds_now();
     size_t killed = 0;
-    crash_board_t *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    crash_board_t *board = crash_share(sizeof *board);
     *crash = (crash_t){.scenario = &random_scenario,
                        .board = board,
-                       .size_bytes = 4 << 20,
-                       .max_bytes = 16 << 20,
-                       .processes = processes + 8, /* the dead have a slot until they are reaped */
+                       .size_bytes = array ? 16 << 20 : 4 << 20,
+                       .max_bytes = array ? 0 : 16 << 20,
+                       .array = array ? crash_share(16 << 20) : NULL,
+                       .processes = processes + 1 + (unsigned)(seed % 4), /* some of the dead have one until they are reaped */
                        .descriptor = -1};
     *supervisor = (supervisor_t){.crash = crash, .random = seed};
     world->worker_count = processes;
-    if (board == MAP_FAILED || !crash_make(crash) || !crash_succeeds(crash, crash_attach(crash), "attaching"))
+    if (!crash_make(crash) || !crash_succeeds(crash, crash_attach(crash), "attaching"))
         return false;
     bool going = true;
     for (unsigned i = 0; i < processes; i++)
@@ -612,8 +608,6 @@ bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t
            crash->fault ? ": " : "", crash->message);
     const bool right = crash->fault == FAULT_NONE && killed == kills;
     crash_unmake(crash);
-    munmap(board, sizeof *board);
-    munmap(world, sizeof *world);
     free(supervisor);
     free(crash);
     return right;

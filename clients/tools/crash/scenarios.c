@@ -163,19 +163,17 @@ static void prepare_two_64(crash_t *crash) {
     prepare_64(crash);
     prepare_64(crash);
 }
-/* Two slabs of which one has a single block: freeing that gives the slab back, since the empty one is kept. */
-static void prepare_last_of_slab(crash_t *crash) {
-    joffset_t offsets[256];
-    size_t last = 0;
-    for (size_t i = 0; i < 256; i++)
-        MUST(jshared_allocate(crash->general, 1024, 0, &offsets[i]));
-    for (size_t i = 1; i < 256; i++)
-        if (offsets[i] > offsets[last])
-            last = i;
-    for (size_t i = 0; i < 256; i++)
-        if (i != last)
-            MUST(jshared_deallocate(crash->general, offsets[i]));
-    BLOCK(crash->board->count++) = (crash_block_t){.offset = offsets[last], .size_bytes = 1024, .id = ID_GENERAL};
+/* Several slabs, all of whose blocks are freed: magazines overflow, slabs are given back. */
+enum { SLABS_COUNT = 200 };
+static void prepare_slabs(crash_t *crash) {
+    for (size_t i = 0; i < SLABS_COUNT; i++)
+        victim_take(crash, ID_GENERAL, 1024);
+}
+static void free_slabs(crash_t *crash) {
+    joffset_t offsets[SLABS_COUNT];
+    for (size_t i = 0; i < SLABS_COUNT; i++)
+        offsets[i] = BLOCK(i).offset;
+    MUST(jshared_deallocate_many(crash->general, SLABS_COUNT, offsets));
 }
 
 static void prepare_page(crash_t *crash) { victim_take(crash, ID_PAGES, CRASH_PAGE_BYTES); }
@@ -643,7 +641,7 @@ const scenario_t scenarios[] = {
     {"allocate-many-pages", 0, NULL, NULL, NULL, allocate_many_pages, NULL},
     {"allocate-many-out-of-memory", 0, NULL, prepare_full, NULL, allocate_many_too_much, NULL},
     {"free-small", 0, NULL, prepare_two_64, NULL, free_0, NULL},
-    {"free-last-of-slab", 0, NULL, prepare_last_of_slab, NULL, free_0, NULL},
+    {"free-slabs", 0, NULL, prepare_slabs, NULL, free_slabs, NULL},
     {"free-page", 0, NULL, prepare_page, NULL, free_page, NULL},
     {"free-large", 0, NULL, prepare_40k, NULL, free_0, NULL},
     {"free-larger-than-the-cache", 0, NULL, prepare_400k, NULL, free_0, NULL},
@@ -696,7 +694,7 @@ const scenario_t scenarios[] = {
     {"get-stats", 0, NULL, prepare_many, NULL, get_stats, NULL},
     {"visit", 0, NULL, prepare_many, NULL, visit, NULL},
     {"describe", 0, NULL, prepare_64, NULL, describe, NULL},
-    {"export", 0, NULL, NULL, NULL, export_segment, NULL},
+    {"export", SCENARIO_FILE, NULL, NULL, NULL, export_segment, NULL},
     {"attach", SCENARIO_DETACHED, NULL, NULL, NULL, attach, NULL},
     {"attach-reaping-the-dead", SCENARIO_DETACHED, NULL, prepare_attach_dead, NULL, attach, NULL},
     {"detach", 0, NULL, prepare_many, NULL, detach, NULL},

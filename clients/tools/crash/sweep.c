@@ -207,10 +207,13 @@ static size_t *choose_points(const sweep_options_t *options, const char *name, s
 static void survive(crash_t *crash, const sweep_options_t *options, progress_t *progress) {
     engine_walk_t walk = {0}, second_walk = {0};
     const bool recovery = (crash->scenario->flags & SCENARIO_RECOVERY) != 0;
-    plan_t plan = {.walk = &walk, .second_walk = &second_walk, .record = true};
+    plan_t plan = {.walk = &walk, .second_walk = &second_walk};
     const bool first_time = progress->beat == 0;
     uint64_t state = options->seed;
-    play(crash, &plan, progress);
+    play(crash, &plan, progress); /* point 0; the next play finds the C library's heap as all others will */
+    plan.record = true;
+    if (crash->fault == FAULT_NONE)
+        play(crash, &plan, progress);
     if (first_time || crash->fault != FAULT_NONE)
         count(crash, &plan, progress);
     if (crash->fault != FAULT_NONE) {
@@ -261,15 +264,6 @@ static void survive(crash_t *crash, const sweep_options_t *options, progress_t *
 
 /* ---- The supervisor -------------------------------------------------------------------------------------------------- */
 
-static void *share(size_t bytes) {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-        fputs("jalloc-crash: no memory\n", stderr);
-        exit(CRASH_FAILED);
-    }
-    return memory;
-}
-
 static double seconds_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -297,17 +291,19 @@ static bool supervise(pid_t survivor, const progress_t *progress, int *status) {
 }
 
 void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options, sweep_totals_t *totals) {
-    progress_t *progress = share(sizeof *progress);
+    progress_t *progress = crash_share(sizeof *progress);
     crash_t *crash = calloc(1, sizeof *crash);
     if (crash == NULL)
         exit(CRASH_FAILED);
     crash->scenario = scenario;
     crash->descriptor = -1;
     crash->size_bytes = scenario->flags & SCENARIO_GROWS ? 512 << 10 : 1 << 20;
-    crash->max_bytes = 1 << 20;
+    crash->max_bytes = options->array ? 0 : 1 << 20;
+    if (options->array)
+        crash->array = crash_share(crash->size_bytes);
     crash->processes = 8;
-    crash->board = share(sizeof *crash->board);
-    crash->other_board = share(sizeof *crash->other_board);
+    crash->board = crash_share(sizeof *crash->board);
+    crash->other_board = crash_share(sizeof *crash->other_board);
     snprintf(crash->name, sizeof crash->name, "/jalloc-crash-%ld", (long)getpid());
     snprintf(crash->file, sizeof crash->file, "/tmp/jalloc-crash-%ld", (long)getpid());
     const double begin = seconds_now();
@@ -328,7 +324,7 @@ void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options, 
         *(by_itself ? &progress->totals.inconsistencies : &progress->totals.hangs) += 1;
         printf("  %s at %zu, recovery at %zu: the survivor %s (signal %d)\n", scenario->name, progress->k,
                progress->second_k, by_itself ? "crashed" : "hangs", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-        if (progress->next == 0 || progress->beat <= beat + 1) /* not even one play: it would do so again */
+        if (progress->next == 0 || progress->beat <= beat + 2) /* not even one play: it would do so again */
             break;
     }
     const sweep_totals_t *found = &progress->totals;
@@ -342,8 +338,5 @@ void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options, 
     totals->hangs += found->hangs;
     totals->inconsistencies += found->inconsistencies;
     totals->leaks += found->leaks;
-    munmap(crash->board, sizeof *crash->board);
-    munmap(crash->other_board, sizeof *crash->other_board);
     free(crash);
-    munmap(progress, sizeof *progress);
 }
