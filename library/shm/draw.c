@@ -13,8 +13,9 @@
  * cell is drawn as whatever takes most of it; its title, which browsers show and screen readers read, says all that it
  * holds.
  *
- * Colours are those of Okabe and Ito, which the colour-blind can tell apart, and differ in lightness as well; owners
- * have numbers besides their colours. The visitor only counts: the writer is called when the lock is free again. */
+ * Colours of what extents are: Okabe and Ito's; of owners: Tol's muted ones; both of these the colour-blind can tell
+ * apart. They differ in lightness as well, and owners have numbers besides. The visitor only counts: the writer is
+ * called when the lock is free again. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,9 +36,9 @@ enum {
     LEFT = 96,
     TOP = 62,
     CELL_WIDTH = 13,
-    CELL_HEIGHT = 15, /* of it the owner's stripe */
+    CELL_HEIGHT = 16, /* with the owner's stripe */
     STRIPE = 3,
-    PITCH = 18, /* from row to row */
+    PITCH = 19, /* from row to row */
     LINE = 18,  /* of the legend */
     SWATCH = 14,
     WIDTH = LEFT + COLUMNS * CELL_WIDTH + 16
@@ -52,8 +53,8 @@ static const struct {
     {"slabs", "#d55e00", "#f6d8bf"},  {"regions", "#009e73", "#bfe6da"},
 };
 
-static const char *const owner_colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                            "#56b4e9", "#e69f00", "#882255", "#999933"};
+static const char *const owner_colours[] = {"#882255", "#44aa99", "#332288", "#ddcc77",
+                                            "#cc6677", "#117733", "#88ccee", "#999933"};
 
 typedef struct cell {
     uint64_t bytes[STATES];
@@ -217,7 +218,7 @@ static void put_title(picture_t *picture, const cell_t *run, uint64_t begin, uin
 static void put_run(picture_t *picture, size_t first, size_t count, const cell_t *run) {
     const int x = LEFT + (int)(first % COLUMNS) * CELL_WIDTH, y = TOP + (int)(first / COLUMNS) * PITCH;
     const int width = (int)count * CELL_WIDTH - 1;
-    const int height = CELL_HEIGHT - STRIPE;
+    const int height = CELL_HEIGHT - STRIPE - 1;
     const jextent_state_t state = run->most.state;
     const bool divided = state == JEXTENT_SLAB || state == JEXTENT_REGION;
     const int used = divided ? (int)(fill_of(run) * (unsigned)height / 4) : height;
@@ -228,7 +229,7 @@ static void put_run(picture_t *picture, size_t first, size_t count, const cell_t
     if (used > 0)
         put_rectangle(picture, looks[state].colour, x, y + height - used, width, used);
     if (run->most.owner != 0) {
-        put_rectangle(picture, owner_colour(run->most.owner), x, y + height, width, STRIPE);
+        put_rectangle(picture, owner_colour(run->most.owner), x, y + height + 1, width, STRIPE);
         if (count >= 2 && run->most.owner != SHM_SLOT_SEGMENT)
             put(picture, "<text class=\"n\" x=\"%d\" y=\"%d\">%u</text>", x + 2, y + height - 2, run->most.owner);
     }
