@@ -81,6 +81,12 @@ static void peer_end(peer_t *peer) {
 }
 #define PEER(variable) __attribute__((cleanup(peer_end))) peer_t variable
 
+static void *stay(void *argument) {
+    (void)argument;
+    for (;;)
+        pause();
+    return NULL;
+}
 /* Until it is so; a process that ends does so in its own time. */
 static bool comes_to_be(const shm_backing_t *backing, unsigned slot, uint64_t claim, shm_life_t expected) {
     for (int i = 0; i < 20000 && shm_life_of(backing, slot, claim) != expected; ++i)
@@ -233,6 +239,58 @@ JTEST_P_NAMED(SegmentLife, ChildThatOpensItsOwnIsToldFromItsParent, kind_t, kind
     JEXPECT_EQ(shm_life_of(&sample.backing, 2, 0), SHM_DEAD_PROCESS);
 }
 
+#ifndef __SANITIZE_THREAD__ /* which allows no fork of a process with several threads to go on */
+#define RACE_FORKS 150
+#define RACE_ATTACHES 100
+
+static void *fork_and_stay(void *argument) {
+    (void)argument;
+    for (int i = 0; i < RACE_FORKS; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(PEER_LONGEST_S);
+            stay(NULL);
+        }
+        if (child < 0)
+            return NULL;
+    }
+    return NULL;
+}
+/* All end with the process group, which the first of them makes. */
+static bool attach_while_forking(void *argument) {
+    sample_t *sample = argument;
+    pthread_t thread;
+    if (setpgid(0, 0) != 0 || pthread_create(&thread, NULL, fork_and_stay, NULL) != 0)
+        return false;
+    jsegment_options_t options = *sample_options(sample);
+    for (int i = 0; i < RACE_ATTACHES; ++i) {
+        jsegment_t *segment;
+        if (jsegment_attach(&options, &segment) != JSTATUS_SUCCESS)
+            return false;
+    }
+    return pthread_join(thread, NULL) == 0;
+}
+
+JTEST(SegmentLife, ForkWhileAnotherThreadAttachesKeepsNoSlot) {
+    SAMPLE(sample, JSEGMENT_POSIX);
+    sample.options.size_bytes = JSEGMENT_MIN_BYTES;
+    sample.options.max_processes = JSEGMENT_MAX_PROCESSES;
+    jsegment_t *segment;
+    JASSERT_OK(jsegment_create(sample_options(&sample), &segment));
+    ATTACHED(backing);
+    JEXPECT_OK(shm_backing_find(JSEGMENT_POSIX, sample.name, &backing));
+    PEER(peer) = peer_start(attach_while_forking, NULL, &sample);
+    JEXPECT_TRUE(peer.ready);
+    const pid_t group = peer.pid;
+    JEXPECT_EQ(shm_life_of(&backing, 1 + RACE_ATTACHES, 0), SHM_ALIVE);
+    peer_end(&peer); /* its children live, and have the file open */
+    for (unsigned slot = 2; slot <= JSEGMENT_MAX_PROCESSES; ++slot)
+        JEXPECT_TRUE(comes_to_be(&backing, slot, 0, SHM_DEAD_PROCESS));
+    JEXPECT_EQ(kill(-group, SIGKILL), 0);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+#endif
+
 /* ---- The gate ---------------------------------------------------------------------------------------------------- */
 
 JTEST_P_NAMED(SegmentLife, GateLetsManyInOrOneAlone, kind_t, kinds, kind_name) {
@@ -349,12 +407,6 @@ JTEST(SegmentLife, AnyBytesAsAClaimAreAnswered) {
     }
 }
 
-static void *stay(void *argument) {
-    (void)argument;
-    for (;;)
-        pause();
-    return NULL;
-}
 static bool leave_a_claim_and_a_thread(void *argument) {
     pthread_t thread;
     return leave_a_claim(argument) && pthread_create(&thread, NULL, stay, NULL) == 0;
