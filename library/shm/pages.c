@@ -122,29 +122,32 @@ static uint64_t pages_fit(uint64_t page, uint64_t length, uint64_t pages, uint64
     return begin - page <= length && length - (begin - page) >= pages ? begin : 0;
 }
 
-/* Looks through one bin. `look`: how many extents. *found: the free extent; *begin: where in it; 0: none. */
+/* A free extent, as it was seen: its length is not looked at twice, since another process might change it between. */
+typedef struct pages_found {
+    uint64_t page, length;
+    uint64_t begin; /* where in it a request fits; 0: nothing was found */
+} pages_found_t;
+
+/* Looks through one bin. `look`: how many extents. */
 static jstatus_t pages_search(jsegment_t *segment, unsigned bin, uint64_t look, uint64_t pages, uint64_t multiple,
-                              uint64_t *found, uint64_t *begin) {
-    *begin = 0;
+                              pages_found_t *found) {
     for (uint64_t page = shm_load(&segment->header->bins[bin]); page != 0 && look > 0; --look) {
         const uint64_t word = list_may_hold(segment, page) ? shm_page_word(segment, page) : 0;
         if (SHM_STATE(word) != SHM_FREE || !ji_pages_is_extent(segment, page, word) ||
             ji_pages_bin(SHM_PAGES(word)) != bin)
             return ji_poison(segment, "page %llu is in bin %u and is no free extent of it", (unsigned long long)page,
                              bin);
-        *begin = pages_fit(page, SHM_PAGES(word), pages, multiple);
-        if (*begin != 0) {
-            *found = page;
+        *found = (pages_found_t){page, SHM_PAGES(word), pages_fit(page, SHM_PAGES(word), pages, multiple)};
+        if (found->begin != 0)
             return JSTATUS_SUCCESS;
-        }
         page = NEXT(shm_load(links_of(segment, page)));
     }
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t pages_find(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t *found, uint64_t *begin) {
+static jstatus_t pages_find(jsegment_t *segment, uint64_t pages, uint64_t multiple, pages_found_t *found) {
     const uint64_t total = ji_pages_total(segment);
-    *begin = 0;
+    found->begin = 0;
     if (pages > total)
         return JSTATUS_SUCCESS;
     for (int all = 0; all <= 1; ++all)
@@ -154,17 +157,17 @@ static jstatus_t pages_find(jsegment_t *segment, uint64_t pages, uint64_t multip
                 bits &= ~(uint64_t)0 << from % 64;
             for (; bits != 0; bits &= bits - 1) {
                 const unsigned bin = word * 64 + (unsigned)__builtin_ctzll(bits);
-                jstatus_t status = pages_search(segment, bin, all ? total : PAGES_LOOK, pages, multiple, found, begin);
-                if (status != JSTATUS_SUCCESS || *begin != 0)
+                jstatus_t status = pages_search(segment, bin, all ? total : PAGES_LOOK, pages, multiple, found);
+                if (status != JSTATUS_SUCCESS || found->begin != 0)
                     return status;
             }
         }
     return JSTATUS_SUCCESS;
 }
 
-/* Takes [begin, begin + pages) out of the free extent at `page`. */
-static jstatus_t pages_carve(jsegment_t *segment, uint64_t page, uint64_t begin, uint64_t pages, uint64_t word) {
-    const uint64_t length = SHM_PAGES(shm_page_word(segment, page)), end = page + length;
+/* Takes so many pages out of a free extent, where they fit. */
+static jstatus_t pages_carve(jsegment_t *segment, const pages_found_t *found, uint64_t pages, uint64_t word) {
+    const uint64_t page = found->page, length = found->length, begin = found->begin, end = page + length;
     jstatus_t status = bin_remove(segment, page, length);
     if (status != JSTATUS_SUCCESS)
         return status;
@@ -179,15 +182,15 @@ static jstatus_t pages_carve(jsegment_t *segment, uint64_t page, uint64_t begin,
 }
 
 jstatus_t ji_pages_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word, uint64_t *page) {
-    uint64_t found = 0, begin = 0;
-    jstatus_t status = pages_find(segment, pages, multiple, &found, &begin);
+    pages_found_t found;
+    jstatus_t status = pages_find(segment, pages, multiple, &found);
     if (status != JSTATUS_SUCCESS)
         return status;
-    if (begin == 0)
+    if (found.begin == 0)
         return JSTATUS_MEMORY_ERROR;
-    status = pages_carve(segment, found, begin, pages, word);
+    status = pages_carve(segment, &found, pages, word);
     if (status == JSTATUS_SUCCESS)
-        *page = begin;
+        *page = found.begin;
     return status;
 }
 
@@ -246,6 +249,8 @@ jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end) {
 jstatus_t ji_pages_resize(jsegment_t *segment, uint64_t page, uint64_t pages) {
     const uint64_t word = shm_page_word(segment, page), length = SHM_PAGES(word);
     jstatus_t status = JSTATUS_SUCCESS;
+    if (!ji_pages_is_extent(segment, page, word))
+        return ji_poison(segment, "page %llu is resized and is no extent", (unsigned long long)page);
     if (pages > length) {
         const uint64_t next = page + length, more = pages - length;
         const uint64_t behind = next < ji_pages_total(segment) ? shm_page_word(segment, next) : 0;
@@ -253,7 +258,8 @@ jstatus_t ji_pages_resize(jsegment_t *segment, uint64_t page, uint64_t pages) {
             return JSTATUS_MEMORY_ERROR;
         if (!ji_pages_is_extent(segment, next, behind))
             return ji_poison(segment, "page %llu begins a free extent beyond the end", (unsigned long long)next);
-        if ((status = pages_carve(segment, next, next, more, SHM_WORD(SHM_DEAD, 0, 0, 0, 0))) != JSTATUS_SUCCESS)
+        const pages_found_t found = {next, SHM_PAGES(behind), next};
+        if ((status = pages_carve(segment, &found, more, SHM_WORD(SHM_DEAD, 0, 0, 0, 0))) != JSTATUS_SUCCESS)
             return status;
         ji_put(segment, &segment->table[next].word, 0);
     } else if (pages < length) {
