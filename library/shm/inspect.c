@@ -202,7 +202,7 @@ jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *stats) {
             .poisoned = ji_segment_is_poisoned(segment),
         };
         for (unsigned i = 0; i < segment->constants.slot_count; ++i)
-            stats->processes += shm_load(&segment->slots[i].state) == SHM_SLOT_TAKEN;
+            stats->processes += shm_load(&segment->slots[i].state) != SHM_SLOT_FREE;
         for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
             stats->allocators += shm_load(&segment->allocators[i].state) == SHM_ALLOCATOR_READY;
     }
@@ -220,10 +220,13 @@ jstatus_t jsegment_get_process(jsegment_t *segment, unsigned slot, jsegment_proc
     const shm_slot_t *entry = &segment->slots[slot - 1];
     stats_context_t seen = {.slot = slot};
     jsegment_process_t found = {.struct_size = sizeof found};
-    if (shm_load(&entry->state) == SHM_SLOT_TAKEN) {
+    const uint64_t state = shm_load(&entry->state);
+    if (state != SHM_SLOT_FREE) {
         status = inspect_walk(segment, stats_see, &seen);
-        const shm_life_t life =
-            slot == segment->slot ? SHM_ALIVE : shm_life_of(&segment->backing, slot, shm_load(&entry->claim));
+        const shm_life_t life = slot == segment->slot ? SHM_ALIVE
+                                : state == SHM_SLOT_REAPING
+                                    ? SHM_DEAD_PROCESS
+                                    : shm_life_of(&segment->backing, slot, shm_load(&entry->claim));
         found.attached = true;
         found.alive = life != SHM_DEAD_PROCESS;
         found.liveness_known = life != SHM_LIFE_UNKNOWN;
@@ -252,7 +255,7 @@ typedef struct verify_context {
 
 static bool verify_is_owner(const jsegment_t *segment, unsigned owner) {
     return owner == SHM_SLOT_SEGMENT || (owner >= 1 && owner <= segment->constants.slot_count &&
-                                         shm_load(&segment->slots[owner - 1].state) == SHM_SLOT_TAKEN);
+                                         shm_load(&segment->slots[owner - 1].state) != SHM_SLOT_FREE);
 }
 static bool verify_is_allocator(const jsegment_t *segment, unsigned index) {
     return index < SHM_ALLOCATORS && shm_load(&segment->allocators[index].state) != SHM_ALLOCATOR_FREE;

@@ -20,7 +20,8 @@ import time
 import xml.etree.ElementTree
 
 FOLDER = pathlib.Path("/dev/shm")
-POISONED = 516  # where the word "poisoned" is: library/shm/layout.h
+# library/shm/layout.h: the word "poisoned", the state of slot 1, and its value when who had it is being cleared away.
+POISONED, STATE_OF_SLOT_1, REAPING = 516, 4096 + 8, 2
 TOP = 1 << 20
 INSIDE = "JALLOC_CHECK_SHM_INSIDE"  # set: /dev/shm is this test's own
 
@@ -170,6 +171,18 @@ class Check:
         require(name not in self.swept("--dry-run", "--older-than", "1h"), "it is younger")
         self.run("clear", name)
         equal(self.state(name, status=1), "missing", "it is gone")
+
+    def killed_while_clearing_away(self):
+        name = self.name("reaping")
+        self.make(name).die()
+        with (FOLDER / name[1:]).open("r+b") as file:
+            file.seek(STATE_OF_SLOT_1)
+            file.write(bytes([REAPING]))
+        row = self.row(name)
+        equal((row["state"], row["attached"], row["alive"]), ("stale", 1, 0), "who was cleared away half")
+        require("sound" in self.run("verify", name), "it is sound all the same")
+        require("sound" in self.run("verify", "--lock", name), "attaching clears the rest away")
+        equal(self.state(name), "idle", "then nobody is attached")
 
     def broken(self):
         name = self.name("poisoned")
@@ -355,7 +368,8 @@ def main():
             os.execvp(own[0], [*own, sys.executable, *sys.argv])
     check = Check(tool, maker)
     try:
-        for part in (check.usage, check.in_use_idle_and_gone, check.stale, check.broken, check.not_ours,
+        for part in (check.usage, check.in_use_idle_and_gone, check.stale,
+                     check.killed_while_clearing_away, check.broken, check.not_ours,
                      check.temporary, check.files, check.strange_names):
             part()
         if INSIDE in os.environ:
