@@ -41,7 +41,7 @@ static const subject_t subjects[] = {
     {"device(kind=managed)", 0, 0, true},
     {"device(kind=ordered)", 0, 0, false},
     {"segment", 0, 0, true},
-    {"segment(size=4M,backend=private)", 0, 0, true},
+    {"segment(size=4M,backend=memfd)", 0, 0, true},
     {"stack", 0, 0, false},
     {"stack(block=64K)", 0, 0, false},
     {"slots(slot=64K)", 64 << 10, 4096, false},

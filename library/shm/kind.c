@@ -142,13 +142,14 @@ typedef struct segment_kind_options {
     size_t size_bytes, max_bytes;
 } segment_kind_options_t;
 
-static const segment_kind_options_t kind_defaults = {sizeof kind_defaults, NULL, JSEGMENT_MEMFD, NULL,
+/* Private, because a policy above is copied by a fork, and its two copies must not hand out the same shared bytes. */
+static const segment_kind_options_t kind_defaults = {sizeof kind_defaults, NULL, JSEGMENT_PRIVATE, NULL,
                                                      (size_t)64 << 20,     0};
 /* How far it may grow where that is not said: its page table has a 256th of that, which must fit the first size. */
 #define KIND_GROWTH 32
 
 static const jallocator_key_t kind_keys[] = {
-    {"backend", "private|posix|memfd|file", "memfd", "where the bytes are"},
+    {"backend", "private|posix|memfd|file", "private", "where the bytes are"},
     {"path", "TEXT", "", "posix and file: the segment's name (name= is the allocator's)"},
     {"size", "SIZE", "64M", "to begin with"},
     {"max", "SIZE", "32 times size", "it may grow to this"},
@@ -185,7 +186,7 @@ done:
 }
 
 const ji_kind_t ji_kind_segment = {
-    .public = {"segment", JALLOCATOR_PROVIDER, "a shared segment of its own, which grows", kind_keys},
+    .public = {"segment", JALLOCATOR_PROVIDER, "a segment of its own, which grows; shared if its backend is", kind_keys},
     .places = kind_places,
     .options_bytes = sizeof(segment_kind_options_t),
     .defaults = &kind_defaults,
