@@ -154,7 +154,7 @@ static void record_merge(shm_record_t *record) {
         for (uint64_t rest = said & ji_slab_valid(record->block_count, w); rest != 0; rest &= rest - 1) {
             const uint32_t b = (uint32_t)__builtin_ctzll(rest);
             _Atomic(uint8_t) *owner = &record->owners[w * 64 + b];
-            if (atomic_load_explicit(owner, memory_order_relaxed) == 0)
+            if (atomic_load_explicit(owner, memory_order_relaxed) == 0 || (record->reserved[w] >> b & 1) == 0)
                 continue; /* free, perhaps in the magazine: this process has freed it as well */
             atomic_store_explicit(owner, 0, memory_order_release);
             record->reserved[w] &= ~((uint64_t)1 << b);
@@ -173,9 +173,13 @@ static void record_merge(shm_record_t *record) {
 
 static void record_emptied(shm_record_t *record);
 
-/* A block is not reserved any more. */
+/* A block is not reserved any more. It may be none, where somebody has scribbled over the slab's tables: the private part
+ * stays right in itself whatever they say. */
 static void __attribute__((noinline)) record_unreserve(shm_record_t *record, uint32_t index) {
-    record->reserved[index / 64] &= ~((uint64_t)1 << index % 64);
+    const uint64_t bit = (uint64_t)1 << index % 64;
+    if (JI_UNLIKELY((record->reserved[index / 64] & bit) == 0))
+        return;
+    record->reserved[index / 64] &= ~bit;
     record_make_available(record, index / 64);
     if (--record->reserved_count == 0)
         record_emptied(record);
@@ -192,8 +196,13 @@ static void __attribute__((noinline)) class_drain(jsegment_t *segment, shm_class
     memmove(class->ready, class->ready + count, keep * sizeof drained[0]);
     class->ready_count = keep;
     for (uint32_t i = 0; i < count; ++i) {
-        shm_record_t *record = (shm_record_t *)segment->map[drained[i].offset >> SHM_PAGE_SHIFT];
-        record_unreserve(record, (uint32_t)(drained[i].owner - record->owners));
+        const uintptr_t entry = segment->map[drained[i].offset >> SHM_PAGE_SHIFT];
+        shm_record_t *record = (shm_record_t *)entry;
+        if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0))
+            continue; /* somebody has scribbled: the slab was given back under its blocks */
+        const uintptr_t index = (uintptr_t)drained[i].owner - (uintptr_t)record->owners;
+        if (JI_LIKELY(index < record->block_count))
+            record_unreserve(record, (uint32_t)index);
     }
 }
 
