@@ -12,10 +12,11 @@
 #define ROOT_ATTEMPTS 100 /* of a reader that meets changes */
 
 static bool root_has_name(const shm_root_t *root, const char *name) {
-    /* Eight at a time, as words: another process may be writing them. */
+    /* Eight at a time, as words: another process may be writing them. Acquired, so that whoever looks at the state
+     * afterwards sees it as it is then. */
     char copy[sizeof root->name];
     for (size_t i = 0; i < sizeof copy; i += 8) {
-        uint64_t word = shm_load((const uint64_t *)(root->name + i));
+        uint64_t word = __atomic_load_n((const uint64_t *)(root->name + i), __ATOMIC_ACQUIRE);
         memcpy(copy + i, &word, 8);
     }
     return strncmp(copy, name, sizeof copy) == 0;
@@ -103,7 +104,6 @@ jstatus_t jsegment_get_root(jsegment_t *segment, const char *name, joffset_t *of
                 continue;
             const bool found = root_has_name(root, name);
             const uint64_t value = __atomic_load_n(&root->offset, __ATOMIC_ACQUIRE);
-            __atomic_thread_fence(__ATOMIC_ACQUIRE);
             if (shm_load(&root->state) != state) {
                 changed = true; /* it may have been the one, under a name that is there again */
             } else if (found) {

@@ -316,8 +316,9 @@ jstatus_t jsegment_create(const jsegment_options_t *options, jsegment_t **out) {
     memcpy((char *)segment->header + sizeof segment->constants.magic,
            (const char *)&segment->constants + sizeof segment->constants.magic,
            sizeof segment->constants - sizeof segment->constants.magic);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    memcpy(segment->header, segment->constants.magic, sizeof segment->constants.magic);
+    uint64_t magic;
+    memcpy(&magic, segment->constants.magic, sizeof magic);
+    shm_store((uint64_t *)segment->header, magic);
     JTRY(shm_backing_publish(&segment->backing));
     *out = segment;
     segment = NULL;
