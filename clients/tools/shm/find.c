@@ -30,6 +30,9 @@
 #define PATIENCE_MS 2000
 /* A creator in another pid namespace looks dead, and for a moment holds no lock yet. */
 #define MAKING_S 60
+/* A look takes less than this, a change much less; in all an eighth of a second. */
+#define ATTEMPTS 10
+#define FIRST_PAUSE_US 2000u
 
 static const struct {
     const char *name, *text;
@@ -129,11 +132,29 @@ static shm_state_t state_of(jstatus_t status) {
     }
 }
 
+bool shm_again(jstatus_t status, int *attempt) {
+    if (status != JSTATUS_CORRUPTED || *attempt == ATTEMPTS)
+        return false;
+    usleep(FIRST_PAUSE_US << *attempt / 2);
+    ++*attempt;
+    return true;
+}
+
+jstatus_t shm_get_process(jsegment_t *segment, unsigned slot, jsegment_process_t *process) {
+    jstatus_t status;
+    int attempt = 0;
+    do
+        status = jsegment_get_process(segment, slot, process);
+    while (shm_again(status, &attempt));
+    return status;
+}
+
 /* Where a change is half done, a slot that is taken cannot be described, but whether anybody lives can be told. */
 static void count_processes(shm_found_t *found) {
     for (unsigned slot = 1; slot <= JSEGMENT_MAX_PROCESSES; slot++) {
         jsegment_process_t process = JSEGMENT_PROCESS_INIT;
-        const jstatus_t status = jsegment_get_process(found->segment, slot, &process);
+        const jstatus_t status = found->has_stats ? shm_get_process(found->segment, slot, &process)
+                                                  : jsegment_get_process(found->segment, slot, &process);
         if (status == JSTATUS_INVALID_VALUE)
             break;
         if (status == JSTATUS_SUCCESS ? process.attached : !found->has_stats)
@@ -155,15 +176,12 @@ static void look_inside(shm_found_t *found) {
         found->state = state_of(found->status);
         return;
     }
-    /* Without the lock, a change half done looks as damage does: what is sound once is so. */
-    jstatus_t status = JSTATUS_SUCCESS;
+    jstatus_t status;
+    int attempt = 0;
     found->stats = (jsegment_stats_t)JSEGMENT_STATS_INIT;
-    for (int attempt = 0; attempt < SHM_ATTEMPTS; attempt++) {
+    do
         status = jsegment_get_stats(found->segment, &found->stats);
-        if (status == JSTATUS_SUCCESS)
-            break;
-        usleep(SHM_PAUSE_US(attempt));
-    }
+    while (shm_again(status, &attempt));
     found->has_stats = status == JSTATUS_SUCCESS;
     if (!found->has_stats) {
         found->status = status;

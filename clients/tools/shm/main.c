@@ -155,18 +155,6 @@ static int show(const choices_t *choices) {
     return result;
 }
 
-/* Without the lock, a change half done looks as damage does: what holds together once does so. */
-static jstatus_t verify_reading(jsegment_t *segment) {
-    jstatus_t status = JSTATUS_SUCCESS;
-    for (int attempt = 0; attempt < SHM_ATTEMPTS; attempt++) {
-        status = jsegment_verify(segment);
-        if (status == JSTATUS_SUCCESS)
-            break;
-        usleep(SHM_PAUSE_US(attempt));
-    }
-    return status;
-}
-
 static int verify(const choices_t *choices) {
     int result = SHM_DONE;
     for (int i = 0; i < choices->name_count; i++) {
@@ -181,7 +169,10 @@ static int verify(const choices_t *choices) {
             if (status == JSTATUS_SUCCESS)
                 status = jsegment_verify(writing);
         } else if (found->segment != NULL) {
-            status = verify_reading(found->segment);
+            int attempt = 0;
+            do
+                status = jsegment_verify(found->segment);
+            while (shm_again(status, &attempt));
         }
         if (found->segment != NULL && status != JSTATUS_SUCCESS)
             snprintf(found->message, sizeof found->message, "%s", jstatus_last_message());

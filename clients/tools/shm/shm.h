@@ -61,9 +61,10 @@ void shm_scan_free(shm_found_t **all, size_t count);
 /* Whether anybody holds a lock on the file, as whoever is attached for writing does; also where that cannot be told. */
 bool shm_is_locked(const char *path);
 
-/* How often, and after which pauses, something is looked at that others may be changing. */
-#define SHM_ATTEMPTS 10
-#define SHM_PAUSE_US(attempt) (2000u << (attempt) / 2)
+/* Without the lock, a change half done looks as damage does, so what is found corrupted is looked at again: `do status =
+ * ...; while (shm_again(status, &attempt));` from attempt 0. What is sound once is so. */
+bool shm_again(jstatus_t status, int *attempt);
+jstatus_t shm_get_process(jsegment_t *segment, unsigned slot, jsegment_process_t *process);
 
 /* ---- write.c ----------------------------------------------------------------------------------------------------- */
 

@@ -118,7 +118,7 @@ static void json_show(const shm_found_t *found, const survey_t *survey) {
     shm_json_open("slots", '[');
     for (unsigned slot = 1; slot <= stats->max_processes; slot++) {
         jsegment_process_t process = JSEGMENT_PROCESS_INIT;
-        if (jsegment_get_process(found->segment, slot, &process) != JSTATUS_SUCCESS || !process.attached)
+        if (shm_get_process(found->segment, slot, &process) != JSTATUS_SUCCESS || !process.attached)
             continue;
         shm_json_open(NULL, '{');
         shm_json_number("slot", slot);
@@ -183,7 +183,7 @@ static void text_slots(const shm_found_t *found) {
         printf("  %4s %10s  %-7s  %-19s %12s %12s\n", "slot", "pid", "state", "attached", "owned", "cached");
     for (unsigned slot = 1; slot <= found->stats.max_processes; slot++) {
         jsegment_process_t process = JSEGMENT_PROCESS_INIT;
-        if (jsegment_get_process(found->segment, slot, &process) != JSTATUS_SUCCESS || !process.attached)
+        if (shm_get_process(found->segment, slot, &process) != JSTATUS_SUCCESS || !process.attached)
             continue;
         printf("  %4u %10lld  %-7s  %-19s %12s %12s\n", slot, (long long)process.pid,
                !process.liveness_known ? "unknown"
@@ -233,7 +233,11 @@ static int draw(const shm_found_t *found, const char *path) {
         shm_complain(path, "", strerror(errno));
         return SHM_FAILED;
     }
-    const jstatus_t status = jsegment_draw(found->segment, write_file, file);
+    jstatus_t status;
+    int attempt = 0;
+    do /* nothing is written unless it succeeds */
+        status = jsegment_draw(found->segment, write_file, file);
+    while (shm_again(status, &attempt));
     const bool failed = ferror(file) != 0;
     if (fclose(file) != 0 || failed) {
         shm_complain(path, "", "could not be written");
@@ -252,9 +256,16 @@ int shm_show(shm_found_t *found, bool json, bool map, const char *svg) {
         fputs("jalloc-shm: no memory\n", stderr);
         return SHM_FAILED;
     }
-    for (survey->cell_bytes = 4096; survey->cell_bytes * MAP_CELLS < found->stats.size_bytes;)
-        survey->cell_bytes *= 2;
-    const jstatus_t status = jsegment_visit(found->segment, survey_see, survey);
+    uint64_t cell_bytes = 4096;
+    while (cell_bytes * MAP_CELLS < found->stats.size_bytes)
+        cell_bytes *= 2;
+    jstatus_t status;
+    int attempt = 0;
+    do {
+        memset(survey, 0, sizeof *survey);
+        survey->cell_bytes = cell_bytes;
+        status = jsegment_visit(found->segment, survey_see, survey);
+    } while (shm_again(status, &attempt));
     int result = SHM_DONE;
     if (status != JSTATUS_SUCCESS) {
         shm_complain(found->path, "", jstatus_last_message());
