@@ -533,6 +533,8 @@ jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
                               memory_order_release);
         return ji_heap_drop_orphan(segment, found.page, &found.geometry, NULL);
     }
+    if (JI_PLANTED(7))
+        ji_slab_note_freed(segment, found.page, found.index);
     status = ji_heap_link(segment, found.page, found.word);
     if (status == JSTATUS_SUCCESS)
         ji_slab_note_freed(segment, found.page, found.index);

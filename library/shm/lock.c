@@ -31,6 +31,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef JALLOC_PLANT_BUGS
+unsigned ji_planted_bug;
+#endif
+
 #define LOCK_SPINS 200 /* a few microseconds: most holders are done by then */
 #define LOCK_WAIT_NS 2000000
 
@@ -57,6 +61,8 @@ static int64_t lock_now_ms(void) {
  * was taken again since, or a dead one. */
 static bool lock_is_abandoned(const jsegment_t *segment, uint32_t word) {
     const unsigned slot = SHM_LOCK_SLOT(word);
+    if (JI_PLANTED(5))
+        return false;
     if (slot == 0 || slot > segment->constants.slot_count || slot == segment->slot)
         return true;
     const uint64_t generation = shm_load(&segment->slots[slot - 1].generation);
@@ -127,9 +133,13 @@ void ji_put(jsegment_t *segment, uint64_t *word, uint64_t value) {
         segment->broken = true;
         return;
     }
+    if (JI_PLANTED(2))
+        shm_store(&segment->header->log_count, count + 1);
     shm_store(&segment->log[count].offset, (uint64_t)((char *)word - segment->base));
     shm_store(&segment->log[count].old_value, shm_load(word));
     atomic_signal_fence(memory_order_seq_cst);
+    if (JI_PLANTED(3))
+        shm_store(word, value);
     segment->log_count = count + 1;
     shm_store(&segment->header->log_count, count + 1);
     atomic_signal_fence(memory_order_seq_cst);
@@ -143,7 +153,9 @@ static jstatus_t lock_put_back(jsegment_t *segment, uint64_t count) {
     if (count > SHM_LOG_ENTRIES)
         return ji_poison(segment, "the undo log says that it has %llu entries", (unsigned long long)count);
     const uint64_t end = constants->table_offset + segment->max_pages * sizeof(shm_page_t);
-    while (count > 0) {
+    if (JI_PLANTED(4))
+        shm_store(&segment->header->log_count, 0);
+    while (count > (JI_PLANTED(1) ? 1 : 0)) {
         --count;
         const uint64_t offset = shm_load(&segment->log[count].offset);
         const uint64_t old_value = shm_load(&segment->log[count].old_value);

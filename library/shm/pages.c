@@ -240,6 +240,8 @@ jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end) {
             ji_put(segment, &segment->table[next].word, 0);
         }
     }
+    if (JI_PLANTED(6))
+        (void)ji_commit(segment);
     pages_write_free(segment, first, last - first);
     if (end != NULL)
         *end = last;

@@ -35,7 +35,7 @@ typedef enum reap_verdict { REAP_KEEP, REAP_FREE, REAP_SIFT } reap_verdict_t;
 static jstatus_t reap_run(jsegment_t *segment, uint64_t page, uint64_t end, uint64_t *after) {
     const uint64_t word = shm_page_word(segment, page);
     if (SHM_STATE(word) == SHM_DEAD) {
-        memset(&segment->table[page + 1], 0, (end - page - 1) * sizeof segment->table[0]);
+        memset(&segment->table[page + 1], 0, JI_PLANTED(10) ? 0 : (end - page - 1) * sizeof segment->table[0]);
     } else if (SHM_PAGES(word) != end - page) {
         shm_store(&segment->table[page].word, SHM_WORD(SHM_DEAD, 0, 0, 0, end - page));
         atomic_signal_fence(memory_order_seq_cst);
@@ -60,7 +60,7 @@ static jstatus_t reap_sift(jsegment_t *segment, uint64_t page, uint64_t word, un
     *empty = true;
     for (uint32_t i = 0; i < geometry.block_count; ++i) {
         const unsigned owner = ji_slab_owner(segment, page, &geometry, i);
-        if (owner == 0 || owner == slot)
+        if (owner == 0 || owner == slot || JI_PLANTED(8))
             atomic_store_explicit(&owners[i], 0, memory_order_release);
         else
             *empty = false;
@@ -150,7 +150,7 @@ static reap_verdict_t judge_slot(uint64_t word, unsigned slot) {
 jstatus_t ji_reap_slot(jsegment_t *segment, unsigned slot) {
     shm_slot_t *dead = &segment->slots[slot - 1];
     /* A newcomer may have the slot by now and look alive; whoever finds this state need not ask. */
-    shm_store(&dead->state, SHM_SLOT_REAPING);
+    shm_store(&dead->state, JI_PLANTED(9) ? SHM_SLOT_FREE : SHM_SLOT_REAPING);
     atomic_signal_fence(memory_order_seq_cst);
     shm_store(&dead->dirty, 0); /* the list is of slabs that are about to go */
     jstatus_t status = reap_walk(segment, judge_slot, slot, true);

@@ -93,6 +93,8 @@ static jstatus_t shared_take_region(jsegment_t *segment, unsigned index, uint64_
 /* Under the segment's lock: makes the entry, whole or not at all. */
 static jstatus_t shared_make_entry(jsegment_t *segment, uint64_t id, const jshared_options_t *options, unsigned index) {
     shm_allocator_t *entry = &segment->allocators[index];
+    if (JI_PLANTED(11))
+        shm_store(&entry->state, SHM_ALLOCATOR_READY);
     ji_put(segment, &entry->id, id);
     ji_put(segment, &entry->kind, (uint64_t)options->kind);
     ji_put(segment, &entry->block_bytes,

@@ -127,6 +127,14 @@ struct jsegment {
     jsegment_t *next, *previous; /* all of the process */
 };
 
+/* Bugs for jalloc-crash to find, which lists them. Only a build made for that has them. */
+#ifdef JALLOC_PLANT_BUGS
+extern unsigned ji_planted_bug;
+#define JI_PLANTED(number) (ji_planted_bug == (number))
+#else
+#define JI_PLANTED(number) false
+#endif
+
 /* ---- Words of the segment: each access is one load or one store ----------------------------------------------------- */
 
 static inline uint64_t shm_load(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
