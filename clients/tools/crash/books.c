@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 /* What must be true when a process has been killed: the segment holds together, every byte of it is in one account, the
- * dead process owns nothing, what others had is as they left it, everything can be allocated, and when all is given back
- * the segment is as it was when it was made. */
+ * dead process owns nothing, what others had is as they left it, everything can be allocated, and when all is given
+ * back the segment is as it was when it was made. */
 
 #define _GNU_SOURCE /* memfd_create and the like, through the headers */
 #include "crash.h"
@@ -35,7 +35,7 @@ bool crash_succeeds(crash_t *crash, jstatus_t status, const char *what) {
     return false;
 }
 
-/* ---- Contents -------------------------------------------------------------------------------------------------------- */
+/* ---- Contents ---------------------------------------------------------------------------------------------------- */
 
 /* Every word of a block tells where it is, and in whose name it was written. */
 static uint64_t word_at(joffset_t offset, uint64_t salt) { return (offset ^ salt << 48) * 0x9e3779b97f4a7c15u; }
@@ -56,7 +56,7 @@ bool crash_is_filled(jsegment_t *segment, joffset_t offset, size_t size_bytes, u
     return true;
 }
 
-/* ---- Segments -------------------------------------------------------------------------------------------------------- */
+/* ---- Segments ---------------------------------------------------------------------------------------------------- */
 
 jshared_t *crash_shared(crash_t *crash, unsigned id) {
     return id == ID_PAGES ? crash->pages : id == ID_STACK ? crash->stack : crash->general;
@@ -161,7 +161,7 @@ void crash_allocate_own(crash_t *crash) {
     }
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
 /* What has become of a block: false if it is gone. Its usable bytes are added to *bytes. */
 static bool look_at(crash_t *crash, const crash_block_t *block, unsigned owner, bool may_be_gone, const char *whose,
@@ -249,7 +249,7 @@ static bool is_stamped(crash_t *crash, joffset_t offset, size_t size_bytes, uint
             crash_is_filled(crash->segment, offset + (size_bytes / 8 * 8 - STAMPED), STAMPED, salt));
 }
 
-/* Allocates so many blocks of a size, or until there is no more; and gives them back: each must be a block of its own. */
+/* Allocates so many blocks of a size, or until there is no more; each must be a block of its own. Gives them back. */
 static void allocate_all(crash_t *crash, jshared_t *shared, size_t size_bytes, size_t most) {
     static joffset_t offsets[16384];
     size_t count = 0;
@@ -317,7 +317,7 @@ bool crash_check(crash_t *crash) {
     return crash->fault == FAULT_NONE;
 }
 
-/* ---- In the victim --------------------------------------------------------------------------------------------------- */
+/* ---- In the victim ----------------------------------------------------------------------------------------------- */
 
 void victim_must(crash_t *crash, jstatus_t status, const char *what) {
     if (status == JSTATUS_SUCCESS)

@@ -9,8 +9,8 @@
  *                              |                                 |
  *                              +------ segment, board -----------+
  *
- * The board is memory beside the segment: the victim writes down there which blocks it has, so that the survivor can ask
- * after each of them when the victim is dead. */
+ * The board is memory beside the segment: the victim writes down there which blocks it has, so that the survivor can
+ * ask after each of them when the victim is dead. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,7 +105,7 @@ extern const scenario_t scenarios[];
 extern const size_t scenario_count;
 const scenario_t *scenario_find(const char *name);
 
-/* ---- books.c ------------------------------------------------------------------------------------------------------- */
+/* ---- books.c ----------------------------------------------------------------------------------------------------- */
 
 /* Memory that children share, until the end of the program, which comes at once where there is none. */
 void *crash_share(size_t bytes);
@@ -123,7 +123,7 @@ bool crash_check(crash_t *crash);
 void crash_fault(crash_t *crash, crash_fault_t fault, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A status that is not success is a fault: busy a hang, anything else inconsistent. */
 bool crash_succeeds(crash_t *crash, jstatus_t status, const char *what);
-/* Allocates of each class, and all there is of one, and frees it again. page_bytes: of an allocator of pages, else 0. */
+/* Allocates of each class, and all there is of one, and frees it. page_bytes: of an allocator of pages, else 0. */
 bool crash_exercise(crash_t *crash, jshared_t *shared, size_t page_bytes);
 
 /* Writes and reads the pattern of a block; another salt is another pattern. */
@@ -138,11 +138,13 @@ void victim_must(crash_t *crash, jstatus_t status, const char *what);
 size_t victim_take(crash_t *crash, unsigned id, size_t size_bytes);
 jshared_t *crash_shared(crash_t *crash, unsigned id);
 
-/* ---- sweep.c, random.c ------------------------------------------------------------------------------------------------ */
+/* ---- sweep.c, random.c ------------------------------------------------------------------------------------------- */
 
 typedef struct sweep_options {
     size_t stride, from, to, points, second;
     uint64_t seed;
+    bool stop;  /* at the first fault of a scenario */
+    bool quiet; /* no line for each scenario */
     bool array; /* segments over an array instead of a file: death is told by the process, not by a lock */
 } sweep_options_t;
 typedef struct sweep_totals {

@@ -1,12 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Single steps by ptrace. A step is a stop of the child and a wake of the parent, 2 us on bare metal and up to 30 us in a
- * virtual machine that sees each debug exception, so walking to each of n points by steps alone, n^2 / 2 of them, takes
- * hours. On x86-64 a debug register shortens the way: the recorded walk tells which addresses lead to a point in the
- * fewest stops. Where a walk goes another way than the recorded one (the state of the heap of
- * the C library may differ), the child is still at some instruction of the operation: that is a point like any other, and
- * is counted as strayed. */
+/* Single steps by ptrace. A step is a stop of the child and a wake of the parent, 2 us on bare metal and up to 30 us in
+ * a virtual machine that sees each debug exception, so walking to each of n points by steps alone, n^2 / 2 of them,
+ * takes hours. On x86-64 a debug register shortens the way: the recorded walk tells which addresses lead to a point in
+ * the fewest stops. Where a walk goes another way than the recorded one (the state of the heap of the C library may
+ * differ), the child is still at some instruction of the operation: that is a point like any other, and is counted as
+ * strayed. */
 
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include <errno.h>
@@ -168,8 +168,8 @@ static uint32_t meet(meeting_t *table, size_t places, uint64_t address, uint32_t
 }
 
 /* Chooses the way to each point: to the last address before it that had never been met (the anchor), from there by hits
- * of one breakpoint (the leap), the rest by steps. The first instruction is always stepped over, and a breakpoint is never
- * set where the child stands. An instruction that repeats itself (rep movs) stops at a breakpoint once. */
+ * of one breakpoint (the leap), the rest by steps. The first instruction is always stepped over, and a breakpoint is
+ * never set where the child stands. An instruction that repeats itself (rep movs) stops at a breakpoint once. */
 static void choose_ways(engine_walk_t *walk) {
     size_t places = 64;
     while (places < 2 * walk->count)

@@ -5,9 +5,9 @@
 
 /* Walks a child through an operation, one instruction at a time, and stops where it is told to.
  *
- * The child shows with engine_marker() where the operation begins, and says in the memory it shares with its parent when
- * it has ended. Point k is the state after k instructions from the marker. The first walk is recorded; later ones come to
- * a point by a breakpoint where that takes fewer stops, and by single steps from there. */
+ * The child shows with engine_marker() where the operation begins, and says in the memory it shares with its parent
+ * when it has ended. Point k is the state after k instructions from the marker. The first walk is recorded; later ones
+ * come to a point by a breakpoint where that takes fewer stops, and by single steps from there. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ typedef enum engine_result {
 /* False where this machine or user may not step a child. */
 bool engine_supported(void);
 
-/* Forks a child that runs `body` and exits; it is stopped before the first instruction of it, and dies with its parent. */
+/* Forks a child that runs `body` and exits; it is stopped before the first instruction, and dies with its parent. */
 pid_t engine_fork(void (*body)(void *), void *context);
 
 /* In the child: where the operation begins. Sets *phase to ready. */

@@ -1,11 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jalloc-crash: kills processes at every instruction of every operation on a segment, and looks whether the others find it
- * in order.
+/* jalloc-crash: kills processes at every instruction of every operation on a segment, and looks whether the others find
+ * it in order.
  *
- * Planted bugs (JALLOC_PLANT_BUG in library/shm, only in the programs jalloc-crash-planted-N) show that it would see it:
- *     0  none */
+ * Planted bugs show that it would see one. They are in the program jalloc-crash-planted alone, whose library is
+ * compiled with JALLOC_PLANT_BUGS; planted_bugs[] says what they are. */
 
 #define _GNU_SOURCE /* sched_setaffinity */
 #include <errno.h>
@@ -18,6 +18,26 @@
 #include <unistd.h>
 
 #include "crash.h"
+
+/* What JI_PLANTED(n) does in library/shm, and which scenarios are likely to find it: those are tried first. */
+typedef struct planted_bug {
+    const char *what, *scenario;
+} planted_bug_t;
+static const planted_bug_t planted_bugs[] = {
+    [1] = {"undoing forgets the first entry of the log", "allocate-large-split"},
+    [2] = {"an entry of the log counts before it is written", "allocate-large-split"},
+    [3] = {"a word is changed before its entry in the log counts", "allocate-large-split"},
+    [4] = {"the log is cleared before it is undone", "recover-half-done"},
+    [5] = {"the lock of a dead process is never taken over", "give-large-to-segment"},
+    [6] = {"joining extents is committed in two halves", "free-large-joining-both"},
+    [7] = {"a remote free is noted before the slab is in its owner's list", "free-remote-small"},
+    [8] = {"reaping frees what the dead process had given away", "recover-everything"},
+    [9] = {"a slot is free before what it owned is", "recover-everything"},
+    [10] = {"what a killed reaper left half cleared is not cleared again", "recover-everything"},
+    [11] = {"an allocator is ready before it is made", "allocator-create"},
+};
+enum { PLANTED_BUGS = sizeof planted_bugs / sizeof *planted_bugs };
+extern unsigned ji_planted_bug __attribute__((weak));
 
 static const char usage[] =
     "usage: jalloc-crash [--scenario NAME] [OPTION]...\n"
@@ -36,17 +56,30 @@ static const char usage[] =
     "  -r, --random N       instead: processes that work, and N kills at random moments\n"
     "  -p, --processes N    with --random: so many at a time (8)\n"
     "      --check-every N  with --random: kills from one check of all books to the next (20)\n"
+    "      --plant N        jalloc-crash-planted: with bug N\n"
+    "      --plants         jalloc-crash-planted: each bug must be found\n"
     "  -h, --help           this\n"
     "Exit status: 0 if no point hangs, is inconsistent or leaks; 1 if one does; 2 for bad usage; 77 where a process\n"
     "may not be stepped.\n";
 
-enum { OPTION_FROM = 256, OPTION_TO, OPTION_STRIDE, OPTION_SECOND, OPTION_SEED, OPTION_PIN, OPTION_CHECK };
+enum {
+    OPTION_FROM = 256,
+    OPTION_TO,
+    OPTION_STRIDE,
+    OPTION_SECOND,
+    OPTION_SEED,
+    OPTION_PIN,
+    OPTION_CHECK,
+    OPTION_PLANT,
+    OPTION_PLANTS
+};
 
 typedef struct arguments {
     sweep_options_t sweep;
     const char *scenario;
     size_t kills, processes, check_every;
     int processor;
+    bool plants;
 } arguments_t;
 
 static size_t parse_number(const char *name, const char *text) {
@@ -58,6 +91,14 @@ static size_t parse_number(const char *name, const char *text) {
         exit(CRASH_REFUSED);
     }
     return value;
+}
+
+static void plant(size_t bug) {
+    if (&ji_planted_bug == NULL || bug >= PLANTED_BUGS) {
+        fprintf(stderr, "jalloc-crash: this program has no bug %zu; jalloc-crash-planted has\n", bug);
+        exit(CRASH_REFUSED);
+    }
+    ji_planted_bug = (unsigned)bug;
 }
 
 static void list(void) {
@@ -79,6 +120,8 @@ static void parse(arguments_t *arguments, int argc, char **argv) {
                                             {"random", required_argument, NULL, 'r'},
                                             {"processes", required_argument, NULL, 'p'},
                                             {"check-every", required_argument, NULL, OPTION_CHECK},
+                                            {"plant", required_argument, NULL, OPTION_PLANT},
+                                            {"plants", no_argument, NULL, OPTION_PLANTS},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     sweep_options_t *sweep = &arguments->sweep;
@@ -97,6 +140,8 @@ static void parse(arguments_t *arguments, int argc, char **argv) {
         case 'r': arguments->kills = parse_number("random", optarg); break;
         case 'p': arguments->processes = parse_number("processes", optarg); break;
         case OPTION_CHECK: arguments->check_every = parse_number("check-every", optarg); break;
+        case OPTION_PLANT: plant(parse_number("plant", optarg)); break;
+        case OPTION_PLANTS: arguments->plants = true; break;
         case 'h': fputs(usage, stdout); exit(CRASH_OK);
         default: fputs("jalloc-crash --help shows what is understood\n", stderr); exit(CRASH_REFUSED);
         }
@@ -116,8 +161,8 @@ static void pin(int processor) {
         fprintf(stderr, "jalloc-crash: not pinned: %s\n", strerror(errno));
 }
 
-/* The C library clears and copies larger memory by one instruction that repeats itself, each time a step. It reads what it
- * is told about that when the program starts, so it is started again. */
+/* The C library clears and copies larger memory by one instruction that repeats itself, each time a step. It reads what
+ * it is told about that when the program starts, so it is started again. */
 static void start_again_without_repeats(char **argv) {
     if (getenv("GLIBC_TUNABLES") != NULL)
         return;
@@ -126,33 +171,59 @@ static void start_again_without_repeats(char **argv) {
     execv("/proc/self/exe", argv);
 }
 
-static int sweep(const arguments_t *arguments) {
-    sweep_totals_t totals = {0};
+/* The scenarios that are asked for; with `stop`, up to the first that finds anything: its name. */
+static const char *sweep(const arguments_t *arguments, sweep_totals_t *totals) {
+    const scenario_t *exact = scenario_find(arguments->scenario);
     const size_t length = strcmp(arguments->scenario, "all") == 0 ? 0 : strlen(arguments->scenario);
-    bool found = false;
-    if (!engine_supported()) {
-        puts("not supported: this user may not step a process here");
-        return CRASH_NOT_SUPPORTED;
+    for (size_t i = 0; i < scenario_count; i++) {
+        const scenario_t *scenario = &scenarios[i];
+        if (exact != NULL ? scenario != exact : strncmp(scenario->name, arguments->scenario, length) != 0)
+            continue;
+        if (arguments->sweep.array && (scenario->flags & (SCENARIO_FILE | SCENARIO_GROWS | SCENARIO_ALONE)) != 0)
+            continue;
+        sweep_scenario(scenario, &arguments->sweep, totals);
+        if (arguments->sweep.stop && totals->hangs + totals->inconsistencies + totals->leaks > 0)
+            return scenario->name;
     }
-    pin(arguments->processor);
-    printf("seed %llu\n", (unsigned long long)arguments->sweep.seed);
+    return NULL;
+}
+
+static int sweep_all(const arguments_t *arguments) {
+    sweep_totals_t totals = {0};
     printf("%-30s %9s %8s %6s %6s %6s %6s %8s\n", "scenario", "instr", "points", "stray", "hangs", "incons", "leaks",
            "ms/point");
-    const scenario_t *exact = scenario_find(arguments->scenario);
-    for (size_t i = 0; i < scenario_count; i++)
-        if (exact != NULL ? &scenarios[i] == exact : strncmp(scenarios[i].name, arguments->scenario, length) == 0) {
-            if (arguments->sweep.array && (scenarios[i].flags & (SCENARIO_FILE | SCENARIO_GROWS | SCENARIO_ALONE)))
-                continue;
-            sweep_scenario(&scenarios[i], &arguments->sweep, &totals);
-            found = true;
-        }
-    if (!found) {
+    (void)sweep(arguments, &totals);
+    if (totals.tried == 0) {
         fprintf(stderr, "jalloc-crash: no scenario '%s'; --list shows them\n", arguments->scenario);
         return CRASH_REFUSED;
     }
     printf("%-30s %9zu %8zu %6zu %6zu %6zu %6zu\n", "total", totals.instructions, totals.tried, totals.strayed,
            totals.hangs, totals.inconsistencies, totals.leaks);
-    return totals.tried > 0 && totals.hangs + totals.inconsistencies + totals.leaks == 0 ? CRASH_OK : CRASH_FAILED;
+    return totals.hangs + totals.inconsistencies + totals.leaks == 0 ? CRASH_OK : CRASH_FAILED;
+}
+
+/* With each planted bug: something must be found. */
+static int sweep_planted(arguments_t *arguments) {
+    int result = CRASH_OK;
+    arguments->sweep.stop = arguments->sweep.quiet = true;
+    for (size_t bug = 0; bug < PLANTED_BUGS; bug++) {
+        sweep_totals_t totals = {0};
+        plant(bug);
+        if (bug == 0) /* none */
+            continue;
+        arguments->scenario = planted_bugs[bug].scenario;
+        const char *name = sweep(arguments, &totals);
+        if (name == NULL) {
+            arguments->scenario = "all";
+            name = sweep(arguments, &totals);
+        }
+        printf("planted %zu, %s: %s%s, %zu points\n", bug, planted_bugs[bug].what,
+               name != NULL ? "found by " : "NOT FOUND", name != NULL ? name : "", totals.tried);
+        fflush(stdout);
+        if (name == NULL)
+            result = CRASH_FAILED;
+    }
+    return result;
 }
 
 int main(int argc, char **argv) {
@@ -162,13 +233,20 @@ int main(int argc, char **argv) {
                              .check_every = 20,
                              .processor = -1};
     parse(&arguments, argc, argv);
-    if (arguments.kills == 0) {
+    if (arguments.kills == 0)
         start_again_without_repeats(argv);
-        return sweep(&arguments);
-    }
     printf("seed %llu\n", (unsigned long long)arguments.sweep.seed);
-    return random_kills(arguments.kills, (unsigned)arguments.processes, arguments.check_every, arguments.sweep.seed,
-                        arguments.sweep.array)
-               ? CRASH_OK
-               : CRASH_FAILED;
+    if (arguments.kills != 0)
+        return random_kills(arguments.kills, (unsigned)arguments.processes, arguments.check_every, arguments.sweep.seed,
+                            arguments.sweep.array)
+                   ? CRASH_OK
+                   : CRASH_FAILED;
+    fflush(stdout);
+
+    if (!engine_supported()) {
+        puts("not supported: this user may not step a process here");
+        return CRASH_NOT_SUPPORTED;
+    }
+    pin(arguments.processor);
+    return arguments.plants ? sweep_planted(&arguments) : sweep_all(&arguments);
 }

@@ -8,8 +8,8 @@
  * used again: before a worker is killed the supervisor withdraws those. A mailbox that is being filled or emptied by a
  * process that dies is put aside ("lost"): nobody can tell whether its block was given, or freed, before.
  *
- * Every so many kills the workers are stopped between two operations and everything is compared: each block that somebody
- * knows is there, with its owner and contents, and the books have these blocks and no others. */
+ * Every so many kills the workers are stopped between two operations and everything is compared: each block that
+ * somebody knows is there, with its owner and contents, and the books have these blocks and no others. */
 
 #define _GNU_SOURCE /* through the headers */
 #include "crash.h"
@@ -83,7 +83,7 @@ static bool swap(volatile uint32_t *word, uint32_t from, uint32_t to) {
 static uint32_t load(const volatile uint32_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
 static void store(volatile uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
 
-/* ---- A worker -------------------------------------------------------------------------------------------------------- */
+/* ---- A worker ---------------------------------------------------------------------------------------------------- */
 
 typedef struct work {
     crash_t *crash;
@@ -335,7 +335,7 @@ static void run_worker(crash_t *crash, unsigned index, uint64_t seed) {
     }
 }
 
-/* ---- The supervisor -------------------------------------------------------------------------------------------------- */
+/* ---- The supervisor ---------------------------------------------------------------------------------------------- */
 
 typedef struct supervisor {
     crash_t *crash;
@@ -437,7 +437,7 @@ static bool kill_one(supervisor_t *supervisor) {
     return start_worker(supervisor, index);
 }
 
-/* ---- Books ----------------------------------------------------------------------------------------------------------- */
+/* ---- Books ------------------------------------------------------------------------------------------------------- */
 
 typedef struct known {
     joffset_t offset;
@@ -575,7 +575,8 @@ bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t
                        .size_bytes = array ? 16 << 20 : 4 << 20,
                        .max_bytes = array ? 0 : 16 << 20,
                        .array = array ? crash_share(16 << 20) : NULL,
-                       .processes = processes + 1 + (unsigned)(seed % 4), /* some of the dead have one until they are reaped */
+                       .processes =
+                           processes + 1 + (unsigned)(seed % 4), /* some of the dead have one until they are reaped */
                        .descriptor = -1};
     *supervisor = (supervisor_t){.crash = crash, .random = seed};
     world->worker_count = processes;

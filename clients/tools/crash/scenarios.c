@@ -3,8 +3,8 @@
 
 /* Each public operation, in the states in which it takes different ways.
  *
- * `operate` is what is stepped. It says on the board beforehand what its death may leave: a block it frees may be gone, a
- * block it gives may have changed hands. Everything else that the victim has must be gone, and everything that the
+ * `operate` is what is stepped. It says on the board beforehand what its death may leave: a block it frees may be gone,
+ * a block it gives may have changed hands. Everything else that the victim has must be gone, and everything that the
  * survivor has must be there. */
 
 #define _GNU_SOURCE /* through the headers */
@@ -21,7 +21,7 @@
 #define MUST(call) victim_must(crash, call, #call)
 #define BLOCK(i) (crash->board->blocks[i])
 
-/* ---- Allocation ------------------------------------------------------------------------------------------------------ */
+/* ---- Allocation -------------------------------------------------------------------------------------------------- */
 
 static void take(crash_t *crash, unsigned id, size_t size_bytes, size_t alignment) {
     crash_board_t *board = crash->board;
@@ -155,7 +155,7 @@ static void prepare_orphan_to_free(crash_t *crash) {
     crash->board->count = 1;
 }
 
-/* ---- Free ------------------------------------------------------------------------------------------------------------ */
+/* ---- Free -------------------------------------------------------------------------------------------------------- */
 
 static void free_0(crash_t *crash) { MUST(jshared_deallocate(crash->general, BLOCK(0).offset)); }
 
@@ -282,7 +282,7 @@ static void free_many(crash_t *crash) {
     MUST(jshared_deallocate_many(crash->general, MANY, offsets));
 }
 
-/* ---- Realloc --------------------------------------------------------------------------------------------------------- */
+/* ---- Realloc ----------------------------------------------------------------------------------------------------- */
 
 static void realloc_0(crash_t *crash, size_t size_bytes) {
     joffset_t offset = BLOCK(0).offset;
@@ -320,7 +320,7 @@ static void prepare_given_40k(crash_t *crash) {
     BLOCK(0).size_bytes = 16384; /* what is sure to be there after shrinking */
 }
 
-/* ---- Give ------------------------------------------------------------------------------------------------------------ */
+/* ---- Give -------------------------------------------------------------------------------------------------------- */
 
 static void give_to(crash_t *crash, unsigned slot) {
     BLOCK(0).heir = slot;
@@ -343,7 +343,7 @@ static void prepare_take_back_large(crash_t *crash) {
     BLOCK(0).flags = BLOCK_MAY_BE_HERE;
 }
 
-/* ---- Stacks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Stacks ------------------------------------------------------------------------------------------------------ */
 
 static void prepare_stack(crash_t *crash) {
     for (uint64_t i = 0; i < 3; i++) {
@@ -371,7 +371,7 @@ static void stack_settle(crash_t *crash) {
     crash_succeeds(crash, jshared_allocate(crash->stack, 1000, 0, &offset), "a stack");
 }
 
-/* ---- Roots ----------------------------------------------------------------------------------------------------------- */
+/* ---- Roots ------------------------------------------------------------------------------------------------------- */
 
 enum { OLD_ROOT = 4096, NEW_ROOT = 8192 };
 static void root_new(crash_t *crash) { MUST(jsegment_set_root(crash->segment, "root", NEW_ROOT)); }
@@ -397,7 +397,7 @@ static void root_settle_new(crash_t *crash) { root_settle(crash, false, true, tr
 static void root_settle_replaced(crash_t *crash) { root_settle(crash, true, true, false); }
 static void root_settle_removed(crash_t *crash) { root_settle(crash, true, false, true); }
 
-/* ---- Allocators ------------------------------------------------------------------------------------------------------ */
+/* ---- Allocators -------------------------------------------------------------------------------------------------- */
 
 enum { EXTRA_PAGE_BYTES = 500 };
 static void create_extra(crash_t *crash, jshared_kind_t kind) {
@@ -470,7 +470,7 @@ static void prepare_extra_with_blocks(crash_t *crash) {
 }
 static void close_extra(crash_t *crash) { MUST(jshared_close(victim_extra)); }
 
-/* ---- Behind jallocator_t ---------------------------------------------------------------------------------------------- */
+/* ---- Behind jallocator_t ----------------------------------------------------------------------------------------- */
 
 static jallocator_t *victim_allocator;
 static void prepare_allocator(crash_t *crash) { MUST(jallocator_create_shared(crash->general, &victim_allocator)); }
@@ -480,7 +480,7 @@ static void use_allocator(crash_t *crash) {
     MUST(jallocator_deallocate(victim_allocator, pointer, 200, NULL));
 }
 
-/* ---- Looking --------------------------------------------------------------------------------------------------------- */
+/* ---- Looking ----------------------------------------------------------------------------------------------------- */
 
 static void verify(crash_t *crash) { MUST(jsegment_verify(crash->segment)); }
 static void get_stats(crash_t *crash) {
@@ -499,7 +499,7 @@ static void visit(crash_t *crash) {
 static void describe(crash_t *crash) { MUST(jshared_describe(crash->general, BLOCK(0).offset, NULL, NULL)); }
 static void recover(crash_t *crash) { MUST(jsegment_recover(crash->segment, NULL)); }
 
-/* ---- Attachments ----------------------------------------------------------------------------------------------------- */
+/* ---- Attachments ------------------------------------------------------------------------------------------------- */
 
 static void attach(crash_t *crash) { victim_must(crash, crash_attach(crash), "attaching"); }
 static void detach(crash_t *crash) { MUST(jsegment_detach(crash->segment)); }
@@ -545,7 +545,7 @@ static void child_allocates(crash_t *crash) {
     MUST(jshared_allocate(crash->general, 64, 0, &offset));
 }
 
-/* ---- Segments with a name -------------------------------------------------------------------------------------------- */
+/* ---- Segments with a name ---------------------------------------------------------------------------------------- */
 
 static jsegment_options_t named_options(crash_t *crash, bool posix) {
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
@@ -613,7 +613,7 @@ static void named_settle(crash_t *crash, bool posix) {
 static void posix_settle(crash_t *crash) { named_settle(crash, true); }
 static void file_settle(crash_t *crash) { named_settle(crash, false); }
 
-/* ---- The list -------------------------------------------------------------------------------------------------------- */
+/* ---- The list ---------------------------------------------------------------------------------------------------- */
 
 #define NAMED (SCENARIO_ALONE | SCENARIO_DETACHED | SCENARIO_NO_SECOND)
 #define UNDO (SCENARIO_RECOVERY | SCENARIO_HALF_DONE)

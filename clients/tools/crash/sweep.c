@@ -6,8 +6,8 @@
  *     fork victim | survivor attaches, allocates | victim attaches, prepares | k instructions | SIGKILL | check | next
  *
  * The survivor is a process of its own as well, so that a hang or a crash of it is a finding and not the end: the
- * supervisor looks every few milliseconds whether the survivor comes on, ends it where it does not, and has another one go
- * on behind the point. A segment is used again for the next point when the books say that it is as it was. */
+ * supervisor looks every few milliseconds whether the survivor comes on, ends it where it does not, and has another one
+ * go on behind the point. A segment is used again for the next point when the books say that it is as it was. */
 
 #define _GNU_SOURCE /* through the headers */
 #include "crash.h"
@@ -53,7 +53,7 @@ typedef struct plan {
     size_t deepest; /* recorded: where the undo log has most entries */
 } plan_t;
 
-/* ---- The processes of a point ---------------------------------------------------------------------------------------- */
+/* ---- The processes of a point ------------------------------------------------------------------------------------ */
 
 static void victim_main(void *context) {
     crash_t *crash = context;
@@ -172,12 +172,14 @@ static void count(const crash_t *crash, const plan_t *plan, progress_t *progress
     fflush(stdout);
 }
 
-/* ---- The survivor ---------------------------------------------------------------------------------------------------- */
+/* ---- The survivor ------------------------------------------------------------------------------------------------ */
 
 static int compare_sizes(const void *a, const void *b) {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);
 }
+
+static size_t faults(const sweep_totals_t *totals) { return totals->hangs + totals->inconsistencies + totals->leaks; }
 
 /* The points that the options ask for, in order; the caller frees them. */
 static size_t *choose_points(const sweep_options_t *options, const char *name, size_t instructions, size_t *count) {
@@ -236,7 +238,7 @@ static void survive(crash_t *crash, const sweep_options_t *options, progress_t *
     progress->totals.instructions = instructions;
     size_t point_count;
     size_t *points = choose_points(options, crash->scenario->name, instructions, &point_count);
-    while (progress->next < point_count) {
+    while (progress->next < point_count && !(options->stop && faults(&progress->totals) > 0)) {
         const size_t k = points[progress->next++];
         *(recovery ? &plan.second_k : &plan.k) = k;
         play(crash, &plan, progress);
@@ -262,7 +264,7 @@ static void survive(crash_t *crash, const sweep_options_t *options, progress_t *
     progress->done = true;
 }
 
-/* ---- The supervisor -------------------------------------------------------------------------------------------------- */
+/* ---- The supervisor ---------------------------------------------------------------------------------------------- */
 
 static double seconds_now(void) {
     struct timespec now;
@@ -324,13 +326,15 @@ void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options, 
         *(by_itself ? &progress->totals.inconsistencies : &progress->totals.hangs) += 1;
         printf("  %s at %zu, recovery at %zu: the survivor %s (signal %d)\n", scenario->name, progress->k,
                progress->second_k, by_itself ? "crashed" : "hangs", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-        if (progress->next == 0 || progress->beat <= beat + 2) /* not even one play: it would do so again */
+        if (options->stop || progress->next == 0 ||
+            progress->beat <= beat + 2) /* not even one play: it would do so again */
             break;
     }
     const sweep_totals_t *found = &progress->totals;
-    printf("%-30s %9zu %8zu %6zu %6zu %6zu %6zu %8.2f\n", scenario->name, found->instructions, found->tried,
-           found->strayed, found->hangs, found->inconsistencies, found->leaks,
-           found->tried ? 1e3 * (seconds_now() - begin) / (double)found->tried : 0.0);
+    if (!options->quiet)
+        printf("%-30s %9zu %8zu %6zu %6zu %6zu %6zu %8.2f\n", scenario->name, found->instructions, found->tried,
+               found->strayed, found->hangs, found->inconsistencies, found->leaks,
+               found->tried ? 1e3 * (seconds_now() - begin) / (double)found->tried : 0.0);
     fflush(stdout);
     totals->instructions += found->instructions;
     totals->tried += found->tried;
