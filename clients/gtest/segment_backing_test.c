@@ -899,9 +899,15 @@ static void fill_a_small_one(const char *directory) {
     JASSERT_OK(sample_create_and_publish(&sample));
     const shm_constants_t *c = &sample.constants;
     JEXPECT_STATUS(sample_create(&larger), JSTATUS_MEMORY_ERROR);
-    JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES), JSTATUS_MEMORY_ERROR);
-    /* What there was is as good as before, and a smaller step still goes. */
     char *base = sample.backing.base;
+    char *const words_end = base + c->table_offset + (SAMPLE_BYTES >> 12) * sizeof(shm_page_t);
+    words_end[-1] = base[SAMPLE_BYTES - 1] = 5;
+    const uint64_t before = bytes_set_aside(&sample.backing);
+    JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES), JSTATUS_MEMORY_ERROR);
+    /* The others have the space again, what there was is as good as before, and a smaller step still goes. */
+    JEXPECT_LE(bytes_set_aside(&sample.backing), before + 65536); /* whole pages of the table */
+    JEXPECT_EQ(words_end[-1], 5);
+    JEXPECT_EQ(base[SAMPLE_BYTES - 1], 5);
     memset(base + (c->first_page << 12), 1, SAMPLE_BYTES - (c->first_page << 12));
     JEXPECT_OK(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, SAMPLE_BYTES + 65536));
     memset(base + SAMPLE_BYTES, 1, 65536);

@@ -173,6 +173,11 @@ static int space_reserve(int descriptor, uint64_t begin, uint64_t end) {
     return error == 0 ? 0 : -1;
 }
 
+/* The opposite: after a failure, since many file systems keep what they had found room for, which may be all there was. */
+static void space_give_back(int descriptor, uint64_t begin, uint64_t end) {
+    (void)fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)begin, (off_t)(end - begin));
+}
+
 /* Makes bytes of a private segment accessible, in whole pages of the system; the kernel rounds the end up. */
 static int space_open(const shm_backing_t *backing, uint64_t begin, uint64_t end) {
     begin -= begin % backing_page_bytes();
@@ -197,8 +202,11 @@ jstatus_t shm_backing_extend(shm_backing_t *backing, const shm_constants_t *cons
         if (backing->has_file ? space_reserve(backing->descriptor, begin, end) != 0
                               : space_open(backing, begin, end) != 0) {
             jstatus_t status = errno == EACCES || errno == EPERM ? JSTATUS_IO_ERROR : JSTATUS_MEMORY_ERROR;
-            return ji_fail(status, "\"%s\": no room for bytes %llu to %llu: %m", backing_label(backing),
-                           (unsigned long long)begin, (unsigned long long)end);
+            status = ji_fail(status, "\"%s\": no room for bytes %llu to %llu: %m", backing_label(backing),
+                             (unsigned long long)begin, (unsigned long long)end);
+            for (; i >= 0 && backing->has_file; --i)
+                space_give_back(backing->descriptor, ranges[i][0], ranges[i][1]);
+            return status;
         }
     }
     return JSTATUS_SUCCESS;

@@ -59,9 +59,9 @@ jstatus_t shm_backing_unlink(const shm_backing_t *backing);
 /* Bytes of the file now; of the array; of a private segment what is reserved. 0: cannot be told. */
 size_t shm_backing_size(const shm_backing_t *backing);
 /* Makes [from_bytes, to_bytes) of the file usable and reserved, and the part of the page table for it (the constants
- * say where): success; memory error (no space, a limit), and then nothing has changed but perhaps the file's length, or
- * how much of it a disk has set aside. A process limit (RLIMIT_FSIZE) is a status, never a signal. Under the segment's
- * lock, and the range is not in use yet: whoever takes the lock over from a dead process may do it again. */
+ * say where): success; memory error (no space, a limit), and then nothing has changed but perhaps the file's length. A
+ * process limit (RLIMIT_FSIZE) is a status, never a signal. Under the segment's lock, and the range is not in use yet,
+ * for its bytes are lost on failure: whoever takes the lock over from a dead process may do it again. */
 jstatus_t shm_backing_extend(shm_backing_t *backing, const shm_constants_t *constants, size_t from_bytes,
                              size_t to_bytes);
 /* A new description of the same file, close-on-exec. */
