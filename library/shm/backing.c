@@ -173,7 +173,7 @@ static int space_reserve(int descriptor, uint64_t begin, uint64_t end) {
     return error == 0 ? 0 : -1;
 }
 
-/* The opposite: after a failure, since many file systems keep what they had found room for, which may be all there was. */
+/* The opposite, after a failure: many file systems keep what they had found room for, which may be all there was. */
 static void space_give_back(int descriptor, uint64_t begin, uint64_t end) {
     (void)fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)begin, (off_t)(end - begin));
 }
