@@ -635,31 +635,43 @@ static inline jstatus_t heap_allocate_small(jshared_t *shared, unsigned class_in
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t __attribute__((noinline))
-heap_allocate_extent(jshared_t *shared, uint64_t pages, uint64_t multiple, joffset_t *offset) {
+/* Takes an extent of so many pages out of the cache, if one is there. */
+static inline bool heap_take_cached(jshared_t *shared, uint64_t pages, joffset_t *offset) {
+    jsegment_t *segment = shared->segment;
+    if (pages > SHM_CACHE_PAGES || segment->cache[pages].count == 0)
+        return false;
+    const uint64_t page = segment->cache[pages].pages[segment->cache[pages].count - 1];
+    if (JI_UNLIKELY(shm_page_word(segment, page) != SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages)))
+        return false; /* somebody has written over the table: whoever empties the cache says so */
+    --segment->cache[pages].count;
+    segment->cached_pages -= pages;
+    shm_store(&segment->table[page].word, SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages));
+    segment->map[page] = pages << 1 | 1;
+    *offset = page << SHM_PAGE_SHIFT;
+    return true;
+}
+
+bool ji_heap_take_cached(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+    return size_bytes > SHM_SMALL_BYTES && size_bytes <= SHM_CACHE_PAGES << SHM_PAGE_SHIFT &&
+           alignment <= SHM_PAGE_BYTES && (alignment & (alignment - 1)) == 0 && shared->kind == JSHARED_GENERAL &&
+           heap_take_cached(shared, (size_bytes + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT, offset);
+}
+
+static jstatus_t heap_allocate_extent(jshared_t *shared, uint64_t pages, uint64_t multiple, joffset_t *offset) {
     jsegment_t *segment = shared->segment;
     const uint64_t word = SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages);
     uint64_t page;
-    if (pages <= SHM_CACHE_PAGES && multiple == 1 && segment->cache[pages].count > 0) {
-        page = segment->cache[pages].pages[segment->cache[pages].count - 1];
-        if (JI_UNLIKELY(shm_page_word(segment, page) !=
-                        SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages)))
-            return ji_poison(segment, "page %llu is no cached extent of slot %u", (unsigned long long)page,
-                             segment->slot);
-        --segment->cache[pages].count;
-        segment->cached_pages -= pages;
-        shm_store(&segment->table[page].word, word);
-    } else {
-        jstatus_t status = ji_segment_enter(segment);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-        status = heap_take(segment, pages, multiple, word, &page);
-        if (status == JSTATUS_SUCCESS)
-            status = ji_commit(segment);
-        ji_segment_leave(segment);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-    }
+    if (multiple == 1 && heap_take_cached(shared, pages, offset))
+        return JSTATUS_SUCCESS;
+    jstatus_t status = ji_segment_enter(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = heap_take(segment, pages, multiple, word, &page);
+    if (status == JSTATUS_SUCCESS)
+        status = ji_commit(segment);
+    ji_segment_leave(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
     segment->map[page] = pages << 1 | 1;
     *offset = page << SHM_PAGE_SHIFT;
     return JSTATUS_SUCCESS;
@@ -703,33 +715,45 @@ jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignmen
                                 alignment <= SHM_PAGE_BYTES ? 1 : alignment >> SHM_PAGE_SHIFT, offset);
 }
 
-/* An extent of this slot's: into the cache if it has room, else back. */
-static jstatus_t __attribute__((noinline)) heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pages) {
+/* Puts an extent of this slot's into the cache, if it has room. */
+static inline bool heap_free_cached(jshared_t *shared, uint64_t page, uint64_t pages) {
     jsegment_t *segment = shared->segment;
     uint64_t expected = SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages);
     const uint64_t sixteenth = ji_pages_total(segment) / 16; /* at most so much waits in one process's cache */
     const uint64_t limit = sixteenth < SHM_CACHE_LIMIT ? sixteenth : SHM_CACHE_LIMIT;
-    if (pages > SHM_CACHE_PAGES || segment->cached_pages + pages > limit || shm_page_word(segment, page) != expected)
-        return JSTATUS_SIZE_INCREASED; /* the other way */
-    if (segment->cache[pages].count == SHM_CACHE_DEPTH) {
-        if (segment->lock_held)
-            return JSTATUS_SIZE_INCREASED;
-        jstatus_t status = ji_segment_enter(segment);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-        status = heap_uncache(segment, pages, SHM_CACHE_DEPTH / 2);
-        ji_segment_leave(segment);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-    }
-    if (!__atomic_compare_exchange_n(&segment->table[page].word, &expected,
+    if (pages > SHM_CACHE_PAGES || segment->cached_pages + pages > limit ||
+        segment->cache[pages].count == SHM_CACHE_DEPTH ||
+        !__atomic_compare_exchange_n(&segment->table[page].word, &expected,
                                      SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages), false,
                                      __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-        return JSTATUS_SIZE_INCREASED;
+        return false;
     segment->map[page] = 0;
     segment->cache[pages].pages[segment->cache[pages].count++] = (uint32_t)page;
     segment->cached_pages += pages;
-    return JSTATUS_SUCCESS;
+    return true;
+}
+
+bool ji_heap_free_cached(jshared_t *shared, joffset_t offset) {
+    const uint64_t page = offset >> SHM_PAGE_SHIFT;
+    const uintptr_t entry = page < shared->segment->max_pages ? shared->segment->map[page] : 0;
+    return (entry & 1) != 0 && (offset & (SHM_PAGE_BYTES - 1)) == 0 && heap_free_cached(shared, page, entry >> 1);
+}
+
+/* The same; makes room for it. */
+static jstatus_t heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pages) {
+    jsegment_t *segment = shared->segment;
+    if (heap_free_cached(shared, page, pages))
+        return JSTATUS_SUCCESS;
+    if (pages > SHM_CACHE_PAGES || segment->cache[pages].count < SHM_CACHE_DEPTH || segment->lock_held)
+        return JSTATUS_SIZE_INCREASED; /* the other way */
+    jstatus_t status = ji_segment_enter(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = heap_uncache(segment, pages, SHM_CACHE_DEPTH / 2);
+    ji_segment_leave(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    return heap_free_cached(shared, page, pages) ? JSTATUS_SUCCESS : JSTATUS_SIZE_INCREASED;
 }
 
 jstatus_t ji_heap_free_own(jshared_t *shared, joffset_t offset) {

@@ -57,6 +57,10 @@ static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
     return true;
 }
 
+/* The same for extents: out of the cache, and into it. */
+bool ji_heap_take_cached(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset);
+bool ji_heap_free_cached(jshared_t *shared, joffset_t offset);
+
 /* ---- The long ways --------------------------------------------------------------------------------------------------- */
 
 /* Allocates for this slot. Not under the segment's lock: takes it where it must. The size is not 0. */

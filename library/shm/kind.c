@@ -186,7 +186,8 @@ done:
 }
 
 const ji_kind_t ji_kind_segment = {
-    .public = {"segment", JALLOCATOR_PROVIDER, "a segment of its own, which grows; shared if its backend is", kind_keys},
+    .public = {"segment", JALLOCATOR_PROVIDER, "a segment of its own, which grows; shared if its backend is",
+               kind_keys},
     .places = kind_places,
     .options_bytes = sizeof(segment_kind_options_t),
     .defaults = &kind_defaults,

@@ -432,7 +432,8 @@ jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignmen
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
     jsegment_t *segment = shared->segment;
     if (JI_LIKELY(ji_segment_begin_fast(segment))) {
-        const bool taken = ji_heap_take_ready(shared, size_bytes, alignment, offset);
+        const bool taken = JI_LIKELY(ji_heap_take_ready(shared, size_bytes, alignment, offset)) ||
+                           ji_heap_take_cached(shared, size_bytes, alignment, offset);
         ji_segment_end_fast(segment);
         if (JI_LIKELY(taken))
             return JSTATUS_SUCCESS;
@@ -479,7 +480,7 @@ jstatus_t jshared_deallocate(jshared_t *shared, joffset_t offset) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     jsegment_t *segment = shared->segment;
     if (JI_LIKELY(ji_segment_begin_fast(segment))) {
-        const bool freed = ji_heap_free_ready(shared, offset);
+        const bool freed = JI_LIKELY(ji_heap_free_ready(shared, offset)) || ji_heap_free_cached(shared, offset);
         ji_segment_end_fast(segment);
         if (JI_LIKELY(freed))
             return JSTATUS_SUCCESS;

@@ -39,7 +39,7 @@
 
 /* Extents up to so many pages are kept in the attachment's cache, at most so many of each length. */
 #define SHM_CACHE_PAGES 64
-#define SHM_CACHE_DEPTH 32
+#define SHM_CACHE_DEPTH 64
 #define SHM_CACHE_LIMIT 4096  /* pages in all: 16 MiB */
 #define SHM_NO_ALLOCATOR 255u /* of a cached extent */
 
