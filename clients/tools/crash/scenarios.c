@@ -7,9 +7,11 @@
  * a block it gives may have changed hands. Everything else that the victim has must be gone, and everything that the
  * survivor has must be there. */
 
-#define _GNU_SOURCE /* through the headers */
+#define _GNU_SOURCE /* usleep, and what the headers need */
 #include "crash.h"
 
+#include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #include "jalloc/status.h"
+#include "shm/backing.h"
 
 #define MUST(call) victim_must(crash, call, #call)
 #define BLOCK(i) (crash->board->blocks[i])
@@ -133,6 +136,28 @@ static void prepare_dead_neighbour(crash_t *crash) { die_after(crash, take_all);
 static void attach_and_take_all(crash_t *crash) {
     victim_must(crash, crash_attach(crash), "attaching");
     take_all(crash);
+}
+/* Dead processes have all slots but the survivor's. */
+static void prepare_slots_of_dead(crash_t *crash) {
+    pid_t children[RANDOM_PROCESSES];
+    const unsigned count = crash->processes - 1;
+    volatile uint64_t *attached = &crash->board->numbers[0];
+    for (unsigned i = 0; i < count; i++)
+        if ((children[i] = fork()) == 0) {
+            joffset_t offset;
+            if (crash_attach(crash) == JSTATUS_SUCCESS) /* else there is a second victim, who has a slot */
+                (void)jshared_allocate(crash->general, 200, 0, &offset);
+            __atomic_fetch_add(attached, 1, __ATOMIC_SEQ_CST);
+            pause();
+        }
+    while (*attached < count)
+        usleep(100);
+    for (unsigned i = 0; i < count; i++) {
+        siginfo_t information;
+        kill(children[i], SIGKILL);
+        while (waitid(P_PID, (id_t)children[i], &information, WEXITED) != 0)
+            ;
+    }
 }
 static void prepare_attach_dead(crash_t *crash) { die_after(crash, attach_and_take_all); }
 /* A slab of a dead process in which a block has been given to the segment: the segment's. */
@@ -545,6 +570,24 @@ static void child_allocates(crash_t *crash) {
     MUST(jshared_allocate(crash->general, 64, 0, &offset));
 }
 
+/* A child that the victim leaves behind, and that never uses what it has inherited: it must not look like the victim.
+ * Until it has run its fork handlers it does. */
+static void prepare_idle_child(crash_t *crash) {
+    prepare_64(crash);
+    pid_t child = fork();
+    volatile uint64_t *started = &crash->board->numbers[1];
+    if (child == 0) {
+        *started = 1;
+        alarm(4 * CRASH_GUARD_S);
+        pause();
+        _exit(0);
+    }
+    crash->board->numbers[0] = (uint64_t)child;
+    while (*started == 0)
+        usleep(100);
+}
+static void idle_child_settle(crash_t *crash) { (void)kill((pid_t)crash->board->numbers[0], SIGKILL); }
+
 /* ---- Segments with a name ---------------------------------------------------------------------------------------- */
 
 static jsegment_options_t named_options(crash_t *crash, bool posix) {
@@ -562,6 +605,11 @@ static void named_create(crash_t *crash, bool posix) {
 }
 static void create_posix(crash_t *crash) { named_create(crash, true); }
 static void create_file(crash_t *crash) { named_create(crash, false); }
+/* On a filesystem that has no unnamed files. */
+static void create_temporary(crash_t *crash) {
+    shm_backing_without = SHM_WITHOUT_TMPFILE;
+    named_create(crash, false);
+}
 static void prepare_posix(crash_t *crash) {
     create_posix(crash);
     MUST(jshared_create(crash->segment, ID_GENERAL, NULL, &crash->general));
@@ -579,6 +627,18 @@ static void attach_posix(crash_t *crash) {
 }
 static void destroy_posix(crash_t *crash) { MUST(jsegment_destroy(crash->segment)); }
 static void remove_posix(crash_t *crash) { MUST(jsegment_remove(JSEGMENT_POSIX, crash->name, false)); }
+
+/* How many files whose names contain that of the segment there are; they are removed. */
+static size_t remove_leftovers(const char *directory, const char *name) {
+    size_t count = 0;
+    DIR *files = opendir(directory);
+    for (struct dirent *file; files != NULL && (file = readdir(files)) != NULL;)
+        if (strstr(file->d_name, name) != NULL)
+            count += unlinkat(dirfd(files), file->d_name, 0) == 0;
+    if (files != NULL)
+        closedir(files);
+    return count;
+}
 
 /* There is no such name, or a sound segment that can be used and destroyed. */
 static void named_settle(crash_t *crash, bool posix) {
@@ -610,8 +670,21 @@ static void named_settle(crash_t *crash, bool posix) {
     if (lstat(path, &information) == 0)
         crash_fault(crash, FAULT_LEAK, "the name is still there");
 }
-static void posix_settle(crash_t *crash) { named_settle(crash, true); }
-static void file_settle(crash_t *crash) { named_settle(crash, false); }
+static void posix_settle(crash_t *crash) {
+    named_settle(crash, true);
+    if (remove_leftovers("/dev/shm", crash->name + 1) != 0)
+        crash_fault(crash, FAULT_LEAK, "there is a file left");
+}
+static void file_settle(crash_t *crash) {
+    named_settle(crash, false);
+    if (remove_leftovers("/tmp", strrchr(crash->file, '/') + 1) != 0)
+        crash_fault(crash, FAULT_LEAK, "there is a file left");
+}
+/* Here a file with another name may be left: nothing can be done about it. */
+static void temporary_settle(crash_t *crash) {
+    named_settle(crash, false);
+    (void)remove_leftovers("/tmp", strrchr(crash->file, '/') + 1);
+}
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
@@ -697,6 +770,8 @@ const scenario_t scenarios[] = {
     {"export", SCENARIO_FILE, NULL, NULL, NULL, export_segment, NULL},
     {"attach", SCENARIO_DETACHED, NULL, NULL, NULL, attach, NULL},
     {"attach-reaping-the-dead", SCENARIO_DETACHED, NULL, prepare_attach_dead, NULL, attach, NULL},
+    {"attach-no-free-slot", SCENARIO_DETACHED, NULL, prepare_slots_of_dead, NULL, attach, NULL},
+    {"idle-child-left", 0, NULL, prepare_idle_child, NULL, allocate_64, idle_child_settle},
     {"detach", 0, NULL, prepare_many, NULL, detach, NULL},
     {"detach-with-everything", 0, NULL, prepare_everything, meanwhile_everything, detach, NULL},
     {"fork-first-use", SCENARIO_INHERITS, NULL, NULL, NULL, child_allocates, NULL},
@@ -711,6 +786,7 @@ const scenario_t scenarios[] = {
     {"recover-half-done-growth", UNDO | SCENARIO_FRESH | SCENARIO_GROWS, NULL, NULL, NULL, grow, NULL},
     {"create-posix", NAMED, NULL, NULL, NULL, create_posix, posix_settle},
     {"create-file", NAMED, NULL, NULL, NULL, create_file, file_settle},
+    {"create-file-with-temporary", NAMED, NULL, NULL, NULL, create_temporary, temporary_settle},
     {"attach-posix", NAMED, NULL, prepare_posix_detached, NULL, attach_posix, posix_settle},
     {"detach-posix", NAMED, NULL, prepare_posix, NULL, detach, posix_settle},
     {"destroy-posix", NAMED, NULL, prepare_posix, NULL, destroy_posix, posix_settle},
