@@ -152,7 +152,10 @@ static jstatus_t lock_put_back(jsegment_t *segment, uint64_t count) {
     const shm_constants_t *constants = &segment->constants;
     if (count > SHM_LOG_ENTRIES)
         return ji_poison(segment, "the undo log says that it has %llu entries", (unsigned long long)count);
-    const uint64_t end = constants->table_offset + segment->max_pages * sizeof(shm_page_t);
+    /* Of the table, only what memory is reserved for: a growth that is undone had reserved its part before. */
+    const uint64_t backed = shm_backing_size(&segment->backing) >> SHM_PAGE_SHIFT;
+    const uint64_t end =
+        constants->table_offset + (backed < segment->max_pages ? backed : segment->max_pages) * sizeof(shm_page_t);
     if (JI_PLANTED(4))
         shm_store(&segment->header->log_count, 0);
     while (count > (JI_PLANTED(1) ? 1 : 0)) {
