@@ -268,7 +268,7 @@ static void work_reattach(work_t *work) {
     work_attach(work);
 }
 
-static void work_rarely(work_t *work) {
+static void work_otherwise(work_t *work) {
     jsegment_stats_t stats = JSEGMENT_STATS_INIT;
     joffset_t offset;
     switch (below(work, 8)) {
@@ -291,17 +291,17 @@ static void operate(work_t *work) {
     held_t *block = some_held(work);
     const unsigned what = below(work, 100);
     work->self->doing = what;
-    if (what >= 97)
-        work_rarely(work);
-    else if (what >= 94)
+    if (what >= 90)
+        work_otherwise(work);
+    else if (what >= 86)
         work_many(work);
-    else if (what >= 84)
+    else if (what >= 78)
         work_receive(work);
     else if (block->offset == JOFFSET_NULL)
         work_allocate(work, block);
-    else if (what >= 70)
+    else if (what >= 66)
         work_send(work, block);
-    else if (what >= 55)
+    else if (what >= 50)
         work_reallocate(work, block);
     else
         work_free(work, block);
@@ -344,6 +344,7 @@ typedef struct supervisor {
     size_t lost_count;
     size_t checks;
     uint64_t operations; /* of the dead */
+    uint64_t rollbacks;  /* changes that were found half done */
 } supervisor_t;
 
 static bool start_worker(supervisor_t *supervisor, unsigned index) {
@@ -521,6 +522,7 @@ static void check_all(supervisor_t *supervisor) {
     if (stats.metadata_bytes + stats.owned_bytes + stats.given_bytes + stats.cached_bytes + stats.free_bytes !=
         stats.size_bytes)
         crash_fault(crash, FAULT_LEAK, "the accounts do not come to %zu bytes", stats.size_bytes);
+    supervisor->rollbacks = stats.rollback_count;
     if (stats.processes != world->worker_count + 1)
         crash_fault(crash, FAULT_LEAK, "%u processes attached for %u", stats.processes, world->worker_count + 1);
 }
@@ -604,9 +606,10 @@ bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t
                         : crash->fault == FAULT_LEAK         ? "LEAK"
                         : crash->fault == FAULT_INCONSISTENT ? "INCONSISTENT"
                                                              : "HANG";
-    printf("random: %zu kills of %u processes, %zu checks, %llu operations, %.1f s: %s%s%s\n", killed, processes,
-           supervisor->checks, (unsigned long long)supervisor->operations, seconds_now() - begin, found,
-           crash->fault ? ": " : "", crash->message);
+    printf("random: %zu kills of %u processes, %zu checks, %llu operations, %llu changes undone, %.1f s: %s%s%s\n",
+           killed, processes, supervisor->checks, (unsigned long long)supervisor->operations,
+           (unsigned long long)supervisor->rollbacks, seconds_now() - begin, found, crash->fault ? ": " : "",
+           crash->message);
     const bool right = crash->fault == FAULT_NONE && killed == kills;
     crash_unmake(crash);
     free(supervisor);
