@@ -564,27 +564,23 @@ static void finish(supervisor_t *supervisor) {
 }
 
 bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t seed, bool array) {
-    crash_t *crash = calloc(1, sizeof *crash);
-    supervisor_t *supervisor = calloc(1, sizeof *supervisor);
-    world = crash_share(sizeof *world);
-    if (crash == NULL || supervisor == NULL)
-        return false;
+    static crash_t the_crash;
+    static supervisor_t the_supervisor;
+    crash_t *crash = &the_crash;
+    supervisor_t *supervisor = &the_supervisor;
     const double begin = seconds_now();
     size_t killed = 0;
-    crash_board_t *board = crash_share(sizeof *board);
     *crash = (crash_t){.scenario = &random_scenario,
-                       .board = board,
+                       .board = crash_share(sizeof *crash->board),
                        .size_bytes = array ? 16 << 20 : 4 << 20,
                        .max_bytes = array ? 0 : 16 << 20,
                        .array = array ? crash_share(16 << 20) : NULL,
-                       .processes =
-                           processes + 1 + (unsigned)(seed % 4), /* some of the dead have one until they are reaped */
                        .descriptor = -1};
+    crash->processes = processes + 1 + (unsigned)(seed % 4); /* the dead have one, too, until they are reaped */
     *supervisor = (supervisor_t){.crash = crash, .random = seed};
+    world = crash_share(sizeof *world);
     world->worker_count = processes;
-    if (!crash_make(crash) || !crash_succeeds(crash, crash_attach(crash), "attaching"))
-        return false;
-    bool going = true;
+    bool going = crash_make(crash) && crash_succeeds(crash, crash_attach(crash), "attaching");
     for (unsigned i = 0; i < processes; i++)
         going = going && start_worker(supervisor, i);
     while (going && killed < kills) {
@@ -612,7 +608,5 @@ bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t
            crash->message);
     const bool right = crash->fault == FAULT_NONE && killed == kills;
     crash_unmake(crash);
-    free(supervisor);
-    free(crash);
     return right;
 }
