@@ -22,7 +22,7 @@ uint64_t ji_pages_total(const jsegment_t *segment) {
 /* It may also have become smaller: a growth that was seen without the lock and then undone. The memory stays. */
 bool ji_pages_refresh(jsegment_t *segment) {
     const uint64_t known = ji_pages_total(segment), total = shm_load(&segment->header->total_pages);
-    if (JI_LIKELY(total == known))
+    if (JI_LIKELY(total == known && total != 0))
         return true;
     if (total <= segment->constants.first_page || total > segment->max_pages ||
         (total > known && shm_backing_size(&segment->backing) >> SHM_PAGE_SHIFT < total))
