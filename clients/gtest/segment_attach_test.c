@@ -263,6 +263,22 @@ JTEST(SegmentAttach, AMemfdCannotBeShrunk) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
+/* A file that is longer than the segment may become, and a segment that says that it is so long: nobody has mapped that. */
+EACH_SHARED_BACKEND(MoreThanTheLargestSizeIsCorrupted) {
+    PLACE(place, param->backend, 256 * KIB, 0);
+    create_and_detach(&place);
+    const uint64_t totals[] = {65, 66, 1000, UINT64_MAX, 0, 1};
+    if (param->backend == JSEGMENT_MEMFD)
+        JASSERT_EQ(ftruncate(place.options.descriptor, 8 * MIB), 0);
+    else if (param->backend != JSEGMENT_ARRAY)
+        JASSERT_EQ(truncate(place.path, 8 * MIB), 0);
+    for (size_t i = 0; i < COUNT_OF(totals); ++i) {
+        JSCOPED_TRACE("%llu pages", (unsigned long long)totals[i]);
+        poke(&place, offsetof(shm_header_t, total_pages), &totals[i], sizeof totals[i]);
+        expect_refused(&place, JSTATUS_CORRUPTED);
+    }
+}
+
 EACH_SHARED_BACKEND(APoisonedOneIsCorrupted) {
     PLACE(place, param->backend, MIB, 0);
     jsegment_t *inside = place_create(&place);
@@ -291,6 +307,7 @@ EACH_SHARED_BACKEND(APoisonedOneIsCorrupted) {
 /* A holder of the lock that lives and does not let go: here the test itself, which writes the word as a holder does. */
 EACH_SHARED_BACKEND(ALockThatIsNotLetGoIsBusy) {
     PLACE(place, param->backend, MIB, 0);
+    place.options.max_processes = 3;
     jsegment_t *holder = place_create(&place), *segment = NULL;
     JASSERT_NOT_NULL(holder);
     place.options.timeout_ms = 50;
@@ -313,7 +330,9 @@ EACH_SHARED_BACKEND(ALockThatIsNotLetGoIsBusy) {
     JEXPECT_STATUS(jsegment_verify(segment), JSTATUS_BUSY);
     __atomic_store_n(&header->lock, 0, __ATOMIC_SEQ_CST);
     JEXPECT_OK(jshared_allocate(shared, 300000, 0, &offset));
-    segment_books(segment);
+    JASSERT_NOT_NULL(late = place_attach(&place)); /* the one that came in vain has left its slot */
+    JEXPECT_EQ(segment_books(segment).processes, 3);
+    JEXPECT_OK(jsegment_detach(late));
     JEXPECT_OK(jsegment_detach(segment));
     JEXPECT_OK(jsegment_destroy(holder));
 }

@@ -6,8 +6,11 @@
 
 #include "segment_helper.h"
 
+#include "shm/layout.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -278,6 +281,19 @@ EACH_NAMED_BACKEND(RemovingSparesWhatIsNoSegment) {
     JEXPECT_STATUS(jsegment_remove(param->backend, place.name, true), JSTATUS_UNSAFE);
     JEXPECT_EQ(unlink(place.path), 0);
     JEXPECT_STATUS(jsegment_remove(param->backend, place.name, true), JSTATUS_NOT_FOUND);
+}
+
+EACH_NAMED_BACKEND(RemovingSparesWhatAnotherVersionMade) {
+    PLACE(place, param->backend, MIB, 0);
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    JEXPECT_OK(jsegment_detach(segment));
+    const uint32_t version = SHM_LAYOUT_VERSION + 1;
+    const int file = open(place.path, O_WRONLY | O_CLOEXEC);
+    JEXPECT_EQ(pwrite(file, &version, 4, offsetof(shm_constants_t, layout_version)), 4);
+    close(file);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, true), JSTATUS_INCOMPATIBLE);
+    JEXPECT_TRUE(name_exists(&place));
 }
 
 /* What can no longer be used must not have to stay for ever. */

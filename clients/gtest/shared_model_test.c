@@ -276,7 +276,9 @@ static void produce(peer_t *self, void *argument) {
             usleep(50); /* the consumer is behind */
         const size_t size = 16 + jtest_random_next(&random) % (crowd->largest_bytes - 15);
         joffset_t offset;
-        JASSERT_OK(jshared_allocate(shared, size, 0, &offset)); /* never out of memory */
+        const jstatus_t status = jshared_allocate(shared, size, 0, &offset);
+        __atomic_store_n(&crowd->board->go, status != JSTATUS_SUCCESS, __ATOMIC_RELEASE); /* nobody waits for more */
+        JASSERT_OK(status);                                                               /* never out of memory */
         unsigned char *bytes = shared_bytes(shared, offset, size);
         memcpy(bytes, &made, 8);
         memcpy(bytes + size - 8, &made, 8);
@@ -295,7 +297,7 @@ static void consume(const crowd_t *crowd, jshared_t *shared, size_t batch_count)
         const double begin = jtest_now_ms();
         while ((offset = joffset_load(cell)) == JOFFSET_NULL) {
             usleep(50);
-            if (jtest_now_ms() - begin > 100000) {
+            if (__atomic_load_n(&crowd->board->go, __ATOMIC_ACQUIRE) != 0 || jtest_now_ms() - begin > 100000) {
                 JFAIL("the producer stopped at %llu", (unsigned long long)seen);
                 return;
             }
