@@ -209,13 +209,14 @@ typedef struct jsegment_stats_t {
     unsigned processes;        /**< attached, this one included */
     unsigned max_processes;
     unsigned allocators;
+    int64_t created_at;      /**< seconds since 1970 */
     uint64_t growth_count;   /**< since creation */
     uint64_t rollback_count; /**< half-done changes of dead processes that were undone */
     uint64_t reaped_count;   /**< dead processes whose blocks were given back */
     bool poisoned;
 } jsegment_stats_t;
 #define JSEGMENT_STATS_INIT                                                                                            \
-    { sizeof(jsegment_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false }
+    { sizeof(jsegment_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false }
 /** Walks the segment, under its lock. @return success; invalid value (struct_size). */
 JALLOC_API jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *stats);
 
@@ -280,6 +281,11 @@ JALLOC_API jstatus_t jsegment_set_root(jsegment_t *segment, const char *name, jo
 
 /** Finds a name. Takes no lock. @return success; not found. */
 JALLOC_API jstatus_t jsegment_get_root(jsegment_t *segment, const char *name, joffset_t *offset);
+
+/** Shows the roots, one for each index below JSEGMENT_MAX_ROOTS that is in use, in no order. Takes no lock.
+ * @return success; not found (none has that index now); invalid value (the index). */
+JALLOC_API jstatus_t jsegment_list_root(jsegment_t *segment, unsigned index, char name[JSEGMENT_MAX_ROOT_NAME + 1],
+                                        joffset_t *offset);
 
 /** @} @name Allocators
  * @{ */

@@ -196,6 +196,7 @@ jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *stats) {
             .largest_free_bytes = (size_t)seen.largest_free << SHM_PAGE_SHIFT,
             .free_extents = (size_t)seen.free_extents,
             .max_processes = (unsigned)segment->constants.slot_count,
+            .created_at = segment->constants.created_at,
             .growth_count = shm_load(&header->growth_count),
             .rollback_count = shm_load(&header->rollback_count),
             .reaped_count = shm_load(&header->reaped_count),

@@ -11,14 +11,17 @@
 
 #define ROOT_ATTEMPTS 100 /* of a reader that meets changes */
 
-static bool root_has_name(const shm_root_t *root, const char *name) {
-    /* Eight at a time, as words: another process may be writing them. Acquired, so that whoever looks at the state
-     * afterwards sees it as it is then. */
-    char copy[sizeof root->name];
-    for (size_t i = 0; i < sizeof copy; i += 8) {
-        uint64_t word = __atomic_load_n((const uint64_t *)(root->name + i), __ATOMIC_ACQUIRE);
+/* Eight characters at a time, as words: another process may be writing them. */
+static void root_copy_name(const shm_root_t *root, char copy[sizeof root->name]) {
+    for (size_t i = 0; i < sizeof root->name; i += 8) {
+        uint64_t word = shm_load((const uint64_t *)(root->name + i));
         memcpy(copy + i, &word, 8);
     }
+}
+
+static bool root_has_name(const shm_root_t *root, const char *name) {
+    char copy[sizeof root->name];
+    root_copy_name(root, copy);
     return strncmp(copy, name, sizeof copy) == 0;
 }
 
@@ -115,4 +118,23 @@ jstatus_t jsegment_get_root(jsegment_t *segment, const char *name, joffset_t *of
             break;
     }
     return ji_fail(JSTATUS_NOT_FOUND, "there is no root \"%s\"", name);
+}
+
+jstatus_t jsegment_list_root(jsegment_t *segment, unsigned index, char name[JSEGMENT_MAX_ROOT_NAME + 1],
+                             joffset_t *offset) {
+    JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(index < JSEGMENT_MAX_ROOTS, JSTATUS_INVALID_VALUE);
+    const shm_root_t *root = &segment->roots[index];
+    char copy[sizeof root->name];
+    const uint64_t state = __atomic_load_n(&root->state, __ATOMIC_ACQUIRE);
+    root_copy_name(root, copy);
+    const uint64_t value = __atomic_load_n(&root->offset, __ATOMIC_ACQUIRE);
+    if ((state & 1) == 0 || __atomic_load_n(&root->state, __ATOMIC_ACQUIRE) != state)
+        return JSTATUS_NOT_FOUND;
+    memcpy(name, copy, JSEGMENT_MAX_ROOT_NAME);
+    name[JSEGMENT_MAX_ROOT_NAME] = '\0';
+    *offset = value;
+    return JSTATUS_SUCCESS;
 }

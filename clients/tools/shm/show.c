@@ -145,6 +145,18 @@ static void json_show(const shm_found_t *found, const survey_t *survey) {
         shm_json_close('}');
     }
     shm_json_close(']');
+    shm_json_open("roots", '[');
+    for (unsigned i = 0; i < JSEGMENT_MAX_ROOTS; i++) {
+        char name[JSEGMENT_MAX_ROOT_NAME + 1];
+        joffset_t offset;
+        if (jsegment_list_root(found->segment, i, name, &offset) != JSTATUS_SUCCESS)
+            continue;
+        shm_json_open(NULL, '{');
+        shm_json_text("name", name);
+        shm_json_number("offset", (int64_t)offset);
+        shm_json_close('}');
+    }
+    shm_json_close(']');
     shm_json_close('}');
     shm_json_end();
 }
@@ -191,6 +203,21 @@ static void text_slots(const shm_found_t *found) {
                                        : "dead",
                shm_time_text(process.attached_at).text, shm_size_text(process.owned_bytes).text,
                shm_size_text(process.cached_bytes).text);
+    }
+}
+
+static void text_roots(const shm_found_t *found) {
+    unsigned shown = 0;
+    for (unsigned i = 0; i < JSEGMENT_MAX_ROOTS; i++) {
+        char name[JSEGMENT_MAX_ROOT_NAME + 1];
+        joffset_t offset;
+        if (jsegment_list_root(found->segment, i, name, &offset) != JSTATUS_SUCCESS)
+            continue;
+        if (shown++ == 0)
+            puts("\nRoots");
+        printf("  %20llu  ", (unsigned long long)offset);
+        shm_print_safe(stdout, name, 0);
+        putchar('\n');
     }
 }
 
@@ -277,6 +304,7 @@ int shm_show(shm_found_t *found, bool json, bool map, const char *svg) {
         text_statistics(found);
         text_slots(found);
         text_allocators(found, survey);
+        text_roots(found);
         if (map)
             text_map(found, survey);
     }
