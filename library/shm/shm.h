@@ -288,7 +288,7 @@ jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages);
 jsegment_t *ji_segment_list_acquire(void);
 void ji_segment_list_release(void);
 
-/* ---- shared.c ------------------------------------------------------------------------------------------------------ */
+/* ---- shared.c, blocks.c ---------------------------------------------------------------------------------------------- */
 
 /* Whether the allocator still is in the segment; notes it where not. Under the segment's lock. */
 bool ji_shared_is_there(jshared_t *shared);
