@@ -62,11 +62,10 @@ static bool lock_stand_up(ji_lock_t *lock) {
 static bool lock_lean_to_self(ji_lock_t *lock) {
     uintptr_t nobody = 0;
     if (atomic_load_explicit(&lock->leans_to, memory_order_relaxed) != JI_LOCK_NEW ||
-        !atomic_compare_exchange_strong(&lock->first, &nobody, (uintptr_t)&ji_lock_thread))
+        !atomic_compare_exchange_strong(&lock->first, &nobody, ji_lock_self_()))
         return false;
     uintptr_t leans_to = JI_LOCK_NEW; /* or somebody sets it upright meanwhile */
-    return atomic_compare_exchange_strong(&lock->leans_to, &leans_to, (uintptr_t)&ji_lock_thread) &&
-           ji_lock_lean_(lock);
+    return atomic_compare_exchange_strong(&lock->leans_to, &leans_to, ji_lock_self_()) && ji_lock_lean_(lock);
 }
 
 bool ji_lock_try(ji_lock_t *lock) {

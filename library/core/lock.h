@@ -33,8 +33,17 @@ typedef struct ji_lock {
 #define JI_LOCK_NEW ((uintptr_t)0)
 #define JI_LOCK_UPRIGHT ((uintptr_t)1)
 
-/* A thread's name is the address of this. */
+/* A thread's name is the address of this; or, where one instruction has it, what the x86-64 ABI keeps at %fs:0. */
 extern _Thread_local char ji_lock_thread __attribute__((tls_model("initial-exec")));
+static inline uintptr_t ji_lock_self_(void) {
+#if defined(__x86_64__) && defined(__LP64__) && defined(__linux__)
+    uintptr_t self;
+    __asm__("mov %%fs:0, %0" : "=r"(self));
+    return self;
+#else
+    return (uintptr_t)&ji_lock_thread;
+#endif
+}
 
 void ji_lock_init(ji_lock_t *lock);
 void ji_lock_fini(ji_lock_t *lock);
@@ -43,7 +52,7 @@ bool ji_lock_try(ji_lock_t *lock); /* never waits long */
 
 /* Enters where the lock leans to this thread. */
 static inline bool ji_lock_lean_(ji_lock_t *lock) {
-    uintptr_t self = (uintptr_t)&ji_lock_thread;
+    const uintptr_t self = ji_lock_self_();
     if (JI_UNLIKELY(atomic_load_explicit(&lock->leans_to, memory_order_relaxed) != self))
         return false;
     /* After a thread that has ended another may have its name: what that one did is seen by this load. */
@@ -68,7 +77,7 @@ static inline void ji_lock_release_leaning_(ji_lock_t *lock) {
 
 static inline void ji_lock_release(ji_lock_t *lock) {
     /* `inside` is this thread's if it is the first one: it has taken it back before it takes the lock upright. */
-    if (JI_LIKELY(atomic_load_explicit(&lock->first, memory_order_relaxed) == (uintptr_t)&ji_lock_thread) &&
+    if (JI_LIKELY(atomic_load_explicit(&lock->first, memory_order_relaxed) == ji_lock_self_()) &&
         atomic_load_explicit(&lock->inside, memory_order_relaxed))
         atomic_store_explicit(&lock->inside, false, memory_order_release);
     else

@@ -97,6 +97,7 @@ shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_
 
 static jstatus_t __attribute__((noinline))
 shared_allocate_slowly(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+    *offset = JOFFSET_NULL;
     jstatus_t status = ji_segment_begin(shared->segment);
     if (status != JSTATUS_SUCCESS)
         return status;
@@ -105,19 +106,25 @@ shared_allocate_slowly(jshared_t *shared, size_t size_bytes, size_t alignment, j
     return status;
 }
 
+/* Begun the fast way, and no small block was ready. */
+static jstatus_t __attribute__((noinline))
+shared_allocate_cached(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+    const bool taken = ji_heap_take_cached(shared, size_bytes, alignment, offset);
+    ji_segment_end_fast(shared->segment);
+    return JI_LIKELY(taken) ? JSTATUS_SUCCESS : shared_allocate_slowly(shared, size_bytes, alignment, offset);
+}
+
+/* Whatever else there is to do is called last, so that a block that is ready costs no saving of registers. */
 jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
     jsegment_t *segment = shared->segment;
-    if (JI_LIKELY(ji_segment_begin_fast(segment))) {
-        const bool taken = JI_LIKELY(ji_heap_take_ready(shared, size_bytes, alignment, offset)) ||
-                           ji_heap_take_cached(shared, size_bytes, alignment, offset);
-        ji_segment_end_fast(segment);
-        if (JI_LIKELY(taken))
-            return JSTATUS_SUCCESS;
-    }
-    *offset = JOFFSET_NULL;
-    return shared_allocate_slowly(shared, size_bytes, alignment, offset);
+    if (JI_UNLIKELY(!ji_segment_begin_fast(segment)))
+        return shared_allocate_slowly(shared, size_bytes, alignment, offset);
+    if (JI_UNLIKELY(!ji_heap_take_ready(shared, segment->slot, size_bytes, alignment, offset)))
+        return shared_allocate_cached(shared, size_bytes, alignment, offset);
+    ji_segment_end_fast(segment);
+    return JSTATUS_SUCCESS;
 }
 
 /* Under the attachment's lock, not the segment's. */
@@ -154,16 +161,22 @@ static jstatus_t __attribute__((noinline)) shared_deallocate_slowly(jshared_t *s
     return status;
 }
 
+/* Begun the fast way, and it was no small block of this slot's. */
+static jstatus_t __attribute__((noinline)) shared_deallocate_cached(jshared_t *shared, joffset_t offset) {
+    const bool freed = ji_heap_free_cached(shared, offset);
+    ji_segment_end_fast(shared->segment);
+    return JI_LIKELY(freed) ? JSTATUS_SUCCESS : shared_deallocate_slowly(shared, offset);
+}
+
 jstatus_t jshared_deallocate(jshared_t *shared, joffset_t offset) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     jsegment_t *segment = shared->segment;
-    if (JI_LIKELY(ji_segment_begin_fast(segment))) {
-        const bool freed = JI_LIKELY(ji_heap_free_ready(shared, offset)) || ji_heap_free_cached(shared, offset);
-        ji_segment_end_fast(segment);
-        if (JI_LIKELY(freed))
-            return JSTATUS_SUCCESS;
-    }
-    return shared_deallocate_slowly(shared, offset);
+    if (JI_UNLIKELY(!ji_segment_begin_fast(segment)))
+        return shared_deallocate_slowly(shared, offset);
+    if (JI_UNLIKELY(!ji_heap_free_ready(shared, offset)))
+        return shared_deallocate_cached(shared, offset);
+    ji_segment_end_fast(segment);
+    return JSTATUS_SUCCESS;
 }
 
 /* Frees what it can of so many; those that need the segment's lock under one. */

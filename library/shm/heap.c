@@ -30,12 +30,8 @@
 
 /* ---- Shadows ---------------------------------------------------------------------------------------------------------- */
 
-static shm_class_t *record_class(const shm_record_t *record) {
-    return &record->allocator->classes[record->class_index];
-}
-
 static void record_list(shm_record_t *record) {
-    shm_class_t *class = record_class(record);
+    shm_class_t *class = record->class;
     record->previous = NULL;
     record->next = class->list;
     if (class->list != NULL)
@@ -43,7 +39,7 @@ static void record_list(shm_record_t *record) {
     class->list = record;
 }
 static void record_unlist(shm_record_t *record) {
-    shm_class_t *class = record_class(record);
+    shm_class_t *class = record->class;
     if (record->previous != NULL)
         record->previous->next = record->next;
     else
@@ -55,7 +51,7 @@ static void record_unlist(shm_record_t *record) {
 /* Takes the shadow out of everything private and frees it. */
 static void record_destroy(shm_record_t *record) {
     jshared_t *shared = record->allocator;
-    shm_class_t *class = record_class(record);
+    shm_class_t *class = record->class;
     if (record->summary != 0)
         record_unlist(record);
     if (class->empty == record)
@@ -79,6 +75,7 @@ static shm_record_t *record_make(const shm_geometry_t *geometry) {
         return NULL;
     record->block_bytes = geometry->block_bytes;
     record->block_count = geometry->block_count;
+    record->all_bytes = (uint64_t)geometry->block_count * geometry->block_bytes;
     record->word_count = geometry->words;
     record->reciprocal = (((uint64_t)1 << 32) + geometry->block_bytes - 1) / geometry->block_bytes;
     return record;
@@ -89,7 +86,7 @@ static void record_install(shm_record_t *record, jshared_t *shared, unsigned cla
                            const shm_geometry_t *geometry) {
     jsegment_t *segment = shared->segment;
     record->allocator = shared;
-    record->class_index = (uint8_t)class_index;
+    record->class = &shared->classes[class_index];
     record->page = (uint32_t)page;
     record->pages = (uint32_t)pages;
     record->first = (page << SHM_PAGE_SHIFT) + geometry->first_offset;
@@ -107,7 +104,7 @@ static void record_install(shm_record_t *record, jshared_t *shared, unsigned cla
         if (record->reserved[w] != ~(uint64_t)0)
             record->summary |= (uint64_t)1 << w;
     }
-    shm_class_t *class = record_class(record);
+    shm_class_t *class = record->class;
     ++class->slab_count;
     if (record->summary != 0)
         record_list(record);
@@ -164,7 +161,7 @@ static void record_merge(shm_record_t *record) {
         if (said != 0)
             atomic_store_explicit(&record->freed[w], 0, memory_order_release);
     }
-    shm_class_t *class = record_class(record);
+    shm_class_t *class = record->class;
     if (record->reserved_count == 0 && class->empty == NULL)
         class->empty = record;
 }
@@ -186,16 +183,17 @@ static void __attribute__((noinline)) record_unreserve(shm_record_t *record, uin
 }
 
 /* Empties a magazine but for the blocks that came last. */
-static void __attribute__((noinline)) class_drain(jsegment_t *segment, shm_class_t *class, uint32_t keep) {
-    if (class->ready_count <= keep)
+static void __attribute__((noinline)) class_drain(jsegment_t *segment, shm_class_t *class, size_t keep) {
+    const size_t held = (size_t)(class->top - class->ready);
+    if (held <= keep)
         return;
     /* The blocks to be kept move down first: emptying a slab may bring others here. */
     shm_ready_t drained[SHM_READY_BLOCKS];
-    const uint32_t count = class->ready_count - keep;
+    const size_t count = held - keep;
     memcpy(drained, class->ready, count * sizeof drained[0]);
     memmove(class->ready, class->ready + count, keep * sizeof drained[0]);
-    class->ready_count = keep;
-    for (uint32_t i = 0; i < count; ++i) {
+    class->top = class->ready + keep;
+    for (size_t i = 0; i < count; ++i) {
         const uintptr_t entry = segment->map[drained[i].offset >> SHM_PAGE_SHIFT];
         shm_record_t *record = (shm_record_t *)entry;
         if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0))
@@ -209,7 +207,7 @@ static void __attribute__((noinline)) class_drain(jsegment_t *segment, shm_class
 /* Fills an empty magazine by half from the first slab of the list, the lowest block on top. */
 static void class_fill(shm_class_t *class) {
     shm_record_t *record = class->list;
-    const uint32_t half = class->ready_limit / 2;
+    const uint32_t half = (uint32_t)(class->limit - class->ready) / 2;
     uint32_t count = 0;
     while (record->summary != 0 && count < half) {
         const uint32_t w = (uint32_t)__builtin_ctzll(record->summary);
@@ -232,7 +230,7 @@ static void class_fill(shm_class_t *class) {
         class->ready[i] = class->ready[count - 1 - i];
         class->ready[count - 1 - i] = low;
     }
-    class->ready_count = count;
+    class->top = class->ready + count;
 }
 
 static void heap_drain(jshared_t *shared) {
@@ -243,8 +241,7 @@ static void heap_drain(jshared_t *shared) {
 void ji_heap_forget(jshared_t *shared) {
     for (unsigned c = 0; c <= SHM_OWN_CLASS; ++c) {
         ji_metadata_free(shared->classes[c].ready);
-        shared->classes[c].ready = NULL;
-        shared->classes[c].ready_count = shared->classes[c].ready_limit = 0;
+        shared->classes[c].ready = shared->classes[c].top = shared->classes[c].limit = NULL;
     }
     while (shared->own != NULL)
         record_destroy(shared->own);
@@ -268,7 +265,7 @@ static jstatus_t heap_collect(jsegment_t *segment) {
         if ((status = ji_commit(segment)) != JSTATUS_SUCCESS)
             return status;
         record_merge(record);
-        if (record->reserved_count == 0 && record_class(record)->empty != record &&
+        if (record->reserved_count == 0 && record->class->empty != record &&
             (status = record_release(record)) != JSTATUS_SUCCESS)
             return status;
     }
@@ -565,7 +562,7 @@ jstatus_t ji_heap_leave(jshared_t *shared) {
 
 /* An empty slab: one of each class is kept. The block is free whatever happens here. */
 static void __attribute__((noinline)) record_emptied(shm_record_t *record) {
-    shm_class_t *class = record_class(record);
+    shm_class_t *class = record->class;
     jsegment_t *segment = record->allocator->segment;
     if (class->empty == NULL) {
         class->empty = record;
@@ -581,15 +578,15 @@ static void __attribute__((noinline)) record_emptied(shm_record_t *record) {
 
 /* The block is live, and the slab this attachment's. */
 static inline void record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, joffset_t offset) {
-    shm_class_t *class = record_class(record);
+    shm_class_t *class = record->class;
     atomic_store_explicit(&record->owners[index], 0, memory_order_release);
-    if (class->ready_limit == 0) {
+    if (class->ready == NULL) {
         record_unreserve(record, index);
         return;
     }
-    if (class->ready_count == class->ready_limit)
-        class_drain(segment, class, class->ready_limit / 2);
-    class->ready[class->ready_count++] = (shm_ready_t){offset, &record->owners[index]};
+    if (class->top == class->limit)
+        class_drain(segment, class, (size_t)(class->limit - class->ready) / 2);
+    *class->top++ = (shm_ready_t){offset, &record->owners[index]};
 }
 
 /* The first use of a class. */
@@ -597,9 +594,8 @@ static bool class_start(const jshared_t *shared, shm_class_t *class, uint64_t bl
     (void)shared;
     uint32_t limit = (uint32_t)(SHM_READY_BYTES / block_bytes);
     limit = limit > SHM_READY_BLOCKS ? SHM_READY_BLOCKS : limit < SHM_READY_LEAST ? SHM_READY_LEAST : limit;
-    class->ready = ji_metadata_alloc(limit * sizeof class->ready[0]);
-    if (class->ready != NULL)
-        class->ready_limit = limit;
+    class->ready = class->top = ji_metadata_alloc(limit * sizeof class->ready[0]);
+    class->limit = class->ready != NULL ? class->ready + limit : NULL;
     return class->ready != NULL;
 }
 
@@ -609,7 +605,7 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
     jsegment_t *segment = shared->segment;
     shm_class_t *class = &shared->classes[class_index];
     const uint64_t block_bytes = shared->kind == JSHARED_PAGES ? shared->block_bytes : ji_class_bytes(class_index);
-    if (class->ready_limit == 0 && !class_start(shared, class, block_bytes))
+    if (class->ready == NULL && !class_start(shared, class, block_bytes))
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
     if (class->list == NULL) {
         jstatus_t status = ji_segment_enter(segment);
@@ -629,7 +625,7 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
 
 static inline jstatus_t heap_allocate_small(jshared_t *shared, unsigned class_index, joffset_t *offset) {
     shm_class_t *class = &shared->classes[class_index];
-    if (JI_UNLIKELY(class->ready_count == 0))
+    if (JI_UNLIKELY(class->top == class->ready))
         return heap_allocate_slowly(shared, class_index, offset);
     *offset = ji_class_take(class, shared->segment->slot);
     return JSTATUS_SUCCESS;

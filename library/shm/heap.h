@@ -9,29 +9,38 @@
 
 /* Takes the block that is on top of a magazine. */
 static inline joffset_t ji_class_take(shm_class_t *class, unsigned slot) {
-    const shm_ready_t *ready = &class->ready[--class->ready_count];
+    const shm_ready_t *ready = --class->top;
     atomic_store_explicit(ready->owner, (uint8_t)slot, memory_order_release);
     return ready->offset;
 }
 
 /* Allocates where a block is ready; else nothing has been done, and the long way knows why. */
-static inline bool ji_heap_take_ready(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
-    if (JI_UNLIKELY(size_bytes - 1 >= SHM_SMALL_BYTES || (alignment & ~(size_t)16) != 0))
+static inline bool ji_heap_take_ready(jshared_t *shared, unsigned slot, size_t size_bytes, size_t alignment,
+                                      joffset_t *offset) {
+    if (JI_UNLIKELY(size_bytes - 1 >= SHM_SMALL_BYTES))
+        return false;
+    if (JI_UNLIKELY((alignment & ~(size_t)16) != 0) && (alignment > 16 || !ji_is_power_of_two(alignment)))
         return false;
     shm_class_t *class = &shared->classes[ji_class_of(size_bytes)];
-    if (JI_UNLIKELY(class->ready_count == 0))
+    if (JI_UNLIKELY(class->top == class->ready))
         return false;
-    *offset = ji_class_take(class, shared->segment->slot);
+    *offset = ji_class_take(class, slot);
     return true;
 }
 
-/* The live block of an own slab at an offset: its index, or false. */
+/* The live block of an own slab at an offset: its index, or false.
+ *
+ * With the reciprocal r = (2^32 + e) / b, e < b, a distance of k b + x from the first block, x < b, gives the product
+ * k 2^32 + k e + x r. As e < b <= k e + b < 2^18 < r, the last two are below 2^32, so k is what is above it; and they are
+ * less than r if and only if x is 0. */
+_Static_assert(SHM_MAX_SLAB_PAGES << SHM_PAGE_SHIFT <= 1 << 18 && ((uint64_t)1 << 32) / SHM_SMALL_BYTES >= 1 << 18,
+               "see above");
 static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *record, joffset_t offset,
                                   uint32_t *index) {
     const uint64_t distance = offset - record->first; /* far too large before the first */
-    const uint64_t found = distance * record->reciprocal >> 32;
-    if (JI_UNLIKELY(record->allocator != shared || found >= record->block_count ||
-                    found * record->block_bytes != distance))
+    const uint64_t product = distance * record->reciprocal, found = product >> 32;
+    if (JI_UNLIKELY(record->allocator != shared || distance >= record->all_bytes ||
+                    (uint32_t)product >= record->reciprocal))
         return false;
     *index = (uint32_t)found;
     /* The second is a block that another process has freed already. */
@@ -49,11 +58,11 @@ static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
     shm_record_t *record = (shm_record_t *)entry;
     if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0 || !ji_record_find(shared, record, offset, &index)))
         return false;
-    shm_class_t *class = &shared->classes[record->class_index];
-    if (JI_UNLIKELY(class->ready_count >= class->ready_limit))
+    shm_class_t *class = record->class;
+    if (JI_UNLIKELY(class->top == class->limit))
         return false;
     atomic_store_explicit(&record->owners[index], 0, memory_order_release);
-    class->ready[class->ready_count++] = (shm_ready_t){offset, &record->owners[index]};
+    *class->top++ = (shm_ready_t){offset, &record->owners[index]};
     return true;
 }
 

@@ -41,7 +41,7 @@ static void segment_in_child(void) {
     for (jsegment_t *segment = segment_list; segment != NULL; segment = segment->next) {
         if (segment->backing.backend == JSEGMENT_PRIVATE || segment->read_only)
             continue;
-        segment->ready = false;
+        ji_segment_set_ready(segment, false);
         segment->lock_held = false;
         segment->slot = 0;
         if (segment->backing.descriptor >= 0) {
@@ -230,7 +230,7 @@ static jstatus_t segment_join(jsegment_t *segment) {
             status = ji_reap_all(segment, NULL);
         }
         if (status == JSTATUS_SUCCESS)
-            segment->ready = true;
+            ji_segment_set_ready(segment, true);
         ji_segment_leave(segment);
     }
     if (status != JSTATUS_SUCCESS) {
@@ -397,7 +397,7 @@ static jstatus_t segment_leave(jsegment_t *segment) {
     if (!ji_segment_is_poisoned(segment))
         (void)ji_reap_slot(segment, segment->slot); /* a segment that is found damaged here is left as it is */
     const unsigned slot = segment->slot;
-    segment->ready = false;
+    ji_segment_set_ready(segment, false);
     segment->slot = 0;
     ji_segment_leave(segment);
     slot_give_up(segment, slot);

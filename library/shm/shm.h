@@ -44,6 +44,7 @@
 #define SHM_NO_ALLOCATOR 255u /* of a cached extent */
 
 typedef struct shm_record shm_record_t;
+typedef struct shm_class shm_class_t;
 
 /* The shadow of a slab of this attachment's. */
 struct shm_record {
@@ -52,11 +53,12 @@ struct shm_record {
     _Atomic(uint64_t) *freed; /* in the slab */
     joffset_t first;          /* of block 0 */
     uint64_t reciprocal;      /* 2^32 / block_bytes, rounded up: the index of a block without a division */
+    uint64_t all_bytes;       /* of its blocks */
+    jshared_t *allocator;
+    shm_class_t *class; /* the allocator's */
     uint32_t block_bytes, block_count, word_count;
     uint32_t reserved_count;
-    jshared_t *allocator;
     uint32_t page, pages;
-    uint8_t class_index;                   /* of the allocator's lists */
     shm_record_t *next, *previous;         /* in the class's list: slabs with blocks that are not reserved */
     shm_record_t *next_own, *previous_own; /* all of the allocator's */
     uint64_t reserved[];                   /* blocks allocated, or in the class's magazine; padding bits are set */
@@ -68,13 +70,16 @@ typedef struct shm_ready {
     _Atomic(uint8_t) *owner; /* its byte */
 } shm_ready_t;
 
-typedef struct shm_class {
-    uint32_t ready_count, ready_limit; /* 0: the class has not been used */
-    shm_ready_t *ready;                /* the magazine, last in first out; owned */
-    shm_record_t *list;                /* slabs with blocks that are not reserved, the first is used */
-    shm_record_t *empty;               /* one of them that is empty: one is kept */
+struct shm_class {
+    shm_ready_t *top;    /* the magazine, last in first out: its blocks are those from `ready` to here */
+    shm_ready_t *ready;  /* owned; NULL: the class has not been used */
+    shm_ready_t *limit;  /* where it is full */
+    shm_record_t *list;  /* slabs with blocks that are not reserved, the first is used */
+    shm_record_t *empty; /* one of them that is empty: one is kept */
     uint32_t slab_count;
-} shm_class_t;
+    char apart[20];
+};
+_Static_assert(sizeof(shm_class_t) == 64, "a class is found by a shift");
 
 struct jshared {
     jsegment_t *segment;
@@ -92,11 +97,19 @@ struct jshared {
     shm_class_t classes[SHM_CLASSES + 1]; /* the last is of blocks of the allocator's own size */
 };
 
+/* What the fast paths have to do first. */
+typedef enum shm_fast {
+    SHM_FAST_NEVER = 0,    /* not ready */
+    SHM_FAST_UNLOCKED = 1, /* nothing: one thread at a time */
+    SHM_FAST_LOCKED = 2    /* take the attachment's lock */
+} shm_fast_t;
+
 struct jsegment {
     /* Read by every call. */
     ji_lock_t lock;
-    bool locks; /* threads: safe */
-    bool ready; /* the fast paths may run: it may write and has a slot in this process */
+    bool locks;            /* threads: safe */
+    bool ready;            /* it may write and has a slot in this process */
+    _Atomic(uint8_t) fast; /* shm_fast_t, from these two */
     unsigned slot;
     char *base;
     shm_page_t *table;
@@ -222,10 +235,10 @@ static inline uint64_t ji_slab_valid(uint32_t block_count, uint32_t word) {
     return rest >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << rest) - 1;
 }
 static inline unsigned ji_class_of(size_t size_bytes) { /* 1..SHM_SMALL_BYTES */
-    if (size_bytes <= 16 * SHM_LINEAR_CLASSES)
-        return (unsigned)(size_bytes - 1) / 16;
-    const unsigned exponent = 63u - (unsigned)__builtin_clzll(size_bytes - 1); /* 2^exponent < size <= twice that */
-    return SHM_LINEAR_CLASSES + (exponent - 7) * 4 + ((unsigned)((size_bytes - 1) >> (exponent - 2)) & 3);
+    const uint64_t last = size_bytes - 1;
+    const unsigned exponent =
+        63u ^ (unsigned)__builtin_clzll(last | 64); /* 2^exponent <= last; 6 for the linear ones */
+    return (exponent - 6) * 4 + (unsigned)(last >> (exponent - 2));
 }
 uint32_t ji_class_bytes(unsigned class_index);
 
@@ -259,20 +272,23 @@ static inline void ji_segment_end(jsegment_t *segment) {
     if (segment->locks)
         ji_lock_release(&segment->lock);
 }
-/* The same where nothing stands in the way: a few instructions. False: not begun. */
+/* Whether it is ready; holding the lock, or where there is but one thread. What makes it not ready, a fork or its end, has
+ * no other thread beside it, so the fast paths may look before they have the lock. */
+static inline void ji_segment_set_ready(jsegment_t *segment, bool ready) {
+    segment->ready = ready;
+    atomic_store_explicit(&segment->fast,
+                          !ready           ? SHM_FAST_NEVER
+                          : segment->locks ? SHM_FAST_LOCKED
+                                           : SHM_FAST_UNLOCKED,
+                          memory_order_relaxed);
+}
+/* Begins where nothing stands in the way: a few instructions. False: not begun. */
 static inline bool ji_segment_begin_fast(jsegment_t *segment) {
-    if (segment->locks && JI_UNLIKELY(!ji_lock_lean_(&segment->lock)))
-        return false;
-    if (JI_LIKELY(segment->ready))
-        return true;
-    if (segment->locks)
-        ji_lock_release_leaning_(&segment->lock);
-    return false;
+    const unsigned fast = atomic_load_explicit(&segment->fast, memory_order_relaxed);
+    return JI_LIKELY(fast == SHM_FAST_LOCKED) ? JI_LIKELY(ji_lock_lean_(&segment->lock)) : fast == SHM_FAST_UNLOCKED;
 }
-static inline void ji_segment_end_fast(jsegment_t *segment) {
-    if (segment->locks)
-        ji_lock_release_leaning_(&segment->lock);
-}
+/* Without threads nobody asks for the lock, and a store is less than to look whether there are any. */
+static inline void ji_segment_end_fast(jsegment_t *segment) { ji_lock_release_leaning_(&segment->lock); }
 static inline jstatus_t ji_segment_begin(jsegment_t *segment) {
     if (segment->locks)
         ji_lock_acquire(&segment->lock);
