@@ -12,6 +12,7 @@
 #include "../fuzz/segment_exercise.h"
 #include "shm/layout.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,6 +102,55 @@ JTEST_P(SegmentDamage, AWordThatChangedIsNoSignal, unsigned, ways) {
     damage_t *damage = damage_begin(&population);
     damage->how = *param;
     PEER(peer, change_each, damage); /* a child, so that a crash is one test's failure */
+    peer_end(&peer);
+    damage_end(damage, &population);
+}
+
+/* The undo log of somebody who may have written anything there. It may change the bookkeeping, and nothing else. */
+static void follow_log(peer_t *self, void *argument) {
+    damage_t *damage = argument;
+    (void)self;
+    shm_header_t *header = (shm_header_t *)(void *)damage->array;
+    const shm_constants_t *constants = &header->constants;
+    shm_log_entry_t *log = (shm_log_entry_t *)(void *)(damage->array + constants->log_offset);
+    const uint64_t first_block = constants->first_page << SHM_PAGE_SHIFT;
+    const struct {
+        uint64_t count, offset;
+    } rows[] = {{1, 0},
+                {1, 8},
+                {1, offsetof(shm_constants_t, checksum)},
+                {1, offsetof(shm_header_t, lock)},
+                {1, offsetof(shm_header_t, total_pages) + 4}, /* no word */
+                {1, constants->log_offset},                   /* of the log itself */
+                {1, constants->log_offset + 16},
+                {1, first_block}, /* a caller's bytes */
+                {1, BYTES - 8},
+                {1, BYTES}, /* outside */
+                {1, BYTES + 4096},
+                {1, (uint64_t)1 << 40},
+                {1, UINT64_MAX - 7},
+                {1, UINT64_MAX - 4095},
+                {SHM_LOG_ENTRIES + 1, 0},
+                {(uint64_t)1 << 32, 0},
+                {UINT64_MAX, 0}};
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        JSCOPED_TRACE("%llu entries, the first of offset %llu", (unsigned long long)rows[i].count,
+                      (unsigned long long)rows[i].offset);
+        memcpy(damage->array, damage->image, BYTES);
+        header->log_count = rows[i].count;
+        log[0].offset = rows[i].offset;
+        log[0].old_value = UINT64_C(0x1122334455667788);
+        jsegment_t *segment = NULL;
+        JEXPECT_STATUS(jsegment_attach(&damage->options, &segment), JSTATUS_CORRUPTED);
+        JEXPECT_EQ(memcmp(damage->array, damage->image, sizeof(shm_constants_t)), 0);
+        JEXPECT_EQ(memcmp(damage->array + first_block, damage->image + first_block, BYTES - first_block), 0);
+        JEXPECT_EQ(header->poisoned, 1);
+    }
+}
+JTEST(SegmentDamage, AnUndoLogThatLeadsElsewhereIsNotFollowed) {
+    exercise_population_t population;
+    damage_t *damage = damage_begin(&population);
+    PEER(peer, follow_log, damage);
     peer_end(&peer);
     damage_end(damage, &population);
 }
