@@ -96,7 +96,7 @@ static void change_each(peer_t *self, void *argument) {
 /* Each run changes every word in one way, its neighbour in another; all runs together each word in every way. */
 static const unsigned ways[WAYS] = {0, 1, 2, 3, 4, 5, 6, 7};
 JTEST_P(SegmentDamage, AWordThatChangedIsNoSignal, unsigned, ways) {
-    if (*param >= jtest_iterations(2))
+    if (*param >= jtest_iterations(1))
         JSKIP("for longer runs");
     exercise_population_t population;
     damage_t *damage = damage_begin(&population);

@@ -113,7 +113,7 @@ void backend_label(const void *parameter, char *name) {
 
 /* ---- Peers ------------------------------------------------------------------------------------------------------- */
 
-#define PEER_TIMEOUT_S 200 /* a guard against hanging for ever, not an aim */
+#define PEER_TIMEOUT_S 500 /* a guard against hanging for ever, not an aim */
 
 void peer_tell(peer_t *peer) {
     const unsigned char byte = 1;
