@@ -711,13 +711,17 @@ jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignmen
                                 alignment <= SHM_PAGE_BYTES ? 1 : alignment >> SHM_PAGE_SHIFT, offset);
 }
 
+/* At most so many pages wait in one process's cache. */
+static inline uint64_t heap_cache_limit(const jsegment_t *segment) {
+    const uint64_t sixteenth = ji_pages_total(segment) / 16;
+    return sixteenth < SHM_CACHE_LIMIT ? sixteenth : SHM_CACHE_LIMIT;
+}
+
 /* Puts an extent of this slot's into the cache, if it has room. */
 static inline bool heap_free_cached(jshared_t *shared, uint64_t page, uint64_t pages) {
     jsegment_t *segment = shared->segment;
     uint64_t expected = SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages);
-    const uint64_t sixteenth = ji_pages_total(segment) / 16; /* at most so much waits in one process's cache */
-    const uint64_t limit = sixteenth < SHM_CACHE_LIMIT ? sixteenth : SHM_CACHE_LIMIT;
-    if (pages > SHM_CACHE_PAGES || segment->cached_pages + pages > limit ||
+    if (pages > SHM_CACHE_PAGES || segment->cached_pages + pages > heap_cache_limit(segment) ||
         segment->cache[pages].count == SHM_CACHE_DEPTH ||
         !__atomic_compare_exchange_n(&segment->table[page].word, &expected,
                                      SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages), false,
@@ -735,17 +739,23 @@ bool ji_heap_free_cached(jshared_t *shared, joffset_t offset) {
     return (entry & 1) != 0 && (offset & (SHM_PAGE_BYTES - 1)) == 0 && heap_free_cached(shared, page, entry >> 1);
 }
 
-/* The same; makes room for it. */
+/* The same; makes room for it: half of what the cache has of its length, or, where all lengths together are too much, of
+ * each. So lengths that are not asked for any more do not keep others out, and the lock is taken for many at a time. */
 static jstatus_t heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pages) {
     jsegment_t *segment = shared->segment;
     if (heap_free_cached(shared, page, pages))
         return JSTATUS_SUCCESS;
-    if (pages > SHM_CACHE_PAGES || segment->cache[pages].count < SHM_CACHE_DEPTH || segment->lock_held)
+    if (pages > SHM_CACHE_PAGES || pages > heap_cache_limit(segment) || segment->lock_held)
         return JSTATUS_SIZE_INCREASED; /* the other way */
+    const bool all = segment->cached_pages + pages > heap_cache_limit(segment);
+    if (!all && segment->cache[pages].count < SHM_CACHE_DEPTH)
+        return JSTATUS_SIZE_INCREASED; /* another process has freed it, or has it now */
     jstatus_t status = ji_segment_enter(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
-    status = heap_uncache(segment, pages, SHM_CACHE_DEPTH / 2);
+    for (uint64_t length = all ? 1 : pages; length <= (all ? SHM_CACHE_PAGES : pages) && status == JSTATUS_SUCCESS;
+         ++length)
+        status = heap_uncache(segment, length, segment->cache[length].count / 2);
     ji_segment_leave(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
