@@ -21,6 +21,7 @@
 #include "../bench.h"
 
 enum { MAX_CONTENDERS = 16, SPINS_BEFORE_YIELD = 1000 };
+#define MOST_APART 0.1 /* of a sample's time: whoever begins later was not let on */
 
 typedef struct part {
     _Alignas(64) double begin;
@@ -291,16 +292,19 @@ crew_result_t crew_do(crew_t *crew, crew_command_t command) {
     pthread_barrier_wait(&crew->barrier);
     pthread_barrier_wait(&crew->barrier);
     crew_result_t result = {.good = true};
-    double begin = crew->part[0].begin, end = crew->part[0].end;
+    double first = crew->part[0].begin, last = first;
     for (size_t i = 0; i < command.workers; i++) {
         const part_t *part = &crew->part[i];
         result.good &= part->good;
         result.disturbed |= part->disturbed;
-        begin = part->begin < begin ? part->begin : begin;
-        end = part->end > end ? part->end : end;
+        if (command.action != CREW_PLAY)
+            continue;
+        first = part->begin < first ? part->begin : first;
+        last = part->begin > last ? part->begin : last;
+        double seconds = part->end - part->begin;
+        result.seconds[0] = seconds > result.seconds[0] ? seconds : result.seconds[0];
     }
-    if (command.action == CREW_PLAY)
-        result.seconds[0] = end - begin;
+    result.disturbed |= last - first > MOST_APART * result.seconds[0];
     for (size_t i = 0; command.action == CREW_HANDOVER && i < CREW_PARTS; i++)
         result.seconds[i] = crew->part[i].seconds[i];
     return result;

@@ -25,7 +25,7 @@ typedef enum crew_action_t {
     CREW_FILL,      /* play_fill */
     CREW_DRAIN,     /* play_drain: all of each block */
     CREW_DRAIN_MIX, /* play_drain: the first words */
-    CREW_PLAY,      /* play, timed: from the first worker's beginning to the last's end */
+    CREW_PLAY,      /* play, timed: the worker that took longest */
     CREW_HANDOVER,  /* worker 0 allocates (first part), worker 1 frees (second) */
     CREW_LEAVE
 } crew_action_t;
@@ -41,7 +41,7 @@ typedef struct crew_command {
 
 typedef struct crew_result {
     bool good;
-    bool disturbed; /* the system took the processor from somebody meanwhile */
+    bool disturbed; /* the system took the processor from somebody meanwhile, or they did not begin together */
     double seconds[CREW_PARTS];
 } crew_result_t;
 

@@ -37,8 +37,10 @@
 enum { MAX_CONTENDERS = 8, MAX_JOBS = 12 };
 
 #define SAMPLE_SECONDS                                                                                                 \
-    500e-6 /* so short that most are not interrupted on a busy machine; bringing workers together shows
+    500e-6              /* so short that most are not interrupted on a busy machine; bringing workers together shows
                                  in none of it */
+#define ENOUGH_QUIET 25 /* samples that were not disturbed; a busy machine has this much longer for them: */
+#define MOST_PATIENCE 4 /* times the seconds */
 #define SMOKE_SECONDS 0.05
 
 static struct {
@@ -133,6 +135,7 @@ typedef struct job {
     double seconds[CREW_PARTS]; /* result: median for one operation */
     double samples[BENCH_MAX_SAMPLES][CREW_PARTS];
     bool disturbed[BENCH_MAX_SAMPLES];
+    size_t quiet; /* samples that were not */
 } job_t;
 
 static crew_result_t sample(job_t *job) {
@@ -154,10 +157,7 @@ static void calibrate(job_t *job) {
 }
 
 static void take_median(job_t *job, size_t rounds) {
-    size_t quiet = 0;
-    for (size_t r = 0; r < rounds; r++)
-        quiet += !job->disturbed[r];
-    bool all = quiet < BENCH_MIN_SAMPLES;
+    bool all = job->quiet < BENCH_MIN_SAMPLES;
     for (int part = 0; part < CREW_PARTS; part++) {
         double values[BENCH_MAX_SAMPLES];
         size_t count = 0;
@@ -168,12 +168,23 @@ static void take_median(job_t *job, size_t rounds) {
     }
 }
 
-static void measure(job_t *jobs, size_t count) {
+static bool all_are_quiet(const job_t *jobs, size_t count) {
     for (size_t j = 0; j < count; j++)
+        if (jobs[j].quiet < ENOUGH_QUIET)
+            return false;
+    return true;
+}
+
+static void measure(job_t *jobs, size_t count) {
+    for (size_t j = 0; j < count; j++) {
         calibrate(&jobs[j]);
+        jobs[j].quiet = 0;
+    }
     double spent = 0;
     size_t round = 0;
-    for (; round < BENCH_MAX_SAMPLES && (round < BENCH_MIN_SAMPLES || spent < options.seconds); round++)
+    for (; round < BENCH_MAX_SAMPLES && (round < BENCH_MIN_SAMPLES || spent < options.seconds ||
+                                         (spent < MOST_PATIENCE * options.seconds && !all_are_quiet(jobs, count)));
+         round++)
         for (size_t turn = 0; turn < count; turn++) {
             job_t *job = &jobs[(round + turn) % count];
             crew_result_t result = sample(job);
@@ -182,6 +193,7 @@ static void measure(job_t *jobs, size_t count) {
                 job->samples[round][part] = result.seconds[part];
                 spent += result.seconds[part];
             }
+            job->quiet += !result.disturbed;
         }
     for (size_t j = 0; j < count; j++)
         take_median(&jobs[j], round);
