@@ -152,7 +152,7 @@ static const jallocator_key_t kind_keys[] = {
     {"backend", "private|posix|memfd|file", "private", "where the bytes are"},
     {"path", "TEXT", "", "posix and file: the segment's name (name= is the allocator's)"},
     {"size", "SIZE", "64M", "to begin with"},
-    {"max", "SIZE", "32 times size", "it may grow to this"},
+    {"max", "SIZE", "0", "it may grow to this; 0: 32 times size"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_place_t kind_places[] = {
