@@ -616,7 +616,7 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
         if (status != JSTATUS_SUCCESS)
             return status;
         if (class->list == NULL)
-            return ji_fail(JSTATUS_INTERNAL_ERROR, "a slab without a free block");
+            return ji_poison(segment, "a slab has no free block although it had one");
     }
     class_fill(class);
     *offset = ji_class_take(class, shared->segment->slot);

@@ -181,7 +181,9 @@ jstatus_t ji_undo(jsegment_t *segment, jstatus_t status) {
 
 jstatus_t ji_commit(jsegment_t *segment) {
     if (JI_UNLIKELY(segment->broken))
-        return ji_undo(segment, ji_fail(JSTATUS_INTERNAL_ERROR, "a change is longer than the undo log"));
+        return ji_undo(segment, ji_segment_is_poisoned(segment) /* by what was met meanwhile; it left its message */
+                                    ? JSTATUS_CORRUPTED
+                                    : ji_fail(JSTATUS_INTERNAL_ERROR, "a change is longer than the undo log"));
     atomic_signal_fence(memory_order_seq_cst);
     shm_store(&segment->header->log_count, 0);
     segment->log_count = 0;
