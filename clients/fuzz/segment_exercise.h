@@ -60,7 +60,7 @@ static inline jstatus_t exercise_check(exercise_t *exercise, jstatus_t status) {
     case JSTATUS_TRUNCATED:
     case JSTATUS_UNSAFE:
     case JSTATUS_STALE: return status;
-    default: fprintf(stderr, "the status %s\n", jstatus_name(status)); abort();
+    default: fprintf(stderr, "the status %s: %s\n", jstatus_name(status), jstatus_last_message()); abort();
     }
 }
 
