@@ -739,8 +739,9 @@ bool ji_heap_free_cached(jshared_t *shared, joffset_t offset) {
     return (entry & 1) != 0 && (offset & (SHM_PAGE_BYTES - 1)) == 0 && heap_free_cached(shared, page, entry >> 1);
 }
 
-/* The same; makes room for it: half of what the cache has of its length, or, where all lengths together are too much, of
- * each. So lengths that are not asked for any more do not keep others out, and the lock is taken for many at a time. */
+/* The same; makes room for it: half of what the cache has of its length, or, where all lengths together are too much,
+ * of each. So lengths that are not asked for any more do not keep others out, and the lock is taken for many at a
+ * time. */
 static jstatus_t heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pages) {
     jsegment_t *segment = shared->segment;
     if (heap_free_cached(shared, page, pages))

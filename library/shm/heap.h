@@ -31,8 +31,8 @@ static inline bool ji_heap_take_ready(jshared_t *shared, unsigned slot, size_t s
 /* The live block of an own slab at an offset: its index, or false.
  *
  * With the reciprocal r = (2^32 + e) / b, e < b, a distance of k b + x from the first block, x < b, gives the product
- * k 2^32 + k e + x r. As e < b <= k e + b < 2^18 < r, the last two are below 2^32, so k is what is above it; and they are
- * less than r if and only if x is 0. */
+ * k 2^32 + k e + x r. As e < b <= k e + b < 2^18 < r, the last two are below 2^32, so k is what is above it; and they
+ * are less than r if and only if x is 0. */
 _Static_assert(SHM_MAX_SLAB_PAGES << SHM_PAGE_SHIFT <= 1 << 18 && ((uint64_t)1 << 32) / SHM_SMALL_BYTES >= 1 << 18,
                "see above");
 static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *record, joffset_t offset,

@@ -272,8 +272,8 @@ static inline void ji_segment_end(jsegment_t *segment) {
     if (segment->locks)
         ji_lock_release(&segment->lock);
 }
-/* Whether it is ready; holding the lock, or where there is but one thread. What makes it not ready, a fork or its end, has
- * no other thread beside it, so the fast paths may look before they have the lock. */
+/* Whether it is ready; holding the lock, or where there is but one thread. What makes it not ready, a fork or its end,
+ * has no other thread beside it, so the fast paths may look before they have the lock. */
 static inline void ji_segment_set_ready(jsegment_t *segment, bool ready) {
     segment->ready = ready;
     atomic_store_explicit(&segment->fast,

@@ -3,8 +3,8 @@
 #ifndef BOOST_HEAP_H
 #define BOOST_HEAP_H
 
-/* Boost.Interprocess's managed_shared_memory behind functions of C. Its name is taken away as soon as it exists, so that
- * nothing stays behind however the program ends: processes that are forked later have it mapped. */
+/* Boost.Interprocess's managed_shared_memory behind functions of C. Its name is taken away as soon as it exists, so
+ * that nothing stays behind however the program ends: processes that are forked later have it mapped. */
 
 #include <stdbool.h>
 #include <stddef.h>

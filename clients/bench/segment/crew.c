@@ -105,8 +105,8 @@ static bool take_over(const contender_call_t *call, const block_t *blocks, size_
     return good;
 }
 
-/* In turns, so that each side's time is its own. The first allocation of a turn pays for taking back what the other side
- * has freed; the freeing side has read every block before its clock runs, as whoever uses a block has. */
+/* In turns, so that each side's time is its own. The first allocation of a turn pays for taking back what the other
+ * side has freed; the freeing side has read every block before its clock runs, as whoever uses a block has. */
 static bool timed_handover(worker_t *w, part_t *part) {
     const crew_command_t *command = &w->crew->command;
     const contender_call_t call = w->contenders[command->contender].call;

@@ -3,9 +3,9 @@
 #ifndef SEGMENT_CREW_H
 #define SEGMENT_CREW_H
 
-/* Those who do the work: processes, or threads of this one where an allocator has no other way to hand blocks on. Each is
- * pinned to a processor of its own where there are enough. They stay from the first sample to the last, and sleep when
- * it is not their turn; a sample begins when all who take part are awake.
+/* Those who do the work: processes, or threads of this one where an allocator has no other way to hand blocks on. Each
+ * is pinned to a processor of its own where there are enough. They stay from the first sample to the last, and sleep
+ * when it is not their turn; a sample begins when all who take part are awake.
  *
  *     program   | command |        sleeps        | results |
  *     worker 0            | warm-up, meet, timed |

@@ -7,20 +7,20 @@
  *
  * one, two
  *     One process, and two at once in the same segment: blocks of 64 B, 1 KiB and 64 KiB, allocated and freed at once
- *     or 64 at a time in random order, and a random mix (play.h). A private heap is each process's own, so two processes
- *     have two. The aim is what a private heap costs: the C library's malloc, in a process with one thread, which is
- *     when it is quickest.
+ *     or 64 at a time in random order, and a random mix (play.h). A private heap is each process's own, so two
+ *     processes have two. The aim is what a private heap costs: the C library's malloc, in a process with one thread,
+ *     which is when it is quickest.
  * handover
- *     One allocates, another frees: in a segment and in Boost's another process, in a heap another thread. One at a time,
- *     and so many in one call.
+ *     One allocates, another frees: in a segment and in Boost's another process, in a heap another thread. One at a
+ *     time, and so many in one call.
  * recovery
  *     A process that owns a million blocks is killed; how long jsegment_recover() takes in another one.
  *
- * Each figure is the median of samples that were taken in turn, all contenders in each round and another one first each
- * time. They are of the clock, as a contender may wait for a lock; those in which the system gave the processor to
- * somebody else are left out as long as enough remain. Nanoseconds are for an allocation and its free together, and contain
- * the loop and the writing of the block's first word. Below SECONDS of 0.05 the last section has a sixteenth of its
- * memory: then it shows that it runs. */
+ * Each figure is the median of samples that were taken in turn, all contenders in each round and another one first
+ * each time. They are of the clock, as a contender may wait for a lock; those in which the system gave the processor
+ * to somebody else are left out as long as enough remain. Nanoseconds are for an allocation and its free together, and
+ * contain the loop and the writing of the block's first word. Below SECONDS of 0.05 the last section has a sixteenth
+ * of its memory: then it shows that it runs. */
 
 #include <ctype.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ static void enter(contender_t contender) {
 static contender_t heap_contender(const bench_malloc_t *heap) {
     return (contender_t){
         .name = heap->name,
-        .call = {CONTENDER_HEAP, .heap_allocate = heap->allocate, .heap_deallocate = heap->deallocate}};
+        .call = {.kind = CONTENDER_HEAP, .heap_allocate = heap->allocate, .heap_deallocate = heap->deallocate}};
 }
 
 static void enter_heaps(void) {
@@ -114,7 +114,7 @@ static void enter_boost(void) {
     if (!is_in(options.peers, "boost"))
         return;
     if (boost_heap_version())
-        enter((contender_t){.name = name_boost, .call = {CONTENDER_BOOST}});
+        enter((contender_t){.name = name_boost, .call = {.kind = CONTENDER_BOOST}});
     else
         printf("%s is absent: it was not found when this program was built\n", name_boost);
 }
@@ -399,9 +399,9 @@ static bool read_options(int argc, char **argv) {
 }
 
 static void bench_crews(void) {
-    enter((contender_t){.name = name_segment, .call = {CONTENDER_SEGMENT}});
-    enter((contender_t){.name = name_unsafe, .threads = JALLOCATOR_THREADS_NONE, .call = {CONTENDER_SEGMENT}});
-    enter((contender_t){.name = name_adaptor, .call = {CONTENDER_ALLOCATOR}});
+    enter((contender_t){.name = name_segment, .call = {.kind = CONTENDER_SEGMENT}});
+    enter((contender_t){.name = name_unsafe, .threads = JALLOCATOR_THREADS_NONE, .call = {.kind = CONTENDER_SEGMENT}});
+    enter((contender_t){.name = name_adaptor, .call = {.kind = CONTENDER_ALLOCATOR}});
     enter_boost();
     size_t heaps = contender_count; /* they come last, so a crew of threads can have them alone */
     enter_heaps();

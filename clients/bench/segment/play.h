@@ -10,8 +10,8 @@
  *     mix     1000 blocks are live; the step replaces one, whichever it is, by one of another size: of 16 bytes to
  *             64 KiB, log-uniform. 4096 steps were drawn once and come again and again
  *
- * The first word of every block is written, as a block that nobody writes to is of no use. Before anything is timed, all
- * workers at once fill blocks with what only they know, and find it again before they free them. */
+ * The first word of every block is written, as a block that nobody writes to is of no use. Before anything is timed,
+ * all workers at once fill blocks with what only they know, and find it again before they free them. */
 
 #include <stdbool.h>
 #include <stddef.h>
