@@ -4,6 +4,7 @@
 #include "segment_model.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- Stamps ------------------------------------------------------------------------------------------------------ */
 
@@ -319,4 +320,11 @@ size_t board_clear(board_t *board, jshared_t *shared) {
         ++count;
     }
     return count;
+}
+
+board_t *board_map(void) {
+    board_t *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (board == MAP_FAILED)
+        JFAIL("no board");
+    return board;
 }

@@ -63,6 +63,8 @@ typedef struct worker {
 } worker_t;
 /* Works; gives what it still has back. */
 void worker_run(worker_t *worker);
+/* A board in memory that this process and those forked from it share; to be unmapped. */
+board_t *board_map(void);
 /* Gives back what lies on the board. How many blocks. */
 size_t board_clear(board_t *board, jshared_t *shared);
 

@@ -204,13 +204,6 @@ typedef struct crowd {
     size_t largest_bytes;
 } crowd_t;
 
-static board_t *board_map(void) {
-    board_t *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (board == MAP_FAILED)
-        JFAIL("no board");
-    return board;
-}
-
 static void run_process(peer_t *self, void *argument) {
     const crowd_t *crowd = argument;
     jsegment_t *segment = place_attach(crowd->place);
