@@ -17,17 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "jalloc/jalloc.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define DEMAND(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition, jstatus_last_message());       \
-            abort();                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 enum { SLOTS = 32 };
 
@@ -82,8 +73,8 @@ typedef struct slot {
 
 static void deallocate(jallocator_t *allocator, slot_t *slot) {
     for (size_t i = 0; i<slot->size; i += slot->size> 64 ? 61 : 1)
-        DEMAND(slot->pointer[i] == (unsigned char)(slot->size + i));
-    DEMAND(jallocator_deallocate(allocator, slot->pointer, slot->size, NULL) == JSTATUS_SUCCESS);
+        FUZZ_DEMAND(slot->pointer[i] == (unsigned char)(slot->size + i));
+    FUZZ_DEMAND(jallocator_deallocate(allocator, slot->pointer, slot->size, NULL) == JSTATUS_SUCCESS);
     slot->freed = slot->pointer;
     slot->freed_size = slot->size;
     slot->pointer = NULL;
@@ -92,10 +83,10 @@ static void deallocate(jallocator_t *allocator, slot_t *slot) {
 static void allocate(jallocator_t *allocator, slot_t *slot, size_t size, size_t alignment) {
     void *pointer;
     if (jallocator_allocate(allocator, size, alignment, NULL, &pointer) != JSTATUS_SUCCESS) {
-        DEMAND(pointer == NULL);
+        FUZZ_DEMAND(pointer == NULL);
         return;
     }
-    DEMAND(((uintptr_t)pointer & (alignment - 1)) == 0);
+    FUZZ_DEMAND(((uintptr_t)pointer & (alignment - 1)) == 0);
     slot->pointer = pointer;
     slot->size = size;
     for (size_t i = 0; i < size; ++i)
@@ -112,13 +103,13 @@ static bool is_live(const slot_t slots[SLOTS], const unsigned char *pointer) {
 static void misuse(jallocator_t *allocator, const slot_t slots[SLOTS], const slot_t *slot, unsigned which) {
     static unsigned char foreign[64];
     if (which % 4 == 0)
-        DEMAND(jallocator_deallocate(allocator, foreign, 64, NULL) != JSTATUS_SUCCESS);
+        FUZZ_DEMAND(jallocator_deallocate(allocator, foreign, 64, NULL) != JSTATUS_SUCCESS);
     else if (which % 4 == 1 && slot->freed != NULL && !is_live(slots, slot->freed))
-        DEMAND(jallocator_deallocate(allocator, slot->freed, slot->freed_size, NULL) != JSTATUS_SUCCESS);
+        FUZZ_DEMAND(jallocator_deallocate(allocator, slot->freed, slot->freed_size, NULL) != JSTATUS_SUCCESS);
     else if (which % 4 == 2 && slot->pointer != NULL && slot->size > 1)
-        DEMAND(jallocator_deallocate(allocator, slot->pointer + 1, slot->size - 1, NULL) != JSTATUS_SUCCESS);
+        FUZZ_DEMAND(jallocator_deallocate(allocator, slot->pointer + 1, slot->size - 1, NULL) != JSTATUS_SUCCESS);
     else if (which % 4 == 3 && slot->pointer != NULL)
-        DEMAND(jallocator_deallocate(allocator, slot->pointer, slot->size + 1 + which, NULL) != JSTATUS_SUCCESS);
+        FUZZ_DEMAND(jallocator_deallocate(allocator, slot->pointer, slot->size + 1 + which, NULL) != JSTATUS_SUCCESS);
 }
 
 static void compare(jallocator_t *allocator, const slot_t slots[SLOTS]) {
@@ -128,9 +119,9 @@ static void compare(jallocator_t *allocator, const slot_t slots[SLOTS]) {
         bytes += slots[i].pointer != NULL ? slots[i].size : 0;
     }
     jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    DEMAND(jallocator_get_stats(allocator, &stats) == JSTATUS_SUCCESS);
-    DEMAND(stats.live_count == live && stats.in_use_bytes == bytes);
-    DEMAND(jallocator_check(allocator) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jallocator_get_stats(allocator, &stats) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(stats.live_count == live && stats.in_use_bytes == bytes);
+    FUZZ_DEMAND(jallocator_check(allocator) == JSTATUS_SUCCESS);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -142,13 +133,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     slot_t slots[SLOTS];
     memset(slots, 0, sizeof slots);
     below_left = metadata_left = 1L << 40;
-    DEMAND(jmetadata_set_hooks(&hooks) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jmetadata_set_hooks(&hooks) == JSTATUS_SUCCESS);
     (void)jlog_set_level(JLOG_OFF);
     char composition[80];
     snprintf(composition, sizeof composition, "%s+%s", stages[data[0] % STAGES], stages[data[1] % STAGES]);
     jallocator_t *below, *allocator;
-    DEMAND(jallocator_create(&ops, NULL, NULL, &below) == JSTATUS_SUCCESS);
-    DEMAND(jallocator_compose_over(below, composition, &allocator) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jallocator_create(&ops, NULL, NULL, &below) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jallocator_compose_over(below, composition, &allocator) == JSTATUS_SUCCESS);
 
     for (const uint8_t *end = data + size, *step = data + 2; end - step >= 4; step += 4) {
         slot_t *slot = &slots[step[1] % SLOTS];
@@ -165,7 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         case 11: below_left = step[2] % 8; break;
         case 12: metadata_left = step[2] % 8; break;
         case 13: below_left = metadata_left = 1L << 40; break;
-        case 14: DEMAND(jallocator_trim(allocator, (size_t)step[2] << 10) == JSTATUS_SUCCESS); break;
+        case 14: FUZZ_DEMAND(jallocator_trim(allocator, (size_t)step[2] << 10) == JSTATUS_SUCCESS); break;
         case 15: compare(allocator, slots); break;
         }
     }
@@ -173,45 +164,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (slots[i].pointer != NULL)
             deallocate(allocator, &slots[i]);
     compare(allocator, slots);
-    DEMAND(jallocator_destroy(allocator) == JSTATUS_SUCCESS);
-    DEMAND(jallocator_destroy(below) == JSTATUS_SUCCESS);
-    DEMAND(jmetadata_live_count() == 0);
-    DEMAND(jmetadata_set_hooks(NULL) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jallocator_destroy(allocator) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jallocator_destroy(below) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jmetadata_live_count() == 0);
+    FUZZ_DEMAND(jmetadata_set_hooks(NULL) == JSTATUS_SUCCESS);
     return 0;
 }
 
 #ifndef JALLOC_LIBFUZZER
-static int run_file(const char *path) {
-    static uint8_t input[1 << 20];
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        perror(path);
-        return 1;
-    }
-    const size_t size = fread(input, 1, sizeof input, file);
-    fclose(file);
-    return LLVMFuzzerTestOneInput(input, size);
-}
-
-int main(int argc, char **argv) {
-    char *end = NULL;
-    const unsigned long count = argc > 1 ? strtoul(argv[1], &end, 10) : 1000;
-    if (end != NULL && *end != '\0') { /* not a number: files */
-        int failures = 0;
-        for (int i = 1; i < argc; ++i)
-            failures += run_file(argv[i]);
-        return failures != 0;
-    }
-    uint64_t state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    static uint8_t input[4096];
-    for (unsigned long i = 0; i < count; ++i) {
-        for (size_t k = 0; k < sizeof input; ++k) {
-            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            input[k] = (uint8_t)(state >> 56);
-        }
-        LLVMFuzzerTestOneInput(input, 2 + (size_t)(state >> 20) % (sizeof input - 2));
-    }
-    printf("%lu inputs, nothing wrong\n", count);
-    return 0;
-}
+int main(int argc, char **argv) { return fuzz_run(argc, argv, 4096); }
 #endif

@@ -33,30 +33,24 @@ static unsigned char image[BYTES]; /* of a sound segment in which two processes 
 static unsigned char file_image[BYTES];
 
 static jsegment_options_t options_of(jsegment_backend_t backend) {
-    jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
+    jsegment_options_t options = exercise_options(array, BYTES);
     options.backend = backend;
-    options.array = array;
-    options.size_bytes = BYTES;
-    options.max_processes = 4;
-    options.timeout_ms = 1;
     return options;
 }
 
 static void start(void) {
-    char *base = mmap(NULL, BYTES + 2 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    EXERCISE_DEMAND(base != MAP_FAILED && mprotect(base + 4096, BYTES, PROT_READ | PROT_WRITE) == 0);
-    array = (unsigned char *)base + 4096;
+    array = exercise_guarded(BYTES);
     exercise_population_t population;
     jsegment_options_t options = options_of(JSEGMENT_ARRAY);
     exercise_populate(&options, &population);
     memcpy(image, array, BYTES);
-    EXERCISE_DEMAND(jsegment_detach(population.segments[1]) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jsegment_detach(population.segments[0]) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jsegment_detach(population.segments[1]) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jsegment_detach(population.segments[0]) == JSTATUS_SUCCESS);
     options = options_of(JSEGMENT_MEMFD);
-    EXERCISE_DEMAND(jsegment_create(&options, &population.segments[0]) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jsegment_export(population.segments[0], &options.descriptor) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jsegment_detach(population.segments[0]) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(pread(options.descriptor, file_image, BYTES, 0) == BYTES);
+    FUZZ_DEMAND(jsegment_create(&options, &population.segments[0]) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jsegment_export(population.segments[0], &options.descriptor) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jsegment_detach(population.segments[0]) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(pread(options.descriptor, file_image, BYTES, 0) == BYTES);
     close(options.descriptor);
     memcpy(file_image + sizeof(shm_constants_t), image + sizeof(shm_constants_t), BYTES - sizeof(shm_constants_t));
     (void)jlog_set_level(JLOG_OFF);
@@ -115,8 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         memcpy(array, changed, BYTES);
     } else {
         options.descriptor = memfd_create("fuzz", MFD_CLOEXEC);
-        EXERCISE_DEMAND(options.descriptor >= 0 && fchmod(options.descriptor, 0600) == 0);
-        EXERCISE_DEMAND(write(options.descriptor, changed, length) == (ssize_t)length);
+        FUZZ_DEMAND(options.descriptor >= 0 && fchmod(options.descriptor, 0600) == 0);
+        FUZZ_DEMAND(write(options.descriptor, changed, length) == (ssize_t)length);
     }
     exercise_segment(&options, data[1] + 1, 60);
     if (options.descriptor >= 0)
@@ -125,6 +119,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 #ifndef JALLOC_LIBFUZZER
-#include "random_main.h"
-int main(int argc, char **argv) { return run_random_inputs(argc, argv, LLVMFuzzerTestOneInput, 400); }
+int main(int argc, char **argv) { return fuzz_run(argc, argv, 400); }
 #endif

@@ -11,16 +11,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "fuzz.h"
 #include "jalloc/segment.h"
 
-#define EXERCISE_DEMAND(condition)                                                                                     \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition, jstatus_last_message());       \
-            abort();                                                                                                   \
-        }                                                                                                              \
-    } while (0)
+/* So many bytes between two pages that trap. */
+static inline unsigned char *exercise_guarded(size_t bytes) {
+    char *base = mmap(NULL, bytes + 2 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    FUZZ_DEMAND(base != MAP_FAILED && mprotect(base + 4096, bytes, PROT_READ | PROT_WRITE) == 0);
+    return (unsigned char *)base + 4096;
+}
+
+/* A segment in them; whoever waits for its lock gives up soon. */
+static inline jsegment_options_t exercise_options(unsigned char *array, size_t bytes) {
+    jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
+    options.backend = JSEGMENT_ARRAY;
+    options.array = array;
+    options.size_bytes = bytes;
+    options.max_processes = 4;
+    options.timeout_ms = 1;
+    return options;
+}
 
 enum { EXERCISE_BLOCKS = 16 };
 
@@ -210,33 +222,33 @@ static inline void exercise_populate(const jsegment_options_t *options, exercise
     joffset_t offset, many[60];
     jshared_t *general, *pages, *stack, *others;
     jshared_options_t kinds = JSHARED_OPTIONS_INIT;
-    EXERCISE_DEMAND(jsegment_create(options, &population->segments[0]) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jsegment_attach(options, &population->segments[1]) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jsegment_create(options, &population->segments[0]) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jsegment_attach(options, &population->segments[1]) == JSTATUS_SUCCESS);
     jsegment_t *segment = population->segments[0];
     kinds.header_bytes = 100;
-    EXERCISE_DEMAND(jshared_create(segment, 1, &kinds, &general) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_create(segment, 1, &kinds, &general) == JSTATUS_SUCCESS);
     kinds.header_bytes = 0;
     kinds.kind = JSHARED_PAGES;
     kinds.page_bytes = 96;
-    EXERCISE_DEMAND(jshared_create(segment, 2, &kinds, &pages) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_create(segment, 2, &kinds, &pages) == JSTATUS_SUCCESS);
     kinds.kind = JSHARED_STACK;
     kinds.region_bytes = 6000;
-    EXERCISE_DEMAND(jshared_create(segment, 3, &kinds, &stack) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_open(population->segments[1], 1, &others) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_allocate_many(general, 48, 0, 60, many) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_deallocate_many(others, 20, many) == JSTATUS_SUCCESS); /* from afar */
-    EXERCISE_DEMAND(jshared_give(general, many[30], JSEGMENT_SLOT_SEGMENT) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_give(general, many[31], jsegment_slot(population->segments[1])) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jsegment_set_root(segment, "root", many[30]) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_allocate(pages, 96, 0, &offset) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_allocate(stack, 1000, 0, &offset) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_allocate(general, 12000, 0, &offset) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jsegment_set_root(segment, "other", offset) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_allocate(others, 9000, 0, &offset) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_give(others, offset, JSEGMENT_SLOT_SEGMENT) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_allocate(others, 9000, 0, &offset) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_allocate(others, 700, 0, &many[0]) == JSTATUS_SUCCESS);
-    EXERCISE_DEMAND(jshared_deallocate(others, offset) == JSTATUS_SUCCESS); /* into its cache */
+    FUZZ_DEMAND(jshared_create(segment, 3, &kinds, &stack) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_open(population->segments[1], 1, &others) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_allocate_many(general, 48, 0, 60, many) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_deallocate_many(others, 20, many) == JSTATUS_SUCCESS); /* from afar */
+    FUZZ_DEMAND(jshared_give(general, many[30], JSEGMENT_SLOT_SEGMENT) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_give(general, many[31], jsegment_slot(population->segments[1])) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jsegment_set_root(segment, "root", many[30]) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_allocate(pages, 96, 0, &offset) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_allocate(stack, 1000, 0, &offset) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_allocate(general, 12000, 0, &offset) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jsegment_set_root(segment, "other", offset) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_allocate(others, 9000, 0, &offset) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_give(others, offset, JSEGMENT_SLOT_SEGMENT) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_allocate(others, 9000, 0, &offset) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_allocate(others, 700, 0, &many[0]) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_deallocate(others, offset) == JSTATUS_SUCCESS); /* into its cache */
 }
 
 #endif

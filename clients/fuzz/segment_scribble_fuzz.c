@@ -12,7 +12,6 @@
  * Without, it has a main of its own: segment_scribble_fuzz COUNT [SEED], or FILE... */
 
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include "jalloc/jalloc.h"
 #include "segment_exercise.h"
@@ -24,20 +23,8 @@ enum { BYTES = 160 << 10, STEP = 8 };
 
 static unsigned char *array;
 
-static jsegment_options_t options_of_array(void) {
-    jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
-    options.backend = JSEGMENT_ARRAY;
-    options.array = array;
-    options.size_bytes = BYTES;
-    options.max_processes = 4;
-    options.timeout_ms = 1;
-    return options;
-}
-
 static void start(void) {
-    char *base = mmap(NULL, BYTES + 2 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    EXERCISE_DEMAND(base != MAP_FAILED && mprotect(base + 4096, BYTES, PROT_READ | PROT_WRITE) == 0);
-    array = (unsigned char *)base + 4096;
+    array = exercise_guarded(BYTES);
     (void)jlog_set_level(JLOG_OFF);
 }
 
@@ -75,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         start();
     if (size < 2 + STEP)
         return 0;
-    const jsegment_options_t options = options_of_array();
+    const jsegment_options_t options = exercise_options(array, BYTES);
     exercise_population_t population;
     memset(array, 0, BYTES);
     exercise_populate(&options, &population);
@@ -87,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     pthread_t thread;
     const bool beside = data[0] & 1;
     if (beside)
-        EXERCISE_DEMAND(pthread_create(&thread, NULL, scribble_on, &scribbler) == 0);
+        FUZZ_DEMAND(pthread_create(&thread, NULL, scribble_on, &scribbler) == 0);
     for (size_t i = 0; i < count && workers[0].busy + workers[1].busy < 16; ++i) {
         if (!beside)
             scribble(data + 2 + i * STEP);
@@ -105,13 +92,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         exercise_look(&workers[i]);
         /* A lock that seems to be held by a living process keeps everybody waiting. Without it, all can leave. */
         __atomic_store_n(&((shm_header_t *)(void *)array)->lock, 0, __ATOMIC_RELAXED);
-        EXERCISE_DEMAND(jsegment_detach(population.segments[i]) == JSTATUS_SUCCESS); /* whatever is left */
+        FUZZ_DEMAND(jsegment_detach(population.segments[i]) == JSTATUS_SUCCESS); /* whatever is left */
     }
-    EXERCISE_DEMAND(jmetadata_live_count() == 0);
+    FUZZ_DEMAND(jmetadata_live_count() == 0);
     return 0;
 }
 
 #ifndef JALLOC_LIBFUZZER
-#include "random_main.h"
-int main(int argc, char **argv) { return run_random_inputs(argc, argv, LLVMFuzzerTestOneInput, 600); }
+int main(int argc, char **argv) { return fuzz_run(argc, argv, 600); }
 #endif
