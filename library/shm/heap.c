@@ -590,8 +590,7 @@ static inline void record_free(jsegment_t *segment, shm_record_t *record, uint32
 }
 
 /* The first use of a class. */
-static bool class_start(const jshared_t *shared, shm_class_t *class, uint64_t block_bytes) {
-    (void)shared;
+static bool class_start(shm_class_t *class, uint64_t block_bytes) {
     uint32_t limit = (uint32_t)(SHM_READY_BYTES / block_bytes);
     limit = limit > SHM_READY_BLOCKS ? SHM_READY_BLOCKS : limit < SHM_READY_LEAST ? SHM_READY_LEAST : limit;
     class->ready = class->top = ji_metadata_alloc(limit * sizeof class->ready[0]);
@@ -605,7 +604,7 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
     jsegment_t *segment = shared->segment;
     shm_class_t *class = &shared->classes[class_index];
     const uint64_t block_bytes = shared->kind == JSHARED_PAGES ? shared->block_bytes : ji_class_bytes(class_index);
-    if (class->ready == NULL && !class_start(shared, class, block_bytes))
+    if (class->ready == NULL && !class_start(class, block_bytes))
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
     if (class->list == NULL) {
         jstatus_t status = ji_segment_enter(segment);

@@ -65,7 +65,7 @@ typedef struct shm_constants {
     uint64_t checksum; /* of all before it */
 } shm_constants_t;
 
-/* Words that change. Every access is atomic; only lock, poisoned and what is said are written without the lock. */
+/* Words that change. Every access is atomic; only lock and poisoned are written without the lock. */
 #define SHM_BINS 256
 typedef struct shm_header {
     shm_constants_t constants;
@@ -73,9 +73,7 @@ typedef struct shm_header {
 
     uint32_t lock;     /* 0 free; SHM_LOCK_* */
     uint32_t poisoned; /* 1: a structure did not hold together. Written by anybody, for good */
-    uint32_t removed;  /* 1: its name was taken away */
-    uint32_t spare;
-    char apart1[48];
+    char apart1[56];
 
     uint64_t log_count;   /* entries of the undo log that are to be undone */
     uint64_t total_pages; /* the present size, in pages */
