@@ -256,7 +256,7 @@ static jstatus_t heap_collect(jsegment_t *segment) {
         shm_record_t *record =
             page < ji_pages_total(segment) && (segment->map[page] & 1) == 0 ? (shm_record_t *)segment->map[page] : NULL;
         if (record == NULL || record->page != page)
-            return ji_poison(segment, "page %llu is in slot %u's list and is no slab of its", (unsigned long long)page,
+            return JI_POISON(segment, "page %llu is in slot %u's list and is no slab of its", (unsigned long long)page,
                              segment->slot);
         jstatus_t status = ji_list_remove(segment, dirty, page);
         if (status != JSTATUS_SUCCESS)
@@ -277,7 +277,7 @@ static jstatus_t heap_uncache(jsegment_t *segment, uint64_t pages, uint32_t keep
         const uint64_t page = segment->cache[pages].pages[--segment->cache[pages].count];
         segment->cached_pages -= pages;
         if (shm_page_word(segment, page) != SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages))
-            return ji_poison(segment, "page %llu is no cached extent of slot %u", (unsigned long long)page,
+            return JI_POISON(segment, "page %llu is no cached extent of slot %u", (unsigned long long)page,
                              segment->slot);
         jstatus_t status = ji_pages_free(segment, page, NULL);
         if (status != JSTATUS_SUCCESS)
@@ -389,7 +389,7 @@ static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopt
         shm_geometry_t geometry;
         const uint64_t word = page < ji_pages_total(segment) ? shm_page_word(segment, page) : 0;
         if (!ji_slab_at(segment, page, word, &geometry) || SHM_OWNER(word) != SHM_SLOT_SEGMENT)
-            return ji_poison(segment, "page %llu is in the list of orphans and is none", (unsigned long long)page);
+            return JI_POISON(segment, "page %llu is in the list of orphans and is none", (unsigned long long)page);
         const bool has_room =
             memchr((const void *)ji_slab_owners(segment, page, &geometry), 0, geometry.block_count) != NULL;
         if (has_room && SHM_ALLOCATOR(word) == shared->index && SHM_CLASS(word) == class_index) {
@@ -475,7 +475,7 @@ jstatus_t ji_heap_link(jsegment_t *segment, uint64_t page, uint64_t word) {
     if ((word & SHM_LINKED) != 0)
         return JSTATUS_SUCCESS;
     if (owner == 0 || owner > segment->constants.slot_count)
-        return ji_poison(segment, "page %llu is a slab of slot %u", (unsigned long long)page, owner);
+        return JI_POISON(segment, "page %llu is a slab of slot %u", (unsigned long long)page, owner);
     ji_list_insert(segment, &segment->slots[owner - 1].dirty, page);
     ji_put(segment, &segment->table[page].word, word | SHM_LINKED);
     return ji_commit(segment);
@@ -615,7 +615,7 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
         if (status != JSTATUS_SUCCESS)
             return status;
         if (class->list == NULL)
-            return ji_poison(segment, "a slab has no free block although it had one");
+            return JI_POISON(segment, "a slab has no free block although it had one");
     }
     class_fill(class);
     *offset = ji_class_take(class, shared->segment->slot);

@@ -25,8 +25,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -112,15 +110,9 @@ static void lock_release(jsegment_t *segment) {
 
 /* ---- Changes -------------------------------------------------------------------------------------------------------- */
 
-jstatus_t ji_poison(jsegment_t *segment, const char *format, ...) {
-    char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+void ji_segment_poison(jsegment_t *segment) {
     if (!segment->read_only)
         __atomic_store_n(&segment->header->poisoned, 1, __ATOMIC_RELAXED);
-    return ji_fail(JSTATUS_CORRUPTED, "the segment does not hold together: %s", text);
 }
 
 bool ji_segment_is_poisoned(const jsegment_t *segment) {
@@ -151,7 +143,7 @@ void ji_put(jsegment_t *segment, uint64_t *word, uint64_t value) {
 static jstatus_t lock_put_back(jsegment_t *segment, uint64_t count) {
     const shm_constants_t *constants = &segment->constants;
     if (count > SHM_LOG_ENTRIES)
-        return ji_poison(segment, "the undo log says that it has %llu entries", (unsigned long long)count);
+        return JI_POISON(segment, "the undo log says that it has %llu entries", (unsigned long long)count);
     /* Of the table, only what memory is reserved for: a growth that is undone had reserved its part before. */
     const uint64_t backed = shm_backing_size(&segment->backing) >> SHM_PAGE_SHIFT;
     const uint64_t end =
@@ -164,7 +156,7 @@ static jstatus_t lock_put_back(jsegment_t *segment, uint64_t count) {
         const uint64_t old_value = shm_load(&segment->log[count].old_value);
         if (offset % 8 != 0 || offset < offsetof(shm_header_t, total_pages) || offset >= end ||
             (offset >= constants->log_offset && offset < constants->table_offset))
-            return ji_poison(segment, "the undo log names offset %llu", (unsigned long long)offset);
+            return JI_POISON(segment, "the undo log names offset %llu", (unsigned long long)offset);
         shm_store((uint64_t *)(segment->base + offset), old_value);
         atomic_signal_fence(memory_order_seq_cst);
     }
@@ -209,7 +201,7 @@ static jstatus_t lock_enter(jsegment_t *segment, bool even_if_poisoned) {
             shm_store(&segment->header->rollback_count, shm_load(&segment->header->rollback_count) + 1);
     }
     if (status == JSTATUS_SUCCESS && !ji_pages_refresh(segment))
-        status = ji_poison(segment, "it is said to be larger than its memory");
+        status = JI_POISON(segment, "it is said to be larger than its memory");
     if (JI_UNLIKELY(taken_over && status == JSTATUS_SUCCESS && !ji_segment_is_poisoned(segment)))
         status = ji_reap_all(segment, NULL);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS || ji_segment_is_poisoned(segment))) {

@@ -61,7 +61,7 @@ void ji_list_insert(jsegment_t *segment, uint64_t *head, uint64_t page) {
     const uint64_t next = shm_load(head);
     if (next != 0) {
         if (!list_may_hold(segment, next)) {
-            (void)ji_poison(segment, "a list begins at page %llu", (unsigned long long)next);
+            (void)JI_POISON(segment, "a list begins at page %llu", (unsigned long long)next);
             segment->broken = true;
             return;
         }
@@ -76,7 +76,7 @@ jstatus_t ji_list_remove(jsegment_t *segment, uint64_t *head, uint64_t page) {
     if ((previous == 0 ? shm_load(head) != page
                        : !list_may_hold(segment, previous) || NEXT(shm_load(links_of(segment, previous))) != page) ||
         (next != 0 && (!list_may_hold(segment, next) || PREVIOUS(shm_load(links_of(segment, next))) != page)))
-        return ji_poison(segment, "the links of page %llu do not lead back to it", (unsigned long long)page);
+        return JI_POISON(segment, "the links of page %llu do not lead back to it", (unsigned long long)page);
     if (previous == 0)
         ji_put(segment, head, next);
     else
@@ -135,7 +135,7 @@ static jstatus_t pages_search(jsegment_t *segment, unsigned bin, uint64_t look, 
         const uint64_t word = list_may_hold(segment, page) ? shm_page_word(segment, page) : 0;
         if (SHM_STATE(word) != SHM_FREE || !ji_pages_is_extent(segment, page, word) ||
             ji_pages_bin(SHM_PAGES(word)) != bin)
-            return ji_poison(segment, "page %llu is in bin %u and is no free extent of it", (unsigned long long)page,
+            return JI_POISON(segment, "page %llu is in bin %u and is no free extent of it", (unsigned long long)page,
                              bin);
         *found = (pages_found_t){page, SHM_PAGES(word), pages_fit(page, SHM_PAGES(word), pages, multiple)};
         if (found->begin != 0)
@@ -206,7 +206,7 @@ static jstatus_t pages_before(jsegment_t *segment, uint64_t page, uint64_t *befo
         const uint64_t first = page - 1 - back;
         if (back >= page || first < segment->constants.first_page ||
             shm_page_word(segment, first) != SHM_WORD(SHM_FREE, 0, 0, 0, back + 1))
-            return ji_poison(segment, "page %llu ends an extent that is not there", (unsigned long long)page - 1);
+            return JI_POISON(segment, "page %llu ends an extent that is not there", (unsigned long long)page - 1);
         *before = first;
     }
     return JSTATUS_SUCCESS;
@@ -215,7 +215,7 @@ static jstatus_t pages_before(jsegment_t *segment, uint64_t page, uint64_t *befo
 jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end) {
     uint64_t word = shm_page_word(segment, page), first = page, last = page + SHM_PAGES(word), before;
     if (!ji_pages_is_extent(segment, page, word) || SHM_STATE(word) == SHM_FREE)
-        return ji_poison(segment, "page %llu is freed and is no extent", (unsigned long long)page);
+        return JI_POISON(segment, "page %llu is freed and is no extent", (unsigned long long)page);
     jstatus_t status = pages_before(segment, page, &before);
     if (status != JSTATUS_SUCCESS)
         return status;
@@ -233,7 +233,7 @@ jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end) {
         word = shm_page_word(segment, next);
         if (SHM_STATE(word) == SHM_FREE) {
             if (!ji_pages_is_extent(segment, next, word))
-                return ji_poison(segment, "page %llu begins a free extent beyond the end", (unsigned long long)next);
+                return JI_POISON(segment, "page %llu begins a free extent beyond the end", (unsigned long long)next);
             if ((status = bin_remove(segment, next, SHM_PAGES(word))) != JSTATUS_SUCCESS)
                 return status;
             last = next + SHM_PAGES(word);
@@ -252,14 +252,14 @@ jstatus_t ji_pages_resize(jsegment_t *segment, uint64_t page, uint64_t pages) {
     const uint64_t word = shm_page_word(segment, page), length = SHM_PAGES(word);
     jstatus_t status = JSTATUS_SUCCESS;
     if (!ji_pages_is_extent(segment, page, word))
-        return ji_poison(segment, "page %llu is resized and is no extent", (unsigned long long)page);
+        return JI_POISON(segment, "page %llu is resized and is no extent", (unsigned long long)page);
     if (pages > length) {
         const uint64_t next = page + length, more = pages - length;
         const uint64_t behind = next < ji_pages_total(segment) ? shm_page_word(segment, next) : 0;
         if (SHM_STATE(behind) != SHM_FREE || SHM_PAGES(behind) < more)
             return JSTATUS_MEMORY_ERROR;
         if (!ji_pages_is_extent(segment, next, behind))
-            return ji_poison(segment, "page %llu begins a free extent beyond the end", (unsigned long long)next);
+            return JI_POISON(segment, "page %llu begins a free extent beyond the end", (unsigned long long)next);
         const pages_found_t found = {next, SHM_PAGES(behind), next};
         if ((status = pages_carve(segment, &found, more, SHM_WORD(SHM_DEAD, 0, 0, 0, 0))) != JSTATUS_SUCCESS)
             return status;

@@ -42,7 +42,7 @@ static jstatus_t reap_run(jsegment_t *segment, uint64_t page, uint64_t end, uint
         for (uint64_t next = page + SHM_PAGES(word), pages; next < end; next += pages) {
             pages = SHM_PAGES(shm_page_word(segment, next));
             if (pages == 0)
-                return ji_poison(segment, "page %llu changed while it was reaped", (unsigned long long)next);
+                return JI_POISON(segment, "page %llu changed while it was reaped", (unsigned long long)next);
             shm_store(&segment->table[next].word, 0);
             shm_store(&segment->table[next].links, 0);
         }
@@ -55,7 +55,7 @@ static jstatus_t reap_run(jsegment_t *segment, uint64_t page, uint64_t end, uint
 static jstatus_t reap_sift(jsegment_t *segment, uint64_t page, uint64_t word, unsigned slot, bool *empty) {
     shm_geometry_t geometry;
     if (!ji_slab_at(segment, page, word, &geometry))
-        return ji_poison(segment, "page %llu is no sound slab", (unsigned long long)page);
+        return JI_POISON(segment, "page %llu is no sound slab", (unsigned long long)page);
     _Atomic(uint8_t) *owners = ji_slab_owners(segment, page, &geometry);
     *empty = true;
     for (uint32_t i = 0; i < geometry.block_count; ++i) {
@@ -80,7 +80,7 @@ static jstatus_t reap_gifts(jsegment_t *segment, uint64_t page, uint64_t word, u
     shm_geometry_t geometry;
     jstatus_t status = JSTATUS_SUCCESS;
     if (!ji_slab_at(segment, page, word, &geometry))
-        return ji_poison(segment, "page %llu is no sound slab", (unsigned long long)page);
+        return JI_POISON(segment, "page %llu is no sound slab", (unsigned long long)page);
     bool linked = false;
     for (uint32_t i = 0; i < geometry.block_count; ++i) {
         if (ji_slab_owner(segment, page, &geometry, i) != slot)
@@ -109,7 +109,7 @@ static jstatus_t reap_walk(jsegment_t *segment, reap_judge_t judge, unsigned whi
     while (page < total && status == JSTATUS_SUCCESS) {
         uint64_t word = shm_page_word(segment, page), end = page + SHM_PAGES(word);
         if (!ji_pages_is_extent(segment, page, word))
-            return ji_poison(segment, "no extent begins at page %llu", (unsigned long long)page);
+            return JI_POISON(segment, "no extent begins at page %llu", (unsigned long long)page);
         reap_verdict_t verdict = judge(word, which);
         if (verdict == REAP_SIFT) {
             bool empty = false;
@@ -177,7 +177,7 @@ static jstatus_t reap_unlist(jsegment_t *segment, uint64_t *head, unsigned index
     uint64_t page = shm_load(head), steps = 0;
     while (page != 0) {
         if (page >= total || ++steps > total)
-            return ji_poison(segment, "a list of slabs does not end");
+            return JI_POISON(segment, "a list of slabs does not end");
         const uint64_t next = shm_load(&segment->table[page].links) & 0xffffffffu;
         if (SHM_ALLOCATOR(shm_page_word(segment, page)) == index) {
             jstatus_t status = ji_list_remove(segment, head, page);

@@ -62,7 +62,7 @@ static jstatus_t root_set(jsegment_t *segment, const char *name, joffset_t offse
         return ji_fail(JSTATUS_MEMORY_ERROR, "the segment has %d roots already", SHM_ROOTS);
     root = &segment->roots[i];
     char text[sizeof root->name] = {0};
-    memcpy(text, name, strlen(name));
+    memcpy(text, name, strlen(name) + 1);
     for (size_t part = 0; part < sizeof text; part += 8) {
         uint64_t word;
         memcpy(&word, text + part, 8);

@@ -31,7 +31,7 @@ static jstatus_t shared_read(jsegment_t *segment, unsigned index, jshared_t *sha
         region_page >= total || region_bytes > (total - region_page) << SHM_PAGE_SHIFT ||
         (kind == JSHARED_STACK && region_page < segment->constants.first_page) ||
         (header_bytes != 0 && header_page < segment->constants.first_page))
-        return ji_poison(segment, "the entry of allocator %u is not one", index);
+        return JI_POISON(segment, "the entry of allocator %u is not one", index);
     shared->segment = segment;
     shared->index = index;
     shared->id = shm_load(&entry->id);

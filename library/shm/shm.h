@@ -170,8 +170,10 @@ void ji_put(jsegment_t *segment, uint64_t *word, uint64_t value);
 jstatus_t ji_commit(jsegment_t *segment);
 /* Undoes the changes since the last commit, and gives back `status`. */
 jstatus_t ji_undo(jsegment_t *segment, jstatus_t status);
-/* Says that the segment does not hold together. Returns corrupted. */
-jstatus_t ji_poison(jsegment_t *segment, const char *format, ...) JALLOC_PRINTF(2, 3) __attribute__((cold));
+/* Says that the segment does not hold together, to everybody and as a message. Is "corrupted". */
+#define JI_POISON(segment, ...)                                                                                        \
+    (ji_segment_poison(segment), ji_fail(JSTATUS_CORRUPTED, "the segment does not hold together: " __VA_ARGS__))
+void ji_segment_poison(jsegment_t *segment) __attribute__((cold));
 bool ji_segment_is_poisoned(const jsegment_t *segment);
 
 /* ---- pages.c: extents. Under the segment's lock, without committing ------------------------------------------------ */
