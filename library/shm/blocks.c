@@ -290,8 +290,8 @@ static jstatus_t shared_give(jshared_t *shared, joffset_t offset, unsigned slot)
     uint64_t *word = &segment->table[found.page].word;
     if (!found.is_block_of_slab) {
         uint64_t expected = found.word;
-        if (!__atomic_compare_exchange_n(word, &expected, (found.word & ~((uint64_t)255 << 8)) | (uint64_t)slot << 8,
-                                         false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        if (!__atomic_compare_exchange_n(word, &expected, SHM_WITH_OWNER(found.word, slot), false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
             return ji_fail(JSTATUS_NOT_FOUND, "offset %llu was freed meanwhile", (unsigned long long)offset);
         segment->map[found.page] = slot == segment->slot ? (uintptr_t)(SHM_PAGES(found.word) << 1 | 1) : 0;
         return JSTATUS_SUCCESS;
@@ -334,7 +334,7 @@ static jstatus_t shared_resize(jshared_t *shared, const shm_found_t *found, size
     jsegment_t *segment = shared->segment;
     const uint64_t pages = (size_bytes + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT;
     jstatus_t status = ji_pages_resize(segment, found->page, pages);
-    status = status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
+    status = ji_finish(segment, status);
     if (status == JSTATUS_SUCCESS && segment->map[found->page] != 0)
         segment->map[found->page] = pages << 1 | 1;
     return status;

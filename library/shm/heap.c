@@ -128,9 +128,7 @@ static jstatus_t record_release(shm_record_t *record) {
         status = ji_list_remove(segment, &segment->slots[segment->slot - 1].dirty, record->page);
     if (status == JSTATUS_SUCCESS)
         status = ji_pages_free(segment, record->page, NULL);
-    if (status != JSTATUS_SUCCESS)
-        return ji_undo(segment, status);
-    status = ji_commit(segment);
+    status = ji_finish(segment, status);
     if (status == JSTATUS_SUCCESS)
         record_destroy(record);
     return status;
@@ -279,10 +277,8 @@ static jstatus_t heap_uncache(jsegment_t *segment, uint64_t pages, uint32_t keep
         if (shm_page_word(segment, page) != SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages))
             return JI_POISON(segment, "page %llu is no cached extent of slot %u", (unsigned long long)page,
                              segment->slot);
-        jstatus_t status = ji_pages_free(segment, page, NULL);
+        jstatus_t status = ji_finish(segment, ji_pages_free(segment, page, NULL));
         if (status != JSTATUS_SUCCESS)
-            return ji_undo(segment, status);
-        if ((status = ji_commit(segment)) != JSTATUS_SUCCESS)
             return status;
     }
     return JSTATUS_SUCCESS;
@@ -398,8 +394,7 @@ static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopt
                 return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
             jstatus_t status = ji_list_remove(segment, &segment->header->orphans, page);
             if (status == JSTATUS_SUCCESS) {
-                ji_put(segment, &segment->table[page].word,
-                       (word & ~((uint64_t)255 << 8)) | (uint64_t)segment->slot << 8);
+                ji_put(segment, &segment->table[page].word, SHM_WITH_OWNER(word, segment->slot));
                 status = ji_commit(segment);
             } else {
                 status = ji_undo(segment, status);
@@ -431,10 +426,8 @@ static jstatus_t heap_refill(jshared_t *shared, unsigned class_index) {
 }
 
 /* The block of a slab at an offset; false: there is none. */
-static bool heap_block_at(const jsegment_t *segment, uint64_t slab, const shm_geometry_t *geometry, joffset_t offset,
-                          uint32_t *index) {
+static bool heap_block_at(uint64_t slab, const shm_geometry_t *geometry, joffset_t offset, uint32_t *index) {
     const uint64_t first = (slab << SHM_PAGE_SHIFT) + geometry->first_offset;
-    (void)segment;
     if (offset < first || (offset - first) % geometry->block_bytes != 0)
         return false;
     *index = (uint32_t)((offset - first) / geometry->block_bytes);
@@ -461,7 +454,7 @@ bool ji_heap_find(jshared_t *shared, joffset_t offset, shm_found_t *found) {
     found->word = shm_page_word(segment, found->page);
     if (!ji_slab_at(segment, found->page, found->word, &found->geometry) ||
         SHM_ALLOCATOR(found->word) != shared->index ||
-        !heap_block_at(segment, found->page, &found->geometry, offset, &found->index))
+        !heap_block_at(found->page, &found->geometry, offset, &found->index))
         return false;
     found->is_block_of_slab = true;
     found->usable_bytes = found->geometry.block_bytes;
@@ -489,7 +482,7 @@ jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geom
     jstatus_t status = ji_list_remove(segment, &segment->header->orphans, page);
     if (status == JSTATUS_SUCCESS)
         status = ji_pages_free(segment, page, end);
-    return status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
+    return ji_finish(segment, status);
 }
 
 static jstatus_t __attribute__((cold, noinline)) heap_not_found(const jshared_t *shared, joffset_t offset) {
@@ -509,13 +502,13 @@ jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
     if (!found.is_block_of_slab) {
         /* Its owner may free it at this moment, without the lock: one of the two has it. */
         uint64_t expected = found.word;
-        const uint64_t mine = (found.word & ~((uint64_t)255 << 8)) | (uint64_t)segment->slot << 8;
+        const uint64_t mine = SHM_WITH_OWNER(found.word, segment->slot);
         if (!__atomic_compare_exchange_n(&segment->table[found.page].word, &expected, mine, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_RELAXED))
             return heap_not_found(shared, offset);
         segment->map[found.page] = 0;
         status = ji_pages_free(segment, found.page, NULL);
-        return status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
+        return ji_finish(segment, status);
     }
     if (SHM_OWNER(found.word) == segment->slot) {
         shm_record_t *record = (shm_record_t *)segment->map[found.page];

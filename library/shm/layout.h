@@ -161,6 +161,7 @@ typedef enum shm_state {
 #define SHM_ALLOCATOR(word) ((unsigned)((word) >> 16 & 255))
 #define SHM_CLASS(word) ((unsigned)((word) >> 24 & 255))
 #define SHM_PAGES(word) ((uint64_t)(word) >> 32)
+#define SHM_WITH_OWNER(word, owner) (((word) & ~((uint64_t)255 << 8)) | (uint64_t)(owner) << 8)
 #define SHM_GIVEN ((uint64_t)1 << 4) /* flag of a slab: blocks may be another's. Set under the lock, never taken back */
 #define SHM_LINKED ((uint64_t)1 << 5) /* flag of a slab: it is in its owner's dirty list */
 

@@ -182,6 +182,10 @@ jstatus_t ji_commit(jsegment_t *segment) {
     return JSTATUS_SUCCESS;
 }
 
+jstatus_t ji_finish(jsegment_t *segment, jstatus_t status) {
+    return status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
+}
+
 /* ---- Enter and leave -------------------------------------------------------------------------------------------------- */
 
 static jstatus_t lock_enter(jsegment_t *segment, bool even_if_poisoned) {
@@ -198,7 +202,7 @@ static jstatus_t lock_enter(jsegment_t *segment, bool even_if_poisoned) {
     if (JI_UNLIKELY(left != 0)) {
         status = lock_put_back(segment, left);
         if (status == JSTATUS_SUCCESS)
-            shm_store(&segment->header->rollback_count, shm_load(&segment->header->rollback_count) + 1);
+            shm_count(&segment->header->rollback_count);
     }
     if (status == JSTATUS_SUCCESS && !ji_pages_refresh(segment))
         status = JI_POISON(segment, "it is said to be larger than its memory");

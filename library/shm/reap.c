@@ -48,7 +48,7 @@ static jstatus_t reap_run(jsegment_t *segment, uint64_t page, uint64_t end, uint
         }
     }
     jstatus_t status = ji_pages_free(segment, page, after);
-    return status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
+    return ji_finish(segment, status);
 }
 
 /* A slab of the dead with given blocks: frees what was its own. Nothing left: *empty. */
@@ -221,7 +221,7 @@ jstatus_t ji_reap_all(jsegment_t *segment, unsigned *count) {
         if (status == JSTATUS_SUCCESS && claimer_is_dead)
             (void)__atomic_compare_exchange_n(&entry->claim, &claim, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
         if (status == JSTATUS_SUCCESS && state != SHM_SLOT_FREE) {
-            shm_store(&segment->header->reaped_count, shm_load(&segment->header->reaped_count) + 1);
+            shm_count(&segment->header->reaped_count);
             ++reaped;
         }
     }

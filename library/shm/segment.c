@@ -213,7 +213,7 @@ static jstatus_t segment_join(jsegment_t *segment) {
         if (shm_load(&entry->state) != SHM_SLOT_FREE) {
             status = ji_reap_slot(segment, slot);
             if (status == JSTATUS_SUCCESS)
-                shm_store(&segment->header->reaped_count, shm_load(&segment->header->reaped_count) + 1);
+                shm_count(&segment->header->reaped_count);
         }
         if (status == JSTATUS_SUCCESS) {
             uint64_t opened = 0;
@@ -481,9 +481,9 @@ jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages) {
     if (status != JSTATUS_SUCCESS)
         return status;
     status = ji_pages_add(segment, total, pages);
-    status = status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
+    status = ji_finish(segment, status);
     if (status == JSTATUS_SUCCESS)
-        shm_store(&segment->header->growth_count, shm_load(&segment->header->growth_count) + 1);
+        shm_count(&segment->header->growth_count);
     else
         (void)ji_pages_refresh(segment);
     return status;

@@ -151,6 +151,7 @@ extern unsigned ji_planted_bug;
 
 static inline uint64_t shm_load(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 static inline void shm_store(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+static inline void shm_count(uint64_t *word) { shm_store(word, shm_load(word) + 1); }
 static inline uint64_t shm_page_word(const jsegment_t *segment, uint64_t page) {
     return shm_load(&segment->table[page].word);
 }
@@ -170,6 +171,8 @@ void ji_put(jsegment_t *segment, uint64_t *word, uint64_t value);
 jstatus_t ji_commit(jsegment_t *segment);
 /* Undoes the changes since the last commit, and gives back `status`. */
 jstatus_t ji_undo(jsegment_t *segment, jstatus_t status);
+/* One of the two, by how the change went. */
+jstatus_t ji_finish(jsegment_t *segment, jstatus_t status);
 /* Says that the segment does not hold together, to everybody and as a message. Is "corrupted". */
 #define JI_POISON(segment, ...)                                                                                        \
     (ji_segment_poison(segment), ji_fail(JSTATUS_CORRUPTED, "the segment does not hold together: " __VA_ARGS__))
