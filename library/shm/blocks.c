@@ -308,16 +308,8 @@ static jstatus_t shared_give(jshared_t *shared, joffset_t offset, unsigned slot)
 
 jstatus_t jshared_give(jshared_t *shared, joffset_t offset, unsigned slot) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = ji_segment_begin(shared->segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = ji_segment_enter(shared->segment);
-    if (status == JSTATUS_SUCCESS) {
-        status = shared_give(shared, offset, slot);
-        ji_segment_leave(shared->segment);
-    }
-    ji_segment_end(shared->segment);
-    return status;
+    jstatus_t status = ji_segment_lock(shared->segment);
+    return status == JSTATUS_SUCCESS ? ji_segment_unlock(shared->segment, shared_give(shared, offset, slot)) : status;
 }
 
 /* Whether a block may stay where it is: it fits, wastes no more than half (of one size all waste alike), and lies right.

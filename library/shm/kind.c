@@ -65,16 +65,8 @@ static jstatus_t provider_trim(void *context, size_t keep_bytes) {
     jsegment_t *segment = provider->shared->segment;
     if (keep_bytes != 0) /* what is kept is little */
         return JSTATUS_SUCCESS;
-    jstatus_t status = ji_segment_begin(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = ji_segment_enter(segment);
-    if (status == JSTATUS_SUCCESS) {
-        status = ji_heap_trim(segment);
-        ji_segment_leave(segment);
-    }
-    ji_segment_end(segment);
-    return status;
+    jstatus_t status = ji_segment_lock(segment);
+    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, ji_heap_trim(segment)) : status;
 }
 
 static void provider_above(jshared_t *shared, int change) {

@@ -79,16 +79,8 @@ jstatus_t jsegment_set_root(jsegment_t *segment, const char *name, joffset_t off
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status = root_check_name(name);
     if (status == JSTATUS_SUCCESS)
-        status = ji_segment_begin(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = ji_segment_enter(segment);
-    if (status == JSTATUS_SUCCESS) {
-        status = root_set(segment, name, offset);
-        ji_segment_leave(segment);
-    }
-    ji_segment_end(segment);
-    return status;
+        status = ji_segment_lock(segment);
+    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, root_set(segment, name, offset)) : status;
 }
 
 jstatus_t jsegment_get_root(jsegment_t *segment, const char *name, joffset_t *offset) {

@@ -274,6 +274,21 @@ jstatus_t ji_segment_begin_reading(jsegment_t *segment) {
     return ji_fail(JSTATUS_CORRUPTED, "the segment says that it is larger than its memory");
 }
 
+jstatus_t ji_segment_lock(jsegment_t *segment) {
+    jstatus_t status = ji_segment_begin(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = ji_segment_enter(segment);
+    if (status != JSTATUS_SUCCESS)
+        ji_segment_end(segment);
+    return status;
+}
+jstatus_t ji_segment_unlock(jsegment_t *segment, jstatus_t status) {
+    ji_segment_leave(segment);
+    ji_segment_end(segment);
+    return status;
+}
+
 /* ---- Create, attach -------------------------------------------------------------------------------------------------- */
 
 static size_t segment_round(size_t bytes) {
@@ -491,30 +506,15 @@ jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages) {
 
 jstatus_t jsegment_grow(jsegment_t *segment, size_t size_bytes) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = ji_segment_begin(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = ji_segment_enter(segment);
-    if (status == JSTATUS_SUCCESS) {
-        status = ji_segment_extend(segment, (size_bytes >> SHM_PAGE_SHIFT) + (size_bytes % SHM_PAGE_BYTES != 0));
-        ji_segment_leave(segment);
-    }
-    ji_segment_end(segment);
-    return status;
+    const uint64_t pages = (size_bytes >> SHM_PAGE_SHIFT) + (size_bytes % SHM_PAGE_BYTES != 0);
+    jstatus_t status = ji_segment_lock(segment);
+    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, ji_segment_extend(segment, pages)) : status;
 }
 
 jstatus_t jsegment_recover(jsegment_t *segment, unsigned *count) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = ji_segment_begin(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = ji_segment_enter(segment);
-    if (status == JSTATUS_SUCCESS) {
-        status = ji_reap_all(segment, count);
-        ji_segment_leave(segment);
-    }
-    ji_segment_end(segment);
-    return status;
+    jstatus_t status = ji_segment_lock(segment);
+    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, ji_reap_all(segment, count)) : status;
 }
 
 jstatus_t jsegment_export(jsegment_t *segment, int *descriptor) {

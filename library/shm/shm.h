@@ -302,6 +302,9 @@ static inline jstatus_t ji_segment_begin(jsegment_t *segment) {
 }
 /* The same for looking: a read-only attachment may. */
 jstatus_t ji_segment_begin_reading(jsegment_t *segment);
+/* Both locks, for a function that changes the segment; on failure neither is held. Unlocking gives back `status`. */
+jstatus_t ji_segment_lock(jsegment_t *segment);
+jstatus_t ji_segment_unlock(jsegment_t *segment, jstatus_t status);
 /* Makes the segment at least so long. Under its lock. */
 jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages);
 /* Walks all attachments of the process under the list's lock. */
