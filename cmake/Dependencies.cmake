@@ -1,8 +1,8 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
 #
-# What the build needs from outside: pthreads always; a CBLAS, and OpenMP where there is one, for libjblas; GoogleTest and
-# Python for the tests.
+# What the build needs from outside: pthreads always; a CBLAS, and OpenMP where there is one, for libjblas; MPI and
+# ScaLAPACK for libjalloc_mpi; GoogleTest and Python for the tests.
 find_package(Threads REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
 
@@ -26,6 +26,21 @@ if(JALLOC_BUILD_JBLAS)
   message(STATUS "CBLAS: ${CBLAS_LIBRARIES} with ${JALLOC_BLAS_INT_USED}-bit integers, ${CBLAS_INCLUDE_DIR}/cblas.h")
   if(JALLOC_OPENMP)
     find_package(OpenMP COMPONENTS C)
+  endif()
+endif()
+
+# Distributed buffers. ScaLAPACK has no header; Debian's is built for one MPI each and named after it.
+set(JALLOC_HAVE_MPI OFF CACHE INTERNAL "")
+if(JALLOC_MPI AND JALLOC_BUILD_JBLAS)
+  find_package(MPI COMPONENTS C QUIET)
+  find_library(SCALAPACK_LIBRARY NAMES scalapack-openmpi scalapack-mpi scalapack scalapack-mpich)
+  mark_as_advanced(SCALAPACK_LIBRARY)
+  if(MPI_C_FOUND AND SCALAPACK_LIBRARY)
+    set(JALLOC_HAVE_MPI ON CACHE INTERNAL "")
+    message(STATUS "MPI: ${MPI_C_INCLUDE_DIRS}, ScaLAPACK: ${SCALAPACK_LIBRARY}")
+  else()
+    message(STATUS "libjalloc_mpi: not built, since there is no MPI or no ScaLAPACK "
+                   "(Debian: apt install libopenmpi-dev openmpi-bin libscalapack-openmpi-dev)")
   endif()
 endif()
 

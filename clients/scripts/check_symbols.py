@@ -4,6 +4,9 @@
 """The symbols that the shared libraries export are those of the checked lists, cmake/NAME.symbols, and nothing else. A
 GPU module exports the one by which libjalloc opens it, and needs nothing of libjalloc.
 
+Names that begin with ji_ are internal: only those that a header of library/ marks JI_SHARED, for our own libraries of the
+same version, may be exported.
+
 A symbol that disappears breaks programs; one that appears is a promise that somebody should have meant to make.
 --update writes the lists anew; the diff is then reviewed with the change that caused it."""
 
@@ -13,8 +16,13 @@ import re
 import subprocess
 import sys
 
-ALLOWED = {"jalloc": re.compile(r"j[a-z]+_[a-z0-9_]+$"), "jblas": re.compile(r"jblas_[a-z0-9_]+$")}
+ALLOWED = {
+    "jalloc": re.compile(r"j[a-z]+_[a-z0-9_]+$"),
+    "jblas": re.compile(r"(jblas|jbuffer)_[a-z0-9_]+$"),
+    "jalloc_mpi": re.compile(r"(jruntime|jbuffer)_[a-z0-9_]+$"),
+}
 INTERNAL = re.compile(r"ji_")
+SHARED = re.compile(r"^JI_SHARED\b[^;(]*?\b(ji_[a-z0-9_]+)\(", re.MULTILINE)
 MODULES = ["jalloc_cuda", "jalloc_hip"]
 MODULE_SYMBOLS = ["jalloc_module_open"]
 MODULE_FOREIGN = re.compile(r"lib(jalloc|jblas|stdc\+\+|cudart|cuda|cublas|hipblas|rocblas)\b")
@@ -26,9 +34,14 @@ def exported(library):
     return sorted({line.split()[0].split("@")[0] for line in lines if line} - {"_init", "_fini"})
 
 
-def check(name, library, path, update):
+def shared_names(root):
+    """What the headers of library/ mark as shared between our libraries."""
+    return {name for header in (root / "library").rglob("*.h") for name in SHARED.findall(header.read_text(encoding="utf-8"))}
+
+
+def check(name, library, path, shared, update):
     symbols = exported(library)
-    odd = [s for s in symbols if not ALLOWED[name].match(s) or INTERNAL.match(s)]
+    odd = [s for s in symbols if s not in shared and (not ALLOWED[name].match(s) or INTERNAL.match(s))]
     for symbol in odd:
         print(f"lib{name}: {symbol} is exported and is no public name")
     if update and not odd:
@@ -62,12 +75,13 @@ def main():
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
     parser.add_argument("--update", action="store_true", help="write the lists")
     arguments = parser.parse_args()
-    good, seen = True, 0
+    good, seen, shared = True, 0, shared_names(arguments.root)
     for name in ALLOWED:
         library = arguments.build / "library" / f"lib{name}.so"
         if library.exists():
             seen += 1
-            good &= check(name, library, arguments.root / "cmake" / f"{name}.symbols", arguments.update)
+            good &= check(name, library, arguments.root / "cmake" / f"{name}.symbols", shared,
+                          arguments.update)
     for name in MODULES:
         library = arguments.build / "library" / f"lib{name}.so.0"
         if library.exists():

@@ -28,6 +28,9 @@ extern "C" {
     X(JALLOC_ALLOCATOR, "", "COMPOSITION[;DEVICE=COMPOSITION]...",                                                     \
       "what handles and the process's allocators are made of, such as \"bfc(limit=2GiB)+guard\"; empty: the device's " \
       "own memory for handles, \"general\" for the process")                                                           \
+    X(JALLOC_BUFFER, "", "[KIND][@DEVICE]",                                                                            \
+      "where buffers live whose allocator chooses: local, replicated or distributed, a device, or both; empty: "       \
+      "chosen")                                                                                                        \
     X(JALLOC_RECORD, "", "FILE", "trace file that every allocator made from then on is recorded in; empty: none")      \
     X(JALLOC_LEAK_REPORT, "0", "0|1|stacks",                                                                           \
       "report at exit, to the log, what was allocated and never given back; stacks (in debug builds 1, too): by whom") \

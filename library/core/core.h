@@ -15,11 +15,15 @@
 #include "jalloc/metadata.h"
 #include "jalloc/status.h"
 
+/* An internal function that libjblas and libjalloc_mpi, of the same version, call across the libraries' border. Not for
+ * users: no public header declares one. */
+#define JI_SHARED __attribute__((visibility("default")))
+
 #define JI_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define JI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* Keeps a message for jstatus_last_message() and returns `status`. Does not log: whoever knows the object does. */
-jstatus_t ji_fail(jstatus_t status, const char *format, ...) JALLOC_PRINTF(2, 3) __attribute__((cold));
+JI_SHARED jstatus_t ji_fail(jstatus_t status, const char *format, ...) JALLOC_PRINTF(2, 3) __attribute__((cold));
 
 /* Messages kept by this thread so far: whether a callee left one can be told from it. */
 extern _Thread_local unsigned ji_message_count __attribute__((tls_model("initial-exec")));
@@ -49,9 +53,9 @@ extern _Thread_local unsigned ji_message_count __attribute__((tls_model("initial
     } while (0)
 
 /* Bookkeeping memory. All of the library's own goes through here. */
-void *ji_metadata_alloc(size_t size_bytes);
-void *ji_metadata_zalloc(size_t size_bytes);
-void ji_metadata_free(void *pointer); /* NULL: nothing */
+JI_SHARED void *ji_metadata_alloc(size_t size_bytes);
+JI_SHARED void *ji_metadata_zalloc(size_t size_bytes);
+JI_SHARED void ji_metadata_free(void *pointer); /* NULL: nothing */
 
 /* Checked arithmetic: false, and the result untouched, where it would overflow. */
 static inline bool ji_size_add(size_t a, size_t b, size_t *sum) {

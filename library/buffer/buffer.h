@@ -1,0 +1,247 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BUFFER_BUFFER_H
+#define JALLOC_BUFFER_BUFFER_H
+
+/* The content of runtimes, buffer allocators and buffers, and what the parts of this layer, libjblas and libjalloc_mpi
+ * do for each other.
+ *
+ *     jbuffer_t  --------->  ji_storage_t  -------->  jbuffer_allocator_t  -------->  jruntime_t
+ *     a view: layout,        the memory,              what was asked for,             processes, devices, and the
+ *     where it begins        its distribution         where bytes come from           table of what carries messages
+ *
+ * Each arrow is a counted reference. A buffer and its views share one storage. libjalloc knows no MPI: what processes do
+ * together goes through the runtime's table (ji_runtime_ops_t), which libjalloc_mpi fills, and which without it has no
+ * more than one process to speak for.
+ *
+ * Collective functions end as they began, together: each does what it can by itself, then ji_runtime_agree() tells
+ * everyone the worst that happened to anyone, and on an error each undoes its own part. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/core.h"
+#include "jalloc/buffer.h"
+#include "jalloc/segment.h"
+
+/* ---- Objects: what is live (object.c) ---- */
+
+typedef enum ji_object_kind { JI_OBJECT_RUNTIME, JI_OBJECT_BUFFER_ALLOCATOR, JI_OBJECT_BUFFER } ji_object_kind_t;
+
+/* First member of a runtime, a buffer allocator and a buffer. All live ones are in one table, by address, so that a
+ * pointer can be told to be one without being followed. */
+typedef struct ji_object {
+    ji_object_kind_t kind;
+    atomic_size_t references;
+    struct ji_object *next; /* in its bucket */
+} ji_object_t;
+
+/* Enters an object with one reference. */
+JI_SHARED void ji_object_enter(ji_object_t *object, ji_object_kind_t kind);
+/* success; invalid pointer (NULL); not found. The message names the caller and what was expected. */
+JI_SHARED jstatus_t ji_object_check(const void *object, ji_object_kind_t kind, const char *caller);
+/* One reference more, or less; *last: it was the last one, and the object has left the table. */
+JI_SHARED jstatus_t ji_object_retain(void *object, ji_object_kind_t kind, const char *caller);
+JI_SHARED jstatus_t ji_object_release(void *object, ji_object_kind_t kind, const char *caller, bool *last);
+
+/* ---- Runtimes (runtime.c) ---- */
+
+/* Which processes take part. */
+typedef enum ji_scope {
+    JI_SCOPE_ALL,
+    JI_SCOPE_NODE,   /* those of this machine; root is its node rank */
+    JI_SCOPE_LEADERS /* the first of each machine; root is a node number. Others return success at once */
+} ji_scope_t;
+
+struct ji_operation_ops; /* blas/operation.h */
+typedef struct ji_grid ji_grid_t;
+
+/* What processes do together. Every function is collective over its scope, and gives device error with MPI's message
+ * where that fails. */
+typedef struct ji_runtime_ops {
+    const char *transport; /* "none", "mpi" */
+    void (*destroy)(jruntime_t *runtime);
+    jstatus_t (*agree)(jruntime_t *runtime, ji_scope_t scope, jstatus_t status);
+    /* The root's bytes for all; on the memory of a device, or (NULL) the host. */
+    jstatus_t (*broadcast)(jruntime_t *runtime, ji_scope_t scope, int root, jdevice_t *device, void *bytes,
+                           size_t size_bytes);
+
+    /* Distributed buffers; all NULL where there are none. */
+
+    /* The grid of that shape, made at the first call and kept until the runtime ends. */
+    jstatus_t (*open_grid)(jruntime_t *runtime, const int grid[2], ji_grid_t **out);
+    /* As ji_buffer_copy_bytes() and ji_buffer_copy() where one of the two is distributed; the result is not agreed yet. */
+    jstatus_t (*copy_bytes)(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least);
+    jstatus_t (*copy)(jbuffer_t *destination, jbuffer_t *source, void *workspace, size_t size_bytes);
+    /* Element of the whole storage, to every process. */
+    jstatus_t (*get)(jbuffer_t *buffer, const int64_t indices[2], void *value);
+    /* jbuffer_save() and the elements of jbuffer_load(); agreed upon. */
+    jstatus_t (*save)(jbuffer_t *buffer, const char *path);
+    jstatus_t (*load)(jbuffer_t *buffer, const char *path, int64_t data_offset, jorder_t order);
+    const struct ji_operation_ops *operations; /* of libjblas on distributed buffers */
+} ji_runtime_ops_t;
+
+#define JI_RUNTIME_MAX_DEVICES 64
+
+struct jruntime {
+    ji_object_t object;
+    const ji_runtime_ops_t *ops;
+    void *state;          /* the table's own */
+    jruntime_info_t info; /* as of the last refresh */
+    jruntime_device_t devices[JI_RUNTIME_MAX_DEVICES];
+};
+
+/* Makes a runtime; `info` has the processes and nodes, the rest is looked up. On failure `state` is still the caller's. */
+JI_SHARED jstatus_t ji_runtime_make(const ji_runtime_ops_t *ops, void *state, const jruntime_info_t *info,
+                                    jruntime_t **out);
+
+/* ---- Buffer allocators (allocator.c, choose.c, propagate.c) ---- */
+
+/* A grid of processes, owned by the runtime. */
+struct ji_grid {
+    int shape[2];
+    int place[2];      /* this process's; -1, -1: outside */
+    int blacs_context; /* -1: outside */
+    ji_grid_t *next;
+};
+
+struct jbuffer_allocator {
+    ji_object_t object;
+    jruntime_t *runtime;                 /* retained */
+    jbuffer_allocator_options_t options; /* complete: device, grid and (as asked for) blocks */
+    jallocator_t *bytes;                 /* where memory comes from; NULL: best, or shared on nodes */
+    ji_grid_t *grid;                     /* distributed; the runtime's */
+};
+
+/* Whether what is done with buffers of this allocator has to be agreed upon. */
+static inline bool ji_buffer_is_collective(const jbuffer_allocator_t *allocator) {
+    return allocator->options.kind != JBUFFER_LOCAL && allocator->runtime->info.processes > 1;
+}
+/* Ends a collective function: the same status for all. */
+static inline jstatus_t ji_buffer_agree(const jbuffer_allocator_t *allocator, jstatus_t status) {
+    return ji_buffer_is_collective(allocator) ? jruntime_agree(allocator->runtime, status) : status;
+}
+
+/* The distribution of a layout by an allocator: its blocks, or the allocator's, or chosen. */
+JI_SHARED jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allocator, const jlayout_t *layout);
+
+/* ---- Buffers (buffer.c, storage.c) ---- */
+
+/* The memory of a buffer and its views. */
+typedef struct ji_storage {
+    atomic_size_t references;
+    jbuffer_allocator_t *allocator; /* retained */
+    void *pointer;                  /* this process's part; NULL: no elements */
+    size_t size_bytes;
+    jallocator_t *from;           /* gives it back to; NULL: wrapped, or in a segment */
+    bool zeroed;                  /* it came zeroed and nobody has written to it: only while constructing */
+    jdistribution_t distribution; /* distributed: the whole matrix */
+    int64_t leading_dimension;    /* distributed: of the part, at least 1 */
+    jsegment_t *segment;          /* replicated, shared on nodes */
+    void *window;                 /* of MPI; ended by: */
+    void (*end_window)(void *window);
+} ji_storage_t;
+
+struct jbuffer {
+    ji_object_t object;
+    ji_storage_t *storage; /* counted */
+    jlayout_t layout;      /* the strides of a distributed one are those of the packed whole */
+    void *data;            /* first element; distributed: the storage's pointer */
+    int64_t starts[2];     /* distributed: where the view begins in the whole */
+};
+
+static inline jbuffer_allocator_t *ji_buffer_allocator(const jbuffer_t *buffer) { return buffer->storage->allocator; }
+static inline jbuffer_kind_t ji_buffer_kind(const jbuffer_t *buffer) {
+    return buffer->storage->allocator->options.kind;
+}
+static inline jdatatype_t ji_buffer_type(const jbuffer_t *buffer) { return buffer->storage->allocator->options.type; }
+static inline jdevice_t *ji_buffer_device(const jbuffer_t *buffer) {
+    return buffer->storage->allocator->options.device;
+}
+static inline jruntime_t *ji_buffer_runtime(const jbuffer_t *buffer) { return buffer->storage->allocator->runtime; }
+/* Replicated in one copy per machine: the first process of a machine writes, then all of the machine agree. */
+static inline bool ji_buffer_is_shared(const jbuffer_t *buffer) { return buffer->storage->segment != NULL; }
+static inline bool ji_buffer_writes(const jbuffer_t *buffer) {
+    return !ji_buffer_is_shared(buffer) || ji_buffer_runtime(buffer)->info.node_rank == 0;
+}
+
+/* Memory for a layout, with one reference: taken as the allocator takes it, or (wrap) the caller's. `zeroed` wishes for
+ * zeros; storage->zeroed says whether they are there. Collective where it is shared on nodes, and then agreed; otherwise
+ * by itself. success; invalid value, size; not implemented; memory error; device error. */
+jstatus_t ji_storage_create(jbuffer_allocator_t *allocator, const jlayout_t *layout, bool zeroed, void *wrap,
+                            ji_storage_t **out);
+/* One reference less; the last gives the memory back. */
+jstatus_t ji_storage_release(ji_storage_t *storage);
+/* A buffer over a storage, whose reference it takes over on success. */
+jstatus_t ji_buffer_make(ji_storage_t *storage, const jlayout_t *layout, jbuffer_t **out);
+
+/* Looks whether the pointer is a live buffer: success; invalid pointer; not found. */
+static inline jstatus_t ji_buffer_check(const jbuffer_t *buffer, const char *caller) {
+    return ji_object_check(buffer, JI_OBJECT_BUFFER, caller);
+}
+
+/* ---- Elements in local memory (elements.c) ---- */
+
+/* Local memory seen as elements: what a local or replicated buffer is, or a piece of a distributed one. */
+typedef struct ji_place {
+    jdevice_t *device;
+    jdatatype_t type;
+    jlayout_t layout; /* with its structure; blocks do not count */
+    void *data;       /* the first element */
+} ji_place_t;
+
+/* Host memory to host memory, of one shape; done on return. Types may differ: as jbuffer_construct_copy() says (complex to
+ * real: invalid value). A structured source is read as the whole matrix where the destination is general; a structured
+ * destination gets its stored triangle. May not overlap. Allocates nothing. */
+JI_SHARED jstatus_t ji_place_copy_host(const ji_place_t *destination, const ji_place_t *source);
+/* Every stored element becomes *value (NULL: 0), in host memory. */
+JI_SHARED void ji_place_fill_host(const ji_place_t *destination, const void *value);
+
+/* Bytes of host staging that a copy between places on any devices needs: 0 on the host, and where both are packed alike. */
+JI_SHARED size_t ji_place_copy_bytes(const ji_place_t *destination, const ji_place_t *source);
+/* The copy, of one type where a device takes part. In the order of the stream, which belongs to the device of the two that
+ * is not the host (NULL: its default stream); `staging` is host memory of those bytes, aligned to 64. Where staging is used
+ * the stream is waited for. */
+JI_SHARED jstatus_t ji_place_copy(const ji_place_t *destination, const ji_place_t *source, jstream_t *stream,
+                                  void *staging);
+
+/* A local or replicated buffer as a place. */
+JI_SHARED ji_place_t ji_buffer_place(const jbuffer_t *buffer);
+
+/* ---- Copies between buffers (copy.c) ---- */
+
+/* Workspace, in host memory, aligned to 64, of a copy between two buffers of one shape and type: what serves it best, and
+ * the least it can do with. Not collective. `least` is the same on all processes, or 0 where a process takes no part. */
+JI_SHARED jstatus_t ji_buffer_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best,
+                                         size_t *least);
+/* The copy, with size_bytes of workspace, at least `least`; how much each process has need not be the same. Done on return,
+ * but for local copies in a stream that is not NULL (of a device that takes part). Collective where the two are of
+ * different kinds and there are several processes, or one is distributed or shared on nodes; then the result is agreed. */
+JI_SHARED jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, jstream_t *stream, void *workspace,
+                                   size_t size_bytes);
+/* Whether that copy is collective. */
+JI_SHARED bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const jbuffer_t *source);
+
+/* ---- Files (npy.c) ---- */
+
+#define JI_NPY_MAX_HEADER 1024 /* bytes of any header that is written here */
+
+/* What a .npy file says before its elements. */
+typedef struct ji_npy {
+    jdatatype_t type;
+    jorder_t order;
+    int rank;
+    int64_t extents[JLAYOUT_MAX_RANK];
+    int64_t data_offset; /* where the elements begin */
+} ji_npy_t;
+
+/* Writes a header (its end padded to 64 bytes). success; not implemented (a type that NumPy has no name for). */
+JI_SHARED jstatus_t ji_npy_format(ji_npy_t *npy, char header[JI_NPY_MAX_HEADER]);
+/* Reads the header of a file. success; not found; permission; io error; truncated; invalid value. */
+JI_SHARED jstatus_t ji_npy_read_header(const char *path, ji_npy_t *npy);
+/* The status of an errno of open, write, rename and so on, with a message that has the path and the system's reason. */
+JI_SHARED jstatus_t ji_npy_errno(const char *path, const char *what, int error);
+
+#endif
