@@ -46,6 +46,17 @@ JI_SHARED jstatus_t ji_object_check(const void *object, ji_object_kind_t kind, c
 JI_SHARED jstatus_t ji_object_retain(void *object, ji_object_kind_t kind, const char *caller);
 JI_SHARED jstatus_t ji_object_release(void *object, ji_object_kind_t kind, const char *caller, bool *last);
 
+/* ---- Layouts (layout.c) ---- */
+
+/* The strides of that order, packed or (not 0) with a leading dimension. False where one does not fit 63 bits. */
+bool ji_layout_strides(int rank, const int64_t *extents, jorder_t order, int64_t leading_dimension, int64_t *strides);
+/* The order of a layout, where it has one; where it has both the strides of single elements decide. */
+JI_SHARED bool ji_layout_order(const jlayout_t *layout, jorder_t *order);
+/* As jlayout_set_leading_dimension(), of that order. */
+jstatus_t ji_layout_lead(jlayout_t *layout, jorder_t order, int64_t leading_dimension);
+/* The type of that name; false where there is none. */
+bool ji_datatype_find(const char *name, jdatatype_t *type);
+
 /* ---- Runtimes (runtime.c) ---- */
 
 /* Which processes take part. */
