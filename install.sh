@@ -20,7 +20,7 @@ packages_of() {
     lint)       echo clang-format clang-tidy ;;
     valgrind)   echo valgrind libc6-dbg ;;
     coverage)   echo gcovr ;;
-    *)          die "no component \"$1\" (there are library clients docs, and for development hip test bench clang lint valgrind coverage)" ;;
+    *)          die "no component \"$1\" (there are library mpi clients docs, and for development hip test bench clang lint valgrind coverage)" ;;
     esac
 }
 
@@ -29,12 +29,12 @@ usage() {
 usage: ./install.sh [options]
 
 Without options: installs the packages that are missing (Debian and its descendants), builds jalloc and installs its
-libraries, headers and tools in /usr/local, with libjalloc_cuda where nvcc is found and libjalloc_hip where hipcc is.
-Uses sudo where it is not run by root.
+libraries, headers and tools in /usr/local, with libjalloc_cuda where nvcc is found, libjalloc_hip where hipcc is and
+libjalloc_mpi where an MPI and ScaLAPACK are; the component mpi installs those. Uses sudo where it is not run by root.
 
   --demo                  build, then run the main job: the forecast of the CO2 record of Mauna Loa. Installs no jalloc.
   --prefix DIR            where to install                          (/usr/local)
-  --components LIST       what to install, of library,clients,docs  (library,clients)
+  --components LIST       what to install, of library,mpi,clients,docs  (library,clients)
   --no-dependencies       install no packages
   --dependencies-only     install packages and stop; LIST may also name hip,test,bench,clang,lint,valgrind,coverage
   --build-dir DIR         where to build                            (build/install)
@@ -127,7 +127,7 @@ fi
 
 wants() { [[ ,$components, == *,$1,* ]]; }
 for component in "${component_list[@]}"; do
-    case $component in library | clients | docs) ;; *) die "component \"$component\" is for --dependencies-only" ;; esac
+    case $component in library | mpi | clients | docs) ;; *) die "component \"$component\" is for --dependencies-only" ;; esac
 done
 on_off() { if "$@"; then echo ON; else echo OFF; fi; }
 
@@ -141,11 +141,14 @@ if [[ $demo == yes ]]; then
     exit 0
 fi
 run cmake --build "$build_dir" --parallel "$jobs"
+if wants mpi && [[ ! -e $build_dir/library/libjalloc_mpi.so ]]; then
+    die "libjalloc_mpi was not built: CMake found no MPI or no ScaLAPACK"
+fi
 if wants docs; then run cmake --build "$build_dir" --target docs; fi
 
 install_components=()
-libraries=(libjalloc libjblas libjalloc_cuda libjalloc_hip)
-if wants library; then install_components+=("${libraries[@]}" dev); fi
+libraries=(libjalloc libjblas libjalloc_mpi libjalloc_cuda libjalloc_hip) # those that were built
+if wants library || wants mpi; then install_components+=("${libraries[@]}" dev dev_mpi); fi
 if wants clients; then install_components+=("${libraries[@]}" clients); fi # the tools need the libraries
 if wants docs; then install_components+=(docs); fi
 # Whoever may write to the prefix needs no root for it.

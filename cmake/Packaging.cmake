@@ -2,41 +2,49 @@
 # SPDX-License-Identifier: MIT
 #
 # What is installed, how others find it (find_package, pkg-config), and the Debian packages. The install components are
-# libjalloc, libjblas, libjalloc_cuda, libjalloc_hip, dev, clients and docs; install.sh's component "library" is all but
-# the last two.
+# libjalloc, libjblas, libjalloc_mpi, libjalloc_cuda, libjalloc_hip, dev, dev_mpi, clients and docs; install.sh's component
+# "library" is all but the last two. What belongs to libjalloc_mpi has a dev of its own, since it depends on an MPI.
 include(CMakePackageConfigHelpers)
 
 set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/jalloc)
 set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# jalloc_install_library(NAME EXPORT STATIC_EXPORT): the shared library is a component of its own, the rest belongs to dev.
-function(jalloc_install_library name export static_export)
+# jalloc_install_library(NAME EXPORT STATIC_EXPORT DEV): the shared library is a component of its own; the static one, what
+# find_package reads and NAME.pc belong to the component DEV.
+function(jalloc_install_library name export static_export dev)
   install(TARGETS ${name} EXPORT ${export}
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lib${name} NAMELINK_COMPONENT dev)
-  install(TARGETS ${name}_static EXPORT ${static_export} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lib${name} NAMELINK_COMPONENT ${dev})
+  install(TARGETS ${name}_static EXPORT ${static_export} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${dev})
+  set(exports ${export} ${static_export})
+  list(REMOVE_DUPLICATES exports)
+  foreach(each ${exports})
+    install(EXPORT ${each} NAMESPACE jalloc:: DESTINATION ${cmake_folder} COMPONENT ${dev})
+  endforeach()
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pc_folder} COMPONENT ${dev})
 endfunction()
 
 install(DIRECTORY include/jalloc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
         FILES_MATCHING PATTERN *.h PATTERN *.hpp)
 
-jalloc_install_library(jalloc jallocTargets jallocTargets)
-install(EXPORT jallocTargets NAMESPACE jalloc:: DESTINATION ${cmake_folder} COMPONENT dev)
 file(RELATIVE_PATH PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" PC_PREFIX "${PC_PREFIX}")
-configure_file(cmake/jalloc.pc.in jalloc.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/jalloc.pc DESTINATION ${pc_folder} COMPONENT dev)
+jalloc_install_library(jalloc jallocTargets jallocTargets dev)
 
 if(JALLOC_HAVE_JBLAS)
-  jalloc_install_library(jblas jblasTargets jblasStaticTargets)
-  install(EXPORT jblasTargets NAMESPACE jalloc:: DESTINATION ${cmake_folder} COMPONENT dev)
-  install(EXPORT jblasStaticTargets NAMESPACE jalloc:: DESTINATION ${cmake_folder} COMPONENT dev)
   install(FILES cmake/FindCBLAS.cmake DESTINATION ${cmake_folder} COMPONENT dev)
   list(JOIN CBLAS_LIBRARIES " " PC_CBLAS)
   if(OpenMP_C_FOUND)
     string(APPEND PC_CBLAS " ${OpenMP_C_FLAGS}")
   endif()
-  configure_file(cmake/jblas.pc.in jblas.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/jblas.pc DESTINATION ${pc_folder} COMPONENT dev)
+  jalloc_install_library(jblas jblasTargets jblasStaticTargets dev)
+endif()
+
+if(TARGET jalloc_mpi)
+  list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE PC_MPI_CFLAGS)
+  list(JOIN PC_MPI_CFLAGS " " PC_MPI_CFLAGS)
+  list(JOIN MPI_C_LIBRARIES " " PC_MPI_LIBRARIES)
+  jalloc_install_library(jalloc_mpi jalloc_mpiTargets jalloc_mpiStaticTargets dev_mpi)
 endif()
 
 configure_package_config_file(cmake/jallocConfig.cmake.in jallocConfig.cmake INSTALL_DESTINATION ${cmake_folder}
@@ -85,6 +93,17 @@ if(JALLOC_HAVE_JBLAS)
   set(CPACK_DEBIAN_LIBJBLAS_PACKAGE_DEPENDS "${runtime}")
   string(APPEND runtime ", libjblas${JALLOC_SOVERSION} (= ${PROJECT_VERSION})")
   set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "libopenblas-dev")
+endif()
+if(TARGET jalloc_mpi)
+  list(APPEND CPACK_COMPONENTS_ALL libjalloc_mpi dev_mpi)
+  set(CPACK_DEBIAN_LIBJALLOC_MPI_PACKAGE_NAME libjalloc-mpi${JALLOC_SOVERSION})
+  set(CPACK_DEBIAN_LIBJALLOC_MPI_PACKAGE_SECTION libs)
+  set(CPACK_DEBIAN_LIBJALLOC_MPI_PACKAGE_DEPENDS "${runtime}")
+  set(CPACK_DEBIAN_DEV_MPI_PACKAGE_NAME libjalloc-mpi-dev)
+  set(CPACK_DEBIAN_DEV_MPI_PACKAGE_SECTION libdevel)
+  set(CPACK_DEBIAN_DEV_MPI_PACKAGE_DEPENDS
+      "libjalloc-dev (= ${PROJECT_VERSION}), libjalloc-mpi${JALLOC_SOVERSION} (= ${PROJECT_VERSION})")
+  set(CPACK_DEBIAN_DEV_MPI_PACKAGE_RECOMMENDS "libopenmpi-dev, libscalapack-openmpi-dev")
 endif()
 foreach(module ${JALLOC_MODULES}) # of their own, because they depend on what a vendor provides
   string(TOUPPER ${module} MODULE)

@@ -2,7 +2,8 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
 """Installs a build to a scratch prefix, moves the prefix, and uses it as a stranger would: by find_package and by
-pkg-config, shared and static, from C and from C++. --deb makes the Debian packages too and looks inside."""
+pkg-config, shared and static, from C and from C++; with libjalloc_mpi by two processes. --deb makes the Debian packages
+too and looks inside."""
 
 import argparse
 import os
@@ -13,6 +14,9 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+# Two ranks on however many processors; Open MPI wants to be told twice that root may.
+MPI_ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       OMPI_MCA_rmaps_base_oversubscribe="1", PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
 
 
 def run(*command, env=None):
@@ -26,32 +30,50 @@ def output(*command, env=None):
                           stdout=subprocess.PIPE).stdout
 
 
-def check_cmake(prefix, scratch):
+def run_hello(program, env=None):
+    if "hello_mpi" in program.name:
+        run("mpiexec", "-n", "2", program, env=dict(MPI_ENVIRONMENT, **(env or {})))
+    else:
+        run(program, env=env)
+
+
+def configure(prefix, build, mpi):
+    return ["cmake", "-S", HERE, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
+            "-DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON", f"-DWANT_MPI={'ON' if mpi else 'OFF'}"]
+
+
+def check_cmake(prefix, scratch, mpi):
     build = scratch / "cmake"
-    run("cmake", "-S", HERE, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
-        "-DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON")
+    run(*configure(prefix, build, mpi))
     run("cmake", "--build", build, "--parallel", len(os.sched_getaffinity(0)))
     for suffix in ("", "_static"):
-        for language in ("c", "cpp"):
+        for language in ("c", "cpp", *(["mpi"] if mpi else [])):
             program = build / f"hello_{language}{suffix}"
-            run(program)
+            run_hello(program)
             if ("libjalloc" in output("ldd", program)) == bool(suffix):
                 sys.exit(f"{program} is linked the wrong way")
+    if not mpi:  # whoever requires what is not there is told
+        command = [str(part) for part in configure(prefix, scratch / "absent", True)]
+        if subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+            sys.exit("find_package found a component mpi that was not built")
 
 
-def check_pkg_config(prefix, scratch, jblas):
+def check_pkg_config(prefix, scratch, jblas, mpi):
     libdir = next(prefix.rglob("libjalloc.so")).parent
     env = dict(os.environ, PKG_CONFIG_PATH=str(libdir / "pkgconfig"), LD_LIBRARY_PATH=str(libdir))
-    package = "jblas" if jblas else "jalloc"
+    usual = "jblas" if jblas else "jalloc"
     macro = ["-DHAVE_JBLAS=1"] if jblas else []
-    for compiler, source in (("cc", "hello.c"), ("c++", "hello.cpp")):
+    programs = [("cc", "hello.c", usual), ("c++", "hello.cpp", usual)]
+    programs += [("cc", "hello_mpi.c", "jalloc_mpi")] if mpi else []
+    for compiler, source, package in programs:
         for static in (False, True):
             flags = output("pkg-config", "--cflags", "--libs", *(["--static"] if static else []), package, env=env).split()
             if static:  # both kinds are there, and -l prefers the shared one
-                flags = [{"-ljalloc": "-l:libjalloc.a", "-ljblas": "-l:libjblas.a"}.get(f, f) for f in flags]
+                ours = {f"-l{name}": f"-l:lib{name}.a" for name in ("jalloc", "jblas", "jalloc_mpi")}
+                flags = [ours.get(f, f) for f in flags]
             program = scratch / f"{source}.{'static' if static else 'shared'}"
             run(compiler, *macro, HERE / source, "-o", program, *flags, env=env)
-            run(program, env=env)
+            run_hello(program, env)
 
 
 def check_deb(build):
@@ -65,6 +87,8 @@ def check_deb(build):
         contents += output("dpkg-deb", "--contents", deb)
     print(contents)
     modules = [f"/{module.name}" for module in (build / "library").glob("libjalloc_*.so.0")]
+    if (build / "library" / "libjalloc_mpi.so").exists():
+        modules += ["/libjalloc_mpi.so.", "/libjalloc_mpi.a", "/jalloc_mpiTargets.cmake", "/pkgconfig/jalloc_mpi.pc"]
     for wanted in ("/libjalloc.so.", "/libjalloc.so ", "/libjalloc.a", "/include/jalloc/jalloc.h", "/jallocConfig.cmake",
                    "/pkgconfig/jalloc.pc", *modules):
         if wanted not in contents:
@@ -83,11 +107,13 @@ def main():
         prefix = scratch / "moved"  # nothing may remember where it was installed
         (scratch / "first").rename(prefix)
         jblas = bool(list(prefix.rglob("libjblas.so")))
-        check_cmake(prefix, scratch)
-        check_pkg_config(prefix, scratch, jblas)
+        mpi = bool(list(prefix.rglob("libjalloc_mpi.so")))
+        check_cmake(prefix, scratch, mpi)
+        check_pkg_config(prefix, scratch, jblas, mpi)
     if arguments.deb:
         check_deb(build)
-    print("check_package: find_package and pkg-config, shared and static, C and C++: all ran")
+    print("check_package: find_package and pkg-config, shared and static, C and C++" +
+          (", two processes" if mpi else "") + ": all ran")
 
 
 if __name__ == "__main__":
