@@ -1,0 +1,56 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_MPI_DISTRIBUTED_H
+#define JALLOC_MPI_DISTRIBUTED_H
+
+/* What the files of libjalloc_mpi share. Each begins its work with ji_mpi_check_alive(), since a program may well finalize
+ * MPI before it gives its last buffer back, and turns MPI's errors into statuses with ji_mpi_status(). */
+
+#include <mpi.h>
+
+#include "buffer/buffer.h"
+#include "jalloc/mpi.h"
+
+#define JI_MPI_MAX_BYTES ((size_t)1 << 30) /* of one message: counts of MPI are int */
+
+/* The state of a runtime over MPI. */
+typedef struct ji_mpi {
+    MPI_Comm all;     /* the duplicate of the caller's */
+    MPI_Comm node;    /* the processes of this machine */
+    MPI_Comm leaders; /* the first process of each machine; MPI_COMM_NULL on others */
+    ji_grid_t *grids; /* that were opened, in a list */
+    int leader_of[];  /* of each process: the rank of the first process of its machine */
+} ji_mpi_t;
+
+static inline ji_mpi_t *ji_mpi_of(const jruntime_t *runtime) { return runtime->state; }
+
+/* What one machine is for tests: jruntime_create_mpi() where 0; else machines of so many processes are pretended, so that
+ * what is done between machines can be seen on one. */
+JI_SHARED jstatus_t ji_runtime_create_mpi(MPI_Comm communicator, int node_processes, jruntime_t **runtime);
+
+/* Device error with MPI's text for what failed; success for MPI_SUCCESS. */
+jstatus_t ji_mpi_status(int error, const char *what);
+#define JI_MPI(call) ji_mpi_status(call, #call)
+/* Device error before MPI_Init() and after MPI_Finalize(). */
+jstatus_t ji_mpi_check_alive(void);
+
+/* Rows and columns of a buffer or view: a vector is one column, a number a matrix of one element. */
+static inline void ji_mpi_extents(const jlayout_t *layout, int64_t extents[2]) {
+    extents[0] = layout->rank > 0 ? layout->extents[0] : 1;
+    extents[1] = layout->rank > 1 ? layout->extents[1] : 1;
+}
+
+/* The table's functions, as buffer.h says. */
+jstatus_t ji_mpi_agree(jruntime_t *runtime, ji_scope_t scope, jstatus_t status);
+jstatus_t ji_mpi_open_grid(jruntime_t *runtime, const int shape[2], ji_grid_t **out);
+void ji_mpi_close_grids(jruntime_t *runtime); /* all that were opened */
+jstatus_t ji_mpi_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least);
+jstatus_t ji_mpi_copy(jbuffer_t *destination, jbuffer_t *source, void *workspace, size_t size_bytes);
+jstatus_t ji_mpi_get(jbuffer_t *buffer, const int64_t indices[2], void *value);
+jstatus_t ji_mpi_save(jbuffer_t *buffer, const char *path);
+jstatus_t ji_mpi_load(jbuffer_t *buffer, const char *path, int64_t data_offset, jorder_t order);
+
+/* The operations of libjblas on distributed buffers (operations.c). */
+extern const struct ji_operation_ops ji_mpi_operations __attribute__((weak));
+
+#endif
