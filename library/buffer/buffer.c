@@ -1,0 +1,338 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Buffers as objects: references, views, what a buffer is, single elements.
+ *
+ * A jbuffer_t is no more than a view: a layout and where it begins. The first one of a storage is the buffer, the others
+ * are made from it by slice, permute and with_structure; none is special, and the memory goes with the last:
+ *
+ *     jbuffer_t  layout, data ---.
+ *     jbuffer_t  layout, data ----+--> ji_storage_t  pointer, size, distribution --> allocator --> runtime
+ *     jbuffer_t  layout, data ---'     references = 3
+ *
+ * A view of a distributed buffer has no address of its own, because its elements lie on many processes: it is a pair of
+ * global indices, `starts`, into the one distribution that the storage has. */
+
+#include "buffer/buffer.h"
+
+#include <string.h>
+
+#include "device/device.h"
+
+jstatus_t ji_buffer_make(ji_storage_t *storage, const jlayout_t *layout, jbuffer_t **out) {
+    jbuffer_t *made = NULL;
+    jstatus_t status = JSTATUS_SUCCESS;
+    JTRY_ALLOC(made = ji_metadata_zalloc(sizeof *made));
+    made->storage = storage;
+    made->layout = *layout;
+    if (storage->allocator->options.kind == JBUFFER_DISTRIBUTED) {
+        JTRY(jlayout_init(&made->layout, layout->rank, layout->extents, JORDER_COLUMN_MAJOR));
+        memcpy(made->layout.blocks, layout->blocks, sizeof made->layout.blocks);
+        made->layout.structure = layout->structure;
+    }
+    made->data = storage->pointer;
+    ji_object_enter(&made->object, JI_OBJECT_BUFFER);
+    *out = made;
+    made = NULL;
+done:
+    ji_metadata_free(made);
+    return status;
+}
+
+ji_place_t ji_buffer_place(const jbuffer_t *buffer) {
+    return (ji_place_t){ji_buffer_device(buffer), ji_buffer_type(buffer), buffer->layout, buffer->data};
+}
+
+/* ---- References and views ---------------------------------------------------------------------------------------- */
+
+jstatus_t jbuffer_retain(jbuffer_t *buffer) { return ji_object_retain(buffer, JI_OBJECT_BUFFER, __func__); }
+
+jstatus_t jbuffer_release(jbuffer_t *buffer) {
+    if (buffer == NULL)
+        return JSTATUS_SUCCESS;
+    bool last;
+    jstatus_t status = ji_object_release(buffer, JI_OBJECT_BUFFER, __func__, &last);
+    if (status != JSTATUS_SUCCESS || !last)
+        return status;
+    status = ji_storage_release(buffer->storage);
+    ji_metadata_free(buffer);
+    return status;
+}
+
+/* Another look at the same storage. The view has `layout`; its first element lies `offset` behind that of `buffer`, or
+ * in a distributed one `starts` (NULL: 0) behind. */
+static jstatus_t buffer_view(jbuffer_t *buffer, const jlayout_t *layout, int64_t offset, const int64_t *starts,
+                             jbuffer_t **view) {
+    int64_t count;
+    jbuffer_t *made = NULL;
+    jstatus_t status = jlayout_count(layout, &count);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    atomic_fetch_add_explicit(&buffer->storage->references, 1, memory_order_relaxed);
+    status = ji_buffer_make(buffer->storage, layout, &made);
+    if (status != JSTATUS_SUCCESS) {
+        (void)ji_storage_release(buffer->storage);
+        return status;
+    }
+    made->layout = *layout;
+    if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED) {
+        for (int d = 0; d < 2; ++d)
+            made->starts[d] = buffer->starts[d] + (starts != NULL && d < layout->rank ? starts[d] : 0);
+    } else {
+        made->data =
+            count == 0 ? NULL : (char *)buffer->data + (size_t)offset * jhandle_sizeof_datatype(ji_buffer_type(buffer));
+    }
+    *view = made;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jbuffer_slice(jbuffer_t *buffer, const int64_t *starts, const int64_t *extents, const int64_t *steps,
+                        jbuffer_t **view) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JREQUIRE(view != NULL, JSTATUS_INVALID_POINTER);
+    if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED && steps != NULL)
+        for (int d = 0; d < buffer->layout.rank; ++d)
+            if (steps[d] != 1)
+                return ji_fail(JSTATUS_INVALID_VALUE,
+                               "%s: steps[%d] is %lld, must be 1: the elements of a distributed buffer are not divided "
+                               "by steps",
+                               __func__, d, (long long)steps[d]);
+    jlayout_t layout;
+    int64_t offset;
+    status = jlayout_slice(&buffer->layout, starts, extents, steps, &layout, &offset);
+    return status == JSTATUS_SUCCESS ? buffer_view(buffer, &layout, offset, starts, view) : status;
+}
+
+jstatus_t jbuffer_permute(jbuffer_t *buffer, const int *order, jbuffer_t **view) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JREQUIRE(view != NULL, JSTATUS_INVALID_POINTER);
+    if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED)
+        return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s: of a distributed buffer; transpose it instead", __func__);
+    jlayout_t layout;
+    status = jlayout_permute(&buffer->layout, order, &layout);
+    return status == JSTATUS_SUCCESS ? buffer_view(buffer, &layout, 0, NULL, view) : status;
+}
+
+jstatus_t jbuffer_with_structure(jbuffer_t *buffer, jstructure_t structure, jbuffer_t **view) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JREQUIRE(view != NULL, JSTATUS_INVALID_POINTER);
+    jlayout_t layout = buffer->layout;
+    status = jlayout_set_structure(&layout, structure);
+    return status == JSTATUS_SUCCESS ? buffer_view(buffer, &layout, 0, NULL, view) : status;
+}
+
+/* ---- What a buffer is -------------------------------------------------------------------------------------------- */
+
+const char *jbuffer_kind_name(jbuffer_kind_t kind) {
+    switch (kind) {
+    case JBUFFER_LOCAL: return "local";
+    case JBUFFER_REPLICATED: return "replicated";
+    case JBUFFER_DISTRIBUTED: return "distributed";
+    case JBUFFER_BEST: return "best";
+    }
+    return "unknown";
+}
+
+jstatus_t jbuffer_get_layout(jbuffer_t *buffer, jlayout_t *layout) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JREQUIRE(layout != NULL, JSTATUS_INVALID_POINTER);
+    *layout = buffer->layout;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jbuffer_kind_of(jbuffer_t *buffer, jbuffer_kind_t *kind) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JREQUIRE(kind != NULL, JSTATUS_INVALID_POINTER);
+    *kind = ji_buffer_kind(buffer);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jbuffer_get_type(jbuffer_t *buffer, jdatatype_t *type) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JREQUIRE(type != NULL, JSTATUS_INVALID_POINTER);
+    *type = ji_buffer_type(buffer);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jbuffer_get_allocator(jbuffer_t *buffer, jbuffer_allocator_t **allocator) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+    *allocator = ji_buffer_allocator(buffer);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jbuffer_as_pointer(jbuffer_t *buffer, jdevice_kind_t device, void **pointer) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
+    if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED || jdevice_kind(ji_buffer_device(buffer)) != device)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: the buffer is %s on %s", __func__,
+                       jbuffer_kind_name(ji_buffer_kind(buffer)), jdevice_name(ji_buffer_device(buffer)));
+    *pointer = buffer->data;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JREQUIRE(part != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(part->struct_size >= sizeof *part, JSTATUS_INVALID_VALUE);
+    if (ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: the buffer is %s", __func__,
+                       jbuffer_kind_name(ji_buffer_kind(buffer)));
+    const ji_storage_t *storage = buffer->storage;
+    const jdistribution_t *whole = &storage->distribution;
+    const jlayout_t *layout = &buffer->layout;
+    part->pointer = storage->pointer;
+    part->leading_dimension = storage->leading_dimension;
+    part->rows = jdistribution_local_count(whole, 0, whole->place[0], whole->extents[0]);
+    part->columns = jdistribution_local_count(whole, 1, whole->place[1], whole->extents[1]);
+    part->distribution = *whole;
+    for (int d = 0; d < 2; ++d) {
+        part->starts[d] = buffer->starts[d];
+        part->extents[d] = d < layout->rank ? layout->extents[d] : 1;
+    }
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- Single elements --------------------------------------------------------------------------------------------- */
+
+/* Where an element is really stored, and what has to be made of it. */
+typedef struct buffer_element {
+    int64_t indices[JLAYOUT_MAX_RANK];
+    bool zero, conjugate, real;
+    bool stored; /* not mirrored, and not zero */
+} buffer_element_t;
+
+/* Finds the element as the structure has it; the indices are within the extents. */
+static buffer_element_t buffer_find(const jlayout_t *layout, const int64_t *indices) {
+    buffer_element_t element = {.stored = true};
+    if (layout->rank > 0)
+        memcpy(element.indices, indices, (size_t)layout->rank * sizeof *indices);
+    const int64_t row = element.indices[0], column = element.indices[1];
+    bool upper = false, symmetric = true;
+    switch (layout->structure) {
+    case JSTRUCTURE_GENERAL: return element;
+    case JSTRUCTURE_SYMMETRIC_UPPER: upper = true; break;
+    case JSTRUCTURE_SYMMETRIC_LOWER: break;
+    case JSTRUCTURE_HERMITIAN_UPPER: upper = true; /* fall through */
+    case JSTRUCTURE_HERMITIAN_LOWER:
+        element.real = row == column;
+        element.conjugate = true;
+        break;
+    case JSTRUCTURE_TRIANGULAR_UPPER: upper = true; /* fall through */
+    case JSTRUCTURE_TRIANGULAR_LOWER: symmetric = false; break;
+    }
+    element.stored = upper ? row <= column : row >= column;
+    element.zero = !element.stored && !symmetric;
+    element.conjugate = element.conjugate && !element.stored;
+    if (!element.stored) {
+        element.indices[0] = column;
+        element.indices[1] = row;
+    }
+    return element;
+}
+
+/* Makes the stored value that of the element: nothing of real types. */
+static void buffer_mirror(const buffer_element_t *element, jdatatype_t type, void *value) {
+    const size_t size = jhandle_sizeof_datatype(type);
+    if (element->zero)
+        memset(value, 0, size);
+    if (type == JDATATYPE_F32_C || type == JDATATYPE_F64_C) {
+        char *imaginary = (char *)value + size / 2;
+        if (element->real)
+            memset(imaginary, 0, size / 2);
+        else if (element->conjugate)
+            imaginary[size / 2 - 1] ^= (char)0x80; /* the sign: numbers are little-endian */
+    }
+}
+
+/* One element between host memory and where the buffer lies; has been done on return. */
+static jstatus_t buffer_transfer(const jbuffer_t *buffer, void *destination, const void *source) {
+    jdevice_t *device = ji_buffer_device(buffer);
+    jstatus_t status = jdevice_copy(device, NULL, destination, source, jhandle_sizeof_datatype(ji_buffer_type(buffer)));
+    return status == JSTATUS_SUCCESS ? jstream_synchronize(device, NULL) : status;
+}
+
+/* What get and set require of their arguments; the element's place among the memory of a local or replicated buffer. */
+static jstatus_t buffer_check_element(const jbuffer_t *buffer, const int64_t *indices, const void *value,
+                                      const char *caller, buffer_element_t *element, int64_t *offset) {
+    if (value == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: value is NULL", caller);
+    jstatus_t status = jlayout_offset(&buffer->layout, indices, offset);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    *element = buffer_find(&buffer->layout, indices);
+    return jlayout_offset(&buffer->layout, element->indices, offset);
+}
+
+jstatus_t jbuffer_get(jbuffer_t *buffer, const int64_t *indices, void *value) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    buffer_element_t element;
+    int64_t offset;
+    const jdatatype_t type = ji_buffer_type(buffer);
+    const size_t size = jhandle_sizeof_datatype(type);
+    _Alignas(16) char found[16] = {0};
+    status = buffer_check_element(buffer, indices, value, __func__, &element, &offset);
+    if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED) {
+        JTRY(ji_buffer_agree(ji_buffer_allocator(buffer), status));
+        const int64_t whole[2] = {buffer->starts[0] + element.indices[0], buffer->starts[1] + element.indices[1]};
+        if (!element.zero)
+            JTRY(ji_buffer_runtime(buffer)->ops->get(buffer, whole, found));
+    } else {
+        if (status == JSTATUS_SUCCESS && !element.zero)
+            status = buffer_transfer(buffer, found, (char *)buffer->data + (size_t)offset * size);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
+    buffer_mirror(&element, type, found);
+    memcpy(value, found, size);
+done:
+    return status;
+}
+
+jstatus_t jbuffer_set(jbuffer_t *buffer, const int64_t *indices, const void *value) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    buffer_element_t element;
+    int64_t offset;
+    status = buffer_check_element(buffer, indices, value, __func__, &element, &offset);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (!element.stored)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: element (%lld, %lld) is outside of the stored triangle", __func__,
+                       (long long)indices[0], (long long)indices[1]);
+    if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED) {
+        const ji_storage_t *storage = buffer->storage;
+        const jdistribution_t *whole = &storage->distribution;
+        const int64_t row = buffer->starts[0] + element.indices[0], column = buffer->starts[1] + element.indices[1];
+        if (jdistribution_owner(whole, 0, row) != whole->place[0] ||
+            jdistribution_owner(whole, 1, column) != whole->place[1])
+            return JSTATUS_SUCCESS;
+        offset = jdistribution_to_local(whole, 0, row) +
+                 jdistribution_to_local(whole, 1, column) * storage->leading_dimension;
+    } else if (!ji_buffer_writes(buffer)) {
+        return JSTATUS_SUCCESS;
+    }
+    return buffer_transfer(
+        buffer, (char *)buffer->data + (size_t)offset * jhandle_sizeof_datatype(ji_buffer_type(buffer)), value);
+}
