@@ -294,17 +294,18 @@ JALLOC_API jstatus_t jbuffer_get(jbuffer_t *buffer, const int64_t *indices, void
 JALLOC_API jstatus_t jbuffer_set(jbuffer_t *buffer, const int64_t *indices, const void *value);
 
 /** @} @name Files
- * NumPy's format .npy (version 1.0, or 2.0 for a long header), little-endian, in column-major ("fortran_order") or
- * row-major order; what numpy.save writes can be loaded, and numpy.load reads what is saved. A file holds shape, order and
- * elements; structure and blocks are not kept (the elements are those of the whole matrix). f16 is '<f2'; bf16 has no name
- * in NumPy and is refused.
+ * NumPy's format .npy, in the machine's byte order, in column-major ("fortran_order") or row-major order: numpy.load reads
+ * what is saved, and what numpy.save writes (versions 1.0 to 3.0 of the format) can be loaded, if its type is one of
+ * jalloc's. A file holds shape, order and elements; structure and blocks are not kept (the elements are those of the whole
+ * matrix). f16 is '<f2'; bf16 has no name in NumPy and is refused.
  * @{ */
 
-/** Saves a buffer. It is written under a temporary name beside `path` and then renamed: the file is there whole, or as it
- * was before. Local: by this process; replicated: by rank 0; distributed: by all at once through MPI-IO, onto one file
- * system.
- * @return success; invalid pointer; not found (freed); not implemented (type); permission; io error (the message has the
- * system's reason); memory error; device error. */
+/** Saves a buffer, in the order of its layout (column-major where it has a structure, or neither order). It is written
+ * under a temporary name beside `path` and then renamed: the file is there whole, or as it was before. What is replaced
+ * gives the new file its rights; a symbolic link is replaced itself, and what is no regular file is not replaced. Local: by
+ * this process; replicated: by rank 0; distributed: by all at once through MPI-IO, onto one file system.
+ * @return success; invalid pointer; not found (freed; no such folder); not implemented (type); permission; io error (the
+ * message has the system's reason); memory error; device error. */
 JALLOC_API jstatus_t jbuffer_save(jbuffer_t *buffer, const char *path);
 
 /** Loads a file into a new buffer of the allocator's kind; packed, in the file's order (a distributed one: column-major).

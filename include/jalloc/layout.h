@@ -10,7 +10,8 @@
  * elements, and perhaps blocks and a structure. Element (i, j, ...) lies i * strides[0] + j * strides[1] + ... elements
  * behind the first. Column-major means that the first index runs fastest, as in BLAS and Fortran; row-major that the
  * last does, as in C. Strides are at least 1; in a layout that memory is made for no two elements share a place.
- * All arithmetic is checked: what does not fit 63 bits is invalid size.
+ * All arithmetic is checked: what does not fit 63 bits is invalid size. An extent of 0 counts as 1 in that and in strides,
+ * so that it does not matter which dimension it is.
  *
  * The text form, written by jlayout_format() and read by jlayout_parse():
  *
@@ -70,8 +71,9 @@ typedef struct jlayout_t {
 JALLOC_API jstatus_t jlayout_init(jlayout_t *layout, int rank, const int64_t *extents, jorder_t order);
 
 /** Sets the leading dimension of a layout of rank 2 or more: the stride of the second fastest dimension; those behind it
- * follow. The layout must be column- or row-major. @return success; invalid pointer; invalid value (rank, strides);
- * invalid size (less than the extent, overflow). */
+ * follow. The layout must be column- or row-major; where extents leave that open it is row-major if the first stride is
+ * larger than the last. @return success; invalid pointer; invalid value (rank, strides); invalid size (less than the
+ * extent, overflow). */
 JALLOC_API jstatus_t jlayout_set_leading_dimension(jlayout_t *layout, int64_t leading_dimension);
 
 /** Sets the extents of blocks, one for each dimension; NULL: not divided. @return success; invalid pointer; invalid size
@@ -112,8 +114,8 @@ JALLOC_API bool jlayout_same_shape(const jlayout_t *a, const jlayout_t *b);
 JALLOC_API bool jlayout_equal(const jlayout_t *a, const jlayout_t *b);
 
 /** Part of a layout: in dimension d the elements starts[d], starts[d] + steps[d], ..., extents[d] of them. steps NULL:
- * all 1. `offset`: where its first element lies in the whole. Blocks are not kept; a structure is where the slice is a
- * square on the diagonal. slice may be layout.
+ * all 1. `offset`: where its first element lies in the whole, 0 where there is none. Blocks are not kept; a structure is
+ * where the slice is a square on the diagonal. slice may be layout.
  * @return success; invalid pointer; invalid value (outside of the whole, a step below 1). */
 JALLOC_API jstatus_t jlayout_slice(const jlayout_t *layout, const int64_t *starts, const int64_t *extents,
                                    const int64_t *steps, jlayout_t *slice, int64_t *offset);

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "core/core.h"
+#include "core/lock.h"
 #include "jalloc/buffer.h"
 #include "jalloc/segment.h"
 
@@ -57,7 +58,7 @@ jstatus_t ji_layout_lead(jlayout_t *layout, jorder_t order, int64_t leading_dime
 /* The type of that name; false where there is none. */
 bool ji_datatype_find(const char *name, jdatatype_t *type);
 
-/* ---- Runtimes (runtime.c) ---- */
+/* ---- Runtimes (runtime.c, node.c) ---- */
 
 /* Which processes take part. */
 typedef enum ji_scope {
@@ -99,14 +100,20 @@ typedef struct ji_runtime_ops {
 struct jruntime {
     ji_object_t object;
     const ji_runtime_ops_t *ops;
-    void *state;          /* the table's own */
-    jruntime_info_t info; /* as of the last refresh */
+    void *state; /* the table's own */
+    /* As of the last refresh, and under the lock but for what a refresh leaves alone: transport, processes, nodes. */
+    jruntime_info_t info;
     jruntime_device_t devices[JI_RUNTIME_MAX_DEVICES];
+    ji_lock_t lock;
 };
 
 /* Makes a runtime; `info` has the processes and nodes, the rest is looked up. On failure `state` is still the caller's. */
 JI_SHARED jstatus_t ji_runtime_make(const ji_runtime_ops_t *ops, void *state, const jruntime_info_t *info,
                                     jruntime_t **out);
+
+/* Lowers the memory of this machine to what its control groups leave this process. `root`: put before the paths of the
+ * system's files, for tests; "". */
+void ji_node_confine(const char *root, size_t *total_bytes, size_t *available_bytes);
 
 /* ---- Buffer allocators (allocator.c, choose.c, propagate.c) ---- */
 
@@ -121,10 +128,18 @@ struct ji_grid {
 struct jbuffer_allocator {
     ji_object_t object;
     jruntime_t *runtime;                 /* retained */
-    jbuffer_allocator_options_t options; /* complete: device, grid and (as asked for) blocks */
-    jallocator_t *bytes;                 /* where memory comes from; NULL: best, or shared on nodes */
+    jbuffer_allocator_options_t options; /* complete: device, grid and (as asked for) blocks; of a best one as given */
+    jallocator_t *bytes;                 /* the options' allocator, or the process's; NULL: best, or shared on nodes */
     ji_grid_t *grid;                     /* distributed; the runtime's */
 };
+
+/* Makes an allocator, as jbuffer_allocator_create() after looking at struct_size and kind. Collective as that is. */
+jstatus_t ji_buffer_allocator_make(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
+                                   jbuffer_allocator_t **out);
+
+static inline bool ji_buffer_is_shared_kind(const jbuffer_allocator_options_t *options) {
+    return options->kind == JBUFFER_REPLICATED && options->shared_on_node;
+}
 
 /* Whether what is done with buffers of this allocator has to be agreed upon. */
 static inline bool ji_buffer_is_collective(const jbuffer_allocator_t *allocator) {
@@ -137,6 +152,9 @@ static inline jstatus_t ji_buffer_agree(const jbuffer_allocator_t *allocator, js
 
 /* The distribution of a layout by an allocator: its blocks, or the allocator's, or chosen. */
 JI_SHARED jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allocator, const jlayout_t *layout);
+/* The bytes of this process's part of a layout, which is checked; of a distributed one also its distribution. */
+jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayout_t *layout, jdistribution_t *d,
+                               size_t *bytes);
 
 /* ---- Buffers (buffer.c, storage.c) ---- */
 
@@ -235,7 +253,7 @@ JI_SHARED jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, js
 /* Whether that copy is collective. */
 JI_SHARED bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const jbuffer_t *source);
 
-/* ---- Files (npy.c) ---- */
+/* ---- Files (npy.c, file.c) ---- */
 
 #define JI_NPY_MAX_HEADER 1024 /* bytes of any header that is written here */
 
@@ -252,6 +270,15 @@ typedef struct ji_npy {
 JI_SHARED jstatus_t ji_npy_format(ji_npy_t *npy, char header[JI_NPY_MAX_HEADER]);
 /* Reads the header of a file. success; not found; permission; io error; truncated; invalid value. */
 JI_SHARED jstatus_t ji_npy_read_header(const char *path, ji_npy_t *npy);
+/* The same, and the file is left open for the caller to read from. */
+jstatus_t ji_npy_open(const char *path, ji_npy_t *npy, int *opened);
+/* Reads so many bytes from there on: success; truncated; io error. */
+jstatus_t ji_npy_read(int file, const char *path, int64_t offset, void *bytes, size_t size_bytes);
+/* A name for a file beside `path`, of the same folder and likely to be free; the caller frees it (ji_metadata_free). */
+JI_SHARED jstatus_t ji_npy_temporary(const char *path, char **temporary);
+/* What becomes the file `path` by renaming: success; io error (something that is no regular file has that name).
+ * *mode: the rights that it should have. */
+JI_SHARED jstatus_t ji_npy_target(const char *path, unsigned *mode);
 /* The status of an errno of open, write, rename and so on, with a message that has the path and the system's reason. */
 JI_SHARED jstatus_t ji_npy_errno(const char *path, const char *what, int error);
 
