@@ -198,8 +198,27 @@ int ji_config_choice(const char *choices, const char *text) {
     }
 }
 
+bool ji_config_buffer(const char *text, int *kind, char device[JI_DEVICE_NAME_BYTES]) {
+    static const char kinds[] = "local|replicated|distributed";
+    char word[sizeof kinds];
+    const size_t length = strcspn(text, "@");
+    int device_kind, index;
+    *kind = -1;
+    device[0] = '\0';
+    if (length >= sizeof word)
+        return false;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    if (length > 0 && (*kind = ji_config_choice(kinds, word)) < 0)
+        return false;
+    const char *name = text + length + 1;
+    return text[length] == '\0' || ji_config_device_name(name, strlen(name), device, &device_kind, &index);
+}
+
 static bool config_is_valid(jconfig_t which, const char *syntax, const char *value) {
     size_t ignored;
+    int kind;
+    char device[JI_DEVICE_NAME_BYTES];
     switch (which) {
     case JCONFIG_JALLOC_DEVICE_MEMORY_SIZE:
     case JCONFIG_JALLOC_BUDGET: return config_device_size(value, "host", &ignored) == JSTATUS_SUCCESS;
@@ -209,6 +228,7 @@ static bool config_is_valid(jconfig_t which, const char *syntax, const char *val
     case JCONFIG_JALLOC_MODULE_PATH:
         /* Never relative to wherever the program happens to be. */
         return value[0] == '\0' || value[0] == '/';
+    case JCONFIG_JALLOC_BUFFER: return ji_config_buffer(value, &kind, device);
     case JCONFIG_JALLOC_LEAK_REPORT: return ji_config_choice(syntax, value) >= 0;
     case JCONFIG_JALLOC_ALLOCATOR: /* understood by the layer that knows the kinds */
     case JCONFIG_JALLOC_RECORD:

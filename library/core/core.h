@@ -90,6 +90,10 @@ int ji_config_choice(const char *choices, const char *text);
 #define JI_DEVICE_NAME_BYTES 16
 bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_NAME_BYTES], int *kind, int *index);
 
+/* Reads "[KIND][@DEVICE]", as JALLOC_BUFFER has it. `kind` is 0 local, 1 replicated, 2 distributed, -1 not said; the device
+ * is written in full, or "". False where the text is not so. */
+bool ji_config_buffer(const char *text, int *kind, char device[JI_DEVICE_NAME_BYTES]);
+
 /* Counts forks of this process: an object remembers the count at its creation and is foreign where it differs. */
 extern unsigned ji_fork_generation;
 /* Registers the fork counter; called by whatever remembers the generation. */

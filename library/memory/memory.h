@@ -183,6 +183,9 @@ typedef struct ji_common_options {
  * said. Where it says nothing, makes `fallback`; NULL: *allocator is NULL. The result owns what is below it. success;
  * invalid configuration (the message quotes the variable); what making a stage returns. */
 jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char *fallback, jallocator_t **allocator);
+/* The process's provider of host memory that comes zeroed from the system and costs nothing until it is touched. It lives
+ * as the process's other allocators do. success; memory error. */
+jstatus_t ji_process_get_mapped(jallocator_t **allocator);
 
 /* Whether memory that is given back on a stream is used again only after what is in the stream by then: whoever gives
  * it back need not wait. False where that is not known. */

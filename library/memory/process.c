@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "jalloc/process.h"
+#include "jalloc/provider.h"
 #include "memory/memory.h"
 
 /* ---- The environment's compositions ------------------------------------------------------------------------------ */
@@ -137,6 +138,7 @@ typedef struct process_memory {
     jdevice_t *device; /* whose runtime has it */
     jmemory_kind_t kind;
     int numa_node; /* -1: any */
+    bool mapped;   /* from the system itself, whatever the text says: ji_process_get_mapped() */
 } process_memory_t;
 
 typedef struct process_entry {
@@ -182,7 +184,7 @@ static jstatus_t process_resolve(const jmemory_request_t *request, process_memor
                        request->struct_size, sizeof *request);
     JREQUIRE(request->numa_node >= -1, JSTATUS_INVALID_VALUE);
     jdevice_t *device = request->device != NULL ? request->device : jdevice_host();
-    *memory = (process_memory_t){device, JMEMORY_DEVICE, request->numa_node};
+    *memory = (process_memory_t){device, JMEMORY_DEVICE, request->numa_node, false};
     if (jdevice_kind(device) != JDEVICE_HOST) {
         memory->kind = request->managed ? JMEMORY_MANAGED : JMEMORY_DEVICE;
     } else if (request->gpu_compatible) {
@@ -196,6 +198,8 @@ static jstatus_t process_resolve(const jmemory_request_t *request, process_memor
 }
 
 static jstatus_t process_make(const process_memory_t *memory, jallocator_t **allocator) {
+    if (memory->mapped)
+        return jallocator_create_mmap(allocator);
     char node[32];
     const char *provider = NULL;
     if (memory->numa_node >= 0) {
@@ -211,20 +215,16 @@ static jstatus_t process_make(const process_memory_t *memory, jallocator_t **all
 static jallocator_t *process_find_allocator(const process_memory_t *memory) {
     const process_entry_t *entry = process_entries;
     while (entry != NULL && (entry->memory.device != memory->device || entry->memory.kind != memory->kind ||
-                             entry->memory.numa_node != memory->numa_node))
+                             entry->memory.numa_node != memory->numa_node || entry->memory.mapped != memory->mapped))
         entry = entry->next;
     return entry != NULL ? entry->allocator : NULL;
 }
 
-jstatus_t jprocess_get_allocator(const jmemory_request_t *request, jallocator_t **allocator) {
-    static const jmemory_request_t ordinary = JMEMORY_REQUEST_INIT;
-    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
-    process_memory_t memory = {0};
-    jstatus_t status = process_resolve(request != NULL ? request : &ordinary, &memory);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+/* The one there is, or a new one. */
+static jstatus_t process_get(const process_memory_t *memory, jallocator_t **allocator) {
+    jstatus_t status = JSTATUS_SUCCESS;
     process_enter();
-    jallocator_t *found = process_find_allocator(&memory);
+    jallocator_t *found = process_find_allocator(memory);
     process_leave();
     if (found != NULL) {
         *allocator = found;
@@ -234,11 +234,11 @@ jstatus_t jprocess_get_allocator(const jmemory_request_t *request, jallocator_t 
     jallocator_t *made = NULL;
     process_entry_t *entry;
     JTRY_ALLOC(entry = ji_metadata_alloc(sizeof *entry));
-    JTRY(process_make(&memory, &made));
+    JTRY(process_make(memory, &made));
     process_enter();
-    found = process_find_allocator(&memory); /* another thread may have been here */
+    found = process_find_allocator(memory); /* another thread may have been here */
     if (found == NULL) {
-        *entry = (process_entry_t){memory, made, process_entries};
+        *entry = (process_entry_t){*memory, made, process_entries};
         process_entries = entry;
         entry = NULL;
         found = made;
@@ -250,6 +250,19 @@ done:
     (void)jallocator_destroy(made);
     ji_metadata_free(entry);
     return status;
+}
+
+jstatus_t jprocess_get_allocator(const jmemory_request_t *request, jallocator_t **allocator) {
+    static const jmemory_request_t ordinary = JMEMORY_REQUEST_INIT;
+    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+    process_memory_t memory = {0};
+    jstatus_t status = process_resolve(request != NULL ? request : &ordinary, &memory);
+    return status == JSTATUS_SUCCESS ? process_get(&memory, allocator) : status;
+}
+
+jstatus_t ji_process_get_mapped(jallocator_t **allocator) {
+    const process_memory_t memory = {jdevice_host(), JMEMORY_DEVICE, -1, true};
+    return process_get(&memory, allocator);
 }
 
 jstatus_t jprocess_describe_pointer(const void *pointer, jmemory_info_t *info) {

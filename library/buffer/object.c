@@ -1,0 +1,83 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The live runtimes, buffer allocators and buffers of the process.
+ *
+ * They are chained through themselves in a table by address, so that keeping the books takes no memory and cannot fail,
+ * and so that a pointer is told to be one of them without being followed: one that was freed, or never was any, is a
+ * status. References are counted under the table's lock. Whoever retains thereby either comes before the last release
+ * or finds nothing. */
+
+#include "buffer/buffer.h"
+
+#include <pthread.h>
+
+#include "core/lock.h"
+
+#define OBJECT_BUCKETS 1024 /* a power of two */
+
+static ji_lock_t object_lock;
+static ji_object_t *object_buckets[OBJECT_BUCKETS]; /* under the lock */
+
+static void object_start(void) { ji_lock_init(&object_lock); }
+static void object_acquire(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, object_start);
+    ji_lock_acquire(&object_lock);
+}
+
+/* Where an object is, or would be, in the table: the link that leads to it. Objects lie a cache line apart or more; the
+ * upper bits of the product depend on all of the address (Knuth's multiplicative hashing). */
+static ji_object_t **object_find(const void *object) {
+    const uint64_t hash = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
+    ji_object_t **link = &object_buckets[hash >> 32 & (OBJECT_BUCKETS - 1)];
+    while (*link != NULL && *link != object)
+        link = &(*link)->next;
+    return link;
+}
+
+static jstatus_t object_refuse(const void *object, ji_object_kind_t kind, const char *caller) {
+    static const char *const names[] = {"runtime", "buffer allocator", "buffer"};
+    if (object == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: the %s is NULL", caller, names[kind]);
+    return ji_fail(JSTATUS_NOT_FOUND, "%s: %p is no live %s: it was freed, or never was one", caller, object,
+                   names[kind]);
+}
+
+void ji_object_enter(ji_object_t *object, ji_object_kind_t kind) {
+    object->kind = kind;
+    atomic_init(&object->references, 1);
+    object->next = NULL;
+    object_acquire();
+    *object_find(object) = object;
+    ji_lock_release(&object_lock);
+}
+
+jstatus_t ji_object_check(const void *object, ji_object_kind_t kind, const char *caller) {
+    object_acquire();
+    const ji_object_t *found = *object_find(object);
+    const bool live = found != NULL && found->kind == kind;
+    ji_lock_release(&object_lock);
+    return JI_LIKELY(live) ? JSTATUS_SUCCESS : object_refuse(object, kind, caller);
+}
+
+jstatus_t ji_object_retain(void *object, ji_object_kind_t kind, const char *caller) {
+    object_acquire();
+    ji_object_t *found = *object_find(object);
+    const bool live = found != NULL && found->kind == kind;
+    if (live)
+        atomic_fetch_add_explicit(&found->references, 1, memory_order_relaxed);
+    ji_lock_release(&object_lock);
+    return live ? JSTATUS_SUCCESS : object_refuse(object, kind, caller);
+}
+
+jstatus_t ji_object_release(void *object, ji_object_kind_t kind, const char *caller, bool *last) {
+    object_acquire();
+    ji_object_t **link = object_find(object), *found = *link;
+    const bool live = found != NULL && found->kind == kind;
+    *last = live && atomic_fetch_sub_explicit(&found->references, 1, memory_order_relaxed) == 1;
+    if (*last)
+        *link = found->next;
+    ji_lock_release(&object_lock);
+    return live ? JSTATUS_SUCCESS : object_refuse(object, kind, caller);
+}
