@@ -326,7 +326,7 @@ jstatus_t ji_npy_open(const char *path, ji_npy_t *npy, int *opened) {
 }
 
 jstatus_t ji_npy_read_header(const char *path, ji_npy_t *npy) {
-    int file;
+    int file = -1;
     jstatus_t status = ji_npy_open(path, npy, &file);
     if (status == JSTATUS_SUCCESS)
         (void)close(file);
