@@ -7,6 +7,7 @@
 
 #include "mpi/distributed.h"
 
+#include <stdio.h>
 #include <string.h>
 
 JMPI_TEST(MpiRuntime, CountsProcessesAndMachines, 0) {
