@@ -224,7 +224,8 @@ jstatus_t jtest_metadata_install(void);
 
 /* Runs its body with the first bookkeeping allocation failing, then the second, ... and once with none failing. In the
  * body jtest_metadata_failed() tells whether this round's failure has happened. Each round must leave as many blocks live
- * as it found. A body that allocates nothing is a failure: it would prove nothing. */
+ * as it found, when the process's own allocators are ended, as they are after each round. A body that allocates nothing is
+ * a failure: it would prove nothing. */
 #define JFOR_EACH_FAILURE(i)                                                                                           \
     for (uint64_t i = jtest_failure_first(); i != 0; i = jtest_failure_next(__FILE__, __LINE__, i))
 uint64_t jtest_failure_first(void);

@@ -3,13 +3,15 @@
 
 /* The fixture: the library's bookkeeping memory, counted, marked and made to fail.
  *
- * Every block carries a header in a list and the number of the test that took it. After a test none of its blocks may be
- * left; what is left is named by size and order of allocation, and written off, so the next test is not blamed. New memory
- * is filled with a pattern and freed memory with another, so what was never written or already given back looks wrong. */
+ * Every block carries a header in a list and the number of the test that took it. After a test, when the process's own
+ * allocators are ended, none of its blocks may be left; what is left is named by size and order of allocation, and written
+ * off, so the next test is not blamed. New memory is filled with a pattern and freed memory with another, so what was never
+ * written or already given back looks wrong. */
 
 #include "jtest.h"
 
 #include "jalloc/metadata.h"
+#include "jalloc/process.h"
 
 #include <pthread.h>
 #include <stdalign.h>
@@ -96,6 +98,7 @@ size_t jtest_metadata_live_count(void) {
 }
 
 uint64_t jtest_failure_first(void) {
+    (void)jprocess_reset();
     live_at_round = jtest_metadata_live_count();
     jtest_fail_metadata_after(1);
     return 1;
@@ -104,6 +107,7 @@ uint64_t jtest_failure_first(void) {
 uint64_t jtest_failure_next(const char *file, int line, uint64_t i) {
     const bool happened = jtest_metadata_failed();
     jtest_fail_metadata_after(0);
+    (void)jprocess_reset();
     const size_t live = jtest_metadata_live_count();
     if (live != live_at_round) {
         jtest_fail(file, line, "round %llu began with %zu live blocks of bookkeeping and ended with %zu",
@@ -144,6 +148,7 @@ void jtest_fixture_set_up(const char *name) {
 void jtest_fixture_tear_down(void) {
     jtest_fail_metadata_after(0);
     jtest_support_tear_down();
+    (void)jprocess_reset(); /* what is live in one keeps it, and is found below */
     char text[512] = "";
     size_t length = 0;
     pthread_mutex_lock(&lock);

@@ -80,7 +80,7 @@ typedef struct jbuffer_allocator_options_t {
     }
 
 /** Makes an allocator of buffers. kind JBUFFER_BEST: one that chooses (jbuffer_allocator_choose); of the other options it
- * reads the type, and the rest as wishes. Collective for a distributed one and for one shared on nodes.
+ * reads the type, and the rest as wishes. Collective for a distributed or replicated one over several processes.
  * @return success; invalid pointer; invalid value (struct_size, an enum, a grid that is larger than the runtime, an
  * allocator of another device); invalid size (blocks); not found (freed runtime); not implemented (the kind needs MPI);
  * memory error; device error. */
@@ -107,7 +107,7 @@ JALLOC_API jstatus_t jbuffer_allocator_get_options(jbuffer_allocator_t *allocato
 /** Its runtime, without a new reference; NULL for what is no allocator. */
 JALLOC_API jruntime_t *jbuffer_allocator_runtime(jbuffer_allocator_t *allocator);
 
-/** The bytes that this process would hold of a buffer of this layout. Not collective.
+/** The bytes that this process would hold of a buffer of this layout; of a best allocator: of the whole. Not collective.
  * @return success; invalid pointer; not found; invalid value (a layout that the kind cannot have); invalid size. */
 JALLOC_API jstatus_t jbuffer_allocator_local_bytes(jbuffer_allocator_t *allocator, const jlayout_t *layout,
                                                    size_t *bytes);
@@ -125,8 +125,9 @@ JALLOC_API jstatus_t jbuffer_allocator_local_bytes(jbuffer_allocator_t *allocato
  * | its machine's available memory, or of 64 MiB and more               |             |                           |
  * | several                                                             | replicated  | host                      |
  *
- * A GPU is taken by itself only from 8 MiB on. What was chosen and why is logged at level info. The figures are those of
- * the runtime's last refresh; over several processes the choice is rank 0's and the call collective.
+ * A GPU is taken by itself only from 8 MiB on, and for local buffers alone. What was chosen and why is logged at level
+ * info. The figures are those of the runtime's last refresh; over several processes the choice is rank 0's and the call
+ * collective.
  * @return success; invalid pointer; not found; invalid value (layout); invalid configuration (JALLOC_BUFFER, or it names
  * what cannot be had); no device; memory error. */
 JALLOC_API jstatus_t jbuffer_allocator_choose(jbuffer_allocator_t *allocator, const jlayout_t *layout, size_t count,

@@ -88,36 +88,27 @@ ji_choice_t ji_choice_decide(const ji_choice_question_t *question) {
 
 /* ---- Choosing ---------------------------------------------------------------------------------------------------- */
 
-/* What rank 0 tells the others. */
+/* What rank 0 decided, as it can be sent. */
 typedef struct choice_message {
     jbuffer_kind_t kind;
     char device[JI_DEVICE_NAME_BYTES];
 } choice_message_t;
 
-static bool choice_is_collective(const jruntime_t *runtime) { return runtime->info.processes > 1; }
+static jstatus_t choice_agree(jruntime_t *runtime, jstatus_t status) {
+    return runtime->info.processes > 1 ? jruntime_agree(runtime, status) : status;
+}
 
 /* Ends a step: rank 0's bytes for all, if nobody has failed. */
 static jstatus_t choice_share(jruntime_t *runtime, jstatus_t status, void *bytes, size_t size_bytes) {
-    if (!choice_is_collective(runtime))
-        return status;
-    status = jruntime_agree(runtime, status);
-    return status == JSTATUS_SUCCESS ? runtime->ops->broadcast(runtime, JI_SCOPE_ALL, 0, NULL, bytes, size_bytes)
-                                     : status;
+    status = choice_agree(runtime, status);
+    if (status == JSTATUS_SUCCESS && runtime->info.processes > 1)
+        status = choice_agree(runtime, runtime->ops->broadcast(runtime, JI_SCOPE_ALL, 0, NULL, bytes, size_bytes));
+    return status;
 }
 
-/* Rank 0's decision, the device found in this process. */
-static jstatus_t choice_make(jruntime_t *runtime, ji_choice_question_t *question, ji_choice_t *choice) {
-    jruntime_device_t devices[JI_RUNTIME_MAX_DEVICES];
-    ji_lock_acquire(&runtime->lock);
-    const jruntime_info_t info = runtime->info;
-    memcpy(devices, runtime->devices, (size_t)info.devices * sizeof devices[0]);
-    ji_lock_release(&runtime->lock);
-    question->info = &info;
-    question->devices = devices;
+/* Rank 0's decision, its device found in this process. */
+static jstatus_t choice_make(jruntime_t *runtime, const ji_choice_question_t *question, ji_choice_t *choice) {
     *choice = ji_choice_decide(question);
-    question->info = NULL;
-    question->devices = NULL;
-
     choice_message_t message = {.kind = choice->kind};
     snprintf(message.device, sizeof message.device, "%s",
              choice->device != NULL ? jdevice_name(choice->device) : question->named.device);
@@ -127,12 +118,12 @@ static jstatus_t choice_make(jruntime_t *runtime, ji_choice_question_t *question
     choice->kind = message.kind;
     if (choice->device == NULL || strcmp(jdevice_name(choice->device), message.device) != 0)
         status = jdevice_get(message.device, &choice->device);
-    return status;
+    return choice_agree(runtime, status);
 }
 
-/* The allocator for a choice: of the operands', or of the wishes of the best one. */
-static jstatus_t choice_carry_out(jbuffer_allocator_t *best, const ji_choice_t *choice, jbuffer_allocator_t *operands,
-                                  jbuffer_allocator_t **chosen) {
+/* The allocator for a choice: the operands', or one by the wishes of the best one. */
+static jstatus_t choice_carry_out(const jbuffer_allocator_t *best, const ji_choice_t *choice,
+                                  jbuffer_allocator_t *operands, jbuffer_allocator_t **chosen) {
     if (operands != NULL && operands->options.kind == choice->kind && operands->options.device == choice->device)
         return jbuffer_allocator_rebind(operands, choice->kind, best->options.type, chosen);
     jbuffer_allocator_options_t options = best->options;
@@ -142,29 +133,45 @@ static jstatus_t choice_carry_out(jbuffer_allocator_t *best, const ji_choice_t *
         options.allocator = NULL;
     if (jdevice_kind(choice->device) != JDEVICE_HOST)
         options.shared_on_node = false;
-    return ji_buffer_allocator_make(best->runtime, &options, chosen);
+    jstatus_t status = ji_buffer_allocator_make(best->runtime, &options, chosen);
+    if (status == JSTATUS_NOT_IMPLEMENTED) /* no line of the table but the first leads there */
+        status = ji_fail(JSTATUS_INVALID_CONFIGURATION, "JALLOC_BUFFER names what cannot be had: %s",
+                         jstatus_last_message());
+    return status;
 }
 
 static void choice_log(const jlayout_t *layout, jdatatype_t type, const ji_choice_question_t *question,
-                       const ji_choice_t *choice, const jruntime_t *runtime) {
+                       const ji_choice_t *choice) {
     static const char place;
     char text[JLAYOUT_MAX_TEXT + 1] = "";
     if (jlog_get_level() < JLOG_INFO)
         return;
     (void)jlayout_format(layout, &type, text, sizeof text);
+    size_t available = 0;
+    for (int i = 0; i < question->info->devices; ++i)
+        if (question->devices[i].device == choice->device)
+            available = question->devices[i].available_bytes;
     jlog_write(JLOG_INFO, &place,
-               "buffer %s of %zu bytes: %s on %s: %s (%d process(es), %d here with %zu bytes available)", text,
-               question->size_bytes, jbuffer_kind_name(choice->kind), jdevice_name(choice->device), choice->why,
-               runtime->info.processes, runtime->info.node_processes, runtime->info.node_available_bytes);
+               "buffer %s, %zu bytes: %s on %s: %s (%d process(es), %d on this machine; %zu bytes available on %s)",
+               text, question->size_bytes, jbuffer_kind_name(choice->kind), jdevice_name(choice->device), choice->why,
+               question->info->processes, question->info->node_processes, available, jdevice_name(choice->device));
 }
 
-static jstatus_t choice_best(jbuffer_allocator_t *best, const jlayout_t *layout, size_t count,
+static jstatus_t choice_best(const jbuffer_allocator_t *best, const jlayout_t *layout, size_t count,
                              jbuffer_t *const *operands, jbuffer_allocator_t **chosen) {
     jruntime_t *runtime = best->runtime;
     jbuffer_allocator_t *propagated = NULL, *made = NULL;
+    jruntime_device_t devices[JI_RUNTIME_MAX_DEVICES];
+    ji_lock_acquire(&runtime->lock);
+    const jruntime_info_t info = runtime->info;
+    memcpy(devices, runtime->devices, (size_t)info.devices * sizeof devices[0]);
+    ji_lock_release(&runtime->lock);
+    ji_choice_question_t question = {.wished = best->options.device,
+                                     .rank = layout->rank,
+                                     .can_distribute = runtime->ops->open_grid != NULL,
+                                     .info = &info,
+                                     .devices = devices};
     ji_choice_t choice;
-    ji_choice_question_t question = {
-        .wished = best->options.device, .rank = layout->rank, .can_distribute = runtime->ops->open_grid != NULL};
     jstatus_t status = jlayout_bytes(layout, best->options.type, &question.size_bytes);
     if (status == JSTATUS_SUCCESS)
         status = choice_read_environment(&question.named);
@@ -173,30 +180,15 @@ static jstatus_t choice_best(jbuffer_allocator_t *best, const jlayout_t *layout,
     bool any = false;
     for (size_t i = 0; i < count; ++i)
         any = any || operands[i] != NULL;
-    if (any && !(question.named.kind >= 0 && question.named.device[0] != '\0')) {
-        status = jbuffer_propagate(count, operands, &propagated);
-        if (choice_is_collective(runtime))
-            status = jruntime_agree(runtime, status);
-        if (status != JSTATUS_SUCCESS)
-            goto done;
+    if (any && (question.named.kind < 0 || question.named.device[0] == '\0')) {
+        JTRY(choice_agree(runtime, jbuffer_propagate(count, operands, &propagated)));
         question.operands = &propagated->options;
     }
-    status = choice_make(runtime, &question, &choice);
-    if (choice_is_collective(runtime))
-        status = jruntime_agree(runtime, status);
-    if (status != JSTATUS_SUCCESS)
-        goto done;
-    status = choice_carry_out(best, &choice, propagated, &made);
-    if (choice_is_collective(runtime))
-        status = jruntime_agree(runtime, status);
-    if (status == JSTATUS_NOT_IMPLEMENTED && question.named.kind >= 0)
-        status = ji_fail(JSTATUS_INVALID_CONFIGURATION, "JALLOC_BUFFER=\"%s\": %s", jbuffer_kind_name(choice.kind),
-                         jstatus_last_message());
-    if (status == JSTATUS_SUCCESS) {
-        choice_log(layout, best->options.type, &question, &choice, runtime);
-        *chosen = made;
-        made = NULL;
-    }
+    JTRY(choice_make(runtime, &question, &choice));
+    JTRY(choice_agree(runtime, choice_carry_out(best, &choice, propagated, &made)));
+    choice_log(layout, best->options.type, &question, &choice);
+    *chosen = made;
+    made = NULL;
 done:
     (void)jbuffer_allocator_release(made);
     (void)jbuffer_allocator_release(propagated);
