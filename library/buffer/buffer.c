@@ -43,6 +43,17 @@ ji_place_t ji_buffer_place(const jbuffer_t *buffer) {
     return (ji_place_t){ji_buffer_device(buffer), ji_buffer_type(buffer), buffer->layout, buffer->data};
 }
 
+ji_place_t ji_buffer_part_place(const jbuffer_t *buffer) {
+    const ji_storage_t *storage = buffer->storage;
+    const jdistribution_t *whole = &storage->distribution;
+    ji_place_t part = {ji_buffer_device(buffer), ji_buffer_type(buffer), {.rank = 2}, storage->pointer};
+    for (int d = 0; d < 2; ++d)
+        part.layout.extents[d] = jdistribution_local_count(whole, d, whole->place[d], whole->extents[d]);
+    part.layout.strides[0] = 1;
+    part.layout.strides[1] = storage->leading_dimension;
+    return part;
+}
+
 /* ---- References and views ---------------------------------------------------------------------------------------- */
 
 jstatus_t jbuffer_retain(jbuffer_t *buffer) { return ji_object_retain(buffer, JI_OBJECT_BUFFER, __func__); }
@@ -197,13 +208,12 @@ jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part) {
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: the buffer is %s", __func__,
                        jbuffer_kind_name(ji_buffer_kind(buffer)));
     const ji_storage_t *storage = buffer->storage;
-    const jdistribution_t *whole = &storage->distribution;
-    const jlayout_t *layout = &buffer->layout;
+    const jlayout_t *layout = &buffer->layout, here = ji_buffer_part_place(buffer).layout;
     part->pointer = storage->pointer;
     part->leading_dimension = storage->leading_dimension;
-    part->rows = jdistribution_local_count(whole, 0, whole->place[0], whole->extents[0]);
-    part->columns = jdistribution_local_count(whole, 1, whole->place[1], whole->extents[1]);
-    part->distribution = *whole;
+    part->rows = here.extents[0];
+    part->columns = here.extents[1];
+    part->distribution = storage->distribution;
     for (int d = 0; d < 2; ++d) {
         part->starts[d] = buffer->starts[d];
         part->extents[d] = d < layout->rank ? layout->extents[d] : 1;

@@ -238,6 +238,12 @@ JI_SHARED jstatus_t ji_place_copy(const ji_place_t *destination, const ji_place_
 
 /* A local or replicated buffer as a place. */
 JI_SHARED ji_place_t ji_buffer_place(const jbuffer_t *buffer);
+/* What this process holds of a distributed buffer, as a matrix. */
+JI_SHARED ji_place_t ji_buffer_part_place(const jbuffer_t *buffer);
+/* Part of a place, as a general one. */
+JI_SHARED ji_place_t ji_place_slice(const ji_place_t *place, const int64_t *starts, const int64_t *extents);
+/* The layout in blocks of no more than so many elements (at least 1), which are long where strides are short. */
+JI_SHARED jlayout_t ji_layout_divide(const jlayout_t *layout, int64_t elements);
 
 /* ---- Copies between buffers (copy.c) ---- */
 
@@ -252,6 +258,27 @@ JI_SHARED jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, js
                                    size_t size_bytes);
 /* Whether that copy is collective. */
 JI_SHARED bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const jbuffer_t *source);
+
+/* ---- Making buffers (construct.c, function.c) ---- */
+
+/* A buffer while it is made. What several processes do for it they do together: each goes through the same steps, also
+ * with an error of its own, until all have agreed on one. */
+typedef struct ji_construct {
+    jbuffer_allocator_t *allocator;   /* the one that makes it: a reference; NULL: none was chosen */
+    const jbuffer_allocator_t *party; /* of those who have to agree */
+    bool over;                        /* they have, on an error */
+    ji_storage_t *storage;            /* until it is a buffer */
+    jbuffer_t *made;
+} ji_construct_t;
+
+/* Begins with the status so far: memory for a layout. `source`: another buffer that takes part, or NULL. Not agreed. */
+jstatus_t ji_construct_begin(ji_construct_t *construct, jbuffer_allocator_t *allocator, const jlayout_t *layout,
+                             const jbuffer_t *source, jstatus_t status);
+jstatus_t ji_construct_agree(ji_construct_t *construct, jstatus_t status);
+/* Ends, agreed: gives the buffer, or on an error the memory back. */
+jstatus_t ji_construct_end(ji_construct_t *construct, jstatus_t status, jbuffer_t **buffer);
+/* Host memory for what is done meanwhile. */
+jstatus_t ji_construct_scratch(const ji_construct_t *construct, jallocator_t **allocator);
 
 /* ---- Files (npy.c, file.c) ---- */
 

@@ -1,35 +1,335 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Copies. */
+/* Copies: between places on any devices, and between buffers of any kinds.
+ *
+ * A device's memory is copied to and from it in runs, because a runtime moves contiguous bytes only. Where the two sides
+ * do not lie alike, elements are rearranged on the host, in the image of the device's place: the same elements in the same
+ * order without the holes.
+ *
+ *     device   |aaaa..|bbbb..|cccc..|         memory of a place: runs of 4, holes that are somebody else's
+ *                 \      \      \             each run a copy in stream order
+ *     image    |aaaabbbbcccc|                 staging on the host
+ *                     |                       elements.c: other strides, a structure
+ *     host     |abcabcabcabc|
+ *
+ * Holes and the triangle that is not stored are neither read nor written: a slice may be beside one that another thread
+ * is filling.
+ *
+ * Between kinds, this file knows what needs no more than the root's bytes for all: rank 0's local buffer becomes a
+ * replicated one in place on rank 0 and is broadcast from there, as it lies where that has no holes, otherwise in pieces
+ * that are packed into workspace. Where machines share one copy only their first processes take part. Whatever is
+ * distributed is the transport's. */
 
 #include "buffer/buffer.h"
 
+#include "device/device.h"
+
+#define COPY_PIECE_BYTES ((size_t)1 << 20) /* of a replicated buffer that is not packed */
+#define COPY_ALIGNMENT 64
+
+static size_t copy_rounded(size_t bytes) { return (bytes + COPY_ALIGNMENT - 1) & ~(size_t)(COPY_ALIGNMENT - 1); }
+
+static bool place_is_host(const ji_place_t *place) { return jdevice_kind(place->device) == JDEVICE_HOST; }
+
+static int64_t place_count(const ji_place_t *place) {
+    int64_t count = 0;
+    (void)jlayout_count(&place->layout, &count);
+    return count;
+}
+
+/* ---- Places on devices ------------------------------------------------------------------------------------------- */
+
+/* The dimensions in the order of their strides, the fastest first. */
+static void place_order(const jlayout_t *layout, int order[JLAYOUT_MAX_RANK]) {
+    for (int d = 0; d < layout->rank; ++d) {
+        int k = d;
+        for (; k > 0 && layout->strides[order[k - 1]] > layout->strides[d]; --k)
+            order[k] = order[k - 1];
+        order[k] = d;
+    }
+}
+
+/* The same elements in the same order without holes. */
+static jlayout_t place_pack(const jlayout_t *layout) {
+    jlayout_t packed = *layout;
+    int order[JLAYOUT_MAX_RANK];
+    int64_t stride = 1;
+    place_order(layout, order);
+    for (int k = 0; k < layout->rank; ++k) {
+        packed.strides[order[k]] = stride;
+        stride *= layout->extents[order[k]] > 1 ? layout->extents[order[k]] : 1;
+    }
+    return packed;
+}
+
+static size_t place_image_bytes(const ji_place_t *place) {
+    return place_is_host(place) ? 0 : copy_rounded((size_t)place_count(place) * jhandle_sizeof_datatype(place->type));
+}
+
+/* Whether the two are contiguous bytes with the elements in the same order, which the runtime of a device can copy. */
+static bool place_is_alike(const ji_place_t *a, const ji_place_t *b) {
+    const jlayout_t *to = &a->layout, *from = &b->layout;
+    if (to->structure != JSTRUCTURE_GENERAL || from->structure != JSTRUCTURE_GENERAL || !jlayout_is_packed(to) ||
+        !jlayout_is_packed(from))
+        return false;
+    for (int d = 0; d < to->rank; ++d)
+        if (to->extents[d] > 1 && to->strides[d] != from->strides[d])
+            return false;
+    return place_is_host(a) || place_is_host(b) || jdevice_kind(a->device) == jdevice_kind(b->device);
+}
+
 size_t ji_place_copy_bytes(const ji_place_t *destination, const ji_place_t *source) {
-    (void)destination;
-    (void)source;
-    return 0;
+    return place_is_alike(destination, source) ? 0 : place_image_bytes(destination) + place_image_bytes(source);
 }
+
+/* Copies the runs of a place between its device and its image, in stream order. */
+static jstatus_t place_copy_runs(const ji_place_t *place, const ji_place_t *image, bool to_image, jstream_t *stream) {
+    const jlayout_t *layout = &place->layout, *packed = &image->layout;
+    const size_t size = jhandle_sizeof_datatype(place->type);
+    int order[JLAYOUT_MAX_RANK];
+    place_order(layout, order);
+    /* Dimensions that are in one run; of a structure no more than one, because each run has a length of its own. */
+    const bool general = layout->structure == JSTRUCTURE_GENERAL;
+    int inner = 0;
+    int64_t run = 1;
+    while (inner < layout->rank && (layout->strides[order[inner]] == run || layout->extents[order[inner]] == 1) &&
+           (general || inner == 0))
+        run *= layout->extents[order[inner++]];
+    /* Rows before the diagonal of a lower triangle are a run each, columns behind it, and so on. */
+    const bool lower = layout->structure == JSTRUCTURE_SYMMETRIC_LOWER ||
+                       layout->structure == JSTRUCTURE_HERMITIAN_LOWER ||
+                       layout->structure == JSTRUCTURE_TRIANGULAR_LOWER;
+    int64_t index[JLAYOUT_MAX_RANK] = {0};
+    for (;;) {
+        int64_t at = 0, packed_at = 0, first = 0, last = run;
+        for (int d = 0; d < layout->rank; ++d) {
+            at += index[d] * layout->strides[d];
+            packed_at += index[d] * packed->strides[d];
+        }
+        if (!general && inner == 1) {
+            if (lower == (order[0] == 0))
+                first = index[order[1]];
+            else
+                last = index[order[1]] + 1;
+        } else if (!general && (lower ? index[0] < index[1] : index[0] > index[1])) {
+            last = 0;
+        }
+        if (first < last) {
+            char *on_device = (char *)place->data + (size_t)(at + first) * size;
+            char *in_image = (char *)image->data + (size_t)(packed_at + first) * size;
+            jstatus_t status = jdevice_copy(place->device, stream, to_image ? in_image : on_device,
+                                            to_image ? on_device : in_image, (size_t)(last - first) * size);
+            if (status != JSTATUS_SUCCESS)
+                return status;
+        }
+        int k = inner;
+        for (; k < layout->rank; ++k) {
+            if (++index[order[k]] < layout->extents[order[k]])
+                break;
+            index[order[k]] = 0;
+        }
+        if (k == layout->rank)
+            break;
+    }
+    return jstream_synchronize(place->device, stream);
+}
+
+/* A copy on the host as work of a stream. */
+typedef struct place_work {
+    ji_place_t destination, source;
+} place_work_t;
+
+static void place_do_work(void *arguments) {
+    place_work_t *work = *(place_work_t **)arguments;
+    (void)ji_place_copy_host(&work->destination, &work->source); /* has been looked at before */
+    ji_metadata_free(work);
+}
+
+static jstatus_t place_launch(const ji_place_t *destination, const ji_place_t *source, jstream_t *stream) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    place_work_t *work;
+    JTRY_ALLOC(work = ji_metadata_alloc(sizeof *work));
+    *work = (place_work_t){*destination, *source};
+    JTRY(jstream_launch(destination->device, stream, place_do_work, &work, sizeof work));
+    work = NULL;
+done:
+    ji_metadata_free(work);
+    return status;
+}
+
+/* The stream, if it is the device's. */
+static jstream_t *place_stream(const ji_place_t *place, jstream_t *stream) {
+    return jstream_device(stream) == place->device ? stream : NULL;
+}
+
 jstatus_t ji_place_copy(const ji_place_t *destination, const ji_place_t *source, jstream_t *stream, void *staging) {
-    (void)stream;
-    (void)staging;
-    return ji_place_copy_host(destination, source);
+    JREQUIRE(jlayout_same_shape(&destination->layout, &source->layout), JSTATUS_INVALID_SIZE);
+    const bool host = place_is_host(destination) && place_is_host(source);
+    if (host && stream == NULL)
+        return ji_place_copy_host(destination, source);
+    JREQUIRE(destination->type == source->type, JSTATUS_INVALID_VALUE);
+    const size_t bytes = (size_t)place_count(source) * jhandle_sizeof_datatype(source->type);
+    if (bytes == 0)
+        return JSTATUS_SUCCESS;
+    if (host)
+        return place_launch(destination, source, stream);
+    if (place_is_alike(destination, source)) {
+        const ji_place_t *device = place_is_host(destination) ? source : destination;
+        return jdevice_copy(device->device, place_stream(device, stream), destination->data, source->data, bytes);
+    }
+    ji_place_t to = *destination, from = *source;
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (!place_is_host(source)) {
+        from = (ji_place_t){jdevice_host(), source->type, place_pack(&source->layout), staging};
+        JTRY(place_copy_runs(source, &from, true, place_stream(source, stream)));
+        staging = (char *)staging + place_image_bytes(source);
+    } else {
+        JTRY(jstream_synchronize(destination->device, place_stream(destination, stream)));
+    }
+    if (!place_is_host(destination))
+        to = (ji_place_t){jdevice_host(), destination->type, place_pack(&destination->layout), staging};
+    JTRY(ji_place_copy_host(&to, &from));
+    if (!place_is_host(destination))
+        JTRY(place_copy_runs(destination, &to, false, place_stream(destination, stream)));
+done:
+    return status;
 }
+
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
+
+jlayout_t ji_layout_divide(const jlayout_t *layout, int64_t elements) {
+    jlayout_t divided = *layout;
+    int order[JLAYOUT_MAX_RANK];
+    int64_t whole = 1;
+    place_order(layout, order);
+    for (int k = 0; k < layout->rank; ++k) {
+        const int64_t extent = layout->extents[order[k]], room = elements / whole;
+        divided.blocks[order[k]] = extent <= room ? 0 : room > 0 ? room : 1;
+        whole = extent <= room ? whole * (extent > 1 ? extent : 1) : elements;
+    }
+    return divided;
+}
+
+ji_place_t ji_place_slice(const ji_place_t *place, const int64_t *starts, const int64_t *extents) {
+    ji_place_t piece = *place;
+    int64_t offset = 0;
+    for (int d = 0; d < place->layout.rank; ++d) {
+        piece.layout.extents[d] = extents[d];
+        offset += starts[d] * place->layout.strides[d];
+    }
+    piece.layout.structure = JSTRUCTURE_GENERAL;
+    piece.data = (char *)place->data + (size_t)offset * jhandle_sizeof_datatype(place->type);
+    return piece;
+}
+
+/* ---- Between buffers --------------------------------------------------------------------------------------------- */
+
+/* Whoever speaks for a copy: the side that all processes have in common. */
+static jruntime_t *copy_runtime(const jbuffer_t *destination, const jbuffer_t *source) {
+    return ji_buffer_runtime(ji_buffer_kind(destination) != JBUFFER_LOCAL ? destination : source);
+}
+
+static bool copy_is_distributed(const jbuffer_t *destination, const jbuffer_t *source) {
+    return ji_buffer_kind(destination) == JBUFFER_DISTRIBUTED || ji_buffer_kind(source) == JBUFFER_DISTRIBUTED;
+}
+
+/* Whether rank 0's contents have to be told to the others. */
+static bool copy_replicates(const jbuffer_t *destination, const jbuffer_t *source) {
+    return ji_buffer_kind(destination) == JBUFFER_REPLICATED && ji_buffer_kind(source) == JBUFFER_LOCAL &&
+           ji_buffer_runtime(destination)->info.processes > 1;
+}
+
 bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const jbuffer_t *source) {
-    (void)destination;
-    (void)source;
-    return false;
+    return copy_is_distributed(destination, source) || ji_buffer_is_shared(destination) ||
+           ji_buffer_is_shared(source) ||
+           (ji_buffer_kind(destination) != ji_buffer_kind(source) &&
+            copy_runtime(destination, source)->info.processes > 1);
 }
+
+/* Bytes of a piece of a replicated buffer that cannot be broadcast as it lies; 0 where it can. */
+static size_t copy_piece_bytes(const ji_place_t *whole) {
+    if (jlayout_is_packed(&whole->layout))
+        return 0;
+    const size_t bytes = (size_t)place_count(whole) * jhandle_sizeof_datatype(whole->type);
+    return copy_rounded(bytes < COPY_PIECE_BYTES ? bytes : COPY_PIECE_BYTES);
+}
+
 jstatus_t ji_buffer_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least) {
-    (void)destination;
-    (void)source;
-    *best = *least = 0;
+    if (copy_is_distributed(destination, source))
+        return copy_runtime(destination, source)->ops->copy_bytes(destination, source, best, least);
+    const ji_place_t to = ji_buffer_place(destination), from = ji_buffer_place(source);
+    size_t bytes = ji_place_copy_bytes(&to, &from);
+    if (copy_replicates(destination, source)) {
+        /* A piece, and of a device its image; not at the same time as the copy on rank 0. */
+        const size_t piece = copy_piece_bytes(&to), with_image = place_is_host(&to) ? piece : 2 * piece;
+        bytes = with_image > bytes ? with_image : bytes;
+    }
+    *best = *least = bytes;
     return JSTATUS_SUCCESS;
 }
+
+/* Rank 0's contents of a replicated buffer for all. */
+static jstatus_t copy_broadcast(jbuffer_t *buffer, char *workspace) {
+    jruntime_t *runtime = ji_buffer_runtime(buffer);
+    const ji_place_t whole = ji_buffer_place(buffer);
+    const ji_scope_t scope = ji_buffer_is_shared(buffer) ? JI_SCOPE_LEADERS : JI_SCOPE_ALL;
+    const size_t size = jhandle_sizeof_datatype(whole.type), piece_bytes = copy_piece_bytes(&whole);
+    if (place_count(&whole) == 0 || !ji_buffer_writes(buffer))
+        return JSTATUS_SUCCESS;
+    if (piece_bytes == 0)
+        return runtime->ops->broadcast(runtime, scope, 0, place_is_host(&whole) ? NULL : whole.device, whole.data,
+                                       (size_t)place_count(&whole) * size);
+    jlayout_t pieces = ji_layout_divide(&whole.layout, (int64_t)(piece_bytes / size));
+    pieces.structure = JSTRUCTURE_GENERAL;
+    int64_t count = 0, starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK];
+    jstatus_t failed = jlayout_block_count(&pieces, &count);
+    for (int64_t n = 0; n < count; ++n) {
+        /* What fails here must not keep the others waiting. */
+        (void)jlayout_block(&pieces, n, starts, extents);
+        const ji_place_t piece = ji_place_slice(&whole, starts, extents);
+        const ji_place_t packed = {jdevice_host(), whole.type, place_pack(&piece.layout), workspace};
+        jstatus_t status = JSTATUS_SUCCESS;
+        if (runtime->info.rank == 0)
+            status = ji_place_copy(&packed, &piece, NULL, workspace + piece_bytes);
+        if (failed == JSTATUS_SUCCESS)
+            failed = status;
+        status = runtime->ops->broadcast(runtime, scope, 0, NULL, workspace, (size_t)place_count(&piece) * size);
+        if (status == JSTATUS_SUCCESS && runtime->info.rank != 0)
+            status = ji_place_copy(&piece, &packed, NULL, workspace + piece_bytes);
+        if (failed == JSTATUS_SUCCESS)
+            failed = status;
+    }
+    return failed;
+}
+
+/* What a process does by itself; waited for unless there is a stream. */
+static jstatus_t copy_here(jbuffer_t *destination, jbuffer_t *source, jstream_t *stream, void *workspace) {
+    const ji_place_t to = ji_buffer_place(destination), from = ji_buffer_place(source);
+    jstatus_t status = ji_place_copy(&to, &from, stream, workspace);
+    const ji_place_t *device = place_is_host(&to) ? &from : &to;
+    if (status == JSTATUS_SUCCESS && stream == NULL && !place_is_host(device))
+        status = jstream_synchronize(device->device, NULL);
+    return status;
+}
+
 jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, jstream_t *stream, void *workspace,
                          size_t size_bytes) {
-    (void)workspace;
-    (void)size_bytes;
-    ji_place_t to = ji_buffer_place(destination), from = ji_buffer_place(source);
-    return ji_place_copy(&to, &from, stream, NULL);
+    jruntime_t *runtime = copy_runtime(destination, source);
+    const bool collective = ji_buffer_copy_is_collective(destination, source);
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (destination == source) {
+        /* It has what it should have. */
+    } else if (copy_is_distributed(destination, source)) {
+        status = runtime->ops->copy(destination, source, workspace, size_bytes);
+    } else {
+        const bool replicates = copy_replicates(destination, source);
+        if (replicates ? runtime->info.rank == 0 : ji_buffer_writes(destination))
+            status = copy_here(destination, source, collective ? NULL : stream, workspace);
+        if (replicates) {
+            jstatus_t told = copy_broadcast(destination, workspace);
+            status = status != JSTATUS_SUCCESS ? status : told;
+        }
+    }
+    return collective ? jruntime_agree(runtime, status) : status;
 }
