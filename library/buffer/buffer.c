@@ -140,16 +140,6 @@ jstatus_t jbuffer_with_structure(jbuffer_t *buffer, jstructure_t structure, jbuf
 
 /* ---- What a buffer is -------------------------------------------------------------------------------------------- */
 
-const char *jbuffer_kind_name(jbuffer_kind_t kind) {
-    switch (kind) {
-    case JBUFFER_LOCAL: return "local";
-    case JBUFFER_REPLICATED: return "replicated";
-    case JBUFFER_DISTRIBUTED: return "distributed";
-    case JBUFFER_BEST: return "best";
-    }
-    return "unknown";
-}
-
 jstatus_t jbuffer_get_layout(jbuffer_t *buffer, jlayout_t *layout) {
     jstatus_t status = ji_buffer_check(buffer, __func__);
     if (status != JSTATUS_SUCCESS)
