@@ -484,7 +484,7 @@ JTEST(Layout, EqualMeansEverything) {
 
 /* ---- Slices and permutations ------------------------------------------------------------------------------------- */
 
-/* Which elements of a root layout a view shows: for each of its dimensions, the root's dimension and a list of indices. */
+/* Which elements of a root layout a view shows: for each of its dimensions that of the root, and a list of indices. */
 typedef struct view {
     jlayout_t layout;
     int64_t first; /* where it begins in the root */

@@ -4,12 +4,12 @@
 /* Buffers saved to files and loaded from them (npy.c knows the header).
  *
  * A file is written under a temporary name in the folder of its own, made sure of (fsync), and then renamed, which
- * happens at once or not at all: who opens the name finds the file as it was or the new one. On any failure the temporary
- * file is removed. A limit on the size of files is a signal, which would end the program; it is blocked meanwhile, and the
- * error that comes with it is enough.
+ * happens at once or not at all: who opens the name finds the file as it was or the new one. On any failure the
+ * temporary file is removed. A limit on the size of files is a signal, which would end the program; it is blocked
+ * meanwhile, and the error that comes with it is enough.
  *
- * Elements lie in the file one behind the other. Memory that is like that is written as it is. Any other, strided, with a
- * structure, or on a device, is packed in pieces of a megabyte, cut so that each is one run of the file:
+ * Elements lie in the file one behind the other. Memory that is like that is written as it is. Any other, strided,
+ * with a structure, or on a device, is packed in pieces of a megabyte, cut so that each is one run of the file:
  *
  *     column-major, a piece of 8 elements         of a matrix with a structure, whose lower triangle is stored:
  *     1 1 2 2 3                                   the columns of a piece are

@@ -10,9 +10,9 @@
  *     extents 2 x 3, strides 1 and 4 (a leading dimension of 4)        x: an element, .: a hole
  *     x x . . x x . . x x          count 6, span 10: from the first element to the last one
  *
- * Strides of a dimension with no more than one element are never multiplied by anything but 0; they are kept as they are,
- * since the leading dimension of a single column is one of these. Where a dimension is empty its extent counts as 1 in
- * strides and in what must fit 63 bits, so that it does not matter which dimension it is.
+ * Strides of a dimension with no more than one element are never multiplied by anything but 0; they are kept as they
+ * are, since the leading dimension of a single column is one of these. Where a dimension is empty its extent counts as
+ * 1 in strides and in what must fit 63 bits, so that it does not matter which dimension it is.
  *
  * Results are made in local variables and leave last: a result may be the argument, and a failure changes nothing. */
 

@@ -3,9 +3,9 @@
 
 /* The text form of layouts (the grammar stands in layout.h).
  *
- * What is written is the shortest form that gives the same layout again: nothing where the strides are those of a packed
- * column-major layout, else "row", else a leading dimension, else all strides. So two layouts are equal exactly where
- * their texts are.
+ * What is written is the shortest form that gives the same layout again: nothing where the strides are those of a
+ * packed column-major layout, else "row", else a leading dimension, else all strides. So two layouts are equal exactly
+ * where their texts are.
  *
  * The parser is one pass over the text. It reads everything into a small struct first and builds the layout afterwards,
  * by the functions that a program would use, so it cannot let through what they would refuse. A refusal quotes the text

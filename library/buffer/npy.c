@@ -10,9 +10,9 @@
  * dimensions of 19 digits still fit.
  *
  * What is read is untrusted. The text in braces is a literal of Python: the three keys come in any order, with any
- * spacing, in either kind of quotes, with a comma before the brace or without one; each exactly once, and no others. Sizes
- * are believed only when they fit a layout and the file is long enough for them. Of a byte order other than this machine's
- * nothing is read. A refusal quotes the file's name and what stands where something else should. */
+ * spacing, in either kind of quotes, with a comma before the brace or without one; each exactly once, and no others.
+ * Sizes are believed only when they fit a layout and the file is long enough for them. Of a byte order other than this
+ * machine's nothing is read. A refusal quotes the file's name and what stands where something else should. */
 
 #include "buffer/buffer.h"
 
