@@ -1,18 +1,507 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-#include "mpi/distributed.h"
+/* Copies of which one side, or both, is distributed.
+ *
+ * Who shares elements with whom, and which, every process works out by itself (pattern.h); messages go between those that
+ * share any, and only then. Each has a slot in the workspace for each of them, large enough for all of it or, in less
+ * memory, for a piece: as soon as a piece has gone or been taken out, the next one follows.
+ *
+ *     workspace  | peers | requests | slot | slot | slot | ...
+ *                                     to 1   to 2   from 1
+ *
+ * So one loop does both the whole exchange at once and the one in pieces. How large a piece is has to be the same for the
+ * two that exchange it, so all agree on the smallest, in the same reduction that tells whether somebody cannot take part
+ * at all: nobody waits for a message of a process that has given up. Where no messages are needed (both sides dealt alike,
+ * or a source that everybody has), there is no such reduction, and no workspace is touched.
+ *
+ * A structured source is more than it stores: what a general destination, or one that stores the other triangle, wants
+ * beside that comes in a second pass from the mirrored element (rows and columns of the source change roles), or is zero.
+ *
+ * What lies on a device is packed and unpacked run by run by the device's own copies. */
 
-jstatus_t ji_mpi_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least) {
-    (void)destination, (void)source;
-    *best = *least = 0;
+#include "mpi/distributed.h"
+#include "mpi/pattern.h"
+
+#define REDISTRIBUTE_TAG 0x6a61
+#define REDISTRIBUTE_LEAST ((size_t)1 << 20) /* workspace that is asked for at least, where more would be better */
+#define REDISTRIBUTE_PIECE ((size_t)1 << 10) /* bytes of the smallest slot, if there are very many of them */
+#define REDISTRIBUTE_TILE 256                /* rows of a window where they lie apart */
+#define REDISTRIBUTE_ALIGNMENT ((size_t)64)
+
+static size_t redistribute_rounded(size_t bytes) {
+    return (bytes + REDISTRIBUTE_ALIGNMENT - 1) & ~(REDISTRIBUTE_ALIGNMENT - 1);
+}
+
+/* ---- Sides ---- */
+
+/* One side of a copy, seen from this process. */
+typedef struct side {
+    bool everywhere; /* every holder has all of it */
+    int holders;     /* processes that have something */
+    int place[2];    /* this process's row and column; -1: it is no holder */
+    ji_deal_t deal[2];
+    jstructure_t structure;
+    jdevice_t *device; /* NULL: the host */
+    char *data;
+} side_t;
+
+static side_t side_of(const jbuffer_t *buffer, bool source) {
+    const jruntime_info_t *info = &ji_buffer_runtime(buffer)->info;
+    const ji_storage_t *storage = buffer->storage;
+    const jlayout_t *layout = &buffer->layout;
+    jdevice_t *device = ji_buffer_device(buffer);
+    side_t side = {.structure = layout->structure, .device = jdevice_kind(device) == JDEVICE_HOST ? NULL : device};
+    if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED) {
+        const jdistribution_t *whole = &storage->distribution;
+        side.holders = whole->grid[0] * whole->grid[1];
+        side.data = storage->pointer;
+        for (int d = 0; d < 2; ++d) {
+            const int64_t block = whole->blocks[d] < whole->extents[d] ? whole->blocks[d] : whole->extents[d];
+            side.place[d] = whole->place[d];
+            side.deal[d] = (ji_deal_t){block > 0 ? block : 1, whole->grid[d], d == 0 ? whole->grid[1] : 1,
+                                       buffer->starts[d], d == 0 ? 1 : storage->leading_dimension};
+        }
+        return side;
+    }
+    const bool root = source && ji_buffer_kind(buffer) == JBUFFER_LOCAL;
+    const bool holder = root ? info->rank == 0 : source || ji_buffer_writes(buffer);
+    side.everywhere = !root;
+    side.holders = root ? 1 : ji_buffer_is_shared(buffer) && !source ? info->nodes : info->processes;
+    side.data = buffer->data;
+    for (int d = 0; d < 2; ++d) {
+        side.place[d] = holder ? 0 : -1;
+        side.deal[d] = (ji_deal_t){1, 1, 1, 0, layout->rank > d ? layout->strides[d] : 1};
+    }
+    return side;
+}
+
+static bool side_is_holder(const side_t *side) { return side->place[0] >= 0 && side->place[1] >= 0; }
+
+/* The most indices that a process can have of a view's. */
+static int64_t side_most(const ji_deal_t *deal, int64_t extent) {
+    const int64_t turns = (extent / deal->block + 2 + deal->count - 1) / deal->count;
+    return deal->count == 1 || turns > extent / deal->block ? extent : turns * deal->block;
+}
+
+/* ---- Passes ---- */
+
+/* Part of a copy. */
+typedef struct pass {
+    ji_region_t region; /* of the destination */
+    bool mirrored;      /* from the source's other triangle */
+    bool zero;          /* from nowhere */
+} pass_t;
+
+typedef enum triangle { TRIANGLE_BOTH, TRIANGLE_UPPER, TRIANGLE_LOWER } triangle_t;
+static const ji_region_t triangle_regions[] = {
+    {-JI_REGION_ANY, JI_REGION_ANY}, {-JI_REGION_ANY, 1}, {0, JI_REGION_ANY}};
+static const ji_region_t triangle_without_diagonal[] = {{0, 0}, {-JI_REGION_ANY, 0}, {1, JI_REGION_ANY}};
+
+static triangle_t triangle_of(jstructure_t structure) {
+    switch (structure) {
+    case JSTRUCTURE_GENERAL: break;
+    case JSTRUCTURE_SYMMETRIC_UPPER:
+    case JSTRUCTURE_HERMITIAN_UPPER:
+    case JSTRUCTURE_TRIANGULAR_UPPER: return TRIANGLE_UPPER;
+    case JSTRUCTURE_SYMMETRIC_LOWER:
+    case JSTRUCTURE_HERMITIAN_LOWER:
+    case JSTRUCTURE_TRIANGULAR_LOWER: return TRIANGLE_LOWER;
+    }
+    return TRIANGLE_BOTH;
+}
+
+static bool structure_is_hermitian(jstructure_t structure) {
+    return structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER;
+}
+static bool structure_is_triangular(jstructure_t structure) {
+    return structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER;
+}
+
+/* How a destination of the one structure is made from a source of the other: one or two passes. */
+static int pass_plan(jstructure_t source, jstructure_t destination, pass_t passes[2]) {
+    const triangle_t stored = triangle_of(source), wanted = triangle_of(destination);
+    if (stored == TRIANGLE_BOTH || stored == wanted) {
+        passes[0] = (pass_t){triangle_regions[wanted], false, false};
+        return 1;
+    }
+    const bool zero = structure_is_triangular(source);
+    const triangle_t other = stored == TRIANGLE_UPPER ? TRIANGLE_LOWER : TRIANGLE_UPPER;
+    if (wanted == other && !zero) {
+        passes[0] = (pass_t){triangle_regions[wanted], true, false};
+        return 1;
+    }
+    passes[0] = (pass_t){wanted == other ? ji_region_diagonal : triangle_regions[stored], false, false};
+    passes[1] = (pass_t){triangle_without_diagonal[other], !zero, zero};
+    return 2;
+}
+
+/* ---- A copy ---- */
+
+typedef struct copy {
+    jruntime_t *runtime;
+    side_t source, destination;
+    int64_t extents[2];
+    size_t element;
+    size_t part; /* of a complex number: the bytes of its imaginary part; 0: of a real one */
+    bool leaders_receive;
+    pass_t passes[2];
+    int pass_count;
+} copy_t;
+
+/* false: the shapes differ. */
+static bool copy_begin(const jbuffer_t *destination, const jbuffer_t *source, copy_t *copy) {
+    const jbuffer_t *distributed = ji_buffer_kind(destination) == JBUFFER_DISTRIBUTED ? destination : source;
+    const jdatatype_t type = ji_buffer_type(distributed);
+    int64_t extents[2];
+    *copy = (copy_t){.runtime = ji_buffer_runtime(distributed),
+                     .source = side_of(source, true),
+                     .destination = side_of(destination, false),
+                     .element = jhandle_sizeof_datatype(type),
+                     .leaders_receive = ji_buffer_is_shared(destination)};
+    copy->part = type == JDATATYPE_F32_C ? sizeof(float) : type == JDATATYPE_F64_C ? sizeof(double) : 0;
+    copy->pass_count = pass_plan(copy->source.structure, copy->destination.structure, copy->passes);
+    ji_mpi_extents(&distributed->layout, copy->extents);
+    ji_mpi_extents(distributed == source ? &destination->layout : &source->layout, extents);
+    return extents[0] == copy->extents[0] && extents[1] == copy->extents[1] &&
+           ji_buffer_type(source) == ji_buffer_type(destination);
+}
+
+static ji_matrix_t copy_matrix(const copy_t *copy, const pass_t *pass) {
+    const side_t *source = pass->zero ? &copy->destination : &copy->source;
+    return (ji_matrix_t){.extents = {copy->extents[0], copy->extents[1]},
+                         .source = {source->deal[pass->mirrored], source->deal[!pass->mirrored]},
+                         .destination = {copy->destination.deal[0], copy->destination.deal[1]},
+                         .region = pass->region,
+                         .element = copy->element,
+                         .part = pass->mirrored && structure_is_hermitian(source->structure) ? copy->part : 0,
+                         .from_device = source->device,
+                         .to_device = copy->destination.device,
+                         .from = source->data,
+                         .to = copy->destination.data,
+                         .tile = INT64_MAX};
+}
+
+static bool matrix_lies_apart(const ji_matrix_t *matrix) {
+    return matrix->source[0].stride != 1 || matrix->destination[0].stride != 1;
+}
+
+static bool copy_needs_messages(const copy_t *copy, const ji_matrix_t *matrix) {
+    return copy->runtime->info.processes > 1 && !copy->source.everywhere &&
+           (copy->destination.everywhere || !ji_matrix_is_aligned(matrix));
+}
+/* Whether what a process has for itself goes through a slot, too: no device can do all of it. */
+static bool copy_needs_slot(const ji_matrix_t *matrix) {
+    return (matrix->from_device != NULL || matrix->to_device != NULL) &&
+           (matrix->part != 0 ||
+            (matrix->from_device != NULL && matrix->to_device != NULL && matrix->from_device != matrix->to_device));
+}
+
+/* This process's places on both sides, where it has any. */
+static bool copy_own_share(const copy_t *copy, const pass_t *pass, const ji_matrix_t *matrix, ji_share_t *share) {
+    const side_t *source = pass->zero ? &copy->destination : &copy->source;
+    if (!side_is_holder(source) || !side_is_holder(&copy->destination))
+        return false;
+    *share = (ji_share_t){.from = {source->place[pass->mirrored], source->place[!pass->mirrored]},
+                          .to = {copy->destination.place[0], copy->destination.place[1]}};
+    ji_share_begin(matrix, share);
+    return share->left > 0;
+}
+
+static jstatus_t share_move_directly(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move) {
+    int64_t moved;
+    ji_matrix_t tiled = *matrix;
+    tiled.tile = matrix_lies_apart(matrix) ? REDISTRIBUTE_TILE : INT64_MAX;
+    return ji_share_move(&tiled, share, move, INT64_MAX, tiled.to, &moved);
+}
+
+/* Through a slot: out of the one memory, into the other. */
+static jstatus_t share_move_by_slot(const ji_matrix_t *matrix, ji_share_t *share, char *slot, size_t slot_bytes) {
+    ji_share_t into = *share;
+    const int64_t most = (int64_t)(slot_bytes / matrix->element);
+    jstatus_t status = JSTATUS_SUCCESS;
+    int64_t moved;
+    while (share->left > 0 && status == JSTATUS_SUCCESS) {
+        JTRY(ji_share_move(matrix, share, JI_MOVE_PACK, most, slot, &moved));
+        JTRY(ji_share_move(matrix, &into, JI_MOVE_UNPACK, most, slot, &moved));
+    }
+done:
+    return status;
+}
+
+/* ---- Peers ---- */
+
+/* Who a process exchanges with, in one direction. */
+typedef struct peer {
+    ji_share_t share;
+    int rank;
+    bool receives; /* from it; else sends to it */
+    char *slot;
+} peer_t;
+
+/* The peer with that number in a pass, from 0: first those that are sent to, then those that are received from, each
+ * beginning behind this process, so that not all turn to the same one at once. False: the number is none, or nothing is
+ * shared. */
+static bool peer_number(const copy_t *copy, const pass_t *pass, const ji_matrix_t *matrix, int number, peer_t *peer) {
+    const side_t *source = &copy->source, *destination = &copy->destination;
+    const int mirrored = pass->mirrored, me = copy->runtime->info.rank;
+    const bool receives = number >= destination->holders;
+    const side_t *own = receives ? destination : source, *theirs = receives ? source : destination;
+    if (!side_is_holder(own))
+        return false;
+    number = ((receives ? number - destination->holders : number) + me + 1) % theirs->holders;
+    *peer = (peer_t){.receives = receives, .rank = number};
+    int place[2] = {0, 0};
+    if (theirs->everywhere) {
+        const int *leader_of = ji_mpi_of(copy->runtime)->leader_of;
+        for (int rank = 0, left = number; copy->leaders_receive && left >= 0; ++rank) {
+            left -= leader_of[rank] == rank;
+            peer->rank = rank;
+        }
+    } else {
+        place[0] = number / theirs->deal[1].count;
+        place[1] = number % theirs->deal[1].count;
+    }
+    if (peer->rank == me)
+        return false;
+    for (int d = 0; d < 2; ++d) {
+        const int from = d ^ mirrored; /* the dimension of the source that the rows or columns come from */
+        peer->share.from[d] = receives ? place[from] : source->place[from];
+        peer->share.to[d] = receives ? destination->place[d] : place[d];
+    }
+    ji_share_begin(matrix, &peer->share);
+    return peer->share.left > 0;
+}
+
+/* Bytes of the tables, which do not depend on the process. */
+static size_t peer_table_bytes(const copy_t *copy) {
+    const size_t most = (size_t)copy->source.holders + (size_t)copy->destination.holders;
+    return redistribute_rounded(most * sizeof(peer_t)) + redistribute_rounded(most * sizeof(MPI_Request));
+}
+
+static size_t peer_slot_bytes(const copy_t *copy, int64_t elements) {
+    const size_t bytes = (size_t)elements * copy->element;
+    return redistribute_rounded(bytes < JI_MPI_MAX_BYTES ? bytes : JI_MPI_MAX_BYTES);
+}
+
+/* ---- Exchange ---- */
+
+typedef struct exchange {
+    const ji_matrix_t *matrix;
+    MPI_Comm communicator;
+    peer_t *peers;
+    MPI_Request *requests;
+    int count;
+    int64_t most;     /* elements of a piece */
+    jstatus_t status; /* the first error of a device: the exchange goes on */
+} exchange_t;
+
+/* Sends the next piece, or makes ready to receive it; nothing where none is left. */
+static jstatus_t exchange_post(exchange_t *exchange, int number) {
+    peer_t *peer = &exchange->peers[number];
+    MPI_Request *request = &exchange->requests[number];
+    const int64_t size = (int64_t)exchange->matrix->element;
+    if (peer->share.left == 0)
+        return JSTATUS_SUCCESS;
+    if (peer->receives) {
+        const int64_t most = peer->share.left < exchange->most ? peer->share.left : exchange->most;
+        return JI_MPI(MPI_Irecv(peer->slot, (int)(most * size), MPI_BYTE, peer->rank, REDISTRIBUTE_TAG,
+                                exchange->communicator, request));
+    }
+    int64_t moved;
+    const jstatus_t packed =
+        ji_share_move(exchange->matrix, &peer->share, JI_MOVE_PACK, exchange->most, peer->slot, &moved);
+    exchange->status = exchange->status != JSTATUS_SUCCESS ? exchange->status : packed;
+    return JI_MPI(MPI_Isend(peer->slot, (int)(moved * size), MPI_BYTE, peer->rank, REDISTRIBUTE_TAG,
+                            exchange->communicator, request));
+}
+
+/* Waits for pieces and goes on with the next ones, until there are none. */
+static jstatus_t exchange_finish(exchange_t *exchange) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    for (;;) {
+        int number;
+        JTRY(JI_MPI(MPI_Waitany(exchange->count, exchange->requests, &number, MPI_STATUS_IGNORE)));
+        if (number == MPI_UNDEFINED)
+            return exchange->status;
+        peer_t *peer = &exchange->peers[number];
+        if (peer->receives) {
+            int64_t moved;
+            const jstatus_t unpacked =
+                ji_share_move(exchange->matrix, &peer->share, JI_MOVE_UNPACK, exchange->most, peer->slot, &moved);
+            exchange->status = exchange->status != JSTATUS_SUCCESS ? exchange->status : unpacked;
+        }
+        JTRY(exchange_post(exchange, number));
+    }
+done:
+    return status;
+}
+
+/* Finds the peers of a pass and how many elements of a piece this process has room for. */
+static jstatus_t exchange_begin(const copy_t *copy, const pass_t *pass, const ji_matrix_t *matrix,
+                                const ji_share_t *own, void *workspace, size_t size_bytes, exchange_t *exchange) {
+    const size_t tables = peer_table_bytes(copy);
+    const int most = copy->source.holders + copy->destination.holders;
+    if (size_bytes < tables)
+        return ji_fail(JSTATUS_MEMORY_ERROR, "a copy between %d and %d processes: %zu bytes of workspace are too few",
+                       copy->source.holders, copy->destination.holders, size_bytes);
+    exchange->peers = workspace;
+    exchange->requests =
+        (MPI_Request *)((char *)workspace + redistribute_rounded((size_t)most * sizeof *exchange->peers));
+    size_t wanted = own != NULL ? peer_slot_bytes(copy, own->left) : 0;
+    for (int k = 0; k < most; ++k)
+        if (peer_number(copy, pass, matrix, k, &exchange->peers[exchange->count])) {
+            wanted += peer_slot_bytes(copy, exchange->peers[exchange->count].share.left);
+            exchange->requests[exchange->count++] = MPI_REQUEST_NULL;
+        }
+    exchange->most = (int64_t)(JI_MPI_MAX_BYTES / copy->element);
+    if (wanted > size_bytes - tables) {
+        const size_t slots = (size_t)exchange->count + (own != NULL);
+        const size_t slot = ((size_bytes - tables) / slots) & ~(REDISTRIBUTE_ALIGNMENT - 1);
+        exchange->most = (int64_t)(slot / copy->element);
+        if (exchange->most == 0)
+            return ji_fail(JSTATUS_MEMORY_ERROR, "a copy with %d processes: %zu bytes of workspace are too few",
+                           exchange->count, size_bytes);
+    }
     return JSTATUS_SUCCESS;
 }
-jstatus_t ji_mpi_copy(jbuffer_t *destination, jbuffer_t *source, void *workspace, size_t size_bytes) {
-    (void)destination, (void)source, (void)workspace, (void)size_bytes;
-    return ji_fail(JSTATUS_NOT_IMPLEMENTED, "to follow");
+
+/* One pass with messages. `status`: what has happened here so far; on an error anywhere nothing is moved, and the error
+ * returned only where it happened. *go_on: nobody had one. */
+static jstatus_t exchange_pass(const copy_t *copy, const pass_t *pass, ji_matrix_t *matrix, void *workspace,
+                               size_t size_bytes, jstatus_t status, bool *go_on) {
+    exchange_t exchange = {.matrix = matrix, .communicator = ji_mpi_of(copy->runtime)->all};
+    ji_share_t own;
+    const bool has_own = copy_own_share(copy, pass, matrix, &own), by_slot = has_own && copy_needs_slot(matrix);
+    if (status == JSTATUS_SUCCESS)
+        status = exchange_begin(copy, pass, matrix, by_slot ? &own : NULL, workspace, size_bytes, &exchange);
+    const bool holder = side_is_holder(&copy->source) || side_is_holder(&copy->destination);
+    int64_t mine[3] = {status == JSTATUS_SUCCESS, exchange.most, !(holder && matrix_lies_apart(matrix))}, all[3];
+    const jstatus_t told = JI_MPI(MPI_Allreduce(mine, all, 3, MPI_INT64_T, MPI_MIN, exchange.communicator));
+    *go_on = told == JSTATUS_SUCCESS && all[0] != 0;
+    if (!*go_on)
+        return status != JSTATUS_SUCCESS ? status : told;
+
+    exchange.most = all[1];
+    matrix->tile = all[2] != 0 ? INT64_MAX : REDISTRIBUTE_TILE;
+    char *slot = (char *)workspace + peer_table_bytes(copy);
+    for (int k = 0; k < exchange.count; ++k) {
+        peer_t *peer = &exchange.peers[k];
+        peer->slot = slot;
+        slot += peer_slot_bytes(copy, peer->share.left < exchange.most ? peer->share.left : exchange.most);
+    }
+    for (int receives = 1; receives >= 0; --receives)
+        for (int k = 0; k < exchange.count; ++k)
+            if (exchange.peers[k].receives == receives)
+                JTRY(exchange_post(&exchange, k));
+    if (has_own) {
+        const int64_t piece = own.left < exchange.most ? own.left : exchange.most;
+        exchange.status = by_slot ? share_move_by_slot(matrix, &own, slot, (size_t)piece * copy->element)
+                                  : share_move_directly(matrix, &own, JI_MOVE_DIRECT);
+    }
+    status = exchange_finish(&exchange);
+done:
+    return status;
 }
+
+/* ---- The table's functions ---- */
+
+jstatus_t ji_mpi_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least) {
+    copy_t copy;
+    size_t most_best = 0, most_least = 0;
+    (void)copy_begin(destination, source, &copy);
+    for (int k = 0; k < copy.pass_count && copy.extents[0] > 0 && copy.extents[1] > 0; ++k) {
+        const pass_t *pass = &copy.passes[k];
+        const ji_matrix_t matrix = copy_matrix(&copy, pass);
+        const bool messages = !pass->zero && copy_needs_messages(&copy, &matrix);
+        if (pass->zero || (!messages && !copy_needs_slot(&matrix)))
+            continue;
+        const int slots = 1 + (messages ? copy.source.holders + copy.destination.holders : 0);
+        const size_t tables = messages ? peer_table_bytes(&copy) : 0;
+        int64_t largest = 1; /* message that there can be */
+        for (int d = 0; d < 2; ++d) {
+            const int64_t from = side_most(&matrix.source[d], copy.extents[d]);
+            const int64_t to = side_most(&matrix.destination[d], copy.extents[d]);
+            largest *= from < to ? from : to;
+        }
+        size_t slot = tables < REDISTRIBUTE_LEAST ? (REDISTRIBUTE_LEAST - tables) / (size_t)slots : 0;
+        slot = (slot > REDISTRIBUTE_PIECE ? slot : REDISTRIBUTE_PIECE) & ~(REDISTRIBUTE_ALIGNMENT - 1);
+        slot = slot < peer_slot_bytes(&copy, largest) ? slot : peer_slot_bytes(&copy, largest);
+        const size_t pass_least = tables + (size_t)slots * slot;
+
+        ji_share_t own;
+        peer_t peer;
+        size_t pass_best = tables;
+        if (copy_needs_slot(&matrix) && copy_own_share(&copy, pass, &matrix, &own))
+            pass_best += peer_slot_bytes(&copy, own.left);
+        for (int number = 0; messages && number < slots - 1; ++number)
+            if (peer_number(&copy, pass, &matrix, number, &peer))
+                pass_best += peer_slot_bytes(&copy, peer.share.left);
+        most_least = most_least > pass_least ? most_least : pass_least;
+        most_best = most_best > pass_best ? most_best : pass_best;
+    }
+    *best = most_best > most_least ? most_best : most_least;
+    *least = most_least;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_mpi_copy(jbuffer_t *destination, jbuffer_t *source, void *workspace, size_t size_bytes) {
+    jstatus_t status = ji_mpi_check_alive();
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    copy_t copy;
+    if (!copy_begin(destination, source, &copy))
+        status = ji_fail(JSTATUS_INVALID_SIZE, "a copy between buffers of different shape or type");
+    bool go_on = copy.extents[0] > 0 && copy.extents[1] > 0;
+    for (int k = 0; k < copy.pass_count && go_on; ++k) {
+        const pass_t *pass = &copy.passes[k];
+        ji_matrix_t matrix = copy_matrix(&copy, pass);
+        ji_share_t own;
+        if (!pass->zero && copy_needs_messages(&copy, &matrix)) {
+            status = exchange_pass(&copy, pass, &matrix, workspace, size_bytes, status, &go_on);
+        } else if (status == JSTATUS_SUCCESS && copy_own_share(&copy, pass, &matrix, &own)) {
+            if (pass->zero)
+                status = share_move_directly(&matrix, &own, JI_MOVE_ZERO);
+            else if (copy_needs_slot(&matrix) && size_bytes < copy.element)
+                status = ji_fail(JSTATUS_MEMORY_ERROR, "a copy of a device's memory has no workspace");
+            else if (copy_needs_slot(&matrix))
+                status = share_move_by_slot(&matrix, &own, workspace, size_bytes);
+            else
+                status = share_move_directly(&matrix, &own, JI_MOVE_DIRECT);
+        }
+    }
+    /* The diagonal of a Hermitian matrix is real, whatever stands in its imaginary parts. */
+    const pass_t diagonal = {ji_region_diagonal, false, true};
+    const ji_matrix_t matrix = copy_matrix(&copy, &diagonal);
+    ji_share_t own;
+    if (go_on && status == JSTATUS_SUCCESS && copy.part != 0 && structure_is_hermitian(copy.source.structure) &&
+        copy_own_share(&copy, &diagonal, &matrix, &own))
+        status = share_move_directly(&matrix, &own, JI_MOVE_REAL);
+    return status;
+}
+
 jstatus_t ji_mpi_get(jbuffer_t *buffer, const int64_t indices[2], void *value) {
-    (void)buffer, (void)indices, (void)value;
-    return ji_fail(JSTATUS_NOT_IMPLEMENTED, "to follow");
+    jstatus_t status = ji_mpi_check_alive();
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    jruntime_t *runtime = ji_buffer_runtime(buffer);
+    const ji_storage_t *storage = buffer->storage;
+    const jdistribution_t *whole = &storage->distribution;
+    const size_t size = jhandle_sizeof_datatype(ji_buffer_type(buffer));
+    const int owner[2] = {jdistribution_owner(whole, 0, indices[0]), jdistribution_owner(whole, 1, indices[1])};
+    const bool on_host = jdevice_kind(ji_buffer_device(buffer)) == JDEVICE_HOST;
+    if (owner[0] == whole->place[0] && owner[1] == whole->place[1]) {
+        const int64_t at = jdistribution_to_local(whole, 0, indices[0]) +
+                           jdistribution_to_local(whole, 1, indices[1]) * storage->leading_dimension;
+        status =
+            jdevice_copy(ji_buffer_device(buffer), NULL, value, (char *)storage->pointer + (size_t)at * size, size);
+        if (status == JSTATUS_SUCCESS)
+            status = jstream_synchronize(ji_buffer_device(buffer), NULL);
+    }
+    if (!on_host) /* a device may fail, and all wait for its process */
+        status = ji_mpi_agree(runtime, JI_SCOPE_ALL, status);
+    if (status == JSTATUS_SUCCESS)
+        status = JI_MPI(
+            MPI_Bcast(value, (int)size, MPI_BYTE, owner[0] * whole->grid[1] + owner[1], ji_mpi_of(runtime)->all));
+    return status;
 }

@@ -1,0 +1,86 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_MPI_PATTERN_H
+#define JALLOC_MPI_PATTERN_H
+
+/* Where the elements of a matrix are that two sides hold in different ways, and moving what two processes share.
+ *
+ * Each side deals rows to the rows of its grid of processes and columns to the columns, in blocks, in turn; who has all of
+ * a matrix is a grid of one process. Rows and columns have nothing to do with each other, so what a process of the one
+ * side shares with one of the other is some runs of rows times some runs of columns:
+ *
+ *     source, blocks of 3 over 2      000111000111          rows that 0 of the source and 1 of the destination share:
+ *     destination, blocks of 2 over 2 001100110011          2; 6 7; .. 
+ *
+ * Both processes find the same runs in the same order, each by itself, so a message has no need to say what is in it.
+ * The rows of a window (some runs, found once) are moved column by column, then those of the next window. */
+
+#include "buffer/buffer.h"
+
+/* How a side deals the indices of one dimension of a matrix (or view) to its processes. */
+typedef struct ji_deal {
+    int64_t block;  /* indices of a block, at least 1 */
+    int count;      /* processes */
+    int step;       /* between the ranks of neighbours in this dimension */
+    int64_t start;  /* index of the whole at which the view begins */
+    int64_t stride; /* elements between neighbours in a process's memory */
+} ji_deal_t;
+
+/* Indices that two processes share, in ascending order. */
+typedef struct ji_run {
+    int64_t index;               /* of the view */
+    int64_t source, destination; /* places in the memories of the two, along the dimension */
+    int64_t length;
+} ji_run_t;
+
+/* Elements (i, j) with low <= i - j < high. */
+typedef struct ji_region {
+    int64_t low, high;
+} ji_region_t;
+#define JI_REGION_ANY (INT64_MAX / 4) /* beyond every difference of indices */
+static const ji_region_t ji_region_all = {-JI_REGION_ANY, JI_REGION_ANY}, ji_region_diagonal = {0, 1};
+static inline bool ji_region_is_all(ji_region_t region) {
+    return region.low == -JI_REGION_ANY && region.high == JI_REGION_ANY;
+}
+
+/* A matrix on its way, seen from one process. */
+typedef struct ji_matrix {
+    int64_t extents[2];
+    ji_deal_t source[2], destination[2]; /* rows, columns */
+    ji_region_t region;                  /* what is moved */
+    size_t element;                      /* bytes */
+    size_t part;                         /* bytes of a real number that changes its sign: the second half. 0: none */
+    jdevice_t *from_device, *to_device;  /* NULL: the host */
+    const char *from;                    /* first elements of this process's memory */
+    char *to;
+    int64_t tile; /* most rows of a window */
+} ji_matrix_t;
+
+/* What one process of the source shares with one of the destination, and what of it is still to be moved. */
+typedef struct ji_share {
+    int from[2], to[2];  /* rows and columns of their grids */
+    int64_t row, column; /* of the view, where the next piece begins: a window and a column of it */
+    int64_t left;        /* elements */
+} ji_share_t;
+
+/* What is done with the elements of a share. */
+typedef enum ji_move {
+    JI_MOVE_PACK,   /* from memory to a message */
+    JI_MOVE_UNPACK, /* from a message to memory */
+    JI_MOVE_DIRECT, /* from memory to memory */
+    JI_MOVE_ZERO,   /* the destination's become 0 */
+    JI_MOVE_REAL    /* the destination's lose their imaginary part */
+} ji_move_t;
+
+/* Begins a share: counts its elements. */
+void ji_share_begin(const ji_matrix_t *matrix, ji_share_t *share);
+/* Moves at most `most` of them, at least one where any are left; *moved says how many. `message`: of pack and unpack; of
+ * the others any pointer. Done on return. Goes on after an error of a device, so that the count is right. A direct move
+ * that changes signs is one of host memory. */
+jstatus_t ji_share_move(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char *message,
+                        int64_t *moved);
+
+/* Whether both sides deal alike, so that every process has already what it is to have. */
+bool ji_matrix_is_aligned(const ji_matrix_t *matrix);
+
+#endif
