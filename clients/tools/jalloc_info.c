@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jalloc-info: what a bug report should begin with. Versions, devices, the environment in force, the CBLAS.
+/* jalloc-info: what a bug report should begin with. Versions, devices, the runtime view, the environment in force, the
+ * CBLAS.
  *
  * Whatever there is to say goes through four calls (section, row, field, end) with two ways of writing them, text for
  * people and JSON for programs, so the two can never say different things. The exit status is 1 when an environment
@@ -16,6 +17,7 @@
 #include "jalloc/config.h"
 #include "jalloc/device.h"
 #include "jalloc/handle.h"
+#include "jalloc/runtime.h"
 #include "jalloc/version.h"
 #ifdef JALLOC_HAVE_JBLAS
 #include "jalloc/jblas.h"
@@ -173,6 +175,30 @@ static void show_devices(void) {
     section_end();
 }
 
+/* What buffer allocators go by. */
+static void show_runtime(void) {
+    jruntime_t *runtime = NULL;
+    jruntime_info_t info = JRUNTIME_INFO_INIT;
+    section_begin("runtime");
+    row_begin("this process");
+    jstatus_t status = jruntime_create(&runtime);
+    if (!jstatus_is_error(status))
+        status = jruntime_get_info(runtime, &info);
+    if (jstatus_is_error(status)) {
+        field_text("status", "%s: %s", jstatus_name(status), jstatus_last_message());
+    } else {
+        field_text("transport", "%s", info.transport);
+        field_count("processes", info.processes);
+        field_count("threads", info.threads);
+        field_count("devices", info.devices);
+        field_bytes("available", info.node_available_bytes);
+        field_bytes("total", info.node_total_bytes);
+    }
+    row_end();
+    section_end();
+    (void)jruntime_release(runtime);
+}
+
 /* False when a variable cannot be understood. */
 static bool show_environment(void) {
     bool valid = true;
@@ -231,10 +257,11 @@ int main(int argc, char **argv) {
                                             {"json", no_argument, NULL, 'j'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
-    static const char usage[] = "usage: jalloc-info [--allocators] [--json] [--help]\n"
-                                "Shows the versions, devices, environment and CBLAS that jalloc works with;\n"
-                                "--allocators: the kinds of allocators that compositions can name, and their keys.\n"
-                                "Exit status: 0; 1 if an environment variable cannot be understood; 2 for bad usage.\n";
+    static const char usage[] =
+        "usage: jalloc-info [--allocators] [--json] [--help]\n"
+        "Shows the versions, devices, runtime view, environment and CBLAS that jalloc works with;\n"
+        "--allocators: the kinds of allocators that compositions can name, and their keys.\n"
+        "Exit status: 0; 1 if an environment variable cannot be understood; 2 for bad usage.\n";
     bool allocators = false;
     for (int c; (c = getopt_long(argc, argv, "ajh", options, NULL)) != -1;)
         if (c == 'j') {
@@ -255,6 +282,7 @@ int main(int argc, char **argv) {
     } else {
         show_versions();
         show_devices();
+        show_runtime();
         valid = show_environment();
         show_cblas();
     }
