@@ -196,11 +196,10 @@ static inline bool ji_buffer_writes(const jbuffer_t *buffer) {
     return !ji_buffer_is_shared(buffer) || ji_buffer_runtime(buffer)->info.node_rank == 0;
 }
 
-/* Memory for a layout, with one reference: taken as the allocator takes it, or (wrap) the caller's. `zeroed` wishes for
- * zeros; storage->zeroed says whether they are there. Collective where it is shared on nodes, and then agreed; otherwise
- * by itself. success; invalid value, size; not implemented; memory error; device error. */
-jstatus_t ji_storage_create(jbuffer_allocator_t *allocator, const jlayout_t *layout, bool zeroed, void *wrap,
-                            ji_storage_t **out);
+/* Memory for a layout, with one reference: taken as the allocator takes it, or (wrap) the caller's. Where it comes zeroed
+ * storage->zeroed says so. Collective where it is shared on nodes, and then agreed; otherwise by itself. success; invalid
+ * value, size; invalid pointer (wrap is not aligned); not implemented; memory error; device error. */
+jstatus_t ji_storage_create(jbuffer_allocator_t *allocator, const jlayout_t *layout, void *wrap, ji_storage_t **out);
 /* One reference less; the last gives the memory back. */
 jstatus_t ji_storage_release(ji_storage_t *storage);
 /* A buffer over a storage, whose reference it takes over on success. */
@@ -306,6 +305,8 @@ JI_SHARED jstatus_t ji_npy_temporary(const char *path, char **temporary);
 /* What becomes the file `path` by renaming: success; io error (something that is no regular file has that name).
  * *mode: the rights that it should have. */
 JI_SHARED jstatus_t ji_npy_target(const char *path, unsigned *mode);
+/* Bytes of a piece that is packed at once, at least an element's; tests make it small. */
+extern size_t ji_file_piece_bytes;
 /* The status of an errno of open, write, rename and so on, with a message that has the path and the system's reason. */
 JI_SHARED jstatus_t ji_npy_errno(const char *path, const char *what, int error);
 

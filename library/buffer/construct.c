@@ -57,7 +57,7 @@ jstatus_t ji_construct_begin(ji_construct_t *construct, jbuffer_allocator_t *all
     if (construct->allocator != NULL && ji_buffer_is_shared_kind(&construct->allocator->options))
         status = ji_construct_agree(construct, status);
     JTRY(status);
-    JTRY(ji_storage_create(construct->allocator, layout, true, NULL, &construct->storage));
+    JTRY(ji_storage_create(construct->allocator, layout, NULL, &construct->storage));
     JTRY(ji_buffer_make(construct->storage, layout, &construct->made));
     construct->storage = NULL;
 done:
@@ -111,7 +111,7 @@ jstatus_t jbuffer_wrap(jbuffer_allocator_t *allocator, const jlayout_t *layout, 
     size_t bytes;
     JTRY(jbuffer_allocator_local_bytes(allocator, layout, &bytes));
     JREQUIRE(buffer != NULL && (pointer != NULL || bytes == 0), JSTATUS_INVALID_POINTER);
-    JTRY(ji_storage_create(allocator, layout, false, pointer, &storage));
+    JTRY(ji_storage_create(allocator, layout, pointer, &storage));
     JTRY(ji_buffer_make(storage, layout, buffer));
     storage = NULL;
 done:

@@ -55,7 +55,8 @@ static jstatus_t storage_create_segment(ji_storage_t *storage, unsigned processe
     jshared_t *shared;
     status = jshared_create(storage->segment, STORAGE_SHARED_ID, &shared_options, &shared);
     if (status == JSTATUS_SUCCESS)
-        storage->pointer = jshared_header(shared, NULL);
+        storage->pointer = jshared_header(shared, NULL); /* zeroed */
+    storage->zeroed = true;
     return status;
 }
 
@@ -163,9 +164,7 @@ done:
     return status;
 }
 
-jstatus_t ji_storage_create(jbuffer_allocator_t *allocator, const jlayout_t *layout, bool zeroed, void *wrap,
-                            ji_storage_t **out) {
-    (void)zeroed;
+jstatus_t ji_storage_create(jbuffer_allocator_t *allocator, const jlayout_t *layout, void *wrap, ji_storage_t **out) {
     ji_storage_t *storage = NULL;
     const bool shared = ji_buffer_is_shared_kind(&allocator->options);
     if (shared && wrap != NULL)
