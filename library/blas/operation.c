@@ -1,0 +1,435 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The way that all operations on buffers take; operation.h has the picture.
+ *
+ * Collective operations stay together because nothing that one process finds wrong ends the operation there and then: it
+ * is kept as a status until ji_operation_run() has everyone agree on it, once, when all that can fail by itself (checks,
+ * stand-ins, workspace) has been tried. After that message only collective steps follow, which agree by themselves, or
+ * such that cannot fail.
+ *
+ * The borrow has the same eight places in every plan:
+ *
+ *     0 1 2   temporaries of operands 0 1 2, of the computation's kind: this process's part
+ *     3 4 5   packed copies of operands 0 1 2
+ *     6       what the copies between kinds exchange through: as much as serves them best, or (rung "rounds") the least
+ *     7       the operation's own
+ *
+ * The last two are read by the host; on a handle of another device they come from the process's allocator of host memory. */
+
+#include "blas/operation.h"
+
+#include "jalloc/process.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+
+enum { PLACE_PACKED = JI_OPERANDS, PLACE_COPY = 2 * JI_OPERANDS, PLACE_EXTRA, PLACES };
+static_assert((int)PLACES == JBORROW_MAX_BUFFERS, "all places are used");
+
+/* ---- Checks ---- */
+
+static void shape_text(const jlayout_t *layout, char text[128]) {
+    size_t length = (size_t)snprintf(text, 128, "[");
+    for (int d = 0; d < layout->rank && length < 100; d++)
+        length += (size_t)snprintf(text + length, 128 - length, d ? ",%lld" : "%lld", (long long)layout->extents[d]);
+    snprintf(text + length, 128 - length, "]");
+}
+
+jstatus_t ji_operation_refuse_shapes(const ji_operation_t *op, const jlayout_t *a, const jlayout_t *b) {
+    char texts[2][128];
+    shape_text(a, texts[0]);
+    shape_text(b, texts[1]);
+    return ji_fail(JSTATUS_INVALID_SIZE, "%s: the shapes %s and %s do not fit", op->name, texts[0], texts[1]);
+}
+
+jstatus_t ji_operation_check_operation(const ji_operation_t *op, jblas_operation_t operation) {
+    if ((unsigned)operation - JBLAS_NO_TRANSPOSE > JBLAS_CONJUGATE_TRANSPOSE - JBLAS_NO_TRANSPOSE)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: operation = %d: must be one of jblas_operation_t", op->name,
+                       (int)operation);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_operation_check_matrix(const ji_operation_t *op, int operand) {
+    const int rank = op->operands[operand].layout.rank;
+    return rank <= 2 ? JSTATUS_SUCCESS
+                     : ji_fail(JSTATUS_INVALID_VALUE, "%s: an operand of rank %d is no matrix", op->name, rank);
+}
+
+bool ji_operation_is_same(const jbuffer_t *a, const jbuffer_t *b) {
+    return a != NULL && b != NULL && a->storage == b->storage && a->data == b->data && a->starts[0] == b->starts[0] &&
+           a->starts[1] == b->starts[1] && jlayout_same_shape(&a->layout, &b->layout);
+}
+
+static jstatus_t check_handle(const ji_operation_t *op) {
+    const jhandle_t *handle = op->handle;
+    if (handle == NULL ||
+        (handle->state != JI_HANDLE_READY && handle->state != JI_HANDLE_QUERYING && handle->state != JI_HANDLE_FORKED))
+        return ji_fail(JSTATUS_INVALID_HANDLE, "%s: the handle is %s", op->name,
+                       handle ? "destroyed or not a handle" : "NULL");
+    if (handle->state == JI_HANDLE_FORKED)
+        return ji_fail(JSTATUS_FORKED, "%s: the handle was made before a fork; make a new one in the child", op->name);
+    return JSTATUS_SUCCESS;
+}
+
+/* What the live operands say, so that even an operation that fails here can be agreed upon. */
+static void look_at_operands(ji_operation_t *op, bool live[JI_OPERANDS]) {
+    bool kinds[3] = {false, false, false}, shared = false;
+    for (int i = 0; i < op->count; i++) {
+        const jbuffer_t *buffer = op->operands[i].buffer;
+        if (!live[i])
+            continue;
+        if (op->runtime == NULL) {
+            op->runtime = ji_buffer_runtime(buffer);
+            op->type = ji_buffer_type(buffer);
+        }
+        kinds[ji_buffer_kind(buffer)] = true;
+        shared = shared || ji_buffer_is_shared(buffer);
+    }
+    if (op->runtime == NULL)
+        return;
+    const bool several = op->runtime->info.processes > 1;
+    op->distributed = kinds[JBUFFER_DISTRIBUTED];
+    op->mixed = several && !op->distributed && kinds[JBUFFER_LOCAL] && kinds[JBUFFER_REPLICATED];
+    /* A result that is made is of the highest kind, and making it is collective where that is. */
+    const bool makes = op->result != NULL && op->operands[op->count - 1].buffer == NULL;
+    op->collective = several && (op->distributed || op->mixed || shared || (makes && kinds[JBUFFER_REPLICATED]));
+    op->mixed = op->mixed && !op->copies;
+    op->ops = op->runtime->ops->operations;
+}
+
+static jstatus_t check_operand(const ji_operation_t *op, const jbuffer_t *buffer) {
+    jhandle_t *handle = op->handle;
+    if (ji_buffer_runtime(buffer) != op->runtime)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: the operands are of several runtimes", op->name);
+    if (ji_buffer_type(buffer) != op->type)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: operands of types %s and %s", op->name, jdatatype_name(op->type),
+                       jdatatype_name(ji_buffer_type(buffer)));
+    if (!op->any_type && op->type > JDATATYPE_F64_C)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: not of type %s", op->name, jdatatype_name(op->type));
+    if (op->copies)
+        return JSTATUS_SUCCESS;
+    if (op->distributed && jdevice_kind(ji_buffer_device(buffer)) != JDEVICE_HOST)
+        return ji_fail(JSTATUS_NOT_IMPLEMENTED,
+                       "%s: distributed computation with an operand on %s: copy it to the host first", op->name,
+                       jdevice_name(ji_buffer_device(buffer)));
+    if (ji_buffer_device(buffer) != handle->device)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: an operand on %s, the handle on %s", op->name,
+                       jdevice_name(ji_buffer_device(buffer)), jdevice_name(handle->device));
+    if (op->distributed && op->ops == NULL)
+        return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s: this runtime computes on nothing distributed", op->name);
+    return ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED ? op->ops->check(ji_unconst(buffer)) : JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_operation_check(ji_operation_t *op) {
+    bool live[JI_OPERANDS] = {false};
+    jstatus_t status = check_handle(op);
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        const bool made = i == op->count - 1 && op->result != NULL && operand->buffer == NULL;
+        const jstatus_t found = made ? JSTATUS_SUCCESS : ji_buffer_check(operand->buffer, op->name);
+        live[i] = !made && found == JSTATUS_SUCCESS;
+        if (live[i])
+            operand->layout = operand->buffer->layout;
+        if (status == JSTATUS_SUCCESS)
+            status = found;
+    }
+    look_at_operands(op, live);
+    for (int i = 0; i < op->count && status == JSTATUS_SUCCESS; i++)
+        if (live[i])
+            status = check_operand(op, op->operands[i].buffer);
+    return status;
+}
+
+/* ---- Stand-ins ---- */
+
+/* An allocator for what is computed here in place of local buffers among replicated ones. */
+static jstatus_t make_replicated_allocator(ji_operation_t *op) {
+    jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
+    options.kind = JBUFFER_REPLICATED;
+    options.type = op->type;
+    options.device = op->handle->device;
+    return jbuffer_allocator_create(op->runtime, &options, &op->allocator);
+}
+
+/* The allocator of results and temporaries, where there are any. */
+static jstatus_t choose_allocator(ji_operation_t *op) {
+    jbuffer_t *buffers[JI_OPERANDS];
+    for (int i = 0; i < op->count; i++)
+        buffers[i] = op->operands[i].buffer;
+    const bool makes = op->operands[op->count - 1].buffer == NULL;
+    if (op->copies)
+        return JSTATUS_SUCCESS;
+    if (op->distributed || makes)
+        return jbuffer_propagate((size_t)op->count, buffers, &op->allocator);
+    return op->mixed ? make_replicated_allocator(op) : JSTATUS_SUCCESS;
+}
+
+static bool needs_temporary(const ji_operation_t *op, const ji_operand_t *operand) {
+    const jbuffer_t *buffer = operand->buffer;
+    if (buffer == NULL || op->copies)
+        return false;
+    if (!op->distributed)
+        return op->mixed && ji_buffer_kind(buffer) == JBUFFER_LOCAL;
+    return ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED || ji_buffer_allocator(buffer)->grid != op->allocator->grid ||
+           (operand->expand && operand->layout.structure != JSTRUCTURE_GENERAL) || operand->align;
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Makes the buffer object of a temporary, whose memory comes with the borrow, and asks what copying it takes. */
+static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_t *bytes) {
+    alignas(64) static char nowhere[64]; /* memory is not looked at before there is any */
+    jlayout_t layout;
+    JI_RETURN_UNLESS_SUCCESS(jlayout_init(&layout, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR));
+    if (!operand->expand)
+        layout.structure = operand->layout.structure;
+    if (operand->align) {
+        const jdistribution_t distribution = ji_buffer_distribution(op->allocator, &layout);
+        layout.blocks[0] = layout.blocks[1] = distribution.blocks[0];
+    }
+    JI_RETURN_UNLESS_SUCCESS(jbuffer_allocator_local_bytes(op->allocator, &layout, bytes));
+    JI_RETURN_UNLESS_SUCCESS(jbuffer_wrap(op->allocator, &layout, nowhere, &operand->temporary));
+    size_t best = 0, least = 0;
+    if (operand->access != JI_WRITES) {
+        JI_RETURN_UNLESS_SUCCESS(ji_buffer_copy_bytes(operand->temporary, operand->buffer, &best, &least));
+        op->copy_bytes[0] = larger(op->copy_bytes[0], best);
+        op->copy_bytes[1] = larger(op->copy_bytes[1], least);
+    }
+    if (operand->access != JI_READS) {
+        JI_RETURN_UNLESS_SUCCESS(ji_buffer_copy_bytes(operand->buffer, operand->temporary, &best, &least));
+        op->copy_bytes[0] = larger(op->copy_bytes[0], best);
+        op->copy_bytes[1] = larger(op->copy_bytes[1], least);
+    }
+    return op->distributed ? op->ops->check(operand->temporary) : JSTATUS_SUCCESS;
+}
+
+static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[PLACES]) {
+    JI_RETURN_UNLESS_SUCCESS(choose_allocator(op));
+    if (op->distributed) { /* what is expanded or aligned is known before temporaries are made, */
+        JI_RETURN_UNLESS_SUCCESS(class->prepare(op));
+    }
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        if (needs_temporary(op, operand))
+            JI_RETURN_UNLESS_SUCCESS(make_temporary(op, operand, &bytes[i]));
+    }
+    if (!op->distributed) { /* and what is packed after them */
+        for (int i = 0; i < op->count; i++) {
+            ji_operand_t *operand = &op->operands[i];
+            jbuffer_t *buffer = ji_operand_buffer(operand);
+            if (operand->layout.rank <= 2)
+                operand->lies = buffer != NULL ? ji_matrix(op->type, &buffer->layout, buffer->data)
+                                               : ji_matrix(op->type, &operand->layout, NULL);
+        }
+        JI_RETURN_UNLESS_SUCCESS(class->prepare(op));
+        for (int i = 0; i < op->count; i++)
+            if (op->operands[i].pack)
+                bytes[PLACE_PACKED + i] =
+                    jalloc_matrix_bytes(op->type, op->operands[i].lies.rows, op->operands[i].lies.columns);
+    }
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- The plan ---- */
+
+static void make_plan(const ji_operation_t *op, size_t bytes[PLACES], jplan_t *plan) {
+    const ji_matrix_t shape = ji_matrix(op->type, &op->operands[op->count - 1].layout, NULL);
+    jplan_init(plan, op->handle, op->name, "mn", (const int64_t[]){shape.rows, shape.columns});
+    if (jdevice_kind(op->handle->device) == JDEVICE_HOST) {
+        bytes[PLACE_EXTRA] = op->extra_bytes;
+        bytes[PLACE_COPY] = op->copy_bytes[0];
+    }
+    jplan_add(plan, bytes[PLACE_COPY] != 0 ? "exchange" : "best", 0, op->callee_bytes, PLACES, bytes);
+    const bool rounds = bytes[PLACE_COPY] != 0 && op->copy_bytes[1] != op->copy_bytes[0];
+    if (op->callee_bytes == 0 && !rounds)
+        return;
+    if (rounds)
+        bytes[PLACE_COPY] = op->copy_bytes[1];
+    jplan_add(plan, rounds ? "rounds" : "least", 0, 0, PLACES, bytes); /* what it calls takes what is left */
+}
+
+/* Host memory for a handle that has none. */
+typedef struct host_memory {
+    jallocator_t *allocator;
+    void *pointer;
+    size_t size_bytes;
+} host_memory_t;
+
+static jstatus_t take_host_memory(ji_operation_t *op, host_memory_t *memory) {
+    jmemory_request_t request = JMEMORY_REQUEST_INIT;
+    const size_t copy = (op->copy_bytes[0] + 63) & ~(size_t)63;
+    if (copy + op->extra_bytes == 0 || jdevice_kind(op->handle->device) == JDEVICE_HOST)
+        return JSTATUS_SUCCESS;
+    if (copy + op->extra_bytes < copy || copy < op->copy_bytes[0])
+        return ji_fail(JSTATUS_INVALID_SIZE, "%s: the sizes of host memory overflow", op->name);
+    request.gpu_compatible = true;
+    JI_RETURN_UNLESS_SUCCESS(jprocess_get_allocator(&request, &memory->allocator));
+    memory->size_bytes = copy + op->extra_bytes;
+    JI_RETURN_UNLESS_SUCCESS(jallocator_allocate(memory->allocator, memory->size_bytes, 64, NULL, &memory->pointer));
+    op->ws.ptr[PLACE_COPY] = memory->pointer;
+    op->ws.ptr[PLACE_EXTRA] = (char *)memory->pointer + copy;
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- Running ---- */
+
+static jstatus_t wait(const ji_operation_t *op) {
+    return op->handle->runs_inline ? JSTATUS_SUCCESS : jstream_synchronize(op->handle->device, op->handle->stream);
+}
+
+size_t ji_operation_copy_bytes(const ji_operation_t *op) {
+    return op->copy_bytes[op->ws.rung == 0 || jdevice_kind(op->handle->device) != JDEVICE_HOST ? 0 : 1];
+}
+
+static jstatus_t copy_between(const ji_operation_t *op, jbuffer_t *destination, jbuffer_t *source) {
+    return ji_buffer_copy(destination, source, NULL, op->ws.ptr[PLACE_COPY], ji_operation_copy_bytes(op));
+}
+
+/* Gives stand-ins their memory, and the new result its own. */
+static void place_operands(ji_operation_t *op) {
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        if (operand->temporary != NULL) {
+            void *memory = op->ws.ptr[i];
+            operand->temporary->storage->pointer = memory;
+            operand->temporary->data = memory;
+        }
+        if (op->distributed || operand->layout.rank > 2)
+            continue;
+        jbuffer_t *buffer = ji_operand_buffer(operand);
+        operand->lies = ji_matrix(op->type, &buffer->layout, buffer->data);
+        operand->matrix = operand->lies;
+        if (!operand->pack)
+            continue;
+        operand->matrix.data = op->ws.ptr[PLACE_PACKED + i];
+        operand->matrix.row_stride = operand->pack_row ? ji_max(1, operand->lies.columns) : 1;
+        operand->matrix.column_stride = operand->pack_row ? 1 : ji_max(1, operand->lies.rows);
+        if (operand->expand)
+            operand->matrix.structure = JSTRUCTURE_GENERAL;
+    }
+}
+
+static jstatus_t copy_matrix(const ji_operation_t *op, const ji_matrix_t *from, const ji_matrix_t *to) {
+    const ji_term_t terms[2] = {{&ji_one[op->type], JBLAS_NO_TRANSPOSE, *from}, {NULL, JBLAS_NO_TRANSPOSE, *from}};
+    return ji_matrix_add(op->handle, terms, to);
+}
+
+/* A result in a segment is written by one process of each machine. */
+static bool writes(const ji_operation_t *op) {
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].access != JI_READS && !ji_buffer_writes(ji_operand_buffer(&op->operands[i])))
+            return false;
+    return true;
+}
+static bool result_is_shared(const ji_operation_t *op) {
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].access != JI_READS && ji_buffer_is_shared(ji_operand_buffer(&op->operands[i])))
+            return true;
+    return false;
+}
+
+static jstatus_t run_here(ji_operation_t *op, const ji_operation_class_t *class) {
+    jpointer_mode_t mode = op->handle->pointer_mode;
+    jstatus_t status = jhandle_set_pointer_mode(op->handle, JPOINTER_MODE_HOST), ran = JSTATUS_SUCCESS;
+    for (int i = 0; i < op->count && status == JSTATUS_SUCCESS; i++)
+        if (op->operands[i].pack && op->operands[i].access != JI_WRITES)
+            status = copy_matrix(op, &op->operands[i].lies, &op->operands[i].matrix);
+    if (status == JSTATUS_SUCCESS)
+        status = ran = class->run(op);
+    for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
+        if (op->operands[i].pack && op->operands[i].access != JI_READS) {
+            status = copy_matrix(op, &op->operands[i].matrix, &op->operands[i].lies);
+            status = status == JSTATUS_SUCCESS ? ran : status;
+        }
+    (void)jhandle_set_pointer_mode(op->handle, mode);
+    return status;
+}
+
+/* Everything behind the agreement. */
+static jstatus_t carry_out(ji_operation_t *op, const ji_operation_class_t *class) {
+    ji_operand_t *last = &op->operands[op->count - 1];
+    const bool makes = last->buffer == NULL;
+    bool waits = op->collective;
+    jstatus_t status = JSTATUS_SUCCESS;
+    for (int i = 0; i < op->count; i++)
+        waits = waits || op->operands[i].temporary != NULL;
+    if (makes)
+        JTRY(jbuffer_allocate(op->allocator, &last->layout, &last->buffer));
+    place_operands(op);
+    if (waits)
+        JTRY(wait(op));
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].temporary != NULL && op->operands[i].access != JI_WRITES)
+            JTRY(copy_between(op, op->operands[i].temporary, op->operands[i].buffer));
+    if (op->distributed || op->copies)
+        status = class->run(op);
+    else if (writes(op))
+        status = run_here(op, class);
+    if (waits && !jstatus_is_error(status)) {
+        const jstatus_t waited = wait(op);
+        status = waited == JSTATUS_SUCCESS ? status : waited;
+    }
+    if (op->collective && result_is_shared(op) && !op->copies) {
+        status = jruntime_agree(op->runtime, status);
+        if (!jstatus_is_error(status) && op->info != NULL) {
+            const jstatus_t told =
+                op->runtime->ops->broadcast(op->runtime, JI_SCOPE_NODE, 0, NULL, op->info, sizeof *op->info);
+            status = told == JSTATUS_SUCCESS ? status : told;
+        }
+    }
+    for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
+        if (op->operands[i].temporary != NULL && op->operands[i].access != JI_READS) {
+            const jstatus_t copied = copy_between(op, op->operands[i].buffer, op->operands[i].temporary);
+            status = copied == JSTATUS_SUCCESS ? status : copied;
+        }
+done:
+    if (makes && last->buffer != NULL) {
+        if (!jstatus_is_error(status)) {
+            *op->result = last->buffer;
+        } else {
+            (void)wait(op);
+            (void)jbuffer_release(last->buffer);
+        }
+    }
+    return status;
+}
+
+jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operation_class_t *class) {
+    size_t bytes[PLACES] = {0};
+    jplan_t plan;
+    host_memory_t memory = {NULL, NULL, 0};
+    if (status == JSTATUS_SUCCESS)
+        status = prepare(op, class, bytes);
+    if (status == JSTATUS_SUCCESS)
+        make_plan(op, bytes, &plan);
+    const bool queries = op->handle != NULL && jhandle_is_size_query(op->handle);
+    if (queries) {
+        if (status == JSTATUS_SUCCESS)
+            status = jhandle_answer_plan(op->handle, &plan);
+    } else {
+        if (status == JSTATUS_SUCCESS)
+            status = jborrow_begin_plan(&op->ws, op->handle, &plan);
+        if (!jstatus_is_error(status)) {
+            const jstatus_t taken = take_host_memory(op, &memory);
+            status = taken == JSTATUS_SUCCESS ? status : taken;
+        }
+        if (op->collective)
+            status = jruntime_agree(op->runtime, status);
+        if (!jstatus_is_error(status)) {
+            const jstatus_t done = carry_out(op, class);
+            status = done == JSTATUS_SUCCESS ? status : done;
+        }
+        if (op->ws.ok)
+            (void)jborrow_end(&op->ws);
+        if (memory.pointer != NULL)
+            (void)jallocator_deallocate(memory.allocator, memory.pointer, memory.size_bytes, NULL);
+    }
+    for (int i = 0; i < op->count; i++)
+        (void)jbuffer_release(op->operands[i].temporary);
+    (void)jbuffer_allocator_release(op->allocator);
+    if (jstatus_is_error(status))
+        return jhandle_fail(check_handle(op) == JSTATUS_SUCCESS ? op->handle : NULL, status, "%s",
+                            jstatus_last_message());
+    return status;
+}
