@@ -51,6 +51,6 @@ jstatus_t ji_mpi_save(jbuffer_t *buffer, const char *path);
 jstatus_t ji_mpi_load(jbuffer_t *buffer, const char *path, int64_t data_offset, jorder_t order);
 
 /* The operations of libjblas on distributed buffers (operations.c). */
-extern const struct ji_operation_ops ji_mpi_operations __attribute__((weak));
+extern const struct ji_operation_ops ji_mpi_operations;
 
 #endif
