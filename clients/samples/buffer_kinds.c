@@ -73,7 +73,7 @@ static jbuffer_filled_t fill_diagonal(void *context, const jbuffer_block_t *bloc
 
 /* Solves K x = b with a Cholesky factor and looks at what is left. */
 static int functions_and_operations(jbuffer_allocator_t *allocator) {
-    const int64_t extents[2] = {N, N}, blocks[2] = {BLOCK, BLOCK};
+    const int64_t extents[2] = {N, N}, of_column[2] = {N, 1}, blocks[2] = {BLOCK, BLOCK};
     const double zero = 0, one = 1, minus_one = -1;
     jlayout_t square, column;
     jbuffer_t *k, *factor, *lower, *b, *x, *product = NULL;
@@ -84,7 +84,7 @@ static int functions_and_operations(jbuffer_allocator_t *allocator) {
     TRY(jlayout_init(&square, 2, extents, JORDER_COLUMN_MAJOR));
     TRY(jlayout_set_blocks(&square, blocks));
     TRY(jlayout_set_structure(&square, JSTRUCTURE_SYMMETRIC_LOWER));
-    TRY(jlayout_init(&column, 1, extents, JORDER_COLUMN_MAJOR));
+    TRY(jlayout_init(&column, 2, of_column, JORDER_COLUMN_MAJOR));
     TRY(jbuffer_construct_function(allocator, &square, fill_diagonal, NULL, 0, &k));
     TRY(jbuffer_construct_value(allocator, &column, &one, &b));
 
