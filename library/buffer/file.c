@@ -34,8 +34,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILE_PIECE_BYTES ((size_t)1 << 20)
 #define FILE_MOST_AT_ONCE ((size_t)1 << 30) /* the kernel takes no more than 2 GiB in one call */
+
+size_t ji_file_piece_bytes = (size_t)1 << 20;
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
@@ -98,6 +99,11 @@ typedef struct file_job {
     void *staging; /* what a copy to or from a device asks for */
     size_t staging_bytes;
 } file_job_t;
+
+/* The most elements that a piece has. */
+static int64_t file_piece_elements(const file_job_t *job) {
+    return (int64_t)(ji_file_piece_bytes / jhandle_sizeof_datatype(job->place.type));
+}
 
 static void file_end_job(file_job_t *job) {
     ji_metadata_free(job->piece);
@@ -288,10 +294,9 @@ static jstatus_t file_write_elements(int file, const char *path, file_job_t *job
         status = file_write(file, path, job->place.data, bytes);
         goto done;
     }
-    JTRY_ALLOC(job->piece = ji_metadata_alloc(bytes < FILE_PIECE_BYTES ? bytes : FILE_PIECE_BYTES));
+    JTRY_ALLOC(job->piece = ji_metadata_alloc(bytes < ji_file_piece_bytes ? bytes : ji_file_piece_bytes));
     file_pieces_t pieces;
-    file_first_piece(&pieces, layout, job->order,
-                     (int64_t)(FILE_PIECE_BYTES / jhandle_sizeof_datatype(job->place.type)));
+    file_first_piece(&pieces, layout, job->order, file_piece_elements(job));
     do {
         JTRY(file_move_piece(job, &pieces, true, &bytes));
         JTRY(file_write(file, path, job->piece, bytes));
@@ -375,10 +380,9 @@ static jstatus_t file_load_elements(int file, const char *path, const ji_npy_t *
         status = ji_npy_read(file, path, offset, job.place.data, bytes);
         goto done;
     }
-    JTRY_ALLOC(job.piece = ji_metadata_alloc(bytes < FILE_PIECE_BYTES ? bytes : FILE_PIECE_BYTES));
+    JTRY_ALLOC(job.piece = ji_metadata_alloc(bytes < ji_file_piece_bytes ? bytes : ji_file_piece_bytes));
     file_pieces_t pieces;
-    file_first_piece(&pieces, &job.place.layout, job.order,
-                     (int64_t)(FILE_PIECE_BYTES / jhandle_sizeof_datatype(npy->type)));
+    file_first_piece(&pieces, &job.place.layout, job.order, file_piece_elements(&job));
     do {
         size_t piece_bytes = jhandle_sizeof_datatype(npy->type);
         for (int d = 0; d < npy->rank; d++)
