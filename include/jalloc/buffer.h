@@ -65,8 +65,8 @@ typedef struct jbuffer_allocator_options_t {
     jbuffer_kind_t kind;
     jdatatype_t type;
     jdevice_t *device;       /**< where elements live in each process; NULL: the host */
-    jallocator_t *allocator; /**< where bytes come from, retained; NULL: the process's for the device, and large blocks
-                                  on the host from the system, which gives zeros that cost nothing until written */
+    jallocator_t *allocator; /**< where bytes come from, retained; NULL: the process's for the device, and from 32 MiB on
+                                  the host the system, which gives zeros that cost nothing until written */
     bool shared_on_node;     /**< replicated: one copy per machine. On the host; `allocator` is not used */
     int grid[2];             /**< distributed: rows and columns of processes; 0, 0: as square as can be over all. A
                                   smaller grid leaves the last ranks without a part. Rank r is at row r / columns,
@@ -186,8 +186,8 @@ JALLOC_API jstatus_t jbuffer_construct_list(jbuffer_allocator_t *allocator, int 
 /** What a function that fills a block says. */
 typedef enum jbuffer_filled_t {
     JBUFFER_FILLED = 0, /**< every element has been written */
-    JBUFFER_ZERO = 1,   /**< the block is zero; nothing was written. Where memory comes zeroed from the system (large
-                             blocks on the host without an allocator of the caller's) its pages cost nothing until
+    JBUFFER_ZERO = 1,   /**< the block is zero; nothing was written. Where memory comes zeroed from the system (32 MiB
+                             and more on the host, without an allocator of the caller's) its pages cost nothing until
                              something is written to them */
     JBUFFER_FAILED = 2  /**< ends the construction with invalid value, on all processes */
 } jbuffer_filled_t;
