@@ -27,6 +27,7 @@
 #define REDISTRIBUTE_LEAST ((size_t)1 << 20) /* workspace that is asked for at least, where more would be better */
 #define REDISTRIBUTE_PIECE ((size_t)1 << 10) /* bytes of the smallest slot, if there are very many of them */
 #define REDISTRIBUTE_TILE 256                /* rows of a window where they lie apart */
+#define REDISTRIBUTE_HUGE ((int64_t)1 << 40) /* a block, which products with numbers of processes are made of */
 #define REDISTRIBUTE_ALIGNMENT ((size_t)64)
 
 static size_t redistribute_rounded(size_t bytes) {
@@ -57,10 +58,11 @@ static side_t side_of(const jbuffer_t *buffer, bool source) {
         side.holders = whole->grid[0] * whole->grid[1];
         side.data = storage->pointer;
         for (int d = 0; d < 2; ++d) {
-            const int64_t block = whole->blocks[d] < whole->extents[d] ? whole->blocks[d] : whole->extents[d];
+            const int64_t huge = whole->extents[d] > REDISTRIBUTE_HUGE ? whole->extents[d] : REDISTRIBUTE_HUGE;
             side.place[d] = whole->place[d];
-            side.deal[d] = (ji_deal_t){block > 0 ? block : 1, whole->grid[d], d == 0 ? whole->grid[1] : 1,
-                                       buffer->starts[d], d == 0 ? 1 : storage->leading_dimension};
+            side.deal[d] =
+                (ji_deal_t){whole->blocks[d] < huge ? whole->blocks[d] : huge, whole->grid[d],
+                            d == 0 ? whole->grid[1] : 1, buffer->starts[d], d == 0 ? 1 : storage->leading_dimension};
         }
         return side;
     }
