@@ -33,6 +33,7 @@
 /* Elements as double, real and imaginary parts apart. */
 typedef struct elements_chunk {
     double re[ELEMENTS_CHUNK], im[ELEMENTS_CHUNK];
+    bool single; /* they came from a type whose values float holds */
 } elements_chunk_t;
 
 /* To float so that rounding on to 16 bits is correct: what is not exact becomes the odd one of the two neighbours
@@ -47,33 +48,48 @@ static inline float elements_float_odd(double x) {
 /* To the nearest integer within the limits; NaN gives 0. The sum has no bits for fractions. */
 static inline int32_t elements_integer(double x, double low, double high) {
     const double shift = 6755399441055744.0; /* 1.5 * 2^52 */
-    x = x != x ? 0.0 : x < low ? low : x > high ? high : x;
+    x = x == x ? x : 0.0;
+    x = x < low ? low : x;
+    x = x > high ? high : x;
     return (int32_t)((x + shift) - shift);
 }
 
-/* For each real type: its name here, what it is in memory, a value of it as double, a double as its value. */
+/* For each real type: its name here, what it is in memory, a value of it as double, a double as its value, and the same
+ * where the double is a float. */
 #define ELEMENTS_REAL_TYPES(X)                                                                                         \
-    X(f32, float, v, (float)x)                                                                                         \
-    X(f64, double, v, x)                                                                                               \
-    X(f16, jfloat16_t, jalloc_f32_from_f16(v), jalloc_f16_from_f32(elements_float_odd(x)))                             \
-    X(bf16, jbfloat16_t, jalloc_f32_from_bf16(v), jalloc_bf16_from_f32(elements_float_odd(x)))                         \
-    X(i8, int8_t, v, (int8_t)elements_integer(x, -128.0, 127.0))                                                       \
-    X(i32, int32_t, v, elements_integer(x, -2147483648.0, 2147483647.0))
+    X(f32, float, v, (float)x, (float)x)                                                                               \
+    X(f64, double, v, x, x)                                                                                            \
+    X(f16, jfloat16_t, jalloc_f32_from_f16(v), jalloc_f16_from_f32(elements_float_odd(x)),                             \
+      jalloc_f16_from_f32((float)x))                                                                                   \
+    X(bf16, jbfloat16_t, jalloc_f32_from_bf16(v), jalloc_bf16_from_f32(elements_float_odd(x)),                         \
+      jalloc_bf16_from_f32((float)x))                                                                                  \
+    X(i8, int8_t, v, (int8_t)elements_integer(x, -128.0, 127.0), (int8_t)elements_integer(x, -128.0, 127.0))           \
+    X(i32, int32_t, v, elements_integer(x, -2147483648.0, 2147483647.0),                                               \
+      elements_integer(x, -2147483648.0, 2147483647.0))
 
-#define ELEMENTS_DEFINE_REAL(name, type, to_double, from_double)                                                       \
+/* Loops over neighbours apart: the compiler makes vectors of those. */
+#define ELEMENTS_EACH(statement)                                                                                       \
+    if (stride == 1) {                                                                                                 \
+        for (int64_t i = 0, at = 0; i < count; at = ++i)                                                               \
+            statement;                                                                                                 \
+    } else {                                                                                                           \
+        for (int64_t i = 0, at = 0; i < count; ++i, at += stride)                                                      \
+            statement;                                                                                                 \
+    }
+#define ELEMENTS_DEFINE_REAL(name, type, to_double, from_double, from_float)                                           \
+    static inline double elements_double_##name(type v) { return to_double; }                                          \
+    static inline type elements_make_##name(double x) { return from_double; }                                          \
+    static inline type elements_make_single_##name(double x) { return from_float; }                                    \
     static void elements_load_##name(elements_chunk_t *chunk, const void *from, int64_t stride, int64_t count) {       \
         const type *source = from;                                                                                     \
-        for (int64_t i = 0; i < count; ++i) {                                                                          \
-            const type v = source[i * stride];                                                                         \
-            chunk->re[i] = to_double;                                                                                  \
-        }                                                                                                              \
+        ELEMENTS_EACH(chunk->re[i] = elements_double_##name(source[at]))                                               \
     }                                                                                                                  \
     static void elements_store_##name(void *to, int64_t stride, const elements_chunk_t *chunk, int64_t count) {        \
         type *destination = to;                                                                                        \
-        for (int64_t i = 0; i < count; ++i) {                                                                          \
-            const double x = chunk->re[i];                                                                             \
-            destination[i * stride] = from_double;                                                                     \
-        }                                                                                                              \
+        if (chunk->single)                                                                                             \
+            ELEMENTS_EACH(destination[at] = elements_make_single_##name(chunk->re[i]))                                 \
+        else                                                                                                           \
+            ELEMENTS_EACH(destination[at] = elements_make_##name(chunk->re[i]))                                        \
     }
 ELEMENTS_REAL_TYPES(ELEMENTS_DEFINE_REAL)
 
@@ -139,7 +155,8 @@ typedef struct elements_from {
 static void elements_convert(const elements_way_t *way, elements_to_t to, elements_from_t from, int64_t n0,
                              int64_t n1) {
     elements_chunk_t chunk;
-    if (!elements_is_complex(way->from))
+    chunk.single = way->from != JDATATYPE_F64 && way->from != JDATATYPE_I32;
+    if (!elements_is_complex(way->from) && elements_is_complex(way->to))
         memset(chunk.im, 0, sizeof chunk.im);
     for (int64_t j = 0; j < n1; ++j)
         for (int64_t i = 0; i < n0; i += ELEMENTS_CHUNK) {
@@ -207,6 +224,8 @@ static void elements_move(size_t size, elements_to_t to, elements_from_t from, i
     }
 }
 
+static const _Alignas(16) char elements_zero[16]; /* what is filled with zeros is filled from here */
+
 /* A tile whose sides both run along dimension 0, or that is small. */
 static void elements_tile(const elements_way_t *way, elements_to_t to, elements_from_t from, int64_t n0, int64_t n1) {
     const size_t size = way->to_bytes, run_bytes = (size_t)n0 * size;
@@ -216,6 +235,9 @@ static void elements_tile(const elements_way_t *way, elements_to_t to, elements_
         for (int64_t j = 0; j < n1; ++j)
             memcpy(to.data + j * to.stride[1] * (int64_t)size, from.data + j * from.stride[1] * (int64_t)size,
                    run_bytes);
+    } else if (to.stride[0] == 1 && from.data == elements_zero) {
+        for (int64_t j = 0; j < n1; ++j)
+            memset(to.data + j * to.stride[1] * (int64_t)size, 0, run_bytes);
     } else {
         elements_move(size, to, from, n0, n1);
     }
@@ -238,8 +260,8 @@ static void elements_transpose(const elements_way_t *way, elements_to_t to, elem
         return;
     }
     const int64_t line = ELEMENTS_LINE_BYTES / (int64_t)way->to_bytes, whole0 = n0 - n0 % line, whole1 = n1 - n1 % line;
-    for (int64_t j = 0; j < whole1; j += line)
-        for (int64_t i = 0; i < whole0; i += line) {
+    for (int64_t i = 0; i < whole0; i += line)
+        for (int64_t j = 0; j < whole1; j += line) { /* along the source: loads wait, stores do not */
             const elements_to_t d = elements_to_at(way, to, i, j);
             const elements_from_t s = elements_from_at(way, from, i, j);
             switch (way->to_bytes) {
@@ -387,8 +409,6 @@ static bool elements_is_hermitian(jstructure_t structure) {
 static bool elements_is_triangular(jstructure_t structure) {
     return structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER;
 }
-
-static const _Alignas(16) char elements_zero[16];
 
 /* One side of the destination's diagonal, from what the source stores. */
 static void elements_copy_side(const ji_place_t *destination, const ji_place_t *source, elements_side_t side) {
