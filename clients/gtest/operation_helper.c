@@ -1,0 +1,281 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+#include "operation_helper.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const int operation_types[4] = {JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F32_C, JDATATYPE_F64_C};
+const jstructure_t operation_structures[7] = {
+    JSTRUCTURE_GENERAL,         JSTRUCTURE_SYMMETRIC_UPPER,  JSTRUCTURE_SYMMETRIC_LOWER, JSTRUCTURE_HERMITIAN_UPPER,
+    JSTRUCTURE_HERMITIAN_LOWER, JSTRUCTURE_TRIANGULAR_UPPER, JSTRUCTURE_TRIANGULAR_LOWER};
+
+const char *lies_name(lies_t lies) {
+    static const char *const names[LIES_COUNT] = {"column",     "row",     "column-padded",
+                                                  "row-padded", "stepped", "permuted"};
+    return names[lies];
+}
+
+lies_t random_lies(void) { return (lies_t)jtest_random_between(0, LIES_COUNT - 1); }
+
+static const jbuffer_allocator_options_t no_options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
+
+void operation_begin(operation_world_t *world, jdatatype_t type) {
+    jbuffer_allocator_options_t options = no_options;
+    memset(world, 0, sizeof *world);
+    options.type = type;
+    JEXPECT_OK(jruntime_create(&world->runtime));
+    JEXPECT_OK(jbuffer_allocator_create(world->runtime, &options, &world->allocator));
+    JEXPECT_OK(jhandle_create(NULL, &world->handle));
+}
+
+void operation_end(operation_world_t *world) {
+    JEXPECT_OK(jhandle_destroy(world->handle));
+    JEXPECT_OK(jbuffer_allocator_release(world->allocator));
+    JEXPECT_OK(jruntime_release(world->runtime));
+    wide_arena_free(&world->arena);
+}
+
+jlayout_t operation_layout(int rank, int64_t m, int64_t n) {
+    jlayout_t layout;
+    const int64_t extents[2] = {m, n};
+    JEXPECT_OK(jlayout_init(&layout, rank, extents, JORDER_COLUMN_MAJOR));
+    return layout;
+}
+
+/* ---- Operands ---- */
+
+void *operand_at(const operand_t *operand, int64_t i, int64_t j) {
+    void *first = NULL;
+    JEXPECT_OK(jbuffer_as_pointer(operand->view, JDEVICE_HOST, &first));
+    const int64_t column = operand->layout.rank > 1 ? operand->layout.strides[1] : 0;
+    return (char *)first +
+           (i * operand->layout.strides[0] + j * column) * (int64_t)jhandle_sizeof_datatype(operand->type);
+}
+
+bool layout_stores(const jlayout_t *layout, int64_t i, int64_t j) {
+    if (layout->structure == JSTRUCTURE_GENERAL)
+        return true;
+    return layout->structure % 2 == 1 ? i <= j : i >= j; /* the upper ones have odd numbers */
+}
+
+static void make_parent(operand_t *operand, jbuffer_allocator_t *allocator, int64_t m, int64_t n, lies_t lies) {
+    jlayout_t layout;
+    const int64_t plain[2] = {m, n}, turned[2] = {n, m}, wide[2] = {2 * m + 2, 3 * n + 3};
+    const int64_t starts[2] = {1, 2}, steps[2] = {2, 3};
+    const int64_t gap = jtest_random_between(1, 3);
+    switch (lies) {
+    case LIES_ROW:
+    case LIES_ROW_PADDED: JEXPECT_OK(jlayout_init(&layout, 2, plain, JORDER_ROW_MAJOR)); break;
+    case LIES_STEPPED:
+        JEXPECT_OK(jlayout_init(&layout, 2, wide, jtest_random_bool() ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR));
+        break;
+    case LIES_PERMUTED: JEXPECT_OK(jlayout_init(&layout, 2, turned, JORDER_COLUMN_MAJOR)); break;
+    default: JEXPECT_OK(jlayout_init(&layout, 2, plain, JORDER_COLUMN_MAJOR)); break;
+    }
+    if (lies == LIES_COLUMN_PADDED)
+        layout.strides[1] = m + 1 + gap;
+    else if (lies == LIES_ROW_PADDED)
+        layout.strides[0] = n + 1 + gap;
+    else if (lies == LIES_PERMUTED)
+        layout.strides[1] = n + 1 + gap;
+    JEXPECT_OK(jbuffer_allocate(allocator, &layout, &operand->parent));
+    if (lies == LIES_STEPPED)
+        JEXPECT_OK(jbuffer_slice(operand->parent, starts, plain, steps, &operand->view));
+    else if (lies == LIES_PERMUTED)
+        JEXPECT_OK(jbuffer_permute(operand->parent, (const int[]){1, 0}, &operand->view));
+    else
+        JEXPECT_OK(jbuffer_slice(operand->parent, (const int64_t[]){0, 0}, plain, NULL, &operand->view));
+    JEXPECT_OK(jlayout_bytes(&layout, operand->type, &operand->size_bytes));
+}
+
+static void make_vector(operand_t *operand, jbuffer_allocator_t *allocator, int64_t n, lies_t lies) {
+    const int64_t step = lies == LIES_STEPPED ? 3 : 1, all = n * step + 2;
+    jlayout_t layout;
+    JEXPECT_OK(jlayout_init(&layout, 1, &all, JORDER_COLUMN_MAJOR));
+    JEXPECT_OK(jbuffer_allocate(allocator, &layout, &operand->parent));
+    JEXPECT_OK(jbuffer_slice(operand->parent, (const int64_t[]){1}, &n, &step, &operand->view));
+    JEXPECT_OK(jlayout_bytes(&layout, operand->type, &operand->size_bytes));
+}
+
+void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns, lies_t lies,
+                  jstructure_t structure) {
+    memset(operand, 0, sizeof *operand);
+    jbuffer_allocator_options_t options = no_options;
+    JEXPECT_OK(jbuffer_allocator_get_options(allocator, &options));
+    operand->type = options.type;
+    if (columns < 0)
+        make_vector(operand, allocator, rows, lies);
+    else
+        make_parent(operand, allocator, rows, columns, lies);
+    if (structure != JSTRUCTURE_GENERAL) {
+        jbuffer_t *view = NULL;
+        JEXPECT_OK(jbuffer_with_structure(operand->view, structure, &view));
+        JEXPECT_OK(jbuffer_release(operand->view));
+        operand->view = view;
+    }
+    JEXPECT_OK(jbuffer_get_layout(operand->view, &operand->layout));
+    void *memory = NULL;
+    JEXPECT_OK(jbuffer_as_pointer(operand->parent, JDEVICE_HOST, &memory));
+    operand->memory = memory;
+    memset(operand->memory, 0xff, operand->size_bytes); /* NaN in every type of BLAS */
+    operand->before = malloc(operand->size_bytes + 1);
+    const bool complex = wide_is_complex(operand->type);
+    const int64_t width = columns < 0 ? 1 : columns;
+    const double small = structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER
+                             ? 1.0 / (double)(rows + 1)
+                             : 1.0;
+    for (int64_t j = 0; j < width; j++)
+        for (int64_t i = 0; i < rows; i++) {
+            if (!layout_stores(&operand->layout, i, j))
+                continue;
+            wide_t value = jtest_random_double(-1, 1) * small + (small < 1 && i == j ? 2 : 0);
+            if (complex &&
+                !(i == j && (structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER)))
+                __imag__ value = jtest_random_double(-1, 1) * small;
+            wide_put(operand_at(operand, i, j), operand->type, 0, value);
+        }
+    operand_keep(operand);
+}
+
+void operand_keep(operand_t *operand) {
+    if (operand->size_bytes > 0)
+        memcpy(operand->before, operand->memory, operand->size_bytes);
+}
+
+void operand_make_definite(operand_t *operand, wide_arena_t *arena) {
+    const int64_t n = operand->layout.extents[0];
+    const bool complex = wide_is_complex(operand->type);
+    wide_matrix_t root = wide_zeros(arena, n, n), product = wide_zeros(arena, n, n);
+    root.real = product.real = !complex;
+    for (int64_t i = 0; i < n * n; i++) {
+        root.e[i] = jtest_random_double(-1, 1);
+        if (complex)
+            __imag__ root.e[i] = jtest_random_double(-1, 1);
+    }
+    wide_multiply_add(1, root, wide_operate(arena, root, JBLAS_CONJUGATE_TRANSPOSE), product);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++)
+            if (layout_stores(&operand->layout, i, j))
+                wide_put(operand_at(operand, i, j), operand->type, 0, *wide_at(product, i, j) + (i == j ? n + 1 : 0));
+    operand_keep(operand);
+}
+
+void operand_free(operand_t *operand) {
+    JEXPECT_OK(jbuffer_release(operand->view));
+    JEXPECT_OK(jbuffer_release(operand->parent));
+    free(operand->before);
+}
+
+/* ---- Values ---- */
+
+static wide_t element_of(const jlayout_t *layout, jdatatype_t type, const char *first, int64_t i, int64_t j) {
+    const int64_t row = layout->rank > 0 ? layout->strides[0] : 0, column = layout->rank > 1 ? layout->strides[1] : 0;
+    return wide_get(first + (i * row + j * column) * (int64_t)jhandle_sizeof_datatype(type), type, 0);
+}
+
+wide_matrix_t buffer_value(wide_arena_t *arena, jbuffer_t *buffer) {
+    jlayout_t layout;
+    jdatatype_t type = JDATATYPE_F64;
+    void *first = NULL;
+    JEXPECT_OK(jbuffer_get_layout(buffer, &layout));
+    JEXPECT_OK(jbuffer_get_type(buffer, &type));
+    JEXPECT_OK(jbuffer_as_pointer(buffer, JDEVICE_HOST, &first));
+    wide_matrix_t value =
+        wide_zeros(arena, layout.rank > 0 ? layout.extents[0] : 1, layout.rank > 1 ? layout.extents[1] : 1);
+    value.real = !wide_is_complex(type);
+    const bool hermitian =
+        layout.structure == JSTRUCTURE_HERMITIAN_UPPER || layout.structure == JSTRUCTURE_HERMITIAN_LOWER;
+    const bool triangular =
+        layout.structure == JSTRUCTURE_TRIANGULAR_UPPER || layout.structure == JSTRUCTURE_TRIANGULAR_LOWER;
+    for (int64_t j = 0; j < value.columns; j++)
+        for (int64_t i = 0; i < value.rows; i++) {
+            wide_t element = 0;
+            if (layout_stores(&layout, i, j)) {
+                element = element_of(&layout, type, first, i, j);
+            } else if (!triangular) {
+                element = element_of(&layout, type, first, j, i);
+                if (hermitian)
+                    __imag__ element = -__imag__ element;
+            }
+            *wide_at(value, i, j) = element;
+            *wide_bound_at(value, i, j) = wide_abs(element);
+        }
+    return value;
+}
+
+wide_matrix_t operand_value(wide_arena_t *arena, const operand_t *operand) {
+    return buffer_value(arena, operand->view);
+}
+
+/* ---- Judgement ---- */
+
+void buffer_expect(jbuffer_t *buffer, wide_matrix_t expected, long double factor) {
+    jlayout_t layout;
+    jdatatype_t type = JDATATYPE_F64;
+    void *first = NULL;
+    JEXPECT_OK(jbuffer_get_layout(buffer, &layout));
+    JEXPECT_OK(jbuffer_get_type(buffer, &type));
+    JEXPECT_OK(jbuffer_as_pointer(buffer, JDEVICE_HOST, &first));
+    JASSERT_EQ(layout.rank > 0 ? layout.extents[0] : 1, expected.rows);
+    JASSERT_EQ(layout.rank > 1 ? layout.extents[1] : 1, expected.columns);
+    for (int64_t j = 0; j < expected.columns; j++)
+        for (int64_t i = 0; i < expected.rows; i++) {
+            if (!layout_stores(&layout, i, j))
+                continue;
+            const wide_t actual = element_of(&layout, type, first, i, j), wanted = *wide_at(expected, i, j);
+            const long double bound = factor * wide_epsilon(type) * *wide_bound_at(expected, i, j);
+            if (!(wide_abs(actual - wanted) <= bound)) {
+                JFAIL("element (%ld, %ld) is %.17g%+.17gi, not %.17g%+.17gi within %.3g", (long)i, (long)j,
+                      (double)__real__ actual, (double)__imag__ actual, (double)__real__ wanted,
+                      (double)__imag__ wanted, (double)bound);
+                return;
+            }
+        }
+}
+
+void operand_expect(const operand_t *operand, wide_matrix_t expected, long double factor) {
+    buffer_expect(operand->view, expected, factor);
+    /* Beside the stored elements nothing has changed. */
+    unsigned char *other = malloc(operand->size_bytes + 1);
+    const size_t bytes = jhandle_sizeof_datatype(operand->type);
+    if (operand->size_bytes > 0)
+        memcpy(other, operand->memory, operand->size_bytes);
+    for (int64_t j = 0; j < expected.columns; j++)
+        for (int64_t i = 0; i < expected.rows; i++)
+            if (layout_stores(&operand->layout, i, j)) {
+                const size_t offset = (size_t)((unsigned char *)operand_at(operand, i, j) - operand->memory);
+                memcpy(other + offset, operand->before + offset, bytes);
+            }
+    if (memcmp(other, operand->before, operand->size_bytes) != 0)
+        JFAIL("memory beside the stored elements has changed");
+    free(other);
+}
+
+void operand_expect_unchanged(const operand_t *operand) {
+    if (operand->size_bytes > 0 && memcmp(operand->memory, operand->before, operand->size_bytes) != 0)
+        JFAIL("the operand has changed");
+}
+
+/* ---- Scalars ---- */
+
+scalar_t scalar_of(jdatatype_t type, double re, double im) {
+    scalar_t scalar = {0};
+    wide_t value = re;
+    if (wide_is_complex(type))
+        __imag__ value = im;
+    wide_put(&scalar, type, 0, value);
+    return scalar;
+}
+
+scalar_t scalar_random(jdatatype_t type) {
+    switch (jtest_random_between(0, 3)) {
+    case 0: return scalar_of(type, 0, 0);
+    case 1: return scalar_of(type, 1, 0);
+    default: return scalar_of(type, jtest_random_double(-2, 2), jtest_random_double(-2, 2));
+    }
+}
+
+wide_t scalar_value(jdatatype_t type, const scalar_t *scalar) { return wide_get(scalar, type, 0); }

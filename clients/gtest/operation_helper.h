@@ -1,0 +1,83 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_CLIENTS_GTEST_OPERATION_HELPER_H
+#define JALLOC_CLIENTS_GTEST_OPERATION_HELPER_H
+
+/* Operands of operations on buffers: host memory in any layout, with what must neither be read nor written (gaps, the
+ * triangle that is not stored) full of NaN; their values as matrices of jblas_reference.h, and the judgement of a result. */
+
+#include "jalloc/operation.h"
+#include "jblas_reference.h"
+#include "jtest.h"
+
+/* How an operand lies in memory. */
+typedef enum {
+    LIES_COLUMN,
+    LIES_ROW,
+    LIES_COLUMN_PADDED,
+    LIES_ROW_PADDED,
+    LIES_STEPPED, /* a slice with steps: neither stride is 1 */
+    LIES_PERMUTED,
+    LIES_COUNT
+} lies_t;
+const char *lies_name(lies_t lies);
+lies_t random_lies(void);
+
+typedef struct operand {
+    jbuffer_t *parent, *view; /* the view is the operand */
+    jdatatype_t type;
+    jlayout_t layout; /* the view's */
+    unsigned char *memory, *before;
+    size_t size_bytes;
+} operand_t;
+
+extern const int operation_types[4];
+extern const jstructure_t operation_structures[7];
+
+/* The runtime of this process, and an allocator of local buffers on the host, for the test; ended by operation_end(). */
+typedef struct operation_world {
+    jruntime_t *runtime;
+    jbuffer_allocator_t *allocator;
+    jhandle_t *handle;
+    wide_arena_t arena;
+} operation_world_t;
+void operation_begin(operation_world_t *world, jdatatype_t type);
+void operation_end(operation_world_t *world);
+
+/* A matrix, or (columns < 0) a vector of rank 1. The stored elements are random, of a size that keeps triangles well
+ * conditioned; the diagonal of a Hermitian one is real. */
+void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns, lies_t lies,
+                  jstructure_t structure);
+/* Makes its stored triangle that of a positive definite matrix. */
+void operand_make_definite(operand_t *operand, wide_arena_t *arena);
+/* The elements become what they are now: what operand_expect() compares with. */
+void operand_keep(operand_t *operand);
+void operand_free(operand_t *operand);
+
+/* Element (i, j), and where it lies. */
+void *operand_at(const operand_t *operand, int64_t i, int64_t j);
+bool layout_stores(const jlayout_t *layout, int64_t i, int64_t j);
+/* The matrix of a host buffer as its structure has it; of an operand. */
+wide_matrix_t buffer_value(wide_arena_t *arena, jbuffer_t *buffer);
+wide_matrix_t operand_value(wide_arena_t *arena, const operand_t *operand);
+
+/* Judges the stored elements of a host buffer: within `factor` epsilons of the bound. */
+void buffer_expect(jbuffer_t *buffer, wide_matrix_t expected, long double factor);
+/* The same, and everything else in the operand's memory is as it was. */
+void operand_expect(const operand_t *operand, wide_matrix_t expected, long double factor);
+void operand_expect_unchanged(const operand_t *operand);
+
+/* A scalar of a type; the values that matter: 0, 1, or any. */
+typedef union scalar {
+    float s;
+    double d;
+    float c[2];
+    double z[2];
+} scalar_t;
+scalar_t scalar_of(jdatatype_t type, double re, double im);
+scalar_t scalar_random(jdatatype_t type);
+wide_t scalar_value(jdatatype_t type, const scalar_t *scalar);
+
+jlayout_t operation_layout(int rank, int64_t m, int64_t n);
+
+#endif

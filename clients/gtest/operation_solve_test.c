@@ -1,0 +1,173 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Triangular solves and Cholesky factorizations of local buffers. */
+
+#include "operation_helper.h"
+
+static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE};
+
+/* A handle with exactly the bytes that the query under way has asked for, right before a guard page. */
+static void give_exactly(jhandle_t *handle) {
+    size_t bytes = 0;
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    if (bytes > 0)
+        JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(bytes), bytes));
+    else
+        JEXPECT_OK(jhandle_seal(handle));
+}
+static void give_any(jhandle_t *handle) {
+    JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
+    JEXPECT_OK(jhandle_unseal(handle));
+}
+
+/* ---- Triangular solve ---- */
+
+/* The whole triangle, with its diagonal as the call takes it. */
+static wide_matrix_t triangle_value(wide_arena_t *arena, const operand_t *a, jblas_diagonal_t diagonal) {
+    wide_matrix_t value = operand_value(arena, a);
+    value.band = a->layout.structure == JSTRUCTURE_TRIANGULAR_UPPER ? WIDE_UPPER : WIDE_LOWER;
+    for (int64_t i = 0; i < value.rows && diagonal == JBLAS_UNIT; i++)
+        *wide_at(value, i, i) = 1;
+    return value;
+}
+
+static void solve_is_right(operation_world_t *world, jblas_side_t side, jblas_operation_t operation,
+                           jblas_diagonal_t diagonal, jstructure_t structure, int64_t most) {
+    const int64_t m = jtest_random_between(0, most), n = jtest_random_between(0, most),
+                  order = side == JBLAS_LEFT ? m : n;
+    operand_t a, b;
+    operand_make(&a, world->allocator, order, order, random_lies(), structure);
+    operand_make(&b, world->allocator, m, side == JBLAS_LEFT && n == 1 ? -1 : n, random_lies(), JSTRUCTURE_GENERAL);
+    const scalar_t alpha = scalar_random(a.type);
+    JSCOPED_TRACE("%s, operation %d, %s, structure %d, %ld x %ld", side == JBLAS_LEFT ? "left" : "right",
+                  (int)operation, diagonal == JBLAS_UNIT ? "unit" : "non-unit", (int)structure, (long)m, (long)n);
+    wide_matrix_t right = wide_zeros(&world->arena, m, n);
+    right.real = !wide_is_complex(a.type);
+    wide_add(scalar_value(a.type, &alpha), operand_value(&world->arena, &b), right);
+    const wide_matrix_t triangle = wide_operate(&world->arena, triangle_value(&world->arena, &a, diagonal), operation);
+    if (side == JBLAS_LEFT) {
+        wide_solve(triangle, right);
+    } else { /* X op(A) = B as op(A)^T X^T = B^T */
+        right = wide_operate(&world->arena, right, JBLAS_TRANSPOSE);
+        wide_solve(wide_operate(&world->arena, triangle, JBLAS_TRANSPOSE), right);
+        right = wide_operate(&world->arena, right, JBLAS_TRANSPOSE);
+    }
+    JEXPECT_OK(jhandle_start_size_query(world->handle));
+    JEXPECT_FALSE(
+        jstatus_is_error(jbuffer_solve_triangular(world->handle, side, operation, diagonal, &alpha, a.view, b.view)));
+    operand_expect_unchanged(&b);
+    give_exactly(world->handle);
+    JEXPECT_OK(jbuffer_solve_triangular(world->handle, side, operation, diagonal, &alpha, a.view, b.view));
+    give_any(world->handle);
+    operand_expect(&b, right, 32 * (long double)(order + 4));
+    operand_expect_unchanged(&a);
+    operand_free(&a);
+    operand_free(&b);
+}
+
+JTEST_P(OperationSolve, EveryWay, int, operation_types) {
+    operation_world_t world;
+    operation_begin(&world, (jdatatype_t)*param);
+    for (int64_t round = jtest_iterations(10); round > 0; round--)
+        for (int way = 0; way < 24 && !jtest_has_failure(); way++)
+            solve_is_right(&world, way % 2 ? JBLAS_LEFT : JBLAS_RIGHT, operations[way / 2 % 3],
+                           way / 6 % 2 ? JBLAS_UNIT : JBLAS_NON_UNIT,
+                           way / 12 ? JSTRUCTURE_TRIANGULAR_UPPER : JSTRUCTURE_TRIANGULAR_LOWER, round == 1 ? 150 : 8);
+    operation_end(&world);
+}
+
+/* ---- Cholesky ---- */
+
+static void cholesky_reference(wide_arena_t *arena, wide_matrix_t *value, jstructure_t structure) {
+    JEXPECT_EQ(wide_cholesky(*value), 0);
+    if (structure % 2 == 1) /* upper: U = L^H */
+        *value = wide_operate(arena, *value, JBLAS_CONJUGATE_TRANSPOSE);
+}
+
+static jstructure_t cholesky_structure(jdatatype_t type) {
+    const bool upper = jtest_random_bool();
+    if (!wide_is_complex(type) && jtest_random_bool())
+        return upper ? JSTRUCTURE_SYMMETRIC_UPPER : JSTRUCTURE_SYMMETRIC_LOWER;
+    return upper ? JSTRUCTURE_HERMITIAN_UPPER : JSTRUCTURE_HERMITIAN_LOWER;
+}
+
+JTEST_P(OperationCholesky, FactorsInPlace, int, operation_types) {
+    operation_world_t world;
+    operation_begin(&world, (jdatatype_t)*param);
+    for (int64_t round = jtest_iterations(60); round > 0 && !jtest_has_failure(); round--) {
+        const int64_t n = round % 20 == 0 ? jtest_random_between(60, 150) : jtest_random_between(0, 12);
+        const jstructure_t structure = cholesky_structure((jdatatype_t)*param);
+        const lies_t lies = random_lies();
+        JSCOPED_TRACE("order %ld, structure %d, %s", (long)n, (int)structure, lies_name(lies));
+        operand_t a;
+        operand_make(&a, world.allocator, n, n, lies, structure);
+        operand_make_definite(&a, &world.arena);
+        wide_matrix_t factor = operand_value(&world.arena, &a);
+        cholesky_reference(&world.arena, &factor, structure);
+        int64_t info = -1;
+        JEXPECT_OK(jhandle_start_size_query(world.handle));
+        JEXPECT_FALSE(jstatus_is_error(jbuffer_cholesky(world.handle, a.view, &info)));
+        JEXPECT_EQ(info, -1);
+        operand_expect_unchanged(&a);
+        give_exactly(world.handle);
+        JEXPECT_OK(jbuffer_cholesky(world.handle, a.view, &info));
+        JEXPECT_EQ(info, 0);
+        give_any(world.handle);
+        operand_expect(&a, factor, 64 * (long double)(n + 4) * (n + 4));
+        operand_free(&a);
+    }
+    operation_end(&world);
+}
+
+JTEST_P(OperationCholesky, SaysWhereItIsNotDefinite, int, operation_types) {
+    operation_world_t world;
+    operation_begin(&world, (jdatatype_t)*param);
+    for (int64_t round = jtest_iterations(20); round > 0 && !jtest_has_failure(); round--) {
+        const int64_t n = jtest_random_between(1, 40), bad = jtest_random_between(0, n - 1);
+        operand_t a;
+        operand_make(&a, world.allocator, n, n, random_lies(), cholesky_structure((jdatatype_t)*param));
+        operand_make_definite(&a, &world.arena);
+        wide_put(operand_at(&a, bad, bad), a.type, 0, -1);
+        int64_t info = -1;
+        JEXPECT_OK(jbuffer_cholesky(world.handle, a.view, &info));
+        JEXPECT_EQ(info, bad + 1);
+        operand_free(&a);
+    }
+    operation_end(&world);
+}
+
+/* The factor, seen as triangular, solves. */
+JTEST_P(OperationCholesky, ItsFactorSolves, int, operation_types) {
+    operation_world_t world;
+    operation_begin(&world, (jdatatype_t)*param);
+    operand_t a, x;
+    const int64_t n = 17;
+    const scalar_t one = scalar_of((jdatatype_t)*param, 1, 0);
+    operand_make(&a, world.allocator, n, n, LIES_ROW_PADDED, JSTRUCTURE_HERMITIAN_LOWER);
+    operand_make_definite(&a, &world.arena);
+    operand_make(&x, world.allocator, n, 3, LIES_STEPPED, JSTRUCTURE_GENERAL);
+    const wide_matrix_t solution = operand_value(&world.arena, &x);
+    wide_matrix_t right = wide_zeros(&world.arena, n, 3);
+    wide_multiply_add(1, operand_value(&world.arena, &a), solution, right);
+    for (int64_t j = 0; j < 3; j++)
+        for (int64_t i = 0; i < n; i++)
+            wide_put(operand_at(&x, i, j), x.type, 0, *wide_at(right, i, j));
+    int64_t info = -1;
+    jbuffer_t *factor = NULL;
+    JEXPECT_OK(jbuffer_cholesky(world.handle, a.view, &info));
+    JEXPECT_EQ(info, 0);
+    JASSERT_OK(jbuffer_with_structure(a.view, JSTRUCTURE_TRIANGULAR_LOWER, &factor));
+    JEXPECT_OK(
+        jbuffer_solve_triangular(world.handle, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, &one, factor, x.view));
+    JEXPECT_OK(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, JBLAS_CONJUGATE_TRANSPOSE, JBLAS_NON_UNIT, &one,
+                                        factor, x.view));
+    wide_matrix_t expected = solution;
+    for (int64_t i = 0; i < 3 * n; i++)
+        expected.bound[i] = 1;
+    operand_expect(&x, expected, 2000);
+    JEXPECT_OK(jbuffer_release(factor));
+    operand_free(&a);
+    operand_free(&x);
+    operation_end(&world);
+}
