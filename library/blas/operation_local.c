@@ -302,13 +302,13 @@ static bool is_one_line(const ji_matrix_t *matrix) {
 jstatus_t ji_matrix_add(jhandle_t *handle, const ji_term_t terms[2], const ji_matrix_t *sum) {
     const adder_t adder = {handle, sum->type, &ji_blas_tables[sum->type],
                            jdevice_kind(jhandle_device(handle)) == JDEVICE_HOST};
-    oriented_t oriented[2] = {{NULL, *sum, false}, {NULL, *sum, false}};
     ji_matrix_t to = *sum;
     if (to.rows == 0 || to.columns == 0)
         return JSTATUS_SUCCESS;
     const bool turn = to.columns > 1 && (to.rows <= 1 || to.column_stride < to.row_stride);
     if (turn)
         to = ji_matrix_transposed(&to);
+    oriented_t oriented[2] = {{NULL, to, false}, {NULL, to, false}};
     bool general = to.structure == JSTRUCTURE_GENERAL, line = is_one_line(&to);
     for (int i = 0, next = 0; i < 2; i++) {
         const ji_term_t *term = &terms[i];
