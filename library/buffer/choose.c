@@ -142,7 +142,6 @@ static jstatus_t choice_carry_out(const jbuffer_allocator_t *best, const ji_choi
 
 static void choice_log(const jlayout_t *layout, jdatatype_t type, const ji_choice_question_t *question,
                        const ji_choice_t *choice) {
-    static const char place;
     char text[JLAYOUT_MAX_TEXT + 1] = "";
     if (jlog_get_level() < JLOG_INFO)
         return;
@@ -151,7 +150,7 @@ static void choice_log(const jlayout_t *layout, jdatatype_t type, const ji_choic
     for (int i = 0; i < question->info->devices; ++i)
         if (question->devices[i].device == choice->device)
             available = question->devices[i].available_bytes;
-    jlog_write(JLOG_INFO, &place,
+    jlog_write(JLOG_INFO, NULL,
                "buffer %s, %zu bytes: %s on %s: %s (%d process(es), %d on this machine; %zu bytes available on %s)",
                text, question->size_bytes, jbuffer_kind_name(choice->kind), jdevice_name(choice->device), choice->why,
                question->info->processes, question->info->node_processes, available, jdevice_name(choice->device));
