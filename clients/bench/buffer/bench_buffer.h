@@ -12,7 +12,7 @@
 enum { AIM_CONSTRUCT, AIM_COPY, AIM_REDISTRIBUTE, AIM_DISTRIBUTED_PRODUCT, AIM_LOCAL_PRODUCT, AIMS };
 extern aim_t aims[AIMS];
 
-/* Puts a ratio into a table and holds it against an aim. */
+/* Puts a ratio into a table and holds it against an aim (AIMS: none). */
 void report_ratio(table_t *table, size_t row, size_t column, double ratio, int aim);
 /* Rank 0 prints. */
 void report_table(const table_t *table, const char *title);

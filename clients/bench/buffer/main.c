@@ -12,14 +12,15 @@
  *     the two is padded.
  * convert
  *     jbuffer_copy() between kinds against what moves the same bytes. Of MPI_Allgatherv the parts lie one behind the other
- *     afterwards, not in their places; memcpy copies the pieces of columns that a process has.
+ *     afterwards; a line of its own shows it with the loop that puts them in their places. memcpy copies the pieces of
+ *     columns that a process has, and does not tell the others that it has done so, as a collective call must.
  * redistribute, product
  *     jbuffer_copy() between two distributed matrices against pdgemr2d, and jbuffer_product() against pdgemm, on the same
  *     memory; jbuffer_product() in one process against jblas_dgemm().
  *
  * Columns are orders of square matrices of doubles. Figures are the other's time over ours, medians of samples taken in
- * turn, the longest over all processes. All is checked before it is timed. Below SECONDS of 0.05 the large ones are left
- * out: then it shows that it runs. */
+ * turn, each until the last process has finished. All is checked before it is timed. Below SECONDS of 0.05 the large ones
+ * are left out: then it shows that it runs. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ aim_t aims[AIMS] = {
 
 void report_ratio(table_t *table, size_t row, size_t column, double ratio, int aim) {
     table->value[row][column] = ratio;
-    aim_add(&aims[aim], ratio, table->row[row], table->column[column]);
+    if (aim < AIMS)
+        aim_add(&aims[aim], ratio, table->row[row], table->column[column]);
 }
 
 void report_table(const table_t *table, const char *title) {

@@ -97,6 +97,7 @@ static double sample(bench_function_t function, void *context, size_t repeat) {
     const double start = bench_now();
     for (size_t i = 0; i < repeat; i++)
         function(context);
+    meet();
     return most(bench_now() - start);
 }
 

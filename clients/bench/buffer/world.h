@@ -6,10 +6,11 @@
 /* The processes that measure together: those of mpiexec, or this one. And how two ways of doing the same are compared,
  * which is bench.h's for several processes:
  *
- *     all      | ours x repeat | longest of all | peer x repeat | longest of all | ...      the first changes each round
+ *     all      | ours x repeat | barrier | peer x repeat | barrier | ...      the first changes each round
  *
- * What took longest on any process is every process's figure, so that all decide alike how long to go on. The processes
- * may be more than the processors: those that have nothing to do sleep. */
+ * A sample ends when the last process has finished: processes may be more than processors, and what waits for no other
+ * would seem to be quicker than it is. The longest time is every process's figure, so that all decide alike how long to go
+ * on. Those that have nothing to do sleep. */
 
 #include <stdbool.h>
 
