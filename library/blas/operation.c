@@ -149,11 +149,11 @@ static jstatus_t make_replicated_allocator(ji_operation_t *op) {
     options.kind = JBUFFER_REPLICATED;
     options.type = op->type;
     options.device = op->handle->device;
-    return jbuffer_allocator_create(op->runtime, &options, &op->allocator);
+    return jbuffer_allocator_create(op->runtime, &options, &op->replicated);
 }
 
-/* The allocator of results and temporaries, where there are any. */
-static jstatus_t choose_allocator(ji_operation_t *op) {
+/* The allocators of results and temporaries, where there are any. */
+static jstatus_t choose_allocators(ji_operation_t *op) {
     jbuffer_t *buffers[JI_OPERANDS];
     for (int i = 0; i < op->count; i++)
         buffers[i] = op->operands[i].buffer;
@@ -161,7 +161,7 @@ static jstatus_t choose_allocator(ji_operation_t *op) {
     if (op->copies)
         return JSTATUS_SUCCESS;
     if (op->distributed || makes)
-        return jbuffer_propagate((size_t)op->count, buffers, &op->allocator);
+        JI_RETURN_UNLESS_SUCCESS(jbuffer_propagate((size_t)op->count, buffers, &op->allocator));
     return op->mixed ? make_replicated_allocator(op) : JSTATUS_SUCCESS;
 }
 
@@ -180,16 +180,17 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 /* Makes the buffer object of a temporary, whose memory comes with the borrow, and asks what copying it takes. */
 static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_t *bytes) {
     alignas(64) static char nowhere[64]; /* memory is not looked at before there is any */
+    jbuffer_allocator_t *allocator = op->distributed ? op->allocator : op->replicated;
     jlayout_t layout;
     JI_RETURN_UNLESS_SUCCESS(jlayout_init(&layout, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR));
     if (!operand->expand)
         layout.structure = operand->layout.structure;
     if (operand->align) {
-        const jdistribution_t distribution = ji_buffer_distribution(op->allocator, &layout);
+        const jdistribution_t distribution = ji_buffer_distribution(allocator, &layout);
         layout.blocks[0] = layout.blocks[1] = distribution.blocks[0];
     }
-    JI_RETURN_UNLESS_SUCCESS(jbuffer_allocator_local_bytes(op->allocator, &layout, bytes));
-    JI_RETURN_UNLESS_SUCCESS(jbuffer_wrap(op->allocator, &layout, nowhere, &operand->temporary));
+    JI_RETURN_UNLESS_SUCCESS(jbuffer_allocator_local_bytes(allocator, &layout, bytes));
+    JI_RETURN_UNLESS_SUCCESS(jbuffer_wrap(allocator, &layout, nowhere, &operand->temporary));
     size_t best = 0, least = 0;
     if (operand->access != JI_WRITES) {
         JI_RETURN_UNLESS_SUCCESS(ji_buffer_copy_bytes(operand->temporary, operand->buffer, &best, &least));
@@ -205,7 +206,7 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
 }
 
 static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[PLACES]) {
-    JI_RETURN_UNLESS_SUCCESS(choose_allocator(op));
+    JI_RETURN_UNLESS_SUCCESS(choose_allocators(op));
     if (op->distributed) { /* what is expanded or aligned is known before temporaries are made, */
         JI_RETURN_UNLESS_SUCCESS(class->prepare(op));
     }
@@ -428,6 +429,7 @@ jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operat
     for (int i = 0; i < op->count; i++)
         (void)jbuffer_release(op->operands[i].temporary);
     (void)jbuffer_allocator_release(op->allocator);
+    (void)jbuffer_allocator_release(op->replicated);
     if (jstatus_is_error(status))
         return jhandle_fail(check_handle(op) == JSTATUS_SUCCESS ? op->handle : NULL, status, "%s",
                             jstatus_last_message());

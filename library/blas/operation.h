@@ -192,10 +192,11 @@ struct ji_operation {
     const ji_operation_ops_t *ops; /* distributed */
 
     /* By ji_operation_run(). */
-    jbuffer_allocator_t *allocator; /* of results and temporaries; retained */
-    size_t callee_bytes;            /* what jblas would want */
-    size_t extra_bytes;             /* the operation's own workspace */
-    size_t copy_bytes[2];           /* of copies between kinds: best, least */
+    jbuffer_allocator_t *allocator;  /* of a new result, and of distributed temporaries; retained */
+    jbuffer_allocator_t *replicated; /* of temporaries where operands are mixed; retained */
+    size_t callee_bytes;             /* what jblas would want */
+    size_t extra_bytes;              /* the operation's own workspace */
+    size_t copy_bytes[2];            /* of copies between kinds: best, least */
     jborrow_t ws;
 };
 
