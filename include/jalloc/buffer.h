@@ -65,14 +65,15 @@ typedef struct jbuffer_allocator_options_t {
     jbuffer_kind_t kind;
     jdatatype_t type;
     jdevice_t *device;       /**< where elements live in each process; NULL: the host */
-    jallocator_t *allocator; /**< where bytes come from, retained; NULL: the process's for the device, and from 32 MiB on
-                                  the host the system, which gives zeros that cost nothing until written */
+    jallocator_t *allocator; /**< where bytes come from, retained; NULL: the process's for the device, and on the host
+                                  from 32 MiB on the system, which gives zeros that cost nothing until written */
     bool shared_on_node;     /**< replicated: one copy per machine. On the host; `allocator` is not used */
     int grid[2];             /**< distributed: rows and columns of processes; 0, 0: as square as can be over all. A
                                   smaller grid leaves the last ranks without a part. Rank r is at row r / columns,
                                   column r % columns */
     int64_t blocks[2];       /**< distributed: blocks where the layout has none; 0: 64. No larger than a quarter of what
-                                  each process would have, if that is possible, where 0 */
+                                  each process would have, if that is possible, where 0. Those of a square matrix are
+                                  square where both are 0 */
 } jbuffer_allocator_options_t;
 #define JBUFFER_ALLOCATOR_OPTIONS_INIT                                                                                 \
     {                                                                                                                  \

@@ -13,8 +13,8 @@
  * with the last process that has it, whoever dies. Each step that can fail is agreed upon before anybody waits for what
  * it would have given. */
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +25,7 @@
  * twenty times as fast to fill as pages that come and go with each buffer. */
 #define STORAGE_MAPPED_BYTES ((size_t)32 << 20)
 #define STORAGE_SHARED_ID 1 /* of the allocator in a segment */
+#define STORAGE_SEGMENT_BYTES ((size_t)128 << 10)
 #define STORAGE_NAME_BYTES 64
 
 /* ---- One copy per machine ---------------------------------------------------------------------------------------- */
@@ -35,11 +36,10 @@ static jstatus_t storage_create_segment(ji_storage_t *storage, unsigned processe
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     options.backend = JSEGMENT_POSIX;
     options.name = name;
-    options.size_bytes = JSEGMENT_MIN_BYTES;
     options.max_processes = processes;
-    /* The segment's own tables: eight bytes for each page of 4 KiB, and what does not grow with it. */
-    if (!ji_size_add(storage->size_bytes, storage->size_bytes / 256 + (1 << 20), &options.max_bytes))
-        return ji_fail(JSTATUS_INVALID_SIZE, "a shared buffer of %zu bytes", storage->size_bytes);
+    /* The segment's own tables: 16 bytes for each page of 4 KiB, the tables' own among them, and what has one size. */
+    const size_t size_bytes = storage->size_bytes; /* fits 63 bits */
+    options.size_bytes = size_bytes + size_bytes / 256 + size_bytes / 32768 + STORAGE_SEGMENT_BYTES;
     jstatus_t status;
     do {
         struct timespec now = {0};
@@ -96,7 +96,7 @@ static jstatus_t storage_share(jruntime_t *runtime, ji_storage_t *storage, jstat
         status = ops->agree(runtime, JI_SCOPE_NODE, status);
     }
     if (first && name[0] != '\0')
-        (void)jsegment_remove(JSEGMENT_POSIX, name, true);
+        (void)shm_unlink(name); /* ours, so not to be looked at first as jsegment_remove() does, which can fail */
     return ops->agree(runtime, JI_SCOPE_ALL, status);
 }
 
