@@ -1,20 +1,23 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Distributed buffers in .npy files, by MPI-IO: all processes write their elements into one file at once.
+/* Distributed buffers in .npy files, by MPI-IO: all processes write their part of one file at once.
  *
- * A file of m x n elements in Fortran's order is the columns one behind the other. A process sees of it, through a file
- * view, what it holds: runs of rows in runs of columns. In its memory these are a rectangle, since a process stores what it
- * holds side by side. So one collective call of MPI moves all of it, and MPI makes large writes of what is interleaved.
+ * A file of m x n elements in Fortran's order is the columns one behind the other, and a process of a block-cyclic matrix
+ * has a little of each. So panels of some columns are redistributed first, such that each process has whole columns side
+ * by side (of very long ones: a piece of one), and writes them in one piece:
  *
- *     file     |aabbaabb|aabbaabb|ccddccdd|...      a column each; process a sees  |aa  aa  |aa  aa  |
- *     memory   |aaaa|aaaa|                          and holds it like this
+ *     matrix      abab      panel     aabb      file     |aa|bb|cc|dd|  a write each, then the next panel
+ *                 cdcd                aabb
+ *                 abab  ->            aabb
  *
- * A row-major file is read by exchanging rows and columns on the side of the file, and walking memory the other way.
+ * A row-major file is that of the transposed matrix: the panel is read and redistributed with rows for columns.
  *
  * Whole or not at all: rank 0 makes a file of a temporary name beside the path, with the header; all write and
- * synchronize; when all agree that everything went well, rank 0 renames it. After any failure anywhere it removes it.
- * Steps that MPI wants all processes for are taken by all; a failure waits for the next agreement. */
+ * synchronize; when all agree that everything went well, rank 0 renames it. After any failure anywhere it removes it. A
+ * process that has failed still takes part in what all do, and the failure waits for the next agreement. Collective writes
+ * and file views would do without panels, but not every MPI tells when one of those has failed: Open MPI's returned
+ * success on a full disk. A process's own write says how much it has written. */
 
 #define _GNU_SOURCE /* the signal of a limit on the size of files */
 
@@ -29,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILE_RUN ((int64_t)1 << 30) /* elements of one run: MPI counts in int */
+int64_t ji_mpi_panel_bytes = (int64_t)4 << 20;
 
 /* ---- Errors ---- */
 
@@ -52,210 +55,168 @@ static jstatus_t file_status(int error, const char *path, const char *what) {
 /* The first of two that is an error. */
 static jstatus_t file_first(jstatus_t first, jstatus_t second) { return first != JSTATUS_SUCCESS ? first : second; }
 
-/* ---- What a process sees ---- */
+/* ---- Panels ---- */
 
-/* One dimension, in the order of the file: fastest first. */
-typedef struct file_axis {
-    int dimension;  /* of the matrix */
-    int64_t count;  /* of this process's indices of the view */
-    int64_t stride; /* between them in memory, in elements */
-    int runs;       /* in the file */
-    int *lengths;
-    MPI_Aint *displacements; /* in bytes, of the first element of each */
-} file_axis_t;
-
-/* A buffer on its way to or from a file. */
+/* A buffer on its way to or from a file, which is seen as the columns of a matrix. */
 typedef struct file_job {
-    const jbuffer_t *buffer;
-    const char *path;   /* for messages */
-    size_t element;     /* bytes */
-    int64_t extents[2]; /* of the view */
-    char *memory;       /* its first element here, in host memory */
-    char *image;        /* of a device's part; NULL: memory is the buffer's */
-    size_t image_bytes;
-    file_axis_t axes[2];
-    MPI_Datatype etype, filetype; /* one element; what this process sees */
-    void *tables;
+    jbuffer_t *buffer;
+    const char *path; /* for messages */
+    int64_t data_offset;
+    bool saving, transposed;       /* the file's matrix is the buffer's, transposed */
+    int64_t element;               /* bytes */
+    int64_t extents[2], blocks[2]; /* of the file's matrix, of each process's piece of a panel */
+    int grid[2];                   /* of panels */
+    jbuffer_allocator_t *allocator;
+    jbuffer_t *panel;
+    void *memory; /* workspace of copies to and from panels is in it */
+    char *workspace;
+    size_t workspace_bytes;
     MPI_File file;
 } file_job_t;
 
-/* The runs of an axis: of this process's indices of the view, cut where they are long. Counts them, and writes them where
- * the axis has tables. -1: more than MPI can count. */
-static int file_find_runs(const file_job_t *job, file_axis_t *axis, MPI_Aint unit) {
-    const jdistribution_t *whole = &job->buffer->storage->distribution;
-    const int d = axis->dimension;
-    const int64_t begin = job->buffer->starts[d], end = begin + job->extents[d], block = whole->blocks[d];
-    int64_t runs = 0;
-    for (int64_t local = jdistribution_local_count(whole, d, whole->place[d], begin), left = axis->count; left > 0;) {
-        const int64_t at = jdistribution_to_global(whole, d, whole->place[d], local);
-        int64_t length = block - at % block < end - at ? block - at % block : end - at;
-        length = length < FILE_RUN ? length : FILE_RUN;
-        if (axis->lengths != NULL) {
-            axis->lengths[runs] = (int)length;
-            axis->displacements[runs] = (MPI_Aint)(at - begin) * unit;
-        }
-        ++runs;
-        local += length;
-        left -= length;
-    }
-    return runs <= INT32_MAX ? (int)runs : -1;
+static void file_end(file_job_t *job) {
+    ji_metadata_free(job->memory);
+    if (job->panel != NULL)
+        (void)jbuffer_release(job->panel);
+    if (job->allocator != NULL)
+        (void)jbuffer_allocator_release(job->allocator);
 }
 
-/* By itself: what this process has, and its runs. */
-static jstatus_t file_look(file_job_t *job, jorder_t order) {
-    const ji_storage_t *storage = job->buffer->storage;
-    const jdistribution_t *whole = &storage->distribution;
-    jdevice_t *device = ji_buffer_device(job->buffer);
-    jstatus_t status = JSTATUS_SUCCESS;
-    int64_t first[2];
-    job->element = jhandle_sizeof_datatype(ji_buffer_type(job->buffer));
-    ji_mpi_extents(&job->buffer->layout, job->extents);
-    for (int k = 0; k < 2; ++k) {
-        const int d = order == JORDER_ROW_MAJOR ? 1 - k : k;
-        const int64_t begin = job->buffer->starts[d];
-        first[d] = jdistribution_local_count(whole, d, whole->place[d], begin);
-        job->axes[k].dimension = d;
-        job->axes[k].stride = d == 0 ? 1 : storage->leading_dimension;
-        job->axes[k].count = jdistribution_local_count(whole, d, whole->place[d], begin + job->extents[d]) - first[d];
+/* Part of a distributed buffer, which is no buffer of its own: nothing to count, nothing that can fail. */
+static jbuffer_t file_slice(const jbuffer_t *buffer, int64_t row, int64_t column, int64_t rows, int64_t columns) {
+    jbuffer_t slice = *buffer;
+    slice.layout.rank = 2;
+    slice.layout.extents[0] = rows;
+    slice.layout.extents[1] = columns;
+    slice.starts[0] += row;
+    slice.starts[1] += column;
+    return slice;
+}
+
+/* The panel that begins there, and the part of the buffer that it is of; smaller at the edges. */
+static void file_cut(const file_job_t *job, int64_t row, int64_t column, jbuffer_t *panel, jbuffer_t *part) {
+    int64_t extents[2];
+    const int64_t starts[2] = {row, column};
+    for (int d = 0; d < 2; ++d) {
+        const int64_t whole = job->blocks[d] * job->grid[d], left = job->extents[d] - starts[d];
+        extents[d] = whole < left ? whole : left;
     }
-    if (job->axes[0].count == 0 || job->axes[1].count == 0) {
-        job->axes[0].count = job->axes[1].count = 0;
+    const int first = job->transposed; /* dimension of the file's matrix that the buffer's rows are */
+    *panel = file_slice(job->panel, 0, 0, extents[0], extents[1]);
+    *part = file_slice(job->buffer, starts[first], starts[!first], extents[first], extents[!first]);
+}
+
+/* What panels are like, the memory of one and of what copies it. Agreed upon. */
+static jstatus_t file_make_panel(file_job_t *job) {
+    const jbuffer_allocator_t *allocator = ji_buffer_allocator(job->buffer);
+    jruntime_t *runtime = allocator->runtime;
+    jbuffer_allocator_options_t options = allocator->options;
+    const int processes = runtime->info.processes;
+    const int64_t rows = job->extents[0], columns = job->extents[1], most = ji_mpi_panel_bytes / job->element;
+    if (rows == 0 || columns == 0) {
+        job->extents[0] = job->extents[1] = 0; /* nothing is to be moved */
         return JSTATUS_SUCCESS;
     }
-    job->memory = storage->pointer;
-    if (jdevice_kind(device) != JDEVICE_HOST) {
-        job->image_bytes = storage->size_bytes;
-        JTRY_ALLOC(job->image = ji_metadata_alloc(job->image_bytes));
-        JTRY(jdevice_copy(device, NULL, job->image, storage->pointer, job->image_bytes));
-        JTRY(jstream_synchronize(device, NULL));
-        job->memory = job->image;
-    }
-    job->memory += (size_t)(first[0] + first[1] * storage->leading_dimension) * job->element;
+    /* Whole columns, unless one is too long for a process. */
+    const bool whole = rows <= most;
+    const int64_t each = ((whole ? columns : rows) + processes - 1) / processes;
+    job->blocks[0] = whole ? rows : each < most ? each : most;
+    job->blocks[1] = !whole ? 1 : each < most / rows ? each : most / rows;
+    job->grid[0] = whole ? 1 : processes;
+    job->grid[1] = whole ? processes : 1;
 
-    const MPI_Aint size = (MPI_Aint)job->element, line = size * (MPI_Aint)job->extents[job->axes[0].dimension];
-    for (int k = 0; k < 2; ++k)
-        job->axes[k].runs = file_find_runs(job, &job->axes[k], 0);
-    if (job->axes[0].runs < 0 || job->axes[1].runs < 0)
-        return ji_fail(JSTATUS_INVALID_SIZE, "\"%.300s\": more blocks than MPI can count", job->path);
-    const size_t runs = (size_t)job->axes[0].runs + (size_t)job->axes[1].runs;
-    JTRY_ALLOC(job->tables = ji_metadata_alloc(runs * (sizeof(MPI_Aint) + sizeof(int))));
-    MPI_Aint *displacements = job->tables;
-    int *lengths = (int *)(displacements + runs);
-    for (int k = 0; k < 2; ++k) {
-        job->axes[k].displacements = displacements + (k == 0 ? 0 : job->axes[0].runs);
-        job->axes[k].lengths = lengths + (k == 0 ? 0 : job->axes[0].runs);
-        (void)file_find_runs(job, &job->axes[k], k == 0 ? size : line);
+    memcpy(options.grid, job->grid, sizeof options.grid);
+    memcpy(options.blocks, job->blocks, sizeof options.blocks);
+    if (jdevice_kind(options.device) != JDEVICE_HOST) {
+        options.device = jdevice_host();
+        options.allocator = NULL;
     }
+    jlayout_t layout;
+    jbuffer_t panel, part;
+    size_t least;
+    const int64_t extents[2] = {job->blocks[0] * job->grid[0], job->blocks[1] * job->grid[1]};
+    jstatus_t status;
+    JTRY(jbuffer_allocator_create(runtime, &options, &job->allocator));
+    JTRY(jlayout_init(&layout, 2, extents, JORDER_COLUMN_MAJOR));
+    JTRY(jlayout_set_blocks(&layout, job->blocks));
+    JTRY(jbuffer_allocate(job->allocator, &layout, &job->panel));
+    file_cut(job, 0, 0, &panel, &part);
+    JTRY(job->saving ? ji_mpi_move_bytes(&panel, &part, job->transposed, &job->workspace_bytes, &least)
+                     : ji_mpi_move_bytes(&part, &panel, job->transposed, &job->workspace_bytes, &least));
+    job->memory = ji_metadata_alloc(job->workspace_bytes + 63);
+    job->workspace = (char *)(((uintptr_t)job->memory + 63) & ~(uintptr_t)63);
+    if (job->memory == NULL)
+        status = ji_fail(JSTATUS_MEMORY_ERROR, "\"%.300s\": no memory for %zu bytes of workspace", job->path,
+                         job->workspace_bytes);
+    status = ji_mpi_agree(runtime, JI_SCOPE_ALL, status);
 done:
     return status;
 }
 
-/* The view of the file: runs of the fast dimension in runs of the slow one. */
-static jstatus_t file_make_types(file_job_t *job) {
-    const MPI_Aint size = (MPI_Aint)job->element, line = size * (MPI_Aint)job->extents[job->axes[0].dimension];
-    MPI_Datatype fast = MPI_DATATYPE_NULL, spaced = MPI_DATATYPE_NULL;
-    jstatus_t status;
-    JTRY(JI_MPI(MPI_Type_contiguous((int)job->element, MPI_BYTE, &job->etype)));
-    JTRY(JI_MPI(MPI_Type_commit(&job->etype)));
-    if (job->axes[0].count == 0) {
-        JTRY(JI_MPI(MPI_Type_dup(job->etype, &job->filetype)));
-    } else {
-        const file_axis_t *axes = job->axes;
-        JTRY(JI_MPI(MPI_Type_create_hindexed(axes[0].runs, axes[0].lengths, axes[0].displacements, job->etype, &fast)));
-        JTRY(JI_MPI(MPI_Type_create_resized(fast, 0, line, &spaced)));
-        JTRY(JI_MPI(
-            MPI_Type_create_hindexed(axes[1].runs, axes[1].lengths, axes[1].displacements, spaced, &job->filetype)));
+/* This process's piece of a panel, to or from the file. */
+static jstatus_t file_move_piece(const file_job_t *job, const jbuffer_t *panel, int64_t row, int64_t column) {
+    const jdistribution_t *whole = &panel->storage->distribution;
+    int64_t begin[2], count[2];
+    for (int d = 0; d < 2; ++d) {
+        begin[d] = whole->place[d] * job->blocks[d];
+        count[d] = jdistribution_local_count(whole, d, whole->place[d], panel->layout.extents[d]);
     }
-    status = JI_MPI(MPI_Type_commit(&job->filetype));
-done:
-    if (fast != MPI_DATATYPE_NULL)
-        MPI_Type_free(&fast);
-    if (spaced != MPI_DATATYPE_NULL)
-        MPI_Type_free(&spaced);
-    return status;
+    const int64_t at = row + begin[0] + (column + begin[1]) * job->extents[0];
+    const int bytes = (int)(count[0] * count[1] * job->element);
+    const MPI_Offset offset = job->data_offset + at * job->element;
+    if (bytes == 0)
+        return JSTATUS_SUCCESS;
+    MPI_Status moved;
+    int moved_bytes = 0;
+    const int error = job->saving
+                          ? MPI_File_write_at(job->file, offset, panel->storage->pointer, bytes, MPI_BYTE, &moved)
+                          : MPI_File_read_at(job->file, offset, panel->storage->pointer, bytes, MPI_BYTE, &moved);
+    if (error != MPI_SUCCESS)
+        return file_status(error, job->path, job->saving ? "cannot be written" : "cannot be read");
+    MPI_Get_count(&moved, MPI_BYTE, &moved_bytes);
+    if (moved_bytes != bytes)
+        return ji_fail(JSTATUS_IO_ERROR, "\"%.300s\": %d bytes of %d could be %s", job->path, moved_bytes, bytes,
+                       job->saving ? "written" : "read");
+    return JSTATUS_SUCCESS;
 }
 
-static void file_end(file_job_t *job) {
-    if (job->filetype != MPI_DATATYPE_NULL)
-        MPI_Type_free(&job->filetype);
-    if (job->etype != MPI_DATATYPE_NULL)
-        MPI_Type_free(&job->etype);
-    ji_metadata_free(job->tables);
-    ji_metadata_free(job->image);
-}
-
-/* ---- Moving ---- */
-
-/* `slow` lines of `fast` elements of this process's rectangle, in the order of the file. */
-static jstatus_t file_move_some(file_job_t *job, bool saving, char *memory, int64_t fast, int64_t slow) {
-    MPI_Datatype line = MPI_DATATYPE_NULL, lines = MPI_DATATYPE_NULL;
-    const MPI_Aint size = (MPI_Aint)job->element;
-    jstatus_t status;
-    JTRY(JI_MPI(MPI_Type_create_hvector((int)fast, 1, (MPI_Aint)job->axes[0].stride * size, job->etype, &line)));
-    JTRY(JI_MPI(MPI_Type_create_hvector((int)slow, 1, (MPI_Aint)job->axes[1].stride * size, line, &lines)));
-    status = JI_MPI(MPI_Type_commit(&lines));
-done:;
-    /* Whatever has failed: the others are in the call. */
-    const int count = status == JSTATUS_SUCCESS && fast > 0 && slow > 0;
-    const MPI_Datatype type = count > 0 ? lines : job->etype;
-    const int error = saving ? MPI_File_write_all(job->file, memory, count, type, MPI_STATUS_IGNORE)
-                             : MPI_File_read_all(job->file, memory, count, type, MPI_STATUS_IGNORE);
-    if (lines != MPI_DATATYPE_NULL)
-        MPI_Type_free(&lines);
-    if (line != MPI_DATATYPE_NULL)
-        MPI_Type_free(&line);
-    return file_first(status, file_status(error, job->path, saving ? "cannot be written" : "cannot be read"));
-}
-
-/* Everything, in as many collective calls as the process with most elements needs. */
-static jstatus_t file_move(file_job_t *job, bool saving) {
-    const jruntime_t *runtime = ji_buffer_runtime(job->buffer);
-    const int64_t most = (int64_t)(JI_MPI_MAX_BYTES / job->element);
-    const int64_t fast = job->axes[0].count, slow = job->axes[1].count;
-    /* Some whole lines at a time, or part of one. */
-    const int64_t lines = fast == 0 ? 1 : fast < most ? most / fast : 1, part = fast < most ? fast : most;
-    int64_t rounds = fast == 0 ? 0 : (slow + lines - 1) / lines * ((fast + part - 1) / part), all = 0;
-    jstatus_t status = JI_MPI(MPI_Allreduce(&rounds, &all, 1, MPI_INT64_T, MPI_MAX, ji_mpi_of(runtime)->all));
-    int64_t i = 0, j = 0; /* the next element */
-    for (int64_t round = 0; round < all; ++round) {
-        const int64_t here = fast - i < part ? fast - i : part, of = slow - j < lines ? slow - j : lines;
-        const bool some = round < rounds;
-        char *memory = job->memory;
-        if (some)
-            memory += (size_t)(i * job->axes[0].stride + j * job->axes[1].stride) * job->element;
-        status = file_first(status, file_move_some(job, saving, memory, some ? here : 0, some ? of : 0));
-        i += part;
-        if (i >= fast) {
-            i = 0;
-            j += lines;
+static jstatus_t file_move(const file_job_t *job) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    for (int64_t column = 0; column < job->extents[1]; column += job->blocks[1] * job->grid[1])
+        for (int64_t row = 0; row < job->extents[0]; row += job->blocks[0] * job->grid[0]) {
+            jbuffer_t panel, part;
+            file_cut(job, row, column, &panel, &part);
+            if (job->saving)
+                status = file_first(status,
+                                    ji_mpi_move(&panel, &part, job->transposed, job->workspace, job->workspace_bytes));
+            status = file_first(status, file_move_piece(job, &panel, row, column));
+            if (!job->saving)
+                status = file_first(status,
+                                    ji_mpi_move(&part, &panel, job->transposed, job->workspace, job->workspace_bytes));
         }
-    }
     return status;
 }
 
 /* Opens the file, moves everything and closes it. Agreed upon. */
-static jstatus_t file_transfer(file_job_t *job, const char *name, int64_t data_offset, bool saving) {
+static jstatus_t file_transfer(file_job_t *job, const char *name) {
     jruntime_t *runtime = ji_buffer_runtime(job->buffer);
-    const MPI_Comm all = ji_mpi_of(runtime)->all;
-    const int mode = saving ? MPI_MODE_WRONLY : MPI_MODE_RDONLY;
+    const int mode = job->saving ? MPI_MODE_WRONLY : MPI_MODE_RDONLY;
+    const int64_t bytes = job->extents[0] * job->extents[1] * job->element;
+    MPI_Offset size = 0;
     job->file = MPI_FILE_NULL;
     jstatus_t status =
-        file_status(MPI_File_open(all, name, mode, MPI_INFO_NULL, &job->file), job->path, "cannot be opened");
+        file_status(MPI_File_open(ji_mpi_of(runtime)->all, (char *)name, mode, MPI_INFO_NULL, &job->file), job->path,
+                    "cannot be opened");
     JTRY(ji_mpi_agree(runtime, JI_SCOPE_ALL, status));
-    if (!saving) {
-        MPI_Offset size = 0;
-        const int64_t bytes = job->extents[0] * job->extents[1] * (int64_t)job->element;
+    if (!job->saving) {
         status = file_status(MPI_File_get_size(job->file, &size), job->path, "has no size");
-        if (status == JSTATUS_SUCCESS && size - data_offset < bytes)
+        if (status == JSTATUS_SUCCESS && size - job->data_offset < bytes)
             status = ji_fail(JSTATUS_TRUNCATED, "\"%.300s\" has %lld bytes of elements, not %lld", job->path,
-                             (long long)(size - data_offset), (long long)bytes);
+                             (long long)(size - job->data_offset), (long long)bytes);
         JTRY(ji_mpi_agree(runtime, JI_SCOPE_ALL, status));
     }
-    status = file_status(MPI_File_set_view(job->file, data_offset, job->etype, job->filetype, "native", MPI_INFO_NULL),
-                         job->path, "has no such view");
-    JTRY(ji_mpi_agree(runtime, JI_SCOPE_ALL, status));
-    status = file_move(job, saving);
-    if (saving)
+    status = file_move(job);
+    if (job->saving)
         status = file_first(status, file_status(MPI_File_sync(job->file), job->path, "cannot be written"));
 done:
     if (job->file != MPI_FILE_NULL)
@@ -350,7 +311,6 @@ static jstatus_t file_save_general(jbuffer_t *buffer, const char *path) {
     jruntime_t *runtime = ji_buffer_runtime(buffer);
     const bool root = runtime->info.rank == 0;
     const jlayout_t *layout = &buffer->layout;
-    file_job_t job = {.buffer = buffer, .path = path, .etype = MPI_DATATYPE_NULL, .filetype = MPI_DATATYPE_NULL};
     /* Of a vector and of a number both orders are true; NumPy then says that it is not Fortran's. */
     ji_npy_t npy = {.type = ji_buffer_type(buffer),
                     .order = layout->rank < 2 ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR,
@@ -359,23 +319,26 @@ static jstatus_t file_save_general(jbuffer_t *buffer, const char *path) {
     bool made = false;
     memcpy(npy.extents, layout->extents, sizeof npy.extents);
     jstatus_t status = ji_npy_format(&npy, header);
-    if (status == JSTATUS_SUCCESS)
-        status = file_look(&job, JORDER_COLUMN_MAJOR);
-    if (status == JSTATUS_SUCCESS)
-        status = file_make_types(&job);
+    file_job_t job = {.buffer = buffer,
+                      .path = path,
+                      .data_offset = npy.data_offset,
+                      .saving = true,
+                      .element = (int64_t)jhandle_sizeof_datatype(npy.type)};
+    ji_mpi_extents(layout, job.extents);
     if (status == JSTATUS_SUCCESS && root)
         status = file_create(path, &temporary, header, npy.data_offset);
     made = temporary != NULL;
     JTRY(ji_mpi_agree(runtime, JI_SCOPE_ALL, status));
+    JTRY(file_make_panel(&job));
     JTRY(file_share_name(runtime, &temporary));
-    JTRY(file_transfer(&job, temporary, npy.data_offset, true));
+    JTRY(file_transfer(&job, temporary));
     if (root && rename(temporary, path) != 0)
         status = ji_npy_errno(path, "cannot be replaced", errno);
     else
         made = false;
     status = ji_mpi_agree(runtime, JI_SCOPE_ALL, status);
 done:
-    if (root && made)
+    if (made)
         (void)unlink(temporary);
     ji_metadata_free(temporary);
     file_end(&job);
@@ -399,23 +362,20 @@ jstatus_t ji_mpi_save(jbuffer_t *buffer, const char *path) {
 /* ---- Loading ---- */
 
 jstatus_t ji_mpi_load(jbuffer_t *buffer, const char *path, int64_t data_offset, jorder_t order) {
-    jruntime_t *runtime = ji_buffer_runtime(buffer);
-    jdevice_t *device = ji_buffer_device(buffer);
     jstatus_t status = ji_mpi_check_alive();
     if (status != JSTATUS_SUCCESS)
         return status;
-    file_job_t job = {.buffer = buffer, .path = path, .etype = MPI_DATATYPE_NULL, .filetype = MPI_DATATYPE_NULL};
-    status = file_look(&job, order);
-    if (status == JSTATUS_SUCCESS)
-        status = file_make_types(&job);
-    JTRY(ji_mpi_agree(runtime, JI_SCOPE_ALL, status));
-    JTRY(file_transfer(&job, path, data_offset, false));
-    if (job.image != NULL) {
-        status = jdevice_copy(device, NULL, buffer->storage->pointer, job.image, job.image_bytes);
-        status = file_first(status, jstream_synchronize(device, NULL));
-    }
-    if (jdevice_kind(device) != JDEVICE_HOST)
-        status = ji_mpi_agree(runtime, JI_SCOPE_ALL, status);
+    int64_t extents[2];
+    ji_mpi_extents(&buffer->layout, extents);
+    const bool transposed = order == JORDER_ROW_MAJOR && extents[1] != 1; /* a column is in either order the same */
+    file_job_t job = {.buffer = buffer,
+                      .path = path,
+                      .data_offset = data_offset,
+                      .transposed = transposed,
+                      .element = (int64_t)jhandle_sizeof_datatype(ji_buffer_type(buffer)),
+                      .extents = {extents[transposed], extents[!transposed]}};
+    JTRY(file_make_panel(&job));
+    status = file_transfer(&job, path);
 done:
     file_end(&job);
     return status;

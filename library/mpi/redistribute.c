@@ -23,6 +23,8 @@
 #include "mpi/distributed.h"
 #include "mpi/pattern.h"
 
+#include <string.h>
+
 #define REDISTRIBUTE_TAG 0x6a61
 #define REDISTRIBUTE_LEAST ((size_t)1 << 20) /* workspace that is asked for at least, where more would be better */
 #define REDISTRIBUTE_PIECE ((size_t)1 << 10) /* bytes of the smallest slot, if there are very many of them */
@@ -152,10 +154,10 @@ typedef struct copy {
 } copy_t;
 
 /* false: the shapes differ. */
-static bool copy_begin(const jbuffer_t *destination, const jbuffer_t *source, copy_t *copy) {
+static bool copy_begin(const jbuffer_t *destination, const jbuffer_t *source, bool transposed, copy_t *copy) {
     const jbuffer_t *distributed = ji_buffer_kind(destination) == JBUFFER_DISTRIBUTED ? destination : source;
     const jdatatype_t type = ji_buffer_type(distributed);
-    int64_t extents[2];
+    int64_t extents[2], destination_extents[2];
     *copy = (copy_t){.runtime = ji_buffer_runtime(distributed),
                      .source = side_of(source, true),
                      .destination = side_of(destination, false),
@@ -163,9 +165,13 @@ static bool copy_begin(const jbuffer_t *destination, const jbuffer_t *source, co
                      .leaders_receive = ji_buffer_is_shared(destination)};
     copy->part = type == JDATATYPE_F32_C ? sizeof(float) : type == JDATATYPE_F64_C ? sizeof(double) : 0;
     copy->pass_count = pass_plan(copy->source.structure, copy->destination.structure, copy->passes);
-    ji_mpi_extents(&distributed->layout, copy->extents);
-    ji_mpi_extents(distributed == source ? &destination->layout : &source->layout, extents);
-    return extents[0] == copy->extents[0] && extents[1] == copy->extents[1] &&
+    copy->passes[0].mirrored ^= transposed;
+    ji_mpi_extents(&destination->layout, copy->extents);
+    ji_mpi_extents(&source->layout, extents);
+    if (distributed == source && !transposed) /* what all processes have in common */
+        memcpy(copy->extents, extents, sizeof extents);
+    ji_mpi_extents(&destination->layout, destination_extents);
+    return destination_extents[0] == extents[transposed] && destination_extents[1] == extents[!transposed] &&
            ji_buffer_type(source) == ji_buffer_type(destination);
 }
 
@@ -408,10 +414,11 @@ done:
 
 /* ---- The table's functions ---- */
 
-jstatus_t ji_mpi_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least) {
+jstatus_t ji_mpi_move_bytes(const jbuffer_t *destination, const jbuffer_t *source, bool transposed, size_t *best,
+                            size_t *least) {
     copy_t copy;
     size_t most_best = 0, most_least = 0;
-    (void)copy_begin(destination, source, &copy);
+    (void)copy_begin(destination, source, transposed, &copy);
     for (int k = 0; k < copy.pass_count && copy.extents[0] > 0 && copy.extents[1] > 0; ++k) {
         const pass_t *pass = &copy.passes[k];
         const ji_matrix_t matrix = copy_matrix(&copy, pass);
@@ -447,12 +454,12 @@ jstatus_t ji_mpi_copy_bytes(const jbuffer_t *destination, const jbuffer_t *sourc
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_mpi_copy(jbuffer_t *destination, jbuffer_t *source, void *workspace, size_t size_bytes) {
+jstatus_t ji_mpi_move(jbuffer_t *destination, jbuffer_t *source, bool transposed, void *workspace, size_t size_bytes) {
     jstatus_t status = ji_mpi_check_alive();
     if (status != JSTATUS_SUCCESS)
         return status;
     copy_t copy;
-    if (!copy_begin(destination, source, &copy))
+    if (!copy_begin(destination, source, transposed, &copy))
         status = ji_fail(JSTATUS_INVALID_SIZE, "a copy between buffers of different shape or type");
     bool go_on = copy.extents[0] > 0 && copy.extents[1] > 0;
     for (int k = 0; k < copy.pass_count && go_on; ++k) {
@@ -480,6 +487,14 @@ jstatus_t ji_mpi_copy(jbuffer_t *destination, jbuffer_t *source, void *workspace
         copy_own_share(&copy, &diagonal, &matrix, &own))
         status = share_move_directly(&matrix, &own, JI_MOVE_REAL);
     return status;
+}
+
+jstatus_t ji_mpi_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least) {
+    return ji_mpi_move_bytes(destination, source, false, best, least);
+}
+
+jstatus_t ji_mpi_copy(jbuffer_t *destination, jbuffer_t *source, void *workspace, size_t size_bytes) {
+    return ji_mpi_move(destination, source, false, workspace, size_bytes);
 }
 
 jstatus_t ji_mpi_get(jbuffer_t *buffer, const int64_t indices[2], void *value) {

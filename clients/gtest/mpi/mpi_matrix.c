@@ -155,6 +155,8 @@ bool matrix_make(const jmpi_t *mpi, matrix_t *matrix, const matrix_spec_t *spec,
     options.type = type;
     options.device = spec->device;
     options.shared_on_node = spec->shared_on_node;
+    if (spec->device == NULL && !spec->shared_on_node)
+        options.allocator = jtest_failing_allocator();
     memcpy(options.grid, spec->grid, sizeof options.grid);
     JEXPECT_OK(jbuffer_allocator_create(mpi->runtime, &options, &matrix->allocator));
     if (!jmpi_all_well(mpi))
