@@ -110,15 +110,6 @@ static void file_end_job(file_job_t *job) {
     ji_metadata_free(job->staging);
 }
 
-/* Part of a place. */
-static ji_place_t file_slice(const ji_place_t *place, const int64_t *starts, const int64_t *extents) {
-    ji_place_t slice = *place;
-    int64_t offset = 0;
-    (void)jlayout_slice(&place->layout, starts, extents, NULL, &slice.layout, &offset); /* is within: cannot fail */
-    slice.data = (char *)place->data + (size_t)offset * jhandle_sizeof_datatype(place->type);
-    return slice;
-}
-
 static jstatus_t file_copy(file_job_t *job, const ji_place_t *destination, const ji_place_t *source) {
     jdevice_t *const device = job->place.device;
     const size_t bytes = ji_place_copy_bytes(destination, source);
@@ -155,15 +146,14 @@ static jstatus_t file_pack_rows(file_job_t *job, const file_pieces_t *pieces, co
     const bool triangular = structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER;
     if (begin >= end || (!stored && triangular)) /* the piece is zero before */
         return JSTATUS_SUCCESS;
-    ji_place_t whole = job->place, source;
-    whole.layout.structure = JSTRUCTURE_GENERAL;
+    ji_place_t source;
     const int64_t rows = end - begin, column = pieces->starts[1], columns = pieces->extents[1];
     const ji_place_t destination =
-        file_slice(piece, (const int64_t[]){begin - pieces->starts[0], 0}, (const int64_t[]){rows, columns});
+        ji_place_slice(piece, (const int64_t[]){begin - pieces->starts[0], 0}, (const int64_t[]){rows, columns});
     if (stored) {
-        source = file_slice(&whole, (const int64_t[]){begin, column}, (const int64_t[]){rows, columns});
+        source = ji_place_slice(&job->place, (const int64_t[]){begin, column}, (const int64_t[]){rows, columns});
     } else {
-        source = file_slice(&whole, (const int64_t[]){column, begin}, (const int64_t[]){columns, rows});
+        source = ji_place_slice(&job->place, (const int64_t[]){column, begin}, (const int64_t[]){columns, rows});
         (void)jlayout_permute(&source.layout, (const int[]){1, 0}, &source.layout);
     }
     jstatus_t status = file_copy(job, &destination, &source);
@@ -189,9 +179,10 @@ static jstatus_t file_pack_structured(file_job_t *job, const file_pieces_t *piec
     JTRY(file_pack_rows(job, pieces, piece, top, from, upper));
     if (from < to) {
         const int64_t extents[2] = {to - from, to - from};
-        const ji_place_t source = file_slice(&job->place, (const int64_t[]){from, from}, extents);
+        ji_place_t source = ji_place_slice(&job->place, (const int64_t[]){from, from}, extents);
+        source.layout.structure = structure;
         const ji_place_t destination =
-            file_slice(piece, (const int64_t[]){from - top, from - pieces->starts[1]}, extents);
+            ji_place_slice(piece, (const int64_t[]){from - top, from - pieces->starts[1]}, extents);
         JTRY(file_copy(job, &destination, &source));
     }
     status = file_pack_rows(job, pieces, piece, to, bottom, !upper);
@@ -208,7 +199,7 @@ static jstatus_t file_move_piece(file_job_t *job, const file_pieces_t *pieces, b
     if (saving && job->place.layout.structure != JSTRUCTURE_GENERAL) {
         status = file_pack_structured(job, pieces, &piece);
     } else {
-        const ji_place_t slice = file_slice(&job->place, pieces->starts, pieces->extents);
+        const ji_place_t slice = ji_place_slice(&job->place, pieces->starts, pieces->extents);
         status = saving ? file_copy(job, &piece, &slice) : file_copy(job, &slice, &piece);
     }
 done:
