@@ -5,7 +5,9 @@
  *
  * Nothing here allocates. A window is a table of fixed size on the stack: the rows of a block-cyclic matrix come in runs of
  * a block's length, and finding them takes divisions, so it is done once for all columns. Runs that continue each other in
- * both memories are one, which makes a plain copy of whole columns of what both sides deal alike.
+ * the memory that is read and in the one that is written are one entry, which makes a plain copy of whole columns of what
+ * both sides deal alike. Where even the columns of a piece follow each other, it is a span of memory that can be sent, or
+ * received into, as it lies.
  *
  * A window has no more rows than a piece can take and, where rows lie apart in one of the memories (a row-major side, or
  * a transposed one), no more than stay in a cache while the columns go by. */
@@ -14,7 +16,7 @@
 
 #include <string.h>
 
-#define PATTERN_RUNS 256 /* of a window: 8 KiB of stack */
+#define PATTERN_RUNS 512 /* of a window: 16 KiB of stack */
 
 /* ---- Runs ---- */
 
@@ -108,60 +110,123 @@ bool ji_matrix_is_aligned(const ji_matrix_t *matrix) {
 
 /* ---- Windows ---- */
 
+/* Rows that lie side by side in the memories that are read and written, which for a message are places in it. */
+typedef struct pattern_rows {
+    int64_t index;    /* of the first, in the view */
+    int64_t from, to; /* bytes from the beginning of a column */
+    int64_t length;
+} pattern_rows_t;
+
 typedef struct pattern_window {
-    int64_t end;  /* of the view: where the next window begins */
-    int64_t rows; /* in it */
-    int count;    /* of runs */
-    ji_run_t runs[PATTERN_RUNS];
+    int64_t end;     /* of the view: where the next window begins */
+    int64_t rows;    /* in it */
+    int64_t uniform; /* length of all entries; 0: they differ */
+    int count;       /* of entries */
+    pattern_rows_t entries[PATTERN_RUNS];
 } pattern_window_t;
 
-static void window_find(const ji_matrix_t *matrix, const ji_share_t *share, int64_t most, pattern_window_t *window) {
-    const bool whole = ji_region_is_all(matrix->region); /* otherwise a run says which rows of the view it is */
+/* Bytes between neighbouring rows in what is read and written. */
+static void pattern_steps(const ji_matrix_t *matrix, ji_move_t move, int64_t *from, int64_t *to) {
+    const int64_t size = (int64_t)matrix->element;
+    *from = move == JI_MOVE_UNPACK ? size : matrix->source[0].stride * size;
+    *to = move == JI_MOVE_PACK ? size : matrix->destination[0].stride * size;
+}
+
+/* Which rows a window has depends on nothing but the share, the tile and `most`, so that both processes find the same;
+ * how many entries they are, on the memory that this one moves. */
+static void window_find(const ji_matrix_t *matrix, const ji_share_t *share, ji_move_t move, int64_t most,
+                        pattern_window_t *window) {
+    const bool whole = ji_region_is_all(matrix->region); /* otherwise an entry says which rows of the view it is */
+    int64_t from_step, to_step;
     ji_run_t run;
+    pattern_steps(matrix, move, &from_step, &to_step);
     most = most < matrix->tile ? most : matrix->tile;
     window->end = share->row;
     window->rows = 0;
     window->count = 0;
-    while (window->rows < most && run_next(matrix, 0, share, window->end, &run)) {
-        ji_run_t *last = &window->runs[window->count - (window->count > 0)];
+    for (int runs = 0; runs < PATTERN_RUNS && window->rows < most; ++runs) {
+        if (!run_next(matrix, 0, share, window->end, &run))
+            break;
         run.length = run.length < most - window->rows ? run.length : most - window->rows;
-        if (window->count > 0 && last->source + last->length == run.source &&
-            last->destination + last->length == run.destination && (whole || last->index + last->length == run.index))
+        const int64_t from = (move == JI_MOVE_UNPACK ? window->rows : run.source) * from_step;
+        const int64_t to = (move == JI_MOVE_PACK ? window->rows : run.destination) * to_step;
+        pattern_rows_t *last = &window->entries[window->count - (window->count > 0)];
+        if (window->count > 0 && last->from + last->length * from_step == from &&
+            last->to + last->length * to_step == to && (whole || last->index + last->length == run.index))
             last->length += run.length;
-        else if (window->count == PATTERN_RUNS)
-            return;
         else
-            window->runs[window->count++] = run;
+            window->entries[window->count++] = (pattern_rows_t){run.index, from, to, run.length};
         window->end = run.index + run.length;
         window->rows += run.length;
     }
+    window->uniform = window->count > 0 ? window->entries[0].length : 0;
+    for (int k = 1; k < window->count && window->uniform != 0; ++k)
+        if (window->entries[k].length != window->uniform)
+            window->uniform = 0;
 }
 
 /* ---- Elements ---- */
 
-static void elements_copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count,
-                                  size_t size) {
-    switch (size) {
-    case 1:
-        for (int64_t k = 0; k < count; ++k)
-            to[k * to_step] = from[k * from_step];
-        break;
-    case 2:
-        for (int64_t k = 0; k < count; ++k)
-            memcpy(to + k * to_step, from + k * from_step, 2);
-        break;
-    case 4:
-        for (int64_t k = 0; k < count; ++k)
-            memcpy(to + k * to_step, from + k * from_step, 4);
-        break;
-    case 8:
-        for (int64_t k = 0; k < count; ++k)
-            memcpy(to + k * to_step, from + k * from_step, 8);
-        break;
-    default:
-        for (int64_t k = 0; k < count; ++k)
-            memcpy(to + k * to_step, from + k * from_step, 16);
+/* A copy of few bytes, in line. */
+static inline void bytes_copy(char *to, const char *from, size_t bytes) {
+    if (bytes > 128) {
+        memcpy(to, from, bytes);
+    } else if (bytes >= 16) {
+        for (size_t k = 0; k + 16 < bytes; k += 16)
+            memcpy(to + k, from + k, 16);
+        memcpy(to + bytes - 16, from + bytes - 16, 16);
+    } else if (bytes >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + bytes - 8, from + bytes - 8, 8);
+    } else {
+        for (size_t k = 0; k < bytes; ++k)
+            to[k] = from[k];
     }
+}
+
+/* Defines a copy of elements of a fixed size that lie apart, and one of entries of that many bytes. */
+#define ELEMENTS_OF_BYTES(bytes)                                                                                       \
+    static void elements_copy_##bytes(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) { \
+        for (int64_t k = 0; k < count; ++k)                                                                            \
+            memcpy(to + k * to_step, from + k * from_step, bytes);                                                     \
+    }                                                                                                                  \
+    static void entries_copy_##bytes(char *to, const char *from, const pattern_window_t *window) {                     \
+        for (int k = 0; k < window->count; ++k)                                                                        \
+            memcpy(to + window->entries[k].to, from + window->entries[k].from, bytes);                                 \
+    }
+ELEMENTS_OF_BYTES(1)
+ELEMENTS_OF_BYTES(2)
+ELEMENTS_OF_BYTES(4)
+ELEMENTS_OF_BYTES(8)
+ELEMENTS_OF_BYTES(16)
+
+static void elements_copy(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count, size_t size) {
+    if (to_step == (int64_t)size && from_step == (int64_t)size) {
+        bytes_copy(to, from, (size_t)count * size);
+        return;
+    }
+    switch (size) {
+    case 1: elements_copy_1(to, to_step, from, from_step, count); break;
+    case 2: elements_copy_2(to, to_step, from, from_step, count); break;
+    case 4: elements_copy_4(to, to_step, from, from_step, count); break;
+    case 8: elements_copy_8(to, to_step, from, from_step, count); break;
+    default: elements_copy_16(to, to_step, from, from_step, count);
+    }
+}
+
+/* A column of a window between two host memories, where elements lie side by side. */
+static void entries_copy(char *to, const char *from, const pattern_window_t *window, size_t size) {
+    switch (window->uniform * (int64_t)size) {
+    case 1: entries_copy_1(to, from, window); return;
+    case 2: entries_copy_2(to, from, window); return;
+    case 4: entries_copy_4(to, from, window); return;
+    case 8: entries_copy_8(to, from, window); return;
+    case 16: entries_copy_16(to, from, window); return;
+    default: break;
+    }
+    for (int k = 0; k < window->count; ++k)
+        bytes_copy(to + window->entries[k].to, from + window->entries[k].from,
+                   (size_t)window->entries[k].length * size);
 }
 
 /* The second half of elements in host memory changes its sign. */
@@ -204,16 +269,12 @@ static jstatus_t elements_zero(jdevice_t *device, char *to, int64_t to_step, int
     return status;
 }
 
-/* Rows `skip` to `skip` + `count` of a run, in a column that begins at these places. */
-static jstatus_t run_move(const ji_matrix_t *matrix, const ji_run_t *run, int64_t skip, int64_t count, ji_move_t move,
-                          const char *from_column, char *to_column, char *message) {
+/* So many rows that lie side by side, or a step apart. */
+static jstatus_t rows_move(const ji_matrix_t *matrix, ji_move_t move, char *to, int64_t to_step, const char *from,
+                           int64_t from_step, int64_t count) {
     const size_t size = matrix->element;
-    const bool packs = move == JI_MOVE_PACK, unpacks = move == JI_MOVE_UNPACK;
-    const int64_t from_step = unpacks ? (int64_t)size : matrix->source[0].stride * (int64_t)size;
-    const int64_t to_step = packs ? (int64_t)size : matrix->destination[0].stride * (int64_t)size;
-    const char *from = unpacks ? message : from_column + (run->source + skip) * from_step;
-    char *to = packs ? message : to_column + (run->destination + skip) * to_step;
-    jdevice_t *from_device = unpacks ? NULL : matrix->from_device, *to_device = packs ? NULL : matrix->to_device;
+    jdevice_t *from_device = move == JI_MOVE_UNPACK ? NULL : matrix->from_device;
+    jdevice_t *to_device = move == JI_MOVE_PACK ? NULL : matrix->to_device;
     if (move == JI_MOVE_ZERO)
         return elements_zero(to_device, to, to_step, count, size);
     if (move == JI_MOVE_REAL)
@@ -221,47 +282,98 @@ static jstatus_t run_move(const ji_matrix_t *matrix, const ji_run_t *run, int64_
     if (from_device != NULL || to_device != NULL)
         return elements_copy_device(to_device != NULL ? to_device : from_device, to, to_step, from, from_step, count,
                                     size);
-    if (from_step == (int64_t)size && to_step == (int64_t)size)
-        memcpy(to, from, (size_t)count * size);
-    else
-        elements_copy_strided(to, to_step, from, from_step, count, size);
+    elements_copy(to, to_step, from, from_step, count, size);
     if (matrix->part != 0 && move == JI_MOVE_DIRECT)
         elements_conjugate(to, to_step, count, matrix->part);
     return JSTATUS_SUCCESS;
 }
 
-/* The rows of a window in one column: those of the region. */
-static jstatus_t column_move(const ji_matrix_t *matrix, const pattern_window_t *window, int64_t low, int64_t high,
-                             ji_move_t move, const char *from_column, char *to_column, char *message, int64_t *moved) {
-    jstatus_t status = JSTATUS_SUCCESS;
-    int64_t total = 0;
-    for (int k = 0; k < window->count && window->runs[k].index < high; ++k) {
-        const ji_run_t *run = &window->runs[k];
-        const int64_t skip = run->index < low ? low - run->index : 0;
-        const int64_t end = run->length < high - run->index ? run->length : high - run->index;
-        if (skip >= end)
-            continue;
-        const jstatus_t done = run_move(matrix, run, skip, end - skip, move, from_column, to_column,
-                                        message + total * (int64_t)matrix->element);
-        status = status != JSTATUS_SUCCESS ? status : done;
-        total += end - skip;
-    }
-    *moved = total;
-    return status;
+/* The part of an entry that is in rows low to high of the view; false: none. */
+static bool rows_clip(const pattern_rows_t *rows, int64_t low, int64_t high, int64_t *skip, int64_t *count) {
+    *skip = rows->index < low ? low - rows->index : 0;
+    *count = (rows->length < high - rows->index ? rows->length : high - rows->index) - *skip;
+    return *count > 0;
 }
 
 /* How many rows of a window are in the region, in one column. */
 static int64_t column_count(const ji_matrix_t *matrix, const pattern_window_t *window, int64_t low, int64_t high) {
     if (ji_region_is_all(matrix->region))
         return window->rows;
-    int64_t total = 0;
-    for (int k = 0; k < window->count && window->runs[k].index < high; ++k) {
-        const ji_run_t *run = &window->runs[k];
-        const int64_t skip = run->index < low ? low - run->index : 0;
-        const int64_t end = run->length < high - run->index ? run->length : high - run->index;
-        total += end > skip ? end - skip : 0;
-    }
+    int64_t total = 0, skip, count;
+    for (int k = 0; k < window->count && window->entries[k].index < high; ++k)
+        if (rows_clip(&window->entries[k], low, high, &skip, &count))
+            total += count;
     return total;
+}
+
+/* The rows of a window in one column: those of the region. `from` and `to`: the column's beginnings. */
+static jstatus_t column_move(const ji_matrix_t *matrix, const pattern_window_t *window, int64_t low, int64_t high,
+                             ji_move_t move, const char *from, char *to) {
+    const int64_t size = (int64_t)matrix->element;
+    const bool whole = ji_region_is_all(matrix->region);
+    int64_t from_step, to_step, total = 0;
+    jstatus_t status = JSTATUS_SUCCESS;
+    pattern_steps(matrix, move, &from_step, &to_step);
+    if (whole && from_step == size && to_step == size && move <= JI_MOVE_DIRECT && matrix->from_device == NULL &&
+        matrix->to_device == NULL && (matrix->part == 0 || move != JI_MOVE_DIRECT)) {
+        entries_copy(to, from, window, matrix->element);
+        return JSTATUS_SUCCESS;
+    }
+    for (int k = 0; k < window->count && window->entries[k].index < high; ++k) {
+        const pattern_rows_t *rows = &window->entries[k];
+        int64_t skip = 0, count = rows->length;
+        if (!whole && !rows_clip(rows, low, high, &skip, &count))
+            continue;
+        /* A message has those of the region alone, one behind the other. */
+        const int64_t from_at = move == JI_MOVE_UNPACK ? total * size : rows->from + skip * from_step;
+        const int64_t to_at = move == JI_MOVE_PACK ? total * size : rows->to + skip * to_step;
+        const jstatus_t done = rows_move(matrix, move, to + to_at, to_step, from + from_at, from_step, count);
+        status = status != JSTATUS_SUCCESS ? status : done;
+        total += count;
+    }
+    return status;
+}
+
+bool ji_share_span(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char **span,
+                   int64_t *moved) {
+    const bool packs = move == JI_MOVE_PACK;
+    const ji_deal_t *deal = packs ? matrix->source : matrix->destination;
+    const int64_t size = (int64_t)matrix->element, step = deal[1].stride * size;
+    ji_share_t at = *share;
+    int64_t total = 0, next = 0; /* where the piece is to go on, in bytes */
+    if (!ji_region_is_all(matrix->region) || matrix->part != 0 || deal[0].stride != 1 ||
+        (packs ? matrix->from_device : matrix->to_device) != NULL)
+        return false;
+    while (total < share->left) {
+        pattern_window_t window;
+        ji_run_t columns;
+        window_find(matrix, &at, move, most, &window);
+        const int64_t column_bytes = window.rows * size;
+        const int64_t row_at = packs ? window.entries[0].from : window.entries[0].to;
+        if (window.count != 1)
+            return false;
+        for (; run_next(matrix, 1, &at, at.column, &columns); at.column = columns.index + columns.length) {
+            const int64_t here = row_at + (packs ? columns.source : columns.destination) * step;
+            const int64_t room = (most - total) / window.rows, taken = columns.length < room ? columns.length : room;
+            if (taken > 0 && ((total > 0 && here != next) || (taken > 1 && step != column_bytes)))
+                return false;
+            if (total == 0)
+                *span = (packs ? (char *)(uintptr_t)matrix->from : matrix->to) + here;
+            total += taken * window.rows;
+            next = here + taken * column_bytes;
+            if (taken < columns.length) {
+                at.column = columns.index + taken;
+                goto done;
+            }
+        }
+        at.row = window.end;
+        at.column = 0;
+    }
+done:
+    at.left -= total;
+    *share = at;
+    *moved = total;
+    return true;
 }
 
 jstatus_t ji_share_move(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char *message,
@@ -273,20 +385,20 @@ jstatus_t ji_share_move(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t 
     while (total < share->left) {
         pattern_window_t window;
         ji_run_t columns;
-        window_find(matrix, share, most, &window);
+        window_find(matrix, share, move, most, &window);
         for (; run_next(matrix, 1, share, share->column, &columns); share->column = columns.index + columns.length)
             for (int64_t k = 0; k < columns.length; ++k) {
                 const int64_t j = columns.index + k, low = j + matrix->region.low, high = j + matrix->region.high;
-                int64_t count = column_count(matrix, &window, low, high);
-                if (count == 0)
-                    continue;
+                const int64_t count = column_count(matrix, &window, low, high);
                 if (count > most - total) {
                     share->column = j;
                     goto done;
                 }
-                const jstatus_t done =
-                    column_move(matrix, &window, low, high, move, matrix->from + (columns.source + k) * from_step,
-                                matrix->to + (columns.destination + k) * to_step, message + total * size, &count);
+                const char *from =
+                    move == JI_MOVE_UNPACK ? message + total * size : matrix->from + (columns.source + k) * from_step;
+                char *to =
+                    move == JI_MOVE_PACK ? message + total * size : matrix->to + (columns.destination + k) * to_step;
+                const jstatus_t done = column_move(matrix, &window, low, high, move, from, to);
                 status = status != JSTATUS_SUCCESS ? status : done;
                 total += count;
             }

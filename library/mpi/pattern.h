@@ -80,6 +80,15 @@ void ji_share_begin(const ji_matrix_t *matrix, ji_share_t *share);
 jstatus_t ji_share_move(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char *message,
                         int64_t *moved);
 
+/* Where all of a share lies in this process's memory as it would in one message, which then need not be packed; NULL: it
+ * does not, or part of it has been moved. */
+const char *ji_share_find_message(const ji_matrix_t *matrix, const ji_share_t *share);
+
+/* The same for pack and unpack, without moving: false where the piece is not one span of this process's host memory, as
+ * it lies; otherwise the share goes on behind it, and the span is what there is to send, or where to receive. */
+bool ji_share_span(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char **span,
+                   int64_t *moved);
+
 /* Whether both sides deal alike, so that every process has already what it is to have. */
 bool ji_matrix_is_aligned(const ji_matrix_t *matrix);
 

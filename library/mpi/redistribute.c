@@ -10,7 +10,8 @@
  *     workspace  | peers | requests | slot | slot | slot | ...
  *                                     to 1   to 2   from 1
  *
- * So one loop does both the whole exchange at once and the one in pieces. How large a piece is has to be the same for the
+ * What lies in one span of memory is sent from there or received into it, without the slot. So one loop does both the
+ * whole exchange at once and the one in pieces. How large a piece is has to be the same for the
  * two that exchange it, so all agree on the smallest, in the same reduction that tells whether somebody cannot take part
  * at all: nobody waits for a message of a process that has given up. Where no messages are needed (both sides dealt alike,
  * or a source that everybody has), there is no such reduction, and no workspace is touched.
@@ -244,6 +245,7 @@ typedef struct peer {
     ji_share_t share;
     int rank;
     bool receives; /* from it; else sends to it */
+    bool in_place; /* the piece that is being received needs no unpacking */
     char *slot;
 } peer_t;
 
@@ -309,19 +311,26 @@ static jstatus_t exchange_post(exchange_t *exchange, int number) {
     peer_t *peer = &exchange->peers[number];
     MPI_Request *request = &exchange->requests[number];
     const int64_t size = (int64_t)exchange->matrix->element;
+    char *bytes = peer->slot;
+    int64_t count;
     if (peer->share.left == 0)
         return JSTATUS_SUCCESS;
+    const bool in_place = ji_share_span(exchange->matrix, &peer->share, peer->receives ? JI_MOVE_UNPACK : JI_MOVE_PACK,
+                                        exchange->most, &bytes, &count);
     if (peer->receives) {
-        const int64_t most = peer->share.left < exchange->most ? peer->share.left : exchange->most;
-        return JI_MPI(MPI_Irecv(peer->slot, (int)(most * size), MPI_BYTE, peer->rank, REDISTRIBUTE_TAG,
+        peer->in_place = in_place;
+        if (!in_place)
+            count = peer->share.left < exchange->most ? peer->share.left : exchange->most;
+        return JI_MPI(MPI_Irecv(bytes, (int)(count * size), MPI_BYTE, peer->rank, REDISTRIBUTE_TAG,
                                 exchange->communicator, request));
     }
-    int64_t moved;
-    const jstatus_t packed =
-        ji_share_move(exchange->matrix, &peer->share, JI_MOVE_PACK, exchange->most, peer->slot, &moved);
-    exchange->status = exchange->status != JSTATUS_SUCCESS ? exchange->status : packed;
-    return JI_MPI(MPI_Isend(peer->slot, (int)(moved * size), MPI_BYTE, peer->rank, REDISTRIBUTE_TAG,
-                            exchange->communicator, request));
+    if (!in_place) {
+        const jstatus_t packed =
+            ji_share_move(exchange->matrix, &peer->share, JI_MOVE_PACK, exchange->most, bytes, &count);
+        exchange->status = exchange->status != JSTATUS_SUCCESS ? exchange->status : packed;
+    }
+    return JI_MPI(
+        MPI_Isend(bytes, (int)(count * size), MPI_BYTE, peer->rank, REDISTRIBUTE_TAG, exchange->communicator, request));
 }
 
 /* Waits for pieces and goes on with the next ones, until there are none. */
@@ -333,7 +342,7 @@ static jstatus_t exchange_finish(exchange_t *exchange) {
         if (number == MPI_UNDEFINED)
             return exchange->status;
         peer_t *peer = &exchange->peers[number];
-        if (peer->receives) {
+        if (peer->receives && !peer->in_place) {
             int64_t moved;
             const jstatus_t unpacked =
                 ji_share_move(exchange->matrix, &peer->share, JI_MOVE_UNPACK, exchange->most, peer->slot, &moved);
