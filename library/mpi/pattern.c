@@ -341,6 +341,7 @@ bool ji_share_span(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move,
     const int64_t size = (int64_t)matrix->element, step = deal[1].stride * size;
     ji_share_t at = *share;
     int64_t total = 0, next = 0; /* where the piece is to go on, in bytes */
+    char *first = NULL;
     if (!ji_region_is_all(matrix->region) || matrix->part != 0 || deal[0].stride != 1 ||
         (packs ? matrix->from_device : matrix->to_device) != NULL)
         return false;
@@ -358,7 +359,7 @@ bool ji_share_span(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move,
             if (taken > 0 && ((total > 0 && here != next) || (taken > 1 && step != column_bytes)))
                 return false;
             if (total == 0)
-                *span = (packs ? (char *)(uintptr_t)matrix->from : matrix->to) + here;
+                first = (packs ? (char *)(uintptr_t)matrix->from : matrix->to) + here;
             total += taken * window.rows;
             next = here + taken * column_bytes;
             if (taken < columns.length) {
@@ -372,6 +373,7 @@ bool ji_share_span(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move,
 done:
     at.left -= total;
     *share = at;
+    *span = first;
     *moved = total;
     return true;
 }
