@@ -120,7 +120,8 @@ void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t ro
     void *memory = NULL;
     JEXPECT_OK(jbuffer_as_pointer(operand->parent, JDEVICE_HOST, &memory));
     operand->memory = memory;
-    memset(operand->memory, 0xff, operand->size_bytes); /* NaN in every type of BLAS */
+    if (operand->size_bytes > 0)
+        memset(operand->memory, 0xff, operand->size_bytes); /* NaN in every type of BLAS */
     operand->before = malloc(operand->size_bytes + 1);
     const bool complex = wide_is_complex(operand->type);
     const int64_t width = columns < 0 ? 1 : columns;
