@@ -794,6 +794,16 @@ JTEST(LayoutText, RoundTripsAnyLayout) {
     }
 }
 
+JTEST(LayoutText, StridesThatShareAPlaceAreNoLeadingDimension) {
+    const jlayout_t layout = {.rank = 2, .extents = {5, 3}, .strides = {1, 2}};
+    jlayout_t back;
+    char text[JLAYOUT_MAX_TEXT + 1];
+    JASSERT_OK(jlayout_format(&layout, NULL, text, sizeof text));
+    JEXPECT_STREQ(text, "[5,3] strides=(1,2)");
+    JASSERT_OK(jlayout_parse(text, &back, NULL));
+    JEXPECT_TRUE(jlayout_equal(&layout, &back));
+}
+
 JTEST(LayoutText, TheLongestFits) {
     jlayout_t layout = {.rank = 8};
     for (int d = 0; d < 8; ++d) { /* an empty layout may have any strides */

@@ -543,6 +543,8 @@ static const struct refused {
     {"{'descr': '|f8', " REST, "byte order"},
     {"{'descr': 'f8', " REST, "one type of"},
     {"{'descr': '<f16', " REST, "one type of"},
+    {"{'descr': '<f8x', " REST, "one type of"},
+    {"{'descr': '<c1', " REST, "one type of"},
     {"{'descr': '<u4', " REST, "one type of"},
     {"{'descr': '<i8', " REST, "one type of"},
     {"{'descr': '|b1', " REST, "one type of"},
@@ -715,7 +717,6 @@ JTEST(Npy, OnlyRegularFilesAreReadAndReplaced) {
     const folder_t folder = folder_make();
     jbuffer_t *buffer = make_buffer("f64[2,3]"), *loaded = NULL;
     jbuffer_allocator_t *allocator;
-    struct stat facts;
     JASSERT_OK(jbuffer_get_allocator(buffer, &allocator));
     JASSERT_EQ(mkdir(folder.path, 0700), 0); /* a folder */
     JEXPECT_STATUS(jbuffer_save(buffer, folder.path), JSTATUS_IO_ERROR);
@@ -727,9 +728,9 @@ JTEST(Npy, OnlyRegularFilesAreReadAndReplaced) {
     JASSERT_EQ(mkfifo(folder.path, 0600), 0); /* a pipe that nobody writes to: nothing waits for it */
     JEXPECT_STATUS(jbuffer_save(buffer, folder.path), JSTATUS_IO_ERROR);
     JEXPECT_STATUS(jbuffer_load(allocator, folder.path, &loaded), JSTATUS_INVALID_VALUE);
+    struct stat facts;
+    JEXPECT_TRUE(lstat(folder.path, &facts) == 0 && S_ISFIFO(facts.st_mode));
     JASSERT_EQ(unlink(folder.path), 0);
-    JEXPECT_STATUS(jbuffer_save(buffer, "/dev/null"), JSTATUS_IO_ERROR);
-    JEXPECT_TRUE(stat("/dev/null", &facts) == 0 && S_ISCHR(facts.st_mode));
     JEXPECT_STATUS(jbuffer_save(buffer, ""), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jbuffer_load(allocator, "", &loaded), JSTATUS_NOT_FOUND);
     char below[96], name[600];
