@@ -54,8 +54,9 @@ def check_cmake(prefix, scratch, mpi):
                 sys.exit(f"{program} is linked the wrong way")
     if not mpi:  # whoever requires what is not there is told
         command = [str(part) for part in configure(prefix, scratch / "absent", True)]
-        if subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
-            sys.exit("find_package found a component mpi that was not built")
+        result = subprocess.run(command, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if result.returncode == 0 or "this jalloc has no libjalloc_mpi" not in result.stdout:
+            sys.exit(f"find_package does not say that there is no component mpi: {result.stdout}")
 
 
 def check_pkg_config(prefix, scratch, jblas, mpi):
