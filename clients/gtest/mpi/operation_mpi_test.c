@@ -41,7 +41,7 @@ static void draw_places(int64_t round, size_t count, place_t *places) {
 JMPI_TEST_P(OperationMpi, Product, grid_case_t, grids) {
     mpi_world_t world;
     mpi_world_begin(&world, mpi, (jdatatype_t)param->type, param->grid);
-    for (int64_t round = 0; round < jtest_iterations(24); round++) {
+    for (int64_t round = 0; round < jtest_iterations(14); round++) {
         const jstructure_t structures[2] = {any_structure(), any_structure()};
         const jblas_operation_t op[2] = {any_operation(), any_operation()};
         int64_t m = jtest_random_between(0, 20), n = jtest_random_between(0, 20), k = jtest_random_between(0, 20);
@@ -100,7 +100,7 @@ JMPI_TEST_P(OperationMpi, Product, grid_case_t, grids) {
 JMPI_TEST_P(OperationMpi, SolveTriangular, grid_case_t, grids) {
     mpi_world_t world;
     mpi_world_begin(&world, mpi, (jdatatype_t)param->type, param->grid);
-    for (int64_t round = 0; round < jtest_iterations(24); round++) {
+    for (int64_t round = 0; round < jtest_iterations(14); round++) {
         const jblas_operation_t operation = any_operation();
         const jblas_side_t side = jtest_random_bool() ? JBLAS_LEFT : JBLAS_RIGHT;
         const jblas_diagonal_t diagonal = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT;
@@ -147,7 +147,7 @@ JMPI_TEST_P(OperationMpi, SolveTriangular, grid_case_t, grids) {
 JMPI_TEST_P(OperationMpi, Cholesky, grid_case_t, grids) {
     mpi_world_t world;
     mpi_world_begin(&world, mpi, (jdatatype_t)param->type, param->grid);
-    for (int64_t round = 0; round < jtest_iterations(16); round++) {
+    for (int64_t round = 0; round < jtest_iterations(10); round++) {
         const int64_t n = jtest_random_between(0, 30);
         const bool upper = jtest_random_bool(), fails = n > 0 && round % 4 == 3;
         const jstructure_t structure = upper ? JSTRUCTURE_HERMITIAN_UPPER : JSTRUCTURE_HERMITIAN_LOWER;
@@ -202,7 +202,7 @@ static jstructure_t alike(jstructure_t structure) {
 JMPI_TEST_P(OperationMpi, Add, grid_case_t, grids) {
     mpi_world_t world;
     mpi_world_begin(&world, mpi, (jdatatype_t)param->type, param->grid);
-    for (int64_t round = 0; round < jtest_iterations(32); round++) {
+    for (int64_t round = 0; round < jtest_iterations(16); round++) {
         const jstructure_t first = any_structure(), second = jtest_random_bool() ? first : any_structure();
         const bool square = first != JSTRUCTURE_GENERAL || second != JSTRUCTURE_GENERAL;
         const int64_t m = jtest_random_between(0, 20), n = square ? m : jtest_random_between(-1, 20),
@@ -267,7 +267,7 @@ JMPI_TEST_P(OperationMpi, AddOfABufferToItself, grid_case_t, grids) {
 JMPI_TEST_P(OperationMpi, Transpose, grid_case_t, grids) {
     mpi_world_t world;
     mpi_world_begin(&world, mpi, (jdatatype_t)param->type, param->grid);
-    for (int64_t round = 0; round < jtest_iterations(32); round++) {
+    for (int64_t round = 0; round < jtest_iterations(16); round++) {
         const jstructure_t structure = any_structure();
         const jblas_operation_t operation = any_operation();
         const bool turned = operation != JBLAS_NO_TRANSPOSE;

@@ -1,0 +1,210 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* What goes wrong on one rank of an operation is the same status on all, operands stay as they were, and the next call is
+ * as ever. */
+
+#include "mpi_operation.h"
+
+#define RANKS 4
+static const int grid[2] = {2, 2};
+static const jblas_operation_t N = JBLAS_NO_TRANSPOSE;
+
+/* A product with everything that can fail: mixed kinds, structures to expand, a result to be made where `made` is given. */
+typedef struct product {
+    placed_t a, b, c;
+    scalar_t one, zero;
+} product_t;
+
+static void product_make(product_t *p, mpi_world_t *world) {
+    placed_make(&p->a, world, PLACE_GRID, false, 13, 13, JSTRUCTURE_TRIANGULAR_LOWER, false);
+    placed_make(&p->b, world, PLACE_REPLICATED, false, 13, 9, JSTRUCTURE_GENERAL, false);
+    placed_make(&p->c, world, PLACE_OTHER_GRID, false, 13, 9, JSTRUCTURE_GENERAL, false);
+    p->one = scalar_of(world->type, 1, 0);
+    p->zero = scalar_of(world->type, 0, 0);
+}
+static void product_free(product_t *p) {
+    placed_free(&p->a);
+    placed_free(&p->b);
+    placed_free(&p->c);
+}
+static jstatus_t product_call(jhandle_t *handle, product_t *p, jbuffer_t **c) {
+    return jbuffer_product(handle, N, N, &p->one, p->a.view, p->b.view, &p->zero, c);
+}
+static wide_matrix_t product_value(mpi_world_t *world, const product_t *p) {
+    wide_matrix_t value = wide_zeros(&world->arena, 13, 9);
+    wide_multiply_add(1, operand_value(&world->arena, &p->a.local), operand_value(&world->arena, &p->b.local), value);
+    return value;
+}
+/* All ranks got this. */
+#define EXPECT_ON_ALL(status, expected)                                                                                \
+    do {                                                                                                               \
+        const jstatus_t got_ = (status);                                                                               \
+        JEXPECT_STATUS(got_, expected);                                                                                \
+        JMPI_EXPECT_SAME_STATUS(got_);                                                                                 \
+    } while (0)
+
+JMPI_TEST(OperationMpiFailure, TooLittleWorkspaceOnOneRank, RANKS) {
+    for (int bad = 0; bad < RANKS; bad++) {
+        mpi_world_t world;
+        product_t p;
+        mpi_world_begin(&world, mpi, JDATATYPE_F64, grid);
+        product_make(&p, &world);
+        if (mpi->rank == bad)
+            JEXPECT_OK(jhandle_set_workspace_size(world.handle, 64));
+        EXPECT_ON_ALL(product_call(world.handle, &p, &p.c.view), JSTATUS_MEMORY_ERROR);
+        if (mpi->rank != bad)
+            JEXPECT_SUBSTR(jstatus_last_message(), "rank");
+        JEXPECT_OK(jhandle_set_workspace_size(world.handle, 0));
+        placed_expect(&world, &p.c, operand_value(&world.arena, &p.c.local), 0);
+        placed_expect(&world, &p.a, operand_value(&world.arena, &p.a.local), 0);
+        EXPECT_ON_ALL(product_call(world.handle, &p, &p.c.view), JSTATUS_SUCCESS);
+        placed_expect(&world, &p.c, product_value(&world, &p), 100);
+        product_free(&p);
+        mpi_world_end(&world);
+        JMPI_CHECKPOINT();
+    }
+}
+
+/* Enough for the rounds, not for the exchange, on one rank: a lower rung there is perf degraded on all. */
+JMPI_TEST(OperationMpiFailure, LessWorkspaceOnOneRankIsPerfDegradedOnAll, RANKS) {
+    mpi_world_t world;
+    mpi_world_begin(&world, mpi, JDATATYPE_F64, grid);
+    const jlayout_t layout = operation_layout(2, 1000, 1100);
+    const double value = 3;
+    jbuffer_t *a = NULL, *b = NULL;
+    JMPI_ASSERT_OK(jbuffer_construct_value(world.allocators[PLACE_GRID], &layout, &value, &a));
+    JMPI_ASSERT_OK(jbuffer_construct_value(world.allocators[PLACE_OTHER_GRID], &layout, NULL, &b));
+    size_t bytes = 0;
+    JEXPECT_OK(jhandle_start_size_query(world.handle));
+    JEXPECT_STATUS(jbuffer_copy(world.handle, a, b), JSTATUS_SIZE_INCREASED);
+    JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes));
+    JEXPECT_GT(bytes, (size_t)1 << 20);
+    const size_t given = mpi->rank == 2 ? bytes - 64 : bytes;
+    JEXPECT_OK(jhandle_set_workspace(world.handle, jtest_guard_pages(given), given));
+    EXPECT_ON_ALL(jbuffer_copy(world.handle, a, b), JSTATUS_PERF_DEGRADED);
+    double norm = -1, one = 1, minus = -1;
+    JEXPECT_OK(jhandle_set_workspace_size(world.handle, 0));
+    JEXPECT_OK(jbuffer_add(world.handle, &one, a, &minus, b, &a));
+    JEXPECT_OK(jbuffer_norm(world.handle, JNORM_MAX, a, &norm));
+    JEXPECT_EQ(norm, 0.0);
+    JEXPECT_OK(jbuffer_release(a));
+    JEXPECT_OK(jbuffer_release(b));
+    mpi_world_end(&world);
+}
+
+JMPI_TEST(OperationMpiFailure, AWrongArgumentOnOneRank, RANKS) {
+    mpi_world_t world;
+    product_t p;
+    mpi_world_begin(&world, mpi, JDATATYPE_F64, grid);
+    product_make(&p, &world);
+    for (int bad = 0; bad < RANKS; bad++) {
+        const bool wrong = mpi->rank == bad;
+        jbuffer_t *made = NULL, *gone = NULL;
+        int64_t info = -1;
+        double norm = -1;
+        EXPECT_ON_ALL(jbuffer_product(world.handle, wrong ? (jblas_operation_t)7 : N, N, &p.one, p.a.view, p.b.view,
+                                      &p.zero, &made),
+                      JSTATUS_INVALID_VALUE);
+        EXPECT_ON_ALL(jbuffer_product(world.handle, N, N, wrong ? NULL : &p.one, p.a.view, p.b.view, &p.zero, &made),
+                      JSTATUS_INVALID_POINTER);
+        EXPECT_ON_ALL(product_call(wrong ? NULL : world.handle, &p, &made), JSTATUS_INVALID_HANDLE);
+        EXPECT_ON_ALL(jbuffer_transpose(world.handle, wrong ? (jblas_operation_t)7 : N, p.a.view, &made),
+                      JSTATUS_INVALID_VALUE);
+        EXPECT_ON_ALL(jbuffer_scale(world.handle, wrong ? NULL : &p.one, p.c.view), JSTATUS_INVALID_POINTER);
+        EXPECT_ON_ALL(jbuffer_norm(world.handle, wrong ? (jnorm_t)9 : JNORM_MAX, p.a.view, &norm),
+                      JSTATUS_INVALID_VALUE);
+        EXPECT_ON_ALL(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, N, wrong ? (jblas_diagonal_t)0 : JBLAS_UNIT,
+                                               &p.one, p.a.view, p.c.view),
+                      JSTATUS_INVALID_VALUE);
+        EXPECT_ON_ALL(jbuffer_copy(world.handle, wrong ? p.a.view : p.b.view, p.c.view), JSTATUS_INVALID_SIZE);
+        EXPECT_ON_ALL(jbuffer_cholesky(world.handle, p.a.view, &info), JSTATUS_INVALID_VALUE); /* on all: triangular */
+        /* A freed one beside live ones. */
+        JEXPECT_OK(jbuffer_slice(p.b.view, (const int64_t[]){0, 0}, (const int64_t[]){13, 9}, NULL, &gone));
+        if (wrong)
+            JEXPECT_OK(jbuffer_release(gone));
+        EXPECT_ON_ALL(jbuffer_product(world.handle, N, N, &p.one, p.a.view, gone, &p.zero, &made), JSTATUS_NOT_FOUND);
+        if (!wrong)
+            JEXPECT_OK(jbuffer_release(gone));
+        JEXPECT_NULL(made);
+        JEXPECT_EQ(info, -1);
+        JMPI_CHECKPOINT();
+    }
+    placed_expect(&world, &p.c, operand_value(&world.arena, &p.c.local), 0);
+    product_free(&p);
+    mpi_world_end(&world);
+}
+
+/* The n-th bookkeeping allocation fails on one rank. What is not given back is found when the test ends. */
+JMPI_TEST(OperationMpiFailure, NoBookkeepingOnOneRank, RANKS) {
+    for (int bad = 0; bad < RANKS; bad++)
+        for (int makes = 0; makes < 2; makes++) {
+            mpi_world_t world;
+            product_t p;
+            mpi_world_begin(&world, mpi, JDATATYPE_F64, grid);
+            product_make(&p, &world);
+            JEXPECT_OK(jhandle_set_workspace_size(world.handle, 1 << 16));
+            int failed = 1;
+            for (uint64_t n = 1; failed && n < 100; n++) {
+                jbuffer_t *made = NULL;
+                if (mpi->rank == bad)
+                    jtest_fail_metadata_after(n);
+                const jstatus_t status = product_call(world.handle, &p, makes ? &made : &p.c.view);
+                failed = mpi->rank == bad && jtest_metadata_failed();
+                jtest_fail_metadata_after(0);
+                MPI_Bcast(&failed, 1, MPI_INT, bad, mpi->communicator);
+                JSCOPED_TRACE("failure %d on rank %d", (int)n, bad);
+                /* The process's allocator of host memory does without some of its own bookkeeping. */
+                EXPECT_ON_ALL(status, failed && status != JSTATUS_SUCCESS ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+                if (status != JSTATUS_SUCCESS) {
+                    JEXPECT_NULL(made);
+                    if (!makes)
+                        placed_expect(&world, &p.c, operand_value(&world.arena, &p.c.local), 0);
+                } else {
+                    JEXPECT_GT(n, makes ? 4 : 6); /* two temporaries or three, of two blocks each */
+                    if (makes)
+                        made_expect(&world, made, product_value(&world, &p), 100);
+                    else
+                        placed_expect(&world, &p.c, product_value(&world, &p), 100);
+                }
+                JEXPECT_OK(jbuffer_release(made));
+                JMPI_CHECKPOINT();
+            }
+            product_free(&p);
+            mpi_world_end(&world);
+        }
+}
+
+/* Results that several machines have a copy of each: one process of each writes. */
+JMPI_TEST_NODES(OperationMpiFailure, SharedResultsOnSeveralMachines, RANKS, 2) {
+    mpi_world_t world;
+    mpi_world_begin(&world, mpi, JDATATYPE_F64, grid);
+    const scalar_t one = scalar_of(world.type, 1, 0), zero = scalar_of(world.type, 0, 0);
+    placed_t a, b;
+    int64_t info = -1;
+    placed_make(&a, &world, PLACE_SHARED, false, 20, 20, JSTRUCTURE_SYMMETRIC_LOWER, true);
+    placed_make(&b, &world, PLACE_SHARED, false, 20, 6, JSTRUCTURE_GENERAL, false);
+    wide_matrix_t product = wide_zeros(&world.arena, 20, 6), factor = operand_value(&world.arena, &a.local);
+    wide_multiply_add(1, operand_value(&world.arena, &a.local), operand_value(&world.arena, &b.local), product);
+    jbuffer_t *made = NULL, *triangle = NULL;
+    JMPI_ASSERT_OK(jbuffer_product(world.handle, N, N, &one, a.view, b.view, &zero, &made));
+    made_expect(&world, made, product, 200);
+    /* made := A^-1 made = b, by the factor */
+    EXPECT_ON_ALL(jbuffer_cholesky(world.handle, a.view, &info), JSTATUS_SUCCESS);
+    JEXPECT_EQ(info, 0);
+    JEXPECT_EQ(wide_cholesky(factor), 0);
+    placed_expect(&world, &a, factor, 10000);
+    JMPI_ASSERT_OK(jbuffer_with_structure(a.view, JSTRUCTURE_TRIANGULAR_LOWER, &triangle));
+    JEXPECT_OK(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, N, JBLAS_NON_UNIT, &one, triangle, made));
+    JEXPECT_OK(
+        jbuffer_solve_triangular(world.handle, JBLAS_LEFT, JBLAS_TRANSPOSE, JBLAS_NON_UNIT, &one, triangle, made));
+    wide_matrix_t expected = operand_value(&world.arena, &b.local);
+    for (int64_t i = 0; i < 120; i++)
+        expected.bound[i] = 1;
+    made_expect(&world, made, expected, 10000);
+    JEXPECT_OK(jbuffer_release(triangle));
+    JEXPECT_OK(jbuffer_release(made));
+    placed_free(&a);
+    placed_free(&b);
+    mpi_world_end(&world);
+}
