@@ -226,7 +226,8 @@ JALLOC_API jstatus_t jbuffer_construct_copy(jbuffer_allocator_t *allocator, jbuf
 /** As construct_copy, and gives the caller's reference of *source up: *source is NULL afterwards. The memory is used again
  * where the source is the only reference to it (no view, not wrapped) and both allocators have device, type, grid, blocks
  * and kind in common; kinds do not matter where there is one process, nor from replicated (not shared on a node) to local.
- * *reused (may be NULL) says whether it was, on this process; it is the same on all. On failure *source is as before. */
+ * Used again it lies as it did: the layout is the source's. *reused (may be NULL) says whether it was; it is the same on all
+ * processes. On failure *source is as before. */
 JALLOC_API jstatus_t jbuffer_construct_move(jbuffer_allocator_t *allocator, jbuffer_t **source, jbuffer_t **buffer,
                                             bool *reused);
 

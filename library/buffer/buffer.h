@@ -258,7 +258,7 @@ JI_SHARED jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, js
 /* Whether that copy is collective. */
 JI_SHARED bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const jbuffer_t *source);
 
-/* ---- Making buffers (construct.c, function.c) ---- */
+/* ---- Making buffers (construct.c, function.c, convert.c) ---- */
 
 /* A buffer while it is made. What several processes do for it they do together: each goes through the same steps, also
  * with an error of its own, until all have agreed on one. */
@@ -278,6 +278,19 @@ jstatus_t ji_construct_agree(ji_construct_t *construct, jstatus_t status);
 jstatus_t ji_construct_end(ji_construct_t *construct, jstatus_t status, jbuffer_t **buffer);
 /* Host memory for what is done meanwhile. */
 jstatus_t ji_construct_scratch(const ji_construct_t *construct, jallocator_t **allocator);
+/* Copies into the buffer that is made. Collective where ji_buffer_copy() is: every process comes here, with its status. */
+jstatus_t ji_construct_copy(ji_construct_t *construct, jbuffer_t *source, jstatus_t status);
+/* Who has to agree: the buffer that is made, or if that is everybody's own the one that it is made from. */
+const jbuffer_allocator_t *ji_construct_party(const jbuffer_allocator_t *allocator, const jbuffer_t *source);
+/* success; invalid pointer: the result pointer is NULL. */
+jstatus_t ji_construct_check_out(const void *out, const char *caller);
+
+/* Memory that is no buffer, dressed as one. */
+typedef struct ji_construct_dress {
+    jbuffer_allocator_t allocator;
+    ji_storage_t storage;
+    jbuffer_t buffer;
+} ji_construct_dress_t;
 
 /* ---- Files (npy.c, file.c) ---- */
 
