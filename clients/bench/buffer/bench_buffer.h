@@ -9,7 +9,7 @@
 #include "../allocators/report.h"
 #include "world.h"
 
-enum { AIM_CONSTRUCT, AIM_COPY, AIM_REDISTRIBUTE, AIM_DISTRIBUTED_PRODUCT, AIM_LOCAL_PRODUCT, AIMS };
+enum { AIM_CONSTRUCT, AIM_COPY, AIM_REDISTRIBUTE, AIM_DISTRIBUTED_PRODUCT, AIMS };
 extern aim_t aims[AIMS];
 
 /* Puts a ratio into a table and holds it against an aim (AIMS: none). */

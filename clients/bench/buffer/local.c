@@ -209,7 +209,7 @@ void bench_local_products(void) {
         p.pa = pointer_of(p.a);
         p.pb = pointer_of(p.b);
         p.pc = pointer_of(p.c);
-        report_ratio(&table, 0, o, world_compare(product_ours, product_jblas, &p), AIM_LOCAL_PRODUCT);
+        report_ratio(&table, 0, o, world_compare(product_ours, product_jblas, &p), AIMS);
         MUST(jbuffer_release(p.a));
         MUST(jbuffer_release(p.b));
         MUST(jbuffer_release(p.c));

@@ -34,7 +34,6 @@ aim_t aims[AIMS] = {
     [AIM_COPY] = {.what = "copy over memcpy or MPI", .at_least = true, .bound = 0.9},
     [AIM_REDISTRIBUTE] = {.what = "redistribution over pdgemr2d", .at_least = true, .bound = 1},
     [AIM_DISTRIBUTED_PRODUCT] = {.what = "distributed product over pdgemm", .at_least = true, .bound = 0.99},
-    [AIM_LOCAL_PRODUCT] = {.what = "local product over jblas_dgemm", .at_least = true, .bound = 0.99},
 };
 
 void report_ratio(table_t *table, size_t row, size_t column, double ratio, int aim) {
