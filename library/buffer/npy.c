@@ -106,7 +106,7 @@ static void npy_skip_spaces(npy_reader_t *reader) {
 static bool npy_take(npy_reader_t *reader, const char *text) {
     const size_t length = strlen(text);
     npy_skip_spaces(reader);
-    if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, text, length) != 0)
+    if ((size_t)(reader->end - reader->at) < length || strncmp(reader->at, text, length) != 0)
         return false;
     reader->at += length;
     return true;
@@ -138,7 +138,7 @@ static bool npy_read_type(npy_reader_t *reader, jdatatype_t *type) {
     for (int t = 0; t < (int)NPY_TYPES; t++) {
         const bool single = jhandle_sizeof_datatype((jdatatype_t)t) == 1;
         const size_t bytes = strlen(npy_names[t]);
-        if (bytes > 0 && length == bytes + 1 && memcmp(text + 1, npy_names[t], bytes) == 0 &&
+        if (bytes > 0 && length == bytes + 1 && strncmp(text + 1, npy_names[t], bytes) == 0 &&
             (text[0] == NPY_NATIVE || text[0] == '=' || (single && memchr("|<>", text[0], 3) != NULL))) {
             *type = (jdatatype_t)t;
             return true;
@@ -203,8 +203,8 @@ static bool npy_read_dictionary(npy_reader_t *reader, ji_npy_t *npy) {
     if (!npy_take(reader, "{"))
         return npy_miss(reader, "\"{\"");
     while (!npy_take(reader, "}")) {
-        const char *text;
-        size_t length;
+        const char *text = NULL;
+        size_t length = 0;
         int key = 0;
         if (!comma)
             return npy_miss(reader, "\",\" or \"}\"");
