@@ -97,8 +97,10 @@ static bool npy_miss(npy_reader_t *reader, const char *expected) {
     return false;
 }
 
+static bool npy_is_one_of(char c, const char *set) { return c != '\0' && strchr(set, c) != NULL; }
+
 static void npy_skip_spaces(npy_reader_t *reader) {
-    while (reader->at < reader->end && memchr(" \t\r\n", *reader->at, 4) != NULL)
+    while (reader->at < reader->end && npy_is_one_of(*reader->at, " \t\r\n"))
         reader->at++;
 }
 
@@ -139,7 +141,7 @@ static bool npy_read_type(npy_reader_t *reader, jdatatype_t *type) {
         const bool single = jhandle_sizeof_datatype((jdatatype_t)t) == 1;
         const size_t bytes = strlen(npy_names[t]);
         if (bytes > 0 && length == bytes + 1 && strncmp(text + 1, npy_names[t], bytes) == 0 &&
-            (text[0] == NPY_NATIVE || text[0] == '=' || (single && memchr("|<>", text[0], 3) != NULL))) {
+            (text[0] == NPY_NATIVE || text[0] == '=' || (single && npy_is_one_of(text[0], "|<>")))) {
             *type = (jdatatype_t)t;
             return true;
         }
