@@ -113,6 +113,32 @@ JMPI_TEST(NpyMpi, LocalBuffersAreEachProcesssOwn, 0) {
     folder_end(mpi, &folder);
 }
 
+/* Each process in a folder of its own, and a path without one: only rank 0's has the file. */
+JMPI_TEST(NpyMpi, RankZeroAloneTouchesReplicatedFiles, 0) {
+    const folder_t folder = folder_begin(mpi);
+    jbuffer_allocator_t *allocator = make_allocator(mpi, JBUFFER_REPLICATED, false);
+    jlayout_t layout;
+    jbuffer_t *buffer = NULL, *loaded = NULL;
+    char own[64], *before = getcwd(NULL, 0);
+    snprintf(own, sizeof own, "%s/%d", folder.name, mpi->rank);
+    JEXPECT_OK(jlayout_parse("[7,5]", &layout, NULL));
+    JMPI_ASSERT_TRUE(before != NULL && mkdir(own, 0700) == 0 && chdir(own) == 0);
+    JEXPECT_OK(jbuffer_construct_function(allocator, &layout, fill, NULL, 1, &buffer));
+    JEXPECT_OK(jbuffer_save(buffer, "a.npy"));
+    JEXPECT_EQ(access("a.npy", F_OK) == 0, mpi->rank == 0);
+    JEXPECT_OK(jbuffer_load(allocator, "a.npy", &loaded));
+    if (loaded != NULL)
+        expect_filled(loaded, 7, 5);
+    (void)unlink("a.npy");
+    JEXPECT_EQ(chdir(before), 0);
+    JEXPECT_EQ(rmdir(own), 0);
+    free(before);
+    JEXPECT_OK(jbuffer_release(loaded));
+    JEXPECT_OK(jbuffer_release(buffer));
+    JEXPECT_OK(jbuffer_allocator_release(allocator));
+    folder_end(mpi, &folder);
+}
+
 /* The best allocator is asked by all, whatever it chooses. */
 JMPI_TEST(NpyMpi, TheBestAllocatorLoadsAsItChooses, 0) {
     static const char *const wishes[] = {"local", "replicated", "distributed"};
