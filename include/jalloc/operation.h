@@ -9,8 +9,8 @@
  *
  * What holds for all of them:
  * - **Operands** may be slices, permuted views, column- or row-major, with any strides; what BLAS cannot take as it lies is
- *   packed into workspace. A structure (layout.h) is respected: a symmetric operand is read from its stored triangle. All
- *   must have one element type; f32, f64, f32_c, f64_c, but for copy and fill, which take all. Scalars are of that type,
+ *   packed into workspace. A structure (layout.h) is respected: a symmetric operand is read from its stored triangle; the
+ *   diagonal of a Hermitian one must be real. All must have one element type; f32, f64, f32_c, f64_c, but for copy and fill, which take all. Scalars are of that type,
  *   in host memory whatever the pointer mode.
  * - **Results** that are given as a pointer to a buffer: where it points to NULL, a new buffer is made with the allocator
  *   that jbuffer_propagate() gives for the operands, and NULL stays on failure. Otherwise the result is written there.
@@ -20,8 +20,10 @@
  *   distributed one counts on rank 0. Where the result is of a lower kind it is computed in workspace and copied.
  * - **Device.** That of the handle must be the operands' (invalid value), but for copy: there it is that of either. The
  *   operands of distributed computation must be on the host (not implemented on others: redistribute to the host first).
+ *   What the host itself needs on a handle of a GPU (norms, pieces of copies that do not lie alike on both sides) cannot be
+ *   in the handle's workspace: it comes from the process's allocator of host memory, and is no part of a query's answer.
  * - **Collective** (buffer.h) if any operand is distributed, or replicated and shared on nodes, or a copy is made between
- *   kinds: every process calls with its own handle, and an error on one is the same status on all. Operations on
+ *   kinds, or a new result that is not local: every process calls with its own handle, and an error on one is the same status on all. Operations on
  *   replicated buffers are done by each process for itself. A size query never communicates; each process asks its own.
  * - **Stream.** Local work is done in the handle's stream; operands must stay valid until it has passed. Results in host
  *   memory (norm, info) are waited for, and so is the stream before and after collective work and before temporary
@@ -49,11 +51,14 @@ JALLOC_API jstatus_t jbuffer_copy(jhandle_t *handle, jbuffer_t *source, jbuffer_
 /** Every stored element becomes *value; NULL: 0. Workspace: none. */
 JALLOC_API jstatus_t jbuffer_fill(jhandle_t *handle, const void *value, jbuffer_t *x);
 
-/** x = alpha x, the stored elements. Multiplies by zero, too. Workspace: none. */
+/** x = alpha x, the stored elements. Multiplies by zero, too. A Hermitian x stays one where alpha is real. Workspace:
+ * none. */
 JALLOC_API jstatus_t jbuffer_scale(jhandle_t *handle, const void *alpha, jbuffer_t *x);
 
 /** C = alpha A + beta B, of one shape. C may be A or B. alpha = 0: A is not read; beta likewise. C takes the structure
- * that both have in common, where it is new. Workspace: none for kinds and structures that are alike. */
+ * that both have in common, where it is new (of Hermitian ones with real scalars); a C with a structure must have that one,
+ * in either triangle. Workspace: none for kinds and grids that are alike, and of distributed ones structures; else copies of
+ * those that differ. */
 JALLOC_API jstatus_t jbuffer_add(jhandle_t *handle, const void *alpha, jbuffer_t *a, const void *beta, jbuffer_t *b,
                                  jbuffer_t **c);
 
@@ -66,14 +71,15 @@ typedef enum jnorm_t {
 } jnorm_t;
 
 /** *result = a norm of x as the structure has it; 0 without elements; NaN where there is one. |z| of complex numbers is
- * their modulus. Waits. Workspace: one and infinity a number for each column or row. */
+ * their modulus. Waits. Workspace: of a matrix one and infinity a number for each column or row. */
 JALLOC_API jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, jbuffer_t *x, double *result);
 
-/** B = A^T or A^H (A is copied for "N"); A: m x n, B: n x m. Workspace: none for kinds that are alike. */
+/** B = A^T or A^H (A is copied for "N"); A: m x n, B: n x m, with the structure of that where it is new, or one that op(A)
+ * has, too. Workspace: as jbuffer_add(). */
 JALLOC_API jstatus_t jbuffer_transpose(jhandle_t *handle, jblas_operation_t operation, jbuffer_t *a, jbuffer_t **b);
 
 /** C = alpha op(A) op(B) + beta C. Matrices, or a vector as one of one column. beta = 0: C is not read, and may be made
- * here; else it must be given. Of a symmetric or Hermitian A or B only the stored triangle is read.
+ * here; else it must be given (invalid value). C has no structure. Of a symmetric or Hermitian A or B only the stored triangle is read.
  * Workspace: as jblas_dgemm, beside copies of operands that cannot be taken as they lie. */
 JALLOC_API jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a, jblas_operation_t operation_b,
                                      const void *alpha, jbuffer_t *a, jbuffer_t *b, const void *beta, jbuffer_t **c);

@@ -118,7 +118,7 @@ static jstatus_t check_operand(const ji_operation_t *op, const jbuffer_t *buffer
                        jdevice_name(ji_buffer_device(buffer)), jdevice_name(handle->device));
     if (op->distributed && op->ops == NULL)
         return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s: this runtime computes on nothing distributed", op->name);
-    return ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED ? op->ops->check(ji_unconst(buffer)) : JSTATUS_SUCCESS;
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_operation_check(ji_operation_t *op) {
@@ -202,7 +202,7 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
         op->copy_bytes[0] = larger(op->copy_bytes[0], best);
         op->copy_bytes[1] = larger(op->copy_bytes[1], least);
     }
-    return op->distributed ? op->ops->check(operand->temporary) : JSTATUS_SUCCESS;
+    return JSTATUS_SUCCESS;
 }
 
 static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[PLACES]) {
@@ -214,6 +214,11 @@ static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, 
         ji_operand_t *operand = &op->operands[i];
         if (needs_temporary(op, operand))
             JI_RETURN_UNLESS_SUCCESS(make_temporary(op, operand, &bytes[i]));
+    }
+    for (int i = 0; i < op->count && op->distributed && class->by_scalapack; i++) {
+        jbuffer_t *buffer = ji_operand_buffer(&op->operands[i]);
+        if (buffer != NULL)
+            JI_RETURN_UNLESS_SUCCESS(op->ops->check(buffer));
     }
     if (!op->distributed) { /* and what is packed after them */
         for (int i = 0; i < op->count; i++) {

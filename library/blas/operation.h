@@ -113,7 +113,7 @@ jstatus_t ji_scale_lines(jhandle_t *handle, const void *scalar, const jbuffer_t 
 
 /* ---- Operations on distributed buffers, done by libjalloc_mpi ---- */
 
-/* All operands are on one grid and the host; shapes, types and structures have been checked, and integers by `check`. Every
+/* All operands are on one grid and the host; shapes, types and structures have been checked, and sizes by `check`. Every
  * process of the runtime calls; those outside of the grid do nothing. Scalars are of the buffers' type. */
 typedef struct ji_operation_ops {
     /* Whether ScaLAPACK's integers can say the buffer's sizes: success; invalid size. Not collective. */
@@ -163,6 +163,7 @@ typedef struct ji_operation_class {
     jstatus_t (*prepare)(ji_operation_t *op);
     /* On matrices (local), or on ji_operand_buffer() by op->ops (distributed). */
     jstatus_t (*run)(ji_operation_t *op);
+    bool by_scalapack; /* where distributed: what `check` of ops refuses cannot be done */
 } ji_operation_class_t;
 
 struct ji_operation {

@@ -204,7 +204,7 @@ static jstatus_t scale_run(ji_operation_t *op) {
 }
 
 jstatus_t jbuffer_fill(jhandle_t *handle, const void *value, jbuffer_t *x) {
-    static const ji_operation_class_t fill = {prepare_nothing, fill_run};
+    static const ji_operation_class_t fill = {prepare_nothing, fill_run, false};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
                          .operands = {{.buffer = x, .access = JI_WRITES}},
@@ -215,7 +215,7 @@ jstatus_t jbuffer_fill(jhandle_t *handle, const void *value, jbuffer_t *x) {
 }
 
 jstatus_t jbuffer_scale(jhandle_t *handle, const void *alpha, jbuffer_t *x) {
-    static const ji_operation_class_t scale = {prepare_nothing, scale_run};
+    static const ji_operation_class_t scale = {prepare_nothing, scale_run, false};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
                          .operands = {{.buffer = x, .access = JI_UPDATES}},
@@ -371,7 +371,7 @@ static jstatus_t norm_run(ji_operation_t *op) {
 }
 
 jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, jbuffer_t *x, double *result) {
-    static const ji_operation_class_t class = {norm_prepare, norm_run};
+    static const ji_operation_class_t class = {norm_prepare, norm_run, false};
     double number = 0;
     ji_operation_t op = {.name = __func__,
                          .handle = handle,

@@ -81,16 +81,15 @@ static bool product_reads_structure(const ji_operation_t *op, const ji_matrix_t 
     return can_read(matrix, wants_conjugate, false, reading) && reading->operation == JBLAS_NO_TRANSPOSE;
 }
 
-/* Decides; what has to be packed is said where `packs` is not NULL, and else there is nothing. */
-static void product_decide(const ji_operation_t *op, const ji_matrix_t *const matrices[JI_OPERANDS],
-                           product_call_t *call, ji_operand_t *packs) {
-    ji_operand_t unused[JI_OPERANDS];
-    if (packs == NULL)
-        packs = memset(unused, 0, sizeof unused);
+/* Decides, and says what has to be packed: of matrices that were, nothing. */
+static void product_decide(ji_operation_t *op, const ji_matrix_t *const matrices[JI_OPERANDS], product_call_t *call) {
+    ji_operand_t *packs = op->operands;
     call->special = -1;
-    if (!can_read(matrices[2], false, false, &call->result))
+    call->flip = false;
+    if (can_read(matrices[2], false, false, &call->result))
+        call->flip = call->result.operation != JBLAS_NO_TRANSPOSE;
+    else
         pack(&packs[2], false, false);
-    call->flip = call->result.operation != JBLAS_NO_TRANSPOSE && !packs[2].pack;
     for (int which = 0; which < 2; which++) {
         const int other = 1 - which;
         const bool transposed = is_transposed(op, other) != call->flip, conjugated = is_conjugated(op, other);
@@ -178,7 +177,7 @@ static jstatus_t product_prepare(ji_operation_t *op) {
     for (int i = 0; i < JI_OPERANDS; i++)
         matrices[i] = &op->operands[i].lies;
     product_call_t call;
-    product_decide(op, matrices, &call, op->operands);
+    product_decide(op, matrices, &call);
     if (call.special >= 0)
         return JSTATUS_SUCCESS; /* symm has no plan */
     ji_matmat_t block = {.head = {op->type, 0, &ji_row_gemm}};
@@ -200,7 +199,7 @@ static jstatus_t product_run(ji_operation_t *op) {
     for (int i = 0; i < JI_OPERANDS; i++)
         matrices[i] = &op->operands[i].matrix;
     product_call_t call;
-    product_decide(op, matrices, &call, NULL);
+    product_decide(op, matrices, &call);
     const ji_blas_table_t *blas = &ji_blas_tables[op->type];
     int64_t m, n, k;
     product_sizes(op, call.flip ? &n : &m, call.flip ? &m : &n, &k);
@@ -221,7 +220,7 @@ static jstatus_t product_run(ji_operation_t *op) {
 
 jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a, jblas_operation_t operation_b,
                           const void *alpha, jbuffer_t *a, jbuffer_t *b, const void *beta, jbuffer_t **c) {
-    static const ji_operation_class_t product = {product_prepare, product_run};
+    static const ji_operation_class_t product = {product_prepare, product_run, true};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
                          .operands = {{.buffer = a, .access = JI_READS},
@@ -261,17 +260,16 @@ static jstatus_t solve_check(ji_operation_t *op) {
     return JSTATUS_SUCCESS;
 }
 
-/* The arguments of trsm but for pointers; says what has to be packed where `packs` is not NULL. */
-static ji_matmat_t solve_block(const ji_operation_t *op, const ji_matrix_t *a, const ji_matrix_t *b,
-                               ji_operand_t *packs) {
+/* The arguments of trsm but for pointers; says what has to be packed. */
+static ji_matmat_t solve_block(ji_operation_t *op, const ji_matrix_t *a, const ji_matrix_t *b) {
     reading_t result = {.operation = JBLAS_NO_TRANSPOSE, .leading_dimension = ji_max(1, b->rows)};
-    if (!can_read(b, false, false, &result) && packs != NULL)
-        pack(&packs[1], false, false);
+    if (!can_read(b, false, false, &result))
+        pack(&op->operands[1], false, false);
     const bool flip = result.operation != JBLAS_NO_TRANSPOSE;
     const bool transposed = is_transposed(op, 0) != flip, conjugated = is_conjugated(op, 0);
     reading_t triangle = {.operation = JBLAS_NO_TRANSPOSE, .leading_dimension = ji_max(1, a->rows)};
-    if (!can_read(a, transposed, conjugated, &triangle) && packs != NULL)
-        pack(&packs[0], transposed, conjugated);
+    if (!can_read(a, transposed, conjugated, &triangle))
+        pack(&op->operands[0], transposed, conjugated);
     return (ji_matmat_t){.head = {op->type, 0, &ji_row_trsm},
                          .side = (op->side == JBLAS_LEFT) != flip ? JBLAS_LEFT : JBLAS_RIGHT,
                          .uplo = triangle.uplo,
@@ -286,7 +284,7 @@ static ji_matmat_t solve_block(const ji_operation_t *op, const ji_matrix_t *a, c
 static jstatus_t solve_prepare(ji_operation_t *op) {
     if (op->distributed)
         return JSTATUS_SUCCESS;
-    const ji_matmat_t block = solve_block(op, &op->operands[0].lies, &op->operands[1].lies, op->operands);
+    const ji_matmat_t block = solve_block(op, &op->operands[0].lies, &op->operands[1].lies);
     if (block.m == 0 || block.n == 0)
         return JSTATUS_SUCCESS;
     jplan_t plan;
@@ -300,14 +298,14 @@ static jstatus_t solve_run(ji_operation_t *op) {
         return op->ops->solve_triangular(op->side, op->operation[0], op->diagonal, op->scalars[0],
                                          ji_operand_buffer(&op->operands[0]), ji_operand_buffer(&op->operands[1]));
     const ji_matrix_t *a = &op->operands[0].matrix, *b = &op->operands[1].matrix;
-    const ji_matmat_t block = solve_block(op, a, b, NULL);
+    const ji_matmat_t block = solve_block(op, a, b);
     return ji_blas_tables[op->type].trsm(op->handle, block.side, block.uplo, block.transa, block.diag, block.m, block.n,
                                          op->scalars[0], a->data, block.lda, b->data, block.ldb);
 }
 
 jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t side, jblas_operation_t operation,
                                    jblas_diagonal_t diagonal, const void *alpha, jbuffer_t *a, jbuffer_t *b) {
-    static const ji_operation_class_t solve = {solve_prepare, solve_run};
+    static const ji_operation_class_t solve = {solve_prepare, solve_run, true};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
                          .operands = {{.buffer = a, .access = JI_READS}, {.buffer = b, .access = JI_UPDATES}},
@@ -336,10 +334,10 @@ static jstatus_t cholesky_check(const ji_operation_t *op, const int64_t *info) {
 
 /* Row-major, the matrix is its conjugate, whose factor in the other triangle is the transpose of the one wanted: it lies
  * where that belongs. */
-static ji_matmat_t cholesky_block(const ji_operation_t *op, const ji_matrix_t *a, ji_operand_t *packs) {
+static ji_matmat_t cholesky_block(ji_operation_t *op, const ji_matrix_t *a) {
     reading_t read = {.operation = JBLAS_NO_TRANSPOSE, .uplo = JBLAS_UPPER, .leading_dimension = ji_max(1, a->rows)};
-    if (!can_read(a, false, false, &read) && packs != NULL)
-        pack(packs, false, false);
+    if (!can_read(a, false, false, &read))
+        pack(&op->operands[0], false, false);
     return (ji_matmat_t){
         .head = {op->type, 0, &ji_row_potrf}, .uplo = read.uplo, .n = a->rows, .lda = read.leading_dimension};
 }
@@ -352,7 +350,7 @@ static jstatus_t cholesky_prepare(ji_operation_t *op) {
         a->align = d->blocks[0] != d->blocks[1] || starts[0] % d->blocks[0] != 0 || starts[1] % d->blocks[0] != 0;
         return JSTATUS_SUCCESS;
     }
-    const ji_matmat_t block = cholesky_block(op, &a->lies, a);
+    const ji_matmat_t block = cholesky_block(op, &a->lies);
     if (block.n == 0)
         return JSTATUS_SUCCESS;
     jplan_t plan;
@@ -365,12 +363,12 @@ static jstatus_t cholesky_run(ji_operation_t *op) {
     if (op->distributed)
         return op->ops->cholesky(ji_operand_buffer(&op->operands[0]), op->info);
     const ji_matrix_t *a = &op->operands[0].matrix;
-    const ji_matmat_t block = cholesky_block(op, a, NULL);
+    const ji_matmat_t block = cholesky_block(op, a);
     return ji_blas_tables[op->type].potrf(op->handle, block.uplo, block.n, a->data, block.lda, op->info);
 }
 
 jstatus_t jbuffer_cholesky(jhandle_t *handle, jbuffer_t *a, int64_t *info) {
-    static const ji_operation_class_t cholesky = {cholesky_prepare, cholesky_run};
+    static const ji_operation_class_t cholesky = {cholesky_prepare, cholesky_run, true};
     int64_t found = 0;
     ji_operation_t op = {.name = __func__,
                          .handle = handle,

@@ -29,7 +29,7 @@ static jstatus_t copy_run(ji_operation_t *op) {
 }
 
 jstatus_t jbuffer_copy(jhandle_t *handle, jbuffer_t *source, jbuffer_t *destination) {
-    static const ji_operation_class_t copy = {copy_prepare, copy_run};
+    static const ji_operation_class_t copy = {copy_prepare, copy_run, false};
     ji_operation_t op = {
         .name = __func__,
         .handle = handle,
@@ -189,7 +189,7 @@ static jstatus_t add_run(ji_operation_t *op) {
 
 jstatus_t jbuffer_add(jhandle_t *handle, const void *alpha, jbuffer_t *a, const void *beta, jbuffer_t *b,
                       jbuffer_t **c) {
-    static const ji_operation_class_t add = {add_prepare, add_run};
+    static const ji_operation_class_t add = {add_prepare, add_run, true};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
                          .operands = {{.buffer = a, .access = JI_READS},
@@ -264,7 +264,7 @@ static jstatus_t transpose_run(ji_operation_t *op) {
 }
 
 jstatus_t jbuffer_transpose(jhandle_t *handle, jblas_operation_t operation, jbuffer_t *a, jbuffer_t **b) {
-    static const ji_operation_class_t transpose = {transpose_prepare, transpose_run};
+    static const ji_operation_class_t transpose = {transpose_prepare, transpose_run, true};
     ji_operation_t op = {
         .name = __func__,
         .handle = handle,

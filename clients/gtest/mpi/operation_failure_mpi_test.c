@@ -66,6 +66,31 @@ JMPI_TEST(OperationMpiFailure, TooLittleWorkspaceOnOneRank, RANKS) {
     }
 }
 
+/* Each process asks for itself: nobody else need ask. */
+JMPI_TEST(OperationMpiFailure, AQueryAsksNobody, RANKS) {
+    mpi_world_t world;
+    product_t p;
+    mpi_world_begin(&world, mpi, JDATATYPE_F64, grid);
+    product_make(&p, &world);
+    if (mpi->rank == 2) {
+        size_t bytes = 0;
+        double norm;
+        jbuffer_t *none = NULL;
+        JEXPECT_OK(jhandle_start_size_query(world.handle));
+        JEXPECT_STATUS(product_call(world.handle, &p, &p.c.view), JSTATUS_SIZE_INCREASED);
+        JEXPECT_STATUS(product_call(world.handle, &p, &none), JSTATUS_SIZE_UNCHANGED);
+        JEXPECT_FALSE(jstatus_is_error(jbuffer_copy(world.handle, p.c.view, p.b.view)));
+        JEXPECT_FALSE(jstatus_is_error(jbuffer_norm(world.handle, JNORM_ONE, p.c.view, &norm)));
+        JEXPECT_STATUS(jbuffer_transpose(world.handle, (jblas_operation_t)1, p.a.view, &none), JSTATUS_INVALID_VALUE);
+        JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes));
+        JEXPECT_GT(bytes, 0);
+        JEXPECT_NULL(none);
+    }
+    JMPI_CHECKPOINT();
+    product_free(&p);
+    mpi_world_end(&world);
+}
+
 /* Enough for the rounds, not for the exchange, on one rank: a lower rung there is perf degraded on all. */
 JMPI_TEST(OperationMpiFailure, LessWorkspaceOnOneRankIsPerfDegradedOnAll, RANKS) {
     mpi_world_t world;
@@ -206,5 +231,29 @@ JMPI_TEST_NODES(OperationMpiFailure, SharedResultsOnSeveralMachines, RANKS, 2) {
     JEXPECT_OK(jbuffer_release(made));
     placed_free(&a);
     placed_free(&b);
+    mpi_world_end(&world);
+}
+
+/* ScaLAPACK counts in 32 bits: what it cannot count is refused before it is called. Nothing of this memory is there. */
+JMPI_TEST(OperationMpiFailure, SizesBeyondScalapacksIntegers, 1) {
+    mpi_world_t world;
+    const int one_by_one[2] = {1, 1};
+    mpi_world_begin(&world, mpi, JDATATYPE_F64, one_by_one);
+    const jlayout_t huge = operation_layout(2, INT64_C(3000000000), 1), small = operation_layout(2, 1, 1);
+    const double one = 1, zero = 0;
+    double nowhere[8] = {0};
+    jbuffer_t *a = NULL, *b = NULL, *c = NULL;
+    size_t bytes = 0;
+    JEXPECT_OK(jbuffer_wrap(world.allocators[PLACE_GRID], &huge, nowhere, &a));
+    JEXPECT_OK(jbuffer_construct_value(world.allocators[PLACE_GRID], &small, &one, &b));
+    JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a, b, &zero, &c), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_transpose(world.handle, JBLAS_TRANSPOSE, a, &c), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_add(world.handle, &one, a, &one, a, &a), JSTATUS_INVALID_SIZE);
+    JEXPECT_OK(jhandle_start_size_query(world.handle));
+    JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a, b, &zero, &c), JSTATUS_INVALID_SIZE);
+    JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes));
+    JEXPECT_NULL(c);
+    JEXPECT_OK(jbuffer_release(a));
+    JEXPECT_OK(jbuffer_release(b));
     mpi_world_end(&world);
 }
