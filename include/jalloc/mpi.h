@@ -56,7 +56,7 @@ JALLOC_API jstatus_t jbuffer_as_scalapack(jbuffer_t *buffer, jbuffer_scalapack_t
 /** Down-cast to a window of MPI over each process's part (distributed: jbuffer_as_part()), displacement unit one element.
  * Made at the first call for a buffer and its views, which is collective; it ends with the memory: then release is
  * collective, too. @return success; invalid pointer; invalid value (not distributed, or not on the host); not found;
- * memory error; device error. */
+ * memory error; device error (MPI's message: Open MPI 4 cannot make one for a single process). */
 JALLOC_API jstatus_t jbuffer_as_window(jbuffer_t *buffer, MPI_Win *window);
 
 #ifdef __cplusplus
