@@ -108,6 +108,25 @@ JMPI_TEST_P(Redistribute, GivesEveryElementAndTouchesNothingElse, pair_t, pairs)
     }
 }
 
+/* Machines of two processes, or of one at the end, that share one copy each. */
+JMPI_TEST_NODES(Redistribute, EveryMachineHasItsCopy, 0, 2) {
+    const int64_t count = jtest_iterations(20);
+    for (int64_t n = 0; n < count; ++n) {
+        const pair_t *pair = &pairs[jtest_random_between(0, 9)];
+        matrix_spec_t from, to;
+        int64_t extents[2];
+        draw_extents(extents);
+        extents[1] = extents[0];
+        matrix_draw(mpi, &from, pair->from, extents);
+        matrix_draw(mpi, &to, pair->to, extents);
+        from.shared_on_node = pair->from == JBUFFER_REPLICATED;
+        to.shared_on_node = pair->to == JBUFFER_REPLICATED;
+        from.structure = (jstructure_t)jtest_random_between(0, 6);
+        one_conversion(mpi, &to, &from, types[jtest_random_between(0, 3)], 2, extents);
+        JMPI_CHECKPOINT();
+    }
+}
+
 /* All that a structured matrix can become, between all kinds. */
 JMPI_TEST_P(Redistribute, StructuresAreMirroredConjugatedAndKept, pair_t, pairs) {
     const int64_t count = jtest_iterations(2);
