@@ -329,9 +329,10 @@ JTEST(Storage, WrappedMemoryMustBeAlignedToItsElements) {
                 JEXPECT_STATUS(status, JSTATUS_INVALID_POINTER);
                 JEXPECT_SUBSTR(jstatus_last_message(), jdatatype_name(types[i]));
                 JEXPECT_NULL(buffer);
+                JEXPECT_OK(jbuffer_release(buffer));
                 continue;
             }
-            JEXPECT_OK(status);
+            JASSERT_OK(status);
             JEXPECT_EQ(data_of(buffer), memory + offset);
             JEXPECT_FALSE(buffer->storage->zeroed);
             JEXPECT_OK(jbuffer_release(buffer));
@@ -378,7 +379,7 @@ JTEST(SharedStorage, OneProcessSharesWithItself) {
     jruntime_t *runtime;
     JASSERT_OK(jruntime_create(&runtime));
     jbuffer_allocator_t *allocator = make_allocator(runtime, JBUFFER_REPLICATED, true, NULL);
-    const size_t sizes[] = {0, 1, 4096, 100 * KIB + 1, 20 * MIB};
+    const size_t sizes[] = {0, 1, 4096, 100 * KIB + 1, 60 * MIB};
     for (int i = 0; i < 5; ++i) {
         const jlayout_t layout = bytes_layout(sizes[i]);
         jbuffer_t *buffer;
@@ -478,15 +479,16 @@ static void share_with_failures(jruntime_t *runtime, void *argument) {
     jstatus_t status = JSTATUS_MEMORY_ERROR;
     uint64_t n = 0;
     while (status != JSTATUS_SUCCESS && ++n < 100) {
-        jbuffer_t *buffer = NULL;
+        ji_storage_t *storage = NULL;
         if (fails)
             jtest_fail_metadata_after(n);
-        status = jbuffer_allocate(allocator, &layout, &buffer);
+        status = ji_storage_create(allocator, &layout, NULL, &storage);
         jtest_fail_metadata_after(0);
         JEXPECT_EQ(count_names(), 0);
-        if (status != JSTATUS_SUCCESS)
+        if (status == JSTATUS_SUCCESS)
+            JEXPECT_OK(ji_storage_release(storage));
+        else
             JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
-        JEXPECT_OK(jbuffer_release(buffer));
         JEXPECT_EQ(jtest_metadata_live_count(), live);
     }
     JEXPECT_OK(status);

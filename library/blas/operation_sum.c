@@ -107,7 +107,7 @@ static jstatus_t add_slices(ji_operation_t *op) {
         data[i] = op->operands[i].buffer->data;
     }
     const int rank = layouts[2]->rank;
-    int order[JLAYOUT_MAX_RANK];
+    int order[JLAYOUT_MAX_RANK] = {0};
     for (int d = 0; d < rank; d++) {
         int place = d;
         if (layouts[2]->extents[d] == 0)

@@ -286,8 +286,8 @@ jstatus_t jbuffer_get(jbuffer_t *buffer, const int64_t *indices, void *value) {
     jstatus_t status = ji_buffer_check(buffer, __func__);
     if (status != JSTATUS_SUCCESS)
         return status;
-    buffer_element_t element;
-    int64_t offset;
+    buffer_element_t element = {0};
+    int64_t offset = 0;
     const jdatatype_t type = ji_buffer_type(buffer);
     const size_t size = jhandle_sizeof_datatype(type);
     _Alignas(16) char found[16] = {0};
@@ -313,8 +313,8 @@ jstatus_t jbuffer_set(jbuffer_t *buffer, const int64_t *indices, const void *val
     jstatus_t status = ji_buffer_check(buffer, __func__);
     if (status != JSTATUS_SUCCESS)
         return status;
-    buffer_element_t element;
-    int64_t offset;
+    buffer_element_t element = {0};
+    int64_t offset = 0;
     status = buffer_check_element(buffer, indices, value, __func__, &element, &offset);
     if (status != JSTATUS_SUCCESS)
         return status;

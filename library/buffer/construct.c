@@ -125,7 +125,8 @@ static jstatus_t construct_fill(jbuffer_t *made, const void *value) {
     static const _Alignas(16) char zeros[16];
     const ji_storage_t *storage = made->storage;
     jdevice_t *device = ji_buffer_device(made);
-    const size_t size = jhandle_sizeof_datatype(ji_buffer_type(made));
+    const size_t size = jhandle_sizeof_datatype(ji_buffer_type(made)),
+                 count = size > 0 ? storage->size_bytes / size : 0;
     const bool zero = value == NULL || memcmp(value, zeros, size) == 0;
     if (storage->pointer == NULL || !ji_buffer_writes(made) || (zero && storage->zeroed))
         return JSTATUS_SUCCESS;
@@ -135,8 +136,7 @@ static jstatus_t construct_fill(jbuffer_t *made, const void *value) {
         ji_place_fill_host(&place, zero ? NULL : value);
         return JSTATUS_SUCCESS;
     }
-    jstatus_t status =
-        jdevice_fill(device, NULL, storage->pointer, zero ? zeros : value, size, storage->size_bytes / size);
+    jstatus_t status = jdevice_fill(device, NULL, storage->pointer, zero ? zeros : value, size, count);
     return status == JSTATUS_SUCCESS ? jstream_synchronize(device, NULL) : status;
 }
 

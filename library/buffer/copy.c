@@ -203,6 +203,7 @@ jlayout_t ji_layout_divide(const jlayout_t *layout, int64_t elements) {
     int order[JLAYOUT_MAX_RANK];
     int64_t whole = 1;
     place_order(layout, order);
+    elements = elements > 0 ? elements : 1;
     for (int k = 0; k < layout->rank; ++k) {
         const int64_t extent = layout->extents[order[k]], room = elements / whole;
         divided.blocks[order[k]] = extent <= room ? 0 : room > 0 ? room : 1;
