@@ -47,9 +47,6 @@ void report_table(const table_t *table, const char *title) {
         table_print(table, title, "times as fast");
 }
 
-/* Cheap, so that the memory shows; not the same in any two places that could be confused. */
-double value_at(int64_t i, int64_t j) { return (double)i + 4096.0 * (double)j; }
-
 jlayout_t square_layout(int64_t order, int64_t leading_dimension) {
     const int64_t extents[2] = {order, order};
     jlayout_t layout;
