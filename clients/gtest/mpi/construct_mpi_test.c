@@ -180,6 +180,32 @@ JMPI_TEST_P(ConstructMpi, ListsAreRankZeros, grid_case_t, grids) {
     }
 }
 
+JMPI_TEST(ConstructMpi, TheBestAllocatorMakesWhatItChoseOnAll, 4) {
+    static const char *const named[] = {"distributed", "replicated", "local"};
+    const jlayout_t layout = buffer_layout_of("[9,8]");
+    for (int n = 0; n < 3; ++n) {
+        jtest_setenv("JALLOC_BUFFER", named[n]);
+        jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
+        jbuffer_allocator_t *best = NULL, *all = make_allocator(mpi, &grids[2], REPLICATED, JDATATYPE_F64);
+        jbuffer_t *source = make_source(mpi, all, REPLICATED, &layout), *buffers[3] = {NULL};
+        options.kind = JBUFFER_BEST;
+        JMPI_ASSERT_OK(jbuffer_allocator_create(mpi->runtime, &options, &best));
+        JMPI_ASSERT_OK(jbuffer_construct_function(best, &layout, buffer_fill_places, NULL, 1, &buffers[0]));
+        JMPI_ASSERT_OK(jbuffer_construct_copy(best, source, &buffers[1]));
+        JMPI_ASSERT_OK(jbuffer_construct_move(best, &source, &buffers[2], NULL));
+        for (int i = 0; i < 3; ++i) {
+            jbuffer_kind_t kind = JBUFFER_BEST;
+            JEXPECT_OK(jbuffer_kind_of(buffers[i], &kind));
+            JEXPECT_STREQ(jbuffer_kind_name(kind), named[n]);
+            expect_places(buffers[i], &layout, (const int64_t[]){0, 0});
+            JEXPECT_OK(jbuffer_release(buffers[i]));
+        }
+        JEXPECT_OK(jbuffer_allocator_release(best));
+        JEXPECT_OK(jbuffer_allocator_release(all));
+        JMPI_CHECKPOINT();
+    }
+}
+
 /* ---- Failures ---------------------------------------------------------------------------------------------------- */
 
 static jbuffer_filled_t fail_once(void *context, const jbuffer_block_t *block) {
@@ -240,4 +266,26 @@ JMPI_TEST_P(ConstructMpi, BookkeepingThatOneRankLacksIsMissingOnAll, grid_case_t
             JEXPECT_OK(jbuffer_allocator_release(allocator));
             JMPI_CHECKPOINT();
         }
+}
+
+JMPI_TEST(ConstructMpi, LessWorkspaceThanWouldBeBestIsEnough, 4) {
+    const jlayout_t layout = buffer_layout_of("[900,800] blocks=(7,5)");
+    jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
+    jbuffer_allocator_t *source_allocator = make_allocator(mpi, &grids[2], DISTRIBUTED, JDATATYPE_F64),
+                        *allocator = NULL;
+    options.kind = JBUFFER_DISTRIBUTED;
+    options.allocator = jtest_failing_allocator();
+    options.grid[0] = 1;
+    options.grid[1] = 4;
+    JMPI_ASSERT_OK(jbuffer_allocator_create(mpi->runtime, &options, &allocator));
+    jbuffer_t *source = make_source(mpi, source_allocator, DISTRIBUTED, &layout), *buffer = NULL;
+    if (mpi->rank == 1)
+        jtest_fail_allocation_after(2); /* its part, and then the workspace */
+    JMPI_ASSERT_OK(jbuffer_construct_copy(allocator, source, &buffer));
+    JEXPECT_EQ(jtest_allocation_count(), mpi->rank == 1 ? 3u : 2u);
+    expect_places(buffer, &layout, (const int64_t[]){0, 0});
+    JEXPECT_OK(jbuffer_release(buffer));
+    JEXPECT_OK(jbuffer_release(source));
+    JEXPECT_OK(jbuffer_allocator_release(allocator));
+    JEXPECT_OK(jbuffer_allocator_release(source_allocator));
 }
