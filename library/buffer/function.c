@@ -124,16 +124,24 @@ static void *function_serve(void *work) {
     return NULL;
 }
 
+/* Starts that many threads, or as many as come. Signals are for the program's own. */
+static int function_start(function_work_t *work, int count, pthread_t *threads) {
+    int started = 0;
+    sigset_t all, before;
+    if (count == 0)
+        return 0; /* two calls of the system take as long as filling a small buffer */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (started < count && pthread_create(&threads[started], NULL, function_serve, work) == 0)
+        ++started;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
 /* Fills all blocks, with this thread and at most threads - 1 more. */
 static jstatus_t function_run_all(function_work_t *work, int threads) {
     pthread_t others[FUNCTION_MAX_THREADS - 1];
-    int started = 0;
-    sigset_t all, before; /* signals are for the program's own threads */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (started < threads - 1 && pthread_create(&others[started], NULL, function_serve, work) == 0)
-        ++started;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int started = function_start(work, threads - 1, others);
     jstatus_t status = function_run(work);
     if (status != JSTATUS_SUCCESS)
         function_fail(work, status);
