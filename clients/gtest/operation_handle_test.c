@@ -174,6 +174,38 @@ JTEST(OperationHandle, PointerModeIsTheCallers) {
     operation_end(&world);
 }
 
+/* Scalars have been read when a call returns, whatever the mode. */
+JTEST(OperationHandle, ScalarsAreReadByTheCall) {
+    operation_world_t world;
+    operation_begin(&world, JDATATYPE_F64);
+    jstream_t *stream = NULL;
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    JEXPECT_OK(jhandle_set_stream(world.handle, stream));
+    JEXPECT_OK(jhandle_set_pointer_mode(world.handle, JPOINTER_MODE_DEVICE));
+    double one = 1, two = 2, three = 3, norm = -1;
+    const jlayout_t layout = operation_layout(2, 4, 4);
+    jbuffer_t *x = NULL, *y = NULL;
+    JASSERT_OK(jbuffer_construct_value(world.allocator, &layout, &one, &x));
+    JASSERT_OK(jbuffer_construct_value(world.allocator, &layout, &one, &y));
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    JEXPECT_OK(jtest_gate_block(&gate, jdevice_host(), stream));
+    JEXPECT_OK(jbuffer_scale(world.handle, &two, x));
+    JEXPECT_OK(jbuffer_add(world.handle, &one, x, &three, y, &y));
+    JEXPECT_OK(jbuffer_product(world.handle, N, N, &one, x, x, &two, &y));
+    JEXPECT_OK(jbuffer_fill(world.handle, &three, x));
+    one = two = three = 100;
+    jtest_gate_open(&gate);
+    JEXPECT_OK(jbuffer_norm(world.handle, JNORM_MAX, y, &norm));
+    JEXPECT_EQ(norm, 26.0); /* 4 * 2 * 2 + 2 (2 + 3) */
+    JEXPECT_OK(jbuffer_norm(world.handle, JNORM_MAX, x, &norm));
+    JEXPECT_EQ(norm, 3.0);
+    JEXPECT_OK(jhandle_set_stream(world.handle, NULL));
+    JEXPECT_OK(jstream_destroy(stream));
+    JEXPECT_OK(jbuffer_release(x));
+    JEXPECT_OK(jbuffer_release(y));
+    operation_end(&world);
+}
+
 /* In a created stream nothing waits, packed operands included, and the order is that of the calls. */
 JTEST_P(OperationHandle, CreatedStreamsKeepTheOrder, int, operation_types) {
     const jdatatype_t type = (jdatatype_t)*param;
@@ -340,6 +372,29 @@ JTEST(OperationHandle, EachFailedAllocationIsSurvived) {
     calls_free(&calls);
     operation_end(&world);
     operation_end(&other);
+}
+
+/* What jblas refuses is refused, and a result that was made for it is gone. */
+JTEST(OperationHandle, SizesBeyondTheCblasAreRefused) {
+    operation_world_t world;
+    operation_begin(&world, JDATATYPE_F64);
+    const int64_t most = ji_blas_int_max;
+    const double one = 1, zero = 0;
+    operand_t a, b;
+    jbuffer_t *made = NULL;
+    int64_t info = -1;
+    operand_make(&a, world.allocator, 9, 9, LIES_COLUMN, JSTRUCTURE_SYMMETRIC_LOWER);
+    operand_make(&b, world.allocator, 9, 9, LIES_COLUMN, JSTRUCTURE_GENERAL);
+    ji_blas_int_max = 7;
+    JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a.view, b.view, &zero, &made), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_cholesky(world.handle, a.view, &info), JSTATUS_INVALID_SIZE);
+    ji_blas_int_max = most;
+    JEXPECT_NULL(made);
+    JEXPECT_EQ(info, -1);
+    operand_expect_unchanged(&a);
+    operand_free(&a);
+    operand_free(&b);
+    operation_end(&world);
 }
 
 /* ---- What is refused ---- */
