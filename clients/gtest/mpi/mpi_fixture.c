@@ -98,6 +98,8 @@ void jmpi_run(const char *file, int line, int ranks, int node_processes, void (*
         return;
     }
     hidden_flush(); /* what the last test's end had to say */
+    if (getenv("JALLOC_TEST_MODULES"))
+        jtest_setenv("JALLOC_MODULE_PATH", getenv("JALLOC_TEST_MODULES"));
     signal(SIGALRM, fixture_hang);
     alarm(HANG_S);
     const bool takes_part = ranks == 0 || world_rank < ranks;

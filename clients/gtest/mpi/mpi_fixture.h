@@ -21,7 +21,8 @@
  * JMPI_CHECKPOINT() (collective) instead of JASSERT_*, which may be used only for what is the same on all ranks. Random numbers
  * are the same on all ranks, as long as all draw as often.
  *
- * Ranks above 0 print nothing unless a check fails on them. */
+ * Ranks above 0 print nothing unless a check fails on them. JALLOC_TEST_MODULES names a folder with modules of devices,
+ * for tests that exist only with it. */
 
 #include "jtest.h"
 
@@ -42,6 +43,14 @@ void jmpi_run(const char *file, int line, int ranks, int node_processes, void (*
     JTEST(suite, name) { jmpi_run(__FILE__, __LINE__, ranks, node_processes, jmpi_body_##suite##_##name, NULL); }      \
     static void jmpi_body_##suite##_##name(const jmpi_t *mpi, __attribute__((unused)) const void *unused)
 #define JMPI_TEST(suite, name, ranks) JMPI_TEST_NODES(suite, name, ranks, 0)
+
+/* A test that exists only when the environment variable is set. */
+#define JMPI_TEST_ONLY_WITH(variable, suite, name, ranks)                                                              \
+    static void jmpi_body_##suite##_##name(const jmpi_t *mpi, const void *unused);                                     \
+    JTEST_ONLY_WITH(variable, suite, name) {                                                                           \
+        jmpi_run(__FILE__, __LINE__, ranks, 0, jmpi_body_##suite##_##name, NULL);                                      \
+    }                                                                                                                  \
+    static void jmpi_body_##suite##_##name(const jmpi_t *mpi, __attribute__((unused)) const void *unused)
 
 /* One test for each element of an array; the type has a member `ranks`. In the body `param` points to the element. */
 #define JMPI_TEST_P(suite, name, type, array)                                                                          \

@@ -148,6 +148,32 @@ JMPI_TEST_P(Redistribute, StructuresAreMirroredConjugatedAndKept, pair_t, pairs)
         }
 }
 
+/* Memory of devices on either side, or of two makers at once. */
+JMPI_TEST_ONLY_WITH("JALLOC_TEST_MODULES", RedistributeDevice, EveryDeviceWithEveryOther, 0) {
+    jdevice_t *devices[3] = {NULL};
+    JMPI_ASSERT_OK(jdevice_get("cuda:0", &devices[1]));
+    JMPI_ASSERT_OK(jdevice_get("hip:0", &devices[2]));
+    JEXPECT_FALSE(jruntime_is_device_aware(JDEVICE_HIP)); /* so these copies go through the host */
+    const int64_t count = jtest_iterations(150);
+    for (int64_t n = 0; n < count; ++n) {
+        matrix_spec_t from, to;
+        int64_t extents[2];
+        const pair_t *pair = &pairs[jtest_random_between(0, 4)];
+        draw_extents(extents);
+        extents[1] = jtest_random_bool() ? extents[0] : extents[1];
+        matrix_draw(mpi, &from, pair->from, extents);
+        matrix_draw(mpi, &to, pair->to, extents);
+        from.device = devices[jtest_random_between(0, 2)];
+        to.device = devices[jtest_random_between(0, 2)];
+        if (extents[0] == extents[1]) {
+            from.structure = (jstructure_t)jtest_random_between(0, 6);
+            to.structure = (jstructure_t)jtest_random_between(0, 6);
+        }
+        one_conversion(mpi, &to, &from, types[jtest_random_between(0, 7)], 2, extents);
+        JMPI_CHECKPOINT();
+    }
+}
+
 /* Messages of many pieces: more than the least workspace takes. */
 JMPI_TEST(Redistribute, LargeOnesGoInPieces, 0) {
     static const jbuffer_kind_t kinds[][2] = {{JBUFFER_DISTRIBUTED, JBUFFER_DISTRIBUTED},

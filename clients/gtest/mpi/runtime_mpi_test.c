@@ -8,6 +8,7 @@
 #include "mpi/distributed.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 JMPI_TEST(MpiRuntime, CountsProcessesAndMachines, 0) {
@@ -154,6 +155,35 @@ JMPI_TEST_NODES(MpiBroadcast, EachScopeHasItsRoot, 0, 2) {
         JEXPECT_EQ(bytes[0], mpi->rank / 2 * 2);
     }
     JEXPECT_OK(ops->broadcast(mpi->runtime, JI_SCOPE_ALL, 0, NULL, NULL, 0));
+}
+
+/* Pieces of a few megabytes go through host memory. */
+JMPI_TEST_ONLY_WITH("JALLOC_TEST_MODULES", MpiBroadcastDevice, GoesThroughTheHost, 0) {
+    enum { COUNT = 3 << 19 }; /* of int64_t: three pieces */
+    jdevice_t *device = NULL;
+    void *memory = NULL;
+    int64_t *values = malloc(COUNT * sizeof *values);
+    JMPI_ASSERT_OK(jdevice_get("hip:0", &device));
+    JMPI_ASSERT_OK(jdevice_allocate(device, JMEMORY_DEVICE, COUNT * sizeof *values, 0, &memory));
+    for (int64_t i = 0; i < COUNT; ++i)
+        values[i] = mpi->rank * (int64_t)COUNT + i;
+    const int root = mpi->size - 1;
+    JEXPECT_OK(jdevice_copy(device, NULL, memory, values, COUNT * sizeof *values));
+    JEXPECT_OK(mpi->runtime->ops->broadcast(mpi->runtime, JI_SCOPE_ALL, root, device, memory, COUNT * sizeof *values));
+    JEXPECT_OK(jdevice_copy(device, NULL, values, memory, COUNT * sizeof *values));
+    JEXPECT_OK(jstream_synchronize(device, NULL));
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < COUNT; ++i)
+        wrong += values[i] != root * (int64_t)COUNT + i;
+    JEXPECT_EQ(wrong, 0);
+    /* No memory to go through on one rank: no rank waits for it. */
+    jtest_fail_metadata_after(mpi->rank == 0);
+    JEXPECT_STATUS(
+        mpi->runtime->ops->broadcast(mpi->runtime, JI_SCOPE_ALL, root, device, memory, COUNT * sizeof *values),
+        JSTATUS_MEMORY_ERROR);
+    jtest_fail_metadata_after(0);
+    JEXPECT_OK(jdevice_deallocate(device, JMEMORY_DEVICE, memory, COUNT * sizeof *values));
+    free(values);
 }
 
 JMPI_TEST(MpiGrid, PutsRanksInRowMajorOrderAndTheRestOutside, 0) {
