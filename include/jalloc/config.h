@@ -4,8 +4,9 @@
 #define JALLOC_CONFIG_H
 
 /** @file
- * The environment variables, one table. They are read when a handle is created (the log's: at the first message), are
- * parsed strictly, and a value that is not understood is refused with a message that quotes it. */
+ * The environment variables, one table. They are read when a handle is created (the log's: at the first message;
+ * JALLOC_BUFFER: at each choice), are parsed strictly, and a value that is not understood is refused with a message that
+ * quotes it. */
 
 #include <stdbool.h>
 #include <stddef.h>
