@@ -139,6 +139,9 @@ JTEST_P(OperationProduct, MakesItsResult, int, operation_types) {
         jbuffer_allocator_t *allocator = NULL;
         JEXPECT_OK(jbuffer_get_allocator(c, &allocator));
         JEXPECT_TRUE(allocator == world.allocator);
+        jlayout_t layout;
+        JEXPECT_OK(jbuffer_get_layout(c, &layout));
+        JEXPECT_EQ(layout.rank, p.b.layout.rank); /* a matrix times a vector is a vector */
         buffer_expect(c, product_reference(&world.arena, &p, false), 8 * (long double)(p.k + 4));
         JEXPECT_OK(jbuffer_release(c));
         c = NULL;

@@ -8,10 +8,10 @@
  * ones with ScaLAPACK and PBLAS (libjalloc_mpi), and temporary memory is the handle's workspace in either case.
  *
  * What holds for all of them:
- * - **Operands** may be slices, permuted views, column- or row-major, with any strides; what BLAS cannot take as it lies is
- *   packed into workspace. A structure (layout.h) is respected: a symmetric operand is read from its stored triangle; the
- *   diagonal of a Hermitian one must be real. All must have one element type; f32, f64, f32_c, f64_c, but for copy and fill, which take all. Scalars are of that type,
- *   in host memory whatever the pointer mode.
+ * - **Operands** may be slices, permuted views, column- or row-major, with any strides; what BLAS cannot take as it lies
+ *   is packed into workspace. A structure (layout.h) is respected: a symmetric operand is read from its stored triangle;
+ *   the diagonal of a Hermitian one must be real. All must have one element type; f32, f64, f32_c, f64_c, but for copy and
+ *   fill, which take all. Scalars are of that type, in host memory whatever the pointer mode.
  * - **Results** that are given as a pointer to a buffer: where it points to NULL, a new buffer is made with the allocator
  *   that jbuffer_propagate() gives for the operands, and NULL stays on failure. Otherwise the result is written there.
  *   Outputs must not overlap inputs, unless said otherwise.
@@ -23,8 +23,9 @@
  *   What the host itself needs on a handle of a GPU (norms, pieces of copies that do not lie alike on both sides) cannot be
  *   in the handle's workspace: it comes from the process's allocator of host memory, and is no part of a query's answer.
  * - **Collective** (buffer.h) if any operand is distributed, or replicated and shared on nodes, or a copy is made between
- *   kinds, or a new result that is not local: every process calls with its own handle, and an error on one is the same status on all. Operations on
- *   replicated buffers are done by each process for itself. A size query never communicates; each process asks its own.
+ *   kinds, or a new result that is not local: every process calls with its own handle, and an error on one is the same
+ *   status on all. Other operations on replicated buffers are done by each process for itself. A size query never
+ *   communicates; each process asks its own.
  * - **Stream.** Local work is done in the handle's stream; operands must stay valid until it has passed. Results in host
  *   memory (norm, info) are waited for, and so is the stream before and after collective work and before temporary
  *   buffers end.
@@ -78,8 +79,9 @@ JALLOC_API jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, jbuffer_t *x,
  * has, too. Workspace: as jbuffer_add(). */
 JALLOC_API jstatus_t jbuffer_transpose(jhandle_t *handle, jblas_operation_t operation, jbuffer_t *a, jbuffer_t **b);
 
-/** C = alpha op(A) op(B) + beta C. Matrices, or a vector as one of one column. beta = 0: C is not read, and may be made
- * here; else it must be given (invalid value). C has no structure. Of a symmetric or Hermitian A or B only the stored triangle is read.
+/** C = alpha op(A) op(B) + beta C. Matrices, or a vector as one of one column; a new C is a vector where B is one. beta = 0:
+ * C is not read, and may be made here; else it must be given (invalid value). C has no structure. Of a symmetric or
+ * Hermitian A or B only the stored triangle is read.
  * Workspace: as jblas_dgemm, beside copies of operands that cannot be taken as they lie. */
 JALLOC_API jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a, jblas_operation_t operation_b,
                                      const void *alpha, jbuffer_t *a, jbuffer_t *b, const void *beta, jbuffer_t **c);

@@ -139,7 +139,9 @@ static jstatus_t product_check(ji_operation_t *op) {
     if (c->buffer == NULL) {
         if (reads_c && op->scalars[1] != NULL)
             return ji_fail(JSTATUS_INVALID_VALUE, "%s: beta is not 0, and there is no C", op->name);
-        return jlayout_init(&c->layout, 2, (const int64_t[]){m, n}, JORDER_COLUMN_MAJOR);
+        /* A matrix times a vector is a vector. */
+        return jlayout_init(&c->layout, b->layout.rank == 1 && op->operation[1] == JBLAS_NO_TRANSPOSE ? 1 : 2,
+                            (const int64_t[]){m, n}, JORDER_COLUMN_MAJOR);
     }
     c->access = reads_c ? JI_UPDATES : JI_WRITES;
     JI_RETURN_UNLESS_SUCCESS(ji_operation_check_matrix(op, 2));
