@@ -27,8 +27,8 @@ static wide_matrix_t plain_product(wide_arena_t *arena, const operand_t *a, cons
     return product;
 }
 
-/* With the bytes of a query the product runs as jblas would with all it wants; with fewer on a lower rung; with none for
- * what has to be packed not at all. */
+/* With the bytes of a query the product runs as jblas would with all it wants; with fewer on a lower rung; with none
+ * for what has to be packed not at all. */
 JTEST_P(OperationHandle, ProductsHaveTheRungsOfGemm, int, operation_types) {
     const jdatatype_t type = (jdatatype_t)*param;
     const ji_tuning_t saved = ji_host_tuning;

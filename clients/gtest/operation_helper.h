@@ -4,7 +4,8 @@
 #define JALLOC_CLIENTS_GTEST_OPERATION_HELPER_H
 
 /* Operands of operations on buffers: host memory in any layout, with what must neither be read nor written (gaps, the
- * triangle that is not stored) full of NaN; their values as matrices of jblas_reference.h, and the judgement of a result. */
+ * triangle that is not stored) full of NaN; their values as matrices of jblas_reference.h, and the judgement of a
+ * result. */
 
 #include "jalloc/operation.h"
 #include "jblas_reference.h"
@@ -34,7 +35,7 @@ typedef struct operand {
 extern const int operation_types[4];
 extern const jstructure_t operation_structures[7];
 
-/* The runtime of this process, and an allocator of local buffers on the host, for the test; ended by operation_end(). */
+/* The runtime of this process, and an allocator of local buffers on the host; operation_end() ends them. */
 typedef struct operation_world {
     jruntime_t *runtime;
     jbuffer_allocator_t *allocator;

@@ -4,30 +4,32 @@
 #define JALLOC_OPERATION_H
 
 /** @file
- * Operations on buffers through a handle: libjblas. Local and replicated buffers are computed on with jblas, distributed
- * ones with ScaLAPACK and PBLAS (libjalloc_mpi), and temporary memory is the handle's workspace in either case.
+ * Operations on buffers through a handle: libjblas. Local and replicated buffers are computed on with jblas,
+ * distributed ones with ScaLAPACK and PBLAS (libjalloc_mpi), and temporary memory is the handle's workspace in either
+ * case.
  *
  * What holds for all of them:
- * - **Operands** may be slices, permuted views, column- or row-major, with any strides; what BLAS cannot take as it lies
- *   is packed into workspace. A structure (layout.h) is respected: a symmetric operand is read from its stored triangle;
- *   the diagonal of a Hermitian one must be real. All must have one element type; f32, f64, f32_c, f64_c, but for copy and
- *   fill, which take all. Scalars are of that type, in host memory whatever the pointer mode.
- * - **Results** that are given as a pointer to a buffer: where it points to NULL, a new buffer is made with the allocator
- *   that jbuffer_propagate() gives for the operands, and NULL stays on failure. Otherwise the result is written there.
- *   Outputs must not overlap inputs, unless said otherwise.
+ * - **Operands** may be slices, permuted views, column- or row-major, with any strides; what BLAS cannot take as it
+ *   lies is packed into workspace. A structure (layout.h) is respected: a symmetric operand is read from its stored
+ *   triangle; the diagonal of a Hermitian one must be real. All must have one element type; f32, f64, f32_c, f64_c,
+ *   but for copy and fill, which take all. Scalars are of that type, in host memory whatever the pointer mode.
+ * - **Results** that are given as a pointer to a buffer: where it points to NULL, a new buffer is made with the
+ *   allocator that jbuffer_propagate() gives for the operands, and NULL stays on failure. Otherwise the result is
+ *   written there. Outputs must not overlap inputs, unless said otherwise.
  * - **Kinds.** Mixed operands are brought to the kind and grid of the computation, which follows the rules of
  *   jbuffer_propagate() over all operands, a given result too; the copies lie in workspace. A local operand beside a
  *   distributed one counts on rank 0. Where the result is of a lower kind it is computed in workspace and copied.
  * - **Device.** That of the handle must be the operands' (invalid value), but for copy: there it is that of either. The
- *   operands of distributed computation must be on the host (not implemented on others: redistribute to the host first).
- *   What the host itself needs on a handle of a GPU (norms, pieces of copies that do not lie alike on both sides) cannot be
- *   in the handle's workspace: it comes from the process's allocator of host memory, and is no part of a query's answer.
- * - **Collective** (buffer.h) if any operand is distributed, or replicated and shared on nodes, or a copy is made between
- *   kinds, or a new result that is not local: every process calls with its own handle, and an error on one is the same
- *   status on all. Other operations on replicated buffers are done by each process for itself. A size query never
- *   communicates; each process asks its own.
- * - **Stream.** Local work is done in the handle's stream; operands must stay valid until it has passed. Results in host
- *   memory (norm, info) are waited for, and so is the stream before and after collective work and before temporary
+ *   operands of distributed computation must be on the host (not implemented on others: redistribute to the host
+ *   first). What the host itself needs on a handle of a GPU (norms, pieces of copies that do not lie alike on both
+ *   sides) cannot be in the handle's workspace: it comes from the process's allocator of host memory, and is no part
+ *   of a query's answer.
+ * - **Collective** (buffer.h) if any operand is distributed, or replicated and shared on nodes, or a copy is made
+ *   between kinds, or a new result that is not local: every process calls with its own handle, and an error on one is
+ *   the same status on all. Other operations on replicated buffers are done by each process for itself. A size query
+ *   never communicates; each process asks its own.
+ * - **Stream.** Local work is done in the handle's stream; operands must stay valid until it has passed. Results in
+ *   host memory (norm, info) are waited for, and so is the stream before and after collective work and before temporary
  *   buffers end.
  * - **Statuses.** Success; perf degraded (too little workspace for the best way, which a query would have told); size
  *   increased, size unchanged (querying); invalid handle; invalid pointer; not found (a freed buffer); invalid value
@@ -42,9 +44,9 @@ extern "C" {
 #endif
 
 /** destination = source, of one shape and type; any kinds, grids and devices. Where the destination's structure is
- * general it gets the whole matrix (mirrored, or with zeros); where it is not, its stored triangle. May be the same buffer;
- * otherwise they must not overlap. Redistribution is point to point between the processes that hold a piece and those that
- * need it.
+ * general it gets the whole matrix (mirrored, or with zeros); where it is not, its stored triangle. May be the same
+ * buffer; otherwise they must not overlap. Redistribution is point to point between the processes that hold a piece
+ * and those that need it.
  * Workspace: local, none, or where a device's elements are not contiguous a packed copy; between processes rung 0
  * "exchange" packed pieces to send and to receive, all at once; rung 1 "rounds" 1 MiB, one round after the other. */
 JALLOC_API jstatus_t jbuffer_copy(jhandle_t *handle, jbuffer_t *source, jbuffer_t *destination);
@@ -57,9 +59,9 @@ JALLOC_API jstatus_t jbuffer_fill(jhandle_t *handle, const void *value, jbuffer_
 JALLOC_API jstatus_t jbuffer_scale(jhandle_t *handle, const void *alpha, jbuffer_t *x);
 
 /** C = alpha A + beta B, of one shape. C may be A or B. alpha = 0: A is not read; beta likewise. C takes the structure
- * that both have in common, where it is new (of Hermitian ones with real scalars); a C with a structure must have that one,
- * in either triangle. Workspace: none for kinds and grids that are alike, and of distributed ones structures; else copies of
- * those that differ. */
+ * that both have in common, where it is new (of Hermitian ones with real scalars); a C with a structure must have that
+ * one, in either triangle. Workspace: none for kinds and grids that are alike, and of distributed ones structures;
+ * else copies of those that differ. */
 JALLOC_API jstatus_t jbuffer_add(jhandle_t *handle, const void *alpha, jbuffer_t *a, const void *beta, jbuffer_t *b,
                                  jbuffer_t **c);
 
@@ -75,13 +77,13 @@ typedef enum jnorm_t {
  * their modulus. Waits. Workspace: of a matrix one and infinity a number for each column or row. */
 JALLOC_API jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, jbuffer_t *x, double *result);
 
-/** B = A^T or A^H (A is copied for "N"); A: m x n, B: n x m, with the structure of that where it is new, or one that op(A)
- * has, too. Workspace: as jbuffer_add(). */
+/** B = A^T or A^H (A is copied for "N"); A: m x n, B: n x m, with the structure of that where it is new, or one that
+ * op(A) has, too. Workspace: as jbuffer_add(). */
 JALLOC_API jstatus_t jbuffer_transpose(jhandle_t *handle, jblas_operation_t operation, jbuffer_t *a, jbuffer_t **b);
 
-/** C = alpha op(A) op(B) + beta C. Matrices, or a vector as one of one column; a new C is a vector where B is one. beta = 0:
- * C is not read, and may be made here; else it must be given (invalid value). C has no structure. Of a symmetric or
- * Hermitian A or B only the stored triangle is read.
+/** C = alpha op(A) op(B) + beta C. Matrices, or a vector as one of one column; a new C is a vector where B is one.
+ * beta = 0: C is not read, and may be made here; else it must be given (invalid value). C has no structure. Of a
+ * symmetric or Hermitian A or B only the stored triangle is read.
  * Workspace: as jblas_dgemm, beside copies of operands that cannot be taken as they lie. */
 JALLOC_API jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a, jblas_operation_t operation_b,
                                      const void *alpha, jbuffer_t *a, jbuffer_t *b, const void *beta, jbuffer_t **c);
@@ -91,11 +93,11 @@ JALLOC_API jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operat
 JALLOC_API jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t side, jblas_operation_t operation,
                                               jblas_diagonal_t diagonal, const void *alpha, jbuffer_t *a, jbuffer_t *b);
 
-/** Cholesky factorization of a symmetric or Hermitian A in place: its stored triangle becomes U with A = U^H U, or L with
- * A = L L^H. *info (host, waited for): 0, or i > 0 where the leading minor of order i is not positive definite; the status
- * is success all the same, and the same *info on all processes. View A as triangular afterwards to solve with it.
- * Workspace: as jblas_dpotrf; of a distributed slice that does not begin and end with whole square blocks a copy that
- * does. */
+/** Cholesky factorization of a symmetric or Hermitian A in place: its stored triangle becomes U with A = U^H U, or L
+ * with A = L L^H. *info (host, waited for): 0, or i > 0 where the leading minor of order i is not positive definite;
+ * the status is success all the same, and the same *info on all processes. View A as triangular afterwards to solve
+ * with it. Workspace: as jblas_dpotrf; of a distributed matrix whose blocks are not square, and of a slice that does
+ * not begin with one, a copy. */
 JALLOC_API jstatus_t jbuffer_cholesky(jhandle_t *handle, jbuffer_t *a, int64_t *info);
 
 #ifdef __cplusplus

@@ -3,10 +3,10 @@
 
 /* The way that all operations on buffers take; operation.h has the picture.
  *
- * Collective operations stay together because nothing that one process finds wrong ends the operation there and then: it
- * is kept as a status until ji_operation_run() has everyone agree on it, once, when all that can fail by itself (checks,
- * stand-ins, workspace) has been tried. After that message only collective steps follow, which agree by themselves, or
- * such that cannot fail.
+ * Collective operations stay together because nothing that one process finds wrong ends the operation there and then:
+ * it is kept as a status until ji_operation_run() has everyone agree on it, once, when all that can fail by itself
+ * (checks, stand-ins, workspace) has been tried. After that message only collective steps follow, which agree by
+ * themselves, or such that cannot fail.
  *
  * The borrow has the same eight places in every plan:
  *
@@ -15,7 +15,8 @@
  *     6       what the copies between kinds exchange through: as much as serves them best, or (rung "rounds") the least
  *     7       the operation's own
  *
- * The last two are read by the host; on a handle of another device they come from the process's allocator of host memory. */
+ * The last two are read by the host; on a handle of another device they come from the process's allocator of host
+ * memory. */
 
 #include "blas/operation.h"
 

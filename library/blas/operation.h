@@ -54,8 +54,8 @@ static inline jstructure_t ji_structure_flipped(jstructure_t structure) {
            : ji_structure_is_upper(structure) ? (jstructure_t)((int)structure + 1)
                                               : (jstructure_t)((int)structure - 1);
 }
-/* What is true of a matrix, whichever triangle is stored: general, symmetric, Hermitian (of complex types), or one of the
- * triangular ones; as the name of its upper form. */
+/* What is true of a matrix, whichever triangle is stored: general, symmetric, Hermitian (of complex types), or one of
+ * the triangular ones; as the name of its upper form. */
 jstructure_t ji_structure_family(jstructure_t structure, jdatatype_t type);
 
 /* One term of a sum: scalar op(matrix), op(matrix) being of the sum's shape. */
@@ -68,8 +68,8 @@ typedef struct ji_term {
 extern const ji_value_t ji_one[4]; /* by type */
 bool ji_is_zero(jdatatype_t type, const void *scalar);
 
-/* sum = the two terms, in the handle's stream: the elements that the sum's structure stores. A term may be the sum itself
- * where it is not transposed. A copy (one term, times 1) keeps bits. */
+/* sum = the two terms, in the handle's stream: the elements that the sum's structure stores. A term may be the sum
+ * itself where it is not transposed. A copy (one term, times 1) keeps bits. */
 jstatus_t ji_matrix_add(jhandle_t *handle, const ji_term_t terms[2], const ji_matrix_t *sum);
 
 /* jblas by a type that is a value. */
@@ -113,15 +113,15 @@ jstatus_t ji_scale_lines(jhandle_t *handle, const void *scalar, const jbuffer_t 
 
 /* ---- Operations on distributed buffers, done by libjalloc_mpi ---- */
 
-/* All operands are on one grid and the host; shapes, types and structures have been checked, and sizes by `check`. Every
- * process of the runtime calls; those outside of the grid do nothing. Scalars are of the buffers' type. */
+/* All operands are on one grid and the host; shapes, types and structures have been checked, and sizes by `check`.
+ * Every process of the runtime calls; those outside of the grid do nothing. Scalars are of the buffers' type. */
 typedef struct ji_operation_ops {
     /* Whether ScaLAPACK's integers can say the buffer's sizes: success; invalid size. Not collective. */
     jstatus_t (*check)(jbuffer_t *buffer);
     /* C = alpha op(A) + beta C. Both general; or triangles of which the same is stored after op. */
     jstatus_t (*add)(jblas_operation_t operation, const void *alpha, jbuffer_t *a, const void *beta, jbuffer_t *c);
-    /* C = alpha op(A) op(B) + beta C; C general. One of A and B may be symmetric or Hermitian, where op leaves both as they
-     * are. */
+    /* C = alpha op(A) op(B) + beta C; C general. One of A and B may be symmetric or Hermitian, where op leaves both as
+     * they are. */
     jstatus_t (*product)(jblas_operation_t operation_a, jblas_operation_t operation_b, const void *alpha, jbuffer_t *a,
                          jbuffer_t *b, const void *beta, jbuffer_t *c);
     jstatus_t (*solve_triangular)(jblas_side_t side, jblas_operation_t operation, jblas_diagonal_t diagonal,
@@ -158,8 +158,8 @@ typedef struct ji_operation ji_operation_t;
 
 /* What an operation adds to the common way. */
 typedef struct ji_operation_class {
-    /* Decides on stand-ins, callee_bytes and extra_bytes. For local computation `lies` is there, without data of a result
-     * to be made. */
+    /* Decides on stand-ins, callee_bytes and extra_bytes. For local computation `lies` is there, without data of a
+     * result to be made. */
     jstatus_t (*prepare)(ji_operation_t *op);
     /* On matrices (local), or on ji_operand_buffer() by op->ops (distributed). */
     jstatus_t (*run)(ji_operation_t *op);

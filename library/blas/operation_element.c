@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What is done to every element: fill, scale, norm. A buffer of any kind, rank, strides and structure is a number of lines;
- * each operation says what it does to one.
+/* What is done to every element: fill, scale, norm. A buffer of any kind, rank, strides and structure is a number of
+ * lines; each operation says what it does to one.
  *
  * Of a distributed buffer the rows of a view that a process holds are neighbours in its part, since the order of local
  * rows is that of global ones; so are those of a column down to the diagonal. A line is cut at two local indices. */

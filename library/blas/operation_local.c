@@ -3,15 +3,15 @@
 
 /* Matrices with any strides and structures, by jblas alone: so one code serves every device and stream.
  *
- * ji_matrix_add() is the workhorse: it copies, packs, transposes, expands triangles, adds. What BLAS can take as it lies
- * is one geam. Everything else is cut into lines along the shorter strides of the sum, and each line where a term's stored
- * triangle ends, as here for the column j of a general sum of a term whose upper triangle is stored:
+ * ji_matrix_add() is the workhorse: it copies, packs, transposes, expands triangles, adds. What BLAS can take as it
+ * lies is one geam. Everything else is cut into lines along the shorter strides of the sum, and each line where a
+ * term's stored triangle ends, as here for the column j of a general sum of a term whose upper triangle is stored:
  *
  *     rows 0 to j        the term's own column j
  *     rows j + 1 on      its row j, as the structure mirrors it: conjugated, or zero
  *
- * A line is a 1 x n matrix whose leading dimension is its stride, so geam adds lines, too. A line that is only copied is
- * copied, which keeps bits that a product by 1 would not (-0, a complex infinity). */
+ * A line is a 1 x n matrix whose leading dimension is its stride, so geam adds lines, too. A line that is only copied
+ * is copied, which keeps bits that a product by 1 would not (-0, a complex infinity). */
 
 #include "blas/operation.h"
 

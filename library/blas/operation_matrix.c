@@ -3,8 +3,8 @@
 
 /* Product, triangular solve and Cholesky: one call of jblas each, or of ScaLAPACK.
  *
- * BLAS takes column-major matrices. A row-major one is the column-major matrix of its transpose, so it is read by another
- * operation and with the other triangle. Where the result is row-major the whole equation is transposed:
+ * BLAS takes column-major matrices. A row-major one is the column-major matrix of its transpose, so it is read by
+ * another operation and with the other triangle. Where the result is row-major the whole equation is transposed:
  *
  *     C = op(A) op(B)     becomes     C^T = op(B)^T op(A)^T
  *     op(A) X = B         becomes     X^T op(A)^T = B^T
@@ -334,8 +334,8 @@ static jstatus_t cholesky_check(const ji_operation_t *op, const int64_t *info) {
     return JSTATUS_SUCCESS;
 }
 
-/* Row-major, the matrix is its conjugate, whose factor in the other triangle is the transpose of the one wanted: it lies
- * where that belongs. */
+/* Row-major, the matrix is its conjugate, whose factor in the other triangle is the transpose of the one wanted: it
+ * lies where that belongs. */
 static ji_matmat_t cholesky_block(ji_operation_t *op, const ji_matrix_t *a) {
     reading_t read = {.operation = JBLAS_NO_TRANSPOSE, .uplo = JBLAS_UPPER, .leading_dimension = ji_max(1, a->rows)};
     if (!can_read(a, false, false, &read))

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: MIT */
 
 /* Operations on distributed buffers: the PBLAS and ScaLAPACK on the matrices as they lie, views by their first row and
- * column. Both end the program where an argument is wrong, so libjblas has checked everything before; `check` says whether
- * their 32-bit integers can hold the sizes. They take memory of their own by malloc: PBLAS has no argument for workspace.
+ * column. Both end the program where an argument is wrong, so libjblas has checked everything before; `check` says
+ * whether their 32-bit integers can hold the sizes. They take memory of their own by malloc: PBLAS has no argument for
+ * workspace.
  *
  * The PBLAS align operands among themselves, so blocks of any size and views that begin anywhere will do; p?potrf alone
  * wants square blocks, and to begin with one (libjblas gives it a copy that does).

@@ -4,8 +4,8 @@
 #define JALLOC_MPI_PBLAS_H
 
 /* The routines of the PBLAS and of ScaLAPACK that operations.c calls, for the element types s d c z. Fortran's calling
- * convention: everything by pointer; the lengths of one-letter texts are not passed, as C callers of these libraries do.
- * Elements and scalars are `void` here, so that one table holds all types. */
+ * convention: everything by pointer; the lengths of one-letter texts are not passed, as C callers of these libraries
+ * do. Elements and scalars are `void` here, so that one table holds all types. */
 
 #define PBLAS_MATRIX const int *, const int *, const int * /* behind a pointer: first row, first column, descriptor */
 

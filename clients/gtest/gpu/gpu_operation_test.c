@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Operations on buffers in a GPU's memory agree with those on the host, in every order of memory and structure: the host's
- * own operands, which are tested against the textbook elsewhere, are copied to the GPU, views and gaps alike. */
+/* Operations on buffers in a GPU's memory agree with those on the host, in every order of memory and structure: the
+ * host's own operands, which are tested against the textbook elsewhere, are copied to the GPU, views and gaps alike. */
 
 #include "gpu_device.h"
 #include "operation_helper.h"

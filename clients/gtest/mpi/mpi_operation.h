@@ -3,8 +3,8 @@
 #ifndef JALLOC_CLIENTS_GTEST_MPI_OPERATION_H
 #define JALLOC_CLIENTS_GTEST_MPI_OPERATION_H
 
-/* Operands of every kind for operations of several processes: each is made from a local one, the same on all ranks, whose
- * value is known. A local operand beside others counts on rank 0 alone, so the other ranks hold NaN. */
+/* Operands of every kind for operations of several processes: each is made from a local one, the same on all ranks,
+ * whose value is known. A local operand beside others counts on rank 0 alone, so the other ranks hold NaN. */
 
 #include "mpi_fixture.h"
 #include "operation_helper.h"

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What goes wrong on one rank of an operation is the same status on all, operands stay as they were, and the next call is
- * as ever. */
+/* What goes wrong on one rank of an operation is the same status on all, operands stay as they were, and the next call
+ * is as ever. */
 
 #include "mpi_operation.h"
 
@@ -10,7 +10,8 @@
 static const int grid[2] = {2, 2};
 static const jblas_operation_t N = JBLAS_NO_TRANSPOSE;
 
-/* A product with everything that can fail: mixed kinds, structures to expand, a result to be made where `made` is given. */
+/* A product with everything that can fail: mixed kinds, structures to expand, a result to be made where `made` is
+ * given. */
 typedef struct product {
     placed_t a, b, c;
     scalar_t one, zero;

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Operations on buffers of several processes: each on every grid, with blocks that do not divide, views as operands, and
- * operands of all kinds mixed; against the textbook's loops, on a handle that has exactly what its query said. */
+/* Operations on buffers of several processes: each on every grid, with blocks that do not divide, views as operands,
+ * and operands of all kinds mixed; against the textbook's loops, on a handle that has exactly what its query said. */
 
 #include "mpi_operation.h"
 
