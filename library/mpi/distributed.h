@@ -3,8 +3,8 @@
 #ifndef JALLOC_MPI_DISTRIBUTED_H
 #define JALLOC_MPI_DISTRIBUTED_H
 
-/* What the files of libjalloc_mpi share. Each begins its work with ji_mpi_check_alive(), since a program may well finalize
- * MPI before it gives its last buffer back, and turns MPI's errors into statuses with ji_mpi_status(). */
+/* What the files of libjalloc_mpi share. Each begins its work with ji_mpi_check_alive(), since a program may well
+ * finalize MPI before it gives its last buffer back, and turns MPI's errors into statuses with ji_mpi_status(). */
 
 #include <mpi.h>
 
@@ -24,8 +24,8 @@ typedef struct ji_mpi {
 
 static inline ji_mpi_t *ji_mpi_of(const jruntime_t *runtime) { return runtime->state; }
 
-/* What one machine is for tests: jruntime_create_mpi() where 0; else machines of so many processes are pretended, so that
- * what is done between machines can be seen on one. */
+/* What one machine is for tests: jruntime_create_mpi() where 0; else machines of so many processes are pretended, so
+ * that what is done between machines can be seen on one. */
 JI_SHARED jstatus_t ji_runtime_create_mpi(MPI_Comm communicator, int node_processes, jruntime_t **runtime);
 
 /* Device error with MPI's text for what failed; success for MPI_SUCCESS. */

@@ -3,9 +3,9 @@
 
 /* Distributed buffers in .npy files, by MPI-IO: all processes write their part of one file at once.
  *
- * A file of m x n elements in Fortran's order is the columns one behind the other, and a process of a block-cyclic matrix
- * has a little of each. So panels of some columns are redistributed first, such that each process has whole columns side
- * by side (of very long ones: a piece of one), and writes them in one piece:
+ * A file of m x n elements in Fortran's order is the columns one behind the other, and a process of a block-cyclic
+ * matrix has a little of each. So panels of some columns are redistributed first, such that each process has whole
+ * columns side by side (of very long ones: a piece of one), and writes them in one piece:
  *
  *     matrix      abab      panel     aabb      file     |aa|bb|cc|dd|  a write each, then the next panel
  *                 cdcd                aabb
@@ -15,9 +15,9 @@
  *
  * Whole or not at all: rank 0 makes a file of a temporary name beside the path, with the header; all write and
  * synchronize; when all agree that everything went well, rank 0 renames it. After any failure anywhere it removes it. A
- * process that has failed still takes part in what all do, and the failure waits for the next agreement. Collective writes
- * and file views would do without panels, but not every MPI tells when one of those has failed: Open MPI's returned
- * success on a full disk. A process's own write says how much it has written. */
+ * process that has failed still takes part in what all do, and the failure waits for the next agreement. Collective
+ * writes and file views would do without panels, but not every MPI tells when one of those has failed: Open MPI's
+ * returned success on a full disk. A process's own write says how much it has written. */
 
 #define _GNU_SOURCE /* the signal of a limit on the size of files */
 

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Grids of processes: a BLACS context over the first rows * columns processes of a runtime, in row-major order. Allocators
- * with the same grid share it, and it ends with the runtime, because BLACS can make a limited number of them and ending
- * one is collective, which the end of an allocator is not. */
+/* Grids of processes: a BLACS context over the first rows * columns processes of a runtime, in row-major order.
+ * Allocators with the same grid share it, and it ends with the runtime, because BLACS can make a limited number of them
+ * and ending one is collective, which the end of an allocator is not. */
 
 #include "mpi/distributed.h"
 #include "mpi/scalapack.h"

@@ -3,14 +3,14 @@
 
 /* Runs, windows and moving (pattern.h).
  *
- * Nothing here allocates. A window is a table of fixed size on the stack: the rows of a block-cyclic matrix come in runs of
- * a block's length, and finding them takes divisions, so it is done once for all columns. Runs that continue each other in
- * the memory that is read and in the one that is written are one entry, which makes a plain copy of whole columns of what
- * both sides deal alike. Where even the columns of a piece follow each other, it is a span of memory that can be sent, or
- * received into, as it lies.
+ * Nothing here allocates. A window is a table of fixed size on the stack: the rows of a block-cyclic matrix come in
+ * runs of a block's length, and finding them takes divisions, so it is done once for all columns. Runs that continue
+ * each other in the memory that is read and in the one that is written are one entry, which makes a plain copy of whole
+ * columns of what both sides deal alike. Where even the columns of a piece follow each other, it is a span of memory
+ * that can be sent, or received into, as it lies.
  *
- * A window has no more rows than a piece can take and, where rows lie apart in one of the memories (a row-major side, or
- * a transposed one), no more than stay in a cache while the columns go by. */
+ * A window has no more rows than a piece can take and, where rows lie apart in one of the memories (a row-major side,
+ * or a transposed one), no more than stay in a cache while the columns go by. */
 
 #include "mpi/pattern.h"
 

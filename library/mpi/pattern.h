@@ -5,12 +5,12 @@
 
 /* Where the elements of a matrix are that two sides hold in different ways, and moving what two processes share.
  *
- * Each side deals rows to the rows of its grid of processes and columns to the columns, in blocks, in turn; who has all of
- * a matrix is a grid of one process. Rows and columns have nothing to do with each other, so what a process of the one
- * side shares with one of the other is some runs of rows times some runs of columns:
+ * Each side deals rows to the rows of its grid of processes and columns to the columns, in blocks, in turn; who has all
+ * of a matrix is a grid of one process. Rows and columns have nothing to do with each other, so what a process of the
+ * one side shares with one of the other is some runs of rows times some runs of columns:
  *
  *     source, blocks of 3 over 2      000111000111          rows that 0 of the source and 1 of the destination share:
- *     destination, blocks of 2 over 2 001100110011          2; 6 7; .. 
+ *     destination, blocks of 2 over 2 001100110011          2; 6 7
  *
  * Both processes find the same runs in the same order, each by itself, so a message has no need to say what is in it.
  * The rows of a window (some runs, found once) are moved column by column, then those of the next window. */
@@ -74,15 +74,11 @@ typedef enum ji_move {
 
 /* Begins a share: counts its elements. */
 void ji_share_begin(const ji_matrix_t *matrix, ji_share_t *share);
-/* Moves at most `most` of them, at least one where any are left; *moved says how many. `message`: of pack and unpack; of
- * the others any pointer. Done on return. Goes on after an error of a device, so that the count is right. A direct move
- * that changes signs is one of host memory. */
+/* Moves at most `most` of them, at least one where any are left; *moved says how many. `message`: of pack and unpack;
+ * of the others any pointer. Done on return. Goes on after an error of a device, so that the count is right. A direct
+ * move that changes signs is one of host memory. */
 jstatus_t ji_share_move(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char *message,
                         int64_t *moved);
-
-/* Where all of a share lies in this process's memory as it would in one message, which then need not be packed; NULL: it
- * does not, or part of it has been moved. */
-const char *ji_share_find_message(const ji_matrix_t *matrix, const ji_share_t *share);
 
 /* The same for pack and unpack, without moving: false where the piece is not one span of this process's host memory, as
  * it lies; otherwise the share goes on behind it, and the span is what there is to send, or where to receive. */

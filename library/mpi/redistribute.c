@@ -3,21 +3,22 @@
 
 /* Copies of which one side, or both, is distributed.
  *
- * Who shares elements with whom, and which, every process works out by itself (pattern.h); messages go between those that
- * share any, and only then. Each has a slot in the workspace for each of them, large enough for all of it or, in less
- * memory, for a piece: as soon as a piece has gone or been taken out, the next one follows.
+ * Who shares elements with whom, and which, every process works out by itself (pattern.h); messages go between those
+ * that share any, and only then. Each has a slot in the workspace for each of them, large enough for all of it or, in
+ * less memory, for a piece: as soon as a piece has gone or been taken out, the next one follows.
  *
  *     workspace  | peers | requests | slot | slot | slot | ...
  *                                     to 1   to 2   from 1
  *
  * What lies in one span of memory is sent from there or received into it, without the slot. So one loop does both the
- * whole exchange at once and the one in pieces. How large a piece is has to be the same for the
- * two that exchange it, so all agree on the smallest, in the same reduction that tells whether somebody cannot take part
- * at all: nobody waits for a message of a process that has given up. Where no messages are needed (both sides dealt alike,
- * or a source that everybody has), there is no such reduction, and no workspace is touched.
+ * whole exchange at once and the one in pieces. How large a piece is has to be the same for the two that exchange it,
+ * so all agree on the smallest, in the same reduction that tells whether somebody cannot take part at all: nobody waits
+ * for a message of a process that has given up. Where no messages are needed (both sides dealt alike, or a source that
+ * everybody has), there is no such reduction, and no workspace is touched.
  *
  * A structured source is more than it stores: what a general destination, or one that stores the other triangle, wants
- * beside that comes in a second pass from the mirrored element (rows and columns of the source change roles), or is zero.
+ * beside that comes in a second pass from the mirrored element (rows and columns of the source change roles), or is
+ * zero.
  *
  * What lies on a device is packed and unpacked run by run by the device's own copies. */
 

@@ -7,9 +7,10 @@
  *     node     0 1 2 3|0 1 2 3      processes that share memory
  *     leaders  0       1            the first of each machine
  *
- * Agreeing is one reduction of a number: who has failed says its rank, who was merely slower says its rank behind all of
- * those, everyone else says nothing. The smallest number names the process whose status and message all then hear. So
- * success, the usual case, costs one message of eight bytes, and no process ever goes on while another has given up. */
+ * Agreeing is one reduction of a number: who has failed says its rank, who was merely slower says its rank behind all
+ * of those, everyone else says nothing. The smallest number names the process whose status and message all then hear.
+ * So success, the usual case, costs one message of eight bytes, and no process ever goes on while another has given up.
+ * */
 
 #include "mpi/distributed.h"
 

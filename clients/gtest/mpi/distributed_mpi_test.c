@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Conformance of distributed buffers: everything of buffer.h and mpi.h for each element type and grid, against formulas of
- * global indices. Down-casts are proven by what takes them: ScaLAPACK and MPI. */
+/* Conformance of distributed buffers: everything of buffer.h and mpi.h for each element type and grid, against formulas
+ * of global indices. Down-casts are proven by what takes them: ScaLAPACK and MPI. */
 
 #include "mpi_matrix.h"
 

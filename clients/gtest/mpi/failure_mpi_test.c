@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 /* One process fails, at every place where it can, and all hear of it: for each collective function each allocation of
- * bookkeeping and of memory fails on each rank in turn, and each argument is wrong on each rank in turn. The status is the
- * same everywhere, nothing is left behind, and the next call works. */
+ * bookkeeping and of memory fails on each rank in turn, and each argument is wrong on each rank in turn. The status is
+ * the same everywhere, nothing is left behind, and the next call works. */
 
 #include "mpi_matrix.h"
 

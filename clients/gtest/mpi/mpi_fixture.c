@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* MPI begins before main() and ends after it, so that GoogleTest's output can be turned away from the first line on: that
- * of ranks above 0 goes to a file that nobody sees, and from there to standard error when a test has failed. */
+/* MPI begins before main() and ends after it, so that GoogleTest's output can be turned away from the first line on:
+ * that of ranks above 0 goes to a file that nobody sees, and from there to standard error when a test has failed. */
 
 #include "mpi_fixture.h"
 

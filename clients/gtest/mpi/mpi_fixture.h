@@ -13,13 +13,13 @@
  *     }
  *
  * mpiexec starts the program on several ranks; each runs all tests, in the same order. A test says how many ranks take
- * part (0: all there are); in its body `mpi` is a const jmpi_t * with their communicator and a runtime made from it, which
- * ends with the test. The others wait at the test's end, where all agree whether anybody failed: then the test has failed
- * on every rank.
+ * part (0: all there are); in its body `mpi` is a const jmpi_t * with their communicator and a runtime made from it,
+ * which ends with the test. The others wait at the test's end, where all agree whether anybody failed: then the test
+ * has failed on every rank.
  *
  * What returns from a test must do so on all ranks at once, or the others wait for it for ever: use JMPI_ASSERT_* and
- * JMPI_CHECKPOINT() (collective) instead of JASSERT_*, which may be used only for what is the same on all ranks. Random numbers
- * are the same on all ranks, as long as all draw as often.
+ * JMPI_CHECKPOINT() (collective) instead of JASSERT_*, which may be used only for what is the same on all ranks. Random
+ * numbers are the same on all ranks, as long as all draw as often.
  *
  * Ranks above 0 print nothing unless a check fails on them. JALLOC_TEST_MODULES names a folder with modules of devices,
  * for tests that exist only with it. */

@@ -5,10 +5,11 @@
 
 /* Matrices of any kind whose every byte is known, for tests of copies between them.
  *
- * A matrix is a buffer and a view of part of it. Element (i, j) of the view has a value made from i, j and a salt; what lies
- * around the view, in holes, and in a triangle that is not stored, has bytes that no element is made of. An image is all
- * of this process's memory, as it should be after a copy: made from what was there before and the elements that the copy
- * is to write, computed from the formula and nothing else. So a copy is right when memory and image are the same. */
+ * A matrix is a buffer and a view of part of it. Element (i, j) of the view has a value made from i, j and a salt; what
+ * lies around the view, in holes, and in a triangle that is not stored, has bytes that no element is made of. An image
+ * is all of this process's memory, as it should be after a copy: made from what was there before and the elements that
+ * the copy is to write, computed from the formula and nothing else. So a copy is right when memory and image are the
+ * same. */
 
 #include "mpi_fixture.h"
 
