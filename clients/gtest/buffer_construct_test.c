@@ -192,6 +192,10 @@ static jbuffer_filled_t meet(void *context, const jbuffer_block_t *block) {
     int error = 0;
     while (!meeting->met && error == 0)
         error = pthread_cond_timedwait(&meeting->changed, &meeting->lock, &limit);
+    pthread_mutex_unlock(&meeting->lock);
+    if (meeting->wanted == 1)
+        jtest_sleep_ms(20); /* others, where there are any, would come meanwhile */
+    pthread_mutex_lock(&meeting->lock);
     --meeting->here;
     pthread_mutex_unlock(&meeting->lock);
     return error == 0 ? JBUFFER_FILLED : JBUFFER_FAILED;
