@@ -86,7 +86,7 @@ void pretend_runtime_set_memory(jruntime_t *runtime, size_t node_available_bytes
 /* ---- Teams ------------------------------------------------------------------------------------------------------- */
 
 #define TEAM_CHUNK 4096
-#define TEAM_TIMEOUT_S 60
+#define TEAM_TIMEOUT_S 300 /* for a hang, with room for sanitizers on a busy machine */
 #define TEAM_DIED 77
 
 /* A scope's members meet here. */
