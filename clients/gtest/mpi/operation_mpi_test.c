@@ -12,14 +12,13 @@ typedef struct grid_case {
     int ranks, grid[2], type;
 } grid_case_t;
 
-#define EACH_TYPE(ranks, rows, columns)                                                                                \
-    {ranks, {rows, columns}, JDATATYPE_F32}, {ranks, {rows, columns}, JDATATYPE_F64},                                  \
-        {ranks, {rows, columns}, JDATATYPE_F32_C}, {                                                                   \
-        ranks, {rows, columns}, JDATATYPE_F64_C                                                                        \
-    }
-/* In the last two some processes are in no grid. */
-static const grid_case_t grids[] = {EACH_TYPE(1, 1, 1), EACH_TYPE(4, 2, 2), EACH_TYPE(4, 1, 4),
-                                    EACH_TYPE(6, 3, 2), EACH_TYPE(4, 1, 1), EACH_TYPE(6, 2, 2)};
+/* Each type on each shape or its neighbour; in the last four cases some processes are in no grid. */
+static const grid_case_t grids[] = {
+    {1, {1, 1}, JDATATYPE_F32},   {1, {1, 1}, JDATATYPE_F64},   {1, {1, 1}, JDATATYPE_F32_C},
+    {1, {1, 1}, JDATATYPE_F64_C}, {4, {2, 2}, JDATATYPE_F64},   {4, {2, 2}, JDATATYPE_F64_C},
+    {4, {1, 4}, JDATATYPE_F32},   {4, {1, 4}, JDATATYPE_F64_C}, {6, {3, 2}, JDATATYPE_F64},
+    {6, {3, 2}, JDATATYPE_F32_C}, {4, {1, 1}, JDATATYPE_F64},   {4, {1, 1}, JDATATYPE_F32_C},
+    {6, {2, 2}, JDATATYPE_F32},   {6, {2, 2}, JDATATYPE_F64_C}};
 
 static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE};
 static jblas_operation_t any_operation(void) { return operations[jtest_random_between(0, 2)]; }
