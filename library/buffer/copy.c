@@ -270,6 +270,13 @@ jstatus_t ji_buffer_copy_bytes(const jbuffer_t *destination, const jbuffer_t *so
     return JSTATUS_SUCCESS;
 }
 
+/* Where both lie alike the copy is in flight when it returns. */
+static jstatus_t copy_and_wait(const ji_place_t *destination, const ji_place_t *source, void *staging) {
+    jstatus_t status = ji_place_copy(destination, source, NULL, staging);
+    const ji_place_t *device = place_is_host(destination) ? source : destination;
+    return status == JSTATUS_SUCCESS ? jstream_synchronize(device->device, NULL) : status;
+}
+
 /* Rank 0's contents of a replicated buffer for all. */
 static jstatus_t copy_broadcast(jbuffer_t *buffer, char *workspace) {
     jruntime_t *runtime = ji_buffer_runtime(buffer);
@@ -292,12 +299,12 @@ static jstatus_t copy_broadcast(jbuffer_t *buffer, char *workspace) {
         const ji_place_t packed = {jdevice_host(), whole.type, place_pack(&piece.layout), workspace};
         jstatus_t status = JSTATUS_SUCCESS;
         if (runtime->info.rank == 0)
-            status = ji_place_copy(&packed, &piece, NULL, workspace + piece_bytes);
+            status = copy_and_wait(&packed, &piece, workspace + piece_bytes);
         if (failed == JSTATUS_SUCCESS)
             failed = status;
         status = runtime->ops->broadcast(runtime, scope, 0, NULL, workspace, (size_t)place_count(&piece) * size);
         if (status == JSTATUS_SUCCESS && runtime->info.rank != 0)
-            status = ji_place_copy(&piece, &packed, NULL, workspace + piece_bytes);
+            status = copy_and_wait(&piece, &packed, workspace + piece_bytes);
         if (failed == JSTATUS_SUCCESS)
             failed = status;
     }
@@ -307,11 +314,7 @@ static jstatus_t copy_broadcast(jbuffer_t *buffer, char *workspace) {
 /* What a process does by itself; waited for unless there is a stream. */
 static jstatus_t copy_here(jbuffer_t *destination, jbuffer_t *source, jstream_t *stream, void *workspace) {
     const ji_place_t to = ji_buffer_place(destination), from = ji_buffer_place(source);
-    jstatus_t status = ji_place_copy(&to, &from, stream, workspace);
-    const ji_place_t *device = place_is_host(&to) ? &from : &to;
-    if (status == JSTATUS_SUCCESS && stream == NULL && !place_is_host(device))
-        status = jstream_synchronize(device->device, NULL);
-    return status;
+    return stream != NULL ? ji_place_copy(&to, &from, stream, workspace) : copy_and_wait(&to, &from, workspace);
 }
 
 jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, jstream_t *stream, void *workspace,
