@@ -305,6 +305,32 @@ JTEST(Buffer, ViewsOutsideOfTheWholeAreRefused) {
 
 /* ---- Down-casts -------------------------------------------------------------------------------------------------- */
 
+JTEST(Buffer, ElementsThatShareAPlaceAreRefusedMemory) {
+    static const struct {
+        jlayout_t layout;
+        bool nested;
+    } cases[] = {
+        {{.rank = 2, .extents = {5, 3}, .strides = {1, 4}}, false},
+        {{.rank = 2, .extents = {5, 3}, .strides = {1, 5}}, true},
+        {{.rank = 2, .extents = {5, 3}, .strides = {3, 1}}, true},
+        {{.rank = 2, .extents = {5, 3}, .strides = {2, 1}}, false},
+        {{.rank = 2, .extents = {1, 3}, .strides = {7, 1}}, true},
+        {{.rank = 3, .extents = {2, 3, 4}, .strides = {12, 4, 1}}, true},
+        {{.rank = 3, .extents = {2, 3, 4}, .strides = {11, 4, 1}}, false},
+        {{.rank = 2, .extents = {0, 3}, .strides = {1, 1}}, true},
+        {{.rank = 2, .extents = {INT64_MAX, 0}, .strides = {INT64_MAX, INT64_MAX}}, true},
+    };
+    made_t made = make("[4]", JDATATYPE_F64);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        JSCOPED_TRACE("case %zu", i);
+        jbuffer_t *buffer = NULL;
+        const jstatus_t expected = cases[i].nested ? JSTATUS_SUCCESS : JSTATUS_INVALID_VALUE;
+        JEXPECT_STATUS(jbuffer_allocate(made.allocator, &cases[i].layout, &buffer), expected);
+        JEXPECT_OK(jbuffer_release(buffer));
+    }
+    end(&made);
+}
+
 JTEST(Buffer, DownCastsAreChecked) {
     pretend_gpu_t *gpu = pretend_gpu_make();
     made_t made = make("[4,5] ld=6", JDATATYPE_F32);

@@ -9,7 +9,8 @@
  * A layout has a rank from 0 (one number) to JLAYOUT_MAX_RANK, an extent and a stride for each dimension, both in
  * elements, and perhaps blocks and a structure. Element (i, j, ...) lies i * strides[0] + j * strides[1] + ... elements
  * behind the first. Column-major means that the first index runs fastest, as in BLAS and Fortran; row-major that the
- * last does, as in C. Strides are at least 1; in a layout that memory is made for no two elements share a place.
+ * last does, as in C. Strides are at least 1. A layout that memory is made for is nested: each stride goes beyond all
+ * elements of the dimensions with shorter ones, so that no two elements share a place.
  * All arithmetic is checked: what does not fit 63 bits is invalid size. An extent of 0 counts as 1 in that and in strides,
  * so that it does not matter which dimension it is.
  *

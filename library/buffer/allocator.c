@@ -224,11 +224,13 @@ jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allocator, con
 
 jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayout_t *layout, jdistribution_t *d,
                                size_t *bytes) {
-    if (allocator->options.kind != JBUFFER_DISTRIBUTED)
-        return jlayout_bytes(layout, allocator->options.type, bytes);
     jstatus_t status = jlayout_check(layout);
     if (status != JSTATUS_SUCCESS)
         return status;
+    if (allocator->options.kind != JBUFFER_DISTRIBUTED)
+        return ji_layout_is_nested(layout)
+                   ? jlayout_bytes(layout, allocator->options.type, bytes)
+                   : ji_fail(JSTATUS_INVALID_VALUE, "memory for a layout some elements of which share a place");
     if (layout->rank > 2)
         return ji_fail(JSTATUS_INVALID_VALUE, "a distributed buffer has rank 0 to 2, not %d", layout->rank);
     *d = ji_buffer_distribution(allocator, layout);

@@ -53,6 +53,9 @@ JI_SHARED jstatus_t ji_object_release(void *object, ji_object_kind_t kind, const
 bool ji_layout_strides(int rank, const int64_t *extents, jorder_t order, int64_t leading_dimension, int64_t *strides);
 /* The order of a layout, where it has one; where it has both the strides of single elements decide. */
 JI_SHARED bool ji_layout_order(const jlayout_t *layout, jorder_t *order);
+/* Whether each stride goes beyond all elements of the dimensions with shorter ones, so that no two elements share a place.
+ * Of a layout that has been checked. */
+bool ji_layout_is_nested(const jlayout_t *layout);
 /* As jlayout_set_leading_dimension(), of that order. */
 jstatus_t ji_layout_lead(jlayout_t *layout, jorder_t order, int64_t leading_dimension);
 /* The type of that name; false where there is none. */

@@ -273,6 +273,25 @@ bool jlayout_is_packed(const jlayout_t *layout) {
                                        layout_is_packed_in(layout, JORDER_ROW_MAJOR));
 }
 
+bool ji_layout_is_nested(const jlayout_t *layout) {
+    int64_t reach = 1; /* elements up to the last one of the dimensions so far */
+    unsigned done = 0;
+    while (!layout_is_empty(layout)) {
+        int next = -1;
+        for (int d = 0; d < layout->rank; d++)
+            if ((done >> d & 1u) == 0 && layout->extents[d] > 1 &&
+                (next < 0 || layout->strides[d] < layout->strides[next]))
+                next = d;
+        if (next < 0)
+            break;
+        if (layout->strides[next] < reach)
+            return false;
+        reach += (layout->extents[next] - 1) * layout->strides[next];
+        done |= 1u << next;
+    }
+    return true;
+}
+
 bool jlayout_same_shape(const jlayout_t *a, const jlayout_t *b) {
     return layout_has_rank(a) && layout_has_rank(b) && a->rank == b->rank &&
            memcmp(a->extents, b->extents, (size_t)a->rank * sizeof a->extents[0]) == 0;
