@@ -39,9 +39,18 @@ static void hidden_flush(void) {
         perror("mpi_fixture");
 }
 
+/* What a runtime that outlives MPI says. No test can look at that, since MPI ends but once: the program fails. */
 static void fixture_end(void) {
     hidden_flush();
+    jruntime_t *runtime = NULL, *late = NULL;
+    const bool made = jruntime_create_mpi(MPI_COMM_WORLD, &runtime) == JSTATUS_SUCCESS;
     MPI_Finalize();
+    if (!made || jruntime_agree(runtime, JSTATUS_SUCCESS) != JSTATUS_DEVICE_ERROR ||
+        jruntime_create_mpi(MPI_COMM_WORLD, &late) != JSTATUS_INVALID_VALUE ||
+        jruntime_release(runtime) != JSTATUS_SUCCESS) {
+        fprintf(stderr, "rank %d: a runtime after MPI_Finalize(): %s\n", world_rank, jstatus_last_message());
+        _exit(1);
+    }
 }
 
 static void __attribute__((constructor)) fixture_begin(void) {
