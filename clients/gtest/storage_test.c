@@ -141,6 +141,27 @@ JTEST(Storage, MappingsBeginAt32Mebibytes) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
+/* Whatever JALLOC_ALLOCATOR makes the process's allocators of: zeros are the system's. */
+JTEST(Storage, MappingsAreZeroWhateverTheEnvironmentFillsMemoryWith) {
+    jtest_setenv("JALLOC_ALLOCATOR", "malloc+fill");
+    jruntime_t *runtime;
+    JASSERT_OK(jruntime_create(&runtime));
+    jbuffer_allocator_t *allocator = make_allocator(runtime, JBUFFER_LOCAL, false, NULL);
+    const size_t sizes[] = {1000, 32 * MIB};
+    for (int i = 0; i < 2; ++i) {
+        const jlayout_t layout = bytes_layout(sizes[i]);
+        jbuffer_t *buffer;
+        JASSERT_OK(jbuffer_allocate(allocator, &layout, &buffer));
+        JEXPECT_EQ(data_of(buffer)[sizes[i] / 2] == 0, i == 1);
+        JEXPECT_OK(jbuffer_release(buffer));
+        JASSERT_OK(jbuffer_construct_value(allocator, &layout, NULL, &buffer));
+        JEXPECT_EQ(data_of(buffer)[sizes[i] / 2], 0);
+        JEXPECT_OK(jbuffer_release(buffer));
+    }
+    JEXPECT_OK(jbuffer_allocator_release(allocator));
+    JEXPECT_OK(jruntime_release(runtime));
+}
+
 JTEST(Storage, TheProcessesMappingsAreTakenBack) {
     jruntime_t *runtime;
     JASSERT_OK(jruntime_create(&runtime));
