@@ -255,7 +255,8 @@ JI_SHARED jstatus_t ji_buffer_copy_bytes(const jbuffer_t *destination, const jbu
                                          size_t *least);
 /* The copy, with size_bytes of workspace, at least `least`; how much each process has need not be the same. Done on return,
  * but for local copies in a stream that is not NULL (of a device that takes part). Collective where the two are of
- * different kinds and there are several processes, or one is distributed or shared on nodes; then the result is agreed. */
+ * different kinds and there are several processes, or one is distributed or shared on nodes; then the result is agreed, where
+ * anything can fail. */
 JI_SHARED jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, jstream_t *stream, void *workspace,
                                    size_t size_bytes);
 /* Whether that copy is collective. */

@@ -248,6 +248,13 @@ bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const jbuffer_t 
             copy_runtime(destination, source)->info.processes > 1);
 }
 
+/* Whether each process picks its part of what it has, in its own memory: nothing can fail, and nobody need wait. */
+static bool copy_is_everyones_own(const jbuffer_t *destination, const jbuffer_t *source) {
+    return ji_buffer_kind(destination) == JBUFFER_DISTRIBUTED && ji_buffer_kind(source) == JBUFFER_REPLICATED &&
+           !ji_buffer_is_shared(source) && jdevice_kind(ji_buffer_device(destination)) == JDEVICE_HOST &&
+           jdevice_kind(ji_buffer_device(source)) == JDEVICE_HOST;
+}
+
 /* Bytes of a piece of a replicated buffer that cannot be broadcast as it lies; 0 where it can. */
 static size_t copy_piece_bytes(const ji_place_t *whole) {
     if (jlayout_is_packed(&whole->layout))
@@ -335,5 +342,5 @@ jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, jstream_t *s
             status = status != JSTATUS_SUCCESS ? status : told;
         }
     }
-    return collective ? jruntime_agree(runtime, status) : status;
+    return collective && !copy_is_everyones_own(destination, source) ? jruntime_agree(runtime, status) : status;
 }
