@@ -208,7 +208,7 @@ static jstatus_t file_transfer(file_job_t *job, const char *name) {
         file_status(MPI_File_open(ji_mpi_of(runtime)->all, (char *)name, mode, MPI_INFO_NULL, &job->file), job->path,
                     "cannot be opened");
     JTRY(ji_mpi_agree(runtime, JI_SCOPE_ALL, status));
-    if (!job->saving) {
+    if (!job->saving) { /* rank 0 has looked, but another machine may see another file */
         status = file_status(MPI_File_get_size(job->file, &size), job->path, "has no size");
         if (status == JSTATUS_SUCCESS && size - job->data_offset < bytes)
             status = ji_fail(JSTATUS_TRUNCATED, "\"%.300s\" has %lld bytes of elements, not %lld", job->path,

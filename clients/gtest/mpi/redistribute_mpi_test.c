@@ -184,6 +184,8 @@ JMPI_TEST(Redistribute, LargeOnesGoInPieces, 0) {
         const int64_t extents[2] = {jtest_random_between(500, 900), jtest_random_between(300, 600)};
         matrix_draw(mpi, &from, kinds[k % 3][0], extents);
         matrix_draw(mpi, &to, kinds[k % 3][1], extents);
+        if (from.kind == JBUFFER_LOCAL) /* only rank 0 knows how its rows lie, and all have to know */
+            from.order = mpi->rank == 0 ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR;
         one_conversion(mpi, &to, &from, JDATATYPE_F64_C, 2, extents);
         JMPI_CHECKPOINT();
     }
