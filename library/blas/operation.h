@@ -39,15 +39,6 @@ ji_matrix_t ji_matrix_transposed(const ji_matrix_t *matrix);
 bool ji_matrix_is_column_major(const ji_matrix_t *matrix);
 int64_t ji_matrix_leading_dimension(const ji_matrix_t *matrix);
 
-static inline bool ji_structure_is_upper(jstructure_t structure) {
-    return structure != JSTRUCTURE_GENERAL && ((int)structure & 1) != 0;
-}
-static inline bool ji_structure_is_triangular(jstructure_t structure) {
-    return structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER;
-}
-static inline bool ji_structure_is_hermitian(jstructure_t structure) {
-    return structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER;
-}
 /* Upper for lower. */
 static inline jstructure_t ji_structure_flipped(jstructure_t structure) {
     return structure == JSTRUCTURE_GENERAL    ? structure

@@ -226,22 +226,13 @@ static buffer_element_t buffer_find(const jlayout_t *layout, const int64_t *indi
     if (layout->rank > 0)
         memcpy(element.indices, indices, (size_t)layout->rank * sizeof *indices);
     const int64_t row = element.indices[0], column = element.indices[1];
-    bool upper = false, symmetric = true;
-    switch (layout->structure) {
-    case JSTRUCTURE_GENERAL: return element;
-    case JSTRUCTURE_SYMMETRIC_UPPER: upper = true; break;
-    case JSTRUCTURE_SYMMETRIC_LOWER: break;
-    case JSTRUCTURE_HERMITIAN_UPPER: upper = true; /* fall through */
-    case JSTRUCTURE_HERMITIAN_LOWER:
-        element.real = row == column;
-        element.conjugate = true;
-        break;
-    case JSTRUCTURE_TRIANGULAR_UPPER: upper = true; /* fall through */
-    case JSTRUCTURE_TRIANGULAR_LOWER: symmetric = false; break;
-    }
-    element.stored = upper ? row <= column : row >= column;
-    element.zero = !element.stored && !symmetric;
-    element.conjugate = element.conjugate && !element.stored;
+    if (layout->structure == JSTRUCTURE_GENERAL)
+        return element;
+    const bool hermitian = ji_structure_is_hermitian(layout->structure);
+    element.stored = ji_structure_is_upper(layout->structure) ? row <= column : row >= column;
+    element.zero = !element.stored && ji_structure_is_triangular(layout->structure);
+    element.real = hermitian && row == column;
+    element.conjugate = hermitian && !element.stored;
     if (!element.stored) {
         element.indices[0] = column;
         element.indices[1] = row;

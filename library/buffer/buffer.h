@@ -49,6 +49,21 @@ JI_SHARED jstatus_t ji_object_release(void *object, ji_object_kind_t kind, const
 
 /* ---- Layouts (layout.c) ---- */
 
+/* What a structure says. General is none of these. */
+static inline bool ji_structure_is_upper(jstructure_t structure) {
+    return structure == JSTRUCTURE_SYMMETRIC_UPPER || structure == JSTRUCTURE_HERMITIAN_UPPER ||
+           structure == JSTRUCTURE_TRIANGULAR_UPPER;
+}
+static inline bool ji_structure_is_lower(jstructure_t structure) {
+    return structure != JSTRUCTURE_GENERAL && !ji_structure_is_upper(structure);
+}
+static inline bool ji_structure_is_hermitian(jstructure_t structure) {
+    return structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER;
+}
+static inline bool ji_structure_is_triangular(jstructure_t structure) {
+    return structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER;
+}
+
 /* The strides of that order, packed or (not 0) with a leading dimension. False where one does not fit 63 bits. */
 bool ji_layout_strides(int rank, const int64_t *extents, jorder_t order, int64_t leading_dimension, int64_t *strides);
 /* The order of a layout, where it has one; where it has both the strides of single elements decide. */

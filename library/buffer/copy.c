@@ -97,9 +97,7 @@ static jstatus_t place_copy_runs(const ji_place_t *place, const ji_place_t *imag
            (general || inner == 0))
         run *= layout->extents[order[inner++]];
     /* Rows before the diagonal of a lower triangle are a run each, columns behind it, and so on. */
-    const bool lower = layout->structure == JSTRUCTURE_SYMMETRIC_LOWER ||
-                       layout->structure == JSTRUCTURE_HERMITIAN_LOWER ||
-                       layout->structure == JSTRUCTURE_TRIANGULAR_LOWER;
+    const bool lower = ji_structure_is_lower(layout->structure);
     int64_t index[JLAYOUT_MAX_RANK] = {0};
     for (;;) {
         int64_t at = 0, packed_at = 0, first = 0, last = run;

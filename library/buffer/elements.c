@@ -395,19 +395,9 @@ static void elements_below(const elements_way_t *way, elements_to_t to, elements
 typedef enum elements_side { ELEMENTS_BELOW, ELEMENTS_ABOVE, ELEMENTS_BOTH } elements_side_t;
 
 static elements_side_t elements_stored(jstructure_t structure) {
-    switch (structure) {
-    case JSTRUCTURE_GENERAL: return ELEMENTS_BOTH;
-    case JSTRUCTURE_SYMMETRIC_UPPER:
-    case JSTRUCTURE_HERMITIAN_UPPER:
-    case JSTRUCTURE_TRIANGULAR_UPPER: return ELEMENTS_ABOVE;
-    default: return ELEMENTS_BELOW;
-    }
-}
-static bool elements_is_hermitian(jstructure_t structure) {
-    return structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER;
-}
-static bool elements_is_triangular(jstructure_t structure) {
-    return structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER;
+    if (structure == JSTRUCTURE_GENERAL)
+        return ELEMENTS_BOTH;
+    return ji_structure_is_upper(structure) ? ELEMENTS_ABOVE : ELEMENTS_BELOW;
 }
 
 /* One side of the destination's diagonal, from what the source stores. */
@@ -417,10 +407,10 @@ static void elements_copy_side(const ji_place_t *destination, const ji_place_t *
     const bool mirrored = stored != side && stored != ELEMENTS_BOTH;
     const int row = side == ELEMENTS_BELOW ? 0 : 1, from_row = mirrored ? !row : row; /* above is below, transposed */
     elements_way_t way =
-        elements_make_way(destination->type, source->type, mirrored && elements_is_hermitian(structure));
+        elements_make_way(destination->type, source->type, mirrored && ji_structure_is_hermitian(structure));
     const elements_to_t to = {destination->data, {destination->layout.strides[row], destination->layout.strides[!row]}};
     elements_from_t from = {source->data, {source->layout.strides[from_row], source->layout.strides[!from_row]}};
-    if (mirrored && elements_is_triangular(structure)) {
+    if (mirrored && ji_structure_is_triangular(structure)) {
         way = elements_make_way(destination->type, destination->type, false);
         from = (elements_from_t){elements_zero, {0, 0}};
     }
@@ -434,7 +424,7 @@ static void elements_copy_structured(const ji_place_t *destination, const ji_pla
     const elements_to_t diagonal = {destination->data, {to->strides[0] + to->strides[1], 1}};
     const elements_from_t from_diagonal = {source->data, {from->strides[0] + from->strides[1], 1}};
     elements_tile(&way, diagonal, from_diagonal, n, 1);
-    if (elements_is_hermitian(from->structure) && elements_is_complex(destination->type))
+    if (ji_structure_is_hermitian(from->structure) && elements_is_complex(destination->type))
         for (int64_t i = 0; i < n; ++i) /* real, whatever is stored there */
             memset(diagonal.data + i * diagonal.stride[0] * (int64_t)way.to_bytes + way.to_bytes / 2, 0,
                    way.to_bytes / 2);

@@ -143,8 +143,7 @@ static void file_conjugate(const ji_place_t *matrix) {
 static jstatus_t file_pack_rows(file_job_t *job, const file_pieces_t *pieces, const ji_place_t *piece, int64_t begin,
                                 int64_t end, bool stored) {
     const jstructure_t structure = job->place.layout.structure;
-    const bool triangular = structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER;
-    if (begin >= end || (!stored && triangular)) /* the piece is zero before */
+    if (begin >= end || (!stored && ji_structure_is_triangular(structure))) /* the piece is zero before */
         return JSTATUS_SUCCESS;
     ji_place_t source;
     const int64_t rows = end - begin, column = pieces->starts[1], columns = pieces->extents[1];
@@ -157,8 +156,7 @@ static jstatus_t file_pack_rows(file_job_t *job, const file_pieces_t *pieces, co
         (void)jlayout_permute(&source.layout, (const int[]){1, 0}, &source.layout);
     }
     jstatus_t status = file_copy(job, &destination, &source);
-    if (!stored && status == JSTATUS_SUCCESS &&
-        (structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER))
+    if (!stored && status == JSTATUS_SUCCESS && ji_structure_is_hermitian(structure))
         file_conjugate(&destination);
     return status;
 }
@@ -166,8 +164,7 @@ static jstatus_t file_pack_rows(file_job_t *job, const file_pieces_t *pieces, co
 /* A piece of a matrix with a structure. */
 static jstatus_t file_pack_structured(file_job_t *job, const file_pieces_t *pieces, const ji_place_t *piece) {
     const jstructure_t structure = job->place.layout.structure;
-    const bool upper = structure == JSTRUCTURE_SYMMETRIC_UPPER || structure == JSTRUCTURE_HERMITIAN_UPPER ||
-                       structure == JSTRUCTURE_TRIANGULAR_UPPER;
+    const bool upper = ji_structure_is_upper(structure);
     const int64_t top = pieces->starts[0], bottom = top + pieces->extents[0];
     /* Where the columns meet the diagonal: a square, since a piece has all rows or a single column. */
     int64_t from = pieces->starts[1], to = from + pieces->extents[1];

@@ -55,13 +55,10 @@ static void function_fail(function_work_t *work, jstatus_t status) {
 
 /* Whether a block has elements of the stored triangle. */
 static bool function_touches(jstructure_t structure, const int64_t *starts, const int64_t *extents) {
-    switch (structure) {
-    case JSTRUCTURE_GENERAL: return true;
-    case JSTRUCTURE_SYMMETRIC_UPPER:
-    case JSTRUCTURE_HERMITIAN_UPPER:
-    case JSTRUCTURE_TRIANGULAR_UPPER: return starts[0] <= starts[1] + extents[1] - 1;
-    default: return starts[0] + extents[0] - 1 >= starts[1];
-    }
+    if (structure == JSTRUCTURE_GENERAL)
+        return true;
+    return ji_structure_is_upper(structure) ? starts[0] <= starts[1] + extents[1] - 1
+                                            : starts[0] + extents[0] - 1 >= starts[1];
 }
 
 /* Fills block number n. `own`: this thread's memory for one, and as much again for staging; NULL where not needed. */

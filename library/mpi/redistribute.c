@@ -105,23 +105,9 @@ static const ji_region_t triangle_regions[] = {
 static const ji_region_t triangle_without_diagonal[] = {{0, 0}, {-JI_REGION_ANY, 0}, {1, JI_REGION_ANY}};
 
 static triangle_t triangle_of(jstructure_t structure) {
-    switch (structure) {
-    case JSTRUCTURE_GENERAL: break;
-    case JSTRUCTURE_SYMMETRIC_UPPER:
-    case JSTRUCTURE_HERMITIAN_UPPER:
-    case JSTRUCTURE_TRIANGULAR_UPPER: return TRIANGLE_UPPER;
-    case JSTRUCTURE_SYMMETRIC_LOWER:
-    case JSTRUCTURE_HERMITIAN_LOWER:
-    case JSTRUCTURE_TRIANGULAR_LOWER: return TRIANGLE_LOWER;
-    }
-    return TRIANGLE_BOTH;
-}
-
-static bool structure_is_hermitian(jstructure_t structure) {
-    return structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER;
-}
-static bool structure_is_triangular(jstructure_t structure) {
-    return structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER;
+    if (structure == JSTRUCTURE_GENERAL)
+        return TRIANGLE_BOTH;
+    return ji_structure_is_upper(structure) ? TRIANGLE_UPPER : TRIANGLE_LOWER;
 }
 
 /* How a destination of the one structure is made from a source of the other: one or two passes. */
@@ -131,7 +117,7 @@ static int pass_plan(jstructure_t source, jstructure_t destination, pass_t passe
         passes[0] = (pass_t){triangle_regions[wanted], false, false};
         return 1;
     }
-    const bool zero = structure_is_triangular(source);
+    const bool zero = ji_structure_is_triangular(source);
     const triangle_t other = stored == TRIANGLE_UPPER ? TRIANGLE_LOWER : TRIANGLE_UPPER;
     if (wanted == other && !zero) {
         passes[0] = (pass_t){triangle_regions[wanted], true, false};
@@ -184,7 +170,7 @@ static ji_matrix_t copy_matrix(const copy_t *copy, const pass_t *pass) {
                          .destination = {copy->destination.deal[0], copy->destination.deal[1]},
                          .region = pass->region,
                          .element = copy->element,
-                         .part = pass->mirrored && structure_is_hermitian(source->structure) ? copy->part : 0,
+                         .part = pass->mirrored && ji_structure_is_hermitian(source->structure) ? copy->part : 0,
                          .from_device = source->device,
                          .to_device = copy->destination.device,
                          .from = source->data,
@@ -493,7 +479,7 @@ jstatus_t ji_mpi_move(jbuffer_t *destination, jbuffer_t *source, bool transposed
     const pass_t diagonal = {ji_region_diagonal, false, true};
     const ji_matrix_t matrix = copy_matrix(&copy, &diagonal);
     ji_share_t own;
-    if (go_on && status == JSTATUS_SUCCESS && copy.part != 0 && structure_is_hermitian(copy.source.structure) &&
+    if (go_on && status == JSTATUS_SUCCESS && copy.part != 0 && ji_structure_is_hermitian(copy.source.structure) &&
         copy_own_share(&copy, &diagonal, &matrix, &own))
         status = share_move_directly(&matrix, &own, JI_MOVE_REAL);
     return status;
