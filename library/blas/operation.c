@@ -256,6 +256,14 @@ static void make_plan(const ji_operation_t *op, size_t bytes[PLACES], jplan_t *p
     jplan_add(plan, rounds ? "rounds" : "least", 0, 0, PLACES, bytes); /* what it calls takes what is left */
 }
 
+/* Whether there is anything to borrow. */
+static bool wants_workspace(const ji_operation_t *op, const size_t bytes[PLACES]) {
+    size_t any = op->callee_bytes | op->extra_bytes | op->copy_bytes[0] | op->copy_bytes[1];
+    for (int i = 0; i < PLACES; i++)
+        any |= bytes[i];
+    return any != 0;
+}
+
 /* Host memory for a handle that has none. */
 typedef struct host_memory {
     jallocator_t *allocator;
@@ -408,14 +416,15 @@ jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operat
     host_memory_t memory = {NULL, NULL, 0};
     if (status == JSTATUS_SUCCESS)
         status = prepare(op, class, bytes);
-    if (status == JSTATUS_SUCCESS)
-        make_plan(op, bytes, &plan);
     const bool queries = op->handle != NULL && jhandle_is_size_query(op->handle);
+    const bool plans = status == JSTATUS_SUCCESS && (queries || wants_workspace(op, bytes));
+    if (plans)
+        make_plan(op, bytes, &plan);
     if (queries) {
-        if (status == JSTATUS_SUCCESS)
+        if (plans)
             status = jhandle_answer_plan(op->handle, &plan);
     } else {
-        if (status == JSTATUS_SUCCESS)
+        if (plans)
             status = jborrow_begin_plan(&op->ws, op->handle, &plan);
         if (!jstatus_is_error(status)) {
             const jstatus_t taken = take_host_memory(op, &memory);
