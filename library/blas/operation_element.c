@@ -64,18 +64,13 @@ static jstatus_t each_local_column(const jbuffer_t *buffer, ji_line_function_t f
 /* Dimensions in the order of their strides; those that follow each other without a gap are one. Extents of 1 are left
  * out. The new rank, at least 1. */
 static int collapse(const jlayout_t *layout, int64_t *extents, int64_t *strides) {
-    int rank = 0;
-    for (int d = 0; d < layout->rank; d++) {
-        if (layout->extents[d] == 1)
-            continue;
-        int place = rank++;
-        for (; place > 0 && strides[place - 1] > layout->strides[d]; place--) {
-            extents[place] = extents[place - 1];
-            strides[place] = strides[place - 1];
+    int order[JLAYOUT_MAX_RANK], rank = 0;
+    ji_layout_sort(layout, order);
+    for (int k = 0; k < layout->rank; k++)
+        if (layout->extents[order[k]] != 1) {
+            extents[rank] = layout->extents[order[k]];
+            strides[rank++] = layout->strides[order[k]];
         }
-        extents[place] = layout->extents[d];
-        strides[place] = layout->strides[d];
-    }
     if (rank == 0)
         extents[rank] = strides[rank] = 1, rank++;
     int kept = 0;
@@ -253,22 +248,18 @@ static double modulus(jdatatype_t type, const char *element) {
 }
 
 static void norm_add(norm_walk_t *walk, const ji_line_t *line, int64_t index, double size) {
-    if (walk->sums != NULL || walk->mirrored) {
-        const int64_t row = ji_row_of(walk->x, line, index);
-        const bool twice = walk->mirrored && row != line->column;
-        if (walk->sums == NULL) {
-            size /= walk->scale;
-            walk->sum += (twice ? 2 : 1) * size * size;
-            return;
-        }
-        const bool by_column = walk->op->norm == JNORM_ONE;
-        walk->sums[by_column ? line->column : row] += size;
-        if (twice)
-            walk->sums[by_column ? row : line->column] += size;
+    const bool placed = walk->sums != NULL || walk->mirrored; /* where it stands matters */
+    const int64_t row = placed ? ji_row_of(walk->x, line, index) : 0;
+    const bool twice = walk->mirrored && row != line->column;
+    if (walk->sums == NULL) {
+        size /= walk->scale;
+        walk->sum += (twice ? 2 : 1) * size * size;
         return;
     }
-    size /= walk->scale;
-    walk->sum += size * size;
+    const bool by_column = walk->op->norm == JNORM_ONE;
+    walk->sums[by_column ? line->column : row] += size;
+    if (twice)
+        walk->sums[by_column ? row : line->column] += size;
 }
 
 /* Elements in host memory; `index` of the first one in its line. */

@@ -108,14 +108,10 @@ static jstatus_t add_slices(ji_operation_t *op) {
     }
     const int rank = layouts[2]->rank;
     int order[JLAYOUT_MAX_RANK] = {0};
-    for (int d = 0; d < rank; d++) {
-        int place = d;
+    for (int d = 0; d < rank; d++)
         if (layouts[2]->extents[d] == 0)
             return JSTATUS_SUCCESS;
-        for (; place > 0 && layouts[2]->strides[order[place - 1]] > layouts[2]->strides[d]; place--)
-            order[place] = order[place - 1];
-        order[place] = d;
-    }
+    ji_layout_sort(layouts[2], order);
     int64_t index[JLAYOUT_MAX_RANK] = {0};
     const int64_t bytes = (int64_t)ji_sizeof(op->type);
     for (;;) {

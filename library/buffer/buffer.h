@@ -68,6 +68,8 @@ static inline bool ji_structure_is_triangular(jstructure_t structure) {
 bool ji_layout_strides(int rank, const int64_t *extents, jorder_t order, int64_t leading_dimension, int64_t *strides);
 /* The order of a layout, where it has one; where it has both the strides of single elements decide. */
 JI_SHARED bool ji_layout_order(const jlayout_t *layout, jorder_t *order);
+/* The dimensions in the order of their strides, the fastest first; of equal ones the first. */
+JI_SHARED void ji_layout_sort(const jlayout_t *layout, int order[JLAYOUT_MAX_RANK]);
 /* Whether each stride goes beyond all elements of the dimensions with shorter ones, so that no two elements share a place.
  * Of a layout that has been checked. */
 bool ji_layout_is_nested(const jlayout_t *layout);

@@ -40,22 +40,12 @@ static int64_t place_count(const ji_place_t *place) {
 
 /* ---- Places on devices ------------------------------------------------------------------------------------------- */
 
-/* The dimensions in the order of their strides, the fastest first. */
-static void place_order(const jlayout_t *layout, int order[JLAYOUT_MAX_RANK]) {
-    for (int d = 0; d < layout->rank; ++d) {
-        int k = d;
-        for (; k > 0 && layout->strides[order[k - 1]] > layout->strides[d]; --k)
-            order[k] = order[k - 1];
-        order[k] = d;
-    }
-}
-
 /* The same elements in the same order without holes. */
 static jlayout_t place_pack(const jlayout_t *layout) {
     jlayout_t packed = *layout;
     int order[JLAYOUT_MAX_RANK];
     int64_t stride = 1;
-    place_order(layout, order);
+    ji_layout_sort(layout, order);
     for (int k = 0; k < layout->rank; ++k) {
         packed.strides[order[k]] = stride;
         stride *= layout->extents[order[k]] > 1 ? layout->extents[order[k]] : 1;
@@ -88,7 +78,7 @@ static jstatus_t place_copy_runs(const ji_place_t *place, const ji_place_t *imag
     const jlayout_t *layout = &place->layout, *packed = &image->layout;
     const size_t size = jhandle_sizeof_datatype(place->type);
     int order[JLAYOUT_MAX_RANK];
-    place_order(layout, order);
+    ji_layout_sort(layout, order);
     /* Dimensions that are in one run; of a structure no more than one, because each run has a length of its own. */
     const bool general = layout->structure == JSTRUCTURE_GENERAL;
     int inner = 0;
@@ -200,7 +190,7 @@ jlayout_t ji_layout_divide(const jlayout_t *layout, int64_t elements) {
     jlayout_t divided = *layout;
     int order[JLAYOUT_MAX_RANK];
     int64_t whole = 1;
-    place_order(layout, order);
+    ji_layout_sort(layout, order);
     elements = elements > 0 ? elements : 1;
     for (int k = 0; k < layout->rank; ++k) {
         const int64_t extent = layout->extents[order[k]], room = elements / whole;

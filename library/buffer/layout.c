@@ -273,21 +273,26 @@ bool jlayout_is_packed(const jlayout_t *layout) {
                                        layout_is_packed_in(layout, JORDER_ROW_MAJOR));
 }
 
+void ji_layout_sort(const jlayout_t *layout, int order[JLAYOUT_MAX_RANK]) {
+    for (int d = 0; d < layout->rank; d++) {
+        int k = d;
+        for (; k > 0 && layout->strides[order[k - 1]] > layout->strides[d]; k--)
+            order[k] = order[k - 1];
+        order[k] = d;
+    }
+}
+
 bool ji_layout_is_nested(const jlayout_t *layout) {
     int64_t reach = 1; /* elements up to the last one of the dimensions so far */
-    unsigned done = 0;
-    while (!layout_is_empty(layout)) {
-        int next = -1;
-        for (int d = 0; d < layout->rank; d++)
-            if ((done >> d & 1u) == 0 && layout->extents[d] > 1 &&
-                (next < 0 || layout->strides[d] < layout->strides[next]))
-                next = d;
-        if (next < 0)
-            break;
-        if (layout->strides[next] < reach)
+    int order[JLAYOUT_MAX_RANK];
+    if (layout_is_empty(layout))
+        return true;
+    ji_layout_sort(layout, order);
+    for (int k = 0; k < layout->rank; k++) {
+        const int64_t extent = layout->extents[order[k]], stride = layout->strides[order[k]];
+        if (extent > 1 && stride < reach)
             return false;
-        reach += (layout->extents[next] - 1) * layout->strides[next];
-        done |= 1u << next;
+        reach += (extent - 1) * stride;
     }
     return true;
 }
