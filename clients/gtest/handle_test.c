@@ -95,6 +95,9 @@ JTEST(Handle, BadOptionsAreRefused) {
     options.set_result_policy = true;
     JEXPECT_STATUS(jhandle_create(&options, &handle), JSTATUS_INVALID_VALUE);
     options = (jhandle_options_t)JHANDLE_OPTIONS_INIT;
+    options.accuracy = (jaccuracy_t)2;
+    JEXPECT_STATUS(jhandle_create(&options, &handle), JSTATUS_INVALID_VALUE);
+    options = (jhandle_options_t)JHANDLE_OPTIONS_INIT;
     options.stream = foreign;
     JEXPECT_STATUS(jhandle_create(&options, &handle), JSTATUS_INVALID_VALUE);
     options = (jhandle_options_t)JHANDLE_OPTIONS_INIT;
@@ -152,6 +155,8 @@ static const struct bad_value {
     {"JALLOC_BUDGET", "much"},
     {"JALLOC_BUDGET", "1e9"},
     {"JALLOC_RESULT_POLICY", "exact"},
+    {"JALLOC_ACCURACY", "exact"},
+    {"JALLOC_ACCURACY", "normwise "},
     {"JALLOC_LAYER", "8"},
     {"JALLOC_LAYER", "trace"},
 };
@@ -169,6 +174,7 @@ JTEST(HandleEnvironment, BadValuesAreQuotedAndNoHandleIsMade) {
         options.preallocate_bytes = 64;
         options.budget_bytes = 64;
         options.set_result_policy = true;
+        options.set_accuracy = true;
         JEXPECT_STATUS(jhandle_create(&options, &handle), JSTATUS_INVALID_CONFIGURATION);
         jtest_setenv(bad_values[i].name, NULL);
     }
@@ -269,6 +275,7 @@ JTEST(Handle, NullOutParametersAreInvalidPointer) {
     JEXPECT_STATUS(jhandle_get_stream(handle, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jhandle_get_pointer_mode(handle, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jhandle_get_result_policy(handle, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jhandle_get_accuracy(handle, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jhandle_get_stats(handle, NULL), JSTATUS_INVALID_POINTER);
     jhandle_stats_t stats = {.struct_size = 1};
     JEXPECT_STATUS(jhandle_get_stats(handle, &stats), JSTATUS_INVALID_VALUE);
@@ -278,6 +285,42 @@ JTEST(Handle, NullOutParametersAreInvalidPointer) {
     JEXPECT_STATUS(jborrow_begin(&borrow, handle, "x", 1, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jborrow_begin_plan(&borrow, handle, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_FALSE(borrow.ok);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(Handle, AccuracyIsComponentwiseUnlessAskedForByOptionEnvironmentOrSetter) {
+    jaccuracy_t accuracy = JACCURACY_NORMWISE;
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    jhandle_t *handle = make_handle(0);
+    JEXPECT_OK(jhandle_get_accuracy(handle, &accuracy));
+    JEXPECT_EQ(accuracy, JACCURACY_COMPONENTWISE);
+    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
+    JEXPECT_STATUS(jhandle_set_accuracy(handle, (jaccuracy_t)2), JSTATUS_INVALID_VALUE);
+    JEXPECT_OK(jhandle_get_accuracy(handle, &accuracy));
+    JEXPECT_EQ(accuracy, JACCURACY_NORMWISE);
+    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_COMPONENTWISE));
+    JEXPECT_OK(jhandle_get_accuracy(handle, &accuracy));
+    JEXPECT_EQ(accuracy, JACCURACY_COMPONENTWISE);
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_STATUS(jhandle_set_accuracy(NULL, JACCURACY_NORMWISE), JSTATUS_INVALID_HANDLE);
+    JEXPECT_STATUS(jhandle_get_accuracy(NULL, &accuracy), JSTATUS_INVALID_HANDLE);
+
+    jtest_setenv("JALLOC_ACCURACY", "normwise");
+    handle = make_handle(0);
+    JEXPECT_OK(jhandle_get_accuracy(handle, &accuracy));
+    JEXPECT_EQ(accuracy, JACCURACY_NORMWISE);
+    JEXPECT_OK(jhandle_destroy(handle));
+    options.set_accuracy = true; /* the option wins */
+    JASSERT_OK(jhandle_create(&options, &handle));
+    JEXPECT_OK(jhandle_get_accuracy(handle, &accuracy));
+    JEXPECT_EQ(accuracy, JACCURACY_COMPONENTWISE);
+    JEXPECT_OK(jhandle_destroy(handle));
+
+    jtest_setenv("JALLOC_ACCURACY", NULL);
+    options.accuracy = JACCURACY_NORMWISE;
+    JASSERT_OK(jhandle_create(&options, &handle));
+    JEXPECT_OK(jhandle_get_accuracy(handle, &accuracy));
+    JEXPECT_EQ(accuracy, JACCURACY_NORMWISE);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 

@@ -37,6 +37,8 @@ extern "C" {
       "report at exit, to the log, what was allocated and never given back; stacks (in debug builds 1, too): by whom") \
     X(JALLOC_RESULT_POLICY, "fast", "fast|same_bits",                                                                  \
       "same_bits: results do not depend on how much workspace there was")                                              \
+    X(JALLOC_ACCURACY, "componentwise", "componentwise|normwise",                                                      \
+      "normwise: faster ways too, whose error is bounded in the norm and not in each element")                         \
     X(JALLOC_LAYER, "0", "0..7", "call logging, a sum: 1 trace, 2 bench, 4 profile")                                   \
     X(JALLOC_LOG_LEVEL, "warning", "off|error|warning|info|debug", "which messages are written")                       \
     X(JALLOC_LOG_PATH, "", "FILE", "file that messages and layer lines are appended to; empty: standard error")        \

@@ -77,6 +77,17 @@ typedef enum jresult_policy_t {
     JRESULT_POLICY_SAME_BITS = 1 /**< only ways whose bits do not depend on how much workspace there was */
 } jresult_policy_t;
 
+/** How accurate results are. Orthogonal to the result policy: this decides which digits a routine may give up for speed,
+ * that one whether the bits that are left may depend on how much workspace there was. Each routine's comment says what
+ * it has under which. */
+typedef enum jaccuracy_t {
+    JACCURACY_COMPONENTWISE = 0, /**< each element as accurate as conventional BLAS gives it: for a product |error| <=
+                                      gamma_k |A||B| element by element, for a solve substitution's residual; overflow
+                                      only where an intermediate of the conventional way overflows */
+    JACCURACY_NORMWISE = 1       /**< faster ways as well, whose error is bounded in the norm: small elements beside
+                                      large ones lose digits, and infinities turn into NaN more often */
+} jaccuracy_t;
+
 /** How a handle is made. Zero means the default everywhere. */
 typedef struct jhandle_options_t {
     size_t struct_size;             /**< sizeof(jhandle_options_t) */
@@ -91,10 +102,15 @@ typedef struct jhandle_options_t {
     jresult_policy_t result_policy; /**< meaningful when set_result_policy; else JALLOC_RESULT_POLICY */
     bool set_result_policy;         /**< whether result_policy is asked for */
     bool never_captured;            /**< see jhandle_set_never_captured() */
+    jaccuracy_t accuracy;           /**< meaningful when set_accuracy; else JALLOC_ACCURACY */
+    bool set_accuracy;              /**< whether accuracy is asked for */
 } jhandle_options_t;
 
 #define JHANDLE_OPTIONS_INIT                                                                                           \
-    { sizeof(jhandle_options_t), NULL, NULL, NULL, 0, 0, JPOINTER_MODE_HOST, JRESULT_POLICY_FAST, false, false }
+    {                                                                                                                  \
+        sizeof(jhandle_options_t), NULL, NULL, NULL, 0, 0, JPOINTER_MODE_HOST, JRESULT_POLICY_FAST, false, false,      \
+            JACCURACY_COMPONENTWISE, false                                                                             \
+    }
 
 /** Makes a handle. Reads the environment (see config.h).
  * @return success; invalid pointer (handle); invalid value (struct_size, an enum, stream or allocator of another
@@ -201,6 +217,11 @@ JALLOC_API jstatus_t jhandle_get_pointer_mode(jhandle_t *handle, jpointer_mode_t
 JALLOC_API jstatus_t jhandle_set_result_policy(jhandle_t *handle, jresult_policy_t policy);
 /** @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_result_policy(jhandle_t *handle, jresult_policy_t *policy);
+/** How accurate the calls from now on are. Size queries answer for the accuracy that is set when they are asked.
+ * @return success; invalid handle; invalid value. */
+JALLOC_API jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy);
+/** @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_accuracy(jhandle_t *handle, jaccuracy_t *accuracy);
 
 /** @} @name Diagnosis
  * @{ */

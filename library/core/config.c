@@ -223,6 +223,7 @@ static bool config_is_valid(jconfig_t which, const char *syntax, const char *val
     case JCONFIG_JALLOC_DEVICE_MEMORY_SIZE:
     case JCONFIG_JALLOC_BUDGET: return config_device_size(value, "host", &ignored) == JSTATUS_SUCCESS;
     case JCONFIG_JALLOC_RESULT_POLICY:
+    case JCONFIG_JALLOC_ACCURACY:
     case JCONFIG_JALLOC_LOG_LEVEL: return ji_config_choice(syntax, value) >= 0;
     case JCONFIG_JALLOC_LAYER: return value[0] >= '0' && value[0] <= '7' && value[1] == '\0';
     case JCONFIG_JALLOC_MODULE_PATH:

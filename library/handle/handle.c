@@ -35,6 +35,7 @@ typedef struct handle_environment {
     size_t preallocate_bytes;
     size_t budget_bytes;
     jresult_policy_t result_policy;
+    jaccuracy_t accuracy;
     unsigned layers;
 } handle_environment_t;
 
@@ -58,9 +59,9 @@ static jstatus_t handle_read_environment(const char *device_name, handle_environ
     if (status != JSTATUS_SUCCESS)
         return status;
 
-    static const jconfig_t enums[] = {JCONFIG_JALLOC_RESULT_POLICY, JCONFIG_JALLOC_LAYER};
-    jconfig_entry_t entry[2];
-    for (int i = 0; i < 2; ++i) {
+    static const jconfig_t enums[] = {JCONFIG_JALLOC_RESULT_POLICY, JCONFIG_JALLOC_ACCURACY, JCONFIG_JALLOC_LAYER};
+    jconfig_entry_t entry[3];
+    for (int i = 0; i < 3; ++i) {
         status = jconfig_get(enums[i], &entry[i]);
         if (status != JSTATUS_SUCCESS)
             return status;
@@ -70,7 +71,9 @@ static jstatus_t handle_read_environment(const char *device_name, handle_environ
     }
     bool same_bits = strcmp(entry[0].value, "same_bits") == 0;
     environment->result_policy = same_bits ? JRESULT_POLICY_SAME_BITS : JRESULT_POLICY_FAST;
-    environment->layers = (unsigned)(entry[1].value[0] - '0'); /* valid: one digit */
+    bool normwise = strcmp(entry[1].value, "normwise") == 0;
+    environment->accuracy = normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE;
+    environment->layers = (unsigned)(entry[2].value[0] - '0'); /* valid: one digit */
     return JSTATUS_SUCCESS;
 }
 
@@ -79,6 +82,8 @@ static jstatus_t handle_check_options(const jhandle_options_t *options, const jd
     JREQUIRE(options->pointer_mode == JPOINTER_MODE_HOST || options->pointer_mode == JPOINTER_MODE_DEVICE,
              JSTATUS_INVALID_VALUE);
     JREQUIRE(options->result_policy == JRESULT_POLICY_FAST || options->result_policy == JRESULT_POLICY_SAME_BITS,
+             JSTATUS_INVALID_VALUE);
+    JREQUIRE(options->accuracy == JACCURACY_COMPONENTWISE || options->accuracy == JACCURACY_NORMWISE,
              JSTATUS_INVALID_VALUE);
     JREQUIRE(ji_stream_is_of(options->stream, device), JSTATUS_INVALID_VALUE);
     JREQUIRE(options->allocator == NULL || jallocator_device(options->allocator) == device, JSTATUS_INVALID_VALUE);
@@ -189,6 +194,7 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     handle->never_captured = options->never_captured;
     handle->pointer_mode = options->pointer_mode;
     handle->result_policy = options->set_result_policy ? options->result_policy : environment.result_policy;
+    handle->accuracy = options->set_accuracy ? options->accuracy : environment.accuracy;
     handle->layers = environment.layers;
     handle->budget_bytes = options->budget_bytes ? options->budget_bytes : environment.budget_bytes;
     handle->stack.granule_mask = jdevice_granule_bytes(device) - 1;
@@ -370,6 +376,12 @@ jstatus_t jhandle_set_pointer_mode(jhandle_t *handle, jpointer_mode_t mode) {
 }
 jstatus_t jhandle_set_result_policy(jhandle_t *handle, jresult_policy_t policy) {
     HANDLE_SET(handle, result_policy, policy, policy == JRESULT_POLICY_FAST || policy == JRESULT_POLICY_SAME_BITS);
+}
+jstatus_t jhandle_get_accuracy(jhandle_t *handle, jaccuracy_t *accuracy) {
+    HANDLE_GET(handle, accuracy, handle->accuracy);
+}
+jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy) {
+    HANDLE_SET(handle, accuracy, accuracy, accuracy == JACCURACY_COMPONENTWISE || accuracy == JACCURACY_NORMWISE);
 }
 
 jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {

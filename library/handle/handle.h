@@ -47,6 +47,7 @@ struct jhandle {
     jdevice_t *device;
     jpointer_mode_t pointer_mode;
     jresult_policy_t result_policy;
+    jaccuracy_t accuracy;
     unsigned layers; /* JLOG_LAYER_* */
     bool sealed;
     bool runs_inline; /* the host's NULL stream: work is done when the call that orders it returns */

@@ -24,6 +24,8 @@ static jstatus_t make_handle(const options_t *o, jhandle_t **handle) {
     wanted.pointer_mode = (jpointer_mode_t)o->pointer_mode;
     wanted.result_policy = (jresult_policy_t)o->policy;
     wanted.set_result_policy = true;
+    wanted.accuracy = (jaccuracy_t)o->accuracy;
+    wanted.set_accuracy = true;
     jstatus_t status = jdevice_get(o->device, &wanted.device);
     if (status == JSTATUS_SUCCESS && jdevice_kind(wanted.device) != JDEVICE_HOST)
         status = JSTATUS_NOT_IMPLEMENTED; /* operands are made in host memory */

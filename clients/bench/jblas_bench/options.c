@@ -43,6 +43,7 @@ const options_t options_default = {
     .warmups = 3,
     .workspace = WORKSPACE_DEFAULT,
     .policy = JRESULT_POLICY_FAST,
+    .accuracy = JACCURACY_COMPONENTWISE,
     .pointer_mode = JPOINTER_MODE_HOST,
     .device = "host",
 };
@@ -72,6 +73,8 @@ static const choice_t operations[] = {
     {"N", JBLAS_NO_TRANSPOSE}, {"T", JBLAS_TRANSPOSE}, {"C", JBLAS_CONJUGATE_TRANSPOSE}, {NULL, 0}};
 static const choice_t diagonals[] = {{"N", JBLAS_NON_UNIT}, {"U", JBLAS_UNIT}, {NULL, 0}};
 static const choice_t policies[] = {{"fast", JRESULT_POLICY_FAST}, {"same_bits", JRESULT_POLICY_SAME_BITS}, {NULL, 0}};
+static const choice_t accuracies[] = {
+    {"componentwise", JACCURACY_COMPONENTWISE}, {"normwise", JACCURACY_NORMWISE}, {NULL, 0}};
 static const choice_t pointer_modes[] = {{"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
 
 typedef enum kind {
@@ -130,6 +133,7 @@ static const option_row_t rows[] = {
     {"workspace", 0, KIND_WORKSPACE, 0, 0, NULL,
      "default: grows on demand; query: what the size query says; or a size such as 64K (at least 1; manual mode)"},
     {"policy", 0, KIND_CHOICE, AT(policy), 0, policies, "fast or same_bits"},
+    {"accuracy", 0, KIND_CHOICE, AT(accuracy), 0, accuracies, "componentwise or normwise"},
     {"pointer_mode", 0, KIND_CHOICE, AT(pointer_mode), 0, pointer_modes, "host or device"},
     {"device", 0, KIND_TEXT, AT(device), SIZE_OF(device), NULL, "where to run: host"},
     {"verify", 0, KIND_FLAG, AT(verify), 0, NULL,

@@ -28,6 +28,7 @@ typedef struct options {
     workspace_kind_t workspace;
     size_t workspace_bytes; /* of WORKSPACE_SIZE */
     int policy;             /* jresult_policy_t */
+    int accuracy;           /* jaccuracy_t */
     int pointer_mode;       /* jpointer_mode_t */
     char device[32];
     bool verify, json, list;
