@@ -292,6 +292,27 @@ JTEST(HandleCapture, BudgetAndSealHoldInACapture) {
     end(&f);
 }
 
+/* The graph keeps the small block all the same, but what borrows come from is within the budget. */
+JTEST(HandleCapture, ABlockAboutToBeReplacedIsNotCountedAgainstTheBudget) {
+    fixture_t f = begin_with_handle();
+    jborrow_t outer, inner;
+    JEXPECT_OK(jhandle_set_budget(f.handle, 10240));
+    pretend_gpu_capture(f.stream, 1);
+    JEXPECT_OK(borrow_one(&outer, f.handle, 4096));
+    char *small = place(f.handle, 3072);
+    JEXPECT_OK(borrow_one(&inner, f.handle, 5120));
+    JEXPECT_TRUE(pretend_gpu_is_live(small));
+    JEXPECT_NE(inner.ptr[0], small);
+    JEXPECT_STATUS(touch(f.handle, 2048), JSTATUS_MEMORY_ERROR);
+    JEXPECT_OK(jborrow_end(&inner));
+    JEXPECT_OK(jborrow_end(&outer));
+    const uint64_t taken = stats_of(f.handle).allocation_count;
+    JEXPECT_EQ(taken, 3);
+    JEXPECT_OK(touch(f.handle, 5120)); /* idle in the same capture: a block that is there does */
+    JEXPECT_EQ(stats_of(f.handle).allocation_count, taken);
+    end(&f);
+}
+
 JTEST(HandleCapture, PlansTakeALowerRungWhereThereIsNoMemory) {
     fixture_t f = begin_with_handle();
     jplan_t plan;

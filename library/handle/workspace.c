@@ -17,20 +17,19 @@
 
 #include "handle/capture.h"
 
-size_t ji_workspace_bytes(const jhandle_t *handle) {
+static const char *name_of(const char *routine) { return routine ? routine : "a borrow"; }
+
+static size_t blocks_bytes(const ji_block_t *blocks, uint32_t count) {
     size_t total = 0;
-    for (unsigned i = 0; i < handle->block_count; ++i)
-        total += handle->blocks[i].size_bytes;
+    for (uint32_t i = 0; i < count; ++i)
+        total += blocks[i].size_bytes;
     return total;
 }
 
+size_t ji_workspace_bytes(const jhandle_t *handle) { return blocks_bytes(handle->blocks, handle->block_count); }
+
 size_t ji_workspace_ordinary_bytes(const jhandle_t *handle) {
-    if (!ji_capture_lends(handle))
-        return ji_workspace_bytes(handle);
-    size_t total = 0;
-    for (unsigned i = 0; i < handle->aside_count; ++i)
-        total += handle->aside[i].size_bytes;
-    return total;
+    return ji_capture_lends(handle) ? blocks_bytes(handle->aside, handle->aside_count) : ji_workspace_bytes(handle);
 }
 
 jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine, ji_block_t *block) {
@@ -97,6 +96,24 @@ void ji_workspace_adopt(jhandle_t *handle, ji_block_t block, jhandle_mode_t mode
     ji_workspace_open(handle, 0);
 }
 
+static bool workspace_holds_from(const jhandle_t *handle, uint32_t first) {
+    return !ji_capture_lends(handle) && blocks_bytes(handle->blocks + first, handle->block_count - first) != 0;
+}
+
+/* Gives back the blocks from number `first` on, which are free, after the stream has passed. In a capture they stay the
+ * graph's. On failure they are as they were. */
+static jstatus_t workspace_drop(jhandle_t *handle, uint32_t first) {
+    jstatus_t status = workspace_holds_from(handle, first) ? workspace_wait(handle) : JSTATUS_SUCCESS;
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    while (handle->block_count > first) {
+        ji_block_t block = handle->blocks[--handle->block_count];
+        if (ji_capture_unshare(handle))
+            workspace_give_back(handle, block, handle->used_stream);
+    }
+    return JSTATUS_SUCCESS;
+}
+
 jstatus_t ji_workspace_retire(jhandle_t *handle, const char *caller) {
     bool holds = handle->mode != JHANDLE_MODE_USER_OWNED && ji_workspace_ordinary_bytes(handle) != 0;
     jstatus_t status = JSTATUS_SUCCESS;
@@ -105,108 +122,101 @@ jstatus_t ji_workspace_retire(jhandle_t *handle, const char *caller) {
     if (status != JSTATUS_SUCCESS)
         return status;
     ji_capture_leave(handle);
-    if (holds) {
-        status = workspace_wait(handle);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-        while (handle->block_count > 0) {
-            ji_block_t block = handle->blocks[--handle->block_count];
-            if (ji_capture_unshare(handle))
-                workspace_give_back(handle, block, handle->used_stream);
-        }
+    if (holds)
+        status = workspace_drop(handle, 0);
+    if (status == JSTATUS_SUCCESS)
+        ji_workspace_adopt(handle, (ji_block_t){0, 0}, handle->mode);
+    return status;
+}
+
+/* A free block that holds `needed` bytes becomes number `first`, which lends from now on. All from `first` on are free.
+ * False: there is none. */
+static bool workspace_reuse(jhandle_t *handle, uint32_t first, size_t needed) {
+    for (uint32_t i = first; i < handle->block_count; ++i) {
+        ji_block_t block = handle->blocks[i];
+        if (block.size_bytes < needed)
+            continue;
+        handle->blocks[i] = handle->blocks[first];
+        handle->blocks[first] = block;
+        ji_workspace_open(handle, first);
+        return true;
     }
-    ji_workspace_adopt(handle, (ji_block_t){0, 0}, handle->mode);
-    return JSTATUS_SUCCESS;
+    return false;
 }
 
-static jstatus_t workspace_refuse_growth(jhandle_t *handle, jstatus_t status, size_t needed, const char *routine,
-                                         const char *why) {
-    return jhandle_fail(handle, status, "%s needs %zu bytes of workspace, %zu of %zu are free: %s",
-                        routine ? routine : "a borrow", needed, (size_t)(handle->limit - handle->stack.top),
-                        ji_workspace_bytes(handle), why);
-}
-
-/* A further block for a nested borrow: one that an earlier nested borrow left, or a new one in place of those. */
-static jstatus_t workspace_extend(jhandle_t *handle, size_t needed, const char *routine) {
-    for (uint32_t i = handle->block + 1; i < handle->block_count; ++i)
-        if (handle->blocks[i].size_bytes >= needed) {
-            ji_workspace_open(handle, i);
-            return JSTATUS_SUCCESS;
-        }
-    if (handle->sealed)
-        return workspace_refuse_growth(handle, JSTATUS_SEALED, needed, routine, "the handle is sealed");
-    if (handle->budget_bytes != 0 && ji_workspace_bytes(handle) + needed > handle->budget_bytes)
-        return workspace_refuse_growth(handle, JSTATUS_MEMORY_ERROR, needed, routine, "the budget does not allow more");
-
-    ji_block_t block;
-    jstatus_t status = ji_workspace_take(handle, needed, routine, &block);
-    if (status != JSTATUS_SUCCESS)
-        return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
-    if (handle->block + 1 < handle->block_count) {
-        status = workspace_wait(handle);
-        if (status != JSTATUS_SUCCESS) {
-            workspace_give_back(handle, block, handle->stream);
-            return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
-        }
-        while (handle->block_count > handle->block + 1)
-            workspace_give_back(handle, handle->blocks[--handle->block_count], handle->stream);
+/* A new block as number `first`, in place of those from there on, which are free. *why: what a failure comes from. */
+static jstatus_t workspace_grow(jhandle_t *handle, uint32_t first, size_t size_bytes, const char *routine,
+                                const char **why) {
+    if (handle->sealed) {
+        *why = "the handle is sealed";
+        return JSTATUS_SEALED;
     }
-    handle->blocks[handle->block_count] = block;
-    ji_workspace_open(handle, handle->block_count++);
-    ++handle->growth_count;
-    return JSTATUS_SUCCESS;
-}
+    size_t kept = blocks_bytes(handle->blocks, first);
+    if (handle->budget_bytes != 0 && (kept > handle->budget_bytes || size_bytes > handle->budget_bytes - kept)) {
+        *why = "the budget does not allow more";
+        return JSTATUS_MEMORY_ERROR;
+    }
 
-/* One block of `wanted` bytes in place of all. */
-static jstatus_t workspace_replace(jhandle_t *handle, size_t wanted, size_t needed, const char *routine) {
-    if (handle->sealed)
-        return workspace_refuse_growth(handle, JSTATUS_SEALED, needed, routine, "the handle is sealed");
-    if (handle->budget_bytes != 0 && wanted > handle->budget_bytes)
-        return workspace_refuse_growth(handle, JSTATUS_MEMORY_ERROR, needed, routine, "the budget does not allow more");
+    *why = jstatus_last_message();
     ji_block_t block;
-    jstatus_t status = ji_workspace_take(handle, wanted, routine, &block);
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (workspace_holds_from(handle, first))
+        status = ji_capture_refuse(handle, handle->used_stream, name_of(routine));
+    if (status == JSTATUS_SUCCESS)
+        status = ji_workspace_take(handle, size_bytes, routine, &block);
     if (status != JSTATUS_SUCCESS)
-        return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
-    if (!ji_capture_lends(handle)) /* else all that was lent from is the graph's */
-        status = ji_workspace_retire(handle, routine ? routine : "a borrow");
+        return status;
+    status = workspace_drop(handle, first);
     if (status != JSTATUS_SUCCESS) {
         workspace_give_back(handle, block, handle->stream);
-        return workspace_refuse_growth(handle, status, needed, routine, jstatus_last_message());
+        return status;
     }
-    ji_workspace_adopt(handle, block, JHANDLE_MODE_DEFAULT);
+
+    handle->blocks[first] = block;
+    handle->block_count = first + 1;
+    if (first == 0 && !ji_capture_lends(handle))
+        handle->used_stream = handle->stream;
+    ji_workspace_open(handle, first);
     ++handle->growth_count;
     return JSTATUS_SUCCESS;
 }
 
-/* A larger block for what is being captured: the smaller ones stay, so it is larger than need be. */
-static jstatus_t workspace_replace_captured(jhandle_t *handle, size_t needed, const char *routine) {
-    size_t held = ji_workspace_bytes(handle), mask = handle->stack.granule_mask,
-           wanted = (held + held / 2 + mask) & ~mask;
-    jstatus_t status = JSTATUS_MEMORY_ERROR;
-    if (wanted > needed)
-        status = workspace_replace(handle, wanted, needed, routine);
-    return status == JSTATUS_MEMORY_ERROR ? workspace_replace(handle, needed, needed, routine) : status;
+/* A larger block than what is asked for, which would spare a later growth; 0: none. Blocks that served together will do
+ * so as one. In a capture the smaller ones stay the graph's, so the next is larger than need be. */
+static size_t workspace_wish(const jhandle_t *handle, bool captured) {
+    size_t held = ji_workspace_bytes(handle), mask = handle->stack.granule_mask;
+    if (handle->stack.depth > 0)
+        return 0;
+    if (captured)
+        return (held + held / 2 + mask) & ~mask;
+    return handle->block_count > 1 ? held : 0;
 }
 
+/* What is asked for is tried; more than that is a wish, and a wish that is not granted is no error. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine) {
-    bool fits = needed <= (size_t)(handle->limit - handle->stack.top);
-    if (handle->mode != JHANDLE_MODE_DEFAULT)
-        return fits ? JSTATUS_SUCCESS
-                    : workspace_refuse_growth(handle, JSTATUS_MEMORY_ERROR, needed, routine, "the mode does not grow");
-    if (handle->stack.depth > 0)
-        return fits ? JSTATUS_SUCCESS : workspace_extend(handle, needed, routine);
-    if (ji_capture_lends(handle))
-        return fits ? JSTATUS_SUCCESS : workspace_replace_captured(handle, needed, routine);
-    if (handle->block_count == 1)
-        return fits ? JSTATUS_SUCCESS : workspace_replace(handle, needed, needed, routine);
-
-    /* Idle with several blocks: together they served, so one of their sum will. Where that cannot be had now, the first
-     * block still serves what fits it. */
-    size_t held = ji_workspace_bytes(handle);
-    if (fits && handle->sealed)
+    bool idle = handle->stack.depth == 0, captured = ji_capture_lends(handle);
+    bool scattered = idle && !captured && handle->block_count > 1; /* the blocks are to become one */
+    if (!scattered && needed <= (size_t)(handle->limit - handle->stack.top))
         return JSTATUS_SUCCESS;
-    jstatus_t status = workspace_replace(handle, held > needed ? held : needed, needed, routine);
-    return fits && status == JSTATUS_MEMORY_ERROR ? JSTATUS_SUCCESS : status;
+
+    const char *why = "the mode does not grow";
+    jstatus_t status = JSTATUS_MEMORY_ERROR;
+    if (handle->mode == JHANDLE_MODE_DEFAULT) {
+        uint32_t first = idle ? 0 : handle->block + 1;
+        size_t wish = workspace_wish(handle, captured);
+        if (!scattered && workspace_reuse(handle, first, needed))
+            return JSTATUS_SUCCESS;
+        if (wish > needed)
+            status = workspace_grow(handle, first, wish, routine, &why);
+        if (status != JSTATUS_SUCCESS && scattered && workspace_reuse(handle, first, needed))
+            return JSTATUS_SUCCESS;
+        if (status != JSTATUS_SUCCESS)
+            status = workspace_grow(handle, first, needed, routine, &why);
+    }
+    if (status == JSTATUS_SUCCESS)
+        return status;
+    return jhandle_fail(handle, status, "%s needs %zu bytes of workspace, %zu of %zu are free: %s", name_of(routine),
+                        needed, (size_t)(handle->limit - handle->stack.top), ji_workspace_bytes(handle), why);
 }
 
 jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block, ji_shared_block_t **shared,
