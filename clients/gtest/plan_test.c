@@ -505,3 +505,46 @@ JTEST(Plan, LongShapesAreCut) {
     JEXPECT_EQ(strlen(stats.peak_routine), JHANDLE_MAX_ROUTINE);
     JEXPECT_OK(jhandle_destroy(handle));
 }
+
+/* A rung that does not fit while a lower one does is no failure: nobody is told anything. Where none fits, the message
+ * is of the last that was tried. */
+JTEST(Plan, ARefusedRungSaysNothingWhileALowerOneFits) {
+    static unsigned char small[64] __attribute__((aligned(64)));
+    static const char *const modes[] = {"manual", "user-owned", "budget", "allocator"};
+    for (int mode = 0; mode < 4; ++mode) {
+        JSCOPED_TRACE("%s", modes[mode]);
+        jallocator_t *limited = NULL;
+        JASSERT_OK(jallocator_compose(NULL, "malloc+limit(limit=64)", &limited));
+        jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+        options.allocator = mode == 3 ? limited : NULL;
+        jhandle_t *handle = NULL;
+        JASSERT_OK(jhandle_create(&options, &handle));
+        if (mode == 0)
+            JEXPECT_OK(jhandle_set_workspace_size(handle, 64));
+        if (mode == 1)
+            JEXPECT_OK(jhandle_set_workspace(handle, small, 64));
+        if (mode == 2)
+            JEXPECT_OK(jhandle_set_budget(handle, 64));
+        JEXPECT_STATUS(jhandle_fail(handle, JSTATUS_NOT_FOUND, "what was said before"), JSTATUS_NOT_FOUND);
+
+        jplan_t plan;
+        jborrow_t borrow;
+        jplan_init(&plan, handle, "frugal", "", NULL);
+        jplan_add(&plan, "no size", 0, 0, 1, (const size_t[]){JALLOC_SIZE_OVERFLOW});
+        jplan_add(&plan, "much", 0, 0, 1, (const size_t[]){4096});
+        jplan_add(&plan, "little", 0, 0, 1, (const size_t[]){64});
+        JEXPECT_STATUS(jborrow_begin_plan(&borrow, handle, &plan), JSTATUS_PERF_DEGRADED);
+        JEXPECT_EQ(borrow.rung, 2);
+        JEXPECT_STREQ(jhandle_last_message(handle), "what was said before");
+        JEXPECT_OK(jborrow_end(&borrow));
+
+        plan.rung_count = 2;
+        JEXPECT_STATUS(jborrow_begin_plan(&borrow, handle, &plan), JSTATUS_MEMORY_ERROR);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), "frugal needs 4096 bytes of workspace");
+        plan.rung_count = 1;
+        JEXPECT_STATUS(jborrow_begin_plan(&borrow, handle, &plan), JSTATUS_INVALID_SIZE);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), "frugal: the sizes of a borrow overflow");
+        JEXPECT_OK(jhandle_destroy(handle));
+        JEXPECT_OK(jallocator_destroy(limited));
+    }
+}

@@ -85,7 +85,8 @@ static void borrow_record_peak(jhandle_t *handle, size_t in_use, const char *rou
     }
 }
 
-/* Takes buffers, after reserving `callee_bytes` behind them. Where that fails, the borrow holds nothing. */
+/* Takes buffers, after reserving `callee_bytes` behind them. Where that fails, the borrow holds nothing, and the reason
+ * waits in the handle for ji_workspace_explain(). */
 static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *routine, const jplan_t *plan,
                              size_t count, const size_t *size_bytes, size_t callee_bytes) {
     jborrow_stack_ *stack = &handle->stack;
@@ -94,14 +95,17 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
         bits |= size_bytes[i];
         total += (size_bytes[i] + mask) & ~mask;
     }
-    if (bits > JBORROW_MAX_SIZE_BYTES_)
-        return borrow_nothing(
-            borrow, jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the sizes of a borrow overflow", name_of(routine)));
+    if (bits > JBORROW_MAX_SIZE_BYTES_) {
+        handle->refusal = (ji_refusal_t){JALLOC_SIZE_OVERFLOW, "the sizes of a borrow overflow"};
+        return borrow_nothing(borrow, JSTATUS_INVALID_SIZE);
+    }
 
     uint32_t depth = stack->depth;
     jstatus_t status = JSTATUS_SUCCESS;
-    if (depth == 0 && ji_capture_asks(handle))
+    if (depth == 0 && ji_capture_asks(handle)) {
+        handle->refusal = (ji_refusal_t){0, NULL};
         status = ji_capture_follow(handle, routine);
+    }
     if (status != JSTATUS_SUCCESS)
         return borrow_nothing(borrow, status);
     uintptr_t before_top = stack->top;
@@ -146,7 +150,8 @@ jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routin
     if (count != 0 && size_bytes == NULL)
         return borrow_nothing(borrow,
                               jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: sizes are NULL", name_of(routine)));
-    return borrow_take(borrow, handle, routine, NULL, count, size_bytes, 0);
+    jstatus_t status = borrow_take(borrow, handle, routine, NULL, count, size_bytes, 0);
+    return status == JSTATUS_SUCCESS ? status : ji_workspace_explain(handle, status, routine);
 }
 
 jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan) {
@@ -176,10 +181,10 @@ jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t
         }
         /* Too little memory, or sizes that no memory has: a lower rung may do. Anything else is an error. */
         if (status != JSTATUS_MEMORY_ERROR && status != JSTATUS_INVALID_SIZE)
-            return status;
+            return ji_workspace_explain(handle, status, plan->routine);
         above = status;
     }
-    return borrow_nothing(borrow, above);
+    return ji_workspace_explain(handle, above, plan->routine);
 }
 
 /* Drops the frames on top that have ended, down to a live one. */

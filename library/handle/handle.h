@@ -35,6 +35,13 @@ typedef struct ji_block {
     size_t size_bytes; /* a multiple of the granule */
 } ji_block_t;
 
+/* Why workspace could not be had. It is made a message only where somebody reads it: a plan that has a lower rung goes
+ * on without a word. */
+typedef struct ji_refusal {
+    size_t needed_bytes; /* JALLOC_SIZE_OVERFLOW: the sizes are no size */
+    const char *why;     /* static text, or the thread's last message; NULL: the handle's message says it already */
+} ji_refusal_t;
+
 typedef struct ji_shared_block ji_shared_block_t;     /* capture.c */
 typedef struct ji_capture_source ji_capture_source_t; /* capture.c */
 
@@ -88,6 +95,7 @@ struct jhandle {
     uint64_t rung_count[JHANDLE_MAX_RUNGS], degraded_count, misuse_count;
     char peak_routine[JHANDLE_MAX_ROUTINE + 1];
     char peak_shape[JHANDLE_MAX_SHAPE + 1];
+    ji_refusal_t refusal; /* the last, where workspace was refused since */
     char message[256];
 
     jhandle_t *next, *previous; /* all handles of the process, for the child after a fork */
@@ -116,10 +124,12 @@ size_t ji_workspace_bytes(const jhandle_t *handle);
 size_t ji_workspace_ordinary_bytes(const jhandle_t *handle);
 /* Lends from this block from now on. */
 void ji_workspace_open(jhandle_t *handle, uint32_t index);
-/* Makes [stack.top, limit) hold at least `needed` bytes, by growing where the mode allows it. The routine is named in
- * messages. success; memory error (too little, over budget, or no memory); sealed; device error. On failure nothing has
- * changed. */
+/* Makes [stack.top, limit) hold at least `needed` bytes, by growing where the mode allows it. The routine tags the
+ * memory. success; memory error (too little, over budget, or no memory); sealed; device error. On failure nothing has
+ * changed, and no message is there yet: ji_workspace_explain() makes it. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine);
+/* Keeps the message of the last refusal, which had this status. Returns the status. */
+jstatus_t ji_workspace_explain(jhandle_t *handle, jstatus_t status, const char *routine) __attribute__((cold));
 /* Takes a block of exactly size_bytes (a multiple of the granule) for use in the handle's stream. It is tagged with the
  * routine's name, if it has one (not NULL) and the thread has no tag of its own. */
 jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine, ji_block_t *block);

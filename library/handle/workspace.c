@@ -215,8 +215,19 @@ jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *rou
     }
     if (status == JSTATUS_SUCCESS)
         return status;
+    handle->refusal = (ji_refusal_t){needed, why};
+    return status;
+}
+
+jstatus_t ji_workspace_explain(jhandle_t *handle, jstatus_t status, const char *routine) {
+    const ji_refusal_t *refusal = &handle->refusal;
+    if (refusal->why == NULL)
+        return status;
+    if (refusal->needed_bytes == JALLOC_SIZE_OVERFLOW)
+        return jhandle_fail(handle, status, "%s: %s", name_of(routine), refusal->why);
     return jhandle_fail(handle, status, "%s needs %zu bytes of workspace, %zu of %zu are free: %s", name_of(routine),
-                        needed, (size_t)(handle->limit - handle->stack.top), ji_workspace_bytes(handle), why);
+                        refusal->needed_bytes, (size_t)(handle->limit - handle->stack.top), ji_workspace_bytes(handle),
+                        refusal->why);
 }
 
 jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block, ji_shared_block_t **shared,
