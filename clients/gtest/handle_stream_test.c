@@ -234,12 +234,13 @@ static void use_inherited(void *argument) {
     JEXPECT_STATUS(jhandle_unseal(handle), JSTATUS_FORKED);
     JEXPECT_STATUS(jhandle_start_size_query(handle), JSTATUS_FORKED);
     JEXPECT_STATUS(jhandle_set_stream(handle, NULL), JSTATUS_FORKED);
-    JEXPECT_STATUS(jhandle_abandon_borrows(handle), JSTATUS_FORKED);
     if (inherited->borrow) {
-        jborrow_end(inherited->borrow); /* the guard of a scope that both processes leave */
+        JEXPECT_STATUS(jhandle_destroy(handle), JSTATUS_BUSY);
+        JEXPECT_OK(jborrow_end(inherited->borrow)); /* the guard of a scope that both processes leave */
         JALLOC_BORROW(ws, handle, 64);
         JEXPECT_STATUS(ws.status, JSTATUS_FORKED);
     }
+    JEXPECT_STATUS(jhandle_abandon_borrows(handle), JSTATUS_FORKED); /* none is live */
     JEXPECT_STATUS(jhandle_destroy(handle), JSTATUS_FORKED);
     JEXPECT_EQ(jtest_metadata_live_count(), inherited->bookkeeping);
     jhandle_t *fresh = NULL; /* a new one works */
@@ -273,6 +274,65 @@ JTEST(HandleFork, WithALiveBorrow) {
     JEXPECT_TRUE(borrow.ok);
     JEXPECT_OK(jborrow_end(&borrow));
     JEXPECT_OK(jhandle_destroy(inherited.handle));
+}
+
+/* The fork comes under the macro's guard, which ends in both processes; the child would destroy the handle before. */
+static void destroy_under_a_guard(void *argument) {
+    jhandle_t *handle = argument;
+    JALLOC_BORROW(ws, handle, 100);
+    JEXPECT_STATUS(ws.status, JSTATUS_FORKED);
+    JEXPECT_STATUS(jhandle_destroy(handle), JSTATUS_BUSY);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "live");
+}
+static void destroy_what_was_lost(void *argument) {
+    jhandle_t *handle = argument;
+    JEXPECT_STATUS(jhandle_destroy(handle), JSTATUS_BUSY);
+    JEXPECT_STATUS(jhandle_abandon_borrows(handle), JSTATUS_LEAKED);
+    JEXPECT_STATUS(jhandle_destroy(handle), JSTATUS_FORKED);
+}
+JTEST(HandleFork, UnderAGuard) {
+    jallocator_t *allocator = jtest_failing_allocator();
+    JASSERT_NOT_NULL(allocator);
+    jhandle_t *handle = make_handle(0);
+    {
+        JALLOC_BORROW(ws, handle, 1000);
+        JEXPECT_TRUE(ws.ok);
+        jtest_in_child(20, destroy_under_a_guard, handle);
+        jtest_in_child(20, destroy_what_was_lost, handle);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Borrows of threads that the child does not have do not keep the handle there. */
+typedef struct holder {
+    jhandle_t *handle;
+    jtest_gate_t gate;
+} holder_t;
+static void *hold_during_a_fork(void *argument) {
+    holder_t *holder = argument;
+    jborrow_t outer, inner;
+    JEXPECT_OK(borrow_one(&outer, holder->handle, 1000));
+    JEXPECT_OK(borrow_one(&inner, holder->handle, 3000)); /* in a further block */
+    jtest_gate_pass(&holder->gate);
+    JEXPECT_OK(jborrow_end(&inner));
+    JEXPECT_OK(jborrow_end(&outer));
+    return NULL;
+}
+static void destroy_in_child(void *argument) {
+    JEXPECT_EQ(stats_of(argument).live_borrow_count, 0);
+    JEXPECT_STATUS(jhandle_destroy(argument), JSTATUS_FORKED);
+}
+JTEST(HandleFork, BorrowsOfThreadsThatAreNotThereHaveEnded) {
+    jallocator_t *allocator = jtest_failing_allocator();
+    JASSERT_NOT_NULL(allocator);
+    holder_t holder = {make_handle(0), JTEST_GATE_INIT};
+    pthread_t thread;
+    JASSERT_EQ(pthread_create(&thread, NULL, hold_during_a_fork, &holder), 0);
+    jtest_gate_await(&holder.gate);
+    jtest_in_child(20, destroy_in_child, holder.handle);
+    jtest_gate_open(&holder.gate);
+    pthread_join(thread, NULL);
+    JEXPECT_OK(jhandle_destroy(holder.handle));
 }
 
 /* The stream's thread is not there in the child, and work is under way in the parent: the child must not wait for it. */

@@ -55,8 +55,8 @@ JALLOC_API jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const c
 
 /** Ends a borrow. A borrow that is not ok, or was ended: nothing. Out of order: reported, and the memory returns when
  * the borrows above it end.
- * @return success; invalid pointer; out of order; not found (of another handle's time, or abandoned); busy (on another
- *         thread than it began on; it stays live); invalid handle. */
+ * @return success (also of one that was ended by this variable); invalid pointer; out of order; not found (a copy of one
+ *         that has ended, or abandoned); busy (on another thread than it began on; it stays live); invalid handle. */
 JALLOC_API jstatus_t jborrow_end(jborrow_t *borrow);
 
 /** One way of carrying out a call. */

@@ -14,9 +14,15 @@
  * | user-owned  | jhandle_set_workspace(h, pointer, n)                      | n, the caller's    | no              |
  *
  * In the fixed modes no call allocates, frees or synchronizes. In default mode growing does not synchronize either
- * where the allocator takes memory back in stream order, as the one that a handle makes for itself on a GPU does. A
- * handle is for one thread at a time; use by two at once, or by a forked child, is answered with busy or forked as far
- * as it can be told without slowing the borrow.
+ * where the allocator takes memory back in stream order, as the one that a handle makes for itself on a GPU does.
+ *
+ * Threads. A handle is for one thread at a time. While a thread holds borrows, every function that changes the handle
+ * answers busy to any other thread and touches nothing of it; the message is the asking thread's
+ * (jstatus_last_message()). A handle without live borrows may be handed on, by whatever orders the two threads.
+ *
+ * Forks. In the child a handle answers forked: make a new one there. What the child still does with it is to end the
+ * borrows that its one thread held, which the compiler does where their scopes end, and then to destroy it, if it lives
+ * long enough for that to matter. Borrows of the parent's other threads have ended in the child.
  *
  * Captured streams (CUDA and HIP graphs). Calls may be captured, in every mode. A captured call uses its workspace when
  * the graph is launched, so the graph has a part in it until it and all that was instantiated from it are destroyed:
@@ -120,9 +126,9 @@ JALLOC_API jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t 
 
 /** Destroys a handle and gives its workspace back after its last use (waits for the stream in the modes where jalloc
  * owns the memory, unless the allocator takes it back in stream order). NULL: nothing.
- * @return success; invalid handle; busy (a borrow is live: the handle stays as it was, see jhandle_abandon_borrows);
- *         capturing (it has workspace to give back, and the stream is being captured: it stays as it was);
- *         device error; forked (bookkeeping and host memory are released). */
+ * @return success; invalid handle; busy (a borrow is live, in a forked child as well: the handle stays as it was, see
+ *         jhandle_abandon_borrows); capturing (it has workspace to give back, and the stream is being captured: it stays
+ *         as it was); device error; forked (a child has released its bookkeeping and host memory). */
 JALLOC_API jstatus_t jhandle_destroy(jhandle_t *handle);
 
 /** @name Workspace
@@ -151,7 +157,7 @@ JALLOC_API jstatus_t jhandle_get_workspace_size(jhandle_t *handle, size_t *size_
 
 /** Bounds what default mode may hold between calls (while growing, the old block lives until the new one is there);
  * 0: no bound. What is held already is kept until trimmed. In a capture it bounds what borrows there come from.
- * @return success; invalid handle; forked. */
+ * @return success; invalid handle; busy (another thread holds borrows, here and below); forked. */
 JALLOC_API jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes);
 /** The bound; 0: none. @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_budget(jhandle_t *handle, size_t *budget_bytes);
@@ -163,9 +169,9 @@ JALLOC_API jstatus_t jhandle_trim(jhandle_t *handle, size_t keep_bytes);
 
 /** From now on growth in default mode is refused with sealed, and the message names the routine that wanted it. So is
  * taking memory for a capture.
- * @return success; invalid handle; forked. */
+ * @return success; invalid handle; busy; forked. */
 JALLOC_API jstatus_t jhandle_seal(jhandle_t *handle);
-/** Ends the seal. @return success; invalid handle; forked. */
+/** Ends the seal. @return success; invalid handle; busy; forked. */
 JALLOC_API jstatus_t jhandle_unseal(jhandle_t *handle);
 
 /** @} @name Size query
@@ -209,16 +215,16 @@ JALLOC_API jstatus_t jhandle_get_stream(jhandle_t *handle, jstream_t **stream);
 JALLOC_API jdevice_t *jhandle_device(const jhandle_t *handle);
 /** The allocator that the workspace comes from; NULL for an invalid handle. */
 JALLOC_API jallocator_t *jhandle_allocator(const jhandle_t *handle);
-/** @return success; invalid handle; invalid value. */
+/** @return success; invalid handle; invalid value; busy; forked. */
 JALLOC_API jstatus_t jhandle_set_pointer_mode(jhandle_t *handle, jpointer_mode_t mode);
 /** @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_pointer_mode(jhandle_t *handle, jpointer_mode_t *mode);
-/** @return success; invalid handle; invalid value. */
+/** @return success; invalid handle; invalid value; busy; forked. */
 JALLOC_API jstatus_t jhandle_set_result_policy(jhandle_t *handle, jresult_policy_t policy);
 /** @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_result_policy(jhandle_t *handle, jresult_policy_t *policy);
 /** How accurate the calls from now on are. Size queries answer for the accuracy that is set when they are asked.
- * @return success; invalid handle; invalid value. */
+ * @return success; invalid handle; invalid value; busy; forked. */
 JALLOC_API jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy);
 /** @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_accuracy(jhandle_t *handle, jaccuracy_t *accuracy);
@@ -245,23 +251,31 @@ typedef struct jhandle_stats_t {
     uint64_t synchronization_count;             /**< times the host waited for the stream */
     uint64_t rung_count[JHANDLE_MAX_RUNGS];     /**< planned calls by rung */
     uint64_t degraded_count;                    /**< planned calls below rung 0 */
-    uint64_t misuse_count;                      /**< out-of-order ends, double ends, busy refusals */
+    uint64_t misuse_count;                      /**< ends out of order or of what is not live,
+                                                     abandonments, busy refusals of the borrowing thread */
     uint64_t capture_count;                     /**< captures that borrowed, each time one was entered */
     size_t captured_bytes;                      /**< workspace that graphs own now, alone or beside the handle */
 } jhandle_stats_t;
 
 /** Statistics; set stats->struct_size first. @return success; invalid handle; invalid pointer; invalid value. */
 JALLOC_API jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats);
-/** Counters fall to 0, the high watermark to what is in use. @return success; invalid handle. */
+/** Counters fall to 0, the high watermark to what is in use. @return success; invalid handle; busy; forked. */
 JALLOC_API jstatus_t jhandle_clear_stats(jhandle_t *handle);
 /** The message of the last error of a call with this handle; empty before the first. Valid until the next one. */
 JALLOC_API const char *jhandle_last_message(const jhandle_t *handle);
 /** Keeps a message for jhandle_last_message() and jstatus_last_message(), logs it, returns `status`. For authors of
  * routines. */
 JALLOC_API jstatus_t jhandle_fail(jhandle_t *handle, jstatus_t status, const char *format, ...) JALLOC_PRINTF(3, 4);
-/** Declares every live borrow ended: for borrows whose scope was left by longjmp or whose end was lost.
- * @return success (none was live); leaked (the message names them; they are ended); invalid handle; forked. */
+/** Declares every live borrow of the calling thread ended: for borrows whose scope was left by longjmp or whose end was
+ * lost. A guard that ends later all the same is answered with not found, as long as the handle lives. Works in a forked
+ * child too, before jhandle_destroy().
+ * @return success (none was live); leaked (the message names them; they are ended); invalid handle; busy (they are
+ *         another thread's: see jhandle_adopt_borrows()); forked (none was live). */
 JALLOC_API jstatus_t jhandle_abandon_borrows(jhandle_t *handle);
+/** The calling thread becomes the one that holds the live borrows: for a thread that goes on with another's work, or has
+ * to clean up after one that ended without ending its borrows. The caller sees to it that the other uses the handle no
+ * more; jalloc cannot tell. @return success (also when none is live); invalid handle. */
+JALLOC_API jstatus_t jhandle_adopt_borrows(jhandle_t *handle);
 /** The layers (JLOG_LAYER_*) that the handle logs. */
 JALLOC_API unsigned jhandle_layers(const jhandle_t *handle);
 

@@ -59,10 +59,6 @@ static bool borrow_is_allowed(jborrow_t *borrow, jhandle_t *handle, const char *
     else if (handle->state == JI_HANDLE_QUERYING)
         borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH, "%s: borrowing during a size query",
                                             name_of(routine)));
-    else if (handle->stack.depth > 0 &&
-             __atomic_load_n(&handle->stack.user, __ATOMIC_RELAXED) != __builtin_thread_pointer())
-        /* Nothing of the handle may be changed here: the other thread is using it. */
-        borrow_nothing(borrow, ji_fail(JSTATUS_BUSY, "%s: the handle is in use by another thread", name_of(routine)));
     else if (handle->stack.depth == JBORROW_MAX_DEPTH)
         borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: more than %d borrows are live at once",
                                             name_of(routine), JBORROW_MAX_DEPTH));
@@ -215,7 +211,7 @@ jstatus_t jborrow_end(jborrow_t *borrow) {
     jborrow_stack_ *stack = &handle->stack;
     if (!ji_handle_is_valid(handle))
         return ji_fail(JSTATUS_INVALID_HANDLE, "a borrow ended after its handle was destroyed");
-    if (stack->depth > 0 && __atomic_load_n(&stack->user, __ATOMIC_RELAXED) != __builtin_thread_pointer())
+    if (ji_handle_is_foreign(handle))
         return ji_fail(JSTATUS_BUSY, "a borrow ended on another thread than it began on; it stays live");
 
     uint32_t depth = borrow->depth_;
@@ -237,9 +233,23 @@ jstatus_t jborrow_end(jborrow_t *borrow) {
                                                name_of(stack->frames[stack->depth - 1].routine)));
 }
 
+void ji_handle_end_borrows(jhandle_t *handle) {
+    for (uint32_t i = 0; i < handle->stack.depth; ++i)
+        handle->stack.frames[i].serial = 0;
+    borrow_pop_ended(handle);
+}
+
+jstatus_t jhandle_adopt_borrows(jhandle_t *handle) {
+    if (!ji_handle_is_valid(handle))
+        return ji_handle_check(handle, __func__);
+    __atomic_store_n(&handle->stack.user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
+    return JSTATUS_SUCCESS;
+}
+
 jstatus_t jhandle_abandon_borrows(jhandle_t *handle) {
     jstatus_t status = ji_handle_check(handle, __func__);
-    if (status != JSTATUS_SUCCESS || handle->stack.depth == 0)
+    bool may = status == JSTATUS_SUCCESS || (status == JSTATUS_FORKED && !ji_handle_is_foreign(handle));
+    if (!may || handle->stack.depth == 0)
         return status;
     char names[160];
     size_t length = 0;
@@ -247,10 +257,9 @@ jstatus_t jhandle_abandon_borrows(jhandle_t *handle) {
         if (length < sizeof names)
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
                                        name_of(handle->stack.frames[i].routine));
-        handle->stack.frames[i].serial = 0;
     }
     status = jhandle_fail(handle, JSTATUS_LEAKED, "%u borrows abandoned, %zu bytes: %s", handle->stack.depth,
                           ji_handle_in_use(handle), names);
-    borrow_pop_ended(handle);
+    ji_handle_end_borrows(handle);
     return borrow_misused(handle, status);
 }

@@ -12,22 +12,33 @@
 #include "handle/capture.h"
 #include "memory/memory.h"
 
+static jstatus_t handle_check_thread(const jhandle_t *handle, const char *caller) {
+    if (ji_handle_is_foreign(handle))
+        return ji_fail(JSTATUS_BUSY, "%s: the handle is in use by another thread, which holds %u borrows", caller,
+                       handle->stack.depth);
+    return JSTATUS_SUCCESS;
+}
+
 jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller) {
     if (!ji_handle_is_valid(handle))
         return ji_fail(JSTATUS_INVALID_HANDLE, "%s: %s", caller, handle ? "not a live handle" : "the handle is NULL");
     if (handle->state == JI_HANDLE_FORKED)
         return ji_fail(JSTATUS_FORKED, "%s: the handle was made before a fork; make a new one in the child", caller);
-    return JSTATUS_SUCCESS;
+    return handle_check_thread(handle, caller);
 }
 
-jstatus_t ji_handle_check_idle(jhandle_t *handle, const char *caller) {
-    jstatus_t status = ji_handle_check(handle, caller);
-    if (status != JSTATUS_SUCCESS || handle->stack.depth == 0)
-        return status;
+static jstatus_t handle_check_no_borrow(jhandle_t *handle, const char *caller) {
+    if (handle->stack.depth == 0 || ji_handle_is_foreign(handle))
+        return handle_check_thread(handle, caller);
     ++handle->misuse_count;
     const char *holder = handle->stack.frames[handle->stack.depth - 1].routine;
     return jhandle_fail(handle, JSTATUS_BUSY, "%s: %u borrows are live, the last of %s", caller, handle->stack.depth,
                         holder ? holder : "(unnamed)");
+}
+
+jstatus_t ji_handle_check_idle(jhandle_t *handle, const char *caller) {
+    jstatus_t status = ji_handle_check(handle, caller);
+    return status == JSTATUS_SUCCESS ? handle_check_no_borrow(handle, caller) : status;
 }
 
 /* What the environment asks for, each variable checked even where an option overrides it. */
@@ -91,7 +102,8 @@ static jstatus_t handle_check_options(const jhandle_options_t *options, const jd
 }
 
 /* All handles of the process: a child marks those that it inherits, so that no call has to ask whether there was a
- * fork. The lock is held across the fork, so the list is whole in the child. */
+ * fork. The lock is held across the fork, so the list is whole in the child. Of the threads only the one that forked is
+ * there: its borrows stay live, for their guards will end them; those of the others have ended with their threads. */
 static pthread_mutex_t handle_list_lock = PTHREAD_MUTEX_INITIALIZER;
 static jhandle_t *handle_list;
 
@@ -101,6 +113,8 @@ static void handle_list_in_child(void) {
     for (jhandle_t *handle = handle_list; handle != NULL; handle = handle->next) {
         handle->state = JI_HANDLE_FORKED;
         handle->stack.fast_end = 0;
+        if (ji_handle_is_foreign(handle))
+            ji_handle_end_borrows(handle);
     }
     pthread_mutex_unlock(&handle_list_lock);
 }
@@ -230,13 +244,12 @@ done:
 jstatus_t jhandle_destroy(jhandle_t *handle) {
     if (handle == NULL)
         return JSTATUS_SUCCESS;
-    jstatus_t status = ji_handle_check_idle(handle, __func__);
-    bool forked = status == JSTATUS_FORKED;
-    if (status != JSTATUS_SUCCESS && !forked)
+    bool forked = ji_handle_is_valid(handle) && handle->state == JI_HANDLE_FORKED;
+    jstatus_t status = forked ? handle_check_no_borrow(handle, __func__) : ji_handle_check_idle(handle, __func__);
+    if (status != JSTATUS_SUCCESS)
         return status;
     if (forked) { /* the stream's thread is the parent's: there is nothing to wait for here */
         handle->waited_serial = handle->stack.serial;
-        handle->stack.depth = 0;
         ji_capture_forget_graphs(handle);
     }
     jstatus_t retired = forked ? JSTATUS_SUCCESS : ji_capture_may_end(handle);
@@ -246,7 +259,8 @@ jstatus_t jhandle_destroy(jhandle_t *handle) {
         return jhandle_fail(handle, retired, "%s: the workspace: %s", __func__, jstatus_last_message());
     handle_free(handle);
     ji_capture_collect(NULL);
-    return status;
+    return forked ? ji_fail(JSTATUS_FORKED, "%s: a handle of the parent's; released here alone", __func__)
+                  : JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to) {
@@ -438,7 +452,7 @@ jstatus_t jhandle_fail(jhandle_t *handle, jstatus_t status, const char *format, 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments); /* apart: the old message may be among the arguments */
     va_end(arguments);
-    if (ji_handle_is_valid(handle))
+    if (ji_handle_is_valid(handle) && !ji_handle_is_foreign(handle))
         memcpy(handle->message, message, sizeof message);
     jlog_write(JLOG_INFO, format, "%s: %s", jstatus_name(status), message);
     return ji_fail(status, "%s", message);

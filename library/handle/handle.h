@@ -27,7 +27,7 @@
 /* The first word of a handle says in one comparison that it is one and what it may do. */
 #define JI_HANDLE_READY 0x6a68616eu    /* borrows are allowed */
 #define JI_HANDLE_QUERYING 0x6a717279u /* a size query is under way */
-#define JI_HANDLE_FORKED 0x6a666b64u   /* inherited through a fork: it can be destroyed, and nothing else */
+#define JI_HANDLE_FORKED 0x6a666b64u   /* inherited through a fork: borrows end, it is destroyed, and nothing else */
 #define JI_HANDLE_DESTROYED 0u
 
 typedef struct ji_block {
@@ -106,14 +106,22 @@ static inline bool ji_handle_is_valid(const jhandle_t *handle) {
                               handle->state == JI_HANDLE_FORKED);
 }
 
-/* The checks of a function that changes the handle: valid, and not made before a fork. */
+/* Whether another thread holds borrows. Then nothing of the handle may be changed here. */
+static inline bool ji_handle_is_foreign(const jhandle_t *handle) {
+    return handle->stack.depth > 0 &&
+           __atomic_load_n(&handle->stack.user, __ATOMIC_RELAXED) != __builtin_thread_pointer();
+}
+
+/* The checks of whatever changes the handle: valid, not made before a fork, no borrow of another thread live. */
 jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller);
-/* As above, and idle: no borrow is live. */
+/* As above, and idle: no borrow is live. Forked takes precedence. */
 jstatus_t ji_handle_check_idle(jhandle_t *handle, const char *caller);
 
 /* Puts `to` behind what is in `from`, by an event. */
 jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to);
 
+/* Ends all live borrows. */
+void ji_handle_end_borrows(jhandle_t *handle);
 /* Recomputes stack.fast_end. */
 void ji_handle_refresh(jhandle_t *handle);
 /* Bytes borrowed now. */
