@@ -69,7 +69,8 @@ int main(int argc, char **argv) {
     double seconds = argc > 1 ? atof(argv[1]) : 0.3;
     int largest = argc > 2 ? atoi(argv[2]) : seconds < 0.05 ? 512 : 2048;
     jhandle_t *handle;
-    if (jhandle_create(NULL, &handle) != JSTATUS_SUCCESS) {
+    if (jhandle_create(NULL, &handle) != JSTATUS_SUCCESS ||
+        jhandle_set_accuracy(handle, JACCURACY_NORMWISE) != JSTATUS_SUCCESS) {
         fprintf(stderr, "bench_gemm3m: %s\n", jstatus_last_message());
         return 1;
     }

@@ -113,6 +113,7 @@ static void product_is_right_somewhere(blas_case_t *c, int count) {
 JTEST(JblasCorrect, ThreeRealProducts) {
     static const int functions[] = {BLAS_INDEX_cgemm, BLAS_INDEX_zgemm};
     jhandle_t *handle = make_handle();
+    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
     for (size_t f = 0; f < 2; ++f) {
         BLAS_CASE(c, &blas_functions[functions[f]], .low = 512, .high = f == 0 ? 560 : 512, .plain = true);
         size_t bytes = 0;

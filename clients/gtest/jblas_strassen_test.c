@@ -22,6 +22,13 @@ static void lower_to(int64_t least) {
 }
 static void put_back(void) { ji_host_tuning = saved; }
 
+static jhandle_t *normwise_handle(void) {
+    jhandle_t *handle = NULL;
+    JEXPECT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
+    return handle;
+}
+
 static const int functions[] = {BLAS_INDEX_sgemm, BLAS_INDEX_dgemm};
 
 /* Higham's bound for l halvings down to depth k', which the norms bound. */
@@ -62,9 +69,8 @@ static bool within_norms(blas_case_t *c, int levels) {
 
 /* All operations, alpha and beta of all kinds, on both sides of the pointer mode. */
 JTEST(JblasStrassen, RandomShapesByEachRung) {
-    jhandle_t *handle = NULL;
+    jhandle_t *handle = normwise_handle();
     lower_to(8);
-    JASSERT_OK(jhandle_create(NULL, &handle));
     bool right = true;
     for (int64_t round = jtest_iterations(120); round > 0 && right; --round)
         for (size_t f = 0; f < 2 && right; ++f)
@@ -111,8 +117,7 @@ JTEST(JblasStrassen, IsWhatRunsAboveItsThreshold) {
     enum { N = 32 };
     static double a[N * N], b[N * N], c[N * N];
     const double one = 1, zero = 0;
-    jhandle_t *handle = NULL;
-    JASSERT_OK(jhandle_create(NULL, &handle));
+    jhandle_t *handle = normwise_handle();
     a[0] = 1e308; /* A11: S2 = A21 + A22 - A11 and S3 = A11 - A21 stay finite, A11 + A11 would not be formed */
     b[0] = 1;
     for (int halved = 0; halved < 2; ++halved) {
@@ -139,15 +144,19 @@ JTEST(JblasStrassen, IsWhatRunsAboveItsThreshold) {
     JEXPECT_OK(jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, a, N, b, N, &zero, c, N));
     for (int i = 0; i < N * N; ++i)
         JASSERT_TRUE(isfinite(c[i]));
+    JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_FAST)); /* nor componentwise */
+    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_COMPONENTWISE));
+    JEXPECT_OK(jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, a, N, b, N, &zero, c, N));
+    for (int i = 0; i < N * N; ++i)
+        JASSERT_TRUE(isfinite(c[i]));
     put_back();
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
 /* Each rung adds in an order of its own. */
 JTEST(JblasStrassen, RungsHaveBitsOfTheirOwn) {
-    jhandle_t *handle = NULL;
+    jhandle_t *handle = normwise_handle();
     lower_to(8);
-    JASSERT_OK(jhandle_create(NULL, &handle));
     for (size_t f = 0; f < 2; ++f) {
         BLAS_CASE(c, &blas_functions[functions[f]], .low = 64, .high = 64, .plain = true);
         unsigned char *answer[3] = {NULL};
@@ -169,9 +178,8 @@ JTEST(JblasStrassen, RungsHaveBitsOfTheirOwn) {
 
 /* Its need is in proportion to the operands, and grows by a quarter where a second halving begins. */
 JTEST(JblasStrassen, WorkspaceIsInProportion) {
-    jhandle_t *handle = NULL;
+    jhandle_t *handle = normwise_handle();
     lower_to(64);
-    JASSERT_OK(jhandle_create(NULL, &handle));
     size_t before = 0;
     for (int64_t n = 64; n < 300; ++n) {
         BLAS_CASE(c, &blas_functions[BLAS_INDEX_dgemm], .low = n, .high = n, .plain = true, .hollow = true);
@@ -195,10 +203,9 @@ JTEST(JblasStrassen, WorkspaceIsInProportion) {
 
 /* The work in a created stream, and its failures. */
 JTEST(JblasStrassen, InAStream) {
-    jhandle_t *handle = NULL;
+    jhandle_t *handle = normwise_handle();
     jstream_t *stream = NULL;
     lower_to(8);
-    JASSERT_OK(jhandle_create(NULL, &handle));
     JASSERT_OK(jstream_create(jdevice_host(), &stream));
     JEXPECT_OK(jhandle_set_stream(handle, stream));
     for (int64_t round = jtest_iterations(10); round > 0; --round) {

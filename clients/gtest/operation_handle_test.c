@@ -36,6 +36,7 @@ JTEST_P(OperationHandle, ProductsHaveTheRungsOfGemm, int, operation_types) {
     ji_tuning_complete(&ji_host_tuning);
     operation_world_t world;
     operation_begin(&world, type);
+    JEXPECT_OK(jhandle_set_accuracy(world.handle, JACCURACY_NORMWISE));
     const scalar_t one = scalar_of(type, 1, 0), zero = scalar_of(type, 0, 0);
     for (int packs = 0; packs < 2; packs++) {
         operand_t a, b, c;

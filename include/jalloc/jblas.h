@@ -255,25 +255,31 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
 
 /** C = alpha op(A) op(B) + beta C. op(A): m x k, op(B): k x n, C: m x n; lda >= max(1, rows of A as stored), ldb alike,
  * ldc >= max(1, m). k = 0 or alpha = 0: C = beta C.
- * Workspace: none below a size of the device's. Above it, with the result policy fast, rungs that turn workspace into
- * speed, those of them that the type has and the device makes pay; m, n, k are the sizes, e the bytes of an element:
+ * Accuracy componentwise: the device's own product, |C - C'| <= gamma_k |alpha||A||B| + gamma_2 |beta||C| element by
+ * element, for complex types in each part (|Re A||Im B| + |Im A||Re B| for the imaginary one, gamma_2k).
+ * Accuracy normwise: from a size of the device's on, rungs that turn workspace and digits into speed, those of them
+ * that the type has and the device makes pay; smaller products are as above. Small elements beside large ones lose
+ * digits, sums of elements may overflow, an infinity may become NaN.
+ * Workspace: componentwise none. Normwise, with m, n, k the sizes, e the bytes of an element, u 2^-24 or 2^-53, and
+ * alpha 1, beta 0 in the bounds:
  * - "3m" (complex): three real products in place of four, at most 4/3 as fast. Bytes: 3 (m kc + kc nc + m nc) e / 2,
- *   where kc and nc are panels of the device's (host: 1024, 512; GPU: all of k, 4096). Imaginary parts are accurate
- *   relative to the norms, not element by element.
+ *   where kc and nc are panels of the device's (host: 1024, 512; GPU: all of k, 4096). |Re error| <= g |A||B| and
+ *   |Im error| <= 3 g |A||B| by the moduli of the elements, where g = (k + k / kc + 8) u.
  * - "split-bf16" (float; GPUs with fast bfloat16 units): each number is cut into three of 8 bits, of which the six
  *   products that reach the 24th bit are formed and added small to large; panels of k of 256 to 512 are added in float.
  *   Bytes: 12 kc (m + n) with kc = k, at most about 2048. Designed for an error at most twice that of plain float on
- *   the same data. Elements below 2^-100 of their matrix's largest, and results within a hundredth of the largest
- *   float, may be worse; an infinity may become NaN; NaN stays NaN. "split-tf32": two numbers of 11 bits, three
- *   products.
+ *   the same data; |C - C'| <= (12 d + k / d + 16) u |A||B| + k 2^-100 max|A| max|B| with panels of depth d holds even
+ *   where every addition truncates. Results within a hundredth of the largest float may overflow; NaN stays NaN.
+ *   "split-tf32": two numbers of 11 bits, three products, 6 in place of 12.
  * - "strassen-2", "strassen-1" (real): Winograd's form of Strassen's algorithm, two halvings or one; an eighth of the
- *   work is saved by each. Bytes: (m k + k n + m n) e / 4 for one, 5/16 in place of 1/4 for two. The error is bounded
- *   by the norms alone, and each halving makes it larger: |C - C'| <= (18^l (k'^2 + 6 k') - 6 k) u max|A| max|B|, where
- *   k' = k / 2^l after l halvings and u is 2^-24 or 2^-53; in practice about 3 times a halving.
- * - "plain": none. The only one with the policy same bits.
+ *   work is saved by each. Bytes: (m k + k n + m n) e / 4 for one, 5/16 in place of 1/4 for two. Each halving makes
+ *   the error larger: |C - C'| <= (18^l (k'^2 + 6 k') - 6 k) u max|A| max|B|, where k' = k / 2^l after l halvings; in
+ *   practice about 3 times a halving.
+ * - "plain": none; as componentwise. The only one with the policy same bits.
  *
  * The statistics (rung_count), the profile (JALLOC_LAYER 4) and perf degraded say which rung ran.
- * Sources: Van Zee, Smith, "Implementing high-performance complex matrix multiplication via the 3m and 4m methods",
+ * Sources: Higham, "Stability of a method for multiplying complex matrices with three real matrix multiplications",
+ * 1992; Van Zee, Smith, "Implementing high-performance complex matrix multiplication via the 3m and 4m methods",
  * 2017. Ootomo, Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical
  * peak performance", 2022; Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021.
  * Huss-Lederman, Jacobson, Johnson, Tsao, Turnbull, "Implementation of Strassen's algorithm for matrix multiplication",

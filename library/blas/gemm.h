@@ -12,9 +12,11 @@ static inline int64_t gemm_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t ji_gemm_smallest(const ji_matmat_t *args) {
     return gemm_min(gemm_min(args->m, args->n), args->k);
 }
-/* Whether gemm has a plan: the one question that a small product is asked. */
+/* Whether gemm has a plan: the one question that a small product is asked. All ways but the plain one are bounded in the
+ * norm alone, so they are for those who asked for no more. */
 static inline bool ji_gemm_is_planned(const jhandle_t *handle, const ji_matmat_t *args) {
-    return ji_gemm_smallest(args) >= ji_tuning(handle)->gemm_least[args->head.type];
+    return handle->accuracy == JACCURACY_NORMWISE &&
+           ji_gemm_smallest(args) >= ji_tuning(handle)->gemm_least[args->head.type];
 }
 
 /* bits_class of the rungs. */

@@ -6,9 +6,16 @@
  *     P0 = Re A Re B,   P1 = Im A Im B,   P2 = (Re A + Im A)(Re B + Im B)
  *     Re AB = P0 - P1,  Im AB = P2 - P0 - P1
  *
- * A quarter of the work is saved; splitting and merging take back some of it, so it pays for large matrices only. The
- * imaginary part is less accurate: its error is bounded by the size of all of AB, not of Im AB (Higham 1992; Van Zee
- * and Smith 2017 for the variants), and infinities turn into NaN more often. So it is a choice of the result policy.
+ * A quarter of the work is saved; splitting and merging take back some of it, so it pays for large matrices only (Van
+ * Zee and Smith 2017 for the variants).
+ *
+ * Error (Higham 1992). The terms of P2 are sums of parts, so the imaginary part errs in proportion to all of AB, not to
+ * Im AB: with g = gamma(k + p + 8), p the panels of k, and |.| of each element's modulus
+ *
+ *     |Re error| <= g |A||B|     |Im error| <= g ((|Re A| + |Im A|)(|Re B| + |Im B|) + |A||B|) <= 3 g |A||B|
+ *
+ * where the conventional way has |Re A||Im B| + |Im A||Re B| for the second. Re A + Im A overflows before either does,
+ * and infinities turn into NaN more often. So it is for the accuracy normwise.
  *
  *          n panel                     For each panel of k: A's panel is split, whole. For each panel of n: B's is
  *         +---+                        split, three products go to workspace, and are merged into C.

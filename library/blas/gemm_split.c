@@ -32,6 +32,12 @@
  * of a tiny matrix do not underflow; alpha' takes it out again. Within one matrix elements below 2^-100 of the largest
  * lose low parts.
  *
+ * Error, with u = 2^-24, panels of depth d, and every addition of a tensor core counted as truncated:
+ *
+ *     |C - C'| <= (2 s d + k / d + 16) u |A||B| + k 2^-100 max|A| max|B|       s: the form's products, 6 or 3
+ *
+ * which is the second term away from a bound element by element: so it is for the accuracy normwise.
+ *
  * Infinity and NaN: an infinity has no low parts (they are 0), so it may meet 0 and become NaN where float would have
  * kept it. A NaN stays one, and elements that depend on neither are as ever. */
 

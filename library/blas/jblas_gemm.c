@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* C = alpha op(A) op(B) + beta C. Below a size of the device's there is no plan, so a small product costs little more
- * than the vendor's. Above, the ways that turn workspace into speed, best first, those that the type and the device
- * have:
+/* C = alpha op(A) op(B) + beta C. With the accuracy componentwise, and below a size of the device's, there is no plan, so
+ * a product costs little more than the vendor's. Otherwise the ways that turn workspace and digits into speed, best
+ * first, those that the type and the device have:
  *
  *     complex   "3m"                        three real products, gemm3m.c
  *     float     "split-bf16", "split-tf32"  tensor cores, gemm_split.c

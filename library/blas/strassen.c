@@ -23,8 +23,8 @@
  *
  * Error. The bound of a classical product holds element by element; here only the norms bound it, and each halving
  * multiplies the constant: |C - C'| <= (18^l (k'^2 + 6 k') - 6 k) u max|A| max|B| for l halvings down to depth k'
- * (Higham 2002, section 23.2.2). Small elements of C beside large ones lose digits. So it is a choice of the result
- * policy. */
+ * (Higham 2002, section 23.2.2). Small elements of C beside large ones lose digits, and a sum of quarters may
+ * overflow. So it is for the accuracy normwise. */
 
 #include "blas/gemm.h"
 

@@ -5,7 +5,7 @@
  *
  *     bench_gpu [SECONDS per comparison [borrow|products|solves|reductions]]
  *
- * Data is random, and drawn anew for each size: a product of zeros is faster than one of numbers. Times are those of the
+ * The accuracy is normwise, which is what has the ways to be measured. Data is random, and drawn anew for each size: a product of zeros is faster than one of numbers. Times are those of the
  * GPU, between two events in the stream, but for borrows, which the host alone does. The last lines are the aims. */
 
 #include <string.h>
@@ -159,6 +159,8 @@ int main(int argc, char **argv) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     options.device = bench.device;
     options.stream = bench.stream;
+    options.accuracy = JACCURACY_NORMWISE;
+    options.set_accuracy = true;
     gpu_expect(&bench, jhandle_create(&options, &bench.handle), "jhandle_create");
     printf("device: %s (%s), %s\n", properties.description, properties.architecture, properties.runtime);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && bench.good; i++)

@@ -37,6 +37,12 @@ static void lower_split(ji_split_way_t way, int64_t k_panel, int64_t panels) {
 }
 static void put_back(void) { *tuning() = saved; }
 
+static jhandle_t *normwise_handle(void) {
+    jhandle_t *handle = gpu_make_handle();
+    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
+    return handle;
+}
+
 #define GUARD_BYTES 4096
 
 /* The call in a workspace of so many bytes between guards; the rung must be this one. */
@@ -86,7 +92,7 @@ static void errors_of(blas_case_t *c, long double *largest, long double *square)
  * kinds on both sides of the pointer mode. blas_right() is the bound of plain float. */
 JTEST(GpuGemm, SplitPrecisionIsAsRightAsFloat) {
     static const ji_split_way_t ways[] = {JI_SPLIT_BF16X6, JI_SPLIT_BF16X9, JI_SPLIT_TF32X3};
-    jhandle_t *handle = gpu_make_handle();
+    jhandle_t *handle = normwise_handle();
     bool right = true;
     for (int64_t round = jtest_iterations(12); round > 0 && right; --round) {
         lower_split(ways[round % 3], round % 2 ? 32 : 64, 1 + round % 2);
@@ -109,7 +115,7 @@ JTEST(GpuGemm, SplitPrecisionIsAsRightAsFloat) {
 /* The part that tests can see of "at most twice the error of float": the same data by both rungs. */
 JTEST(GpuGemm, SplitPrecisionErrsAtMostTwiceAsMuchAsFloat) {
     static const ji_split_way_t ways[] = {JI_SPLIT_BF16X6, JI_SPLIT_BF16X9, JI_SPLIT_TF32X3};
-    jhandle_t *handle = gpu_make_handle();
+    jhandle_t *handle = normwise_handle();
     for (int w = 0; w < 3; ++w) {
         lower_split(ways[w], 64, 2);
         BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 48, .high = 48, .plain = true, .beta_zero = true);
@@ -153,7 +159,7 @@ JTEST(GpuGemm, SplitPrecisionScalesWhatIsFarFromOne) {
                                       {0x1p60f, 0x1p60f},    {0x1p-126f, 1},        {0x1p127f, 0x1p-20f},
                                       {0x1p-41f, 0x1p41f},   {0x1p40f, 0x1p40f}};
     static float a[N * N], b[N * N], c[N * N];
-    jhandle_t *handle = gpu_make_handle();
+    jhandle_t *handle = normwise_handle();
     for (int w = 0; w < 2; ++w)
         for (size_t s = 0; s < sizeof scales / sizeof *scales; ++s) {
             lower_split(w ? JI_SPLIT_TF32X3 : JI_SPLIT_BF16X6, 32, 1);
@@ -181,7 +187,7 @@ JTEST(GpuGemm, SplitPrecisionScalesWhatIsFarFromOne) {
 JTEST(GpuGemm, SplitPrecisionKeepsNanInItsRowAndColumn) {
     enum { N = 40 };
     static float a[N * N], b[N * N], c[N * N];
-    jhandle_t *handle = gpu_make_handle();
+    jhandle_t *handle = normwise_handle();
     for (int kind = 0; kind < 3; ++kind) {
         lower_split(kind == 2 ? JI_SPLIT_TF32X3 : JI_SPLIT_BF16X6, 32, 2);
         for (int i = 0; i < N * N; ++i)
@@ -205,7 +211,7 @@ JTEST(GpuGemm, SplitPrecisionKeepsNanInItsRowAndColumn) {
 /* As on the host: blas_right() would not do, as the norms bound the error. */
 JTEST(GpuGemm, StrassenByEachRung) {
     static const int functions[] = {BLAS_INDEX_sgemm, BLAS_INDEX_dgemm};
-    jhandle_t *handle = gpu_make_handle();
+    jhandle_t *handle = normwise_handle();
     bool right = true;
     lower_strassen(8);
     for (int64_t round = jtest_iterations(4); round > 0 && right; --round)
@@ -234,7 +240,7 @@ JTEST(GpuGemm, StrassenByEachRung) {
 
 /* Where the product of parts is not the vendor's, nothing is offered; where it is, it is what runs. */
 JTEST(GpuGemm, SplitPrecisionIsOfferedOnlyBesideTensorCores) {
-    jhandle_t *handle = gpu_make_handle();
+    jhandle_t *handle = normwise_handle();
     saved = *tuning();
     tuning()->split_least = 32;
     tuning()->strassen_least[0] = INT64_MAX;
@@ -248,6 +254,9 @@ JTEST(GpuGemm, SplitPrecisionIsOfferedOnlyBesideTensorCores) {
         JEXPECT_EQ(gpu_device()->blas->has_mixed(gpu_device()), strncmp(gpu_device_name(), "cuda", 4) == 0);
     JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS));
     JEXPECT_EQ(blas_query(handle, c), 0);
+    JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_FAST));
+    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_COMPONENTWISE));
+    JEXPECT_EQ(blas_query(handle, c), 0);
     put_back();
     JEXPECT_OK(jhandle_destroy(handle));
 }
@@ -257,7 +266,7 @@ JTEST(GpuGemm, SplitPrecisionSurvivesEachFailure) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)
         JSKIP("needs the fake runtime");
-    jhandle_t *handle = gpu_make_handle();
+    jhandle_t *handle = normwise_handle();
     lower_split(JI_SPLIT_BF16X6, 32, 1);
     BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 40, .high = 40, .plain = true);
     JEXPECT_OK(jhandle_set_workspace_size(handle, blas_query(handle, c)));
