@@ -7,6 +7,9 @@
 #include "jtest.h"
 
 #include "jalloc/log.h"
+#ifdef JALLOC_HAVE_JBLAS
+#include "jalloc/jblas.h"
+#endif
 
 #include <errno.h>
 #include <fcntl.h>
@@ -492,6 +495,11 @@ void jtest_support_start(void) {
             ++i;
         }
     }
+#ifdef JALLOC_HAVE_JBLAS /* what a first call has to say of this processor's CBLAS is no test's */
+    jtest_log_install();
+    (void)jblas_cblas_kernel_get(0);
+    jlog_set_sink(NULL, NULL);
+#endif
 }
 
 void jtest_support_set_up(const char *name) {

@@ -221,11 +221,31 @@ static bool show_environment(void) {
     return valid;
 }
 
+#ifdef JALLOC_HAVE_JBLAS
+static void show_self_check(void) {
+    const jblas_cblas_kernel_t *kernel;
+    int checked = 0, wrong = 0;
+    for (; (kernel = jblas_cblas_kernel_get((size_t)checked)) != NULL; checked++)
+        wrong += kernel->wrong_length != 0;
+    if (checked == 0)
+        field_text("self-check", "not made: the integers of this CBLAS have another width");
+    else if (wrong == 0)
+        field_text("self-check", "checked %d kernels, all right", checked);
+    else
+        field_text("self-check", "checked %d kernels, %d wrong and not used", checked, wrong);
+    for (int i = 0; i < checked; i++)
+        if ((kernel = jblas_cblas_kernel_get((size_t)i))->wrong_length != 0)
+            field_text(kernel->name, "wrong at n = %lld; jblas takes %s", (long long)kernel->wrong_length,
+                       kernel->instead);
+}
+#endif
+
 static void show_cblas(void) {
     section_begin("cblas");
 #ifdef JALLOC_HAVE_JBLAS
     row_begin(jblas_cblas_name());
     field_text("integers", "%d bits", jblas_cblas_int_bits());
+    show_self_check();
     row_end();
 #else
     row_begin("none");

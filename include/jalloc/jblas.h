@@ -34,6 +34,7 @@
  * - The CBLAS's settings (threads) are left as they are. A CBLAS whose integers have another width than the one this
  *   library was built for is refused with internal error at the first call, before it can damage memory. */
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "jalloc/datatype.h"
@@ -63,6 +64,20 @@ typedef enum jblas_side_t { JBLAS_LEFT = 141, JBLAS_RIGHT = 142 } jblas_side_t;
 JALLOC_API const char *jblas_cblas_name(void);
 /** Bits of an integer of the CBLAS that the library was built for: 32 or 64. */
 JALLOC_API int jblas_cblas_int_bits(void);
+
+/** A kernel of the CBLAS that was compared with its definition. */
+typedef struct jblas_cblas_kernel_t {
+    const char *name;     /**< such as "cblas_scasum" */
+    int64_t wrong_length; /**< 0: it is right; otherwise the first of the lengths tried at which it is wrong */
+    const char *instead;  /**< what jblas takes instead of a wrong one, in words; NULL for one that is right */
+} jblas_cblas_kernel_t;
+
+/** What the self-check found. Some kernels of some versions are wrong on some processors, without a sign of it; so the
+ * first call of a process compares those that are known to be weak with plain sums of small integers, once, in
+ * microseconds. One that is wrong is not called again, which is logged as a warning. Makes the check if no call has.
+ * @return the kernel of that index, static; NULL beyond the last, and for all where the CBLAS's integers have another
+ * width than the one this library was built for, for then nothing is called. */
+JALLOC_API const jblas_cblas_kernel_t *jblas_cblas_kernel_get(size_t index);
 
 /** @name Level 1: vectors
  * Without a plan, but for dot, nrm2, asum and, on a GPU, iamax. n <= 0 is a vector without elements, as in BLAS:

@@ -5,6 +5,7 @@
  * created stream. Everything here is off the path of a small call on the NULL stream with a plain handle. */
 
 #include "blas/blas.h"
+#include "blas/host/selfcheck.h"
 #include "blas/log.h"
 
 #include <stdio.h>
@@ -40,13 +41,25 @@ int jblas_cblas_int_bits(void) { return JALLOC_BLAS_INT; }
 
 /* The 32-bit and the 64-bit OpenBLAS export the same names, so the loader can give us the other one. It would read
  * integers of the wrong width: memory would be damaged, so nothing is called at all. */
-static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
+static bool cblas_has_our_integers(void) {
     const char *config = openblas_get_config ? openblas_get_config() : NULL;
-    if (config && (strstr(config, "USE64BITINT") != NULL) != (JALLOC_BLAS_INT == 64))
+    return config == NULL || (strstr(config, "USE64BITINT") != NULL) == (JALLOC_BLAS_INT == 64);
+}
+
+const jblas_cblas_kernel_t *jblas_cblas_kernel_get(size_t index) {
+    if (!cblas_has_our_integers())
+        return NULL;
+    ji_selfcheck_once();
+    return ji_selfcheck_kernel(index);
+}
+
+static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
+    if (!cblas_has_our_integers())
         return jhandle_fail(handle, JSTATUS_INTERNAL_ERROR,
                             "%s: libjblas was built for a CBLAS with %d-bit integers, but \"%s\" was loaded",
-                            ji_routine_name(head), JALLOC_BLAS_INT, config);
-    atomic_store_explicit(&ji_cblas_ready, true, memory_order_relaxed);
+                            ji_routine_name(head), JALLOC_BLAS_INT, jblas_cblas_name());
+    ji_selfcheck_once();
+    atomic_store_explicit(&ji_cblas_ready, true, memory_order_release); /* and what the check has mended */
     return JSTATUS_SUCCESS;
 }
 
@@ -61,7 +74,7 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
         return jhandle_fail(handle, JSTATUS_FORKED,
                             "%s: the handle was made before a fork; make a new one in the child",
                             ji_routine_name(head));
-    if (!atomic_load_explicit(&ji_cblas_ready, memory_order_relaxed)) {
+    if (!atomic_load_explicit(&ji_cblas_ready, memory_order_acquire)) {
         jstatus_t status = cblas_check(handle, head);
         if (status != JSTATUS_SUCCESS)
             return status;

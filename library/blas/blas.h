@@ -200,14 +200,15 @@ static inline const char *ji_routine_name(const ji_head_t *head) { return head->
 
 typedef jstatus_t (*ji_call_function_t)(jhandle_t *handle, void *block);
 
-/* False until the CBLAS was looked at and found to take integers of the width this library was built for. */
+/* False until the CBLAS was looked at, found to take integers of the width this library was built for, and self-checked
+ * (host/selfcheck.c). Who reads true sees what the check has mended. */
 extern _Atomic(bool) ji_cblas_ready;
 /* What is not the plain case: an invalid handle, the first call, a size query, logging. */
 jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) __attribute__((cold));
 
 static inline jstatus_t ji_enter(jhandle_t *handle, ji_call_function_t call, void *block) {
     if (JI_LIKELY(handle != NULL && handle->state == JI_HANDLE_READY && handle->layers == 0 &&
-                  atomic_load_explicit(&ji_cblas_ready, memory_order_relaxed)))
+                  atomic_load_explicit(&ji_cblas_ready, memory_order_acquire)))
         return call(handle, block);
     return ji_enter_cold(handle, call, block);
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "blas/host/cblas.h"
+#include "blas/host/guest.h"
 
 /* One part after the other: `count` elements from `first` on; the increments of CBLAS calls are ix and iy. */
 #define FOR_EACH_PART(v)                                                                                               \
@@ -128,20 +129,20 @@ static void host_dot(const ji_vector_t *v, bool conjugate) {
         host_int_t n = (host_int_t)count;
         ji_value_t part;
         switch (type) {
-        case JDATATYPE_F32: sum.s += cblas_sdot(n, x, ix, y, iy); break;
-        case JDATATYPE_F64: sum.d += cblas_ddot(n, x, ix, y, iy); break;
+        case JDATATYPE_F32: sum.s += ji_guest.sdot(n, x, ix, y, iy); break;
+        case JDATATYPE_F64: sum.d += ji_guest.ddot(n, x, ix, y, iy); break;
         case JDATATYPE_F32_C:
             if (conjugate)
-                cblas_cdotc_sub(n, x, ix, y, iy, (void *)&part);
+                ji_guest.cdotc_sub(n, x, ix, y, iy, (void *)&part);
             else
-                cblas_cdotu_sub(n, x, ix, y, iy, (void *)&part);
+                ji_guest.cdotu_sub(n, x, ix, y, iy, (void *)&part);
             sum.c[0] += part.c[0], sum.c[1] += part.c[1];
             break;
         default:
             if (conjugate)
-                cblas_zdotc_sub(n, x, ix, y, iy, (void *)&part);
+                ji_guest.zdotc_sub(n, x, ix, y, iy, (void *)&part);
             else
-                cblas_zdotu_sub(n, x, ix, y, iy, (void *)&part);
+                ji_guest.zdotu_sub(n, x, ix, y, iy, (void *)&part);
             sum.z[0] += part.z[0], sum.z[1] += part.z[1];
         }
     }
@@ -165,10 +166,10 @@ void ji_host_asum(void *block) {
         FOR_EACH_PART(v) {
             (void)iy;
             switch (type) {
-            case JDATATYPE_F32: sum += cblas_sasum((host_int_t)count, PART_OF_X, ix); break;
-            case JDATATYPE_F64: sum += cblas_dasum((host_int_t)count, PART_OF_X, ix); break;
-            case JDATATYPE_F32_C: sum += cblas_scasum((host_int_t)count, PART_OF_X, ix); break;
-            default: sum += cblas_dzasum((host_int_t)count, PART_OF_X, ix);
+            case JDATATYPE_F32: sum += ji_guest.sasum((host_int_t)count, PART_OF_X, ix); break;
+            case JDATATYPE_F64: sum += ji_guest.dasum((host_int_t)count, PART_OF_X, ix); break;
+            case JDATATYPE_F32_C: sum += ji_guest.scasum((host_int_t)count, PART_OF_X, ix); break;
+            default: sum += ji_guest.dzasum((host_int_t)count, PART_OF_X, ix);
             }
         }
     }
@@ -212,7 +213,7 @@ void ji_host_iamax(void *block) {
                 best = first + found;
                 break;
             }
-#define CALL(t, value) found = (int64_t)cblas_i##t##amax((host_int_t)count, part.x, ix)
+#define CALL(t, value) found = (int64_t)ji_guest.i##t##amax((host_int_t)count, part.x, ix)
             HOST_BY_TYPE(type, CALL)
 #undef CALL
             double size = iamax_size(v, first + found);

@@ -1,0 +1,15 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_HOST_PLAIN_H
+#define JALLOC_BLAS_HOST_PLAIN_H
+
+/* Level 1 by plain loops: what a primitive does where the CBLAS is not to be trusted. Any n and any increment; the
+ * blocks are those of the primitives. Float sums are formed in double. */
+
+#include "blas/block.h"
+
+void ji_plain_asum(const ji_vector_t *v);
+void ji_plain_dot(const ji_vector_t *v, bool conjugate);
+void ji_plain_iamax(const ji_vector_t *v); /* a NaN is larger than nothing; ji_host_iamax() looks for it first */
+
+#endif
