@@ -30,13 +30,15 @@ static const struct way {
     const char *label;
     jhandle_mode_t to;
     size_t capacity, taken;
-    int kind; /* 0: size, 1: memory */
+    int kind; /* 0: size, 1: memory, 2: fixed size */
     size_t bytes;
     void *memory;
 } ways[] = {
     {"size 0", JHANDLE_MODE_DEFAULT, 0, 0, 0, 0, NULL},
     {"NULL memory", JHANDLE_MODE_DEFAULT, 0, 0, 1, 100, NULL},
     {"memory of 0", JHANDLE_MODE_DEFAULT, 0, 0, 1, 0, own_memory},
+    {"fixed size 0", JHANDLE_MODE_MANUAL, 0, 0, 2, 0, NULL},
+    {"fixed size 5000", JHANDLE_MODE_MANUAL, 5056, 5056, 2, 5000, NULL},
     {"size 5000", JHANDLE_MODE_MANUAL, 5056, 5056, 0, 5000, NULL},
     {"size 1", JHANDLE_MODE_MANUAL, 64, 64, 0, 1, NULL},
     {"memory", JHANDLE_MODE_USER_OWNED, 2048, 0, 1, 2048 + 63, own_memory + 1024},
@@ -45,6 +47,8 @@ static const struct way {
 #define WAY_COUNT (sizeof ways / sizeof ways[0])
 
 static jstatus_t go(jhandle_t *handle, const struct way *way) {
+    if (way->kind == 2)
+        return jhandle_set_fixed_workspace_size(handle, way->bytes);
     return way->kind == 0 ? jhandle_set_workspace_size(handle, way->bytes)
                           : jhandle_set_workspace(handle, way->memory, way->bytes);
 }
@@ -138,6 +142,52 @@ JTEST(HandleMode, FixedModesTakeAndGiveNothing) {
         JEXPECT_OK(jhandle_destroy(handle));
         JEXPECT_OK(jstream_destroy(stream));
     }
+}
+
+/* A query that nothing answers, or only calls that want nothing: what it says is taken, and nothing grows. */
+JTEST(HandleMode, AQueriedSizeOfZeroIsAFixedModeWithNothingInIt) {
+    jhandle_t *handle = make_handle(0);
+    size_t bytes = 1;
+    JEXPECT_OK(touch(handle, 1000));
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    JEXPECT_STATUS(jhandle_set_optimal_size(handle, 0, NULL), JSTATUS_SIZE_UNCHANGED);
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    JEXPECT_EQ(bytes, 0);
+    JEXPECT_OK(jhandle_set_fixed_workspace_size(handle, bytes));
+    JEXPECT_EQ(mode_of(handle), JHANDLE_MODE_MANUAL);
+    JEXPECT_EQ(jtest_live_bytes(), 0);
+    JEXPECT_OK(jhandle_clear_stats(handle));
+    const uint64_t taken = jtest_allocation_count();
+    for (int i = 0; i < 3; ++i) {
+        JALLOC_BORROW(nothing, handle, 0, 0);
+        JEXPECT_TRUE(nothing.ok);
+        JALLOC_BORROW(some, handle, 1);
+        JEXPECT_STATUS(some.status, JSTATUS_MEMORY_ERROR);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), "does not grow");
+    }
+    jplan_t plan;
+    const size_t large = 4096;
+    jplan_init(&plan, handle, "planned", NULL, NULL);
+    jplan_add(&plan, "large", 0, 0, 1, &large);
+    jplan_add(&plan, "nothing", 0, 0, 0, NULL);
+    {
+        JALLOC_BORROW_PLAN(ws, handle, &plan); /* the rung of zero bytes */
+        JEXPECT_STATUS(ws.status, JSTATUS_PERF_DEGRADED);
+        JEXPECT_EQ(ws.rung, 1);
+    }
+    JEXPECT_OK(jhandle_trim(handle, 0));
+    JEXPECT_OK(jhandle_set_budget(handle, 64));
+    JEXPECT_OK(jhandle_seal(handle));
+    JEXPECT_STATUS(touch(handle, 1), JSTATUS_MEMORY_ERROR); /* the mode's word comes before the seal's */
+    JEXPECT_OK(touch(handle, 0));
+    const jhandle_stats_t stats = stats_of(handle);
+    JEXPECT_EQ(stats.high_watermark_bytes, 0);
+    JEXPECT_EQ(stats.growth_count + stats.allocation_count + stats.synchronization_count, 0);
+    JEXPECT_EQ(jtest_allocation_count(), taken);
+    JEXPECT_OK(jhandle_set_budget(handle, 0));
+    JEXPECT_OK(jhandle_set_workspace_size(handle, 0)); /* default mode again */
+    JEXPECT_OK(touch(handle, 1000));
+    JEXPECT_OK(jhandle_destroy(handle));
 }
 
 JTEST(HandleMode, FixedCapacityIsExact) {

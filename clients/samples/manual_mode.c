@@ -61,7 +61,7 @@ int main(void) {
         puts("this processor has nothing to gain from workspace: every way is the same");
     jstatus_t with_less = wanted > granule ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS;
 
-    TRY(jhandle_set_workspace_size(handle, wanted));
+    TRY(jhandle_set_fixed_workspace_size(handle, wanted)); /* wanted may be 0: even then nothing grows */
     if (run(handle, "manual, what it asks for", JSTATUS_SUCCESS))
         return 1;
     TRY(jhandle_set_workspace_size(handle, wanted > granule ? wanted - granule : granule));

@@ -110,7 +110,7 @@ int main(void) {
 
     const size_t workspaces[] = {wanted, 64};
     for (int way = 0; way < 2; way++) {
-        TRY(jhandle_set_workspace_size(handle, workspaces[way]));
+        TRY(jhandle_set_fixed_workspace_size(handle, workspaces[way]));
         for (int i = 0; i < ROWS * COLUMNS; i++)
             a[i] = i;
         double started = now_ms();

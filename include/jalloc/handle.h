@@ -10,7 +10,8 @@
  * | ----------- | --------------------------------------------------------- | ------------------ | --------------- |
  * | default     | jhandle_create() with nothing asked for                   | what calls needed  | yes, on demand  |
  * | preallocate | JALLOC_DEVICE_MEMORY_SIZE > 0 at creation, or the option  | that size          | no              |
- * | manual      | jhandle_set_workspace_size(h, n)                          | n                  | no              |
+ * | manual      | jhandle_set_fixed_workspace_size(h, n)                    | n, also 0          | no              |
+ * |             | jhandle_set_workspace_size(h, n), n > 0                   | n                  | no              |
  * | user-owned  | jhandle_set_workspace(h, pointer, n)                      | n, the caller's    | no              |
  *
  * In the fixed modes no call allocates, frees or synchronizes. In default mode growing does not synchronize either
@@ -37,7 +38,7 @@
  *
  * The handle may be destroyed before the graph or after it. What a graph has owned is given back, by the host's next
  * jhandle_create(), jhandle_destroy(), jhandle_trim(), jhandle_set_workspace(), jhandle_set_workspace_size(),
- * jhandle_set_stream() or growth of any handle, to the allocator it came from: one that the caller has given must be
+ * jhandle_set_fixed_workspace_size(), jhandle_set_stream() or growth of any handle, to the allocator it came from: one that the caller has given must be
  * safe to be called then, and lives until then. Where the runtime's graphs cannot own memory (HIP before 5.3), default
  * mode keeps that memory until the handle is destroyed, and in every mode the handle must outlive its graphs.
  *
@@ -134,12 +135,17 @@ JALLOC_API jstatus_t jhandle_destroy(jhandle_t *handle);
 /** @name Workspace
  * @{ */
 
-/** Manual mode with exactly size_bytes (rounded up to the granule); 0 returns to default mode and gives the workspace
- * back. The new block is taken before the old one is retired; on failure mode and workspace stay as they were.
+/** Manual mode with exactly size_bytes (rounded up to the granule); 0 returns to default mode, which grows, and gives the
+ * workspace back. What a size query answered is for jhandle_set_fixed_workspace_size(), since it may be 0. The new block is taken before the old one is retired; on failure mode and workspace stay as they were.
  * Synchronizes with the stream if the old block was used, unless the allocator takes it back in stream order and no
  * graph owns it as well. Any seal ends.
  * @return success; invalid handle; busy; invalid size; memory error; capturing; device error; forked. */
 JALLOC_API jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes);
+
+/** The same, and 0 is a size like any other: manual mode with nothing in it, in which no borrow but one of 0 bytes
+ * succeeds. For what jhandle_stop_size_query() answered, so that nothing grows when nothing was wanted.
+ * @return as jhandle_set_workspace_size(). */
+JALLOC_API jstatus_t jhandle_set_fixed_workspace_size(jhandle_t *handle, size_t size_bytes);
 
 /** User-owned mode on the caller's memory, which must stay valid until another mode is set or the handle is destroyed
  * and the stream has passed; NULL or 0 returns to default mode. Bytes beyond a multiple of the granule are not used.

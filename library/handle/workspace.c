@@ -245,31 +245,41 @@ jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block
     return status;
 }
 
-jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes) {
-    jstatus_t status = ji_handle_check_idle(handle, __func__);
+/* `mode` on a block of size_bytes, rounded up; 0: on none. */
+static jstatus_t workspace_set_size(jhandle_t *handle, size_t size_bytes, jhandle_mode_t mode, const char *caller) {
+    jstatus_t status = ji_handle_check_idle(handle, caller);
     if (status != JSTATUS_SUCCESS)
         return status;
     size_t rounded;
     if (!ji_size_round_up(size_bytes, handle->stack.granule_mask + 1, &rounded))
-        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes are too many", __func__, size_bytes);
+        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes are too many", caller, size_bytes);
 
     ji_block_t block = {0, 0};
     ji_shared_block_t *shared = NULL;
     if (rounded != 0) {
-        status = ji_workspace_take_fixed(handle, rounded, &block, &shared, __func__);
+        status = ji_workspace_take_fixed(handle, rounded, &block, &shared, caller);
         if (status != JSTATUS_SUCCESS)
-            return jhandle_fail(handle, status, "%s: %zu bytes: %s", __func__, rounded, jstatus_last_message());
+            return jhandle_fail(handle, status, "%s: %zu bytes: %s", caller, rounded, jstatus_last_message());
     }
-    status = ji_workspace_retire(handle, __func__);
+    status = ji_workspace_retire(handle, caller);
     if (status != JSTATUS_SUCCESS) {
         ji_capture_discard(shared);
         workspace_give_back(handle, block, handle->stream);
-        return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__, jstatus_last_message());
+        return jhandle_fail(handle, status, "%s: the old workspace: %s", caller, jstatus_last_message());
     }
-    ji_workspace_adopt(handle, block, rounded != 0 ? JHANDLE_MODE_MANUAL : JHANDLE_MODE_DEFAULT);
+    ji_workspace_adopt(handle, block, mode);
     handle->shared = shared;
     handle->sealed = false;
     return JSTATUS_SUCCESS;
+}
+
+jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes) {
+    return workspace_set_size(handle, size_bytes, size_bytes != 0 ? JHANDLE_MODE_MANUAL : JHANDLE_MODE_DEFAULT,
+                              __func__);
+}
+
+jstatus_t jhandle_set_fixed_workspace_size(jhandle_t *handle, size_t size_bytes) {
+    return workspace_set_size(handle, size_bytes, JHANDLE_MODE_MANUAL, __func__);
 }
 
 jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_bytes) {

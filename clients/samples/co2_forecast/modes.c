@@ -54,7 +54,7 @@ static jstatus_t row_handle(const row_t *row, jdevice_t *device, size_t size_byt
     case JHANDLE_MODE_DEFAULT:
         return jhandle_set_workspace_size(*handle, 0); /* default mode whatever the environment says */
     case JHANDLE_MODE_PREALLOCATE: return status;
-    case JHANDLE_MODE_MANUAL: return jhandle_set_workspace_size(*handle, size_bytes);
+    case JHANDLE_MODE_MANUAL: return jhandle_set_fixed_workspace_size(*handle, size_bytes);
     case JHANDLE_MODE_USER_OWNED: return jhandle_set_workspace(*handle, memory, size_bytes);
     }
     return JSTATUS_INTERNAL_ERROR;
