@@ -6,6 +6,7 @@
 
 #include "jblas_routines.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -141,4 +142,41 @@ JTEST(JblasLog, ProfileCountsCallsByShape) {
     jlog_profile_flush(); /* emptied */
     JEXPECT_TRUE(strstr(jtest_log_text(), "trsm") == NULL);
     JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* A scalar on the device that the call reads later, in stream order, has no value yet: the line does not make one up. */
+JTEST(JblasLog, BenchLineSaysWhichScalarsItCannotKnow) {
+    jhandle_t *handle = NULL;
+    jstream_t *stream = NULL;
+    jtest_setenv("JALLOC_LAYER", "2");
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    JASSERT_OK(jstream_create(jhandle_device(handle), &stream));
+    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    BLAS_CASE(c, &blas_functions[BLAS_INDEX_dgemv], .low = 5, .high = 5);
+    double alpha = -0.0, beta = INFINITY;
+    c->pointer[BLAS_ALPHA] = &alpha, c->pointer[BLAS_BETA] = &beta;
+
+    jtest_log_clear(); /* in host pointer mode they are read at once */
+    JEXPECT_OK(blas_call(handle, c));
+    JEXPECT_SUBSTR(jtest_log_text(), "--alpha -0 ");
+    JEXPECT_SUBSTR(jtest_log_text(), "--beta inf ");
+    JEXPECT_SUBSTR(jtest_log_text(), "--pointer_mode host\n");
+
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
+    jtest_log_clear();
+    JEXPECT_OK(blas_call(handle, c));
+    JEXPECT_SUBSTR(jtest_log_text(), "--alpha device ");
+    JEXPECT_SUBSTR(jtest_log_text(), "--beta device ");
+    JEXPECT_SUBSTR(jtest_log_text(), "--pointer_mode device\n");
+
+    JEXPECT_OK(jhandle_set_stream(handle, NULL));
+    jtest_log_clear();
+    JEXPECT_OK(blas_call(handle, c));
+    JEXPECT_SUBSTR(jtest_log_text(), "--alpha -0 ");
+    c->pointer[BLAS_ALPHA] = NULL;
+    jtest_log_clear();
+    JEXPECT_STATUS(blas_call(handle, c), JSTATUS_INVALID_POINTER);
+    JEXPECT_SUBSTR(jtest_log_text(), "--alpha null ");
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
 }

@@ -5,9 +5,15 @@
  * an argument of that name stands in the block of its level and how it is written. So the bench line, the trace line
  * and the profile's key are three readings of one list:
  *
- *   bench    jblas-bench -f trsm -r d --side L ... --lda 512 --ldb 512      options that jblas-bench takes, no pointers
+ *   bench    jblas-bench -f trsm -r d --side L ... --lda 512 --ldb 512      options that jblas-bench takes
  *   trace    jblas_dtrsm(handle=0x..., side=L, ..., A=0x..., lda=512)       everything
  *   profile  trsm -r d --side L ... -m 512 -n 512                           enums and sizes: what decides the time
+ *
+ * A bench line run again does what the call did: it has the same status and takes the same rung. So it says what the
+ * handle was like (mode, workspace, what was borrowed of it, budget, seal, policy, accuracy, pointer mode), scalars to
+ * the last bit, enumerators that are none as numbers, and which pointers were NULL. It cannot say what memory there was
+ * for default mode to grow into, nor the value of a scalar that is read later, in stream order, or on a GPU: that is
+ * "--alpha device", and 1 when it is run again.
  *
  * The profile's time is that of the call: on a created stream, and on any of a GPU, the host waits before and after, so
  * that it is the time of the work. In a capture it cannot, and the time is that of the capturing. */
@@ -33,10 +39,12 @@ typedef struct field {
     field_kind_t kind;
     size_t offset;      /* in the block */
     const char *option; /* of jblas-bench; NULL: none */
+    int first;          /* of an enumeration: the first enumerator, and a letter for each from there on */
+    const char *letters;
 } field_t;
 
 #define V(name, kind, member, option)                                                                                  \
-    { name, kind, offsetof(ji_vector_t, member), option }
+    { name, kind, offsetof(ji_vector_t, member), option, 0, NULL }
 static const field_t vector_fields[] = {
     V("n", FIELD_SIZE, n, "-n"),
     V("alpha", FIELD_SCALAR, alpha, "--alpha"),
@@ -46,15 +54,17 @@ static const field_t vector_fields[] = {
     V("y", FIELD_POINTER, y, NULL),
     V("incy", FIELD_STRIDE, incy, "--incy"),
     V("result", FIELD_POINTER, result, NULL),
-    {NULL, FIELD_SIZE, 0, NULL},
+    {NULL, FIELD_SIZE, 0, NULL, 0, NULL},
 };
 #undef V
 #define V(name, kind, member, option)                                                                                  \
-    { name, kind, offsetof(ji_matvec_t, member), option }
+    { name, kind, offsetof(ji_matvec_t, member), option, 0, NULL }
+#define E(name, member, option, first, letters)                                                                        \
+    { name, FIELD_ENUM, offsetof(ji_matvec_t, member), option, first, letters }
 static const field_t matvec_fields[] = {
-    V("uplo", FIELD_ENUM, uplo, "--uplo"),
-    V("transA", FIELD_ENUM, trans, "--transA"),
-    V("diag", FIELD_ENUM, diag, "--diag"),
+    E("uplo", uplo, "--uplo", JBLAS_UPPER, "UL"),
+    E("transA", trans, "--transA", JBLAS_NO_TRANSPOSE, "NTC"),
+    E("diag", diag, "--diag", JBLAS_NON_UNIT, "NU"),
     V("m", FIELD_SIZE, m, "-m"),
     V("n", FIELD_SIZE, n, "-n"),
     V("alpha", FIELD_SCALAR, alpha, "--alpha"),
@@ -66,17 +76,20 @@ static const field_t matvec_fields[] = {
     V("beta", FIELD_SCALAR, beta, "--beta"),
     V("y", FIELD_POINTER, y, NULL),
     V("incy", FIELD_STRIDE, incy, "--incy"),
-    {NULL, FIELD_SIZE, 0, NULL},
+    {NULL, FIELD_SIZE, 0, NULL, 0, NULL},
 };
 #undef V
+#undef E
 #define V(name, kind, member, option)                                                                                  \
-    { name, kind, offsetof(ji_matmat_t, member), option }
+    { name, kind, offsetof(ji_matmat_t, member), option, 0, NULL }
+#define E(name, member, option, first, letters)                                                                        \
+    { name, FIELD_ENUM, offsetof(ji_matmat_t, member), option, first, letters }
 static const field_t matmat_fields[] = {
-    V("side", FIELD_ENUM, side, "--side"),
-    V("uplo", FIELD_ENUM, uplo, "--uplo"),
-    V("transA", FIELD_ENUM, transa, "--transA"),
-    V("transB", FIELD_ENUM, transb, "--transB"),
-    V("diag", FIELD_ENUM, diag, "--diag"),
+    E("side", side, "--side", JBLAS_LEFT, "LR"),
+    E("uplo", uplo, "--uplo", JBLAS_UPPER, "UL"),
+    E("transA", transa, "--transA", JBLAS_NO_TRANSPOSE, "NTC"),
+    E("transB", transb, "--transB", JBLAS_NO_TRANSPOSE, "NTC"),
+    E("diag", diag, "--diag", JBLAS_NON_UNIT, "NU"),
     V("m", FIELD_SIZE, m, "-m"),
     V("n", FIELD_SIZE, n, "-n"),
     V("k", FIELD_SIZE, k, "-k"),
@@ -98,13 +111,14 @@ static const field_t matmat_fields[] = {
     V("stride_c", FIELD_STRIDE, stride_c, "--stride_c"),
     V("info", FIELD_POINTER, info, NULL),
     V("batch_count", FIELD_SIZE, batch_count, "--batch_count"),
-    {NULL, FIELD_SIZE, 0, NULL},
+    {NULL, FIELD_SIZE, 0, NULL, 0, NULL},
 };
 #undef V
+#undef E
 
 /* One line being written; what does not fit is cut. */
 typedef struct line {
-    char text[512];
+    char text[1024];
     size_t length;
 } line_t;
 
@@ -118,19 +132,13 @@ static void JALLOC_PRINTF(2, 3) line_add(line_t *line, const char *format, ...) 
             (size_t)written < sizeof line->text - line->length ? (size_t)written : sizeof line->text - line->length - 1;
 }
 
-static char enum_letter(int value) {
-    switch (value) {
-    case JBLAS_NO_TRANSPOSE: return 'N';
-    case JBLAS_TRANSPOSE: return 'T';
-    case JBLAS_CONJUGATE_TRANSPOSE: return 'C';
-    case JBLAS_UPPER: return 'U';
-    case JBLAS_LOWER: return 'L';
-    case JBLAS_NON_UNIT: return 'N';
-    case JBLAS_UNIT: return 'U';
-    case JBLAS_LEFT: return 'L';
-    case JBLAS_RIGHT: return 'R';
-    default: return '?';
-    }
+/* A letter; a number for what is no enumerator. */
+static void line_add_enum(line_t *line, const char *before, const field_t *field, int value) {
+    const unsigned place = (unsigned)value - (unsigned)field->first;
+    if (place < strlen(field->letters))
+        line_add(line, "%s%c", before, field->letters[place]);
+    else
+        line_add(line, "%s%d", before, value);
 }
 
 /* Enough digits that a replay uses the same number. */
@@ -156,9 +164,12 @@ static const field_t *field_next(const ji_row_t *row, const char **names, size_t
     return field->name ? field : NULL;
 }
 
-/* The value; false where there is none to write: a scalar that is on the device, or NULL. */
+/* Whether scalars can be read now: the call itself reads them before it returns. */
+static bool scalars_are_here(const jhandle_t *handle) { return ji_host_pointers(handle) || handle->runs_inline; }
+
+/* The value; false where there is none to write: a pointer, or a scalar that is NULL or not here. */
 static bool line_add_value(line_t *line, const char *before, const field_t *field, const ji_head_t *head,
-                           bool host_pointers) {
+                           bool scalars_here) {
     const char *at = (const char *)head + field->offset;
     int enumerator;
     int64_t size;
@@ -166,7 +177,7 @@ static bool line_add_value(line_t *line, const char *before, const field_t *fiel
     switch (field->kind) {
     case FIELD_ENUM:
         memcpy(&enumerator, at, sizeof enumerator);
-        line_add(line, "%s%c", before, enum_letter(enumerator));
+        line_add_enum(line, before, field, enumerator);
         return true;
     case FIELD_SIZE:
     case FIELD_STRIDE:
@@ -177,7 +188,7 @@ static bool line_add_value(line_t *line, const char *before, const field_t *fiel
     case FIELD_REAL_SCALAR:
     case FIELD_FLOAT_SCALAR:
         pointer = ((const ji_scalar_t *)(const void *)at)->pointer; /* not taken yet: the caller's */
-        if (pointer == NULL || !host_pointers)
+        if (pointer == NULL || !scalars_here)
             return false;
         line_add(line, "%s", before);
         line_add_number(line,
@@ -190,6 +201,13 @@ static bool line_add_value(line_t *line, const char *before, const field_t *fiel
     }
 }
 
+/* The pointer of an operand, or of a scalar, whose first member it is. */
+static const void *field_pointer(const field_t *field, const ji_head_t *head) {
+    const void *pointer;
+    memcpy(&pointer, (const char *)head + field->offset, sizeof pointer);
+    return pointer;
+}
+
 /* Options as jblas-bench takes them: all of them, or only what decides the time. */
 static void line_add_options(line_t *line, const jhandle_t *handle, const ji_head_t *head, bool all) {
     const ji_row_t *row = head->row;
@@ -197,12 +215,40 @@ static void line_add_options(line_t *line, const jhandle_t *handle, const ji_hea
     size_t length;
     for (const char *names = row->format; *names != '\0';) {
         const field_t *field = field_next(row, &names, &length);
-        if (field && field->option && (all || field->kind <= FIELD_SIZE)) {
-            char before[24];
-            snprintf(before, sizeof before, " %s ", field->option);
-            line_add_value(line, before, field, head, ji_host_pointers(handle));
+        if (field == NULL || (!all && field->kind > FIELD_SIZE))
+            continue;
+        if (field->kind == FIELD_POINTER) {
+            if (field_pointer(field, head) == NULL)
+                line_add(line, " --null %s", field->name);
+            continue;
         }
+        char before[24];
+        snprintf(before, sizeof before, " %s ", field->option);
+        if (!line_add_value(line, before, field, head, scalars_are_here(handle)))
+            line_add(line, "%s%s", before, field_pointer(field, head) == NULL ? "null" : "device");
     }
+}
+
+/* What the handle is like: options that bring one of jblas-bench's into the same state. */
+static void line_add_handle(line_t *line, jhandle_t *handle) {
+    static const char *const modes[] = {"default", "preallocate", "manual", "user_owned"};
+    size_t held = 0;
+    jhandle_stats_t stats = {.struct_size = sizeof stats};
+    (void)jhandle_get_workspace_size(handle, &held);
+    (void)jhandle_get_stats(handle, &stats);
+    if (handle->device->kind != JDEVICE_HOST)
+        line_add(line, " --device %s", jdevice_name(handle->device));
+    line_add(line, " --mode %s --workspace %zu", modes[handle->mode], held);
+    if (stats.in_use_bytes != 0)
+        line_add(line, " --borrowed %zu", stats.in_use_bytes);
+    if (handle->budget_bytes != 0)
+        line_add(line, " --budget %zu", handle->budget_bytes);
+    if (handle->sealed)
+        line_add(line, " --sealed");
+    line_add(line, " --policy %s --accuracy %s --pointer_mode %s",
+             handle->result_policy == JRESULT_POLICY_SAME_BITS ? "same_bits" : "fast",
+             handle->accuracy == JACCURACY_NORMWISE ? "normwise" : "componentwise",
+             ji_host_pointers(handle) ? "host" : "device");
 }
 
 static void trace(const jhandle_t *handle, const ji_head_t *head) {
@@ -215,11 +261,8 @@ static void trace(const jhandle_t *handle, const ji_head_t *head) {
         const field_t *field = field_next(row, &names, &length);
         char before[24];
         snprintf(before, sizeof before, ", %.*s=", (int)length, name);
-        if (field && !line_add_value(&line, before, field, head, ji_host_pointers(handle))) {
-            const void *pointer; /* also the first member of a scalar */
-            memcpy(&pointer, (const char *)head + field->offset, sizeof pointer);
-            line_add(&line, "%s%p", before, pointer);
-        }
+        if (field && !line_add_value(&line, before, field, head, scalars_are_here(handle)))
+            line_add(&line, "%s%p", before, field_pointer(field, head));
     }
     line_add(&line, ")");
     jlog_write_line(line.text);
@@ -239,6 +282,7 @@ jstatus_t ji_log_call(jhandle_t *handle, ji_call_function_t call, void *block) {
         line_t line = {"", 0};
         line_add(&line, "jblas-bench ");
         line_add_options(&line, handle, head, true);
+        line_add_handle(&line, handle);
         jlog_write_line(line.text);
     }
     if (!(handle->layers & JLOG_LAYER_PROFILE))

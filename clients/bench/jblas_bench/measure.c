@@ -4,8 +4,8 @@
 /* Measuring: the call through jblas and the same call made directly, in turn, each sample on fresh operands; medians.
  *
  * A sample lasts at least some twenty microseconds, so that reading the clock does not count: a short call is made
- * several times per sample, each time on a slot of its own. The size query comes first, on the same handle, and is the
- * only place where operands are NULL. Counters are cleared after the warm-up, so what they show was done by the timed
+ * several times per sample, each time on a slot of its own. The size query comes first, with operands that are NULL:
+ * what it refuses for its enumerators or sizes needs none, however large it says that they are. Counters are cleared after the warm-up, so what they show was done by the timed
  * calls. */
 
 #include "measure.h"
@@ -16,16 +16,17 @@
 #include <string.h>
 
 #include "../bench.h"
+#include "jalloc/borrow.h"
 
 enum { MAX_SLOTS = 64, MAX_SLOT_BYTES = 1 << 20 };
 
-static jstatus_t make_handle(const options_t *o, jhandle_t **handle) {
+static jstatus_t make_handle(const options_t *o, size_t preallocate_bytes, jhandle_t **handle) {
     jhandle_options_t wanted = JHANDLE_OPTIONS_INIT;
     wanted.pointer_mode = (jpointer_mode_t)o->pointer_mode;
     wanted.result_policy = (jresult_policy_t)o->policy;
-    wanted.set_result_policy = true;
     wanted.accuracy = (jaccuracy_t)o->accuracy;
-    wanted.set_accuracy = true;
+    wanted.set_result_policy = wanted.set_accuracy = true;
+    wanted.preallocate_bytes = preallocate_bytes;
     jstatus_t status = jdevice_get(o->device, &wanted.device);
     if (status == JSTATUS_SUCCESS && jdevice_kind(wanted.device) != JDEVICE_HOST)
         status = JSTATUS_NOT_IMPLEMENTED; /* operands are made in host memory */
@@ -42,18 +43,52 @@ static jstatus_t query(jhandle_t *handle, const problem_t *p, size_t *bytes) {
     return jstatus_is_error(answer) ? answer : status;
 }
 
-static jstatus_t set_workspace(jhandle_t *handle, const options_t *o, size_t asked) {
-    switch (o->workspace) {
-    case WORKSPACE_QUERY:
-        return jhandle_set_workspace_size(handle, asked); /* a call that wants nothing leaves default mode */
-    case WORKSPACE_SIZE: return jhandle_set_workspace_size(handle, o->workspace_bytes);
-    default: return JSTATUS_SUCCESS;
-    }
+/* A fixed workspace of `bytes` of ours, which may be none at all: then it has an address and nothing in it. */
+static jstatus_t lend_workspace(jhandle_t *handle, size_t bytes, void **memory) {
+    size_t granules = bytes / 64 + 1;
+    *memory = granules <= SIZE_MAX / 64 ? aligned_alloc(64, granules * 64) : NULL;
+    return *memory ? jhandle_set_workspace(handle, *memory, bytes ? bytes : 1) : JSTATUS_MEMORY_ERROR;
+}
+
+/* Default mode that holds `bytes`. */
+static jstatus_t hold_workspace(jhandle_t *handle, size_t bytes) {
+    jborrow_t borrow;
+    jstatus_t status = jhandle_set_workspace_size(handle, 0); /* JALLOC_DEVICE_MEMORY_SIZE may say otherwise */
+    if (jstatus_is_error(status) || bytes == 0)
+        return status;
+    status = jborrow_begin(&borrow, handle, "jblas-bench", 1, &bytes);
+    return jstatus_is_error(status) ? status : jborrow_end(&borrow);
+}
+
+/* The workspace that a call finds. `memory` is to be freed after the handle. The handle may become another one. */
+static jstatus_t set_workspace(jhandle_t **handle, const options_t *o, size_t asked, void **memory) {
+    size_t bytes = o->workspace == WORKSPACE_QUERY ? asked : o->workspace == WORKSPACE_SIZE ? o->workspace_bytes : 0;
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (o->mode == JHANDLE_MODE_DEFAULT)
+        status = hold_workspace(*handle, bytes);
+    else if (o->mode == JHANDLE_MODE_USER_OWNED || (bytes == 0 && (o->mode > 0 || o->workspace == WORKSPACE_SIZE)))
+        status = lend_workspace(*handle, bytes, memory);
+    else if (o->mode == JHANDLE_MODE_PREALLOCATE) {
+        status = jhandle_destroy(*handle);
+        *handle = NULL;
+        if (!jstatus_is_error(status))
+            status = make_handle(o, bytes, handle);
+    } else if (bytes > 0) /* else a call that wants nothing, or nothing said */
+        status = jhandle_set_workspace_size(*handle, bytes);
+
+    if (!jstatus_is_error(status) && (o->mode != MODE_UNSET || o->budget_bytes > 0))
+        status = jhandle_set_budget(*handle, o->budget_bytes);
+    if (!jstatus_is_error(status) && o->sealed)
+        status = jhandle_seal(*handle);
+    return status;
 }
 
 /* Seconds of one call by jblas, over all slots. */
 static double sample(jhandle_t *handle, problem_t *p, jstatus_t *status) {
     problem_restore(p);
+    JALLOC_BORROW(callers, handle, p->options->borrowed_bytes);
+    if (!callers.ok)
+        *status = callers.status;
     double start = bench_now();
     for (size_t slot = 0; slot < p->slots && !jstatus_is_error(*status); slot++) {
         problem_select(p, slot);
@@ -122,49 +157,58 @@ static jstatus_t read_stats(jhandle_t *handle, measurement_t *m) {
     return jhandle_get_workspace_size(handle, &m->capacity_bytes);
 }
 
-bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
-    *m = (measurement_t){.rung = -1};
-    jhandle_t *handle = NULL;
-    jstatus_t status = make_handle(o, &handle);
-    if (jstatus_is_error(status)) {
-        fprintf(stderr, "jblas-bench: device %s: %s: %s\n", o->device, jstatus_text(status), jstatus_last_message());
-        return false;
-    }
+/* The timed calls and their answer, on a handle that is as they find it. False: no memory for operands. */
+static bool run(jhandle_t *handle, const routine_t *routine, const options_t *o, measurement_t *m) {
     problem_t problem;
-    if (!problem_init(&problem, routine, o, 1)) {
-        jhandle_destroy(handle);
+    if (!problem_init(&problem, routine, o, 1))
         return false;
+    jstatus_t status = JSTATUS_SUCCESS;
+    sample(handle, &problem, &status); /* default mode grows here, threads start, pages are touched */
+    double estimate = sample(handle, &problem, &status);
+    size_t slots = slots_for(&problem, estimate);
+    if (!jstatus_is_error(status) && slots > 1) {
+        problem_fini(&problem);
+        if (!problem_init(&problem, routine, o, slots))
+            return false;
     }
-    m->flops = routine->flops(o) * (type_is_complex(o->type) ? 4 : 1);
-    bool ready = true;
-    status = query(handle, &problem, &m->asked_bytes);
     if (!jstatus_is_error(status))
-        status = set_workspace(handle, o, m->asked_bytes);
-    if (!jstatus_is_error(status)) {
-        sample(handle, &problem, &status); /* default mode grows here, threads start, pages are touched */
-        double estimate = sample(handle, &problem, &status);
-        size_t slots = slots_for(&problem, estimate);
-        if (!jstatus_is_error(status) && slots > 1) {
-            problem_fini(&problem);
-            ready = problem_init(&problem, routine, o, slots);
-        }
-    }
-    if (!jstatus_is_error(status) && ready)
         status = time_calls(handle, &problem, m);
-    if (!jstatus_is_error(status) && ready) {
+    if (!jstatus_is_error(status)) {
         jstatus_t read = read_stats(handle, m);
         if (jstatus_is_error(read))
             status = read;
     }
-    if (!jstatus_is_error(status) && ready && o->verify) {
+    if (!jstatus_is_error(status) && o->verify) {
         m->verified = true;
         m->error = problem_verify(&problem, handle, &m->bound);
     }
     m->status = status;
-    if (jstatus_is_error(status))
-        snprintf(m->message, sizeof m->message, "%s", jhandle_last_message(handle));
     problem_fini(&problem);
+    return true;
+}
+
+bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
+    *m = (measurement_t){.rung = -1, .flops = routine->flops(o) * (type_is_complex(o->type) ? 4 : 1)};
+    jhandle_t *handle = NULL;
+    m->status = make_handle(o, 0, &handle);
+    if (jstatus_is_error(m->status)) {
+        fprintf(stderr, "jblas-bench: device %s: %s: %s\n", o->device, jstatus_text(m->status), jstatus_last_message());
+        return false;
+    }
+
+    problem_t described;
+    problem_describe(&described, routine, o);
+    void *memory = NULL;
+    bool ready = true;
+    m->status = query(handle, &described, &m->asked_bytes);
+    if (!jstatus_is_error(m->status))
+        m->status = set_workspace(&handle, o, m->asked_bytes, &memory);
+    if (!jstatus_is_error(m->status))
+        ready = run(handle, routine, o, m);
+    if (jstatus_is_error(m->status))
+        snprintf(m->message, sizeof m->message, "%s", handle ? jhandle_last_message(handle) : jstatus_last_message());
     jhandle_destroy(handle);
+    free(memory);
     return ready;
 }
 

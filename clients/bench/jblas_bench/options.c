@@ -37,11 +37,12 @@ const options_t options_default = {
     .transa = JBLAS_NO_TRANSPOSE,
     .transb = JBLAS_NO_TRANSPOSE,
     .diag = JBLAS_NON_UNIT,
-    .alpha = {1, 0},
-    .beta = {0, 0},
+    .alpha = {.parts = {1, 0}},
+    .beta = {.parts = {0, 0}},
     .iterations = 20,
     .warmups = 3,
     .workspace = WORKSPACE_DEFAULT,
+    .mode = MODE_UNSET,
     .policy = JRESULT_POLICY_FAST,
     .accuracy = JACCURACY_COMPONENTWISE,
     .pointer_mode = JPOINTER_MODE_HOST,
@@ -75,17 +76,28 @@ static const choice_t diagonals[] = {{"N", JBLAS_NON_UNIT}, {"U", JBLAS_UNIT}, {
 static const choice_t policies[] = {{"fast", JRESULT_POLICY_FAST}, {"same_bits", JRESULT_POLICY_SAME_BITS}, {NULL, 0}};
 static const choice_t accuracies[] = {
     {"componentwise", JACCURACY_COMPONENTWISE}, {"normwise", JACCURACY_NORMWISE}, {NULL, 0}};
+static const choice_t modes[] = {{"default", JHANDLE_MODE_DEFAULT},
+                                 {"preallocate", JHANDLE_MODE_PREALLOCATE},
+                                 {"manual", JHANDLE_MODE_MANUAL},
+                                 {"user_owned", JHANDLE_MODE_USER_OWNED},
+                                 {NULL, 0}};
+static const choice_t null_pointers[] = {{"A", NULL_A},         {"B", NULL_B_OR_X}, {"x", NULL_B_OR_X},
+                                         {"C", NULL_C_OR_Y},    {"y", NULL_C_OR_Y}, {"result", NULL_RESULT},
+                                         {"info", NULL_RESULT}, {NULL, 0}};
 static const choice_t pointer_modes[] = {{"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
 
 typedef enum kind {
     KIND_TEXT,      /* char[limit] */
     KIND_INTEGER,   /* int64_t */
     KIND_COUNT,     /* int64_t, not negative */
-    KIND_REAL,      /* double[2]: REAL or REAL,IMAGINARY */
-    KIND_IMAGINARY, /* the second of them */
+    KIND_SCALAR,    /* scalar_option_t: REAL or REAL,IMAGINARY, null or device */
+    KIND_IMAGINARY, /* its second part */
     KIND_CHOICE,    /* int */
+    KIND_ENUM,      /* the same, or any number */
+    KIND_BIT,       /* the same, added to those there are */
     KIND_WORKSPACE,
-    KIND_FLAG, /* bool */
+    KIND_BYTES, /* size_t */
+    KIND_FLAG,  /* bool */
     KIND_HELP
 } kind_t;
 
@@ -118,22 +130,28 @@ static const option_row_t rows[] = {
     {"stride_b", 0, KIND_INTEGER, AT(stride_b), 0, NULL, NULL},
     {"stride_c", 0, KIND_INTEGER, AT(stride_c), 0, NULL, NULL},
     {"batch_count", 0, KIND_INTEGER, AT(batch_count), 0, NULL, "matrices of a batch"},
-    {"side", 0, KIND_CHOICE, AT(side), 0, sides, "L or R"},
-    {"uplo", 0, KIND_CHOICE, AT(uplo), 0, fills, "L or U"},
-    {"transA", 0, KIND_CHOICE, AT(transa), 0, operations, "N, T or C; and --transB"},
-    {"transB", 0, KIND_CHOICE, AT(transb), 0, operations, NULL},
-    {"trans", 0, KIND_CHOICE, AT(transa), 0, operations, NULL},
-    {"diag", 0, KIND_CHOICE, AT(diag), 0, diagonals, "N or U"},
-    {"alpha", 0, KIND_REAL, AT(alpha), 0, NULL, "REAL or REAL,IMAGINARY; and --beta"},
+    {"side", 0, KIND_ENUM, AT(side), 0, sides, "L or R; a number is passed as it is, as for the next ones"},
+    {"uplo", 0, KIND_ENUM, AT(uplo), 0, fills, "L or U"},
+    {"transA", 0, KIND_ENUM, AT(transa), 0, operations, "N, T or C; and --transB"},
+    {"transB", 0, KIND_ENUM, AT(transb), 0, operations, NULL},
+    {"trans", 0, KIND_ENUM, AT(transa), 0, operations, NULL},
+    {"diag", 0, KIND_ENUM, AT(diag), 0, diagonals, "N or U"},
+    {"alpha", 0, KIND_SCALAR, AT(alpha), 0, NULL, "REAL or REAL,IMAGINARY; null; device, which is 1; and --beta"},
     {"alphai", 0, KIND_IMAGINARY, AT(alpha), 0, NULL, "the imaginary part; and --betai"},
-    {"beta", 0, KIND_REAL, AT(beta), 0, NULL, NULL},
+    {"beta", 0, KIND_SCALAR, AT(beta), 0, NULL, NULL},
     {"betai", 0, KIND_IMAGINARY, AT(beta), 0, NULL, NULL},
     {"iterations", 'i', KIND_COUNT, AT(iterations), 0, NULL, "timed samples (20); the median counts"},
     {"warmup", 'j', KIND_COUNT, AT(warmups), 0, NULL, "calls before them (3)"},
     {"workspace", 0, KIND_WORKSPACE, 0, 0, NULL,
-     "default: grows on demand; query: what the size query says; or a size such as 64K (at least 1; manual mode)"},
+     "default: grows on demand; query: what the size query says; or a size such as 64K, held when a call begins"},
+    {"mode", 0, KIND_CHOICE, AT(mode), 0, modes,
+     "of the workspace: default, preallocate, manual (where it has a size) or user_owned"},
+    {"borrowed", 0, KIND_BYTES, AT(borrowed_bytes), 0, NULL, "bytes of the workspace that the caller of a call holds"},
+    {"budget", 0, KIND_BYTES, AT(budget_bytes), 0, NULL, "most that default mode may hold; 0: no bound"},
+    {"sealed", 0, KIND_FLAG, AT(sealed), 0, NULL, "default mode does not grow"},
     {"policy", 0, KIND_CHOICE, AT(policy), 0, policies, "fast or same_bits"},
     {"accuracy", 0, KIND_CHOICE, AT(accuracy), 0, accuracies, "componentwise or normwise"},
+    {"null", 0, KIND_BIT, AT(null_pointers), 0, null_pointers, "an operand that is NULL, such as A, x, result or info"},
     {"pointer_mode", 0, KIND_CHOICE, AT(pointer_mode), 0, pointer_modes, "host or device"},
     {"device", 0, KIND_TEXT, AT(device), SIZE_OF(device), NULL, "where to run: host"},
     {"verify", 0, KIND_FLAG, AT(verify), 0, NULL,
@@ -180,20 +198,26 @@ static bool parse_integer(const char *text, int64_t *value) {
     return true;
 }
 
-/* REAL or REAL,IMAGINARY, perhaps in parentheses; the second part only where `imaginary` is given. */
-static bool parse_scalar(const char *text, double *real, double *imaginary) {
+static bool parse_real(const char *text, char **end, double *value) {
+    *value = strtod(text, end);
+    return *end != text;
+}
+
+/* REAL or REAL,IMAGINARY, perhaps in parentheses. */
+static bool parse_scalar(const char *text, scalar_option_t *scalar) {
     char *end;
     bool parenthesis = *text == '(';
-    text += parenthesis;
-    *real = strtod(text, &end);
-    if (end == text)
-        return false;
-    if (*end == ',' && imaginary) {
-        const char *rest = end + 1;
-        *imaginary = strtod(rest, &end);
-        if (end == rest)
-            return false;
+    scalar->null = strcmp(text, "null") == 0;
+    if (scalar->null)
+        return true;
+    if (strcmp(text, "device") == 0) {
+        scalar->parts[0] = 1, scalar->parts[1] = 0;
+        return true;
     }
+    if (!parse_real(text + parenthesis, &end, &scalar->parts[0]))
+        return false;
+    if (*end == ',' && !parse_real(end + 1, &end, &scalar->parts[1]))
+        return false;
     return strcmp(end, parenthesis ? ")" : "") == 0;
 }
 
@@ -209,6 +233,9 @@ static bool parse_choice(const choice_t *choices, const char *text, int *number)
 
 static bool parse_value(options_t *options, const option_row_t *row, const char *text) {
     void *member = (char *)options + row->offset;
+    int64_t integer;
+    char *end;
+    int bit;
     switch (row->kind) {
     case KIND_TEXT:
         if (strlen(text) >= row->limit)
@@ -217,15 +244,28 @@ static bool parse_value(options_t *options, const option_row_t *row, const char 
         return true;
     case KIND_INTEGER: return parse_integer(text, member);
     case KIND_COUNT: return parse_integer(text, member) && *(int64_t *)member >= 0;
-    case KIND_REAL: return parse_scalar(text, member, (double *)member + 1);
-    case KIND_IMAGINARY: return parse_scalar(text, (double *)member + 1, NULL);
+    case KIND_SCALAR: return parse_scalar(text, member);
+    case KIND_IMAGINARY: return parse_real(text, &end, &((scalar_option_t *)member)->parts[1]) && *end == '\0';
     case KIND_CHOICE: return parse_choice(row->choices, text, member);
+    case KIND_ENUM:
+        if (parse_choice(row->choices, text, member))
+            return true;
+        if (!parse_integer(text, &integer) || integer != (int)integer)
+            return false;
+        *(int *)member = (int)integer;
+        return true;
+    case KIND_BIT:
+        if (!parse_choice(row->choices, text, &bit))
+            return false;
+        *(int *)member |= bit;
+        return true;
+    case KIND_BYTES: return !jstatus_is_error(jconfig_parse_size(text, member));
     case KIND_WORKSPACE:
         options->workspace = strcmp(text, "default") == 0 ? WORKSPACE_DEFAULT
                              : strcmp(text, "query") == 0 ? WORKSPACE_QUERY
                                                           : WORKSPACE_SIZE;
         return options->workspace != WORKSPACE_SIZE ||
-               (!jstatus_is_error(jconfig_parse_size(text, &options->workspace_bytes)) && options->workspace_bytes > 0);
+               !jstatus_is_error(jconfig_parse_size(text, &options->workspace_bytes));
     default: *(bool *)member = true; return true;
     }
 }

@@ -11,9 +11,20 @@
 
 #include "jalloc/jblas.h"
 
+#define MODE_UNSET (-1)
 #define UNSET INT64_MIN /* a size that was not given: the smallest that is right is taken */
 
 typedef enum workspace_kind { WORKSPACE_DEFAULT, WORKSPACE_QUERY, WORKSPACE_SIZE } workspace_kind_t;
+
+/* A scalar argument. One of a log line whose value was not known is 1. */
+typedef struct scalar_option {
+    double parts[2]; /* real, imaginary */
+    bool null;       /* NULL is passed */
+} scalar_option_t;
+
+/* Pointers that are passed as NULL, besides scalars: a bit of `null_pointers` for each of a problem's operands, and one
+ * for the result. */
+enum { NULL_A = 1, NULL_B_OR_X = 2, NULL_C_OR_Y = 4, NULL_RESULT = 8 };
 
 typedef struct options {
     char function[32]; /* "trsm", "gemm", ... */
@@ -21,15 +32,20 @@ typedef struct options {
     int64_t m, n, k, nrhs, batch_count;
     int64_t lda, ldb, ldc, stride_a, stride_b, stride_c; /* perhaps UNSET */
     int64_t incx, incy;
-    int side, uplo, transa, transb, diag; /* numbers of the jblas enums, which are the CBLAS's */
-    double alpha[2], beta[2];             /* real, imaginary */
+    int side, uplo, transa, transb, diag; /* numbers of the jblas enums, which are the CBLAS's, or of none */
+    scalar_option_t alpha, beta;
+    int null_pointers;
 
     int64_t iterations, warmups; /* timed calls; calls before them */
     workspace_kind_t workspace;
     size_t workspace_bytes; /* of WORKSPACE_SIZE */
-    int policy;             /* jresult_policy_t */
-    int accuracy;           /* jaccuracy_t */
-    int pointer_mode;       /* jpointer_mode_t */
+    int mode;               /* jhandle_mode_t, or MODE_UNSET: what `workspace` and the environment say */
+    size_t borrowed_bytes;  /* borrowed around each call */
+    size_t budget_bytes;
+    bool sealed;
+    int policy;       /* jresult_policy_t */
+    int accuracy;     /* jaccuracy_t */
+    int pointer_mode; /* jpointer_mode_t */
     char device[32];
     bool verify, json, list;
     char file[512]; /* "": none; "-": standard input */

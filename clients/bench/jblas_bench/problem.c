@@ -67,20 +67,18 @@ static void fill_structured(const problem_t *p, operand_t *x, int64_t batch, uin
 
 static bool times(size_t a, int64_t b, size_t *product) { return !__builtin_mul_overflow(a, (size_t)b, product); }
 
-/* Elements of one slot. A leading dimension that is too small is refused by jblas; here it must only do no harm. */
+/* Elements of one slot. A leading dimension that is too small is refused by jblas; here it must only do no harm. What
+ * is empty is not touched, however far its columns would be apart. */
 static bool operand_size(operand_t *x) {
-    int64_t step = x->vector ? (x->ld < 0 ? -x->ld : x->ld) : x->ld > x->rows ? x->ld : x->rows;
-    size_t one, all;
-    if (x->vector) {
-        if (!times((size_t)(x->rows > 0 ? x->rows : 1), step > 0 ? step : 1, &one))
-            return false;
-    } else if (!times((size_t)(step > 0 ? step : 1), x->columns > 0 ? x->columns : 1, &one)) {
+    const int64_t step = x->vector ? (x->ld < 0 ? -x->ld : x->ld) : x->ld > x->rows ? x->ld : x->rows;
+    const int64_t steps = x->vector ? x->rows : x->columns, last = x->vector ? 1 : x->rows;
+    size_t one = 0, all = 0;
+    if (x->rows > 0 && x->columns > 0 && !times((size_t)(steps - 1), step, &one))
         return false;
-    }
     if (!times((size_t)(x->batch > 1 ? x->batch - 1 : 0), x->stride < 0 ? -x->stride : x->stride, &all) ||
-        one > SIZE_MAX / 2 || all > SIZE_MAX / 2)
+        one > SIZE_MAX / 4 || all > SIZE_MAX / 4)
         return false;
-    x->elements = one + all;
+    x->elements = one + (size_t)(last > 0 ? last : 1) + all;
     x->origin = x->stride < 0 ? all : 0;
     return true;
 }
@@ -117,11 +115,16 @@ static void scalar_set(const problem_t *p, scalar_t *scalar, const double *value
             scalar->d[part] = value[part];
 }
 
-bool problem_init(problem_t *p, const routine_t *routine, const options_t *options, size_t slots) {
-    *p = (problem_t){.routine = routine, .options = options, .type = options->type, .slots = slots};
-    scalar_set(p, &p->alpha, options->alpha, routine->real_alpha || !type_is_complex(p->type));
-    scalar_set(p, &p->beta, options->beta, routine->real_beta || !type_is_complex(p->type));
+void problem_describe(problem_t *p, const routine_t *routine, const options_t *options) {
+    *p = (problem_t){.routine = routine, .options = options, .type = options->type};
+    scalar_set(p, &p->alpha, options->alpha.parts, routine->real_alpha || !type_is_complex(p->type));
+    scalar_set(p, &p->beta, options->beta.parts, routine->real_beta || !type_is_complex(p->type));
     routine->setup(p);
+}
+
+bool problem_init(problem_t *p, const routine_t *routine, const options_t *options, size_t slots) {
+    problem_describe(p, routine, options);
+    p->slots = slots;
     uint64_t state = 1;
     for (int i = 0; i < OPERANDS; i++)
         if (p->operand[i].present && !operand_make(p, &p->operand[i], &state)) {
@@ -157,7 +160,8 @@ void problem_select(problem_t *p, size_t slot) {
     for (int i = 0; i < OPERANDS; i++) {
         operand_t *x = &p->operand[i];
         size_t own = x->written ? slot : 0;
-        *place[i] = x->data ? x->data + (own * x->elements + x->origin) * type_bytes(p->type) : NULL;
-        *pointers[i] = x->pointers ? x->pointers + own * (size_t)x->batch : NULL;
+        bool null = (p->options->null_pointers & NULL_A << i) != 0;
+        *place[i] = x->data && !null ? x->data + (own * x->elements + x->origin) * type_bytes(p->type) : NULL;
+        *pointers[i] = x->pointers && !null ? x->pointers + own * (size_t)x->batch : NULL;
     }
 }

@@ -87,7 +87,9 @@ struct problem {
 extern const routine_t routines[];
 const routine_t *routine_find(const char *name);
 
-/* Makes the operands. False after a message when there is no memory for them. */
+/* Knows sizes and scalars, has no operands: enough for a size query. Nothing is to be ended. */
+void problem_describe(problem_t *problem, const routine_t *routine, const options_t *options);
+/* Makes the operands, too. False after a message when there is no memory for them. */
 bool problem_init(problem_t *problem, const routine_t *routine, const options_t *options, size_t slots);
 void problem_fini(problem_t *problem);
 /* What was written is as it was. */
@@ -103,8 +105,11 @@ static inline bool type_is_complex(jdatatype_t type) { return type == JDATATYPE_
 /* Whether sums and scalars are float. */
 static inline bool type_is_single(jdatatype_t type) { return type != JDATATYPE_F64 && type != JDATATYPE_F64_C; }
 static inline bool type_is_half(jdatatype_t type) { return type == JDATATYPE_F16 || type == JDATATYPE_BF16; }
-/* The same call made directly; the CBLAS has none for 16 bits. */
-static inline bool problem_has_direct(const problem_t *p) { return p->routine->direct && !type_is_half(p->type); }
+/* The same call made directly; the CBLAS has none for 16 bits, and knows no NULL. */
+static inline bool problem_has_direct(const problem_t *p) {
+    const options_t *o = p->options;
+    return p->routine->direct && !type_is_half(p->type) && o->null_pointers == 0 && !o->alpha.null && !o->beta.null;
+}
 /* Place of element (i, j) of batch number p in its slot; vectors with a negative increment begin at the end. */
 static inline size_t operand_index(const operand_t *operand, int64_t i, int64_t j, int64_t p) {
     int64_t place = !operand->vector   ? i + j * operand->ld
@@ -114,35 +119,35 @@ static inline size_t operand_index(const operand_t *operand, int64_t i, int64_t 
 }
 
 /* The slow ways, in reference.c; a routine's row names one. */
-void reference_asum(problem_t *problem, value_t **want);
-void reference_nrm2(problem_t *problem, value_t **want);
-void reference_iamax(problem_t *problem, value_t **want);
-void reference_dot(problem_t *problem, value_t **want);
-void reference_dotc(problem_t *problem, value_t **want);
-void reference_axpy(problem_t *problem, value_t **want);
-void reference_copy(problem_t *problem, value_t **want);
-void reference_swap(problem_t *problem, value_t **want);
-void reference_scal(problem_t *problem, value_t **want);
-void reference_gemv(problem_t *problem, value_t **want);
-void reference_ger(problem_t *problem, value_t **want);
-void reference_gerc(problem_t *problem, value_t **want);
-void reference_symv(problem_t *problem, value_t **want);
-void reference_hemv(problem_t *problem, value_t **want);
-void reference_syr(problem_t *problem, value_t **want);
-void reference_her(problem_t *problem, value_t **want);
-void reference_trmv(problem_t *problem, value_t **want);
-void reference_trsv(problem_t *problem, value_t **want);
-void reference_gemm(problem_t *problem, value_t **want);
-void reference_symm(problem_t *problem, value_t **want);
-void reference_hemm(problem_t *problem, value_t **want);
-void reference_syrk(problem_t *problem, value_t **want);
-void reference_herk(problem_t *problem, value_t **want);
-void reference_trmm(problem_t *problem, value_t **want);
-void reference_trsm(problem_t *problem, value_t **want);
-void reference_trtri(problem_t *problem, value_t **want);
-void reference_geam(problem_t *problem, value_t **want);
-void reference_potrf(problem_t *problem, value_t **want);
-void reference_potrs(problem_t *problem, value_t **want);
+void naive_asum(problem_t *problem, value_t **want);
+void naive_nrm2(problem_t *problem, value_t **want);
+void naive_iamax(problem_t *problem, value_t **want);
+void naive_dot(problem_t *problem, value_t **want);
+void naive_dotc(problem_t *problem, value_t **want);
+void naive_axpy(problem_t *problem, value_t **want);
+void naive_copy(problem_t *problem, value_t **want);
+void naive_swap(problem_t *problem, value_t **want);
+void naive_scal(problem_t *problem, value_t **want);
+void naive_gemv(problem_t *problem, value_t **want);
+void naive_ger(problem_t *problem, value_t **want);
+void naive_gerc(problem_t *problem, value_t **want);
+void naive_symv(problem_t *problem, value_t **want);
+void naive_hemv(problem_t *problem, value_t **want);
+void naive_syr(problem_t *problem, value_t **want);
+void naive_her(problem_t *problem, value_t **want);
+void naive_trmv(problem_t *problem, value_t **want);
+void naive_trsv(problem_t *problem, value_t **want);
+void naive_gemm(problem_t *problem, value_t **want);
+void naive_symm(problem_t *problem, value_t **want);
+void naive_hemm(problem_t *problem, value_t **want);
+void naive_syrk(problem_t *problem, value_t **want);
+void naive_herk(problem_t *problem, value_t **want);
+void naive_trmm(problem_t *problem, value_t **want);
+void naive_trsm(problem_t *problem, value_t **want);
+void naive_trtri(problem_t *problem, value_t **want);
+void naive_geam(problem_t *problem, value_t **want);
+void naive_potrf(problem_t *problem, value_t **want);
+void naive_potrs(problem_t *problem, value_t **want);
 
 /* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what it may be. */
 long double problem_verify(problem_t *problem, jhandle_t *handle, long double *bound);

@@ -153,18 +153,18 @@ static long double magnitude_1(value_t x) { return fabsl(creall(x)) + fabsl(cima
 /* The BLAS has asum, iamax and scal see no elements where the increment is negative. */
 static int64_t length_forward(const problem_t *p) { return p->options->incx < 0 ? 0 : p->options->n; }
 
-void reference_asum(problem_t *p, value_t **want) {
+void naive_asum(problem_t *p, value_t **want) {
     for (int64_t i = 0; i < length_forward(p); i++)
         want[OPERANDS][0] += magnitude_1(element(p, 1, i));
 }
-void reference_nrm2(problem_t *p, value_t **want) {
+void naive_nrm2(problem_t *p, value_t **want) {
     long double sum = 0;
     for (int64_t i = 0; i < p->options->n; i++)
         sum += creall(element(p, 1, i) * conjl(element(p, 1, i)));
     want[OPERANDS][0] = sqrtl(sum);
 }
 /* The largest magnitude: the answer is right if the element it names has it. */
-void reference_iamax(problem_t *p, value_t **want) {
+void naive_iamax(problem_t *p, value_t **want) {
     for (int64_t i = 0; i < length_forward(p); i++)
         if (magnitude_1(element(p, 1, i)) > creall(want[OPERANDS][0]))
             want[OPERANDS][0] = magnitude_1(element(p, 1, i));
@@ -176,30 +176,30 @@ static void inner_product(problem_t *p, value_t **want, bool conjugate) {
         p->magnitude += cabsl(x) * cabsl(y); /* the sum itself may be near zero */
     }
 }
-void reference_dot(problem_t *p, value_t **want) { inner_product(p, want, false); }
-void reference_dotc(problem_t *p, value_t **want) { inner_product(p, want, true); }
+void naive_dot(problem_t *p, value_t **want) { inner_product(p, want, false); }
+void naive_dotc(problem_t *p, value_t **want) { inner_product(p, want, true); }
 
-void reference_axpy(problem_t *p, value_t **want) {
+void naive_axpy(problem_t *p, value_t **want) {
     for (int64_t i = 0; i < p->options->n; i++)
         want[2][operand_index(&p->operand[2], i, 0, 0)] += alpha_of(p) * element(p, 1, i);
 }
-void reference_copy(problem_t *p, value_t **want) {
+void naive_copy(problem_t *p, value_t **want) {
     for (int64_t i = 0; i < p->options->n; i++)
         want[2][operand_index(&p->operand[2], i, 0, 0)] = element(p, 1, i);
 }
-void reference_swap(problem_t *p, value_t **want) {
-    reference_copy(p, want);
+void naive_swap(problem_t *p, value_t **want) {
+    naive_copy(p, want);
     for (int64_t i = 0; i < p->options->n; i++)
         want[1][operand_index(&p->operand[1], i, 0, 0)] = element(p, 2, i);
 }
-void reference_scal(problem_t *p, value_t **want) {
+void naive_scal(problem_t *p, value_t **want) {
     for (int64_t i = 0; i < length_forward(p); i++)
         want[1][operand_index(&p->operand[1], i, 0, 0)] *= alpha_of(p);
 }
 
 /* ---- Level 2 ---- */
 
-void reference_gemv(problem_t *p, value_t **want) {
+void naive_gemv(problem_t *p, value_t **want) {
     if (p->options->m <= 0 || p->options->n <= 0)
         return; /* the BLAS does not even scale y */
     product(p, want, 2, view_of(p, 0, GENERAL, p->options->transa), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE),
@@ -209,10 +209,10 @@ static void outer_product(problem_t *p, value_t **want, int y, int trans, region
     product(p, want, 0, view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), view_of(p, y, GENERAL, trans), p->operand[0].rows,
             p->operand[0].columns, 1, alpha_of(p), 1, region);
 }
-void reference_ger(problem_t *p, value_t **want) { outer_product(p, want, 2, JBLAS_TRANSPOSE, ALL); }
-void reference_gerc(problem_t *p, value_t **want) { outer_product(p, want, 2, JBLAS_CONJUGATE_TRANSPOSE, ALL); }
-void reference_syr(problem_t *p, value_t **want) { outer_product(p, want, 1, JBLAS_TRANSPOSE, TRIANGLE); }
-void reference_her(problem_t *p, value_t **want) {
+void naive_ger(problem_t *p, value_t **want) { outer_product(p, want, 2, JBLAS_TRANSPOSE, ALL); }
+void naive_gerc(problem_t *p, value_t **want) { outer_product(p, want, 2, JBLAS_CONJUGATE_TRANSPOSE, ALL); }
+void naive_syr(problem_t *p, value_t **want) { outer_product(p, want, 1, JBLAS_TRANSPOSE, TRIANGLE); }
+void naive_her(problem_t *p, value_t **want) {
     outer_product(p, want, 1, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
 }
 static void structured_vector_product(problem_t *p, value_t **want, structure_t structure) {
@@ -220,20 +220,20 @@ static void structured_vector_product(problem_t *p, value_t **want, structure_t 
     product(p, want, 2, view_of(p, 0, structure, JBLAS_NO_TRANSPOSE), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1,
             n, alpha_of(p), beta_of(p), ALL);
 }
-void reference_symv(problem_t *p, value_t **want) { structured_vector_product(p, want, SYMMETRIC); }
-void reference_hemv(problem_t *p, value_t **want) { structured_vector_product(p, want, HERMITIAN); }
-void reference_trmv(problem_t *p, value_t **want) {
+void naive_symv(problem_t *p, value_t **want) { structured_vector_product(p, want, SYMMETRIC); }
+void naive_hemv(problem_t *p, value_t **want) { structured_vector_product(p, want, HERMITIAN); }
+void naive_trmv(problem_t *p, value_t **want) {
     int64_t n = p->options->n;
     product(p, want, 1, view_of(p, 0, TRIANGULAR, p->options->transa), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1,
             n, 1, 0, ALL);
 }
-void reference_trsv(problem_t *p, value_t **want) {
+void naive_trsv(problem_t *p, value_t **want) {
     substitute(p, want, 1, view_of(p, 0, TRIANGULAR, p->options->transa), JBLAS_LEFT, p->options->n, 1, 1);
 }
 
 /* ---- Level 3, extensions, solvers ---- */
 
-void reference_gemm(problem_t *p, value_t **want) {
+void naive_gemm(problem_t *p, value_t **want) {
     const options_t *o = p->options;
     for (int64_t batch = 0; batch < p->operand[2].batch; batch++) {
         view_t A = view_of(p, 0, GENERAL, o->transa), B = view_of(p, 1, GENERAL, o->transb);
@@ -250,14 +250,14 @@ static void structured_product(problem_t *p, value_t **want, structure_t structu
     else
         product(p, want, output, B, A, o->m, o->n, o->n, alpha_of(p), beta, ALL);
 }
-void reference_symm(problem_t *p, value_t **want) {
+void naive_symm(problem_t *p, value_t **want) {
     structured_product(p, want, SYMMETRIC, JBLAS_NO_TRANSPOSE, 2, beta_of(p));
 }
-void reference_hemm(problem_t *p, value_t **want) {
+void naive_hemm(problem_t *p, value_t **want) {
     structured_product(p, want, HERMITIAN, JBLAS_NO_TRANSPOSE, 2, beta_of(p));
 }
-void reference_trmm(problem_t *p, value_t **want) { structured_product(p, want, TRIANGULAR, p->options->transa, 1, 0); }
-void reference_trsm(problem_t *p, value_t **want) {
+void naive_trmm(problem_t *p, value_t **want) { structured_product(p, want, TRIANGULAR, p->options->transa, 1, 0); }
+void naive_trsm(problem_t *p, value_t **want) {
     const options_t *o = p->options;
     substitute(p, want, 1, view_of(p, 0, TRIANGULAR, o->transa), o->side, o->m, o->n, alpha_of(p));
 }
@@ -267,10 +267,10 @@ static void rank_k(problem_t *p, value_t **want, int transpose, region_t region)
     product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 0, GENERAL, other), o->n, o->n, o->k, alpha_of(p),
             beta_of(p), region);
 }
-void reference_syrk(problem_t *p, value_t **want) { rank_k(p, want, JBLAS_TRANSPOSE, TRIANGLE); }
-void reference_herk(problem_t *p, value_t **want) { rank_k(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE); }
+void naive_syrk(problem_t *p, value_t **want) { rank_k(p, want, JBLAS_TRANSPOSE, TRIANGLE); }
+void naive_herk(problem_t *p, value_t **want) { rank_k(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE); }
 
-void reference_geam(problem_t *p, value_t **want) {
+void naive_geam(problem_t *p, value_t **want) {
     const options_t *o = p->options;
     view_t A = view_of(p, 0, GENERAL, o->transa), B = view_of(p, 1, GENERAL, o->transb);
     for (int64_t j = 0; j < o->n; j++)
@@ -289,7 +289,7 @@ static void store_triangle(problem_t *p, value_t **want, const value_t *dense, b
 }
 
 /* Columns of the inverse, from the diagonal outwards: A X = I. */
-void reference_trtri(problem_t *p, value_t **want) {
+void naive_trtri(problem_t *p, value_t **want) {
     int64_t n = p->options->n, step = p->options->uplo == JBLAS_LOWER ? 1 : -1;
     view_t A = view_of(p, 0, TRIANGULAR, JBLAS_NO_TRANSPOSE);
     value_t *a = view_dense(&A, n, n), *x = allocate(n * n);
@@ -306,7 +306,7 @@ void reference_trtri(problem_t *p, value_t **want) {
 }
 
 /* A = L L^H column by column; where the upper triangle is stored, U = L^H. */
-void reference_potrf(problem_t *p, value_t **want) {
+void naive_potrf(problem_t *p, value_t **want) {
     int64_t n = p->options->n;
     view_t A = view_of(p, 0, HERMITIAN, JBLAS_NO_TRANSPOSE);
     value_t *l = view_dense(&A, n, n);
@@ -324,7 +324,7 @@ void reference_potrf(problem_t *p, value_t **want) {
     free(l);
 }
 
-void reference_potrs(problem_t *p, value_t **want) {
+void naive_potrs(problem_t *p, value_t **want) {
     const options_t *o = p->options;
     view_t plain = view_of(p, 0, TRIANGULAR, JBLAS_NO_TRANSPOSE),
            adjoint = view_of(p, 0, TRIANGULAR, JBLAS_CONJUGATE_TRANSPOSE);
@@ -367,7 +367,7 @@ static void compare_operand(const problem_t *p, int which, const value_t *want, 
 
 static void compare_result(const problem_t *p, value_t want, difference_t *d) {
     int64_t n = length_forward(p), index = p->result.index;
-    if (p->routine->reference != reference_iamax)
+    if (p->routine->reference != naive_iamax)
         difference_add(d, value_load(type_is_single(p->type) ? JDATATYPE_F32_C : JDATATYPE_F64_C, &p->result, 0), want,
                        true);
     else if (n <= 0 ? index != 0 : index < 1 || index > n)

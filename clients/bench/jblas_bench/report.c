@@ -11,16 +11,22 @@
 
 enum { SHAPE_TEXT = 160 };
 
+/* The letter of an enumerator; '?' for what is none. */
+static char letter_of(int value, int first, const char *letters) {
+    const unsigned place = (unsigned)value - (unsigned)first;
+    return place < strlen(letters) ? letters[place] : '?';
+}
+
 /* "LLNN m=512 n=64": what the routine depends on, enumerations first. */
 static void shape_text(const options_t *o, const routine_t *routine, char text[SHAPE_TEXT]) {
     int length = 0;
     for (const char *letter = routine->shape; *letter; letter++)
         switch (*letter) {
-        case 'S': text[length++] = o->side == JBLAS_LEFT ? 'L' : 'R'; break;
-        case 'U': text[length++] = o->uplo == JBLAS_LOWER ? 'L' : 'U'; break;
+        case 'S': text[length++] = letter_of(o->side, JBLAS_LEFT, "LR"); break;
+        case 'U': text[length++] = letter_of(o->uplo, JBLAS_UPPER, "UL"); break;
         case 'A':
-        case 'B': text[length++] = "NTC"[(*letter == 'A' ? o->transa : o->transb) - JBLAS_NO_TRANSPOSE]; break;
-        case 'D': text[length++] = o->diag == JBLAS_UNIT ? 'U' : 'N'; break;
+        case 'B': text[length++] = letter_of(*letter == 'A' ? o->transa : o->transb, JBLAS_NO_TRANSPOSE, "NTC"); break;
+        case 'D': text[length++] = letter_of(o->diag, JBLAS_NON_UNIT, "NU"); break;
         default: {
             static const char letters[] = "mnkrb", *const names[] = {"m", "n", "k", "nrhs", "batch"};
             const int64_t sizes[] = {o->m, o->n, o->k, o->nrhs, o->batch_count};

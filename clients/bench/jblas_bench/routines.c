@@ -215,14 +215,17 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define LDB (p->operand[1].ld)
 #define LDC (p->operand[2].ld)
 #define RESULT ((void *)(uintptr_t)&p->result)
+#define RESULT_OR_NULL (O->null_pointers & NULL_RESULT ? NULL : RESULT)
+#define ALPHA (O->alpha.null ? NULL : (const void *)&p->alpha)
+#define BETA (O->beta.null ? NULL : (const void *)&p->beta)
 
 /* A routine a line. */
 /* clang-format off */
 
 /* Level 1. x is operand 1, y operand 2. */
-CALL(asum) { CALL_AS(sasum, dasum, scasum, dzasum, h, O->n, p->b, O->incx, RESULT) }
-CALL(nrm2) { CALL_AS(snrm2, dnrm2, scnrm2, dznrm2, h, O->n, p->b, O->incx, RESULT) }
-CALL(iamax) { CALL_AS(isamax, idamax, icamax, izamax, h, O->n, p->b, O->incx, RESULT) }
+CALL(asum) { CALL_AS(sasum, dasum, scasum, dzasum, h, O->n, p->b, O->incx, RESULT_OR_NULL) }
+CALL(nrm2) { CALL_AS(snrm2, dnrm2, scnrm2, dznrm2, h, O->n, p->b, O->incx, RESULT_OR_NULL) }
+CALL(iamax) { CALL_AS(isamax, idamax, icamax, izamax, h, O->n, p->b, O->incx, RESULT_OR_NULL) }
 DIRECT(asum) {
     scalar_t *r = RESULT;
     switch (p->type) {
@@ -250,9 +253,9 @@ DIRECT(iamax) {
     default: r->index = (int64_t)cblas_izamax(O->n, p->b, O->incx); break;
     }
 }
-CALL(dot) { CALL_SD(dot, h, O->n, p->b, O->incx, p->c, O->incy, RESULT) }
-CALL(dotu) { CALL_CZ(dotu, h, O->n, p->b, O->incx, p->c, O->incy, RESULT) }
-CALL(dotc) { CALL_CZ(dotc, h, O->n, p->b, O->incx, p->c, O->incy, RESULT) }
+CALL(dot) { CALL_SD(dot, h, O->n, p->b, O->incx, p->c, O->incy, RESULT_OR_NULL) }
+CALL(dotu) { CALL_CZ(dotu, h, O->n, p->b, O->incx, p->c, O->incy, RESULT_OR_NULL) }
+CALL(dotc) { CALL_CZ(dotc, h, O->n, p->b, O->incx, p->c, O->incy, RESULT_OR_NULL) }
 DIRECT(dot) {
     scalar_t *r = RESULT;
     if (p->type == JDATATYPE_F32)
@@ -264,7 +267,7 @@ DIRECT(dot) {
 DIRECT(dotu) { DIRECT_CZ(dotu_sub, ARGS) }
 DIRECT(dotc) { DIRECT_CZ(dotc_sub, ARGS) }
 #undef ARGS
-CALL(axpy) { CALL_SDCZ(axpy, h, O->n, (const void *)&p->alpha, p->b, O->incx, p->c, O->incy) }
+CALL(axpy) { CALL_SDCZ(axpy, h, O->n, ALPHA, p->b, O->incx, p->c, O->incy) }
 #define ARGS(VALUE) O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy
 DIRECT(axpy) { DIRECT_SDCZ(axpy, ARGS) }
 #undef ARGS
@@ -274,18 +277,16 @@ CALL(swap) { CALL_SDCZ(swap, h, O->n, p->b, O->incx, p->c, O->incy) }
 DIRECT(copy) { DIRECT_SDCZ(copy, ARGS) }
 DIRECT(swap) { DIRECT_SDCZ(swap, ARGS) }
 #undef ARGS
-CALL(scal) { CALL_SDCZ(scal, h, O->n, (const void *)&p->alpha, p->b, O->incx) }
+CALL(scal) { CALL_SDCZ(scal, h, O->n, ALPHA, p->b, O->incx) }
 #define ARGS(VALUE) O->n, VALUE(p->alpha), p->b, O->incx
 DIRECT(scal) { DIRECT_SDCZ(scal, ARGS) }
 #undef ARGS
-CALL(csscal) { return jblas_csscal(h, O->n, (const void *)&p->alpha, p->b, O->incx); }
-CALL(zdscal) { return jblas_zdscal(h, O->n, (const void *)&p->alpha, p->b, O->incx); }
+CALL(csscal) { return jblas_csscal(h, O->n, ALPHA, p->b, O->incx); }
+CALL(zdscal) { return jblas_zdscal(h, O->n, ALPHA, p->b, O->incx); }
 DIRECT(csscal) { cblas_csscal(O->n, p->alpha.s[0], p->b, O->incx); }
 DIRECT(zdscal) { cblas_zdscal(O->n, p->alpha.d[0], p->b, O->incx); }
 
 /* Level 2. A is operand 0. */
-#define ALPHA ((const void *)&p->alpha)
-#define BETA ((const void *)&p->beta)
 CALL(gemv) { CALL_SDCZ(gemv, h, O->transa, O->m, O->n, ALPHA, p->a, LDA, p->b, O->incx, BETA, p->c, O->incy) }
 #define ARGS(VALUE)                                                                                                    \
     CblasColMajor, O->transa, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, O->incx, VALUE(p->beta), p->c, O->incy
@@ -379,19 +380,19 @@ CALL(trsm) { CALL_SDCZ(trsm, h, O->side, O->uplo, O->transa, O->diag, O->m, O->n
 DIRECT(trmm) { DIRECT_SDCZ(trmm, ARGS) }
 DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #undef ARGS
-CALL(trtri) { CALL_SDCZ(trtri, h, O->uplo, O->diag, O->n, p->a, LDA, RESULT) }
+CALL(trtri) { CALL_SDCZ(trtri, h, O->uplo, O->diag, O->n, p->a, LDA, RESULT_OR_NULL) }
 CALL(geam) { CALL_SDCZ(geam, h, O->transa, O->transb, O->m, O->n, ALPHA, p->a, LDA, BETA, p->b, LDB, p->c, LDC) }
-CALL(potrf) { CALL_SDCZ(potrf, h, O->uplo, O->n, p->a, LDA, RESULT) }
+CALL(potrf) { CALL_SDCZ(potrf, h, O->uplo, O->n, p->a, LDA, RESULT_OR_NULL) }
 CALL(potrs) { CALL_SDCZ(potrs, h, O->uplo, O->n, O->nrhs, p->a, LDA, p->b, LDB) }
 
 /* ---- The table ---- */
 
 #define ROW(name, types, shape, setup, flops, reference)                                                               \
-    {#name, types, shape, setup_##setup, call_##name, direct_##name, flops_##flops, reference_##reference, false, false}
+    {#name, types, shape, setup_##setup, call_##name, direct_##name, flops_##flops, naive_##reference, false, false}
 #define ROW_REAL(name, types, shape, setup, flops, reference) /* real scalars */                                       \
-    {#name, types, shape, setup_##setup, call_##name, direct_##name, flops_##flops, reference_##reference, true, true}
+    {#name, types, shape, setup_##setup, call_##name, direct_##name, flops_##flops, naive_##reference, true, true}
 #define ROW_ALONE(name, types, shape, setup, flops, reference) /* the CBLAS has no such call */                        \
-    {#name, types, shape, setup_##setup, call_##name, NULL, flops_##flops, reference_##reference, false, false}
+    {#name, types, shape, setup_##setup, call_##name, NULL, flops_##flops, naive_##reference, false, false}
 /* clang-format on */
 
 const routine_t routines[] = {
@@ -428,7 +429,7 @@ const routine_t routines[] = {
     ROW_ALONE(geam, "sdcz", "ABmn", geam, geam, geam),
     ROW(gemm_batched, "sdcz", "ABmnkb", gemm_batched, batched, gemm),
     {"gemm_strided_batched", "sdcz", "ABmnkb", setup_gemm_batched, call_gemm_strided_batched, direct_gemm_batched,
-     flops_batched, reference_gemm, false, false},
+     flops_batched, naive_gemm, false, false},
     ROW_ALONE(potrf, "sdcz", "Un", potrf, cube, potrf),
     ROW_ALONE(potrs, "sdcz", "Unr", potrs, potrs, potrs),
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false, false},
