@@ -13,7 +13,7 @@ packages_of() {
     clients)    packages_of library ;;
     hip)        echo hipcc libamdhip64-dev g++ ;; # libjalloc_hip; nvcc, for libjalloc_cuda, comes from NVIDIA
     mpi)        packages_of library; echo libopenmpi-dev openmpi-bin libscalapack-openmpi-dev ;; # libjalloc_mpi
-    test)       packages_of library; packages_of hip; echo libgtest-dev python3 file dpkg-dev; packages_of mpi ;;
+    test)       packages_of library; packages_of hip; echo libgtest-dev python3 file dpkg-dev git perl; packages_of mpi ;;
     bench)      packages_of library; echo libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 libboost-dev ;; # the peers
     docs)       echo cmake gcc g++ make doxygen python3 python3-sphinx python3-breathe ;;
     clang)      echo clang libclang-rt-14-dev libomp-dev ;;

@@ -9,11 +9,12 @@
 #include "jalloc/handle.h"
 #include "jalloc/provider.h"
 
+#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* ---- A reader of traces ---------------------------------------------------------------------------------------------- */
@@ -287,9 +288,7 @@ JTEST(Record, AnErrorLaterEndsTheRecordingNotTheProgram) {
     JASSERT_EQ(pipe(ends), 0);
     snprintf(file, sizeof file, "/dev/fd/%d", ends[1]);
     jallocator_t *record = make_record(jtest_failing_allocator(), file);
-    close(ends[1]); /* the writer has one of its own */
-    close(ends[0]);
-    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    close(ends[0]); /* the pipe has its name still, and no reader */
     void *block;
     JASSERT_OK(jallocator_allocate(record, 10, 0, NULL, &block));
     jtest_log_clear();
@@ -299,7 +298,104 @@ JTEST(Record, AnErrorLaterEndsTheRecordingNotTheProgram) {
     JEXPECT_STATUS(jallocator_record_flush(record), JSTATUS_IO_ERROR);
     JEXPECT_OK(jallocator_destroy(record));
     JEXPECT_EQ(jtest_log_count(), 1); /* once */
-    signal(SIGPIPE, before);
+    close(ends[1]);
+}
+
+static void write_lines(jallocator_t *record, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        void *block;
+        JASSERT_OK(jallocator_allocate(record, 4321, 0, NULL, &block));
+        JASSERT_OK(jallocator_deallocate(record, block, 4321, NULL));
+    }
+}
+
+/* Whether a file has this text and nothing else. */
+static bool file_is(const char *name, const char *text) {
+    char found[64] = "";
+    FILE *in = fopen(name, "r");
+    const size_t length = in != NULL ? fread(found, 1, sizeof found - 1, in) : 0;
+    if (in != NULL)
+        fclose(in);
+    return in != NULL && length == strlen(text) && memcmp(found, text, length) == 0;
+}
+
+JTEST(Record, NoDescriptorIsKeptThatAProgramCouldTakeForItsOwn) {
+    const char *file = new_trace();
+    char mine[128];
+    snprintf(mine, sizeof mine, "%s.mine", file);
+    const int next = open("/dev/null", O_RDONLY); /* what the recorder would be given */
+    JASSERT_GE(next, 0);
+    close(next);
+    jallocator_t *record = make_record(jtest_failing_allocator(), file);
+    close(next);
+    const int own = open(mine, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    JEXPECT_EQ(own, next);
+    write_lines(record, 2000);
+    JEXPECT_OK(jallocator_destroy(record));
+    JEXPECT_EQ(write(own, "mine\n", 5), 5);
+    close(own);
+    JEXPECT_TRUE(file_is(mine, "mine\n"));
+    JEXPECT_EQ(remove(mine), 0);
+    read_trace(file);
+    JEXPECT_EQ(line_count, 4000);
+}
+
+JTEST(Record, AFileThatIsNotTheRecordersAnyMoreIsLeftAlone) {
+    for (int way = 0; way < 3; ++way) {
+        const char *file = new_trace();
+        jallocator_t *record = make_record(jtest_failing_allocator(), file);
+        write_lines(record, 10);
+        JEXPECT_OK(jallocator_record_flush(record));
+        if (way == 0) /* another in its place; the same, written by others; none */
+            JEXPECT_EQ(remove(file), 0);
+        FILE *other = way < 2 ? fopen(file, "w") : NULL;
+        if (way < 2) {
+            JASSERT_NOT_NULL(other);
+            fputs("mine\n", other);
+            fclose(other);
+        } else {
+            JEXPECT_EQ(remove(file), 0);
+        }
+        write_lines(record, 10);
+        JEXPECT_STATUS(jallocator_record_flush(record), JSTATUS_IO_ERROR);
+        JEXPECT_OK(jallocator_destroy(record));
+        JEXPECT_EQ(file_is(file, "mine\n"), way < 2);
+        JEXPECT_EQ(access(file, F_OK), way < 2 ? 0 : -1);
+    }
+}
+
+static void meet_limit(void *argument) {
+    (void)argument;
+    struct rlimit limit = {100000, 100000};
+    char file[160];
+    JASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    jallocator_t *record = make_record(jtest_failing_allocator(), trace_name);
+    write_lines(record, 2000);
+    JEXPECT_STATUS(jallocator_record_flush(record), JSTATUS_IO_ERROR);
+    JEXPECT_OK(jallocator_destroy(record));
+    snprintf(file, sizeof file, "%s.%ld", trace_name, (long)getpid());
+    read_trace(file); /* whole lines */
+    JASSERT_GT(line_count, 0);
+    JEXPECT_STREQ(lines[line_count - 1].action, "stopped");
+    JEXPECT_SUBSTR(lines[line_count - 1].tag, "as long as");
+    JEXPECT_EQ(remove(file), 0);
+}
+static void lose_reader(void *argument) {
+    int ends[2];
+    (void)argument;
+    JASSERT_EQ(pipe(ends), 0);
+    JASSERT_EQ(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    close(ends[1]);
+    jallocator_t *record = make_record(jtest_failing_allocator(), NULL);
+    close(ends[0]);
+    write_lines(record, 10);
+    JEXPECT_STATUS(jallocator_record_flush(record), JSTATUS_IO_ERROR);
+    JEXPECT_OK(jallocator_destroy(record));
+}
+JTEST(Record, TheSignalsOfItsWritesReachNobody) {
+    (void)new_trace();
+    jtest_in_child(30, meet_limit, NULL);
+    jtest_in_child(30, lose_reader, NULL);
 }
 
 JTEST(Record, NothingIsLostWithoutMemoryForBooks) {
@@ -350,6 +446,24 @@ JTEST(Record, AForkedChildWritesAFileOfItsOwn) {
     JASSERT_EQ(line_count, 2); /* each line once, none of the child's */
     JEXPECT_STREQ(lines[0].action, "allocate");
     JEXPECT_STREQ(lines[1].action, "free");
+}
+
+static void record_a_number(void *argument) {
+    char file[160], expected[160];
+    (void)argument;
+    snprintf(file, sizeof file, "%s.%%p", trace_name);
+    snprintf(expected, sizeof expected, "%s.%ld", trace_name, (long)getpid());
+    jallocator_t *record = make_record(jtest_failing_allocator(), file);
+    write_lines(record, 1);
+    JEXPECT_OK(jallocator_destroy(record));
+    read_trace(expected);
+    JEXPECT_EQ(line_count, 2);
+    JEXPECT_EQ(remove(expected), 0);
+}
+JTEST(Record, APercentPIsTheNumberOfTheProcess) {
+    (void)new_trace();
+    record_a_number(NULL);
+    jtest_in_child(30, record_a_number, NULL);
 }
 
 /* ---- JALLOC_RECORD --------------------------------------------------------------------------------------------------- */

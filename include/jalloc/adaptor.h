@@ -90,15 +90,18 @@ typedef struct jrecord_options_t {
  * Thread numbers the process's threads from 0, Time is in nanoseconds since the recording began, Action is "allocate",
  * "allocate failure" or "free", Allocator the name of the recorded allocator, '#', and a number that no other in the
  * process has. The lines of one address alternate; a free that was refused after it was written is followed by an
- * "allocate" again. A file is begun anew when a process first names it, and added to afterwards; a forked child writes
- * to FILE.PID. Lines are buffered until the allocator is destroyed, jallocator_record_flush(), or exit. An error later
- * on is logged once and ends the recording, not the program.
+ * "allocate" again. A file is begun anew when a process first names it, and added to afterwards. "%p" in its name is
+ * the number of the process; without it, a forked child writes to FILE.PID. Lines are buffered until the allocator is
+ * destroyed, jallocator_record_flush(), or exit; no descriptor is kept open. An error later on, or a file that is not
+ * the one that was begun any more, or that others write to, is logged once and ends the recording, not the program:
+ * the last row is then "stopped" with the reason as its tag, where that can still be written.
  *
  * With JALLOC_RECORD=FILE every allocator that a program makes, and every handle's workspace, is recorded without a
  * change to the program (for a tracking allocator: what is below it). Adds: io error (the file cannot be written). */
 JALLOC_API jstatus_t jallocator_create_record(jallocator_t *below, const jrecord_options_t *options,
                                               jallocator_t **allocator);
-/** Writes what is buffered to the file. @return success; invalid pointer; invalid value; io error. */
+/** Writes what is buffered to the file. @return success; invalid pointer; invalid value; io error; busy (called by a
+ * signal handler that came in while its thread writes). */
 JALLOC_API jstatus_t jallocator_record_flush(jallocator_t *allocator);
 
 /* ---- Guard words and fill -------------------------------------------------------------------------------------------

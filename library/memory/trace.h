@@ -11,11 +11,14 @@
  *     1,1900,allocate failure,0x0,8589934592,0x0,64,bfc#3,
  *
  * Thread counts the threads of the process as they are seen, from 0. Time is in nanoseconds since the file was begun,
- * and never falls. A name with a comma or a quote is quoted as CSV does; a control character in it becomes a blank. */
+ * and never falls. A name with a comma or a quote is quoted as CSV does; a control character in it becomes a blank. A
+ * recording that ends before its last user goes ends with the action "stopped" and the reason in the place of the tag,
+ * where that can still be written. */
 
 #include "core/core.h"
 #include "jalloc/device.h"
 #include "jalloc/tag.h"
+#include "memory/trace_file.h"
 
 typedef struct ji_trace ji_trace_t;
 
@@ -29,8 +32,6 @@ typedef struct ji_trace_event {
     const char *allocator; /* at most JI_TRACE_MAX_NAME characters */
     jtag_t tag;
 } ji_trace_event_t;
-
-#define JI_TRACE_MAX_NAME 47
 
 /* One more user of the file; NULL: standard error. memory error; io error. */
 jstatus_t ji_trace_open(const char *file, ji_trace_t **trace);

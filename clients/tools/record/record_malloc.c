@@ -8,7 +8,8 @@
  * It stands before malloc, calloc, realloc, free, posix_memalign, aligned_alloc and memalign, and calls the ones that
  * the program would have had: the C library's, or those of another LD_PRELOAD that stands behind. What is at least
  * JALLOC_RECORD_HEAP_MIN_BYTES (1024 when unset) is written when it is allocated and when it is freed; a realloc is a
- * free and an allocation. It needs nothing of libjalloc, so it records programs that have never heard of it.
+ * free and an allocation, one that fails a free, a failure, and an allocation of what is still there. It needs nothing
+ * of libjalloc, so it records programs that have never heard of it.
  *
  *     allocate   the block is the thread's alone         free   the block is the thread's alone
  *                real malloc                                    lock: out of the table, line written
@@ -17,27 +18,34 @@
  * What always holds:
  *  - A line of an address is written while the address belongs to the writer, so the lines of one address alternate,
  *    allocate, free, allocate, whichever threads they come from. Times never fall: they are taken under the same lock.
- *  - Nothing here allocates: the table is mapped, the buffer is static, lines are made by snprintf of whole numbers. So
- *    nothing recurses.
+ *  - Nothing here allocates: the table and the buffer are mapped, lines are made by hand. So nothing recurses.
+ *  - The lock is held for one event or one append to the file, never while the program's or the C library's code runs.
+ *    A signal handler that allocates while its thread is here is let through unrecorded.
  *  - A block whose allocation was not recorded (too small, older than the recording, made by a function not named
  *    above) is not in the table, and its free is not recorded. An address handed out anew while it is in the table
  *    was given back by a way that is not seen here: its free is written at that moment. So each free has its
- *    allocation.
- *  - The file belongs to the process that was started with the variables, which it names in JALLOC_RECORD_HEAP_PID
- *    for its descendants: a forked child stops recording, a program started by a child never begins. exec keeps the
- *    process: the new program starts the file anew.
- *  - Whatever fails here (the file, the table) ends the recording with one line on stderr, and the program goes on.
+ *    allocation, and an event may be left out at any time.
+ *  - What belongs to the recording lies in memory that a forked child finds zeroed (trace_file.h). So nothing is held
+ *    or done when a process forks, and a child has no recording. A child by vfork shares the memory, and is its parent
+ *    but for the number of the process: it writes no file and ends no recording.
+ *  - No descriptor is kept; what is written goes to the file that was begun, or nowhere (trace_file.h).
+ *  - Whatever fails here (the file, the table) ends the recording with one line on stderr, if that is still the
+ *    program's first, and with a last line of the trace where one can be written; and the program goes on.
  *
- * The lines are in a buffer until it is full, exit, _exit or _Exit; a program that dies of a signal loses up to 64
- * KiB of them. What destructors free after this library's own is live at the end of the trace. Large blocks are few,
- * so one lock does; a free of a small one takes none, by the counters in heap_filter. */
+ * Whose file it is: the process that was started with JALLOC_RECORD_HEAP finds it renamed to JALLOC_RECORD_HEAP_OF, with
+ * its own number and the absolute path, before it looks at its environment. So do its descendants: a program that a
+ * child starts knows that the file is not its own. exec keeps the process: the new program begins the file anew. Where
+ * the path has a "%p", each descendant, by fork or exec, has a file of its own, named by its number. The environment is
+ * read and changed in place: getenv and setenv may be the program's (bash has its own, which are not ready yet).
+ *
+ * The lines are in a buffer until it is full, exit, quick_exit, _exit or _Exit; a program that dies of a signal loses up
+ * to 64 KiB of them. What destructors free after this library's own is live at the end of the trace. Large blocks are
+ * few, so one lock does; a free of a small one takes none, by the counters in the filter. */
 
 #define _GNU_SOURCE /* RTLD_NEXT */
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -47,8 +55,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "memory/trace_file.h"
 
 #define HEAP_EXPORT __attribute__((visibility("default")))
 /* A thread's own variable at a fixed place: the usual way to reach one in a library may allocate. */
@@ -56,7 +66,6 @@
 
 #define HEAP_MIN_BYTES 1024
 #define HEAP_BUFFER_BYTES 65536
-#define HEAP_LINE_BYTES 160 /* a line is at most 115 characters: five numbers of 20, the words, the commas */
 #define HEAP_FILTER_SLOTS 65536
 #define HEAP_TABLE_SLOTS 1024
 #define HEAP_EARLY_BYTES 16384
@@ -140,65 +149,86 @@ typedef struct heap_block {
     size_t alignment;
 } heap_block_t;
 
-static atomic_bool heap_recording;
-static size_t heap_min_bytes;
-static uint64_t heap_begin_ns;
-static pid_t heap_pid; /* whose file it is */
-/* How many live recorded blocks have addresses of this hash. A thread that frees a block sees at least its count. */
-static atomic_uint heap_filter[HEAP_FILTER_SLOTS];
+/* All zero, as in a forked child: there is none. */
+typedef enum heap_phase { HEAP_NONE, HEAP_STARTING, HEAP_RECORDING, HEAP_STOPPED } heap_phase_t;
 
-static pthread_mutex_t heap_mutex = PTHREAD_MUTEX_INITIALIZER;
-/* Under the mutex: */
-static int heap_file = -1;
-static char heap_buffer[HEAP_BUFFER_BYTES];
-static size_t heap_buffered;
+typedef struct heap_state {
+    atomic_int phase; /* heap_phase_t */
+    ji_trace_lock_t lock;
+    /* How many live recorded blocks have addresses of this hash. A thread that frees a block sees at least its count. */
+    atomic_uint filter[HEAP_FILTER_SLOTS];
+    /* Under the lock: */
+    pid_t pid; /* whose recording it is */
+    uint64_t begin_ns;
+    unsigned threads;
+    size_t live;
+    _Atomic(size_t) buffered; /* whole lines, also where a signal comes in */
+    char buffer[HEAP_BUFFER_BYTES];
+} heap_state_t;
+
+static heap_state_t *heap; /* set once, when the library is loaded; NULL: nothing is ever recorded */
+static size_t heap_min_bytes;
+static bool heap_follows; /* descendants have files of their own */
+static ji_trace_file_t heap_stderr;
+/* Under the lock, and not zeroed in a child: a signal handler that forks while its thread is here comes back to it. */
+static ji_trace_file_t heap_file;
 static heap_block_t *heap_table; /* live recorded blocks: open addressing, at most half full */
 static size_t heap_slots;        /* a power of two */
-static size_t heap_live;
-static unsigned heap_threads;
 
-HEAP_THREAD_LOCAL unsigned heap_thread; /* number of the thread + 1; 0: not seen yet */
+HEAP_THREAD_LOCAL pid_t heap_thread_pid; /* in whose recording the thread has its number */
+HEAP_THREAD_LOCAL unsigned heap_thread;
 
-static uint64_t heap_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* The one line on stderr; recording is over. */
-static void heap_give_up(const char *what, const char *detail) {
-    atomic_store(&heap_recording, false);
+/* One line on stderr, if that is what it was when the program began. */
+static void heap_say(const char *what, const char *detail, const char *then) {
     char text[512];
-    int length = snprintf(text, sizeof text, "libjalloc_record: %s%s; the heap is not recorded\n", what, detail);
-    size_t bytes = length < (int)sizeof text ? (size_t)length : sizeof text - 1;
-    if (write(STDERR_FILENO, text, bytes) < 0)
-        return; /* nobody to tell */
+    int length = snprintf(text, sizeof text, "libjalloc_record: %.200s%.200s%s\n", what, detail, then);
+    (void)ji_trace_file_append(&heap_stderr, text, (size_t)length);
 }
 
-static void heap_flush(void) {
-    size_t written = 0;
-    while (written < heap_buffered && getpid() == heap_pid) { /* a child by clone(2) has the buffer, not the file */
-        ssize_t bytes = write(heap_file, heap_buffer + written, heap_buffered - written);
-        if (bytes < 0 && errno == EINTR)
-            continue;
-        if (bytes < 0) {
-            heap_give_up("the trace cannot be written", "");
-            break;
-        }
-        written += (size_t)bytes;
+static void heap_refuse(const char *what, const char *detail) { heap_say(what, detail, "; the heap is not recorded"); }
+
+static size_t heap_format(char *to, const char *action, uintptr_t address, size_t size, size_t alignment,
+                          const char *why) {
+    if (heap_thread_pid != heap->pid) {
+        heap_thread_pid = heap->pid;
+        heap_thread = heap->threads++;
     }
-    heap_buffered = 0;
+    ji_trace_line_t line = {
+        heap_thread, ji_trace_now_ns() - heap->begin_ns, action, address, size, 0, alignment, "heap", why};
+    return ji_trace_format(to, &line);
+}
+
+/* Under the lock: the recording is over, for a reason. The last line may find no room, as it may be the reason. */
+static void heap_stop(const char *what, const char *detail) {
+    char line[JI_TRACE_LINE_BYTES], why[JI_TRACE_MAX_TAG + 1];
+    atomic_store(&heap->phase, HEAP_STOPPED);
+    snprintf(why, sizeof why, "%s%s", what, detail);
+    size_t length = heap_format(line, "stopped", 0, 0, 0, why);
+    if (getpid() == heap->pid)
+        (void)ji_trace_file_append(&heap_file, line, length);
+    heap_say(what, detail, "; the heap is not recorded any more");
+}
+
+/* Under the lock. A child by vfork leaves the buffer to its parent. */
+static void heap_flush(void) {
+    if (getpid() != heap->pid)
+        return;
+    size_t count = atomic_exchange_explicit(&heap->buffered, 0, memory_order_relaxed);
+    int error = count > 0 ? ji_trace_file_append(&heap_file, heap->buffer, count) : 0;
+    if (error != 0)
+        heap_stop("the trace cannot be written: ", ji_trace_error_text(error));
 }
 
 static void heap_write_line(const char *action, uintptr_t address, size_t size, size_t alignment) {
-    if (sizeof heap_buffer - heap_buffered < HEAP_LINE_BYTES)
+    if (sizeof heap->buffer - heap->buffered < JI_TRACE_LINE_BYTES)
         heap_flush();
-    if (heap_thread == 0)
-        heap_thread = ++heap_threads;
-    unsigned long long time_ns = heap_now_ns() - heap_begin_ns;
-    int length = snprintf(heap_buffer + heap_buffered, HEAP_LINE_BYTES, "%u,%llu,%s,0x%llx,%zu,0x0,%zu,heap,\n",
-                          heap_thread - 1, time_ns, action, (unsigned long long)address, size, alignment);
-    heap_buffered += (size_t)length;
+    size_t buffered = atomic_load_explicit(&heap->buffered, memory_order_relaxed);
+    if (atomic_load_explicit(&heap->phase, memory_order_relaxed) != HEAP_RECORDING ||
+        sizeof heap->buffer - buffered < JI_TRACE_LINE_BYTES)
+        return;
+    buffered += heap_format(heap->buffer + buffered, action, address, size, alignment, "");
+    atomic_signal_fence(memory_order_release);
+    atomic_store_explicit(&heap->buffered, buffered, memory_order_relaxed);
 }
 
 /* Fibonacci hashing; heap addresses differ in their middle bits. */
@@ -206,7 +236,7 @@ static size_t heap_hash(uintptr_t address, size_t slots) {
     return (size_t)(((uint64_t)address * 0x9E3779B97F4A7C15u) >> 32) & (slots - 1);
 }
 
-static atomic_uint *heap_filter_of(uintptr_t address) { return &heap_filter[heap_hash(address, HEAP_FILTER_SLOTS)]; }
+static atomic_uint *heap_filter_of(uintptr_t address) { return &heap->filter[heap_hash(address, HEAP_FILTER_SLOTS)]; }
 
 /* The slot of the address, or the empty one where it would go. */
 static heap_block_t *heap_find(uintptr_t address) {
@@ -217,7 +247,7 @@ static heap_block_t *heap_find(uintptr_t address) {
 }
 
 static bool heap_make_room(void) {
-    if (2 * heap_live < heap_slots)
+    if (2 * heap->live < heap_slots)
         return true;
     heap_block_t *old_table = heap_table;
     size_t old_slots = heap_slots, new_slots = old_slots > 0 ? 2 * old_slots : HEAP_TABLE_SLOTS;
@@ -247,17 +277,19 @@ static void heap_remove(heap_block_t *block) {
         }
     }
     heap_table[hole].address = 0;
-    heap_live--;
+    heap->live--;
 }
 
-/* ---- Under the mutex: one event ---- */
+/* ---- Under the lock: one event ---- */
 
-static void heap_record_free(uintptr_t address) {
-    heap_block_t *block = heap_find(address);
-    if (block->address == 0)
-        return;
-    heap_write_line("free", address, block->size, block->alignment);
-    heap_remove(block);
+/* The block that was live there; its address is 0: none. */
+static heap_block_t heap_record_free(uintptr_t address) {
+    heap_block_t *found = heap_find(address), block = *found;
+    if (block.address != 0) {
+        heap_write_line("free", address, block.size, block.alignment);
+        heap_remove(found);
+    }
+    return block;
 }
 
 static void heap_record_allocate(const void *pointer, size_t size, size_t alignment) {
@@ -266,52 +298,61 @@ static void heap_record_allocate(const void *pointer, size_t size, size_t alignm
         heap_write_line("allocate failure", 0, size, alignment);
         return;
     }
-    heap_record_free(address); /* given back by a way that is not seen here */
+    (void)heap_record_free(address); /* given back by a way that is not seen here */
     if (!heap_make_room()) {
-        heap_give_up("no memory for the table of live blocks", "");
+        heap_stop("no memory for the table of live blocks", "");
         return;
     }
     heap_write_line("allocate", address, size, alignment);
     *heap_find(address) = (heap_block_t){address, size, alignment};
     atomic_fetch_add_explicit(heap_filter_of(address), 1, memory_order_relaxed);
-    heap_live++;
+    heap->live++;
 }
 
-/* The mutex, if there still is a recording; errno stays the caller's. */
+static bool heap_begin(void);
+
+static heap_phase_t heap_now(void) {
+    return heap != NULL ? (heap_phase_t)atomic_load_explicit(&heap->phase, memory_order_relaxed) : HEAP_STOPPED;
+}
+
+/* The lock, if there is a recording, or should be one. */
 static bool heap_lock(void) {
-    if (!atomic_load_explicit(&heap_recording, memory_order_relaxed))
+    heap_phase_t phase = heap_now();
+    if (phase != HEAP_RECORDING && (phase != HEAP_NONE || !heap_follows || !heap_begin()))
         return false;
-    pthread_mutex_lock(&heap_mutex);
-    if (atomic_load_explicit(&heap_recording, memory_order_relaxed))
+    if (!ji_trace_lock_acquire(&heap->lock))
+        return false;
+    if (heap_now() == HEAP_RECORDING)
         return true;
-    pthread_mutex_unlock(&heap_mutex);
+    ji_trace_lock_release(&heap->lock);
     return false;
 }
 
+/* errno stays the caller's in both. */
 static void heap_allocated(const void *pointer, size_t size, size_t alignment) {
-    if (size < heap_min_bytes)
+    if (size < heap_min_bytes || heap == NULL)
         return;
     int saved = errno;
     if (heap_lock()) {
         heap_record_allocate(pointer, size, alignment);
-        pthread_mutex_unlock(&heap_mutex);
+        ji_trace_lock_release(&heap->lock);
     }
     errno = saved;
 }
 
-static bool heap_may_know(const void *pointer) {
-    return pointer != NULL && atomic_load_explicit(heap_filter_of((uintptr_t)pointer), memory_order_relaxed) > 0;
-}
-
-static void heap_freeing(const void *pointer) {
-    if (!heap_may_know(pointer))
-        return;
+/* The block that is gone from the recording; its address is 0: none. */
+static heap_block_t heap_freeing(const void *pointer) {
+    heap_block_t block = {0};
+    if (pointer == NULL || heap_now() != HEAP_RECORDING ||
+        atomic_load_explicit(heap_filter_of((uintptr_t)pointer), memory_order_relaxed) == 0)
+        return block;
     int saved = errno;
     if (heap_lock()) {
-        heap_record_free((uintptr_t)pointer);
-        pthread_mutex_unlock(&heap_mutex);
+        block = heap_record_free((uintptr_t)pointer);
+        ji_trace_lock_release(&heap->lock);
     }
     errno = saved;
+    return block;
 }
 
 /* ---- What the program calls ---- */
@@ -342,31 +383,20 @@ HEAP_EXPORT void *realloc(void *pointer, size_t size) {
         return early_reallocate(pointer, size);
     if (!real_ready())
         return NULL; /* only dlsym gets here, and it was given early memory */
-    if (!heap_may_know(pointer)) {
-        void *new_pointer = real.realloc(pointer, size);
-        heap_allocated(new_pointer, size, alignof(max_align_t));
-        return new_pointer;
-    }
-    /* Whether there is a free to record is known afterwards, when another thread may have the address: it waits for the
-     * lock with its line. */
-    bool locked = heap_lock();
+    /* Its free is written before another thread can have the address, so before it is known whether there is one. */
+    heap_block_t before = heap_freeing(pointer);
     void *new_pointer = real.realloc(pointer, size);
-    int saved = errno;
-    if (locked) {
-        if (new_pointer != NULL || size == 0)
-            heap_record_free((uintptr_t)pointer);
-        if (size >= heap_min_bytes)
-            heap_record_allocate(new_pointer, size, alignof(max_align_t));
-        pthread_mutex_unlock(&heap_mutex);
-    }
-    errno = saved;
+    if (new_pointer != NULL || size != 0)
+        heap_allocated(new_pointer, size, alignof(max_align_t));
+    if (new_pointer == NULL && size != 0 && before.address != 0)
+        heap_allocated(pointer, before.size, before.alignment);
     return new_pointer;
 }
 
 HEAP_EXPORT void free(void *pointer) {
     if (pointer == NULL || early_owns(pointer) || !real_ready())
         return;
-    heap_freeing(pointer);
+    (void)heap_freeing(pointer);
     real.free(pointer);
 }
 
@@ -398,76 +428,142 @@ HEAP_EXPORT void *memalign(size_t alignment, size_t size) {
     return pointer;
 }
 
-/* ---- Beginning and end ---- */
+/* ---- Beginning ---- */
 
-static void heap_stop(void) {
-    if (heap_lock()) {
-        heap_flush();
-        atomic_store(&heap_recording, false);
-        pthread_mutex_unlock(&heap_mutex);
+extern char **environ;
+
+/* The value of a variable, and where it is; NULL: it is not there. Not by getenv, which may be the program's. */
+static char *heap_variable(const char *name, char ***place) {
+    size_t length = strlen(name);
+    for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
+        if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=') {
+            *place = variable;
+            return *variable + length + 1;
+        }
+    return NULL;
+}
+
+/* In place: the array may be what the program was started with, and has no room. */
+static void heap_remove_variable(const char *name) {
+    char **place;
+    while (heap_variable(name, &place) != NULL)
+        for (; *place != NULL; place++)
+            place[0] = place[1];
+}
+
+/* Names the file, if there is one for this process: it was started with its name, or is the process that was, or
+ * descendants have their own. */
+static bool heap_find_file(void) {
+    static char renamed[sizeof "JALLOC_RECORD_HEAP_OF=" + 24 + PATH_MAX];
+    char **place, *end;
+    const char *name = heap_variable("JALLOC_RECORD_HEAP", &place), *inherited = NULL;
+    bool own = name != NULL && *name != '\0';
+    if (!own && (inherited = heap_variable("JALLOC_RECORD_HEAP_OF", &place)) == NULL)
+        return false;
+    if (!own) {
+        own = strtol(inherited, &end, 10) == getpid();
+        if (*end != ':')
+            return false;
+        name = end + 1;
     }
-}
-
-static void heap_before_fork(void) { pthread_mutex_lock(&heap_mutex); }
-
-static void heap_after_fork_parent(void) { pthread_mutex_unlock(&heap_mutex); }
-
-static void heap_after_fork_child(void) {
-    atomic_store(&heap_recording, false);
-    pthread_mutex_unlock(&heap_mutex);
-}
-
-/* Is this the process that was started with the variables, or one that it executes in its place? Names it if so. */
-static bool heap_is_owner(void) {
-    char number[24];
-    snprintf(number, sizeof number, "%ld", (long)getpid());
-    const char *owner = getenv("JALLOC_RECORD_HEAP_PID");
-    return owner != NULL ? strcmp(owner, number) == 0 : setenv("JALLOC_RECORD_HEAP_PID", number, 1) == 0;
+    int error = ji_trace_file_name(&heap_file, name);
+    if (error != 0) {
+        heap_refuse("the trace has no path: ", ji_trace_error_text(error));
+        return false;
+    }
+    heap_follows = ji_trace_file_is_per_process(&heap_file);
+    if (inherited == NULL) {
+        snprintf(renamed, sizeof renamed, "JALLOC_RECORD_HEAP_OF=%ld:%s", (long)getpid(), heap_file.pattern);
+        heap_remove_variable("JALLOC_RECORD_HEAP_OF");
+        (void)heap_variable("JALLOC_RECORD_HEAP", &place);
+        *place = renamed;
+    }
+    return own || heap_follows;
 }
 
 static bool heap_read_min_bytes(void) {
+    char **place, *end;
     heap_min_bytes = HEAP_MIN_BYTES;
-    const char *text = getenv("JALLOC_RECORD_HEAP_MIN_BYTES");
+    const char *text = heap_variable("JALLOC_RECORD_HEAP_MIN_BYTES", &place);
     if (text == NULL)
         return true;
-    char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value > SIZE_MAX) {
-        heap_give_up("JALLOC_RECORD_HEAP_MIN_BYTES is not a number of bytes: ", text);
+        heap_refuse("JALLOC_RECORD_HEAP_MIN_BYTES is not a number of bytes: ", text);
         return false;
     }
     heap_min_bytes = value > 0 ? (size_t)value : 1; /* blocks of nothing are not worth a line */
     return true;
 }
 
-__attribute__((constructor)) static void heap_start(void) {
-    static const char header[] = "Thread,Time,Action,Pointer,Size,Stream,Alignment,Allocator,Tag\n";
-    const char *path = getenv("JALLOC_RECORD_HEAP");
-    real_ready();
-    if (path == NULL || *path == '\0' || !heap_is_owner() || !heap_read_min_bytes())
-        return;
-    heap_file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (heap_file < 0) {
-        heap_give_up("cannot open ", path);
-        return;
+/* Begins the recording of this process: when the library is loaded, or at a child's first event. */
+static bool heap_begin(void) {
+    int none = HEAP_NONE;
+    if (!atomic_compare_exchange_strong(&heap->phase, &none, HEAP_STARTING))
+        return false;
+    heap->pid = getpid();
+    heap->begin_ns = ji_trace_now_ns();
+    heap->threads = 0;
+    heap->live = 0;
+    atomic_store(&heap->buffered, 0);
+    heap_table = NULL; /* the parent's may be in use in this thread */
+    heap_slots = 0;
+    int error = heap_make_room() ? ji_trace_file_begin(&heap_file, false, true) : ENOMEM;
+    if (error != 0) {
+        atomic_store(&heap->phase, HEAP_STOPPED);
+        char why[300];
+        snprintf(why, sizeof why, "%.200s cannot be written: ", heap_file.path);
+        heap_refuse(why, ji_trace_error_text(error));
+        return false;
     }
-    if (!heap_make_room() || pthread_atfork(heap_before_fork, heap_after_fork_parent, heap_after_fork_child) != 0) {
-        heap_give_up("no memory for the table of live blocks", "");
-        return;
-    }
-    memcpy(heap_buffer, header, sizeof header - 1);
-    heap_buffered = sizeof header - 1;
-    heap_pid = getpid();
-    heap_begin_ns = heap_now_ns();
-    atomic_store(&heap_recording, true);
+    atomic_store(&heap->phase, HEAP_RECORDING);
+    return true;
 }
 
-__attribute__((destructor)) static void heap_end(void) { heap_stop(); }
+/* ---- End ---- */
+
+/* Writes what is buffered. In a signal handler, too, which may have come in while its thread has the lock: then the
+ * buffer holds whole lines, and is this thread's. */
+static void heap_end(void) {
+    if (heap_now() != HEAP_RECORDING || getpid() != heap->pid) /* a child by vfork ends, not the program */
+        return;
+    bool mine = ji_trace_lock_is_mine(&heap->lock);
+    if (!mine && !ji_trace_lock_acquire(&heap->lock))
+        return;
+    heap_flush();
+    atomic_store(&heap->phase, HEAP_STOPPED);
+    size_t missed = atomic_load_explicit(&heap->lock.missed, memory_order_relaxed);
+    if (!mine)
+        ji_trace_lock_release(&heap->lock);
+    if (missed > 0) {
+        char count[24];
+        snprintf(count, sizeof count, "%zu", missed);
+        heap_say(count, " events of signal handlers", " were not recorded");
+    }
+}
+
+__attribute__((constructor)) static void heap_load(void) {
+    real_ready();
+    struct stat info;
+    if (fstat(STDERR_FILENO, &info) == 0) {
+        heap_stderr.device = info.st_dev;
+        heap_stderr.inode = info.st_ino;
+    }
+    if (!heap_find_file() || !heap_read_min_bytes())
+        return;
+    heap = ji_trace_map(sizeof *heap);
+    if (heap == NULL)
+        heap_refuse("no memory", "");
+    else if (heap_begin())
+        (void)at_quick_exit(heap_end);
+}
+
+__attribute__((destructor)) static void heap_unload(void) { heap_end(); }
 
 /* Leaving without destructors. */
 HEAP_EXPORT _Noreturn void _exit(int status) {
-    heap_stop();
+    heap_end();
     if (real_ready())
         real.quit(status);
     __builtin_trap(); /* not reached */

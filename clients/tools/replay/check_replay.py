@@ -187,6 +187,13 @@ def check_formats(replay):
     equal((trace["unmatched_frees"], trace["empty_rows"], trace["allocations"], trace["live_at_end_bytes"],
            trace["streams"], trace["threads"]), (1, 2, 3, 31, 1, 2), "left out")
 
+    # A recorder that had to stop says why in its last row.
+    path = replay.write("1,1,allocate,0x1,5,0,,heap,", '1,2,stopped,0x0,0,0x0,0,heap,"full, it is"', header=OWN)
+    trace = replay.results(path, "--allocator", "malloc")["trace"]
+    equal((trace["stopped"], trace["rows"], trace["live_at_end"]), ("full, it is", 1, 1), "a trace that stopped")
+    text = replay.run(path, "--allocator", "malloc", "--repeat", "1").stdout
+    require("ended before the program did: full, it is" in text, f"the reason is not in {text}")
+
     # A request that nothing can serve is counted, its free left out (a sanitizer's malloc says so on standard error).
     path = replay.write(f"1,1,allocate,0x1,{2**62},0", f"1,2,free,0x1,{2**62},0", "1,3,allocate,0x2,5,0",
                         "1,4,allocate failure,0x0,9,0")

@@ -74,6 +74,8 @@ static void text_trace(const report_t *report) {
                 printf(" %s%s", i ? trace->allocators.names[i] : "(no name)", trace->chosen[i] ? "" : " (left out)");
         putchar('\n');
     }
+    if (trace->stopped)
+        printf("  the recording ended before the program did: %s\n", trace->stopped);
     if (trace->unmatched_count)
         printf("  %zu frees of blocks that the trace does not allocate were left out\n", trace->unmatched_count);
     if (trace->empty_count)
@@ -177,10 +179,15 @@ static void json_trace(const report_t *report) {
     printf(", \"rows\": %zu, \"threads\": %zu, \"streams\": %zu, \"duration_ns\": %llu,\n"
            "    \"allocations\": %zu, \"frees\": %zu, \"failures\": %zu, \"peak_live_bytes\": %zu,\n"
            "    \"live_at_end\": %zu, \"live_at_end_bytes\": %zu, \"unmatched_frees\": %zu, \"empty_rows\": %zu,\n"
-           "    \"allocators\": [",
+           "    ",
            trace->row_count, trace->thread_count, trace->stream_count, (unsigned long long)trace_duration_ns(trace),
            trace->allocation_count, trace->free_count, trace->failure_count, trace->peak_live_bytes, trace->live_count,
            trace->live_bytes, trace->unmatched_count, trace->empty_count);
+    if (trace->stopped) {
+        json_text("stopped", trace->stopped);
+        fputs(", ", stdout);
+    }
+    fputs("\"allocators\": [", stdout);
     const char *comma = "";
     for (uint32_t i = 0; i < trace->allocators.count; i++)
         if (trace->allocators.count == 1 || i > 0 || trace->chosen[0]) {

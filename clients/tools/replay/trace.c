@@ -238,10 +238,22 @@ static uint32_t reader_end_block(reader_t *reader, map_t *live, uint64_t address
     return number;
 }
 
+/* The recorder's own last row. */
+static void reader_take_stop(reader_t *reader) {
+    const csv_field_t *reason = reader_field(reader, COLUMN_TAG);
+    free(reader->trace->stopped);
+    reader->trace->stopped = replay_allocate(reason->length + 1, 1);
+    memcpy(reader->trace->stopped, reason->text, reason->length);
+}
+
 static void reader_take_row(reader_t *reader) {
     trace_t *trace = reader->trace;
     if (reader->csv.field_count != reader->field_count)
         csv_refuse(&reader->csv, "%zu fields where the header has %zu", reader->csv.field_count, reader->field_count);
+    if (csv_field_is(reader_field(reader, COLUMN_ACTION), "stopped")) {
+        reader_take_stop(reader);
+        return;
+    }
     action_t action = reader_action(reader);
     uint64_t time_ns = reader_time(reader, trace->row_count++ == 0);
     uint64_t address = reader_address(reader, COLUMN_POINTER, "an address: 0x and hexadecimal digits, or (nil)");
@@ -353,6 +365,7 @@ void trace_free(trace_t *trace) {
     free(trace->threads);
     free(trace->blocks);
     free(trace->chosen);
+    free(trace->stopped);
     names_free(&trace->tags);
     names_free(&trace->allocators);
 }

@@ -52,8 +52,9 @@ typedef struct trace {
 
     /* Of what is replayed. */
     size_t allocation_count, free_count, failure_count;
-    size_t live_count, live_bytes;       /* at the end */
-    size_t peak_live_bytes, peak_at;     /* most that lived at once; the operation after which it did */
+    size_t live_count, live_bytes;   /* at the end */
+    size_t peak_live_bytes, peak_at; /* most that lived at once; the operation after which it did */
+    char *stopped;                   /* why the recording ended before the program did; NULL: nothing is said of it */
     size_t empty_count, unmatched_count; /* rows left out: of size 0; frees of what was allocated before the trace */
 } trace_t;
 
