@@ -8,6 +8,7 @@
  * The suite is part of two programs: over the host's memory, and over a GPU's, which faults when the host touches it.
  * Each says its device. Bytes are written and read by the model's functions, which go through the device there. */
 
+#include "allocator_helper.h"
 #include "allocator_model.h"
 #include "conformance.h"
 #include "jtest.h"
@@ -112,6 +113,25 @@ static bool begins_with_provider(const subject_t *subject) {
         if (on_gpu() && begins_with_provider(param) && strncmp(param->composition, "device", 6) != 0)                  \
             JSKIP("the host's alone");                                                                                 \
     } while (0)
+
+static bool shows(void *context, const jallocation_t *block) {
+    const void **wanted = context;
+    if (block->live && block->pointer == *wanted)
+        *wanted = NULL;
+    return *wanted != NULL;
+}
+
+/* Whether the block that begins at the pointer is one of the allocator's: by every function that can tell. */
+static bool is_known(jallocator_t *allocator, const void *pointer) {
+    bool owned = false;
+    jallocation_t block = JALLOCATION_INIT;
+    const void *wanted = pointer;
+    JEXPECT_OK(jallocator_owns(allocator, pointer, &owned));
+    JEXPECT_STATUS(jallocator_find(allocator, pointer, &block), owned ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jallocator_visit(allocator, shows, &wanted));
+    JEXPECT_EQ(wanted == NULL, owned);
+    return owned;
+}
 
 JTEST(Conformance, EveryKindHasARow) {
     const jallocator_kind_t *kind;
@@ -264,6 +284,47 @@ CONFORMS(RefusesWhatIsNotABlockAndStaysWhole) {
     JEXPECT_EQ(stats.in_use_bytes, 0);
     JEXPECT_OK(jallocator_check(allocator));
     JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+/* A block of `below` is not one of `above`, which says so and counts nothing; and it is live as before. */
+static void expect_foreign(jallocator_t *above, jallocator_t *below) {
+    enum { SIZE = 1000 };
+    void *own, *foreign;
+    const jallocator_stats_t empty = stats_of(above);             /* but for what an allocator above has taken */
+    JASSERT_OK(jallocator_allocate(above, SIZE, 64, NULL, &own)); /* so that there is something to take off */
+    JASSERT_OK(jallocator_allocate(below, SIZE, 64, NULL, &foreign));
+    model_fill(below, foreign, 3, SIZE);
+
+    JEXPECT_STATUS(jallocator_deallocate(above, foreign, SIZE, NULL), JSTATUS_NOT_FOUND);
+    const jallocator_stats_t stats = stats_of(above);
+    JEXPECT_EQ(stats.live_count, empty.live_count + 1);
+    JEXPECT_EQ(stats.in_use_bytes, empty.in_use_bytes + SIZE);
+    JEXPECT_TRUE(model_is_filled(below, foreign, 3, SIZE));
+    JEXPECT_TRUE(is_known(below, foreign));
+    JEXPECT_FALSE(is_known(above, foreign));
+
+    JEXPECT_OK(jallocator_deallocate(below, foreign, SIZE, NULL));
+    JEXPECT_TRUE(is_known(above, own));
+    JEXPECT_OK(jallocator_deallocate(above, own, SIZE, NULL));
+    JEXPECT_FALSE(is_known(above, own));
+    JEXPECT_EQ(stats_of(above).live_count, empty.live_count);
+}
+
+/* Each allocator of a stack, over what it stands on: of both kinds, such as know their blocks and such as do not. */
+CONFORMS(RefusesWhatWasAllocatedBelow) {
+    SKIP_WHAT_IS_NOT_HERE();
+    jallocator_t *allocator = make(param), *below = NULL;
+    JASSERT_NOT_NULL(allocator);
+    for (jallocator_t *above = allocator; jallocator_below(above) != NULL; above = jallocator_below(above))
+        expect_foreign(above, jallocator_below(above));
+    JEXPECT_OK(jallocator_destroy(allocator));
+    if (begins_with_provider(param))
+        return;
+    JASSERT_OK(jallocator_compose(conformance_device(), "bfc", &below));
+    JASSERT_OK(jallocator_compose_over(below, param->composition, &allocator));
+    expect_foreign(allocator, jallocator_below(allocator));
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jallocator_destroy(below));
 }
 
 CONFORMS(FindsByAnyAddressInside) {

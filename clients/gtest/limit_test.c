@@ -58,6 +58,16 @@ JTEST(Limit, IsExactAndSaysWhatThereIs) {
     JEXPECT_OK(jallocator_destroy(limit));
 }
 
+JTEST(Limit, ABlockOfBelowMakesNoRoom) {
+    jallocator_t *below = jtest_failing_allocator(), *limit = make_limit(below, 1000);
+    void *own = take(limit, 1000), *foreign = take(below, 1000), *more;
+    JEXPECT_STATUS(jallocator_deallocate(limit, foreign, 1000, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocator_allocate(limit, 1000, 0, NULL, &more), JSTATUS_MEMORY_ERROR);
+    give(below, foreign, 1000);
+    give(limit, own, 1000);
+    JEXPECT_OK(jallocator_destroy(limit));
+}
+
 JTEST(Limit, AnErrorOfTheCallerChangesNothing) {
     jallocator_t *below;
     void *pointer, *more;

@@ -297,16 +297,18 @@ JTEST(Quota, MisuseChangesNothing) {
     JASSERT_OK(jquota_create(1000, &quota));
     jallocator_t *below = make_counting(0);
     jallocator_t *a = make_share(below, quota, 0, 0), *b = make_share(below, quota, 0, 0);
-    void *pointer = take(a, 100), *direct = take(below, 300);
+    void *pointer = take(a, 100), *direct = take(below, 300), *as_large = take(below, 100);
     JEXPECT_STATUS(jallocator_deallocate(a, pointer, 99, NULL), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jallocator_deallocate(a, (char *)pointer + 64, 36, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jallocator_deallocate(b, pointer, 100, NULL), JSTATUS_NOT_FOUND); /* b has nothing */
     JEXPECT_STATUS(jallocator_deallocate(a, direct, 300, NULL), JSTATUS_NOT_FOUND);  /* more than a has */
+    JEXPECT_STATUS(jallocator_deallocate(a, as_large, 100, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jallocator_destroy(a), JSTATUS_BUSY);
     JEXPECT_EQ(quota_stats_of(quota).in_use_bytes, 100);
     JEXPECT_EQ(stats_of(a).in_use_bytes, 100);
-    JEXPECT_EQ(atomic_load(&counting.live_bytes), 400);
+    JEXPECT_EQ(atomic_load(&counting.live_bytes), 500);
     give(a, pointer, 100);
+    give(below, as_large, 100);
     JEXPECT_STATUS(jallocator_deallocate(a, pointer, 100, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_EQ(quota_stats_of(quota).in_use_bytes, 0);
     give(below, direct, 300);

@@ -813,6 +813,16 @@ JTEST(General, IsOneAllocatorThatOwnsItsBestFit) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
+/* Its best fit is a part of it, which nobody else can allocate from. */
+JTEST(General, StandsOnWhatItWasMadeOver) {
+    jallocator_t *below, *allocator;
+    JASSERT_OK(jallocator_create_malloc(&below));
+    JASSERT_OK(jallocator_create_general(below, NULL, &allocator));
+    JEXPECT_EQ(jallocator_below(allocator), below);
+    JEXPECT_OK(jallocator_own_below(allocator));
+    JEXPECT_OK(jallocator_destroy(allocator)); /* the provider too: a leak would fail the test */
+}
+
 JTEST(General, EachFailedAllocationOfBookkeepingLosesNothing) {
     jallocator_t *below = jtest_failing_allocator();
     JFOR_EACH_FAILURE(i) {

@@ -488,6 +488,10 @@ JTEST(Failure, CallbackMayFreeAndTryAgain) {
     JEXPECT_STATUS(jallocator_create_failure(NULL, rescue, &mine, &failure), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_create_failure(limit, rescue, &mine, NULL), JSTATUS_INVALID_POINTER);
     JASSERT_OK(jallocator_create_failure(limit, rescue, &mine, &failure));
+    void *foreign = NULL;
+    JASSERT_OK(jallocator_allocate(limit, 10, 0, NULL, &foreign));
+    JEXPECT_STATUS(jallocator_deallocate(failure, foreign, 10, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jallocator_deallocate(limit, foreign, 10, NULL));
     JEXPECT_STREQ(jallocator_name(failure), "failure");
     mine.failure = failure;
     mine.reserve = take(failure, 60);
@@ -679,7 +683,9 @@ JTEST(AdaptorsThatWatch, EachFailedAllocationOfBookkeepingLosesNothing) {
             for (int k = 0; k < 100; ++k) {
                 story[0] = '\0';
                 const jstatus_t answer = jallocator_allocate(stack[5], 100, 0, NULL, &pointers[k]);
-                JEXPECT_STREQ(story, answer == JSTATUS_SUCCESS ? "+a " : "");
+                /* Where an adaptor above had no room in its ledger, the block came and went. */
+                if (answer == JSTATUS_SUCCESS || story[0] != '\0')
+                    JEXPECT_STREQ(story, answer == JSTATUS_SUCCESS ? "+a " : "+a -a ");
                 if (answer != JSTATUS_SUCCESS) {
                     JEXPECT_STATUS(answer, JSTATUS_MEMORY_ERROR);
                     JEXPECT_TRUE(jtest_metadata_failed());

@@ -15,7 +15,9 @@
  *
  * Every allocator has books: what is live, since when how much, under which tag (tag.h). Those that know their own
  * blocks keep them themselves, for all others the object does; so a pointer that is foreign or given back twice is a
- * status everywhere. The managed memory itself is never read or written by the books: it may be a device's. */
+ * status everywhere. A block belongs to the allocator that it was taken from: one that was taken from what lies below an
+ * adaptor is foreign to the adaptor. The managed memory itself is never read or written by the books: it may be a
+ * device's. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,8 +95,8 @@ typedef struct jallocator_ops_t {
     /** Bytes that may be used at pointer. Default: size_bytes. */
     size_t (*usable_size)(void *context, const void *pointer, size_t size_bytes);
     /** Describes the live block that contains the pointer: pointer, size_bytes, usable_bytes, tag (the rest is filled
-     * in already), or not found. An allocator with this slot knows its blocks. Default: the object keeps a table of
-     * them. */
+     * in already), or not found. An allocator with this slot knows which blocks are its own: do not set it to pass the
+     * question on to an allocator below, where others may have blocks too. Default: the object keeps a table of them. */
     jstatus_t (*find)(void *context, const void *pointer, jallocation_t *block);
     /** Shows every block, live ones and free ones held, in any order. Default: the live ones of the object's table. */
     void (*visit)(void *context, jallocation_visitor_t visitor, void *visitor_context);
@@ -139,7 +141,7 @@ JALLOC_API jstatus_t jallocator_create(const jallocator_ops_t *ops, void *contex
  * @return success; busy (the message says how many bytes are live; the allocator stays usable). */
 JALLOC_API jstatus_t jallocator_destroy(jallocator_t *allocator);
 
-/** From now on destroying the allocator also destroys what is below it (whose other users must have let go by then).
+/** From now on destroying the allocator also destroys jallocator_below() it (whose other users must have let go by then).
  * @return success; invalid pointer; not found (nothing is below). */
 JALLOC_API jstatus_t jallocator_own_below(jallocator_t *allocator);
 

@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 /* What an adaptor does where it does nothing of its own: it passes everything on to what is below. What is below knows
- * its blocks, so the adaptor needs no table of them; that a block went through the adaptor is not remembered, only
- * counted. */
+ * its blocks; which of them went through the adaptor, the object's ledger knows (memory.h). */
 
 #include "memory/memory.h"
 

@@ -76,7 +76,10 @@ static void allocator_list_remove(jallocator_t *allocator) {
 /* ---- Books ----------------------------------------------------------------------------------------------------------
  */
 
-static inline bool allocator_has_ledger(const jallocator_t *allocator) { return allocator->ops.find == NULL; }
+/* Whoever has no `find`, or answers with what is below, does not know which blocks are its own. */
+static bool allocator_needs_ledger(const jallocator_ops_t *ops) {
+    return ops->find == NULL || ops->find == ji_adaptor_ops.find;
+}
 
 /* ---- Entries --------------------------------------------------------------------------------------------------------
  */
@@ -186,7 +189,8 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
     allocator->context = context;
     allocator->threads = traits->threads;
     allocator->counts_itself = traits->counts_itself;
-    allocator->entry = allocator_choose_entry(traits, ops->find == NULL);
+    allocator->has_ledger = allocator_needs_ledger(&allocator->ops);
+    allocator->entry = allocator_choose_entry(traits, allocator->has_ledger && !traits->fills_ledger);
     allocator->kind = traits->kind;
     allocator->below = traits->below;
     allocator->device = traits->device != NULL  ? traits->device
@@ -307,6 +311,8 @@ jstatus_t jallocator_own_below(jallocator_t *allocator) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     if (allocator->below == NULL)
         return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\" has nothing below", allocator->name);
+    if (allocator->below_is_part)
+        allocator = allocator->below;
     allocator->owns_below = true;
     return JSTATUS_SUCCESS;
 }
@@ -398,28 +404,43 @@ size_t jallocator_usable_size(jallocator_t *allocator, const void *pointer, size
     return usable > size_bytes ? usable : size_bytes;
 }
 
-/* The live block around a pointer, in the allocator's own books or in the ledger. */
+/* The live block around a pointer, as the ledger knows it. The functions are asked without its lock: they may call
+ * below, whose visitors look into this ledger (allocator_walk_step). */
+static jstatus_t allocator_find_in_ledger(jallocator_t *allocator, const void *pointer, jallocation_t *block) {
+    allocator_enter(allocator, true);
+    const ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
+    if (entry == NULL)
+        entry = ji_ledger_find_containing(&allocator->ledger, pointer);
+    if (entry != NULL) {
+        block->pointer = (void *)entry->address;
+        block->size_bytes = entry->size_bytes;
+        block->tag = entry->tag;
+    }
+    allocator_leave(allocator, true);
+    if (block->pointer == NULL)
+        return JSTATUS_NOT_FOUND;
+    block->usable_bytes = jallocator_usable_size(allocator, block->pointer, block->size_bytes);
+    return JSTATUS_SUCCESS;
+}
+
+static bool allocator_ledger_has(jallocator_t *allocator, const void *pointer) {
+    allocator_enter(allocator, true);
+    bool has = ji_ledger_find(&allocator->ledger, pointer) != NULL;
+    allocator_leave(allocator, true);
+    return has;
+}
+
+/* The live block around a pointer. What a `find` gives may be a block of below that is not this allocator's. */
 static jstatus_t allocator_find(jallocator_t *allocator, const void *pointer, jallocation_t *block) {
     *block = (jallocation_t){.struct_size = sizeof *block, .allocator = allocator, .live = true};
-    bool ledger = allocator_has_ledger(allocator);
-    jstatus_t status = JSTATUS_NOT_FOUND;
-    allocator_enter(allocator, ledger);
-    if (!ledger) {
-        status = allocator->ops.find(allocator->context, pointer, block);
-    } else {
-        const ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
-        if (entry == NULL)
-            entry = ji_ledger_find_containing(&allocator->ledger, pointer);
-        if (entry != NULL) {
-            block->pointer = (void *)entry->address;
-            block->size_bytes = entry->size_bytes;
-            block->tag = entry->tag;
-            block->usable_bytes = allocator->ops.usable_size(allocator->context, block->pointer, block->size_bytes);
-            status = JSTATUS_SUCCESS;
-        }
-    }
-    allocator_leave(allocator, ledger);
-    return status;
+    if (allocator->ops.find == NULL)
+        return allocator_find_in_ledger(allocator, pointer, block);
+    allocator_enter(allocator, false);
+    jstatus_t status = allocator->ops.find(allocator->context, pointer, block);
+    allocator_leave(allocator, false);
+    bool is_foreign =
+        status == JSTATUS_SUCCESS && allocator->has_ledger && !allocator_ledger_has(allocator, block->pointer);
+    return is_foreign ? JSTATUS_NOT_FOUND : status;
 }
 
 jstatus_t jallocator_owns(jallocator_t *allocator, const void *pointer, bool *owned) {
@@ -474,7 +495,8 @@ jstatus_t jallocation_find(const void *pointer, jallocation_t *block) {
     return allocation_answer(status, found, block);
 }
 
-/* Says whose blocks they are, where the allocator's function did not. */
+/* Passes over live blocks of below that are not this allocator's; says whose blocks they are, where the allocator's
+ * function did not. */
 typedef struct allocator_walk {
     jallocator_t *allocator;
     jallocation_visitor_t visitor;
@@ -483,10 +505,17 @@ typedef struct allocator_walk {
 
 static bool allocator_walk_step(void *context, const jallocation_t *block) {
     const allocator_walk_t *walk = context;
+    jallocator_t *allocator = walk->allocator;
+    if (block->live && allocator->has_ledger) {
+        bool walk_has_lock = allocator_locks(allocator, false);
+        if (walk_has_lock ? ji_ledger_find(&allocator->ledger, block->pointer) == NULL
+                          : !allocator_ledger_has(allocator, block->pointer))
+            return true;
+    }
     jallocation_t shown = *block;
     shown.struct_size = sizeof shown;
     if (shown.allocator == NULL)
-        shown.allocator = walk->allocator;
+        shown.allocator = allocator;
     return walk->visitor(walk->context, &shown);
 }
 
@@ -563,7 +592,11 @@ jstatus_t jallocator_check(jallocator_t *allocator) {
 
 const char *jallocator_name(const jallocator_t *allocator) { return allocator != NULL ? allocator->name : "(null)"; }
 jdevice_t *jallocator_device(const jallocator_t *allocator) { return allocator != NULL ? allocator->device : NULL; }
-jallocator_t *jallocator_below(const jallocator_t *allocator) { return allocator != NULL ? allocator->below : NULL; }
+jallocator_t *jallocator_below(const jallocator_t *allocator) {
+    if (allocator != NULL && allocator->below_is_part)
+        allocator = allocator->below;
+    return allocator != NULL ? allocator->below : NULL;
+}
 jallocator_threads_t jallocator_threads(const jallocator_t *allocator) {
     return allocator != NULL ? allocator->threads : JALLOCATOR_THREADS_NONE;
 }

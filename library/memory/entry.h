@@ -12,7 +12,7 @@
  *     unlocked   the function is safe by itself and called without the lock; books and ledger have it for a moment
  *     straight   the allocator counts by itself: its function, no more
  *
- * With a ledger (the allocator does not know its blocks) or without one. */
+ * With a ledger (the allocator does not know which blocks are its own) or without one. */
 
 #include "memory/memory.h"
 #include "memory/stacks.h"
@@ -34,8 +34,8 @@ static inline ji_ledger_entry_t *entry_in_ledger(jallocator_t *allocator, const 
     return JI_LIKELY(entry != NULL && entry->size_bytes == size_bytes) ? entry : NULL;
 }
 
-/* Takes a block out of the counts. False where it cannot have been counted: what is below took a pointer that did not
- * come through this allocator. */
+/* Takes a block out of the counts. False where it cannot have been counted: a caller's `find` and `deallocate` know
+ * blocks that did not come through this object. */
 static inline bool entry_discount(jallocator_t *allocator, size_t size_bytes) {
     ji_books_t *books = &allocator->books;
     if (JI_UNLIKELY(books->live_count == 0 || books->in_use_bytes < size_bytes))
@@ -143,7 +143,7 @@ static inline jstatus_t unlocked_allocate(jallocator_t *allocator, size_t size_b
 }
 
 /* Booked out before it is given back, since another thread may have the memory the moment it is; and in again if it
- * stays after all. Where the ledger has no room left by then, it is only counted. */
+ * stays after all. */
 static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
                                             jstream_t *stream, ji_deallocate_function_t deallocate, bool ledger) {
     jtag_t tag = 0;
@@ -165,8 +165,8 @@ static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *point
         ji_lock_acquire(&allocator->lock);
         allocator->books.live_count += counted;
         allocator->books.in_use_bytes += counted ? size_bytes : 0;
-        if (ledger && ji_ledger_reserve(&allocator->ledger))
-            ji_ledger_insert(&allocator->ledger, pointer, size_bytes, tag);
+        if (ledger)
+            (void)ji_ledger_restore(&allocator->ledger, pointer, size_bytes, tag);
         ji_lock_release(&allocator->lock);
     }
     return status;

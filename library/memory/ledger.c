@@ -10,33 +10,27 @@
 
 #define LEDGER_FIRST_PLACES 64
 
-static ji_ledger_entry_t *ledger_enter(ji_ledger_t *ledger, ji_ledger_entry_t entry) {
-    size_t place = ji_ledger_place(ledger, entry.address);
-    while (ledger->entries[place].address != 0)
-        place = (place + 1) & ledger->mask;
-    ledger->entries[place] = entry;
-    return &ledger->entries[place];
-}
-
-bool ji_ledger_reserve(ji_ledger_t *ledger) {
+bool ji_ledger_grow(ji_ledger_t *ledger) {
     size_t places = ledger->entries != NULL ? ledger->mask + 1 : 0;
-    if (JI_LIKELY(ledger->count + 1 <= places - places / 4))
-        return true;
     size_t wanted = places != 0 ? 2 * places : LEDGER_FIRST_PLACES, bytes;
-    ji_ledger_t grown = {NULL, wanted - 1, ledger->count};
+    ji_ledger_t grown = {NULL, wanted - 1, 0};
     if (!ji_size_mul(wanted, sizeof *grown.entries, &bytes) || (grown.entries = ji_metadata_zalloc(bytes)) == NULL)
         return false;
-    for (size_t i = 0; i < places; ++i)
-        if (ledger->entries[i].address != 0)
-            ledger_enter(&grown, ledger->entries[i]);
+    for (size_t i = 0; i < places; ++i) {
+        const ji_ledger_entry_t *entry = &ledger->entries[i];
+        if (entry->address != 0)
+            ji_ledger_insert(&grown, (const void *)entry->address, entry->size_bytes, entry->tag)->number =
+                entry->number;
+    }
     ji_metadata_free(ledger->entries);
     *ledger = grown;
     return true;
 }
 
-ji_ledger_entry_t *ji_ledger_insert(ji_ledger_t *ledger, const void *address, size_t size_bytes, jtag_t tag) {
-    ++ledger->count;
-    return ledger_enter(ledger, (ji_ledger_entry_t){(uintptr_t)address, size_bytes, tag, 0});
+ji_ledger_entry_t *ji_ledger_restore(ji_ledger_t *ledger, const void *address, size_t size_bytes, jtag_t tag) {
+    /* One empty place must be left, or a search for what is not there would not end. */
+    bool has_room = ji_ledger_reserve(ledger) || ledger->count < ledger->mask;
+    return has_room ? ji_ledger_insert(ledger, address, size_bytes, tag) : NULL;
 }
 
 ji_ledger_entry_t *ji_ledger_find_containing(const ji_ledger_t *ledger, const void *address) {

@@ -23,14 +23,28 @@ typedef struct ji_ledger {
     size_t count;
 } ji_ledger_t;
 
+/* Doubles the places: false without bookkeeping memory, and nothing has changed. */
+bool ji_ledger_grow(ji_ledger_t *ledger);
 /* Makes sure that one more entry has room: false without bookkeeping memory, and nothing has changed. */
-bool ji_ledger_reserve(ji_ledger_t *ledger);
-/* Enters an address that is not there; room was reserved. The entry is valid until the next change of the ledger. */
-ji_ledger_entry_t *ji_ledger_insert(ji_ledger_t *ledger, const void *address, size_t size_bytes, jtag_t tag);
+static inline bool ji_ledger_reserve(ji_ledger_t *ledger) {
+    size_t places = ledger->mask + 1;
+    return JI_LIKELY(ledger->entries != NULL && ledger->count < places - places / 4) || ji_ledger_grow(ledger);
+}
 /* Where the search for an address begins. Addresses are multiplied by the golden ratio (Fibonacci hashing): they are
  * multiples of powers of two, and the high bits of the product are not. */
 static inline size_t ji_ledger_place(const ji_ledger_t *ledger, uintptr_t address) {
     return (size_t)(((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & ledger->mask;
+}
+
+/* Enters an address that is not there; room was reserved. The entry is valid until the next change of the ledger. */
+static inline ji_ledger_entry_t *ji_ledger_insert(ji_ledger_t *ledger, const void *address, size_t size_bytes,
+                                                  jtag_t tag) {
+    size_t place = ji_ledger_place(ledger, (uintptr_t)address);
+    while (ledger->entries[place].address != 0)
+        place = (place + 1) & ledger->mask;
+    ledger->entries[place] = (ji_ledger_entry_t){(uintptr_t)address, size_bytes, tag, 0};
+    ++ledger->count;
+    return &ledger->entries[place];
 }
 
 /* The entry of an address; NULL where there is none. */
@@ -47,6 +61,9 @@ static inline ji_ledger_entry_t *ji_ledger_find(const ji_ledger_t *ledger, const
 }
 /* The entry whose bytes contain the address; looks at all of them. */
 ji_ledger_entry_t *ji_ledger_find_containing(const ji_ledger_t *ledger, const void *address);
+/* Enters an address again that was there until just now, and stays after all. Without memory for a larger ledger the
+ * room that it always keeps empty serves; NULL where others have taken that up too. */
+ji_ledger_entry_t *ji_ledger_restore(ji_ledger_t *ledger, const void *address, size_t size_bytes, jtag_t tag);
 /* Removes an entry that ji_ledger_find gave. */
 void ji_ledger_remove(ji_ledger_t *ledger, ji_ledger_entry_t *entry);
 /* The entry after `entry`, the first after NULL; NULL past the last. */

@@ -64,7 +64,7 @@ typedef struct ji_entry {
 struct jallocator {
     /* Read by every call, written once. */
     ji_entry_t entry;
-    jallocator_ops_t ops; /* no slot is NULL but `find` and `visit` */
+    jallocator_ops_t ops; /* no slot is NULL but `find` and `visit`: then the ledger answers */
     void *context;        /* passed to each */
     size_t granule_bytes; /* alignment where none is asked for */
     jdevice_t *device;
@@ -72,6 +72,8 @@ struct jallocator {
     jallocator_threads_t threads;
     bool counts_itself;    /* its get_stats fills in everything; calls go straight through */
     bool owns_below;       /* destroyed with it */
+    bool below_is_part;    /* what is below is a part of it and nobody else's: a user is shown what is below that */
+    bool has_ledger;       /* of itself it cannot say which blocks are its own */
     const ji_kind_t *kind; /* NULL: a caller's functions */
     char name[JALLOCATOR_MAX_NAME + 1];
     jallocator_t *next, *previous; /* all allocators, the newest first */
@@ -80,7 +82,7 @@ struct jallocator {
     /* Threads "lock": around every function. "Safe": around books and ledger alone. "None": not used. */
     ji_lock_t lock;
     ji_books_t books;
-    ji_ledger_t ledger; /* where ops.find is NULL */
+    ji_ledger_t ledger; /* of what is live, where has_ledger */
     atomic_size_t retain_count;
     struct ji_stacks *stacks; /* who allocated what, for the leak report; NULL unless asked for */
 };
@@ -92,6 +94,7 @@ typedef struct ji_traits {
     jallocator_t *below;          /* NULL: none */
     jallocator_threads_t threads; /* not default */
     bool counts_itself;
+    bool fills_ledger; /* the kind's functions enter and remove blocks, under the object's lock; else the entry does */
     const ji_kind_t *kind;
     const ji_entry_t *entry; /* the kind's own (entry.h); NULL: one that calls the table's functions */
 } ji_traits_t;
@@ -120,8 +123,11 @@ void ji_allocator_list_release(void);
 bool ji_leak_report_start(void);
 
 /* The functions of an adaptor that passes everything on: its context begins with a pointer to the allocator below. An
- * adaptor takes this table and puts its own functions in. `find`, `visit`, usable size, check and trim answer for what
- * is below; statistics of free and reserved memory are those of below; counting is the object's. */
+ * adaptor takes this table and puts its own functions in. Usable size, check and trim answer for what is below;
+ * statistics of free and reserved memory are those of below; counting is the object's.
+ *
+ * `find` and `visit` answer for what is below too, where others may have blocks as well. So an allocator with this
+ * `find` gets a ledger of what went through it: only that is freed, found and shown. */
 typedef struct ji_adaptor {
     jallocator_t *below;
 } ji_adaptor_t;

@@ -76,8 +76,9 @@ static jstatus_t align_deallocate(void *context, void *pointer, size_t size_byte
     jstatus_t status = jallocator_deallocate(align->adaptor.below, base, known.size_bytes, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS) && moved) {
         ji_lock_acquire(&align->lock);
-        if (ji_ledger_reserve(&align->moved)) /* its place may be taken; then the block is lost, as below has said */
-            ji_ledger_insert(&align->moved, pointer, known.size_bytes, 0)->number = known.number;
+        entry = ji_ledger_restore(&align->moved, pointer, known.size_bytes, 0);
+        if (entry != NULL)
+            entry->number = known.number;
         ji_lock_release(&align->lock);
     }
     return status;

@@ -71,10 +71,6 @@ static bool live_make_room(ji_live_t *live) {
     return true;
 }
 
-static void live_enter(ji_live_t *live, const ji_live_block_t *block) {
-    ji_ledger_insert(&live->ledger, block->pointer, block->size_bytes, block->tag)->number = block->place;
-}
-
 jstatus_t ji_live_add(ji_live_t *live, ji_live_block_t *block) {
     jstatus_t status = JSTATUS_SUCCESS;
     ji_lock_acquire(&live->lock);
@@ -88,7 +84,7 @@ jstatus_t ji_live_add(ji_live_t *live, ji_live_block_t *block) {
         block->tag = ji_tag_current;
         live->first_free = live->blocks[block->place].place;
         live->blocks[block->place] = *block;
-        live_enter(live, block);
+        ji_ledger_insert(&live->ledger, block->pointer, block->size_bytes, block->tag)->number = block->place;
     }
     ji_lock_release(&live->lock);
     return status;
@@ -132,9 +128,9 @@ void ji_live_put_back(ji_live_t *live, const ji_live_block_t *block) {
     ji_lock_acquire(&live->lock);
     live->blocks[block->place] = *block;
     live->blocks[block->place].leaving = false;
-    /* Without memory for a larger ledger the room that it always keeps empty serves. */
-    if (ji_ledger_reserve(&live->ledger) || live->ledger.count < live->ledger.mask)
-        live_enter(live, block);
+    ji_ledger_entry_t *entry = ji_ledger_restore(&live->ledger, block->pointer, block->size_bytes, block->tag);
+    if (entry != NULL)
+        entry->number = block->place;
     ji_lock_release(&live->lock);
 }
 

@@ -26,7 +26,7 @@
 #include <string.h>
 
 #include "jalloc/quota.h"
-#include "memory/memory.h"
+#include "memory/entry.h"
 
 struct jquota {
     ji_lock_t lock; /* around every number here and in the shares */
@@ -44,8 +44,7 @@ typedef struct quota_share {
     jquota_t *quota;
     size_t guaranteed_bytes;
     size_t maximum_bytes; /* SIZE_MAX: none of its own */
-    ji_books_t books;     /* but for the next two, which are also read without the lock */
-    atomic_size_t in_use_bytes, largest_request_bytes;
+    size_t in_use_bytes;  /* live, or reserved for a moment */
     char name[JALLOCATOR_MAX_NAME + 1];
 } quota_share_t;
 
@@ -62,7 +61,7 @@ static size_t quota_left(size_t part, size_t taken) { return part > taken ? part
 static jstatus_t quota_refuse(quota_share_t *share, size_t size_bytes) {
     jquota_t *quota = share->quota;
     ji_lock_acquire(&quota->lock);
-    size_t has = atomic_load_explicit(&share->in_use_bytes, memory_order_relaxed);
+    size_t has = share->in_use_bytes;
     size_t common = quota->limit_bytes - quota->guaranteed_bytes, left = quota_left(common, quota->above_bytes);
     size_t guaranteed = share->guaranteed_bytes, maximum = share->maximum_bytes;
     if (maximum > quota->limit_bytes)
@@ -77,7 +76,7 @@ static jstatus_t quota_refuse(quota_share_t *share, size_t size_bytes) {
 static bool quota_reserve(quota_share_t *share, size_t size_bytes) {
     jquota_t *quota = share->quota;
     ji_lock_acquire(&quota->lock);
-    size_t has = atomic_load_explicit(&share->in_use_bytes, memory_order_relaxed), wants;
+    size_t has = share->in_use_bytes, wants;
     bool given = ji_size_add(has, size_bytes, &wants) && wants <= share->maximum_bytes &&
                  size_bytes <= quota_left(quota->limit_bytes, quota->in_use_bytes);
     size_t more = given ? quota_above(share, wants) - quota_above(share, has) : 0;
@@ -86,12 +85,9 @@ static bool quota_reserve(quota_share_t *share, size_t size_bytes) {
     if (JI_LIKELY(given)) {
         quota->above_bytes += more;
         quota->in_use_bytes += size_bytes;
-        atomic_store_explicit(&share->in_use_bytes, wants, memory_order_relaxed);
-        ++share->books.allocation_count;
-        ++share->books.live_count;
+        share->in_use_bytes = wants;
     } else {
         ++quota->refusal_count;
-        ++share->books.failure_count;
     }
     ji_lock_release(&quota->lock);
     return given;
@@ -106,21 +102,12 @@ static void quota_raise(size_t *peak, size_t value) {
 static void quota_give_back(quota_share_t *share, size_t size_bytes, bool freed) {
     jquota_t *quota = share->quota;
     ji_lock_acquire(&quota->lock);
-    size_t had = atomic_load_explicit(&share->in_use_bytes, memory_order_relaxed);
-    if (freed) {
+    size_t had = share->in_use_bytes;
+    if (freed)
         quota_raise(&quota->peak_in_use_bytes, quota->in_use_bytes);
-        quota_raise(&share->books.peak_in_use_bytes, had);
-    } else {
-        --share->books.allocation_count;
-        ++share->books.failure_count;
-    }
-    /* More than it had: two threads gave back what did not come through here. */
-    if (JI_UNLIKELY(size_bytes > had))
-        size_bytes = had;
     quota->above_bytes -= quota_above(share, had) - quota_above(share, had - size_bytes);
     quota->in_use_bytes -= size_bytes;
-    atomic_store_explicit(&share->in_use_bytes, had - size_bytes, memory_order_relaxed);
-    share->books.live_count -= share->books.live_count != 0;
+    share->in_use_bytes = had - size_bytes;
     ji_lock_release(&quota->lock);
 }
 
@@ -132,24 +119,14 @@ static jstatus_t quota_allocate(void *context, size_t size_bytes, size_t alignme
         return quota_refuse(share, size_bytes);
     jallocator_t *below = share->adaptor.below; /* asked directly: what was asked for has been checked above */
     jstatus_t status = below->entry.allocate(below, size_bytes, alignment, stream, pointer);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         quota_give_back(share, size_bytes, false);
-        return status;
-    }
-    size_t largest = atomic_load_explicit(&share->largest_request_bytes, memory_order_relaxed);
-    while (JI_UNLIKELY(size_bytes > largest) &&
-           !atomic_compare_exchange_weak_explicit(&share->largest_request_bytes, &largest, size_bytes,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
-    return JSTATUS_SUCCESS;
+    return status;
 }
 
+/* The object's ledger has it: it came through this share. */
 static jstatus_t quota_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     quota_share_t *share = context;
-    /* Whoever has a block of this share sees at least its bytes here. */
-    if (JI_UNLIKELY(size_bytes > atomic_load_explicit(&share->in_use_bytes, memory_order_relaxed)))
-        return ji_fail(JSTATUS_NOT_FOUND, "share \"%s\": %p given back with %zu bytes, more than it has live",
-                       share->name, pointer, size_bytes);
     jallocator_t *below = share->adaptor.below;
     jstatus_t status = below->entry.deallocate(below, pointer, size_bytes, stream);
     if (JI_LIKELY(status == JSTATUS_SUCCESS))
@@ -157,25 +134,15 @@ static jstatus_t quota_deallocate(void *context, void *pointer, size_t size_byte
     return status;
 }
 
+JI_ENTRY(quota_entry, unlocked, quota_allocate, quota_deallocate, true)
+
 static void quota_get_stats(void *context, jallocator_stats_t *stats) {
     quota_share_t *share = context;
     jquota_t *quota = share->quota;
     ji_adaptor_ops.get_stats(&share->adaptor, stats);
     ji_lock_acquire(&quota->lock);
-    ji_books_report(&share->books, stats);
-    stats->in_use_bytes = atomic_load_explicit(&share->in_use_bytes, memory_order_relaxed);
-    stats->largest_request_bytes = atomic_load_explicit(&share->largest_request_bytes, memory_order_relaxed);
     stats->limit_bytes = share->maximum_bytes < quota->limit_bytes ? share->maximum_bytes : quota->limit_bytes;
     ji_lock_release(&quota->lock);
-    quota_raise(&stats->peak_in_use_bytes, stats->in_use_bytes);
-}
-
-static void quota_clear_stats(void *context) {
-    quota_share_t *share = context;
-    ji_lock_acquire(&share->quota->lock);
-    share->books.peak_in_use_bytes = 0; /* what is in use counts anyway */
-    atomic_store_explicit(&share->largest_request_bytes, 0, memory_order_relaxed);
-    ji_lock_release(&share->quota->lock);
 }
 
 /* ---- Budgets ----------------------------------------------------------------------------------------------------- */
@@ -304,13 +271,12 @@ static jstatus_t quota_create(const ji_request_t *request, jallocator_t **out) {
     ops.allocate = quota_allocate;
     ops.deallocate = quota_deallocate;
     ops.get_stats = quota_get_stats;
-    ops.clear_stats = quota_clear_stats;
     ops.destroy = quota_share_destroy;
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
-                          .counts_itself = true,
-                          .kind = &ji_kind_quota};
+                          .kind = &ji_kind_quota,
+                          .entry = &quota_entry};
     jstatus_t status = JSTATUS_SUCCESS;
     quota_share_t *share;
     JTRY_ALLOC(share = ji_metadata_zalloc(sizeof *share));

@@ -82,11 +82,7 @@ static jstatus_t record_make(jallocator_t *below, const char *name, const char *
         ops.get_stats = record_get_stats;
         ops.clear_stats = record_clear_stats;
     }
-    ji_traits_t traits = {.name = name,
-                          .below = below,
-                          .threads = JALLOCATOR_THREADS_SAFE,
-                          .counts_itself = unnoticed,
-                          .kind = &ji_kind_record};
+    ji_traits_t traits = {.name = name, .below = below, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_record};
     jstatus_t status = JSTATUS_SUCCESS;
     record_t *record;
     JTRY_ALLOC(record = ji_metadata_zalloc(sizeof *record));

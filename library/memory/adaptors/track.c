@@ -1,24 +1,20 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Counts what passes, for a few nanoseconds: short locked sections with plain counters, none across the call below.
+/* Counts what passes: the object's books, and beside them the sum of all that was ever allocated, and each change.
  * After TensorFlow's TrackingAllocator.
  *
  * A tracking allocator that its owner has let go of (retire) ends with its last allocation, in whichever thread that is
  * freed, and other threads may be on their way out of it then. The books cannot say who is last: a block is taken out
  * of them before below is called (another thread may have the memory at once, and bytes must never be counted twice),
- * and below may still refuse. So each free counts once more, when the block is really gone:
- *
- *     live_count                    what the books say; 0 does not mean that nobody is inside
- *     allocation_count - gone_count blocks whose free has not returned from below
- *
- * The one that makes them equal, when no more can be allocated, is the last: it ends the object. Any other has touched
- * the object for the last time when it lets the lock go. */
+ * and below may still refuse. So blocks are counted here until their free has returned from below. The free that takes
+ * the last one away, when no more can be allocated, ends the object. Any other has touched the object for the last
+ * time when it lets the lock go. */
 
 #include <time.h>
 
 #include "jalloc/adaptor.h"
-#include "memory/memory.h"
+#include "memory/entry.h"
 #include "memory/stacks.h"
 
 typedef struct track {
@@ -29,8 +25,7 @@ typedef struct track {
     char apart[64]; /* what follows is written by every call */
     ji_lock_t lock; /* of all below */
     bool retired;
-    ji_books_t books;
-    uint64_t gone_count; /* blocks that below has taken back */
+    uint64_t inside_count; /* blocks that below has given and not taken back */
     size_t total_bytes;
     uint64_t record_count;    /* ever made; the next one's place is this modulo the capacity */
     jtrack_record_t *records; /* a ring; NULL: none are kept */
@@ -53,101 +48,64 @@ static void track_record(track_t *track, int64_t bytes) {
 static jstatus_t track_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
     track_t *track = context;
     jstatus_t status = jallocator_allocate(track->adaptor.below, size_bytes, alignment, stream, pointer);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
+        return status;
     ji_lock_acquire(&track->lock);
     bool retired = track->retired;
-    if (JI_LIKELY(status == JSTATUS_SUCCESS && !retired)) {
-        ji_books_allocate(&track->books, size_bytes);
+    if (JI_LIKELY(!retired)) {
+        ++track->inside_count;
         track->total_bytes += size_bytes;
         if (JI_UNLIKELY(track->records != NULL))
             track_record(track, (int64_t)size_bytes);
-    } else {
-        ++track->books.failure_count;
     }
     ji_lock_release(&track->lock);
-    if (JI_UNLIKELY(retired && status == JSTATUS_SUCCESS)) {
+    if (JI_UNLIKELY(retired)) {
         (void)jallocator_deallocate(track->adaptor.below, *pointer, size_bytes, stream);
         status = ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\" is retired", track->self->name);
     }
     return status;
 }
 
-/* Takes a block out of the books. */
-static jstatus_t track_unbook(track_t *track, const void *pointer, size_t size_bytes) {
-    jstatus_t status = JSTATUS_SUCCESS;
+static void track_record_change(track_t *track, int64_t bytes) {
+    if (JI_LIKELY(track->records == NULL))
+        return;
     ji_lock_acquire(&track->lock);
-    if (JI_UNLIKELY(track->books.live_count == 0 || track->books.in_use_bytes < size_bytes)) {
-        status = track->books.live_count == 0 ? JSTATUS_NOT_FOUND : JSTATUS_INVALID_SIZE;
-    } else {
-        ji_books_deallocate(&track->books, size_bytes);
-        if (JI_UNLIKELY(track->records != NULL))
-            track_record(track, -(int64_t)size_bytes);
-    }
-    ji_lock_release(&track->lock);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
-        return ji_fail(status, "allocator \"%s\": %p given back with %zu bytes, but no more than that is live",
-                       track->self->name, pointer, size_bytes);
-    return status;
-}
-
-/* The block stays after all. */
-static void track_rebook(track_t *track, size_t size_bytes) {
-    ji_lock_acquire(&track->lock);
-    ++track->books.live_count;
-    track->books.in_use_bytes += size_bytes;
-    if (track->records != NULL)
-        track_record(track, (int64_t)size_bytes);
+    track_record(track, bytes);
     ji_lock_release(&track->lock);
 }
 
 /* True for the last block of all. */
 static bool track_count_gone(track_t *track) {
     ji_lock_acquire(&track->lock);
-    bool last = ++track->gone_count == track->books.allocation_count && track->retired;
+    bool last = --track->inside_count == 0 && track->retired;
     ji_lock_release(&track->lock);
     return last;
 }
 
 static jstatus_t track_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     track_t *track = context;
-    jstatus_t status = track_unbook(track, pointer, size_bytes);
+    track_record_change(track, -(int64_t)size_bytes);
+    jstatus_t status = jallocator_deallocate(track->adaptor.below, pointer, size_bytes, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
-        return status;
-    status = jallocator_deallocate(track->adaptor.below, pointer, size_bytes, stream);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
-        track_rebook(track, size_bytes);
+        track_record_change(track, (int64_t)size_bytes);
     else if (JI_UNLIKELY(track_count_gone(track)))
         ji_allocator_dispose(track->self);
     return status;
 }
 
-static void track_get_stats(void *context, jallocator_stats_t *stats) {
-    track_t *track = context;
-    ji_lock_acquire(&track->lock);
-    ji_books_report(&track->books, stats);
-    ji_lock_release(&track->lock);
-    ji_adaptor_ops.get_stats(context, stats);
-}
-
-static void track_clear_stats(void *context) {
-    track_t *track = context;
-    ji_lock_acquire(&track->lock);
-    ji_books_clear(&track->books);
-    ji_lock_release(&track->lock);
-}
+JI_ENTRY(track_entry, unlocked, track_allocate, track_deallocate, true)
 
 static jstatus_t track_create(const ji_request_t *request, jallocator_t **out) {
     const jtrack_options_t *options = request->options;
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = track_allocate;
     ops.deallocate = track_deallocate;
-    ops.get_stats = track_get_stats;
-    ops.clear_stats = track_clear_stats;
     ops.destroy = track_free;
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
-                          .counts_itself = true,
-                          .kind = &ji_kind_track};
+                          .kind = &ji_kind_track,
+                          .entry = &track_entry};
     size_t record_bytes;
     if (!ji_size_mul(options->record_count, sizeof(jtrack_record_t), &record_bytes) || record_bytes > PTRDIFF_MAX)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: record_count %zu is too many", request->name, options->record_count);
@@ -209,12 +167,14 @@ jstatus_t jallocator_track_totals(jallocator_t *allocator, jtrack_totals_t *tota
     if (totals->struct_size < sizeof *totals)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: totals->struct_size is %zu, must be %zu", __func__,
                        totals->struct_size, sizeof *totals);
+    ji_lock_acquire(&found->lock);
+    const ji_books_t books = found->books;
+    ji_lock_release(&found->lock);
     track_t *track = found->context;
     ji_lock_acquire(&track->lock);
-    const ji_books_t *books = &track->books;
     *totals = (jtrack_totals_t){
-        totals->struct_size, track->total_bytes,      books->peak_in_use_bytes,
-        books->in_use_bytes, books->allocation_count, books->live_count,
+        totals->struct_size, track->total_bytes,     books.peak_in_use_bytes,
+        books.in_use_bytes,  books.allocation_count, books.live_count,
     };
     ji_lock_release(&track->lock);
     return JSTATUS_SUCCESS;
@@ -248,7 +208,7 @@ jstatus_t jallocator_track_retire(jallocator_t *allocator) {
     track_t *track = allocator->context;
     ji_lock_acquire(&track->lock);
     bool already = track->retired;
-    bool nothing_inside = track->gone_count == track->books.allocation_count;
+    bool nothing_inside = track->inside_count == 0;
     track->retired = true;
     ji_lock_release(&track->lock);
     if (already)

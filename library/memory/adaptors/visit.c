@@ -46,8 +46,9 @@ typedef struct visit_turn {
 
 typedef struct visit_adaptor {
     ji_adaptor_t adaptor;
-    ji_lock_t lock;     /* around everything below, never while a visitor is called */
-    ji_ledger_t blocks; /* live ones; number: the visitors that know them */
+    /* Its lock is around everything below, never while a visitor is called; in its ledger of live blocks `number` is
+     * the visitors that know them. */
+    jallocator_t *self;
     visit_slot_t slots[VISIT_MAX_VISITORS];
     visit_turn_t *turns; /* under way */
     uint64_t last_order;
@@ -55,7 +56,7 @@ typedef struct visit_adaptor {
 } visit_adaptor_t;
 
 static void visit_enter(visit_adaptor_t *visit) {
-    ji_lock_acquire(&visit->lock);
+    ji_lock_acquire(&visit->self->lock);
     if (JI_LIKELY(visit->fork_generation == ji_fork_generation))
         return;
     visit->fork_generation = ji_fork_generation;
@@ -65,7 +66,7 @@ static void visit_enter(visit_adaptor_t *visit) {
         else
             link = &(*link)->next;
 }
-static void visit_leave(visit_adaptor_t *visit) { ji_lock_release(&visit->lock); }
+static void visit_leave(visit_adaptor_t *visit) { ji_lock_release(&visit->self->lock); }
 
 /* Lets others go on. Under the lock, which is free for a while. */
 static void visit_pause(visit_adaptor_t *visit) {
@@ -119,7 +120,8 @@ static void visit_settle(visit_adaptor_t *visit, void *pointer, bool goes) {
     visit_turn_t turn = {pointer, &ji_lock_thread, -1, visit->turns};
     visit->turns = &turn;
     for (;;) {
-        ji_ledger_entry_t *entry = ji_ledger_find(&visit->blocks, pointer); /* moves when others change the ledger */
+        ji_ledger_entry_t *entry =
+            ji_ledger_find(&visit->self->ledger, pointer); /* moves when others change the ledger */
         int next = visit_next(visit, entry->number, goes);
         if (next < 0)
             break;
@@ -149,8 +151,8 @@ static void visit_settle(visit_adaptor_t *visit, void *pointer, bool goes) {
 static void visit_settle_all(visit_adaptor_t *visit, int slot) {
     for (bool again = true; again;) {
         bool worked = false, waits = false;
-        for (size_t i = 0; visit->blocks.entries != NULL && i <= visit->blocks.mask; ++i) {
-            const ji_ledger_entry_t *entry = &visit->blocks.entries[i];
+        for (size_t i = 0; visit->self->ledger.entries != NULL && i <= visit->self->ledger.mask; ++i) {
+            const ji_ledger_entry_t *entry = &visit->self->ledger.entries[i];
             if (entry->address == 0 || ((entry->number >> slot & 1) != 0) == visit->slots[slot].present)
                 continue;
             void *pointer = (void *)entry->address;
@@ -171,9 +173,9 @@ static void visit_settle_all(visit_adaptor_t *visit, int slot) {
 
 /* Enters a block and tells of it. False without bookkeeping memory. Under the lock. */
 static bool visit_add_block(visit_adaptor_t *visit, void *pointer, size_t size_bytes) {
-    if (!ji_ledger_reserve(&visit->blocks))
+    if (!ji_ledger_reserve(&visit->self->ledger))
         return false;
-    ji_ledger_insert(&visit->blocks, pointer, size_bytes, 0);
+    ji_ledger_insert(&visit->self->ledger, pointer, size_bytes, ji_tag_current);
     visit_settle(visit, pointer, false);
     return true;
 }
@@ -203,14 +205,14 @@ static jstatus_t visit_remove_block(visit_adaptor_t *visit, void *pointer, size_
                            pointer);
         visit_pause(visit);
     }
-    const ji_ledger_entry_t *entry = ji_ledger_find(&visit->blocks, pointer);
+    const ji_ledger_entry_t *entry = ji_ledger_find(&visit->self->ledger, pointer);
     if (entry == NULL)
         return ji_fail(JSTATUS_NOT_FOUND, "visit: %p is not live: never handed out, or given back already", pointer);
     if (entry->size_bytes != size_bytes)
         return ji_fail(JSTATUS_INVALID_SIZE, "visit: %p has %zu bytes and is given back with %zu", pointer,
                        entry->size_bytes, size_bytes);
     visit_settle(visit, pointer, true);
-    ji_ledger_remove(&visit->blocks, ji_ledger_find(&visit->blocks, pointer));
+    ji_ledger_remove(&visit->self->ledger, ji_ledger_find(&visit->self->ledger, pointer));
     return JSTATUS_SUCCESS;
 }
 
@@ -230,31 +232,26 @@ static jstatus_t visit_deallocate(void *context, void *pointer, size_t size_byte
     return status;
 }
 
-static void visit_destroy(void *context) {
-    visit_adaptor_t *visit = context;
-    ji_lock_fini(&visit->lock);
-    ji_ledger_fini(&visit->blocks);
-    ji_metadata_free(visit);
-}
-
 static jstatus_t visit_create(const ji_request_t *request, jallocator_t **out) {
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = visit_allocate;
     ops.deallocate = visit_deallocate;
-    ops.destroy = visit_destroy;
-    ji_traits_t traits = {
-        .name = request->name, .below = request->below, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_visit};
+    ji_traits_t traits = {.name = request->name,
+                          .below = request->below,
+                          .threads = JALLOCATOR_THREADS_SAFE,
+                          .fills_ledger = true, /* a block is known while visitors are told of it */
+                          .kind = &ji_kind_visit};
     jstatus_t status = JSTATUS_SUCCESS;
     visit_adaptor_t *visit;
     JTRY_ALLOC(visit = ji_metadata_zalloc(sizeof *visit));
     visit->adaptor.below = request->below;
-    ji_lock_init(&visit->lock);
     ji_fork_watch();
     visit->fork_generation = ji_fork_generation;
-    status = ji_allocator_make(&ops, visit, &traits, out);
-    if (status != JSTATUS_SUCCESS)
-        visit_destroy(visit);
+    JTRY(ji_allocator_make(&ops, visit, &traits, &visit->self));
+    *out = visit->self;
+    visit = NULL;
 done:
+    ji_metadata_free(visit);
     return status;
 }
 

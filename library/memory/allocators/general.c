@@ -27,7 +27,7 @@ static jstatus_t general_create(const ji_request_t *request, jallocator_t **out)
     ji_request_t small_request = {request->device, bfc, &small_options, request->name};
     status = ji_small_make(&small_request, &ji_kind_general, &small_options, true, out);
     if (status == JSTATUS_SUCCESS)
-        (*out)->owns_below = true;
+        (*out)->owns_below = (*out)->below_is_part = true;
     else
         (void)jallocator_destroy(bfc);
     return status;

@@ -63,9 +63,9 @@ static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *po
         status = jdevice_deallocate_ordered(provider->device, NULL, taken, known.size_bytes);
     if (status != JSTATUS_SUCCESS && status != JSTATUS_FORKED && known.address != 0) {
         ji_lock_acquire(&provider->lock);
-        /* Without memory for a larger ledger the room that it always keeps empty serves. */
-        if (ji_ledger_reserve(&provider->shifted) || provider->shifted.count < provider->shifted.mask)
-            ji_ledger_insert(&provider->shifted, pointer, known.size_bytes, 0)->number = known.number;
+        entry = ji_ledger_restore(&provider->shifted, pointer, known.size_bytes, 0);
+        if (entry != NULL)
+            entry->number = known.number;
         ji_lock_release(&provider->lock);
     }
     return status;
