@@ -94,7 +94,7 @@ JTEST(Compose, EveryKeyUnderstandsItsFallback) {
     const jallocator_kind_t *kind;
     for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
         JSCOPED_TRACE("%s", kind->name);
-        for (const jallocator_key_t *key = kind->keys; key != NULL && key->name != NULL; ++key) {
+        for (const jallocator_key_t *key = kind->keys; key->name != NULL; ++key) {
             JSCOPED_TRACE("%s=%s", key->name, key->fallback);
             JEXPECT_NOT_NULL(key->syntax);
             JEXPECT_GT(strlen(key->meaning), 0);

@@ -5,6 +5,7 @@
 
 #include "jtest.h"
 
+#include "jalloc/adaptor.h"
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
 
@@ -181,6 +182,22 @@ JTEST(Process, ResetIsRefusedWhileSomethingIsLive) {
     JEXPECT_SUBSTR(jstatus_last_message(), "\"busy\"");
     JEXPECT_EQ(get(NULL), allocator);
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
+    JEXPECT_OK(jprocess_reset());
+}
+
+JTEST(Process, ItsAllocatorsAreNobodyElsesToDestroy) {
+    jallocator_t *allocator, *again, *above;
+    JASSERT_OK(jprocess_get_allocator(NULL, &allocator));
+    JEXPECT_STATUS(jallocator_destroy(allocator), JSTATUS_BUSY);
+    JEXPECT_OK(jprocess_get_allocator(NULL, &again));
+    JEXPECT_EQ(again, allocator);
+    JASSERT_OK(jallocator_create_track(allocator, NULL, &above));
+    JEXPECT_STATUS(jprocess_reset(), JSTATUS_BUSY); /* somebody else keeps it too */
+    JEXPECT_STATUS(jallocator_destroy(allocator), JSTATUS_BUSY);
+    JEXPECT_OK(jallocator_own_below(above)); /* the process's is not destroyed with what stands on it either */
+    JEXPECT_OK(jallocator_destroy(above));
+    JEXPECT_OK(jprocess_get_allocator(NULL, &again));
+    JEXPECT_EQ(again, allocator);
     JEXPECT_OK(jprocess_reset());
 }
 

@@ -264,7 +264,7 @@ static void show_allocators(void) {
         row_begin(kind->name);
         field_text("role", "%s", roles[kind->role]);
         field_text("summary", "%s", kind->summary);
-        for (const jallocator_key_t *key = kind->keys; key != NULL && key->name != NULL; key++)
+        for (const jallocator_key_t *key = kind->keys; key->name != NULL; key++)
             field_text(key->name, "%s (%s%s%s)", key->meaning, key->syntax,
                        key->fallback[0] != '\0' ? "; default " : "", key->fallback);
         row_end();

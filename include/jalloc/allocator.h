@@ -137,8 +137,9 @@ typedef struct jallocator_options_t {
 JALLOC_API jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const jallocator_options_t *options,
                                        jallocator_t **allocator);
 
-/** Destroys an allocator that has nothing live and that nobody keeps. NULL: nothing.
- * @return success; busy (the message says how many bytes are live; the allocator stays usable). */
+/** Destroys an allocator that has nothing live and that nobody keeps (an allocator above it, a handle, a buffer's
+ * allocator, the process: jprocess_get_allocator()). NULL: nothing.
+ * @return success; busy (the message says how many bytes are live and how many keep it; the allocator stays usable). */
 JALLOC_API jstatus_t jallocator_destroy(jallocator_t *allocator);
 
 /** From now on destroying the allocator also destroys jallocator_below() it (whose other users must have let go by then).
@@ -261,8 +262,9 @@ typedef struct jallocator_key_t {
 typedef struct jallocator_kind_t {
     const char *name;
     jallocator_role_t role;
-    const char *summary;          /**< one line */
-    const jallocator_key_t *keys; /**< ended by one whose name is NULL */
+    const char *summary; /**< one line */
+    const jallocator_key_t
+        *keys; /**< beside "name", which every kind has: ended by one whose name is NULL, never NULL */
 } jallocator_kind_t;
 
 /** The index-th kind; NULL past the last. Static. */

@@ -27,7 +27,7 @@ typedef struct jmemory_request_t {
     { sizeof(jmemory_request_t), NULL, -1, false, false }
 
 /** The process's allocator for such memory: the same one for equal requests. It lives until the process ends or is
- * reset; do not destroy it. request NULL: ordinary host memory.
+ * reset: the process keeps it, and jallocator_destroy() is refused with busy. request NULL: ordinary host memory.
  * @return success; invalid pointer; invalid value (struct_size; a NUMA node with a GPU); not found (no such node);
  * invalid configuration (JALLOC_ALLOCATOR); memory error; no device. */
 JALLOC_API jstatus_t jprocess_get_allocator(const jmemory_request_t *request, jallocator_t **allocator);
@@ -48,8 +48,8 @@ typedef struct jmemory_info_t {
 JALLOC_API jstatus_t jprocess_describe_pointer(const void *pointer, jmemory_info_t *info);
 
 /** Destroys the process's allocators, so that the next request makes new ones from the environment as it is then. For
- * tests. @return success; busy (the message names the first that has something live; it and those not yet reached
- * stay). */
+ * tests. @return success; busy (the message names the first that has something live, or that somebody else keeps; it and
+ * those not yet reached stay). */
 JALLOC_API jstatus_t jprocess_reset(void);
 
 #ifdef __cplusplus

@@ -98,7 +98,7 @@ static jstatus_t compose_read_argument(const char *text, const ji_kind_t *kind, 
         ((ji_common_options_t *)options)->name = value;
         return JSTATUS_SUCCESS;
     }
-    for (size_t i = 0; kind->public.keys != NULL && kind->public.keys[i].name != NULL; ++i) {
+    for (size_t i = 0; kind->public.keys[i].name != NULL; ++i) {
         const jallocator_key_t *key = &kind->public.keys[i];
         if (strcmp(argument, key->name) != 0)
             continue;

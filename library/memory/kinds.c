@@ -38,6 +38,8 @@ static const ji_kind_t *const kinds[] = {
     &ji_kind_quota,
 };
 
+const jallocator_key_t ji_no_keys[1] = {{NULL, NULL, NULL, NULL}};
+
 const jallocator_kind_t *jallocator_kind_get(size_t index) {
     return index < sizeof kinds / sizeof kinds[0] ? &kinds[index]->public : NULL;
 }

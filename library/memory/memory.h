@@ -166,6 +166,9 @@ typedef struct ji_key_place {
 /* Room for the options of any kind. */
 #define JI_KIND_MAX_OPTIONS_BYTES 256
 
+/* The list of a kind without keys. */
+extern const jallocator_key_t ji_no_keys[1];
+
 struct ji_kind {
     jallocator_kind_t public; /* name, role, summary, keys */
     const ji_key_place_t *places;

@@ -238,6 +238,7 @@ static jstatus_t process_get(const process_memory_t *memory, jallocator_t **allo
     process_enter();
     found = process_find_allocator(memory); /* another thread may have been here */
     if (found == NULL) {
+        (void)jallocator_retain(made); /* whoever gets it cannot destroy it */
         *entry = (process_entry_t){*memory, made, process_entries};
         process_entries = entry;
         entry = NULL;
@@ -287,10 +288,13 @@ jstatus_t jprocess_reset(void) {
     process_enter();
     while (process_entries != NULL && status == JSTATUS_SUCCESS) {
         process_entry_t *entry = process_entries;
+        (void)jallocator_release(entry->allocator);
         status = jallocator_destroy(entry->allocator);
         if (status == JSTATUS_SUCCESS) {
             process_entries = entry->next;
             ji_metadata_free(entry);
+        } else {
+            (void)jallocator_retain(entry->allocator);
         }
     }
     if (status == JSTATUS_SUCCESS)

@@ -86,7 +86,7 @@ static jstatus_t exact_create(const ji_request_t *request, jallocator_t **out) {
 
 const ji_kind_t ji_kind_exact = {
     .public = {"exact", JALLOCATOR_ADAPTOR, "remembers exact sizes and compares them with those of below; for tests",
-               NULL},
+               ji_no_keys},
     .create = exact_create,
 };
 

@@ -22,7 +22,8 @@ done:
 }
 
 const ji_kind_t ji_kind_lock = {
-    .public = {"lock", JALLOCATOR_ADAPTOR, "one lock around each call: makes what is below safe from any thread", NULL},
+    .public = {"lock", JALLOCATOR_ADAPTOR, "one lock around each call: makes what is below safe from any thread",
+               ji_no_keys},
     .create = lock_create,
 };
 

@@ -93,7 +93,8 @@ done:
 }
 
 const ji_kind_t ji_kind_statistics = {
-    .public = {"statistics", JALLOCATOR_ADAPTOR, "statistics of nested parts of a program, by push and pop", NULL},
+    .public = {"statistics", JALLOCATOR_ADAPTOR, "statistics of nested parts of a program, by push and pop",
+               ji_no_keys},
     .create = statistics_create,
 };
 

@@ -256,7 +256,7 @@ done:
 }
 
 const ji_kind_t ji_kind_visit = {
-    .public = {"visit", JALLOCATOR_ADAPTOR, "tells visitors of each block that comes and goes", NULL},
+    .public = {"visit", JALLOCATOR_ADAPTOR, "tells visitors of each block that comes and goes", ji_no_keys},
     .create = visit_create,
 };
 

@@ -131,7 +131,8 @@ done:
 }
 
 const ji_kind_t ji_kind_malloc = {
-    .public = {"malloc", JALLOCATOR_PROVIDER, "aligned malloc of the C library; its object is named \"jpu\"", NULL},
+    .public = {"malloc", JALLOCATOR_PROVIDER, "aligned malloc of the C library; its object is named \"jpu\"",
+               ji_no_keys},
     .create = malloc_create,
 };
 

@@ -32,7 +32,7 @@ done:
 }
 
 const ji_kind_t ji_kind_mmap = {
-    .public = {"mmap", JALLOCATOR_PROVIDER, "private anonymous mappings, one per allocation, zeroed", NULL},
+    .public = {"mmap", JALLOCATOR_PROVIDER, "private anonymous mappings, one per allocation, zeroed", ji_no_keys},
     .create = mmap_create,
 };
 

@@ -25,7 +25,7 @@ static jstatus_t null_create(const ji_request_t *request, jallocator_t **out) {
 }
 
 const ji_kind_t ji_kind_null = {
-    .public = {"null", JALLOCATOR_PROVIDER, "always answers that there is no memory", NULL},
+    .public = {"null", JALLOCATOR_PROVIDER, "always answers that there is no memory", ji_no_keys},
     .create = null_create,
 };
 
