@@ -467,3 +467,72 @@ JTEST(SegmentView, ThePictureIsAWellFormedOneOfEverything) {
     }
     JEXPECT_OK(jsegment_destroy(segment));
 }
+
+/* ---- While another process works --------------------------------------------------------------------------------- */
+
+typedef struct busy {
+    place_t *place;
+    bool gives; /* blocks to the segment, so that slabs have blocks of several owners */
+} busy_t;
+
+static void allocate_and_free(peer_t *self, void *argument) {
+    const busy_t *busy = argument;
+    jsegment_t *segment = place_attach(busy->place);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *shared = shared_open(segment, 7);
+    enum { BLOCKS = 512, BYTES = 128 };
+    joffset_t blocks[BLOCKS];
+    for (unsigned i = 0; i < BLOCKS; ++i) {
+        blocks[i] = shared_take(shared, BYTES);
+        if (busy->gives && i % 8 == 0)
+            JEXPECT_OK(jshared_give(shared, shared_take(shared, BYTES), JSEGMENT_SLOT_SEGMENT));
+    }
+    joffset_t extent = shared_take(shared, 40000);
+    peer_tell(self);
+    for (unsigned i = 0;; ++i) { /* until it is killed */
+        joffset_t *block = &blocks[i * 7 % BLOCKS];
+        (void)jshared_deallocate(shared, *block);
+        (void)jshared_allocate(shared, BYTES, 0, block);
+        if (i % 16 == 0) {
+            (void)jshared_deallocate(shared, extent);
+            (void)jshared_allocate(shared, 40000, 0, &extent);
+        }
+    }
+}
+
+static void discard(void *context, const char *text, size_t length) { (void)context, (void)text, (void)length; }
+
+/* Nobody is kept from its own slabs while another looks: whatever is seen, each byte is in one account. */
+JTEST(SegmentStats, AddUpWhileAnotherProcessWorks) {
+    for (int gives = 0; gives < 2; ++gives) {
+        PLACE(place, JSEGMENT_POSIX, 4 * MIB, 0);
+        jsegment_t *segment = place_create(&place);
+        JASSERT_NOT_NULL(segment);
+        jshared_t *shared = shared_make(segment, 7);
+        busy_t busy = {&place, gives != 0};
+        PEER(peer, allocate_and_free, &busy);
+        JASSERT_TRUE(peer_await(&peer));
+        /* Until it was seen at work often; where processors are few, not for ever. */
+        unsigned changes = 0;
+        size_t before = 0;
+        for (int64_t i = jtest_iterations(20000); i > 0 && changes < 1000 && !jtest_has_failure(); --i) {
+            const jsegment_stats_t stats = segment_stats(segment);
+            JEXPECT_EQ(stats.metadata_bytes + stats.owned_bytes + stats.given_bytes + stats.cached_bytes +
+                           stats.free_bytes,
+                       stats.size_bytes);
+            changes += stats.owned_bytes != before;
+            before = stats.owned_bytes;
+            if (i % 64 == 0) {
+                const jsegment_process_t process = segment_process(segment, 2);
+                JEXPECT_LE(process.owned_bytes + process.cached_bytes, stats.size_bytes);
+                JEXPECT_OK(jsegment_verify(segment));
+                JEXPECT_OK(jsegment_draw(segment, discard, NULL));
+            }
+        }
+        peer_kill(&peer);
+        JEXPECT_OK(jsegment_recover(segment, NULL));
+        (void)segment_books(segment);
+        JEXPECT_OK(jshared_close(shared));
+        JEXPECT_OK(jsegment_destroy(segment));
+    }
+}

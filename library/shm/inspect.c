@@ -4,7 +4,11 @@
 /* Looking at a segment: extents, statistics, who owns what, and whether everything holds together.
  *
  * One walk over the page table serves all. It believes nothing: an extent's word must be one before the next is looked
- * for at its end, and a slab's tables are where its geometry says. */
+ * for at its end, and a slab's tables are where its geometry says.
+ *
+ * The lock does not keep processes from their own slabs and caches, so the word of an extent and the owners of its blocks
+ * may change at any time. The walk reads each once and counts then and there: whoever wants numbers takes those, and each
+ * byte is in one account, where it was when it was looked at. */
 
 #include "shm/heap.h"
 
@@ -18,17 +22,27 @@ typedef struct inspect_bytes {
 typedef struct inspect_extent {
     uint64_t page, word;
     shm_geometry_t geometry; /* of a slab */
-    unsigned live_count;     /* of a slab */
+    /* Blocks of a slab: all that are live, and of them those that the segment owns and those of the watched slot. */
+    unsigned live_count, given_count, watched_count;
 } inspect_extent_t;
 
 static unsigned slab_owner(const jsegment_t *segment, const inspect_extent_t *extent, uint32_t index) {
     return ji_slab_owner(segment, extent->page, &extent->geometry, index);
 }
 
-/* Calls `see` for each extent; it ends the walk by false. */
+static void slab_count(const jsegment_t *segment, unsigned watched, inspect_extent_t *extent) {
+    for (uint32_t i = 0; i < extent->geometry.block_count; ++i) {
+        const unsigned owner = slab_owner(segment, extent, i);
+        extent->live_count += owner != 0;
+        extent->given_count += owner == SHM_SLOT_SEGMENT;
+        extent->watched_count += owner != 0 && owner == watched;
+    }
+}
+
+/* Calls `see` for each extent; it ends the walk by false. `watched`: a slot whose blocks are counted apart; 0: none. */
 typedef bool (*inspect_see_t)(jsegment_t *segment, const inspect_extent_t *extent, void *context);
 
-static jstatus_t inspect_walk(jsegment_t *segment, inspect_see_t see, void *context) {
+static jstatus_t inspect_walk(jsegment_t *segment, unsigned watched, inspect_see_t see, void *context) {
     const uint64_t total = ji_pages_total(segment);
     for (uint64_t page = segment->constants.first_page; page < total;) {
         inspect_extent_t extent = {.page = page, .word = shm_page_word(segment, page)};
@@ -37,8 +51,7 @@ static jstatus_t inspect_walk(jsegment_t *segment, inspect_see_t see, void *cont
         if (SHM_STATE(extent.word) == SHM_SLAB) {
             if (!ji_slab_at(segment, page, extent.word, &extent.geometry))
                 return ji_fail(JSTATUS_CORRUPTED, "page %llu is no sound slab", (unsigned long long)page);
-            for (uint32_t i = 0; i < extent.geometry.block_count; ++i)
-                extent.live_count += slab_owner(segment, &extent, i) != 0;
+            slab_count(segment, watched, &extent);
         }
         if (!see(segment, &extent, context))
             break;
@@ -48,8 +61,7 @@ static jstatus_t inspect_walk(jsegment_t *segment, inspect_see_t see, void *cont
 }
 
 /* What the bytes of an extent are: for all (slot 0), or those of one slot alone. */
-static void inspect_count(const jsegment_t *segment, const inspect_extent_t *extent, unsigned slot,
-                          inspect_bytes_t *bytes) {
+static void inspect_count(const inspect_extent_t *extent, unsigned slot, inspect_bytes_t *bytes) {
     const uint64_t length = SHM_PAGES(extent->word) << SHM_PAGE_SHIFT;
     const unsigned owner = SHM_OWNER(extent->word);
     switch (SHM_STATE(extent->word)) {
@@ -66,22 +78,12 @@ static void inspect_count(const jsegment_t *segment, const inspect_extent_t *ext
             bytes->cached += length;
         break;
     case SHM_SLAB: {
-        const uint64_t block = extent->geometry.block_bytes, live = extent->live_count;
+        const uint64_t block = extent->geometry.block_bytes;
         bytes->metadata += length - extent->geometry.block_count * block;
         if (slot == 0 || slot == owner)
-            bytes->cached += (extent->geometry.block_count - live) * block;
-        if ((extent->word & SHM_GIVEN) == 0) {
-            if (slot == 0 || slot == owner)
-                bytes->owned += live * block;
-            break;
-        }
-        for (uint32_t i = 0; i < extent->geometry.block_count; ++i) {
-            const unsigned who = slab_owner(segment, extent, i);
-            if (who == SHM_SLOT_SEGMENT)
-                bytes->given += block;
-            else if (who != 0 && (slot == 0 || slot == who))
-                bytes->owned += block;
-        }
+            bytes->cached += (extent->geometry.block_count - extent->live_count) * block;
+        bytes->given += extent->given_count * block;
+        bytes->owned += (slot == 0 ? extent->live_count - extent->given_count : extent->watched_count) * block;
         break;
     }
     default: bytes->metadata += length;
@@ -150,7 +152,7 @@ jstatus_t jsegment_visit(jsegment_t *segment, jextent_visitor_t visitor, void *c
                               .state = JEXTENT_HEADER};
     visit_context_t visit = {visitor, context};
     if (visitor(context, &header))
-        status = inspect_walk(segment, visit_see, &visit);
+        status = inspect_walk(segment, 0, visit_see, &visit);
     return inspect_end(segment, status);
 }
 
@@ -164,7 +166,8 @@ typedef struct stats_context {
 
 static bool stats_see(jsegment_t *segment, const inspect_extent_t *extent, void *context) {
     stats_context_t *stats = context;
-    inspect_count(segment, extent, stats->slot, &stats->bytes);
+    (void)segment;
+    inspect_count(extent, stats->slot, &stats->bytes);
     if (SHM_STATE(extent->word) == SHM_FREE) {
         ++stats->free_extents;
         if (SHM_PAGES(extent->word) > stats->largest_free)
@@ -181,7 +184,7 @@ jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *stats) {
     if (status != JSTATUS_SUCCESS)
         return status;
     stats_context_t seen = {.bytes.metadata = segment->constants.first_page << SHM_PAGE_SHIFT};
-    status = inspect_walk(segment, stats_see, &seen);
+    status = inspect_walk(segment, 0, stats_see, &seen);
     if (status == JSTATUS_SUCCESS) {
         const shm_header_t *header = segment->header;
         *stats = (jsegment_stats_t){
@@ -223,7 +226,7 @@ jstatus_t jsegment_get_process(jsegment_t *segment, unsigned slot, jsegment_proc
     jsegment_process_t found = {.struct_size = sizeof found};
     const uint64_t state = shm_load(&entry->state);
     if (state != SHM_SLOT_FREE) {
-        status = inspect_walk(segment, stats_see, &seen);
+        status = inspect_walk(segment, slot, stats_see, &seen);
         const shm_life_t life = slot == segment->slot ? SHM_ALIVE
                                 : state == SHM_SLOT_REAPING
                                     ? SHM_DEAD_PROCESS
@@ -419,7 +422,7 @@ static jstatus_t segment_verify(jsegment_t *segment) {
     VERIFY(!ji_segment_is_poisoned(segment), "the segment was found damaged before");
     jstatus_t status = verify_tables(segment);
     if (status == JSTATUS_SUCCESS)
-        status = inspect_walk(segment, verify_see, &seen);
+        status = inspect_walk(segment, 0, verify_see, &seen);
     if (status == JSTATUS_SUCCESS)
         status = seen.status;
     return status == JSTATUS_SUCCESS ? verify_lists(segment, &seen) : status;
