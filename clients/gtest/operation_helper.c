@@ -280,3 +280,204 @@ scalar_t scalar_random(jdatatype_t type) {
 }
 
 wide_t scalar_value(jdatatype_t type, const scalar_t *scalar) { return wide_get(scalar, type, 0); }
+
+/* ---- Results among their operands ---- */
+
+#define WHOLE 12 /* rows and columns of the matrix that all are views of */
+
+typedef struct view {
+    jbuffer_t *buffer;
+    int64_t starts[2], steps[2], extents[2]; /* in the whole */
+    bool turned;                             /* rows for columns */
+} view_t;
+
+/* m x n of the whole; where it can be, one time in three, those of `like`. */
+static void view_make(view_t *view, jbuffer_t *whole, int64_t m, int64_t n, jstructure_t structure, bool strided,
+                      const view_t *like) {
+    view_t made = {.turned = strided && jtest_random_bool()};
+    for (int d = 0; d < 2; d++) {
+        made.extents[d] = (d == 0) != made.turned ? m : n;
+        made.steps[d] = strided ? jtest_random_between(1, 2) : 1;
+        made.starts[d] = jtest_random_between(0, WHOLE - 1 - (made.extents[d] - 1) * made.steps[d]);
+    }
+    if (jtest_random_between(0, 2) == 0 && like != NULL && like->extents[like->turned] == m &&
+        like->extents[!like->turned] == n)
+        made = *like;
+    jbuffer_t *slice = NULL, *turned = NULL;
+    JEXPECT_OK(jbuffer_slice(whole, made.starts, made.extents, strided ? made.steps : NULL, &slice));
+    if (made.turned)
+        JEXPECT_OK(jbuffer_permute(slice, (const int[]){1, 0}, &turned));
+    JEXPECT_OK(jbuffer_with_structure(made.turned ? turned : slice, structure, &made.buffer));
+    JEXPECT_OK(jbuffer_release(turned));
+    JEXPECT_OK(jbuffer_release(slice));
+    *view = made;
+}
+
+/* Element (i, j) of the view in the whole. */
+static wide_t *view_at(const view_t *view, wide_matrix_t whole, int64_t i, int64_t j) {
+    const int64_t row = view->turned ? j : i, column = view->turned ? i : j;
+    return wide_at(whole, view->starts[0] + row * view->steps[0], view->starts[1] + column * view->steps[1]);
+}
+
+static wide_matrix_t value_of(wide_arena_t *arena, jbuffer_allocator_t *local, jbuffer_t *buffer) {
+    jbuffer_t *copy = NULL;
+    JEXPECT_OK(jbuffer_construct_copy(local, buffer, &copy));
+    const wide_matrix_t value = buffer_value(arena, copy);
+    JEXPECT_OK(jbuffer_release(copy));
+    return value;
+}
+
+typedef enum { COPY, ADD, PRODUCT, TRANSPOSE, SOLVE, OVERLAP_OPERATIONS } overlap_operation_t;
+
+typedef struct overlap_call {
+    overlap_operation_t operation;
+    jblas_operation_t transposes[2];
+    scalar_t alpha, beta;
+    view_t a, b, c; /* c: the result */
+} overlap_call_t;
+
+static jstatus_t overlap_run(jhandle_t *handle, overlap_call_t *call) {
+    switch (call->operation) {
+    case COPY: return jbuffer_copy(handle, call->a.buffer, call->c.buffer);
+    case ADD: return jbuffer_add(handle, &call->alpha, call->a.buffer, &call->beta, call->b.buffer, &call->c.buffer);
+    case PRODUCT:
+        return jbuffer_product(handle, call->transposes[0], call->transposes[1], &call->alpha, call->a.buffer,
+                               call->b.buffer, &call->beta, &call->c.buffer);
+    case TRANSPOSE: return jbuffer_transpose(handle, call->transposes[0], call->a.buffer, &call->c.buffer);
+    default:
+        return jbuffer_solve_triangular(handle, JBLAS_LEFT, call->transposes[0], JBLAS_UNIT, &call->alpha,
+                                        call->a.buffer, call->c.buffer);
+    }
+}
+
+/* What the result should be, from what all are now. */
+static wide_matrix_t overlap_expected(const overlap_call_t *call, jbuffer_allocator_t *local, jdatatype_t type,
+                                      wide_arena_t *arena) {
+    const wide_t alpha = scalar_value(type, &call->alpha), beta = scalar_value(type, &call->beta);
+    const wide_matrix_t a = value_of(arena, local, call->a.buffer), b = value_of(arena, local, call->b.buffer),
+                        c = value_of(arena, local, call->c.buffer);
+    wide_matrix_t result = wide_zeros(arena, c.rows, c.columns);
+    result.real = !wide_is_complex(type);
+    switch (call->operation) {
+    case COPY: return a;
+    case ADD:
+        wide_add(alpha, a, result);
+        wide_add(beta, b, result);
+        return result;
+    case PRODUCT:
+        wide_add(beta, c, result);
+        wide_multiply_add(alpha, wide_operate(arena, a, call->transposes[0]),
+                          wide_operate(arena, b, call->transposes[1]), result);
+        return result;
+    case TRANSPOSE: return wide_operate(arena, a, call->transposes[0]);
+    default: {
+        wide_matrix_t triangle = a;
+        jlayout_t layout;
+        JEXPECT_OK(jbuffer_get_layout(call->a.buffer, &layout));
+        triangle.band = layout.structure == JSTRUCTURE_TRIANGULAR_UPPER ? WIDE_UPPER : WIDE_LOWER;
+        for (int64_t i = 0; i < a.rows; i++)
+            *wide_at(triangle, i, i) = 1;
+        wide_add(alpha, c, result);
+        wide_solve(wide_operate(arena, triangle, call->transposes[0]), result);
+        return result;
+    }
+    }
+}
+
+static void overlap_draw(overlap_call_t *call, jbuffer_t *whole, jdatatype_t type, bool strided) {
+    static const jblas_operation_t transposes[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE};
+    static const jstructure_t structures[5] = {JSTRUCTURE_GENERAL, JSTRUCTURE_SYMMETRIC_UPPER,
+                                               JSTRUCTURE_SYMMETRIC_LOWER, JSTRUCTURE_TRIANGULAR_UPPER,
+                                               JSTRUCTURE_TRIANGULAR_LOWER};
+    *call =
+        (overlap_call_t){.operation = (overlap_operation_t)jtest_random_between(0, OVERLAP_OPERATIONS - 1),
+                         .transposes = {transposes[jtest_random_between(0, 2)], transposes[jtest_random_between(0, 2)]},
+                         .alpha = scalar_random(type),
+                         .beta = scalar_random(type)};
+    const bool turn_a = call->transposes[0] != JBLAS_NO_TRANSPOSE, turn_b = call->transposes[1] != JBLAS_NO_TRANSPOSE;
+    const int64_t m = jtest_random_between(1, 5), n = jtest_random_between(1, 5);
+    int64_t k = jtest_random_between(1, 5);
+    jstructure_t of_a = JSTRUCTURE_GENERAL, of_c = JSTRUCTURE_GENERAL;
+    view_t *a = &call->a, *b = &call->b, *c = &call->c;
+    int64_t rows = m, columns = n;
+    switch (call->operation) {
+    case COPY:
+    case ADD:
+        columns = jtest_random_bool() ? m : n;
+        of_a = columns == m ? structures[jtest_random_between(0, 4)] : JSTRUCTURE_GENERAL;
+        of_c = call->operation == COPY && jtest_random_bool() ? of_a : JSTRUCTURE_GENERAL;
+        view_make(c, whole, rows, columns, of_c, strided, NULL);
+        view_make(a, whole, rows, columns, of_a, strided, c);
+        view_make(b, whole, rows, columns, JSTRUCTURE_GENERAL, strided, c);
+        return;
+    case PRODUCT:
+        if (jtest_random_bool())
+            k = turn_a ? m : n;
+        view_make(c, whole, m, n, JSTRUCTURE_GENERAL, strided, NULL);
+        of_a = m == k ? structures[jtest_random_between(0, 4)] : JSTRUCTURE_GENERAL;
+        view_make(a, whole, turn_a ? k : m, turn_a ? m : k, of_a, strided, c);
+        view_make(b, whole, turn_b ? n : k, turn_b ? k : n, JSTRUCTURE_GENERAL, strided, c);
+        return;
+    case TRANSPOSE:
+        of_a = m == n ? structures[jtest_random_between(0, 4)] : JSTRUCTURE_GENERAL;
+        view_make(c, whole, m, n, JSTRUCTURE_GENERAL, strided, NULL);
+        view_make(a, whole, turn_a ? n : m, turn_a ? m : n, of_a, strided, c);
+        break;
+    default:
+        view_make(c, whole, m, n, JSTRUCTURE_GENERAL, strided, NULL);
+        view_make(a, whole, m, m, structures[jtest_random_between(3, 4)], strided, c);
+        break;
+    }
+    view_make(b, whole, 1, 1, JSTRUCTURE_GENERAL, strided, NULL); /* not used */
+}
+
+void overlap_expect_right(jhandle_t *handle, jbuffer_allocator_t *allocator, jbuffer_allocator_t *local,
+                          wide_arena_t *arena, bool strided) {
+    jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
+    JEXPECT_OK(jbuffer_allocator_get_options(allocator, &options));
+    const jdatatype_t type = options.type;
+    operand_t random;
+    overlap_call_t call;
+    jbuffer_t *whole = NULL;
+    size_t bytes = 0;
+    operand_make(&random, local, WHOLE, WHOLE, LIES_COLUMN, JSTRUCTURE_GENERAL);
+    JEXPECT_OK(jbuffer_construct_copy(allocator, random.view, &whole));
+    overlap_draw(&call, whole, type, strided);
+    JSCOPED_TRACE("operation %d, %ld x %ld, operations %d %d", (int)call.operation, (long)call.c.extents[call.c.turned],
+                  (long)call.c.extents[!call.c.turned], (int)call.transposes[0], (int)call.transposes[1]);
+    wide_matrix_t before = value_of(arena, local, whole);
+    const wide_matrix_t expected = overlap_expected(&call, local, type, arena);
+
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    JEXPECT_FALSE(jstatus_is_error(overlap_run(handle, &call)));
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    if (bytes > 0)
+        JEXPECT_OK(jhandle_set_workspace_size(handle, bytes));
+    else
+        JEXPECT_OK(jhandle_seal(handle));
+    JEXPECT_OK(overlap_run(handle, &call));
+    JEXPECT_OK(jstream_synchronize(jhandle_device(handle), NULL));
+    JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
+    JEXPECT_OK(jhandle_unseal(handle));
+
+    jbuffer_t *result = NULL;
+    jlayout_t layout = {.rank = 0};
+    JEXPECT_OK(jbuffer_construct_copy(local, call.c.buffer, &result));
+    JEXPECT_OK(jbuffer_get_layout(call.c.buffer, &layout));
+    buffer_expect(result, expected, 100);
+    /* Beside the result everything is as it was. */
+    const wide_matrix_t after = value_of(arena, local, whole);
+    for (int64_t j = 0; j < expected.columns; j++)
+        for (int64_t i = 0; i < expected.rows; i++)
+            if (layout_stores(&layout, i, j))
+                *view_at(&call.c, before, i, j) = *view_at(&call.c, after, i, j);
+    for (int64_t i = 0; i < WHOLE * WHOLE; i++)
+        if (before.e[i] != after.e[i])
+            JFAIL("element %ld beside the result has changed", (long)i);
+    JEXPECT_OK(jbuffer_release(result));
+    JEXPECT_OK(jbuffer_release(call.a.buffer));
+    JEXPECT_OK(jbuffer_release(call.b.buffer));
+    JEXPECT_OK(jbuffer_release(call.c.buffer));
+    JEXPECT_OK(jbuffer_release(whole));
+    operand_free(&random);
+}

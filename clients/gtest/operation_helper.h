@@ -81,4 +81,11 @@ wide_t scalar_value(jdatatype_t type, const scalar_t *scalar);
 
 jlayout_t operation_layout(int rank, int64_t m, int64_t n);
 
+/* One operation, drawn, whose operands and result are views of one matrix, drawn; in exactly the bytes that it asks for.
+ * The result is what the operands were before, and nothing beside it has changed. `strided`: views with steps and
+ * permuted ones. `local`: of buffers on the host of this process, of that type. Collective where the allocator's
+ * buffers are. */
+void overlap_expect_right(jhandle_t *handle, jbuffer_allocator_t *allocator, jbuffer_allocator_t *local,
+                          wide_arena_t *arena, bool strided);
+
 #endif

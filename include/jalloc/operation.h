@@ -12,10 +12,15 @@
  * - **Operands** may be slices, permuted views, column- or row-major, with any strides; what BLAS cannot take as it
  *   lies is packed into workspace. A structure (layout.h) is respected: a symmetric operand is read from its stored
  *   triangle; the diagonal of a Hermitian one must be real. All must have one element type; f32, f64, f32_c, f64_c,
- *   but for copy and fill, which take all. Scalars are of that type, in host memory whatever the pointer mode.
+ *   but for copy and fill, which take all. Scalars are of that type, in host memory whatever the pointer mode, and have
+ *   been read when a call returns.
  * - **Results** that are given as a pointer to a buffer: where it points to NULL, a new buffer is made with the
  *   allocator that jbuffer_propagate() gives for the operands, and NULL stays on failure. Otherwise the result is
- *   written there. Outputs must not overlap inputs, unless said otherwise.
+ *   written there.
+ * - **Overlap.** A result may share elements with operands in any way: it is made of what they were before the call. An
+ *   operand that overlaps the result is copied into workspace, which a query counts; but for copy and add where it is the
+ *   result itself, element for element and of the same structure. Blocks of one matrix that share no element do not
+ *   overlap. What is refused (invalid value) is memory that was wrapped twice, once as the part of a distributed buffer.
  * - **Kinds.** Mixed operands are brought to the kind and grid of the computation, which follows the rules of
  *   jbuffer_propagate() over all operands, a given result too; the copies lie in workspace. A local operand beside a
  *   distributed one counts on rank 0. Where the result is of a lower kind it is computed in workspace and copied.
@@ -28,9 +33,10 @@
  *   between kinds, or a new result that is not local: every process calls with its own handle, and an error on one is
  *   the same status on all. Other operations on replicated buffers are done by each process for itself. A size query
  *   never communicates; each process asks its own.
- * - **Stream.** Local work is done in the handle's stream; operands must stay valid until it has passed. Results in
- *   host memory (norm, info) are waited for, and so is the stream before and after collective work and before temporary
- *   buffers end.
+ * - **Stream.** Every operation is ordered by the handle's stream. Local work is done in it; operands must stay valid
+ *   until it has passed. It is waited for before and after what is not all done in it: results in host memory (norm,
+ *   info), collective work, anything with a distributed operand (on one process, too), operands of several kinds, copies
+ *   by another device than the handle's.
  * - **Statuses.** Success; perf degraded (too little workspace for the best way, which a query would have told); size
  *   increased, size unchanged (querying); invalid handle; invalid pointer; not found (a freed buffer); invalid value
  *   (kinds, types, structure, enums); invalid size (shapes that do not fit; the message names both); not implemented;
@@ -44,9 +50,8 @@ extern "C" {
 #endif
 
 /** destination = source, of one shape and type; any kinds, grids and devices. Where the destination's structure is
- * general it gets the whole matrix (mirrored, or with zeros); where it is not, its stored triangle. May be the same
- * buffer; otherwise they must not overlap. Redistribution is point to point between the processes that hold a piece
- * and those that need it.
+ * general it gets the whole matrix (mirrored, or with zeros); where it is not, its stored triangle. Redistribution is point
+ * to point between the processes that hold a piece and those that need it.
  * Workspace: local, none, or where a device's elements are not contiguous a packed copy; between processes rung 0
  * "exchange" packed pieces to send and to receive, all at once; rung 1 "rounds" 1 MiB, one round after the other. */
 JALLOC_API jstatus_t jbuffer_copy(jhandle_t *handle, jbuffer_t *source, jbuffer_t *destination);
@@ -58,7 +63,7 @@ JALLOC_API jstatus_t jbuffer_fill(jhandle_t *handle, const void *value, jbuffer_
  * none. */
 JALLOC_API jstatus_t jbuffer_scale(jhandle_t *handle, const void *alpha, jbuffer_t *x);
 
-/** C = alpha A + beta B, of one shape. C may be A or B. alpha = 0: A is not read; beta likewise. C takes the structure
+/** C = alpha A + beta B, of one shape. alpha = 0: A is not read; beta likewise. C takes the structure
  * that both have in common, where it is new (of Hermitian ones with real scalars); a C with a structure must have that
  * one, in either triangle. Workspace: none for kinds and grids that are alike, and of distributed ones structures;
  * else copies of those that differ. */

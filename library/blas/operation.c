@@ -24,6 +24,7 @@
 
 #include <stdalign.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { PLACE_PACKED = JI_OPERANDS, PLACE_COPY = 2 * JI_OPERANDS, PLACE_EXTRA, PLACES };
 static_assert((int)PLACES == JBORROW_MAX_BUFFERS, "all places are used");
@@ -57,11 +58,6 @@ jstatus_t ji_operation_check_matrix(const ji_operation_t *op, int operand) {
                      : ji_fail(JSTATUS_INVALID_VALUE, "%s: an operand of rank %d is no matrix", op->name, rank);
 }
 
-bool ji_operation_is_same(const jbuffer_t *a, const jbuffer_t *b) {
-    return a != NULL && b != NULL && a->storage == b->storage && a->data == b->data && a->starts[0] == b->starts[0] &&
-           a->starts[1] == b->starts[1] && jlayout_same_shape(&a->layout, &b->layout);
-}
-
 static jstatus_t check_handle(const ji_operation_t *op) {
     const jhandle_t *handle = op->handle;
     if (handle == NULL ||
@@ -73,22 +69,25 @@ static jstatus_t check_handle(const ji_operation_t *op) {
     return JSTATUS_SUCCESS;
 }
 
-/* What the live operands say, so that even an operation that fails here can be agreed upon. */
-static void look_at_operands(ji_operation_t *op, bool live[JI_OPERANDS]) {
+/* What the live operands say, so that even an operation that fails here can be agreed upon. Those who take part are the
+ * processes that the operand of the highest kind has in common; of one kind, of the first. */
+static void look_at_operands(ji_operation_t *op, const bool live[JI_OPERANDS]) {
     bool kinds[3] = {false, false, false}, shared = false;
+    const jbuffer_t *highest = NULL;
     for (int i = 0; i < op->count; i++) {
         const jbuffer_t *buffer = op->operands[i].buffer;
         if (!live[i])
             continue;
-        if (op->runtime == NULL) {
-            op->runtime = ji_buffer_runtime(buffer);
+        if (highest == NULL)
             op->type = ji_buffer_type(buffer);
-        }
+        if (highest == NULL || ji_buffer_kind(buffer) > ji_buffer_kind(highest))
+            highest = buffer;
         kinds[ji_buffer_kind(buffer)] = true;
         shared = shared || ji_buffer_is_shared(buffer);
     }
-    if (op->runtime == NULL)
+    if (highest == NULL)
         return;
+    op->runtime = ji_buffer_runtime(highest);
     const bool several = op->runtime->info.processes > 1;
     op->distributed = kinds[JBUFFER_DISTRIBUTED];
     op->mixed = several && !op->distributed && kinds[JBUFFER_LOCAL] && kinds[JBUFFER_REPLICATED];
@@ -97,6 +96,11 @@ static void look_at_operands(ji_operation_t *op, bool live[JI_OPERANDS]) {
     op->collective = several && (op->distributed || op->mixed || shared || (makes && kinds[JBUFFER_REPLICATED]));
     op->mixed = op->mixed && !op->copies;
     op->ops = op->runtime->ops->operations;
+    for (int i = 0; i < 2; i++)
+        if (op->scalars[i] != NULL) {
+            memcpy(&op->values[i], op->scalars[i], jhandle_sizeof_datatype(op->type));
+            op->scalars[i] = &op->values[i];
+        }
 }
 
 static jstatus_t check_operand(const ji_operation_t *op, const jbuffer_t *buffer) {
@@ -144,13 +148,16 @@ jstatus_t ji_operation_check(ji_operation_t *op) {
 
 /* ---- Stand-ins ---- */
 
-/* An allocator for what is computed here in place of local buffers among replicated ones. */
+/* An allocator for what no other process sees: what is computed here in place of local buffers among replicated ones, and
+ * copies of what is shared on a node. Nobody is asked for it, since a query would, too. */
 static jstatus_t make_replicated_allocator(ji_operation_t *op) {
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
+    if (op->replicated != NULL)
+        return JSTATUS_SUCCESS;
     options.kind = JBUFFER_REPLICATED;
     options.type = op->type;
     options.device = op->handle->device;
-    return jbuffer_allocator_create(op->runtime, &options, &op->replicated);
+    return ji_buffer_allocator_make_alone(op->runtime, &options, &op->replicated);
 }
 
 /* The allocators of results and temporaries, where there are any. */
@@ -166,23 +173,61 @@ static jstatus_t choose_allocators(ji_operation_t *op) {
     return op->mixed ? make_replicated_allocator(op) : JSTATUS_SUCCESS;
 }
 
+/* The allocator by which the memory of a temporary becomes a buffer. */
+static jstatus_t temporary_allocator(ji_operation_t *op, const ji_operand_t *operand, jbuffer_allocator_t **allocator) {
+    *allocator = op->copies ? ji_buffer_allocator(operand->buffer) : op->distributed ? op->allocator : op->replicated;
+    if (!op->copies || !ji_buffer_is_shared(operand->buffer))
+        return JSTATUS_SUCCESS;
+    const jstatus_t status = make_replicated_allocator(op);
+    *allocator = op->replicated;
+    return status;
+}
+
 static bool needs_temporary(const ji_operation_t *op, const ji_operand_t *operand) {
     const jbuffer_t *buffer = operand->buffer;
-    if (buffer == NULL || op->copies)
+    if (buffer == NULL)
         return false;
+    if (op->copies)
+        return operand->detach;
     if (!op->distributed)
         return op->mixed && ji_buffer_kind(buffer) == JBUFFER_LOCAL;
     return ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED || ji_buffer_allocator(buffer)->grid != op->allocator->grid ||
-           (operand->expand && operand->layout.structure != JSTRUCTURE_GENERAL) || operand->align;
+           (operand->expand && operand->layout.structure != JSTRUCTURE_GENERAL) || operand->align || operand->detach;
+}
+
+/* Operands that the result, where it is written in place, shares elements with. */
+static jstatus_t find_overlaps(ji_operation_t *op, const ji_operation_class_t *class) {
+    const ji_operand_t *result = &op->operands[op->count - 1];
+    if (result->buffer == NULL || needs_temporary(op, result))
+        return JSTATUS_SUCCESS;
+    for (int i = 0; i < op->count - 1; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        const ji_overlap_t overlap = ji_buffer_overlap(operand->buffer, result->buffer);
+        const bool apart = op->copies && ji_buffer_device(operand->buffer) != op->handle->device; /* from workspace */
+        operand->detach = overlap == JI_OVERLAP_SOME || (overlap == JI_OVERLAP_SAME && !class->elementwise);
+        if ((overlap == JI_OVERLAP_HERE && !needs_temporary(op, operand)) || (operand->detach && apart))
+            return ji_fail(JSTATUS_INVALID_VALUE,
+                           "%s: operand %d has memory of the result's, wrapped as a buffer of its own", op->name, i);
+    }
+    return JSTATUS_SUCCESS;
 }
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
+jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destination, const jbuffer_t *source) {
+    size_t best = 0, least = 0;
+    JI_RETURN_UNLESS_SUCCESS(ji_buffer_copy_bytes(destination, source, &best, &least));
+    op->copy_bytes[0] = larger(op->copy_bytes[0], best);
+    op->copy_bytes[1] = larger(op->copy_bytes[1], least);
+    return JSTATUS_SUCCESS;
+}
+
 /* Makes the buffer object of a temporary, whose memory comes with the borrow, and asks what copying it takes. */
 static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_t *bytes) {
     alignas(64) static char nowhere[64]; /* memory is not looked at before there is any */
-    jbuffer_allocator_t *allocator = op->distributed ? op->allocator : op->replicated;
+    jbuffer_allocator_t *allocator;
     jlayout_t layout;
+    JI_RETURN_UNLESS_SUCCESS(temporary_allocator(op, operand, &allocator));
     JI_RETURN_UNLESS_SUCCESS(jlayout_init(&layout, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR));
     if (!operand->expand)
         layout.structure = operand->layout.structure;
@@ -192,50 +237,67 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
     }
     JI_RETURN_UNLESS_SUCCESS(jbuffer_allocator_local_bytes(allocator, &layout, bytes));
     JI_RETURN_UNLESS_SUCCESS(jbuffer_wrap(allocator, &layout, nowhere, &operand->temporary));
-    size_t best = 0, least = 0;
-    if (operand->access != JI_WRITES) {
-        JI_RETURN_UNLESS_SUCCESS(ji_buffer_copy_bytes(operand->temporary, operand->buffer, &best, &least));
-        op->copy_bytes[0] = larger(op->copy_bytes[0], best);
-        op->copy_bytes[1] = larger(op->copy_bytes[1], least);
+    if (operand->access != JI_WRITES)
+        JI_RETURN_UNLESS_SUCCESS(ji_operation_count_copy(op, operand->temporary, operand->buffer));
+    return operand->access == JI_READS ? JSTATUS_SUCCESS
+                                       : ji_operation_count_copy(op, operand->buffer, operand->temporary);
+}
+
+/* The order in which the matrix lies, or is nearest to lying. */
+static bool is_row_major(const ji_matrix_t *matrix) {
+    return !ji_matrix_is_column_major(matrix) && matrix->column_stride < matrix->row_stride;
+}
+
+/* What local computation packs: what BLAS cannot take, as the operation's own prepare function says, and operands that
+ * the result overlaps, unless that is computed in memory of its own. These lie in the copy as they did, so that BLAS takes
+ * them the same way. */
+static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[PLACES]) {
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        jbuffer_t *buffer = ji_operand_buffer(operand);
+        if (operand->layout.rank <= 2)
+            operand->lies = buffer != NULL ? ji_matrix(op->type, &buffer->layout, buffer->data)
+                                           : ji_matrix(op->type, &operand->layout, NULL);
     }
-    if (operand->access != JI_READS) {
-        JI_RETURN_UNLESS_SUCCESS(ji_buffer_copy_bytes(operand->buffer, operand->temporary, &best, &least));
-        op->copy_bytes[0] = larger(op->copy_bytes[0], best);
-        op->copy_bytes[1] = larger(op->copy_bytes[1], least);
+    JI_RETURN_UNLESS_SUCCESS(class->prepare(op));
+    const bool in_place = !op->operands[op->count - 1].pack;
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        if (operand->detach && in_place && operand->temporary == NULL && !op->copies && !operand->pack) {
+            operand->pack = true;
+            operand->pack_row = is_row_major(&operand->lies);
+        }
+        if (!operand->pack)
+            continue;
+        int64_t count = 0;
+        JI_RETURN_UNLESS_SUCCESS(jlayout_count(&operand->layout, &count));
+        bytes[PLACE_PACKED + i] = jalloc_mul(count, ji_sizeof(op->type));
     }
     return JSTATUS_SUCCESS;
 }
 
 static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[PLACES]) {
     JI_RETURN_UNLESS_SUCCESS(choose_allocators(op));
-    if (op->distributed) { /* what is expanded or aligned is known before temporaries are made, */
+    const bool computes_distributed = op->distributed && !op->copies;
+    if (computes_distributed) { /* what is expanded or aligned is known before temporaries are made, */
         JI_RETURN_UNLESS_SUCCESS(class->prepare(op));
     }
+    JI_RETURN_UNLESS_SUCCESS(find_overlaps(op, class));
+    op->waits = op->collective || op->distributed;
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
-        if (needs_temporary(op, operand))
-            JI_RETURN_UNLESS_SUCCESS(make_temporary(op, operand, &bytes[i]));
+        if (!needs_temporary(op, operand))
+            continue;
+        op->waits = op->waits || !op->copies;
+        JI_RETURN_UNLESS_SUCCESS(make_temporary(op, operand, &bytes[i]));
     }
-    for (int i = 0; i < op->count && op->distributed && class->by_scalapack; i++) {
+    for (int i = 0; i < op->count && computes_distributed && class->by_scalapack; i++) {
         jbuffer_t *buffer = ji_operand_buffer(&op->operands[i]);
         if (buffer != NULL)
             JI_RETURN_UNLESS_SUCCESS(op->ops->check(buffer));
     }
-    if (!op->distributed) { /* and what is packed after them */
-        for (int i = 0; i < op->count; i++) {
-            ji_operand_t *operand = &op->operands[i];
-            jbuffer_t *buffer = ji_operand_buffer(operand);
-            if (operand->layout.rank <= 2)
-                operand->lies = buffer != NULL ? ji_matrix(op->type, &buffer->layout, buffer->data)
-                                               : ji_matrix(op->type, &operand->layout, NULL);
-        }
-        JI_RETURN_UNLESS_SUCCESS(class->prepare(op));
-        for (int i = 0; i < op->count; i++)
-            if (op->operands[i].pack)
-                bytes[PLACE_PACKED + i] =
-                    jalloc_matrix_bytes(op->type, op->operands[i].lies.rows, op->operands[i].lies.columns);
-    }
-    return JSTATUS_SUCCESS;
+    return computes_distributed ? JSTATUS_SUCCESS
+                                : prepare_packing(op, class, bytes); /* and what is packed after them */
 }
 
 /* ---- The plan ---- */
@@ -293,12 +355,10 @@ static jstatus_t wait(const ji_operation_t *op) {
     return op->handle->runs_inline ? JSTATUS_SUCCESS : jstream_synchronize(op->handle->device, op->handle->stream);
 }
 
-size_t ji_operation_copy_bytes(const ji_operation_t *op) {
-    return op->copy_bytes[op->ws.rung == 0 || jdevice_kind(op->handle->device) != JDEVICE_HOST ? 0 : 1];
-}
-
-static jstatus_t copy_between(const ji_operation_t *op, jbuffer_t *destination, jbuffer_t *source) {
-    return ji_buffer_copy(destination, source, NULL, op->ws.ptr[PLACE_COPY], ji_operation_copy_bytes(op));
+jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, jbuffer_t *source) {
+    const bool best = op->ws.rung == 0 || jdevice_kind(op->handle->device) != JDEVICE_HOST;
+    return ji_buffer_copy(destination, source, op->waits ? NULL : op->handle->stream, op->ws.ptr[PLACE_COPY],
+                          op->copy_bytes[best ? 0 : 1]);
 }
 
 /* Gives stand-ins their memory, and the new result its own. */
@@ -310,9 +370,17 @@ static void place_operands(ji_operation_t *op) {
             operand->temporary->storage->pointer = memory;
             operand->temporary->data = memory;
         }
-        if (op->distributed || operand->layout.rank > 2)
+        if (op->distributed)
             continue;
         jbuffer_t *buffer = ji_operand_buffer(operand);
+        operand->view = buffer->layout;
+        operand->data = buffer->data;
+        if (operand->pack) {
+            (void)jlayout_init(&operand->view, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
+            operand->data = op->ws.ptr[PLACE_PACKED + i];
+        }
+        if (operand->layout.rank > 2)
+            continue;
         operand->lies = ji_matrix(op->type, &buffer->layout, buffer->data);
         operand->matrix = operand->lies;
         if (!operand->pack)
@@ -330,6 +398,13 @@ static jstatus_t copy_matrix(const ji_operation_t *op, const ji_matrix_t *from, 
     return ji_matrix_add(op->handle, terms, to);
 }
 
+static jstatus_t pack_operand(const ji_operation_t *op, const ji_operand_t *operand) {
+    if (operand->layout.rank <= 2)
+        return copy_matrix(op, &operand->lies, &operand->matrix);
+    const ji_layout_term_t terms[2] = {{&ji_one[op->type], &operand->buffer->layout, operand->buffer->data}, {0}};
+    return ji_layout_add(op->handle, op->type, terms, &operand->view, operand->data);
+}
+
 /* A result in a segment is written by one process of each machine. */
 static bool writes(const ji_operation_t *op) {
     for (int i = 0; i < op->count; i++)
@@ -345,11 +420,10 @@ static bool result_is_shared(const ji_operation_t *op) {
 }
 
 static jstatus_t run_here(ji_operation_t *op, const ji_operation_class_t *class) {
-    jpointer_mode_t mode = op->handle->pointer_mode;
-    jstatus_t status = jhandle_set_pointer_mode(op->handle, JPOINTER_MODE_HOST), ran = JSTATUS_SUCCESS;
+    jstatus_t status = JSTATUS_SUCCESS, ran = JSTATUS_SUCCESS;
     for (int i = 0; i < op->count && status == JSTATUS_SUCCESS; i++)
         if (op->operands[i].pack && op->operands[i].access != JI_WRITES)
-            status = copy_matrix(op, &op->operands[i].lies, &op->operands[i].matrix);
+            status = pack_operand(op, &op->operands[i]);
     if (status == JSTATUS_SUCCESS)
         status = ran = class->run(op);
     for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
@@ -357,31 +431,27 @@ static jstatus_t run_here(ji_operation_t *op, const ji_operation_class_t *class)
             status = copy_matrix(op, &op->operands[i].matrix, &op->operands[i].lies);
             status = status == JSTATUS_SUCCESS ? ran : status;
         }
-    (void)jhandle_set_pointer_mode(op->handle, mode);
     return status;
 }
 
-/* Everything behind the agreement. */
+/* Everything behind the agreement, in host mode. */
 static jstatus_t carry_out(ji_operation_t *op, const ji_operation_class_t *class) {
     ji_operand_t *last = &op->operands[op->count - 1];
     const bool makes = last->buffer == NULL;
-    bool waits = op->collective;
     jstatus_t status = JSTATUS_SUCCESS;
-    for (int i = 0; i < op->count; i++)
-        waits = waits || op->operands[i].temporary != NULL;
     if (makes)
         JTRY(jbuffer_allocate(op->allocator, &last->layout, &last->buffer));
     place_operands(op);
-    if (waits)
+    if (op->waits)
         JTRY(wait(op));
     for (int i = 0; i < op->count; i++)
         if (op->operands[i].temporary != NULL && op->operands[i].access != JI_WRITES)
-            JTRY(copy_between(op, op->operands[i].temporary, op->operands[i].buffer));
+            JTRY(ji_operation_copy_between(op, op->operands[i].temporary, op->operands[i].buffer));
     if (op->distributed || op->copies)
         status = class->run(op);
     else if (writes(op))
         status = run_here(op, class);
-    if (waits && !jstatus_is_error(status)) {
+    if (op->waits && !jstatus_is_error(status)) {
         const jstatus_t waited = wait(op);
         status = waited == JSTATUS_SUCCESS ? status : waited;
     }
@@ -395,7 +465,7 @@ static jstatus_t carry_out(ji_operation_t *op, const ji_operation_class_t *class
     }
     for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
         if (op->operands[i].temporary != NULL && op->operands[i].access != JI_READS) {
-            const jstatus_t copied = copy_between(op, op->operands[i].buffer, op->operands[i].temporary);
+            const jstatus_t copied = ji_operation_copy_between(op, op->operands[i].buffer, op->operands[i].temporary);
             status = copied == JSTATUS_SUCCESS ? status : copied;
         }
 done:
@@ -433,7 +503,11 @@ jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operat
         if (op->collective)
             status = jruntime_agree(op->runtime, status);
         if (!jstatus_is_error(status)) {
-            const jstatus_t done = carry_out(op, class);
+            const jpointer_mode_t mode = op->handle->pointer_mode;
+            jstatus_t done = jhandle_set_pointer_mode(op->handle, JPOINTER_MODE_HOST);
+            if (done == JSTATUS_SUCCESS)
+                done = carry_out(op, class);
+            (void)jhandle_set_pointer_mode(op->handle, mode);
             status = done == JSTATUS_SUCCESS ? status : done;
         }
         if (op->ws.ok)

@@ -8,10 +8,18 @@
  *
  *     check            handle, operands, types, device; then the operation's own: enums, shapes, structures
  *     prepare          which operands need a stand-in: a temporary of the computation's kind and grid, or a packed copy
- *                      that BLAS can take; from that the plan
+ *                      that BLAS can take, or that the result does not overlap; from that the plan
  *     query            answered here
  *     borrow, agree    the one message between processes of a collective operation: all go on, or none
  *     make the result, copy and pack in, run, pack and copy out
+ *
+ * Four things are decided there once, for every operation and whoever carries it out:
+ *
+ *     who takes part   `runtime`, `collective`: the processes of the highest kind among the operands
+ *     the stream       `waits`: what is not all done in the handle's stream finds it idle, and leaves it so
+ *     pointer mode     scalars are copied at the entry; run functions find the handle in host mode
+ *     overlap          an operand that the result shares elements with is read from a copy in workspace, unless it is
+ *                      the result itself and the operation goes element by element
  *
  * What runs is written over two things: ji_matrix_t, memory of this process that jblas computes on (operation_local.c),
  * and struct ji_operation_ops, what libjalloc_mpi does with distributed buffers. */
@@ -58,6 +66,17 @@ typedef struct ji_term {
 
 extern const ji_value_t ji_one[4]; /* by type */
 bool ji_is_zero(jdatatype_t type, const void *scalar);
+
+/* A term that is a layout of any rank. */
+typedef struct ji_layout_term {
+    const void *scalar;
+    const jlayout_t *layout;
+    void *data;
+} ji_layout_term_t;
+
+/* The same for layouts of any rank, of one shape and without structure. */
+jstatus_t ji_layout_add(jhandle_t *handle, jdatatype_t type, const ji_layout_term_t terms[2], const jlayout_t *layout,
+                        void *sum);
 
 /* sum = the two terms, in the handle's stream: the elements that the sum's structure stores. A term may be the sum
  * itself where it is not transposed. A copy (one term, times 1) keeps bits. */
@@ -140,9 +159,12 @@ typedef struct ji_operand {
     bool pack;     /* local: wanted as a packed copy, */
     bool pack_row; /* row-major */
 
+    bool detach;          /* wanted as a copy, because the result overlaps it */
     jbuffer_t *temporary; /* stands in for the buffer; in workspace */
     ji_matrix_t lies;     /* local: the buffer, or what stands in for it */
-    ji_matrix_t matrix;   /* local: what is computed on: that, or the packed copy */
+    ji_matrix_t matrix;   /* local: what is computed on: that, or the packed copy; */
+    jlayout_t view;       /* the same where the rank is above 2: its layout */
+    void *data;           /* and its first element */
 } ji_operand_t;
 
 typedef struct ji_operation ji_operation_t;
@@ -155,6 +177,7 @@ typedef struct ji_operation_class {
     /* On matrices (local), or on ji_operand_buffer() by op->ops (distributed). */
     jstatus_t (*run)(ji_operation_t *op);
     bool by_scalapack; /* where distributed: what `check` of ops refuses cannot be done */
+    bool elementwise;  /* the result may be an operand: each element needs those in its own place alone */
 } ji_operation_class_t;
 
 struct ji_operation {
@@ -170,22 +193,24 @@ struct ji_operation {
     jblas_operation_t operation[2];
     jblas_side_t side;
     jblas_diagonal_t diagonal;
-    const void *scalars[2];
+    const void *scalars[2]; /* once checked, of `values` */
     jnorm_t norm;
     double *number; /* norm's result */
     int64_t *info;
 
     /* Found out by ji_operation_check(). */
     jdatatype_t type;
-    jruntime_t *runtime;           /* of the first valid operand; NULL: there is none */
-    bool collective;               /* several processes have to agree */
+    ji_value_t values[2];          /* the scalars, so that nothing that happens to the caller's changes them */
+    jruntime_t *runtime;           /* whose processes take part; NULL: no operand is valid */
+    bool collective;               /* they are several, and have to agree */
     bool distributed;              /* computed by ops, otherwise by jblas */
     bool mixed;                    /* local operands among replicated ones, of several processes */
     const ji_operation_ops_t *ops; /* distributed */
 
     /* By ji_operation_run(). */
+    bool waits; /* for the handle's stream, before and after: not all is done in its order. `prepare` may say so, too */
     jbuffer_allocator_t *allocator;  /* of a new result, and of distributed temporaries; retained */
-    jbuffer_allocator_t *replicated; /* of temporaries where operands are mixed; retained */
+    jbuffer_allocator_t *replicated; /* of temporaries that are nobody's but this process's; retained */
     size_t callee_bytes;             /* what jblas would want */
     size_t extra_bytes;              /* the operation's own workspace */
     size_t copy_bytes[2];            /* of copies between kinds: best, least */
@@ -196,10 +221,12 @@ struct ji_operation {
 static inline jbuffer_t *ji_operand_buffer(const ji_operand_t *operand) {
     return operand->temporary != NULL ? operand->temporary : operand->buffer;
 }
-/* Its own workspace; that of copies between kinds, and its size. In host memory. */
+/* Its own workspace, in host memory. */
 static inline void *ji_operation_extra(const ji_operation_t *op) { return op->ws.ptr[7]; }
-static inline void *ji_operation_copy(const ji_operation_t *op) { return op->ws.ptr[6]; }
-size_t ji_operation_copy_bytes(const ji_operation_t *op);
+/* Counts a copy between two buffers in the plan. */
+jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destination, const jbuffer_t *source);
+/* One that has been counted, in the handle's stream where the operation is done there. */
+jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, jbuffer_t *source);
 
 /* The checks that all have in common. What it finds is kept in op even where it fails, as far as it can be known: the
  * operation ends with ji_operation_run() all the same. */
@@ -212,7 +239,4 @@ jstatus_t ji_operation_refuse_shapes(const ji_operation_t *op, const jlayout_t *
 /* Refuses what is no jblas_operation_t; an operand that is neither matrix, vector nor number. */
 jstatus_t ji_operation_check_operation(const ji_operation_t *op, jblas_operation_t operation);
 jstatus_t ji_operation_check_matrix(const ji_operation_t *op, int operand);
-/* Whether both are the same elements in the same places. */
-bool ji_operation_is_same(const jbuffer_t *a, const jbuffer_t *b);
-
 #endif

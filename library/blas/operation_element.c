@@ -199,7 +199,7 @@ static jstatus_t scale_run(ji_operation_t *op) {
 }
 
 jstatus_t jbuffer_fill(jhandle_t *handle, const void *value, jbuffer_t *x) {
-    static const ji_operation_class_t fill = {prepare_nothing, fill_run, false};
+    static const ji_operation_class_t fill = {prepare_nothing, fill_run, .elementwise = true};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
                          .operands = {{.buffer = x, .access = JI_WRITES}},
@@ -210,7 +210,7 @@ jstatus_t jbuffer_fill(jhandle_t *handle, const void *value, jbuffer_t *x) {
 }
 
 jstatus_t jbuffer_scale(jhandle_t *handle, const void *alpha, jbuffer_t *x) {
-    static const ji_operation_class_t scale = {prepare_nothing, scale_run, false};
+    static const ji_operation_class_t scale = {prepare_nothing, scale_run, .elementwise = true};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
                          .operands = {{.buffer = x, .access = JI_UPDATES}},
@@ -319,6 +319,7 @@ static jstatus_t norm_prepare(ji_operation_t *op) {
     const bool staged = jdevice_kind(op->handle->device) != JDEVICE_HOST;
     if (!ji_size_add(sums, staged ? STAGE_BYTES : 0, &op->extra_bytes))
         op->extra_bytes = JALLOC_SIZE_OVERFLOW;
+    op->waits = true; /* the host does it */
     return JSTATUS_SUCCESS;
 }
 
@@ -333,7 +334,6 @@ static jstatus_t norm_run(ji_operation_t *op) {
                         .mirrored = structure != JSTRUCTURE_GENERAL && !ji_structure_is_triangular(structure),
                         .sums = count > 0 ? (double *)(void *)(staged ? extra + STAGE_BYTES : extra) : NULL,
                         .stage = staged ? extra : NULL};
-    JI_RETURN_UNLESS_SUCCESS(jstream_synchronize(op->handle->device, op->handle->stream));
     if (walk.sums != NULL) {
         memset(walk.sums, 0, (size_t)count * sizeof *walk.sums);
         JI_RETURN_UNLESS_SUCCESS(ji_each_line(x, true, norm_line, &walk));
@@ -362,7 +362,7 @@ static jstatus_t norm_run(ji_operation_t *op) {
 }
 
 jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, jbuffer_t *x, double *result) {
-    static const ji_operation_class_t class = {norm_prepare, norm_run, false};
+    static const ji_operation_class_t class = {norm_prepare, norm_run, .elementwise = true};
     double number = 0;
     ji_operation_t op = {.name = __func__,
                          .handle = handle,

@@ -333,3 +333,49 @@ jstatus_t ji_matrix_add(jhandle_t *handle, const ji_term_t terms[2], const ji_ma
         JI_RETURN_UNLESS_SUCCESS(add_column(&adder, oriented, &to, j));
     return JSTATUS_SUCCESS;
 }
+
+/* Two dimensions, those along which the sum is nearest to its neighbours, are a matrix; the others are walked. */
+jstatus_t ji_layout_add(jhandle_t *handle, jdatatype_t type, const ji_layout_term_t terms[2], const jlayout_t *layout,
+                        void *sum) {
+    const ji_layout_term_t all[3] = {terms[0], terms[1], {NULL, layout, sum}};
+    const int rank = layout->rank;
+    const int64_t bytes = (int64_t)ji_sizeof(type);
+    int order[JLAYOUT_MAX_RANK] = {0};
+    int64_t index[JLAYOUT_MAX_RANK] = {0};
+    char *data[3];
+    for (int i = 0; i < 3; i++)
+        data[i] = all[i].data;
+    for (int d = 0; d < rank; d++)
+        if (layout->extents[d] == 0)
+            return JSTATUS_SUCCESS;
+    ji_layout_sort(layout, order);
+    for (;;) {
+        ji_matrix_t matrices[3];
+        for (int i = 0; i < 3; i++) {
+            const jlayout_t *own = all[i].layout != NULL ? all[i].layout : layout;
+            matrices[i] = (ji_matrix_t){type,
+                                        JSTRUCTURE_GENERAL,
+                                        layout->extents[order[0]],
+                                        layout->extents[order[1]],
+                                        own->strides[order[0]],
+                                        own->strides[order[1]],
+                                        data[i]};
+        }
+        const ji_term_t here[2] = {{terms[0].scalar, JBLAS_NO_TRANSPOSE, matrices[0]},
+                                   {terms[1].scalar, JBLAS_NO_TRANSPOSE, matrices[1]}};
+        JI_RETURN_UNLESS_SUCCESS(ji_matrix_add(handle, here, &matrices[2]));
+        int d = 2;
+        for (; d < rank; d++) {
+            const int64_t extent = layout->extents[order[d]];
+            const bool next = ++index[d] < extent;
+            for (int i = 0; i < 3; i++)
+                if (all[i].layout != NULL)
+                    data[i] += (next ? 1 : 1 - extent) * all[i].layout->strides[order[d]] * bytes;
+            if (next)
+                break;
+            index[d] = 0;
+        }
+        if (d >= rank)
+            return JSTATUS_SUCCESS;
+    }
+}

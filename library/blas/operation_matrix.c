@@ -222,7 +222,7 @@ static jstatus_t product_run(ji_operation_t *op) {
 
 jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a, jblas_operation_t operation_b,
                           const void *alpha, jbuffer_t *a, jbuffer_t *b, const void *beta, jbuffer_t **c) {
-    static const ji_operation_class_t product = {product_prepare, product_run, true};
+    static const ji_operation_class_t product = {product_prepare, product_run, .by_scalapack = true};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
                          .operands = {{.buffer = a, .access = JI_READS},
@@ -307,7 +307,7 @@ static jstatus_t solve_run(ji_operation_t *op) {
 
 jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t side, jblas_operation_t operation,
                                    jblas_diagonal_t diagonal, const void *alpha, jbuffer_t *a, jbuffer_t *b) {
-    static const ji_operation_class_t solve = {solve_prepare, solve_run, true};
+    static const ji_operation_class_t solve = {solve_prepare, solve_run, .by_scalapack = true};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
                          .operands = {{.buffer = a, .access = JI_READS}, {.buffer = b, .access = JI_UPDATES}},
@@ -370,7 +370,7 @@ static jstatus_t cholesky_run(ji_operation_t *op) {
 }
 
 jstatus_t jbuffer_cholesky(jhandle_t *handle, jbuffer_t *a, int64_t *info) {
-    static const ji_operation_class_t cholesky = {cholesky_prepare, cholesky_run, true};
+    static const ji_operation_class_t cholesky = {cholesky_prepare, cholesky_run, .by_scalapack = true};
     int64_t found = 0;
     ji_operation_t op = {.name = __func__,
                          .handle = handle,

@@ -7,29 +7,29 @@
 
 /* ---- Copy ---- */
 
+/* A buffer onto itself: nothing is to be done. */
+static bool copies_itself(const ji_operation_t *op) {
+    return ji_buffer_overlap(op->operands[0].buffer, op->operands[1].buffer) == JI_OVERLAP_SAME;
+}
+
 static jstatus_t copy_prepare(ji_operation_t *op) {
-    jbuffer_t *source = op->operands[0].buffer, *destination = op->operands[1].buffer;
-    if (ji_operation_is_same(source, destination))
+    jbuffer_t *source = ji_operand_buffer(&op->operands[0]), *destination = op->operands[1].buffer;
+    if (copies_itself(op))
         return JSTATUS_SUCCESS;
-    return ji_buffer_copy_bytes(destination, source, &op->copy_bytes[0], &op->copy_bytes[1]);
+    const bool source_on_host = jdevice_kind(ji_buffer_device(source)) == JDEVICE_HOST;
+    /* The stream of a device that the copy is not done by. */
+    op->waits = op->waits || op->handle->device != ji_buffer_device(source_on_host ? destination : source);
+    return ji_operation_count_copy(op, destination, source);
 }
 
 static jstatus_t copy_run(ji_operation_t *op) {
-    jbuffer_t *source = op->operands[0].buffer, *destination = op->operands[1].buffer;
-    if (ji_operation_is_same(source, destination))
-        return JSTATUS_SUCCESS;
-    const bool source_on_host = jdevice_kind(ji_buffer_device(source)) == JDEVICE_HOST;
-    const jdevice_t *device = ji_buffer_device(source_on_host ? destination : source);
-    jstream_t *stream = op->handle->stream;
-    if (op->collective || op->handle->device != device) { /* the stream of a device that the copy is not done by */
-        JI_RETURN_UNLESS_SUCCESS(jstream_synchronize(op->handle->device, stream));
-        stream = NULL;
-    }
-    return ji_buffer_copy(destination, source, stream, ji_operation_copy(op), ji_operation_copy_bytes(op));
+    return copies_itself(op)
+               ? JSTATUS_SUCCESS
+               : ji_operation_copy_between(op, op->operands[1].buffer, ji_operand_buffer(&op->operands[0]));
 }
 
 jstatus_t jbuffer_copy(jhandle_t *handle, jbuffer_t *source, jbuffer_t *destination) {
-    static const ji_operation_class_t copy = {copy_prepare, copy_run, false};
+    static const ji_operation_class_t copy = {copy_prepare, copy_run, .elementwise = true};
     ji_operation_t op = {
         .name = __func__,
         .handle = handle,
@@ -85,9 +85,6 @@ static jstatus_t add_check(ji_operation_t *op) {
     const jstructure_t structure = c->layout.structure;
     if (structure != JSTRUCTURE_GENERAL && ji_structure_family(structure, op->type) != family)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: the sum does not have the structure of C", op->name);
-    for (int i = 0; i < 2; i++)
-        if (ji_operation_is_same(op->operands[i].buffer, c->buffer) && op->operands[i].layout.structure != structure)
-            return ji_fail(JSTATUS_INVALID_VALUE, "%s: C is %s with another structure", op->name, i ? "B" : "A");
     return JSTATUS_SUCCESS;
 }
 
@@ -98,48 +95,11 @@ static jstatus_t add_prepare(ji_operation_t *op) {
     return JSTATUS_SUCCESS;
 }
 
-/* Two dimensions, those along which C is nearest to its neighbours, are a matrix; the others are walked. */
-static jstatus_t add_slices(ji_operation_t *op) {
-    const jlayout_t *layouts[JI_OPERANDS];
-    char *data[JI_OPERANDS];
-    for (int i = 0; i < JI_OPERANDS; i++) {
-        layouts[i] = &op->operands[i].buffer->layout;
-        data[i] = op->operands[i].buffer->data;
-    }
-    const int rank = layouts[2]->rank;
-    int order[JLAYOUT_MAX_RANK] = {0};
-    for (int d = 0; d < rank; d++)
-        if (layouts[2]->extents[d] == 0)
-            return JSTATUS_SUCCESS;
-    ji_layout_sort(layouts[2], order);
-    int64_t index[JLAYOUT_MAX_RANK] = {0};
-    const int64_t bytes = (int64_t)ji_sizeof(op->type);
-    for (;;) {
-        ji_matrix_t matrices[JI_OPERANDS];
-        for (int i = 0; i < JI_OPERANDS; i++)
-            matrices[i] = (ji_matrix_t){op->type,
-                                        JSTRUCTURE_GENERAL,
-                                        layouts[2]->extents[order[0]],
-                                        layouts[2]->extents[order[1]],
-                                        layouts[i]->strides[order[0]],
-                                        layouts[i]->strides[order[1]],
-                                        data[i]};
-        const ji_term_t terms[2] = {{op->scalars[0], JBLAS_NO_TRANSPOSE, matrices[0]},
-                                    {op->scalars[1], JBLAS_NO_TRANSPOSE, matrices[1]}};
-        JI_RETURN_UNLESS_SUCCESS(ji_matrix_add(op->handle, terms, &matrices[2]));
-        int d = 2;
-        for (; d < rank; d++) {
-            const int64_t extent = layouts[2]->extents[order[d]];
-            const bool next = ++index[d] < extent;
-            for (int i = 0; i < JI_OPERANDS; i++)
-                data[i] += (next ? 1 : 1 - extent) * layouts[i]->strides[order[d]] * bytes;
-            if (next)
-                break;
-            index[d] = 0;
-        }
-        if (d >= rank)
-            return JSTATUS_SUCCESS;
-    }
+/* The sum of buffers of any rank; packed copies stand in for operands as they do for matrices. */
+static jstatus_t add_slices(const ji_operation_t *op) {
+    const ji_operand_t *a = &op->operands[0], *b = &op->operands[1], *c = &op->operands[2];
+    const ji_layout_term_t terms[2] = {{op->scalars[0], &a->view, a->data}, {op->scalars[1], &b->view, b->data}};
+    return ji_layout_add(op->handle, op->type, terms, &c->view, c->data);
 }
 
 static ji_value_t sum_of(jdatatype_t type, const void *alpha, const void *beta) {
@@ -154,19 +114,23 @@ static ji_value_t sum_of(jdatatype_t type, const void *alpha, const void *beta) 
     }
 }
 
+static bool is_result(const jbuffer_t *term, const jbuffer_t *c) {
+    return ji_buffer_overlap(term, c) == JI_OVERLAP_SAME;
+}
+
 /* C may be in the place of a term: that is scaled, and the other one added. */
 static jstatus_t add_distributed(ji_operation_t *op) {
     jbuffer_t *a = ji_operand_buffer(&op->operands[0]), *b = ji_operand_buffer(&op->operands[1]),
               *c = ji_operand_buffer(&op->operands[2]);
     const void *alpha = op->scalars[0], *beta = op->scalars[1];
     static const ji_value_t zero;
-    if (ji_operation_is_same(a, c) && ji_operation_is_same(b, c)) {
+    if (is_result(a, c) && is_result(b, c)) {
         const ji_value_t sum = sum_of(op->type, alpha, beta);
         return ji_scale_lines(op->handle, &sum, c);
     }
-    if (ji_operation_is_same(a, c))
+    if (is_result(a, c))
         return op->ops->add(JBLAS_NO_TRANSPOSE, beta, b, alpha, c);
-    if (!ji_operation_is_same(b, c)) {
+    if (!is_result(b, c)) {
         JI_RETURN_UNLESS_SUCCESS(op->ops->add(JBLAS_NO_TRANSPOSE, beta, b, &zero, c));
         beta = &ji_one[op->type];
     }
@@ -185,7 +149,7 @@ static jstatus_t add_run(ji_operation_t *op) {
 
 jstatus_t jbuffer_add(jhandle_t *handle, const void *alpha, jbuffer_t *a, const void *beta, jbuffer_t *b,
                       jbuffer_t **c) {
-    static const ji_operation_class_t add = {add_prepare, add_run, true};
+    static const ji_operation_class_t add = {add_prepare, add_run, .by_scalapack = true, .elementwise = true};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
                          .operands = {{.buffer = a, .access = JI_READS},
@@ -232,10 +196,6 @@ static jstatus_t transpose_check(ji_operation_t *op) {
     if (b->layout.structure != JSTRUCTURE_GENERAL &&
         ji_structure_family(b->layout.structure, op->type) != ji_structure_family(structure, op->type))
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: op(A) does not have the structure of B", op->name);
-    if (a->buffer->storage == b->buffer->storage && a->buffer->data == b->buffer->data &&
-        a->buffer->starts[0] == b->buffer->starts[0] && a->buffer->starts[1] == b->buffer->starts[1] &&
-        result.rows > 0 && result.columns > 0)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: A and B overlap", op->name);
     return JSTATUS_SUCCESS;
 }
 
@@ -260,7 +220,7 @@ static jstatus_t transpose_run(ji_operation_t *op) {
 }
 
 jstatus_t jbuffer_transpose(jhandle_t *handle, jblas_operation_t operation, jbuffer_t *a, jbuffer_t **b) {
-    static const ji_operation_class_t transpose = {transpose_prepare, transpose_run, true};
+    static const ji_operation_class_t transpose = {transpose_prepare, transpose_run, .by_scalapack = true};
     ji_operation_t op = {
         .name = __func__,
         .handle = handle,

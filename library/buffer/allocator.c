@@ -69,9 +69,9 @@ static jstatus_t allocator_free_parts(jbuffer_allocator_t *allocator) {
     return status;
 }
 
-/* What each process does by itself. */
-static jstatus_t allocator_make_alone(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
-                                      jbuffer_allocator_t **out) {
+/* What each process does by itself: all but the grid. It is not among the live objects yet. */
+static jstatus_t allocator_begin(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
+                                 jbuffer_allocator_t **out) {
     jstatus_t status = JSTATUS_SUCCESS;
     jbuffer_allocator_t *made;
     JTRY_ALLOC(made = ji_metadata_zalloc(sizeof *made));
@@ -103,7 +103,7 @@ jstatus_t ji_buffer_allocator_make(jruntime_t *runtime, const jbuffer_allocator_
     const bool distributed = options->kind == JBUFFER_DISTRIBUTED;
     const bool collective = runtime->info.processes > 1 && (distributed || options->kind == JBUFFER_REPLICATED);
     jbuffer_allocator_t *made = NULL;
-    jstatus_t status = allocator_make_alone(runtime, options, &made);
+    jstatus_t status = allocator_begin(runtime, options, &made);
     if (collective)
         status = jruntime_agree(runtime, status);
     if (status == JSTATUS_SUCCESS && distributed) {
@@ -119,6 +119,14 @@ jstatus_t ji_buffer_allocator_make(jruntime_t *runtime, const jbuffer_allocator_
     ji_object_enter(&made->object, JI_OBJECT_BUFFER_ALLOCATOR);
     *out = made;
     return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_buffer_allocator_make_alone(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
+                                         jbuffer_allocator_t **out) {
+    const jstatus_t status = allocator_begin(runtime, options, out);
+    if (status == JSTATUS_SUCCESS)
+        ji_object_enter(&(*out)->object, JI_OBJECT_BUFFER_ALLOCATOR);
+    return status;
 }
 
 jstatus_t jbuffer_allocator_create(jruntime_t *runtime, const jbuffer_allocator_options_t *options,

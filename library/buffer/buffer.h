@@ -104,9 +104,12 @@ typedef struct ji_runtime_ops {
 
     /* The grid of that shape, made at the first call and kept until the runtime ends. */
     jstatus_t (*open_grid)(jruntime_t *runtime, const int grid[2], ji_grid_t **out);
-    /* As ji_buffer_copy_bytes() and ji_buffer_copy() where one of the two is distributed; the result is not agreed yet. */
-    jstatus_t (*copy_bytes)(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least);
-    jstatus_t (*copy)(jbuffer_t *destination, jbuffer_t *source, void *workspace, size_t size_bytes);
+    /* As ji_buffer_copy_bytes() and ji_buffer_copy() where one of the two is distributed; the result is not agreed yet.
+     * The processes of `runtime` take part: a local side may be of another one. */
+    jstatus_t (*copy_bytes)(jruntime_t *runtime, const jbuffer_t *destination, const jbuffer_t *source, size_t *best,
+                            size_t *least);
+    jstatus_t (*copy)(jruntime_t *runtime, jbuffer_t *destination, jbuffer_t *source, void *workspace,
+                      size_t size_bytes);
     /* Element of the whole storage, to every process. */
     jstatus_t (*get)(jbuffer_t *buffer, const int64_t indices[2], void *value);
     /* jbuffer_save() and the elements of jbuffer_load(); agreed upon. */
@@ -156,6 +159,9 @@ struct jbuffer_allocator {
 /* Makes an allocator, as jbuffer_allocator_create() after looking at struct_size and kind. Collective as that is. */
 jstatus_t ji_buffer_allocator_make(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
                                    jbuffer_allocator_t **out);
+/* The same for a process by itself, which asks nobody: of any kind but distributed, for what only this process sees. */
+JI_SHARED jstatus_t ji_buffer_allocator_make_alone(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
+                                                   jbuffer_allocator_t **out);
 
 static inline bool ji_buffer_is_shared_kind(const jbuffer_allocator_options_t *options) {
     return options->kind == JBUFFER_REPLICATED && options->shared_on_node;
@@ -176,7 +182,7 @@ JI_SHARED jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allo
 jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayout_t *layout, jdistribution_t *d,
                                size_t *bytes);
 
-/* ---- Buffers (buffer.c, storage.c) ---- */
+/* ---- Buffers (buffer.c, storage.c, overlap.c) ---- */
 
 /* The memory of a buffer and its views. */
 typedef struct ji_storage {
@@ -224,6 +230,16 @@ jstatus_t ji_storage_create(jbuffer_allocator_t *allocator, const jlayout_t *lay
 jstatus_t ji_storage_release(ji_storage_t *storage);
 /* A buffer over a storage, whose reference it takes over on success. */
 jstatus_t ji_buffer_make(ji_storage_t *storage, const jlayout_t *layout, jbuffer_t **out);
+
+/* How the elements of two buffers lie to each other (overlap.c). */
+typedef enum ji_overlap {
+    JI_OVERLAP_NONE, /* none is an element of both */
+    JI_OVERLAP_SAME, /* both are the same elements in the same places, with the same structure */
+    JI_OVERLAP_SOME, /* some are, in other places or as another structure; or it takes too long to tell */
+    JI_OVERLAP_HERE  /* memory that was wrapped twice, once as the part of a distributed buffer: other processes may
+                        find something else */
+} ji_overlap_t;
+JI_SHARED ji_overlap_t ji_buffer_overlap(const jbuffer_t *a, const jbuffer_t *b);
 
 /* Looks whether the pointer is a live buffer: success; invalid pointer; not found. */
 static inline jstatus_t ji_buffer_check(const jbuffer_t *buffer, const char *caller) {

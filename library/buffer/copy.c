@@ -214,7 +214,8 @@ ji_place_t ji_place_slice(const ji_place_t *place, const int64_t *starts, const 
 
 /* ---- Between buffers --------------------------------------------------------------------------------------------- */
 
-/* Whoever speaks for a copy: the side that all processes have in common. */
+/* Whose processes take part in a copy: those of the side that they have in common. A local side may be of any runtime, so
+ * whoever needs to know is told this one. */
 static jruntime_t *copy_runtime(const jbuffer_t *destination, const jbuffer_t *source) {
     return ji_buffer_runtime(ji_buffer_kind(destination) != JBUFFER_LOCAL ? destination : source);
 }
@@ -252,8 +253,9 @@ static size_t copy_piece_bytes(const ji_place_t *whole) {
 }
 
 jstatus_t ji_buffer_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least) {
+    jruntime_t *runtime = copy_runtime(destination, source);
     if (copy_is_distributed(destination, source))
-        return copy_runtime(destination, source)->ops->copy_bytes(destination, source, best, least);
+        return runtime->ops->copy_bytes(runtime, destination, source, best, least);
     const ji_place_t to = ji_buffer_place(destination), from = ji_buffer_place(source);
     size_t bytes = ji_place_copy_bytes(&to, &from);
     if (copy_replicates(destination, source)) {
@@ -320,7 +322,7 @@ jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, jstream_t *s
     if (destination == source) {
         /* It has what it should have. */
     } else if (copy_is_distributed(destination, source)) {
-        status = runtime->ops->copy(destination, source, workspace, size_bytes);
+        status = runtime->ops->copy(runtime, destination, source, workspace, size_bytes);
     } else {
         const bool replicates = copy_replicates(destination, source);
         if (replicates ? runtime->info.rank == 0 : ji_buffer_writes(destination))

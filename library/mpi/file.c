@@ -141,8 +141,8 @@ static jstatus_t file_make_panel(file_job_t *job) {
     JTRY(jlayout_set_blocks(&layout, job->blocks));
     JTRY(jbuffer_allocate(job->allocator, &layout, &job->panel));
     file_cut(job, 0, 0, &panel, &part);
-    JTRY(job->saving ? ji_mpi_move_bytes(&panel, &part, job->transposed, &job->workspace_bytes, &least)
-                     : ji_mpi_move_bytes(&part, &panel, job->transposed, &job->workspace_bytes, &least));
+    JTRY(job->saving ? ji_mpi_move_bytes(runtime, &panel, &part, job->transposed, &job->workspace_bytes, &least)
+                     : ji_mpi_move_bytes(runtime, &part, &panel, job->transposed, &job->workspace_bytes, &least));
     job->memory = ji_metadata_alloc(job->workspace_bytes + 63);
     job->workspace = (char *)(((uintptr_t)job->memory + 63) & ~(uintptr_t)63);
     if (job->memory == NULL)
@@ -181,18 +181,19 @@ static jstatus_t file_move_piece(const file_job_t *job, const jbuffer_t *panel, 
 }
 
 static jstatus_t file_move(const file_job_t *job) {
+    jruntime_t *runtime = ji_buffer_runtime(job->buffer);
     jstatus_t status = JSTATUS_SUCCESS;
     for (int64_t column = 0; column < job->extents[1]; column += job->blocks[1] * job->grid[1])
         for (int64_t row = 0; row < job->extents[0]; row += job->blocks[0] * job->grid[0]) {
             jbuffer_t panel, part;
             file_cut(job, row, column, &panel, &part);
             if (job->saving)
-                status = file_first(status,
-                                    ji_mpi_move(&panel, &part, job->transposed, job->workspace, job->workspace_bytes));
+                status = file_first(
+                    status, ji_mpi_move(runtime, &panel, &part, job->transposed, job->workspace, job->workspace_bytes));
             status = file_first(status, file_move_piece(job, &panel, row, column));
             if (!job->saving)
-                status = file_first(status,
-                                    ji_mpi_move(&part, &panel, job->transposed, job->workspace, job->workspace_bytes));
+                status = file_first(
+                    status, ji_mpi_move(runtime, &part, &panel, job->transposed, job->workspace, job->workspace_bytes));
         }
     return status;
 }

@@ -40,7 +40,7 @@ static size_t redistribute_rounded(size_t bytes) {
 
 /* ---- Sides ---- */
 
-/* One side of a copy, seen from this process. */
+/* One side of a copy, seen from this process of those that take part. */
 typedef struct side {
     bool everywhere; /* every holder has all of it */
     int holders;     /* processes that have something */
@@ -51,8 +51,7 @@ typedef struct side {
     char *data;
 } side_t;
 
-static side_t side_of(const jbuffer_t *buffer, bool source) {
-    const jruntime_info_t *info = &ji_buffer_runtime(buffer)->info;
+static side_t side_of(const jruntime_info_t *info, const jbuffer_t *buffer, bool source) {
     const ji_storage_t *storage = buffer->storage;
     const jlayout_t *layout = &buffer->layout;
     jdevice_t *device = ji_buffer_device(buffer);
@@ -142,13 +141,14 @@ typedef struct copy {
 } copy_t;
 
 /* false: the shapes differ. */
-static bool copy_begin(const jbuffer_t *destination, const jbuffer_t *source, bool transposed, copy_t *copy) {
+static bool copy_begin(jruntime_t *runtime, const jbuffer_t *destination, const jbuffer_t *source, bool transposed,
+                       copy_t *copy) {
     const jbuffer_t *distributed = ji_buffer_kind(destination) == JBUFFER_DISTRIBUTED ? destination : source;
     const jdatatype_t type = ji_buffer_type(distributed);
     int64_t extents[2], destination_extents[2];
-    *copy = (copy_t){.runtime = ji_buffer_runtime(distributed),
-                     .source = side_of(source, true),
-                     .destination = side_of(destination, false),
+    *copy = (copy_t){.runtime = runtime,
+                     .source = side_of(&runtime->info, source, true),
+                     .destination = side_of(&runtime->info, destination, false),
                      .element = jhandle_sizeof_datatype(type),
                      .leaders_receive = ji_buffer_is_shared(destination)};
     copy->part = type == JDATATYPE_F32_C ? sizeof(float) : type == JDATATYPE_F64_C ? sizeof(double) : 0;
@@ -410,11 +410,11 @@ done:
 
 /* ---- The table's functions ---- */
 
-jstatus_t ji_mpi_move_bytes(const jbuffer_t *destination, const jbuffer_t *source, bool transposed, size_t *best,
-                            size_t *least) {
+jstatus_t ji_mpi_move_bytes(jruntime_t *runtime, const jbuffer_t *destination, const jbuffer_t *source, bool transposed,
+                            size_t *best, size_t *least) {
     copy_t copy;
     size_t most_best = 0, most_least = 0;
-    (void)copy_begin(destination, source, transposed, &copy);
+    (void)copy_begin(runtime, destination, source, transposed, &copy);
     for (int k = 0; k < copy.pass_count && copy.extents[0] > 0 && copy.extents[1] > 0; ++k) {
         const pass_t *pass = &copy.passes[k];
         const ji_matrix_t matrix = copy_matrix(&copy, pass);
@@ -450,12 +450,13 @@ jstatus_t ji_mpi_move_bytes(const jbuffer_t *destination, const jbuffer_t *sourc
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_mpi_move(jbuffer_t *destination, jbuffer_t *source, bool transposed, void *workspace, size_t size_bytes) {
+jstatus_t ji_mpi_move(jruntime_t *runtime, jbuffer_t *destination, jbuffer_t *source, bool transposed, void *workspace,
+                      size_t size_bytes) {
     jstatus_t status = ji_mpi_check_alive();
     if (status != JSTATUS_SUCCESS)
         return status;
     copy_t copy;
-    if (!copy_begin(destination, source, transposed, &copy))
+    if (!copy_begin(runtime, destination, source, transposed, &copy))
         status = ji_fail(JSTATUS_INVALID_SIZE, "a copy between buffers of different shape or type");
     bool go_on = copy.extents[0] > 0 && copy.extents[1] > 0;
     for (int k = 0; k < copy.pass_count && go_on; ++k) {
@@ -485,12 +486,14 @@ jstatus_t ji_mpi_move(jbuffer_t *destination, jbuffer_t *source, bool transposed
     return status;
 }
 
-jstatus_t ji_mpi_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least) {
-    return ji_mpi_move_bytes(destination, source, false, best, least);
+jstatus_t ji_mpi_copy_bytes(jruntime_t *runtime, const jbuffer_t *destination, const jbuffer_t *source, size_t *best,
+                            size_t *least) {
+    return ji_mpi_move_bytes(runtime, destination, source, false, best, least);
 }
 
-jstatus_t ji_mpi_copy(jbuffer_t *destination, jbuffer_t *source, void *workspace, size_t size_bytes) {
-    return ji_mpi_move(destination, source, false, workspace, size_bytes);
+jstatus_t ji_mpi_copy(jruntime_t *runtime, jbuffer_t *destination, jbuffer_t *source, void *workspace,
+                      size_t size_bytes) {
+    return ji_mpi_move(runtime, destination, source, false, workspace, size_bytes);
 }
 
 jstatus_t ji_mpi_get(jbuffer_t *buffer, const int64_t indices[2], void *value) {

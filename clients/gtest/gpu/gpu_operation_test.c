@@ -290,3 +290,13 @@ JTEST(GpuOperation, DevicesAreNotMixed) {
     JEXPECT_OK(jbuffer_release(gpu));
     gpu_end(&world);
 }
+
+/* ---- Results among their operands ---- */
+
+JTEST_P(GpuOperation, ResultsMayOverlapOperands, int, operation_types) {
+    gpu_world_t world;
+    gpu_begin(&world, (jdatatype_t)*param);
+    for (int64_t round = 0; round < jtest_iterations(60) && !jtest_has_failure(); round++)
+        overlap_expect_right(world.handle, world.allocator, world.host.allocator, &world.host.arena, true);
+    gpu_end(&world);
+}
