@@ -53,8 +53,9 @@ JTEST_EACH_FUNCTION(JblasCorrect, LargeSizes) {
 JTEST_EACH_FUNCTION(JblasCorrect, ZeroScalarsReadNothing) {
     jhandle_t *handle = make_handle();
     bool right = true;
-    for (int64_t i = 0; i < 12 && right; ++i) {
-        BLAS_CASE(c, param, .low = 1, .high = i < 8 ? 9 : 70, .alpha_zero = (i & 1) != 0, .beta_zero = (i & 2) != 0);
+    for (int64_t i = 0; i < 16 && right; ++i) {
+        BLAS_CASE(c, param, .low = 1, .high = i % 8 < 6 ? 9 : 70, .alpha_zero = (i & 1) != 0, .beta_zero = (i & 2) != 0,
+                  .beta_one = i >= 8);
         JEXPECT_OK(jhandle_set_pointer_mode(handle, i & 4 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
         right = call_is_right(handle, c);
     }

@@ -147,7 +147,7 @@ struct blas_case {
     _Alignas(16) unsigned char scalar[2][16]; /* alpha, beta */
     wide_t alpha, beta;
     int64_t depth; /* terms in one element of the answer, for the error bound */
-    bool quick;    /* answers by not touching anything (Hermitian diagonals keep their imaginary parts) */
+    bool quick;    /* answers by not touching anything: Hermitian diagonals keep their imaginary parts */
     bool has_reference;
     wide_arena_t arena;
     char text[256];
@@ -159,7 +159,7 @@ typedef struct blas_wish {
     bool plain;        /* alpha is neither 0 nor 1, beta neither, so that all the work is done */
     bool guard_before; /* the inaccessible page stands before the operands, not behind */
     bool tight;        /* leading dimensions as small as may be, increments 1 */
-    bool alpha_zero, beta_zero;
+    bool alpha_zero, beta_zero, beta_one;
     bool hollow; /* operands are NULL: for size queries of any size */
 } blas_wish_t;
 

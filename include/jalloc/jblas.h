@@ -375,8 +375,8 @@ JALLOC_API jstatus_t jblas_zsyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
                                  const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc);
 
 /** C = alpha A A^H + beta C (trans N: A is n x k) or alpha A^H A + beta C (C: A is k x n), alpha and beta real. C:
- * Hermitian of order n, one triangle updated, imaginary parts of the diagonal set to 0. The plain transpose is an
- * invalid value.
+ * Hermitian of order n, one triangle updated, imaginary parts of the diagonal set to 0 (unless beta = 1 and alpha or k
+ * is 0: nothing is done, as in reference BLAS). The plain transpose is an invalid value.
  * Workspace: none. */
 JALLOC_API jstatus_t jblas_cherk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                  const float *alpha, const jcomplex_f32_t *a, int64_t lda, const float *beta,
