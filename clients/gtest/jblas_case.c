@@ -97,6 +97,10 @@ static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
         o->stride = o->ld * o->columns;
         if (blas_has(c, "pqs"[which]) && !wish->tight) /* inputs may be shared by the batch */
             o->stride = !o->written && jtest_random_bool() ? 0 : o->stride + jtest_random_between(0, 5);
+        if (blas_has(c, "pqs"[which]) && o->written && !wish->tight && jtest_random_bool()) { /* rows in turn */
+            o->stride = o->rows + jtest_random_between(0, 2);
+            o->ld = o->stride * o->count + jtest_random_between(o->rows + 1, o->rows + 3);
+        }
         const bool empty = o->rows <= 0 || o->columns <= 0 || o->count <= 0;
         o->bytes = empty ? 0 : (size_t)((o->count - 1) * o->stride + (o->columns - 1) * o->ld + o->rows);
     } else {

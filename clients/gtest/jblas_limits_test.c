@@ -45,6 +45,24 @@ JTEST_EACH_FUNCTION(JblasLimits, SizesAboveTheCblasIntegerAreSplitOrRefused) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Increments and leading dimensions beyond the CBLAS's integers do not matter where nothing is touched. */
+JTEST_EACH_FUNCTION(JblasLimits, NothingToDoFitsAnyInteger) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (const char *letter = "mnb"; *letter; ++letter) {
+        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true);
+        if (!blas_has(c, *letter))
+            continue;
+        *(*letter == 'm' ? &c->m : *letter == 'n' ? &c->n : &c->batch) = 0;
+        const int64_t real_limit = ji_blas_int_max;
+        ji_blas_int_max = 1;
+        JSCOPED_TRACE("%s with %c = 0", param->name, *letter);
+        JEXPECT_OK(blas_call(handle, c));
+        ji_blas_int_max = real_limit;
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* Reserved address space; only the pages that are touched become memory. */
 static void *reserve(size_t bytes) {
     void *pointer = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

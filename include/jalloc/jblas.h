@@ -30,7 +30,7 @@
  * - **Overlap.** An output must not overlap an input, unless said otherwise.
  * - **Sizes beyond the CBLAS.** Where the CBLAS takes 32-bit integers, level 1, gemm and gemm batched split what is
  * larger into several calls; other routines refuse a size, increment or leading dimension above 2^31 - 1 with invalid
- * size.
+ * size, unless there is nothing to do.
  * - The CBLAS's settings (threads) are left as they are. A CBLAS whose integers have another width than the one this
  *   library was built for is refused with internal error at the first call, before it can damage memory. */
 
@@ -481,8 +481,8 @@ JALLOC_API jstatus_t jblas_zgemm_batched(jhandle_t *handle, jblas_operation_t tr
                                          int64_t ldc, int64_t batch_count);
 
 /** As jblas_dgemm_batched with matrix i at a + i * stride_a, b + i * stride_b, c + i * stride_c (elements). Strides may
- * be 0 or negative for a and b (0: one matrix for all); stride_c must keep the matrices apart: |stride_c| >= ldc * n
- * where batch_count > 1, or invalid size.
+ * be 0 or negative for a and b (0: one matrix for all), and negative for c. Matrices C may interleave (m = 2, ldc = 6,
+ * stride_c = 2: rows 0 1, 2 3 and 4 5 of one matrix) but not share an element, which is an invalid size.
  * Workspace: none. */
 JALLOC_API jstatus_t jblas_sgemm_strided_batched(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb,
                                                  int64_t m, int64_t n, int64_t k, const float *alpha, const float *a,

@@ -252,9 +252,9 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
 #define JI_CHECK_STRIDE(member)                                                                                        \
     JI_CHECK_(ji_addressable(args->member, args->batch_count), JSTATUS_INVALID_SIZE, #member, args->member,            \
               "with %lld matrices is more than memory can hold", args->batch_count)
-/* For routines that are not split; `largest` of their sizes. */
-#define JI_CHECK_WIDTH(largest)                                                                                        \
-    JI_CHECK_((largest) <= ji_integer_max(handle), JSTATUS_INVALID_SIZE, "the largest size", largest,                  \
+/* For routines that are not split; `largest` of their sizes. A call with nothing to do reaches no BLAS. */
+#define JI_CHECK_WIDTH(something, largest)                                                                             \
+    JI_CHECK_((largest) <= ji_integer_max(handle) || !(something), JSTATUS_INVALID_SIZE, "the largest size", largest,                  \
               "the BLAS in use takes at most %lld", ji_integer_max(handle))
 #define JI_CHECK_POINTER(argument, pointer)                                                                            \
     do {                                                                                                               \

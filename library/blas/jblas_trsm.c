@@ -16,7 +16,7 @@ static inline jstatus_t trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_f
     const int64_t order = args->side == JBLAS_LEFT ? args->m : args->n;
     JI_CHECK_LD(lda, order, order);
     JI_CHECK_LD(ldb, args->m, args->n);
-    JI_CHECK_WIDTH(ji_max5(0, args->m, args->n, args->lda, args->ldb));
+    JI_CHECK_WIDTH(args->m > 0 && args->n > 0, ji_max5(0, args->m, args->n, args->lda, args->ldb));
     const bool empty = args->m == 0 || args->n == 0;
     if (ji_is_query(handle))
         return ji_answer(handle, args, empty ? NULL : plan);
