@@ -204,6 +204,31 @@ JTEST(HandleStream, EachFailedAllocationOfAChangeKeepsTheOldStream) {
     JEXPECT_OK(jstream_destroy(second));
 }
 
+/* The host's NULL stream is the calling thread: to change to it is to wait, and that is counted. */
+JTEST(HandleStream, AChangeToTheCallingThreadWaitsAndSaysSo) {
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    atomic_int done = 0;
+    jstream_t *first, *second;
+    jhandle_t *handle = make_handle(4096);
+    JASSERT_OK(jstream_create(jdevice_host(), &first));
+    JASSERT_OK(jstream_create(jdevice_host(), &second));
+    JEXPECT_OK(jhandle_set_stream(handle, first));
+    JEXPECT_OK(jtest_gate_block(&gate, jdevice_host(), first));
+    enqueue_use(handle, 1000, &done, false);
+    JEXPECT_OK(jhandle_set_stream(handle, second)); /* by an event */
+    JEXPECT_EQ(stats_of(handle).synchronization_count, 0);
+    JEXPECT_EQ(atomic_load(&done), 0);
+    jtest_gate_open(&gate);
+    JEXPECT_OK(jhandle_set_stream(handle, NULL));
+    JEXPECT_EQ(stats_of(handle).synchronization_count, 1);
+    JEXPECT_EQ(atomic_load(&done), 1);
+    JEXPECT_OK(jhandle_set_stream(handle, first)); /* nothing is under way in the calling thread */
+    JEXPECT_EQ(stats_of(handle).synchronization_count, 1);
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(first));
+    JEXPECT_OK(jstream_destroy(second));
+}
+
 /* ---- After a fork ---- */
 
 typedef struct inherited {

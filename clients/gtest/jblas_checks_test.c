@@ -52,6 +52,19 @@ static jstatus_t first_of(jstatus_t a, jstatus_t b) {
     return JSTATUS_SUCCESS;
 }
 
+/* What the handle says of the argument that it refused: the number is its place in the signature, and the message names it
+ * by the same name. */
+static void expect_refused(jhandle_t *handle, const blas_function_t *function, int number) {
+    const char *routine = NULL, *name = NULL;
+    int actual = 0;
+    char named[40];
+    JASSERT_OK(jhandle_get_refused_argument(handle, &routine, &name, &actual));
+    JEXPECT_STREQ(routine, function->name);
+    JEXPECT_EQ(actual, number);
+    snprintf(named, sizeof named, "%s: %s ", function->name, name);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), named);
+}
+
 /* The sizes are at least 2, so that every leading dimension can be too small and every pointer is needed (and increments are
  * 1: scal leaves a vector with a negative one alone). */
 JTEST_EACH_FUNCTION(JblasChecks, EachFaultIsNamed) {
@@ -65,8 +78,42 @@ JTEST_EACH_FUNCTION(JblasChecks, EachFaultIsNamed) {
         JSCOPED_TRACE("%s with a wrong '%c'", param->name, *letter);
         JEXPECT_STATUS(blas_call(handle, c), expected);
         JEXPECT_SUBSTR(jhandle_last_message(handle), param->name);
+        expect_refused(handle, param, (int)(letter - param->routine->signature) + 1);
         blas_unchanged(c);
     }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* A success leaves the answer, another error takes it away, and so does one of another routine put its own there. */
+JTEST(JblasChecks, TheRefusedArgumentGoesWithTheLastMessage) {
+    jhandle_t *handle = NULL;
+    const char *routine = "none", *name = "none";
+    int number = -1;
+    double a[4] = {4, 0, 0, 4}, one = 1;
+    int64_t info;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jhandle_get_refused_argument(NULL, &routine, &name, &number), JSTATUS_INVALID_HANDLE);
+    JEXPECT_EQ(number, -1);
+    JEXPECT_STREQ(name, "none");
+    JEXPECT_STATUS(jblas_dpotrf(handle, JBLAS_UPPER, 2, a, 1, &info), JSTATUS_INVALID_SIZE);
+    for (int i = 0; i < 2; ++i) {
+        JEXPECT_OK(jhandle_get_refused_argument(handle, &routine, &name, &number));
+        JEXPECT_STREQ(routine, "jblas_dpotrf");
+        JEXPECT_STREQ(name, "lda");
+        JEXPECT_EQ(number, 4);
+        JEXPECT_OK(jblas_dpotrf(handle, JBLAS_UPPER, 2, a, 2, &info));
+    }
+    JEXPECT_OK(jhandle_get_refused_argument(handle, NULL, NULL, NULL));
+    JEXPECT_STATUS(
+        jblas_dtrsm(handle, (jblas_side_t)0, JBLAS_UPPER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT, 2, 2, &one, a, 2, a, 2),
+        JSTATUS_INVALID_VALUE);
+    JEXPECT_OK(jhandle_get_refused_argument(handle, &routine, NULL, &number));
+    JEXPECT_STREQ(routine, "jblas_dtrsm");
+    JEXPECT_EQ(number, 1);
+    JEXPECT_STATUS(jhandle_set_budget(handle, 0), JSTATUS_SUCCESS);
+    JEXPECT_STATUS(jhandle_get_budget(handle, NULL), JSTATUS_INVALID_POINTER); /* not of a routine */
+    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number), JSTATUS_NOT_FOUND);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 

@@ -132,6 +132,7 @@ JTEST_EACH_FUNCTION(JblasStream, HostPointersAreUsedBeforeTheReturn) {
         if (has_result(c)) { /* there on return, so the call waits */
             JEXPECT_OK(blas_call(handle, c));
             JEXPECT_TRUE(blas_same_as(c, answer));
+            JEXPECT_EQ(synchronizations(handle), 1); /* and says so */
         } else {
             close_gate(&gate, stream);
             JEXPECT_OK(blas_call(handle, c));

@@ -14,8 +14,18 @@
  * |             | jhandle_set_workspace_size(h, n), n > 0                   | n                  | no              |
  * | user-owned  | jhandle_set_workspace(h, pointer, n)                      | n, the caller's    | no              |
  *
- * In the fixed modes no call allocates, frees or synchronizes. In default mode growing does not synchronize either
- * where the allocator takes memory back in stream order, as the one that a handle makes for itself on a GPU does.
+ * In the fixed modes no call with a handle allocates workspace or gives it back. What makes the host wait for a stream,
+ * in any mode, is counted (jhandle_stats_t), and is no more than this:
+ *
+ * - a result in host pointer mode (asum, dot, nrm2, iamax; info of potrf and trtri), and jbuffer_norm, copies between
+ *   devices, and other buffer operations that must see elements on the host;
+ * - jhandle_set_stream() to the host's NULL stream, which is the calling thread;
+ * - jhandle_destroy() and whatever changes mode or size, if workspace was used and its allocator does not take memory
+ *   back in stream order; jhandle_trim() and growth in default mode, alike; growth inside a capture;
+ * - each call whose time is asked for (JALLOC_LAYER, profile).
+ *
+ * Work in the host's NULL stream is done when the call returns: there is never anything to wait for. Waiting inside an
+ * allocator (guards that look at memory, say) is the allocator's.
  *
  * Threads. A handle is for one thread at a time. While a thread holds borrows, every function that changes the handle
  * answers busy to any other thread and touches nothing of it; the message is the asking thread's
@@ -254,7 +264,7 @@ typedef struct jhandle_stats_t {
     uint64_t growth_count;                      /**< times default mode took a larger block */
     uint64_t allocation_count;                  /**< workspace blocks taken */
     uint64_t deallocation_count;                /**< workspace blocks given back */
-    uint64_t synchronization_count;             /**< times the host waited for the stream */
+    uint64_t synchronization_count;             /**< times the host waited for a stream; the list above */
     uint64_t rung_count[JHANDLE_MAX_RUNGS];     /**< planned calls by rung */
     uint64_t degraded_count;                    /**< planned calls below rung 0 */
     uint64_t misuse_count;                      /**< ends out of order or of what is not live,
@@ -269,6 +279,13 @@ JALLOC_API jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats
 JALLOC_API jstatus_t jhandle_clear_stats(jhandle_t *handle);
 /** The message of the last error of a call with this handle; empty before the first. Valid until the next one. */
 JALLOC_API const char *jhandle_last_message(const jhandle_t *handle);
+/** Which argument the handle's last error was about, so that an error handler such as BLAS's xerbla needs no message: the
+ * routine's and the argument's name (static texts, as the declaration has them), and its number, counted from 1 in the
+ * order of the declaration without the handle, which is BLAS's. Goes with jhandle_last_message(): the handle's next
+ * error replaces it, a success does not. Each of the three may be NULL: not wanted.
+ * @return success; not found (there was no error, or it was not about one argument); invalid handle. */
+JALLOC_API jstatus_t jhandle_get_refused_argument(const jhandle_t *handle, const char **routine, const char **name,
+                                                  int *number);
 /** Keeps a message for jhandle_last_message() and jstatus_last_message(), logs it, returns `status`. For authors of
  * routines. */
 JALLOC_API jstatus_t jhandle_fail(jhandle_t *handle, jstatus_t status, const char *format, ...) JALLOC_PRINTF(3, 4);

@@ -9,6 +9,7 @@
 #include "blas/log.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 #define JI_ROW_(name, s, d, c, z, level, format) const ji_row_t ji_row_##name = {#name, {s, d, c, z}, format, level};
 JI_ROW_LIST(JI_ROW_)
@@ -85,6 +86,39 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
     return ji_log_call(handle, call, block);
 }
 
+/* Whether a word of a row names the argument: "realalpha" is alpha of another type, "transA" may be the one trans. */
+static bool row_word_is(const char *word, size_t length, const char *argument) {
+    static const char *const prefixes[] = {"real", "float"};
+    for (int i = 0; i < 2; ++i) {
+        size_t prefix = strlen(prefixes[i]);
+        if (length > prefix && memcmp(word, prefixes[i], prefix) == 0) {
+            word += prefix;
+            length -= prefix;
+        }
+    }
+    size_t name = strlen(argument);
+    bool begins = length >= name && strncasecmp(word, argument, name) == 0;
+    return begins && (length == name || (length == name + 1 && strcmp(argument, "trans") == 0));
+}
+
+/* The argument's place in the order of BLAS, from 1; 0: no single argument. */
+static int row_number_of(const ji_row_t *row, const char *argument) {
+    int number = 0;
+    for (const char *word = row->format; *word != '\0';) {
+        size_t length = strcspn(word, " ");
+        ++number;
+        if (row_word_is(word, length, argument))
+            return number;
+        word += length + strspn(word + length, " ");
+    }
+    return 0;
+}
+
+static jstatus_t refused(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument) {
+    ji_handle_keep_refused(handle, ji_routine_name(head), argument, row_number_of(head->row, argument));
+    return status;
+}
+
 jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument, int64_t value,
                     const char *rule, int64_t bound) {
     char text[160];
@@ -92,11 +126,13 @@ jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, 
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(text, sizeof text, rule, (long long)bound);
 #pragma GCC diagnostic pop
-    return jhandle_fail(handle, status, "%s: %s = %lld: %s", ji_routine_name(head), argument, (long long)value, text);
+    status = jhandle_fail(handle, status, "%s: %s = %lld: %s", ji_routine_name(head), argument, (long long)value, text);
+    return refused(handle, head, status, argument);
 }
 
 jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument) {
-    return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL", ji_routine_name(head), argument);
+    jstatus_t status = jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL", ji_routine_name(head), argument);
+    return refused(handle, head, status, argument);
 }
 
 /* ---- Plans ---- */
@@ -128,7 +164,8 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
     if (device->kind == JDEVICE_HOST)
         status = jstream_launch(device, handle->stream, ji_host_primitives[primitive], block, block_bytes);
     else if (device->blas != NULL)
-        status = device->blas->run(device, handle->stream, primitive, block, ji_host_pointers(handle));
+        status = device->blas->run(device, handle->stream, primitive, block,
+                                   ji_host_pointers(handle) ? &handle->synchronization_count : NULL);
     else
         return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s has no BLAS", jdevice_name(device));
     if (status != JSTATUS_SUCCESS)
@@ -139,7 +176,7 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
 jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status) {
     if (jstatus_is_error(status) || handle->device->kind != JDEVICE_HOST) /* there run() has waited */
         return status;
-    jstatus_t waited = jstream_synchronize(handle->device, handle->stream);
+    jstatus_t waited = ji_handle_wait(handle, handle->stream);
     if (waited != JSTATUS_SUCCESS)
         return jhandle_fail(handle, waited, "waiting for a result: %s", jstatus_last_message());
     return status;

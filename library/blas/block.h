@@ -247,11 +247,11 @@ static inline void ji_tuning_complete(ji_tuning_t *tuning) {
 typedef struct ji_blas_ops {
     const char *name; /* such as "cuBLAS 13.0" or "jalloc's kernels" */
     ji_tuning_t tuning;
-    /* Enqueues a primitive. With host_result, where the block names a place for a result (result, info), that is host
-     * memory, written before the call returns: for this the call waits; without, it is memory of the device and nothing
-     * waits. device error; memory error; capturing (a host result under capture); not implemented. */
+    /* Enqueues a primitive. With host_waits, where the block names a place for a result (result, info), that is host
+     * memory, written before the call returns: for this the call waits, and counts it there; with NULL it is memory of
+     * the device and nothing waits. device error; memory error; capturing (a host result under capture); not implemented. */
     jstatus_t (*run)(jdevice_t *device, jstream_t *stream, ji_primitive_t primitive, const void *block,
-                     bool host_result);
+                     uint64_t *host_waits);
     /* Whether JI_GEMM_MIXED runs on tensor cores. Loads the vendor's library; the answer never changes. */
     bool (*has_mixed)(jdevice_t *device);
 } ji_blas_ops_t;

@@ -289,12 +289,10 @@ jstatus_t ji_log_call(jhandle_t *handle, ji_call_function_t call, void *block) {
         return call(handle, block);
     line_t key = {"", 0};
     line_add_options(&key, handle, head, false);
-    if (!handle->runs_inline)
-        (void)jstream_synchronize(handle->device, handle->stream);
+    (void)ji_handle_wait(handle, handle->stream);
     double start = now_us();
     jstatus_t status = call(handle, block);
-    if (!handle->runs_inline)
-        (void)jstream_synchronize(handle->device, handle->stream);
+    (void)ji_handle_wait(handle, handle->stream);
     if (!jstatus_is_error(status)) /* a refused call did no work */
         (void)jlog_profile_add(key.text, head->rung, now_us() - start);
     return status;

@@ -351,9 +351,7 @@ static jstatus_t take_host_memory(ji_operation_t *op, host_memory_t *memory) {
 
 /* ---- Running ---- */
 
-static jstatus_t wait(const ji_operation_t *op) {
-    return op->handle->runs_inline ? JSTATUS_SUCCESS : jstream_synchronize(op->handle->device, op->handle->stream);
-}
+static jstatus_t wait(const ji_operation_t *op) { return ji_handle_wait(op->handle, op->handle->stream); }
 
 jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, jbuffer_t *source) {
     const bool best = op->ws.rung == 0 || jdevice_kind(op->handle->device) != JDEVICE_HOST;

@@ -294,7 +294,7 @@ static jstatus_t norm_line(void *context, const ji_line_t *line) {
         JI_RETURN_UNLESS_SUCCESS(jdevice_copy(handle->device, handle->stream, walk->stage,
                                               (char *)line->data + i * line->stride * (int64_t)bytes,
                                               (size_t)((count - 1) * line->stride + 1) * bytes));
-        JI_RETURN_UNLESS_SUCCESS(jstream_synchronize(handle->device, handle->stream));
+        JI_RETURN_UNLESS_SUCCESS(ji_handle_wait(handle, handle->stream));
         norm_elements(walk, line, walk->stage, i, count);
     }
     return JSTATUS_SUCCESS;

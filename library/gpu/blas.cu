@@ -119,7 +119,7 @@ static void blas_let_go(gpu_blas_t *blas, int place) {
 
 /* Runs with the result in a place of the device, then brings it to the caller's memory. */
 static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t primitive, gpu_primitive_t run,
-                                      const void *block) {
+                                      const void *block, uint64_t *host_waits) {
     static_assert(GPU_RESULTS == 64, "a bit for each");
     uint64_t capture = 0;
     jstatus_t status = gpu_stream_get_capture(call->device, call->jstream, &capture);
@@ -148,11 +148,12 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
         status = gpu_copy(call->device, call->jstream, callers, *result, bytes);
     jstatus_t waited = gpu_stream_synchronize(call->device, call->jstream); /* before anybody gets the place */
     blas_let_go(call->blas, place);
+    *host_waits += waited == JSTATUS_SUCCESS;
     return status != JSTATUS_SUCCESS ? status : waited;
 }
 
 static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t primitive, const void *block,
-                          bool host_result) {
+                          uint64_t *host_waits) {
     GPU_ENTER(device);
     gpu_blas_t *blas = blas_of(device);
     std::call_once(blas->once, blas_choose, gpu_device(device));
@@ -165,8 +166,8 @@ static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t p
         return status;
     gpu_call_t call = {device, gpu_native(stream), stream, blas};
     size_t bytes;
-    if (host_result && blas_result(primitive, const_cast<void *>(block), &bytes) != nullptr)
-        return blas_run_with_result(&call, primitive, run, block);
+    if (host_waits != nullptr && blas_result(primitive, const_cast<void *>(block), &bytes) != nullptr)
+        return blas_run_with_result(&call, primitive, run, block, host_waits);
     return run(&call, block);
 }
 

@@ -234,8 +234,8 @@ size_t ji_capture_bytes(const jhandle_t *handle) {
 bool ji_capture_give_later(jhandle_t *handle, ji_block_t block, jstream_t *stream) {
     ji_capture_source_t *source = NULL;
     ji_shared_block_t *later;
-    if (jstream_synchronize(handle->device, stream) != JSTATUS_SUCCESS ||
-        source_get(handle, &source) != JSTATUS_SUCCESS || (later = shared_make(source, block.size_bytes)) == NULL)
+    if (ji_handle_wait(handle, stream) != JSTATUS_SUCCESS || source_get(handle, &source) != JSTATUS_SUCCESS ||
+        (later = shared_make(source, block.size_bytes)) == NULL)
         return false;
     later->pointer = (void *)block.base;
     shared_let_go(later);
@@ -253,8 +253,7 @@ jstatus_t ji_capture_take(jhandle_t *handle, size_t size_bytes, void **pointer) 
     JTRY(source_make_stream(source));
     JTRY_ALLOC(block = shared_make(source, size_bytes));
     JTRY(jallocator_allocate(handle->allocator, size_bytes, handle->stack.granule_mask + 1, source->stream, &memory));
-    JTRY(jstream_synchronize(handle->device, source->stream));
-    ++handle->synchronization_count;
+    JTRY(ji_handle_wait(handle, source->stream));
     block->pointer = memory;
     status = handle->graphs_can_own ? shared_keep(handle, block) : JSTATUS_NOT_IMPLEMENTED;
     if (status == JSTATUS_NOT_IMPLEMENTED) {
@@ -409,7 +408,7 @@ jstatus_t ji_capture_may_end(jhandle_t *handle) {
         return JSTATUS_SUCCESS;
     jstatus_t status = ji_capture_refuse(handle, handle->stream, "jhandle_destroy");
     /* The graphs are gone, says the caller; their last launch may have been in the handle's stream. */
-    return status == JSTATUS_SUCCESS ? jstream_synchronize(handle->device, handle->stream) : status;
+    return status == JSTATUS_SUCCESS ? ji_handle_wait(handle, handle->stream) : status;
 }
 
 void ji_capture_forget_graphs(jhandle_t *handle) {

@@ -265,6 +265,8 @@ jstatus_t jhandle_destroy(jhandle_t *handle) {
 
 jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to) {
     jstatus_t status = JSTATUS_SUCCESS;
+    if (to == NULL && handle->device->kind == JDEVICE_HOST) /* the calling thread: to be behind is to wait */
+        return ji_handle_wait(handle, from);
     if (handle->event == NULL)
         status = jevent_create(handle->device, &handle->event);
     if (status == JSTATUS_SUCCESS)
@@ -444,6 +446,20 @@ jstatus_t jhandle_clear_stats(jhandle_t *handle) {
     return JSTATUS_SUCCESS;
 }
 
+jstatus_t jhandle_get_refused_argument(const jhandle_t *handle, const char **routine, const char **name, int *number) {
+    if (!ji_handle_is_valid(handle))
+        return ji_fail(JSTATUS_INVALID_HANDLE, "%s: not a live handle", __func__);
+    if (handle->refused_number == 0)
+        return ji_fail(JSTATUS_NOT_FOUND, "%s: the handle's last error was not about an argument", __func__);
+    if (routine != NULL)
+        *routine = handle->refused_routine;
+    if (name != NULL)
+        *name = handle->refused_name;
+    if (number != NULL)
+        *number = handle->refused_number;
+    return JSTATUS_SUCCESS;
+}
+
 const char *jhandle_last_message(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->message : ""; }
 
 jstatus_t jhandle_fail(jhandle_t *handle, jstatus_t status, const char *format, ...) {
@@ -452,8 +468,10 @@ jstatus_t jhandle_fail(jhandle_t *handle, jstatus_t status, const char *format, 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments); /* apart: the old message may be among the arguments */
     va_end(arguments);
-    if (ji_handle_is_valid(handle) && !ji_handle_is_foreign(handle))
+    if (ji_handle_is_valid(handle) && !ji_handle_is_foreign(handle)) {
         memcpy(handle->message, message, sizeof message);
+        handle->refused_number = 0;
+    }
     jlog_write(JLOG_INFO, format, "%s: %s", jstatus_name(status), message);
     return ji_fail(status, "%s", message);
 }

@@ -97,6 +97,8 @@ struct jhandle {
     char peak_shape[JHANDLE_MAX_SHAPE + 1];
     ji_refusal_t refusal; /* the last, where workspace was refused since */
     char message[256];
+    const char *refused_routine, *refused_name; /* static; meaningful while refused_number is not 0 */
+    int refused_number;                         /* of the argument that `message` is about; 0: of none */
 
     jhandle_t *next, *previous; /* all handles of the process, for the child after a fork */
 };
@@ -110,6 +112,24 @@ static inline bool ji_handle_is_valid(const jhandle_t *handle) {
 static inline bool ji_handle_is_foreign(const jhandle_t *handle) {
     return handle->stack.depth > 0 &&
            __atomic_load_n(&handle->stack.user, __ATOMIC_RELAXED) != __builtin_thread_pointer();
+}
+
+/* The host waits for the stream, and counts it. The host's NULL stream is the calling thread: there is no waiting. */
+static inline jstatus_t ji_handle_wait(jhandle_t *handle, jstream_t *stream) {
+    if (stream == NULL && handle->device->kind == JDEVICE_HOST)
+        return JSTATUS_SUCCESS;
+    jstatus_t status = jstream_synchronize(handle->device, stream);
+    handle->synchronization_count += status == JSTATUS_SUCCESS;
+    return status;
+}
+
+/* What the last message is about: `number` counts as BLAS does, from 1, without the handle. Static texts. */
+static inline void ji_handle_keep_refused(jhandle_t *handle, const char *routine, const char *name, int number) {
+    if (ji_handle_is_foreign(handle))
+        return;
+    handle->refused_routine = routine;
+    handle->refused_name = name;
+    handle->refused_number = number;
 }
 
 /* The checks of whatever changes the handle: valid, not made before a fork, no borrow of another thread live. */

@@ -59,10 +59,9 @@ static jstatus_t workspace_wait(jhandle_t *handle) {
     if (ji_capture_lends(handle) || (handle->takes_in_order && !ji_capture_is_shared(handle)))
         return JSTATUS_SUCCESS;
     if (handle->stack.serial != handle->waited_serial && !handle->runs_inline) {
-        jstatus_t status = jstream_synchronize(handle->device, handle->used_stream);
+        jstatus_t status = ji_handle_wait(handle, handle->used_stream);
         if (status != JSTATUS_SUCCESS)
             return status;
-        ++handle->synchronization_count;
     }
     handle->waited_serial = handle->stack.serial;
     return JSTATUS_SUCCESS;

@@ -19,7 +19,7 @@ static const ji_row_t any_row = {.name = "level3"};
 
 static jstatus_t run_on_device(ji_primitive_t primitive, const void *block) {
     jdevice_t *device = gpu_device();
-    const jstatus_t status = device->blas->run(device, NULL, primitive, block, false);
+    const jstatus_t status = device->blas->run(device, NULL, primitive, block, NULL);
     JEXPECT_OK(jstream_synchronize(device, NULL));
     return status;
 }
