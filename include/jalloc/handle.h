@@ -35,6 +35,10 @@
  * borrows that its one thread held, which the compiler does where their scopes end, and then to destroy it, if it lives
  * long enough for that to matter. Borrows of the parent's other threads have ended in the child.
  *
+ * What is no handle. NULL is refused everywhere, and so is memory that holds none. A handle that was destroyed must not
+ * be used: its memory is given back, and no call looks it up in a list, which would cost more than the call. As long as
+ * nobody else has that memory it is refused too, but that is help in debugging and no promise.
+ *
  * Captured streams (CUDA and HIP graphs). Calls may be captured, in every mode. A captured call uses its workspace when
  * the graph is launched, so the graph has a part in it until it and all that was instantiated from it are destroyed:
  *

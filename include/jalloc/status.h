@@ -22,7 +22,7 @@ extern "C" {
 /** X(NAME, number, sentence), in the order of the numbers. */
 #define JSTATUS_LIST(X)                                                                                                \
     X(SUCCESS, 0, "success")                                                                                           \
-    X(INVALID_HANDLE, 1, "the handle is NULL, destroyed, or not a handle")                                             \
+    X(INVALID_HANDLE, 1, "the handle is NULL, or not a live handle")                                                   \
     X(NOT_IMPLEMENTED, 2, "this device or build does not implement the function")                                      \
     X(INVALID_POINTER, 3, "a pointer argument is NULL or misaligned")                                                  \
     X(INVALID_SIZE, 4, "a size argument is out of range, or sizes overflow")                                           \
