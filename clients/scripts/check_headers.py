@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: MIT
 """Every public header compiles alone, as C11 and as C++17, without a warning, by every compiler there is, and includes
 nothing but jalloc's own headers and the standard library's. mpi.h is the exception: it needs MPI's, and is compiled where
-there is one."""
+there is one.
+
+The guards of borrow.h compile in every standard of C without a warning, and a jump past one does not."""
 
 import argparse
 import pathlib
@@ -22,6 +24,47 @@ LANGUAGES = [
     ("C11", ["-x", "c", "-std=c11"] + C_WARNINGS, ["cc", "gcc", "clang"]),
     ("C++17", ["-x", "c++", "-std=c++17"], ["c++", "g++", "clang++"]),
 ]
+
+
+GUARD_STANDARDS = ["c99", "gnu99", "c11", "gnu11", "c17", "c2x", "gnu2x"]
+GUARD_PROGRAM = """
+#include <jalloc/borrow.h>
+extern int program(jhandle_t *handle, const jplan_t *plan, int way);
+int program(jhandle_t *handle, const jplan_t *plan, int way) {
+    int status = 0;
+    (void)plan;
+    %s
+done:
+    return status;
+}
+"""
+GUARDS = [  # label, whether it compiles, body
+    ("a borrow in a block before the label", True, "{ JALLOC_BORROW(ws, handle, 64); if (!ws.ok || way) goto done; }"),
+    ("a plan in a block before the label", True, "{ JALLOC_BORROW_PLAN(ws, handle, plan); if (!ws.ok || way) goto done; }"),
+    ("two borrows", True, "if (way) { JALLOC_BORROW(a, handle, 64); JALLOC_BORROW(b, handle, 64, 8); status = a.ok + b.ok; goto done; }"),
+    ("the block form", True, "JALLOC_WITH_BORROW(ws, handle, 64) { if (!ws.ok || way) goto done; }"),
+    ("a goto past a borrow", False, "if (way) goto done; JALLOC_BORROW(ws, handle, 64); status = ws.status;"),
+    ("a goto past a plan", False, "if (way) goto done; JALLOC_BORROW_PLAN(ws, handle, plan); status = ws.status;"),
+    ("a case past a borrow", False,
+     "switch (way) { case 1:; JALLOC_BORROW(ws, handle, 64); status = ws.status; break; case 2: status = 2; } goto done;"),
+]
+
+
+def check_guards(include):
+    """How many were tried, and how many were not as they should be."""
+    checks = failures = 0
+    for compiler in compilers(LANGUAGES[0][2]):
+        for standard in GUARD_STANDARDS:
+            command = [compiler, "-x", "c", f"-std={standard}", *C_WARNINGS, *WARNINGS, "-Wvla", "-fsyntax-only",
+                       f"-I{include}", "-"]
+            for label, compiles, body in GUARDS:
+                result = subprocess.run(command, input=GUARD_PROGRAM % body, text=True, capture_output=True, check=False)
+                refused = result.returncode != 0 and "jump" in result.stderr
+                checks += 1
+                if (result.returncode == 0) != compiles or refused == compiles:
+                    failures += 1
+                    print(f"{label}, {standard} ({compiler}):\n{result.stderr or 'compiles'}")
+    return checks, failures
 
 
 def compilers(names):
@@ -80,6 +123,9 @@ def main():
                 if result.returncode != 0:
                     failures += 1
                     print(f"{header.name}: not {label} alone ({compiler}):\n{result.stderr}")
+    guard_checks, guard_failures = check_guards(include)
+    checks += guard_checks
+    failures += guard_failures
     missing = [label for label, _, names in LANGUAGES if not compilers(names)]
     for label in missing:
         print(f"no compiler for {label}")

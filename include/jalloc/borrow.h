@@ -279,15 +279,28 @@ struct borrow : jborrow_t {
 #define JALLOC_SET_OPTIMAL_SIZE(handle, ...)                                                                           \
     jhandle_set_optimal_size(handle, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), (size_t[]){__VA_ARGS__})
 
-/** Declares `ws`, a jborrow_t with one buffer per size, ended by the compiler when the enclosing scope ends. */
-#define JALLOC_BORROW(ws, handle, ...)                                                                                 \
+/** No constant, but 1: what has it for a size has a variably modified type, into whose scope C allows no jump. */
+static inline size_t jborrow_one_(void) { return 1; }
+
+/** Declares a guard. A goto or a case label past it would end a borrow that never began; the type makes compilers refuse
+ * that, and costs nothing. */
+#define JALLOC_GUARD_(ws)                                                                                              \
     __attribute__((cleanup(jborrow_cleanup_))) jborrow_t ws;                                                           \
+    _Pragma("GCC diagnostic push")                                                                                     \
+        _Pragma("GCC diagnostic ignored \"-Wvla\"") typedef char ws##_is_not_jumped_over_[jborrow_one_()]              \
+        __attribute__((unused));                                                                                       \
+    _Pragma("GCC diagnostic pop")
+
+/** Declares `ws`, a jborrow_t with one buffer per size, ended by the compiler when the enclosing scope ends. A jump past
+ * it to a label in the same scope does not compile: let the scope be a block of its own, which ends before the label. */
+#define JALLOC_BORROW(ws, handle, ...)                                                                                 \
+    JALLOC_GUARD_(ws)                                                                                                  \
     jborrow_begin_inline_(&ws, handle, __func__, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t),                     \
                           (size_t[]){__VA_ARGS__})
 
 /** Declares `ws`, a jborrow_t of the best rung of a plan, ended by the compiler when the enclosing scope ends. */
 #define JALLOC_BORROW_PLAN(ws, handle, plan)                                                                           \
-    __attribute__((cleanup(jborrow_cleanup_))) jborrow_t ws;                                                           \
+    JALLOC_GUARD_(ws)                                                                                                  \
     jborrow_begin_plan(&ws, handle, plan)
 
 /** The block form: JALLOC_WITH_BORROW(ws, handle, bytes) { if (ws.ok) ... } - the borrow ends with the block. */
