@@ -6,6 +6,7 @@
 #include "jtest.h"
 
 #include "jalloc/config.h"
+#include "jalloc/handle.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -238,10 +239,21 @@ static const struct config_value {
 } config_values[] = {
     {JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, "JALLOC_DEVICE_MEMORY_SIZE", "64M;cuda:0=1G", true},
     {JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, "JALLOC_DEVICE_MEMORY_SIZE", "64 M", false},
-    {JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, "JALLOC_DEVICE_MEMORY_SIZE", "", false},
+    {JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, "JALLOC_DEVICE_MEMORY_SIZE", "99999999999999999999", false},
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "general", true},
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "bfc(limit=2GiB) + guard", true},
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "general;cuda:0=bfc(limit=1G);host=malloc+guard", true},
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "cuda:7=bfc", true}, /* whether there is one is asked later */
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "garbage!!", false},
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "general;cuda:0=garbage", false},
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "bfc(limit=much)", false},
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "bfc(no_such_key=1)", false},
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "bfc(limit=2GiB", false},
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "bfc+malloc", false},
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "tpu:0=bfc", false},
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "host=bfc;host=malloc", false},
     {JCONFIG_JALLOC_BUDGET, "JALLOC_BUDGET", "1T", true},
     {JCONFIG_JALLOC_BUDGET, "JALLOC_BUDGET", "-1", false},
-    {JCONFIG_JALLOC_BUFFER, "JALLOC_BUFFER", "", true},
     {JCONFIG_JALLOC_BUFFER, "JALLOC_BUFFER", "replicated", true},
     {JCONFIG_JALLOC_BUFFER, "JALLOC_BUFFER", "@hip", true},
     {JCONFIG_JALLOC_BUFFER, "JALLOC_BUFFER", "local@cuda:1", true},
@@ -252,24 +264,64 @@ static const struct config_value {
     {JCONFIG_JALLOC_RESULT_POLICY, "JALLOC_RESULT_POLICY", "same_bits", true},
     {JCONFIG_JALLOC_RESULT_POLICY, "JALLOC_RESULT_POLICY", "same", false},
     {JCONFIG_JALLOC_RESULT_POLICY, "JALLOC_RESULT_POLICY", "fast|same_bits", false},
-    {JCONFIG_JALLOC_RESULT_POLICY, "JALLOC_RESULT_POLICY", "", false},
     {JCONFIG_JALLOC_ACCURACY, "JALLOC_ACCURACY", "componentwise", true},
     {JCONFIG_JALLOC_ACCURACY, "JALLOC_ACCURACY", "normwise", true},
     {JCONFIG_JALLOC_ACCURACY, "JALLOC_ACCURACY", "Normwise", false},
     {JCONFIG_JALLOC_ACCURACY, "JALLOC_ACCURACY", "norm", false},
-    {JCONFIG_JALLOC_ACCURACY, "JALLOC_ACCURACY", "", false},
     {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "0", true},
     {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "7", true},
     {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "8", false},
     {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "1x", false},
-    {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "", false},
     {JCONFIG_JALLOC_LOG_LEVEL, "JALLOC_LOG_LEVEL", "debug", true},
     {JCONFIG_JALLOC_LOG_LEVEL, "JALLOC_LOG_LEVEL", "off", true},
     {JCONFIG_JALLOC_LOG_LEVEL, "JALLOC_LOG_LEVEL", "Debug", false},
     {JCONFIG_JALLOC_LOG_LEVEL, "JALLOC_LOG_LEVEL", "2", false},
     {JCONFIG_JALLOC_LOG_PATH, "JALLOC_LOG_PATH", "anything at all", true},
     {JCONFIG_JALLOC_MODULE_PATH, "JALLOC_MODULE_PATH", "/usr/lib", true},
+    {JCONFIG_JALLOC_MODULE_PATH, "JALLOC_MODULE_PATH", "lib", false},
 };
+
+/* As in "JALLOC_LAYER= program". */
+JTEST(Config, AnEmptyVariableIsNotSet) {
+    for (int which = 0; which < JCONFIG_COUNT; ++which) {
+        jconfig_entry_t entry;
+        JASSERT_OK(jconfig_get((jconfig_t)which, &entry));
+        JSCOPED_TRACE("%s", entry.name);
+        jtest_setenv(entry.name, "");
+        JASSERT_OK(jconfig_get((jconfig_t)which, &entry));
+        JEXPECT_FALSE(entry.from_environment);
+        JEXPECT_TRUE(entry.valid);
+        JEXPECT_STREQ(entry.value, entry.fallback);
+        jhandle_t *handle = NULL;
+        JEXPECT_OK(jhandle_create(NULL, &handle));
+        JEXPECT_OK(jhandle_destroy(handle));
+        jtest_setenv(entry.name, NULL);
+    }
+}
+
+/* What jconfig_get() calls invalid is refused by those who use it, and what it calls valid is not. */
+static void expect_handles(const char *name, const char *value, bool valid) {
+    jhandle_t *handle = NULL;
+    const jstatus_t status = jhandle_create(NULL, &handle);
+    JEXPECT_STATUS(status, valid ? JSTATUS_SUCCESS : JSTATUS_INVALID_CONFIGURATION);
+    if (valid) {
+        JEXPECT_OK(jhandle_destroy(handle));
+        return;
+    }
+    JEXPECT_NULL(handle);
+    JEXPECT_SUBSTR(jstatus_last_message(), name);
+    JEXPECT_SUBSTR(jstatus_last_message(), value);
+}
+
+JTEST(Config, ASizeAboveAllMemoryIsCalledTooLarge) {
+    static const char *const values[] = {"99999999999999999999", "17179869184G", "0;cuda:0=99999999999999999999"};
+    for (int i = 0; i < 3; ++i) {
+        jtest_setenv(i == 1 ? "JALLOC_BUDGET" : "JALLOC_DEVICE_MEMORY_SIZE", values[i]);
+        expect_handles(i == 1 ? "JALLOC_BUDGET" : "JALLOC_DEVICE_MEMORY_SIZE", values[i], false);
+        JEXPECT_SUBSTR(jstatus_last_message(), "too large");
+        jtest_setenv(i == 1 ? "JALLOC_BUDGET" : "JALLOC_DEVICE_MEMORY_SIZE", NULL);
+    }
+}
 JTEST(Config, ValuesInForceAndTheirValidity) {
     for (size_t i = 0; i < sizeof config_values / sizeof config_values[0]; ++i) {
         const struct config_value *row = &config_values[i];
@@ -281,6 +333,9 @@ JTEST(Config, ValuesInForceAndTheirValidity) {
         JEXPECT_STREQ(entry.value, row->value);
         JEXPECT_TRUE(entry.from_environment);
         JEXPECT_EQ(entry.valid, row->valid);
+        if (row->which != JCONFIG_JALLOC_BUFFER && row->which != JCONFIG_JALLOC_LOG_LEVEL &&
+            row->which != JCONFIG_JALLOC_MODULE_PATH && strncmp(row->value, "64M", 3) != 0) /* of handles */
+            expect_handles(row->name, row->value, row->valid);
         jtest_setenv(row->name, NULL);
     }
 }

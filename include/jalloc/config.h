@@ -4,9 +4,9 @@
 #define JALLOC_CONFIG_H
 
 /** @file
- * The environment variables, one table. They are read when a handle is created (the log's: at the first message;
- * JALLOC_BUFFER: at each choice), are parsed strictly, and a value that is not understood is refused with a message that
- * quotes it. */
+ * The environment variables, one table. Each is read where it is used (docs/environment says when), is parsed strictly
+ * and as a whole, and a value that is not understood is refused with a message that quotes it. A variable that is set
+ * but empty counts as not set. Programs that run with more rights than their user read the defaults. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,8 +59,9 @@ typedef struct jconfig_entry_t {
     const char *fallback;  /**< the default */
     const char *syntax;    /**< what is accepted */
     const char *meaning;   /**< one line */
-    bool from_environment; /**< value comes from the environment */
-    bool valid;            /**< value can be understood */
+    bool from_environment; /**< value comes from the environment (set, and not empty) */
+    bool valid;            /**< value can be understood, all of it, as those who use it will say; whether what it asks for
+                                can be had is seen then */
 } jconfig_entry_t;
 
 /** Reads one row; the strings are static or the environment's own, valid until the environment changes.

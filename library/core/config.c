@@ -7,8 +7,8 @@
  * for 256 bytes, as strtoul would, is worse than an error. Nothing here depends on the locale, and no size goes through
  * floating point: a fraction is cut to whole bytes exactly, whatever the number of its digits.
  *
- * Each parser has an inner part that gives only a status, so that jconfig_get() can ask whether a value is valid
- * without leaving a message behind. A program that runs with more rights than its user has reads the defaults
+ * An empty variable is one that is not set, for all alike. Each parser here has an inner part that gives only a status, so
+ * that jconfig_get() can ask whether a value is valid without leaving a message behind. A program that runs with more rights than its user has reads the defaults
  * (secure_getenv), since the log's path and the modules' come from here. */
 
 #define _GNU_SOURCE /* secure_getenv */
@@ -215,28 +215,34 @@ bool ji_config_buffer(const char *text, int *kind, char device[JI_DEVICE_NAME_BY
     return text[length] == '\0' || ji_config_device_name(name, strlen(name), device, &device_kind, &index);
 }
 
-static bool config_is_valid(jconfig_t which, const char *syntax, const char *value) {
+ji_config_check_t ji_config_check_composition;
+
+/* What is to be said of a value: success; invalid configuration; invalid size. For every variable the answer of those
+ * who use it. */
+static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *value) {
     size_t ignored;
     int kind;
     char device[JI_DEVICE_NAME_BYTES];
+    bool valid = true;
     switch (which) {
     case JCONFIG_JALLOC_DEVICE_MEMORY_SIZE:
-    case JCONFIG_JALLOC_BUDGET: return config_device_size(value, "host", &ignored) == JSTATUS_SUCCESS;
+    case JCONFIG_JALLOC_BUDGET: return config_device_size(value, "host", &ignored); /* looks at each clause */
+    case JCONFIG_JALLOC_ALLOCATOR:
+        return ji_config_check_composition != NULL ? ji_config_check_composition(value) : JSTATUS_SUCCESS;
     case JCONFIG_JALLOC_RESULT_POLICY:
     case JCONFIG_JALLOC_ACCURACY:
-    case JCONFIG_JALLOC_LOG_LEVEL: return ji_config_choice(syntax, value) >= 0;
-    case JCONFIG_JALLOC_LAYER: return value[0] >= '0' && value[0] <= '7' && value[1] == '\0';
-    case JCONFIG_JALLOC_MODULE_PATH:
-        /* Never relative to wherever the program happens to be. */
-        return value[0] == '\0' || value[0] == '/';
-    case JCONFIG_JALLOC_BUFFER: return ji_config_buffer(value, &kind, device);
-    case JCONFIG_JALLOC_LEAK_REPORT: return ji_config_choice(syntax, value) >= 0;
-    case JCONFIG_JALLOC_ALLOCATOR: /* understood by the layer that knows the kinds */
+    case JCONFIG_JALLOC_LEAK_REPORT:
+    case JCONFIG_JALLOC_LOG_LEVEL: valid = ji_config_choice(syntax, value) >= 0; break;
+    case JCONFIG_JALLOC_LAYER: valid = value[0] >= '0' && value[0] <= '7' && value[1] == '\0'; break;
+    case JCONFIG_JALLOC_MODULE_PATH: /* never relative to wherever the program happens to be */
+        valid = value[0] == '\0' || value[0] == '/';
+        break;
+    case JCONFIG_JALLOC_BUFFER: valid = ji_config_buffer(value, &kind, device); break;
     case JCONFIG_JALLOC_RECORD:
     case JCONFIG_JALLOC_LOG_PATH:
     case JCONFIG_COUNT: break;
     }
-    return true;
+    return valid ? JSTATUS_SUCCESS : JSTATUS_INVALID_CONFIGURATION;
 }
 
 jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry) {
@@ -250,12 +256,26 @@ jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry) {
     JREQUIRE((size_t)which < JCONFIG_COUNT, JSTATUS_INVALID_VALUE);
     JREQUIRE(entry != NULL, JSTATUS_INVALID_POINTER);
     const char *value = secure_getenv(table[which].name);
+    if (value != NULL && value[0] == '\0') /* as in "JALLOC_LAYER= program": not set */
+        value = NULL;
     entry->name = table[which].name;
     entry->value = value != NULL ? value : table[which].fallback;
     entry->fallback = table[which].fallback;
     entry->syntax = table[which].syntax;
     entry->meaning = table[which].meaning;
     entry->from_environment = value != NULL;
-    entry->valid = config_is_valid(which, entry->syntax, entry->value);
+    entry->valid = config_judge(which, entry->syntax, entry->value) == JSTATUS_SUCCESS;
     return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry) {
+    jstatus_t status = jconfig_get(which, entry);
+    if (status != JSTATUS_SUCCESS || entry->valid)
+        return status;
+    if (config_judge(which, entry->syntax, entry->value) == JSTATUS_INVALID_SIZE)
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION,
+                       "%s=\"%.200s\" is too large: more bytes than this machine can address", entry->name,
+                       entry->value);
+    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.200s\" is not understood; expected %s", entry->name,
+                   entry->value, entry->syntax);
 }

@@ -82,6 +82,15 @@ static inline bool ji_size_round_up(size_t size, size_t multiple, size_t *rounde
     return true;
 }
 
+/* Reads one row, as jconfig_get(). invalid configuration, with a message that quotes the variable, where it is not
+ * valid. */
+jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry);
+
+/* Judges JALLOC_ALLOCATOR's text: success or invalid configuration. The layer that knows the kinds of allocators sets
+ * this when it is loaded. */
+typedef jstatus_t (*ji_config_check_t)(const char *text);
+extern ji_config_check_t ji_config_check_composition;
+
 /* The place of `text` among choices such as "off|error|warning"; -1 where it is none of them. */
 int ji_config_choice(const char *choices, const char *text);
 

@@ -52,40 +52,25 @@ typedef struct handle_environment {
 
 static jstatus_t handle_read_size(jconfig_t which, const char *device_name, size_t *size_bytes) {
     jconfig_entry_t entry;
-    jstatus_t status = jconfig_get(which, &entry);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = jconfig_parse_device_size(entry.value, device_name, size_bytes);
-    if (status != JSTATUS_SUCCESS)
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%s\" is not understood; expected %s", entry.name,
-                       entry.value, entry.syntax);
-    return JSTATUS_SUCCESS;
+    jstatus_t status = ji_config_require(which, &entry);
+    return status == JSTATUS_SUCCESS ? jconfig_parse_device_size(entry.value, device_name, size_bytes) : status;
 }
 
 static jstatus_t handle_read_environment(const char *device_name, handle_environment_t *environment) {
-    jstatus_t status =
-        handle_read_size(JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, device_name, &environment->preallocate_bytes);
-    if (status == JSTATUS_SUCCESS)
-        status = handle_read_size(JCONFIG_JALLOC_BUDGET, device_name, &environment->budget_bytes);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-
-    static const jconfig_t enums[] = {JCONFIG_JALLOC_RESULT_POLICY, JCONFIG_JALLOC_ACCURACY, JCONFIG_JALLOC_LAYER};
-    jconfig_entry_t entry[3];
-    for (int i = 0; i < 3; ++i) {
-        status = jconfig_get(enums[i], &entry[i]);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-        if (!entry[i].valid)
-            return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%s\" is not understood; expected %s", entry[i].name,
-                           entry[i].value, entry[i].syntax);
-    }
-    bool same_bits = strcmp(entry[0].value, "same_bits") == 0;
+    jconfig_entry_t policy, accuracy, layer;
+    jstatus_t status;
+    JTRY(handle_read_size(JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, device_name, &environment->preallocate_bytes));
+    JTRY(handle_read_size(JCONFIG_JALLOC_BUDGET, device_name, &environment->budget_bytes));
+    JTRY(ji_config_require(JCONFIG_JALLOC_RESULT_POLICY, &policy));
+    JTRY(ji_config_require(JCONFIG_JALLOC_ACCURACY, &accuracy));
+    JTRY(ji_config_require(JCONFIG_JALLOC_LAYER, &layer));
+    bool same_bits = strcmp(policy.value, "same_bits") == 0;
     environment->result_policy = same_bits ? JRESULT_POLICY_SAME_BITS : JRESULT_POLICY_FAST;
-    bool normwise = strcmp(entry[1].value, "normwise") == 0;
+    bool normwise = strcmp(accuracy.value, "normwise") == 0;
     environment->accuracy = normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE;
-    environment->layers = (unsigned)(entry[2].value[0] - '0'); /* valid: one digit */
-    return JSTATUS_SUCCESS;
+    environment->layers = (unsigned)(layer.value[0] - '0'); /* valid: one digit */
+done:
+    return status;
 }
 
 static jstatus_t handle_check_options(const jhandle_options_t *options, const jdevice_t *device) {

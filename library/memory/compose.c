@@ -113,9 +113,14 @@ static jstatus_t compose_read_argument(const char *text, const ji_kind_t *kind, 
                    kind->public.name);
 }
 
-/* Makes one stage from "kind" and "key=value,...", which are cut up, on *top; owns what is below but not `base`. */
-static jstatus_t compose_stage(const char *text, char *stage, jdevice_t *device, const jallocator_t *base,
-                               jallocator_t **top) {
+/* What one stage asks for. Names in the options point into the text, which is cut up. */
+typedef struct compose_stage {
+    const ji_kind_t *kind;
+    _Alignas(max_align_t) char options[JI_KIND_MAX_OPTIONS_BYTES];
+} compose_stage_t;
+
+/* Reads "kind" and "key=value,...". `stands`: on another stage, or what is given. */
+static jstatus_t compose_read_stage(const char *text, char *stage, bool stands, compose_stage_t *out) {
     char *arguments = strchr(stage, '(');
     if (arguments != NULL) {
         *arguments++ = '\0';
@@ -132,31 +137,35 @@ static jstatus_t compose_stage(const char *text, char *stage, jdevice_t *device,
         return compose_refuse(text, stage, "is no kind of allocator");
     const ji_kind_t *kind = (const ji_kind_t *)listed; /* its first member */
 
-    _Alignas(max_align_t) char options[JI_KIND_MAX_OPTIONS_BYTES] = {0};
+    *out = (compose_stage_t){.kind = kind};
     if (kind->options_bytes != 0)
-        memcpy(options, kind->defaults, kind->options_bytes);
+        memcpy(out->options, kind->defaults, kind->options_bytes);
     else
-        ((ji_common_options_t *)options)->struct_size = sizeof(ji_common_options_t);
+        ((ji_common_options_t *)out->options)->struct_size = sizeof(ji_common_options_t);
     while (arguments != NULL && *compose_skip_blanks(arguments) != '\0') {
         char *next = strchr(arguments, ',');
         if (next != NULL)
             *next++ = '\0';
-        jstatus_t status = compose_read_argument(text, kind, arguments, options);
+        jstatus_t status = compose_read_argument(text, kind, arguments, out->options);
         if (status != JSTATUS_SUCCESS)
             return status;
         arguments = next;
     }
-
-    bool provides = kind->public.role == JALLOCATOR_PROVIDER;
-    if (provides && *top != NULL)
+    if (stands && kind->public.role == JALLOCATOR_PROVIDER)
         return compose_refuse(text, stage, "is a provider and must come first");
+    return JSTATUS_SUCCESS;
+}
+
+/* Makes it on *top; owns what is below but not `base`. */
+static jstatus_t compose_make_stage(const compose_stage_t *stage, jdevice_t *device, const jallocator_t *base,
+                                    jallocator_t **top) {
     jstatus_t status = JSTATUS_SUCCESS;
-    if (!provides && *top == NULL)
+    if (stage->kind->public.role != JALLOCATOR_PROVIDER && *top == NULL)
         status = jallocator_create_device(device, JMEMORY_DEVICE, top);
     if (status != JSTATUS_SUCCESS)
         return status;
     jallocator_t *made;
-    status = ji_kind_make(kind, device, *top, options, &made);
+    status = ji_kind_make(stage->kind, device, *top, stage->options, &made);
     if (status != JSTATUS_SUCCESS)
         return status;
     for (jallocator_t *level = made; level->below != NULL && level->below != base; level = level->below)
@@ -175,6 +184,7 @@ static char *compose_find_plus(char *text) {
     return NULL;
 }
 
+/* Without `allocator` the text is read, and nothing is made. */
 static jstatus_t compose(jdevice_t *device, jallocator_t *base, const char *composition, jallocator_t **allocator) {
     size_t length = strnlen(composition, COMPOSE_MAX_TEXT + 1);
     if (length > COMPOSE_MAX_TEXT)
@@ -183,21 +193,27 @@ static jstatus_t compose(jdevice_t *device, jallocator_t *base, const char *comp
     char copy[COMPOSE_MAX_TEXT + 1];
     memcpy(copy, composition, length + 1);
     jallocator_t *top = base;
-    for (char *stage = copy; stage != NULL;) {
-        char *next = compose_find_plus(stage);
+    for (char *text = copy; text != NULL;) {
+        char *next = compose_find_plus(text);
         if (next != NULL)
             *next++ = '\0';
-        jstatus_t status = compose_stage(composition, stage, device, base, &top);
+        compose_stage_t stage;
+        jstatus_t status = compose_read_stage(composition, text, base != NULL || text != copy, &stage);
+        if (status == JSTATUS_SUCCESS && allocator != NULL)
+            status = compose_make_stage(&stage, device, base, &top);
         if (status != JSTATUS_SUCCESS) {
             if (top != base)
                 (void)jallocator_destroy(top);
             return status;
         }
-        stage = next;
+        text = next;
     }
-    *allocator = top;
+    if (allocator != NULL)
+        *allocator = top;
     return JSTATUS_SUCCESS;
 }
+
+jstatus_t ji_compose_check(const char *composition) { return compose(NULL, NULL, composition, NULL); }
 
 jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator) {
     JREQUIRE(composition != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);

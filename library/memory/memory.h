@@ -188,6 +188,10 @@ typedef struct ji_common_options {
     const char *name;
 } ji_common_options_t;
 
+/* Whether a composition can be read: kinds, keys, values, the order of the stages. Makes nothing. success; invalid
+ * configuration, with a message. */
+jstatus_t ji_compose_check(const char *composition);
+
 /* Makes what JALLOC_ALLOCATOR says for a device, with `provider` ("numa(node=1)") in place of its provider; NULL: as
  * said. Where it says nothing, makes `fallback`; NULL: *allocator is NULL. The result owns what is below it. success;
  * invalid configuration (the message quotes the variable); what making a stage returns. */

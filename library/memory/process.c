@@ -81,6 +81,32 @@ static bool process_choose_clause(const char *text, const char *device_name, pro
     return true;
 }
 
+/* The clause's composition; false where it is too long. */
+static bool process_copy_clause(const process_clause_t *clause, char text[PROCESS_MAX_TEXT + 1]) {
+    size_t length = (size_t)(clause->end - clause->begin);
+    if (length > PROCESS_MAX_TEXT)
+        return false;
+    memcpy(text, clause->begin, length);
+    text[length] = '\0';
+    return true;
+}
+
+/* Whether the whole text can be understood, the clauses for other devices too. Nothing is made. */
+static jstatus_t process_check_text(const char *text) {
+    process_clause_t clause;
+    char composition[PROCESS_MAX_TEXT + 1];
+    bool sound = process_choose_clause(text, "", &clause);
+    for (const char *cursor = text; cursor != NULL && sound;) {
+        sound = process_next_clause(&cursor, &clause) && process_copy_clause(&clause, composition);
+        jstatus_t status = sound && composition[0] != '\0' ? ji_compose_check(composition) : JSTATUS_SUCCESS;
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
+    return sound ? JSTATUS_SUCCESS
+                 : ji_fail(JSTATUS_INVALID_CONFIGURATION, "expected COMPOSITION[;DEVICE=COMPOSITION]...");
+}
+__attribute__((constructor)) static void process_at_load(void) { ji_config_check_composition = process_check_text; }
+
 static bool process_begins_with_provider(const char *text) {
     text += strspn(text, " ");
     size_t length = strcspn(text, " (+");
@@ -107,10 +133,9 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
     if (status != JSTATUS_SUCCESS)
         return status;
     process_clause_t clause;
-    if (!process_choose_clause(entry.value, jdevice_name(device), &clause) ||
-        clause.end - clause.begin > PROCESS_MAX_TEXT)
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.200s\" is not understood; expected %s", entry.name,
-                       entry.value, entry.syntax);
+    if (!entry.valid || !process_choose_clause(entry.value, jdevice_name(device), &clause))
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.200s\" is not understood: %s", entry.name, entry.value,
+                       jstatus_last_message());
 
     bool said = clause.begin != clause.end;
     if (!said && fallback == NULL) {
@@ -118,8 +143,8 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
         return JSTATUS_SUCCESS;
     }
     char text[PROCESS_MAX_TEXT + 1], replaced[PROCESS_MAX_TEXT + 64];
-    snprintf(text, sizeof text, "%.*s", said ? (int)(clause.end - clause.begin) : PROCESS_MAX_TEXT,
-             said ? clause.begin : fallback);
+    if (!said || !process_copy_clause(&clause, text))
+        snprintf(text, sizeof text, "%s", fallback != NULL ? fallback : "");
     if (provider != NULL)
         process_replace_provider(provider, text, replaced, sizeof replaced);
     status = jallocator_compose(device, provider != NULL ? replaced : text, allocator);
