@@ -11,12 +11,16 @@
 #include "core/core.h"
 #include "device/device.h"
 #include "device/module.h"
+#include "jalloc/handle.h"
+#include "jalloc/log.h"
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* JALLOC_MODULE_DIR: where the build puts its modules. JALLOC_FORKING_MODULE_DIR: see module/forking_module.c. */
@@ -146,4 +150,38 @@ static void ask_the_forking_module(void *argument) {
 JTEST(Module, ADriverThatForksWhileItIsStartedDoesNotWaitForItself) {
     jtest_setenv("JALLOC_MODULE_PATH", JALLOC_FORKING_MODULE_DIR);
     jtest_in_child(20, ask_the_forking_module, NULL);
+}
+
+static void *fork_often(void *argument) {
+    int *good = argument;
+    for (int i = 0; i < 200; ++i) {
+        int result = -1;
+        const pid_t pid = fork();
+        if (pid == 0)
+            _exit(0);
+        *good += pid > 0 && waitpid(pid, &result, 0) == pid && result == 0;
+    }
+    return NULL;
+}
+
+static void fork_inside_and_outside(void *argument) {
+    (void)argument;
+    pthread_t thread;
+    jhandle_t *handle = NULL;
+    int good = 0;
+    (void)jdevice_get("hip:0", &(jdevice_t *){NULL}); /* the registry is the first to learn of forks */
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    JASSERT_OK(jlog_set_sink(NULL, NULL));
+    JASSERT_EQ(pthread_create(&thread, NULL, fork_often, &good), 0);
+    for (int i = 0; i < 200; ++i)
+        JEXPECT_STATUS(jdevice_get("hip:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+    pthread_join(thread, NULL);
+    JEXPECT_EQ(good, 200);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Both take all locks of the library; in whatever order it came to have them, neither waits for the other. */
+JTEST(Module, AForkWithinADriverAndOneBesideItDoNotWaitForEachOther) {
+    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_FORKING_MODULE_DIR);
+    jtest_in_child(60, fork_inside_and_outside, NULL);
 }

@@ -108,4 +108,25 @@ extern unsigned ji_fork_generation;
 /* Registers the fork counter; called by whatever remembers the generation. */
 void ji_fork_watch(void);
 
+/* What the library holds across a fork, the outermost first: whoever has one may come to need those below it, as a
+ * driver that the registry starts may fork, and a device that cannot be opened is logged. */
+typedef enum ji_fork_rank {
+    JI_FORK_REGISTRY,
+    JI_FORK_HANDLES,
+    JI_FORK_LOCKS,
+    JI_FORK_PROFILE,
+    JI_FORK_LOG,
+    JI_FORK_RANKS
+} ji_fork_rank_t;
+
+typedef struct ji_fork_handlers {
+    void (*before)(void); /* in the forking thread: takes the lock */
+    void (*in_parent)(void);
+    void (*in_child)(void);
+} ji_fork_handlers_t;
+
+/* From now on the forking thread calls `before` of each rank in that order, and afterwards the others in the opposite
+ * one. Once for each rank; the handlers stay for ever. */
+void ji_fork_hold(ji_fork_rank_t rank, const ji_fork_handlers_t *handlers);
+
 #endif

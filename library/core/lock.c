@@ -127,7 +127,8 @@ static void lock_in_child(void) {
 }
 
 static void lock_start(void) {
-    (void)pthread_atfork(lock_before_fork, lock_after_fork, lock_in_child);
+    static const ji_fork_handlers_t handlers = {lock_before_fork, lock_after_fork, lock_in_child};
+    ji_fork_hold(JI_FORK_LOCKS, &handlers);
     lock_may_lean = lock_barrier_everywhere();
 }
 

@@ -149,7 +149,8 @@ static void log_lock(void) { pthread_mutex_lock(&log_mutex); }
 static void log_unlock(void) { pthread_mutex_unlock(&log_mutex); }
 
 static void log_first_use(void) {
-    (void)pthread_atfork(log_lock, log_unlock, log_unlock);
+    static const ji_fork_handlers_t handlers = {log_lock, log_unlock, log_unlock};
+    ji_fork_hold(JI_FORK_LOG, &handlers);
     jconfig_entry_t entry;
     int unread = LOG_LEVEL_UNREAD;
     if (jconfig_get(JCONFIG_JALLOC_LOG_LEVEL, &entry) != JSTATUS_SUCCESS)

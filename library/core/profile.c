@@ -44,7 +44,10 @@ static void profile_in_child(void) {
     profile_unlock();
 }
 
-static void profile_first_use(void) { (void)pthread_atfork(profile_lock, profile_unlock, profile_in_child); }
+static void profile_first_use(void) {
+    static const ji_fork_handlers_t handlers = {profile_lock, profile_unlock, profile_in_child};
+    ji_fork_hold(JI_FORK_PROFILE, &handlers);
+}
 
 /* FNV-1a, 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
 static size_t profile_bucket(const char *key) {

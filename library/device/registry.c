@@ -49,12 +49,12 @@ static void registry_after_fork(void) {
         pthread_mutex_unlock(&registry_mutex);
 }
 static void registry_watch_forks(void) {
-    (void)pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork);
+    static const ji_fork_handlers_t handlers = {registry_before_fork, registry_after_fork, registry_after_fork};
+    ji_fork_hold(JI_FORK_REGISTRY, &handlers);
 }
 
 static void registry_lock(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    ji_fork_watch();
     (void)pthread_once(&once, registry_watch_forks);
     pthread_mutex_lock(&registry_mutex);
     registry_held = true;

@@ -85,9 +85,9 @@ static size_t blas_block_bytes(ji_primitive_t primitive) {
     }
 }
 
-/* With the mutex held. */
 static jstatus_t blas_take_results(jdevice_t *device) {
     gpu_blas_t *blas = blas_of(device);
+    std::lock_guard<std::mutex> lock(blas->mutex);
     void *memory = nullptr;
     if (blas->results != nullptr)
         return JSTATUS_SUCCESS;
@@ -97,16 +97,13 @@ static jstatus_t blas_take_results(jdevice_t *device) {
     return status;
 }
 
-static jstatus_t blas_hold(jdevice_t *device, int *place) {
-    gpu_blas_t *blas = blas_of(device);
+/* A free one of the places, once there is one. */
+static int blas_hold(gpu_blas_t *blas) {
     std::unique_lock<std::mutex> lock(blas->mutex);
-    jstatus_t status = blas_take_results(device);
-    if (status != JSTATUS_SUCCESS)
-        return status;
     blas->freed.wait(lock, [blas] { return blas->held != UINT64_MAX; });
-    *place = __builtin_ctzll(~blas->held);
-    blas->held |= UINT64_C(1) << *place;
-    return JSTATUS_SUCCESS;
+    const int place = __builtin_ctzll(~blas->held);
+    blas->held |= UINT64_C(1) << place;
+    return place;
 }
 
 static void blas_let_go(gpu_blas_t *blas, int place) {
@@ -138,10 +135,10 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
     memcpy(&copy, block, blas_block_bytes(primitive));
     size_t bytes;
     void **result = blas_result(primitive, &copy, &bytes), *callers = *result;
-    int place;
-    status = blas_hold(call->device, &place);
+    status = blas_take_results(call->device);
     if (status != JSTATUS_SUCCESS)
         return status;
+    const int place = blas_hold(call->blas);
     *result = call->blas->results + place * GPU_RESULT_BYTES;
     status = run(call, &copy);
     if (status == JSTATUS_SUCCESS)

@@ -104,7 +104,8 @@ static void handle_list_in_child(void) {
     pthread_mutex_unlock(&handle_list_lock);
 }
 static void handle_list_watch_forks(void) {
-    pthread_atfork(handle_list_before_fork, handle_list_in_parent, handle_list_in_child);
+    static const ji_fork_handlers_t handlers = {handle_list_before_fork, handle_list_in_parent, handle_list_in_child};
+    ji_fork_hold(JI_FORK_HANDLES, &handlers);
 }
 
 static void handle_list_add(jhandle_t *handle) {
