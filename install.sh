@@ -16,7 +16,7 @@ packages_of() {
     test)       packages_of library; packages_of hip; echo libgtest-dev python3 file dpkg-dev git perl; packages_of mpi ;;
     bench)      packages_of library; echo libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 libboost-dev ;; # the peers
     docs)       echo cmake gcc g++ make doxygen python3 python3-sphinx python3-breathe ;;
-    clang)      echo clang libclang-rt-14-dev libomp-dev ;;
+    clang)      echo clang libclang-rt-14-dev ;;
     lint)       echo clang-format clang-tidy ;;
     valgrind)   echo valgrind libc6-dbg ;;
     coverage)   echo gcovr ;;

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
 #
-# What the build needs from outside: pthreads always; a CBLAS, and OpenMP where there is one, for libjblas; MPI and
-# ScaLAPACK for libjalloc_mpi; GoogleTest and Python for the tests.
+# What the build needs from outside: pthreads always; a CBLAS for libjblas; MPI and ScaLAPACK for libjalloc_mpi;
+# GoogleTest and Python for the tests.
 find_package(Threads REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
 
@@ -24,9 +24,6 @@ if(JALLOC_BUILD_JBLAS)
       "a program. Say it: -DJALLOC_BLAS_INT=32 or 64.")
   endif()
   message(STATUS "CBLAS: ${CBLAS_LIBRARIES} with ${JALLOC_BLAS_INT_USED}-bit integers, ${CBLAS_INCLUDE_DIR}/cblas.h")
-  if(JALLOC_OPENMP)
-    find_package(OpenMP COMPONENTS C)
-  endif()
 endif()
 
 # Distributed buffers. ScaLAPACK has no header; Debian's is built for one MPI each and named after it.

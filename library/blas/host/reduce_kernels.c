@@ -13,11 +13,8 @@
 
 #include <float.h>
 #include <math.h>
-#ifdef JALLOC_HAVE_OPENMP
-#include <omp.h>
 #include <stdatomic.h>
 #include <unistd.h>
-#endif
 
 /* From here on more threads bring more memory bandwidth than it costs to wake them. */
 #define REDUCE_PARALLEL_BYTES 4194304.0
@@ -176,41 +173,55 @@ void ji_host_nrm2(void *block) {
 
 extern int openblas_get_parallel(void) __attribute__((weak)); /* 2: OpenMP; absent from other CBLAS */
 
+/* What GCC makes of "#pragma omp parallel" (libgomp's manual, "Implementing PARALLEL construct"; LLVM's runtime has it
+ * too) is called by hand: a runtime that libjblas were linked with would be loaded into every program, be it used or not,
+ * and that is felt, in a forked child for example. Here it is the one that the CBLAS brought, or none. */
+extern void GOMP_parallel(void (*work)(void *), void *data, unsigned threads, unsigned flags) __attribute__((weak));
+extern int omp_in_parallel(void) __attribute__((weak));
+
 /* Threads are used for long vectors, and only those that the CBLAS uses as well. A second set of threads beside a CBLAS
  * with its own was measured to cost milliseconds where the sum takes microseconds: each set spins for a while after its
  * work, and the other waits for the processor. */
 bool ji_host_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector) {
-#ifdef JALLOC_HAVE_OPENMP
     if (reduction == JI_REDUCE_IAMAX)
         return false;
     double operands = reduction <= JI_REDUCE_DOTC ? 2 : 1;
     return operands * (double)vector->n * (double)ji_sizeof(vector->head.type) >= REDUCE_PARALLEL_BYTES &&
-           openblas_get_parallel != NULL && openblas_get_parallel() == 2;
-#else
-    (void)reduction, (void)vector;
-    return false;
-#endif
+           GOMP_parallel != NULL && openblas_get_parallel != NULL && openblas_get_parallel() == 2;
 }
 
-#ifdef JALLOC_HAVE_OPENMP
 /* A forked child works alone: the threads stayed with its parent, and an OpenMP runtime may wait for them forever. */
 static bool reduce_may_use_threads(void) {
     static _Atomic pid_t owner;
     pid_t self = getpid(), nobody = 0;
-    return !omp_in_parallel() && (atomic_compare_exchange_strong(&owner, &nobody, self) || nobody == self);
+    return GOMP_parallel != NULL && (omp_in_parallel == NULL || !omp_in_parallel()) &&
+           (atomic_compare_exchange_strong(&owner, &nobody, self) || nobody == self);
 }
-#endif
 
-void ji_host_reduce_blocks(void *block) {
-    const ji_reduce_t *call = block;
+/* Blocks are taken in turn by whoever is free: each has its place, so the sum has the same bits. */
+typedef struct reduce_work {
+    const ji_reduce_t *call;
+    _Atomic int64_t next;
+} reduce_work_t;
+
+static void reduce_take_blocks(void *data) {
+    reduce_work_t *work = data;
+    const ji_reduce_t *call = work->call;
     size_t size = ji_sizeof(ji_reduce_type(call->reduction, call->vector.head.type));
     size_t step = ji_reduce_partial_bytes(call->reduction, call->vector.head.type);
-#ifdef JALLOC_HAVE_OPENMP
-#pragma omp parallel for schedule(static) if (reduce_may_use_threads())
-#endif
-    for (int64_t i = 0; i < call->blocks; i++) {
+
+    int64_t i;
+    while ((i = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed)) < call->blocks) {
         ji_value_t sum;
         reduce_block(call, i, &sum);
         memcpy((char *)call->partials + (size_t)i * step, &sum, size);
     }
+}
+
+void ji_host_reduce_blocks(void *block) {
+    reduce_work_t work = {block, 0};
+    if (reduce_may_use_threads())
+        GOMP_parallel(reduce_take_blocks, &work, 0, 0); /* as many threads as the program wants */
+    else
+        reduce_take_blocks(&work);
 }
