@@ -109,6 +109,11 @@ def check_shipped(replay, path):
             equal((result["failures"], result["errors"]), (0, 0), f"{path} {way}: failures and errors")
             equal(result["peak_in_use_bytes"], expected["peak_live_bytes"], f"{path} {way}: peak in use")
             require(result["peak_reserved_bytes"] >= result["peak_in_use_bytes"], f"{path} {way}: peak reserved")
+            reserved = [row["reserved_bytes"] for row in result["over_time"]]
+            require(max(reserved) <= result["peak_reserved_bytes"] and
+                    result["reserved_at_peak_bytes"] <= result["peak_reserved_bytes"] and
+                    result["bookkeeping_at_peak_bytes"] <= result["peak_bookkeeping_bytes"],
+                    f"{path} {way}: more at the peak than at most")
             threads = result["threads_peak_in_use_bytes"]
             require(result["threads_peak_reserved_bytes"] >= threads, f"{path} {way}: reserved by threads")
             least = max(1, expected["live_at_end_bytes"])
@@ -124,12 +129,30 @@ def check_shipped(replay, path):
     require(line in text, f"{path}: '{line}' is not in {text}")
 
 
+def check_equivalents(replay, path):
+    """general is best fit and small blocks as one: what is taken from the provider is the same, byte for byte."""
+    stacks = ["mmap+general", "mmap+bfc(tight=true,region=256KiB)+small", "mmap+general+track+exact"]
+    results = replay.results(path, "-a", stacks[0], "-c", stacks[1], "-c", stacks[2], "-r", "1")["results"]
+    for name in ("peak_reserved_bytes", "reserved_at_peak_bytes"):
+        found = [result[name] for result in results]
+        equal(len(set(found)), 1, f"{path}: {name} of {stacks}: {found}")
+
+
+def check_bookkeeping(replay):
+    """bfc has a record for each block: bytes that are in no statistic of an allocator."""
+    rows = [f"1,{i},allocate,{hex(64 * (i + 1))},64,0" for i in range(20000)]
+    found = replay.results(replay.write(*rows), "-a", "mmap+bfc", "-c", "mmap+general", "-r", "1")["results"]
+    bfc, general = [result["bookkeeping_at_peak_bytes"] for result in found]
+    require(20000 * 40 < bfc < 20000 * 200, f"bytes of records of bfc: {bfc}")
+    require(0 < general < bfc / 4, f"bytes of records of slabs: {general}")
+
+
 def check_picture(replay, path, composition):
     picture = replay.folder / "picture.svg"
     result = replay.results(path, "--allocator", composition, "--repeat", "1", "--svg", picture)["results"][0]
     root = xml.etree.ElementTree.parse(picture).getroot()
     width, height = [float(number) for number in root.get("viewBox").split()[2:]]
-    blocks, held = 0, 0
+    blocks, held, colours = 0, 0, set()
     for rectangle in root.iter(SVG + "rect"):
         x, y, w, h = [float(rectangle.get(name)) for name in ("x", "y", "width", "height")]
         require(x >= 0 and y >= 0 and w > 0 and h > 0 and x + w <= width + 0.01 and y + h <= height + 0.01,
@@ -138,6 +161,8 @@ def check_picture(replay, path, composition):
             held += w
         elif h == ROW_HEIGHT:
             blocks += w
+            colours.add(rectangle.get("fill"))
+    require(colours.isdisjoint(area.get("fill") for area in root.iter(SVG + "path")), f"{path}: colours of owners")
     for text in root.iter(SVG + "text"):
         x, y = float(text.get("x")), float(text.get("y"))
         require(0 <= x <= width and 0 <= y <= height, f"{path}: text outside of the picture: {text.text}")
@@ -232,6 +257,9 @@ def check_peak(replay):
     result = replay.results(path, "-a", "malloc")["results"][0]
     equal((result["peak_in_use_bytes"], result["peak_at"], len(result["owners"])), (4010, 1, 2), "the peak")
     equal(sorted(row["in_use_bytes"] for row in result["over_time"])[-3:], [10, 4010, 4010], "two peaks over time")
+    result = replay.results(path, "-a", "malloc+limit(limit=3500)")["results"][0]  # the first peak is refused
+    equal((result["failures"], result["peak_in_use_bytes"], result["peak_at"]), (2, 1010, 3), "another peak")
+    equal(sum(owner["bytes"] for owner in result["owners"]), 1010, "its owners")
 
 
 def check_choice(replay):
@@ -337,11 +365,13 @@ def main():
         require(len(paths) >= 5, f"only {len(paths)} traces in {traces}")
         for path in paths:
             check_shipped(replay, path)
+            check_equivalents(replay, path)
             check_picture(replay, path, "malloc")
             check_picture(replay, path, "mmap")
         check_formats(replay)
         check_owners(replay)
         check_peak(replay)
+        check_bookkeeping(replay)
         check_choice(replay)
         check_recording(replay, traces / "dense_gaussian_process.csv")
         check_refusals(replay, traces)

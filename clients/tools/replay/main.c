@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "books.h"
 #include "picture.h"
 #include "replay.h"
 #include "report.h"
@@ -52,6 +53,8 @@ static const char usage[] =
     "  -p, --progress               show it, even where standard error is no terminal\n"
     "  -h, --help                   this\n"
     "\n"
+    "Reserved is what the stack has taken from its provider; bookkeeping, what jalloc's own records of it take "
+    "beside.\n"
     "Memory is measured apart from the timed rounds, in the order of the trace; the peaks of threads in a round of\n"
     "their own. Blocks that live at the end are freed, untimed.\n"
     "Exit status: 0, also where allocations failed (that is counted); 1 if a free was refused or the replay could\n"
@@ -186,14 +189,12 @@ static void play_rounds(const arguments_t *arguments, const trace_t *trace, resu
 /* The memory of threads: a round of its own, since counting would slow them down. */
 static void watch_threads(const arguments_t *arguments, const trace_t *trace, result_t *result) {
     player_t player;
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
     player_init(&player, trace, &arguments->play, result->composition);
     player_reset(&player);
     player.counted = true;
     player_run(&player);
-    jallocator_get_stats(player.allocator, &stats);
     result->threads_peak_in_use_bytes = atomic_load(&player.peak_in_use_bytes);
-    result->threads_peak_reserved_bytes = stats.peak_reserved_bytes;
+    player_reserved(&player, &result->threads_peak_reserved_bytes);
     player_free_live(&player, trace->operation_count);
     player_fini(&player);
 }
@@ -201,6 +202,7 @@ static void watch_threads(const arguments_t *arguments, const trace_t *trace, re
 int main(int argc, char **argv) {
     arguments_t arguments = {0};
     trace_t trace;
+    books_watch();
     parse(&arguments, argc, argv);
     if (arguments.progress || isatty(STDERR_FILENO))
         replay_progress_enable();
@@ -214,9 +216,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < arguments.composition_count; i++) {
         result_t *result = &results[i];
         result->composition = arguments.compositions[i];
-        survey_take(&result->survey, &trace, &arguments.play, result->composition);
-        snapshot_take(&result->snapshot, &trace, &arguments.play, result->composition, result->survey.peak_at,
-                      owner_by);
+        survey_take(&result->survey, &result->snapshot, &trace, &arguments.play, result->composition, owner_by);
         result->faults = result->survey.faults;
         if (arguments.play.threads)
             watch_threads(&arguments, &trace, result);

@@ -30,7 +30,7 @@ enum { OWNER_COLUMNS = 3, OWNER_STEP = 22 };
 #define RANGE_GAP 3.0 /* between ranges in a row */
 #define LEAST_WIDTH 0.5
 #define RESERVED_COLOUR "#d8dee6"
-#define IN_USE_COLOUR "#4477aa"
+#define IN_USE_COLOUR "#5b6b7c" /* no owner's */
 #define HELD_COLOUR "#eceff3"
 
 /* The owners with most bytes have a colour each, the others share the last one. */
@@ -268,7 +268,7 @@ void picture_write(const char *path, const trace_t *trace, const char *compositi
     picture_key(file, LEFT, CHART_BOTTOM + 40, IN_USE_COLOUR, "in use");
     picture_key(file, LEFT + 90, CHART_BOTTOM + 40, RESERVED_COLOUR, "reserved");
 
-    units_bytes(reserved, (double)snapshot->stats.reserved_bytes, 1);
+    units_bytes(reserved, (double)snapshot->reserved_bytes, 1);
     units_bytes(row, row_bytes, 0);
     if (trace->operation_count > 0)
         units_time(at, (double)trace->times_ns[survey->peak_at] * 1e-9);

@@ -260,6 +260,20 @@ void *player_block(const player_t *player, size_t block) {
     return pointer != PLAY_REFUSED ? pointer : NULL;
 }
 
+jallocator_t *player_provider(const player_t *player) {
+    jallocator_t *allocator = player->allocator;
+    for (jallocator_t *below; (below = jallocator_below(allocator));)
+        allocator = below;
+    return allocator;
+}
+
+size_t player_reserved(const player_t *player, size_t *peak_bytes) {
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    jallocator_get_stats(player_provider(player), &stats);
+    *peak_bytes = stats.peak_reserved_bytes;
+    return stats.reserved_bytes;
+}
+
 void player_free_live(player_t *player, size_t operation) {
     worker_t worker = {.player = player, .operations = player->trace->operations, .faults = &player->faults};
     for (size_t i = 0; i < player->trace->block_count; i++) {

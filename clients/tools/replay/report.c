@@ -89,17 +89,18 @@ static void text_table(const report_t *report) {
         width = length > width ? length : width;
     }
     width = width > 44 ? 44 : width;
-    printf("\n%-*s %12s %8s %7s %9s %12s %13s %15s\n", width, "allocator", "allocs/s", "ns/op", "speed", "failures",
-           "peak in use", "peak reserved", "reserved/in use");
+    printf("\n%-*s %12s %8s %7s %9s %12s %13s %15s %12s\n", width, "allocator", "allocs/s", "ns/op", "speed",
+           "failures", "peak in use", "peak reserved", "reserved/in use", "bookkeeping");
     for (size_t i = 0; i < report->result_count; i++) {
         const result_t *result = &report->results[i];
-        char in_use[UNITS_BYTES], reserved[UNITS_BYTES];
+        char in_use[UNITS_BYTES], reserved[UNITS_BYTES], books[UNITS_BYTES];
+        units_bytes(books, (double)result->survey.peak_books_bytes, 2);
         units_bytes(in_use, (double)report_peak_in_use(result), 2);
         units_bytes(reserved, (double)report_peak_reserved(result), 2);
-        printf("%-*s %12.0f %8.1f %7.2f %9zu %12s %13s %15.3f\n", width, result->composition,
+        printf("%-*s %12.0f %8.1f %7.2f %9zu %12s %13s %15.3f %12s\n", width, result->composition,
                report_rate(report, result), report_nanoseconds(report, result),
                result->seconds > 0 ? report->results[0].seconds / result->seconds : 0, result->faults.failure_count,
-               in_use, reserved, report_ratio(report_peak_reserved(result), report_peak_in_use(result)));
+               in_use, reserved, report_ratio(report_peak_reserved(result), report_peak_in_use(result)), books);
     }
     printf("median of %zu round%s%s%s; operations: allocations and frees\n", report->repeat,
            report->repeat == 1 ? "" : "s", report->options->threads ? ", a thread for each of the trace" : "",
@@ -136,14 +137,15 @@ static void text_over_time(const report_t *report, const result_t *result) {
 
 static void text_peak(const report_t *report, const result_t *result) {
     const snapshot_t *snapshot = &result->snapshot;
-    char at[UNITS_BYTES], in_use[UNITS_BYTES], reserved[UNITS_BYTES];
+    char at[UNITS_BYTES], in_use[UNITS_BYTES], reserved[UNITS_BYTES], books[UNITS_BYTES];
+    units_bytes(books, (double)snapshot->books_bytes, 2);
     units_time(at, report->trace->operation_count ? (double)report->trace->times_ns[result->survey.peak_at] * 1e-9 : 0);
     units_bytes(in_use, (double)result->survey.peak_in_use_bytes, 2);
-    units_bytes(reserved, (double)snapshot->stats.reserved_bytes, 2);
-    printf("\n%s: the peak, after %s: %s in use in %zu blocks, %s reserved (%.3f), fragmentation %.3f\n",
+    units_bytes(reserved, (double)snapshot->reserved_bytes, 2);
+    printf("\n%s: the peak, after %s: %s in use in %zu blocks, %s reserved (%.3f), %s of bookkeeping, "
+           "fragmentation %.3f\n",
            result->composition, at, in_use, snapshot->place_count, reserved,
-           report_ratio(snapshot->stats.reserved_bytes, result->survey.peak_in_use_bytes),
-           snapshot->stats.fragmentation);
+           report_ratio(snapshot->reserved_bytes, result->survey.peak_in_use_bytes), books, snapshot->fragmentation);
     printf("%12s %7s %9s  owner, by %s\n", "bytes", "share", "blocks", owner_by_names[report->owner_by]);
     for (size_t i = 0; i < snapshot->owner_count && i < OWNER_ROWS; i++) {
         const owner_t *owner = &snapshot->owners[i];
@@ -223,14 +225,15 @@ static void json_result(const report_t *report, const result_t *result) {
            "\"errors\": %zu,\n"
            "      \"peak_in_use_bytes\": %zu, \"peak_at\": %zu, \"peak_reserved_bytes\": %zu, "
            "\"reserved_at_peak_bytes\": %zu,\n"
+           "      \"peak_bookkeeping_bytes\": %zu, \"bookkeeping_at_peak_bytes\": %zu,\n"
            "      \"threads_peak_in_use_bytes\": %zu, \"threads_peak_reserved_bytes\": %zu,\n"
            "      \"reserved_ratio\": %.6g, \"fragmentation_at_peak\": %.6f,\n",
            result->seconds, result->fastest_seconds, report_rate(report, result), report_nanoseconds(report, result),
            result->seconds > 0 ? report->results[0].seconds / result->seconds : 0, result->faults.failure_count,
            result->faults.served_count, result->faults.error_count, survey->peak_in_use_bytes, survey->peak_at,
-           survey->peak_reserved_bytes, snapshot->stats.reserved_bytes, result->threads_peak_in_use_bytes,
-           result->threads_peak_reserved_bytes, report_ratio(report_peak_reserved(result), report_peak_in_use(result)),
-           snapshot->stats.fragmentation);
+           survey->peak_reserved_bytes, snapshot->reserved_bytes, survey->peak_books_bytes, snapshot->books_bytes,
+           result->threads_peak_in_use_bytes, result->threads_peak_reserved_bytes,
+           report_ratio(report_peak_reserved(result), report_peak_in_use(result)), snapshot->fragmentation);
     json_over_time(report, survey);
     printf("      \"owners\": [");
     for (size_t i = 0; i < snapshot->owner_count; i++) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "books.h"
 #include "map.h"
 #include "survey.h"
 #include "units.h"
@@ -137,8 +138,6 @@ static int ranges_compare(const void *a, const void *b) {
 
 static void snapshot_take_ranges(snapshot_t *snapshot, jallocator_t *allocator) {
     ranges_t ranges = {0};
-    for (jallocator_t *below; (below = jallocator_below(allocator));)
-        allocator = below;
     /* Counted first, then taken: a visitor must not allocate, where malloc itself may be what is visited. */
     jallocator_visit(allocator, ranges_visit, &ranges);
     ranges.capacity = ranges.count + snapshot->place_count;
@@ -162,28 +161,18 @@ static void snapshot_take_ranges(snapshot_t *snapshot, jallocator_t *allocator) 
 
 /* ---- The moment ---- */
 
-void snapshot_take(snapshot_t *snapshot, const trace_t *trace, const play_options_t *options, const char *composition,
-                   size_t operation, owner_by_t by) {
-    player_t player;
+void snapshot_take(snapshot_t *snapshot, const player_t *player, size_t operation, owner_by_t by) {
+    size_t peak_bytes;
     memset(snapshot, 0, sizeof *snapshot);
-    player_init(&player, trace, options, composition);
-    player_reset(&player);
-    for (size_t i = 0; i < trace->operation_count && i <= operation; i++) {
-        player_step(&player, i);
-        if (i % 65536 == 0)
-            replay_progress("going to the peak", i, operation);
-    }
-    replay_progress_end();
-    snapshot->stats.struct_size = sizeof snapshot->stats;
-    jallocator_get_stats(player.allocator, &snapshot->stats);
-    snapshot_take_places(snapshot, &player, operation, by);
-    snapshot_take_ranges(snapshot, player.allocator);
-    player_free_live(&player, operation);
-    player_fini(&player);
+    snapshot->reserved_bytes = player_reserved(player, &peak_bytes);
+    snapshot->books_bytes = books_live_bytes();
+    snapshot_take_places(snapshot, player, operation, by);
+    snapshot_take_ranges(snapshot, player_provider(player));
 }
 
 void snapshot_free(snapshot_t *snapshot) {
     free(snapshot->owners);
     free(snapshot->places);
     free(snapshot->ranges);
+    memset(snapshot, 0, sizeof *snapshot);
 }

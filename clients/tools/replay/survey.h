@@ -4,7 +4,9 @@
 #define REPLAY_SURVEY_H
 
 /* What a trace does to an allocator's memory, measured where no clock runs: over time (survey), and at the moment when
- * most is in use (snapshot). Both play the trace in its order by one thread, on a fresh allocator. */
+ * most is in use (snapshot). Both are of one play of the trace, in its order, by one thread, on a fresh allocator: where
+ * memory lies is chance, and two plays may differ. Fragmentation is of a play of its own, for to ask a policy about its
+ * free blocks changes what it does next. */
 
 #include "play.h"
 
@@ -22,10 +24,9 @@ typedef struct survey {
     bool by_time;                      /* false: the trace has no times, parts are of equally many operations */
     size_t peak_in_use_bytes, peak_at; /* and the operation after which it was */
     size_t peak_reserved_bytes;
+    size_t peak_books_bytes; /* jalloc's own records of it all, beside what is reserved */
     play_faults_t faults;
 } survey_t;
-
-void survey_take(survey_t *survey, const trace_t *trace, const play_options_t *options, const char *composition);
 
 /* The part of the time in which an operation lies. */
 size_t survey_part(const survey_t *survey, const trace_t *trace, size_t operation);
@@ -52,7 +53,8 @@ typedef struct range {
 } range_t;
 
 typedef struct snapshot {
-    jallocator_stats_t stats;
+    size_t reserved_bytes, books_bytes;
+    double fragmentation;
     owner_t *owners; /* most bytes first */
     size_t owner_count;
     place_t *places; /* by address */
@@ -61,9 +63,12 @@ typedef struct snapshot {
     size_t range_count;
 } snapshot_t;
 
-/* The state after an operation. */
-void snapshot_take(snapshot_t *snapshot, const trace_t *trace, const play_options_t *options, const char *composition,
-                   size_t operation, owner_by_t by);
+/* The state after an operation that has just been played. */
+void snapshot_take(snapshot_t *snapshot, const player_t *player, size_t operation, owner_by_t by);
 void snapshot_free(snapshot_t *snapshot);
+
+/* Both; the snapshot is of survey->peak_at. */
+void survey_take(survey_t *survey, snapshot_t *snapshot, const trace_t *trace, const play_options_t *options,
+                 const char *composition, owner_by_t by);
 
 #endif
