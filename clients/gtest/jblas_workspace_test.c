@@ -115,6 +115,23 @@ JTEST_EACH_FUNCTION(JblasWorkspace, NoWorkspaceAtAllStillAnswers) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* A call with one way that needs nothing borrows nothing, whatever the handle would lend. */
+JTEST(JblasWorkspace, AWayThatNeedsNothingIsNotBorrowedFor) {
+    static const int functions[] = {BLAS_INDEX_dtrsm, BLAS_INDEX_ztrsm, BLAS_INDEX_spotrf, BLAS_INDEX_ctrtri,
+                                    BLAS_INDEX_dpotrs};
+    jhandle_t *handle = make_handle(NULL);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
+        BLAS_CASE(c, &blas_functions[functions[i]], .low = 4, .high = 4);
+        JSCOPED_TRACE("%s", blas_describe(c));
+        JEXPECT_EQ(blas_query(handle, c), 0);
+        JEXPECT_OK(blas_call(handle, c));
+        JEXPECT_EQ(stats_of(handle).borrow_count, 0);
+        JEXPECT_EQ(stats_of(handle).rung_count[0], 0);
+        blas_right(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* One more row asks for a tenth more at most: field notes know a cliff of 30 times. Where a way begins to pay, its workspace
  * is in proportion to the operands from the start. */
 JTEST_EACH_FUNCTION(JblasWorkspace, RequirementIsContinuous) {

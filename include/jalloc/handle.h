@@ -269,7 +269,7 @@ typedef struct jhandle_stats_t {
     uint64_t allocation_count;                  /**< workspace blocks taken */
     uint64_t deallocation_count;                /**< workspace blocks given back */
     uint64_t synchronization_count;             /**< times the host waited for a stream; the list above */
-    uint64_t rung_count[JHANDLE_MAX_RUNGS];     /**< planned calls by rung */
+    uint64_t rung_count[JHANDLE_MAX_RUNGS];     /**< planned calls by rung; one way that needs nothing is no plan */
     uint64_t degraded_count;                    /**< planned calls below rung 0 */
     uint64_t misuse_count;                      /**< ends out of order or of what is not live,
                                                      abandonments, busy refusals of the borrowing thread */

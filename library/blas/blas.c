@@ -80,6 +80,8 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
         if (status != JSTATUS_SUCCESS)
             return status;
     }
+    /* From now on ji_enter() need not ask; what the check has mended, this thread has seen. */
+    handle->calls_are_plain = handle->layers == 0;
     /* A query does no work, so there is nothing to replay or to time. */
     if (handle->layers == 0 || ji_is_query(handle))
         return call(handle, block);
@@ -145,9 +147,19 @@ jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t pla
     return jhandle_answer_plan(handle, &plan);
 }
 
+/* Whether there is one way, which needs nothing. */
+static bool plan_is_empty(const jplan_t *plan) {
+    return plan->rung_count == 1 && plan->rungs[0].buffer_count == 0 && plan->rungs[0].callee_bytes == 0 &&
+           plan->status == JSTATUS_SUCCESS;
+}
+
 jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_function, ji_run_function_t run) {
     jplan_t plan;
     plan_function(&plan, handle, block);
+    if (plan_is_empty(&plan)) {
+        static const jborrow_t nothing = {.ok = true};
+        return run(handle, block, &nothing);
+    }
     JALLOC_BORROW_PLAN(ws, handle, &plan);
     if (!ws.ok)
         return ws.status;

@@ -206,12 +206,14 @@ extern _Atomic(bool) ji_cblas_ready;
 /* What is not the plain case: an invalid handle, the first call, a size query, logging. */
 jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) __attribute__((cold));
 
-static inline jstatus_t ji_enter(jhandle_t *handle, ji_call_function_t call, void *block) {
-    if (JI_LIKELY(handle != NULL && handle->state == JI_HANDLE_READY && handle->layers == 0 &&
-                  atomic_load_explicit(&ji_cblas_ready, memory_order_acquire)))
-        return call(handle, block);
-    return ji_enter_cold(handle, call, block);
+/* The plain case. The call function is inlined there, into each typed name: with its type and the handle's state known,
+ * what is left of a small call's way are the checks. Everything else runs the one copy that the cold function calls. */
+#define ji_enter(handle, call, block)                                                                                  \
+    (JI_LIKELY(ji_is_plain(handle)) ? call(handle, block) : ji_enter_cold(handle, call, block))
+static inline bool ji_is_plain(const jhandle_t *handle) {
+    return handle != NULL && handle->state == JI_HANDLE_READY && handle->calls_are_plain;
 }
+#define JI_CALL static inline __attribute__((always_inline)) jstatus_t
 
 /* Refuse a call, keeping a message: "jblas_dtrsm: lda = 3: must be at least 5". `rule` has one %lld for the bound. */
 jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument, int64_t value,

@@ -34,7 +34,7 @@ void ji_strassen_add_rungs(jplan_t *plan, const ji_matmat_t *args, int levels);
 jstatus_t ji_strassen_run(jhandle_t *handle, const ji_matmat_t *args, int levels, void *workspace);
 
 /* Enums, sizes and leading dimensions. */
-static inline jstatus_t ji_gemm_check(jhandle_t *handle, const ji_matmat_t *args) {
+JI_CALL ji_gemm_check(jhandle_t *handle, const ji_matmat_t *args) {
     const bool a_plain = args->transa == JBLAS_NO_TRANSPOSE, b_plain = args->transb == JBLAS_NO_TRANSPOSE;
     JI_CHECK_OPERATION("transa", transa);
     JI_CHECK_OPERATION("transb", transb);
@@ -48,7 +48,7 @@ static inline jstatus_t ji_gemm_check(jhandle_t *handle, const ji_matmat_t *args
 }
 
 /* Pointers; takes the scalars, which are of this type. */
-static inline jstatus_t ji_gemm_take(jhandle_t *handle, ji_matmat_t *args, jdatatype_t scalar_type) {
+JI_CALL ji_gemm_take(jhandle_t *handle, ji_matmat_t *args, jdatatype_t scalar_type) {
     JI_TAKE_ALPHA_BETA(scalar_type);
     if (args->k > 0 && !ji_scalar_is(&args->alpha, scalar_type, 0)) {
         JI_CHECK_POINTER("a", args->a);

@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static jstatus_t asum_call(jhandle_t *handle, void *block) {
+JI_CALL asum_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     const bool planned = args->n > JI_REDUCE_BLOCK && args->incx > 0;

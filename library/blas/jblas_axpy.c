@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static jstatus_t axpy_call(jhandle_t *handle, void *block) {
+JI_CALL axpy_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     JI_CHECK_INCREMENT(incy, ji_max(0, args->n));

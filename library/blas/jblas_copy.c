@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static inline jstatus_t copy_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive) {
+JI_CALL copy_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive) {
     JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     JI_CHECK_INCREMENT(incy, ji_max(0, args->n));
     if (ji_is_query(handle))
@@ -17,8 +17,8 @@ static inline jstatus_t copy_any(jhandle_t *handle, ji_vector_t *args, ji_primit
     return ji_run_bytes(handle, primitive, args, sizeof *args);
 }
 
-static jstatus_t copy_call(jhandle_t *handle, void *block) { return copy_any(handle, block, JI_COPY); }
-static jstatus_t swap_call(jhandle_t *handle, void *block) { return copy_any(handle, block, JI_SWAP); }
+JI_CALL copy_call(jhandle_t *handle, void *block) { return copy_any(handle, block, JI_COPY); }
+JI_CALL swap_call(jhandle_t *handle, void *block) { return copy_any(handle, block, JI_SWAP); }
 
 #define COPY_NAMED(name, t, SOURCE, T, TYPE)                                                                           \
     jstatus_t jblas_##t##name(jhandle_t *handle, int64_t n, SOURCE *x, int64_t incx, T *y, int64_t incy) {             \

@@ -6,8 +6,8 @@
 #include "blas/blas.h"
 
 /* Both products have this shape; the primitive and the plan differ. */
-static inline jstatus_t dot_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive, ji_plan_function_t plan,
-                                ji_run_function_t run) {
+JI_CALL dot_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive, ji_plan_function_t plan,
+                ji_run_function_t run) {
     JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     JI_CHECK_INCREMENT(incy, ji_max(0, args->n));
     const bool planned = args->n > JI_REDUCE_BLOCK;
@@ -22,13 +22,9 @@ static inline jstatus_t dot_any(jhandle_t *handle, ji_vector_t *args, ji_primiti
                                             : ji_run_bytes(handle, primitive, args, sizeof *args));
 }
 
-static jstatus_t dot_call(jhandle_t *handle, void *block) {
-    return dot_any(handle, block, JI_DOT, ji_dot_plan, ji_dot_run);
-}
+JI_CALL dot_call(jhandle_t *handle, void *block) { return dot_any(handle, block, JI_DOT, ji_dot_plan, ji_dot_run); }
 
-static jstatus_t dotc_call(jhandle_t *handle, void *block) {
-    return dot_any(handle, block, JI_DOTC, ji_dotc_plan, ji_dotc_run);
-}
+JI_CALL dotc_call(jhandle_t *handle, void *block) { return dot_any(handle, block, JI_DOTC, ji_dotc_plan, ji_dotc_run); }
 
 #define DOT_NAMED(name, call, t, T, TYPE)                                                                              \
     jstatus_t jblas_##t##name(jhandle_t *handle, int64_t n, const T *x, int64_t incx, const T *y, int64_t incy,        \

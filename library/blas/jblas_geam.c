@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static jstatus_t geam_call(jhandle_t *handle, void *block) {
+JI_CALL geam_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     const bool a_plain = args->transa == JBLAS_NO_TRANSPOSE, b_plain = args->transb == JBLAS_NO_TRANSPOSE;
     JI_CHECK_OPERATION("transa", transa);

@@ -36,7 +36,7 @@ jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws
     return ji_strassen_run(handle, &args, ji_strassen_levels(handle, &args) - rung, ws->ptr[0]);
 }
 
-static jstatus_t gemm_call(jhandle_t *handle, void *block) {
+JI_CALL gemm_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_RETURN_UNLESS_SUCCESS(ji_gemm_check(handle, args));
     const bool planned = ji_gemm_is_planned(handle, args);

@@ -5,7 +5,7 @@
 
 #include "blas/gemm.h"
 
-static jstatus_t gemm_batched_call(jhandle_t *handle, void *block) {
+JI_CALL gemm_batched_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_RETURN_UNLESS_SUCCESS(ji_gemm_check(handle, args));
     JI_CHECK_SIZE("batch_count", batch_count);

@@ -46,7 +46,7 @@ static bool batch_overlaps(const ji_matmat_t *args) {
     return next < (uint64_t)args->batch_count - 1 && next <= last / stride - 1;
 }
 
-static jstatus_t gemm_strided_batched_call(jhandle_t *handle, void *block) {
+JI_CALL gemm_strided_batched_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_RETURN_UNLESS_SUCCESS(ji_gemm_check(handle, args));
     JI_CHECK_SIZE("batch_count", batch_count);

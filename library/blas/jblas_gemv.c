@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static jstatus_t gemv_call(jhandle_t *handle, void *block) {
+JI_CALL gemv_call(jhandle_t *handle, void *block) {
     ji_matvec_t *args = block;
     const bool plain = args->trans == JBLAS_NO_TRANSPOSE;
     JI_CHECK_OPERATION("trans", trans);

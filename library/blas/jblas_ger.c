@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static inline jstatus_t ger_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive) {
+JI_CALL ger_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive) {
     JI_CHECK_SIZE("m", m);
     JI_CHECK_SIZE("n", n);
     JI_CHECK_INCREMENT(incx, args->m);
@@ -27,8 +27,8 @@ static inline jstatus_t ger_any(jhandle_t *handle, ji_matvec_t *args, ji_primiti
     return ji_run_bytes(handle, primitive, args, sizeof *args);
 }
 
-static jstatus_t ger_call(jhandle_t *handle, void *block) { return ger_any(handle, block, JI_GER); }
-static jstatus_t gerc_call(jhandle_t *handle, void *block) { return ger_any(handle, block, JI_GERC); }
+JI_CALL ger_call(jhandle_t *handle, void *block) { return ger_any(handle, block, JI_GER); }
+JI_CALL gerc_call(jhandle_t *handle, void *block) { return ger_any(handle, block, JI_GERC); }
 
 #define GER_NAMED(name, call, t, T, TYPE)                                                                              \
     jstatus_t jblas_##t##name(jhandle_t *handle, int64_t m, int64_t n, const T *alpha, const T *x, int64_t incx,       \

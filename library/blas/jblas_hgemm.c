@@ -43,7 +43,7 @@ static jstatus_t half_run(jhandle_t *handle, const void *half, const jborrow_t *
     return ji_run(handle, JI_GEMM_HALF, &block);
 }
 
-static jstatus_t half_call(jhandle_t *handle, void *block) {
+JI_CALL half_call(jhandle_t *handle, void *block) {
     ji_half_t *half = block;
     ji_matmat_t *args = &half->product;
     const bool planned = handle->device->kind == JDEVICE_HOST;

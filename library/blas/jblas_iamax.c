@@ -6,7 +6,7 @@
 #include "blas/blas.h"
 #include "blas/reduce.h"
 
-static jstatus_t iamax_call(jhandle_t *handle, void *block) {
+JI_CALL iamax_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     const bool planned = args->n > JI_REDUCE_BLOCK && args->incx > 0 && ji_reduce_pays(handle, JI_REDUCE_IAMAX, args);

@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static jstatus_t nrm2_call(jhandle_t *handle, void *block) {
+JI_CALL nrm2_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     args->incx = ji_abs(args->incx); /* the same elements from the other end */

@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static jstatus_t potrf_call(jhandle_t *handle, void *block) {
+JI_CALL potrf_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_CHECK_UPLO();
     JI_CHECK_SIZE("n", n);

@@ -30,7 +30,7 @@ static jstatus_t potrs_run(jhandle_t *handle, const void *block, const jborrow_t
     return jstatus_is_error(status) ? status : ji_trsm_run(handle, &second, ws);
 }
 
-static jstatus_t potrs_call(jhandle_t *handle, void *block) {
+JI_CALL potrs_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block; /* m is nrhs */
     JI_CHECK_UPLO();
     JI_CHECK_SIZE("n", n);

@@ -5,8 +5,7 @@
 
 #include "blas/blas.h"
 
-static inline jstatus_t scal_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive,
-                                 jdatatype_t alpha_type) {
+JI_CALL scal_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive, jdatatype_t alpha_type) {
     JI_CHECK_INCREMENT(incx, ji_max(0, args->n));
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
@@ -18,11 +17,11 @@ static inline jstatus_t scal_any(jhandle_t *handle, ji_vector_t *args, ji_primit
     return ji_run_bytes(handle, primitive, args, sizeof *args);
 }
 
-static jstatus_t scal_call(jhandle_t *handle, void *block) {
+JI_CALL scal_call(jhandle_t *handle, void *block) {
     return scal_any(handle, block, JI_SCAL, ((ji_vector_t *)block)->head.type);
 }
 
-static jstatus_t rscal_call(jhandle_t *handle, void *block) {
+JI_CALL rscal_call(jhandle_t *handle, void *block) {
     return scal_any(handle, block, JI_RSCAL, ji_real_of(((ji_vector_t *)block)->head.type));
 }
 

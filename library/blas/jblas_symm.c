@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static inline jstatus_t symm_any(jhandle_t *handle, ji_matmat_t *args, ji_primitive_t primitive) {
+JI_CALL symm_any(jhandle_t *handle, ji_matmat_t *args, ji_primitive_t primitive) {
     JI_CHECK_SIDE();
     JI_CHECK_UPLO();
     JI_CHECK_SIZE("m", m);
@@ -28,8 +28,8 @@ static inline jstatus_t symm_any(jhandle_t *handle, ji_matmat_t *args, ji_primit
     return ji_run_bytes(handle, primitive, args, sizeof *args);
 }
 
-static jstatus_t symm_call(jhandle_t *handle, void *block) { return symm_any(handle, block, JI_SYMM); }
-static jstatus_t hemm_call(jhandle_t *handle, void *block) { return symm_any(handle, block, JI_HEMM); }
+JI_CALL symm_call(jhandle_t *handle, void *block) { return symm_any(handle, block, JI_SYMM); }
+JI_CALL hemm_call(jhandle_t *handle, void *block) { return symm_any(handle, block, JI_HEMM); }
 
 #define SYMM_NAMED(name, t, T, TYPE)                                                                                   \
     jstatus_t jblas_##t##name(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,           \

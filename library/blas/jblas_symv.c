@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static jstatus_t symv_call(jhandle_t *handle, void *block) {
+JI_CALL symv_call(jhandle_t *handle, void *block) {
     ji_matvec_t *args = block;
     JI_CHECK_UPLO();
     JI_CHECK_SIZE("n", n);

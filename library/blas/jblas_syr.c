@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static jstatus_t syr_call(jhandle_t *handle, void *block) {
+JI_CALL syr_call(jhandle_t *handle, void *block) {
     ji_matvec_t *args = block;
     const jdatatype_t alpha_type = ji_real_of(args->head.type);
     JI_CHECK_UPLO();

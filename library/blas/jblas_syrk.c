@@ -5,8 +5,8 @@
 
 #include "blas/blas.h"
 
-static inline jstatus_t syrk_any(jhandle_t *handle, ji_matmat_t *args, ji_primitive_t primitive,
-                                 jdatatype_t scalar_type, jblas_operation_t refused) {
+JI_CALL syrk_any(jhandle_t *handle, ji_matmat_t *args, ji_primitive_t primitive, jdatatype_t scalar_type,
+                 jblas_operation_t refused) {
     JI_CHECK_UPLO();
     JI_CHECK_OPERATION("trans", transa);
     JI_CHECK_(args->transa != refused, JSTATUS_INVALID_VALUE, "trans", (int64_t)args->transa,
@@ -28,13 +28,13 @@ static inline jstatus_t syrk_any(jhandle_t *handle, ji_matmat_t *args, ji_primit
     return ji_run_bytes(handle, primitive, args, sizeof *args);
 }
 
-static jstatus_t syrk_call(jhandle_t *handle, void *block) {
+JI_CALL syrk_call(jhandle_t *handle, void *block) {
     const jdatatype_t type = ((ji_head_t *)block)->type;
     return syrk_any(handle, block, JI_SYRK, type,
                     ji_is_complex(type) ? JBLAS_CONJUGATE_TRANSPOSE : (jblas_operation_t)0);
 }
 
-static jstatus_t herk_call(jhandle_t *handle, void *block) {
+JI_CALL herk_call(jhandle_t *handle, void *block) {
     return syrk_any(handle, block, JI_HERK, ji_real_of(((ji_head_t *)block)->type), JBLAS_TRANSPOSE);
 }
 

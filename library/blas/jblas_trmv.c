@@ -5,7 +5,7 @@
 
 #include "blas/blas.h"
 
-static inline jstatus_t trmv_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive) {
+JI_CALL trmv_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive) {
     JI_CHECK_UPLO();
     JI_CHECK_OPERATION("trans", trans);
     JI_CHECK_DIAG();
@@ -22,8 +22,8 @@ static inline jstatus_t trmv_any(jhandle_t *handle, ji_matvec_t *args, ji_primit
     return ji_run_bytes(handle, primitive, args, sizeof *args);
 }
 
-static jstatus_t trmv_call(jhandle_t *handle, void *block) { return trmv_any(handle, block, JI_TRMV); }
-static jstatus_t trsv_call(jhandle_t *handle, void *block) { return trmv_any(handle, block, JI_TRSV); }
+JI_CALL trmv_call(jhandle_t *handle, void *block) { return trmv_any(handle, block, JI_TRMV); }
+JI_CALL trsv_call(jhandle_t *handle, void *block) { return trmv_any(handle, block, JI_TRSV); }
 
 #define TRMV_NAMED(name, t, T, TYPE)                                                                                   \
     jstatus_t jblas_##t##name(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,    \

@@ -6,7 +6,7 @@
 #include "blas/blas.h"
 
 /* plan NULL: the primitive trmm. */
-static inline jstatus_t trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) {
+JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) {
     JI_CHECK_SIDE();
     JI_CHECK_UPLO();
     JI_CHECK_OPERATION("trans", transa);
@@ -30,8 +30,8 @@ static inline jstatus_t trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_f
     return plan ? ji_run_plan(handle, args, plan, ji_trsm_run) : ji_run(handle, JI_TRMM, args);
 }
 
-static jstatus_t trmm_call(jhandle_t *handle, void *block) { return trsm_any(handle, block, NULL); }
-static jstatus_t trsm_call(jhandle_t *handle, void *block) { return trsm_any(handle, block, ji_trsm_plan); }
+JI_CALL trmm_call(jhandle_t *handle, void *block) { return trsm_any(handle, block, NULL); }
+JI_CALL trsm_call(jhandle_t *handle, void *block) { return trsm_any(handle, block, ji_trsm_plan); }
 
 #define TRSM_NAMED(name, t, T, TYPE)                                                                                   \
     jstatus_t jblas_##t##name(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,        \

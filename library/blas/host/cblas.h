@@ -65,6 +65,16 @@ static inline bool host_is_zero(jdatatype_t type, const ji_scalar_t *scalar) {
     }
 }
 
+/* *sum += *more, of one element of the type. */
+static inline void host_add(jdatatype_t type, ji_value_t *sum, const ji_value_t *more) {
+    switch (type) {
+    case JDATATYPE_F32: sum->s += more->s; break;
+    case JDATATYPE_F64: sum->d += more->d; break;
+    case JDATATYPE_F32_C: sum->c[0] += more->c[0], sum->c[1] += more->c[1]; break;
+    default: sum->z[0] += more->z[0], sum->z[1] += more->z[1];
+    }
+}
+
 /* The place of elements [first, first + count) of a vector of n: the lowest address, where BLAS wants the pointer. */
 static inline void *host_part(jdatatype_t type, const void *x, int64_t increment, int64_t n, int64_t first,
                               int64_t count) {

@@ -10,6 +10,6 @@
 
 void ji_plain_asum(const ji_vector_t *v);
 void ji_plain_dot(const ji_vector_t *v, bool conjugate);
-void ji_plain_iamax(const ji_vector_t *v); /* a NaN is larger than nothing; ji_host_iamax() looks for it first */
+void ji_plain_iamax(const ji_vector_t *v); /* the first NaN, if there is one */
 
 #endif

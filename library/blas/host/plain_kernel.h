@@ -43,8 +43,11 @@ static void NAME(iamax)(const ji_vector_t *v) {
         REAL size = 0; /* in the precision of the elements, as the CBLAS compares */
         for (int part = 0; part < PARTS; part++)
             size += (REAL)fabs((double)X(i)[part]);
-        if (size > largest)
+        if (!(size <= largest)) { /* or it is a NaN */
             largest = size, found = i + 1;
+            if (isnan(size))
+                break;
+        }
     }
     *(int64_t *)v->result = found;
 }

@@ -8,7 +8,7 @@
  * was lost to overflow or underflow, which is rare, everything is done again with the elements scaled by a power of
  * two, in the same order (the idea of Blue 1978, without his three accumulators). */
 
-#include "blas/blas.h"
+#include "blas/host/cblas.h"
 #include "blas/reduce.h"
 
 #include <float.h>
@@ -102,15 +102,6 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
     }
 }
 
-static void reduce_add(jdatatype_t type, ji_value_t *sum, const ji_value_t *more) {
-    switch (type) {
-    case JDATATYPE_F32: sum->s += more->s; break;
-    case JDATATYPE_F64: sum->d += more->d; break;
-    case JDATATYPE_F32_C: sum->c[0] += more->c[0], sum->c[1] += more->c[1]; break;
-    default: sum->z[0] += more->z[0], sum->z[1] += more->z[1];
-    }
-}
-
 /* The tree over `count` blocks from `first` on. As deep as the number of blocks has bits. */
 static void reduce_tree(const ji_reduce_t *call, int64_t first, int64_t count, ji_value_t *sum) {
     jdatatype_t type = ji_reduce_type(call->reduction, call->vector.head.type);
@@ -125,7 +116,7 @@ static void reduce_tree(const ji_reduce_t *call, int64_t first, int64_t count, j
     ji_value_t right;
     reduce_tree(call, first, count / 2, sum);
     reduce_tree(call, first + count / 2, count - count / 2, &right);
-    reduce_add(type, sum, &right);
+    host_add(type, sum, &right);
 }
 
 static double reduce_scaled_tree(const ji_reduce_t *call, int64_t first, int64_t count, int exponent) {
@@ -136,9 +127,26 @@ static double reduce_scaled_tree(const ji_reduce_t *call, int64_t first, int64_t
     return reduce_scaled_squares(&call->vector, start, rest < JI_REDUCE_BLOCK ? rest : JI_REDUCE_BLOCK, exponent);
 }
 
-static double reduce_norm(const ji_reduce_t *call, double squares, double least, double most) {
-    if (squares >= least && squares <= most)
-        return sqrt(squares);
+/* A sum of squares becomes its root, unless it left the range in which nothing that matters was lost: below `least` a
+ * square that vanished might have. */
+static bool reduce_take_root(jdatatype_t real, void *squares) {
+    float *s = squares;
+    double *d = squares;
+    const double least_s = (double)FLT_MIN / FLT_EPSILON / FLT_EPSILON, least_d = DBL_MIN / DBL_EPSILON / DBL_EPSILON;
+    if (real == JDATATYPE_F32) {
+        if (!((double)*s >= least_s && *s <= FLT_MAX))
+            return false;
+        *s = (float)sqrt(*s);
+    } else {
+        if (!(*d >= least_d && *d <= DBL_MAX))
+            return false;
+        *d = sqrt(*d);
+    }
+    return true;
+}
+
+/* The norm where squares cannot be formed as they are. */
+static double reduce_scaled_norm(const ji_reduce_t *call) {
     double largest = reduce_largest(&call->vector);
     if (largest == 0 || isnan(largest) || isinf(largest))
         return largest;
@@ -152,23 +160,41 @@ void ji_host_reduce_combine(void *block) {
     ji_value_t sum;
     jdatatype_t type = ji_reduce_type(call->reduction, call->vector.head.type);
     reduce_tree(call, 0, call->blocks, &sum);
-    /* Below `least` a square that vanished might have mattered. */
-    if (call->reduction == JI_REDUCE_NRM2 && type == JDATATYPE_F32)
-        sum.s = (float)reduce_norm(call, sum.s, (double)FLT_MIN / FLT_EPSILON / FLT_EPSILON, FLT_MAX);
-    else if (call->reduction == JI_REDUCE_NRM2)
-        sum.d = reduce_norm(call, sum.d, DBL_MIN / DBL_EPSILON / DBL_EPSILON, DBL_MAX);
+    if (call->reduction == JI_REDUCE_NRM2 && !reduce_take_root(type, &sum)) {
+        if (type == JDATATYPE_F32)
+            sum.s = (float)reduce_scaled_norm(call);
+        else
+            sum.d = reduce_scaled_norm(call);
+    }
     memcpy(call->vector.result, &sum, ji_sizeof(type));
 }
 
-/* A CBLAS's own norm is as good as its care for overflow, and slower than its dot. */
+/* A CBLAS's own norm is as good as its care for overflow, and slower than its dot. One block of numbers side by side is
+ * one dot and a root, as a rule. */
 void ji_host_nrm2(void *block) {
     const ji_vector_t *v = block;
+    const jdatatype_t real = ji_real_of(v->head.type);
+    const bool parts = ji_is_complex(v->head.type);
+    if (v->n <= 0) {
+        memset(v->result, 0, ji_sizeof(real));
+        return;
+    }
+    if (v->n <= JI_REDUCE_BLOCK && (!parts || v->incx == 1)) {
+        ji_vector_t squares = {.head = {real, 0, v->head.row},
+                               .n = parts ? 2 * v->n : v->n,
+                               .alpha = {NULL, {.z = {0, 0}}},
+                               .x = v->x,
+                               .incx = v->incx,
+                               .y = ji_unconst(v->x),
+                               .incy = v->incx,
+                               .result = v->result};
+        ji_host_dot(&squares);
+        if (reduce_take_root(real, v->result))
+            return;
+    }
     ji_reduce_t call = {
         .vector = *v, .reduction = JI_REDUCE_NRM2, .blocks = (v->n + JI_REDUCE_BLOCK - 1) / JI_REDUCE_BLOCK};
-    if (v->n > 0)
-        ji_host_reduce_combine(&call);
-    else
-        memset(v->result, 0, ji_sizeof(ji_real_of(v->head.type)));
+    ji_host_reduce_combine(&call);
 }
 
 extern int openblas_get_parallel(void) __attribute__((weak)); /* 2: OpenMP; absent from other CBLAS */

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 1 on the host, through the CBLAS, in parts that its integers hold. A vector whose increment they do not hold
- * goes element by element: its elements are gigabytes apart, so the calls cost nothing beside the memory.
+/* Level 1 on the host, through the CBLAS. What its integers do not hold is done in parts that they do, by the same
+ * function. A vector whose increment they do not hold goes element by element: its elements are gigabytes apart, so the
+ * calls cost nothing beside the memory.
  *
  * Where a CBLAS and the reference BLAS disagree about NaN, the reference is followed: scal multiplies by zero too, and
  * iamax finds the first NaN. */
@@ -11,45 +12,73 @@
 
 #include "blas/host/cblas.h"
 #include "blas/host/guest.h"
+#include "blas/host/plain.h"
 
-/* One part after the other: `count` elements from `first` on; the increments of CBLAS calls are ix and iy. */
-#define FOR_EACH_PART(v)                                                                                               \
-    const bool fits_ = ji_abs((v)->incx) <= ji_blas_int_max && ji_abs((v)->incy) <= ji_blas_int_max;                   \
-    const host_int_t ix = fits_ ? (host_int_t)(v)->incx : 1, iy = fits_ ? (host_int_t)(v)->incy : 1;                   \
-    const int64_t part_ = fits_ ? ji_blas_int_max : 1;                                                                 \
-    for (int64_t first = 0, count; first < (v)->n && (count = host_min(part_, (v)->n - first)) > 0; first += count)
-#define PART_OF_X host_part(type, v->x, v->incx, v->n, first, count)
-#define PART_OF_Y host_part(type, v->y, v->incy, v->n, first, count)
+/* Whether the CBLAS's integers hold a number, or a length. */
+static inline bool host_holds(int64_t number) {
+    return (uint64_t)number + (uint64_t)ji_blas_int_max <= 2 * (uint64_t)ji_blas_int_max;
+}
+/* Whether one call of the CBLAS does it all. A negative length is none: it has no parts. */
+static inline bool host_is_whole(const ji_vector_t *v) {
+    return (uint64_t)v->n <= (uint64_t)ji_blas_int_max && host_holds(v->incx) && host_holds(v->incy);
+}
+
+/* One part after the other; with a result of this type, their sum. */
+static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jdatatype_t sum_type) {
+    const jdatatype_t type = v->head.type;
+    const bool fits = host_holds(v->incx) && host_holds(v->incy);
+    const int64_t most = fits ? ji_blas_int_max : 1;
+    ji_value_t sum = {.z = {0, 0}}, one;
+    for (int64_t first = 0, count; first < v->n; first += count) {
+        count = host_min(most, v->n - first);
+        ji_vector_t part = *v;
+        part.n = count;
+        part.x = host_part(type, v->x, v->incx, v->n, first, count);
+        part.y = host_part(type, v->y, v->incy, v->n, first, count);
+        part.incx = fits ? v->incx : 1, part.incy = fits ? v->incy : 1;
+        part.result = &one;
+        function(&part);
+        if (v->result != NULL)
+            host_add(sum_type, &sum, &one);
+    }
+    if (v->result != NULL)
+        memcpy(v->result, &sum, ji_sizeof(sum_type));
+}
+#define DO_PARTS_UNLESS_WHOLE(v, function, sum_type)                                                                   \
+    do {                                                                                                               \
+        if (JI_UNLIKELY(!host_is_whole(v))) {                                                                          \
+            host_do_parts(v, function, sum_type);                                                                      \
+            return;                                                                                                    \
+        }                                                                                                              \
+    } while (0)
+#define N ((host_int_t)v->n)
+#define X v->x, (host_int_t)v->incx
+#define WRITABLE_X ji_unconst(v->x), (host_int_t)v->incx
+#define Y v->y, (host_int_t)v->incy
 
 void ji_host_axpy(void *block) {
     const ji_vector_t *v = block;
-    jdatatype_t type = v->head.type;
+    DO_PARTS_UNLESS_WHOLE(v, ji_host_axpy, v->head.type);
     const void *alpha = ji_scalar_data(&v->alpha);
-    FOR_EACH_PART(v) {
-#define CALL(t, value) cblas_##t##axpy((host_int_t)count, value(alpha), PART_OF_X, ix, PART_OF_Y, iy)
-        HOST_BY_TYPE(type, CALL)
+#define CALL(t, value) cblas_##t##axpy(N, value(alpha), X, Y)
+    HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
-    }
 }
 
 void ji_host_copy(void *block) {
     const ji_vector_t *v = block;
-    jdatatype_t type = v->head.type;
-    FOR_EACH_PART(v) {
-#define CALL(t, value) cblas_##t##copy((host_int_t)count, PART_OF_X, ix, PART_OF_Y, iy)
-        HOST_BY_TYPE(type, CALL)
+    DO_PARTS_UNLESS_WHOLE(v, ji_host_copy, v->head.type);
+#define CALL(t, value) cblas_##t##copy(N, X, Y)
+    HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
-    }
 }
 
 void ji_host_swap(void *block) {
     const ji_vector_t *v = block;
-    jdatatype_t type = v->head.type;
-    FOR_EACH_PART(v) {
-#define CALL(t, value) cblas_##t##swap((host_int_t)count, PART_OF_X, ix, PART_OF_Y, iy)
-        HOST_BY_TYPE(type, CALL)
+    DO_PARTS_UNLESS_WHOLE(v, ji_host_swap, v->head.type);
+#define CALL(t, value) cblas_##t##swap(N, WRITABLE_X, Y)
+    HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
-    }
 }
 
 /* x = alpha x, each product formed as it stands. alpha is complex (parts 2) or real. */
@@ -86,94 +115,68 @@ static bool scal_has_zero(const ji_vector_t *v, bool complex_alpha) {
 
 void ji_host_scal(void *block) {
     const ji_vector_t *v = block;
-    jdatatype_t type = v->head.type;
-    const void *alpha = ji_scalar_data(&v->alpha);
     if (v->incx < 0)
         return;
-    if (scal_has_zero(v, ji_is_complex(type))) {
-        scal_by_hand(v, ji_is_complex(type));
+    if (scal_has_zero(v, ji_is_complex(v->head.type))) {
+        scal_by_hand(v, ji_is_complex(v->head.type));
         return;
     }
-    FOR_EACH_PART(v) {
-        (void)iy;
-#define CALL(t, value) cblas_##t##scal((host_int_t)count, value(alpha), PART_OF_X, ix)
-        HOST_BY_TYPE(type, CALL)
+    DO_PARTS_UNLESS_WHOLE(v, ji_host_scal, v->head.type);
+    const void *alpha = ji_scalar_data(&v->alpha);
+#define CALL(t, value) cblas_##t##scal(N, value(alpha), WRITABLE_X)
+    HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
-    }
 }
 
 void ji_host_rscal(void *block) {
     const ji_vector_t *v = block;
-    jdatatype_t type = v->head.type;
-    const void *alpha = ji_scalar_data(&v->alpha);
     if (v->incx < 0)
         return;
     if (scal_has_zero(v, false)) {
         scal_by_hand(v, false);
         return;
     }
-    FOR_EACH_PART(v) {
-        (void)iy;
-        if (type == JDATATYPE_F32_C)
-            cblas_csscal((host_int_t)count, HOST_VALUE_S(alpha), PART_OF_X, ix);
-        else
-            cblas_zdscal((host_int_t)count, HOST_VALUE_D(alpha), PART_OF_X, ix);
-    }
-}
-
-static void host_dot(const ji_vector_t *v, bool conjugate) {
-    jdatatype_t type = v->head.type;
-    ji_value_t sum = {.z = {0, 0}};
-    FOR_EACH_PART(v) {
-        const void *x = PART_OF_X, *y = PART_OF_Y;
-        host_int_t n = (host_int_t)count;
-        ji_value_t part;
-        switch (type) {
-        case JDATATYPE_F32: sum.s += ji_guest.sdot(n, x, ix, y, iy); break;
-        case JDATATYPE_F64: sum.d += ji_guest.ddot(n, x, ix, y, iy); break;
-        case JDATATYPE_F32_C:
-            if (conjugate)
-                ji_guest.cdotc_sub(n, x, ix, y, iy, (void *)&part);
-            else
-                ji_guest.cdotu_sub(n, x, ix, y, iy, (void *)&part);
-            sum.c[0] += part.c[0], sum.c[1] += part.c[1];
-            break;
-        default:
-            if (conjugate)
-                ji_guest.zdotc_sub(n, x, ix, y, iy, (void *)&part);
-            else
-                ji_guest.zdotu_sub(n, x, ix, y, iy, (void *)&part);
-            sum.z[0] += part.z[0], sum.z[1] += part.z[1];
-        }
-    }
-    memcpy(v->result, &sum, ji_sizeof(type));
-}
-void ji_host_dot(void *block) { host_dot(block, false); }
-void ji_host_dotc(void *block) { host_dot(block, true); }
-
-static void host_set_real(const ji_vector_t *v, double value) {
-    if (ji_real_of(v->head.type) == JDATATYPE_F32)
-        *(float *)v->result = (float)value;
+    DO_PARTS_UNLESS_WHOLE(v, ji_host_rscal, v->head.type);
+    const void *alpha = ji_scalar_data(&v->alpha);
+    if (v->head.type == JDATATYPE_F32_C)
+        cblas_csscal(N, HOST_VALUE_S(alpha), WRITABLE_X);
     else
-        *(double *)v->result = value;
+        cblas_zdscal(N, HOST_VALUE_D(alpha), WRITABLE_X);
+}
+
+void ji_host_dot(void *block) {
+    const ji_vector_t *v = block;
+    DO_PARTS_UNLESS_WHOLE(v, ji_host_dot, v->head.type);
+    switch (v->head.type) {
+    case JDATATYPE_F32: *(float *)v->result = ji_guest.sdot(N, X, Y); break;
+    case JDATATYPE_F64: *(double *)v->result = ji_guest.ddot(N, X, Y); break;
+    case JDATATYPE_F32_C: ji_guest.cdotu_sub(N, X, Y, v->result); break;
+    default: ji_guest.zdotu_sub(N, X, Y, v->result); break;
+    }
+}
+
+void ji_host_dotc(void *block) {
+    const ji_vector_t *v = block;
+    DO_PARTS_UNLESS_WHOLE(v, ji_host_dotc, v->head.type);
+    switch (v->head.type) {
+    case JDATATYPE_F32_C: ji_guest.cdotc_sub(N, X, Y, v->result); break;
+    default: ji_guest.zdotc_sub(N, X, Y, v->result); break;
+    }
 }
 
 void ji_host_asum(void *block) {
     const ji_vector_t *v = block;
-    jdatatype_t type = v->head.type;
-    double sum = 0;
-    if (v->incx > 0) {
-        FOR_EACH_PART(v) {
-            (void)iy;
-            switch (type) {
-            case JDATATYPE_F32: sum += ji_guest.sasum((host_int_t)count, PART_OF_X, ix); break;
-            case JDATATYPE_F64: sum += ji_guest.dasum((host_int_t)count, PART_OF_X, ix); break;
-            case JDATATYPE_F32_C: sum += ji_guest.scasum((host_int_t)count, PART_OF_X, ix); break;
-            default: sum += ji_guest.dzasum((host_int_t)count, PART_OF_X, ix);
-            }
-        }
+    if (v->incx <= 0) {
+        memset(v->result, 0, ji_sizeof(ji_real_of(v->head.type)));
+        return;
     }
-    host_set_real(v, sum);
+    DO_PARTS_UNLESS_WHOLE(v, ji_host_asum, ji_real_of(v->head.type));
+    switch (v->head.type) {
+    case JDATATYPE_F32: *(float *)v->result = ji_guest.sasum(N, X); break;
+    case JDATATYPE_F64: *(double *)v->result = ji_guest.dasum(N, X); break;
+    case JDATATYPE_F32_C: *(float *)v->result = ji_guest.scasum(N, X); break;
+    default: *(double *)v->result = ji_guest.dzasum(N, X); break;
+    }
 }
 
 /* |x_i| as BLAS means it. */
@@ -188,12 +191,17 @@ static double iamax_size(const ji_vector_t *v, int64_t i) {
     }
 }
 
-/* In blocks that stay in cache: asum tells whether there is a NaN in one, and only then is it looked for. */
-#define IAMAX_BLOCK 512
+/* In blocks that stay in cache: asum tells whether there is a NaN in one, and only then is it looked for. In a short
+ * vector a loop has found the largest before a CBLAS would have begun. */
+enum { IAMAX_BLOCK = 512, IAMAX_SHORT = 16 };
 
 void ji_host_iamax(void *block) {
     const ji_vector_t *v = block;
-    jdatatype_t type = v->head.type;
+    const jdatatype_t type = v->head.type;
+    if (v->n <= IAMAX_SHORT && v->incx > 0) {
+        ji_plain_iamax(v);
+        return;
+    }
     int64_t best = -1;
     double largest = -1;
     if (v->incx > 0) {
@@ -204,7 +212,7 @@ void ji_host_iamax(void *block) {
             count = host_min(most, v->n - first);
             ji_value_t sum = {.z = {0, 0}};
             ji_vector_t part = *v;
-            part.n = count, part.x = PART_OF_X, part.result = &sum;
+            part.n = count, part.x = host_part(type, v->x, v->incx, v->n, first, count), part.result = &sum;
             ji_host_asum(&part);
             int64_t found = 0;
             if (isnan(ji_real_of(type) == JDATATYPE_F32 ? sum.s : sum.d)) {
@@ -221,6 +229,5 @@ void ji_host_iamax(void *block) {
                 largest = size, best = first + found;
         }
     }
-    int64_t result = best + 1;
-    memcpy(v->result, &result, sizeof result);
+    *(int64_t *)v->result = best + 1;
 }
