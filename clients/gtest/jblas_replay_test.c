@@ -48,7 +48,7 @@ static jhandle_t *draw_handle(size_t asked) {
     jhandle_t *handle = NULL;
     JEXPECT_OK(jhandle_create(&options, &handle));
     if (mode == JHANDLE_MODE_MANUAL)
-        JEXPECT_OK(jhandle_set_workspace_size(handle, bytes + 64));
+        JEXPECT_OK(jhandle_set_fixed_workspace_size(handle, jtest_random_bool() ? bytes : 0));
     if (mode == JHANDLE_MODE_USER_OWNED) /* perhaps with no granule in it */
         JEXPECT_OK(jhandle_set_workspace(handle, memory, bytes < MEMORY_BYTES ? bytes / 2 + 1 : MEMORY_BYTES));
     if (mode == JHANDLE_MODE_DEFAULT && jtest_random_bool()) {

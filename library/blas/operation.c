@@ -355,8 +355,12 @@ static jstatus_t wait(const ji_operation_t *op) { return ji_handle_wait(op->hand
 
 jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, jbuffer_t *source) {
     const bool best = op->ws.rung == 0 || jdevice_kind(op->handle->device) != JDEVICE_HOST;
-    return ji_buffer_copy(destination, source, op->waits ? NULL : op->handle->stream, op->ws.ptr[PLACE_COPY],
-                          op->copy_bytes[best ? 0 : 1]);
+    const jstatus_t status = ji_buffer_copy(destination, source, op->waits ? NULL : op->handle->stream,
+                                            op->ws.ptr[PLACE_COPY], op->copy_bytes[best ? 0 : 1]);
+    /* Through an image in host memory the host waits for the pieces, which counts as once. */
+    if (op->copy_bytes[0] != 0 && jdevice_kind(op->handle->device) != JDEVICE_HOST)
+        ++op->handle->synchronization_count;
+    return status;
 }
 
 /* Gives stand-ins their memory, and the new result its own. */

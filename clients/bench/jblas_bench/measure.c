@@ -66,15 +66,15 @@ static jstatus_t set_workspace(jhandle_t **handle, const options_t *o, size_t as
     jstatus_t status = JSTATUS_SUCCESS;
     if (o->mode == JHANDLE_MODE_DEFAULT)
         status = hold_workspace(*handle, bytes);
-    else if (o->mode == JHANDLE_MODE_USER_OWNED || (bytes == 0 && (o->mode > 0 || o->workspace == WORKSPACE_SIZE)))
+    else if (o->mode == JHANDLE_MODE_USER_OWNED)
         status = lend_workspace(*handle, bytes, memory);
-    else if (o->mode == JHANDLE_MODE_PREALLOCATE) {
+    else if (o->mode == JHANDLE_MODE_PREALLOCATE && bytes > 0) {
         status = jhandle_destroy(*handle);
         *handle = NULL;
         if (!jstatus_is_error(status))
             status = make_handle(o, bytes, handle);
-    } else if (bytes > 0) /* else a call that wants nothing, or nothing said */
-        status = jhandle_set_workspace_size(*handle, bytes);
+    } else if (o->mode != MODE_UNSET || o->workspace != WORKSPACE_DEFAULT)
+        status = jhandle_set_fixed_workspace_size(*handle, bytes);
 
     if (!jstatus_is_error(status) && (o->mode != MODE_UNSET || o->budget_bytes > 0))
         status = jhandle_set_budget(*handle, o->budget_bytes);

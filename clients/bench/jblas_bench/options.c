@@ -145,7 +145,7 @@ static const option_row_t rows[] = {
     {"workspace", 0, KIND_WORKSPACE, 0, 0, NULL,
      "default: grows on demand; query: what the size query says; or a size such as 64K, held when a call begins"},
     {"mode", 0, KIND_CHOICE, AT(mode), 0, modes,
-     "of the workspace: default, preallocate, manual (where it has a size) or user_owned"},
+     "of the workspace: default, preallocate, manual or user_owned"},
     {"borrowed", 0, KIND_BYTES, AT(borrowed_bytes), 0, NULL, "bytes of the workspace that the caller of a call holds"},
     {"budget", 0, KIND_BYTES, AT(budget_bytes), 0, NULL, "most that default mode may hold; 0: no bound"},
     {"sealed", 0, KIND_FLAG, AT(sealed), 0, NULL, "default mode does not grow"},
