@@ -61,6 +61,49 @@ JTEST(Buffer, KeepsItsAllocatorAndTheRuntime) {
     JEXPECT_EQ(jtest_live_bytes(), 0u);
 }
 
+/* One release too many is refused: what buffers have of their allocator, and that of its runtime, stays theirs. */
+JTEST(Buffer, ReleasesBeyondTheProgramsOwnTakeNothingAway) {
+    made_t made = make("[4]", JDATATYPE_F64);
+    double value = -1;
+    jbuffer_allocator_t *allocator = NULL;
+    JEXPECT_OK(jbuffer_allocator_retain(made.allocator));
+    JEXPECT_OK(jbuffer_allocator_release(made.allocator));
+    JEXPECT_OK(jbuffer_allocator_release(made.allocator));
+    JEXPECT_OK(jruntime_release(made.runtime));
+    for (int i = 0; i < 3; ++i) {
+        JEXPECT_STATUS(jbuffer_allocator_release(made.allocator), JSTATUS_NOT_FOUND);
+        JEXPECT_SUBSTR(jstatus_last_message(), "released more often than retained");
+        JEXPECT_STATUS(jruntime_release(made.runtime), JSTATUS_NOT_FOUND);
+    }
+    JEXPECT_OK(jbuffer_get(made.buffer, (const int64_t[]){1}, &value));
+    JEXPECT_EQ(value, (double)buffer_number_at(1, (const int64_t[]){1}).re);
+    /* Found again through the buffer, they can be retained and released as before. */
+    JEXPECT_OK(jbuffer_get_allocator(made.buffer, &allocator));
+    JEXPECT_OK(jbuffer_allocator_retain(allocator));
+    JEXPECT_OK(jruntime_retain(jbuffer_allocator_runtime(allocator)));
+    JEXPECT_OK(jbuffer_release(made.buffer));
+    JEXPECT_STATUS(jbuffer_release(made.buffer), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jbuffer_allocator_release(allocator));
+    JEXPECT_STATUS(jbuffer_allocator_release(allocator), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jruntime_release(made.runtime));
+    JEXPECT_STATUS(jruntime_release(made.runtime), JSTATUS_NOT_FOUND);
+    JEXPECT_EQ(jtest_live_bytes(), 0u);
+}
+
+/* With a view the same: a buffer is gone, its memory and allocator are not. */
+JTEST(Buffer, ABufferReleasedTwiceLeavesItsViews) {
+    made_t made = make("[4]", JDATATYPE_F64);
+    jbuffer_t *view = NULL;
+    double value = -1;
+    JASSERT_OK(jbuffer_slice(made.buffer, (const int64_t[]){1}, (const int64_t[]){2}, NULL, &view));
+    JEXPECT_OK(jbuffer_release(made.buffer));
+    JEXPECT_STATUS(jbuffer_release(made.buffer), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jbuffer_get(view, (const int64_t[]){0}, &value));
+    JEXPECT_EQ(value, (double)buffer_number_at(1, (const int64_t[]){1}).re);
+    made.buffer = view;
+    end(&made);
+}
+
 JTEST(Buffer, ViewsKeepTheMemory) {
     made_t made = make("[4,5]", JDATATYPE_F64);
     jbuffer_t *slice, *turned, *triangle;

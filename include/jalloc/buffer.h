@@ -27,8 +27,10 @@
  * the other side of a conversion: then each process passes one of the same shape, and that of rank 0 is read.
  *
  * **References.** Buffers, views and allocators begin with one reference and end with their last. A view keeps the
- * memory that it looks at. What is not a live buffer (freed, or never one) is answered not found. Counting is safe from
- * any thread; contents are not guarded.
+ * memory that it looks at; a buffer keeps its allocator, and that its runtime, by references of their own, which no
+ * release of the program's takes away. What is not a live buffer is answered not found, and so is one that was released,
+ * until a buffer, view, allocator or runtime that is made later gets its address: then the pointer means that one.
+ * Counting is safe from any thread; contents are not guarded.
  *
  * **Waiting.** What is here has been done when it returns, on every device. Order it with work of your own streams by
  * waiting for them first. */
@@ -95,10 +97,10 @@ JALLOC_API jstatus_t jbuffer_allocator_create(jruntime_t *runtime, const jbuffer
 JALLOC_API jstatus_t jbuffer_allocator_rebind(jbuffer_allocator_t *allocator, jbuffer_kind_t kind, jdatatype_t type,
                                               jbuffer_allocator_t **rebound);
 
-/** One more reference. Each buffer holds one. @return success; invalid pointer; not found. */
+/** One more reference, the program's. @return success; invalid pointer; not found. */
 JALLOC_API jstatus_t jbuffer_allocator_retain(jbuffer_allocator_t *allocator);
-/** One reference less. With the last of a distributed one it ends, which is not collective. NULL: nothing.
- * @return success; not found. */
+/** One reference less. It ends when the program has none left and there are no buffers of it, which is not collective.
+ * NULL: nothing. @return success; not found (or the program has no reference of it left). */
 JALLOC_API jstatus_t jbuffer_allocator_release(jbuffer_allocator_t *allocator);
 
 /** What it was made with, with everything chosen: device, grid, blocks; the runtime by the next function.

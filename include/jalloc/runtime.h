@@ -61,10 +61,11 @@ JALLOC_API jstatus_t jruntime_get_info(jruntime_t *runtime, jruntime_info_t *inf
 /** Describes device number `index`. @return success; invalid pointer; invalid value (struct_size, index); not found. */
 JALLOC_API jstatus_t jruntime_get_device(jruntime_t *runtime, int index, jruntime_device_t *device);
 
-/** One more reference. Buffer allocators hold one each. @return success; invalid pointer; not found. */
+/** One more reference, the program's. @return success; invalid pointer; not found. */
 JALLOC_API jstatus_t jruntime_retain(jruntime_t *runtime);
-/** One reference less; with the last the view ends. That is collective over MPI, where a communicator is freed. NULL:
- * nothing. @return success; not found. */
+/** One reference less. The view ends when the program has none left and there are no buffer allocators of it; that is
+ * collective over MPI, where a communicator is freed. NULL: nothing. @return success; not found (or the program has no
+ * reference of it left). */
 JALLOC_API jstatus_t jruntime_release(jruntime_t *runtime);
 
 /** Makes all processes agree: if `status` is an error on one of them, each gets the error of the lowest rank that has

@@ -64,7 +64,7 @@ static jstatus_t allocator_free_parts(jbuffer_allocator_t *allocator) {
     if (allocator->bytes != NULL)
         (void)jallocator_release(allocator->bytes);
     if (allocator->runtime != NULL)
-        status = jruntime_release(allocator->runtime);
+        status = ji_runtime_drop(allocator->runtime);
     ji_metadata_free(allocator);
     return status;
 }
@@ -88,7 +88,7 @@ static jstatus_t allocator_begin(jruntime_t *runtime, const jbuffer_allocator_op
         JTRY(jallocator_retain(bytes));
         made->bytes = bytes;
     }
-    JTRY(jruntime_retain(runtime));
+    JTRY(ji_runtime_hold(runtime));
     made->runtime = runtime;
     *out = made;
     made = NULL;
@@ -164,16 +164,26 @@ jstatus_t jbuffer_allocator_rebind(jbuffer_allocator_t *allocator, jbuffer_kind_
     return ji_buffer_allocator_make(allocator->runtime, &options, rebound);
 }
 
+static jstatus_t allocator_release(jbuffer_allocator_t *allocator, ji_owner_t owner, const char *caller) {
+    bool last;
+    jstatus_t status = ji_object_release(allocator, JI_OBJECT_BUFFER_ALLOCATOR, owner, caller, &last);
+    return last ? allocator_free_parts(allocator) : status;
+}
+
 jstatus_t jbuffer_allocator_retain(jbuffer_allocator_t *allocator) {
-    return ji_object_retain(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
+    return ji_object_retain(allocator, JI_OBJECT_BUFFER_ALLOCATOR, JI_OWNER_PROGRAM, __func__);
 }
 
 jstatus_t jbuffer_allocator_release(jbuffer_allocator_t *allocator) {
-    if (allocator == NULL)
-        return JSTATUS_SUCCESS;
-    bool last;
-    jstatus_t status = ji_object_release(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__, &last);
-    return last ? allocator_free_parts(allocator) : status;
+    return allocator == NULL ? JSTATUS_SUCCESS : allocator_release(allocator, JI_OWNER_PROGRAM, __func__);
+}
+
+jstatus_t ji_buffer_allocator_hold(jbuffer_allocator_t *allocator) {
+    return ji_object_retain(allocator, JI_OBJECT_BUFFER_ALLOCATOR, JI_OWNER_LIBRARY, __func__);
+}
+
+jstatus_t ji_buffer_allocator_drop(jbuffer_allocator_t *allocator) {
+    return allocator_release(allocator, JI_OWNER_LIBRARY, __func__);
 }
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */

@@ -56,13 +56,15 @@ ji_place_t ji_buffer_part_place(const jbuffer_t *buffer) {
 
 /* ---- References and views ---------------------------------------------------------------------------------------- */
 
-jstatus_t jbuffer_retain(jbuffer_t *buffer) { return ji_object_retain(buffer, JI_OBJECT_BUFFER, __func__); }
+jstatus_t jbuffer_retain(jbuffer_t *buffer) {
+    return ji_object_retain(buffer, JI_OBJECT_BUFFER, JI_OWNER_PROGRAM, __func__);
+}
 
 jstatus_t jbuffer_release(jbuffer_t *buffer) {
     if (buffer == NULL)
         return JSTATUS_SUCCESS;
     bool last;
-    jstatus_t status = ji_object_release(buffer, JI_OBJECT_BUFFER, __func__, &last);
+    jstatus_t status = ji_object_release(buffer, JI_OBJECT_BUFFER, JI_OWNER_PROGRAM, __func__, &last);
     if (status != JSTATUS_SUCCESS || !last)
         return status;
     status = ji_storage_release(buffer->storage);

@@ -31,21 +31,27 @@
 
 typedef enum ji_object_kind { JI_OBJECT_RUNTIME, JI_OBJECT_BUFFER_ALLOCATOR, JI_OBJECT_BUFFER } ji_object_kind_t;
 
+/* Whose a reference is. What the program has, it may give back; what buffers have of their allocator, and allocators of
+ * their runtime, is out of its reach. */
+typedef enum ji_owner { JI_OWNER_PROGRAM, JI_OWNER_LIBRARY, JI_OWNERS } ji_owner_t;
+
 /* First member of a runtime, a buffer allocator and a buffer. All live ones are in one table, by address, so that a
  * pointer can be told to be one without being followed. */
 typedef struct ji_object {
     ji_object_kind_t kind;
-    atomic_size_t references;
+    atomic_size_t references[JI_OWNERS];
     struct ji_object *next; /* in its bucket */
 } ji_object_t;
 
-/* Enters an object with one reference. */
+/* Enters an object with one reference, the program's. */
 JI_SHARED void ji_object_enter(ji_object_t *object, ji_object_kind_t kind);
 /* success; invalid pointer (NULL); not found. The message names the caller and what was expected. */
 JI_SHARED jstatus_t ji_object_check(const void *object, ji_object_kind_t kind, const char *caller);
-/* One reference more, or less; *last: it was the last one, and the object has left the table. */
-JI_SHARED jstatus_t ji_object_retain(void *object, ji_object_kind_t kind, const char *caller);
-JI_SHARED jstatus_t ji_object_release(void *object, ji_object_kind_t kind, const char *caller, bool *last);
+/* One reference more, or less; *last: it was the last one of all, and the object has left the table. An owner who has
+ * none left gives none back: not found. */
+JI_SHARED jstatus_t ji_object_retain(void *object, ji_object_kind_t kind, ji_owner_t owner, const char *caller);
+JI_SHARED jstatus_t ji_object_release(void *object, ji_object_kind_t kind, ji_owner_t owner, const char *caller,
+                                      bool *last);
 
 /* ---- Layouts (layout.c) ---- */
 
@@ -138,6 +144,10 @@ JI_SHARED jstatus_t ji_runtime_make(const ji_runtime_ops_t *ops, void *state, co
  * system's files, for tests; "". */
 void ji_node_confine(const char *root, size_t *total_bytes, size_t *available_bytes);
 
+/* The library's references of a runtime, as jruntime_retain() and jruntime_release() are the program's. */
+jstatus_t ji_runtime_hold(jruntime_t *runtime);
+jstatus_t ji_runtime_drop(jruntime_t *runtime);
+
 /* ---- Buffer allocators (allocator.c, choose.c, propagate.c) ---- */
 
 /* A grid of processes, owned by the runtime. */
@@ -150,7 +160,7 @@ struct ji_grid {
 
 struct jbuffer_allocator {
     ji_object_t object;
-    jruntime_t *runtime;                 /* retained */
+    jruntime_t *runtime;                 /* held */
     jbuffer_allocator_options_t options; /* complete: device, grid and (as asked for) blocks; of a best one as given */
     jallocator_t *bytes;                 /* the options' allocator, or the process's; NULL: best, or shared on nodes */
     ji_grid_t *grid;                     /* distributed; the runtime's */
@@ -162,6 +172,10 @@ jstatus_t ji_buffer_allocator_make(jruntime_t *runtime, const jbuffer_allocator_
 /* The same for a process by itself, which asks nobody: of any kind but distributed, for what only this process sees. */
 JI_SHARED jstatus_t ji_buffer_allocator_make_alone(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
                                                    jbuffer_allocator_t **out);
+
+/* The library's references of an allocator. */
+jstatus_t ji_buffer_allocator_hold(jbuffer_allocator_t *allocator);
+jstatus_t ji_buffer_allocator_drop(jbuffer_allocator_t *allocator);
 
 static inline bool ji_buffer_is_shared_kind(const jbuffer_allocator_options_t *options) {
     return options->kind == JBUFFER_REPLICATED && options->shared_on_node;
@@ -187,7 +201,7 @@ jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayo
 /* The memory of a buffer and its views. */
 typedef struct ji_storage {
     atomic_size_t references;
-    jbuffer_allocator_t *allocator; /* retained */
+    jbuffer_allocator_t *allocator; /* held */
     void *pointer;                  /* this process's part; NULL: no elements */
     size_t size_bytes;
     jallocator_t *from;           /* gives it back to; NULL: wrapped, or in a segment */

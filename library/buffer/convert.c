@@ -162,9 +162,9 @@ static bool move_is_possible(const jbuffer_allocator_t *allocator, const jbuffer
     const ji_storage_t *storage = source->storage;
     const jbuffer_allocator_options_t *to = &allocator->options, *from = &storage->allocator->options;
     const bool wrapped = storage->pointer != NULL && storage->from == NULL && storage->segment == NULL;
-    if (atomic_load(&source->object.references) != 1 || atomic_load(&storage->references) != 1 || wrapped ||
-        allocator->runtime != storage->allocator->runtime || to->device != from->device || to->type != from->type ||
-        ji_buffer_is_shared_kind(to) != ji_buffer_is_shared_kind(from))
+    if (atomic_load(&source->object.references[JI_OWNER_PROGRAM]) != 1 || atomic_load(&storage->references) != 1 ||
+        wrapped || allocator->runtime != storage->allocator->runtime || to->device != from->device ||
+        to->type != from->type || ji_buffer_is_shared_kind(to) != ji_buffer_is_shared_kind(from))
         return false;
     if (to->kind == from->kind)
         return to->kind != JBUFFER_DISTRIBUTED ||
@@ -198,9 +198,9 @@ static void move_take(jbuffer_allocator_t *allocator, jbuffer_t *source) {
         storage->distribution = ji_buffer_distribution(allocator, layout);
         storage->leading_dimension = layout->rank > 0 && layout->extents[0] > 1 ? layout->extents[0] : 1;
     }
-    (void)jbuffer_allocator_retain(allocator);
+    (void)ji_buffer_allocator_hold(allocator);
     storage->allocator = allocator;
-    (void)jbuffer_allocator_release(before);
+    (void)ji_buffer_allocator_drop(before);
 }
 
 jstatus_t jbuffer_construct_move(jbuffer_allocator_t *allocator, jbuffer_t **source, jbuffer_t **buffer, bool *reused) {

@@ -5,8 +5,12 @@
  *
  * They are chained through themselves in a table by address, so that keeping the books takes no memory and cannot fail,
  * and so that a pointer is told to be one of them without being followed: one that was freed, or never was any, is a
- * status. References are counted under the table's lock. Whoever retains thereby either comes before the last release
- * or finds nothing. */
+ * status, until a new object gets the address of a freed one. References are counted under the table's lock. Whoever
+ * retains thereby either comes before the last release or finds nothing.
+ *
+ * The program's references and the library's are counted apart. An allocator that buffers hold lives on when the program
+ * has given its last reference back, and one release too many then finds none to give back: it is refused, where it would
+ * otherwise take a buffer's. */
 
 #include "buffer/buffer.h"
 
@@ -46,7 +50,8 @@ static jstatus_t object_refuse(const void *object, ji_object_kind_t kind, const 
 
 void ji_object_enter(ji_object_t *object, ji_object_kind_t kind) {
     object->kind = kind;
-    atomic_init(&object->references, 1);
+    atomic_init(&object->references[JI_OWNER_PROGRAM], 1);
+    atomic_init(&object->references[JI_OWNER_LIBRARY], 0);
     object->next = NULL;
     object_acquire();
     *object_find(object) = object;
@@ -61,23 +66,34 @@ jstatus_t ji_object_check(const void *object, ji_object_kind_t kind, const char 
     return JI_LIKELY(live) ? JSTATUS_SUCCESS : object_refuse(object, kind, caller);
 }
 
-jstatus_t ji_object_retain(void *object, ji_object_kind_t kind, const char *caller) {
+jstatus_t ji_object_retain(void *object, ji_object_kind_t kind, ji_owner_t owner, const char *caller) {
     object_acquire();
     ji_object_t *found = *object_find(object);
     const bool live = found != NULL && found->kind == kind;
     if (live)
-        atomic_fetch_add_explicit(&found->references, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&found->references[owner], 1, memory_order_relaxed);
     ji_lock_release(&object_lock);
     return live ? JSTATUS_SUCCESS : object_refuse(object, kind, caller);
 }
 
-jstatus_t ji_object_release(void *object, ji_object_kind_t kind, const char *caller, bool *last) {
+static size_t object_references(const ji_object_t *object, ji_owner_t owner) {
+    return atomic_load_explicit(&object->references[owner], memory_order_relaxed);
+}
+
+jstatus_t ji_object_release(void *object, ji_object_kind_t kind, ji_owner_t owner, const char *caller, bool *last) {
     object_acquire();
     ji_object_t **link = object_find(object), *found = *link;
-    const bool live = found != NULL && found->kind == kind;
-    *last = live && atomic_fetch_sub_explicit(&found->references, 1, memory_order_relaxed) == 1;
+    const bool live = found != NULL && found->kind == kind, has = live && object_references(found, owner) > 0;
+    if (has)
+        atomic_fetch_sub_explicit(&found->references[owner], 1, memory_order_relaxed);
+    *last = has && object_references(found, JI_OWNER_PROGRAM) + object_references(found, JI_OWNER_LIBRARY) == 0;
     if (*last)
         *link = found->next;
     ji_lock_release(&object_lock);
-    return live ? JSTATUS_SUCCESS : object_refuse(object, kind, caller);
+    if (!live)
+        return object_refuse(object, kind, caller);
+    return has ? JSTATUS_SUCCESS
+               : ji_fail(JSTATUS_NOT_FOUND,
+                         "%s: released more often than retained: %p lives on, held by what was made of it", caller,
+                         object);
 }

@@ -134,13 +134,9 @@ jstatus_t jruntime_create(jruntime_t **runtime) {
     return ji_runtime_make(&none_ops, NULL, &info, runtime);
 }
 
-jstatus_t jruntime_retain(jruntime_t *runtime) { return ji_object_retain(runtime, JI_OBJECT_RUNTIME, __func__); }
-
-jstatus_t jruntime_release(jruntime_t *runtime) {
-    if (runtime == NULL)
-        return JSTATUS_SUCCESS;
+static jstatus_t runtime_release(jruntime_t *runtime, ji_owner_t owner, const char *caller) {
     bool last;
-    jstatus_t status = ji_object_release(runtime, JI_OBJECT_RUNTIME, __func__, &last);
+    jstatus_t status = ji_object_release(runtime, JI_OBJECT_RUNTIME, owner, caller, &last);
     if (last) {
         runtime->ops->destroy(runtime);
         ji_lock_fini(&runtime->lock);
@@ -148,6 +144,20 @@ jstatus_t jruntime_release(jruntime_t *runtime) {
     }
     return status;
 }
+
+jstatus_t jruntime_retain(jruntime_t *runtime) {
+    return ji_object_retain(runtime, JI_OBJECT_RUNTIME, JI_OWNER_PROGRAM, __func__);
+}
+
+jstatus_t jruntime_release(jruntime_t *runtime) {
+    return runtime == NULL ? JSTATUS_SUCCESS : runtime_release(runtime, JI_OWNER_PROGRAM, __func__);
+}
+
+jstatus_t ji_runtime_hold(jruntime_t *runtime) {
+    return ji_object_retain(runtime, JI_OBJECT_RUNTIME, JI_OWNER_LIBRARY, __func__);
+}
+
+jstatus_t ji_runtime_drop(jruntime_t *runtime) { return runtime_release(runtime, JI_OWNER_LIBRARY, __func__); }
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 

@@ -140,7 +140,7 @@ static jstatus_t storage_free_parts(ji_storage_t *storage) {
         status = jsegment_detach(storage->segment);
     if (storage->from != NULL)
         status = jallocator_deallocate(storage->from, storage->pointer, storage->size_bytes, NULL);
-    ended = jbuffer_allocator_release(storage->allocator);
+    ended = ji_buffer_allocator_drop(storage->allocator);
     ji_metadata_free(storage);
     return status != JSTATUS_SUCCESS ? status : ended;
 }
@@ -157,7 +157,7 @@ static jstatus_t storage_begin(jbuffer_allocator_t *allocator, const jlayout_t *
         const int64_t rows = jdistribution_local_count(d, 0, d->place[0], d->extents[0]);
         storage->leading_dimension = rows > 0 ? rows : 1;
     }
-    JTRY(jbuffer_allocator_retain(allocator));
+    JTRY(ji_buffer_allocator_hold(allocator));
     storage->allocator = allocator;
     *out = storage;
     storage = NULL;
