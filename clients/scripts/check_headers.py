@@ -5,7 +5,8 @@
 nothing but jalloc's own headers and the standard library's. mpi.h is the exception: it needs MPI's, and is compiled where
 there is one.
 
-The guards of borrow.h compile in every standard of C without a warning, and a jump past one does not."""
+The guards of borrow.h compile in every standard of C without a warning, and a jump past one does not. The lists of buffer.h
+take arrays, and no pointer compiles."""
 
 import argparse
 import pathlib
@@ -24,6 +25,36 @@ LANGUAGES = [
     ("C11", ["-x", "c", "-std=c11"] + C_WARNINGS, ["cc", "gcc", "clang"]),
     ("C++17", ["-x", "c++", "-std=c++17"], ["c++", "g++", "clang++"]),
 ]
+
+# Of buffer.h: declarations, the macro's argument, its rank, and whether it is a C array of that rank.
+LISTS = [
+    ("double a[3]", "a", 1, True),
+    ("const float a[2]", "a", 1, True),
+    ("double a[2][3]", "a", 2, True),
+    ("double a[2][3]", "a[1]", 1, True),
+    ("int n = 4; double a[n][3]", "a", 2, True),
+    ("double a[1][2][3]", "a", 3, True),
+    ("double a[1][2][3][4]", "a", 4, True),
+    ("double *a", "a", 1, False),
+    ("const double *const a = 0", "a", 1, False),
+    ("double *a[2]", "a", 2, False),
+    ("double (*a)[3]", "a", 2, False),
+    ("double *a[2][3]", "a", 3, False),
+    ("double (*a[2])[3]", "a", 3, False),
+    ("double (*a)[2][3]", "a", 3, False),
+    ("double *a[2][3][4]", "a", 4, False),
+    ("double (*a)[2][3][4]", "a", 4, False),
+    ("double a[2][3]", "a", 1, False),
+    ("double a[2]", "a", 2, False),
+    ("long a[2]", "a", 1, False),
+]
+LIST_PROGRAM = """#include <jalloc/buffer.h>
+extern jstatus_t make(jbuffer_allocator_t *allocator, jbuffer_t **buffer);
+jstatus_t make(jbuffer_allocator_t *allocator, jbuffer_t **buffer) {{
+    {};
+    return jbuffer_construct_list(allocator, JBUFFER_LIST_{}({}), buffer);
+}}
+"""
 
 
 GUARD_STANDARDS = ["c99", "gnu99", "c11", "gnu11", "c17", "c2x", "gnu2x"]
@@ -98,6 +129,23 @@ def include_flags(header):
     return ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"] + [flag for folder in folders for flag in ("-isystem", folder)]
 
 
+def check_lists(include):
+    """The macros of nested lists take arrays and nothing else, by every C compiler. Gives checks and failures."""
+    checks = failures = 0
+    _, flags, names = LANGUAGES[0]
+    for compiler in compilers(names):
+        for declaration, argument, rank, is_array in LISTS:
+            command = [compiler, *flags, "-Wno-sizeof-pointer-div", "-fsyntax-only", f"-I{include}", "-"]
+            program = LIST_PROGRAM.format(declaration, rank, argument)
+            result = subprocess.run(command, input=program, text=True, capture_output=True, check=False)
+            checks += 1
+            if (result.returncode == 0) != is_array:
+                failures += 1
+                print(f"buffer.h: JBUFFER_LIST_{rank}({argument}) of \"{declaration}\" "
+                      f"{'is refused' if is_array else 'compiles'} ({compiler})\n{result.stderr}")
+    return checks, failures
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
@@ -126,6 +174,9 @@ def main():
     guard_checks, guard_failures = check_guards(include)
     checks += guard_checks
     failures += guard_failures
+    list_checks, list_failures = check_lists(include)
+    checks += list_checks
+    failures += list_failures
     missing = [label for label, _, names in LANGUAGES if not compilers(names)]
     for label in missing:
         print(f"no compiler for {label}")

@@ -332,8 +332,17 @@ JALLOC_API jstatus_t jbuffer_load(jbuffer_allocator_t *allocator, const char *pa
              : JDATATYPE_BF16, int8_t                                                                                  \
              : JDATATYPE_I8, int32_t                                                                                   \
              : JDATATYPE_I32)
-#define JBUFFER_COUNT_(a) ((int64_t)(sizeof(a) / sizeof((a)[0])))
-/** Arguments rank, extents, type, values of jbuffer_construct_list(), from a number or from a C array of that rank. */
+/* The elements of an array in its first dimension. A pointer, whose sizeof says nothing, does not compile. */
+#define JBUFFER_COUNT_(a)                                                                                              \
+    ((int64_t)(sizeof(a) / sizeof((a)[0])) +                                                                           \
+     0 * (int64_t)sizeof(struct {                                                                                      \
+         _Static_assert(!__builtin_types_compatible_p(__typeof__(a), __typeof__(&(a)[0])),                             \
+                        "JBUFFER_LIST_n takes an array of n dimensions, not a pointer or an array of pointers");       \
+         char member;                                                                                                  \
+     }))
+/** Arguments rank, extents, type, values of jbuffer_construct_list(), from a number or from a C array of that rank.
+ * Pointers are refused by the compiler, on every level: their extents are not known, and rows that they point to do not
+ * lie behind each other. */
 #define JBUFFER_LIST_0(x) 0, NULL, JDATATYPE_OF(x), &(x)
 #define JBUFFER_LIST_1(a) 1, ((const int64_t[]){JBUFFER_COUNT_(a)}), JDATATYPE_OF((a)[0]), (a)
 #define JBUFFER_LIST_2(a)                                                                                              \
