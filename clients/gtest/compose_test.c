@@ -36,6 +36,18 @@ JTEST(Compose, WithoutAProviderTheDeviceIsBelow) {
     JEXPECT_OK(jallocator_destroy(top));
 }
 
+JTEST(Compose, OfATextByDeviceTheDevicesOwn) {
+    static const struct {
+        const char *text, *top;
+    } cases[] = {{"malloc+bfc(limit=1MiB);cuda:0=pool", "bfc"}, {"pool;host=malloc+stack;hip:1=bfc", "stack"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        jallocator_t *top;
+        JASSERT_OK(jallocator_compose(NULL, cases[i].text, &top));
+        JEXPECT_STREQ(jallocator_name(top), cases[i].top);
+        JEXPECT_OK(jallocator_destroy(top));
+    }
+}
+
 JTEST(Compose, OverACallersAllocatorWhichStaysTheCallers) {
     jallocator_t *below = jtest_failing_allocator(), *top;
     JASSERT_OK(jallocator_compose_over(below, "bfc+exact", &top));
@@ -71,6 +83,11 @@ static const struct refusal {
     {"bfc+mmap", "\"mmap\" is a provider"},
     {"mmap+mmap", "\"mmap\" is a provider"},
     {"bfc(,)", "is no key"},
+    {"malloc;bfc", "expected COMPOSITION[;DEVICE=COMPOSITION]"},
+    {"malloc;nowhere=bfc", "expected COMPOSITION[;DEVICE=COMPOSITION]"},
+    {"malloc;cuda:0=", "expected COMPOSITION[;DEVICE=COMPOSITION]"},
+    {"cuda:0=bfc", "has none for host"},
+    {"malloc;host=bfx", "\"bfx\" is no kind"},
 };
 JTEST_P(Compose, RefusesAndQuotes, struct refusal, refusals) {
     jallocator_t *const mark = (jallocator_t *)&refusals, *top = mark;

@@ -270,7 +270,9 @@ typedef struct jallocator_kind_t {
 /** The index-th kind; NULL past the last. Static. */
 JALLOC_API const jallocator_kind_t *jallocator_kind_get(size_t index);
 
-/** Makes a stack. The result owns what is below it: destroying it destroys all. device NULL: the host.
+/** Makes a stack. The result owns what is below it: destroying it destroys all. device NULL: the host. The text is one
+ * composition, or, as in JALLOC_ALLOCATOR, one for all devices and others by name, "general;cuda:0=bfc(limit=2GiB)", of
+ * which the device's is made.
  * @return success; invalid pointer; invalid configuration (the message quotes the part that is not understood); invalid
  *         value (a key's value is out of range); what making a stage returns. */
 JALLOC_API jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator);

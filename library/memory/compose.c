@@ -217,7 +217,16 @@ jstatus_t ji_compose_check(const char *composition) { return compose(NULL, NULL,
 
 jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator) {
     JREQUIRE(composition != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
-    return compose(device != NULL ? device : jdevice_host(), NULL, composition, allocator);
+    if (device == NULL)
+        device = jdevice_host();
+    char own[JI_PROCESS_MAX_TEXT + 1];
+    if (ji_process_is_by_device(composition)) {
+        jstatus_t status = ji_process_choose(device, composition, own);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        composition = own;
+    }
+    return compose(device, NULL, composition, allocator);
 }
 
 jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition, jallocator_t **allocator) {

@@ -200,6 +200,12 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
  * as the process's other allocators do. success; memory error. */
 jstatus_t ji_process_get_mapped(jallocator_t **allocator);
 
+#define JI_PROCESS_MAX_TEXT 1023 /* of one composition */
+
+/* Whether a text has compositions by device; the one of a device. invalid configuration. */
+bool ji_process_is_by_device(const char *text);
+jstatus_t ji_process_choose(const jdevice_t *device, const char *text, char composition[JI_PROCESS_MAX_TEXT + 1]);
+
 /* Whether memory that is given back on a stream is used again only after what is in the stream by then: whoever gives
  * it back need not wait. False where that is not known. */
 bool ji_allocator_takes_in_order(const jallocator_t *allocator);

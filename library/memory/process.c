@@ -24,8 +24,6 @@
 
 /* ---- The environment's compositions ------------------------------------------------------------------------------ */
 
-#define PROCESS_MAX_TEXT 1023 /* of one composition */
-
 /* The first of `wanted` that is outside of parentheses, or the end. */
 static const char *process_find(const char *text, const char *end, const char *wanted) {
     for (int depth = 0; text < end; ++text) {
@@ -82,19 +80,35 @@ static bool process_choose_clause(const char *text, const char *device_name, pro
 }
 
 /* The clause's composition; false where it is too long. */
-static bool process_copy_clause(const process_clause_t *clause, char text[PROCESS_MAX_TEXT + 1]) {
+static bool process_copy_clause(const process_clause_t *clause, char text[JI_PROCESS_MAX_TEXT + 1]) {
     size_t length = (size_t)(clause->end - clause->begin);
-    if (length > PROCESS_MAX_TEXT)
+    if (length > JI_PROCESS_MAX_TEXT)
         return false;
     memcpy(text, clause->begin, length);
     text[length] = '\0';
     return true;
 }
 
+jstatus_t ji_process_choose(const jdevice_t *device, const char *text, char composition[JI_PROCESS_MAX_TEXT + 1]) {
+    process_clause_t clause;
+    if (!process_choose_clause(text, jdevice_name(device), &clause) || !process_copy_clause(&clause, composition))
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION,
+                       "composition \"%.200s\": expected COMPOSITION[;DEVICE=COMPOSITION]...", text);
+    if (composition[0] == '\0')
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%.200s\" has none for %s", text,
+                       jdevice_name(device));
+    return JSTATUS_SUCCESS;
+}
+
+bool ji_process_is_by_device(const char *text) {
+    const char *end = text + strlen(text);
+    return process_find(text, end, ";=") != end;
+}
+
 /* Whether the whole text can be understood, the clauses for other devices too. Nothing is made. */
 static jstatus_t process_check_text(const char *text) {
     process_clause_t clause;
-    char composition[PROCESS_MAX_TEXT + 1];
+    char composition[JI_PROCESS_MAX_TEXT + 1];
     bool sound = process_choose_clause(text, "", &clause);
     for (const char *cursor = text; cursor != NULL && sound;) {
         sound = process_next_clause(&cursor, &clause) && process_copy_clause(&clause, composition);
@@ -142,7 +156,7 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
         *allocator = NULL;
         return JSTATUS_SUCCESS;
     }
-    char text[PROCESS_MAX_TEXT + 1], replaced[PROCESS_MAX_TEXT + 64];
+    char text[JI_PROCESS_MAX_TEXT + 1], replaced[JI_PROCESS_MAX_TEXT + 64];
     if (!said || !process_copy_clause(&clause, text))
         snprintf(text, sizeof text, "%s", fallback != NULL ? fallback : "");
     if (provider != NULL)

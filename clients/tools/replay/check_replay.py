@@ -212,6 +212,10 @@ def check_formats(replay):
     equal((trace["unmatched_frees"], trace["empty_rows"], trace["allocations"], trace["live_at_end_bytes"],
            trace["streams"], trace["threads"]), (1, 2, 3, 31, 1, 2), "left out")
 
+    # The text of JALLOC_ALLOCATOR, of which the device's is taken.
+    result = replay.results(path, "--allocator", "malloc+bfc;cuda:0=pool")["results"][0]
+    equal((result["allocator"], result["failures"]), ("malloc+bfc;cuda:0=pool", 0), "a text by device")
+
     # A recorder that had to stop says why in its last row.
     path = replay.write("1,1,allocate,0x1,5,0,,heap,", '1,2,stopped,0x0,0,0x0,0,heap,"full, it is"', header=OWN)
     trace = replay.results(path, "--allocator", "malloc")["trace"]
