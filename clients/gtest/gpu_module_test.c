@@ -152,9 +152,11 @@ JTEST(Module, ADriverThatForksWhileItIsStartedDoesNotWaitForItself) {
     jtest_in_child(20, ask_the_forking_module, NULL);
 }
 
+#define FORKS 50
+
 static void *fork_often(void *argument) {
     int *good = argument;
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < FORKS; ++i) {
         int result = -1;
         const pid_t pid = fork();
         if (pid == 0)
@@ -173,10 +175,10 @@ static void fork_inside_and_outside(void *argument) {
     JASSERT_OK(jhandle_create(NULL, &handle));
     JASSERT_OK(jlog_set_sink(NULL, NULL));
     JASSERT_EQ(pthread_create(&thread, NULL, fork_often, &good), 0);
-    for (int i = 0; i < 200; ++i)
+    for (int i = 0; i < FORKS; ++i)
         JEXPECT_STATUS(jdevice_get("hip:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
     pthread_join(thread, NULL);
-    JEXPECT_EQ(good, 200);
+    JEXPECT_EQ(good, FORKS);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 

@@ -12,20 +12,27 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# A stand-in for a test program: writes the report that it is told, to where GoogleTest would, and exits as told.
-FAKE = """import sys
+# A stand-in for a test program: writes its shard's part of the report that it is told, to where GoogleTest would, and
+# exits as told.
+FAKE = """import os, sys
 report, status = sys.argv[1], int(sys.argv[2])
+shards, shard = int(os.environ["GTEST_TOTAL_SHARDS"]), int(os.environ["GTEST_SHARD_INDEX"])
 path = [a.split("xml:")[1] for a in sys.argv if a.startswith("--gtest_output=")][0]
-if report != "none":
-    cases = {"good": '<testcase status="run" result="completed"/>',
-             "bad": '<testcase status="run" result="completed"><failure message="x"/></testcase>',
-             "skip": '<testcase status="run" result="skipped"><skipped/></testcase>',
-             "off": '<testcase status="notrun" result="suppressed"/>', "": ""}
-    open(path, "w").write("<testsuites>" + "".join(cases[c] for c in report.split(",")) + "</testsuites>")
+name = 'classname="Suite" name="Name"'
+print("[ RUN      ] Suite.Name\\nreason" + os.environ.get("VALUE", "") + "\\n[  FAILED  ] Suite.Name")
+if report != "none" and not (report.endswith("one_dies") and shard == 1):
+    cases = {"good": f'<testcase {name} status="run" result="completed"/>',
+             "bad": f'<testcase {name} status="run" result="completed"><failure message="x"/></testcase>',
+             "skip": f'<testcase {name} status="run" result="skipped"><skipped/></testcase>',
+             "off": f'<testcase {name} status="notrun" result="suppressed"/>', "": "", "one_dies": ""}
+    part = report.split(",")[shard::shards]
+    open(path, "w").write("<testsuites>" + "".join(cases[c] for c in part) + "</testsuites>")
 sys.exit(status)
 """
+JOBS = 3
+EACH = '<each env="VALUE" values="7 8 9" if="bash -c \'case $VALUE in 7) exit 0;; 8) exit 77;; *) exit 1;; esac\'"/>'
 
-# name, attributes, command, (passed, failed)
+# name, attributes, command (None: a run that <each> makes), (passed, failed) of the run of that name
 PLANTED = [
     ("good", "", "true", (1, 0)),
     ("exit", "", "false", (0, 1)),
@@ -33,6 +40,8 @@ PLANTED = [
     ("hang", 'limit="1"', 'bash -c "sleep {sleep} &amp; sleep {sleep}"', (0, 1)),
     ("orphan", "", 'bash -c "sleep {sleep} &amp;"', (1, 0)),
     ("absent", "", "/nowhere/program", (0, 1)),
+    ("absent_test", 'kind="gtest"', "/nowhere/program", (0, 1)),
+    ("hanging_test", 'kind="gtest" limit="1"', "sleep {sleep}", (0, 1)),
     ("signal", "", 'bash -c "kill -SEGV $$"', (0, 1)),
     ("tests", 'kind="gtest"', "{fake} good,good,skip,off 0", (2, 0)),
     ("failed_test", 'kind="gtest"', "{fake} good,bad 1", (1, 1)),
@@ -41,6 +50,12 @@ PLANTED = [
     ("no_report", 'kind="gtest"', "{fake} none 0", (0, 1)),
     ("no_test", 'kind="gtest"', "{fake} off 0", (0, 1)),
     ("empty_report", 'kind="gtest"', '{fake} "" 0', (0, 1)),
+    ("all_shards", 'kind="gtest"', "{fake} good,good,good,good,good,good,bad 0", (6, 1)),
+    ("lost_shard", 'kind="gtest"', "{fake} good,good,good,one_dies 0", (2, 1)),
+    ("each", 'kind="gtest"', EACH + "{fake} good,bad 1", None),
+    ("each-7", "", None, (1, 1)),
+    ("each-8", "", None, (0, 0)),
+    ("each-9", "", None, (0, 1)),
 ]
 
 
@@ -62,27 +77,32 @@ def main():
         (scratch / "fake.py").write_text(FAKE, encoding="utf-8")
         marker = f"1000.{os.getpid()}"
         words = {"sleep": marker, "fake": f"{sys.executable} {scratch / 'fake.py'}"}
-        runs = "".join(f'<run name="{name}" {more}>{command.format(**words)}</run>' for name, more, command, _ in PLANTED)
+        runs = "".join(f'<run name="{name}" {more}>{command.format(**words)}</run>' 
+                       for name, more, command, _ in PLANTED if command)
         sets = scratch / "sets.xml"
         sets.write_text(f'<rtest><set name="planted">{runs}</set><set name="fine"><run name="a">true</run></set></rtest>',
                         encoding="utf-8")
 
         def rtest(*arguments):
             return subprocess.run([sys.executable, str(ROOT / "rtest.py"), "--sets", str(sets), "--build-dir", folder,
-                                   *arguments], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                                   "-j", str(JOBS), *arguments], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
 
         started = time.monotonic()
         result = rtest("-t", "planted")
         lines = result.stdout.splitlines()
         summary = {line.split()[0]: line for line in lines[lines.index("== summary") + 1:]}
-        for name, _, _, (passed, failed) in PLANTED:
+        expected = {name: counts for name, _, _, counts in PLANTED if counts}
+        for name, (passed, failed) in expected.items():
             words = summary.get(name, "").split()
             if words[1:5] != [str(passed), "passed", str(failed), "failed"] and \
                     words[1:5] != [str(passed), "passed", str(failed), "failed,"]:
                 problems.append(f"{name}: wanted {passed} passed, {failed} failed: {summary.get(name)}")
-        last = f"{sum(c[0] for *_, c in PLANTED)} passed, {sum(c[1] for *_, c in PLANTED)} failed"
+        last = f"{sum(c[0] for c in expected.values())} passed, {sum(c[1] for c in expected.values())} failed"
         if lines[-1] != last:
             problems.append(f"last line: wanted {last}: {lines[-1]}")
+        for line in ("failed: exit", "failed: failed_test: Suite.Name", "failed: each-7: Suite.Name", "reason7"):
+            if line not in lines:
+                problems.append(f"no line \"{line}\"")
         if result.returncode != 1:
             problems.append(f"exit status {result.returncode} for a set that fails")
         if alive(marker):
