@@ -147,6 +147,8 @@ jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t pla
     return jhandle_answer_plan(handle, &plan);
 }
 
+const jborrow_t ji_nothing_borrowed = {.ok = true};
+
 /* Whether there is one way, which needs nothing. */
 static bool plan_is_empty(const jplan_t *plan) {
     return plan->rung_count == 1 && plan->rungs[0].buffer_count == 0 && plan->rungs[0].callee_bytes == 0 &&
@@ -156,10 +158,8 @@ static bool plan_is_empty(const jplan_t *plan) {
 jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_function, ji_run_function_t run) {
     jplan_t plan;
     plan_function(&plan, handle, block);
-    if (plan_is_empty(&plan)) {
-        static const jborrow_t nothing = {.ok = true};
-        return run(handle, block, &nothing);
-    }
+    if (plan_is_empty(&plan))
+        return run(handle, block, &ji_nothing_borrowed);
     JALLOC_BORROW_PLAN(ws, handle, &plan);
     if (!ws.ok)
         return ws.status;

@@ -103,6 +103,8 @@ typedef jstatus_t (*ji_run_function_t)(jhandle_t *handle, const void *block, con
 /* Plans, borrows, runs, and answers success, perf degraded, or why not. Also for an algorithm that calls another while
  * it holds a borrow (callee_bytes of its plan is then jplan_bytes() of the other's). The block was checked. */
 jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan, ji_run_function_t run);
+/* A borrow of nothing, for a way that needs nothing. */
+extern const jborrow_t ji_nothing_borrowed;
 /* Answers a size query: with the plan, or (NULL) that no workspace is wanted. */
 jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan);
 
@@ -220,11 +222,12 @@ jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, 
                     const char *rule, int64_t bound) __attribute__((cold));
 jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument) __attribute__((cold));
 
-/* The checks of a call function, whose parameters are `handle` and the typed block `args`. */
+/* The checks of a call function, whose parameters are `handle` and the typed block `args`. The status is returned as
+ * the constant that it is: where a check is inlined, the compiler then sees that the call ends there. */
 #define JI_CHECK_(condition, status, argument, value, rule, bound)                                                     \
     do {                                                                                                               \
         if (JI_UNLIKELY(!(condition)))                                                                                 \
-            return ji_refuse(handle, &args->head, status, argument, value, rule, bound);                               \
+            return (void)ji_refuse(handle, &args->head, status, argument, value, rule, bound), status;                 \
     } while (0)
 #define JI_CHECK_ENUM_(argument, member, first, last, rule)                                                            \
     JI_CHECK_((unsigned)args->member - first <= last - first, JSTATUS_INVALID_VALUE, argument, (int64_t)args->member,  \
@@ -254,14 +257,16 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
 #define JI_CHECK_STRIDE(member)                                                                                        \
     JI_CHECK_(ji_addressable(args->member, args->batch_count), JSTATUS_INVALID_SIZE, #member, args->member,            \
               "with %lld matrices is more than memory can hold", args->batch_count)
-/* For routines that are not split; `largest` of their sizes. A call with nothing to do reaches no BLAS. */
-#define JI_CHECK_WIDTH(something, largest)                                                                             \
-    JI_CHECK_((largest) <= ji_integer_max(handle) || !(something), JSTATUS_INVALID_SIZE, "the largest size", largest,                  \
-              "the BLAS in use takes at most %lld", ji_integer_max(handle))
+/* For routines that are not split: five numbers, not negative. What a BLAS takes is 2^k - 1, so the bitwise or of them
+ * is above it exactly if one of them is. A call with nothing to do reaches no BLAS. */
+#define JI_CHECK_WIDTH(something, a, b, c, d, e)                                                                       \
+    JI_CHECK_(((a) | (b) | (c) | (d) | (e)) <= ji_integer_max(handle) || !(something), JSTATUS_INVALID_SIZE,           \
+              "the largest size", ji_max5(a, b, c, d, e), "the BLAS in use takes at most %lld",                        \
+              ji_integer_max(handle))
 #define JI_CHECK_POINTER(argument, pointer)                                                                            \
     do {                                                                                                               \
         if (JI_UNLIKELY((pointer) == NULL))                                                                            \
-            return ji_refuse_pointer(handle, &args->head, argument);                                                   \
+            return (void)ji_refuse_pointer(handle, &args->head, argument), JSTATUS_INVALID_POINTER;                    \
     } while (0)
 
 /* Checks alpha and beta, of this type, and takes them. */
@@ -279,11 +284,12 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
             return status_;                                                                                            \
     } while (0)
 
-/* Whether stride * count elements of any type can be addressed. Two numbers of 29 bits always can: 2^58 elements of 16
+/* Whether stride * count elements of any type can be addressed. Two numbers below 2^29 always can: 2^58 elements of 16
  * bytes. */
+#define JI_SMALL_SIZE (UINT64_C(1) << 29)
 static inline bool ji_addressable(int64_t stride, int64_t count) {
     int64_t elements;
-    if (JI_LIKELY((uint64_t)(stride | count) < (UINT64_C(1) << 29)))
+    if (JI_LIKELY((uint64_t)(stride | count) < JI_SMALL_SIZE))
         return true;
     return !__builtin_mul_overflow(stride, count, &elements) && elements <= INT64_MAX / 16 &&
            elements >= -(INT64_MAX / 16);

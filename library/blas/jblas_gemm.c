@@ -11,6 +11,7 @@
  *     all       "plain"                     the device's own, and the one whose bits the policy "same bits" has */
 
 #include "blas/gemm.h"
+#include "blas/host/product.h"
 
 void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
@@ -47,7 +48,10 @@ JI_CALL gemm_call(jhandle_t *handle, void *block) {
     JI_RETURN_UNLESS_SUCCESS(ji_gemm_take(handle, args, args->head.type));
     if (JI_UNLIKELY(planned))
         return ji_run_plan(handle, args, ji_gemm_plan, ji_gemm_run);
-    return ji_run(handle, JI_GEMM, args);
+    if (JI_UNLIKELY(!handle->runs_inline))
+        return ji_run(handle, JI_GEMM, args);
+    ji_host_gemm_inline(args);
+    return JSTATUS_SUCCESS;
 }
 
 /* Every member is named, so that the compiler stores each once instead of clearing the block first: 10 ns of a small

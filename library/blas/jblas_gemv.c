@@ -14,8 +14,7 @@ JI_CALL gemv_call(jhandle_t *handle, void *block) {
     JI_CHECK_LD(lda, args->m, args->n);
     JI_CHECK_INCREMENT(incx, plain ? args->n : args->m);
     JI_CHECK_INCREMENT(incy, plain ? args->m : args->n);
-    JI_CHECK_WIDTH(args->m > 0 && args->n > 0,
-                   ji_max5(args->m, args->n, args->lda, ji_abs(args->incx), ji_abs(args->incy)));
+    JI_CHECK_WIDTH(args->m > 0 && args->n > 0, args->m, args->n, args->lda, ji_abs(args->incx), ji_abs(args->incy));
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->m == 0 || args->n == 0)

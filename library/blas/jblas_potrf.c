@@ -10,7 +10,7 @@ JI_CALL potrf_call(jhandle_t *handle, void *block) {
     JI_CHECK_UPLO();
     JI_CHECK_SIZE("n", n);
     JI_CHECK_LD(lda, args->n, args->n);
-    JI_CHECK_WIDTH(args->n > 0, ji_max(args->n, args->lda));
+    JI_CHECK_WIDTH(args->n > 0, 0, 0, 0, args->n, args->lda);
     if (ji_is_query(handle))
         return ji_answer(handle, args, args->n == 0 ? NULL : ji_potrf_plan);
     JI_CHECK_POINTER("info", args->info);

@@ -37,7 +37,7 @@ JI_CALL potrs_call(jhandle_t *handle, void *block) {
     JI_CHECK_SIZE("nrhs", m);
     JI_CHECK_LD(lda, args->n, args->n);
     JI_CHECK_LD(ldb, args->n, args->m);
-    JI_CHECK_WIDTH(args->m > 0 && args->n > 0, ji_max5(0, args->n, args->m, args->lda, args->ldb));
+    JI_CHECK_WIDTH(args->m > 0 && args->n > 0, 0, args->n, args->m, args->lda, args->ldb);
     const bool empty = args->n == 0 || args->m == 0;
     if (ji_is_query(handle))
         return ji_answer(handle, args, empty ? NULL : potrs_plan);

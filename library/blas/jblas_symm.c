@@ -14,7 +14,7 @@ JI_CALL symm_any(jhandle_t *handle, ji_matmat_t *args, ji_primitive_t primitive)
     JI_CHECK_LD(lda, order, order);
     JI_CHECK_LD(ldb, args->m, args->n);
     JI_CHECK_LD(ldc, args->m, args->n);
-    JI_CHECK_WIDTH(args->m > 0 && args->n > 0, ji_max5(args->m, args->n, args->lda, args->ldb, args->ldc));
+    JI_CHECK_WIDTH(args->m > 0 && args->n > 0, args->m, args->n, args->lda, args->ldb, args->ldc);
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->m == 0 || args->n == 0)

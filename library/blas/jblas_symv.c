@@ -12,7 +12,7 @@ JI_CALL symv_call(jhandle_t *handle, void *block) {
     JI_CHECK_LD(lda, args->n, args->n);
     JI_CHECK_INCREMENT(incx, args->n);
     JI_CHECK_INCREMENT(incy, args->n);
-    JI_CHECK_WIDTH(args->n > 0, ji_max5(0, args->n, args->lda, ji_abs(args->incx), ji_abs(args->incy)));
+    JI_CHECK_WIDTH(args->n > 0, 0, args->n, args->lda, ji_abs(args->incx), ji_abs(args->incy));
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n == 0)

@@ -16,7 +16,7 @@ JI_CALL syrk_any(jhandle_t *handle, ji_matmat_t *args, ji_primitive_t primitive,
     const bool plain = args->transa == JBLAS_NO_TRANSPOSE;
     JI_CHECK_LD(lda, plain ? args->n : args->k, plain ? args->k : args->n);
     JI_CHECK_LD(ldc, args->n, args->n);
-    JI_CHECK_WIDTH(args->n > 0, ji_max5(0, args->n, args->k, args->lda, args->ldc));
+    JI_CHECK_WIDTH(args->n > 0, 0, args->n, args->k, args->lda, args->ldc);
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n == 0)

@@ -3,7 +3,7 @@
 
 /* The checks of trmm and trsm, which are the same; how trsm is done stands in trsm.c. */
 
-#include "blas/blas.h"
+#include "blas/triangle.h"
 
 /* plan NULL: the primitive trmm. */
 JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) {
@@ -16,7 +16,7 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
     const int64_t order = args->side == JBLAS_LEFT ? args->m : args->n;
     JI_CHECK_LD(lda, order, order);
     JI_CHECK_LD(ldb, args->m, args->n);
-    JI_CHECK_WIDTH(args->m > 0 && args->n > 0, ji_max5(0, args->m, args->n, args->lda, args->ldb));
+    JI_CHECK_WIDTH(args->m > 0 && args->n > 0, 0, args->m, args->n, args->lda, args->ldb);
     const bool empty = args->m == 0 || args->n == 0;
     if (ji_is_query(handle))
         return ji_answer(handle, args, empty ? NULL : plan);
@@ -27,7 +27,11 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
     if (!ji_scalar_is(&args->alpha, args->head.type, 0))
         JI_CHECK_POINTER("a", args->a);
     JI_CHECK_POINTER("b", args->b);
-    return plan ? ji_run_plan(handle, args, plan, ji_trsm_run) : ji_run(handle, JI_TRMM, args);
+    if (plan == NULL)
+        return ji_run(handle, JI_TRMM, args);
+    if (!ji_triangle_pays(handle, args)) /* substitution is the only way: no need to write that down */
+        return ji_trsm_run(handle, args, &ji_nothing_borrowed);
+    return ji_run_plan(handle, args, plan, ji_trsm_run);
 }
 
 JI_CALL trmm_call(jhandle_t *handle, void *block) { return trsm_any(handle, block, NULL); }

@@ -5,6 +5,7 @@
  * entries have refused what they do not. */
 
 #include "blas/host/cblas.h"
+#include "blas/host/product.h"
 #include "blas/triangle.h"
 
 #define UNPACK(block)                                                                                                  \
@@ -21,22 +22,9 @@
     (void)m, (void)n, (void)k, (void)lda, (void)ldb, (void)ldc, (void)alpha, (void)beta, (void)side, (void)uplo;       \
     (void)trans, (void)diag, (void)b
 
-/* One product that the CBLAS's integers hold. */
-static void gemm_call(const ji_matmat_t *args) {
-    jdatatype_t type = args->head.type;
-    const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);
-#define CALL(t, value)                                                                                                 \
-    cblas_##t##gemm(CblasColMajor, host_operation(type, args->transa), host_operation(type, args->transb),             \
-                    (host_int_t)args->m, (host_int_t)args->n, (host_int_t)args->k, value(alpha), args->a,              \
-                    (host_int_t)args->lda, args->b, (host_int_t)args->ldb, value(beta), args->c,                       \
-                    (host_int_t)args->ldc)
-    HOST_BY_TYPE(type, CALL)
-#undef CALL
-}
-
 /* Cuts along m, n and k. Where a leading dimension is too large, the matrix is taken column by column, and then its
  * leading dimension does not matter. */
-static void gemm_split(const ji_matmat_t *args) {
+static __attribute__((noinline)) void gemm_split(const ji_matmat_t *args) {
     jdatatype_t type = args->head.type;
     const int64_t limit = ji_blas_int_max;
     const bool plain_a = args->transa == JBLAS_NO_TRANSPOSE, plain_b = args->transb == JBLAS_NO_TRANSPOSE;
@@ -62,26 +50,21 @@ static void gemm_split(const ji_matmat_t *args) {
                     part.ldc = part.m;
                 if (p > 0)
                     part.beta = ji_constant(type, 1);
-                gemm_call(&part);
+                ji_host_product(&part);
             }
 }
 
-void ji_host_gemm(void *block) {
-    const ji_matmat_t *args = block;
-    /* OpenBLAS's kernels for small products on AVX-512 (0.3.21) multiply by a zero alpha all the same, so a NaN in A
-     * would reach C, and a NULL would be read. */
-    if (JI_UNLIKELY(args->k == 0 || host_is_zero(args->head.type, &args->alpha))) {
-        ji_matmat_t scale = {.head = args->head, .m = args->m, .n = args->n, .alpha = args->beta, .b = args->c};
-        scale.ldb = args->ldc;
-        ji_host_scale_matrix(&scale);
+void ji_host_gemm_unusual(const ji_matmat_t *args) {
+    if (args->k != 0 && !host_is_zero(args->head.type, &args->alpha)) {
+        gemm_split(args);
         return;
     }
-    /* Sizes are not negative, so their bitwise or is above 2^k - 1 exactly if one of them is. */
-    if (JI_LIKELY((args->m | args->n | args->k | args->lda | args->ldb | args->ldc) <= ji_blas_int_max))
-        gemm_call(args);
-    else
-        gemm_split(args);
+    ji_matmat_t scale = {.head = args->head, .m = args->m, .n = args->n, .alpha = args->beta, .b = args->c};
+    scale.ldb = args->ldc;
+    ji_host_scale_matrix(&scale);
 }
+
+void ji_host_gemm(void *block) { ji_host_gemm_inline(block); }
 
 void ji_host_gemm_batched(void *block) {
     const ji_matmat_t *args = block;
