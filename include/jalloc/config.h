@@ -60,8 +60,7 @@ typedef struct jconfig_entry_t {
     const char *syntax;    /**< what is accepted */
     const char *meaning;   /**< one line */
     bool from_environment; /**< value comes from the environment (set, and not empty) */
-    bool valid;            /**< value can be understood, all of it, as those who use it will say; whether what it asks for
-                                can be had is seen then */
+    bool valid;            /**< value can be understood, all of it, by those who use it */
 } jconfig_entry_t;
 
 /** Reads one row; the strings are static or the environment's own, valid until the environment changes.

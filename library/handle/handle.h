@@ -55,7 +55,7 @@ struct jhandle {
     jpointer_mode_t pointer_mode;
     jresult_policy_t result_policy;
     jaccuracy_t accuracy;
-    unsigned layers; /* JLOG_LAYER_* */
+    unsigned layers;      /* JLOG_LAYER_* */
     bool calls_are_plain; /* of jblas: nothing to log, and the CBLAS was found good; set by its first call */
     bool sealed;
     bool runs_inline; /* the host's NULL stream: work is done when the call that orders it returns */

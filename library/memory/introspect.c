@@ -386,8 +386,11 @@ static void leak_report_at_exit(void) {
 
 bool ji_leak_report_start(void) {
     jconfig_entry_t entry;
-    if (jconfig_get(JCONFIG_JALLOC_LEAK_REPORT, &entry) != JSTATUS_SUCCESS || !entry.valid ||
-        strcmp(entry.value, "0") == 0)
+    if (ji_config_require(JCONFIG_JALLOC_LEAK_REPORT, &entry) != JSTATUS_SUCCESS) {
+        jlog_write(JLOG_WARNING, NULL, "%s; nothing is reported", jstatus_last_message());
+        return false;
+    }
+    if (strcmp(entry.value, "0") == 0)
         return false;
     (void)atexit(leak_report_at_exit);
 #ifdef NDEBUG
