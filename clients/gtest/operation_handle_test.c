@@ -95,7 +95,7 @@ JTEST_P(OperationHandle, ProductsHaveTheRungsOfGemm, int, operation_types) {
     ji_host_tuning = saved;
 }
 
-/* Solves and factorizations whose blocks are inverted. */
+/* Solves and factorizations. */
 JTEST_P(OperationHandle, SolvesHaveTheRungsOfTrsm, int, operation_types) {
     operation_world_t world;
     operation_begin(&world, (jdatatype_t)*param);

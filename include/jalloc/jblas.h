@@ -403,10 +403,19 @@ JALLOC_API jstatus_t jblas_ztrmm(jhandle_t *handle, jblas_side_t side, jblas_fil
 
 /** Solves op(A) X = alpha B (left) or X op(A) = alpha B (right); X overwrites B. A: triangular of order m (left) or n
  * (right), lda >= max(1, order); B: m x n, ldb >= max(1, m). alpha = 0: B = 0. Whether A is singular is not tested.
- * Workspace: rungs "inverse..." the inverted diagonal blocks of A, ready for matrix products, and on a GPU the solution
- * beside B or strips of it; last rung "substitution" none. Shapes that would gain nothing have the last rung alone.
- * Memory error: B unchanged. Where B holds a NaN or an infinity, unknowns of its right-hand side in the same block may
- * be NaN, too; other right-hand sides are not touched by it. */
+ * Accuracy componentwise: on every rung the residual of substitution, |alpha B - op(A) X| <= gamma_k |op(A)||X| element
+ * by element with k = order + 8 (complex: 4 k), whatever the condition of A. On rungs "packed..." pivots may
+ * be as small or large as numbers are, and what is not finite is what depends on a zero pivot, a NaN or an infinity.
+ * "substitution" is the device's own trsm, the CBLAS's or cuBLAS's, as it is.
+ * Accuracy normwise: the same on the host; on a GPU also products with the inverses D^-1 of A's diagonal blocks D, with
+ * |alpha B - op(A) X| <= gamma_k |op(A)||D^-1||op(A)||X|. A NaN or an infinity in B then makes other unknowns of its
+ * right-hand side in the same block NaN.
+ * Workspace: on the host rungs "packed", "packed-64" the triangle in the order in which it is read, at most 256 or 64
+ * unknowns of it at once. On a GPU, normwise, "inverse", "inverse-strips", "inverse-64" the inverted diagonal blocks and
+ * the solution beside B or strips of it. Last rung "substitution" none. Shapes that would gain nothing have the last
+ * rung alone. Memory error: B unchanged.
+ * Source: Higham, "Accuracy and stability of numerical algorithms", 2002, 8.1; for inverses Du Croz and Higham,
+ * "Stability of methods for matrix inversion", 1992. */
 JALLOC_API jstatus_t jblas_strsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const float *alpha, const float *a,
                                  int64_t lda, float *b, int64_t ldb);
@@ -427,8 +436,11 @@ JALLOC_API jstatus_t jblas_ztrsm(jhandle_t *handle, jblas_side_t side, jblas_fil
 /** A = A^-1 in place, one triangle; the other is not touched. A: triangular of order n, lda >= max(1, n).
  * info: 0, or i > 0 (1-based): diagonal element i is zero, A is unchanged; the status is success all the same. info is
  * a result, it follows the pointer mode.
- * Workspace: rungs "inverse..." inverted diagonal blocks, on a GPU the inverse itself and a quarter more; last rung
- * "substitution" none, on a GPU slow. */
+ * Accuracy componentwise: for X = A^-1 a residual |X A - I| <= gamma_k |X||A| element by element, k = n + 8 (complex:
+ * 4 k); of a lower triangle on a GPU |A X - I| <= gamma_k |A||X|. Normwise: the same on the host; on a GPU products of
+ * inverses, |A X - I| <= gamma_k |A||X||A||X|.
+ * Workspace: on the host as the solves inside, rungs "packed", "packed-64". On a GPU the inverse: componentwise
+ * "halves", normwise "inverse" and a quarter more. Last rung "substitution" none, on a GPU slow. */
 JALLOC_API jstatus_t jblas_strtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, float *a,
                                   int64_t lda, int64_t *info);
 JALLOC_API jstatus_t jblas_dtrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, double *a,
@@ -517,7 +529,9 @@ JALLOC_API jstatus_t jblas_zgemm_strided_batched(jhandle_t *handle, jblas_operat
  * order i - 1 holds its factor, and what stands in the rest of the triangle is not said; the status is success all the
  * same. info is a result, it follows the pointer mode. On a GPU the steps behind a failure are done all the same, so
  * that nothing waits; on the host they are not.
- * Workspace: rungs "inverse..." inverted diagonal blocks for the solves inside; last rung "substitution" none. */
+ * Accuracy componentwise: |A - L L^H| <= gamma_k |L||L^H| element by element, k = n + 8 (complex: 4 k). Normwise: the
+ * same on the host; on a GPU as jblas_dtrsm for the solves inside.
+ * Workspace: rungs and bytes of the largest solve inside, see jblas_dtrsm. */
 JALLOC_API jstatus_t jblas_spotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, float *a, int64_t lda,
                                   int64_t *info);
 JALLOC_API jstatus_t jblas_dpotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, double *a, int64_t lda,
@@ -528,7 +542,7 @@ JALLOC_API jstatus_t jblas_zpotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t 
                                   int64_t *info);
 
 /** Solves A X = B with the factor that jblas_dpotrf left in A; X overwrites B. B: n x nrhs, ldb >= max(1, n).
- * Workspace: as jblas_dtrsm with the same A and B. */
+ * Accuracy and workspace: as jblas_dtrsm with the same A and B. */
 JALLOC_API jstatus_t jblas_spotrs(jhandle_t *handle, jblas_fill_t uplo, int64_t n, int64_t nrhs, const float *a,
                                   int64_t lda, float *b, int64_t ldb);
 JALLOC_API jstatus_t jblas_dpotrs(jhandle_t *handle, jblas_fill_t uplo, int64_t n, int64_t nrhs, const double *a,

@@ -177,7 +177,7 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(GEMM_HALF, gemm_half) /* ji_half_t, see precision.h */
 
 #define JI_HOST_PRIMITIVE_LIST(X)                                                                                      \
-    X(TRIANGLE_INVERT, triangle_invert) /* ji_triangle_t, see triangle.h */                                            \
+    X(TRIANGLE_PACK, triangle_pack) /* ji_triangle_t, see triangle.h */                                                \
     X(TRIANGLE_APPLY, triangle_apply)                                                                                  \
     X(POTRF, potrf) /* ji_matmat_t as TRTRI */
 
@@ -228,7 +228,7 @@ typedef struct ji_tuning {
     bool split_by_kernels; /* even where JI_GEMM_MIXED is a kernel of ours: for tests */
     /* Triangles, see triangle.h: the largest leaves and those of the lower rung; the order and the right-hand sides
      * from which inversion pays. By products: leaves are inverted beforehand and applied by gemm, trtri and potrf are
-     * many primitives; otherwise JI_TRIANGLE_INVERT and _APPLY, and one. Cholesky's base, and what its halves are
+     * many primitives; otherwise JI_TRIANGLE_PACK and _APPLY, and one. Cholesky's base, and what its halves are
      * multiples of. */
     int64_t triangle_leaf, triangle_small_leaf, triangle_least_order, triangle_least_rhs;
     bool triangle_products;

@@ -19,7 +19,12 @@
  *           +--+
  *
  * The products take the triangles as full matrices, zeros and all: twice the work of what is needed, at several times
- * the speed. Five primitives invert all blocks of 128, whatever the order of the triangle. */
+ * the speed. Five primitives invert all blocks of 128, whatever the order of the triangle. Two products with inverses
+ * bound no residual element by element, so this is for the accuracy normwise.
+ *
+ * Without memory for the products each pair is joined by a product and a solve: C A^-1 in C's place, and B itself, which
+ * is still in A's triangle, taken out of that. As tiles are inverted by substitution, |A X - I| <= gamma_n |A||X| of a
+ * lower triangle and |X A - I| <= gamma_n |X||A| of an upper one (Du Croz and Higham 1992). */
 
 #include "blas/triangle.h"
 
@@ -82,11 +87,45 @@ static jstatus_t inverses_double(jhandle_t *handle, const ji_inverses_t *block, 
     return ji_run(handle, JI_GEMM_STRIDED, &product);
 }
 
+/* Joins one pair by a product with the first half's inverse and a solve with the second half. */
+static jstatus_t inverses_solve(jhandle_t *handle, const ji_inverses_t *block, int64_t pair, int64_t half,
+                                int64_t second) {
+    jdatatype_t type = block->type;
+    const int64_t ld = block->block, first = pair * 2 * half;
+    void *inverse = ji_at(type, block->inverses, first * (ld + 1), 0, 1);
+    ji_matmat_t step = {.head = {.type = type},
+                        .side = block->upper ? JBLAS_LEFT : JBLAS_RIGHT,
+                        .uplo = block->upper ? JBLAS_UPPER : JBLAS_LOWER,
+                        .transa = JBLAS_NO_TRANSPOSE,
+                        .diag = JBLAS_NON_UNIT,
+                        .m = block->upper ? half : second,
+                        .n = block->upper ? second : half,
+                        .alpha = ji_constant(type, -1),
+                        .a = inverse,
+                        .lda = ld,
+                        .b = block->upper ? ji_at(type, inverse, 0, half, ld) : ji_at(type, inverse, half, 0, ld),
+                        .ldb = ld};
+    JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_TRMM, &step));
+    step.side = block->upper ? JBLAS_RIGHT : JBLAS_LEFT;
+    step.diag = block->unit ? JBLAS_UNIT : JBLAS_NON_UNIT;
+    step.alpha = ji_constant(type, 1);
+    step.a = ji_at(type, block->a, first + half, first + half, block->lda);
+    step.lda = block->lda;
+    return ji_run(handle, JI_TRSM, &step);
+}
+
 jstatus_t ji_triangle_inverses(jhandle_t *handle, const ji_inverses_t *block, void *products) {
     ji_inverses_t tiles = *block;
     JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_TRIANGLE_INVERSES, &tiles));
     for (int64_t half = JI_INVERSE_TILE; half < block->order && half < block->block; half *= 2) {
         int64_t rest, pairs = inverses_pairs(block->order, half, &rest);
+        if (products == NULL) {
+            for (int64_t pair = 0; pair < pairs; pair++)
+                JI_RETURN_UNLESS_SUCCESS(inverses_solve(handle, block, pair, half, half));
+            if (rest > 0)
+                JI_RETURN_UNLESS_SUCCESS(inverses_solve(handle, block, pairs, half, rest));
+            continue;
+        }
         if (pairs > 0)
             JI_RETURN_UNLESS_SUCCESS(inverses_double(handle, block, products, 0, half, half, pairs));
         if (rest > 0)

@@ -13,8 +13,8 @@
  *
  * What a leaf of the walk (trsm.c) is done with is the device's choice (ji_tuning_t.triangle_products):
  *
- *   otherwise    JI_TRIANGLE_INVERT writes M into workspace in the order in which the solve will read it, its diagonal
- *                blocks of 8 inverted; JI_TRIANGLE_APPLY solves with that, in place. M and B are views: a first element
+ *   otherwise    JI_TRIANGLE_PACK writes M into workspace in the order in which the solve will read it, pivots as their
+ *                reciprocals; JI_TRIANGLE_APPLY solves with that by substitution, in place. M and B are views: a first element
  *                and two strides, which may be negative. A device is free in what it keeps, within ji_triangle_bytes().
  *   by products  the diagonal blocks of A are inverted whole (inverses.c), before the walk and all at once where there
  *                is room for that; a leaf is the product of an inverse and rows of B. */
@@ -22,7 +22,7 @@
 #include "blas/blas.h"
 #include "blas/inverses.h"
 
-#define JI_TRIANGLE_BLOCK 8 /* order of the inverted diagonal blocks inside of a leaf */
+#define JI_TRIANGLE_BLOCK 8 /* order of the diagonal blocks inside of a leaf */
 /* A strip of right-hand sides (128 bytes a row) then fills 32 KiB, the first cache. */
 #define JI_TRIANGLE_MAX_ORDER 256
 
@@ -52,7 +52,7 @@ static inline size_t ji_inverses_bytes(jdatatype_t type, int64_t order, int64_t 
 }
 /* Bytes of `products` below. */
 size_t ji_inverse_products_bytes(jdatatype_t type, int64_t order, int64_t block);
-/* Inverts the diagonal blocks. */
+/* Inverts the diagonal blocks; with products NULL, of one block, so that a residual is bounded element by element. */
 jstatus_t ji_triangle_inverses(jhandle_t *handle, const ji_inverses_t *block, void *products);
 
 /* The workspace of solves, as a rung gives it. */
@@ -87,7 +87,8 @@ int64_t ji_host_triangle_leaf(int64_t largest);
 /* The order of the host's leaves on the lower rung. */
 #define JI_TRIANGLE_SMALL_LEAF 64
 
-/* The rungs of a routine whose largest solve is this one: "inverse..." where it pays, "substitution". */
+/* The rungs of a routine whose largest solve is this one: "packed..." (host) or "inverse..." (GPU) where it pays and
+ * the accuracy allows it, "substitution". */
 void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *solve, bool pays);
 
 /* A solve inside of trtri or potrf, whose argument block is `call`: by triangles where there is workspace and it pays.

@@ -1,12 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* trsm by inverted diagonal blocks.
+/* trsm by triangles that are made ready in workspace.
  *
  * Substitution finds one unknown after the other, and each waits for the one before: the machine's product units
- * starve. If the diagonal blocks are inverted first, everything is products (Du Croz and Higham 1992 show that the
- * residual is as small as substitution's if the blocks, not the whole matrix, are well conditioned). That takes memory,
- * and the memory buys more: the triangle is kept in the order in which it will be read.
+ * starve. So the triangle is halved, and most of the work is products; what is left are small triangles, of which
+ * workspace holds a copy in the order in which it will be read.
  *
  *     +-----------+              A triangle above `leaf` unknowns is halved (here twice). Solve the upper half, take
  *     | 1 \       |              its share out of the lower right-hand sides by one product (2, 4, 6), solve the
@@ -15,23 +14,30 @@
  *     |   4   6  7|
  *     +-----------+              The numbers are the order of steps; 4 is one product for the lower half.
  *
- * The products are the device's gemm. What a leaf is differs (triangle.h). On the host it is made ready and applied by
- * two primitives, in place. On a GPU, where a launch costs as much as a small product, all leaves are inverted together
- * before the walk (inverses.c); a leaf is then one product into a solution in workspace, the products between leaves
+ * The products are the device's gemm. What a leaf is differs (triangle.h). On the host it is packed and solved with by
+ * two primitives, in place: by substitution (host/triangle_kernels.c), so that whatever the triangle, the right-hand
+ * side and the rung the residual is that of substitution, |alpha B - A X| <= gamma_k |A||X| element by element.
+ *
+ * On a GPU, where a launch costs as much as a small product, all leaves are inverted together before the walk (inverses.c); a leaf is then one product into a solution in workspace, the products between leaves
  * read that, and in the end it is copied to B:
  *
  *     B   [ b0 | b1 | b2 ]    x0 = inverse 0 * b0;   b1, b2 -= A x0;   x1 = inverse 1 * b1;   ...
  *     X   [ x0 | x1 | x2 ]    -> B
  *
- * Rungs: on the host "inverse" (one leaf of up to 256), "inverse-64" (one leaf of 64), "substitution" (none). On a GPU
+ * An inverse keeps the residual of substitution where the leaves are well conditioned (Du Croz and Higham 1992), and then
+ * in the norm: |alpha B - A X| <= c |A||A^-1||A||X| with the leaves' own inverses, which also spread what is not finite.
+ * Nobody on the host sees how they are conditioned without waiting for it. So on a GPU these rungs are for the accuracy
+ * normwise; componentwise plans have substitution alone there.
+ *
+ * Rungs: on the host "packed" (one leaf of up to 256), "packed-64" (one leaf of 64), "substitution" (none). On a GPU
  *
  *     "inverse"          the inverses of all leaves, of 128, and the solution, as large as B
  *     "inverse-strips"   the same inverses, and one leaf's solution for at most 1024 right-hand sides, copied at once
  *     "inverse-64"       one inverse of 64, and such a solution
  *     "substitution"     none
  *
- * Each sums in an order of its own, so each has bits of its own. Where inversion does not pay, substitution is the only
- * rung. */
+ * Each sums in an order of its own, so each has bits of its own. Where workspace does not pay, substitution is the
+ * only rung. */
 
 #include "blas/triangle.h"
 
@@ -83,7 +89,7 @@ static jstatus_t triangle_apply(const triangle_walk_t *walk, int64_t q, int64_t 
         .b_q = sign * (walk->left ? 1 : args->ldb),
         .b_rhs = walk->left ? args->ldb : 1,
     };
-    jstatus_t status = ji_triangle_run(walk->handle, JI_TRIANGLE_INVERT, &block, sizeof block);
+    jstatus_t status = ji_triangle_run(walk->handle, JI_TRIANGLE_PACK, &block, sizeof block);
     if (status != JSTATUS_SUCCESS)
         return status;
     return ji_triangle_run(walk->handle, JI_TRIANGLE_APPLY, &block, sizeof block);
@@ -261,6 +267,8 @@ bool ji_triangle_pays(const jhandle_t *handle, const ji_matmat_t *args) {
     const ji_tuning_t *tuning = ji_triangle_tuning(handle);
     if (!tuning->triangle_products)
         return ji_host_triangle_pays(args);
+    if (handle->accuracy != JACCURACY_NORMWISE)
+        return false;
     bool left = args->side == JBLAS_LEFT;
     return (left ? args->m : args->n) >= tuning->triangle_least_order &&
            (left ? args->n : args->m) >= tuning->triangle_least_rhs;
@@ -294,10 +302,10 @@ void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matm
         }
     } else if (pays) {
         size_t bytes = ji_triangle_bytes(solve->head.type, triangle_min(order, tuning->triangle_leaf));
-        jplan_add(plan, "inverse", 1, 0, 1, &bytes);
+        jplan_add(plan, "packed", 1, 0, 1, &bytes);
         bytes = ji_triangle_bytes(solve->head.type, tuning->triangle_small_leaf);
         if (large)
-            jplan_add(plan, "inverse-64", 2, 0, 1, &bytes);
+            jplan_add(plan, "packed-64", 2, 0, 1, &bytes);
     }
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }

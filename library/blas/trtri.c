@@ -3,8 +3,8 @@
 
 /* trtri: the inverse of a triangle, in place; and what it shares with potrf.
  *
- * On the host it is one primitive, which goes by halves (host/triangle_factor.c): two solves, for which there is the
- * workspace of trsm's rungs, "inverse" and "inverse-64"; "substitution" leaves these to the CBLAS. Small matrices need
+ * On the host it is one primitive, which goes by halves (host/triangle_factor.c): a product and a solve, for which there
+ * is the workspace of trsm's rungs, "packed" and "packed-64"; "substitution" leaves it to the CBLAS. Small matrices need
  * no solve that pays, and have the last rung alone.
  *
  * A GPU inverts as trsm's leaves are inverted, with the whole triangle for a leaf (inverses.c): 2 log2(n / 32) batches
@@ -15,8 +15,9 @@
  *     A --check--> place of the zero ------------------+
  *       --tiles--> inverse --products--> inverse ... --store--> A, info
  *
- * Rungs: "inverse", with the inverse and the products in workspace, 1.25 n^2 elements; "substitution", one thread block
- * in place, slow. Small matrices have the latter alone. */
+ * Rungs: normwise "inverse", with the inverse and the products in workspace, 1.25 n^2 elements; componentwise "halves",
+ * n^2 elements, where pairs are joined by a product and a solve; "substitution", one thread block in place, slow. Small
+ * matrices have the last alone. */
 
 #include "blas/triangle.h"
 
@@ -61,11 +62,11 @@ jstatus_t ji_factor_begin(jhandle_t *handle, const ji_matmat_t *args) {
 }
 
 /* By products: the inverse, what its products take, and the place of the zero. */
-static void trtri_add_products(jplan_t *plan, const ji_matmat_t *args) {
+static void trtri_add_products(jplan_t *plan, const ji_matmat_t *args, bool normwise) {
     const int64_t ld = ji_inverse_ld(args->n);
     size_t bytes[3] = {jalloc_matrix_bytes(args->head.type, ld, args->n),
-                       ji_inverse_products_bytes(args->head.type, args->n, ld), sizeof(int64_t)};
-    jplan_add(plan, "inverse", 1, 0, 3, bytes);
+                       normwise ? ji_inverse_products_bytes(args->head.type, args->n, ld) : 0, sizeof(int64_t)};
+    jplan_add(plan, normwise ? "inverse" : "halves", 1, 0, 3, bytes);
 }
 
 void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
@@ -76,7 +77,7 @@ void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     }
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
     if (args->n > ji_tuning(handle)->factor_base)
-        trtri_add_products(plan, args);
+        trtri_add_products(plan, args, handle->accuracy == JACCURACY_NORMWISE);
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }
 

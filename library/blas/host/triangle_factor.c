@@ -8,8 +8,10 @@
  * each. As one primitive the whole routine runs in stream order, nobody waits, and info is written where the caller
  * wants it.
  *
- *   trtri   A = [L11 0; L21 L22]: L21 := -inv(L22) L21 inv(L11), two solves, while L11 and L22 are still themselves;
- *           then each is inverted on its own.
+ *   trtri   A = [L11 0; L21 L22]: X22 = inv(L22); L21 := -X22 L21, a product; L21 := L21 inv(L11), a solve, while L11 is
+ *           still itself; then that is inverted. An upper triangle begins with its first half. Multiplying on one side
+ *           and solving on the other keeps |X A - I| <= gamma_n |X||A|, as LAPACK has it; two solves, or two products,
+ *           bound no residual so (Du Croz and Higham 1992).
  *   potrf   potrf.c's walk, run inline.
  *
  * The solves are triangle.h's where there is workspace and they pay, the CBLAS's otherwise. */
@@ -52,11 +54,21 @@ static ji_triangle_space_t factor_space(const ji_matmat_t *call) {
     return (ji_triangle_space_t){.leaf = call->k, .triangles = call->c};
 }
 
-/* Inline: it cannot fail. */
-static void factor_solve(const ji_matmat_t *call, jblas_side_t side, double alpha, const void *triangle, void *b,
-                         int64_t m, int64_t n) {
+/* B := B inv(triangle), m x n. Inline: it cannot fail. */
+static void factor_solve(const ji_matmat_t *call, const void *triangle, void *b, int64_t m, int64_t n) {
     ji_triangle_space_t space = factor_space(call);
-    ji_factor_solve(NULL, call, &space, side, JBLAS_NO_TRANSPOSE, alpha, triangle, b, m, n);
+    ji_factor_solve(NULL, call, &space, JBLAS_RIGHT, JBLAS_NO_TRANSPOSE, 1, triangle, b, m, n);
+}
+
+/* B := - triangle B. */
+static void factor_multiply(const ji_matmat_t *call, const void *triangle, void *b, int64_t m, int64_t n) {
+    ji_matmat_t product = *call;
+    product.side = JBLAS_LEFT, product.transa = JBLAS_NO_TRANSPOSE;
+    product.m = m, product.n = n;
+    product.alpha = ji_constant(call->head.type, -1);
+    product.a = triangle;
+    product.b = b, product.ldb = call->lda;
+    ji_host_primitives[JI_TRMM](&product);
 }
 
 static void factor_invert(const ji_matmat_t *call, void *a, int64_t n) {
@@ -68,17 +80,13 @@ static void factor_invert(const ji_matmat_t *call, void *a, int64_t n) {
     }
     int64_t half = ji_factor_half(&ji_host_tuning, n), rest = n - half;
     void *second = ji_at(type, a, half, half, call->lda);
-    if (upper) {
-        void *corner = ji_at(type, a, 0, half, call->lda);
-        factor_solve(call, JBLAS_LEFT, -1, a, corner, half, rest);
-        factor_solve(call, JBLAS_RIGHT, 1, second, corner, half, rest);
-    } else {
-        void *corner = ji_at(type, a, half, 0, call->lda);
-        factor_solve(call, JBLAS_LEFT, -1, second, corner, rest, half);
-        factor_solve(call, JBLAS_RIGHT, 1, a, corner, rest, half);
-    }
-    factor_invert(call, a, half);
-    factor_invert(call, second, rest);
+    void *corner = upper ? ji_at(type, a, 0, half, call->lda) : ji_at(type, a, half, 0, call->lda);
+    void *left = upper ? a : second, *right = upper ? second : a; /* of the corner */
+    const int64_t m = upper ? half : rest, n_corner = n - m;
+    factor_invert(call, left, m);
+    factor_multiply(call, left, corner, m, n_corner);
+    factor_solve(call, right, corner, m, n_corner);
+    factor_invert(call, right, n_corner);
 }
 
 void ji_host_trtri(void *block) {

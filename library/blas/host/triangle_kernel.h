@@ -21,13 +21,14 @@
 #define VECTORS (TRIANGLE_ROW_BYTES / KERNEL_VECTOR_BYTES) /* vectors in a row */
 #define HALF (VECTORS / 2)
 #define BLOCK JI_TRIANGLE_BLOCK
+#define BLOCK_MARK(block) ((block) + (BLOCK - 1) * BLOCK * PARTS) /* row 0, column 7: above the diagonal */
 
 typedef REAL VECTOR __attribute__((vector_size(KERNEL_VECTOR_BYTES), may_alias));
 typedef REAL OCTET __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 typedef REAL QUARTET __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 
 #if KERNEL_COMPLEX
-/* 1 / a by Smith's algorithm: nothing overflows on the way unless the result does. */
+/* 1 / a by Smith's algorithm. */
 static inline KERNEL_TARGET void KERNEL_NAME(reciprocal)(const REAL *a, REAL *inverse) {
     REAL re = a[0], im = a[1];
     if (TRIANGLE_ABS(re) >= TRIANGLE_ABS(im)) {
@@ -38,45 +39,45 @@ static inline KERNEL_TARGET void KERNEL_NAME(reciprocal)(const REAL *a, REAL *in
         inverse[0] = ratio * scale, inverse[1] = -scale;
     }
 }
+
+/* x / a where 1 / a is no normal number: a is brought near 1 first, by a power of two that comes out again. */
+static inline KERNEL_TARGET void KERNEL_NAME(divide)(const REAL *a, REAL *re, REAL *im) {
+    REAL largest = TRIANGLE_ABS(a[0]) > TRIANGLE_ABS(a[1]) ? a[0] : a[1], inverse[2];
+    int exponent = isfinite(largest) && largest != 0 ? TRIANGLE_EXPONENT(largest) : 0;
+    REAL near[2] = {TRIANGLE_SCALE(a[0], -exponent), TRIANGLE_SCALE(a[1], -exponent)};
+    KERNEL_NAME(reciprocal)(near, inverse);
+    REAL x = inverse[0] * *re - inverse[1] * *im;
+    *im = TRIANGLE_SCALE(inverse[0] * *im + inverse[1] * *re, -exponent);
+    *re = TRIANGLE_SCALE(x, -exponent);
+}
 #endif
 
-/* Inverts the lower triangle of an 8 x 8 block stored by columns, in place. The inverse is stored by rows, and for
- * complex elements all real parts stand before all imaginary ones. A row of the inverse is one vector: row i is
- * (e(i) - sum_{p < i} a(i,p) row p) / a(i,i). */
-static inline KERNEL_TARGET void KERNEL_NAME(invert)(REAL *block, bool unit) {
+/* Makes an 8 x 8 diagonal block, stored by columns, ready for solve(): reciprocals on its diagonal. Multiplying by one is
+ * as accurate as dividing if it is a normal number. If one is not (of a zero, a subnormal, a huge or an infinite pivot),
+ * the block is left as it is and marked, in the triangle that is not used. */
+static inline KERNEL_TARGET void KERNEL_NAME(prepare)(REAL *block, bool unit) {
+    REAL inverse[BLOCK * PARTS];
+    if (unit)
+        return;
+    for (int r = 0; r < BLOCK; r++) {
+        const REAL *pivot = block + r * (BLOCK + 1) * PARTS;
+        REAL *own = inverse + r * PARTS;
 #if KERNEL_COMPLEX
-    OCTET re[BLOCK], im[BLOCK];
-    for (int i = 0; i < BLOCK; i++) {
-        OCTET sum_re = {0}, sum_im = {0};
-        REAL d[2] = {1, 0};
-        if (!unit)
-            KERNEL_NAME(reciprocal)(block + (i * BLOCK + i) * 2, d);
-        sum_re[i] = 1;
-        for (int p = 0; p < i; p++) {
-            const REAL *a = block + (p * BLOCK + i) * 2;
-            sum_re -= a[0] * re[p] - a[1] * im[p];
-            sum_im -= a[0] * im[p] + a[1] * re[p];
-        }
-        re[i] = d[0] * sum_re - d[1] * sum_im;
-        im[i] = d[0] * sum_im + d[1] * sum_re;
-    }
-    memcpy(block, re, sizeof re);
-    memcpy(block + BLOCK * BLOCK, im, sizeof im);
+        KERNEL_NAME(reciprocal)(pivot, own);
+        REAL largest = TRIANGLE_ABS(own[0]) > TRIANGLE_ABS(own[1]) ? own[0] : own[1];
+        bool sound = isnormal(largest) && isfinite(own[0]) && isfinite(own[1]);
 #else
-    OCTET row[BLOCK], d = {1, 1, 1, 1, 1, 1, 1, 1};
-    if (!unit)
-        d /= (OCTET){block[0], block[9], block[18], block[27], block[36], block[45], block[54], block[63]};
-    TRIANGLE_UNROLL
-    for (int i = 0; i < BLOCK; i++) {
-        OCTET sum = {0};
-        sum[i] = 1;
-        TRIANGLE_UNROLL
-        for (int p = 0; p < i; p++)
-            sum -= block[p * BLOCK + i] * row[p];
-        row[i] = d[i] * sum;
-    }
-    memcpy(block, row, sizeof row);
+        own[0] = 1 / pivot[0];
+        bool sound = isnormal(own[0]);
 #endif
+        if (!sound) {
+            *BLOCK_MARK(block) = 1;
+            return;
+        }
+    }
+    for (int r = 0; r < BLOCK; r++)
+        for (int part = 0; part < PARTS; part++)
+            block[r * (BLOCK + 1) * PARTS + part] = inverse[r * PARTS + part];
 }
 
 /* Four vectors of four, `stride` reals apart, transposed and stored at to, to + one, to + two, to + two + one. */
@@ -101,7 +102,7 @@ static inline KERNEL_TARGET void KERNEL_NAME(gather)(const REAL *from, ptrdiff_t
 }
 
 /* Makes M ready: for each block of 8 rows, first what stands left of the diagonal block, column after column, then the
- * inverted diagonal block. A last block with fewer rows is filled up with rows of the unit matrix. */
+ * diagonal block as solve() takes it. A last block with fewer rows is filled up with rows of the unit matrix. */
 static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
     const REAL *a = call->a;
     REAL *out = call->packed;
@@ -134,9 +135,78 @@ static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
         if (KERNEL_COMPLEX && call->conjugate)
             for (REAL *imaginary = start + 1; imaginary < out + BLOCK * BLOCK * 2; imaginary += 2)
                 *imaginary = -*imaginary;
-        KERNEL_NAME(invert)(out, call->unit);
+        KERNEL_NAME(prepare)(out, call->unit);
         out += BLOCK * BLOCK * PARTS;
     }
+}
+
+/* Substitution in a diagonal block whose pivots are divided by. Rare, so a lane at a time. */
+static KERNEL_TARGET __attribute__((noinline, cold)) void KERNEL_NAME(solve_by_division)(const REAL *block,
+                                                                                         REAL *rows) {
+    for (int r = 0; r < BLOCK; r++)
+        for (int lane = 0; lane < LANES; lane++) {
+            const REAL *column = block + r * BLOCK * PARTS;
+            REAL *x = rows + r * ROW + lane;
+#if KERNEL_COMPLEX
+            KERNEL_NAME(divide)(column + 2 * r, x, x + LANES);
+            for (int i = r + 1; i < BLOCK; i++) {
+                REAL *below = rows + i * ROW + lane;
+                below[0] -= column[2 * i] * x[0] - column[2 * i + 1] * x[LANES];
+                below[LANES] -= column[2 * i] * x[LANES] + column[2 * i + 1] * x[0];
+            }
+#else
+            *x /= column[r];
+            for (int i = r + 1; i < BLOCK; i++)
+                rows[i * ROW + lane] -= column[i] * *x;
+#endif
+        }
+}
+
+/* Substitution in a diagonal block. The rows wait for each other, but the lanes do not, and what the processor finds to
+ * do meanwhile are the sums of the next block. */
+static inline KERNEL_TARGET void KERNEL_NAME(solve)(const REAL *restrict block, VECTOR *restrict rows) {
+    if (__builtin_expect(*BLOCK_MARK(block) != 0, 0)) {
+        KERNEL_NAME(solve_by_division)(block, (REAL *)rows);
+        return;
+    }
+#if KERNEL_COMPLEX
+    for (int v = 0; v < HALF; v++) {
+        VECTOR re[BLOCK], im[BLOCK];
+        TRIANGLE_UNROLL
+        for (int r = 0; r < BLOCK; r++)
+            re[r] = rows[r * VECTORS + v], im[r] = rows[r * VECTORS + v + HALF];
+        TRIANGLE_UNROLL
+        for (int r = 0; r < BLOCK; r++) {
+            const REAL *column = block + r * BLOCK * 2;
+            VECTOR x_re = column[2 * r] * re[r] - column[2 * r + 1] * im[r];
+            VECTOR x_im = column[2 * r] * im[r] + column[2 * r + 1] * re[r];
+            rows[r * VECTORS + v] = x_re, rows[r * VECTORS + v + HALF] = x_im;
+            TRIANGLE_UNROLL
+            for (int i = r + 1; i < BLOCK; i++) {
+                re[i] -= column[2 * i] * x_re;
+                im[i] -= column[2 * i] * x_im;
+                re[i] += column[2 * i + 1] * x_im;
+                im[i] -= column[2 * i + 1] * x_re;
+            }
+        }
+    }
+#else
+    for (int v = 0; v < VECTORS; v++) {
+        VECTOR x[BLOCK];
+        TRIANGLE_UNROLL
+        for (int r = 0; r < BLOCK; r++)
+            x[r] = rows[r * VECTORS + v];
+        TRIANGLE_UNROLL
+        for (int r = 0; r < BLOCK; r++) {
+            const REAL *column = block + r * BLOCK;
+            x[r] *= column[r];
+            rows[r * VECTORS + v] = x[r];
+            TRIANGLE_UNROLL
+            for (int i = r + 1; i < BLOCK; i++)
+                x[i] -= column[i] * x[r];
+        }
+    }
+#endif
 }
 
 /* Solves for the right-hand sides in one strip. */
@@ -170,37 +240,9 @@ static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restric
                 for (int r = 0; r < KERNEL_ROWS; r++)
                     rows[(r0 + r) * VECTORS + v0] = first[r], rows[(r0 + r) * VECTORS + v1] = second[r];
             }
-        /* The inverted diagonal block, from the last row up, so that each row still finds those above it unchanged. */
-        const REAL *inverse = packed + above * BLOCK * PARTS;
-#if KERNEL_COMPLEX
-        for (int v = 0; v < HALF; v++)
-            for (int r = BLOCK - 1; r >= 0; r--) {
-                VECTOR re = {0}, im = {0};
-                for (int c = 0; c <= r; c++) {
-                    REAL a_re = inverse[r * BLOCK + c], a_im = inverse[BLOCK * BLOCK + r * BLOCK + c];
-                    VECTOR x_re = rows[c * VECTORS + v], x_im = rows[c * VECTORS + v + HALF];
-                    re += a_re * x_re - a_im * x_im;
-                    im += a_re * x_im + a_im * x_re;
-                }
-                rows[r * VECTORS + v] = re, rows[r * VECTORS + v + HALF] = im;
-            }
-#else
-        for (int v = 0; v < VECTORS; v++) {
-            VECTOR x[BLOCK];
-            TRIANGLE_UNROLL
-            for (int r = 0; r < BLOCK; r++)
-                x[r] = rows[r * VECTORS + v];
-            TRIANGLE_UNROLL
-            for (int r = BLOCK - 1; r >= 0; r--) {
-                VECTOR sum = inverse[r * BLOCK + r] * x[r];
-                TRIANGLE_UNROLL
-                for (int c = 0; c < r; c++)
-                    sum += inverse[r * BLOCK + c] * x[c];
-                rows[r * VECTORS + v] = sum;
-            }
-        }
-#endif
-        packed = inverse + BLOCK * BLOCK * PARTS;
+        const REAL *diagonal = packed + above * BLOCK * PARTS;
+        KERNEL_NAME(solve)(diagonal, rows);
+        packed = diagonal + BLOCK * BLOCK * PARTS;
     }
 }
 
@@ -294,6 +336,7 @@ static KERNEL_TARGET void KERNEL_NAME(apply)(const ji_triangle_t *call, int64_t 
 #undef VECTORS
 #undef HALF
 #undef BLOCK
+#undef BLOCK_MARK
 #undef KERNEL_REAL
 #undef KERNEL_COMPLEX
 #undef KERNEL_NAME
