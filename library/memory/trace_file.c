@@ -101,12 +101,12 @@ bool ji_trace_lock_acquire(ji_trace_lock_t *lock) {
 
 void ji_trace_lock_release(ji_trace_lock_t *lock) { atomic_store_explicit(&lock->owner, 0, memory_order_release); }
 
-static char *trace_put_number(char *to, uint64_t number, unsigned base) {
+static char *trace_put_decimal(char *to, uint64_t number) {
     char digits[20];
     size_t count = 0;
     do
-        digits[count++] = "0123456789abcdef"[number % base];
-    while ((number /= base) != 0);
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
     while (count > 0)
         *to++ = digits[--count];
     return to;
@@ -206,7 +206,7 @@ static int trace_expand(ji_trace_file_t *file, bool child) {
         if (to >= end)
             return ENAMETOOLONG;
         if (from[0] == '%' && from[1] == 'p') {
-            to = trace_put_number(to, (uint64_t)getpid(), 10);
+            to = trace_put_decimal(to, (uint64_t)getpid());
             ++from;
         } else {
             *to++ = *from;
@@ -214,7 +214,7 @@ static int trace_expand(ji_trace_file_t *file, bool child) {
     }
     if (child && to > file->path && !ji_trace_file_is_per_process(file)) {
         *to++ = '.';
-        to = trace_put_number(to, (uint64_t)getpid(), 10);
+        to = trace_put_decimal(to, (uint64_t)getpid());
     }
     *to = '\0';
     return 0;
@@ -283,22 +283,29 @@ const char *ji_trace_error_text(int error) {
  */
 
 static char *trace_put_address(char *to, uintptr_t address) {
+    uint64_t number = address;
+    int digits = number != 0 ? (67 - __builtin_clzll(number)) / 4 : 1;
     *to++ = '0';
     *to++ = 'x';
-    return trace_put_number(to, address, 16);
+    while (digits-- > 0)
+        *to++ = "0123456789abcdef"[number >> 4 * digits & 15];
+    return to;
 }
 
+/* Most texts are short and need no quotes: they are copied before that is known. */
 static char *trace_put_text(char *to, const char *text, size_t most) {
-    bool quoted = strpbrk(text, ",\"") != NULL;
-    if (quoted)
-        *to++ = '"';
+    size_t i = 0;
+    for (; i < most && text[i] != '\0' && text[i] != ',' && text[i] != '"'; ++i)
+        to[i] = (unsigned char)text[i] < ' ' ? ' ' : text[i];
+    if (i == most || text[i] == '\0')
+        return to + i;
+    *to++ = '"';
     for (; *text != '\0' && most > 0; ++text, --most) {
         if (*text == '"')
             *to++ = '"';
         *to++ = (unsigned char)*text < ' ' ? ' ' : *text;
     }
-    if (quoted)
-        *to++ = '"';
+    *to++ = '"';
     return to;
 }
 
@@ -310,19 +317,19 @@ uint64_t ji_trace_now_ns(void) {
 
 size_t ji_trace_format(char *to, const ji_trace_line_t *line) {
     char *const begin = to;
-    to = trace_put_number(to, line->thread, 10);
+    to = trace_put_decimal(to, line->thread);
     *to++ = ',';
-    to = trace_put_number(to, line->time_ns, 10);
+    to = trace_put_decimal(to, line->time_ns);
     *to++ = ',';
     to = trace_put_text(to, line->action, 16);
     *to++ = ',';
     to = trace_put_address(to, line->pointer);
     *to++ = ',';
-    to = trace_put_number(to, line->size_bytes, 10);
+    to = trace_put_decimal(to, line->size_bytes);
     *to++ = ',';
     to = trace_put_address(to, line->stream);
     *to++ = ',';
-    to = trace_put_number(to, line->alignment, 10);
+    to = trace_put_decimal(to, line->alignment);
     *to++ = ',';
     to = trace_put_text(to, line->allocator, JI_TRACE_MAX_NAME);
     *to++ = ',';
