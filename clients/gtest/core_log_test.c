@@ -141,6 +141,35 @@ JTEST(Log, PathNamesAFileThatIsAppendedTo) {
     unlink(path);
 }
 
+/* A program that closes descriptors that it does not know, as daemons do, and gets their numbers for files of its own. */
+JTEST(Log, LinesGoToNoOtherFileThatHasTheNumberOfTheLogs) {
+    char path[] = "jalloc-log-XXXXXX", own_path[] = "jalloc-own-XXXXXX", text[512] = "";
+    const int file = mkstemp(path);
+    JASSERT_GE(file, 0);
+    const int next = dup(file); /* what the log will be given */
+    close(next);
+    jtest_setenv("JALLOC_LOG_PATH", path);
+    JEXPECT_OK(jlog_set_sink(NULL, NULL));
+    jlog_write_line("first");
+    close(next);
+    const int own = mkstemp(own_path);
+    JEXPECT_EQ(own, next);
+    jlog_write_line("second");
+    close(own + 1); /* and once more, so that it is somebody else's when the log is closed */
+    const int other = dup(own);
+    JEXPECT_OK(jlog_set_sink(NULL, NULL));
+    jtest_log_install();
+    JEXPECT_EQ(lseek(own, 0, SEEK_END), 0);
+    JEXPECT_EQ(write(other, "mine\n", 5), 5);
+    JEXPECT_GT(pread(file, text, sizeof text - 1, 0), 0);
+    JEXPECT_STREQ(text, "first\nsecond\n");
+    close(other);
+    close(own);
+    close(file);
+    unlink(path);
+    unlink(own_path);
+}
+
 /* ---- At the first message ---- */
 
 JTEST_ONLY_WITH("JALLOC_TEST_KEEP", LogChild, OneLineOfEachLevel) {

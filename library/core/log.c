@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,7 +47,8 @@ static pthread_mutex_t log_mutex = PTHREAD_MUTEX_INITIALIZER;
 /* Under the mutex: */
 static jlog_sink_t log_sink; /* NULL: log_file */
 static void *log_sink_context;
-static int log_file = -1; /* -1: not opened yet */
+static int log_file = -1;      /* -1: not opened yet */
+static struct stat log_opened; /* what it was then */
 static log_place_t log_places[LOG_PLACES];
 
 static const char *const log_level_names[] = {"off", "error", "warning", "info", "debug"};
@@ -76,7 +78,7 @@ static void log_open(void) {
     if (jconfig_get(JCONFIG_JALLOC_LOG_PATH, &path) != JSTATUS_SUCCESS || path.value[0] == '\0')
         return;
     int file = open(path.value, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
-    if (file >= 0) {
+    if (file >= 0 && fstat(file, &log_opened) == 0) {
         log_file = file;
         return;
     }
@@ -86,12 +88,19 @@ static void log_open(void) {
     log_write_file(STDERR_FILENO, line);
 }
 
+/* False where the program has closed the descriptor, and may have a file of its own at its number by now. */
+static bool log_is_open(void) {
+    struct stat now;
+    return log_file > STDERR_FILENO && fstat(log_file, &now) == 0 && now.st_dev == log_opened.st_dev &&
+           now.st_ino == log_opened.st_ino;
+}
+
 static void log_emit(jlog_level_t level, const char *line) {
     if (log_sink != NULL) {
         log_sink(log_sink_context, level, line);
         return;
     }
-    if (log_file < 0)
+    if (log_file != STDERR_FILENO && !log_is_open())
         log_open();
     log_write_file(log_file, line);
 }
@@ -173,7 +182,7 @@ jstatus_t jlog_set_sink(jlog_sink_t sink, void *context) {
     log_sink = sink;
     log_sink_context = context;
     if (sink == NULL) {
-        if (log_file > STDERR_FILENO)
+        if (log_is_open())
             close(log_file);
         log_file = -1;
     }
