@@ -166,6 +166,16 @@ static jstatus_t solve_run(jhandle_t *handle, solve_t *s) {
                                         s->b, m);
 }
 
+/* Whether jblas solves this itself: on processors whose vectors make it pay. Else it is the CBLAS's own trsm, of which
+ * nothing is promised at the ends of the range. */
+static bool solve_is_packed(jhandle_t *handle, solve_t *s) {
+    size_t bytes = 0;
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    (void)solve_run(handle, s);
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    return bytes > 0;
+}
+
 /* The largest residual over k u |M||X|, and what underflow adds. */
 static double solve_residual(const solve_t *s) {
     const long double unit = wide_epsilon((int)s->type) / 2, least = is_single(s->type) ? 0x1p-149L : 0x1p-1074L;
@@ -190,8 +200,7 @@ static double solve_residual(const solve_t *s) {
     return (double)worst;
 }
 
-/* By every rung, all enums. Of order 72 and 300: blocks, leaves and what is between them. The last rung is the CBLAS's
- * own, of which nothing is promised at the ends of the range. */
+/* By every rung, all enums. Of order 72 and 300: blocks, leaves and what is between them. */
 JTEST_P(JblasResidual, SolvesHaveThatOfSubstitution, jdatatype_t, types) {
     const size_t small_leaf = ji_triangle_bytes(*param, JI_TRIANGLE_SMALL_LEAF);
     jhandle_t *handle = NULL;
@@ -205,11 +214,13 @@ JTEST_P(JblasResidual, SolvesHaveThatOfSubstitution, jdatatype_t, types) {
             fill_lower(s.type, (triangle_kind_t)kind, s.order, s.m);
             solve_choose(&s);
             solve_store(&s);
-            const int rung = combination % 3 == 2 && kind >= SUBNORMAL_PIVOT ? 0 : combination % 3;
+            const bool packed = solve_is_packed(handle, &s), extreme = kind >= SUBNORMAL_PIVOT;
+            const int rung = !packed || (combination % 3 == 2 && extreme) ? 0 : combination % 3;
             JSCOPED_TRACE("%s, order %d, combination %d", kind_names[kind], (int)s.order, combination);
             JEXPECT_OK(jhandle_set_workspace_size(handle, rung == 0 ? 0 : rung == 1 ? small_leaf : 64));
             JEXPECT_STATUS(solve_run(handle, &s), rung == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
-            JEXPECT_LE(solve_residual(&s), 2.0);
+            if (packed || !extreme)
+                JEXPECT_LE(solve_residual(&s), 2.0);
             solve_free(&s);
         }
     JEXPECT_OK(jhandle_destroy(handle));
@@ -233,8 +244,9 @@ JTEST_P(JblasResidual, OnlyWhatDependsOnItIsNotFinite, jdatatype_t, types) {
                 wide_put(s.b, (int)s.type, solve_b(&s, q, rhs), poison == NAN_IN_B ? NAN : INFINITY);
             else
                 wide_put(s.a, (int)s.type, solve_at(&s, q) * (s.order + 1), poison == ZERO_PIVOT ? 0 : INFINITY);
+            const bool packed = solve_is_packed(handle, &s);
             (void)solve_run(handle, &s);
-            for (int64_t r = 0; r < s.count; ++r)
+            for (int64_t r = 0; r < s.count && packed; ++r)
                 for (int64_t i = 0; i < s.order; ++i) {
                     const wide_t got = wide_get(s.b, (int)s.type, solve_b(&s, i, r));
                     const bool finite = isfinite((double)__real__ got) && isfinite((double)__imag__ got);
