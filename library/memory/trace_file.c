@@ -228,8 +228,9 @@ int ji_trace_file_begin(ji_trace_file_t *file, bool child, bool anew) {
     struct stat info;
     trace_quiet_begin(&quiet);
     int fd = trace_open(file, O_CREAT | (anew ? O_TRUNC : 0));
-    error = fd < 0 || fstat(fd, &info) != 0 ? errno : 0;
-    if (error == 0) {
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        error = errno;
+    } else {
         file->device = info.st_dev;
         file->inode = info.st_ino;
         file->size = info.st_size;

@@ -430,8 +430,6 @@ HEAP_EXPORT void *memalign(size_t alignment, size_t size) {
 
 /* ---- Beginning ---- */
 
-extern char **environ;
-
 /* The value of a variable, and where it is; NULL: it is not there. Not by getenv, which may be the program's. */
 static char *heap_variable(const char *name, char ***place) {
     size_t length = strlen(name);
