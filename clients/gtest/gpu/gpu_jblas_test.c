@@ -183,6 +183,40 @@ JTEST_EACH_FUNCTION(GpuJblas, DevicePointersAreUsedInStreamOrderWithoutWaiting) 
     JEXPECT_OK(jstream_destroy(stream));
 }
 
+/* In host pointer mode the handle counts every wait that the runtime saw: none but for results. */
+JTEST_EACH_FUNCTION(GpuJblas, EachWaitForAHostResultIsCounted) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    if (fake == NULL)
+        return; /* a real runtime tells no count */
+    jhandle_t *handle = gpu_make_handle();
+    jstream_t *stream = NULL;
+    JASSERT_OK(jstream_create(gpu_device(), &stream));
+    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    for (int64_t round = jtest_iterations(2); round > 0 && !jtest_has_failure(); --round) {
+        const blas_wish_t wish = interesting(param, round);
+        blas_case_t *c = blas_case_create(param, &wish);
+        JEXPECT_OK(jhandle_set_fixed_workspace_size(handle, blas_query(handle, c)));
+        JEXPECT_OK(gpu_blas_call(handle, c)); /* the first call loads kernels and the vendor's library */
+        blas_restore(c);
+        gpu_case_t g;
+        gpu_case_begin(&g, handle, c);
+        fake->reset_counts();
+        JEXPECT_OK(jhandle_clear_stats(handle));
+        JEXPECT_OK(blas_call(handle, c));
+        jhandle_stats_t stats = {.struct_size = sizeof stats};
+        JEXPECT_OK(jhandle_get_stats(handle, &stats));
+        JSCOPED_TRACE("%s", blas_describe(c));
+        /* The copy to memory that is not pinned waits for the stream, and then there is nothing more to wait for. */
+        JEXPECT_EQ(2 * stats.synchronization_count, fake->count_waits());
+        JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
+        gpu_case_end(&g, true);
+        blas_right(c);
+        blas_case_free(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
 /* The profiler would see what it is asked to count. */
 JTEST(GpuProfiler, SeesAnAllocationAFreeAndAWait) {
     if (gpu_fake() != NULL || !gpu_profiler_start())
