@@ -22,9 +22,11 @@
  * **Collective.** Of distributed buffers, and of replicated ones on a runtime of several processes, allocate, construct_*,
  * save, load and creating or rebinding an allocator are collective: every process of the runtime calls them in the same
  * order with the same arguments (data pointers apart); an error on one is the same status on all, and nothing is left
- * behind. An argument that leads to no runtime (NULL, a freed object) cannot be agreed upon: on one process alone, the
- * others wait for it. Everything else is not collective, unless it says so. Local buffers are never collective, but as
- * the other side of a conversion: then each process passes one of the same shape, and that of rank 0 is read.
+ * behind. Other arguments on one process (shapes, blocks, kinds, options, the scalars of what is computed together) are
+ * invalid value on all, found by the message that all exchange anyway. An argument that leads to no runtime (NULL, a
+ * freed object) cannot be agreed upon: on one process alone, the others wait for it. Everything else is not collective,
+ * unless it says so. Local buffers are never collective, but as the other side of a conversion: then each process passes
+ * one of the same shape, and that of rank 0 is read.
  *
  * **References.** Buffers, views and allocators begin with one reference and end with their last. A view keeps the
  * memory that it looks at; a buffer keeps its allocator, and that its runtime, by references of their own, which no

@@ -482,6 +482,20 @@ done:
     return status;
 }
 
+/* What all processes should have passed alike; only looked at where none has found anything wrong. */
+static uint64_t hash_arguments(const ji_operation_t *op, const ji_operation_class_t *class) {
+    const int options[] = {(int)op->operation[0], (int)op->operation[1], (int)op->side, (int)op->diagonal,
+                           (int)op->norm};
+    uint64_t hash = ji_arguments_add(0, op->name, strlen(op->name));
+    hash = ji_arguments_add(hash, options, sizeof options);
+    if (class->by_scalapack) /* what each does to its own part may be by a number of its own */
+        hash = ji_arguments_add(hash, op->values, sizeof op->values);
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].buffer == NULL || ji_buffer_check(op->operands[i].buffer, op->name) == JSTATUS_SUCCESS)
+            hash = ji_arguments_add_buffer(hash, op->operands[i].buffer);
+    return hash;
+}
+
 jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operation_class_t *class) {
     size_t bytes[PLACES] = {0};
     jplan_t plan;
@@ -503,7 +517,7 @@ jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operat
             status = taken == JSTATUS_SUCCESS ? status : taken;
         }
         if (op->collective)
-            status = jruntime_agree(op->runtime, status);
+            status = ji_runtime_agree_on(op->runtime, status, hash_arguments(op, class));
         if (!jstatus_is_error(status)) {
             const jpointer_mode_t mode = op->handle->pointer_mode;
             jstatus_t done = jhandle_set_pointer_mode(op->handle, JPOINTER_MODE_HOST);

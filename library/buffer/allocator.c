@@ -105,7 +105,8 @@ jstatus_t ji_buffer_allocator_make(jruntime_t *runtime, const jbuffer_allocator_
     jbuffer_allocator_t *made = NULL;
     jstatus_t status = allocator_begin(runtime, options, &made);
     if (collective)
-        status = jruntime_agree(runtime, status);
+        status = ji_runtime_agree_on(runtime, status,
+                                     ji_arguments_add_allocator(0, made != NULL ? &made->options : options));
     if (status == JSTATUS_SUCCESS && distributed) {
         status = runtime->ops->open_grid(runtime, made->options.grid, &made->grid);
         if (collective)

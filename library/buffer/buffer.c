@@ -286,7 +286,9 @@ jstatus_t jbuffer_get(jbuffer_t *buffer, const int64_t *indices, void *value) {
     _Alignas(16) char found[16] = {0};
     status = buffer_check_element(buffer, indices, value, __func__, &element, &offset);
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED) {
-        JTRY(ji_buffer_agree(ji_buffer_allocator(buffer), status));
+        const uint64_t arguments =
+            ji_arguments_add(ji_arguments_add_buffer(0, buffer), element.indices, 2 * sizeof *indices);
+        JTRY(ji_buffer_agree_on(ji_buffer_allocator(buffer), status, arguments));
         const int64_t whole[2] = {buffer->starts[0] + element.indices[0], buffer->starts[1] + element.indices[1]};
         if (!element.zero)
             JTRY(ji_buffer_runtime(buffer)->ops->get(buffer, whole, found));

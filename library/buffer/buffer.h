@@ -102,6 +102,9 @@ typedef struct ji_runtime_ops {
     const char *transport; /* "none", "mpi" */
     void (*destroy)(jruntime_t *runtime);
     jstatus_t (*agree)(jruntime_t *runtime, ji_scope_t scope, jstatus_t status);
+    /* The same over all, by the same messages: in success all must have given the same hash of their arguments, else all
+     * get invalid value. NULL: arguments are not compared. */
+    jstatus_t (*agree_on)(jruntime_t *runtime, jstatus_t status, uint64_t arguments);
     /* The root's bytes for all; on the memory of a device, or (NULL) the host. */
     jstatus_t (*broadcast)(jruntime_t *runtime, ji_scope_t scope, int root, jdevice_t *device, void *bytes,
                            size_t size_bytes);
@@ -143,6 +146,9 @@ JI_SHARED jstatus_t ji_runtime_make(const ji_runtime_ops_t *ops, void *state, co
 /* Lowers the memory of this machine to what its control groups leave this process. `root`: put before the paths of the
  * system's files, for tests; "". */
 void ji_node_confine(const char *root, size_t *total_bytes, size_t *available_bytes);
+
+/* jruntime_agree(), and if no process has an error, that all passed the same arguments: invalid value where not. */
+JI_SHARED jstatus_t ji_runtime_agree_on(jruntime_t *runtime, jstatus_t status, uint64_t arguments);
 
 /* The library's references of a runtime, as jruntime_retain() and jruntime_release() are the program's. */
 jstatus_t ji_runtime_hold(jruntime_t *runtime);
@@ -188,6 +194,10 @@ static inline bool ji_buffer_is_collective(const jbuffer_allocator_t *allocator)
 /* Ends a collective function: the same status for all. */
 static inline jstatus_t ji_buffer_agree(const jbuffer_allocator_t *allocator, jstatus_t status) {
     return ji_buffer_is_collective(allocator) ? jruntime_agree(allocator->runtime, status) : status;
+}
+/* The same where each passes the hash of its arguments. */
+static inline jstatus_t ji_buffer_agree_on(const jbuffer_allocator_t *allocator, jstatus_t status, uint64_t arguments) {
+    return ji_buffer_is_collective(allocator) ? ji_runtime_agree_on(allocator->runtime, status, arguments) : status;
 }
 
 /* The distribution of a layout by an allocator: its blocks, or the allocator's, or chosen. */
@@ -260,6 +270,15 @@ static inline jstatus_t ji_buffer_check(const jbuffer_t *buffer, const char *cal
     return ji_object_check(buffer, JI_OBJECT_BUFFER, caller);
 }
 
+/* ---- What all processes should pass alike (arguments.c) ---- */
+
+/* A hash with more of the arguments of a collective function. It begins as 0; none that something was added to is. What a
+ * process may have as it likes does not count. */
+JI_SHARED uint64_t ji_arguments_add(uint64_t hash, const void *bytes, size_t size_bytes);
+uint64_t ji_arguments_add_layout(uint64_t hash, const jlayout_t *layout, bool with_strides);
+uint64_t ji_arguments_add_allocator(uint64_t hash, const jbuffer_allocator_options_t *options);
+JI_SHARED uint64_t ji_arguments_add_buffer(uint64_t hash, const jbuffer_t *buffer);
+
 /* ---- Elements in local memory (elements.c) ---- */
 
 /* Local memory seen as elements: what a local or replicated buffer is, or a piece of a distributed one. */
@@ -316,6 +335,7 @@ JI_SHARED bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const 
 typedef struct ji_construct {
     jbuffer_allocator_t *allocator;   /* the one that makes it: a reference; NULL: none was chosen */
     const jbuffer_allocator_t *party; /* of those who have to agree */
+    uint64_t arguments;               /* what they should have in common */
     bool over;                        /* they have, on an error */
     ji_storage_t *storage;            /* until it is a buffer */
     jbuffer_t *made;

@@ -31,7 +31,7 @@
 jstatus_t ji_construct_agree(ji_construct_t *construct, jstatus_t status) {
     if (construct->over)
         return status;
-    status = ji_buffer_agree(construct->party, status);
+    status = ji_buffer_agree_on(construct->party, status, construct->arguments);
     construct->over = status != JSTATUS_SUCCESS;
     return status;
 }
@@ -43,8 +43,12 @@ const jbuffer_allocator_t *ji_construct_party(const jbuffer_allocator_t *allocat
 jstatus_t ji_construct_begin(ji_construct_t *construct, jbuffer_allocator_t *allocator, const jlayout_t *layout,
                              const jbuffer_t *source, jstatus_t status) {
     *construct = (ji_construct_t){.party = ji_construct_party(allocator, source)};
+    construct->arguments = ji_arguments_add_allocator(0, &allocator->options);
+    construct->arguments = ji_arguments_add_buffer(construct->arguments, source);
     if (status == JSTATUS_SUCCESS)
         status = jlayout_check(layout);
+    if (status == JSTATUS_SUCCESS)
+        construct->arguments = ji_arguments_add_layout(construct->arguments, layout, true);
     if (allocator->options.kind == JBUFFER_BEST) {
         JTRY(ji_construct_agree(construct, status));
         status = jbuffer_allocator_choose(allocator, layout, 0, NULL, &construct->allocator);

@@ -221,7 +221,9 @@ jstatus_t jbuffer_construct_move(jbuffer_allocator_t *allocator, jbuffer_t **sou
     again = status == JSTATUS_SUCCESS && move_is_possible(allocator, moved);
     if (status == JSTATUS_SUCCESS && !again)
         status = JSTATUS_PERF_DEGRADED;
-    status = ji_buffer_agree(ji_construct_party(allocator, moved), status);
+    const uint64_t arguments = ji_arguments_add_allocator(0, &allocator->options);
+    status =
+        ji_buffer_agree_on(ji_construct_party(allocator, moved), status, ji_arguments_add_buffer(arguments, moved));
     again = status == JSTATUS_SUCCESS;
     if (again) {
         move_take(allocator, moved);

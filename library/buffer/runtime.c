@@ -199,6 +199,11 @@ jstatus_t jruntime_get_device(jruntime_t *runtime, int index, jruntime_device_t 
     return JSTATUS_SUCCESS;
 }
 
+jstatus_t ji_runtime_agree_on(jruntime_t *runtime, jstatus_t status, uint64_t arguments) {
+    return runtime->ops->agree_on != NULL ? runtime->ops->agree_on(runtime, status, arguments)
+                                          : runtime->ops->agree(runtime, JI_SCOPE_ALL, status);
+}
+
 jstatus_t jruntime_agree(jruntime_t *runtime, jstatus_t status) {
     jstatus_t found = ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__);
     return found == JSTATUS_SUCCESS ? runtime->ops->agree(runtime, JI_SCOPE_ALL, status) : found;

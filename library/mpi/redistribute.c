@@ -341,6 +341,22 @@ done:
     return status;
 }
 
+/* After an error of MPI: nothing may still arrive in workspace that is about to be somebody else's. What is still to be
+ * received is cancelled, which no other process is needed for; what is still to be sent is left to MPI. */
+static void exchange_abandon(exchange_t *exchange) {
+    for (int k = 0; k < exchange->count; ++k) {
+        MPI_Request *request = &exchange->requests[k];
+        if (*request == MPI_REQUEST_NULL)
+            continue;
+        if (exchange->peers[k].receives) {
+            MPI_Cancel(request);
+            MPI_Wait(request, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Request_free(request);
+        }
+    }
+}
+
 /* Finds the peers of a pass and how many elements of a piece this process has room for. */
 static jstatus_t exchange_begin(const copy_t *copy, const pass_t *pass, const ji_matrix_t *matrix,
                                 const ji_share_t *own, void *workspace, size_t size_bytes, exchange_t *exchange) {
@@ -403,8 +419,10 @@ static jstatus_t exchange_pass(const copy_t *copy, const pass_t *pass, ji_matrix
         exchange.status = by_slot ? share_move_by_slot(matrix, &own, slot, (size_t)piece * copy->element)
                                   : share_move_directly(matrix, &own, JI_MOVE_DIRECT);
     }
-    status = exchange_finish(&exchange);
+    JTRY(exchange_finish(&exchange));
 done:
+    if (status != JSTATUS_SUCCESS)
+        exchange_abandon(&exchange);
     return status;
 }
 

@@ -8,13 +8,13 @@
  *     leaders  0       1            the first of each machine
  *
  * Agreeing is one reduction of a number: who has failed says its rank, who was merely slower says its rank behind all
- * of those, everyone else says nothing. The smallest number names the process whose status and message all then hear.
- * So success, the usual case, costs one message of eight bytes, and no process ever goes on while another has given up.
- * */
+ * of those, everyone else says nothing. The smallest number names the process whose status and message all then hear. A
+ * hash of the arguments goes along, as itself and negated, whose minima belong together only where all have the same. So
+ * success, the usual case, costs one message of 24 bytes, and no process ever goes on while another has given up, or does
+ * something else. */
 
 #include "mpi/distributed.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,7 +88,7 @@ static bool runtime_names_rank(const char *message) {
     return sscanf(message, "rank %d: %n", &rank, &length) == 1 && length > 0;
 }
 
-jstatus_t ji_mpi_agree(jruntime_t *runtime, ji_scope_t scope, jstatus_t status) {
+static jstatus_t runtime_agree(jruntime_t *runtime, ji_scope_t scope, jstatus_t status, uint64_t arguments) {
     const MPI_Comm communicator = runtime_scope(runtime, scope);
     if (communicator == MPI_COMM_NULL)
         return status;
@@ -98,11 +98,22 @@ jstatus_t ji_mpi_agree(jruntime_t *runtime, ji_scope_t scope, jstatus_t status) 
     int rank, size;
     MPI_Comm_rank(communicator, &rank);
     MPI_Comm_size(communicator, &size);
-    long mine = status == JSTATUS_SUCCESS ? LONG_MAX : jstatus_is_error(status) ? rank : (long)size + rank;
-    long first = LONG_MAX;
-    failed = JI_MPI(MPI_Allreduce(&mine, &first, 1, MPI_LONG, MPI_MIN, communicator));
-    if (failed != JSTATUS_SUCCESS || first == LONG_MAX)
+    const int64_t says = status == JSTATUS_SUCCESS ? INT64_MAX : jstatus_is_error(status) ? rank : (int64_t)size + rank;
+    const int64_t hash = (int64_t)(arguments >> 1);
+    const int64_t mine[3] = {says, hash, -hash};
+    int64_t least[3] = {INT64_MAX, 0, 0};
+    failed = JI_MPI(MPI_Allreduce(mine, least, 3, MPI_INT64_T, MPI_MIN, communicator));
+    if (failed != JSTATUS_SUCCESS)
         return failed;
+    const int64_t first = least[0];
+    if (first >= size && least[1] != -least[2])
+        return ji_fail(
+            JSTATUS_INVALID_VALUE,
+            "the %d processes have not all called the same collective function with the same arguments (shapes, "
+            "blocks, kinds, options); this is rank %d",
+            size, rank);
+    if (first == INT64_MAX)
+        return JSTATUS_SUCCESS;
 
     runtime_verdict_t verdict = {status, runtime->info.rank, ""};
     snprintf(verdict.message, sizeof verdict.message, "%s", jstatus_last_message());
@@ -114,6 +125,14 @@ jstatus_t ji_mpi_agree(jruntime_t *runtime, ji_scope_t scope, jstatus_t status) 
     if (runtime_names_rank(verdict.message))
         return ji_fail((jstatus_t)verdict.status, "%s", verdict.message);
     return ji_fail((jstatus_t)verdict.status, "rank %d: %s", verdict.rank, verdict.message);
+}
+
+jstatus_t ji_mpi_agree(jruntime_t *runtime, ji_scope_t scope, jstatus_t status) {
+    return runtime_agree(runtime, scope, status, 0);
+}
+
+static jstatus_t runtime_agree_on(jruntime_t *runtime, jstatus_t status, uint64_t arguments) {
+    return runtime_agree(runtime, JI_SCOPE_ALL, status, arguments);
 }
 
 /* ---- Broadcast ---- */
@@ -225,6 +244,7 @@ static const ji_runtime_ops_t runtime_ops = {
     .transport = "mpi",
     .destroy = runtime_destroy,
     .agree = ji_mpi_agree,
+    .agree_on = runtime_agree_on,
     .broadcast = runtime_broadcast,
     .open_grid = ji_mpi_open_grid,
     .copy_bytes = ji_mpi_copy_bytes,
