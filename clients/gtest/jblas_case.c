@@ -88,9 +88,9 @@ static void draw_scalar(blas_case_t *c, int which, char typed, char real, bool p
 
 static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
     blas_operand_t *o = &c->operand[which];
-    static const int64_t increments[] = {1, 1, 2, 3, -1, -1, -2, -5};
+    static const int64_t increments[] = {1, 1, 2, 3, -1, -1, -2, -5, 0}; /* 0 at level 1 alone */
     if (o->kind == BLAS_VECTOR) {
-        o->ld = wish->tight ? 1 : increments[jtest_random_between(0, 7)];
+        o->ld = wish->tight ? 1 : increments[jtest_random_between(0, c->function->routine->level == 1 ? 8 : 7)];
         o->bytes = o->rows > 0 ? (size_t)((o->rows - 1) * llabs(o->ld) + 1) : 0;
     } else if (o->kind == BLAS_MATRIX) {
         o->ld = (o->rows > 1 ? o->rows : 1) + (wish->tight ? 0 : jtest_random_between(0, 3));

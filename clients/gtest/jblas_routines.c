@@ -202,22 +202,49 @@ static void reference_iamax(blas_case_t *c) {
     }
     want_value(c, 1, place, 0);
 }
-static void reference_copy(blas_case_t *c) {
-    c->operand[1].want[0] = scaled(c, 0, 0, 1);
+/* With an increment of 0 all elements of a written vector are one: whatever was written last. */
+static wide_t *element_of(const blas_case_t *c, wide_matrix_t v, int which, int64_t i) {
+    return &v.e[c->operand[which].ld == 0 ? 0 : i];
+}
+static void want_exactly(blas_case_t *c, int which, wide_matrix_t v) {
+    for (int64_t i = 0; i < v.rows; ++i) {
+        v.e[i] = *element_of(c, v, which, i);
+        v.bound[i] = 0;
+    }
+    c->operand[which].want[0] = v;
     c->depth = 0;
-    memset(c->operand[1].want[0].bound, 0, sizeof(long double) * (size_t)c->n); /* exactly */
+}
+static void reference_copy(blas_case_t *c) {
+    wide_matrix_t x = scaled(c, 0, 0, 1), y = scaled(c, 1, 0, 1);
+    for (int64_t i = 0; i < y.rows; ++i)
+        *element_of(c, y, 1, i) = x.e[i];
+    want_exactly(c, 1, y);
 }
 static void reference_swap(blas_case_t *c) {
-    reference_copy(c);
-    c->operand[0].want[0] = scaled(c, 1, 0, 1);
-    memset(c->operand[0].want[0].bound, 0, sizeof(long double) * (size_t)c->n);
+    wide_matrix_t x = scaled(c, 0, 0, 1), y = scaled(c, 1, 0, 1);
+    for (int64_t i = 0; i < y.rows; ++i) {
+        wide_t *a = element_of(c, x, 0, i), *b = element_of(c, y, 1, i);
+        const wide_t before = *a;
+        *a = *b, *b = before;
+    }
+    want_exactly(c, 0, x), want_exactly(c, 1, y);
 }
 static void reference_scal(blas_case_t *c) {
-    if (c->operand[0].ld < 0) /* as in BLAS: nothing is done */
+    if (c->operand[0].ld <= 0) /* as in BLAS: nothing is done */
         c->operand[0].written = false;
     want_product(c, 0, 0, c->alpha, load(c, 0, 0, GENERAL), one(c), 0);
 }
-static void reference_axpy(blas_case_t *c) { want_product(c, 1, 0, c->alpha, load(c, 0, 0, GENERAL), one(c), 1); }
+static void reference_axpy(blas_case_t *c) {
+    want_product(c, 1, 0, c->alpha, load(c, 0, 0, GENERAL), one(c), 1);
+    wide_matrix_t want = c->operand[1].want[0], y = scaled(c, 1, 0, 1);
+    if (c->operand[1].ld != 0 || want.rows <= 0)
+        return;
+    for (int64_t i = 1; i < want.rows; ++i) /* all into one element */
+        want.e[0] += want.e[i] - y.e[i], want.bound[0] += want.bound[i];
+    for (int64_t i = 1; i < want.rows; ++i)
+        want.e[i] = want.e[0], want.bound[i] = want.bound[0];
+    c->depth = want.rows;
+}
 static void dot(blas_case_t *c, jblas_operation_t operation) {
     wide_matrix_t want = wide_zeros(&c->arena, 1, 1);
     wide_multiply_add(1, operate(c, load(c, 0, 0, GENERAL), operation), load(c, 1, 0, GENERAL), want);

@@ -9,7 +9,8 @@
  * A routine has the name of BLAS behind "jblas_", a handle first, and the arguments of BLAS in their order; matrices
  * are column-major. Sizes, increments and leading dimensions are int64_t and count elements. A leading dimension must
  * be at least max(1, rows as stored). Increments may be negative, as in BLAS: the vector then starts at its last
- * address; 0 is refused.
+ * address. 0 is refused at level 2; at level 1 it is what reference BLAS makes of it: all n elements are one, taken in
+ * turn (axpy adds them up in y, copy leaves the last), and a vector without elements for asum, iamax and scal.
  *
  * What holds for every routine:
  * - **Scalars and results.** Scalars come by pointer. In host pointer mode they are read before the call returns and
@@ -84,7 +85,7 @@ JALLOC_API const jblas_cblas_kernel_t *jblas_cblas_kernel_get(size_t index);
  * results are 0.
  * @{ */
 
-/** result = sum of |x_i|; for complex x of |Re x_i| + |Im x_i|. incx < 0: 0, as reference BLAS.
+/** result = sum of |x_i|; for complex x of |Re x_i| + |Im x_i|. incx <= 0: 0, as reference BLAS.
  * Workspace: rung 0 "partial-sums" one sum for each 4096 elements: on a GPU for more than 4096, on the host only for
  * vectors of megabytes beside a CBLAS whose threads can be shared (OpenMP's); rung 1 "serial" none (slow on a GPU: one
  * thread block), and the only rung otherwise. The order of the additions depends on n alone, so both rungs and any
@@ -135,7 +136,7 @@ JALLOC_API jstatus_t jblas_zdotc(jhandle_t *handle, int64_t n, const jcomplex_f6
                                  const jcomplex_f64_t *y, int64_t incy, jcomplex_f64_t *result);
 
 /** result = the 1-based index of the first element with the largest |x_i|, for complex x |Re x_i| + |Im x_i|; 0 for
- * n <= 0 or incx < 0. A NaN counts as larger than everything: the first one is found.
+ * n <= 0 or incx <= 0. A NaN counts as larger than everything: the first one is found.
  * Workspace: on a GPU for more than 4096 elements rung 0 "partial-sums" one maximum and its place for each 4096, rung 1
  * "serial" none; otherwise, and on the host, none. */
 JALLOC_API jstatus_t jblas_isamax(jhandle_t *handle, int64_t n, const float *x, int64_t incx, int64_t *result);
@@ -144,14 +145,14 @@ JALLOC_API jstatus_t jblas_icamax(jhandle_t *handle, int64_t n, const jcomplex_f
 JALLOC_API jstatus_t jblas_izamax(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x, int64_t incx, int64_t *result);
 
 /** result = the Euclidean norm of x, scaled where squares would overflow or underflow. A NaN gives NaN, otherwise an
- * infinity infinity. incx < 0 is the same vector from the other end. Workspace as jblas_ddot, two numbers for each
+ * infinity infinity. incx < 0 is the same vector from the other end, incx = 0 n times the same element. Workspace as jblas_ddot, two numbers for each
  * 4096 elements. */
 JALLOC_API jstatus_t jblas_snrm2(jhandle_t *handle, int64_t n, const float *x, int64_t incx, float *result);
 JALLOC_API jstatus_t jblas_dnrm2(jhandle_t *handle, int64_t n, const double *x, int64_t incx, double *result);
 JALLOC_API jstatus_t jblas_scnrm2(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx, float *result);
 JALLOC_API jstatus_t jblas_dznrm2(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x, int64_t incx, double *result);
 
-/** x = alpha x. incx < 0: nothing is done, as reference BLAS. alpha = 0 multiplies too: NaN stays NaN. */
+/** x = alpha x. incx <= 0: nothing is done, as reference BLAS. alpha = 0 multiplies too: NaN stays NaN. */
 JALLOC_API jstatus_t jblas_sscal(jhandle_t *handle, int64_t n, const float *alpha, float *x, int64_t incx);
 JALLOC_API jstatus_t jblas_dscal(jhandle_t *handle, int64_t n, const double *alpha, double *x, int64_t incx);
 JALLOC_API jstatus_t jblas_cscal(jhandle_t *handle, int64_t n, const jcomplex_f32_t *alpha, jcomplex_f32_t *x,

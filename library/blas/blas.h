@@ -248,10 +248,13 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
                   "with %lld columns is more than memory can hold", columns);                                          \
     } while (0)
 #define JI_CHECK_INCREMENT(member, count)                                                                              \
+    JI_CHECK_(ji_addressable(args->member, count), JSTATUS_INVALID_SIZE, #member, args->member,                        \
+              "with %lld elements is more than memory can hold", count)
+/* Of level 2, where BLAS takes no 0. */
+#define JI_CHECK_INCREMENT_NOT_0(member, count)                                                                        \
     do {                                                                                                               \
         JI_CHECK_(args->member != 0, JSTATUS_INVALID_SIZE, #member, args->member, "must not be %lld", 0);              \
-        JI_CHECK_(ji_addressable(args->member, count), JSTATUS_INVALID_SIZE, #member, args->member,                    \
-                  "with %lld elements is more than memory can hold", count);                                           \
+        JI_CHECK_INCREMENT(member, count);                                                                             \
     } while (0)
 /* A stride between the matrices of a batch. */
 #define JI_CHECK_STRIDE(member)                                                                                        \

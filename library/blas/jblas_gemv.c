@@ -12,8 +12,8 @@ JI_CALL gemv_call(jhandle_t *handle, void *block) {
     JI_CHECK_SIZE("m", m);
     JI_CHECK_SIZE("n", n);
     JI_CHECK_LD(lda, args->m, args->n);
-    JI_CHECK_INCREMENT(incx, plain ? args->n : args->m);
-    JI_CHECK_INCREMENT(incy, plain ? args->m : args->n);
+    JI_CHECK_INCREMENT_NOT_0(incx, plain ? args->n : args->m);
+    JI_CHECK_INCREMENT_NOT_0(incy, plain ? args->m : args->n);
     JI_CHECK_WIDTH(args->m > 0 && args->n > 0, args->m, args->n, args->lda, ji_abs(args->incx), ji_abs(args->incy));
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);

@@ -8,8 +8,8 @@
 JI_CALL ger_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive) {
     JI_CHECK_SIZE("m", m);
     JI_CHECK_SIZE("n", n);
-    JI_CHECK_INCREMENT(incx, args->m);
-    JI_CHECK_INCREMENT(incy, args->n);
+    JI_CHECK_INCREMENT_NOT_0(incx, args->m);
+    JI_CHECK_INCREMENT_NOT_0(incy, args->n);
     JI_CHECK_LD(lda, args->m, args->n);
     JI_CHECK_WIDTH(args->m > 0 && args->n > 0, args->m, args->n, args->lda, ji_abs(args->incx), ji_abs(args->incy));
     if (ji_is_query(handle))

@@ -10,8 +10,8 @@ JI_CALL symv_call(jhandle_t *handle, void *block) {
     JI_CHECK_UPLO();
     JI_CHECK_SIZE("n", n);
     JI_CHECK_LD(lda, args->n, args->n);
-    JI_CHECK_INCREMENT(incx, args->n);
-    JI_CHECK_INCREMENT(incy, args->n);
+    JI_CHECK_INCREMENT_NOT_0(incx, args->n);
+    JI_CHECK_INCREMENT_NOT_0(incy, args->n);
     JI_CHECK_WIDTH(args->n > 0, 0, args->n, args->lda, ji_abs(args->incx), ji_abs(args->incy));
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);

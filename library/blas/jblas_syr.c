@@ -10,7 +10,7 @@ JI_CALL syr_call(jhandle_t *handle, void *block) {
     const jdatatype_t alpha_type = ji_real_of(args->head.type);
     JI_CHECK_UPLO();
     JI_CHECK_SIZE("n", n);
-    JI_CHECK_INCREMENT(incx, args->n);
+    JI_CHECK_INCREMENT_NOT_0(incx, args->n);
     JI_CHECK_LD(lda, args->n, args->n);
     JI_CHECK_WIDTH(args->n > 0, 0, 0, args->n, args->lda, ji_abs(args->incx));
     if (ji_is_query(handle))

@@ -11,7 +11,7 @@ JI_CALL trmv_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive)
     JI_CHECK_DIAG();
     JI_CHECK_SIZE("n", n);
     JI_CHECK_LD(lda, args->n, args->n);
-    JI_CHECK_INCREMENT(incx, args->n);
+    JI_CHECK_INCREMENT_NOT_0(incx, args->n);
     JI_CHECK_WIDTH(args->n > 0, 0, 0, args->n, args->lda, ji_abs(args->incx));
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);

@@ -8,7 +8,8 @@
  *     apply(alpha, x, y)                   the work
  *
  * and two kernels carry operations to vectors: in packs, or element by element where an increment or an address does
- * not allow them. Each element is independent, so which kernel ran cannot be told from the bits.
+ * not allow them. Each element is independent, so which kernel ran cannot be told from the bits. Where an increment of 0
+ * makes them dependent, as reference BLAS has it, a third one goes through them in order.
  *
  * The last elements, too few for a pack, are the first block's. */
 
@@ -94,6 +95,17 @@ static __global__ void each_strided_kernel(Op op, int64_t n, typename Op::value_
         each_element(op, alpha, x + i * incx, y + i * incy);
 }
 
+/* One element after the other by one thread, where an increment of 0 puts all that is written in one place. */
+template <typename Op>
+static __global__ void each_in_turn_kernel(Op op, int64_t n, typename Op::value_t *x, int64_t incx,
+                                           typename Op::value_t *y, int64_t incy) {
+    typename Op::value_t alpha = make<typename Op::value_t>(0);
+    if (!op.prepare(alpha))
+        return;
+    for (int64_t i = 0; i < n; ++i)
+        each_element(op, alpha, x + i * incx, y + i * incy);
+}
+
 /* A thread's packs are a block's width apart, so that neighbours read neighbours. */
 template <typename Op>
 static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t *x, typename Op::value_t *y) {
@@ -140,7 +152,9 @@ template <typename Op> static jstatus_t each_launch(const gpu_call_t *call, cons
     if (incx < 0 && incy < 0) /* the same pairs from the other end */
         incx = -incx, incy = -incy;
     T *x = vector_start<T>(v->x, n, incx), *y = has_y ? vector_start<T>(v->y, n, incy) : nullptr;
-    if (vector_is_packed(x, incx) && (!has_y || vector_is_packed(y, incy)))
+    if ((Op::writes_x && incx == 0) || (Op::writes_y && incy == 0))
+        GPU_LAUNCH((each_in_turn_kernel<Op>), 1, 1, call->stream, op, n, x, incx, y, incy);
+    else if (vector_is_packed(x, incx) && (!has_y || vector_is_packed(y, incy)))
         GPU_LAUNCH((each_packed_kernel<Op>),
                    gpu_blocks(n, (int64_t)GPU_VECTOR_THREADS * GPU_PACK_LOADS * pack<T>::width, GPU_GRID_MOST),
                    GPU_VECTOR_THREADS, call->stream, op, n, x, y);
@@ -150,10 +164,10 @@ template <typename Op> static jstatus_t each_launch(const gpu_call_t *call, cons
     return gpu_check_launch(call->device, name);
 }
 
-#define EACH_DEFINE(name, negative_is_nothing)                                                                         \
+#define EACH_DEFINE(name, only_positive)                                                                               \
     jstatus_t gpu_##name(const gpu_call_t *call, const void *block) {                                                  \
         const ji_vector_t *v = (const ji_vector_t *)block;                                                             \
-        if (v->n <= 0 || (negative_is_nothing && v->incx < 0))                                                         \
+        if (v->n <= 0 || (only_positive && v->incx <= 0))                                                              \
             return JSTATUS_SUCCESS;                                                                                    \
         GPU_BY_TYPE(v->head.type, return each_launch<name##_t<T>>(call, v, #name));                                    \
         return JSTATUS_INTERNAL_ERROR;                                                                                 \
@@ -165,7 +179,7 @@ EACH_DEFINE(scal, true)
 
 jstatus_t gpu_rscal(const gpu_call_t *call, const void *block) {
     const ji_vector_t *v = (const ji_vector_t *)block;
-    if (v->n <= 0 || v->incx < 0)
+    if (v->n <= 0 || v->incx <= 0)
         return JSTATUS_SUCCESS;
     if (v->head.type == JDATATYPE_F32_C)
         return each_launch<rscal_t<complex<float>>>(call, v, "rscal");

@@ -402,13 +402,12 @@ jstatus_t gpu_reduce_combine(const gpu_call_t *call, const void *block) {
 
 /* A reduction by itself: the serial way, which up to JI_REDUCE_BLOCK elements is one block's. A vector without elements
  * has no block. */
-static jstatus_t reduce_alone(const gpu_call_t *call, const void *block, ji_reduction_t reduction,
-                              bool negative_is_none) {
+static jstatus_t reduce_alone(const gpu_call_t *call, const void *block, ji_reduction_t reduction, bool only_positive) {
     ji_reduce_t reduce = {};
     reduce.vector = *(const ji_vector_t *)block;
     reduce.reduction = reduction;
     int64_t *n = &reduce.vector.n;
-    if (*n < 0 || (negative_is_none && reduce.vector.incx < 0))
+    if (*n < 0 || (only_positive && reduce.vector.incx <= 0))
         *n = 0;
     reduce.blocks = *n / JI_REDUCE_BLOCK + (*n % JI_REDUCE_BLOCK != 0);
     return reduce_any(call, &reduce, false);

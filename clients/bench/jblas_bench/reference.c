@@ -150,8 +150,8 @@ static value_t element(const problem_t *p, int which, int64_t i) {
     return view_at(&view, i, 0);
 }
 static long double magnitude_1(value_t x) { return fabsl(creall(x)) + fabsl(cimagl(x)); }
-/* The BLAS has asum, iamax and scal see no elements where the increment is negative. */
-static int64_t length_forward(const problem_t *p) { return p->options->incx < 0 ? 0 : p->options->n; }
+/* The BLAS has asum, iamax and scal see no elements where the increment is not positive. */
+static int64_t length_forward(const problem_t *p) { return p->options->incx <= 0 ? 0 : p->options->n; }
 
 void naive_asum(problem_t *p, value_t **want) {
     for (int64_t i = 0; i < length_forward(p); i++)

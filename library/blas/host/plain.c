@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 /* Level 1 by plain loops, those of plain_kernel.h, once for each type. They are written to be right and short, not
- * fast: they run where a kernel of the CBLAS was caught lying (selfcheck.c). */
+ * fast: they run where a kernel of the CBLAS was caught lying (selfcheck.c), and where an increment is one that not every
+ * CBLAS takes or means alike: 0, or beyond its integers (vector.c). */
 
 #include "blas/host/plain.h"
 
@@ -11,8 +12,8 @@
 #include "blas/host/cblas.h"
 
 /* The first element of a vector of the block: the last address where the increment is negative. */
-static const void *plain_first(const ji_vector_t *v, const void *x, int64_t increment) {
-    return increment < 0 && v->n > 0 ? ji_at(v->head.type, x, 0, 1 - v->n, increment) : x;
+static void *plain_first(const ji_vector_t *v, const void *x, int64_t increment) {
+    return ji_at(v->head.type, x, 0, increment < 0 && v->n > 0 ? 1 - v->n : 0, increment);
 }
 
 #define REAL float
@@ -31,6 +32,30 @@ static const void *plain_first(const ji_vector_t *v, const void *x, int64_t incr
 #define COMPLEX 1
 #define NAME(function) plain_##function##_z
 #include "blas/host/plain_kernel.h"
+
+void ji_plain_axpy(const ji_vector_t *v) {
+#define CALL(t, value) plain_axpy_##t(v)
+    HOST_BY_TYPE(v->head.type, CALL)
+#undef CALL
+}
+
+void ji_plain_copy(const ji_vector_t *v) {
+#define CALL(t, value) plain_copy_##t(v)
+    HOST_BY_TYPE(v->head.type, CALL)
+#undef CALL
+}
+
+void ji_plain_swap(const ji_vector_t *v) {
+#define CALL(t, value) plain_swap_##t(v)
+    HOST_BY_TYPE(v->head.type, CALL)
+#undef CALL
+}
+
+void ji_plain_scal(const ji_vector_t *v, bool complex_alpha) {
+#define CALL(t, value) plain_scal_##t(v, complex_alpha)
+    HOST_BY_TYPE(v->head.type, CALL)
+#undef CALL
+}
 
 void ji_plain_asum(const ji_vector_t *v) {
 #define CALL(t, value) plain_asum_##t(v)

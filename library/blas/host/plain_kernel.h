@@ -9,6 +9,58 @@
 #define X(i) (x + PARTS * ((i)*v->incx))
 #define Y(i) (y + PARTS * ((i)*v->incy))
 
+/* A product is formed as it stands: no zero is skipped, and NaN is not tested for. */
+static inline void NAME(multiply)(const REAL *alpha, const REAL *x, bool complex_alpha, REAL *product) {
+#if COMPLEX
+    product[0] = complex_alpha ? alpha[0] * x[0] - alpha[1] * x[1] : alpha[0] * x[0];
+    product[1] = complex_alpha ? alpha[0] * x[1] + alpha[1] * x[0] : alpha[0] * x[1];
+#else
+    (void)complex_alpha;
+    product[0] = alpha[0] * x[0];
+#endif
+}
+
+static void NAME(axpy)(const ji_vector_t *v) {
+    const REAL *x = plain_first(v, v->x, v->incx), *alpha = ji_scalar_data(&v->alpha);
+    REAL *y = plain_first(v, v->y, v->incy);
+    if (host_is_zero(v->head.type, &v->alpha))
+        return;
+    for (int64_t i = 0; i < v->n; i++) {
+        REAL product[PARTS];
+        NAME(multiply)(alpha, X(i), true, product);
+        for (int part = 0; part < PARTS; part++)
+            Y(i)[part] += product[part];
+    }
+}
+
+static void NAME(copy)(const ji_vector_t *v) {
+    const REAL *x = plain_first(v, v->x, v->incx);
+    REAL *y = plain_first(v, v->y, v->incy);
+    for (int64_t i = 0; i < v->n; i++)
+        for (int part = 0; part < PARTS; part++)
+            Y(i)[part] = X(i)[part];
+}
+
+static void NAME(swap)(const ji_vector_t *v) {
+    REAL *x = plain_first(v, v->x, v->incx), *y = plain_first(v, v->y, v->incy);
+    for (int64_t i = 0; i < v->n; i++)
+        for (int part = 0; part < PARTS; part++) {
+            const REAL before = X(i)[part];
+            X(i)[part] = Y(i)[part];
+            Y(i)[part] = before;
+        }
+}
+
+static void NAME(scal)(const ji_vector_t *v, bool complex_alpha) {
+    const REAL *alpha = ji_scalar_data(&v->alpha);
+    REAL *x = plain_first(v, v->x, v->incx);
+    for (int64_t i = 0; i < v->n; i++) {
+        REAL product[PARTS];
+        NAME(multiply)(alpha, X(i), complex_alpha, product);
+        memcpy(X(i), product, sizeof product);
+    }
+}
+
 static void NAME(asum)(const ji_vector_t *v) {
     const REAL *x = plain_first(v, v->x, v->incx);
     double sum = 0;

@@ -82,7 +82,7 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
         }
         part.y = (void *)(uintptr_t)part.x, part.incy = part.incx;
         ji_host_dot(&part);
-        if (part.incx > 1 && ji_is_complex(v->head.type)) {
+        if (part.incx != 1 && ji_is_complex(v->head.type)) {
             ji_value_t imaginary;
             part.x = part.y = ji_at(part.head.type, part.x, 1, 0, 0);
             part.result = &imaginary;
