@@ -67,6 +67,20 @@ static bool within_norms(blas_case_t *c, int levels) {
     return blas_unchanged(c); /* all that is not an element of C */
 }
 
+/* Elements of A and B become of all sizes, each at random, so that quarters do not resemble each other. */
+static void spread(blas_case_t *c) {
+    for (int which = 0; which < 2; ++which) {
+        blas_operand_t *o = &c->operand[which];
+        for (int64_t j = 0; j < o->columns && !o->unread; ++j)
+            for (int64_t i = 0; i < o->rows; ++i) {
+                const int64_t at = blas_index(o, 0, i, j);
+                const long double size = powl(10, jtest_random_double(-12, 0));
+                wide_put(o->data, o->element, at, size * wide_get(o->data, o->element, at));
+            }
+        memcpy(o->before, o->region, o->region_bytes);
+    }
+}
+
 /* All operations, alpha and beta of all kinds, on both sides of the pointer mode. */
 JTEST(JblasStrassen, RandomShapesByEachRung) {
     jhandle_t *handle = normwise_handle();
@@ -79,6 +93,8 @@ JTEST(JblasStrassen, RandomShapesByEachRung) {
                           .guard_before = rung == 1, .plain = round % 3 == 0, .beta_zero = round % 5 == 0);
                 if (c->alpha == 0)
                     continue;
+                if (round % 3 == 1)
+                    spread(c);
                 JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
                 const int64_t smallest = c->m < c->n ? (c->m < c->k ? c->m : c->k) : (c->n < c->k ? c->n : c->k);
                 const int levels = smallest >= 16 ? 2 : 1;

@@ -56,7 +56,7 @@ static bool call_on_rung(jhandle_t *handle, blas_case_t *c, int rung, jstatus_t 
             break;
         blas_restore(c);
     }
-    return stats.rung_count[rung] == 1;
+    return stats.rung_count[rung] == 1 || bytes == 0; /* the only way need not be a plan's */
 }
 
 /* How many rungs the call has: "substitution" alone, where inversion does not pay; "inverse" and that; and between
