@@ -136,7 +136,7 @@ static bool reduce_take_root(jdatatype_t real, void *squares) {
     if (real == JDATATYPE_F32) {
         if (!((double)*s >= least_s && *s <= FLT_MAX))
             return false;
-        *s = (float)sqrt(*s);
+        *s = sqrtf(*s);
     } else {
         if (!(*d >= least_d && *d <= DBL_MAX))
             return false;
@@ -197,7 +197,8 @@ void ji_host_nrm2(void *block) {
     ji_host_reduce_combine(&call);
 }
 
-extern int openblas_get_parallel(void) __attribute__((weak)); /* 2: OpenMP; absent from other CBLAS */
+/* 2: OpenMP; absent from other CBLAS, and from their cblas.h. */
+extern int openblas_get_parallel(void) __attribute__((weak)); /* NOLINT(readability-redundant-declaration) */
 
 /* What GCC makes of "#pragma omp parallel" (libgomp's manual, "Implementing PARALLEL construct"; LLVM's runtime has it
  * too) is called by hand: a runtime that libjblas were linked with would be loaded into every program, be it used or not,
