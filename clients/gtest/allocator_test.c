@@ -272,6 +272,23 @@ JTEST(Allocator, FailureIsPassedOnCountedAndExplained) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
+JTEST(Allocator, RequestsThatNoMachineCanServeAreFailures) {
+    static const char *const stacks[] = {"malloc", "malloc+track", "malloc+bfc", "malloc+bfc(threads=none)",
+                                         "malloc+general"};
+    for (int i = 0; i < 5; ++i) {
+        jallocator_t *allocator = NULL;
+        void *pointer;
+        JASSERT_OK(jallocator_compose(NULL, stacks[i], &allocator));
+        JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX, 0, NULL, &pointer), JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jallocator_allocate(allocator, 1, 3, NULL, &pointer),
+                       JSTATUS_INVALID_VALUE); /* misuse is none */
+        jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+        JEXPECT_OK(jallocator_get_stats(allocator, &stats));
+        JEXPECT_EQ(stats.failure_count, 1);
+        JEXPECT_OK(jallocator_destroy(allocator));
+    }
+}
+
 JTEST(Allocator, WhatAFunctionGivesIsChecked) {
     alignas(64) static char memory[256];
     jallocator_t *allocator = make(&least);

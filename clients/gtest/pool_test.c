@@ -154,7 +154,7 @@ JTEST(AllocPool, LimitGrowsAfterAThousandEvictionsWhereThePoolIsTooSmall) {
     JEXPECT_EQ(counters_of(pool).eviction_count, 999); /* the same size as the last one: a hit */
     give(pool, take(pool, 64), 64);
     JEXPECT_EQ(counters_of(pool).eviction_count, 1000);
-    JEXPECT_EQ(counters_of(pool).limit_count, 2); /* 10%, at least one */
+    JEXPECT_EQ(counters_of(pool).limit_count, 100); /* no less */
     JEXPECT_OK(jallocator_destroy(pool));
 }
 
@@ -171,9 +171,11 @@ JTEST(AllocPool, LimitGrowsByTenPercent) {
     jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, 55, 0, false);
     evict_a_thousand(pool, 55);
     JEXPECT_EQ(counters_of(pool).eviction_count, 1000);
-    JEXPECT_EQ(counters_of(pool).limit_count, 60);
-    evict_a_thousand(pool, 60);
-    JEXPECT_EQ(counters_of(pool).limit_count, 66);
+    static const size_t limits[] = {100, 110, 121, 133, 146};
+    for (size_t i = 0; i < 5; ++i) {
+        JEXPECT_EQ(counters_of(pool).limit_count, limits[i]);
+        evict_a_thousand(pool, limits[i]);
+    }
     JEXPECT_OK(jallocator_destroy(pool));
     pool = make(JPOOL_ROUND_POWER_OF_TWO, 55, 0, true);
     evict_a_thousand(pool, 55);
@@ -188,25 +190,83 @@ JTEST(AllocPool, LimitStaysWhereEvictionsAreRare) {
         give(pool, take(pool, 64), 64);                        /* 1 free, no eviction */
         churn(pool, 500000 - 1001 - (too_many ? 1 : 0), 1000); /* each evicts: 128, 64, 128, ... */
         JEXPECT_EQ(counters_of(pool).eviction_count, 1000);
-        JEXPECT_EQ(counters_of(pool).limit_count, too_many ? 2 : 1);
+        JEXPECT_EQ(counters_of(pool).limit_count, too_many ? 100 : 1);
         JEXPECT_OK(jallocator_destroy(pool));
     }
 }
 
-/* Many evictions of buffers that were all taken long ago: no request went below meanwhile. */
+/* Many evictions of buffers that were all taken before the counters were cleared: no request went below since. */
 JTEST(AllocPool, LimitStaysWhereFewRequestsGoBelow) {
-    enum { COUNT = 55 + 1000 + 60 + 1000 };
+    enum { COUNT = 55 + 1000 };
     static void *pointers[COUNT];
-    jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, 55, 0, false);
-    for (size_t i = 0; i < COUNT; ++i)
-        pointers[i] = take(pool, 64);
-    for (size_t i = 0; i < 1055; ++i)
-        give(pool, pointers[i], 64);
-    JEXPECT_EQ(counters_of(pool).limit_count, 60);
-    for (size_t i = 1055; i < COUNT; ++i)
-        give(pool, pointers[i], 64);
-    JEXPECT_GE(counters_of(pool).eviction_count, 2000);
-    JEXPECT_EQ(counters_of(pool).limit_count, 60);
+    for (int clears = 0; clears < 2; ++clears) {
+        jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, 55, 0, false);
+        for (size_t i = 0; i < COUNT; ++i)
+            pointers[i] = take(pool, 64);
+        if (clears)
+            JEXPECT_OK(jallocator_pool_clear_counters(pool));
+        for (size_t i = 0; i < COUNT; ++i)
+            give(pool, pointers[i], 64);
+        const jpool_counters_t counters = counters_of(pool);
+        JEXPECT_EQ(counters.eviction_count, 1000);
+        JEXPECT_EQ(counters.put_count, COUNT);
+        JEXPECT_EQ(counters.miss_count, clears ? 0 : COUNT);
+        JEXPECT_EQ(counters.limit_count, clears ? 55 : 100);
+        JEXPECT_OK(jallocator_destroy(pool));
+    }
+}
+
+/* The numbers of TensorFlow's own test of auto_resize: ten sizes in turn through a pool of two. */
+JTEST(AllocPool, GrowsAsTensorFlowsDoes) {
+    jallocator_t *pool = make(JPOOL_ROUND_NONE, 2, 0, false);
+    for (int round = 0; round <= 120; ++round) {
+        for (int i = 0; i < 10; ++i)
+            give(pool, take(pool, (size_t)64 << i), (size_t)64 << i);
+        if (round == 0) {
+            const jpool_counters_t counters = counters_of(pool);
+            JEXPECT_EQ(counters.hit_count, 0);
+            JEXPECT_EQ(counters.miss_count, 10);
+            JEXPECT_EQ(counters.put_count, 10);
+            JEXPECT_EQ(counters.eviction_count, 8);
+            JEXPECT_EQ(counters.limit_count, 2);
+        }
+    }
+    JEXPECT_EQ(counters_of(pool).limit_count, 100);
+    JEXPECT_GT(counters_of(pool).hit_count, 0); /* since then */
+    JEXPECT_OK(jallocator_destroy(pool));
+}
+
+/* And of its pool of size 0: everything passes, nothing is counted. */
+JTEST(AllocPool, KeepsNothingWhereThatIsAskedFor) {
+    static const char *const stages[] = {"pool(count=none)", "pool(count=none,fixed)"};
+    for (int s = 0; s < 3; ++s) {
+        jallocator_t *pool = NULL;
+        if (s < 2)
+            JASSERT_OK(jallocator_compose_over(jtest_failing_allocator(), stages[s], &pool));
+        else
+            pool = make(JPOOL_ROUND_POWER_OF_TWO, JPOOL_KEEP_NOTHING, 0, false);
+        for (int i = 0; i < 3000; ++i) {
+            give(pool, take(pool, 64), 64);
+            JASSERT_EQ(stats_of(pool).reserved_bytes, 0);
+        }
+        const jpool_counters_t counters = counters_of(pool);
+        JEXPECT_EQ(counters.hit_count + counters.miss_count + counters.put_count + counters.eviction_count, 0);
+        JEXPECT_EQ(counters.limit_count, 0);
+        JEXPECT_OK(jallocator_destroy(pool));
+    }
+}
+
+/* What is granted is what usable sizes say. */
+JTEST(AllocPool, CountsWhatIsGranted) {
+    jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, 0, 0, false);
+    void *a = take(pool, 1000), *b = take(pool, 65);
+    JEXPECT_EQ(stats_of(pool).granted_bytes, 1024 + 128);
+    give(pool, a, 1000);
+    JEXPECT_EQ(stats_of(pool).granted_bytes, 128);
+    JEXPECT_EQ(stats_of(pool).peak_granted_bytes, 1024 + 128);
+    JEXPECT_OK(jallocator_clear_stats(pool));
+    JEXPECT_EQ(stats_of(pool).peak_granted_bytes, 128);
+    give(pool, b, 65);
     JEXPECT_OK(jallocator_destroy(pool));
 }
 
@@ -335,6 +395,8 @@ JTEST(AllocPool, RefusesOptionsThatItDoesNotKnow) {
     JEXPECT_STATUS(jallocator_pool_get_counters(below, &counters), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_pool_get_counters(NULL, &counters), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_pool_get_counters(pool, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_pool_clear_counters(below), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_pool_clear_counters(NULL), JSTATUS_INVALID_POINTER);
     counters.struct_size = 8;
     JEXPECT_STATUS(jallocator_pool_get_counters(pool, &counters), JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jallocator_destroy(pool));

@@ -338,7 +338,6 @@ JTEST(Providers, ArgumentsAreChecked) {
     JEXPECT_STATUS(jallocator_create_device(NULL, JMEMORY_DEVICE, &allocator), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_create_device(jdevice_host(), JMEMORY_DEVICE, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_create_device(jdevice_host(), (jmemory_kind_t)9, &allocator), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jallocator_create_array(NULL, array, 64, &allocator), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_create_array(jdevice_host(), NULL, 64, &allocator), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_create_array(jdevice_host(), array, 64, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_create_array(jdevice_host(), array, 0, &allocator), JSTATUS_INVALID_SIZE);

@@ -56,12 +56,14 @@ typedef struct jallocator_stats_t {
     size_t peak_reserved_bytes;   /**< largest reserved_bytes since creation or clear */
     size_t free_bytes;            /**< sum of the free blocks held */
     size_t largest_free_bytes;    /**< largest free block held */
-    uint64_t failure_count;       /**< allocations that failed since creation */
+    uint64_t failure_count;       /**< allocations that failed since creation, also such as no machine could serve */
     double fragmentation;         /**< 1 - largest free / free; 0 when nothing is free, so defined when full */
+    size_t granted_bytes;         /**< of what is live, as rounded up (bfc, pool, slots; other kinds do not know) */
+    size_t peak_granted_bytes;    /**< largest granted_bytes since creation or clear */
 } jallocator_stats_t;
 
 #define JALLOCATOR_STATS_INIT                                                                                          \
-    { sizeof(jallocator_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(jallocator_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** A block, as introspection shows it. */
 typedef struct jallocation_t {
@@ -115,6 +117,10 @@ typedef struct jallocator_ops_t {
     void (*forget_stream)(void *context, jstream_t *stream);
     /** Called once, when the allocator is destroyed with nothing live. Default: nothing. */
     void (*destroy)(void *context);
+    /** Whether two of its blocks that touch may be used as one stretch of memory, by whatever works on memory of the
+     * device. Each is still given back by itself. A policy above then hands out memory across the border (TensorFlow:
+     * SubAllocator::SupportsCoalescing). Asked when a policy is made above it. Default: no. */
+    bool (*coalesces)(void *context);
 } jallocator_ops_t;
 
 /** How an allocator is made of functions. */

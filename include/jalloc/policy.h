@@ -78,12 +78,14 @@ typedef struct jpool_options_t {
     const char *name; /**< NULL: "pool" */
     jallocator_threads_t threads;
     jpool_rounding_t rounding;
-    size_t limit_count; /**< most freed buffers kept; 0: 64 */
+    size_t limit_count; /**< most freed buffers kept; 0: 64; or JPOOL_KEEP_NOTHING */
     size_t limit_bytes; /**< most freed bytes kept; 0: no limit */
-    bool fixed;         /**< limit_count stays as it is; else it grows by 10% (at least 1) after each 1,000 evictions
-                             that kept it, if meanwhile more than 0.2% of the frees evicted a buffer and more than
-                             0.2% of the requests went below */
+    bool fixed; /**< limit_count stays as it is; else it is looked at after each 1,000 evictions that kept it: if,
+                             since the counters were cleared, more than 0.2% of the frees evicted a buffer and more than
+                             0.2% of the requests went below, it becomes 100, or 10% more (TensorFlow's auto_resize) */
 } jpool_options_t;
+/** As limit_count: nothing is kept, and nothing counted; each request goes below (TensorFlow's pool of size 0). */
+#define JPOOL_KEEP_NOTHING ((size_t)-1)
 #define JPOOL_OPTIONS_INIT                                                                                             \
     { sizeof(jpool_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, JPOOL_ROUND_POWER_OF_TWO, 0, 0, false }
 
@@ -99,12 +101,16 @@ typedef struct jpool_counters_t {
     uint64_t hit_count;      /**< requests served from what was kept */
     uint64_t miss_count;     /**< requests that went below */
     uint64_t eviction_count; /**< buffers given back to keep the limits */
-    size_t limit_count;      /**< in force */
+    size_t limit_count;      /**< in force; 0: nothing is kept */
+    uint64_t put_count;      /**< buffers given back to the pool */
 } jpool_counters_t;
 #define JPOOL_COUNTERS_INIT                                                                                            \
-    { sizeof(jpool_counters_t), 0, 0, 0, 0 }
+    { sizeof(jpool_counters_t), 0, 0, 0, 0, 0 }
 /** Works through adaptors above. @return success; invalid pointer; invalid value (not a pool, struct_size). */
 JALLOC_API jstatus_t jallocator_pool_get_counters(jallocator_t *allocator, jpool_counters_t *counters);
+/** The four counts begin at 0 again; what is kept stays (jallocator_trim() gives it back). @return success; invalid
+ * pointer; invalid value (not a pool). */
+JALLOC_API jstatus_t jallocator_pool_clear_counters(jallocator_t *allocator);
 
 /* ---- Best fit with coalescing -------------------------------------------------------------------------------------
  */

@@ -58,7 +58,7 @@ JALLOC_API jstatus_t jallocator_create_huge(const jhuge_options_t *options, jall
 
 /** Hands out parts of memory that the caller owns and keeps until the allocator is destroyed: one after the other; the
  * last one freed is taken back at once, all when the last is freed. Its state is out of band: the array is never read
- * or written. Named "array". Adds: invalid size (0, or the end overflows). */
+ * or written. Named "array". device NULL: the host. Adds: invalid size (0, or the end overflows). */
 JALLOC_API jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_bytes,
                                              jallocator_t **allocator);
 

@@ -36,6 +36,8 @@ static void adaptor_get_stats(void *context, jallocator_stats_t *stats) {
     stats->peak_reserved_bytes = below.peak_reserved_bytes;
     stats->free_bytes = below.free_bytes;
     stats->largest_free_bytes = below.largest_free_bytes;
+    stats->granted_bytes = below.granted_bytes;
+    stats->peak_granted_bytes = below.peak_granted_bytes;
 }
 static jstatus_t adaptor_trim(void *context, size_t keep_bytes) {
     const ji_adaptor_t *adaptor = context;
@@ -44,6 +46,10 @@ static jstatus_t adaptor_trim(void *context, size_t keep_bytes) {
 static jstatus_t adaptor_check(void *context) {
     const ji_adaptor_t *adaptor = context;
     return jallocator_check(adaptor->below);
+}
+static bool adaptor_coalesces(void *context) {
+    const ji_adaptor_t *adaptor = context;
+    return ji_allocator_coalesces(adaptor->below);
 }
 
 const jallocator_ops_t ji_adaptor_ops = {
@@ -57,4 +63,5 @@ const jallocator_ops_t ji_adaptor_ops = {
     .trim = adaptor_trim,
     .check = adaptor_check,
     .destroy = ji_metadata_free,
+    .coalesces = adaptor_coalesces,
 };

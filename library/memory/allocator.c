@@ -158,6 +158,10 @@ static jstatus_t allocator_default_check(void *context) {
     return JSTATUS_SUCCESS;
 }
 static void allocator_default_forget_stream(void *context, jstream_t *stream) { (void)context, (void)stream; }
+static bool allocator_default_coalesces(void *context) {
+    (void)context;
+    return false;
+}
 
 static void allocator_fill_defaults(jallocator_ops_t *ops) {
     if (ops->usable_size == NULL)
@@ -174,6 +178,8 @@ static void allocator_fill_defaults(jallocator_ops_t *ops) {
         ops->forget_stream = allocator_default_forget_stream;
     if (ops->destroy == NULL)
         ops->destroy = allocator_default_notify;
+    if (ops->coalesces == NULL)
+        ops->coalesces = allocator_default_coalesces;
 }
 
 /* ---- Life -----------------------------------------------------------------------------------------------------------
@@ -355,6 +361,16 @@ jstatus_t ji_allocator_require_kind(jallocator_t *allocator, const ji_kind_t *ki
 /* ---- Calls ----------------------------------------------------------------------------------------------------------
  */
 
+/* Of what was refused before the entry, which counts all others. */
+static void __attribute__((cold)) allocator_count_failure(jallocator_t *allocator) {
+    bool locks = allocator->threads != JALLOCATOR_THREADS_NONE;
+    if (locks)
+        ji_lock_acquire(&allocator->lock);
+    ++allocator->books.failure_count;
+    if (locks)
+        ji_lock_release(&allocator->lock);
+}
+
 jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
                               void **pointer) {
     JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
@@ -368,6 +384,7 @@ jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t
     if (JI_UNLIKELY(size_bytes - 1 >= PTRDIFF_MAX - alignment)) { /* no object can be larger */
         if (size_bytes == 0)
             return JSTATUS_SUCCESS;
+        allocator_count_failure(allocator);
         return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %zu bytes are more than this machine can address",
                        allocator->name, size_bytes);
     }

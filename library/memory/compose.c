@@ -50,6 +50,10 @@ static bool compose_store(const jallocator_key_t *key, const ji_key_place_t *pla
     switch (place->type) {
     case JI_KEY_SIZE: return jconfig_parse_size(value, (size_t *)member) == JSTATUS_SUCCESS;
     case JI_KEY_COUNT:
+        if (strcmp(key->syntax, "COUNT|none") == 0 && strcmp(value, "none") == 0) {
+            *(size_t *)member = SIZE_MAX;
+            return true;
+        }
         if (!compose_read_integer(value, 0, INT64_MAX, &number))
             return false;
         *(size_t *)member = (size_t)number;

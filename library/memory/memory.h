@@ -147,7 +147,7 @@ typedef struct ji_request {
 /* How the text of a key becomes a member of the options. */
 typedef enum ji_key_type {
     JI_KEY_SIZE,   /* size_t, with units */
-    JI_KEY_COUNT,  /* size_t */
+    JI_KEY_COUNT,  /* size_t; where the key's syntax is "COUNT|none", none is SIZE_MAX */
     JI_KEY_UINT64, /* uint64_t */
     JI_KEY_INT,    /* int, may be negative */
     JI_KEY_BYTE,   /* unsigned char, 0..255 */
@@ -211,6 +211,10 @@ jstatus_t ji_process_choose(const jdevice_t *device, const char *text, char comp
 bool ji_allocator_takes_in_order(const jallocator_t *allocator);
 /* Whether memory that is taken on a stream may be ready for that stream alone. True where that is not known. */
 bool ji_allocator_gives_in_order(const jallocator_t *allocator);
+/* Whether its blocks may be used as one where they touch. */
+static inline bool ji_allocator_coalesces(const jallocator_t *allocator) {
+    return allocator->ops.coalesces(allocator->context);
+}
 /* Whether this is a provider of memory in stream order. */
 bool ji_device_is_ordered(const jallocator_t *allocator);
 

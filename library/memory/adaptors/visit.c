@@ -236,6 +236,7 @@ static jstatus_t visit_create(const ji_request_t *request, jallocator_t **out) {
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = visit_allocate;
     ops.deallocate = visit_deallocate;
+    ops.coalesces = NULL; /* a visitor makes something of each block by itself, e.g. registers it */
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,

@@ -27,7 +27,8 @@
  * its own bins, then from index 0, where chunks of other streams are moved as soon as their fences have been passed.
  *
  * A region has a few percent of what is reserved, or what the request needs. Before more is reserved than ever before,
- * free regions are given back: a program whose blocks change their sizes does not keep what it used to need. */
+ * free regions are given back: a program whose blocks change their sizes does not keep what it used to need.
+ * Regions that touch can be one (bfc_regions.c). */
 
 #include "memory/allocators/bfc.h"
 #include "memory/entry.h"
@@ -44,8 +45,7 @@
 #define BFC_TIGHT_FRACTION 8 /* of a request, that must be left over where chunks are split tightly */
 #define BFC_QUICK_MOST_CHUNKS 1024 /* so that emptying them is never long */
 #define BFC_FIRST_PLACES_BITS 6
-#define BFC_RECORDS_PER_CALL 4 /* a border and its first chunk, a front cut off to align, a rest */
-#define BFC_FIRST_RECORDS 63   /* with the block's head 4 KiB */
+#define BFC_FIRST_RECORDS 63 /* with the block's head 4 KiB */
 #define BFC_MOST_RECORDS 4095
 
 struct bfc_block {
@@ -55,21 +55,8 @@ struct bfc_block {
 /* ---- Records and places ---------------------------------------------------------------------------------------------
  * */
 
-static bfc_chunk_t *bfc_record_take(bfc_t *bfc) {
-    bfc_chunk_t *record = bfc->spare;
-    bfc->spare = record->next;
-    --bfc->spare_count;
-    return record;
-}
-
-static void bfc_record_put(bfc_t *bfc, bfc_chunk_t *record) {
-    record->next = bfc->spare;
-    bfc->spare = record;
-    ++bfc->spare_count;
-}
-
 /* More records: as many as there are, within bounds. They lie on cache lines of their own, and stay where they are. */
-static bool bfc_records_add(bfc_t *bfc) {
+bool ji_bfc_records_add(bfc_t *bfc) {
     size_t count = bfc->record_count < BFC_FIRST_RECORDS  ? BFC_FIRST_RECORDS
                    : bfc->record_count < BFC_MOST_RECORDS ? bfc->record_count
                                                           : BFC_MOST_RECORDS;
@@ -133,57 +120,12 @@ static inline bool bfc_has_room(const bfc_t *bfc) {
     return bfc->spare_count >= BFC_RECORDS_PER_CALL && bfc->place_count <= bfc->place_mask / 4;
 }
 static __attribute__((noinline)) bool bfc_make_room(bfc_t *bfc) {
-    return (bfc->spare_count >= BFC_RECORDS_PER_CALL || bfc_records_add(bfc)) &&
+    return (bfc->spare_count >= BFC_RECORDS_PER_CALL || ji_bfc_records_add(bfc)) &&
            (bfc->place_count <= bfc->place_mask / 4 || bfc_places_resize(bfc, 65 - bfc->place_shift));
 }
 
 /* ---- Free chunks ----------------------------------------------------------------------------------------------------
  * */
-
-/* Takes a free chunk out of its bin. Its record still says where it was. */
-static void bfc_unbin(bfc_t *bfc, bfc_chunk_t *chunk) {
-    bfc_bins_remove(&bfc->streams[chunk->where]->bins, chunk, bfc_bin_of(chunk->size_bytes));
-    bfc->free_bytes -= chunk->size_bytes;
-}
-
-/* Puts a chunk that is in no bin into those of a stream, behind a fence; merges it with its neighbours there. */
-static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chunk, uint64_t serial) {
-    bfc_chunk_t *left = chunk->left, *right = chunk->right;
-    uint32_t index = stream->index;
-    bfc->free_bytes += chunk->size_bytes;
-    if (left->where == index) {
-        unsigned bin = bfc_bin_of(left->size_bytes);
-        left->size_bytes += chunk->size_bytes;
-        if (left->serial < serial)
-            left->serial = serial;
-        bfc_record_put(bfc, chunk);
-        if (right->where == index) {
-            bfc_bins_remove(&stream->bins, right, bfc_bin_of(right->size_bytes));
-            left->size_bytes += right->size_bytes;
-            if (left->serial < right->serial)
-                left->serial = right->serial;
-            bfc_record_put(bfc, right);
-            right = right->right;
-        }
-        left->right = right;
-        right->left = left;
-        bfc_bins_move(&stream->bins, left, bin);
-    } else if (right->where == index) {
-        unsigned bin = bfc_bin_of(right->size_bytes);
-        right->address = chunk->address;
-        right->size_bytes += chunk->size_bytes;
-        right->left = left;
-        left->right = right;
-        if (right->serial < serial)
-            right->serial = serial;
-        bfc_record_put(bfc, chunk);
-        bfc_bins_move(&stream->bins, right, bin);
-    } else {
-        chunk->where = index;
-        chunk->serial = serial;
-        bfc_bins_insert(&stream->bins, chunk, bfc_bin_of(chunk->size_bytes));
-    }
-}
 
 /* A chunk of the bins that has so many bytes, and its bin; NULL where none is found at once. Of the request's own bin,
  * where chunks may be too small, the first is looked at: a size that was freed and merged with nothing is found again.
@@ -218,7 +160,7 @@ static bfc_chunk_t *bfc_find_exactly(const bfc_stream_t *stream, size_t need, si
 }
 
 /* Cuts the first `front_bytes` off a free chunk; both stay free. Returns the rest. */
-static bfc_chunk_t *bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes) {
+bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes) {
     bfc_bins_t *bins = &bfc->streams[chunk->where]->bins;
     unsigned bin = bfc_bin_of(chunk->size_bytes);
     bfc_chunk_t *rest = bfc_record_take(bfc);
@@ -266,7 +208,6 @@ static __attribute__((noinline)) void bfc_quick_empty(bfc_t *bfc, bfc_stream_t *
     for (bfc_chunk_t *chunk = quick->first, *next; chunk != NULL; chunk = next) {
         next = chunk->next;
         --bfc->quick_count;
-        bfc->quick_bytes -= chunk->size_bytes;
         bfc_place_leave(bfc, bfc_place_find(bfc, (void *)chunk->address));
         bfc_settle(bfc, stream, chunk, chunk->serial);
     }
@@ -439,21 +380,17 @@ static void bfc_set_reserved(bfc_t *bfc, size_t reserved_bytes) {
 /* The whole memory of a region, freshly taken, becomes one free chunk. */
 static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc_stream_t *stream, uint64_t serial) {
     bfc_chunk_t *border = bfc_record_take(bfc), *chunk = bfc_record_take(bfc);
-    *border = (bfc_chunk_t){.address = address,
-                            .size_bytes = size_bytes,
-                            .left = chunk,
-                            .right = chunk,
-                            .next_region = bfc->regions,
-                            .where = BFC_BORDER};
-    if (bfc->regions != NULL)
-        bfc->regions->previous_region = border;
-    bfc->regions = border;
+    *border =
+        (bfc_chunk_t){.address = address, .size_bytes = size_bytes, .left = chunk, .right = chunk, .where = BFC_BORDER};
+    ji_bfc_region_list(bfc, border);
     *chunk = (bfc_chunk_t){.address = address, .size_bytes = size_bytes, .left = border, .right = border};
     bfc_settle(bfc, stream, chunk, serial);
     bfc_set_reserved(bfc, bfc->reserved_bytes + size_bytes);
+    if (bfc->below_coalesces)
+        ji_bfc_region_meet(bfc, border);
 }
 
-/* Gives a region back that is one free chunk whose fence has been passed. */
+/* Gives a region back that is one free chunk whose fence has been passed, and has no seams. */
 static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
     jstatus_t status = jallocator_deallocate(bfc->below, (void *)border->address, border->size_bytes,
                                              ji_frontier_any_stream(&bfc->frontier));
@@ -462,18 +399,14 @@ static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
     bfc_set_reserved(bfc, bfc->reserved_bytes - border->size_bytes);
     bfc_unbin(bfc, border->right);
     bfc_record_put(bfc, border->right);
-    if (border->next_region != NULL)
-        border->next_region->previous_region = border->previous_region;
-    if (border->previous_region != NULL)
-        border->previous_region->next_region = border->next_region;
-    else
-        bfc->regions = border->next_region;
+    ji_bfc_region_unlist(bfc, border);
     bfc_record_put(bfc, border);
     return JSTATUS_SUCCESS;
 }
 
+/* Whether it can be given back. Seams that are left could not be parted for want of bookkeeping memory. */
 static bool bfc_region_is_free(const bfc_chunk_t *border) {
-    return border->right == border->left && border->right->where == 0;
+    return border->right == border->left && border->right->where == 0 && border->seams == NULL;
 }
 
 /* What may still be taken from below. */
@@ -496,12 +429,16 @@ static size_t bfc_next_region_bytes(const bfc_t *bfc, size_t need) {
 /* Gives free regions back as long as more would be reserved than ever before: memory that fell apart makes room for
  * what grows in its place. */
 static void bfc_make_way(bfc_t *bfc, size_t bytes) {
+    if (bfc->reserved_bytes + bytes <= bfc->most_reserved_bytes)
+        return;
+    ji_bfc_regions_part(bfc);
     for (bfc_chunk_t *region = bfc->regions, *next;
          region != NULL && bfc->reserved_bytes + bytes > bfc->most_reserved_bytes; region = next) {
         next = region->next_region;
         if (bfc_region_is_free(region))
             (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
     }
+    ji_bfc_regions_join(bfc);
 }
 
 /* Takes a region that has room for the request: what it should have, or as much as is available, or a tenth less than
@@ -539,18 +476,18 @@ static jstatus_t bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size
  * would not do; where below refused it all. Whether any was. */
 static bool bfc_evict(bfc_t *bfc, size_t need) {
     bool limited = need > bfc_available(bfc);
-    size_t evictable = 0;
+    size_t evictable = 0, reserved = bfc->reserved_bytes;
+    ji_bfc_regions_part(bfc);
     for (bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next_region)
         evictable += bfc_region_is_free(region) ? region->size_bytes : 0;
-    if (evictable == 0 || need > bfc_available(bfc) + evictable)
-        return false;
-    size_t reserved = bfc->reserved_bytes;
-    for (bfc_chunk_t *region = bfc->regions, *next; region != NULL && (!limited || need > bfc_available(bfc));
-         region = next) {
+    bool suffices = evictable != 0 && need <= bfc_available(bfc) + evictable;
+    for (bfc_chunk_t *region = bfc->regions, *next;
+         suffices && region != NULL && (!limited || need > bfc_available(bfc)); region = next) {
         next = region->next_region;
         if (bfc_region_is_free(region))
             (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
     }
+    ji_bfc_regions_join(bfc);
     return bfc->reserved_bytes < reserved;
 }
 
@@ -600,7 +537,10 @@ static jstatus_t bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, si
     return bfc_is_refusal(status) ? bfc_exhausted(bfc, need, alignment, status) : status;
 }
 
-static inline void *bfc_hand_out(bfc_chunk_t *chunk, size_t size_bytes) {
+static inline void *bfc_hand_out(bfc_t *bfc, bfc_chunk_t *chunk, size_t size_bytes) {
+    bfc->granted_bytes += chunk->size_bytes;
+    if (JI_UNLIKELY(bfc->granted_bytes > bfc->peak_granted_bytes))
+        bfc->peak_granted_bytes = bfc->granted_bytes;
     chunk->where = BFC_LIVE;
     chunk->requested_bytes = size_bytes;
     chunk->tag = ji_tag_current;
@@ -627,7 +567,7 @@ static __attribute__((noinline)) jstatus_t bfc_allocate_binned(bfc_t *bfc, bfc_s
         alignment > BFC_GRANULE_BYTES ? need + alignment - BFC_GRANULE_BYTES : need; /* serves wherever it is */
     unsigned bin;
     bfc_chunk_t *chunk = bfc_find_at_once(bfc, own, room, &bin);
-    if (chunk != NULL && chunk->size_bytes / BFC_QUICK_SPARES >= room && bfc->quick_bytes >= room) {
+    if (chunk != NULL && chunk->size_bytes / BFC_QUICK_SPARES >= room && bfc_quick_bytes(bfc) >= room) {
         ji_bfc_flush(bfc);
         chunk = bfc_find_at_once(bfc, own, room, &bin);
     }
@@ -639,10 +579,10 @@ static __attribute__((noinline)) jstatus_t bfc_allocate_binned(bfc_t *bfc, bfc_s
     }
     size_t front = -chunk->address & (alignment - 1);
     if (JI_UNLIKELY(front != 0)) {
-        chunk = bfc_cut_front(bfc, chunk, front);
+        chunk = ji_bfc_cut_front(bfc, chunk, front);
         bin = bfc_bin_of(chunk->size_bytes);
     }
-    *pointer = bfc_hand_out(bfc_carve(bfc, bfc->streams[chunk->where], chunk, bin, need), size_bytes);
+    *pointer = bfc_hand_out(bfc, bfc_carve(bfc, bfc->streams[chunk->where], chunk, bin, need), size_bytes);
     return JSTATUS_SUCCESS;
 }
 
@@ -656,8 +596,7 @@ static inline jstatus_t bfc_allocate_for(bfc_t *bfc, bfc_stream_t *own, size_t s
         return bfc_allocate_binned(bfc, own, size_bytes, alignment, stream, pointer);
     quick->first = chunk->next;
     --bfc->quick_count;
-    bfc->quick_bytes -= chunk->size_bytes;
-    *pointer = bfc_hand_out(chunk, size_bytes);
+    *pointer = bfc_hand_out(bfc, chunk, size_bytes);
     return JSTATUS_SUCCESS;
 }
 
@@ -710,7 +649,7 @@ static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_place_t
     size_t size = bfc_round(chunk->requested_bytes);
     unsigned number = bfc_quick_number(size);
     bfc_quick_t *quick = &own->quick[number];
-    size_t quick_bytes = bfc->quick_bytes + chunk->size_bytes;
+    bfc->granted_bytes -= chunk->size_bytes;
     if (quick->size_bytes != size || bfc->quick_count >= BFC_QUICK_MOST_CHUNKS) {
         bfc_deallocate_binned(bfc, own, place, quick, size, serial);
         return;
@@ -721,7 +660,6 @@ static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_place_t
     quick->first = chunk;
     own->quick_used[number / 64] |= (uint64_t)1 << number % 64;
     ++bfc->quick_count;
-    bfc->quick_bytes = quick_bytes;
 }
 
 static __attribute__((noinline)) jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_place_t *place, jstream_t *stream) {
@@ -761,12 +699,15 @@ static void bfc_get_stats(void *context, jallocator_stats_t *stats) {
     stats->reserved_bytes = bfc->reserved_bytes;
     stats->peak_reserved_bytes = bfc->peak_reserved_bytes;
     stats->free_bytes = bfc->free_bytes;
+    stats->granted_bytes = bfc->granted_bytes;
+    stats->peak_granted_bytes = bfc->peak_granted_bytes;
     stats->largest_free_bytes = ji_bfc_largest_free(bfc);
 }
 
 static void bfc_clear_stats(void *context) {
     bfc_t *bfc = context;
     bfc->peak_reserved_bytes = bfc->reserved_bytes;
+    bfc->peak_granted_bytes = bfc->granted_bytes;
 }
 
 /* Waits for the fences of a region that has nothing live, so that it can be one chunk for all. */
@@ -783,9 +724,7 @@ static jstatus_t bfc_region_drain(bfc_t *bfc, const bfc_chunk_t *border) {
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t bfc_trim(void *context, size_t keep_bytes) {
-    bfc_t *bfc = context;
-    ji_bfc_flush(bfc);
+static jstatus_t bfc_trim_parted(bfc_t *bfc, size_t keep_bytes) {
     for (bfc_chunk_t *region = bfc->regions, *next; region != NULL && bfc->free_bytes > keep_bytes; region = next) {
         next = region->next_region;
         jstatus_t status = bfc_region_drain(bfc, region);
@@ -799,6 +738,15 @@ static jstatus_t bfc_trim(void *context, size_t keep_bytes) {
             return status;
     }
     return JSTATUS_SUCCESS;
+}
+
+static jstatus_t bfc_trim(void *context, size_t keep_bytes) {
+    bfc_t *bfc = context;
+    ji_bfc_flush(bfc);
+    ji_bfc_regions_part(bfc);
+    jstatus_t status = bfc_trim_parted(bfc, keep_bytes);
+    ji_bfc_regions_join(bfc);
+    return status;
 }
 
 static void bfc_forget_stream(void *context, jstream_t *stream) {
@@ -875,6 +823,7 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
         JTRY(ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name));
     bfc->below = request->below;
     bfc->below_is_ordered = ji_allocator_gives_in_order(request->below);
+    bfc->below_coalesces = ji_allocator_coalesces(request->below);
     bfc->limit_bytes = options->limit_bytes != 0 ? options->limit_bytes & ~(BFC_GRANULE_BYTES - 1) : SIZE_MAX;
     bfc->region_bytes = options->region_bytes != 0
                             ? (options->region_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1)

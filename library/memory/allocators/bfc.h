@@ -3,7 +3,8 @@
 #ifndef JALLOC_MEMORY_BFC_H
 #define JALLOC_MEMORY_BFC_H
 
-/* What the two files of the policy share: bfc.c hands out memory, bfc_inspect.c shows and checks what there is. */
+/* What the files of the policy share: bfc.c hands out memory, bfc_regions.c joins regions that touch, bfc_inspect.c shows
+ * and checks what there is. */
 
 #include "jalloc/policy.h"
 #include "memory/allocators/bfc_bins.h"
@@ -51,8 +52,9 @@ typedef struct bfc {
     size_t place_count;   /* in use */
     bfc_chunk_t *spare;   /* records that are no chunk now */
     size_t spare_count;
-    size_t quick_bytes, quick_count;
-    size_t free_bytes; /* in bins */
+    size_t quick_count;
+    size_t granted_bytes, peak_granted_bytes; /* in live chunks */
+    size_t free_bytes;                        /* in bins */
     bool splits_tightly;
     ji_frontier_t frontier;
 
@@ -69,6 +71,7 @@ typedef struct bfc {
     size_t growth_percent;      /* of what is reserved, that a further region has at least */
     bool all_at_once, keep_regions;
     bool below_is_ordered; /* what below gives is only ordered with the stream it was asked for */
+    bool below_coalesces;  /* regions that touch may be used as one */
     char name[JALLOCATOR_MAX_NAME + 1];
 } bfc_t;
 
@@ -90,8 +93,91 @@ static inline bfc_place_t *bfc_place_find(const bfc_t *bfc, const void *pointer)
     }
 }
 
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
+
+/* What a call may need: a border and its first chunk, a front cut off to align, a rest. There before it begins. */
+#define BFC_RECORDS_PER_CALL 4
+
+static inline bfc_chunk_t *bfc_record_take(bfc_t *bfc) {
+    bfc_chunk_t *record = bfc->spare;
+    bfc->spare = record->next;
+    --bfc->spare_count;
+    return record;
+}
+
+static inline void bfc_record_put(bfc_t *bfc, bfc_chunk_t *record) {
+    record->next = bfc->spare;
+    bfc->spare = record;
+    ++bfc->spare_count;
+}
+/* More records; false without bookkeeping memory. */
+bool ji_bfc_records_add(bfc_t *bfc);
+
+/* ---- Free chunks ------------------------------------------------------------------------------------------------- */
+
+/* Takes a free chunk out of its bin. Its record still says where it was. */
+static inline void bfc_unbin(bfc_t *bfc, bfc_chunk_t *chunk) {
+    bfc_bins_remove(&bfc->streams[chunk->where]->bins, chunk, bfc_bin_of(chunk->size_bytes));
+    bfc->free_bytes -= chunk->size_bytes;
+}
+
+/* Puts a chunk that is in no bin into those of a stream, behind a fence; merges it with its neighbours there. */
+static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chunk, uint64_t serial) {
+    bfc_chunk_t *left = chunk->left, *right = chunk->right;
+    uint32_t index = stream->index;
+    bfc->free_bytes += chunk->size_bytes;
+    if (left->where == index) {
+        unsigned bin = bfc_bin_of(left->size_bytes);
+        left->size_bytes += chunk->size_bytes;
+        if (left->serial < serial)
+            left->serial = serial;
+        bfc_record_put(bfc, chunk);
+        if (right->where == index) {
+            bfc_bins_remove(&stream->bins, right, bfc_bin_of(right->size_bytes));
+            left->size_bytes += right->size_bytes;
+            if (left->serial < right->serial)
+                left->serial = right->serial;
+            bfc_record_put(bfc, right);
+            right = right->right;
+        }
+        left->right = right;
+        right->left = left;
+        bfc_bins_move(&stream->bins, left, bin);
+    } else if (right->where == index) {
+        unsigned bin = bfc_bin_of(right->size_bytes);
+        right->address = chunk->address;
+        right->size_bytes += chunk->size_bytes;
+        right->left = left;
+        left->right = right;
+        if (right->serial < serial)
+            right->serial = serial;
+        bfc_record_put(bfc, chunk);
+        bfc_bins_move(&stream->bins, right, bin);
+    } else {
+        chunk->where = index;
+        chunk->serial = serial;
+        bfc_bins_insert(&stream->bins, chunk, bfc_bin_of(chunk->size_bytes));
+    }
+}
+
+/* Cuts the first `front_bytes` off a free chunk; both stay free. Returns the rest. */
+bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes);
+
+static inline size_t bfc_quick_bytes(const bfc_t *bfc) {
+    return bfc->reserved_bytes - bfc->free_bytes - bfc->granted_bytes;
+}
+
 /* Coalesces what is in quick lists. Afterwards no two neighbours that are free behind the same stream exist. */
 void ji_bfc_flush(bfc_t *bfc);
+
+/* bfc_regions.c: the list of regions, and those that touch. */
+void ji_bfc_region_list(bfc_t *bfc, bfc_chunk_t *border);
+void ji_bfc_region_unlist(bfc_t *bfc, const bfc_chunk_t *border);
+/* Joins a region with its neighbours. */
+void ji_bfc_region_meet(bfc_t *bfc, bfc_chunk_t *border);
+/* Around what gives regions back: each as it was taken, where it can be; then those that touch as one again. */
+void ji_bfc_regions_part(bfc_t *bfc);
+void ji_bfc_regions_join(bfc_t *bfc);
 
 /* bfc_inspect.c: slots of the table of functions. */
 size_t ji_bfc_largest_free(const bfc_t *bfc);

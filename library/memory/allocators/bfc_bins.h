@@ -42,8 +42,9 @@ typedef struct bfc_chunk {
         };
     };
     union {
-        size_t requested_bytes; /* live */
-        uint64_t serial;        /* free: of its fence (frontier.h) */
+        size_t requested_bytes;  /* live */
+        uint64_t serial;         /* free: of its fence (frontier.h) */
+        struct bfc_chunk *seams; /* of a border: the region's first seam; of a seam the next */
     };
     uint32_t where; /* free: index of the stream that it was last used on, in whose bins it is; else one of these: */
 #define BFC_LIVE UINT32_MAX

@@ -116,6 +116,10 @@ static jstatus_t bfc_check_region(const bfc_t *bfc, const bfc_chunk_t *border, b
     }
     if (address - border->address != border->size_bytes)
         return bfc_corrupted(bfc, border, "its chunks do not fill it");
+    address = border->address;
+    for (const bfc_chunk_t *seam = border->seams; seam != NULL; address = seam->address, seam = seam->seams)
+        if (seam->address <= address || seam->address - border->address >= border->size_bytes)
+            return bfc_corrupted(bfc, border, "its seams are not in order");
     census->reserved_bytes += border->size_bytes;
     return JSTATUS_SUCCESS;
 }
@@ -151,7 +155,7 @@ jstatus_t ji_bfc_check(void *context) {
         if (bfc->streams[s] != NULL)
             JTRY(bfc_check_bins(bfc, bfc->streams[s], &binned));
     if (binned != census.free_count || census.live_count != bfc->place_count || census.free_bytes != bfc->free_bytes ||
-        census.reserved_bytes != bfc->reserved_bytes || bfc->quick_count != 0 || bfc->quick_bytes != 0)
+        census.reserved_bytes != bfc->reserved_bytes || bfc->quick_count != 0 || bfc_quick_bytes(bfc) != 0)
         status =
             ji_fail(JSTATUS_CORRUPTED,
                     "allocator \"%s\": the sums are wrong: %zu reserved bytes (%zu found), %zu free (%zu), %zu live "

@@ -19,9 +19,10 @@
  * then the pool holds more rather than make the host wait. Both look at a bounded number of such buffers: a call's time
  * does not grow with how far a stream is behind.
  *
- * The limit grows as TensorFlow's does: after each 1,000 evictions that kept the limit of buffers it looks at the calls
- * since the last time. Where more than 0.2% of the frees evicted one and more than 0.2% of the requests went below, the
- * pool is too small for the program. Evictions that kept the limit of bytes do not count: more would not help. */
+ * The limit grows as TensorFlow's does: after each 1,000 evictions that kept the limit of buffers it looks at all calls
+ * since the counters were cleared. Where more than 0.2% of the frees evicted one and more than 0.2% of the requests went
+ * below, the pool is too small for the program: the limit becomes 100, from there on a tenth more. Evictions that kept
+ * the limit of bytes do not count: more would not help. */
 
 #include "jalloc/policy.h"
 #include "memory/allocators/policy.h"
@@ -35,6 +36,7 @@
 #define POOL_INTERVAL 1000      /* evictions between two looks at the limit */
 #define POOL_TOLERABLE_PART 500 /* 0.2% is one in so many */
 #define POOL_GROWTH_PART 10     /* 10% is one in so many */
+#define POOL_LEAST_GROWN 100    /* TensorFlow: kMinPoolSize */
 
 /* A class is one number, and so can be looked up like an address: the size above, the alignment's logarithm below. */
 #define POOL_CLASS_SHIFT 5
@@ -50,16 +52,11 @@ typedef struct pool_buffer {
         previous; /* of the class, towards older and newer ones. Record not used: `next` is another such one */
 } pool_buffer_t;
 
-/* Calls since the limit was looked at. */
-typedef struct pool_interval {
-    uint64_t free_count, request_count, miss_count, eviction_count;
-} pool_interval_t;
-
 typedef struct pool {
     jallocator_t *self, *below;
     size_t granule_bytes;
     jpool_rounding_t rounding;
-    bool fixed;
+    bool fixed, keeps_nothing;
     size_t limit_count, limit_bytes;
 
     /* All buffers: size_bytes is what was asked for, 0 for a kept one; number is the buffer's index. */
@@ -71,8 +68,9 @@ typedef struct pool {
     ji_frontier_t frontier;
 
     size_t kept_count, kept_bytes, reserved_bytes, peak_reserved_bytes;
-    uint64_t hit_count, miss_count, eviction_count;
-    pool_interval_t interval;
+    size_t peak_live_bytes; /* of what is reserved and not kept */
+    uint64_t hit_count, miss_count, put_count, eviction_count;
+    uint64_t crowded_count; /* evictions that kept the limit of buffers */
 } pool_t;
 
 static size_t pool_class_bytes(pool_class_t class) { return class >> POOL_CLASS_SHIFT; }
@@ -214,14 +212,16 @@ static jstatus_t pool_give_back(pool_t *pool, size_t keep_bytes) {
 /* ---- Limits ------------------------------------------------------------------------------------------------------ */
 
 static void pool_consider_growth(pool_t *pool) {
-    pool_interval_t *calls = &pool->interval;
-    if (pool->fixed || ++calls->eviction_count < POOL_INTERVAL)
+    if (++pool->crowded_count % POOL_INTERVAL != 0 || pool->fixed)
         return;
-    size_t more = pool->limit_count / POOL_GROWTH_PART;
-    if (calls->eviction_count * POOL_TOLERABLE_PART > calls->free_count &&
-        calls->miss_count * POOL_TOLERABLE_PART > calls->request_count)
-        (void)ji_size_add(pool->limit_count, more != 0 ? more : 1, &pool->limit_count);
-    *calls = (pool_interval_t){0};
+    bool evicts_often = pool->crowded_count * POOL_TOLERABLE_PART > pool->put_count;
+    bool misses_often = pool->miss_count * POOL_TOLERABLE_PART > pool->miss_count + pool->hit_count;
+    if (!evicts_often || !misses_often)
+        return;
+    if (pool->limit_count < POOL_LEAST_GROWN)
+        pool->limit_count = POOL_LEAST_GROWN;
+    else
+        (void)ji_size_add(pool->limit_count, pool->limit_count / POOL_GROWTH_PART, &pool->limit_count);
 }
 
 /* Gives back the oldest buffers that nobody uses any more, until the limits are kept. */
@@ -279,8 +279,7 @@ static jstatus_t pool_scrape(pool_t *pool, pool_class_t class, jstream_t *stream
 }
 
 static jstatus_t pool_take_from_below(pool_t *pool, pool_class_t class, jstream_t *stream, uint32_t *index) {
-    ++pool->miss_count;
-    ++pool->interval.miss_count;
+    pool->miss_count += !pool->keeps_nothing;
     if (!pool_make_room(pool))
         return ji_refuse_bookkeeping();
     void *memory;
@@ -301,7 +300,6 @@ static jstatus_t pool_allocate(void *context, size_t size_bytes, size_t alignmen
     jstatus_t status = ji_policy_check_stream(&pool->frontier, stream);
     if (status != JSTATUS_SUCCESS)
         return status;
-    ++pool->interval.request_count;
     uint32_t index = pool_search(pool, class, stream);
     if (index != 0) {
         ++pool->hit_count;
@@ -311,6 +309,9 @@ static jstatus_t pool_allocate(void *context, size_t size_bytes, size_t alignmen
         if (status != JSTATUS_SUCCESS)
             return status;
     }
+    size_t live_bytes = pool->reserved_bytes - pool->kept_bytes;
+    if (pool->peak_live_bytes < live_bytes)
+        pool->peak_live_bytes = live_bytes;
     ji_ledger_entry_t *entry = pool_entry(pool, &pool->buffers[index]);
     entry->size_bytes = size_bytes;
     entry->tag = ji_tag_current;
@@ -339,21 +340,22 @@ static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes
     if (status != JSTATUS_SUCCESS)
         return status;
 
-    /* One that cannot be kept goes back at once; if for want of bookkeeping memory, even at the price of waiting. */
+    /* One that is not to be kept goes back at once; if the pool keeps nothing, or for want of bookkeeping memory, even at
+     * the price of waiting. */
     bool too_large = pool_class_bytes(buffer->class) > pool->limit_bytes &&
                      ji_frontier_passed_by_all(&pool->frontier, buffer->fence);
-    if (JI_UNLIKELY(too_large || !ji_ledger_reserve(&pool->classes))) {
+    if (JI_UNLIKELY(too_large || pool->keeps_nothing || !ji_ledger_reserve(&pool->classes))) {
         status = ji_frontier_drain(&pool->frontier, buffer->fence);
         if (status == JSTATUS_SUCCESS)
             status = pool_return(pool, index);
-        if (status == JSTATUS_SUCCESS) {
+        if (status == JSTATUS_SUCCESS && !pool->keeps_nothing) {
             ++pool->eviction_count;
-            ++pool->interval.free_count;
+            ++pool->put_count;
         }
         return status;
     }
     entry->size_bytes = 0;
-    ++pool->interval.free_count;
+    ++pool->put_count;
     pool_keep(pool, index);
     pool_keep_limits(pool);
     return JSTATUS_SUCCESS;
@@ -399,6 +401,8 @@ static void pool_get_stats(void *context, jallocator_stats_t *stats) {
     stats->reserved_bytes = pool->reserved_bytes;
     stats->peak_reserved_bytes = pool->peak_reserved_bytes;
     stats->free_bytes = pool->kept_bytes;
+    stats->granted_bytes = pool->reserved_bytes - pool->kept_bytes;
+    stats->peak_granted_bytes = pool->peak_live_bytes;
     stats->largest_free_bytes = 0;
     for (const ji_ledger_entry_t *class = NULL; (class = ji_ledger_next(&pool->classes, class)) != NULL;)
         if (class->number != 0 && stats->largest_free_bytes < pool_class_bytes(class->address))
@@ -408,6 +412,7 @@ static void pool_get_stats(void *context, jallocator_stats_t *stats) {
 static void pool_clear_stats(void *context) {
     pool_t *pool = context;
     pool->peak_reserved_bytes = pool->reserved_bytes;
+    pool->peak_live_bytes = pool->reserved_bytes - pool->kept_bytes;
 }
 
 static jstatus_t pool_trim(void *context, size_t keep_bytes) { return pool_give_back(context, keep_bytes); }
@@ -467,7 +472,10 @@ static jstatus_t pool_create(const ji_request_t *request, jallocator_t **out) {
     pool->granule_bytes = jdevice_granule_bytes(request->device);
     pool->rounding = options->rounding;
     pool->fixed = options->fixed;
+    pool->keeps_nothing = options->limit_count == JPOOL_KEEP_NOTHING;
     pool->limit_count = options->limit_count != 0 ? options->limit_count : POOL_DEFAULT_COUNT;
+    if (pool->keeps_nothing)
+        pool->limit_count = 0;
     pool->limit_bytes = options->limit_bytes != 0 ? options->limit_bytes : SIZE_MAX;
     JTRY(ji_allocator_make(&ops, pool, &traits, out));
     pool->self = *out;
@@ -482,7 +490,7 @@ static const jpool_options_t pool_defaults = JPOOL_OPTIONS_INIT;
 static const jallocator_key_t pool_keys[] = {
     JI_THREADS_KEY,
     {"rounding", "power|none", "power", "to what sizes are rounded up: a power of two, or not at all"},
-    {"count", "COUNT", "64", "most freed buffers kept"},
+    {"count", "COUNT|none", "64", "most freed buffers kept; none: every one goes back at once"},
     {"bytes", "SIZE", "0", "most freed bytes kept; 0: no limit"},
     {"fixed", "BOOL", "false", "count stays as it is, rather than grow where the pool is too small"},
     {NULL, NULL, NULL, NULL},
@@ -507,6 +515,18 @@ jstatus_t jallocator_create_pool(jallocator_t *below, const jpool_options_t *opt
     return ji_kind_make(&ji_kind_pool, NULL, below, options, allocator);
 }
 
+jstatus_t jallocator_pool_clear_counters(jallocator_t *allocator) {
+    jallocator_t *found;
+    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_pool, __func__, &found);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    ji_policy_enter(found);
+    pool_t *pool = found->context;
+    pool->hit_count = pool->miss_count = pool->put_count = pool->eviction_count = pool->crowded_count = 0;
+    ji_policy_leave(found);
+    return JSTATUS_SUCCESS;
+}
+
 jstatus_t jallocator_pool_get_counters(jallocator_t *allocator, jpool_counters_t *counters) {
     JREQUIRE(counters != NULL, JSTATUS_INVALID_POINTER);
     if (counters->struct_size < sizeof *counters)
@@ -518,8 +538,8 @@ jstatus_t jallocator_pool_get_counters(jallocator_t *allocator, jpool_counters_t
         return status;
     ji_policy_enter(found);
     const pool_t *pool = found->context;
-    *counters = (jpool_counters_t){counters->struct_size, pool->hit_count, pool->miss_count, pool->eviction_count,
-                                   pool->limit_count};
+    *counters = (jpool_counters_t){counters->struct_size, pool->hit_count,   pool->miss_count,
+                                   pool->eviction_count,  pool->limit_count, pool->put_count};
     ji_policy_leave(found);
     return JSTATUS_SUCCESS;
 }

@@ -51,7 +51,7 @@ typedef struct slots {
     ji_ranges_t blocks;
     slots_block_t *first; /* with a free slot */
     ji_frontier_t frontier;
-    size_t slot_count, live_count, peak_slot_count;
+    size_t slot_count, live_count, peak_slot_count, peak_live_count;
 } slots_t;
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
@@ -139,7 +139,8 @@ static void *slots_take(slots_t *slots, slots_block_t *block, uint32_t *link, si
     slot->size_bytes = size_bytes;
     slot->tag = ji_tag_current;
     ++block->live_count;
-    ++slots->live_count;
+    if (++slots->live_count > slots->peak_live_count)
+        slots->peak_live_count = slots->live_count;
     if (block->free == SLOTS_END)
         slots_unlink(slots, block);
     return (void *)slots_address(slots, block, place);
@@ -265,12 +266,15 @@ static void slots_get_stats(void *context, jallocator_stats_t *stats) {
     stats->reserved_bytes = slots->slot_count * slots->slot_bytes;
     stats->peak_reserved_bytes = slots->peak_slot_count * slots->slot_bytes;
     stats->free_bytes = free_count * slots->slot_bytes;
+    stats->granted_bytes = slots->live_count * slots->slot_bytes;
+    stats->peak_granted_bytes = slots->peak_live_count * slots->slot_bytes;
     stats->largest_free_bytes = free_count != 0 ? slots->slot_bytes : 0;
 }
 
 static void slots_clear_stats(void *context) {
     slots_t *slots = context;
     slots->peak_slot_count = slots->slot_count;
+    slots->peak_live_count = slots->live_count;
 }
 
 static jstatus_t slots_trim(void *context, size_t keep_bytes) {

@@ -166,8 +166,8 @@ void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cac
     for (uint32_t i = 0; i < small->class_count; ++i)
         live_count -= (int64_t)cached[i];
     stats->live_count =
-        live_count > 0 ? (uint64_t)live_count : 0; /* below zero for a moment, while others are at work */
-    stats->failure_count = small_load(sum.failure_count);
+        live_count > 0 ? (uint64_t)live_count : 0;         /* below zero for a moment, while others are at work */
+    stats->failure_count += small_load(sum.failure_count); /* to those that the object refused */
     stats->in_use_bytes = small_load(sum.in_use_bytes);
     stats->peak_in_use_bytes = small_load(sum.peak_bytes);
     stats->largest_request_bytes = small_load(sum.largest_request_bytes);

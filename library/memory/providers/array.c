@@ -147,6 +147,11 @@ static void array_get_stats(void *context, jallocator_stats_t *stats) {
     stats->free_bytes = stats->largest_free_bytes = provider->size_bytes - provider->top;
 }
 
+static bool array_coalesces(void *context) {
+    (void)context;
+    return true; /* it is all the caller's one array */
+}
+
 static void array_destroy(void *context) {
     array_provider_t *provider = context;
     ji_metadata_free(provider->blocks);
@@ -162,8 +167,9 @@ jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_by
         .visit = array_visit,
         .get_stats = array_get_stats,
         .destroy = array_destroy,
+        .coalesces = array_coalesces,
     };
-    JREQUIRE(device != NULL && array != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(array != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
     size_t end;
     if (size_bytes == 0 || !ji_size_add((uintptr_t)array, size_bytes, &end))
         return ji_fail(JSTATUS_INVALID_SIZE, "jallocator_create_array: %zu bytes at %p", size_bytes, array);
