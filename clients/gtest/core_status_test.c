@@ -105,6 +105,43 @@ JTEST(Message, EachThreadHasItsOwn) {
     JEXPECT_STREQ(jstatus_last_message(), "3 of mine");
 }
 
+enum { MANY_THREADS = 100 }; /* more than there are buffers without memory */
+static pthread_barrier_t all_have_failed;
+
+static void *own_message(void *argument) {
+    char expected[32];
+    snprintf(expected, sizeof expected, "of thread %d", *(int *)argument);
+    ji_fail(JSTATUS_BUSY, "%s", expected);
+    pthread_barrier_wait(&all_have_failed);
+    const char *kept = jstatus_last_message();
+    *(int *)argument = strcmp(kept, expected) == 0                                    ? 1
+                       : strcmp(kept, "there was no memory to keep the message") == 0 ? 2
+                                                                                      : 0;
+    return NULL;
+}
+
+/* Twice, so that buffers are used again; once more without bookkeeping memory: what cannot be kept is said to be lost. */
+JTEST(Message, ManyThreadsHaveTheirOwn) {
+    for (int round = 0; round < 3; ++round) {
+        pthread_t threads[MANY_THREADS];
+        int numbers[MANY_THREADS], kept = 0;
+        JASSERT_EQ(pthread_barrier_init(&all_have_failed, NULL, MANY_THREADS), 0);
+        if (round == 2)
+            jtest_fail_metadata_after(1);
+        for (int i = 0; i < MANY_THREADS; ++i) {
+            numbers[i] = i;
+            JASSERT_EQ(pthread_create(&threads[i], NULL, own_message, &numbers[i]), 0);
+        }
+        for (int i = 0; i < MANY_THREADS; ++i) {
+            pthread_join(threads[i], NULL);
+            JEXPECT_NE(numbers[i], 0);
+            kept += numbers[i] == 1;
+        }
+        JEXPECT_GE(kept, round == 2 ? MANY_THREADS - 1 : MANY_THREADS);
+        pthread_barrier_destroy(&all_have_failed);
+    }
+}
+
 JTEST(Message, MayQuoteTheOneBefore) {
     ji_fail(JSTATUS_IO_ERROR, "inner");
     ji_fail(JSTATUS_MEMORY_ERROR, "outer: %s", jstatus_last_message());
