@@ -98,7 +98,10 @@ static void setup_gemm_batched(problem_t *p) {
     setup_gemm(p);
     for (int i = 0; i < OPERANDS; i++) {
         p->operand[i].batch = max_of(o->batch_count, 0);
-        p->operand[i].stride = stride[i] == UNSET ? p->operand[i].ld * at_least_1(p->operand[i].columns) : stride[i];
+        p->operand[i].stride = stride[i];
+        if (stride[i] == UNSET &&
+            __builtin_mul_overflow(p->operand[i].ld, at_least_1(p->operand[i].columns), &p->operand[i].stride))
+            p->operand[i].stride = 0; /* such a leading dimension is refused */
     }
 }
 static void setup_symm(problem_t *p) {
