@@ -22,7 +22,7 @@ static inline bool host_takes(int64_t increment) {
 /* One part after the other; with a result of this type, their sum. */
 static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jdatatype_t sum_type) {
     const jdatatype_t type = v->head.type;
-    ji_value_t sum = {.z = {0, 0}}, one;
+    ji_value_t sum = {.z = {0, 0}}, one = sum;
     for (int64_t first = 0, count; first < v->n; first += count) {
         count = host_min(ji_blas_int_max, v->n - first);
         ji_vector_t part = *v;
