@@ -37,7 +37,7 @@
 
 #define TRIANGLE_ROW_BYTES 128
 #define TRIANGLE_ABS(x) ((x) < 0 ? -(x) : (x))
-#define TRIANGLE_EXPONENT(x) ilogb(x)
+#define TRIANGLE_EXPONENT(x) _Generic((x), float : ilogbf, double : ilogb)(x)
 #define TRIANGLE_SCALE(x, exponent) _Generic((x), float : scalbnf, double : scalbn)(x, exponent)
 #ifdef __clang__
 #define TRIANGLE_UNROLL _Pragma("unroll")
