@@ -5,7 +5,8 @@
  *
  * The table shows what each mode costs. Default mode takes its workspace during the first call that wants some, and
  * grows; the fixed modes (preallocate, manual, user-owned) were given what the size query asked for and must neither
- * allocate nor wait during the run. With too little the routines take slower ways (lower rungs) and say so by perf
+ * allocate during the run nor wait for anything but its two results on the host. The handles are normwise, so that a GPU
+ * takes its fast ways too: what they lose in small elements is far below what a covariance is known to. With too little the routines take slower ways (lower rungs) and say so by perf
  * degraded, which is no error: the forecast has to be the same. That is checked here: the program fails if two modes
  * disagree. */
 
@@ -22,6 +23,7 @@
  * sixteen digits are gone and 1e-10 is what two ways may well differ by. */
 #define AGREEMENT 1e-9
 #define MAX_REPEAT 100
+#define RESULTS 2 /* of a run, that the host waits for if the device is not the host: potrf's info, a dot product */
 
 /* One row of the table. */
 typedef struct row_t {
@@ -41,13 +43,18 @@ static const row_t rows[] = {
     {"manual, one granule", JHANDLE_MODE_MANUAL, ONE_GRANULE, false},
 };
 
-/* Makes the handle of a row. `memory` is the caller's workspace, of at least size_bytes. */
-static jstatus_t row_handle(const row_t *row, jdevice_t *device, size_t size_bytes, void *memory, jhandle_t **handle) {
+/* A handle with so much workspace from the beginning; 0: none. */
+static jstatus_t handle_make(jdevice_t *device, size_t preallocate_bytes, jhandle_t **handle) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     options.device = device;
-    if (row->mode == JHANDLE_MODE_PREALLOCATE)
-        options.preallocate_bytes = size_bytes;
+    options.preallocate_bytes = preallocate_bytes;
     jstatus_t status = jhandle_create(&options, handle);
+    return status == JSTATUS_SUCCESS ? jhandle_set_accuracy(*handle, JACCURACY_NORMWISE) : status;
+}
+
+/* Makes the handle of a row. `memory` is the caller's workspace, of at least size_bytes. */
+static jstatus_t row_handle(const row_t *row, jdevice_t *device, size_t size_bytes, void *memory, jhandle_t **handle) {
+    jstatus_t status = handle_make(device, row->mode == JHANDLE_MODE_PREALLOCATE ? size_bytes : 0, handle);
     if (jstatus_is_error(status))
         return status;
     switch (row->mode) {
@@ -151,7 +158,7 @@ static bool row_run(const row_t *row, jdevice_t *device, const problem_t *proble
             ok = false;
         }
         /* What the size query and the fixed modes promise. */
-        if (row->mode != JHANDLE_MODE_DEFAULT && (stats.allocation_count || stats.synchronization_count ||
+        if (row->mode != JHANDLE_MODE_DEFAULT && (stats.allocation_count || stats.synchronization_count > RESULTS ||
                                                   (row->size == ALL && status != JSTATUS_SUCCESS))) {
             fprintf(stderr, "co2_forecast: mode \"%s\" broke the promise of the size query\n", row->name);
             ok = false;
@@ -174,9 +181,7 @@ bool modes_run(jdevice_t *device, const problem_t *problem, int repeat, forecast
     bool ok = false;
 
     /* The query needs no operands, so it can be made before anything is allocated. */
-    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
-    options.device = device;
-    jstatus_t status = jhandle_create(&options, &handle);
+    jstatus_t status = handle_make(device, 0, &handle);
     if (!jstatus_is_error(status))
         status = regression_query(handle, problem->n, &queried_bytes);
     if (!jstatus_is_error(status))
