@@ -40,5 +40,5 @@ JTEST(Namespace, CopiesOfTheLibraryLoad) {
     JASSERT_EQ(waitpid(child, &status, 0), child);
     JASSERT_TRUE(WIFEXITED(status));
     JEXPECT_EQ(WEXITSTATUS(status), COPIES);
-#endif
 }
+#endif
