@@ -19,8 +19,7 @@
 extern "C" {
 #endif
 
-/* ---- Tracking ------------------------------------------------------------------------------------------------------
- */
+/* ---- Tracking ---- */
 
 typedef struct jtrack_options_t {
     size_t struct_size;
@@ -65,15 +64,13 @@ JALLOC_API jstatus_t jallocator_track_records(jallocator_t *allocator, jtrack_re
  * @return success; invalid pointer; invalid value; busy (somebody keeps it). */
 JALLOC_API jstatus_t jallocator_track_retire(jallocator_t *allocator);
 
-/* ---- Exact sizes (for tests) ---------------------------------------------------------------------------------------
- */
+/* ---- Exact sizes (for tests) ---- */
 
 /** Remembers the exact size of every live allocation by itself and compares it with what is freed and with what below
  * says it has: for tests of allocators. Named "exact". */
 JALLOC_API jstatus_t jallocator_create_exact(jallocator_t *below, jallocator_t **allocator);
 
-/* ---- Recording ------------------------------------------------------------------------------------------------------
- */
+/* ---- Recording ---- */
 
 typedef struct jrecord_options_t {
     size_t struct_size;
@@ -104,8 +101,7 @@ JALLOC_API jstatus_t jallocator_create_record(jallocator_t *below, const jrecord
  * signal handler that came in while its thread writes). */
 JALLOC_API jstatus_t jallocator_record_flush(jallocator_t *allocator);
 
-/* ---- Guard words and fill -------------------------------------------------------------------------------------------
- */
+/* ---- Guard words and fill ---- */
 
 typedef struct jguard_options_t {
     size_t struct_size;
@@ -145,8 +141,7 @@ typedef struct jfill_options_t {
 JALLOC_API jstatus_t jallocator_create_fill(jallocator_t *below, const jfill_options_t *options,
                                             jallocator_t **allocator);
 
-/* ---- Limits, retries, alignment, locks ------------------------------------------------------------------------------
- */
+/* ---- Limits, retries, alignment, locks ---- */
 
 typedef struct jlimit_options_t {
     size_t struct_size;
@@ -187,8 +182,7 @@ JALLOC_API jstatus_t jallocator_create_align(jallocator_t *below, const jalign_o
  * is below works, so a retry adaptor, and whatever calls the caller's functions, belongs above it. Named "lock". */
 JALLOC_API jstatus_t jallocator_create_lock(jallocator_t *below, jallocator_t **allocator);
 
-/* ---- Watching -------------------------------------------------------------------------------------------------------
- */
+/* ---- Watching ---- */
 
 /** Sees blocks on their way: after each was taken from below, and before each is given back. */
 typedef struct jvisitor_t {

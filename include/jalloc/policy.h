@@ -18,8 +18,7 @@
 extern "C" {
 #endif
 
-/* ---- Stack --------------------------------------------------------------------------------------------------------
- */
+/* ---- Stack ---- */
 
 typedef struct jstack_options_t {
     size_t struct_size;
@@ -48,8 +47,7 @@ JALLOC_API jstatus_t jallocator_stack_mark(jallocator_t *allocator, jstack_mark_
  * @return success; invalid pointer; invalid value (not a stack, or the stack is lower than the mark). */
 JALLOC_API jstatus_t jallocator_stack_rewind(jallocator_t *allocator, jstack_mark_t mark, jstream_t *stream);
 
-/* ---- Slots --------------------------------------------------------------------------------------------------------
- */
+/* ---- Slots ---- */
 
 typedef struct jslots_options_t {
     size_t struct_size;
@@ -67,8 +65,7 @@ typedef struct jslots_options_t {
 JALLOC_API jstatus_t jallocator_create_slots(jallocator_t *below, const jslots_options_t *options,
                                              jallocator_t **allocator);
 
-/* ---- Pool ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Pool ---- */
 
 /** How a pool rounds sizes, so that more requests are alike. */
 typedef enum jpool_rounding_t { JPOOL_ROUND_POWER_OF_TWO = 0, JPOOL_ROUND_NONE = 1 } jpool_rounding_t;
@@ -112,8 +109,7 @@ JALLOC_API jstatus_t jallocator_pool_get_counters(jallocator_t *allocator, jpool
  * pointer; invalid value (not a pool). */
 JALLOC_API jstatus_t jallocator_pool_clear_counters(jallocator_t *allocator);
 
-/* ---- Best fit with coalescing -------------------------------------------------------------------------------------
- */
+/* ---- Best fit with coalescing ---- */
 
 typedef struct jbfc_options_t {
     size_t struct_size;
@@ -142,8 +138,7 @@ typedef struct jbfc_options_t {
 JALLOC_API jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_options_t *options,
                                            jallocator_t **allocator);
 
-/* ---- LRU cache of layouts with reference counts --------------------------------------------------------------------
- */
+/* ---- LRU cache of layouts with reference counts ---- */
 
 typedef struct jlru_options_t {
     size_t struct_size;
@@ -205,8 +200,7 @@ typedef struct jlru_counters_t {
 /** @return success; invalid pointer; invalid value (no cache, struct_size). */
 JALLOC_API jstatus_t jallocator_lru_get_counters(jallocator_t *allocator, jlru_counters_t *counters);
 
-/* ---- Small blocks, and the general-purpose default -----------------------------------------------------------------
- */
+/* ---- Small blocks, and the general-purpose default ---- */
 
 typedef struct jsmall_options_t {
     size_t struct_size;

@@ -17,8 +17,7 @@
 
 #define ALLOCATOR_MAX_ALIGNMENT ((size_t)1 << 30)
 
-/* ---- All allocators of the process ----------------------------------------------------------------------------------
- */
+/* ---- All allocators of the process ---- */
 
 static ji_lock_t allocator_list_lock;
 static jallocator_t *allocator_list;
@@ -73,16 +72,14 @@ static void allocator_list_remove(jallocator_t *allocator) {
     ji_allocator_list_release();
 }
 
-/* ---- Books ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Books ---- */
 
 /* Whoever has no `find`, or answers with what is below, does not know which blocks are its own. */
 static bool allocator_needs_ledger(const jallocator_ops_t *ops) {
     return ops->find == NULL || ops->find == ji_adaptor_ops.find;
 }
 
-/* ---- Entries --------------------------------------------------------------------------------------------------------
- */
+/* ---- Entries ---- */
 
 /* What came back from the allocator's own function was a failure, or a pointer that is not as promised. */
 jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **pointer, size_t size_bytes, size_t alignment,
@@ -140,8 +137,7 @@ static ji_entry_t allocator_choose_entry(const ji_traits_t *traits, bool ledger)
     return ledger ? entry_safe_ledger : entry_safe;
 }
 
-/* ---- Defaults of empty slots ----------------------------------------------------------------------------------------
- */
+/* ---- Defaults of empty slots ---- */
 
 static size_t allocator_default_usable_size(void *context, const void *pointer, size_t size_bytes) {
     (void)context, (void)pointer;
@@ -182,8 +178,7 @@ static void allocator_fill_defaults(jallocator_ops_t *ops) {
         ops->coalesces = allocator_default_coalesces;
 }
 
-/* ---- Life -----------------------------------------------------------------------------------------------------------
- */
+/* ---- Life ---- */
 
 jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits, jallocator_t **out) {
     jallocator_t *allocator = ji_metadata_zalloc(sizeof *allocator);
@@ -358,8 +353,7 @@ jstatus_t ji_allocator_require_kind(jallocator_t *allocator, const ji_kind_t *ki
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Calls ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Calls ---- */
 
 /* Of what was refused before the entry, which counts all others. */
 static void __attribute__((cold)) allocator_count_failure(jallocator_t *allocator) {

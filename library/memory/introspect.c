@@ -15,8 +15,7 @@
 #include "memory/memory.h"
 #include "memory/stacks.h"
 
-/* ---- Writing --------------------------------------------------------------------------------------------------------
- */
+/* ---- Writing ---- */
 
 typedef struct report {
     jallocator_writer_t writer;
@@ -59,8 +58,7 @@ static const char *report_bytes(double bytes, char text[24]) {
     return text;
 }
 
-/* ---- Census ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Census ---- */
 
 typedef struct census {
     jallocation_t *blocks; /* in the order of their addresses */
@@ -167,8 +165,7 @@ static void census_sort_sizes(const census_t *census, size_bin_t bins[SIZE_BINS]
     }
 }
 
-/* ---- Dump -----------------------------------------------------------------------------------------------------------
- */
+/* ---- Dump ---- */
 
 typedef struct dump {
     jallocator_t *allocator;
@@ -299,8 +296,7 @@ done:
     return status;
 }
 
-/* ---- Leaks ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Leaks ---- */
 
 typedef struct leak_report {
     report_t report;
@@ -369,8 +365,7 @@ jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context) {
     return ji_fail(JSTATUS_LEAKED, "%zu bytes in %zu allocations were never given back", bytes, count);
 }
 
-/* ---- At exit --------------------------------------------------------------------------------------------------------
- */
+/* ---- At exit ---- */
 
 /* Lines to the log. */
 static void leak_log(void *context, const char *text, size_t length) {

@@ -133,8 +133,7 @@ typedef struct ji_adaptor {
 } ji_adaptor_t;
 extern const jallocator_ops_t ji_adaptor_ops; /* destroy: ji_metadata_free(context) */
 
-/* ---- Kinds ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Kinds ---- */
 
 /* What a create function gets: everything is checked. */
 typedef struct ji_request {

@@ -93,8 +93,7 @@ static unsigned trace_thread_number(void) {
     return number - 1;
 }
 
-/* ---- Files, under the lock ----------------------------------------------------------------------------------------
- */
+/* ---- Files, under the lock ---- */
 
 /* FNV-1a. */
 static uint64_t trace_hash(const char *name) {
@@ -176,8 +175,7 @@ static void trace_complain(const ji_trace_t *trace, int error) {
                ji_trace_error_text(error));
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Lines ---- */
 
 void ji_trace_write(ji_trace_t *trace, const ji_trace_event_t *event) {
     static const char *const actions[] = {"allocate", "allocate failure", "free"};
@@ -208,8 +206,7 @@ jstatus_t ji_trace_flush(ji_trace_t *trace) {
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Users ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Users ---- */
 
 jstatus_t ji_trace_open(const char *file, ji_trace_t **out) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

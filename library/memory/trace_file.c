@@ -35,8 +35,7 @@ void *ji_trace_map(size_t bytes) {
     return memory;
 }
 
-/* ---- The lock -----------------------------------------------------------------------------------
- */
+/* ---- The lock ---- */
 
 #define TRACE_SPINS 100 /* about a microsecond */
 #define TRACE_YIELDS 20
@@ -112,8 +111,7 @@ static char *trace_put_decimal(char *to, uint64_t number) {
     return to;
 }
 
-/* ---- The file -----------------------------------------------------------------------------------
- */
+/* ---- The file ---- */
 
 /* While a file is open: no signal finds it so, and no write's signal reaches the program. */
 typedef struct trace_quiet {
@@ -280,8 +278,7 @@ const char *ji_trace_error_text(int error) {
     }
 }
 
-/* ---- Lines --------------------------------------------------------------------------------------
- */
+/* ---- Lines ---- */
 
 static char *trace_put_address(char *to, uintptr_t address) {
     uint64_t number = address;

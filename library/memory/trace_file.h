@@ -23,15 +23,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* ---- Memory that a forked child finds zeroed ----------------------------------------------------
- */
+/* ---- Memory that a forked child finds zeroed ---- */
 
 /* NULL: there is none. A child by fork or clone finds zeros in it, whatever its parent's threads
  * were doing; a child by vfork shares it. Linux before 4.14 cannot: there a child has a copy. */
 void *ji_trace_map(size_t bytes);
 
-/* ---- The lock -----------------------------------------------------------------------------------
- */
+/* ---- The lock ---- */
 
 /* All zero: free, as it is in a child. */
 typedef struct ji_trace_lock {
@@ -45,8 +43,7 @@ bool ji_trace_lock_acquire(ji_trace_lock_t *lock);
 void ji_trace_lock_release(ji_trace_lock_t *lock);
 bool ji_trace_lock_is_mine(const ji_trace_lock_t *lock);
 
-/* ---- The file -----------------------------------------------------------------------------------
- */
+/* ---- The file ---- */
 
 typedef struct ji_trace_file {
     char pattern[PATH_MAX]; /* as it was named, absolute; "": standard error */
@@ -69,8 +66,7 @@ int ji_trace_file_begin(ji_trace_file_t *file, bool child, bool anew);
 int ji_trace_file_append(ji_trace_file_t *file, const char *bytes, size_t count);
 const char *ji_trace_error_text(int error);
 
-/* ---- Lines --------------------------------------------------------------------------------------
- */
+/* ---- Lines ---- */
 
 typedef struct ji_trace_line {
     unsigned thread;

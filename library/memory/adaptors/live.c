@@ -20,8 +20,7 @@
 
 #define LIVE_FIRST_CAPACITY 32
 
-/* ---- What is written, in stream order -------------------------------------------------------------------------------
- */
+/* ---- What is written, in stream order ---- */
 
 jstatus_t ji_live_begin_writing(const ji_live_t *live, jstream_t *stream, ji_live_block_t *block) {
     jdevice_t *device = live->below->device;
@@ -49,8 +48,7 @@ void ji_live_abandon(const ji_live_t *live, jstatus_t why, jstream_t *stream, co
         (void)jallocator_deallocate(live->below, memory, memory_bytes, stream);
 }
 
-/* ---- The blocks -----------------------------------------------------------------------------------------------------
- */
+/* ---- The blocks ---- */
 
 static bool live_make_room(ji_live_t *live) {
     if (live->first_free < live->capacity)
@@ -163,8 +161,7 @@ jstatus_t ji_live_examine(ji_live_t *live, jstatus_t (*examine)(ji_live_t *live,
     return result;
 }
 
-/* ---- Slots of the table ---------------------------------------------------------------------------------------------
- */
+/* ---- Slots of the table ---- */
 
 static jallocation_t live_describe(const ji_live_t *live, const ji_ledger_entry_t *entry) {
     return (jallocation_t){sizeof(jallocation_t),

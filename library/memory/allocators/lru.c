@@ -45,8 +45,7 @@ typedef struct lru_request {
     jstream_t *stream;
 } lru_request_t;
 
-/* ---- Giving back ----------------------------------------------------------------------------------------------------
- */
+/* ---- Giving back ---- */
 
 /* Gives a kept block to below, its fence passed. Where below refuses, it stays. */
 static jstatus_t lru_give_back(lru_t *lru, uint32_t number) {
@@ -132,8 +131,7 @@ static jstatus_t lru_trim(void *context, size_t keep_bytes) {
     return status;
 }
 
-/* ---- Allocating -----------------------------------------------------------------------------------------------------
- */
+/* ---- Allocating ---- */
 
 /* The block of a layout (or of none) that a stream may use: the newest, since it is the likeliest to be in a cache of
  * the processor; where streams have not passed the newest ones, the oldest. 0: none. */
@@ -278,8 +276,7 @@ static jstatus_t lru_allocate(void *context, size_t size_bytes, size_t alignment
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Releasing ------------------------------------------------------------------------------------------------------
- */
+/* ---- Releasing ---- */
 
 /* The fence of a block that is released on a stream and may have an older one, of an earlier owner's or of the use
  * before this, which no stream waited for: what comes of both. The host does not wait; inline work is done, so the
@@ -369,8 +366,7 @@ static jstatus_t lru_deallocate(void *context, void *pointer, size_t size_bytes,
 
 JI_POLICY_ENTRIES(lru)
 
-/* ---- Looking --------------------------------------------------------------------------------------------------------
- */
+/* ---- Looking ---- */
 
 static void lru_describe(const lru_t *lru, const lru_block_t *from, jallocation_t *block) {
     block->pointer = from->address;
@@ -435,8 +431,7 @@ static void lru_forget_stream(void *context, jstream_t *stream) {
     ji_frontier_forget(&lru->frontier, stream);
 }
 
-/* ---- Life -----------------------------------------------------------------------------------------------------------
- */
+/* ---- Life ---- */
 
 static void lru_free_parts(lru_t *lru) {
     if (lru == NULL)
@@ -538,8 +533,7 @@ jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_options_t *optio
     return ji_kind_make(&ji_kind_lru, NULL, below, options, allocator);
 }
 
-/* ---- Reference counts -----------------------------------------------------------------------------------------------
- */
+/* ---- Reference counts ---- */
 
 /* The cache at or below an allocator, its lock taken as the object takes it. */
 static jstatus_t lru_lock(jallocator_t *allocator, const char *caller, lru_t **lru) {

@@ -98,8 +98,7 @@ typedef struct lru {
     size_t gone_count;                     /* since creation */
 } lru_t;
 
-/* ---- Lists ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Lists ---- */
 
 typedef struct lru_ring {
     char *first;   /* the link of record 0 */
@@ -234,8 +233,7 @@ static inline uint32_t lru_find_live(const lru_t *lru, const void *pointer) {
     return JI_LIKELY(entry != NULL && lru->blocks[entry->number].owners != 0) ? entry->number : 0;
 }
 
-/* ---- Records --------------------------------------------------------------------------------------------------------
- */
+/* ---- Records ---- */
 
 /* The tables, empty. On failure they are to be freed as after success. */
 bool ji_lru_init_records(lru_t *lru);

@@ -10,8 +10,7 @@
 
 #define LRU_FIRST_RECORDS 32
 
-/* ---- Lists ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Lists ---- */
 
 void ji_lru_list_layout(lru_t *lru, uint32_t number) {
     lru_layout_t *layout = &lru->layouts[number];
@@ -44,8 +43,7 @@ uint32_t ji_lru_next_kept(lru_t *lru, uint32_t older) {
     return number;
 }
 
-/* ---- Records --------------------------------------------------------------------------------------------------------
- */
+/* ---- Records ---- */
 
 /* Room for one more record in a table. Record 0 of a new table is there, zeroed. */
 static bool lru_grow(void **records, size_t record_bytes, uint32_t *capacity) {

@@ -34,8 +34,7 @@
 #define SMALL_DEFAULT_CACHE_BYTES ((size_t)1 << 20)
 #define SMALL_MAX_CACHE_BYTES ((size_t)1 << 30)
 
-/* ---- Classes --------------------------------------------------------------------------------------------------------
- */
+/* ---- Classes ---- */
 
 /* The class that serves a request, or SMALL_NO_CLASS. */
 static uint32_t small_class_for(const small_t *small, size_t size_bytes, size_t alignment) {
@@ -77,8 +76,7 @@ static void small_class_fill(small_t *small, size_t granule_bytes) {
     }
 }
 
-/* ---- Large ones -----------------------------------------------------------------------------------------------------
- */
+/* ---- Large ones ---- */
 
 /* Where all that is below is ours, its books are enough: what is live there and no slab is a large block. */
 static jstatus_t large_allocate(small_t *small, small_cache_t *cache, size_t size_bytes, size_t alignment,
@@ -146,8 +144,7 @@ static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *po
     return status;
 }
 
-/* ---- Allocating and freeing, where the fast paths do not serve ------------------------------------------------------
- */
+/* ---- Allocating and freeing, where the fast paths do not serve ---- */
 
 static jstatus_t small_allocate_once(small_t *small, small_cache_t *cache, size_t size_bytes, size_t alignment,
                                      jstream_t *stream, void **pointer) {
@@ -219,8 +216,7 @@ static jstatus_t small_deallocate(void *context, void *pointer, size_t size_byte
     return status;
 }
 
-/* ---- Looking --------------------------------------------------------------------------------------------------------
- */
+/* ---- Looking ---- */
 
 static size_t small_usable_size(void *context, const void *pointer, size_t size_bytes) {
     small_t *small = context;
@@ -326,8 +322,7 @@ static void small_visit(void *context, jallocation_visitor_t visitor, void *visi
         small_visit_large(small, visitor, visitor_context);
 }
 
-/* ---- Statistics, trimming, checking ---------------------------------------------------------------------------------
- */
+/* ---- Statistics, trimming, checking ---- */
 
 static void small_get_stats(void *context, jallocator_stats_t *stats) {
     small_t *small = context;
@@ -382,8 +377,7 @@ static void small_forget_stream(void *context, jstream_t *stream) {
     ji_lock_release(&small->lock);
 }
 
-/* ---- Life -----------------------------------------------------------------------------------------------------------
- */
+/* ---- Life ---- */
 
 static void small_free(small_t *small) {
     if (small != NULL)

@@ -233,8 +233,7 @@ static inline void ji_small_unreserve(small_t *small, size_t bytes) { small->res
 jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind, const jsmall_options_t *options,
                         bool owns_all, jallocator_t **out);
 
-/* ---- Central --------------------------------------------------------------------------------------------------------
- */
+/* ---- Central ---- */
 
 /* Makes and ends what the central part needs. */
 jstatus_t ji_small_central_init(small_t *small);
@@ -253,8 +252,7 @@ jstatus_t ji_small_central_mark(small_t *small, jstream_t *stream, ji_fence_t *f
 /* Whether all lists are whole. */
 jstatus_t ji_small_central_check(small_t *small);
 
-/* ---- Caches ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Caches ---- */
 
 /* The fast paths, put into the object as its entry. */
 jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,

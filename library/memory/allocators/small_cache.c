@@ -44,8 +44,7 @@ static small_t *small_registry; /* all allocators */
 static pthread_key_t small_key; /* its destructor sees threads end */
 static bool small_key_made;
 
-/* ---- Counts ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Counts ---- */
 
 #define small_load(place) atomic_load_explicit(&(place), memory_order_relaxed)
 #define small_store(place, value) atomic_store_explicit(&(place), (value), memory_order_relaxed)
@@ -191,8 +190,7 @@ void ji_small_count_clear(small_t *small) {
     ji_lock_release(&small_registry_lock);
 }
 
-/* ---- Fast paths -----------------------------------------------------------------------------------------------------
- */
+/* ---- Fast paths ---- */
 
 /* Whether the cache that the calling thread used last is of this allocator and stream. */
 static inline bool cache_at_hand(const jallocator_t *allocator, const jstream_t *stream, small_cache_t **cache) {
@@ -273,8 +271,7 @@ jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Magazines ------------------------------------------------------------------------------------------------------
- */
+/* ---- Magazines ---- */
 
 /* Gives the lowest items, the longest unused ones, to the central part. */
 static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t excess, ji_fence_t fence, bool settle) {
@@ -397,8 +394,7 @@ jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t cla
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Whose caches there are -----------------------------------------------------------------------------------------
- */
+/* ---- Whose caches there are ---- */
 
 /* What the cache's blocks are behind; under the registry's lock, so that the stream is not destroyed meanwhile. */
 static ji_fence_t cache_fence(small_cache_t *cache) {

@@ -31,8 +31,7 @@
 
 small_slab_t ji_small_nowhere, ji_small_removed;
 
-/* ---- Fences ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Fences ---- */
 
 jstatus_t ji_small_central_mark(small_t *small, jstream_t *stream, ji_fence_t *fence) {
     *fence = (ji_fence_t){0, 0};
@@ -64,8 +63,7 @@ static bool central_passed_by_all(small_t *small, ji_fence_t fence, bool waits) 
     return passed;
 }
 
-/* ---- The table of slabs, under the allocator's lock -----------------------------------------------------------------
- */
+/* ---- The table of slabs, under the allocator's lock ---- */
 
 static small_table_t *table_make(size_t places) {
     small_table_t *table = ji_metadata_alloc(sizeof *table + places * sizeof table->slabs[0]);
@@ -140,8 +138,7 @@ static bool table_make_room(small_t *small, size_t units) {
     return true;
 }
 
-/* ---- Slabs, under the class's lock ----------------------------------------------------------------------------------
- */
+/* ---- Slabs, under the class's lock ---- */
 
 static void slab_link(small_slab_t **list, small_slab_t *slab) {
     slab->previous = NULL;
@@ -320,8 +317,7 @@ static jstatus_t class_release(small_t *small, small_class_t *class, size_t keep
     return status;
 }
 
-/* ---- Bundles, under the class's lock --------------------------------------------------------------------------------
- */
+/* ---- Bundles, under the class's lock ---- */
 
 static void bundle_unlink(small_class_t *class, small_bundle_t *bundle) {
     if (bundle->previous != NULL)
@@ -376,8 +372,7 @@ static void class_free_spare(small_class_t *class) {
     }
 }
 
-/* ---- Giving and taking ----------------------------------------------------------------------------------------------
- */
+/* ---- Giving and taking ---- */
 
 static uint32_t class_pop(small_t *small, small_class_t *class, jstream_t *stream, small_item_t *items,
                           uint32_t wanted) {
@@ -483,8 +478,7 @@ jstatus_t ji_small_central_trim(small_t *small, size_t keep_bytes, bool waits) {
     return status;
 }
 
-/* ---- Checking -------------------------------------------------------------------------------------------------------
- */
+/* ---- Checking ---- */
 
 /* Whether as many blocks are free as should be, none of them live. */
 static bool slab_is_whole(const small_slab_t *slab) {
@@ -532,8 +526,7 @@ jstatus_t ji_small_central_check(small_t *small) {
     return status;
 }
 
-/* ---- Life -----------------------------------------------------------------------------------------------------------
- */
+/* ---- Life ---- */
 
 jstatus_t ji_small_central_init(small_t *small) {
     small_table_t *table = table_make(SMALL_FIRST_PLACES);
