@@ -34,6 +34,13 @@
  * until a buffer, view, allocator or runtime that is made later gets its address: then the pointer means that one.
  * Counting is safe from any thread; contents are not guarded.
  *
+ * **Placeholders.** A size query of an operation (operation.h) makes its new result as a
+ * placeholder: a buffer with layout, kind, type and allocator, but without memory. It can be
+ * viewed, released and asked what it is. It becomes an ordinary buffer, and its views with it, when
+ * an operation first writes it. Until then what reads elements, writes single ones or wants a
+ * pointer (get, set, save, construct_copy, construct_move, the down-casts) gives invalid value: "is
+ * a placeholder that a size query made".
+ *
  * **Waiting.** What is here has been done when it returns, on every device. Order it with work of your own streams by
  * waiting for them first. */
 
@@ -268,8 +275,8 @@ JALLOC_API jstatus_t jbuffer_get_allocator(jbuffer_t *buffer, jbuffer_allocator_
 
 /** Down-cast to a pointer: the first element of a local or replicated buffer on a device of that kind, a device pointer of
  * CUDA or HIP for theirs. The strides are the layout's. NULL where there are no elements.
- * @return success; invalid pointer; not found; invalid value (distributed, or on another kind of device; the message says
- * which). */
+ * @return success; invalid pointer; not found; invalid value (distributed, or on another kind of device: the message says
+ * which; a placeholder). */
 JALLOC_API jstatus_t jbuffer_as_pointer(jbuffer_t *buffer, jdevice_kind_t device, void **pointer);
 
 /** What this process holds of a distributed matrix. */
@@ -288,16 +295,17 @@ typedef struct jbuffer_part_t {
     }
 
 /** Down-cast to the part of a distributed buffer. @return success; invalid pointer; invalid value (struct_size; not
- * distributed); not found. */
+ * distributed; a placeholder); not found. */
 JALLOC_API jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part);
 
 /** Reads one element, as the structure has it (mirrored, or zero, outside of the stored triangle). indices: rank of them;
  * NULL for rank 0. Collective for distributed ones: every process gets it.
- * @return success; invalid pointer; invalid value (indices); not found; device error. */
+ * @return success; invalid pointer; invalid value (indices; a placeholder); not found; device error. */
 JALLOC_API jstatus_t jbuffer_get(jbuffer_t *buffer, const int64_t *indices, void *value);
 /** Writes one element. Of a distributed one the process that holds it does; of one shared on a node the first process of
  * each machine does; on all others nothing is done. Not collective: synchronize before others read.
- * @return success; invalid pointer; invalid value (indices; outside of the stored triangle); not found; device error. */
+ * @return success; invalid pointer; invalid value (indices; outside of the stored triangle; a placeholder); not found;
+ * device error. */
 JALLOC_API jstatus_t jbuffer_set(jbuffer_t *buffer, const int64_t *indices, const void *value);
 
 /** @} @name Files
@@ -311,8 +319,8 @@ JALLOC_API jstatus_t jbuffer_set(jbuffer_t *buffer, const int64_t *indices, cons
  * under a temporary name beside `path` and then renamed: the file is there whole, or as it was before. What is replaced
  * gives the new file its rights; a symbolic link is replaced itself, and what is no regular file is not replaced. Local: by
  * this process; replicated: by rank 0; distributed: by all at once through MPI-IO, onto one file system.
- * @return success; invalid pointer; not found (freed; no such folder); not implemented (type); permission; io error (the
- * message has the system's reason); memory error; device error. */
+ * @return success; invalid pointer; invalid value (a placeholder); not found (freed; no such folder); not implemented
+ * (type); permission; io error (the message has the system's reason); memory error; device error. */
 JALLOC_API jstatus_t jbuffer_save(jbuffer_t *buffer, const char *path);
 
 /** Loads a file into a new buffer of the allocator's kind; packed, in the file's order (a distributed one: column-major).

@@ -49,14 +49,14 @@ typedef struct jbuffer_scalapack_t {
     }
 
 /** Down-cast to ScaLAPACK. The BLACS context belongs to the buffer's allocator. Not collective.
- * @return success; invalid pointer; invalid value (struct_size; not distributed, or not on the host); invalid size (beyond
- * 32-bit integers); not found. */
+ * @return success; invalid pointer; invalid value (struct_size; not distributed, or not on the host; a placeholder);
+ * invalid size (beyond 32-bit integers); not found. */
 JALLOC_API jstatus_t jbuffer_as_scalapack(jbuffer_t *buffer, jbuffer_scalapack_t *matrix);
 
 /** Down-cast to a window of MPI over each process's part (distributed: jbuffer_as_part()), displacement unit one element.
  * Made at the first call for a buffer and its views, which is collective; it ends with the memory: then release is
- * collective, too. @return success; invalid pointer; invalid value (not distributed, or not on the host); not found;
- * memory error; device error (MPI's message: Open MPI 4 cannot make one for a single process). */
+ * collective, too. @return success; invalid pointer; invalid value (not distributed, or not on the host; a
+ * placeholder); not found; memory error; device error (MPI's message: Open MPI 4 cannot make one for a single process). */
 JALLOC_API jstatus_t jbuffer_as_window(jbuffer_t *buffer, MPI_Win *window);
 
 #ifdef __cplusplus

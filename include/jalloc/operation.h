@@ -17,6 +17,14 @@
  * - **Results** that are given as a pointer to a buffer: where it points to NULL, a new buffer is made with the
  *   allocator that jbuffer_propagate() gives for the operands, and NULL stays on failure. Otherwise the result is
  *   written there.
+ * - **Size queries.** Where a result is new a query gives a placeholder (buffer.h), without asking
+ *   any other process: all of the buffer but its memory, which is no part of the answer. It may be
+ *   an operand of what is asked next, and so may its views, so that one function asks for a whole
+ *   chain and then runs, with the same variables. The placeholder is the caller's to release,
+ *   whether it is run or not.
+ * - **Placeholders.** Outside of a query one that is written all over takes its memory (with all of
+ *   its buffer's where it is a view), as a new result would; on failure it stays a placeholder. One
+ *   that would be read is invalid value.
  * - **Overlap.** A result may share elements with operands in any way: it is made of what they were before the call. An
  *   operand that overlaps the result is copied into workspace, which a query counts; but for copy and add where it is the
  *   result itself, element for element and of the same structure. Blocks of one matrix that share no element do not
@@ -29,17 +37,19 @@
  *   first). What the host itself needs on a handle of a GPU (norms, pieces of copies that do not lie alike on both
  *   sides) cannot be in the handle's workspace: it comes from the process's allocator of host memory, and is no part
  *   of a query's answer.
- * - **Collective** (buffer.h) if any operand is distributed, or replicated and shared on nodes, or a copy is made
- *   between kinds, or a new result that is not local: every process calls with its own handle, and an error on one is
- *   the same status on all. Other operations on replicated buffers are done by each process for itself. A size query
- *   never communicates; each process asks its own.
+ * - **Collective** (buffer.h) if any operand is distributed, or replicated and shared on nodes, or
+ *   a copy is made between kinds, or a new result (or a placeholder that takes its memory) that is
+ *   not local: every process calls with its own handle, and an error on one is the same status on
+ *   all. Other operations on replicated buffers are done by each process for itself. A size query
+ *   never communicates; each process asks its own, or does not: a placeholder and NULL go together.
  * - **Stream.** Every operation is ordered by the handle's stream. Local work is done in it; operands must stay valid
  *   until it has passed. It is waited for before and after what is not all done in it: results in host memory (norm,
  *   info), collective work, anything with a distributed operand (on one process, too), operands of several kinds, copies
  *   by another device than the handle's.
- * - **Statuses.** Success; perf degraded (too little workspace for the best way, which a query would have told); size
- *   increased, size unchanged (querying); invalid handle; invalid pointer; not found (a freed buffer); invalid value
- *   (kinds, types, structure, enums); invalid size (shapes that do not fit; the message names both); not implemented;
+ * - **Statuses.** Success; perf degraded (too little workspace for the best way, which a query
+ *   would have told); size increased, size unchanged (querying); invalid handle; invalid pointer;
+ *   not found (a freed buffer); invalid value (kinds, types, structure, enums, a placeholder that
+ *   would be read); invalid size (shapes that do not fit; the message names both); not implemented;
  *   memory error; sealed; device error. On any error but a device error operands are unchanged. */
 
 #include "jalloc/buffer.h"

@@ -93,7 +93,10 @@ static void look_at_operands(ji_operation_t *op, const bool live[JI_OPERANDS]) {
     op->mixed = several && !op->distributed && kinds[JBUFFER_LOCAL] && kinds[JBUFFER_REPLICATED];
     /* A result that is made is of the highest kind, and making it is collective where that is. */
     const bool makes = op->result != NULL && op->operands[op->count - 1].buffer == NULL;
-    op->collective = several && (op->distributed || op->mixed || shared || (makes && kinds[JBUFFER_REPLICATED]));
+    const jbuffer_t *last = live[op->count - 1] ? op->operands[op->count - 1].buffer : NULL;
+    op->takes = several && ((makes && kinds[JBUFFER_REPLICATED]) ||
+                            (last != NULL && ji_buffer_is_placeholder(last) && ji_buffer_kind(last) != JBUFFER_LOCAL));
+    op->collective = several && (op->distributed || op->mixed || shared || op->takes);
     op->mixed = op->mixed && !op->copies;
     op->ops = op->runtime->ops->operations;
     for (int i = 0; i < 2; i++)
@@ -256,7 +259,7 @@ static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t 
         ji_operand_t *operand = &op->operands[i];
         jbuffer_t *buffer = ji_operand_buffer(operand);
         if (operand->layout.rank <= 2)
-            operand->lies = buffer != NULL ? ji_matrix(op->type, &buffer->layout, buffer->data)
+            operand->lies = buffer != NULL ? ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer))
                                            : ji_matrix(op->type, &operand->layout, NULL);
     }
     JI_RETURN_UNLESS_SUCCESS(class->prepare(op));
@@ -363,27 +366,24 @@ jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destina
     return status;
 }
 
-/* Gives stand-ins their memory, and the new result its own. */
+/* Gives stand-ins their memory, and operands where they lie. */
 static void place_operands(ji_operation_t *op) {
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
-        if (operand->temporary != NULL) {
-            void *memory = op->ws.ptr[i];
-            operand->temporary->storage->pointer = memory;
-            operand->temporary->data = memory;
-        }
+        if (operand->temporary != NULL)
+            operand->temporary->storage->pointer = op->ws.ptr[i];
         if (op->distributed)
             continue;
         jbuffer_t *buffer = ji_operand_buffer(operand);
         operand->view = buffer->layout;
-        operand->data = buffer->data;
+        operand->data = ji_buffer_data(buffer);
         if (operand->pack) {
             (void)jlayout_init(&operand->view, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
             operand->data = op->ws.ptr[PLACE_PACKED + i];
         }
         if (operand->layout.rank > 2)
             continue;
-        operand->lies = ji_matrix(op->type, &buffer->layout, buffer->data);
+        operand->lies = ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer));
         operand->matrix = operand->lies;
         if (!operand->pack)
             continue;
@@ -403,9 +403,55 @@ static jstatus_t copy_matrix(const ji_operation_t *op, const ji_matrix_t *from, 
 static jstatus_t pack_operand(const ji_operation_t *op, const ji_operand_t *operand) {
     if (operand->layout.rank <= 2)
         return copy_matrix(op, &operand->lies, &operand->matrix);
-    const ji_layout_term_t terms[2] = {{&ji_one[op->type], &operand->buffer->layout, operand->buffer->data}, {0}};
+    const ji_layout_term_t terms[2] = {{&ji_one[op->type], &operand->buffer->layout, ji_buffer_data(operand->buffer)},
+                                       {0}};
     return ji_layout_add(op->handle, op->type, terms, &operand->view, operand->data);
 }
+
+/* ---- The result's own memory ---- */
+
+/* A new result, without memory: a query gives it so, and otherwise it takes it as a placeholder from a query does. */
+static jstatus_t promise_result(ji_operation_t *op) {
+    ji_operand_t *last = &op->operands[op->count - 1];
+    if (last->buffer != NULL)
+        return JSTATUS_SUCCESS;
+    JI_RETURN_UNLESS_SUCCESS(ji_buffer_promise(op->allocator, &last->layout, &op->made));
+    last->buffer = op->made;
+    return JSTATUS_SUCCESS;
+}
+
+/* Nothing can be read where there is no memory yet. */
+static jstatus_t check_contents(const ji_operation_t *op) {
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].access != JI_WRITES)
+            JI_RETURN_UNLESS_SUCCESS(ji_buffer_check_contents(op->operands[i].buffer, op->name));
+    return JSTATUS_SUCCESS;
+}
+
+/* Takes the memory of a result that is a placeholder: what is one process's own before all agree, what is shared on a
+ * node, which is taken together, after that. */
+static jstatus_t take_result(ji_operation_t *op, bool agreed) {
+    jbuffer_t *result = op->operands[op->count - 1].buffer;
+    if (!ji_buffer_is_placeholder(result) || ji_buffer_is_shared(result) != agreed)
+        return JSTATUS_SUCCESS;
+    const jstatus_t status = ji_storage_take(result->storage);
+    op->took = status == JSTATUS_SUCCESS;
+    return status;
+}
+
+/* Gives a new result to the caller; on an error it and the memory that was taken go back. */
+static void end_result(ji_operation_t *op, jstatus_t status) {
+    if (!jstatus_is_error(status)) {
+        if (op->made != NULL)
+            *op->result = op->made;
+        return;
+    }
+    if (op->took)
+        (void)ji_storage_return(op->operands[op->count - 1].buffer->storage);
+    (void)jbuffer_release(op->made);
+}
+
+/* ---- Running on matrices of this process ---- */
 
 /* A result in a segment is written by one process of each machine. */
 static bool writes(const ji_operation_t *op) {
@@ -438,11 +484,8 @@ static jstatus_t run_here(ji_operation_t *op, const ji_operation_class_t *class)
 
 /* Everything behind the agreement, in host mode. */
 static jstatus_t carry_out(ji_operation_t *op, const ji_operation_class_t *class) {
-    ji_operand_t *last = &op->operands[op->count - 1];
-    const bool makes = last->buffer == NULL;
     jstatus_t status = JSTATUS_SUCCESS;
-    if (makes)
-        JTRY(jbuffer_allocate(op->allocator, &last->layout, &last->buffer));
+    JTRY(take_result(op, true));
     place_operands(op);
     if (op->waits)
         JTRY(wait(op));
@@ -471,14 +514,8 @@ static jstatus_t carry_out(ji_operation_t *op, const ji_operation_class_t *class
             status = copied == JSTATUS_SUCCESS ? status : copied;
         }
 done:
-    if (makes && last->buffer != NULL) {
-        if (!jstatus_is_error(status)) {
-            *op->result = last->buffer;
-        } else {
-            (void)wait(op);
-            (void)jbuffer_release(last->buffer);
-        }
-    }
+    if (jstatus_is_error(status) && op->took)
+        (void)wait(op); /* before the memory is given back */
     return status;
 }
 
@@ -500,9 +537,13 @@ jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operat
     size_t bytes[PLACES] = {0};
     jplan_t plan;
     host_memory_t memory = {NULL, NULL, 0};
+    const bool queries = op->handle != NULL && jhandle_is_size_query(op->handle);
+    if (status == JSTATUS_SUCCESS && !queries)
+        status = check_contents(op);
     if (status == JSTATUS_SUCCESS)
         status = prepare(op, class, bytes);
-    const bool queries = op->handle != NULL && jhandle_is_size_query(op->handle);
+    if (status == JSTATUS_SUCCESS)
+        status = promise_result(op);
     const bool plans = status == JSTATUS_SUCCESS && (queries || wants_workspace(op, bytes));
     if (plans)
         make_plan(op, bytes, &plan);
@@ -516,8 +557,14 @@ jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operat
             const jstatus_t taken = take_host_memory(op, &memory);
             status = taken == JSTATUS_SUCCESS ? status : taken;
         }
+        /* As they were passed: a result that has memory is another argument than one that takes it. */
+        const uint64_t arguments = op->collective ? hash_arguments(op, class) : 0;
+        if (!jstatus_is_error(status)) {
+            const jstatus_t taken = take_result(op, false);
+            status = taken == JSTATUS_SUCCESS ? status : taken;
+        }
         if (op->collective)
-            status = ji_runtime_agree_on(op->runtime, status, hash_arguments(op, class));
+            status = ji_runtime_agree_on(op->runtime, status, arguments);
         if (!jstatus_is_error(status)) {
             const jpointer_mode_t mode = op->handle->pointer_mode;
             jstatus_t done = jhandle_set_pointer_mode(op->handle, JPOINTER_MODE_HOST);
@@ -531,6 +578,7 @@ jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operat
         if (memory.pointer != NULL)
             (void)jallocator_deallocate(memory.allocator, memory.pointer, memory.size_bytes, NULL);
     }
+    end_result(op, status);
     for (int i = 0; i < op->count; i++)
         (void)jbuffer_release(op->operands[i].temporary);
     (void)jbuffer_allocator_release(op->allocator);

@@ -9,9 +9,11 @@
  *     check            handle, operands, types, device; then the operation's own: enums, shapes, structures
  *     prepare          which operands need a stand-in: a temporary of the computation's kind and grid, or a packed copy
  *                      that BLAS can take, or that the result does not overlap; from that the plan
- *     query            answered here
- *     borrow, agree    the one message between processes of a collective operation: all go on, or none
- *     make the result, copy and pack in, run, pack and copy out
+ *     promise          a new result is made as a placeholder: all of a buffer but its memory
+ *     query            answered here, and a new result given as it is: the next query may have it as an operand
+ *     borrow, take     the workspace; the memory of a result that is a placeholder
+ *     agree            the one message between processes of a collective operation: all go on, or none
+ *     copy and pack in, run, pack and copy out
  *
  * Four things are decided there once, for every operation and whoever carries it out:
  *
@@ -149,7 +151,7 @@ typedef struct ji_operation_ops {
 typedef enum ji_access { JI_READS, JI_WRITES, JI_UPDATES } ji_access_t;
 
 typedef struct ji_operand {
-    jbuffer_t *buffer; /* NULL: a result to be made */
+    jbuffer_t *buffer; /* NULL, until all is prepared: a result to be made */
     ji_access_t access;
     jlayout_t layout; /* the buffer's, or that of the result to be made */
 
@@ -205,12 +207,15 @@ struct ji_operation {
     bool collective;               /* they are several, and have to agree */
     bool distributed;              /* computed by ops, otherwise by jblas */
     bool mixed;                    /* local operands among replicated ones, of several processes */
+    bool takes;                    /* a result that is everyone's takes its memory, on all processes or none */
     const ji_operation_ops_t *ops; /* distributed */
 
     /* By ji_operation_run(). */
     bool waits; /* for the handle's stream, before and after: not all is done in its order. `prepare` may say so, too */
     jbuffer_allocator_t *allocator;  /* of a new result, and of distributed temporaries; retained */
     jbuffer_allocator_t *replicated; /* of temporaries that are nobody's but this process's; retained */
+    jbuffer_t *made;                 /* a new result, which becomes the last operand */
+    bool took;                       /* the result was a placeholder, and has its memory from here */
     size_t callee_bytes;             /* what jblas would want */
     size_t extra_bytes;              /* the operation's own workspace */
     size_t copy_bytes[2];            /* of copies between kinds: best, least */

@@ -16,7 +16,7 @@
 /* ---- Lines ---- */
 
 static void *at(const jbuffer_t *buffer, int64_t offset) {
-    return (char *)buffer->data + offset * (int64_t)jhandle_sizeof_datatype(ji_buffer_type(buffer));
+    return (char *)ji_buffer_data(buffer) + offset * (int64_t)jhandle_sizeof_datatype(ji_buffer_type(buffer));
 }
 
 /* The stored rows [*first, *end) of column j of n rows. */

@@ -39,7 +39,7 @@ jstatus_t jbuffer_copy(jhandle_t *handle, jbuffer_t *source, jbuffer_t *destinat
         .copies = true};
     jstatus_t status = ji_operation_check(&op);
     if (status == JSTATUS_SUCCESS) {
-        op.collective = ji_buffer_copy_is_collective(destination, source);
+        op.collective = op.takes || ji_buffer_copy_is_collective(destination, source);
         if (!jlayout_same_shape(&source->layout, &destination->layout))
             status = ji_operation_refuse_shapes(&op, &source->layout, &destination->layout);
         else if (handle->device != ji_buffer_device(source) && handle->device != ji_buffer_device(destination))

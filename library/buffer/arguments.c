@@ -53,6 +53,7 @@ uint64_t ji_arguments_add_buffer(uint64_t hash, const jbuffer_t *buffer) {
     const jbuffer_kind_t kind = ji_buffer_kind(buffer);
     const jdistribution_t *whole = &buffer->storage->distribution;
     hash = arguments_add_number(hash, (int64_t)kind);
+    hash = arguments_add_number(hash, ji_buffer_is_placeholder(buffer)); /* all take memory, or none */
     hash = arguments_add_number(hash, (int64_t)ji_buffer_type(buffer));
     jlayout_t layout = buffer->layout;
     for (int d = 0; d < layout.rank && kind == JBUFFER_LOCAL; ++d)

@@ -6,9 +6,11 @@
  * A jbuffer_t is no more than a view: a layout and where it begins. The first one of a storage is the buffer, the others
  * are made from it by slice, permute and with_structure; none is special, and the memory goes with the last:
  *
- *     jbuffer_t  layout, data ---.
- *     jbuffer_t  layout, data ----+--> ji_storage_t  pointer, size, distribution --> allocator --> runtime
- *     jbuffer_t  layout, data ---'     references = 3
+ *     jbuffer_t  layout, offset ---.
+ *     jbuffer_t  layout, offset ----+--> ji_storage_t  pointer, size, distribution --> allocator --> runtime
+ *     jbuffer_t  layout, offset ---'     references = 3
+ *
+ * Since no view knows an address, the storage may have its memory later than they: placeholders, which size queries make.
  *
  * A view of a distributed buffer has no address of its own, because its elements lie on many processes: it is a pair of
  * global indices, `starts`, into the one distribution that the storage has. */
@@ -30,7 +32,6 @@ jstatus_t ji_buffer_make(ji_storage_t *storage, const jlayout_t *layout, jbuffer
         memcpy(made->layout.blocks, layout->blocks, sizeof made->layout.blocks);
         made->layout.structure = layout->structure;
     }
-    made->data = storage->pointer;
     ji_object_enter(&made->object, JI_OBJECT_BUFFER);
     *out = made;
     made = NULL;
@@ -39,8 +40,36 @@ done:
     return status;
 }
 
+jstatus_t ji_buffer_promise(jbuffer_allocator_t *allocator, const jlayout_t *layout, jbuffer_t **out) {
+    ji_storage_t *storage = NULL;
+    jstatus_t status = ji_storage_promise(allocator, layout, &storage);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = ji_buffer_make(storage, layout, out);
+    if (status != JSTATUS_SUCCESS)
+        (void)ji_storage_release(storage);
+    return status;
+}
+
+jstatus_t ji_buffer_check_contents(const jbuffer_t *buffer, const char *caller) {
+    return ji_buffer_is_placeholder(buffer)
+               ? ji_fail(JSTATUS_INVALID_VALUE,
+                         "%s: the buffer is a placeholder that a size query made: it has no contents yet", caller)
+               : JSTATUS_SUCCESS;
+}
+
+void *ji_buffer_data(const jbuffer_t *buffer) {
+    const ji_storage_t *storage = buffer->storage;
+    for (int d = 0; d < buffer->layout.rank; ++d)
+        if (buffer->layout.extents[d] == 0)
+            return NULL;
+    return storage->pointer == NULL
+               ? NULL
+               : (char *)storage->pointer + (size_t)buffer->offset * jhandle_sizeof_datatype(ji_buffer_type(buffer));
+}
+
 ji_place_t ji_buffer_place(const jbuffer_t *buffer) {
-    return (ji_place_t){ji_buffer_device(buffer), ji_buffer_type(buffer), buffer->layout, buffer->data};
+    return (ji_place_t){ji_buffer_device(buffer), ji_buffer_type(buffer), buffer->layout, ji_buffer_data(buffer)};
 }
 
 ji_place_t ji_buffer_part_place(const jbuffer_t *buffer) {
@@ -76,13 +105,9 @@ jstatus_t jbuffer_release(jbuffer_t *buffer) {
  * in a distributed one `starts` (NULL: 0) behind. */
 static jstatus_t buffer_view(jbuffer_t *buffer, const jlayout_t *layout, int64_t offset, const int64_t *starts,
                              jbuffer_t **view) {
-    int64_t count;
     jbuffer_t *made = NULL;
-    jstatus_t status = jlayout_count(layout, &count);
-    if (status != JSTATUS_SUCCESS)
-        return status;
     atomic_fetch_add_explicit(&buffer->storage->references, 1, memory_order_relaxed);
-    status = ji_buffer_make(buffer->storage, layout, &made);
+    const jstatus_t status = ji_buffer_make(buffer->storage, layout, &made);
     if (status != JSTATUS_SUCCESS) {
         (void)ji_storage_release(buffer->storage);
         return status;
@@ -92,8 +117,7 @@ static jstatus_t buffer_view(jbuffer_t *buffer, const jlayout_t *layout, int64_t
         for (int d = 0; d < 2; ++d)
             made->starts[d] = buffer->starts[d] + (starts != NULL && d < layout->rank ? starts[d] : 0);
     } else {
-        made->data =
-            count == 0 ? NULL : (char *)buffer->data + (size_t)offset * jhandle_sizeof_datatype(ji_buffer_type(buffer));
+        made->offset = buffer->offset + offset;
     }
     *view = made;
     return JSTATUS_SUCCESS;
@@ -186,8 +210,10 @@ jstatus_t jbuffer_as_pointer(jbuffer_t *buffer, jdevice_kind_t device, void **po
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED || jdevice_kind(ji_buffer_device(buffer)) != device)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: the buffer is %s on %s", __func__,
                        jbuffer_kind_name(ji_buffer_kind(buffer)), jdevice_name(ji_buffer_device(buffer)));
-    *pointer = buffer->data;
-    return JSTATUS_SUCCESS;
+    status = ji_buffer_check_contents(buffer, __func__);
+    if (status == JSTATUS_SUCCESS)
+        *pointer = ji_buffer_data(buffer);
+    return status;
 }
 
 jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part) {
@@ -199,6 +225,9 @@ jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part) {
     if (ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: the buffer is %s", __func__,
                        jbuffer_kind_name(ji_buffer_kind(buffer)));
+    status = ji_buffer_check_contents(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
     const ji_storage_t *storage = buffer->storage;
     const jlayout_t *layout = &buffer->layout, here = ji_buffer_part_place(buffer).layout;
     part->pointer = storage->pointer;
@@ -268,7 +297,9 @@ static jstatus_t buffer_check_element(const jbuffer_t *buffer, const int64_t *in
                                       const char *caller, buffer_element_t *element, int64_t *offset) {
     if (value == NULL)
         return ji_fail(JSTATUS_INVALID_POINTER, "%s: value is NULL", caller);
-    jstatus_t status = jlayout_offset(&buffer->layout, indices, offset);
+    jstatus_t status = ji_buffer_check_contents(buffer, caller);
+    if (status == JSTATUS_SUCCESS)
+        status = jlayout_offset(&buffer->layout, indices, offset);
     if (status != JSTATUS_SUCCESS)
         return status;
     *element = buffer_find(&buffer->layout, indices);
@@ -294,7 +325,7 @@ jstatus_t jbuffer_get(jbuffer_t *buffer, const int64_t *indices, void *value) {
             JTRY(ji_buffer_runtime(buffer)->ops->get(buffer, whole, found));
     } else {
         if (status == JSTATUS_SUCCESS && !element.zero)
-            status = buffer_transfer(buffer, found, (char *)buffer->data + (size_t)offset * size);
+            status = buffer_transfer(buffer, found, (char *)ji_buffer_data(buffer) + (size_t)offset * size);
         if (status != JSTATUS_SUCCESS)
             return status;
     }
@@ -329,5 +360,6 @@ jstatus_t jbuffer_set(jbuffer_t *buffer, const int64_t *indices, const void *val
         return JSTATUS_SUCCESS;
     }
     return buffer_transfer(
-        buffer, (char *)buffer->data + (size_t)offset * jhandle_sizeof_datatype(ji_buffer_type(buffer)), value);
+        buffer, (char *)ji_buffer_data(buffer) + (size_t)offset * jhandle_sizeof_datatype(ji_buffer_type(buffer)),
+        value);
 }

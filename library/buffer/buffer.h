@@ -208,11 +208,12 @@ jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayo
 
 /* ---- Buffers (buffer.c, storage.c, overlap.c) ---- */
 
-/* The memory of a buffer and its views. */
+/* The memory of a buffer and its views; or a placeholder for it, which a size query made and which takes it when it is
+ * first written to. */
 typedef struct ji_storage {
     atomic_size_t references;
     jbuffer_allocator_t *allocator; /* held */
-    void *pointer;                  /* this process's part; NULL: no elements */
+    void *pointer;                  /* this process's part; NULL: no elements, or a placeholder */
     size_t size_bytes;
     jallocator_t *from;           /* gives it back to; NULL: wrapped, or in a segment */
     bool zeroed;                  /* it came zeroed and nobody has written to it: only while constructing */
@@ -221,15 +222,20 @@ typedef struct ji_storage {
     jsegment_t *segment;          /* replicated, shared on nodes */
     void *window;                 /* of MPI; ended by: */
     void (*end_window)(void *window);
+    bool placeholder; /* on every process that has a part, whether that has elements or not */
 } ji_storage_t;
 
 struct jbuffer {
     ji_object_t object;
     ji_storage_t *storage; /* counted */
     jlayout_t layout;      /* the strides of a distributed one are those of the packed whole */
-    void *data;            /* first element; distributed: the storage's pointer */
+    int64_t offset;        /* elements before its first one in the storage; distributed: 0 */
     int64_t starts[2];     /* distributed: where the view begins in the whole */
 };
+
+/* The first element, wherever the storage is by now; distributed: this process's part. NULL: no elements, or a
+ * placeholder. */
+JI_SHARED void *ji_buffer_data(const jbuffer_t *buffer);
 
 static inline jbuffer_allocator_t *ji_buffer_allocator(const jbuffer_t *buffer) { return buffer->storage->allocator; }
 static inline jbuffer_kind_t ji_buffer_kind(const jbuffer_t *buffer) {
@@ -241,7 +247,9 @@ static inline jdevice_t *ji_buffer_device(const jbuffer_t *buffer) {
 }
 static inline jruntime_t *ji_buffer_runtime(const jbuffer_t *buffer) { return buffer->storage->allocator->runtime; }
 /* Replicated in one copy per machine: the first process of a machine writes, then all of the machine agree. */
-static inline bool ji_buffer_is_shared(const jbuffer_t *buffer) { return buffer->storage->segment != NULL; }
+static inline bool ji_buffer_is_shared(const jbuffer_t *buffer) {
+    return ji_buffer_is_shared_kind(&buffer->storage->allocator->options);
+}
 static inline bool ji_buffer_writes(const jbuffer_t *buffer) {
     return !ji_buffer_is_shared(buffer) || ji_buffer_runtime(buffer)->info.node_rank == 0;
 }
@@ -250,10 +258,20 @@ static inline bool ji_buffer_writes(const jbuffer_t *buffer) {
  * storage->zeroed says so. Collective where it is shared on nodes, and then agreed; otherwise by itself. success; invalid
  * value, size; invalid pointer (wrap is not aligned); not implemented; memory error; device error. */
 jstatus_t ji_storage_create(jbuffer_allocator_t *allocator, const jlayout_t *layout, void *wrap, ji_storage_t **out);
+/* A placeholder, with one reference: all but the memory. Never collective. success; invalid value, size; memory error. */
+jstatus_t ji_storage_promise(jbuffer_allocator_t *allocator, const jlayout_t *layout, ji_storage_t **out);
+/* Takes a placeholder's memory, for all its views: collective and agreed where ji_storage_create() is, and the same
+ * statuses; on an error it is a placeholder as before. */
+JI_SHARED jstatus_t ji_storage_take(ji_storage_t *storage);
+/* Gives that back: it is a placeholder again. */
+JI_SHARED jstatus_t ji_storage_return(ji_storage_t *storage);
 /* One reference less; the last gives the memory back. */
 jstatus_t ji_storage_release(ji_storage_t *storage);
 /* A buffer over a storage, whose reference it takes over on success. */
 jstatus_t ji_buffer_make(ji_storage_t *storage, const jlayout_t *layout, jbuffer_t **out);
+/* A buffer that is a placeholder, of an allocator that is not best; as jbuffer_allocate() but for the memory, and by each
+ * process for itself. */
+JI_SHARED jstatus_t ji_buffer_promise(jbuffer_allocator_t *allocator, const jlayout_t *layout, jbuffer_t **out);
 
 /* How the elements of two buffers lie to each other (overlap.c). */
 typedef enum ji_overlap {
@@ -269,6 +287,9 @@ JI_SHARED ji_overlap_t ji_buffer_overlap(const jbuffer_t *a, const jbuffer_t *b)
 static inline jstatus_t ji_buffer_check(const jbuffer_t *buffer, const char *caller) {
     return ji_object_check(buffer, JI_OBJECT_BUFFER, caller);
 }
+static inline bool ji_buffer_is_placeholder(const jbuffer_t *buffer) { return buffer->storage->placeholder; }
+/* Of a live buffer whose contents or memory are wanted: success; invalid value (a placeholder). */
+JI_SHARED jstatus_t ji_buffer_check_contents(const jbuffer_t *buffer, const char *caller);
 
 /* ---- What all processes should pass alike (arguments.c) ---- */
 

@@ -185,7 +185,7 @@ static jstatus_t construct_set_diagonal(jbuffer_t *made) {
                 continue;
             at = jdistribution_to_local(whole, 0, i) + jdistribution_to_local(whole, 1, i) * storage->leading_dimension;
         }
-        status = jdevice_fill(device, NULL, (char *)made->data + (size_t)at * size, one, size, 1);
+        status = jdevice_fill(device, NULL, (char *)storage->pointer + (size_t)at * size, one, size, 1);
     }
     return status == JSTATUS_SUCCESS ? jstream_synchronize(device, NULL) : status;
 }
@@ -220,7 +220,6 @@ static void construct_dress_local(ji_construct_dress_t *dress, const jbuffer_all
     dress->storage.pointer = (void *)(uintptr_t)data;
     dress->buffer.storage = &dress->storage;
     dress->buffer.layout = *layout;
-    dress->buffer.data = dress->storage.pointer;
 }
 
 jstatus_t ji_construct_copy(ji_construct_t *construct, jbuffer_t *source, jstatus_t status) {

@@ -82,7 +82,8 @@ static jstatus_t convert_source(const ji_construct_t *construct, const jbuffer_t
         dress->storage.leading_dimension = to.layout.strides[1];
     else
         dress->buffer.layout = to.layout;
-    dress->storage.pointer = dress->buffer.data = to.data;
+    dress->storage.pointer = to.data;
+    dress->buffer.offset = 0;
 done:
     return status;
 }
@@ -108,6 +109,8 @@ static bool convert_check(jbuffer_allocator_t *allocator, const jbuffer_t *sourc
         const bool differ = ji_buffer_runtime(source) != allocator->runtime;
         if (differ && allocator->options.kind != JBUFFER_LOCAL && ji_buffer_kind(source) != JBUFFER_LOCAL)
             *status = ji_fail(JSTATUS_INVALID_VALUE, "%s: the two are of different runtimes", caller);
+        if (*status == JSTATUS_SUCCESS)
+            *status = ji_buffer_check_contents(source, caller);
         return true;
     }
     *status = first != JSTATUS_SUCCESS ? first : second;
@@ -155,7 +158,8 @@ static bool move_fits(const jbuffer_allocator_t *allocator, const jbuffer_t *sou
     if (allocator->options.kind != JBUFFER_DISTRIBUTED)
         return true;
     return layout->rank <= 2 && jlayout_is_packed(layout) && jlayout_has_order(layout, JORDER_COLUMN_MAJOR) &&
-           (layout->rank < 2 || layout->strides[0] <= layout->strides[1]) && source->data == source->storage->pointer;
+           (layout->rank < 2 || layout->strides[0] <= layout->strides[1]) &&
+           ji_buffer_data(source) == source->storage->pointer;
 }
 
 static bool move_is_possible(const jbuffer_allocator_t *allocator, const jbuffer_t *source) {
@@ -184,17 +188,14 @@ static void move_take(jbuffer_allocator_t *allocator, jbuffer_t *source) {
     const bool was = before->options.kind == JBUFFER_DISTRIBUTED, is = allocator->options.kind == JBUFFER_DISTRIBUTED;
     jlayout_t *layout = &source->layout;
     if (was && !is) { /* a view of a matrix that is here as a whole */
-        int64_t count = 0, offset = source->starts[0] + source->starts[1] * storage->leading_dimension;
+        source->offset = source->starts[0] + source->starts[1] * storage->leading_dimension;
         if (layout->rank > 0)
             layout->strides[0] = 1;
         if (layout->rank > 1)
             layout->strides[1] = storage->leading_dimension;
-        (void)jlayout_count(layout, &count);
-        source->data = count == 0
-                           ? NULL
-                           : (char *)storage->pointer + (size_t)offset * jhandle_sizeof_datatype(before->options.type);
         source->starts[0] = source->starts[1] = 0;
     } else if (is && !was) {
+        source->offset = 0; /* as it is, but where there are no elements */
         storage->distribution = ji_buffer_distribution(allocator, layout);
         storage->leading_dimension = layout->rank > 0 && layout->extents[0] > 1 ? layout->extents[0] : 1;
     }

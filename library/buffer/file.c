@@ -344,6 +344,8 @@ jstatus_t jbuffer_save(jbuffer_t *buffer, const char *path) {
     jruntime_t *const runtime = allocator->runtime;
     if (path == NULL)
         status = ji_fail(JSTATUS_INVALID_POINTER, "%s: no path", __func__);
+    else
+        status = ji_buffer_check_contents(buffer, __func__);
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED) {
         status = ji_buffer_agree(allocator, status);
         return status == JSTATUS_SUCCESS ? runtime->ops->save(buffer, path) : status;
@@ -392,7 +394,7 @@ static jstatus_t file_share(const jbuffer_t *buffer) {
     if (status != JSTATUS_SUCCESS || bytes == 0)
         return status;
     const ji_scope_t scope = ji_buffer_is_shared(buffer) ? JI_SCOPE_LEADERS : JI_SCOPE_ALL;
-    return runtime->ops->broadcast(runtime, scope, 0, ji_buffer_device(buffer), buffer->data, bytes);
+    return runtime->ops->broadcast(runtime, scope, 0, ji_buffer_device(buffer), ji_buffer_data(buffer), bytes);
 }
 
 /* What the kind of the buffer makes of it. Agreed upon where the allocator is collective. */

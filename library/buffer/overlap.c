@@ -79,10 +79,27 @@ static bool overlap_is_same_layout(const jlayout_t *a, const jlayout_t *b) {
     return true;
 }
 
-static ji_overlap_t overlap_of_places(const ji_place_t *a, const ji_place_t *b) {
-    const int64_t size = (int64_t)jhandle_sizeof_datatype(a->type), size_b = (int64_t)jhandle_sizeof_datatype(b->type);
+/* Elements in this process's memory. */
+typedef struct overlap_region {
+    jlayout_t layout;
+    int64_t size; /* of an element */
+    uintptr_t at; /* address of the first one */
+} overlap_region_t;
+
+/* Those of a buffer. A placeholder's memory begins at 0, as far as its views among themselves are concerned. */
+static overlap_region_t overlap_region(const jbuffer_t *buffer) {
+    const ji_place_t place =
+        ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED ? ji_buffer_part_place(buffer) : ji_buffer_place(buffer);
+    const int64_t size = (int64_t)jhandle_sizeof_datatype(place.type);
+    return (overlap_region_t){place.layout, size,
+                              ji_buffer_is_placeholder(buffer) ? (uintptr_t)(buffer->offset * size)
+                                                               : (uintptr_t)place.data};
+}
+
+static ji_overlap_t overlap_of_regions(const overlap_region_t *a, const overlap_region_t *b) {
+    const int64_t size = a->size, size_b = b->size;
     const int64_t span_a = overlap_span(&a->layout), span_b = overlap_span(&b->layout);
-    const uintptr_t at_a = (uintptr_t)a->data, at_b = (uintptr_t)b->data;
+    const uintptr_t at_a = a->at, at_b = b->at;
     if (span_a < 0 || span_b < 0 || at_a + (uintptr_t)(span_a * size) + (uintptr_t)size <= at_b ||
         at_b + (uintptr_t)(span_b * size_b) + (uintptr_t)size_b <= at_a)
         return JI_OVERLAP_NONE;
@@ -127,13 +144,11 @@ static ji_overlap_t overlap_of_rectangles(const jbuffer_t *a, const jbuffer_t *b
 ji_overlap_t ji_buffer_overlap(const jbuffer_t *a, const jbuffer_t *b) {
     const bool distributed_a = ji_buffer_kind(a) == JBUFFER_DISTRIBUTED,
                distributed_b = ji_buffer_kind(b) == JBUFFER_DISTRIBUTED;
-    if (!distributed_a && !distributed_b) {
-        const ji_place_t place_a = ji_buffer_place(a), place_b = ji_buffer_place(b);
-        return overlap_of_places(&place_a, &place_b);
-    }
-    if (a->storage == b->storage)
+    if (a->storage != b->storage && (ji_buffer_is_placeholder(a) || ji_buffer_is_placeholder(b)))
+        return JI_OVERLAP_NONE;
+    if (a->storage == b->storage && distributed_a)
         return overlap_of_rectangles(a, b);
-    const ji_place_t place_a = distributed_a ? ji_buffer_part_place(a) : ji_buffer_place(a),
-                     place_b = distributed_b ? ji_buffer_part_place(b) : ji_buffer_place(b);
-    return overlap_of_places(&place_a, &place_b) == JI_OVERLAP_NONE ? JI_OVERLAP_NONE : JI_OVERLAP_HERE;
+    const overlap_region_t region_a = overlap_region(a), region_b = overlap_region(b);
+    const ji_overlap_t overlap = overlap_of_regions(&region_a, &region_b);
+    return overlap != JI_OVERLAP_NONE && (distributed_a || distributed_b) ? JI_OVERLAP_HERE : overlap;
 }

@@ -8,6 +8,8 @@
  *     32 MiB and more on the host, no caller's allocator    mappings of the system: zeros that cost nothing
  *     all else                                              the buffer allocator's allocator
  *
+ * A placeholder is all of a storage but that: storage_begin() without what follows, until ji_storage_take().
+ *
  * A segment holds one allocator whose header is the buffer. The first process of each machine makes it and tells its
  * name to the others there; when all have come, or one has failed, the name is taken away: from then on the memory ends
  * with the last process that has it, whoever dies. Each step that can fail is agreed upon before anybody waits for what
@@ -102,7 +104,7 @@ static jstatus_t storage_share(jruntime_t *runtime, ji_storage_t *storage, jstat
 
 /* ---- One process's own ------------------------------------------------------------------------------------------- */
 
-static jstatus_t storage_take(ji_storage_t *storage) {
+static jstatus_t storage_take_own(ji_storage_t *storage) {
     const jbuffer_allocator_options_t *options = &storage->allocator->options;
     jallocator_t *from = storage->allocator->bytes;
     if (options->allocator == NULL && jdevice_kind(options->device) == JDEVICE_HOST &&
@@ -132,15 +134,24 @@ static jstatus_t storage_wrap(ji_storage_t *storage, void *pointer) {
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
-static jstatus_t storage_free_parts(ji_storage_t *storage) {
-    jstatus_t status = JSTATUS_SUCCESS, ended;
+jstatus_t ji_storage_return(ji_storage_t *storage) {
+    jstatus_t status = JSTATUS_SUCCESS;
     if (storage->end_window != NULL)
         storage->end_window(storage->window);
     if (storage->segment != NULL)
         status = jsegment_detach(storage->segment);
     if (storage->from != NULL)
         status = jallocator_deallocate(storage->from, storage->pointer, storage->size_bytes, NULL);
-    ended = ji_buffer_allocator_drop(storage->allocator);
+    storage->end_window = NULL;
+    storage->segment = NULL;
+    storage->from = NULL;
+    storage->pointer = storage->window = NULL;
+    storage->placeholder = true;
+    return status;
+}
+
+static jstatus_t storage_free_parts(ji_storage_t *storage) {
+    const jstatus_t status = ji_storage_return(storage), ended = ji_buffer_allocator_drop(storage->allocator);
     ji_metadata_free(storage);
     return status != JSTATUS_SUCCESS ? status : ended;
 }
@@ -177,11 +188,31 @@ jstatus_t ji_storage_create(jbuffer_allocator_t *allocator, const jlayout_t *lay
     else if (status == JSTATUS_SUCCESS && wrap != NULL)
         status = storage_wrap(storage, wrap);
     else if (status == JSTATUS_SUCCESS && storage->size_bytes > 0)
-        status = storage_take(storage);
+        status = storage_take_own(storage);
     if (status == JSTATUS_SUCCESS)
         *out = storage;
     else if (storage != NULL)
         (void)storage_free_parts(storage);
+    return status;
+}
+
+jstatus_t ji_storage_promise(jbuffer_allocator_t *allocator, const jlayout_t *layout, ji_storage_t **out) {
+    const jstatus_t status = storage_begin(allocator, layout, out);
+    if (status == JSTATUS_SUCCESS)
+        (*out)->placeholder = true;
+    return status;
+}
+
+jstatus_t ji_storage_take(ji_storage_t *storage) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (ji_buffer_is_shared_kind(&storage->allocator->options))
+        status = storage_share(storage->allocator->runtime, storage, status);
+    else if (storage->size_bytes > 0)
+        status = storage_take_own(storage);
+    if (status == JSTATUS_SUCCESS)
+        storage->placeholder = false;
+    else
+        (void)ji_storage_return(storage);
     return status;
 }
 

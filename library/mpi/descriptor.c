@@ -13,12 +13,7 @@
 /* What a process without elements points to: ScaLAPACK does not look at it, but might not like NULL. */
 static alignas(64) char descriptor_dummy[64];
 
-jstatus_t jbuffer_as_scalapack(jbuffer_t *buffer, jbuffer_scalapack_t *matrix) {
-    const jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    JREQUIRE(matrix != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(matrix->struct_size == sizeof *matrix, JSTATUS_INVALID_VALUE);
+jstatus_t ji_mpi_describe(const jbuffer_t *buffer, jbuffer_scalapack_t *matrix) {
     if (ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED || jdevice_kind(ji_buffer_device(buffer)) != JDEVICE_HOST)
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "jbuffer_as_scalapack: a %s buffer on %s, not a distributed one on the host",
@@ -45,4 +40,14 @@ jstatus_t jbuffer_as_scalapack(jbuffer_t *buffer, jbuffer_scalapack_t *matrix) {
                                              (int)whole->extents[0], (int)whole->extents[1], (int)whole->blocks[0],
                                              (int)whole->blocks[1], 0, 0, (int)storage->leading_dimension}};
     return JSTATUS_SUCCESS;
+}
+
+jstatus_t jbuffer_as_scalapack(jbuffer_t *buffer, jbuffer_scalapack_t *matrix) {
+    jstatus_t status = ji_buffer_check(buffer, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JREQUIRE(matrix != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(matrix->struct_size == sizeof *matrix, JSTATUS_INVALID_VALUE);
+    status = ji_buffer_check_contents(buffer, __func__);
+    return status == JSTATUS_SUCCESS ? ji_mpi_describe(buffer, matrix) : status;
 }

@@ -53,6 +53,8 @@ jstatus_t ji_mpi_move_bytes(jruntime_t *runtime, const jbuffer_t *destination, c
                             size_t *best, size_t *least);
 jstatus_t ji_mpi_move(jruntime_t *runtime, jbuffer_t *destination, jbuffer_t *source, bool transposed, void *workspace,
                       size_t size_bytes);
+/* As jbuffer_as_scalapack(), of placeholders, too. */
+jstatus_t ji_mpi_describe(const jbuffer_t *buffer, jbuffer_scalapack_t *matrix);
 jstatus_t ji_mpi_get(jbuffer_t *buffer, const int64_t indices[2], void *value);
 jstatus_t ji_mpi_save(jbuffer_t *buffer, const char *path);
 jstatus_t ji_mpi_load(jbuffer_t *buffer, const char *path, int64_t data_offset, jorder_t order);

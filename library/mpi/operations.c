@@ -42,24 +42,19 @@ static const char *triangle(const jbuffer_t *buffer) {
     return ji_structure_is_upper(buffer->layout.structure) ? "U" : "L";
 }
 
-static jstatus_t view(jbuffer_t *buffer, jbuffer_scalapack_t *matrix) {
-    *matrix = (jbuffer_scalapack_t)JBUFFER_SCALAPACK_INIT;
-    return jbuffer_as_scalapack(buffer, matrix);
-}
-
 static bool is_outside(const jbuffer_scalapack_t *matrix) { return matrix->descriptor[1] < 0; }
 
 static jstatus_t operation_check(jbuffer_t *buffer) {
     jbuffer_scalapack_t matrix;
-    return view(buffer, &matrix);
+    return ji_mpi_describe(buffer, &matrix);
 }
 
 static jstatus_t operation_add(jblas_operation_t operation, const void *alpha, jbuffer_t *a, const void *beta,
                                jbuffer_t *c) {
     const pblas_table_t *pblas = &pblas_tables[ji_buffer_type(c)];
     jbuffer_scalapack_t from, to;
-    JI_RETURN_UNLESS_SUCCESS(view(a, &from));
-    JI_RETURN_UNLESS_SUCCESS(view(c, &to));
+    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(a, &from));
+    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(c, &to));
     if (is_outside(&to) || to.rows == 0 || to.columns == 0)
         return JSTATUS_SUCCESS;
     if (c->layout.structure == JSTRUCTURE_GENERAL)
@@ -73,9 +68,9 @@ static jstatus_t operation_product(jblas_operation_t operation_a, jblas_operatio
                                    jbuffer_t *a, jbuffer_t *b, const void *beta, jbuffer_t *c) {
     const pblas_table_t *pblas = &pblas_tables[ji_buffer_type(c)];
     jbuffer_scalapack_t left, right, result;
-    JI_RETURN_UNLESS_SUCCESS(view(a, &left));
-    JI_RETURN_UNLESS_SUCCESS(view(b, &right));
-    JI_RETURN_UNLESS_SUCCESS(view(c, &result));
+    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(a, &left));
+    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(b, &right));
+    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(c, &result));
     if (is_outside(&result) || result.rows == 0 || result.columns == 0)
         return JSTATUS_SUCCESS;
     const bool first = a->layout.structure != JSTRUCTURE_GENERAL;
@@ -96,8 +91,8 @@ static jstatus_t operation_product(jblas_operation_t operation_a, jblas_operatio
 static jstatus_t operation_solve(jblas_side_t side, jblas_operation_t operation, jblas_diagonal_t diagonal,
                                  const void *alpha, jbuffer_t *a, jbuffer_t *b) {
     jbuffer_scalapack_t matrix, right;
-    JI_RETURN_UNLESS_SUCCESS(view(a, &matrix));
-    JI_RETURN_UNLESS_SUCCESS(view(b, &right));
+    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(a, &matrix));
+    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(b, &right));
     if (!is_outside(&right) && right.rows > 0 && right.columns > 0)
         pblas_tables[ji_buffer_type(b)].trsm(letter((int)side), triangle(a), letter((int)operation),
                                              letter((int)diagonal), &right.rows, &right.columns, alpha, MATRIX(matrix),
@@ -110,7 +105,7 @@ static jstatus_t operation_cholesky(jbuffer_t *a, int64_t *info) {
     jruntime_t *runtime = ji_buffer_runtime(a);
     jbuffer_scalapack_t matrix;
     int found = 0;
-    JI_RETURN_UNLESS_SUCCESS(view(a, &matrix));
+    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(a, &matrix));
     if (!is_outside(&matrix) && matrix.rows > 0)
         pblas_tables[ji_buffer_type(a)].potrf(triangle(a), &matrix.rows, MATRIX(matrix), &found);
     *info = found;

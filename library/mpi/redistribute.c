@@ -73,7 +73,7 @@ static side_t side_of(const jruntime_info_t *info, const jbuffer_t *buffer, bool
     const bool holder = root ? info->rank == 0 : source || ji_buffer_writes(buffer);
     side.everywhere = !root;
     side.holders = root ? 1 : ji_buffer_is_shared(buffer) && !source ? info->nodes : info->processes;
-    side.data = buffer->data;
+    side.data = ji_buffer_data(buffer);
     for (int d = 0; d < 2; ++d) {
         side.place[d] = holder ? 0 : -1;
         side.deal[d] = (ji_deal_t){1, 1, 1, 0, layout->rank > d ? layout->strides[d] : 1};

@@ -45,7 +45,8 @@ jstatus_t jbuffer_as_window(jbuffer_t *buffer, MPI_Win *window) {
     if (ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED || jdevice_kind(ji_buffer_device(buffer)) != JDEVICE_HOST)
         return ji_fail(JSTATUS_INVALID_VALUE, "jbuffer_as_window: a %s buffer on %s, not a distributed one on the host",
                        jbuffer_kind_name(ji_buffer_kind(buffer)), jdevice_name(ji_buffer_device(buffer)));
-    if (buffer->storage->window == NULL)
+    status = ji_buffer_check_contents(buffer, __func__);
+    if (status == JSTATUS_SUCCESS && buffer->storage->window == NULL)
         status = window_create(buffer->storage);
     if (status == JSTATUS_SUCCESS)
         *window = *(MPI_Win *)buffer->storage->window;

@@ -268,6 +268,54 @@ JTEST_P(GpuOperation, FactorsAndSolvesAgreeWithTheHost, int, operation_types) {
     gpu_end(&world);
 }
 
+/* A chain whose intermediate results are new: asked and run with the same variables, in exactly the bytes of the query. */
+JTEST_P(GpuOperation, OneQueryIsEnoughForAChain, int, operation_types) {
+    const int64_t n = 70;
+    const jdatatype_t type = (jdatatype_t)*param;
+    const scalar_t one = scalar_of(type, 1, 0), two = scalar_of(type, 2, 0), zero = scalar_of(type, 0, 0);
+    gpu_world_t world;
+    gpu_begin(&world, type);
+    operand_t a;
+    twin_t gpu_a;
+    operand_make(&a, world.host.allocator, n, n, LIES_STEPPED, JSTRUCTURE_GENERAL);
+    twin_make(&gpu_a, &world, &a);
+    jbuffer_t *p = NULL, *s = NULL, *corner = NULL, *here = NULL;
+    for (int round = 0; round < 3; round++) {
+        if (round == 0)
+            JEXPECT_OK(jhandle_start_size_query(world.handle));
+        jstatus_t status =
+            jbuffer_product(world.handle, operations[0], operations[1], &one, gpu_a.view, gpu_a.view, &zero, &p);
+        JEXPECT_TRUE(round == 0 ? !jstatus_is_error(status) : status == JSTATUS_SUCCESS);
+        if (round == 0)
+            JASSERT_OK(jbuffer_slice(p, (const int64_t[]){1, 0}, (const int64_t[]){n / 2, n}, (const int64_t[]){2, 1},
+                                     &corner));
+        status = jbuffer_add(world.handle, &one, corner, &two, corner, &s);
+        JEXPECT_TRUE(round == 0 ? !jstatus_is_error(status) : status == JSTATUS_SUCCESS);
+        if (round == 0)
+            give_exactly(world.handle);
+    }
+    JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+    give_any(world.handle);
+    const wide_matrix_t value = operand_value(&world.host.arena, &a);
+    wide_matrix_t product = wide_zeros(&world.host.arena, n, n), expected = wide_zeros(&world.host.arena, n / 2, n);
+    product.real = expected.real = !wide_is_complex(type);
+    wide_multiply_add(1, value, wide_operate(&world.host.arena, value, operations[1]), product);
+    for (int64_t i = 0; i < n / 2; i++)
+        for (int64_t j = 0; j < n; j++) {
+            *wide_at(expected, i, j) = 3 * *wide_at(product, 1 + 2 * i, j);
+            *wide_bound_at(expected, i, j) = 3 * *wide_bound_at(product, 1 + 2 * i, j);
+        }
+    JEXPECT_OK(jbuffer_construct_copy(world.host.allocator, s, &here));
+    buffer_expect(here, expected, 8 * (long double)(n + 4));
+    JEXPECT_OK(jbuffer_release(here));
+    JEXPECT_OK(jbuffer_release(corner));
+    JEXPECT_OK(jbuffer_release(s));
+    JEXPECT_OK(jbuffer_release(p));
+    twin_free(&gpu_a, &a);
+    operand_free(&a);
+    gpu_end(&world);
+}
+
 /* Operands and handle must be on one device, but for copy. */
 JTEST(GpuOperation, DevicesAreNotMixed) {
     gpu_world_t world;

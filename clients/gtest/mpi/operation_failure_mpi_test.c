@@ -85,7 +85,7 @@ JMPI_TEST(OperationMpiFailure, AQueryAsksNobody, RANKS) {
         JEXPECT_STATUS(jbuffer_transpose(world.handle, (jblas_operation_t)1, p.a.view, &none), JSTATUS_INVALID_VALUE);
         JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes));
         JEXPECT_GT(bytes, 0);
-        JEXPECT_NULL(none);
+        JEXPECT_OK(jbuffer_release(none)); /* a placeholder, which is nobody else's */
     }
     JMPI_CHECKPOINT();
     product_free(&p);
