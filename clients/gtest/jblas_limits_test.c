@@ -193,3 +193,49 @@ JTEST_EACH_FUNCTION(JblasLimits, QueriesNearTheEndOfSizesDoNotWrap) {
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }
+
+/* A vector of small integers in memory that ends with its last element, in the direction in which it is read. */
+static void *flush_vector(jdatatype_t type, int64_t n, int64_t increment) {
+    const int64_t stride = increment < 0 ? -increment : increment;
+    const size_t bytes = (size_t)((n - 1) * stride + 1) * ji_sizeof(type);
+    char *memory = increment < 0 ? jtest_guard_pages_before(bytes) : jtest_guard_pages(bytes);
+    for (int64_t i = 0; i < n; ++i) {
+        const double value[2] = {(double)(i % 7 - 3), (double)(i % 5 - 1)};
+        const float single[2] = {(float)value[0], (float)value[1]};
+        const int64_t at = increment < 0 ? n - 1 - i : i;
+        memcpy(memory + at * stride * (int64_t)ji_sizeof(type),
+               type == JDATATYPE_F32_C ? (const void *)single : (const void *)value, ji_sizeof(type));
+    }
+    return memory;
+}
+
+/* OpenBLAS's read a stride further. Sums of small integers are exact. */
+JTEST(JblasLimits, ComplexDotsReadNoFurtherThanTheirVectors) {
+    static const int64_t increments[] = {1, -1, 2, -3, 50}, lengths[] = {1, 2, 7, 16, 33, 70};
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int ix = 0; ix < 5; ++ix)
+        for (int iy = 0; iy < 5; ++iy)
+            for (int l = 0; l < 6; ++l) {
+                const int64_t n = lengths[l], incx = increments[ix], incy = increments[iy];
+                double unconjugated = 0, conjugated = 0; /* real parts of x y and conj(x) y, where x = y */
+                for (int64_t i = 0; i < n; ++i) {
+                    const double re = (double)(i % 7 - 3), im = (double)(i % 5 - 1);
+                    unconjugated += re * re - im * im;
+                    conjugated += re * re + im * im;
+                }
+                const void *x = flush_vector(JDATATYPE_F32_C, n, incx), *y = flush_vector(JDATATYPE_F32_C, n, incy);
+                float c[2];
+                JEXPECT_OK(jblas_cdotu(handle, n, x, incx, y, incy, (void *)c));
+                JEXPECT_TRUE(c[0] == (float)unconjugated);
+                JEXPECT_OK(jblas_cdotc(handle, n, x, incx, y, incy, (void *)c));
+                JEXPECT_TRUE(c[0] == (float)conjugated && c[1] == 0);
+                x = flush_vector(JDATATYPE_F64_C, n, incx), y = flush_vector(JDATATYPE_F64_C, n, incy);
+                double z[2];
+                JEXPECT_OK(jblas_zdotu(handle, n, x, incx, y, incy, (void *)z));
+                JEXPECT_TRUE(z[0] == unconjugated);
+                JEXPECT_OK(jblas_zdotc(handle, n, x, incx, y, incy, (void *)z));
+                JEXPECT_TRUE(z[0] == conjugated && z[1] == 0);
+            }
+    JEXPECT_OK(jhandle_destroy(handle));
+}

@@ -119,14 +119,19 @@ void ji_host_rscal(void *block) {
         cblas_zdscal(N, HOST_VALUE_D(alpha), WRITABLE_X);
 }
 
+/* OpenBLAS 0.3.21's complex dots, on every processor with AVX, read an element beyond the last where an increment is not
+ * 1: a stride further on, or before the first, where no memory may be. They are called for vectors without gaps alone. */
+#define COMPLEX_DOT(kernel, conjugate)                                                                                 \
+    (JI_LIKELY(v->incx == 1 && v->incy == 1) ? ji_guest.kernel(N, X, Y, v->result) : ji_plain_dot(v, conjugate))
+
 void ji_host_dot(void *block) {
     const ji_vector_t *v = block;
     DONE_UNLESS_ONE_CALL(v, v->incy, ji_host_dot, ji_plain_dot(v, false), v->head.type);
     switch (v->head.type) {
     case JDATATYPE_F32: *(float *)v->result = ji_guest.sdot(N, X, Y); break;
     case JDATATYPE_F64: *(double *)v->result = ji_guest.ddot(N, X, Y); break;
-    case JDATATYPE_F32_C: ji_guest.cdotu_sub(N, X, Y, v->result); break;
-    default: ji_guest.zdotu_sub(N, X, Y, v->result); break;
+    case JDATATYPE_F32_C: COMPLEX_DOT(cdotu_sub, false); break;
+    default: COMPLEX_DOT(zdotu_sub, false); break;
     }
 }
 
@@ -134,8 +139,8 @@ void ji_host_dotc(void *block) {
     const ji_vector_t *v = block;
     DONE_UNLESS_ONE_CALL(v, v->incy, ji_host_dotc, ji_plain_dot(v, true), v->head.type);
     switch (v->head.type) {
-    case JDATATYPE_F32_C: ji_guest.cdotc_sub(N, X, Y, v->result); break;
-    default: ji_guest.zdotc_sub(N, X, Y, v->result); break;
+    case JDATATYPE_F32_C: COMPLEX_DOT(cdotc_sub, true); break;
+    default: COMPLEX_DOT(zdotc_sub, true); break;
     }
 }
 
