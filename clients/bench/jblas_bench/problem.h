@@ -14,6 +14,7 @@
  *   operand->pristine   | one slot |                                                      */
 
 #include <complex.h>
+#include <string.h>
 
 #include "options.h"
 
@@ -105,10 +106,14 @@ static inline bool type_is_complex(jdatatype_t type) { return type == JDATATYPE_
 /* Whether sums and scalars are float. */
 static inline bool type_is_single(jdatatype_t type) { return type != JDATATYPE_F64 && type != JDATATYPE_F64_C; }
 static inline bool type_is_half(jdatatype_t type) { return type == JDATATYPE_F16 || type == JDATATYPE_BF16; }
-/* The same call made directly; the CBLAS has none for 16 bits, and knows no NULL. */
+/* The same call made directly; the CBLAS has none for 16 bits, knows no NULL, and reads a
+ * stride beyond the vectors of a complex dot with gaps (OpenBLAS 0.3.21). */
 static inline bool problem_has_direct(const problem_t *p) {
     const options_t *o = p->options;
-    return p->routine->direct && !type_is_half(p->type) && o->null_pointers == 0 && !o->alpha.null && !o->beta.null;
+    const bool gaps =
+        type_is_complex(p->type) && strncmp(p->routine->name, "dot", 3) == 0 && (o->incx != 1 || o->incy != 1);
+    return p->routine->direct && !type_is_half(p->type) && o->null_pointers == 0 && !o->alpha.null && !o->beta.null &&
+           !gaps;
 }
 /* Place of element (i, j) of batch number p in its slot; vectors with a negative increment begin at the end. */
 static inline size_t operand_index(const operand_t *operand, int64_t i, int64_t j, int64_t p) {
