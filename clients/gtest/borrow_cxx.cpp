@@ -12,6 +12,7 @@ jstatus_t cxx_borrow_face(jhandle_t *handle, size_t *live_inside, void **second)
 jstatus_t cxx_borrow_refused(jhandle_t *handle, bool *ok);
 jstatus_t cxx_throw_through_a_borrow(jhandle_t *handle);
 jstatus_t cxx_block_form(jhandle_t *handle, unsigned *rounds);
+jstatus_t cxx_negative_size(jhandle_t *handle);
 jstatus_t cxx_optimal_size(jhandle_t *handle);
 }
 
@@ -22,7 +23,8 @@ static uint64_t live_borrows(jhandle_t *handle) {
 }
 
 jstatus_t cxx_borrow_face(jhandle_t *handle, size_t *live_inside, void **second) {
-    JALLOC_BORROW(ws, handle, 100, 200);
+    const int64_t second_bytes = 200; // sizes are whatever integer a program has
+    JALLOC_BORROW(ws, handle, 100, second_bytes);
     if (!ws)
         return ws.status;
     memset(ws.ptr[0], 1, 100);
@@ -64,4 +66,13 @@ jstatus_t cxx_block_form(jhandle_t *handle, unsigned *rounds) {
     return live_borrows(handle) == 0 ? JSTATUS_SUCCESS : JSTATUS_LEAKED;
 }
 
-jstatus_t cxx_optimal_size(jhandle_t *handle) { return JALLOC_SET_OPTIMAL_SIZE(handle, size_t(100), size_t(50)); }
+jstatus_t cxx_negative_size(jhandle_t *handle) {
+    const int64_t count = -1;
+    JALLOC_BORROW(ws, handle, 8, count);
+    return ws.status;
+}
+
+jstatus_t cxx_optimal_size(jhandle_t *handle) {
+    const int64_t count = 100;
+    return JALLOC_SET_OPTIMAL_SIZE(handle, count, 50);
+}

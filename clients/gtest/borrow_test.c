@@ -14,6 +14,7 @@ jstatus_t cxx_borrow_face(jhandle_t *handle, size_t *live_inside, void **second)
 jstatus_t cxx_borrow_refused(jhandle_t *handle, bool *ok);
 jstatus_t cxx_throw_through_a_borrow(jhandle_t *handle);
 jstatus_t cxx_block_form(jhandle_t *handle, unsigned *rounds);
+jstatus_t cxx_negative_size(jhandle_t *handle);
 jstatus_t cxx_optimal_size(jhandle_t *handle);
 
 /* ---- Sizes and pointers ---- */
@@ -213,6 +214,7 @@ JTEST(BorrowCxx, DestructorEndsTheBorrow) {
     JEXPECT_EQ(rounds, 1);
     JEXPECT_OK(jhandle_set_workspace_size(handle, 64));
     JEXPECT_STATUS(cxx_borrow_refused(handle, &ok), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(cxx_negative_size(handle), JSTATUS_INVALID_SIZE);
     JEXPECT_FALSE(ok);
     JEXPECT_OK(jhandle_start_size_query(handle));
     JEXPECT_STATUS(cxx_optimal_size(handle), JSTATUS_SIZE_INCREASED);

@@ -5,8 +5,9 @@
 nothing but jalloc's own headers and the standard library's. mpi.h is the exception: it needs MPI's, and is compiled where
 there is one.
 
-The guards of borrow.h compile in every standard of C without a warning, and a jump past one does not. The lists of buffer.h
-take arrays, and no pointer compiles."""
+The guards of borrow.h compile in every standard of C without a warning, and a jump past one does not; in C++ they take
+sizes of every integer type without a warning, and of no other. The lists of buffer.h take arrays, and no pointer
+compiles."""
 
 import argparse
 import pathlib
@@ -79,6 +80,44 @@ GUARDS = [  # label, whether it compiles, body
     ("a case past a borrow", False,
      "switch (way) { case 1:; JALLOC_BORROW(ws, handle, 64); status = ws.status; break; case 2: status = 2; } goto done;"),
 ]
+
+# The type of a size, and whether C++ takes it.
+SIZE_STANDARDS = ["c++11", "c++17", "c++20"]
+SIZE_WARNINGS = WARNINGS + ["-Wconversion", "-Wsign-conversion"]
+SIZE_PROGRAM = """
+#include <jalloc/borrow.h>
+enum plain { FEW = 100 };
+enum class strict { FEW = 100 };
+jstatus_t program(jhandle_t *handle, %(type)s size);
+jstatus_t program(jhandle_t *handle, %(type)s size) {
+    if (jhandle_is_size_query(handle))
+        return JALLOC_SET_OPTIMAL_SIZE(handle, size, 8, sizeof size);
+    JALLOC_WITH_BORROW(inner, handle, size) {
+        if (!inner)
+            return inner.status;
+    }
+    JALLOC_BORROW(ws, handle, size, 8, sizeof size);
+    return ws.status;
+}
+"""
+SIZES = [("size_t", True), ("int64_t", True), ("int", True), ("unsigned char", True), ("plain", True), ("double", False),
+         ("strict", False), ("void *", False)]
+
+
+def check_sizes(include):
+    """How many were tried, and how many were not as they should be."""
+    checks = failures = 0
+    for compiler in compilers(LANGUAGES[1][2]):
+        for standard in SIZE_STANDARDS:
+            command = [compiler, "-x", "c++", f"-std={standard}", *SIZE_WARNINGS, "-fsyntax-only", f"-I{include}", "-"]
+            for kind, compiles in SIZES:
+                result = subprocess.run(command, input=SIZE_PROGRAM % {"type": kind}, text=True, capture_output=True,
+                                        check=False)
+                checks += 1
+                if (result.returncode == 0) != compiles:
+                    failures += 1
+                    print(f"borrow.h: a size of type {kind}, {standard} ({compiler}):\n{result.stderr or 'compiles'}")
+    return checks, failures
 
 
 def check_guards(include):
@@ -171,12 +210,10 @@ def main():
                 if result.returncode != 0:
                     failures += 1
                     print(f"{header.name}: not {label} alone ({compiler}):\n{result.stderr}")
-    guard_checks, guard_failures = check_guards(include)
-    checks += guard_checks
-    failures += guard_failures
-    list_checks, list_failures = check_lists(include)
-    checks += list_checks
-    failures += list_failures
+    for check in (check_guards, check_sizes, check_lists):
+        more_checks, more_failures = check(include)
+        checks += more_checks
+        failures += more_failures
     missing = [label for label, _, names in LANGUAGES if not compilers(names)]
     for label in missing:
         print(f"no compiler for {label}")

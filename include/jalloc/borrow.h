@@ -8,7 +8,7 @@
  *
  *     JALLOC_BORROW(ws, handle, m * sizeof(double), n * sizeof(double));   // ends with the enclosing scope
  *     if (!ws.ok) return ws.status;
- *     double *x = ws.ptr[0], *y = ws.ptr[1];
+ *     double *x = ws.ptr[0], *y = ws.ptr[1];                               // C++ wants a cast: (double *)ws.ptr[0]
  *
  * A routine with several ways states them as a plan, so that the size query and the borrow cannot drift apart:
  *
@@ -248,13 +248,21 @@ static inline void jborrow_cleanup_(jborrow_t *borrow) { jborrow_end_inline_(bor
 #ifdef __cplusplus
 } /* extern "C" */
 
-#include <initializer_list>
+#include <type_traits>
 
 namespace jalloc {
+/** A size of any integer type, as C converts it: a negative one is larger than any workspace. */
+template <typename Size> constexpr size_t size_bytes(Size size) {
+    static_assert(std::is_convertible<Size, size_t>::value && !std::is_floating_point<Size>::value,
+                  "a size in bytes is an integer");
+    return static_cast<size_t>(size);
+}
+
 /** A borrow that its destructor ends. */
 struct borrow : jborrow_t {
-    borrow(jhandle_t *handle, const char *routine, std::initializer_list<size_t> sizes) {
-        jborrow_begin_inline_(this, handle, routine, sizes.size(), sizes.begin());
+    template <typename... Sizes> borrow(jhandle_t *handle, const char *routine, Sizes... sizes) {
+        const size_t bytes[] = {jalloc::size_bytes(sizes)...};
+        jborrow_begin_inline_(this, handle, routine, sizeof...(sizes), bytes);
     }
     borrow(jhandle_t *handle, const jplan_t *plan) { jborrow_begin_plan(this, handle, plan); }
     borrow(const borrow &) = delete;
@@ -262,13 +270,16 @@ struct borrow : jborrow_t {
     ~borrow() { jborrow_end_inline_(this); }
     explicit operator bool() const { return ok; }
 };
+
+/** Answers a size query with the sizes of the buffers that serve the call best. */
+template <typename... Sizes> jstatus_t set_optimal_size(jhandle_t *handle, Sizes... sizes) {
+    const size_t bytes[] = {jalloc::size_bytes(sizes)...};
+    return jhandle_set_optimal_size(handle, sizeof...(sizes), bytes);
+}
 } // namespace jalloc
 
-#define JALLOC_SET_OPTIMAL_SIZE(handle, ...)                                                                           \
-    ([&](std::initializer_list<size_t> sizes_) {                                                                       \
-        return jhandle_set_optimal_size(handle, sizes_.size(), sizes_.begin());                                        \
-    }({__VA_ARGS__}))
-#define JALLOC_BORROW(ws, handle, ...) ::jalloc::borrow ws(handle, __func__, {__VA_ARGS__})
+#define JALLOC_SET_OPTIMAL_SIZE(handle, ...) ::jalloc::set_optimal_size(handle, __VA_ARGS__)
+#define JALLOC_BORROW(ws, handle, ...) ::jalloc::borrow ws(handle, __func__, __VA_ARGS__)
 #define JALLOC_BORROW_PLAN(ws, handle, plan) ::jalloc::borrow ws(handle, plan)
 #define JALLOC_WITH_BORROW(ws, handle, ...)                                                                            \
     for (bool ws##_once_ = true; ws##_once_; ws##_once_ = false)                                                       \
