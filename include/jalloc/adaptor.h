@@ -9,9 +9,11 @@
  * is.
  *
  * Each create function takes options (NULL: the defaults; a member that is 0 means its default) and returns success;
- * invalid pointer; invalid value (an option; the message names it); memory error. Each keeps `below` until it is
- * destroyed. Functions that belong to one kind (jallocator_track_records, ...) find it through further adaptors on top.
- */
+ * invalid pointer; invalid value (an option; the message names it); memory error; io error (JALLOC_RECORD cannot be
+ * written).
+ *
+ * Each keeps `below` until it is destroyed. Functions that belong to one kind (jallocator_track_records(), ...) find it
+ * through further adaptors on top. */
 
 #include "jalloc/allocator.h"
 
@@ -56,7 +58,7 @@ typedef struct jtrack_totals_t {
 /** @return success; invalid pointer; invalid value (no tracking allocator in the stack, struct_size). */
 JALLOC_API jstatus_t jallocator_track_totals(jallocator_t *allocator, jtrack_totals_t *totals);
 /** Copies the latest records, oldest first, at most `capacity`; `count` is how many were copied.
- * @return as jallocator_track_totals. */
+ * @return as jallocator_track_totals(). */
 JALLOC_API jstatus_t jallocator_track_records(jallocator_t *allocator, jtrack_record_t *records, size_t capacity,
                                               size_t *count);
 /** The owner lets go: no allocation is served any more, and the tracking allocator itself is destroyed with its last

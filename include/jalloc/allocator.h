@@ -139,7 +139,7 @@ typedef struct jallocator_options_t {
 /** Makes an allocator from functions; this is also how a caller brings its own. The table is checked and copied;
  * `context` is passed to each function and stays the caller's (until ops->destroy).
  * @return success; invalid pointer (ops, a required function, out); invalid value (a struct_size, name too long,
- *         threads); memory error. */
+ *         threads); memory error; io error (JALLOC_RECORD cannot be written). */
 JALLOC_API jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const jallocator_options_t *options,
                                        jallocator_t **allocator);
 
@@ -154,14 +154,16 @@ JALLOC_API jstatus_t jallocator_own_below(jallocator_t *allocator);
 
 /** Allocates. size_bytes 0 gives a NULL pointer and success. alignment: a power of two up to 2^30, or 0 for the
  * device's granule. `pointer` is NULL on failure.
- * @return success; invalid pointer; invalid value (alignment); invalid size (near SIZE_MAX); memory error; device
- * error. */
+ * @return success; invalid pointer; invalid value (alignment); invalid size (near SIZE_MAX); memory error; device error;
+ * capturing (memory in stream order, in a stream that is being captured); internal error and corrupted (a function of a
+ * caller's allocator gave what it must not: none, a misaligned or a live block); and what a caller's function answers. */
 JALLOC_API jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
                                          jstream_t *stream, void **pointer);
 
 /** Gives memory back. NULL pointer: nothing. The size must be the one that was asked for.
  * @return success; invalid pointer; invalid size (another size than was asked for); not found (foreign, interior, or
- *         given back already; the message says which where it can be known); corrupted (guards). */
+ *         given back already; the message says which where it can be known); corrupted (guards); busy (by a visitor that
+ *         is told of the block); capturing; device error; and what a caller's function answers. */
 JALLOC_API jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
                                            jstream_t *stream);
 
@@ -184,7 +186,8 @@ JALLOC_API jstatus_t jallocator_get_stats(jallocator_t *allocator, jallocator_st
 /** Peaks and largest fall to the present values. @return success; invalid pointer. */
 JALLOC_API jstatus_t jallocator_clear_stats(jallocator_t *allocator);
 
-/** Gives unused memory back until at most keep_bytes are held unused. @return success; invalid pointer. */
+/** Gives unused memory back until at most keep_bytes are held unused. @return success; invalid pointer; corrupted
+ * (guards); device error; capturing; and what a caller's function answers. */
 JALLOC_API jstatus_t jallocator_trim(jallocator_t *allocator, size_t keep_bytes);
 
 /** Looks at everything that must not have changed: guard words, lists. Not a fast function.
@@ -280,11 +283,13 @@ JALLOC_API const jallocator_kind_t *jallocator_kind_get(size_t index);
  * composition, or, as in JALLOC_ALLOCATOR, one for all devices and others by name, "general;cuda:0=bfc(limit=2GiB)", of
  * which the device's is made.
  * @return success; invalid pointer; invalid configuration (the message quotes the part that is not understood); invalid
- *         value (a key's value is out of range); what making a stage returns. */
+ *         value (a key's value is out of range); invalid size (likewise); not found (a NUMA node); not implemented (memory
+ *         that the device does not have); exists, permission, unsafe (a segment's name); memory error; io error; device
+ *         error; capturing; forked. */
 JALLOC_API jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator);
 
-/** Makes a stack over an allocator that stays the caller's; no stage may be a provider. @return as jallocator_compose.
- */
+/** Makes a stack over an allocator that stays the caller's; no stage may be a provider. @return as
+ * jallocator_compose(). */
 JALLOC_API jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition, jallocator_t **allocator);
 
 /** @} */

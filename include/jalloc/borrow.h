@@ -47,7 +47,7 @@ typedef struct jborrow_t {
 /** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and messages.
  * Synchronizes only when default mode has to grow, and then only where the allocator does not take memory back in
  * stream order, or in a capture. JALLOC_BORROW ends it by itself; jborrow_end ends it otherwise.
- * @return borrow->status: success; invalid handle; invalid size (overflow); invalid value (more than
+ * @return success (as borrow->status, which has the same); invalid handle; invalid size (overflow); invalid value (more than
  * JBORROW_MAX_BUFFERS, or deeper than JBORROW_MAX_DEPTH); invalid pointer; size query mismatch (querying); memory
  * error; sealed; busy; forked; capturing (the capture has failed, or forbids what this borrow needs); device error. */
 JALLOC_API jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
@@ -94,13 +94,14 @@ JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, 
  * rung 0 is the first rung that has the bits of the last. JALLOC_SIZE_OVERFLOW on overflow. */
 JALLOC_API size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle);
 
-/** Answers a size query with a plan. @return size increased; size unchanged; size query mismatch (not querying); plan's
- *  status; invalid handle; invalid pointer; invalid size. */
+/** Answers a size query with a plan. @return size increased; size unchanged; size query mismatch (not querying);
+ * invalid value (the plan has no rung, or too much was added: plan->status); invalid handle; invalid pointer; invalid
+ * size. */
 JALLOC_API jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan);
 
 /** Borrows the best rung that the result policy allows and that fits: its own buffers and callee_bytes beside them.
  * borrow->rung is its index in plan->rungs.
- * @return as jborrow_begin; perf degraded when an allowed rung above it did not fit; memory error when none fits. */
+ * @return as jborrow_begin(); perf degraded when an allowed rung above it did not fit; memory error when none fits. */
 JALLOC_API jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan);
 
 /** A size that no workspace has. */

@@ -163,7 +163,7 @@ JALLOC_API jstatus_t jbuffer_propagate(size_t count, jbuffer_t *const *operands,
 /** @} @name Making buffers
  * All give a buffer with one reference. Layouts: strides of a distributed one count for nothing, it is column-major on each
  * process; it has rank 0 to 2, where a vector is a matrix of one column. Each returns: success; invalid pointer; invalid
- * value and size (layout); not found (freed); memory error; not implemented (type or kind); device error; and on all
+ * value and invalid size (layout); not found (freed); memory error; not implemented (type or kind); device error; and on all
  * processes the same.
  * @{ */
 
@@ -257,7 +257,8 @@ JALLOC_API jstatus_t jbuffer_slice(jbuffer_t *buffer, const int64_t *starts, con
                                    const int64_t *steps, jbuffer_t **view);
 /** A view with the dimensions in another order, as jlayout_permute(). Not of distributed ones (not implemented). */
 JALLOC_API jstatus_t jbuffer_permute(jbuffer_t *buffer, const int *order, jbuffer_t **view);
-/** A view of a matrix that says what is known of it: a triangle after a factorization, symmetry. @return as slice. */
+/** A view of a matrix that says what is known of it: a triangle after a factorization, symmetry.
+ * @return as jbuffer_slice(); invalid size (not square). */
 JALLOC_API jstatus_t jbuffer_with_structure(jbuffer_t *buffer, jstructure_t structure, jbuffer_t **view);
 
 /** @} @name What a buffer is
@@ -270,7 +271,7 @@ JALLOC_API jstatus_t jbuffer_get_layout(jbuffer_t *buffer, jlayout_t *layout);
 JALLOC_API jstatus_t jbuffer_kind_of(jbuffer_t *buffer, jbuffer_kind_t *kind);
 /** @return success; invalid pointer; not found. */
 JALLOC_API jstatus_t jbuffer_get_type(jbuffer_t *buffer, jdatatype_t *type);
-/** The allocator that made it, without a new reference: valid as long as the buffer. @return as kind_of. */
+/** The allocator that made it, without a new reference: valid as long as the buffer. @return as jbuffer_kind_of(). */
 JALLOC_API jstatus_t jbuffer_get_allocator(jbuffer_t *buffer, jbuffer_allocator_t **allocator);
 
 /** Down-cast to a pointer: the first element of a local or replicated buffer on a device of that kind, a device pointer of

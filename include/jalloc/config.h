@@ -74,7 +74,7 @@ JALLOC_API jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry);
 JALLOC_API jstatus_t jconfig_parse_size(const char *text, size_t *size_bytes);
 
 /** Reads "SIZE", "SIZE;cuda:0=SIZE;...": the size for `device_name`, or the plain one where it is not named, or 0.
- * @return as jconfig_parse_size. */
+ * @return as jconfig_parse_size(). */
 JALLOC_API jstatus_t jconfig_parse_device_size(const char *text, const char *device_name, size_t *size_bytes);
 
 #ifdef __cplusplus

@@ -63,7 +63,7 @@ typedef struct jdevice_properties_t {
 
 /** Finds a device by name, loading its module if need be. "cuda" and "hip" mean number 0.
  * @return success; invalid pointer; invalid value (not a device name); no device (the message says why: no such module,
- *         no driver, no such number). */
+ *         no driver, no such number); forked (a child, of a GPU that its parent has begun to use). */
 JALLOC_API jstatus_t jdevice_get(const char *name, jdevice_t **device);
 
 /** The host device. Never NULL. */
@@ -86,24 +86,25 @@ JALLOC_API int jdevice_index(const jdevice_t *device);
  * @return success (with at least 1); invalid pointer; invalid value; no device (the message says why there is none). */
 JALLOC_API jstatus_t jdevice_count(jdevice_kind_t kind, int *count);
 
-/** What the device is. @return success; invalid pointer; invalid value (struct_size); device error. */
+/** What the device is. @return success; invalid pointer; invalid value (struct_size); forked; device
+ * error. */
 JALLOC_API jstatus_t jdevice_get_properties(jdevice_t *device, jdevice_properties_t *properties);
 
 /** Free and total bytes of the device's memory (host: available and total memory of the machine). Either may be NULL.
- * @return success; invalid pointer (device); device error. */
+ * @return success; invalid pointer (device); forked; device error. */
 JALLOC_API jstatus_t jdevice_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes);
 
 /** Takes raw memory from the device's runtime: no cache, no statistics; jallocator_create_device() wraps it.
  * On a GPU this synchronizes. alignment: a power of two, or 0 for the granule; a GPU serves more than what its
  * runtime gives from a larger block. Allowed while a stream is captured; the memory is not the graph's.
- * @return success; invalid pointer, value (kind, alignment) or size (0); memory error (the message says how many bytes
+ * @return success; invalid pointer; invalid value (kind, alignment); invalid size (0, or too large); memory error (the message says how many bytes
  *         were free); not implemented (the device has no such memory); forked; device error. */
 JALLOC_API jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes, size_t alignment,
                                       void **pointer);
 
 /** Gives raw memory back, with the kind and size it was taken with. NULL pointer: nothing. On failure it is still the
  * caller's.
- * @return success; invalid pointer (device) or value; forked; device error. */
+ * @return success; invalid pointer (device); invalid value (kind); forked; device error. */
 JALLOC_API jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes);
 
 /** Takes memory in stream order: work enqueued in the stream from now on may use it. Aligned to the granule. Does not
@@ -122,12 +123,13 @@ JALLOC_API jstatus_t jdevice_deallocate_ordered(jdevice_t *device, jstream_t *st
 /** Copies bytes in stream order; host, device or pinned memory on either side. The regions must not overlap, and must
  * stay valid until the copy is done. Does not wait (host, NULL stream: done on return).
  * @return success; invalid pointer (device, or a NULL region with bytes > 0); invalid value (stream of another device);
- *         forked; device error. */
+ *         capturing (a GPU's NULL stream beside a capture that it waits for); forked; device error. */
 JALLOC_API jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
                                   size_t size_bytes);
 
 /** Fills memory in stream order with `count` copies of a pattern of 1, 2, 4, 8 or 16 bytes (read before the call
- * returns). The destination may have any alignment. @return as jdevice_copy; invalid size (pattern size, or count * pattern_bytes overflows). */
+ * returns). The destination may have any alignment. @return as jdevice_copy(); invalid size (pattern
+ * size, or count * pattern_bytes overflows). */
 JALLOC_API jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern,
                                   size_t pattern_bytes, size_t count);
 
@@ -141,11 +143,11 @@ JALLOC_API jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *de
  * a part of the graph and runs, with the same arguments, each time that does (not implemented where
  * has_capture_ownership is false).
  * @return success; invalid pointer; invalid size (argument_bytes above JSTREAM_MAX_ARGUMENT_BYTES); invalid value
- *         (stream of another device); forked; device error. */
+ *         (stream of another device); not implemented (as said); capturing (as jdevice_copy()); forked; device error. */
 JALLOC_API jstatus_t jstream_launch(jdevice_t *device, jstream_t *stream, void (*function)(void *arguments),
                                     const void *arguments, size_t argument_bytes);
 
-/** Makes a stream. @return success; invalid pointer; memory error; device error. */
+/** Makes a stream. @return success; invalid pointer; memory error; forked; device error. */
 JALLOC_API jstatus_t jstream_create(jdevice_t *device, jstream_t **stream);
 
 /** Waits until all of the stream's work is done, then destroys it. NULL: nothing.
@@ -171,8 +173,8 @@ JALLOC_API jstatus_t jstream_get_capture(jdevice_t *device, jstream_t *stream, u
 
 /** Makes a stream of the device's runtime (cudaStream_t, hipStream_t) usable here; jalloc/cuda.h and jalloc/hip.h have
  * typed forms. Destroying the result leaves the runtime's stream as it is; it must not be destroyed before.
- * @return success; invalid pointer; not implemented (the host has no streams but its own); memory error; device error.
- */
+ * @return success; invalid pointer; not implemented (the host has no streams but its own); memory error; forked; device
+ * error. */
 JALLOC_API jstatus_t jstream_wrap(jdevice_t *device, void *native, jstream_t **stream);
 
 /** The runtime's stream behind a stream (NULL: behind the device's NULL stream). NULL on the host and for NULL device. */
@@ -181,8 +183,8 @@ JALLOC_API void *jstream_native(jdevice_t *device, jstream_t *stream);
 /** The device of a stream; NULL for NULL. */
 JALLOC_API jdevice_t *jstream_device(const jstream_t *stream);
 
-/** Makes an event. An event that was never recorded counts as reached. @return success; invalid pointer; memory error.
- */
+/** Makes an event. An event that was never recorded counts as reached. @return success; invalid pointer; memory error;
+ * forked; device error. */
 JALLOC_API jstatus_t jevent_create(jdevice_t *device, jevent_t **event);
 
 /** Destroys an event; streams that wait for it still do so. NULL: nothing.
@@ -190,7 +192,7 @@ JALLOC_API jstatus_t jevent_create(jdevice_t *device, jevent_t **event);
 JALLOC_API jstatus_t jevent_destroy(jevent_t *event);
 
 /** Marks the present end of the stream; recording again moves the mark. Does not wait.
- * @return success; invalid pointer; invalid value; forked; device error. */
+ * @return success; invalid pointer; invalid value; capturing (as jdevice_copy()); forked; device error. */
 JALLOC_API jstatus_t jevent_record(jevent_t *event, jstream_t *stream);
 
 /** Makes work enqueued from now on in `stream` wait until the event's last recording is reached. The caller does not
@@ -210,7 +212,8 @@ JALLOC_API jstatus_t jevent_query(jevent_t *event, bool *reached);
 JALLOC_API jstatus_t jevent_synchronize(jevent_t *event);
 
 /** Milliseconds between two events that were recorded and reached.
- * @return success; invalid pointer; busy (one is not reached yet); invalid value (never recorded; other device). */
+ * @return success; invalid pointer; busy (one is not reached yet); invalid value (not recorded; other device); capturing
+ * (recorded in a capture); forked; device error. */
 JALLOC_API jstatus_t jevent_get_elapsed_ms(jevent_t *start, jevent_t *stop, double *milliseconds);
 
 #ifdef __cplusplus

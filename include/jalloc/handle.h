@@ -135,8 +135,10 @@ typedef struct jhandle_options_t {
 
 /** Makes a handle. Reads the environment (see config.h).
  * @return success; invalid pointer (handle); invalid value (struct_size, an enum, stream or allocator of another
- * device); invalid configuration (the message quotes the variable); memory error; capturing (memory is to be
- * preallocated in a stream that is being captured); device error. */
+ * device); invalid size (to preallocate); invalid configuration (the message quotes the variable); memory error; capturing
+ * (memory is to be preallocated in a stream that is being captured); forked (the stream); device error; not
+ * found, not implemented, exists, permission and unsafe (what JALLOC_ALLOCATOR names cannot be had); io error
+ * (JALLOC_RECORD, or a segment's file). */
 JALLOC_API jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **handle);
 
 /** Destroys a handle and gives its workspace back after its last use (waits for the stream in the modes where jalloc

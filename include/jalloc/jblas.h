@@ -21,8 +21,8 @@
  * - **Order of checks.** Handle; enums; sizes, leading dimensions, increments; the size query is answered; a call with
  *   nothing to do returns; pointers; the workspace is borrowed; it runs. Operands that BLAS does not read (A and B
  * where alpha is a known 0 or k is 0) may be NULL. On any error but a device error operands are unchanged.
- * - **Statuses.** Success; perf degraded (routines with a plan, done on a lower rung); invalid handle, value, size,
- *   pointer (jhandle_last_message() names the argument and its value); memory error and sealed (routines with a plan);
+ * - **Statuses.** Success; perf degraded (routines with a plan, done on a lower rung); invalid handle; invalid
+ *   value, invalid size, invalid pointer (jhandle_last_message() names the argument and its value); memory error and sealed (routines with a plan);
  *   during a size query: size increased or size unchanged; forked and device error from a stream.
  *   Below only what is special is said.
  * - **Size query.** A routine without a plan answers size unchanged. Operands are not looked at.

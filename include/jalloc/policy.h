@@ -9,8 +9,11 @@
  * stream at once, on another only after the first has passed the free (an event tells), never by waiting on the host.
  *
  * Each create function takes options (NULL: the defaults; a member that is 0 means its default) and returns success;
- * invalid pointer; invalid value (an option; the message names it); memory error. `threads` is lock unless the comment
- * says otherwise; none saves the lock where the caller sees to it. Each keeps `below` until it is destroyed. */
+ * invalid pointer; invalid value (an option; the message names it); memory error; io error (JALLOC_RECORD cannot be
+ * written).
+ *
+ * `threads` is lock unless the comment says otherwise; none saves the lock where the caller sees to it. Each keeps `below`
+ * until it is destroyed. */
 
 #include "jalloc/allocator.h"
 
@@ -169,16 +172,16 @@ JALLOC_API jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_optio
 JALLOC_API jstatus_t jallocator_lru_retain(jallocator_t *allocator, void *pointer);
 /** One owner less; the last one puts the block into the cache, or gives an adopted one to its own function, after
  * waiting for the streams that it was released on. `remaining` may be NULL.
- * @return as retain; not found names the allocation for a double release. */
+ * @return as jallocator_lru_retain(); not found names the allocation for a double release. */
 JALLOC_API jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream_t *stream,
                                             size_t *remaining);
-/** The owners of a live block. @return as retain. */
+/** The owners of a live block. @return as jallocator_lru_retain(). */
 JALLOC_API jstatus_t jallocator_lru_count(jallocator_t *allocator, const void *pointer, size_t *count);
 /** Takes a foreign block into the books with one owner. At the last release `give_back` is called with it, inside the
  * cache, which it must not call; NULL: the block joins the cache and is given to below in the end, so it must come from
  * there, with this size. alignment: what the block is known to be aligned to, 0: the granule.
- * @return as retain; exists (it is in the books); invalid size (0, near SIZE_MAX); invalid value also for an alignment
- *         that is none or that the pointer does not have; memory error. */
+ * @return as jallocator_lru_retain(); exists (it is in the books); invalid size (0, near SIZE_MAX); invalid value (also
+ *         an alignment that is none, or that the pointer does not have); memory error. */
 JALLOC_API jstatus_t jallocator_lru_adopt(jallocator_t *allocator, void *pointer, size_t size_bytes, size_t alignment,
                                           void (*give_back)(void *context, void *pointer, size_t size_bytes),
                                           void *give_back_context);

@@ -29,7 +29,8 @@ typedef struct jmemory_request_t {
 /** The process's allocator for such memory: the same one for equal requests. It lives until the process ends or is
  * reset: the process keeps it, and jallocator_destroy() is refused with busy. request NULL: ordinary host memory.
  * @return success; invalid pointer; invalid value (struct_size; a NUMA node with a GPU); not found (no such node);
- * invalid configuration (JALLOC_ALLOCATOR); memory error; no device. */
+ * invalid configuration (JALLOC_ALLOCATOR); memory error; no device; not implemented (memory that the device does not
+ * have); forked (a GPU's, in a child); and what jallocator_compose() returns. */
 JALLOC_API jstatus_t jprocess_get_allocator(const jmemory_request_t *request, jallocator_t **allocator);
 
 /** What kind of memory a pointer is. */
@@ -49,7 +50,7 @@ JALLOC_API jstatus_t jprocess_describe_pointer(const void *pointer, jmemory_info
 
 /** Destroys the process's allocators, so that the next request makes new ones from the environment as it is then. For
  * tests. @return success; busy (the message names the first that has something live, or that somebody else keeps; it and
- * those not yet reached stay). */
+ * those not yet reached stay); device error, capturing and forked (memory that a device does not take back). */
 JALLOC_API jstatus_t jprocess_reset(void);
 
 #ifdef __cplusplus

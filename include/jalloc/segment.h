@@ -127,7 +127,8 @@ typedef enum jsegment_backend_t {
 #define JSEGMENT_SLOT_SEGMENT 255u    /**< as an owner: the segment itself */
 #define JSEGMENT_MIN_BYTES (64 << 10) /**< of a segment */
 
-/** What to create or attach. Zero is the default of every member. */
+/** What to create or attach. Zero means the default, but for a member that an operation needs: size_bytes to create,
+ * which must be at least JSEGMENT_MIN_BYTES, and the descriptor to attach to, which is -1 where there is none. */
 typedef struct jsegment_options_t {
     size_t struct_size; /**< sizeof(jsegment_options_t) */
     jsegment_backend_t backend;
@@ -169,7 +170,8 @@ JALLOC_API jstatus_t jsegment_destroy(jsegment_t *segment);
 /** Takes away the name of a posix or file segment that no living process is attached to. It is refused what attach would
  * refuse, so that no other file is removed, but for corrupted, truncated and stale.
  * even_if_attached: does not ask who is attached; they keep the memory until they detach.
- * @return success; busy (attached); not found; unsafe; not a segment; permission; io error. */
+ * @return success; invalid pointer; invalid value (a backend without names); busy (attached); not found; unsafe; not a
+ * segment; incompatible; permission; io error. */
 JALLOC_API jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, bool even_if_attached);
 
 /** Makes the segment at least so large, for every process, in the mappings they have. Allocation does it by itself, in
@@ -355,7 +357,8 @@ JALLOC_API jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size
  *         already); not implemented (stack). */
 JALLOC_API jstatus_t jshared_deallocate(jshared_t *shared, joffset_t offset);
 
-/** Allocates `count` blocks of one size, all or none. @return as jshared_allocate; all offsets are null on failure. */
+/** Allocates `count` blocks of one size, all or none; on failure all offsets are null. @return as
+ * jshared_allocate(). */
 JALLOC_API jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t alignment, size_t count,
                                            joffset_t offsets[]);
 
@@ -364,8 +367,8 @@ JALLOC_API jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes,
 JALLOC_API jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count, const joffset_t offsets[]);
 
 /** Changes a block's size, in place where that can be; else the contents move. The owner stays. *offset JOFFSET_NULL:
- * allocates; size 0: gives it back.
- * @return as allocate and deallocate; on failure the block is as it was, and so is *offset. */
+ * allocates; size 0: gives it back. On failure the block is as it was, and so is *offset.
+ * @return as jshared_allocate() and jshared_deallocate(). */
 JALLOC_API jstatus_t jshared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes, size_t alignment);
 
 /** The bytes that may be used of a live block, and its owner's slot (either may be NULL). @return success; not found. */
