@@ -9,13 +9,13 @@ set -euo pipefail
 # Packages of each component. jalloc needs a C compiler alone; what else stands here is for one component each.
 packages_of() {
     case $1 in
-    library)    echo gcc g++ make cmake pkg-config libopenblas-dev ;;
+    library)    echo gcc libc6-dev make cmake pkg-config libopenblas-dev ;;
     clients)    packages_of library ;;
     hip)        echo hipcc libamdhip64-dev g++ ;; # libjalloc_hip; nvcc, for libjalloc_cuda, comes from NVIDIA
     mpi)        packages_of library; echo libopenmpi-dev openmpi-bin libscalapack-openmpi-dev ;; # libjalloc_mpi
-    test)       packages_of library; packages_of hip; echo libgtest-dev python3 file dpkg-dev git perl; packages_of mpi ;;
+    test)       packages_of library; packages_of hip; echo g++ libgtest-dev python3 file dpkg-dev git perl; packages_of mpi ;;
     bench)      packages_of library; echo libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 libboost-dev ;; # the peers
-    docs)       echo cmake gcc g++ make doxygen python3 python3-sphinx python3-breathe ;;
+    docs)       echo cmake gcc libc6-dev make doxygen python3 python3-sphinx python3-breathe ;;
     clang)      echo clang libclang-rt-14-dev ;;
     lint)       echo clang-format clang-tidy ;;
     valgrind)   echo valgrind libc6-dbg ;;
@@ -39,10 +39,13 @@ libjalloc_mpi where an MPI and ScaLAPACK are; the component mpi installs those. 
   --dependencies-only     install packages and stop; LIST may also name hip,test,bench,clang,lint,valgrind,coverage
   --build-dir DIR         where to build                            (build/install)
   --debug                 build without optimization
+  -DNAME=VALUE            an option for CMake, such as -DJALLOC_MPI=OFF or -DJALLOC_CUDA=OFF
+  --configure-only        run CMake and stop
   --jobs N                compile N files at a time                 (as many as there are processors)
   --help                  this text
 
-The CBLAS is OpenBLAS unless CMake is told otherwise: BLA_VENDOR=... ./install.sh --no-dependencies
+What is compiled is what is installed: with --demo the forecast, else neither samples, benchmarks nor tests.
+The CBLAS is OpenBLAS unless CMake is told otherwise: ./install.sh --no-dependencies -DBLA_VENDOR=...
 END
 }
 
@@ -82,6 +85,7 @@ install_packages() {
 }
 
 prefix=/usr/local components="" dependencies=yes dependencies_only=no build_dir="" build_type=Release demo=no
+configure_only=no cmake_options=()
 jobs=$(nproc 2>/dev/null || echo 2)
 while [[ $# -gt 0 ]]; do
     option=$1
@@ -97,6 +101,8 @@ while [[ $# -gt 0 ]]; do
     --dependencies-only) dependencies_only=yes ;;
     --build-dir) build_dir=$2; shift ;;
     --debug) build_type=Debug ;;
+    -D?*=*) cmake_options+=("$option") ;;
+    --configure-only) configure_only=yes ;;
     --jobs | -j) jobs=$2; shift ;;
     --help | -h) usage; exit 0 ;;
     *) usage >&2; die "unknown option $option" ;;
@@ -129,11 +135,14 @@ wants() { [[ ,$components, == *,$1,* ]]; }
 for component in "${component_list[@]}"; do
     case $component in library | mpi | clients | docs) ;; *) die "component \"$component\" is for --dependencies-only" ;; esac
 done
+tools() { wants clients && [[ $demo == no ]]; }
 on_off() { if "$@"; then echo ON; else echo OFF; fi; }
 
 say "building in $build_dir"
 run cmake -S "$source_dir" -B "$build_dir" -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_INSTALL_PREFIX="$prefix" \
-    -DJALLOC_BUILD_TESTS=OFF -DJALLOC_BUILD_CLIENTS="$(on_off wants clients)" -DJALLOC_BUILD_DOCS="$(on_off wants docs)"
+    -DJALLOC_BUILD_TESTS=OFF -DJALLOC_BUILD_BENCHMARKS=OFF -DJALLOC_BUILD_SAMPLES="$(on_off test "$demo" = yes)" \
+    -DJALLOC_BUILD_TOOLS="$(on_off tools)" -DJALLOC_BUILD_DOCS="$(on_off wants docs)" "${cmake_options[@]}"
+[[ $configure_only == no ]] || exit 0
 if [[ $demo == yes ]]; then
     run cmake --build "$build_dir" --parallel "$jobs" --target co2_forecast
     say "the forecast of the CO2 record of Mauna Loa"

@@ -1,8 +1,11 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
 #
-# What the build needs from outside: pthreads always; a CBLAS for libjblas; MPI and ScaLAPACK for libjalloc_mpi;
-# GoogleTest and Python for the tests.
+# What the build needs from outside: pthreads always; a CBLAS for libjblas; MPI and ScaLAPACK for
+# libjalloc_mpi; C++ for tests and benchmarks alone; GoogleTest and Python for the tests.
+if(JALLOC_BUILD_TESTS OR JALLOC_BUILD_BENCHMARKS)
+  enable_language(CXX)
+endif()
 find_package(Threads REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
 
@@ -41,7 +44,7 @@ if(JALLOC_MPI AND JALLOC_BUILD_JBLAS)
   endif()
 endif()
 
-if(JALLOC_BUILD_CLIENTS AND JALLOC_BUILD_TESTS)
+if(JALLOC_BUILD_TESTS)
   find_package(GTest)
   if(NOT GTest_FOUND)
     message(WARNING "No GoogleTest (Debian: apt install libgtest-dev): jalloc-test is not built.")

@@ -6,6 +6,7 @@
 #
 #   JALLOC_CUDA, JALLOC_HIP    AUTO: built where the compiler is found and works, and the build is not an instrumented one;
 #                              ON: or else it is an error; OFF
+#   JALLOC_CUDA_COMPILER, JALLOC_HIP_COMPILER    nvcc and hipcc, where they are not found
 
 set(JALLOC_CUDA AUTO CACHE STRING "Build libjalloc_cuda: AUTO (if nvcc is found), ON or OFF")
 set(JALLOC_HIP AUTO CACHE STRING "Build libjalloc_hip: AUTO (if hipcc is found), ON or OFF")
