@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 JTEST(Compose, StagesStandInTheOrderTheyAreWritten) {
     jallocator_t *top;
@@ -126,6 +127,78 @@ JTEST(Compose, EveryKeyUnderstandsItsFallback) {
                 JEXPECT_OK(jallocator_destroy(top));
         }
     }
+}
+
+enum { DEFAULTS_LIVE = 1200, DEFAULTS_STEPS = 6000, DEFAULTS_LEVELS = 4, DEFAULTS_BYTES = 1 << 30 };
+
+/* The same requests for whatever stack: small ones, some large, more alive than pools keep; half of them are given back
+ * at the end. What each level has counted then is in `stats`. All but providers stand over one array, whose addresses are
+ * the same each time: what a policy reserves depends on which regions touch. */
+static int count_a_fixed_run(jallocator_role_t role, void *array, const char *composition,
+                             jallocator_stats_t stats[DEFAULTS_LEVELS]) {
+    static void *pointers[DEFAULTS_LIVE];
+    static size_t sizes[DEFAULTS_LIVE];
+    jallocator_t *below = NULL, *top = NULL;
+    uint64_t state = 1;
+    int levels = 0;
+    if (role != JALLOCATOR_PROVIDER)
+        JEXPECT_OK(jallocator_create_array(NULL, array, DEFAULTS_BYTES, &below));
+    const jstatus_t status = role == JALLOCATOR_PROVIDER ? jallocator_compose(NULL, composition, &top)
+                                                         : jallocator_compose_over(below, composition, &top);
+    if (status != JSTATUS_SUCCESS) { /* a key that it needs is not there */
+        JEXPECT_OK(jallocator_destroy(below));
+        return 0;
+    }
+    for (int step = 0; step < DEFAULTS_STEPS + DEFAULTS_LIVE; ++step) {
+        const bool filling = step < DEFAULTS_STEPS;
+        const size_t i = filling ? jtest_random_next(&state) % DEFAULTS_LIVE : (size_t)(step - DEFAULTS_STEPS);
+        if (filling || i % 2 == 0) {
+            JEXPECT_OK(jallocator_deallocate(top, pointers[i], sizes[i], NULL));
+            pointers[i] = NULL;
+        }
+        const uint64_t drawn = jtest_random_next(&state);
+        sizes[i] = pointers[i] != NULL ? sizes[i]
+                                       : 1 + (drawn >> 8) % (drawn % 16 == 0  ? 3 << 18
+                                                             : drawn % 4 == 1 ? 40000
+                                                                              : 5000);
+        if (filling && jallocator_allocate(top, sizes[i], 0, NULL, &pointers[i]) != JSTATUS_SUCCESS)
+            pointers[i] = NULL; /* larger than a slot; counted */
+    }
+    for (jallocator_t *level = top; level != NULL && levels < DEFAULTS_LEVELS; level = jallocator_below(level)) {
+        stats[levels] = (jallocator_stats_t)JALLOCATOR_STATS_INIT;
+        JEXPECT_OK(jallocator_get_stats(level, &stats[levels++]));
+    }
+    for (size_t i = 0; i < DEFAULTS_LIVE; ++i)
+        JEXPECT_OK(jallocator_deallocate(top, pointers[i], sizes[i], NULL));
+    memset(pointers, 0, sizeof pointers);
+    JEXPECT_OK(jallocator_destroy(top));
+    JEXPECT_OK(jallocator_destroy(below));
+    return levels;
+}
+
+/* So the defaults that are listed, by the library and in the manual, are those that are in force. */
+JTEST(Compose, AKeySetToItsFallbackChangesNothing) {
+    const jallocator_kind_t *kind;
+    void *array =
+        mmap(NULL, DEFAULTS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    JASSERT_TRUE(array != MAP_FAILED);
+    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+        jallocator_stats_t plain[DEFAULTS_LEVELS], set[DEFAULTS_LEVELS];
+        if (kind->keys[0].name == NULL || strcmp(kind->name, "record") == 0) /* that writes to standard error */
+            continue;
+        const int levels = count_a_fixed_run(kind->role, array, kind->name, plain);
+        for (const jallocator_key_t *key = kind->keys; key->name != NULL && levels > 0; ++key) {
+            char composition[200];
+            JSCOPED_TRACE("%s(%s=%s)", kind->name, key->name, key->fallback);
+            snprintf(composition, sizeof composition, "%s(%s=%s)", kind->name, key->name, key->fallback);
+            if (key->fallback[0] == '\0')
+                continue;
+            JASSERT_EQ(count_a_fixed_run(kind->role, array, composition, set), levels);
+            for (int level = 0; level < levels; ++level)
+                JEXPECT_EQ(memcmp(&plain[level], &set[level], sizeof plain[level]), 0);
+        }
+    }
+    JEXPECT_EQ(munmap(array, DEFAULTS_BYTES), 0);
 }
 
 JTEST(Compose, EachFailureOfBookkeepingLeavesNothing) {

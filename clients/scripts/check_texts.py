@@ -30,7 +30,7 @@ def blank(text):
 
 
 # What a changed text leaves as it is.
-KEPT = ("files", "read", "code", "comments", "everything", "variables", "options")
+KEPT = ("files", "read", "code", "comments", "everything", "variables", "options", "help", "info")
 
 
 def only_comments(text):
@@ -239,7 +239,7 @@ def check_environment(tree, build):
 def info(tree, build, *options):
     """What jalloc-info says. Its status is 1 where a variable of ours cannot be understood."""
     def make():
-        result = subprocess.run([build / "bin/jalloc-info", "--json", *options], text=True, stdout=subprocess.PIPE, check=False)
+        result = subprocess.run([build / "bin/jalloc-info", "--json", *options], text=True, capture_output=True, check=False)
         return json.loads(result.stdout)
     return tree.once(("info", options), make)
 
@@ -292,6 +292,105 @@ def check_build(tree, _build):
     listed = set(match.group(1).split(", ")) if match else set()
     for preset in sorted(listed ^ shown["configure"]):
         yield f"CONTRIBUTING.md:1: of presets {preset} is {'not listed' if preset in shown['configure'] else 'none'}"
+
+
+# ---- Options of programs ----
+
+PYTHON, SHELL = [sys.executable], ["bash"]
+# How each is asked; {} is the build folder. jblas-bench has options that only --list of a routine could explain: --help has all.
+PROGRAMS = {name: ["{}/bin/" + name] for name in (
+    "jalloc-info", "jalloc-replay", "jalloc-shm", "jalloc-crash", "jblas-bench", "co2_forecast", "bench_allocators",
+    "bench_borrow", "bench_buffer", "bench_overhead", "bench_segment", "jalloc-test")} | {
+    "rtest.py": PYTHON + ["rtest.py"], "install.sh": SHELL + ["install.sh"],
+    "gpu_check.sh": SHELL + ["clients/scripts/gpu_check.sh"], "check.py": PYTHON + ["clients/package/check.py"],
+    "check_layers.py": PYTHON + ["clients/scripts/check_layers.py"], "check_texts.py": PYTHON + ["clients/scripts/check_texts.py"],
+    "check_symbols.py": PYTHON + ["clients/scripts/check_symbols.py"], "lint.py": PYTHON + ["clients/scripts/lint.py"],
+    "lint.py format": PYTHON + ["clients/scripts/lint.py", "format"]}
+OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)")
+COMMAND = re.compile(r"(?<![\w/-])(?:[\w./]*/)?(" + "|".join(re.escape(p) for p in PROGRAMS if " " not in p) + r")\b([^|;`#\n]*)")
+ALONE = re.compile(r"``?(--[a-z][\w-]*)")
+FOREIGN_OPTIONS = {"--ipc", "--shm-size", "--help"}  # and what needs no saying
+LISTING = {"docs/segments/cleanup.rst": "jalloc-shm"}  # pages that show every option of a program
+# Where the options of programs in C are read.
+OPTION_TABLE = re.compile(r'\{"([a-z][\w-]*)", (?:no|required|optional)_argument')
+TABLES = {"jalloc-info": "clients/tools/jalloc_info.c", "jalloc-shm": "clients/tools/shm/main.c",
+          "jalloc-crash": "clients/tools/crash/main.c", "jalloc-replay": "clients/tools/replay/main.c",
+          "co2_forecast": "clients/samples/co2_forecast/main.c", "bench_allocators": "clients/bench/allocators/main.c"}
+
+
+def help_of(tree, build, program):
+    """The options that --help names; None where the program is not built."""
+    def make():
+        command = [word.format(build) for word in PROGRAMS[program]]
+        if build is None and "{}" in PROGRAMS[program][0] or "/bin/" in command[0] and not pathlib.Path(command[0]).exists():
+            return None
+        result = subprocess.run([*command, "--help"], cwd=tree.root, text=True, stdin=subprocess.DEVNULL, check=False,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return set(OPTION.findall(result.stdout))
+    return tree.once(("help", program), make)
+
+
+def check_options(tree, build):
+    """An option that a text gives to a program of ours is in its --help; --help has every option that the program reads."""
+    for name, text in tree.texts():
+        here = set()
+        for match in COMMAND.finditer(text.replace("\\\n", "  ")):
+            program = match.group(1)
+            here.add(program)
+            if program == "lint.py" and "format" in match.group(2):
+                program = "lint.py format"
+            known = help_of(tree, build, program)
+            for option in OPTION.findall(match.group(2)) if known is not None else ():
+                if option not in known and option not in FOREIGN_OPTIONS:
+                    yield f"{name}:{line_of(text, match.start())}: {program} has no option {option}"
+        helps = [help_of(tree, build, program) for program in here]
+        known = set().union(*(h for h in helps if h is not None)) | FOREIGN_OPTIONS
+        for match in ALONE.finditer(text) if helps and None not in helps else ():
+            if match.group(1) not in known:
+                yield f"{name}:{line_of(text, match.start())}: no program of this page has an option {match.group(1)}"
+        if name in LISTING:
+            for option in sorted((help_of(tree, build, LISTING[name]) or set()) - FOREIGN_OPTIONS):
+                if option not in text:
+                    yield f"{name}:1: {option} of {LISTING[name]} is not said"
+    for program, source in TABLES.items():
+        known = help_of(tree, build, program)
+        for option in OPTION_TABLE.findall(tree.read(source)) if known is not None else ():
+            if f"--{option}" not in known:
+                yield f"{source}:1: --help does not have --{option}"
+
+
+# ---- Kinds of allocators ----
+
+KINDS_PAGE = "docs/allocators/kinds.rst"
+KIND = re.compile(r"^``(\w+)``\n((?: {3}.*\n|\n)*)", re.MULTILINE)
+KEY = re.compile(r"^   - ``(\w+)=([^`]+)``(?: \(([^)]*)\))?: .", re.MULTILINE)
+KEY_FIELD = re.compile(r".* \(([^();]*)(?:; default ([^()]*))?\)$")
+
+
+def check_kinds(tree, build):
+    """The manual lists the kinds that a composition can name, with their keys, values and defaults, as jalloc-info does; and
+    what a dump has."""
+    dumped = set(re.findall(r'\\"(\w+)\\":', tree.read("library/memory/introspect.c")))
+    page = "docs/allocators/index.rst"
+    said = set(re.findall(r'"(\w+)":', tree.read(page)))
+    for key in sorted(dumped ^ said):
+        yield f"{page}:1: {key} of a dump is {'not said' if key in dumped else 'not there'}"
+    if build is None:
+        return
+    text = tree.read(KINDS_PAGE)
+    listed = {(kind.group(1), *key) for kind in KIND.finditer(text) for key in KEY.findall(kind.group(2))}
+    listed |= {(kind.group(1),) for kind in KIND.finditer(text)}
+    there = set()
+    for kind in info(tree, build, "--allocators")["allocators"]:
+        there.add((kind["name"],))
+        for key, field in kind.items():
+            match = KEY_FIELD.match(field) if key not in ("name", "role", "summary") else None
+            if match:
+                there.add((kind["name"], key, match.group(1), match.group(2) or ""))
+    for row in sorted(there - listed):
+        yield f"{KINDS_PAGE}:1: jalloc-info has {' '.join(row)}"
+    for row in sorted(listed - there):
+        yield f"{KINDS_PAGE}:1: jalloc-info has no {' '.join(row)}"
 
 
 # ---- Statuses ----
@@ -418,7 +517,7 @@ def check_paths(tree, _build):
                 yield f"{name}:{line_of(text, match.start())}: {path} is not there"
 
 
-CHECKS = [check_names, check_reference, check_environment, check_build, check_paths, check_statuses]
+CHECKS = [check_names, check_reference, check_environment, check_build, check_paths, check_options, check_kinds, check_statuses]
 
 
 # ---- Self-test ----
@@ -445,6 +544,15 @@ PLANTED = [
     (check_build, "CHANGELOG.md", "--components mpi", "--components mpich", "install.sh has no component mpich"),
     (check_paths, "README.md", "clients/samples/co2_forecast", "clients/samples/co3_forecast", "co3_forecast is not there"),
     (check_paths, "README.md", "(docs/gpu.rst)", "(docs/gpus.rst)", "docs/gpus.rst is not there"),
+    (check_options, "README.md", "rtest.py ", "rtest.py --sett quick ", "rtest.py has no option --sett"),
+    (check_options, "README.md", "--allocator general", "--alocator general", "jalloc-replay has no option --alocator"),
+    (check_options, "docs/allocators/traces.rst", "``--svg``", "``--png``", "has an option --png"),
+    (check_options, "docs/segments/cleanup.rst", "--older-than", "--json", "--older-than of jalloc-shm is not said"),
+    (check_options, "clients/tools/jalloc_info.c", '"json", no', '"jason", no', "--help does not have --jason"),
+    (check_kinds, KINDS_PAGE, "growth=COUNT`` (6)", "growth=COUNT`` (7)", "jalloc-info has bfc growth COUNT 6"),
+    (check_kinds, KINDS_PAGE, "   - ``require=BOOL`` (false):", "   ", "jalloc-info has huge require BOOL false"),
+    (check_kinds, KINDS_PAGE, "``slots``\n", "``slot``\n", "jalloc-info has no slot"),
+    (check_kinds, "docs/allocators/index.rst", '"owners":', '"owner":', "owners of a dump is not said"),
     (check_statuses, "include/jalloc/tag.h", None, "/** @return success; bad luck. */\nJALLOC_API jstatus_t jtag_x(int a);",
      "jtag_x returns \"bad luck\""),
     (check_statuses, "include/jalloc/tag.h", None, "/** A tag. */\nJALLOC_API jstatus_t jtag_x(int a);",
@@ -454,14 +562,16 @@ PLANTED = [
 ]
 
 
-def self_test(tree):
+def self_test(tree, build):
     """What was planted and not found."""
     for check, name, old, new, expected in PLANTED:
+        if build is None and check in (check_options, check_kinds):  # they ask programs
+            continue
         text = tree.read(name)
         if old is not None and old not in text:
             yield f"{name} has no \"{old}\" any more"
         planted = Tree(tree.root, {name: text + f"\n{new}\n" if old is None else text.replace(old, new)}, tree)
-        if not any(expected in finding for finding in check(planted, None)):
+        if not any(expected in finding for finding in check(planted, build)):
             yield f"{check.__name__}: {name}: {new or 'without ' + old}"
 
 
@@ -475,7 +585,7 @@ def main():
     build = arguments.build.resolve() if arguments.build else None
     findings = [finding for check in CHECKS for finding in check(tree, build)]
     if arguments.self_test:
-        findings += [f"self-test: not found: {line}" for line in self_test(tree)]
+        findings += [f"self-test: not found: {line}" for line in self_test(tree, build)]
     for finding in findings:
         print(finding)
     print(f"check_texts: {len(tree.texts())} texts, {len(CHECKS)} checks, {len(findings)} findings")

@@ -23,6 +23,7 @@ static const char usage[] =
     "       jalloc-shm show [--json] [--no-map] [--svg FILE] NAME\n"
     "       jalloc-shm verify [--lock] NAME...\n"
     "       jalloc-shm clear [--dry-run] [--older-than AGE] [--all | NAME...]\n"
+    "       jalloc-shm --help\n"
     "Shared segments of jalloc. NAME: of POSIX shared memory, with or without the slash before it; anything with "
     "another\n"
     "slash is a file.\n"
