@@ -6,7 +6,8 @@
 # rtest.py and continuous integration ask for their part of it with --dependencies-only.
 set -euo pipefail
 
-# Packages of each component. jalloc needs a C compiler alone; what else stands here is for one component each.
+# Packages of each component. jalloc needs a C compiler alone; what else stands here is for one component each. A package
+# whose name depends on the release is written as in Debian's own lists, a|b.
 packages_of() {
     case $1 in
     library)    echo gcc libc6-dev make cmake pkg-config libopenblas-dev ;;
@@ -14,9 +15,10 @@ packages_of() {
     hip)        echo hipcc libamdhip64-dev g++ ;; # libjalloc_hip; nvcc, for libjalloc_cuda, comes from NVIDIA
     mpi)        packages_of library; echo libopenmpi-dev openmpi-bin libscalapack-openmpi-dev ;; # libjalloc_mpi
     test)       packages_of library; packages_of hip; echo g++ libgtest-dev python3 file dpkg-dev git perl; packages_of mpi ;;
-    bench)      packages_of library; echo libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 libboost-dev ;; # the peers
+    bench)      packages_of library; echo libjemalloc2 libboost-dev # the peers
+                echo "libmimalloc3|libmimalloc2.0" "libtcmalloc-minimal4t64|libtcmalloc-minimal4" ;;
     docs)       echo cmake gcc libc6-dev make doxygen python3 python3-sphinx python3-breathe ;;
-    clang)      echo clang libclang-rt-14-dev ;;
+    clang)      echo clang libclang-rt-dev ;;
     lint)       echo clang-format clang-tidy ;;
     valgrind)   echo valgrind libc6-dbg ;;
     coverage)   echo gcovr ;;
@@ -63,6 +65,31 @@ as_root() {
     fi
 }
 
+installed() { [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+known_to_apt() { [[ -n $(apt-cache show "$1" 2>/dev/null) ]]; }
+
+# The packages that are missing; of a|b, where neither is installed, the first that apt knows.
+missing_of() {
+    local package name names
+    for package in "$@"; do
+        IFS='|' read -r -a names <<<"$package"
+        for name in "${names[@]}"; do
+            if installed "$name"; then continue 2; fi
+        done
+        for name in "${names[@]}"; do
+            if known_to_apt "$name"; then break; fi
+        done
+        echo "$name"
+    done
+}
+
+install_missing() {
+    local missing
+    mapfile -t missing < <(missing_of "$@")
+    say "installing ${missing[*]}"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}"
+}
+
 # Installs those of the packages that are missing. Lists of packages that are absent or older than a week are fetched
 # first, and once more when the installation fails, because a mirror forgets what it has replaced.
 install_packages() {
@@ -70,18 +97,11 @@ install_packages() {
         say "not a Debian system: needs what Debian calls $*"
         return 0
     }
-    local package missing=()
-    for package in "$@"; do
-        [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
-            missing+=("$package")
-    done
-    [[ ${#missing[@]} -gt 0 ]] || return 0
-    say "installing ${missing[*]}"
+    [[ -n $(missing_of "$@") ]] || return 0
     if [[ -z $(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mtime -7 -print -quit 2>/dev/null) ]]; then
         as_root apt-get update
     fi
-    local install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}")
-    as_root "${install[@]}" || { as_root apt-get update; as_root "${install[@]}"; }
+    install_missing "$@" || { as_root apt-get update; install_missing "$@"; }
 }
 
 prefix=/usr/local components="" dependencies=yes dependencies_only=no build_dir="" build_type=Release demo=no

@@ -16,19 +16,19 @@
 #include <unistd.h>
 
 typedef struct bench_malloc {
-    const char *name, *library, *allocate_name, *free_name; /* library NULL: the C library */
+    const char *name, *library, *newer, *allocate_name, *free_name; /* library NULL: the C library; newer NULL: none */
     void *(*allocate)(size_t);                              /* NULL: not loaded */
     void (*deallocate)(void *);
 } bench_malloc_t;
 
 #define BENCH_MALLOC                                                                                                   \
-    { "malloc", NULL, NULL, NULL, malloc, free }
+    { "malloc", NULL, NULL, NULL, NULL, malloc, free }
 #define BENCH_MIMALLOC                                                                                                 \
-    { "mimalloc", "libmimalloc.so.2", "mi_malloc", "mi_free", NULL, NULL }
+    { "mimalloc", "libmimalloc.so.2", "libmimalloc.so.3", "mi_malloc", "mi_free", NULL, NULL }
 #define BENCH_JEMALLOC                                                                                                 \
-    { "jemalloc", "libjemalloc.so.2", "malloc", "free", NULL, NULL }
+    { "jemalloc", "libjemalloc.so.2", NULL, "malloc", "free", NULL, NULL }
 #define BENCH_TCMALLOC                                                                                                 \
-    { "tcmalloc", "libtcmalloc_minimal.so.4", "tc_malloc", "tc_free", NULL, NULL }
+    { "tcmalloc", "libtcmalloc_minimal.so.4", NULL, "tc_malloc", "tc_free", NULL, NULL }
 
 /* False where it is absent: dlerror() says why. ISO C has no conversion from an object pointer to a function pointer;
  * POSIX has. */
@@ -36,6 +36,8 @@ static inline bool bench_malloc_load(bench_malloc_t *m) {
     if (m->allocate)
         return true;
     void *library = dlopen(m->library, RTLD_NOW | RTLD_LOCAL);
+    if (!library && m->newer)
+        library = dlopen(m->newer, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return false;
     void *allocate = dlsym(library, m->allocate_name), *deallocate = dlsym(library, m->free_name);

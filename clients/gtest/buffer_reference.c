@@ -231,7 +231,8 @@ jlayout_t reference_random_layout(int rank, const int64_t *extents) {
     for (int d = 0; d < rank; ++d) {
         const int other = (int)jtest_random_between(0, d);
         layout.extents[d] = extents[d];
-        order[d] = order[other];
+        if (other != d)
+            order[d] = order[other];
         order[other] = d;
     }
     const int style = (int)jtest_random_between(0, 3); /* column-major, row-major, any order, any order with holes */
