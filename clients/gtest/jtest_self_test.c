@@ -9,6 +9,8 @@
 #include "core/core.h"
 #include "jalloc/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -387,4 +389,28 @@ JTEST(Jtest, LogLinesAreKept) {
     JEXPECT_SUBSTR(jtest_log_text(), "a line\n");
     jtest_log_clear();
     JEXPECT_STREQ(jtest_log_text(), "");
+}
+
+JTEST(Jtest, SystemsCallsFailAsAskedFor) {
+    jtest_fail_calls("open", 2, 1, EACCES);
+    int files[3];
+    for (int i = 0; i < 3; ++i) {
+        errno = 0;
+        files[i] = open("/dev/null", O_RDONLY);
+        JEXPECT_EQ(files[i] < 0, i == 1);
+        JEXPECT_EQ(errno, i == 1 ? EACCES : 0);
+    }
+    JEXPECT_TRUE(jtest_calls_failed());
+
+    char byte = 7;
+    jtest_fail_calls("read", 1, 2, 0);
+    JEXPECT_EQ(read(-1, &byte, 1), 0);
+    JEXPECT_EQ(read(-1, &byte, 1), 0);
+    JEXPECT_EQ(read(-1, &byte, 1), -1);
+    JEXPECT_TRUE(jtest_calls_failed());
+
+    jtest_fail_calls("close", 3, 1, EIO);
+    JEXPECT_EQ(close(files[0]), 0);
+    JEXPECT_FALSE(jtest_calls_failed());
+    JEXPECT_EQ(close(files[2]), 0);
 }

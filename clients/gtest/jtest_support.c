@@ -516,6 +516,7 @@ void jtest_support_set_up(const char *name) {
 }
 
 void jtest_support_tear_down(void) {
+    (void)jtest_calls_failed();
     watcher_finish();
     unmap_all();
     environment_restore();
