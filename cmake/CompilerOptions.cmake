@@ -8,6 +8,8 @@ if(NOT CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
 endif()
 
 add_compile_options(-Wall -Wextra -Wshadow -Wvla "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>")
+# What C libraries have beyond ISO C is asked for in one place, so a user's -D_GNU_SOURCE meets no other.
+add_compile_definitions("$<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=1>")
 if(JALLOC_WERROR)
   add_compile_options(-Werror)
 endif()

@@ -9,8 +9,6 @@
  * A text is refused, or gives a layout whose own text gives the same layout again, and whose slices, blocks and measures
  * agree with each other. A file is refused, or becomes a buffer that, saved and loaded, has the same elements. */
 
-#define _GNU_SOURCE /* memfd_create */
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

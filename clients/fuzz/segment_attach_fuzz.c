@@ -13,8 +13,6 @@
  * With Clang this is a libFuzzer target (cmake -DJALLOC_FUZZ=ON). Without, it has a main of its own that runs files, or a
  * number of random inputs: segment_attach_fuzz COUNT [SEED]. */
 
-#define _GNU_SOURCE /* memfd_create */
-
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -6,8 +6,6 @@
  * way to fail: bookkeeping, memory, the function, arguments. Parts of distributed buffers are looked at as each process
  * of a pretended grid. */
 
-#define _GNU_SOURCE
-
 #include "buffer_helper.h"
 #include "pretend_gpu.h"
 #include "pretend_runtime.h"

@@ -4,8 +4,6 @@
 /* Device modules as libjalloc finds and loads them: the real ones of this build, up to the answer of a machine without a
  * GPU, and some that are none. A module stays loaded, so each test asks in a process of its own. */
 
-#define _GNU_SOURCE /* dlinfo */
-
 #include "jtest.h"
 
 #include "core/core.h"

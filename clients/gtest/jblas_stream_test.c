@@ -5,8 +5,6 @@
  * results go by pointer mode, and the answers are those of the inline stream, bit for bit. A gate holds the stream, so that
  * "before" is certain. */
 
-#define _GNU_SOURCE /* RTLD_NEXT */
-
 #include "jblas_routines.h"
 
 #include "jalloc/provider.h"

@@ -3,8 +3,6 @@
 
 /* The shared library beside itself: a copy in each namespace of the loader, as plug-ins get them. Each copy's variables
  * per thread must fit into what the loader keeps free for whatever comes while the program runs. */
-#define _GNU_SOURCE
-
 #include "jtest.h"
 
 #include "jalloc/version.h"

@@ -1,8 +1,6 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-#define _GNU_SOURCE
-
 #include "pretend_runtime.h"
 
 #include <pthread.h>

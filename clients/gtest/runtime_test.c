@@ -3,8 +3,6 @@
 
 /* Runtime views: what they say of the world against other sources, references, misuse, agreement. */
 
-#define _GNU_SOURCE
-
 #include "pretend_gpu.h"
 #include "pretend_runtime.h"
 

@@ -4,7 +4,6 @@
 /* Attaching: whatever is not a sound segment of ours is refused, each with its own status; attachments for reading alone;
  * descriptors that go from process to process. */
 
-#define _GNU_SOURCE /* memfd_create */
 #include "segment_helper.h"
 
 #include "shm/layout.h"

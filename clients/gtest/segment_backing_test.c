@@ -4,8 +4,6 @@
 /* Where a segment's bytes are: what is made is reserved, aligned and seen whole or not at all; what is not a sound file
  * is refused, each with its status; a limit of the system is a status too. */
 
-#define _GNU_SOURCE /* unshare, memfd */
-
 #include "segment_backing_helper.h"
 
 #include <errno.h>
@@ -865,7 +863,7 @@ static void in_a_mount_namespace(void *argument) {
     mounted_t *mounted = argument;
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         (mounted->type != NULL && mount("test", mounted->directory, mounted->type, 0, mounted->data) != 0)) {
-        fprintf(stderr, "no mount namespace: %m\n");
+        fprintf(stderr, "no mount namespace: %s\n", strerror(errno));
         return;
     }
     shm_backing_without = mounted->without;
@@ -934,7 +932,7 @@ static void use_an_ordinary_one(const char *directory) {
 static void without_proc(const char *directory) {
     (void)directory;
     if (umount2("/proc", MNT_DETACH) != 0 || access("/proc/self", F_OK) == 0) {
-        fprintf(stderr, "/proc stays: %m\n");
+        fprintf(stderr, "/proc stays: %s\n", strerror(errno));
         return;
     }
     JEXPECT_EQ(shm_pid_namespace(), 0);

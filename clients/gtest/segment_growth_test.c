@@ -3,7 +3,6 @@
 
 /* Growth: seen by everybody in the mapping that they have, and where there is no more space a status, never a signal. */
 
-#define _GNU_SOURCE /* unshare */
 #include "segment_helper.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-#define _GNU_SOURCE /* pipe2 */
 #include "segment_helper.h"
 
 #include <dirent.h>

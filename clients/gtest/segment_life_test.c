@@ -4,8 +4,6 @@
 /* Who is alive: a lock of the file goes with its process, however that ends, and stays as long as anybody has the
  * description; a claim is never taken for dead unless it is, and a pid that is used again revives nobody. */
 
-#define _GNU_SOURCE /* unshare */
-
 #include "segment_backing_helper.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
 
 /* Processes that die, stop and become others: the rest goes on, and what the dead owned is free again. */
 
-#define _GNU_SOURCE /* unshare */
 #include "segment_model.h"
 
 #include "shm/layout.h"

@@ -4,8 +4,6 @@
 /* Where the memory of buffers comes from, what it costs, and where it goes: mappings, allocators, the caller's own, and
  * segments that the processes of a machine share. */
 
-#define _GNU_SOURCE
-
 #include "pretend_gpu.h"
 #include "pretend_runtime.h"
 

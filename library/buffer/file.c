@@ -20,8 +20,6 @@
  *
  * Memory is loaded into as the file's order says, packed; so pieces matter for devices alone. */
 
-#define _GNU_SOURCE /* getrandom with the others */
-
 #include "buffer/buffer.h"
 
 #include <errno.h>

@@ -50,10 +50,7 @@ jstatus_t ji_npy_errno(const char *path, const char *what, int error) {
         status = JSTATUS_PERMISSION;
     else if (error == ENOMEM)
         status = JSTATUS_MEMORY_ERROR;
-    char reason[128] = "";
-    if (strerror_r(error, reason, sizeof reason) != 0)
-        reason[0] = '\0';
-    return ji_fail(status, "\"%.300s\": %s: %s", path, what, reason);
+    return ji_fail(status, "\"%.300s\": %s: %s", path, what, strerror(error));
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */

@@ -7,8 +7,6 @@
  * when it is made and at each refresh. What is looked up changes under the view's lock, member by member, so that the
  * members that never change are read without it. */
 
-#define _GNU_SOURCE /* sched_getaffinity */
-
 #include <sched.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -11,8 +11,6 @@
  * that jconfig_get() can ask whether a value is valid without leaving a message behind. A program that runs with more rights than its user has reads the defaults
  * (secure_getenv), since the log's path and the modules' come from here. */
 
-#define _GNU_SOURCE /* secure_getenv */
-
 #include <stdlib.h>
 #include <string.h>
 

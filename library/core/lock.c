@@ -7,8 +7,6 @@
  * would be half changed. So the forking thread first takes every lock there is. It only tries: where one is held it
  * lets all go and begins again, so it can stand in no circle of waiting threads, whatever order they take locks in. */
 
-#define _GNU_SOURCE /* syscall */
-
 #include "core/lock.h"
 
 #include <linux/membarrier.h>

@@ -84,7 +84,8 @@ static void log_open(void) {
     }
     char line[LOG_LINE_BYTES];
     snprintf(line, sizeof line,
-             "jalloc warning: JALLOC_LOG_PATH=\"%.500s\" cannot be opened (%m); using standard error", path.value);
+             "jalloc warning: JALLOC_LOG_PATH=\"%.500s\" cannot be opened (%s); using standard error", path.value,
+             strerror(errno));
     log_write_file(STDERR_FILENO, line);
 }
 

@@ -19,8 +19,6 @@
  * After a fork the child has the memory but not the thread. Nothing here is locked or waited for then: destroying such
  * a stream releases what its unfinished entries hold, and the memory. */
 
-#define _GNU_SOURCE /* pthread_setname_np */
-
 #include <signal.h>
 #include <stdalign.h>
 #include <string.h>

@@ -11,8 +11,6 @@
  * A fork waits until nobody is inside, so a child finds the mutex free. But for the forking thread itself: a driver that
  * is being started may fork, to run a program that loads its kernel module. */
 
-#define _GNU_SOURCE /* dladdr1 */
-
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>

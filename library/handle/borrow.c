@@ -199,7 +199,7 @@ static void borrow_pop_ended(jhandle_t *handle) {
 /* Reports a misuse that was survived. The message is the handle's last. */
 static jstatus_t borrow_misused(jhandle_t *handle, jstatus_t status) {
     ++handle->misuse_count;
-    jlog_write(JLOG_WARNING, borrow_misused, "%s: %s", jstatus_name(status), handle->message);
+    jlog_write(JLOG_WARNING, __func__, "%s: %s", jstatus_name(status), handle->message);
     return status;
 }
 

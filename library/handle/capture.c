@@ -162,8 +162,8 @@ static bool source_give_back(ji_capture_source_t *source, ji_shared_block_t *blo
     if (status == JSTATUS_SUCCESS || status == JSTATUS_FORKED)
         status = jallocator_deallocate(source->allocator, block->pointer, block->size_bytes, source->stream);
     if (status != JSTATUS_SUCCESS) {
-        jlog_write(JLOG_INFO, source_give_back, "giving back %zu bytes that a graph has owned: %s: %s",
-                   block->size_bytes, jstatus_name(status), jstatus_last_message());
+        jlog_write(JLOG_INFO, __func__, "giving back %zu bytes that a graph has owned: %s: %s", block->size_bytes,
+                   jstatus_name(status), jstatus_last_message());
         return false;
     }
     shared_free(block);

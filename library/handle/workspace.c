@@ -75,7 +75,7 @@ static void workspace_give_back(jhandle_t *handle, ji_block_t block, jstream_t *
     if (status == JSTATUS_SUCCESS)
         ++handle->deallocation_count;
     else if (!ji_capture_give_later(handle, block, stream))
-        jlog_write(JLOG_WARNING, workspace_give_back, "giving back %zu bytes of workspace: %s: %s", block.size_bytes,
+        jlog_write(JLOG_WARNING, __func__, "giving back %zu bytes of workspace: %s: %s", block.size_bytes,
                    jstatus_name(status), jstatus_last_message());
 }
 

@@ -289,7 +289,7 @@ void ji_allocator_dispose(jallocator_t *allocator) {
         (void)jallocator_release(below);
         jstatus_t status = owns_below ? jallocator_destroy(below) : JSTATUS_SUCCESS;
         if (status != JSTATUS_SUCCESS)
-            jlog_write(JLOG_WARNING, ji_allocator_dispose, "%s: it stays", jstatus_last_message());
+            jlog_write(JLOG_WARNING, __func__, "%s: it stays", jstatus_last_message());
     }
 }
 

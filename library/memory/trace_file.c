@@ -8,8 +8,6 @@
  * Why "as long as it was left": a second program that was given the same name empties the file, or
  * appends to it. Neither's lines would make a trace, so whoever notices stops. */
 
-#define _GNU_SOURCE /* MADV_WIPEONFORK */
-
 #include "memory/trace_file.h"
 
 #include <errno.h>

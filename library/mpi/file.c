@@ -19,8 +19,6 @@
  * writes and file views would do without panels, but not every MPI tells when one of those has failed: Open MPI's
  * returned success on a full disk. A process's own write says how much it has written. */
 
-#define _GNU_SOURCE /* the signal of a limit on the size of files */
-
 #include "mpi/distributed.h"
 
 #include <errno.h>

@@ -22,8 +22,6 @@
  * mapped. Its owner could still make it shorter under those who have mapped it, and they would get a SIGBUS; a memfd is
  * sealed against that. */
 
-#define _GNU_SOURCE /* O_TMPFILE, memfd_create, fallocate */
-
 #include "shm/backing.h"
 
 #include <errno.h>
@@ -74,7 +72,7 @@ static jstatus_t backing_status(int error) {
 }
 
 static jstatus_t backing_fail(const shm_backing_t *backing, const char *what) {
-    return ji_fail(backing_status(errno), "\"%s\": %s: %m", backing_label(backing), what);
+    return ji_fail(backing_status(errno), "\"%s\": %s: %s", backing_label(backing), what, strerror(errno));
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
@@ -202,8 +200,8 @@ jstatus_t shm_backing_extend(shm_backing_t *backing, const shm_constants_t *cons
         if (backing->has_file ? space_reserve(backing->descriptor, begin, end) != 0
                               : space_open(backing, begin, end) != 0) {
             jstatus_t status = errno == EACCES || errno == EPERM ? JSTATUS_IO_ERROR : JSTATUS_MEMORY_ERROR;
-            status = ji_fail(status, "\"%s\": no room for bytes %llu to %llu: %m", backing_label(backing),
-                             (unsigned long long)begin, (unsigned long long)end);
+            status = ji_fail(status, "\"%s\": no room for bytes %llu to %llu: %s", backing_label(backing),
+                             (unsigned long long)begin, (unsigned long long)end, strerror(errno));
             for (; i >= 0 && backing->has_file; --i)
                 space_give_back(backing->descriptor, ranges[i][0], ranges[i][1]);
             return status;
@@ -246,8 +244,8 @@ static jstatus_t backing_map(shm_backing_t *backing, const shm_constants_t *cons
     const uint64_t bytes = ((constants->max_pages << SHM_PAGE_SHIFT) + page - 1) / page * page;
     backing->base = space_find(bytes);
     if (backing->base == NULL)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "\"%s\": no address space for %llu bytes: %m", backing_label(backing),
-                       (unsigned long long)bytes);
+        return ji_fail(JSTATUS_MEMORY_ERROR, "\"%s\": no address space for %llu bytes: %s", backing_label(backing),
+                       (unsigned long long)bytes, strerror(errno));
     backing->reserved_bytes = constants->max_pages << SHM_PAGE_SHIFT;
     backing->alignment = backing_alignment(backing->base);
     if (!backing->has_file)
@@ -412,9 +410,9 @@ static jstatus_t backing_judge(const shm_backing_t *backing, const struct stat *
 
 static jstatus_t backing_fail_open(const shm_backing_t *backing) {
     if (errno == ENOENT || errno == ENOTDIR)
-        return ji_fail(JSTATUS_NOT_FOUND, "\"%s\": %m", backing_label(backing));
+        return ji_fail(JSTATUS_NOT_FOUND, "\"%s\": %s", backing_label(backing), strerror(errno));
     if (errno == ELOOP)
-        return ji_fail(JSTATUS_UNSAFE, "\"%s\": %m", backing_label(backing));
+        return ji_fail(JSTATUS_UNSAFE, "\"%s\": %s", backing_label(backing), strerror(errno));
     return backing_fail(backing, "open");
 }
 
@@ -445,7 +443,7 @@ static jstatus_t backing_open_descriptor(shm_backing_t *backing, int descriptor)
     struct stat file;
     char path[48];
     if (fstat(descriptor, &file) != 0)
-        return ji_fail(JSTATUS_INVALID_VALUE, "descriptor %d: %m", descriptor);
+        return ji_fail(JSTATUS_INVALID_VALUE, "descriptor %d: %s", descriptor, strerror(errno));
     jstatus_t status = backing_judge(backing, &file);
     if (status != JSTATUS_SUCCESS)
         return status;

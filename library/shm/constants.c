@@ -14,8 +14,6 @@
  * The order of judging matters, since each refusal has its own status: what the bytes are, whether this library
  * understands them, whether they are whole, and only then whether they are of this start of the machine. */
 
-#define _GNU_SOURCE /* getrandom */
-
 #include "shm/backing.h"
 
 #include <errno.h>
@@ -134,7 +132,7 @@ jstatus_t shm_constants_check(const shm_constants_t *constants) {
 
     char boot_id[sizeof constants->boot_id];
     if (!constants_get_boot_id(boot_id))
-        return ji_fail(JSTATUS_MEMORY_ERROR, "cannot learn when the machine was started: %m");
+        return ji_fail(JSTATUS_MEMORY_ERROR, "cannot learn when the machine was started: %s", strerror(errno));
     if (strcmp(constants->boot_id, boot_id) != 0)
         return ji_fail(JSTATUS_STALE, "made before the machine was started");
     return JSTATUS_SUCCESS;

@@ -23,8 +23,6 @@
  * to both sides; one that was made in another pid namespace than the segment, or in a time namespace that shifts start
  * times, says "foreign" and its process is never taken for dead. The same holds for the one who looks. */
 
-#define _GNU_SOURCE /* F_OFD_SETLK */
-
 #include "shm/backing.h"
 
 #include <errno.h>

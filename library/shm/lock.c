@@ -18,8 +18,6 @@
  * A process that is killed has done all its instructions up to one and none after it; other processors see its stores at
  * the latest when the kernel says that it is dead. So only the compiler has to be kept from reordering. */
 
-#define _GNU_SOURCE /* syscall */
-
 #include "shm/shm.h"
 
 #include <errno.h>

@@ -15,10 +15,9 @@
  * the fork handler opens another one and closes that, and the first use takes a slot of its own. It knows the
  * attachments in the list, so a description is opened and comes into the list while no fork can happen. */
 
-#define _GNU_SOURCE /* MAP_ANONYMOUS */
-
 #include "shm/heap.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -154,7 +153,7 @@ static jstatus_t segment_bind(jsegment_t *segment) {
     void *map = mmap(NULL, segment_map_bytes(constants), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "no address space for the map of the segment: %m");
+        return ji_fail(JSTATUS_MEMORY_ERROR, "no address space for the map of the segment: %s", strerror(errno));
     segment->map = map;
     return JSTATUS_SUCCESS;
 }

@@ -1,7 +1,6 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-#define _GNU_SOURCE /* processors, and what of a thread the system counts */
 #include "crew.h"
 
 #include <errno.h>

@@ -4,8 +4,6 @@
 /* What a GPU module makes of the runtime: memory, streams, events, copies, fills, captures, forks, and each of the
  * runtime's calls failing. Most of it holds on a real GPU as well; what needs the fake runtime's control skips there. */
 
-#define _GNU_SOURCE /* dladdr */
-
 #include "gpu_device.h"
 
 #include "core/core.h"

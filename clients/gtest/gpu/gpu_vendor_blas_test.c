@@ -5,8 +5,6 @@
  * captures, failures, and what happens where it is not there. Results are exact: small integers, which no order of
  * additions rounds. On a real GPU, and on the fake one that has no vendor's BLAS, only the results are looked at. */
 
-#define _GNU_SOURCE /* dladdr */
-
 #include "fake_blas_control.h"
 #include "gpu_device.h"
 

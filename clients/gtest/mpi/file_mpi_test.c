@@ -4,8 +4,6 @@
 /* Files of distributed buffers: the same bytes as the local file of the same elements, read by any grid, and never half
  * of one. */
 
-#define _GNU_SOURCE
-
 #include "mpi_matrix.h"
 
 #include "mpi/distributed.h"

@@ -5,7 +5,6 @@
  * dead process owns nothing, what others had is as they left it, everything can be allocated, and when all is given
  * back the segment is as it was when it was made. */
 
-#define _GNU_SOURCE /* memfd_create and the like, through the headers */
 #include "crash.h"
 
 #include <stdarg.h>

@@ -8,7 +8,6 @@
  * differ), the child is still at some instruction of the operation: that is a point like any other, and is counted as
  * strayed. */
 
-#define _GNU_SOURCE /* dl_iterate_phdr */
 #include <errno.h>
 #include <link.h>
 #include <signal.h>

@@ -7,7 +7,6 @@
  * Planted bugs show that it would see one. They are in the program jalloc-crash-planted alone, whose library is
  * compiled with JALLOC_PLANT_BUGS; planted_bugs[] says what they are. */
 
-#define _GNU_SOURCE /* sched_setaffinity */
 #include <errno.h>
 #include <getopt.h>
 #include <sched.h>

@@ -11,7 +11,6 @@
  * Every so many kills the workers are stopped between two operations and everything is compared: each block that
  * somebody knows is there, with its owner and contents, and the books have these blocks and no others. */
 
-#define _GNU_SOURCE /* through the headers */
 #include "crash.h"
 
 #include <signal.h>

@@ -7,7 +7,6 @@
  * a block it gives may have changed hands. Everything else that the victim has must be gone, and everything that the
  * survivor has must be there. */
 
-#define _GNU_SOURCE /* usleep, and what the headers need */
 #include "crash.h"
 
 #include <dirent.h>

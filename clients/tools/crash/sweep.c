@@ -9,7 +9,6 @@
  * supervisor looks every few milliseconds whether the survivor comes on, ends it where it does not, and has another one
  * go on behind the point. A segment is used again for the next point when the books say that it is as it was. */
 
-#define _GNU_SOURCE /* through the headers */
 #include "crash.h"
 
 #include <errno.h>

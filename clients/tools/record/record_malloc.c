@@ -42,8 +42,6 @@
  * to 64 KiB of them. What destructors free after this library's own is live at the end of the trace. Large blocks are
  * few, so one lock does; a free of a small one takes none, by the counters in the filter. */
 
-#define _GNU_SOURCE /* RTLD_NEXT */
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdalign.h>

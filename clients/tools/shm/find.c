@@ -8,8 +8,6 @@
  * segment's magic, so that other programs' files are left alone. Files are opened without following links and without
  * waiting for a reader or writer at the other end of a pipe. */
 
-#define _GNU_SOURCE /* statx, locks of open file descriptions */
-
 #include "shm.h"
 
 #include <ctype.h>

@@ -772,7 +772,7 @@ static void bfc_fini(bfc_t *bfc) {
 static void bfc_destroy(void *context) {
     bfc_t *bfc = context;
     if (bfc_trim(bfc, 0) != JSTATUS_SUCCESS)
-        jlog_write(JLOG_WARNING, bfc_destroy, "allocator \"%s\": %zu bytes were not given back: %s", bfc->name,
+        jlog_write(JLOG_WARNING, __func__, "allocator \"%s\": %zu bytes were not given back: %s", bfc->name,
                    bfc->reserved_bytes, jstatus_last_message());
     bfc_fini(bfc);
 }

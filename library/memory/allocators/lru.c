@@ -449,7 +449,7 @@ static void lru_destroy(void *context) {
         if (status == JSTATUS_SUCCESS)
             status = lru_give_back(lru, block);
         if (status != JSTATUS_SUCCESS) {
-            jlog_write(JLOG_WARNING, jallocator_destroy, "allocator \"%s\": a kept block cannot be given back: %s",
+            jlog_write(JLOG_WARNING, __func__, "allocator \"%s\": a kept block cannot be given back: %s",
                        jallocator_name(lru->self), jstatus_last_message());
             lru_take(lru, block, lru->blocks[block].layout);
             ji_lru_forget(lru, block);

@@ -12,6 +12,7 @@
 #include "memory/providers/mapping.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ jstatus_t ji_mapper_map(const ji_mapper_t *mapper, size_t size_bytes, size_t ali
         return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes and the alignment overflow", size_bytes);
     char *mapping = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (mapping == MAP_FAILED)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "mmap: %m");
+        return ji_fail(JSTATUS_MEMORY_ERROR, "mmap: %s", strerror(errno));
     size_t head = -(uintptr_t)mapping & (alignment - 1); /* at most extra, for a mapping is naturally aligned */
     /* Unmapping an end can fail only where a mapping would be split; then the end stays, untouched, and costs no
      * memory. */
@@ -62,7 +63,8 @@ static jstatus_t mapper_deallocate(void *context, void *pointer, size_t size_byt
         return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %p given back with %zu bytes", name, pointer,
                        size_bytes);
     if (munmap(pointer, size) != 0)
-        return ji_fail(JSTATUS_DEVICE_ERROR, "allocator \"%s\": munmap of %zu bytes at %p: %m", name, size, pointer);
+        return ji_fail(JSTATUS_DEVICE_ERROR, "allocator \"%s\": munmap of %zu bytes at %p: %s", name, size, pointer,
+                       strerror(errno));
     atomic_fetch_sub_explicit(&mapper->mapped_bytes, size, memory_order_relaxed);
     return JSTATUS_SUCCESS;
 }
