@@ -4,7 +4,6 @@
 /* Functions of the system that fail on demand. The program is linked with --wrap for each of them (JTEST_SYSTEM_CALLS of
  * CMakeLists.txt), so what the library calls, its static form being part of the program, comes through here. */
 
-#define _GNU_SOURCE /* dladdr1, fallocate, memfd_create, O_TMPFILE */
 #include "jtest.h"
 
 #include <dlfcn.h>
