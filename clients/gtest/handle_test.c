@@ -14,6 +14,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+JTEST(Handle, RefusedCallsWithAHandleAreLoggedAtLevelInfo) {
+    const jlog_level_t level = jlog_get_level();
+    jhandle_t *handle;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (jlog_level_t now = JLOG_WARNING; now <= JLOG_INFO; ++now) {
+        JEXPECT_OK(jlog_set_level(now));
+        jtest_log_clear();
+        JEXPECT_STATUS(jallocator_retain(NULL), JSTATUS_INVALID_POINTER); /* without a handle */
+        JEXPECT_EQ(jtest_log_count(), 0);
+        JEXPECT_STATUS(jhandle_set_pointer_mode(handle, (jpointer_mode_t)7), JSTATUS_INVALID_VALUE);
+        JEXPECT_EQ(jtest_log_count(), now == JLOG_INFO);
+    }
+    JEXPECT_SUBSTR(jtest_log_text(), "jhandle_set_pointer_mode");
+    JEXPECT_OK(jlog_set_level(level));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 JTEST(Handle, DefaultsAreTheHostAndNothingHeld) {
     jhandle_t *handle = NULL;
     jstream_t *stream = (jstream_t *)&handle;

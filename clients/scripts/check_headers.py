@@ -137,6 +137,32 @@ def check_guards(include):
     return checks, failures
 
 
+INITIALIZER = re.compile(r"#define (J\w+_INIT)\b[^#]*?\bsizeof\((\w+)\)")
+
+
+def check_initializers(include):
+    """Every initializer initializes all of its type, in each language. Gives checks and failures."""
+    checks = failures = 0
+    for header in sorted((include / "jalloc").glob("*.h")):
+        more_flags = include_flags(header)
+        text = header.read_text(encoding="utf-8")
+        found = INITIALIZER.findall(text)
+        if not found or more_flags is None:
+            continue
+        variables = "".join(f"extern const {type_name} object{i};\nconst {type_name} object{i} = {macro};\n"
+                            for i, (macro, type_name) in enumerate(found))
+        for label, flags, names in LANGUAGES:
+            for compiler in compilers(names):
+                command = [compiler, *flags, *more_flags, *WARNINGS, "-fsyntax-only", f"-I{include}", "-"]
+                result = subprocess.run(command, input=f"#include <jalloc/{header.name}>\n{variables}", text=True,
+                                        capture_output=True, check=False)
+                checks += len(found)
+                if result.returncode != 0:
+                    failures += 1
+                    print(f"{header.name}: an initializer is no {label} ({compiler}):\n{result.stderr}")
+    return checks, failures
+
+
 def compilers(names):
     """Those that are installed, each real program once."""
     found = {}
@@ -210,7 +236,7 @@ def main():
                 if result.returncode != 0:
                     failures += 1
                     print(f"{header.name}: not {label} alone ({compiler}):\n{result.stderr}")
-    for check in (check_guards, check_sizes, check_lists):
+    for check in (check_guards, check_sizes, check_lists, check_initializers):
         more_checks, more_failures = check(include)
         checks += more_checks
         failures += more_failures

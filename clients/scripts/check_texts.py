@@ -256,6 +256,9 @@ def cmake_options(tree):
     return tree.once(("options", ""), lambda: {a or b for n in cmake_files(tree) for a, b in re.findall(pattern, tree.read(n))})
 
 
+OPTION_DEFAULT = re.compile(r'(?:option\((JALLOC_\w+)\s+"[^"]*"|set\((JALLOC_\w+)(?= ))\s+([^\s)]+)')
+
+
 def check_build(tree, _build):
     """Presets, sets, targets, components and labels that a text names exist; what a text lists is all there is."""
     presets = json.loads(tree.read("CMakePresets.json"))
@@ -266,7 +269,6 @@ def check_build(tree, _build):
     cmake = "\n".join(tree.read(n) for n in cmake_files(tree))
     labels = set(re.findall(r"LABELS\s+\"?([\w;]+)", cmake)) | set(re.findall(r"\bLABEL (\w+)", cmake))
     targets = set(re.findall(r"add_(?:executable|library|custom_target)\((\S+)", cmake))
-    components = set(re.findall(r"^  (\w+)\)? .*", "", re.MULTILINE))
     install = tree.read("install.sh")
     for name, text in tree.texts() + [("rtest.xml", tree.read("rtest.xml"))]:
         for pattern, known, what in (
@@ -287,6 +289,14 @@ def check_build(tree, _build):
             for word in filter(None, match.groups()):
                 if "`" in match.group() and word not in sets | runs:
                     yield f"{name}:{line_of(text, match.start())}: {word} is no set or run of rtest.xml"
+    page = "docs/building.rst"
+    text = tree.read(page)
+    table = dict(re.findall(r"^``(JALLOC_\w+)`` +``(\w+)``", text, re.MULTILINE))
+    defaults = {a or b: c for n in cmake_files(tree) for a, b, c in OPTION_DEFAULT.findall(tree.read(n))}
+    for option in sorted(cmake_options(tree)):
+        default = defaults.get(option, "").replace("${PROJECT_IS_TOP_LEVEL}", "ON")
+        if option not in text or table.get(option, default) != default:
+            yield f"{page}:1: {option} with the default {default or 'that CMake has'} is not said"
     text = tree.read("CONTRIBUTING.md")
     match = re.search(r"`CMakePresets.json` \(([\w, ]+)\)", " ".join(text.split()))
     listed = set(match.group(1).split(", ")) if match else set()
@@ -310,6 +320,7 @@ OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)")
 COMMAND = re.compile(r"(?<![\w/-])(?:[\w./]*/)?(" + "|".join(re.escape(p) for p in PROGRAMS if " " not in p) + r")\b([^|;`#\n]*)")
 ALONE = re.compile(r"``?(--[a-z][\w-]*)")
 FOREIGN_OPTIONS = {"--ipc", "--shm-size", "--help"}  # and what needs no saying
+NEED_A_BUILD = {"check.py", "check_symbols.py"}
 LISTING = {"docs/segments/cleanup.rst": "jalloc-shm"}  # pages that show every option of a program
 # Where the options of programs in C are read.
 OPTION_TABLE = re.compile(r'\{"([a-z][\w-]*)", (?:no|required|optional)_argument')
@@ -340,7 +351,10 @@ def check_options(tree, build):
             if program == "lint.py" and "format" in match.group(2):
                 program = "lint.py format"
             known = help_of(tree, build, program)
-            for option in OPTION.findall(match.group(2)) if known is not None else ():
+            options, words = OPTION.findall(match.group(2)), re.sub(r"-\S+", " ", match.group(2)).split()
+            if program in NEED_A_BUILD and options and not words:
+                yield f"{name}:{line_of(text, match.start())}: {program} {options[0]} wants the build folder"
+            for option in options if known is not None else ():
                 if option not in known and option not in FOREIGN_OPTIONS:
                     yield f"{name}:{line_of(text, match.start())}: {program} has no option {option}"
         helps = [help_of(tree, build, program) for program in here]
@@ -364,6 +378,7 @@ def check_options(tree, build):
 KINDS_PAGE = "docs/allocators/kinds.rst"
 KIND = re.compile(r"^``(\w+)``\n((?: {3}.*\n|\n)*)", re.MULTILINE)
 KEY = re.compile(r"^   - ``(\w+)=([^`]+)``(?: \(([^)]*)\))?: .", re.MULTILINE)
+COMPOSED = re.compile(r"\b([a-z]+)\(([a-z_]+=[^)]*)\)")
 KEY_FIELD = re.compile(r".* \(([^();]*)(?:; default ([^()]*))?\)$")
 
 
@@ -387,10 +402,43 @@ def check_kinds(tree, build):
             match = KEY_FIELD.match(field) if key not in ("name", "role", "summary") else None
             if match:
                 there.add((kind["name"], key, match.group(1), match.group(2) or ""))
+    keys = {(row[0], row[1]) for row in there if len(row) > 1}
+    for name, text in tree.texts():
+        for match in COMPOSED.finditer(text):
+            for key in re.findall(r"(?:^|,) *(\w+)=", match.group(2)) if (match.group(1),) in there else ():
+                if key != "name" and (match.group(1), key) not in keys:
+                    yield f"{name}:{line_of(text, match.start())}: {key} is no key of {match.group(1)}"
+    name = "docs/allocators/coming_from.rst"
+    text = tree.read(name)
+    begin = len(text.split("\n=")[1].split(" ")[0]) + 2  # of the right column
+    for number, line in enumerate(text.splitlines(), 1):
+        for word in re.findall(r"``([a-z]+)(?:\(|``)", line[begin:]):
+            if (word,) not in there and word != "name":
+                yield f"{name}:{number}: {word} is no kind of allocator"
     for row in sorted(there - listed):
         yield f"{KINDS_PAGE}:1: jalloc-info has {' '.join(row)}"
     for row in sorted(listed - there):
         yield f"{KINDS_PAGE}:1: jalloc-info has no {' '.join(row)}"
+
+
+# ---- BLAS ----
+
+# Levels 1 to 3 of the reference BLAS, and the words by which README says what of them there is not.
+BLAS = """asum axpy copy dot dotu dotc iamax nrm2 scal swap rot rotg rotm rotmg sdsdot dsdot
+gemv gbmv ger geru gerc symv hemv sbmv hbmv spmv hpmv syr her spr hpr syr2 her2 spr2 hpr2 trmv tbmv tpmv trsv tbsv tpsv
+gemm symm hemm syrk herk syr2k her2k trmm trsm""".split()
+LEFT_OUT = {"rotations": r"rot", "mixed dots": r"d?sd", "rank-2 updates": r"(sy|he|sp|hp)r2", "banded": r"[gshtp]b", "packed": r"[sht]p"}
+
+
+def check_blas(tree, _build):
+    """README says what of the levels of BLAS is missing: all of that and no more."""
+    text = tree.read("README.md")
+    declared = " ".join(DECLARED.findall(tree.code("include/jalloc/jblas.h")))
+    for stem in BLAS:
+        words = next((w for w, pattern in LEFT_OUT.items() if re.match(pattern, stem)), None)
+        there = re.search(rf"\bjblas_(i[sdcz]|[sdcz]{{1,2}}){stem.removeprefix('i')}\b", declared) is not None
+        if there == (words is not None and words in text):
+            yield f"README.md:1: {stem} of BLAS is {'there' if there else 'not there'}"
 
 
 # ---- Statuses ----
@@ -513,11 +561,12 @@ def check_paths(tree, _build):
         for match in [*FILE.finditer(text), *(MARKDOWN_LINK.finditer(text) if name.endswith(".md") else ())]:
             path = match.group(1).rstrip("/")
             places = [path, f"include/{path}", f"docs/{path[5:]}.rst" if path.startswith("docs/") else path]
-            if not any((tree.root / p).exists() for p in places):
+            if not any((tree.root / p).exists() for p in places) and text[match.end()] != "<":
                 yield f"{name}:{line_of(text, match.start())}: {path} is not there"
 
 
-CHECKS = [check_names, check_reference, check_environment, check_build, check_paths, check_options, check_kinds, check_statuses]
+CHECKS = [check_names, check_reference, check_environment, check_build, check_paths, check_options, check_kinds,
+          check_blas, check_statuses]
 
 
 # ---- Self-test ----
@@ -553,6 +602,12 @@ PLANTED = [
     (check_kinds, KINDS_PAGE, "   - ``require=BOOL`` (false):", "   ", "jalloc-info has huge require BOOL false"),
     (check_kinds, KINDS_PAGE, "``slots``\n", "``slot``\n", "jalloc-info has no slot"),
     (check_kinds, "docs/allocators/index.rst", '"owners":', '"owner":', "owners of a dump is not said"),
+    (check_kinds, "docs/allocators/index.rst", "bfc(limit=2GiB)", "bfc(limits=2GiB)", "limits is no key of bfc"),
+    (check_kinds, "docs/allocators/coming_from.rst", "``quota``", "``budget``", "budget is no kind"),
+    (check_options, "docs/adding_routine.rst", "--update build/release", "--update", "wants the build folder"),
+    (check_build, "docs/building.rst", "``JALLOC_FUZZ``                ``OFF``", "``JALLOC_FUZZ``  ``ON``", "JALLOC_FUZZ with the default OFF"),
+    (check_build, "docs/building.rst", "``JALLOC_WERROR``, ", "", "JALLOC_WERROR with the default OFF"),
+    (check_blas, "README.md", "rank-2 updates", "rotations", "syr2 of BLAS is not there"),
     (check_statuses, "include/jalloc/tag.h", None, "/** @return success; bad luck. */\nJALLOC_API jstatus_t jtag_x(int a);",
      "jtag_x returns \"bad luck\""),
     (check_statuses, "include/jalloc/tag.h", None, "/** A tag. */\nJALLOC_API jstatus_t jtag_x(int a);",

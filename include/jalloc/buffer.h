@@ -185,7 +185,7 @@ JALLOC_API jstatus_t jbuffer_construct_identity(jbuffer_allocator_t *allocator, 
                                                 jbuffer_t **buffer);
 
 /** From nested lists: C arrays of rank 0 to 4 (or more), the last index fastest. The layout is packed and column-major.
- * JBUFFER_LIST_2(array) and its kin give the four middle arguments of an array:
+ * JBUFFER_LIST_2(array) and its kin give the four middle arguments of an array (in C):
  *
  *     double a[2][3] = {{1, 2, 3}, {4, 5, 6}};
  *     jbuffer_construct_list(allocator, JBUFFER_LIST_2(a), &buffer);
@@ -351,7 +351,8 @@ JALLOC_API jstatus_t jbuffer_load(jbuffer_allocator_t *allocator, const char *pa
                         "JBUFFER_LIST_n takes an array of n dimensions, not a pointer or an array of pointers");       \
          char member;                                                                                                  \
      }))
-/** Arguments rank, extents, type, values of jbuffer_construct_list(), from a number or from a C array of that rank.
+/** Arguments rank, extents, type, values of jbuffer_construct_list(), from a number or from a C array of that rank. In C
+ * alone: C++ passes the four.
  * Pointers are refused by the compiler, on every level: their extents are not known, and rows that they point to do not
  * lie behind each other. */
 #define JBUFFER_LIST_0(x) 0, NULL, JDATATYPE_OF(x), &(x)

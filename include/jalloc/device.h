@@ -59,7 +59,7 @@ typedef struct jdevice_properties_t {
 
 /** Initializer of jdevice_properties_t. */
 #define JDEVICE_PROPERTIES_INIT                                                                                        \
-    { .struct_size = sizeof(jdevice_properties_t) }
+    { sizeof(jdevice_properties_t), {0}, {0}, {0}, {0}, 0, 0, 0, 0, 0, false, false, false, false }
 
 /** Finds a device by name, loading its module if need be. "cuda" and "hip" mean number 0.
  * @return success; invalid pointer; invalid value (not a device name); no device (the message says why: no such module,

@@ -345,7 +345,8 @@ JALLOC_API jsegment_t *jshared_segment(const jshared_t *shared); /**< NULL for N
 /** Where a pointer that names its allocator is in this process: as jsegment_pointer(), through jshared_find(). */
 JALLOC_API void *jshared_pointer_resolve(jshared_pointer_t pointer, size_t size_bytes);
 
-/** Allocates; the block belongs to this attachment's slot. Size 0 gives JOFFSET_NULL and success.
+/** Allocates; the block belongs to this attachment's slot. Size 0 gives JOFFSET_NULL and success; on failure, too, *offset
+ * is JOFFSET_NULL.
  * alignment: a power of two up to 2^30, or 0 for 16. Up to 4096 it holds in every process; above, where the process
  * could map the segment so (only an address space that is nearly full cannot).
  * @return success; invalid value (alignment); invalid size (near SIZE_MAX; pages: above page_bytes); memory error. */
