@@ -53,6 +53,17 @@ static void transpose_by_cycles(void *arguments) {
     }
 }
 
+/* The ways there are, best first, each with the bytes that it needs. */
+static jplan_t transpose_plan(const jhandle_t *handle, int64_t rows, int64_t columns) {
+    jplan_t plan;
+    const int64_t shape[] = {rows, columns};
+    const size_t copy_bytes[] = {jalloc_matrix_bytes(JDATATYPE_F64, rows, columns)};
+    jplan_init(&plan, handle, "transpose", "mn", shape);
+    jplan_add(&plan, "copy", 0, 0, 1, copy_bytes);
+    jplan_add(&plan, "cycles", 0, 0, 0, NULL); /* the same bits class: moving elements rounds nothing */
+    return plan;
+}
+
 /* A becomes its transpose.
  *   A      rows x columns on entry, columns x rows on exit; column-major without gaps
  * Workspace: rung 0 "copy"   as much as A
@@ -66,12 +77,8 @@ static jstatus_t transpose(jhandle_t *handle, int64_t rows, int64_t columns, dou
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "transpose: %lld x %lld", (long long)rows,
                             (long long)columns);
 
-    jplan_t plan;
-    jplan_init(&plan, handle, "transpose", "mn", (int64_t[]){rows, columns});
-    jplan_add(&plan, "copy", 0, 0, 1, (size_t[]){jalloc_matrix_bytes(JDATATYPE_F64, rows, columns)});
-    jplan_add(&plan, "cycles", 0, 0, 0, NULL); /* the same bits class: moving elements rounds nothing */
+    jplan_t plan = transpose_plan(handle, rows, columns);
     JALLOC_ANSWER_SIZE_QUERY(handle, &plan);
-
     if (rows <= 1 || columns <= 1)
         return JSTATUS_SUCCESS;
     if (a == NULL)
@@ -86,7 +93,7 @@ static jstatus_t transpose(jhandle_t *handle, int64_t rows, int64_t columns, dou
     jstatus_t status =
         jstream_launch(jhandle_device(handle), stream, ws.rung == 0 ? transpose_by_copy : transpose_by_cycles,
                        &arguments, sizeof arguments);
-    return status == JSTATUS_SUCCESS ? ws.status : status; /* the borrow ends here; the stream keeps the order */
+    return status == JSTATUS_SUCCESS ? ws.status : status; /* the stream keeps the order */
 }
 
 static double now_ms(void) {

@@ -187,8 +187,10 @@ JALLOC_API jstatus_t jbuffer_construct_identity(jbuffer_allocator_t *allocator, 
 /** From nested lists: C arrays of rank 0 to 4 (or more), the last index fastest. The layout is packed and column-major.
  * JBUFFER_LIST_2(array) and its kin give the four middle arguments of an array (in C):
  *
- *     double a[2][3] = {{1, 2, 3}, {4, 5, 6}};
- *     jbuffer_construct_list(allocator, JBUFFER_LIST_2(a), &buffer);
+ * @code
+ * double a[2][3] = {{1, 2, 3}, {4, 5, 6}};
+ * jbuffer_construct_list(allocator, JBUFFER_LIST_2(a), &buffer);
+ * @endcode
  *
  * Each process passes the same values; a replicated or distributed buffer takes rank 0's. Adds: invalid value (type is
  * not the allocator's). */

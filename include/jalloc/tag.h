@@ -7,10 +7,12 @@
  * Who an allocation is for. A thread has one tag at a time; every allocation that it makes, however deep in a stack of
  * allocators, carries it. Reports, dumps, traces and messages name it, and owners are ranked by it.
  *
- *     void assemble(...) {
- *         JALLOC_TAG("assemble");                 // until the end of this scope; tags nest
- *         jallocator_allocate(...);
- *     }
+ * @code
+ * jstatus_t assemble(jallocator_t *allocator, size_t bytes, void **matrix) {
+ *     JALLOC_TAG("assemble");                     // until the end of this scope; tags nest
+ *     return jallocator_allocate(allocator, bytes, 0, NULL, matrix);
+ * }
+ * @endcode
  *
  * A tag is a name that the process keeps once; a handle that grows for a routine tags its workspace with the routine's
  * name unless the thread has a tag of its own. */
