@@ -8,12 +8,14 @@
  *     data.c        a monthly record, read from a file
  *     covariance.c  how alike two months are: the formulas and their constants
  *     regression.c  the linear algebra, all of it jblas calls on one handle
+ *     posterior.c   one step of it, a routine of the program's own with three rungs
  *     modes.c       the same regression in every workspace mode and with too little
+ *     rungs.c       what each rung of posterior.c is lent, and what it takes
  *     verify.c      comparison with the numbers of reference/
  *     picture.c     an SVG file
  *     main.c        options, and what is printed
  *
- * To see how a program uses jalloc, read regression.c and modes.c. */
+ * To see how a program uses jalloc, read regression.c, posterior.c and modes.c. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,6 +73,40 @@ void covariance_by_lag(const model_t *model, int64_t count, double *table);
 double model_from_value(const model_t *model, double value);
 double model_to_value(const model_t *model, double y);
 
+/* Makes a call, keeps perf degraded, leaves the function on an error. The answers to a size query are no errors. */
+#define CALL(call)                                                                                                     \
+    do {                                                                                                               \
+        jstatus_t call_status_ = (call);                                                                               \
+        if (jstatus_is_error(call_status_))                                                                            \
+            return call_status_;                                                                                       \
+        if (call_status_ == JSTATUS_PERF_DEGRADED)                                                                     \
+            status = call_status_;                                                                                     \
+    } while (0)
+
+double now_ms(void);
+
+/* posterior.c: S = K** - K*' K^-1 K*. */
+#define POSTERIOR_RUNGS 3
+
+/* What jblas wants for rung 0, beside what that borrows itself. The handle must not be in a query. Once is enough for all
+ * calls of a size on handles of the same device and accuracy. */
+jstatus_t posterior_query(jhandle_t *handle, int64_t n, size_t *callee_bytes);
+/* The workspace that `rung` needs. */
+size_t posterior_bytes(const jhandle_t *handle, int64_t n, size_t callee_bytes, int rung);
+/* "a year at a time" */
+const char *posterior_meaning(int rung);
+/* S becomes S - K*' K^-1 K*.
+ *   factor  n x n, lower triangle: K's
+ *   cross   n x FORECAST_MONTHS: K*
+ *   s       FORECAST_MONTHS squared, lower triangle: K** on entry
+ * Workspace: rung 0 "decade"  n x FORECAST_MONTHS, and what jblas wants
+ *            rung 1 "year"    n x 12
+ *            rung 2 "month"   n
+ * Runs in the handle's stream and does not synchronize (default mode: growing does).
+ * Returns success; perf degraded (a lower rung); memory error (none fits: S is as it was); jblas's errors. */
+jstatus_t posterior_covariance(jhandle_t *handle, int64_t n, size_t callee_bytes, const double *factor,
+                               const double *cross, double *s);
+
 /* regression.c: the problem, in ordinary memory; column-major. */
 typedef struct problem_t {
     int64_t n;                  /* observations */
@@ -94,6 +130,7 @@ typedef struct forecast_t {
 /* Memory on the device for one regression; see regression.c. */
 typedef struct operands_t {
     jdevice_t *device;
+    size_t callee_bytes;
     void *block;
     size_t block_bytes;
     double *covariance, *cross, *posterior, *observation, *alpha, *mean, *weight, *product, *year_posterior, *year_mean;
@@ -102,23 +139,42 @@ typedef struct operands_t {
 
 bool problem_init(problem_t *problem, const model_t *model, const record_t *record);
 void problem_free(problem_t *problem);
-jstatus_t operands_init(operands_t *operands, jdevice_t *device, int64_t n);
+jstatus_t operands_init(operands_t *operands, jdevice_t *device, int64_t n, size_t callee_bytes);
 void operands_free(operands_t *operands);
 /* The workspace that serves a regression of this size best. */
-jstatus_t regression_query(jhandle_t *handle, int64_t n, size_t *size_bytes);
+jstatus_t regression_query(jhandle_t *handle, int64_t n, size_t callee_bytes, size_t *size_bytes);
 /* One regression; `milliseconds` is the time of the jblas calls. Success, perf degraded or an error. */
 jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const operands_t *operands, forecast_t *forecast,
                          double *milliseconds);
 
-/* modes.c: runs in every mode, prints the table, leaves a forecast. False if a run failed, if two disagree, or if a
- * fixed workspace of the queried size was not what the query promised. */
+/* Copies the problem to the device, and waits for it. */
+jstatus_t operands_fill(const operands_t *operands, jhandle_t *handle, const problem_t *problem);
+
+/* modes.c: a handle as the program wants it, with so much workspace from the beginning; 0: none. */
+jstatus_t handle_make(jdevice_t *device, size_t preallocate_bytes, jhandle_t **handle);
+/* For qsort; the middle of what it has sorted is the median. */
+int compare_doubles(const void *a, const void *b);
+/* "perf degraded" for JSTATUS_PERF_DEGRADED. */
+const char *status_words(jstatus_t status, char words[32]);
+/* Runs in every mode, prints the table, leaves a forecast. False if a run failed, if two disagree, or if a fixed
+ * workspace of the queried size was not what the query promised. */
 bool modes_run(jdevice_t *device, const problem_t *problem, int repeat, forecast_t *forecast);
+
+/* rungs.c: what a rung of posterior.c was lent and took. */
+typedef struct rung_t {
+    size_t lent_bytes;
+    double milliseconds; /* median */
+} rung_t;
+
+/* Runs each rung in a workspace of just its bytes, prints the table. False if one was not taken there, did not say what
+ * it was, or does not agree with rung 0, or if less than the least was enough. */
+bool rungs_run(jdevice_t *device, const problem_t *problem, int repeat, rung_t rungs[POSTERIOR_RUNGS]);
 
 /* verify.c: false if a number differs from the reference by more than 1e-8 of it. */
 bool verify(const char *path, const problem_t *problem, const forecast_t *forecast);
 
-/* picture.c. `later`: what was measured after the record's end, may be empty. */
+/* picture.c: record, forecast and rungs. `later`: what was measured after the record's end, may be empty. */
 bool picture_write(const char *path, const model_t *model, const record_t *record, const record_t *later,
-                   const problem_t *problem, const forecast_t *forecast);
+                   const problem_t *problem, const forecast_t *forecast, const rung_t rungs[POSTERIOR_RUNGS]);
 
 #endif

@@ -145,6 +145,7 @@ int main(int argc, char **argv) {
     record_t record = {0}, later = {0};
     problem_t problem = {0};
     forecast_t forecast;
+    rung_t rungs[POSTERIOR_RUNGS];
     jdevice_t *device;
     char path[4096], first[16], last[16];
     int exit_status;
@@ -192,16 +193,16 @@ int main(int argc, char **argv) {
         goto done;
 
     const int repeat = settings.repeat ? settings.repeat : problem.n < 1000 ? 15 : 3;
-    bool ok = modes_run(device, &problem, repeat, &forecast);
-    if (!ok)
+    if (!modes_run(device, &problem, repeat, &forecast) || !rungs_run(device, &problem, repeat, rungs))
         goto done;
+    bool ok = true;
     print_forecast(model, &problem, &forecast);
     print_later(model, &later, &problem, &forecast);
     if (settings.verify) {
         snprintf(path, sizeof path, "%s/../reference/%s.csv", settings.data, model->name);
         ok = verify(path, &problem, &forecast);
     }
-    if (picture_write(settings.output, model, &record, &later, &problem, &forecast))
+    if (picture_write(settings.output, model, &record, &later, &problem, &forecast, rungs))
         printf("picture: %s\n", settings.output);
     else
         ok = false;

@@ -6,9 +6,9 @@
  * The table shows what each mode costs. Default mode takes its workspace during the first call that wants some, and
  * grows; the fixed modes (preallocate, manual, user-owned) were given what the size query asked for and must neither
  * allocate during the run nor wait for anything but its two results on the host. The handles are normwise, so that a GPU
- * takes its fast ways too: what they lose in small elements is far below what a covariance is known to. With too little the routines take slower ways (lower rungs) and say so by perf
- * degraded, which is no error: the forecast has to be the same. That is checked here: the program fails if two modes
- * disagree. */
+ * takes its fast ways too: what they lose in small elements is far below what a covariance is known to. With too little the
+ * routines take slower ways (lower rungs) and say so by perf degraded, which is no error: the forecast has to be the same.
+ * That is checked here: the program fails if two modes disagree. */
 
 #include <ctype.h>
 #include <math.h>
@@ -29,22 +29,18 @@
 typedef struct row_t {
     const char *name;
     jhandle_mode_t mode;
-    enum { ALL, HALF, ONE_GRANULE } size; /* of the fixed modes: how much of what the query asked for */
-    bool warm;                            /* a run before the one that is counted */
+    enum { ALL, HALF, LEAST } size; /* of the fixed modes: what the query asked for, half, what the last rung needs */
+    bool warm;                      /* a run before the one that is counted */
 } row_t;
 
 static const row_t rows[] = {
-    {"default, first run", JHANDLE_MODE_DEFAULT, ALL, false},
-    {"default, later runs", JHANDLE_MODE_DEFAULT, ALL, true},
-    {"preallocate", JHANDLE_MODE_PREALLOCATE, ALL, false},
-    {"manual", JHANDLE_MODE_MANUAL, ALL, false},
-    {"user-owned", JHANDLE_MODE_USER_OWNED, ALL, false},
-    {"manual, half", JHANDLE_MODE_MANUAL, HALF, false},
-    {"manual, one granule", JHANDLE_MODE_MANUAL, ONE_GRANULE, false},
+    {"default, first run", JHANDLE_MODE_DEFAULT, ALL, false}, {"default, later runs", JHANDLE_MODE_DEFAULT, ALL, true},
+    {"preallocate", JHANDLE_MODE_PREALLOCATE, ALL, false},    {"manual", JHANDLE_MODE_MANUAL, ALL, false},
+    {"user-owned", JHANDLE_MODE_USER_OWNED, ALL, false},      {"manual, half", JHANDLE_MODE_MANUAL, HALF, false},
+    {"manual, the least", JHANDLE_MODE_MANUAL, LEAST, false},
 };
 
-/* A handle with so much workspace from the beginning; 0: none. */
-static jstatus_t handle_make(jdevice_t *device, size_t preallocate_bytes, jhandle_t **handle) {
+jstatus_t handle_make(jdevice_t *device, size_t preallocate_bytes, jhandle_t **handle) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     options.device = device;
     options.preallocate_bytes = preallocate_bytes;
@@ -67,7 +63,7 @@ static jstatus_t row_handle(const row_t *row, jdevice_t *device, size_t size_byt
     return JSTATUS_INTERNAL_ERROR;
 }
 
-static int compare_doubles(const void *a, const void *b) {
+int compare_doubles(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
@@ -91,8 +87,7 @@ static double forecast_difference(const forecast_t *a, const forecast_t *b) {
     return larger_difference(largest, a->year_variance, b->year_variance, FORECAST_YEARS);
 }
 
-/* "perf degraded" for JSTATUS_PERF_DEGRADED. */
-static const char *status_words(jstatus_t status, char words[32]) {
+const char *status_words(jstatus_t status, char words[32]) {
     snprintf(words, 32, "%s", jstatus_name(status) + strlen("JSTATUS_"));
     for (char *c = words; *c; c++)
         *c = *c == '_' ? ' ' : (char)tolower((unsigned char)*c);
@@ -112,7 +107,7 @@ static const char *rungs_text(const jhandle_stats_t *stats, char text[64]) {
 
 /* Runs one row and prints it. `first` is the forecast that all others are compared with; row 0 makes it. */
 static bool row_run(const row_t *row, jdevice_t *device, const problem_t *problem, const operands_t *operands,
-                    size_t queried_bytes, void *memory, int repeat, forecast_t *first) {
+                    size_t queried_bytes, size_t least_bytes, void *memory, int repeat, forecast_t *first) {
     jhandle_t *handle = NULL;
     jhandle_stats_t stats = {.struct_size = sizeof stats};
     forecast_t forecast = {0};
@@ -123,8 +118,8 @@ static bool row_run(const row_t *row, jdevice_t *device, const problem_t *proble
 
     if (row->size == HALF)
         size_bytes = queried_bytes / 2;
-    if (row->size == ONE_GRANULE)
-        size_bytes = jdevice_granule_bytes(device);
+    if (row->size == LEAST)
+        size_bytes = least_bytes;
     jstatus_t status = row_handle(row, device, size_bytes, memory, &handle);
     if (!jstatus_is_error(status) && row->warm)
         status = regression_run(handle, problem, operands, &forecast, &time[0]);
@@ -175,6 +170,7 @@ static bool row_run(const row_t *row, jdevice_t *device, const problem_t *proble
 bool modes_run(jdevice_t *device, const problem_t *problem, int repeat, forecast_t *forecast) {
     jhandle_t *handle = NULL;
     operands_t operands = {0};
+    size_t callee_bytes;
     size_t queried_bytes = 0;
     void *memory = NULL;
     double milliseconds;
@@ -183,9 +179,11 @@ bool modes_run(jdevice_t *device, const problem_t *problem, int repeat, forecast
     /* The query needs no operands, so it can be made before anything is allocated. */
     jstatus_t status = handle_make(device, 0, &handle);
     if (!jstatus_is_error(status))
-        status = regression_query(handle, problem->n, &queried_bytes);
+        status = posterior_query(handle, problem->n, &callee_bytes);
     if (!jstatus_is_error(status))
-        status = operands_init(&operands, device, problem->n);
+        status = regression_query(handle, problem->n, callee_bytes, &queried_bytes);
+    if (!jstatus_is_error(status))
+        status = operands_init(&operands, device, problem->n, callee_bytes);
     if (!jstatus_is_error(status) && queried_bytes > 0)
         status = jdevice_allocate(device, JMEMORY_DEVICE, queried_bytes, 0, &memory);
     /* Not counted: the CBLAS starts its threads in its first calls. */
@@ -196,6 +194,7 @@ bool modes_run(jdevice_t *device, const problem_t *problem, int repeat, forecast
         goto done;
     }
 
+    const size_t least_bytes = posterior_bytes(handle, problem->n, callee_bytes, POSTERIOR_RUNGS - 1);
     printf("workspace: the size query asks for %zu bytes (%lld observations, %d months, device %s)\n\n", queried_bytes,
            (long long)problem->n, FORECAST_MONTHS, jdevice_name(device));
     printf("  %-20s %12s %12s %7s %7s   %-9s %-14s %9s  %9s\n", "mode", "workspace", "borrowed", "allocs", "syncs",
@@ -205,7 +204,7 @@ bool modes_run(jdevice_t *device, const problem_t *problem, int repeat, forecast
     ok = true;
     repeat = repeat < 1 ? 1 : repeat > MAX_REPEAT ? MAX_REPEAT : repeat;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        ok = row_run(&rows[i], device, problem, &operands, queried_bytes, memory, repeat, forecast) && ok;
+        ok = row_run(&rows[i], device, problem, &operands, queried_bytes, least_bytes, memory, repeat, forecast) && ok;
     printf("\n");
 done:
     if (memory)

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The picture: record, forecast and 95% band as one SVG file, written with printf. Everything is drawn in the units of
- * a 1000 x 560 canvas; px() and py() take a time in years and a value there. A long record is shown from sixty years
- * before its end, so that the forecast has room. */
+/* The picture: record, forecast and 95% band, and below them what workspace was lent and what time that took, as one SVG
+ * file, written with printf. Everything is drawn in the units of a 1000 x 740 canvas; px() and py() take a time in years
+ * and a value there. A long record is shown from sixty years before its end, so that the forecast has room. */
 
 #include <errno.h>
 #include <math.h>
@@ -19,6 +19,8 @@
 #define RECORD "#1f4e79"   /* what was measured */
 #define FORECAST "#d1495b" /* mean and band */
 #define LATER "#2f9e77"    /* what was measured afterwards */
+#define LENT "#7b5ea7"     /* bytes of workspace */
+#define TIME "#e08e45"     /* what they save */
 
 /* Where the plot lies on the canvas, and the ranges it shows. */
 typedef struct frame_t {
@@ -125,8 +127,41 @@ static void put_legend(FILE *file, double x, double y, bool later) {
     }
 }
 
+/* A bar with its text behind it; however short, it can be seen. */
+static void put_bar(FILE *file, double x, double y, double length, const char *colour, const char *text) {
+    fprintf(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"18\" rx=\"2\" fill=\"%s\"/>\n", x, y,
+            fmax(length, 2), colour);
+    put_label(file, x + fmax(length, 2) + 8, y + 14, "start", 13, "normal", INK, text);
+}
+
+/* A row for each rung: its bytes on the left, its time on the right, each side to a scale of its own. */
+static void put_rungs(FILE *file, const frame_t *f, double y, const rung_t rungs[POSTERIOR_RUNGS]) {
+    const double lent_x = f->left + 176, time_x = f->left + 516, length = 240;
+    double most_lent = 0, most_time = 0;
+    char text[80];
+    for (int r = 0; r < POSTERIOR_RUNGS; r++) {
+        most_lent = fmax(most_lent, (double)rungs[r].lent_bytes);
+        most_time = fmax(most_time, rungs[r].milliseconds);
+    }
+    put_label(file, f->left, y, "start", 15, "bold", INK, "What lent memory buys");
+    put_label(file, f->left, y + 20, "start", 13, "normal", FAINT,
+              "The covariance of the 120 months to come, in three workspaces: the handle takes the best way that fits, "
+              "the result is the same");
+    put_label(file, lent_x, y + 48, "start", 13, "normal", LENT, "workspace, bytes");
+    put_label(file, time_x, y + 48, "start", 13, "normal", TIME, "time, milliseconds");
+    for (int r = 0; r < POSTERIOR_RUNGS; r++) {
+        const double row = y + 58 + 28 * r;
+        put_label(file, f->left, row + 14, "start", 13, "normal", INK, posterior_meaning(r));
+        snprintf(text, sizeof text, "%zu", rungs[r].lent_bytes);
+        put_bar(file, lent_x, row, length * (double)rungs[r].lent_bytes / most_lent, LENT, text);
+        snprintf(text, sizeof text, r ? "%.2f  (%.1f x)" : "%.2f", rungs[r].milliseconds,
+                 rungs[r].milliseconds / rungs[0].milliseconds);
+        put_bar(file, time_x, row, length * rungs[r].milliseconds / most_time, TIME, text);
+    }
+}
+
 bool picture_write(const char *path, const model_t *model, const record_t *record, const record_t *later,
-                   const problem_t *problem, const forecast_t *forecast) {
+                   const problem_t *problem, const forecast_t *forecast, const rung_t rungs[POSTERIOR_RUNGS]) {
     double low[FORECAST_MONTHS], middle[FORECAST_MONTHS], high[FORECAST_MONTHS];
     const int first_shown = record->month[record->count - 1] + 1 - 12 * YEARS_SHOWN;
     frame_t f = {.left = 82, .right = 970, .top = 116, .bottom = 468, .y0 = INFINITY, .y1 = -INFINITY};
@@ -161,9 +196,9 @@ bool picture_write(const char *path, const model_t *model, const record_t *recor
         return false;
     }
     char text[160];
-    fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1000 560\" width=\"1000\" height=\"560\" "
+    fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1000 740\" width=\"1000\" height=\"740\" "
           "font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n"
-          "<rect width=\"1000\" height=\"560\" fill=\"white\"/>\n",
+          "<rect width=\"1000\" height=\"740\" fill=\"white\"/>\n",
           file);
     put_label(file, f.left, 38, "start", 21, "bold", INK, model->title);
     snprintf(text, sizeof text,
@@ -188,7 +223,8 @@ bool picture_write(const char *path, const model_t *model, const record_t *recor
     fputs("\"/>\n", file);
     put_record(file, &f, later, LATER);
     put_legend(file, f.left, 90, later->count > 0);
-    put_label(file, f.left, 545, "start", 11, "normal", FAINT, model->source);
+    put_rungs(file, &f, 552, rungs);
+    put_label(file, f.left, 724, "start", 11, "normal", FAINT, model->source);
     fputs("</svg>\n", file);
 
     bool ok = !ferror(file);

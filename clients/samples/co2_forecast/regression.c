@@ -7,8 +7,7 @@
  *     alpha = K^-1 y        potrs
  *     y' alpha              dot        log marginal likelihood = -y' alpha / 2 - sum log L_ii - n/2 log 2 pi
  *     mean = K*' alpha      gemv       K*: observations against the months to forecast
- *     V = L^-1 K*           trsm       with 120 right-hand sides, in place of K*
- *     S = K** - V' V        syrk       covariance of what will be observed in those months
+ *     S = K** - K*' K^-1 K*            covariance of what will be observed in those months: posterior.c
  *     W' mean, W' S W       gemv, symm, gemm   yearly means and their covariance
  *
  * Only lower triangles of symmetric matrices are filled or read.
@@ -94,8 +93,8 @@ void problem_free(problem_t *problem) {
 }
 
 /* One block of device memory for all operands, each at a multiple of the granule. */
-jstatus_t operands_init(operands_t *operands, jdevice_t *device, int64_t n) {
-    *operands = (operands_t){.device = device};
+jstatus_t operands_init(operands_t *operands, jdevice_t *device, int64_t n, size_t callee_bytes) {
+    *operands = (operands_t){.device = device, .callee_bytes = callee_bytes};
     struct {
         double **pointer;
         int64_t count;
@@ -126,21 +125,11 @@ void operands_free(operands_t *operands) {
     *operands = (operands_t){0};
 }
 
-/* Makes a call, keeps perf degraded, leaves the function on an error. The answers to a size query are no errors. */
-#define CALL(call)                                                                                                     \
-    do {                                                                                                               \
-        jstatus_t call_status_ = (call);                                                                               \
-        if (jstatus_is_error(call_status_))                                                                            \
-            return call_status_;                                                                                       \
-        if (call_status_ == JSTATUS_PERF_DEGRADED)                                                                     \
-            status = call_status_;                                                                                     \
-    } while (0)
-
 /* All the linear algebra, in order. While the handle is queried, the operands may be NULL, and nothing is computed.
  *   quadratic  y' alpha
  *   minor      0, or the order of the first leading minor of K that is not positive definite (nothing follows then) */
 static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o, double *quadratic, int64_t *minor) {
-    const double zero = 0, one = 1, minus_one = -1;
+    const double zero = 0, one = 1;
     jstatus_t status = JSTATUS_SUCCESS;
 
     CALL(jblas_dpotrf(h, JBLAS_LOWER, n, o->covariance, n, minor));
@@ -154,9 +143,7 @@ static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o
     CALL(jblas_ddot(h, n, o->observation, 1, o->alpha, 1, quadratic));
 
     CALL(jblas_dgemv(h, JBLAS_TRANSPOSE, n, M, &one, o->cross, n, o->alpha, 1, &zero, o->mean, 1));
-    CALL(jblas_dtrsm(h, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, n, M, &one, o->covariance, n,
-                     o->cross, n));
-    CALL(jblas_dsyrk(h, JBLAS_LOWER, JBLAS_TRANSPOSE, M, n, &minus_one, o->cross, n, &one, o->posterior, M));
+    CALL(posterior_covariance(h, n, o->callee_bytes, o->covariance, o->cross, o->posterior));
     CALL(jblas_dcopy(h, M, o->posterior, M + 1, o->variance, 1));
 
     CALL(jblas_dgemv(h, JBLAS_TRANSPOSE, M, YEARS, &one, o->weight, M, o->mean, 1, &zero, o->year_mean, 1));
@@ -167,8 +154,8 @@ static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o
     return status;
 }
 
-jstatus_t regression_query(jhandle_t *handle, int64_t n, size_t *size_bytes) {
-    const operands_t nothing = {0};
+jstatus_t regression_query(jhandle_t *handle, int64_t n, size_t callee_bytes, size_t *size_bytes) {
+    const operands_t nothing = {.callee_bytes = callee_bytes};
     double quadratic;
     int64_t minor = 0;
     jstatus_t status = jhandle_start_size_query(handle);
@@ -179,7 +166,33 @@ jstatus_t regression_query(jhandle_t *handle, int64_t n, size_t *size_bytes) {
     return jstatus_is_error(status) ? status : stopped;
 }
 
-static double now_ms(void) {
+typedef struct copy_t {
+    double *to;
+    const double *from;
+    int64_t count;
+} copy_t;
+
+/* Copies, and waits until all is there. */
+static jstatus_t copy_all(jdevice_t *device, jstream_t *stream, size_t count, const copy_t *copies) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    for (size_t i = 0; !jstatus_is_error(status) && i < count; i++)
+        status = jdevice_copy(device, stream, copies[i].to, copies[i].from, (size_t)copies[i].count * sizeof(double));
+    return jstatus_is_error(status) ? status : jstream_synchronize(device, stream);
+}
+
+jstatus_t operands_fill(const operands_t *o, jhandle_t *handle, const problem_t *problem) {
+    const int64_t n = problem->n;
+    const copy_t in[] = {{o->covariance, problem->covariance, n * n},
+                         {o->cross, problem->cross, n * M},
+                         {o->posterior, problem->prior, M * M},
+                         {o->observation, problem->observation, n},
+                         {o->weight, problem->weight, M * YEARS}};
+    jstream_t *stream;
+    jstatus_t status = jhandle_get_stream(handle, &stream);
+    return jstatus_is_error(status) ? status : copy_all(jhandle_device(handle), stream, sizeof in / sizeof in[0], in);
+}
+
+double now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
@@ -196,26 +209,15 @@ jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const oper
     if (!diagonal)
         return JSTATUS_MEMORY_ERROR;
 
-    const struct {
-        double *to;
-        const double *from;
-        int64_t count;
-    } in[] = {{o->covariance, problem->covariance, n * n},
-              {o->cross, problem->cross, n * M},
-              {o->posterior, problem->prior, M * M},
-              {o->observation, problem->observation, n},
-              {o->weight, problem->weight, M * YEARS}},
-      out[] = {{diagonal, o->factor_diagonal, n},
-               {forecast->mean, o->mean, M},
-               {forecast->variance, o->variance, M},
-               {forecast->year_mean, o->year_mean, YEARS},
-               {forecast->year_variance, o->year_variance, YEARS}};
+    const copy_t out[] = {{diagonal, o->factor_diagonal, n},
+                          {forecast->mean, o->mean, M},
+                          {forecast->variance, o->variance, M},
+                          {forecast->year_mean, o->year_mean, YEARS},
+                          {forecast->year_variance, o->year_variance, YEARS}};
 
     status = jhandle_get_stream(handle, &stream);
-    for (size_t i = 0; !jstatus_is_error(status) && i < sizeof in / sizeof in[0]; i++)
-        status = jdevice_copy(device, stream, in[i].to, in[i].from, (size_t)in[i].count * sizeof(double));
     if (!jstatus_is_error(status))
-        status = jstream_synchronize(device, stream); /* so that the copies are not timed */
+        status = operands_fill(operands, handle, problem); /* waited for, so that the copies are not timed */
 
     double quadratic = 0, start = now_ms();
     int64_t minor = 0;
@@ -224,10 +226,8 @@ jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const oper
     jstatus_t waited = jstream_synchronize(device, stream);
     *milliseconds = now_ms() - start;
 
-    for (size_t i = 0; !jstatus_is_error(waited) && i < sizeof out / sizeof out[0]; i++)
-        waited = jdevice_copy(device, stream, out[i].to, out[i].from, (size_t)out[i].count * sizeof(double));
     if (!jstatus_is_error(waited))
-        waited = jstream_synchronize(device, stream);
+        waited = copy_all(device, stream, sizeof out / sizeof out[0], out);
     if (!jstatus_is_error(status) && jstatus_is_error(waited))
         status = waited;
     if (jstatus_is_error(status))
