@@ -516,7 +516,7 @@ JTEST(Choose, AnEnvironmentThatIsNotUnderstoodIsQuoted) {
         JEXPECT_STATUS(jbuffer_allocator_choose(best, &layout, 0, NULL, &chosen), JSTATUS_INVALID_CONFIGURATION);
         JEXPECT_SUBSTR(jstatus_last_message(), texts[i]);
         JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_BUFFER");
-        JEXPECT_SUBSTR(jstatus_last_message(), "[KIND][@DEVICE]");
+        JEXPECT_SUBSTR(jstatus_last_message(), "distributed@host");
         jconfig_entry_t entry;
         JEXPECT_OK(jconfig_get(JCONFIG_JALLOC_BUFFER, &entry));
         JEXPECT_FALSE(entry.valid);

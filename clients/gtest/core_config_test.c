@@ -279,6 +279,11 @@ static const struct config_value {
     {JCONFIG_JALLOC_LOG_PATH, "JALLOC_LOG_PATH", "anything at all", true},
     {JCONFIG_JALLOC_MODULE_PATH, "JALLOC_MODULE_PATH", "/usr/lib", true},
     {JCONFIG_JALLOC_MODULE_PATH, "JALLOC_MODULE_PATH", "lib", false},
+    {JCONFIG_JALLOC_LEAK_REPORT, "JALLOC_LEAK_REPORT", "yes", false},
+    {JCONFIG_JALLOC_LEAK_REPORT, "JALLOC_LEAK_REPORT", "stack", false},
+    {JCONFIG_JALLOC_RECORD_HEAP, "JALLOC_RECORD_HEAP", "heap-%p.csv", true},
+    {JCONFIG_JALLOC_RECORD_HEAP_MIN_BYTES, "JALLOC_RECORD_HEAP_MIN_BYTES", "4KiB", true},
+    {JCONFIG_JALLOC_RECORD_HEAP_MIN_BYTES, "JALLOC_RECORD_HEAP_MIN_BYTES", "4x", false},
 };
 
 /* As in "JALLOC_LAYER= program". */
@@ -333,9 +338,184 @@ JTEST(Config, ValuesInForceAndTheirValidity) {
         JEXPECT_STREQ(entry.value, row->value);
         JEXPECT_TRUE(entry.from_environment);
         JEXPECT_EQ(entry.valid, row->valid);
-        if (row->which != JCONFIG_JALLOC_BUFFER && row->which != JCONFIG_JALLOC_LOG_LEVEL &&
-            row->which != JCONFIG_JALLOC_MODULE_PATH && strncmp(row->value, "64M", 3) != 0) /* of handles */
+        if (strncmp(row->value, "64M", 3) != 0)
             expect_handles(row->name, row->value, row->valid);
         jtest_setenv(row->name, NULL);
+    }
+}
+
+/* What is to be written instead stands in the message. */
+JTEST(Config, ARefusalShowsAnExample) {
+    static const char *const rows[][3] = {
+        {"JALLOC_BUDGET", "lots", "expected a size such as 64MiB"},
+        {"JALLOC_RECORD_HEAP_MIN_BYTES", "few", "expected a size such as 64MiB"},
+        {"JALLOC_ACCURACY", "some", "expected one of componentwise|normwise"},
+        {"JALLOC_LOG_LEVEL", "chatty", "expected one of off|error|warning|info|debug"},
+        {"JALLOC_LEAK_REPORT", "yes", "expected one of 0|1|stacks"},
+        {"JALLOC_LAYER", "9", "such as 3"},
+        {"JALLOC_BUFFER", "best", "distributed@host"},
+        {"JALLOC_MODULE_PATH", "lib", "an absolute path such as /"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        JSCOPED_TRACE("%s=%s", rows[i][0], rows[i][1]);
+        jtest_setenv(rows[i][0], rows[i][1]);
+        expect_handles(rows[i][0], rows[i][1], false);
+        JEXPECT_SUBSTR(jstatus_last_message(), rows[i][2]);
+        jtest_setenv(rows[i][0], NULL);
+    }
+}
+
+/* A syntax either shows an example, which it accepts, or lists its values. */
+JTEST(Config, EverySyntaxHasAnExampleOrListsItsValues) {
+    for (int which = 0; which < JCONFIG_COUNT; ++which) {
+        jconfig_entry_t entry;
+        JASSERT_OK(jconfig_get((jconfig_t)which, &entry));
+        JSCOPED_TRACE("%s=%s", entry.name, entry.syntax);
+        JEXPECT_EQ(entry.example, jconfig_example(entry.syntax));
+        if (entry.example == NULL) {
+            JEXPECT_NOT_NULL(strchr(entry.syntax, '|'));
+            continue;
+        }
+        jtest_setenv(entry.name, entry.example);
+        JASSERT_OK(jconfig_get((jconfig_t)which, &entry));
+        JEXPECT_TRUE(entry.valid);
+        JEXPECT_TRUE(entry.from_environment);
+        jtest_setenv(entry.name, NULL);
+    }
+    JEXPECT_NULL(jconfig_example(NULL));
+    JEXPECT_NULL(jconfig_example("fast|same_bits"));
+}
+
+static void expect_unknown(size_t index, const char *name, const char *nearest) {
+    jconfig_unknown_t unknown;
+    JSCOPED_TRACE("%s", name);
+    JASSERT_OK(jconfig_get_unknown(index, &unknown));
+    JEXPECT_STREQ(unknown.name, name);
+    if (nearest != NULL)
+        JEXPECT_STREQ(unknown.nearest, nearest);
+    else
+        JEXPECT_NULL(unknown.nearest);
+}
+
+JTEST(Config, UnknownNamesAreToldWithTheNearest) {
+    static const char *const rows[][2] = {
+        {"JALLOC_DEVICE_MEMROY_SIZE", "JALLOC_DEVICE_MEMORY_SIZE"},
+        {"JALLOC_DEVICE_MEMORY", "JALLOC_DEVICE_MEMORY_SIZE"},
+        {"JALLOC_LEAK", "JALLOC_LEAK_REPORT"},
+        {"JALLOC_layer", "JALLOC_LAYER"},
+        {"JALLOC_ACURACY", "JALLOC_ACCURACY"},
+        {"JALLOC_LAYERS", "JALLOC_LAYER"},
+        {"JALLOC_RECORD_HEAP_MINBYTES", "JALLOC_RECORD_HEAP_MIN_BYTES"},
+        {"JALLOC_", NULL},
+        {"JALLOC_Q", NULL},
+        {"JALLOC_QUACK", NULL},
+        {"JALLOC_TEST", NULL},
+    };
+    jconfig_unknown_t unknown = {"untouched", NULL};
+    JEXPECT_STATUS(jconfig_get_unknown(0, &unknown), JSTATUS_NOT_FOUND);
+    JEXPECT_STREQ(unknown.name, "untouched");
+    JEXPECT_STATUS(jconfig_get_unknown(0, NULL), JSTATUS_INVALID_POINTER);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        jtest_setenv(rows[i][0], "1");
+        expect_unknown(0, rows[i][0], rows[i][1]);
+        JEXPECT_STATUS(jconfig_get_unknown(1, &unknown), JSTATUS_NOT_FOUND);
+        jtest_setenv(rows[i][0], NULL);
+    }
+    static const char *const known[] = {"JALLOC_TEST_ANYTHING",  "JALLOC_ROOT", "JALLOC_DIR",
+                                        "JALLOC_RECORD_HEAP_OF", "JALLOC",      "XJALLOC_A"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        jtest_setenv(known[i], "1");
+    for (int which = 0; which < JCONFIG_COUNT; ++which) {
+        jconfig_entry_t entry;
+        JASSERT_OK(jconfig_get((jconfig_t)which, &entry));
+        jtest_setenv(entry.name, "1");
+    }
+    JEXPECT_STATUS(jconfig_get_unknown(0, &unknown), JSTATUS_NOT_FOUND);
+    jtest_setenv("JALLOC_LAYRE", "1"); /* and two of them, each once */
+    jtest_setenv("JALLOC_BUDGETS", "1");
+    JEXPECT_OK(jconfig_get_unknown(1, &unknown));
+    JEXPECT_STATUS(jconfig_get_unknown(2, &unknown), JSTATUS_NOT_FOUND);
+}
+
+JTEST(Config, AnUnknownNameOfAnyLengthIsCut) {
+    char name[300], value[8] = "1";
+    jconfig_unknown_t unknown;
+    memset(name, 'A', sizeof name);
+    memcpy(name, "JALLOC_", 7);
+    name[sizeof name - 1] = '\0';
+    jtest_setenv(name, value);
+    JASSERT_OK(jconfig_get_unknown(0, &unknown));
+    JEXPECT_EQ(strlen(unknown.name), JCONFIG_MAX_NAME);
+    JEXPECT_EQ(strncmp(unknown.name, name, JCONFIG_MAX_NAME), 0);
+    JEXPECT_NULL(unknown.nearest);
+}
+
+JTEST_ONLY_WITH("JALLOC_TEST_KEEP", ConfigChild, ReadsSeveralTimes) {
+    jconfig_entry_t entry;
+    for (int i = 0; i < 3; ++i)
+        for (int which = 0; which < JCONFIG_COUNT; ++which)
+            JEXPECT_OK(jconfig_get((jconfig_t)which, &entry));
+}
+static int count(const char *text, const char *part) {
+    int found = 0;
+    for (; (text = strstr(text, part)) != NULL; ++text)
+        ++found;
+    return found;
+}
+JTEST(Config, AMisspeltNameIsOneWarningInAProcess) {
+    static char output[16384];
+    static const struct {
+        const char *variables[4], *said;
+        int times;
+    } rows[] = {
+        {{"JALLOC_TEST_KEEP=1", "JALLOC_DEVICE_MEMROY_SIZE=64M"}, "nearest is JALLOC_DEVICE_MEMORY_SIZE", 1},
+        {{"JALLOC_TEST_KEEP=1", "JALLOC_QUACK=1"}, "jalloc warning: JALLOC_QUACK is set", 1},
+        {{"JALLOC_TEST_KEEP=1", "JALLOC_QUACK=1", "JALLOC_LOG_LEVEL=error"}, "JALLOC_QUACK", 0},
+        {{"JALLOC_TEST_KEEP=1", "JALLOC_LOG_LEVEL=chatty"}, "JALLOC_LOG_LEVEL=\"chatty\" is not understood", 1},
+        {{"JALLOC_TEST_KEEP=1", "JALLOC_LAYER=0"}, "jalloc warning: JALLOC", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        JSCOPED_TRACE("%s", rows[i].variables[1]);
+        JEXPECT_EQ(jtest_run_self("ConfigChild.ReadsSeveralTimes", rows[i].variables, output, sizeof output), 0);
+        JEXPECT_EQ(count(output, rows[i].said), rows[i].times);
+    }
+}
+
+/* Names and values of random bytes: each is valid and a handle is made, or it is refused by its name. A trace of any name
+ * would be begun. */
+JTEST(Config, AnyNamesAndValuesAreJudged) {
+    static const char letters[] = "0123456789.BKMGTib;:=()+,|@ /-_%n%s\x01\xff"
+                                  "abcdefghijklmnopqrstuvwxyz";
+    for (int64_t i = jtest_iterations(300); i > 0; --i) {
+        jconfig_entry_t entry;
+        char name[80], value[64];
+        JASSERT_OK(jconfig_get((jconfig_t)jtest_random_between(0, JCONFIG_COUNT - 1), &entry));
+        if (strcmp(entry.syntax, "FILE") == 0)
+            continue;
+        snprintf(name, sizeof name, "%s", entry.name);
+        const size_t length = (size_t)jtest_random_between(0, sizeof value - 1);
+        for (size_t k = 0; k < length; ++k)
+            value[k] = letters[jtest_random_between(0, sizeof letters - 2)];
+        value[length] = '\0';
+        const bool misspelt = jtest_random_between(0, 1) == 1;
+        if (misspelt)
+            name[jtest_random_between(7, (int64_t)strlen(name) - 1)] = letters[jtest_random_between(30, 60)];
+        JSCOPED_TRACE("%s=\"%s\"", name, value);
+        jtest_setenv(name, value);
+        jhandle_t *handle = NULL;
+        const jstatus_t status = jhandle_create(NULL, &handle);
+        if (status == JSTATUS_SUCCESS)
+            JEXPECT_OK(jhandle_destroy(handle));
+        else if (status == JSTATUS_INVALID_CONFIGURATION)
+            JEXPECT_SUBSTR(jstatus_last_message(), name);
+        else
+            JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR); /* a size that was understood */
+        jconfig_unknown_t unknown;
+        const jstatus_t known = jconfig_get_unknown(0, &unknown);
+        if (known == JSTATUS_SUCCESS) {
+            JEXPECT_STREQ(unknown.name, name);
+            JEXPECT_OK(status);
+        }
+        jtest_setenv(name, NULL);
     }
 }

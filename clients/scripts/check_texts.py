@@ -163,7 +163,9 @@ def struct_body(tree, type_name):
 
 def outside(tree):
     """Names that are no declarations: options of CMake, variables of the environment."""
-    return tree.once(("outside", ""), lambda: {*cmake_options(tree), *variables(tree), "JSTATUS_UNKNOWN", "JBUFFER_LIST_n"})
+    others = re.findall(r'"(JALLOC_\w+)"', tree.read("library/core/environment.c"))
+    return tree.once(("outside", ""), lambda: {*cmake_options(tree), *variables(tree), *others, "JSTATUS_UNKNOWN",
+                                               "JBUFFER_LIST_n"})
 
 
 # ---- The reference ----
@@ -379,7 +381,7 @@ KINDS_PAGE = "docs/allocators/kinds.rst"
 KIND = re.compile(r"^``(\w+)``\n((?: {3}.*\n|\n)*)", re.MULTILINE)
 KEY = re.compile(r"^   - ``(\w+)=([^`]+)``(?: \(([^)]*)\))?: .", re.MULTILINE)
 COMPOSED = re.compile(r"\b([a-z]+)\(([a-z_]+=[^)]*)\)")
-KEY_FIELD = re.compile(r".* \(([^();]*)(?:; default ([^()]*))?\)$")
+KEY_FIELD = re.compile(r".* \(([^();]*)(?:; default ([^();]*))?(?:; such as [^()]*)?\)$")
 
 
 def check_kinds(tree, build):

@@ -6,7 +6,7 @@
  *
  * Whatever there is to say goes through four calls (section, row, field, end) with two ways of writing them, text for
  * people and JSON for programs, so the two can never say different things. The exit status is 1 when an environment
- * variable cannot be understood: a handle would be refused for the same reason. */
+ * variable cannot be understood, for which a handle would be refused, or has a name that is none of jalloc's. */
 
 #include <getopt.h>
 #include <stdarg.h>
@@ -213,12 +213,30 @@ static bool show_environment(void) {
         field_bool("valid", entry.valid);
         field_text("default", "%s", entry.fallback);
         field_text("syntax", "%s", entry.syntax);
+        if (entry.example != NULL)
+            field_text("example", "%s", entry.example);
         field_text("meaning", "%s", entry.meaning);
         row_end();
         valid = valid && entry.valid;
     }
     section_end();
     return valid;
+}
+
+/* False when there is a name in the environment that begins as jalloc's do and is none of them. */
+static bool show_unknown(void) {
+    jconfig_unknown_t unknown;
+    size_t count = 0;
+    if (!json && jstatus_is_error(jconfig_get_unknown(0, &unknown)))
+        return true;
+    section_begin("unknown variables");
+    for (; !jstatus_is_error(jconfig_get_unknown(count, &unknown)); count++) {
+        row_begin(unknown.name);
+        field_text("nearest", "%s", unknown.nearest != NULL ? unknown.nearest : "");
+        row_end();
+    }
+    section_end();
+    return count == 0;
 }
 
 #ifdef JALLOC_HAVE_JBLAS
@@ -264,9 +282,12 @@ static void show_allocators(void) {
         row_begin(kind->name);
         field_text("role", "%s", roles[kind->role]);
         field_text("summary", "%s", kind->summary);
-        for (const jallocator_key_t *key = kind->keys; key->name != NULL; key++)
-            field_text(key->name, "%s (%s%s%s)", key->meaning, key->syntax,
-                       key->fallback[0] != '\0' ? "; default " : "", key->fallback);
+        for (const jallocator_key_t *key = kind->keys; key->name != NULL; key++) {
+            const char *example = jconfig_example(key->syntax);
+            field_text(key->name, "%s (%s%s%s%s%s)", key->meaning, key->syntax,
+                       key->fallback[0] != '\0' ? "; default " : "", key->fallback, example != NULL ? "; such as " : "",
+                       example != NULL ? example : "");
+        }
         row_end();
     }
     section_end();
@@ -281,7 +302,8 @@ int main(int argc, char **argv) {
         "usage: jalloc-info [--allocators] [--json] [--help]\n"
         "Shows the versions, devices, runtime view, environment and CBLAS that jalloc works with;\n"
         "--allocators: the kinds of allocators that compositions can name, and their keys.\n"
-        "Exit status: 0; 1 if an environment variable cannot be understood; 2 for bad usage.\n";
+        "Exit status: 0; 1 if an environment variable cannot be understood, or one that begins with\n"
+        "JALLOC_ is unknown; 2 for bad usage.\n";
     bool allocators = false;
     for (int c; (c = getopt_long(argc, argv, "ajh", options, NULL)) != -1;)
         if (c == 'j') {
@@ -296,7 +318,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "jalloc-info: unexpected argument '%s'\n%s", argv[optind], usage);
         return 2;
     }
-    bool valid = true;
+    bool valid = true, known = true;
     if (allocators) {
         show_allocators();
     } else {
@@ -304,11 +326,14 @@ int main(int argc, char **argv) {
         show_devices();
         show_runtime();
         valid = show_environment();
+        known = show_unknown();
         show_cblas();
     }
     if (json)
         puts("\n}");
-    else if (!valid)
+    if (!json && !valid)
         puts("\nAn environment variable cannot be understood: no handle can be created until it is mended.");
-    return valid ? 0 : 1;
+    if (!json && !known)
+        puts("\nA variable in the environment is unknown: it has no effect.");
+    return valid && known ? 0 : 1;
 }

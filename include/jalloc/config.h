@@ -5,8 +5,9 @@
 
 /** @file
  * The environment variables, one table. Each is read where it is used (docs/environment says when), is parsed strictly
- * and as a whole, and a value that is not understood is refused with a message that quotes it. A variable that is set
- * but empty counts as not set. Programs that run with more rights than their user read the defaults. */
+ * and as a whole, and a value that is not understood is refused with a message that quotes it; no handle is created
+ * while there is one. A name that begins with JALLOC_ and is not in the table is told once, by a warning. A variable that
+ * is set but empty counts as not set. Programs that run with more rights than their user read the defaults. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +43,10 @@ extern "C" {
     X(JALLOC_LAYER, "0", "0..7", "call logging, a sum: 1 trace, 2 bench, 4 profile")                                   \
     X(JALLOC_LOG_LEVEL, "warning", "off|error|warning|info|debug", "which messages are written")                       \
     X(JALLOC_LOG_PATH, "", "FILE", "file that messages and layer lines are appended to; empty: standard error")        \
-    X(JALLOC_MODULE_PATH, "", "DIRECTORY", "where device modules are looked for; empty: beside libjalloc")
+    X(JALLOC_MODULE_PATH, "", "DIRECTORY", "where device modules are looked for; empty: beside libjalloc")             \
+    X(JALLOC_RECORD_HEAP, "", "FILE",                                                                                  \
+      "trace file of the program's own heap, by libjalloc_record.so; %p in it: the process's number; empty: none")     \
+    X(JALLOC_RECORD_HEAP_MIN_BYTES, "1024", "SIZE", "smallest block that libjalloc_record.so records")
 
 /** Which variable. */
 typedef enum jconfig_t {
@@ -61,11 +65,30 @@ typedef struct jconfig_entry_t {
     const char *meaning;   /**< one line */
     bool from_environment; /**< value comes from the environment (set, and not empty) */
     bool valid;            /**< value can be understood, all of it, by those who use it */
+    const char *example;   /**< jconfig_example(syntax) */
 } jconfig_entry_t;
 
 /** Reads one row; the strings are static or the environment's own, valid until the environment changes.
  * @return success; invalid value (no such variable); invalid pointer. */
 JALLOC_API jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry);
+
+/** An example of what a syntax accepts, that of a variable or of an allocator's key (jallocator_key_t.syntax): "64MiB" for
+ * "SIZE". Static. NULL: the syntax lists the values themselves, as "fast|same_bits" does, or is none. */
+JALLOC_API const char *jconfig_example(const char *syntax);
+
+/** Longest name that jconfig_get_unknown() gives whole. */
+#define JCONFIG_MAX_NAME 63
+
+/** A variable in the environment whose name begins with JALLOC_ and is not in the table: misspelt, or of another version. */
+typedef struct jconfig_unknown_t {
+    char name[JCONFIG_MAX_NAME + 1]; /**< cut where it is longer */
+    const char *nearest;             /**< the variable that is spelt most alike, static; NULL: none is close */
+} jconfig_unknown_t;
+
+/** The index-th unknown name in the environment, which must not be changed meanwhile. Not counted are those of the
+ * tests, and JALLOC_ROOT, JALLOC_DIR, JALLOC_HOME, JALLOC_INC, JALLOC_LIB, where build systems look for the package.
+ * @return success; invalid pointer; not found (there are not so many, or the program has more rights than its user). */
+JALLOC_API jstatus_t jconfig_get_unknown(size_t index, jconfig_unknown_t *unknown);
 
 /** Reads a number of bytes: decimal digits, perhaps with a fraction, and perhaps a unit: B, K, KB, KiB, M, ... T, any
  * case, powers of 1024. Nothing may precede or follow, a sign is refused.

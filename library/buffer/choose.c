@@ -22,11 +22,9 @@
 
 static jstatus_t choice_read_environment(ji_choice_wish_t *wish) {
     jconfig_entry_t entry;
-    jstatus_t status = jconfig_get(JCONFIG_JALLOC_BUFFER, &entry);
-    if (status == JSTATUS_SUCCESS && !ji_config_buffer(entry.value, &wish->kind, wish->device))
-        status = ji_fail(JSTATUS_INVALID_CONFIGURATION,
-                         "%s=\"%.200s\" is not understood: expected %s, such as distributed@host", entry.name,
-                         entry.value, entry.syntax);
+    jstatus_t status = ji_config_require(JCONFIG_JALLOC_BUFFER, &entry);
+    if (status == JSTATUS_SUCCESS)
+        (void)ji_config_buffer(entry.value, &wish->kind, wish->device);
     return status;
 }
 

@@ -4,75 +4,23 @@
 /* The environment variables and the parsers of their values.
  *
  * A value is understood as a whole or refused as a whole, with a message that quotes it. A size of "256M" that is taken
- * for 256 bytes, as strtoul would, is worse than an error. Nothing here depends on the locale, and no size goes through
- * floating point: a fraction is cut to whole bytes exactly, whatever the number of its digits.
+ * for 256 bytes, as strtoul would, is worse than an error. Nothing here depends on the locale.
  *
- * An empty variable is one that is not set, for all alike. Each parser here has an inner part that gives only a status, so
- * that jconfig_get() can ask whether a value is valid without leaving a message behind. A program that runs with more rights than its user has reads the defaults
- * (secure_getenv), since the log's path and the modules' come from here. */
+ * An empty variable is one that is not set, for all alike. Each parser here has an inner part that gives only a status,
+ * so that jconfig_get() can ask whether a value is valid without leaving a message behind. A program that runs with more
+ * rights than its user has reads the defaults (secure_getenv), since the log's path and the modules' come from here.
+ *
+ * Who reads the first variable looks at the names of all, once in a process: one that is misspelt has no reader who could
+ * refuse it, so a warning says it. The log reads without looking, since the warning needs the log. */
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/core.h"
-
-/* ctype.h follows the locale, these do not. */
-static bool config_is_digit(char c) { return c >= '0' && c <= '9'; }
-static char config_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-/* A unit: nothing or B, or one of KMGT, which may be followed by B or iB. Gives the power of two. */
-static bool config_parse_unit(const char *text, size_t length, unsigned *shift) {
-    static const char prefixes[] = "kmgt";
-    *shift = 0;
-    if (length == 0)
-        return true;
-    const char *prefix = memchr(prefixes, config_lower(text[0]), sizeof prefixes - 1);
-    if (prefix == NULL)
-        return length == 1 && config_lower(text[0]) == 'b';
-    *shift = 10 * (unsigned)(prefix - prefixes + 1);
-    if (length == 1)
-        return true;
-    if (length == 2)
-        return config_lower(text[1]) == 'b';
-    return length == 3 && config_lower(text[1]) == 'i' && config_lower(text[2]) == 'b';
-}
-
-/* DIGITS[.DIGITS][UNIT] and nothing else. The syntax is judged before the magnitude. */
-static jstatus_t config_size(const char *text, size_t length, size_t *size_bytes) {
-    size_t whole_end = 0;
-    while (whole_end < length && config_is_digit(text[whole_end]))
-        whole_end++;
-    if (whole_end == 0)
-        return JSTATUS_INVALID_CONFIGURATION;
-    size_t end = whole_end;
-    if (end < length && text[end] == '.') {
-        end++;
-        while (end < length && config_is_digit(text[end]))
-            end++;
-        if (end == whole_end + 1)
-            return JSTATUS_INVALID_CONFIGURATION;
-    }
-    unsigned shift;
-    if (!config_parse_unit(text + end, length - end, &shift))
-        return JSTATUS_INVALID_CONFIGURATION;
-
-    size_t whole = 0;
-    for (size_t i = 0; i < whole_end; i++)
-        if (!ji_size_mul(whole, 10, &whole) || !ji_size_add(whole, (size_t)(text[i] - '0'), &whole))
-            return JSTATUS_INVALID_SIZE;
-    if (!ji_size_mul(whole, (size_t)1 << shift, &whole))
-        return JSTATUS_INVALID_SIZE;
-
-    /* 0.d1 d2 ... times 2^shift, from the last digit to the first. Cutting at each step loses nothing, because
-     * floor((n + x) / 10) = floor((n + floor(x)) / 10) for a whole number n. The value stays below 10 * 2^40. */
-    uint64_t fraction = 0;
-    for (size_t i = end; i > whole_end + 1; i--)
-        fraction = (((uint64_t)(text[i - 1] - '0') << shift) + fraction) / 10;
-    if (!ji_size_add(whole, (size_t)fraction, &whole))
-        return JSTATUS_INVALID_SIZE;
-    *size_bytes = whole;
-    return JSTATUS_SUCCESS;
-}
+#include "core/environment.h"
+#include "core/size.h"
 
 bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_NAME_BYTES], int *kind, int *index) {
     static const char *const kinds[] = {"host", "cuda", "hip"};
@@ -88,7 +36,7 @@ bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_
             if (k == 0 || text[stem] != ':' || count == 0 || count > 9 || (count > 1 && digits[0] == '0'))
                 return false;
             for (size_t i = 0; i < count; i++) {
-                if (!config_is_digit(digits[i]))
+                if (!ji_is_digit(digits[i]))
                     return false;
                 value = value * 10 + (digits[i] - '0');
             }
@@ -148,7 +96,7 @@ static jstatus_t config_device_size(const char *text, const char *device_name, s
         size_t size;
         if (!config_next_clause(&cursor, &clause) || (clause.device[0] == '\0' && !first))
             return JSTATUS_INVALID_CONFIGURATION;
-        jstatus_t status = config_size(clause.text, clause.length, &size);
+        jstatus_t status = ji_size_read(clause.text, clause.length, &size);
         if (status != JSTATUS_SUCCESS)
             return status;
         for (const char *before = text; before != begin;) {
@@ -171,9 +119,8 @@ static jstatus_t config_refuse(jstatus_t status, const char *text, const char *e
 
 jstatus_t jconfig_parse_size(const char *text, size_t *size_bytes) {
     JREQUIRE(text != NULL && size_bytes != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = config_size(text, strlen(text), size_bytes);
-    return status == JSTATUS_SUCCESS ? status
-                                     : config_refuse(status, text, "a number of bytes such as 0, 4096, 256M or 1.5GiB");
+    jstatus_t status = ji_size_read(text, strlen(text), size_bytes);
+    return status == JSTATUS_SUCCESS ? status : config_refuse(status, text, "a size such as 0, 4096, 256M or 1.5GiB");
 }
 
 jstatus_t jconfig_parse_device_size(const char *text, const char *device_name, size_t *size_bytes) {
@@ -213,6 +160,43 @@ bool ji_config_buffer(const char *text, int *kind, char device[JI_DEVICE_NAME_BY
     return text[length] == '\0' || ji_config_device_name(name, strlen(name), device, &device_kind, &index);
 }
 
+/* A syntax that lists its values, as "fast|same_bits" does, speaks for itself. */
+static const struct {
+    const char *syntax, *example, *expected;
+} config_syntaxes[] = {
+    {"SIZE", "64MiB", "a size such as 64MiB"},
+    {"COUNT", "16", "a count such as 16"},
+    {"COUNT|none", "16", "a count such as 16, or none"},
+    {"BOOL", "true", "true or false"},
+    {"NUMBER", "3", "a whole number such as 3"},
+    {"0..255", "170", "a number from 0 to 255, such as 170"},
+    {"MILLISECONDS", "500", "a number of milliseconds such as 500"},
+    {"TEXT", "assembly", "a text such as assembly"},
+    {"0..7", "3", "a sum of 1 (trace), 2 (bench) and 4 (profile), such as 3"},
+    {"FILE", "run.csv", "a file such as run.csv"},
+    {"DIRECTORY", "/opt/jalloc/lib", "an absolute path such as /opt/jalloc/lib"},
+    {"[KIND][@DEVICE]", "distributed@host",
+     "local, replicated or distributed, a device, or both as in distributed@host"},
+    {"SIZE[;DEVICE=SIZE]...", "64MiB;cuda:0=2GiB", "a size such as 64MiB, or by device 64MiB;cuda:0=2GiB"},
+    {"COMPOSITION[;DEVICE=COMPOSITION]...", "bfc(limit=2GiB)+guard",
+     "a composition such as bfc(limit=2GiB)+guard, or by device general;cuda:0=bfc"},
+};
+
+const char *jconfig_example(const char *syntax) {
+    for (size_t i = 0; syntax != NULL && i < sizeof config_syntaxes / sizeof config_syntaxes[0]; i++)
+        if (strcmp(config_syntaxes[i].syntax, syntax) == 0)
+            return config_syntaxes[i].example;
+    return NULL;
+}
+
+const char *ji_config_expected(const char *syntax, char text[JI_CONFIG_EXPECTED_BYTES]) {
+    snprintf(text, JI_CONFIG_EXPECTED_BYTES, "one of %s", syntax);
+    for (size_t i = 0; i < sizeof config_syntaxes / sizeof config_syntaxes[0]; i++)
+        if (strcmp(config_syntaxes[i].syntax, syntax) == 0)
+            snprintf(text, JI_CONFIG_EXPECTED_BYTES, "%s", config_syntaxes[i].expected);
+    return text;
+}
+
 ji_config_check_t ji_config_check_composition;
 
 /* What is to be said of a value: success; invalid configuration; invalid size. For every variable the answer of those
@@ -236,14 +220,16 @@ static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *v
         valid = value[0] == '\0' || value[0] == '/';
         break;
     case JCONFIG_JALLOC_BUFFER: valid = ji_config_buffer(value, &kind, device); break;
+    case JCONFIG_JALLOC_RECORD_HEAP_MIN_BYTES: return ji_size_read(value, strlen(value), &ignored);
     case JCONFIG_JALLOC_RECORD:
+    case JCONFIG_JALLOC_RECORD_HEAP:
     case JCONFIG_JALLOC_LOG_PATH:
     case JCONFIG_COUNT: break;
     }
     return valid ? JSTATUS_SUCCESS : JSTATUS_INVALID_CONFIGURATION;
 }
 
-jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry) {
+jstatus_t ji_config_read(jconfig_t which, jconfig_entry_t *entry) {
     static const struct {
         const char *name, *fallback, *syntax, *meaning;
     } table[] = {
@@ -261,19 +247,55 @@ jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry) {
     entry->fallback = table[which].fallback;
     entry->syntax = table[which].syntax;
     entry->meaning = table[which].meaning;
+    entry->example = jconfig_example(table[which].syntax);
     entry->from_environment = value != NULL;
     entry->valid = config_judge(which, entry->syntax, entry->value) == JSTATUS_SUCCESS;
     return JSTATUS_SUCCESS;
+}
+
+jstatus_t jconfig_get_unknown(size_t index, jconfig_unknown_t *unknown) {
+    JREQUIRE(unknown != NULL, JSTATUS_INVALID_POINTER);
+    ji_environment_name_t name;
+    if (!ji_environment_unknown(index, &name))
+        return ji_fail(JSTATUS_NOT_FOUND, "the environment has at most %zu unknown names", index);
+    snprintf(unknown->name, sizeof unknown->name, "%.*s", (int)name.length, name.text);
+    unknown->nearest = name.nearest;
+    return JSTATUS_SUCCESS;
+}
+
+/* Says, once in a process, what nobody who reads a variable would see: names that are unknown, and, since the log reads
+ * it at its first message, a level that is not understood. */
+static void config_look_at_names(void) {
+    static atomic_bool looked;
+    if (JI_LIKELY(atomic_load_explicit(&looked, memory_order_relaxed)) || atomic_exchange(&looked, true))
+        return;
+    (void)jlog_get_level();
+    ji_environment_name_t name;
+    for (size_t i = 0; ji_environment_unknown(i, &name); i++)
+        jlog_write(JLOG_WARNING, &looked, "%.*s is set in the environment and is no variable of jalloc's; %s%s",
+                   (int)(name.length < JCONFIG_MAX_NAME ? name.length : JCONFIG_MAX_NAME), name.text,
+                   name.nearest != NULL ? "the nearest is " : "jalloc-info lists them",
+                   name.nearest != NULL ? name.nearest : "");
+}
+
+jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry) {
+    config_look_at_names();
+    return ji_config_read(which, entry);
 }
 
 jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry) {
     jstatus_t status = jconfig_get(which, entry);
     if (status != JSTATUS_SUCCESS || entry->valid)
         return status;
+    unsigned messages = ji_message_count;
     if (config_judge(which, entry->syntax, entry->value) == JSTATUS_INVALID_SIZE)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION,
                        "%s=\"%.200s\" is too large: more bytes than this machine can address", entry->name,
                        entry->value);
-    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.200s\" is not understood; expected %s", entry->name,
-                   entry->value, entry->syntax);
+    if (ji_message_count != messages) /* a composition: what of it */
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.160s\" is not understood: %s", entry->name, entry->value,
+                       jstatus_last_message());
+    char expected[JI_CONFIG_EXPECTED_BYTES];
+    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.200s\" is not understood: expected %s", entry->name,
+                   entry->value, ji_config_expected(entry->syntax, expected));
 }

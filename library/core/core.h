@@ -85,6 +85,13 @@ static inline bool ji_size_round_up(size_t size, size_t multiple, size_t *rounde
 /* Reads one row, as jconfig_get(). invalid configuration, with a message that quotes the variable, where it is not
  * valid. */
 jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry);
+/* jconfig_get() for the log: says nothing of names that are unknown. */
+jstatus_t ji_config_read(jconfig_t which, jconfig_entry_t *entry);
+
+/* What a syntax of variables and keys expects, as it stands in a message: "a size such as 64MiB", "one of a|b|c". Gives
+ * text. */
+#define JI_CONFIG_EXPECTED_BYTES 128
+const char *ji_config_expected(const char *syntax, char text[JI_CONFIG_EXPECTED_BYTES]);
 
 /* Judges JALLOC_ALLOCATOR's text: success or invalid configuration. The layer that knows the kinds of allocators sets
  * this when it is loaded. */

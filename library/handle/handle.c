@@ -50,25 +50,22 @@ typedef struct handle_environment {
     unsigned layers;
 } handle_environment_t;
 
-static jstatus_t handle_read_size(jconfig_t which, const char *device_name, size_t *size_bytes) {
-    jconfig_entry_t entry;
-    jstatus_t status = ji_config_require(which, &entry);
-    return status == JSTATUS_SUCCESS ? jconfig_parse_device_size(entry.value, device_name, size_bytes) : status;
-}
-
+/* Every variable is looked at, also those that are others' to read: a value that is not understood is told here, where
+ * there is a status to tell it by, and not where it would have been needed. */
 static jstatus_t handle_read_environment(const char *device_name, handle_environment_t *environment) {
-    jconfig_entry_t policy, accuracy, layer;
+    jconfig_entry_t entries[JCONFIG_COUNT];
     jstatus_t status;
-    JTRY(handle_read_size(JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, device_name, &environment->preallocate_bytes));
-    JTRY(handle_read_size(JCONFIG_JALLOC_BUDGET, device_name, &environment->budget_bytes));
-    JTRY(ji_config_require(JCONFIG_JALLOC_RESULT_POLICY, &policy));
-    JTRY(ji_config_require(JCONFIG_JALLOC_ACCURACY, &accuracy));
-    JTRY(ji_config_require(JCONFIG_JALLOC_LAYER, &layer));
-    bool same_bits = strcmp(policy.value, "same_bits") == 0;
+    for (int which = 0; which < JCONFIG_COUNT; which++)
+        JTRY(ji_config_require((jconfig_t)which, &entries[which]));
+
+    JTRY(jconfig_parse_device_size(entries[JCONFIG_JALLOC_DEVICE_MEMORY_SIZE].value, device_name,
+                                   &environment->preallocate_bytes));
+    JTRY(jconfig_parse_device_size(entries[JCONFIG_JALLOC_BUDGET].value, device_name, &environment->budget_bytes));
+    bool same_bits = strcmp(entries[JCONFIG_JALLOC_RESULT_POLICY].value, "same_bits") == 0;
     environment->result_policy = same_bits ? JRESULT_POLICY_SAME_BITS : JRESULT_POLICY_FAST;
-    bool normwise = strcmp(accuracy.value, "normwise") == 0;
+    bool normwise = strcmp(entries[JCONFIG_JALLOC_ACCURACY].value, "normwise") == 0;
     environment->accuracy = normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE;
-    environment->layers = (unsigned)(layer.value[0] - '0'); /* valid: one digit */
+    environment->layers = (unsigned)(entries[JCONFIG_JALLOC_LAYER].value[0] - '0'); /* valid: one digit */
 done:
     return status;
 }

@@ -39,7 +39,6 @@ static void allocator_forget_stream(jstream_t *stream) {
 static void allocator_list_start(void) {
     ji_lock_init(&allocator_list_lock);
     atomic_store_explicit(&ji_stream_destroy_hook, allocator_forget_stream, memory_order_release);
-    allocator_keeps_stacks = ji_leak_report_start();
 }
 
 jallocator_t *ji_allocator_list_acquire(void) {
@@ -50,6 +49,21 @@ jallocator_t *ji_allocator_list_acquire(void) {
 }
 
 void ji_allocator_list_release(void) { ji_lock_release(&allocator_list_lock); }
+
+/* Before the first allocator is made; again for the next one, where the environment is not understood. */
+static jstatus_t allocator_start_report(void) {
+    static atomic_bool started;
+    if (JI_LIKELY(atomic_load_explicit(&started, memory_order_acquire)))
+        return JSTATUS_SUCCESS;
+    jstatus_t status = JSTATUS_SUCCESS;
+    (void)ji_allocator_list_acquire();
+    if (!atomic_load_explicit(&started, memory_order_relaxed)) {
+        status = ji_leak_report_start(&allocator_keeps_stacks);
+        atomic_store_explicit(&started, status == JSTATUS_SUCCESS, memory_order_release);
+    }
+    ji_allocator_list_release();
+    return status;
+}
 
 static void allocator_list_add(jallocator_t *allocator) {
     allocator->next = ji_allocator_list_acquire();
@@ -181,6 +195,9 @@ static void allocator_fill_defaults(jallocator_ops_t *ops) {
 /* ---- Life ---- */
 
 jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits, jallocator_t **out) {
+    jstatus_t status = allocator_start_report();
+    if (status != JSTATUS_SUCCESS)
+        return status;
     jallocator_t *allocator = ji_metadata_zalloc(sizeof *allocator);
     if (allocator == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", traits->name);

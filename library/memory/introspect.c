@@ -379,18 +379,17 @@ static void leak_report_at_exit(void) {
         jlog_write(JLOG_WARNING, NULL, "leak: %s", jstatus_last_message());
 }
 
-bool ji_leak_report_start(void) {
+jstatus_t ji_leak_report_start(bool *keeps_stacks) {
     jconfig_entry_t entry;
-    if (ji_config_require(JCONFIG_JALLOC_LEAK_REPORT, &entry) != JSTATUS_SUCCESS) {
-        jlog_write(JLOG_WARNING, NULL, "%s; nothing is reported", jstatus_last_message());
-        return false;
-    }
+    jstatus_t status = ji_config_require(JCONFIG_JALLOC_LEAK_REPORT, &entry);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    *keeps_stacks = strcmp(entry.value, "stacks") == 0;
     if (strcmp(entry.value, "0") == 0)
-        return false;
-    (void)atexit(leak_report_at_exit);
-#ifdef NDEBUG
-    return strcmp(entry.value, "stacks") == 0;
-#else
-    return true;
+        return status;
+#ifndef NDEBUG
+    *keeps_stacks = true;
 #endif
+    (void)atexit(leak_report_at_exit);
+    return status;
 }

@@ -119,8 +119,9 @@ void ji_allocator_dispose(jallocator_t *allocator);
 jallocator_t *ji_allocator_list_acquire(void); /* takes the lock, returns the first */
 void ji_allocator_list_release(void);
 
-/* Reads JALLOC_LEAK_REPORT, once, and has the report written at exit. True where call stacks are to be kept. */
-bool ji_leak_report_start(void);
+/* Reads JALLOC_LEAK_REPORT and has the report written at exit, if that is wanted. invalid configuration: it cannot be
+ * understood; ask again. */
+jstatus_t ji_leak_report_start(bool *keeps_stacks);
 
 /* The functions of an adaptor that passes everything on: its context begins with a pointer to the allocator below. An
  * adaptor takes this table and puts its own functions in. Usable size, check and trim answer for what is below;

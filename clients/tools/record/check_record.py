@@ -128,8 +128,16 @@ def main():
         # What cannot be done is said, and the program runs.
         trace.unlink()
         require(run(arguments) == "", "something on stderr without a file")
-        message = run(arguments, JALLOC_RECORD_HEAP=str(trace), JALLOC_RECORD_HEAP_MIN_BYTES="4k")
-        require("4k" in message and not trace.exists(), f"a bad threshold: {message}")
+        message = run(arguments, JALLOC_RECORD_HEAP=str(trace), JALLOC_RECORD_HEAP_MIN_BYTES="4x")
+        require("4x" in message and not trace.exists(), f"a bad threshold: {message}")
+        message = run(arguments, JALLOC_RECORD_HEAPP=str(trace))
+        require("the nearest is JALLOC_RECORD_HEAP" in message and not trace.exists(), f"a misspelt name: {message}")
+        for threshold, least in (("", 4000), ("4KiB", 5000)):  # empty is not set
+            run(arguments, JALLOC_RECORD_HEAP=str(trace), JALLOC_RECORD_HEAP_MIN_BYTES=threshold)
+            sizes = {int(row["Size"]) for row in read(trace)}
+            require(any(least <= size < least + 10 for size in sizes), f"{threshold}: {sorted(sizes)[:5]}")
+            require(threshold == "" or min(sizes) >= 4096, f"{threshold}: {sorted(sizes)[:5]}")
+            trace.unlink()
         message = run(arguments, JALLOC_RECORD_HEAP=folder)
         require(folder in message, f"a folder as the file: {message}")
         message = run(arguments, JALLOC_RECORD_HEAP="/dev/full")

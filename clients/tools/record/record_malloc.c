@@ -56,6 +56,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/environment.h"
+#include "core/size.h"
 #include "memory/trace_file.h"
 
 #define HEAP_EXPORT __attribute__((visibility("default")))
@@ -478,19 +480,31 @@ static bool heap_find_file(void) {
 }
 
 static bool heap_read_min_bytes(void) {
-    char **place, *end;
+    char **place;
     heap_min_bytes = HEAP_MIN_BYTES;
     const char *text = heap_variable("JALLOC_RECORD_HEAP_MIN_BYTES", &place);
-    if (text == NULL)
+    if (text == NULL || *text == '\0')
         return true;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value > SIZE_MAX) {
-        heap_refuse("JALLOC_RECORD_HEAP_MIN_BYTES is not a number of bytes: ", text);
+    if (ji_size_read(text, strlen(text), &heap_min_bytes) != JSTATUS_SUCCESS) {
+        heap_refuse("JALLOC_RECORD_HEAP_MIN_BYTES is not a size such as 4096 or 4KiB: ", text);
         return false;
     }
-    heap_min_bytes = value > 0 ? (size_t)value : 1; /* blocks of nothing are not worth a line */
+    if (heap_min_bytes == 0)
+        heap_min_bytes = 1; /* blocks of nothing are not worth a line */
     return true;
+}
+
+/* A misspelt variable of this library would be seen by nobody; of others it is the program's libjalloc that warns. */
+static void heap_look_at_names(void) {
+    static const char own[] = "JALLOC_RECORD_HEAP";
+    ji_environment_name_t name;
+    for (size_t i = 0; ji_environment_unknown(i, &name); i++)
+        if (strncmp(name.text, own, sizeof own - 1) == 0 ||
+            (name.nearest != NULL && strncmp(name.nearest, own, sizeof own - 1) == 0)) {
+            char text[160];
+            snprintf(text, sizeof text, "%.*s is no variable of jalloc's", (int)name.length, name.text);
+            heap_say(text, name.nearest != NULL ? "; the nearest is " : "", name.nearest != NULL ? name.nearest : "");
+        }
 }
 
 /* Begins the recording of this process: when the library is loaded, or at a child's first event. */
@@ -546,6 +560,9 @@ __attribute__((constructor)) static void heap_load(void) {
         heap_stderr.device = info.st_dev;
         heap_stderr.inode = info.st_ino;
     }
+    char **place;
+    if (heap_variable("JALLOC_RECORD_HEAP_OF", &place) == NULL) /* descendants need not say it again */
+        heap_look_at_names();
     if (!heap_find_file() || !heap_read_min_bytes())
         return;
     heap = ji_trace_map(sizeof *heap);
