@@ -104,6 +104,45 @@ JTEST(AllocStack, LimitIsExact) {
     JEXPECT_OK(jallocator_destroy(stack));
 }
 
+/* Freed in the order of coming: each new block is asked for while old ones lie beneath. */
+JTEST(AllocStack, WarnsOnceOfWhatIsFreedBeneathLiveOnes) {
+    jallocator_t *stack = make(1024, 8 * 1024);
+    jtest_log_clear();
+    char *blocks[8];
+    for (int round = 0; round < 2; ++round) {
+        for (size_t i = 0; i < 8; ++i) {
+            blocks[i] = take(stack, 1024);
+            JEXPECT_EQ(jtest_log_count(), i < 2 ? 0 : 1);
+            if (i == 1 || i == 4) /* half is buried; later 2 of 5, of which nothing more is said */
+                give(stack, blocks[i - 1], 1024);
+        }
+        JEXPECT_SUBSTR(jtest_log_text(), "1024 of the 2048 that it holds were freed beneath live ones");
+        void *none;
+        JEXPECT_STATUS(jallocator_allocate(stack, 1024, 0, NULL, &none), JSTATUS_MEMORY_ERROR);
+        JEXPECT_SUBSTR(jstatus_last_message(), "2048 were freed beneath live ones");
+        for (size_t i = 8; i-- > 0;)
+            if (i != 0 && i != 3)
+                give(stack, blocks[i], 1024);
+        JEXPECT_OK(jallocator_trim(stack, 0));
+        JEXPECT_OK(jallocator_clear_stats(stack)); /* it may warn again */
+        jtest_log_clear();
+    }
+
+    /* A quarter is much; what is freed in the opposite order, or rewound, is no waste. */
+    jstack_mark_t mark = mark_of(stack);
+    for (size_t i = 0; i < 5; ++i)
+        blocks[i] = take(stack, 1024);
+    give(stack, blocks[0], 1024); /* a fifth */
+    JEXPECT_NOT_NULL(take(stack, 1024));
+    JEXPECT_OK(jallocator_stack_rewind(stack, mark, NULL));
+    JEXPECT_OK(jallocator_trim(stack, 0));
+    for (size_t i = 0; i < 8; ++i)
+        JEXPECT_NOT_NULL(take(stack, 1024));
+    JEXPECT_OK(jallocator_stack_rewind(stack, mark, NULL));
+    JEXPECT_EQ(jtest_log_count(), 0);
+    JEXPECT_OK(jallocator_destroy(stack));
+}
+
 JTEST(AllocStack, TrimGivesEmptyBlocksBack) {
     jallocator_t *stack = make(1024, 0);
     void *pointers[4];

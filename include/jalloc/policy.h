@@ -34,7 +34,9 @@ typedef struct jstack_options_t {
     { sizeof(jstack_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0 }
 
 /** Monotonic: one allocation after the other; the last one freed is taken back at once, with freed ones below it. Freed
- * blocks elsewhere wait until they are on top, or until the stack is rewound. */
+ * blocks elsewhere wait until they are on top, or until the stack is rewound: nobody can use them meanwhile, so this is
+ * for memory that goes in the opposite order of its coming. Where more is needed while a quarter of what the stack holds
+ * waits that way, the log warns, once until statistics are cleared. */
 JALLOC_API jstatus_t jallocator_create_stack(jallocator_t *below, const jstack_options_t *options,
                                              jallocator_t **allocator);
 

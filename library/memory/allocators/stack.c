@@ -12,6 +12,10 @@
  * is spare. Spare blocks are used before below is asked for more, and given back by trim, or when the limit or below
  * leaves no other way. So every block up to the current one has an entry, but for the bottom one of an empty stack.
  *
+ * What is freed below a live entry is buried: nobody can use it until all above it has gone. Where it is much of what
+ * the stack holds, and the stack asks below for more, the log says so once: whoever frees in another order than the
+ * opposite one wants another policy.
+ *
  * Each block has a table of its own beside the memory. From the left it holds the entries, in the order of their
  * addresses, so that a pointer is found by a binary search; from the right the shadows of entries that are gone:
  *
@@ -35,6 +39,7 @@
 
 #define STACK_DEFAULT_BLOCK_BYTES ((size_t)1 << 20)
 #define STACK_FIRST_RECORDS 16
+#define STACK_MUCH_BURIED 4 /* one part in so many of what is reserved */
 
 /* An entry, live or freed, or a shadow. */
 typedef struct stack_record {
@@ -63,6 +68,8 @@ typedef struct stack {
     uint64_t serial; /* of the last entry that came */
     ji_frontier_t frontier;
     size_t reserved_bytes, peak_reserved_bytes;
+    size_t buried_bytes; /* of entries that are not live */
+    bool has_warned;
 } stack_allocator_t;
 
 /* ---- A block's table --------------------------------------------------------------------------------------------- */
@@ -197,8 +204,9 @@ static jstatus_t stack_grow(stack_allocator_t *stack, size_t size_bytes, size_t 
     size_t bytes = size_bytes > stack->block_bytes ? size_bytes : stack->block_bytes;
     size_t rest = stack->limit_bytes - stack->reserved_bytes;
     if (size_bytes > rest)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "%zu bytes are taken from below, the limit is %zu", stack->reserved_bytes,
-                       stack->limit_bytes);
+        return ji_fail(JSTATUS_MEMORY_ERROR,
+                       "%zu bytes are taken from below, of which %zu were freed beneath live ones; the limit is %zu",
+                       stack->reserved_bytes, stack->buried_bytes, stack->limit_bytes);
     if (!ji_size_round_up(bytes, stack->granule_bytes, &bytes) || bytes > rest)
         bytes = rest;
     jstatus_t status = JSTATUS_SUCCESS;
@@ -272,10 +280,23 @@ static stack_block_t *stack_place(stack_allocator_t *stack, size_t size_bytes, s
 
 static jstatus_t stack_trim(void *context, size_t keep_bytes);
 
+/* Before it asks below for more. */
+static void stack_consider_warning(stack_allocator_t *stack, size_t size_bytes) {
+    if (stack->has_warned || stack->buried_bytes == 0 ||
+        stack->buried_bytes < stack->reserved_bytes / STACK_MUCH_BURIED)
+        return;
+    stack->has_warned = true;
+    jlog_write(JLOG_WARNING, NULL,
+               "allocator \"%s\": needs room for %zu bytes more, while %zu of the %zu that it holds were freed beneath "
+               "live ones and wait for those; a stack is for frees in the opposite order, bfc for any",
+               jallocator_name(stack->self), size_bytes, stack->buried_bytes, stack->reserved_bytes);
+}
+
 /* The same where that takes a new block. Where there is none to be had, the stream waits for memory that is free, or
  * spare blocks that are too small make room for a larger one. */
 static jstatus_t stack_find_room(stack_allocator_t *stack, size_t size_bytes, size_t alignment, jstream_t *stream,
                                  stack_block_t **block, size_t *offset) {
+    stack_consider_warning(stack, size_bytes);
     jstatus_t status = stack_grow(stack, size_bytes, alignment, stream);
     if (status == JSTATUS_MEMORY_ERROR) {
         *block = stack_place(stack, size_bytes, alignment, stream, true, offset);
@@ -317,6 +338,8 @@ static jstatus_t stack_allocate(void *context, size_t size_bytes, size_t alignme
 static void stack_pop(stack_allocator_t *stack) {
     stack_block_t *block = stack->current;
     stack_record_t gone = block->records[--block->entry_count];
+    if (!gone.live)
+        stack->buried_bytes -= gone.size_bytes;
     const stack_record_t *last = stack_last_entry(block);
     block->top = last != NULL ? last->offset + last->size_bytes : 0;
     stack_cast_shadow(block, &gone);
@@ -370,6 +393,7 @@ static jstatus_t stack_deallocate(void *context, void *pointer, size_t size_byte
     if (status != JSTATUS_SUCCESS)
         return status;
     entry->live = false;
+    stack->buried_bytes += size_bytes;
     stack_settle(stack);
     return JSTATUS_SUCCESS;
 }
@@ -422,6 +446,7 @@ static void stack_get_stats(void *context, jallocator_stats_t *stats) {
 static void stack_clear_stats(void *context) {
     stack_allocator_t *stack = context;
     stack->peak_reserved_bytes = stack->reserved_bytes;
+    stack->has_warned = false;
 }
 
 /* Gives empty blocks back until at most so many bytes are free. */
@@ -569,6 +594,7 @@ static jstatus_t stack_rewind(stack_allocator_t *stack, uint64_t serial, jstream
         if (last->live) {
             last->live = false;
             last->fence = fence;
+            stack->buried_bytes += last->size_bytes;
             ji_books_deallocate(&stack->self->books, last->size_bytes);
         }
         stack_pop(stack);
