@@ -8,9 +8,11 @@
 #include "device/device.h"
 #include "jalloc/device.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 JTEST(Device, HostIsThere) {
     jdevice_t *device = NULL;
@@ -19,12 +21,18 @@ JTEST(Device, HostIsThere) {
     JEXPECT_STREQ(jdevice_name(device), "host");
     JEXPECT_EQ(jdevice_kind(device), JDEVICE_HOST);
     JEXPECT_EQ(jdevice_granule_bytes(device), 64);
+    JEXPECT_EQ(jdevice_index(device), 0);
+    int count = 0;
+    JEXPECT_OK(jdevice_count(JDEVICE_HOST, &count));
+    JEXPECT_EQ(count, 1);
 }
 
 JTEST(Device, NullHasAnAnswerEverywhere) {
     JEXPECT_STREQ(jdevice_name(NULL), "(null)");
     JEXPECT_EQ(jdevice_kind(NULL), JDEVICE_HOST);
     JEXPECT_EQ(jdevice_granule_bytes(NULL), 0);
+    JEXPECT_EQ(jdevice_index(NULL), 0);
+    JEXPECT_NULL(jstream_native(NULL, NULL));
     JEXPECT_NULL(jstream_device(NULL));
 }
 
@@ -68,6 +76,26 @@ JTEST(Device, RelativeModulePathIsRefused) {
     JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_MODULE_PATH=\"here\"");
 }
 
+JTEST(Device, ModulePathLongerThanAnyPathIsRefused) {
+    char path[5000];
+    memset(path, 'x', sizeof path - 1);
+    path[0] = '/';
+    path[sizeof path - 1] = '\0';
+    jtest_setenv("JALLOC_MODULE_PATH", path);
+    JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_MODULE_PATH=\"/xxx");
+}
+
+JTEST(Device, CountChecksItsArguments) {
+    int count = 7;
+    JEXPECT_STATUS(jdevice_count(JDEVICE_HOST, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_count((jdevice_kind_t)(JDEVICE_HOST - 1), &count), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_count((jdevice_kind_t)(JDEVICE_HIP + 1), &count), JSTATUS_INVALID_VALUE);
+    jtest_setenv("JALLOC_MODULE_PATH", "/nonexistent/folder");
+    JEXPECT_STATUS(jdevice_count(JDEVICE_HIP, &count), JSTATUS_NO_DEVICE);
+    JEXPECT_EQ(count, 7);
+}
+
 static const char *const bad_names[] = {
     "",        " ",       "HOST",    "host ",   " host",           "host:0",
     "host:",   "hosts",   "cuda:",   "cuda:-1", "cuda:x",          "cuda:0x",
@@ -99,6 +127,79 @@ JTEST(Device, MemoryInfo) {
     JEXPECT_STATUS(jdevice_get_memory_info(NULL, &free_bytes, NULL), JSTATUS_INVALID_POINTER);
 }
 
+/* Where the kernel says less, what it says counts; where it says nothing, that is an error and nothing is written. */
+JTEST(Device, MemoryInfoOfASystemThatSaysLess) {
+    size_t free_bytes = 0, total_bytes = 0, all_bytes = 0;
+    JASSERT_OK(jdevice_get_memory_info(jdevice_host(), NULL, &all_bytes));
+    static const char *const calls[] = {"open", "read"};
+    for (int i = 0; i < 2; ++i) {
+        jtest_fail_calls(calls[i], 1, 1, i == 0 ? ENOENT : 0);
+        JEXPECT_OK(jdevice_get_memory_info(jdevice_host(), &free_bytes, &total_bytes));
+        JEXPECT_TRUE(jtest_calls_failed());
+        JEXPECT_EQ(total_bytes, all_bytes);
+        JEXPECT_GT(free_bytes, 0);
+        JEXPECT_LT(free_bytes, total_bytes);
+    }
+    free_bytes = total_bytes = 7;
+    for (int i = 1; i <= 3; ++i) { /* the size of a page, all pages, free pages */
+        jtest_fail_calls("sysconf", (uint64_t)i, 1, EINVAL);
+        JEXPECT_STATUS(jdevice_get_memory_info(jdevice_host(), &free_bytes, &total_bytes), JSTATUS_DEVICE_ERROR);
+        JEXPECT_TRUE(jtest_calls_failed());
+    }
+    JEXPECT_EQ(free_bytes, 7);
+    JEXPECT_EQ(total_bytes, 7);
+    jtest_fail_calls("sysconf", 2, 1, -3); /* three pages; more than that is available */
+    JEXPECT_OK(jdevice_get_memory_info(jdevice_host(), &free_bytes, &total_bytes));
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_EQ(total_bytes, 3 * (size_t)sysconf(_SC_PAGESIZE));
+    JEXPECT_EQ(free_bytes, total_bytes);
+}
+
+JTEST(Device, PropertiesOfASystemThatSaysLess) {
+    jdevice_properties_t properties = {.struct_size = sizeof properties}, before;
+    for (int i = 0; i < 2; ++i) { /* neither a number of processors nor a second cache; then both */
+        jtest_fail_calls("sysconf", 4, 2, i == 0 ? EINVAL : -5);
+        JEXPECT_OK(jdevice_get_properties(jdevice_host(), &properties));
+        JEXPECT_TRUE(jtest_calls_failed());
+        JEXPECT_EQ(properties.multiprocessors, i == 0 ? 1 : 5);
+        JEXPECT_EQ(properties.l2_cache_bytes, i == 0 ? 0 : 5);
+    }
+    before = properties;
+    jtest_fail_calls("uname", 1, 1, EFAULT);
+    JEXPECT_STATUS(jdevice_get_properties(jdevice_host(), &properties), JSTATUS_DEVICE_ERROR);
+    JEXPECT_TRUE(jtest_calls_failed());
+    jtest_fail_calls("sysconf", 1, 1, EINVAL);
+    JEXPECT_STATUS(jdevice_get_properties(jdevice_host(), &properties), JSTATUS_DEVICE_ERROR);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_STATUS(jdevice_get_properties(NULL, &properties), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_get_properties(jdevice_host(), NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_EQ(memcmp(&properties, &before, sizeof before), 0);
+    properties.struct_size = 1;
+    JEXPECT_STATUS(jdevice_get_properties(jdevice_host(), &properties), JSTATUS_INVALID_VALUE);
+}
+
+JTEST(Device, MemoryInStreamOrderChecksItsArguments) {
+    jdevice_t *host = jdevice_host(), other = ji_host_device;
+    jstream_t *foreign;
+    void *pointer = &pointer;
+    JASSERT_OK(jstream_create(&other, &foreign));
+    JEXPECT_STATUS(jdevice_allocate_ordered(NULL, NULL, 8, &pointer), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_allocate_ordered(host, NULL, 8, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_allocate_ordered(host, foreign, 8, &pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate_ordered(host, NULL, 0, &pointer), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jdevice_allocate_ordered(host, NULL, PTRDIFF_MAX, &pointer), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_STREAM_ORDERED, 8, 128, &pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_EQ(pointer, &pointer);
+    JEXPECT_STATUS(jdevice_deallocate_ordered(NULL, NULL, host, 8), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_deallocate_ordered(host, foreign, host, 8), JSTATUS_INVALID_VALUE);
+    JEXPECT_OK(jdevice_deallocate_ordered(host, NULL, NULL, 8));
+    JEXPECT_OK(jstream_destroy(foreign));
+
+    JASSERT_OK(jdevice_allocate(host, JMEMORY_STREAM_ORDERED, 8, 64, &pointer));
+    JEXPECT_EQ((uintptr_t)pointer % 64, 0);
+    JEXPECT_OK(jdevice_deallocate(host, JMEMORY_STREAM_ORDERED, pointer, 8));
+}
+
 JTEST(Device, RawMemoryIsAlignedAndUsable) {
     for (int kind = JMEMORY_DEVICE; kind <= JMEMORY_MANAGED; ++kind)
         for (size_t alignment = 0; alignment <= (size_t)1 << 21; alignment = alignment ? alignment * 2 : 1) {
@@ -120,6 +221,7 @@ JTEST(Device, RawMemoryArgumentsAreChecked) {
     JEXPECT_STATUS(jdevice_allocate(host, (jmemory_kind_t)-1, 8, 0, &pointer), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, 3, &pointer), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, SIZE_MAX, &pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, (size_t)1 << 31, &pointer), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 0, 0, &pointer), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jdevice_deallocate(NULL, JMEMORY_DEVICE, host, 8), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jdevice_deallocate(host, (jmemory_kind_t)9, host, 8), JSTATUS_INVALID_VALUE);

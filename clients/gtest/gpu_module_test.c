@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* JALLOC_MODULE_DIR: where the build puts its modules. JALLOC_FORKING_MODULE_DIR: see module/forking_module.c. */
+/* JALLOC_MODULE_DIR: where the build puts its modules. JALLOC_TEST_MODULE_DIR: see module/forking_module.c. */
 
 typedef struct real {
     const char *kind, *file, *error; /* the runtime's errors begin so */
@@ -136,6 +136,63 @@ JTEST(Module, ALibraryThatIsNoModuleIsNoDevice) {
     dlclose(library);
 }
 
+static void ask_the_odd_module(void *argument) {
+    (void)argument;
+    jdevice_t *device = jdevice_host();
+    int count = -1;
+    JEXPECT_OK(jdevice_count(JDEVICE_CUDA, &count));
+    JEXPECT_EQ(count, 64); /* it would go on for ever */
+    JEXPECT_STATUS(jdevice_get("cuda:0", &device), JSTATUS_MEMORY_ERROR);
+    /* The status's words, for want of the module's. */
+    JEXPECT_STREQ(jstatus_last_message(), "cuda:0: memory could not be allocated or is too small");
+    JEXPECT_STATUS(jdevice_get("cuda:1", &device), JSTATUS_INTERNAL_ERROR);
+    JEXPECT_SUBSTR(jstatus_last_message(), "cuda:1: ");
+    JEXPECT_EQ(device, jdevice_host());
+}
+
+JTEST(Module, AnOddOneIsCountedToTheLimitAndOpensNothing) {
+    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_TEST_MODULE_DIR);
+    jtest_in_child(20, ask_the_odd_module, NULL);
+}
+
+/* libjalloc, loaded by another path than its own, looks for a module where it lies, if it can tell where that is. */
+static void ask_the_shared_library(void *argument) {
+    const char *expected = argument, *slash = strrchr(JALLOC_SHARED_LIBRARY, '/');
+    char path[4096];
+    jstatus_t (*get)(const char *name, jdevice_t **device) = NULL;
+    const char *(*message)(void) = NULL;
+    snprintf(path, sizeof path, "%.*s", (int)(slash - JALLOC_SHARED_LIBRARY), JALLOC_SHARED_LIBRARY);
+    JASSERT_EQ(chdir(path), 0);
+    snprintf(path, sizeof path, expected[0] == 'c' ? ".%s" : "%s", expected[0] == 'c' ? slash : JALLOC_SHARED_LIBRARY);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    JASSERT_NOT_NULL(library);
+    void *symbols[] = {dlsym(library, "jdevice_get"), dlsym(library, "jstatus_last_message")};
+    memcpy(&get, &symbols[0], sizeof get);
+    memcpy(&message, &symbols[1], sizeof message);
+    JEXPECT_STATUS(get("hip:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+    JEXPECT_SUBSTR(message(), expected);
+    dlclose(library);
+}
+
+JTEST(Module, IsLookedForWhereTheSharedLibraryLies) {
+    jtest_setenv("JALLOC_MODULE_PATH", NULL);
+    jtest_in_child(60, ask_the_shared_library, "no module libjalloc_hip");
+    jtest_in_child(60, ask_the_shared_library, "cannot tell where libjalloc lies"); /* a path relative to then */
+}
+
+static void ask_without_a_place(void *function) {
+    jtest_fail_calls(function, 1, 1, 0);
+    JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_SUBSTR(jstatus_last_message(), "cannot tell where libjalloc lies");
+}
+
+JTEST(Module, IsNotLookedForWhereLibjallocCannotTellWhereItLies) {
+    jtest_setenv("JALLOC_MODULE_PATH", NULL);
+    jtest_in_child(20, ask_without_a_place, "dladdr1");
+    jtest_in_child(20, ask_without_a_place, "readlink");
+}
+
 static void ask_the_forking_module(void *argument) {
     (void)argument;
     for (int i = 0; i < 3; ++i) {
@@ -146,7 +203,7 @@ static void ask_the_forking_module(void *argument) {
 
 /* A fork waits for the registry's lock, which the thread that starts a driver holds itself. */
 JTEST(Module, ADriverThatForksWhileItIsStartedDoesNotWaitForItself) {
-    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_FORKING_MODULE_DIR);
+    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_TEST_MODULE_DIR);
     jtest_in_child(20, ask_the_forking_module, NULL);
 }
 
@@ -182,6 +239,6 @@ static void fork_inside_and_outside(void *argument) {
 
 /* Both take all locks of the library; in whatever order it came to have them, neither waits for the other. */
 JTEST(Module, AForkWithinADriverAndOneBesideItDoNotWaitForEachOther) {
-    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_FORKING_MODULE_DIR);
+    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_TEST_MODULE_DIR);
     jtest_in_child(60, fork_inside_and_outside, NULL);
 }

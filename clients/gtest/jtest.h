@@ -250,8 +250,8 @@ void *jtest_guard_pages_before(size_t bytes);
 /* ---- The system's failures --------------------------------------------------------------------------------------- */
 
 /* Of the calls of one function of the system from now on, by any thread of this process, those numbered first, first + 1,
- * ... first + count - 1 do nothing and fail with this error; with 0 they return 0. Of one function at a time, which is one of
- * JTEST_SYSTEM_CALLS (CMakeLists.txt). Undone after the test. */
+ * ... first + count - 1 do nothing and fail with this error; with 0 or -n they return 0 or n. Of one function at a time,
+ * which is one of JTEST_SYSTEM_CALLS (CMakeLists.txt). Undone after the test. */
 void jtest_fail_calls(const char *function, uint64_t first, uint64_t count, int error);
 /* No call fails from now on. Whether one has failed. */
 bool jtest_calls_failed(void);

@@ -41,13 +41,14 @@ static bool call_fails(const char *self) {
     return true;
 }
 
-/* A wrapper: what it gives instead of the function's result is `failure`, or 0 if the error that was asked for is 0. */
+/* A wrapper: what it gives instead of the function's result is `failure`, or the number opposite to an "error" that is
+ * none. */
 #define WRAP(type, name, parameters, arguments, failure)                                                               \
     type __real_##name parameters;                                                                                     \
     type __wrap_##name parameters;                                                                                     \
     type __wrap_##name parameters {                                                                                    \
         if (call_fails(#name))                                                                                         \
-            return plan.error != 0 ? (failure) : (type)0;                                                              \
+            return plan.error > 0 ? (failure) : (type) - (intptr_t)plan.error;                                         \
         return __real_##name arguments;                                                                                \
     }
 
@@ -109,7 +110,7 @@ long __wrap_syscall(long number, ...) {
         argument[i] = va_arg(arguments, long);
     va_end(arguments);
     if (call_fails("syscall"))
-        return plan.error != 0 ? -1 : 0;
+        return plan.error > 0 ? -1 : -plan.error;
     return __real_syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);
 }
 

@@ -6,8 +6,10 @@
 
 #include "jtest.h"
 
+#include "device/device.h"
 #include "jalloc/device.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -202,6 +204,13 @@ JTEST(Stream, ArgumentsAreChecked) {
     JEXPECT_STATUS(jstream_launch(NULL, NULL, see, block, 8), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jstream_synchronize(NULL, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jstream_is_capturing(host, NULL, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jstream_is_capturing(NULL, NULL, &capturing), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jstream_get_capture(NULL, NULL, &(uint64_t){0}), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jstream_get_capture(host, NULL, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jstream_wrap(NULL, NULL, &stream), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jstream_wrap(host, NULL, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jstream_wrap(host, NULL, &stream), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_NULL(jstream_native(host, NULL));
     JEXPECT_OK(jstream_is_capturing(host, NULL, &capturing));
     JEXPECT_FALSE(capturing);
 }
@@ -231,20 +240,71 @@ JTEST(Stream, WaitingForTheOwnStreamIsRefused) {
 }
 
 /* A function that fills its own stream's queue: nobody else could make room. */
-static jstatus_t from_full_queue;
+typedef struct full_queue {
+    jstream_t *own;
+    jevent_t *event, *unreached; /* of this stream's; of another, which stands still */
+} full_queue_t;
+static jstatus_t from_full_queue, record_from_full_queue, wait_from_full_queue;
 static void fill_own_queue(void *arguments) {
-    jstream_t *own = *(jstream_t **)arguments;
+    const full_queue_t *queue = arguments;
+    jstream_t *own = queue->own;
     from_full_queue = JSTATUS_SUCCESS;
     for (int i = 0; i < MANY && from_full_queue == JSTATUS_SUCCESS; ++i)
         from_full_queue = jstream_launch(jdevice_host(), own, see_nothing, NULL, 0);
+    record_from_full_queue = jevent_record(queue->event, own);
+    wait_from_full_queue = jevent_wait(queue->unreached, own);
 }
 JTEST(Stream, FullQueueIsBusyForItsOwnThread) {
-    jstream_t *stream;
-    JASSERT_OK(jstream_create(jdevice_host(), &stream));
-    JEXPECT_OK(jstream_launch(jdevice_host(), stream, fill_own_queue, &stream, sizeof stream));
-    JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    full_queue_t queue;
+    jstream_t *other;
+    bool reached = false;
+    JASSERT_OK(jstream_create(jdevice_host(), &queue.own));
+    JASSERT_OK(jstream_create(jdevice_host(), &other));
+    JASSERT_OK(jevent_create(jdevice_host(), &queue.event));
+    JASSERT_OK(jevent_create(jdevice_host(), &queue.unreached));
+    JEXPECT_OK(jtest_gate_block(&gate, jdevice_host(), other));
+    JEXPECT_OK(jevent_record(queue.unreached, other));
+    JEXPECT_OK(jstream_launch(jdevice_host(), queue.own, fill_own_queue, &queue, sizeof queue));
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), queue.own));
     JEXPECT_STATUS(from_full_queue, JSTATUS_BUSY);
-    JEXPECT_OK(jstream_destroy(stream));
+    JEXPECT_STATUS(record_from_full_queue, JSTATUS_BUSY);
+    JEXPECT_STATUS(wait_from_full_queue, JSTATUS_BUSY);
+    JEXPECT_STATUS(jevent_get_elapsed_ms(queue.event, queue.event, &(double){0}), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "never recorded");
+    jtest_gate_open(&gate);
+    JEXPECT_OK(jstream_destroy(other));
+    JEXPECT_OK(jevent_query(queue.unreached, &reached)); /* the refused wait has given its reference back */
+    JEXPECT_TRUE(reached);
+    JEXPECT_OK(jevent_destroy(queue.unreached));
+    JEXPECT_OK(jevent_destroy(queue.event));
+    JEXPECT_OK(jstream_destroy(queue.own));
+}
+
+JTEST(Stream, WithoutAThreadThereIsNone) {
+    jstream_t *stream = NULL;
+    const size_t live = jtest_metadata_live_count();
+    jtest_fail_calls("pthread_create", 1, 1, EAGAIN);
+    JEXPECT_STATUS(jstream_create(jdevice_host(), &stream), JSTATUS_MEMORY_ERROR);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_SUBSTR(jstatus_last_message(), "no thread for the stream");
+    JEXPECT_NULL(stream);
+    JEXPECT_EQ(jtest_metadata_live_count(), live);
+}
+
+/* What is told of streams that end is told to who asked for it: before any allocator is there, to nobody. */
+static unsigned hooked;
+static void see_stream_end(jstream_t *stream) { hooked += stream != NULL; }
+JTEST(Stream, DestroyTellsTheHookIfThereIsOne) {
+    const ji_stream_hook_t before = atomic_exchange(&ji_stream_destroy_hook, NULL);
+    for (unsigned i = 0; i < 2; ++i) {
+        jstream_t *stream;
+        JEXPECT_OK(jstream_create(jdevice_host(), &stream));
+        JEXPECT_OK(jstream_destroy(stream));
+        JEXPECT_EQ(hooked, i);
+        atomic_store(&ji_stream_destroy_hook, see_stream_end);
+    }
+    atomic_store(&ji_stream_destroy_hook, before);
 }
 
 JTEST(Stream, EachFailedAllocationOfCreateLeavesNothing) {
@@ -551,7 +611,14 @@ static void use_inherited(void *argument) {
     JEXPECT_STATUS(jstream_synchronize(host, inherited->stream), JSTATUS_FORKED);
     JEXPECT_STATUS(jevent_record(inherited->event, NULL), JSTATUS_FORKED);
     JEXPECT_STATUS(jevent_wait(inherited->event, NULL), JSTATUS_FORKED);
+    JEXPECT_STATUS(jevent_query(inherited->event, &(bool){false}), JSTATUS_FORKED);
     JEXPECT_STATUS(jevent_synchronize(inherited->event), JSTATUS_FORKED);
+    jevent_t *own;
+    double ms;
+    JASSERT_OK(jevent_create(host, &own));
+    JEXPECT_STATUS(jevent_get_elapsed_ms(inherited->event, own, &ms), JSTATUS_FORKED);
+    JEXPECT_STATUS(jevent_get_elapsed_ms(own, inherited->event, &ms), JSTATUS_FORKED);
+    JEXPECT_OK(jevent_destroy(own));
     const size_t live = jtest_metadata_live_count();
     JEXPECT_STATUS(jstream_destroy(inherited->stream), JSTATUS_FORKED);
     jevent_destroy(inherited->event);

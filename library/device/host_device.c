@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +28,9 @@ static int64_t host_read_available_bytes(void) {
         return -1;
     ssize_t length = read(file, text, sizeof text - 1);
     close(file);
-    if (length <= 0)
-        return -1;
-    text[length] = '\0';
+    text[length > 0 ? length : 0] = '\0';
     const char *line = strstr(text, key);
-    uint64_t kibibytes;
-    if (line == NULL || sscanf(line + sizeof key - 1, "%" SCNu64, &kibibytes) != 1)
-        return -1;
-    return (int64_t)(kibibytes * 1024);
+    return line != NULL ? (int64_t)strtoull(line + sizeof key - 1, NULL, 10) * 1024 : -1;
 }
 
 static jstatus_t host_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes) {

@@ -120,12 +120,12 @@ bool ji_host_stream_has_reached(ji_host_stream_t *stream, uint64_t position) {
 
 jstatus_t ji_host_stream_wait_for(ji_host_stream_t *stream, uint64_t position) {
     pthread_mutex_lock(&stream->mutex);
-    bool own_future = host_stream_served == stream && stream->completed < position;
-    if (!own_future)
+    bool own = host_stream_served == stream; /* whoever comes from within has seen that it is not reached yet */
+    if (!own)
         host_stream_sleep_until(stream, position);
     pthread_mutex_unlock(&stream->mutex);
-    return own_future ? ji_fail(JSTATUS_BUSY, "a function in a stream cannot wait for the stream it runs in")
-                      : JSTATUS_SUCCESS;
+    return own ? ji_fail(JSTATUS_BUSY, "a function in a stream cannot wait for the stream it runs in")
+               : JSTATUS_SUCCESS;
 }
 
 ji_host_stream_t *ji_host_stream_retain(ji_host_stream_t *stream) {
@@ -170,8 +170,10 @@ jstatus_t ji_host_stream_create(jdevice_t *device, jstream_t **out) {
     pthread_cond_init(&stream->progress, NULL);
     JTRY_ALLOC(stream->slots = ji_metadata_zalloc(HOST_STREAM_SLOTS * sizeof *stream->slots));
     int error = host_stream_start_thread(stream);
-    if (error != 0)
-        JTRY(ji_fail(JSTATUS_MEMORY_ERROR, "jstream_create: no thread for the stream (error %d)", error));
+    if (error != 0) {
+        status = ji_fail(JSTATUS_MEMORY_ERROR, "jstream_create: no thread for the stream (error %d)", error);
+        goto done;
+    }
     *out = &stream->base;
     stream = NULL;
 done:

@@ -67,7 +67,7 @@ static void registry_unlock(void) {
 static bool registry_own_directory(char path[PATH_MAX]) {
     Dl_info info;
     struct link_map *map = NULL;
-    if (dladdr1((const void *)registry_modules, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
+    if (dladdr1((const void *)registry_modules, &info, (void **)&map, RTLD_DL_LINKMAP) == 0)
         return false;
     if (map->l_name[0] == '\0') { /* linked into the program itself */
         ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -75,24 +75,18 @@ static bool registry_own_directory(char path[PATH_MAX]) {
             return false;
         path[length] = '\0';
     } else {
-        size_t length = strlen(map->l_name);
-        if (length >= PATH_MAX)
-            return false;
-        memcpy(path, map->l_name, length + 1);
+        snprintf(path, PATH_MAX, "%s", map->l_name); /* it was opened, so it fits */
     }
-    char *slash = strrchr(path, '/');
-    if (path[0] != '/' || slash == NULL)
+    if (path[0] != '/')
         return false;
-    *slash = '\0';
+    *strrchr(path, '/') = '\0';
     return true;
 }
 
 static jstatus_t registry_load(registry_module_t *module, const char *name) {
     char directory[PATH_MAX], file[PATH_MAX + 32];
     jconfig_entry_t path;
-    jstatus_t status = jconfig_get(JCONFIG_JALLOC_MODULE_PATH, &path);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    (void)jconfig_get(JCONFIG_JALLOC_MODULE_PATH, &path); /* fails for wrong arguments alone */
     if (!path.valid || strlen(path.value) >= sizeof directory)
         return ji_fail(JSTATUS_NO_DEVICE, "%s: JALLOC_MODULE_PATH=\"%.200s\" is not an absolute path", name,
                        path.value);
