@@ -17,7 +17,7 @@
 
 typedef struct bench_malloc {
     const char *name, *library, *newer, *allocate_name, *free_name; /* library NULL: the C library; newer NULL: none */
-    void *(*allocate)(size_t);                              /* NULL: not loaded */
+    void *(*allocate)(size_t);                                      /* NULL: not loaded */
     void (*deallocate)(void *);
 } bench_malloc_t;
 
