@@ -129,6 +129,23 @@ JTEST(Compose, EveryKeyUnderstandsItsFallback) {
     }
 }
 
+JTEST(Compose, EveryKindTakesAName) {
+    const jallocator_kind_t *kind;
+    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+        const char *needs = strcmp(kind->name, "limit") == 0    ? "limit=1G,"
+                            : strcmp(kind->name, "quota") == 0  ? "budget=named,limit=1G,"
+                            : strcmp(kind->name, "record") == 0 ? "file=/dev/null,"
+                                                                : "";
+        char composition[200];
+        jallocator_t *top;
+        snprintf(composition, sizeof composition, "%s(%sname=mine)", kind->name, needs);
+        JSCOPED_TRACE("%s", composition);
+        JASSERT_OK(jallocator_compose(NULL, composition, &top));
+        JEXPECT_STREQ(jallocator_name(top), "mine");
+        JEXPECT_OK(jallocator_destroy(top));
+    }
+}
+
 enum { DEFAULTS_LIVE = 1200, DEFAULTS_STEPS = 6000, DEFAULTS_LEVELS = 4, DEFAULTS_BYTES = 1 << 30 };
 
 /* The same requests for whatever stack: small ones, some large, more alive than pools keep; half of them are given back

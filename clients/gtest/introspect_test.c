@@ -48,6 +48,44 @@ JTEST(Tag, ScopesNest) {
     JEXPECT_EQ(jtag_get(), outside);
 }
 
+static bool carries_the_tag(void *context, const jallocation_t *block) {
+    int *live = context;
+    *live += block->live;
+    if (block->live)
+        JEXPECT_STREQ(jtag_name(block->tag), "carried");
+    return true;
+}
+
+/* What each kind takes from below for a tagged thread, and what that takes from its own below, have the tag as well. */
+JTEST(Tag, IsCarriedThroughEveryKindOfAllocator) {
+    const jallocator_kind_t *kind;
+    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+        JSCOPED_TRACE("%s", kind->name);
+        char composition[100];
+        jallocator_t *provider, *top;
+        void *pointer;
+        JASSERT_OK(jallocator_create_mmap(&provider));
+        const char *needs = strcmp(kind->name, "limit") == 0    ? "(limit=1G)"
+                            : strcmp(kind->name, "quota") == 0  ? "(budget=tagged,limit=1G)"
+                            : strcmp(kind->name, "record") == 0 ? "(file=/dev/null)"
+                                                                : "";
+        snprintf(composition, sizeof composition, "bfc+%s%s+guard", kind->name, needs);
+        if (kind->role != JALLOCATOR_PROVIDER) {
+            JASSERT_OK(jallocator_compose_over(provider, composition, &top));
+            JALLOC_TAG("carried");
+            JASSERT_OK(jallocator_allocate(top, 1000, 0, NULL, &pointer));
+            for (jallocator_t *level = top; level != NULL; level = jallocator_below(level)) {
+                int live = 0;
+                JEXPECT_OK(jallocator_visit(level, carries_the_tag, &live));
+                JEXPECT_GT(live, 0);
+            }
+            JEXPECT_OK(jallocator_deallocate(top, pointer, 1000, NULL));
+            JEXPECT_OK(jallocator_destroy(top));
+        }
+        JEXPECT_OK(jallocator_destroy(provider));
+    }
+}
+
 static void *intern_many(void *argument) {
     jtag_t *tags = argument;
     for (int i = 0; i < 50; ++i) {

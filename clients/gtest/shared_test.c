@@ -221,6 +221,26 @@ JTEST(Shared, SizesFromZeroToMoreThanThereIs) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
+JTEST(Shared, AlignmentsUpToAPageHoldInEachMapping) {
+    PLACE(place, JSEGMENT_MEMFD, MIB, 0);
+    jsegment_t *segment = place_create(&place), *others[3];
+    JASSERT_NOT_NULL(segment);
+    jshared_t *shared = shared_make(segment, 1);
+    for (size_t k = 0; k < COUNT_OF(others); ++k) /* somewhere else each */
+        JASSERT_NOT_NULL(others[k] = place_attach(&place));
+    for (size_t alignment = 1; alignment <= 4096; alignment *= 2)
+        for (size_t size = 1; size < 10000; size = size * 3 + 1) {
+            joffset_t offset;
+            JASSERT_OK(jshared_allocate(shared, size, alignment, &offset));
+            for (size_t k = 0; k < COUNT_OF(others); ++k)
+                JEXPECT_EQ((uintptr_t)jsegment_pointer(others[k], offset, size) % alignment, 0);
+            JEXPECT_OK(jshared_deallocate(shared, offset));
+        }
+    for (size_t k = 0; k < COUNT_OF(others); ++k)
+        JEXPECT_OK(jsegment_detach(others[k]));
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
 JTEST(Shared, AlignmentsUpToAGigabyte) {
     static const size_t sizes[] = {1, 24, 100, 5000, 8193, 100001};
     jsegment_t *segment = private_segment(32 * MIB, 4 * GIB); /* of one process: what is not touched costs nothing */

@@ -553,6 +553,58 @@ def return_items(text):
     return [i.strip() for i in re.split(r"\. |\.$", flat.replace("\0\1", "()"))[0].split(";") if i.strip()]
 
 
+# ---- Promises ----
+
+PROMISES_PAGE = "docs/testing.rst"
+ABSOLUTE = re.compile(r"\b(never|always|every|nothing)\b", re.IGNORECASE)
+PROMISE_FILE = re.compile(r"^``([\w.]+)``$")
+PROMISE = re.compile(r'^- "(.+)": (``[^`]+``(?:, ``[^`]+``)*)$')
+
+
+def promises(tree):
+    """(line, file, quote, tests) of the list in the manual."""
+    text = tree.read(PROMISES_PAGE)
+    place = None
+    for number, line in enumerate(text.splitlines(), 1):
+        heading, row = PROMISE_FILE.match(line), PROMISE.match(line)
+        place = heading.group(1) if heading else place
+        if row and place:
+            yield number, place, row.group(1), re.findall(r"``([^`]+)``", row.group(2))
+
+
+def check_promises(tree, _build):
+    """Each absolute word of README and headers stands in a sentence that the manual lists with its tests, and these are
+    there."""
+    def make():
+        return [COMMENT.sub(lambda m: m.group() if m.group()[0] == '"' else " ", tree.read(n))
+                for n in tree.files(["clients/gtest/**/*.c", "clients/gtest/**/*.h"])]
+    sources = tree.once(("code", "tests"), make)
+    listed = {}
+    for number, place, quote, tests in promises(tree):
+        listed.setdefault(place, []).append((number, quote))
+        for test in tests:
+            suite, _, name = test.rpartition(".") if test[-3:] != ".py" else ("", "", test)
+            macro, case = re.compile(rf"\b[A-Z_]+\((?:\"\w+\", )?{suite}\b"), re.compile(rf"^[A-Z_]+\((?:[^)]*, )?{name}\b", re.M)
+            there = any(case.search(s) for s in sources) and (not suite or any(macro.search(s) for s in sources))
+            if not there and not tree.files([f"clients/scripts/{name}"]) and name not in PROGRAMS:
+                yield f"{PROMISES_PAGE}:{number}: there is no test {test}"
+    for name, text in tree.texts():
+        place = name.rpartition("/")[2]
+        if name != "README.md" and not name.startswith("include/"):
+            continue
+        covered = []
+        for number, quote in listed.get(place, ()):
+            words = re.escape(quote).replace("\\ ", r"[\s*]+")
+            found = [m.span() for m in re.finditer(words, text)]
+            covered += found
+            if not found or not ABSOLUTE.search(quote):
+                yield f"{PROMISES_PAGE}:{number}: {name} does not promise \"{quote}\""
+        for match in ABSOLUTE.finditer(text):
+            if not any(a <= match.start() < b for a, b in covered):
+                line = text[text.rfind("\n", 0, match.start()) + 1:text.find("\n", match.start())].strip()
+                yield f"{name}:{line_of(text, match.start())}: no test is listed in {PROMISES_PAGE} for \"{line}\""
+
+
 FILE = re.compile(r"(?<![\w./-])((?:clients|docs|library|include|cmake|jalloc)/[\w./-]*\w)")
 MARKDOWN_LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 
@@ -568,7 +620,7 @@ def check_paths(tree, _build):
 
 
 CHECKS = [check_names, check_reference, check_environment, check_build, check_paths, check_options, check_kinds,
-          check_blas, check_statuses]
+          check_blas, check_statuses, check_promises]
 
 
 # ---- Self-test ----
@@ -610,6 +662,9 @@ PLANTED = [
     (check_build, "docs/building.rst", "``JALLOC_FUZZ``                ``OFF``", "``JALLOC_FUZZ``  ``ON``", "JALLOC_FUZZ with the default OFF"),
     (check_build, "docs/building.rst", "``JALLOC_WERROR``, ", "", "JALLOC_WERROR with the default OFF"),
     (check_blas, "README.md", "rank-2 updates", "rotations", "syr2 of BLAS is not there"),
+    (check_promises, "README.md", None, "It never fails.", "no test is listed in docs/testing.rst for \"It never"),
+    (check_promises, "include/jalloc/tag.h", "every allocation", "each allocation", "does not promise \"every allocation"),
+    (check_promises, PROMISES_PAGE, "Exact.RemembersSizes", "Exact.RemembersTheSizes", "no test Exact.RemembersTheSizes"),
     (check_statuses, "include/jalloc/tag.h", None, "/** @return success; bad luck. */\nJALLOC_API jstatus_t jtag_x(int a);",
      "jtag_x returns \"bad luck\""),
     (check_statuses, "include/jalloc/tag.h", None, "/** A tag. */\nJALLOC_API jstatus_t jtag_x(int a);",

@@ -125,7 +125,7 @@ typedef enum jfill_value_t {
     JFILL_NAN = 0,     /**< NaN for every floating type at once: bytes 0xff (float, double, half, bfloat16) */
     JFILL_ZERO = 1,    /**< 0x00 */
     JFILL_PATTERN = 2, /**< the option's byte */
-    JFILL_NONE = 3     /**< nothing */
+    JFILL_NONE = 3     /**< leaves it as it is */
 } jfill_value_t;
 
 typedef struct jfill_options_t {
@@ -138,7 +138,7 @@ typedef struct jfill_options_t {
 #define JFILL_OPTIONS_INIT                                                                                             \
     { sizeof(jfill_options_t), NULL, JFILL_NAN, JFILL_NAN, 0 }
 
-/** Fills memory when it is allocated and before it is freed, in stream order: who reads what was never written, or was
+/** Fills memory when it is allocated and before it is freed, in stream order: who reads what was not written yet, or was
  * freed, gets NaN. */
 JALLOC_API jstatus_t jallocator_create_fill(jallocator_t *below, const jfill_options_t *options,
                                             jallocator_t **allocator);
@@ -171,7 +171,7 @@ JALLOC_API jstatus_t jallocator_create_retry(jallocator_t *below, const jretry_o
 typedef struct jalign_options_t {
     size_t struct_size;
     const char *name;       /**< NULL: "align" */
-    size_t alignment_bytes; /**< least alignment of every allocation, a power of two; 0: 4096 */
+    size_t alignment_bytes; /**< least alignment of allocations, a power of two; 0: 4096 */
 } jalign_options_t;
 #define JALIGN_OPTIONS_INIT                                                                                            \
     { sizeof(jalign_options_t), NULL, 0 }

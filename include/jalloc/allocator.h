@@ -57,7 +57,7 @@ typedef struct jallocator_stats_t {
     size_t free_bytes;            /**< sum of the free blocks held */
     size_t largest_free_bytes;    /**< largest free block held */
     uint64_t failure_count;       /**< allocations that failed since creation, also such as no machine could serve */
-    double fragmentation;         /**< 1 - largest free / free; 0 when nothing is free, so defined when full */
+    double fragmentation;         /**< 1 - largest free / free; 0 when no byte is free, so defined when full */
     size_t granted_bytes;         /**< of what is live, as rounded up (bfc, pool, slots; other kinds do not know) */
     size_t peak_granted_bytes;    /**< largest granted_bytes since creation or clear */
 } jallocator_stats_t;
@@ -91,7 +91,7 @@ typedef struct jallocator_ops_t {
     jstatus_t (*allocate)(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer);
     /** Takes back what allocate gave; pointer is not NULL here and size_bytes is what was asked for. With `find`:
      * not found for a pointer that is not the beginning of a live block, invalid size for another size, and then
-     * nothing has changed. */
+     * the block is as it was. */
     jstatus_t (*deallocate)(void *context, void *pointer, size_t size_bytes, jstream_t *stream);
 
     /** Bytes that may be used at pointer. Default: size_bytes. */
@@ -100,22 +100,22 @@ typedef struct jallocator_ops_t {
      * in already), or not found. An allocator with this slot knows which blocks are its own: do not set it to pass the
      * question on to an allocator below, where others may have blocks too. Default: the object keeps a table of them. */
     jstatus_t (*find)(void *context, const void *pointer, jallocation_t *block);
-    /** Shows every block, live ones and free ones held, in any order. Default: the live ones of the object's table. */
+    /** Shows the blocks, live ones and free ones held, in any order. Default: the live ones of the object's table. */
     void (*visit)(void *context, jallocation_visitor_t visitor, void *visitor_context);
     /** Changes what the object's own counting cannot know (limit, reserved, free, largest free); the rest is filled in
-     * already. Default: nothing. */
+     * already. Default: no effect. */
     void (*get_stats)(void *context, jallocator_stats_t *stats);
-    /** Peaks fall to the present values, for what get_stats reports. Default: nothing. */
+    /** Peaks fall to the present values, for what get_stats reports. Default: no effect. */
     void (*clear_stats)(void *context);
-    /** Gives unused memory back to below, until at most keep_bytes are held unused. Default: nothing to give back. */
+    /** Gives unused memory back to below, until at most keep_bytes are held unused. Default: does not look for any. */
     jstatus_t (*trim)(void *context, size_t keep_bytes);
     /** Looks whether what must not have changed has changed (guard words, its own lists): success or corrupted.
      * Default: success. */
     jstatus_t (*check)(void *context);
     /** The stream has passed all its work and is about to be destroyed: memory last used there is free for all.
-     * Default: nothing. */
+     * Default: no effect. */
     void (*forget_stream)(void *context, jstream_t *stream);
-    /** Called once, when the allocator is destroyed with nothing live. Default: nothing. */
+    /** Called once, when the allocator is destroyed without live blocks. Default: no effect. */
     void (*destroy)(void *context);
     /** Whether two of its blocks that touch may be used as one stretch of memory, by whatever works on memory of the
      * device. Each is still given back by itself. A policy above then hands out memory across the border (TensorFlow:
@@ -143,13 +143,13 @@ typedef struct jallocator_options_t {
 JALLOC_API jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const jallocator_options_t *options,
                                        jallocator_t **allocator);
 
-/** Destroys an allocator that has nothing live and that nobody keeps (an allocator above it, a handle, a buffer's
- * allocator, the process: jprocess_get_allocator()). NULL: nothing.
+/** Destroys an allocator that has no live block and that nobody keeps (an allocator above it, a handle, a buffer's
+ * allocator, the process: jprocess_get_allocator()). NULL is ignored.
  * @return success; busy (the message says how many bytes are live and how many keep it; the allocator stays usable). */
 JALLOC_API jstatus_t jallocator_destroy(jallocator_t *allocator);
 
 /** From now on destroying the allocator also destroys jallocator_below() it (whose other users must have let go by then).
- * @return success; invalid pointer; not found (nothing is below). */
+ * @return success; invalid pointer; not found (it stands on none). */
 JALLOC_API jstatus_t jallocator_own_below(jallocator_t *allocator);
 
 /** Allocates. size_bytes 0 gives a NULL pointer and success. alignment: a power of two up to 2^30, or 0 for the
@@ -160,7 +160,7 @@ JALLOC_API jstatus_t jallocator_own_below(jallocator_t *allocator);
 JALLOC_API jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
                                          jstream_t *stream, void **pointer);
 
-/** Gives memory back. NULL pointer: nothing. The size must be the one that was asked for.
+/** Gives memory back. A NULL pointer is ignored. The size must be the one that was asked for.
  * @return success; invalid pointer; invalid size (another size than was asked for); not found (foreign, interior, or
  *         given back already; the message says which where it can be known); corrupted (guards); busy (by a visitor that
  *         is told of the block); capturing; device error; and what a caller's function answers. */
@@ -203,7 +203,7 @@ JALLOC_API jdevice_t *jallocator_device(const jallocator_t *allocator);
 /** Where it takes its memory from; NULL for a provider. */
 JALLOC_API jallocator_t *jallocator_below(const jallocator_t *allocator);
 
-/** From which threads it may be called; never default. An adaptor says what it does itself: a stack is as safe as the
+/** From which threads it may be called; not default. An adaptor says what it does itself: a stack is as safe as the
  * least safe allocator in it. */
 JALLOC_API jallocator_threads_t jallocator_threads(const jallocator_t *allocator);
 
@@ -238,7 +238,7 @@ JALLOC_API jstatus_t jallocator_dump(jallocator_t *allocator, jallocator_dump_fo
 /** Writes what is live in every allocator of the process that stands on top of a stack, with tags and, with
  * JALLOC_LEAK_REPORT=stacks, call stacks. With JALLOC_LEAK_REPORT=1 this is also done at exit, to the log. The writer
  * must not call jalloc.
- * @return success (nothing is live); leaked; invalid pointer. */
+ * @return success (no block is live); leaked; invalid pointer. */
 JALLOC_API jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context);
 
 /** @} @name Composition

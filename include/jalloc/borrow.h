@@ -39,12 +39,12 @@ extern "C" {
 /** A lease on part of a handle's workspace. Not to be copied. */
 typedef struct jborrow_t {
     void *ptr[JBORROW_MAX_BUFFERS]; /**< the buffers asked for; NULL for a zero size, all NULL when not ok */
-    jstatus_t status;               /**< success; perf degraded; or why there is nothing */
+    jstatus_t status;               /**< success; perf degraded; or why there are none */
     int rung;                       /**< of a plan: the index of the rung chosen; 0 otherwise, -1 when not ok */
     bool ok;                        /**< the buffers are there */
     uint32_t depth_;                /**< internal: its place in the stack */
     uint64_t serial_;               /**< internal: which borrow of the handle */
-    jhandle_t *handle_;             /**< internal: NULL when there is nothing to end */
+    jhandle_t *handle_;             /**< internal: NULL when it needs no end */
     uintptr_t top_;                 /**< internal: the stack's top before it */
 } jborrow_t;
 
@@ -57,7 +57,7 @@ typedef struct jborrow_t {
 JALLOC_API jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
                                    const size_t *size_bytes);
 
-/** Ends a borrow. A borrow that is not ok, or was ended: nothing. Out of order: reported, and the memory returns when
+/** Ends a borrow. A borrow that is not ok, or was ended, is left alone. Out of order: reported, and the memory returns when
  * the borrows above it end.
  * @return success (also of one that was ended by this variable); invalid pointer; out of order; not found (a copy of one
  *         that has ended, or abandoned); busy (on another thread than it began on; it stays live); invalid handle. */
@@ -142,7 +142,7 @@ static inline size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t
 /** @name Internal: the inline path of a borrow
  * Most borrows fit into what is there, on the thread that owns the handle, below the high watermark. For those
  * `fast_end` lies above the end of the borrow, and one comparison is all that is asked; for everything else the library
- * keeps it low enough (0 while nothing may be borrowed) that the call goes to jborrow_begin. A handle begins with this
+ * keeps it low enough (0 while borrowing is refused) that the call goes to jborrow_begin. A handle begins with this
  * struct.
  * @{ */
 
@@ -155,13 +155,13 @@ typedef struct jborrow_frame_ {
     uint64_t serial;     /**< the borrow's; 0 once it ended out of order */
 } jborrow_frame_;
 
-/** The borrow stack at the beginning of every handle. */
+/** The borrow stack at the beginning of a handle. */
 typedef struct jborrow_stack_ {
     uintptr_t top;          /**< where free memory begins */
     uintptr_t fast_end;     /**< a borrow that ends below may take the inline path */
     uintptr_t granule_mask; /**< granule - 1 */
     const void *user;       /**< the thread that holds the outermost borrow; relaxed atomic */
-    uint64_t serial;        /**< of the borrow begun last; never falls */
+    uint64_t serial;        /**< of the borrow begun last; only grows */
     uint32_t depth;         /**< frames in use */
     uint32_t irregular;     /**< not 0: ends must go to jborrow_end (a further block, or an end out of order) */
     jborrow_frame_ frames[JBORROW_MAX_DEPTH]; /**< innermost last */
@@ -177,7 +177,7 @@ typedef struct jborrow_stack_ {
 #define JALLOC_UNROLL_ _Pragma("GCC unroll 8")
 #endif
 
-/** jborrow_begin, inline where nothing unusual happens. The guard itself is never passed on (`escaping` is), so that
+/** jborrow_begin, inline in the usual case. The guard itself is not passed on (`escaping` is), so that
  * the compiler can keep it in registers: read back from memory, it would cost as much as all the rest. */
 static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_t *borrow, jhandle_t *handle,
                                                                         const char *routine, size_t count,
@@ -223,7 +223,7 @@ static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_
     *borrow = escaping;
 }
 
-/** jborrow_end, inline where nothing unusual happened. What goes wrong is in the handle's message, log and statistics.
+/** jborrow_end, inline in the usual case. What goes wrong is in the handle's message, log and statistics.
  */
 static inline __attribute__((always_inline)) void jborrow_end_inline_(jborrow_t *borrow) {
     if (!borrow->ok)
@@ -298,8 +298,8 @@ template <typename... Sizes> jstatus_t set_optimal_size(jhandle_t *handle, Sizes
 /** No constant, but 1: what has it for a size has a variably modified type, into whose scope C allows no jump. */
 static inline size_t jborrow_one_(void) { return 1; }
 
-/** Declares a guard. A goto or a case label past it would end a borrow that never began; the type makes compilers refuse
- * that, and costs nothing. */
+/** Declares a guard. A goto or a case label past it would end a borrow that has not begun; the type makes compilers refuse
+ * that, and costs no instruction. */
 #define JALLOC_GUARD_(ws)                                                                                              \
     __attribute__((cleanup(jborrow_cleanup_))) jborrow_t ws;                                                           \
     _Pragma("GCC diagnostic push")                                                                                     \

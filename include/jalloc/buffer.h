@@ -8,10 +8,10 @@
  *
  * | kind        | each process holds                         | its contents                        | needs           |
  * | ----------- | ------------------------------------------ | ----------------------------------- | --------------- |
- * | local       | the whole, on any device                   | its own; processes know nothing of  | nothing         |
- * |             |                                            | each other's                        |                 |
- * | replicated  | the whole, or (shared_on_node) one copy    | the same everywhere, as long as all | nothing for one |
- * |             | per machine in a shared segment            | processes do the same to it         | process, or MPI |
+ * | local       | the whole, on any device                   | its own; processes do not know each  | -               |
+ * |             |                                            | other's                             |                 |
+ * | replicated  | the whole, or (shared_on_node) one copy    | the same everywhere, as long as all | MPI, if there   |
+ * |             | per machine in a shared segment            | processes do the same to it         | are several     |
  * | distributed | some blocks of a matrix, block-cyclic over | parts of one whole                  | MPI             |
  * |             | a grid of processes (layout.h)             |                                     |                 |
  *
@@ -20,12 +20,12 @@
  * Operations on buffers stand in operation.h (libjblas); what needs MPI's types in mpi.h (libjalloc_mpi).
  *
  * **Collective.** Of distributed buffers, and of replicated ones on a runtime of several processes, allocate, construct_*,
- * save, load and creating or rebinding an allocator are collective: every process of the runtime calls them in the same
+ * save, load and creating or rebinding an allocator are collective: all processes of the runtime call them in the same
  * order with the same arguments (data pointers apart); an error on one is the same status on all, and nothing is left
  * behind. Other arguments on one process (shapes, blocks, kinds, options, the scalars of what is computed together) are
  * invalid value on all, found by the message that all exchange anyway. An argument that leads to no runtime (NULL, a
  * freed object) cannot be agreed upon: on one process alone, the others wait for it. Everything else is not collective,
- * unless it says so. Local buffers are never collective, but as the other side of a conversion: then each process passes
+ * unless it says so. Local buffers are not collective, but as the other side of a conversion: then each process passes
  * one of the same shape, and that of rank 0 is read.
  *
  * **References.** Buffers, views and allocators begin with one reference and end with their last. A view keeps the
@@ -41,7 +41,7 @@
  * pointer (get, set, save, construct_copy, construct_move, the down-casts) gives invalid value: "is
  * a placeholder that a size query made".
  *
- * **Waiting.** What is here has been done when it returns, on every device. Order it with work of your own streams by
+ * **Waiting.** What is here has been done when it returns, on GPUs too. Order it with work of your own streams by
  * waiting for them first. */
 
 #include "jalloc/allocator.h"
@@ -109,7 +109,7 @@ JALLOC_API jstatus_t jbuffer_allocator_rebind(jbuffer_allocator_t *allocator, jb
 /** One more reference, the program's. @return success; invalid pointer; not found. */
 JALLOC_API jstatus_t jbuffer_allocator_retain(jbuffer_allocator_t *allocator);
 /** One reference less. It ends when the program has none left and there are no buffers of it, which is not collective.
- * NULL: nothing. @return success; not found (or the program has no reference of it left). */
+ * NULL is ignored. @return success; not found (or the program has no reference of it left). */
 JALLOC_API jstatus_t jbuffer_allocator_release(jbuffer_allocator_t *allocator);
 
 /** What it was made with, with everything chosen: device, grid, blocks; the runtime by the next function.
@@ -161,7 +161,7 @@ JALLOC_API jstatus_t jbuffer_allocator_choose(jbuffer_allocator_t *allocator, co
 JALLOC_API jstatus_t jbuffer_propagate(size_t count, jbuffer_t *const *operands, jbuffer_allocator_t **allocator);
 
 /** @} @name Making buffers
- * All give a buffer with one reference. Layouts: strides of a distributed one count for nothing, it is column-major on each
+ * All give a buffer with one reference. Layouts: strides of a distributed one are not looked at, it is column-major on each
  * process; it has rank 0 to 2, where a vector is a matrix of one column. Each returns: success; invalid pointer; invalid
  * value and invalid size (layout); not found (freed); memory error; not implemented (type or kind); device error; and on all
  * processes the same.
@@ -199,10 +199,10 @@ JALLOC_API jstatus_t jbuffer_construct_list(jbuffer_allocator_t *allocator, int 
 
 /** What a function that fills a block says. */
 typedef enum jbuffer_filled_t {
-    JBUFFER_FILLED = 0, /**< every element has been written */
-    JBUFFER_ZERO = 1,   /**< the block is zero; nothing was written. Where memory comes zeroed from the system (32 MiB
-                             and more on the host, without an allocator of the caller's) its pages cost nothing until
-                             something is written to them */
+    JBUFFER_FILLED = 0, /**< the block has been written */
+    JBUFFER_ZERO = 1,   /**< the block is zero; the function wrote none of it. Where memory comes zeroed from the system
+                             (32 MiB and more on the host, without an allocator of the caller's) its pages cost nothing
+                             until something is written to them */
     JBUFFER_FAILED = 2  /**< ends the construction with invalid value, on all processes */
 } jbuffer_filled_t;
 
@@ -249,7 +249,7 @@ JALLOC_API jstatus_t jbuffer_construct_move(jbuffer_allocator_t *allocator, jbuf
 
 /** One more reference. @return success; invalid pointer; not found. */
 JALLOC_API jstatus_t jbuffer_retain(jbuffer_t *buffer);
-/** One reference less; the last one gives the memory back (when no view is left). NULL: nothing. Collective where the
+/** One reference less; the last one gives the memory back (when no view is left). NULL is ignored. Collective where the
  * buffer is shared on a node, or has a window of MPI. @return success; not found; device error. */
 JALLOC_API jstatus_t jbuffer_release(jbuffer_t *buffer);
 
@@ -306,7 +306,7 @@ JALLOC_API jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part);
  * @return success; invalid pointer; invalid value (indices; a placeholder); not found; device error. */
 JALLOC_API jstatus_t jbuffer_get(jbuffer_t *buffer, const int64_t *indices, void *value);
 /** Writes one element. Of a distributed one the process that holds it does; of one shared on a node the first process of
- * each machine does; on all others nothing is done. Not collective: synchronize before others read.
+ * each machine does; the others do not touch it. Not collective: synchronize before others read.
  * @return success; invalid pointer; invalid value (indices; outside of the stored triangle; a placeholder); not found;
  * device error. */
 JALLOC_API jstatus_t jbuffer_set(jbuffer_t *buffer, const int64_t *indices, const void *value);
@@ -345,7 +345,7 @@ JALLOC_API jstatus_t jbuffer_load(jbuffer_allocator_t *allocator, const char *pa
              : JDATATYPE_BF16, int8_t                                                                                  \
              : JDATATYPE_I8, int32_t                                                                                   \
              : JDATATYPE_I32)
-/* The elements of an array in its first dimension. A pointer, whose sizeof says nothing, does not compile. */
+/* The elements of an array in its first dimension. A pointer, whose sizeof is not the array's, does not compile. */
 #define JBUFFER_COUNT_(a)                                                                                              \
     ((int64_t)(sizeof(a) / sizeof((a)[0])) +                                                                           \
      0 * (int64_t)sizeof(struct {                                                                                      \

@@ -6,7 +6,7 @@
 /** @file
  * Devices, streams and events: where bytes live and in which order work on them is done.
  *
- * A device is named "host", "cuda:N" or "hip:N". Device objects live as long as the process and are never destroyed.
+ * A device is named "host", "cuda:N" or "hip:N". Device objects live as long as the process and are not destroyed.
  * A stream is a queue of work done in order. NULL is the device's own default stream; on the host that means inline:
  * the work is done by the calling thread before the call returns. A stream made with jstream_create() on the host is
  * a queue served by a thread of its own, so a call returns before its work is done, as on a GPU. */
@@ -63,7 +63,8 @@ typedef struct jdevice_properties_t {
 
 /** Finds a device by name, loading its module if need be. "cuda" and "hip" mean number 0.
  * @return success; invalid pointer; invalid value (not a device name); no device (the message says why: no such module,
- *         no driver, no such number); forked (a child, of a GPU that its parent has begun to use). */
+ *         no driver, no such number); memory error; internal error (the module's); forked (a
+ *         child, of a GPU that its parent has begun to use). */
 JALLOC_API jstatus_t jdevice_get(const char *name, jdevice_t **device);
 
 /** The host device. Never NULL. */
@@ -97,12 +98,13 @@ JALLOC_API jstatus_t jdevice_get_memory_info(jdevice_t *device, size_t *free_byt
 /** Takes raw memory from the device's runtime: no cache, no statistics; jallocator_create_device() wraps it.
  * On a GPU this synchronizes. alignment: a power of two, or 0 for the granule; a GPU serves more than what its
  * runtime gives from a larger block. Allowed while a stream is captured; the memory is not the graph's.
- * @return success; invalid pointer; invalid value (kind, alignment); invalid size (0, or too large); memory error (the message says how many bytes
- *         were free); not implemented (the device has no such memory); forked; device error. */
+ * @return success; invalid pointer; invalid value (kind, alignment); invalid size (0, or too large); memory
+ *         error (the message says how many bytes were free); not implemented (the device has no such memory); forked;
+ *         device error. */
 JALLOC_API jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes, size_t alignment,
                                       void **pointer);
 
-/** Gives raw memory back, with the kind and size it was taken with. NULL pointer: nothing. On failure it is still the
+/** Gives raw memory back, with the kind and size it was taken with. A NULL pointer is ignored. On failure it is still the
  * caller's.
  * @return success; invalid pointer (device); invalid value (kind); forked; device error. */
 JALLOC_API jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes);
@@ -116,7 +118,7 @@ JALLOC_API jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, 
 JALLOC_API jstatus_t jdevice_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size_bytes, void **pointer);
 
 /** Gives memory of jdevice_allocate_ordered() back when the stream has passed this point. Does not wait. The stream may
- * be another than it was taken in; that one must have been passed, or waited for by an event. NULL pointer: nothing.
+ * be another than it was taken in; that one must have been passed, or waited for by an event. A NULL pointer is ignored.
  * @return as jdevice_allocate_ordered(). */
 JALLOC_API jstatus_t jdevice_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer, size_t size_bytes);
 
@@ -150,18 +152,18 @@ JALLOC_API jstatus_t jstream_launch(jdevice_t *device, jstream_t *stream, void (
 /** Makes a stream. @return success; invalid pointer; memory error; forked; device error. */
 JALLOC_API jstatus_t jstream_create(jdevice_t *device, jstream_t **stream);
 
-/** Waits until all of the stream's work is done, then destroys it. NULL: nothing.
+/** Waits until all of the stream's work is done, then destroys it. NULL is ignored.
  * @return success; busy (called by a function in the stream itself); capturing (it is being captured, and stays; a
  * wrapped stream is let go of without waiting); forked (the queue's thread did not survive the fork; the stream's
  * memory is released all the same); device error (likewise). */
 JALLOC_API jstatus_t jstream_destroy(jstream_t *stream);
 
 /** Waits until all work enqueued so far is done.
- * @return success; invalid pointer; invalid value; busy (called by a function in the stream itself); capturing (nothing
- *         is to be waited for, and the capture goes on); forked; device error. */
+ * @return success; invalid pointer; invalid value; busy (called by a function in the stream itself); capturing (which
+ *         has no end to wait for, and goes on); forked; device error. */
 JALLOC_API jstatus_t jstream_synchronize(jdevice_t *device, jstream_t *stream);
 
-/** Whether the stream is being captured into a graph (never on the host).
+/** Whether the stream is being captured into a graph (not on the host).
  * @return success; invalid pointer; invalid value; capturing (a capture that has failed and must be ended; or a GPU's
  *         NULL stream beside the capture of a stream that it waits for: it cannot be used meanwhile); forked; device
  *         error. */
@@ -187,7 +189,7 @@ JALLOC_API jdevice_t *jstream_device(const jstream_t *stream);
  * forked; device error. */
 JALLOC_API jstatus_t jevent_create(jdevice_t *device, jevent_t **event);
 
-/** Destroys an event; streams that wait for it still do so. NULL: nothing.
+/** Destroys an event; streams that wait for it still do so. NULL is ignored.
  * @return success; forked (its memory is released all the same); device error. */
 JALLOC_API jstatus_t jevent_destroy(jevent_t *event);
 

@@ -8,7 +8,7 @@
  *
  * | mode        | entered by                                                | capacity           | may grow        |
  * | ----------- | --------------------------------------------------------- | ------------------ | --------------- |
- * | default     | jhandle_create() with nothing asked for                   | what calls needed  | yes, on demand  |
+ * | default     | jhandle_create() without options                          | what calls needed  | yes, on demand  |
  * | preallocate | JALLOC_DEVICE_MEMORY_SIZE > 0 at creation, or the option  | that size          | no              |
  * | manual      | jhandle_set_fixed_workspace_size(h, n)                    | n, also 0          | no              |
  * |             | jhandle_set_workspace_size(h, n), n > 0                   | n                  | no              |
@@ -24,7 +24,7 @@
  *   back in stream order; jhandle_trim() and growth in default mode, alike; growth inside a capture;
  * - each call whose time is asked for (JALLOC_LAYER, profile).
  *
- * Work in the host's NULL stream is done when the call returns: there is never anything to wait for. Waiting inside an
+ * Work in the host's NULL stream is done when the call returns: there is no work left to wait for. Waiting inside an
  * allocator (guards that look at memory, say) is the allocator's.
  *
  * Threads. A handle is for one thread at a time. While a thread holds borrows, every function that changes the handle
@@ -54,7 +54,7 @@
  * jhandle_create(), jhandle_destroy(), jhandle_trim(), jhandle_set_workspace(), jhandle_set_workspace_size(),
  * jhandle_set_fixed_workspace_size(), jhandle_set_stream() or growth of any handle, to the allocator it came from: one that the caller has given must be
  * safe to be called then, and lives until then. Where the runtime's graphs cannot own memory (HIP before 5.3), default
- * mode keeps that memory until the handle is destroyed, and in every mode the handle must outlive its graphs.
+ * mode keeps that memory until the handle is destroyed, and in all modes the handle must outlive its graphs.
  *
  * What cannot be done to a stream that is being captured (giving back or waiting for workspace that was used in it) is
  * answered with capturing; the handle and the capture stay as they are. Growth of default mode can be done. A stream
@@ -115,7 +115,7 @@ typedef struct jhandle_options_t {
     jdevice_t *device;              /**< NULL: the host */
     jstream_t *stream;              /**< NULL: the device's default stream; must outlive its use by the handle */
     jallocator_t *allocator;        /**< where the workspace comes from; NULL: the handle makes what JALLOC_ALLOCATOR
-                                         says, or where it says nothing a provider of the device's own memory: a
+                                         says, or where it is empty a provider of the device's own memory: a
                                          GPU's in stream order, if it has that */
     size_t preallocate_bytes;       /**< > 0: preallocate mode, in place of JALLOC_DEVICE_MEMORY_SIZE */
     size_t budget_bytes;            /**< > 0: most that default mode may hold, in place of JALLOC_BUDGET */
@@ -142,7 +142,7 @@ typedef struct jhandle_options_t {
 JALLOC_API jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **handle);
 
 /** Destroys a handle and gives its workspace back after its last use (waits for the stream in the modes where jalloc
- * owns the memory, unless the allocator takes it back in stream order). NULL: nothing.
+ * owns the memory, unless the allocator takes it back in stream order). NULL is ignored.
  * @return success; invalid handle; busy (a borrow is live, in a forked child as well: the handle stays as it was, see
  *         jhandle_abandon_borrows); capturing (it has workspace to give back, and the stream is being captured: it stays
  *         as it was); device error; forked (a child has released its bookkeeping and host memory). */
@@ -158,8 +158,8 @@ JALLOC_API jstatus_t jhandle_destroy(jhandle_t *handle);
  * @return success; invalid handle; busy; invalid size; memory error; capturing; device error; forked. */
 JALLOC_API jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes);
 
-/** The same, and 0 is a size like any other: manual mode with nothing in it, in which no borrow but one of 0 bytes
- * succeeds. For what jhandle_stop_size_query() answered, so that nothing grows when nothing was wanted.
+/** The same, and 0 is a size like any other: manual mode with no bytes in it, in which no borrow but one of 0 bytes
+ * succeeds. For what jhandle_stop_size_query() answered, so that the workspace does not grow where no bytes were wanted.
  * @return as jhandle_set_workspace_size(). */
 JALLOC_API jstatus_t jhandle_set_fixed_workspace_size(jhandle_t *handle, size_t size_bytes);
 
@@ -184,7 +184,7 @@ JALLOC_API jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes);
 /** The bound; 0: none. @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_budget(jhandle_t *handle, size_t *budget_bytes);
 
-/** Default mode: gives workspace back if more than keep_bytes are held. Fixed modes: nothing.
+/** Default mode: gives workspace back if more than keep_bytes are held. Fixed modes: no effect.
  * Synchronizes with the stream if the workspace was used, unless the allocator takes it back in stream order.
  * @return success; invalid handle; busy; capturing; device error; forked. */
 JALLOC_API jstatus_t jhandle_trim(jhandle_t *handle, size_t keep_bytes);
@@ -271,7 +271,7 @@ typedef struct jhandle_stats_t {
     uint64_t allocation_count;                  /**< workspace blocks taken */
     uint64_t deallocation_count;                /**< workspace blocks given back */
     uint64_t synchronization_count;             /**< times the host waited for a stream; the list above */
-    uint64_t rung_count[JHANDLE_MAX_RUNGS];     /**< planned calls by rung; one way that needs nothing is no plan */
+    uint64_t rung_count[JHANDLE_MAX_RUNGS];     /**< planned calls by rung; one way that needs no bytes is no plan */
     uint64_t degraded_count;                    /**< planned calls below rung 0 */
     uint64_t misuse_count;                      /**< ends out of order or of what is not live,
                                                      abandonments, busy refusals of the borrowing thread */

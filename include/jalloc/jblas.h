@@ -12,18 +12,18 @@
  * address. 0 is refused at level 2; at level 1 it is what reference BLAS makes of it: all n elements are one, taken in
  * turn (axpy adds them up in y, copy leaves the last), and a vector without elements for asum, iamax and scal.
  *
- * What holds for every routine:
+ * What holds for all routines:
  * - **Scalars and results.** Scalars come by pointer. In host pointer mode they are read before the call returns and
- *   results are there on return, for which the call waits for the handle's stream (NULL on the host: nothing to wait
- *   for). In device mode both are accessed in stream order and nothing waits.
+ *   results are there on return, for which the call waits for the handle's stream (NULL on the host: no
+ *   wait). In device mode both are accessed in stream order and nothing waits.
  * - **Stream.** Runs in the handle's stream and does not wait for it, but for results in host pointer mode and growth
  * of the workspace in default mode. Operands must stay valid until the stream has passed.
- * - **Order of checks.** Handle; enums; sizes, leading dimensions, increments; the size query is answered; a call with
- *   nothing to do returns; pointers; the workspace is borrowed; it runs. Operands that BLAS does not read (A and B
+ * - **Order of checks.** Handle; enums; sizes, leading dimensions, increments; the size query is answered; a call without
+ *   work returns; pointers; the workspace is borrowed; it runs. Operands that BLAS does not read (A and B
  * where alpha is a known 0 or k is 0) may be NULL. On any error but a device error operands are unchanged.
  * - **Statuses.** Success; perf degraded (routines with a plan, done on a lower rung); invalid handle; invalid
- *   value, invalid size, invalid pointer (jhandle_last_message() names the argument and its value); memory error and sealed (routines with a plan);
- *   during a size query: size increased or size unchanged; forked and device error from a stream.
+ *   value, invalid size, invalid pointer (jhandle_last_message() names the argument and its value); memory error and
+ *   sealed (routines with a plan); during a size query: size increased or size unchanged; forked and device error from a stream.
  *   Below only what is special is said.
  * - **Size query.** A routine without a plan answers size unchanged. Operands are not looked at.
  * - **Zeros, NaN, infinity.** beta = 0: the output is not read. alpha = 0: A, B, x are not read. Other products are
@@ -31,7 +31,7 @@
  * - **Overlap.** An output must not overlap an input, unless said otherwise.
  * - **Sizes beyond the CBLAS.** Where the CBLAS takes 32-bit integers, level 1, gemm and gemm batched split what is
  * larger into several calls; other routines refuse a size, increment or leading dimension above 2^31 - 1 with invalid
- * size, unless there is nothing to do.
+ * size, unless there is no work.
  * - The CBLAS's settings (threads) are left as they are. A CBLAS whose integers have another width than the one this
  *   library was built for is refused with internal error at the first call, before it can damage memory. */
 
@@ -77,7 +77,7 @@ typedef struct jblas_cblas_kernel_t {
  * first call of a process compares those that are known to be weak with plain sums of small integers, once, in
  * microseconds. One that is wrong is not called again, which is logged as a warning. Makes the check if no call has.
  * @return the kernel of that index, static; NULL beyond the last, and for all where the CBLAS's integers have another
- * width than the one this library was built for, for then nothing is called. */
+ * width than the one this library was built for, for then none is called. */
 JALLOC_API const jblas_cblas_kernel_t *jblas_cblas_kernel_get(size_t index);
 
 /** @name Level 1: vectors
@@ -95,7 +95,7 @@ JALLOC_API jstatus_t jblas_dasum(jhandle_t *handle, int64_t n, const double *x, 
 JALLOC_API jstatus_t jblas_scasum(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx, float *result);
 JALLOC_API jstatus_t jblas_dzasum(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x, int64_t incx, double *result);
 
-/** y = alpha x + y. alpha = 0: nothing is read or written. */
+/** y = alpha x + y. alpha = 0: a no-op. */
 JALLOC_API jstatus_t jblas_saxpy(jhandle_t *handle, int64_t n, const float *alpha, const float *x, int64_t incx,
                                  float *y, int64_t incy);
 JALLOC_API jstatus_t jblas_daxpy(jhandle_t *handle, int64_t n, const double *alpha, const double *x, int64_t incx,
@@ -152,7 +152,7 @@ JALLOC_API jstatus_t jblas_dnrm2(jhandle_t *handle, int64_t n, const double *x, 
 JALLOC_API jstatus_t jblas_scnrm2(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x, int64_t incx, float *result);
 JALLOC_API jstatus_t jblas_dznrm2(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x, int64_t incx, double *result);
 
-/** x = alpha x. incx <= 0: nothing is done, as reference BLAS. alpha = 0 multiplies too: NaN stays NaN. */
+/** x = alpha x. incx <= 0: a no-op, as reference BLAS. alpha = 0 multiplies too: NaN stays NaN. */
 JALLOC_API jstatus_t jblas_sscal(jhandle_t *handle, int64_t n, const float *alpha, float *x, int64_t incx);
 JALLOC_API jstatus_t jblas_dscal(jhandle_t *handle, int64_t n, const double *alpha, double *x, int64_t incx);
 JALLOC_API jstatus_t jblas_cscal(jhandle_t *handle, int64_t n, const jcomplex_f32_t *alpha, jcomplex_f32_t *x,
@@ -177,7 +177,7 @@ JALLOC_API jstatus_t jblas_zswap(jhandle_t *handle, int64_t n, jcomplex_f64_t *x
  * @{ */
 
 /** y = alpha op(A) x + beta y. A: m x n, lda >= max(1, m). x has n elements and y m, or the other way round where op
- * transposes. m = 0 or n = 0: nothing is done, as reference BLAS. */
+ * transposes. m = 0 or n = 0: a no-op, as reference BLAS. */
 JALLOC_API jstatus_t jblas_sgemv(jhandle_t *handle, jblas_operation_t trans, int64_t m, int64_t n, const float *alpha,
                                  const float *a, int64_t lda, const float *x, int64_t incx, const float *beta, float *y,
                                  int64_t incy);
@@ -238,7 +238,7 @@ JALLOC_API jstatus_t jblas_dsyr(jhandle_t *handle, jblas_fill_t uplo, int64_t n,
                                 int64_t incx, double *a, int64_t lda);
 
 /** A = alpha x x^H + A with a real alpha. A: Hermitian of order n, one triangle updated, imaginary parts of the
- * diagonal set to 0 (unless alpha = 0: nothing is done), lda >= max(1, n). */
+ * diagonal set to 0 (alpha = 0: a no-op), lda >= max(1, n). */
 JALLOC_API jstatus_t jblas_cher(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const float *alpha,
                                 const jcomplex_f32_t *x, int64_t incx, jcomplex_f32_t *a, int64_t lda);
 JALLOC_API jstatus_t jblas_zher(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha,
@@ -285,7 +285,7 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
  *   products that reach the 24th bit are formed and added small to large; panels of k of 256 to 512 are added in float.
  *   Bytes: 12 kc (m + n) with kc = k, at most about 2048. Designed for an error at most twice that of plain float on
  *   the same data; |C - C'| <= (12 d + k / d + 16) u |A||B| + k 2^-100 max|A| max|B| with panels of depth d holds even
- *   where every addition truncates. Results within a hundredth of the largest float may overflow; NaN stays NaN.
+ *   where additions truncate. Results within a hundredth of the largest float may overflow; NaN stays NaN.
  *   "split-tf32": two numbers of 11 bits, three products, 6 in place of 12.
  * - "strassen-2", "strassen-1" (real): Winograd's form of Strassen's algorithm, two halvings or one; an eighth of the
  *   work is saved by each. Bytes: (m k + k n + m n) e / 4 for one, 5/16 in place of 1/4 for two. Each halving makes
@@ -376,8 +376,8 @@ JALLOC_API jstatus_t jblas_zsyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
                                  const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc);
 
 /** C = alpha A A^H + beta C (trans N: A is n x k) or alpha A^H A + beta C (C: A is k x n), alpha and beta real. C:
- * Hermitian of order n, one triangle updated, imaginary parts of the diagonal set to 0 (unless beta = 1 and alpha or k
- * is 0: nothing is done, as in reference BLAS). The plain transpose is an invalid value.
+ * Hermitian of order n, one triangle updated, imaginary parts of the diagonal set to 0 (beta = 1 and alpha or k is
+ * 0: a no-op, as in reference BLAS). The plain transpose is an invalid value.
  * Workspace: none. */
 JALLOC_API jstatus_t jblas_cherk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                  const float *alpha, const jcomplex_f32_t *a, int64_t lda, const float *beta,
@@ -413,7 +413,7 @@ JALLOC_API jstatus_t jblas_ztrmm(jhandle_t *handle, jblas_side_t side, jblas_fil
  * right-hand side in the same block NaN.
  * Workspace: on the host rungs "packed", "packed-64" the triangle in the order in which it is read, at most 256 or 64
  * unknowns of it at once. On a GPU, normwise, "inverse", "inverse-strips", "inverse-64" the inverted diagonal blocks and
- * the solution beside B or strips of it. Last rung "substitution" none. Shapes that would gain nothing have the last
+ * the solution beside B or strips of it. Last rung "substitution" none. Shapes that would not gain have the last
  * rung alone. Memory error: B unchanged.
  * Source: Higham, "Accuracy and stability of numerical algorithms", 2002, 8.1; for inverses Du Croz and Higham,
  * "Stability of methods for matrix inversion", 1992. */
@@ -529,7 +529,7 @@ JALLOC_API jstatus_t jblas_zgemm_strided_batched(jhandle_t *handle, jblas_operat
  * info: 0, or i > 0 (1-based): the leading minor of order i is not positive definite. Then the leading triangle of
  * order i - 1 holds its factor, and what stands in the rest of the triangle is not said; the status is success all the
  * same. info is a result, it follows the pointer mode. On a GPU the steps behind a failure are done all the same, so
- * that nothing waits; on the host they are not.
+ * that no call waits; on the host they are not.
  * Accuracy componentwise: |A - L L^H| <= gamma_k |L||L^H| element by element, k = n + 8 (complex: 4 k). Normwise: the
  * same on the host; on a GPU as jblas_dtrsm for the solves inside.
  * Workspace: rungs and bytes of the largest solve inside, see jblas_dtrsm. */

@@ -17,7 +17,7 @@
  * The text form, written by jlayout_format() and read by jlayout_parse():
  *
  *     LAYOUT    = [TYPE] "[" [EXTENT {"," EXTENT}] "]" {" " ATTRIBUTE}
- *     ATTRIBUTE = "row"                        row-major; column-major where nothing is said
+ *     ATTRIBUTE = "row"                        row-major; column-major where it is not said
  *               | "ld=" COUNT                  the leading dimension; of rank 2 and more
  *               | "strides=(" S {"," S} ")"    instead of row and ld
  *               | "blocks=(" B {"," B} ")"     extents of blocks; 0: not divided
@@ -163,7 +163,7 @@ typedef struct jdistribution_t {
     int64_t extents[2]; /**< of the whole matrix */
     int64_t blocks[2];  /**< at least 1 */
     int grid[2];        /**< rows and columns of processes, at least 1 */
-    int place[2];       /**< this process's row and column; -1, -1: it is not in the grid and holds nothing */
+    int place[2];       /**< this process's row and column; -1, -1: it is not in the grid and holds no part */
 } jdistribution_t;
 
 /** The process (its row or column) that holds the global index. */

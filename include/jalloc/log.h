@@ -19,7 +19,7 @@ extern "C" {
 
 /** How important a message is. A level lets through itself and what is more important. */
 typedef enum jlog_level_t {
-    JLOG_OFF = 0,     /**< nothing */
+    JLOG_OFF = 0,     /**< no message */
     JLOG_ERROR = 1,   /**< something was refused or failed */
     JLOG_WARNING = 2, /**< misuse that was survived; the default */
     JLOG_INFO = 3,    /**< growth, mode changes */

@@ -5,7 +5,7 @@
 
 /** @file
  * Where jalloc takes memory for its own bookkeeping (handles, queues, tables), as opposed to the memory it manages.
- * A program may bring its own; a test may make the n-th allocation fail and see that nothing is lost. */
+ * A program may bring its own; a test may make the n-th allocation fail and see that no memory is lost. */
 
 #include <stddef.h>
 
@@ -21,7 +21,7 @@ extern "C" {
 typedef struct jmetadata_hooks_t {
     size_t struct_size;                                  /**< sizeof(jmetadata_hooks_t) */
     void *(*allocate)(void *context, size_t size_bytes); /**< NULL when there is no memory */
-    void (*deallocate)(void *context, void *pointer);    /**< never called with NULL */
+    void (*deallocate)(void *context, void *pointer);    /**< not called with NULL */
     void *context;                                       /**< passed through */
 } jmetadata_hooks_t;
 

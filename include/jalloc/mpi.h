@@ -5,7 +5,7 @@
 
 /** @file
  * Between jalloc and MPI: libjalloc_mpi, built where MPI and ScaLAPACK are found. The one public header that includes
- * another project's, because MPI_Comm is not the same type in every MPI; jalloc.h does not include it.
+ * another project's, because MPI_Comm is not the same type in all MPIs; jalloc.h does not include it.
  *
  * A program initializes MPI, makes a runtime of a communicator, and from then on everything in buffer.h and operation.h
  * works for several processes. Release buffers, allocators and the runtime before MPI_Finalize(). One thread at a time
@@ -36,7 +36,7 @@ JALLOC_API bool jruntime_is_device_aware(jdevice_kind_t device);
 /** A distributed buffer as ScaLAPACK takes it: P?GEMM(..., pointer, row, column, descriptor, ...). */
 typedef struct jbuffer_scalapack_t {
     size_t struct_size; /**< sizeof(jbuffer_scalapack_t) */
-    void *pointer;      /**< this process's part of the whole matrix; never NULL (a dummy where there is none) */
+    void *pointer;      /**< this process's part of the whole matrix; not NULL (a dummy where there is none) */
     int row, column;    /**< 1-based: where the view begins */
     int rows, columns;  /**< of the view */
     int descriptor

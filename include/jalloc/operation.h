@@ -39,7 +39,7 @@
  *   of a query's answer.
  * - **Collective** (buffer.h) if any operand is distributed, or replicated and shared on nodes, or
  *   a copy is made between kinds, or a new result (or a placeholder that takes its memory) that is
- *   not local: every process calls with its own handle, and an error on one is the same status on
+ *   not local: all processes call, each with its own handle, and an error on one is the same status on
  *   all. Other operations on replicated buffers are done by each process for itself. A size query
  *   never communicates; each process asks its own, or does not: a placeholder and NULL go together.
  * - **Stream.** Every operation is ordered by the handle's stream. Local work is done in it; operands must stay valid

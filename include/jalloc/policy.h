@@ -58,7 +58,7 @@ typedef struct jslots_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "slots" */
     jallocator_threads_t threads;
-    size_t slot_bytes;  /**< size of every slot, rounded up to the granule; 0: 4096 */
+    size_t slot_bytes;  /**< size of a slot, rounded up to the granule; 0: 4096 */
     size_t block_slots; /**< slots taken from below at once; 0: 64 */
     size_t limit_slots; /**< most there may be; 0: no limit */
 } jslots_options_t;
@@ -103,7 +103,7 @@ typedef struct jpool_counters_t {
     uint64_t hit_count;      /**< requests served from what was kept */
     uint64_t miss_count;     /**< requests that went below */
     uint64_t eviction_count; /**< buffers given back to keep the limits */
-    size_t limit_count;      /**< in force; 0: nothing is kept */
+    size_t limit_count;      /**< in force; 0: none is kept */
     uint64_t put_count;      /**< buffers given back to the pool */
 } jpool_counters_t;
 #define JPOOL_COUNTERS_INIT                                                                                            \
@@ -210,7 +210,7 @@ JALLOC_API jstatus_t jallocator_lru_get_counters(jallocator_t *allocator, jlru_c
 typedef struct jsmall_options_t {
     size_t struct_size;
     const char *name;             /**< NULL: "small" */
-    jallocator_threads_t threads; /**< default: safe, with a cache per thread; the others change nothing but what
+    jallocator_threads_t threads; /**< default: safe, with a cache per thread; the others change only what
                                        jallocator_threads() says, and it is none where below is */
     size_t largest_bytes;         /**< larger requests go straight below; 0: 32 KiB, at most 1 MiB */
     size_t cache_bytes;           /**< most a thread keeps, for each stream it uses; 0: 1 MiB, at most 1 GiB */

@@ -6,7 +6,7 @@
 /** @file
  * The process's own allocators, one for each kind of memory, made when first asked for and shared by all who ask (after
  * TensorFlow's ProcessState). What they are made of is said by JALLOC_ALLOCATOR, in general or by device
- * ("general;cuda:0=bfc(limit=2GiB)"); where it says nothing they are "general". */
+ * ("general;cuda:0=bfc(limit=2GiB)"); where it is empty they are "general". */
 
 #include "jalloc/allocator.h"
 

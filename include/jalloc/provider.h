@@ -40,8 +40,8 @@ typedef struct jnuma_options_t {
 #define JNUMA_OPTIONS_INIT                                                                                             \
     { sizeof(jnuma_options_t), NULL, -1, JNUMA_PREFER }
 
-/** Mappings placed on a NUMA node. On a machine or kernel without NUMA, node 0 is all there is and placement does
- * nothing, which is said once in the log. Adds: not found (no such node). */
+/** Mappings placed on a NUMA node. On a machine or kernel without NUMA, node 0 is all there is and placement has
+ * no effect, which is said once in the log. Adds: not found (no such node). */
 JALLOC_API jstatus_t jallocator_create_numa(const jnuma_options_t *options, jallocator_t **allocator);
 
 typedef struct jhuge_options_t {

@@ -11,8 +11,9 @@
  *     limit  |<-- guaranteed to A -->|<- to B ->|<-------- whoever comes first -------->|
  *
  * What is guaranteed can always be had, whatever the others do; the sum of the guarantees is at most the limit; the
- * bytes live through all shares never exceed the limit. A handle that is refused takes a lower rung: the budget bends,
- * it does not break. All functions are safe from any thread. */
+ * bytes live through all shares never exceed the limit; both but where the limit was lowered below what is live
+ * (jquota_set_limit()). A handle that is refused takes a lower rung: the budget bends, it does not break. All functions
+ * are safe from any thread. */
 
 #include "jalloc/allocator.h"
 
@@ -24,7 +25,7 @@ typedef struct jquota jquota_t; /**< a budget */
 
 /** Makes a budget. @return success; invalid pointer; invalid size (0); memory error. */
 JALLOC_API jstatus_t jquota_create(size_t limit_bytes, jquota_t **quota);
-/** Destroys a budget without shares. NULL: nothing. @return success; busy (shares are there). */
+/** Destroys a budget without shares. NULL is ignored. @return success; busy (shares are there). */
 JALLOC_API jstatus_t jquota_destroy(jquota_t *quota);
 /** Changes the limit. What is live above a lower limit stays; nothing more is given until it has shrunk.
  * @return success; invalid pointer; invalid size (less than the guarantees). */

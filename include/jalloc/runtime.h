@@ -9,7 +9,7 @@
  *
  * jruntime_create() makes the view of a process by itself; jruntime_create_mpi() of mpi.h that of the processes of a
  * communicator. Sizes are those of the last refresh. Any thread may ask; functions called "collective" must be called by
- * every process of the runtime, in the same order, each by one thread at a time. */
+ * all processes of the runtime, in the same order, each by one thread at a time. */
 
 #include "jalloc/device.h"
 
@@ -64,7 +64,7 @@ JALLOC_API jstatus_t jruntime_get_device(jruntime_t *runtime, int index, jruntim
 /** One more reference, the program's. @return success; invalid pointer; not found. */
 JALLOC_API jstatus_t jruntime_retain(jruntime_t *runtime);
 /** One reference less. The view ends when the program has none left and there are no buffer allocators of it; that is
- * collective over MPI, where a communicator is freed. NULL: nothing. @return success; not found (or the program has no
+ * collective over MPI, where a communicator is freed. NULL is ignored. @return success; not found (or the program has no
  * reference of it left). */
 JALLOC_API jstatus_t jruntime_release(jruntime_t *runtime);
 

@@ -49,7 +49,7 @@ typedef struct jshared jshared_t;   /**< an allocator in a segment, opened throu
 
 /** Bytes from the beginning of a segment. */
 typedef uint64_t joffset_t;
-#define JOFFSET_NULL ((joffset_t)0) /**< names nothing */
+#define JOFFSET_NULL ((joffset_t)0) /**< names no byte */
 
 /** An offset that several processes change. Use the functions below. */
 typedef struct joffset_atomic_t {
@@ -133,7 +133,7 @@ typedef struct jsegment_options_t {
     size_t struct_size; /**< sizeof(jsegment_options_t) */
     jsegment_backend_t backend;
     const char *name; /**< posix: "/name" without another slash; file: a path; memfd: a label for people, or NULL */
-    void *array;      /**< array: where; the caller's until every process has detached */
+    void *array;      /**< array: where; the caller's until all processes have detached */
     int descriptor;   /**< attach, memfd: the descriptor, which stays the caller's */
     size_t
         size_bytes; /**< create: to begin with, bookkeeping included; rounded up to 4096. Attach, array: the array's */
@@ -159,12 +159,12 @@ JALLOC_API jstatus_t jsegment_create(const jsegment_options_t *options, jsegment
  *         read); no slot; busy; memory error; io error. */
 JALLOC_API jstatus_t jsegment_attach(const jsegment_options_t *options, jsegment_t **segment);
 
-/** Ends this attachment. What its slot still owns is free again; its open allocators are closed. The segment stays. NULL:
- * nothing. @return success; busy (a jallocator_t over one of its allocators exists; nothing has changed). */
+/** Ends this attachment. What its slot still owns is free again; its open allocators are closed. The segment stays. NULL
+ * is ignored. @return success; busy (a jallocator_t over one of its allocators exists; it stays attached). */
 JALLOC_API jstatus_t jsegment_detach(jsegment_t *segment);
 
 /** Detaches and takes the segment's name away; nobody can attach to it from then on. @return success; busy (others are
- * attached, or as detach; nothing has changed); what jsegment_remove() returns. */
+ * attached, or as jsegment_detach(); it stays attached); what jsegment_remove() returns. */
 JALLOC_API jstatus_t jsegment_destroy(jsegment_t *segment);
 
 /** Takes away the name of a posix or file segment that no living process is attached to. It is refused what attach would
@@ -176,7 +176,7 @@ JALLOC_API jstatus_t jsegment_remove(jsegment_backend_t backend, const char *nam
 
 /** Makes the segment at least so large, for every process, in the mappings they have. Allocation does it by itself, in
  * larger steps, where memory runs out below max_bytes.
- * @return success; invalid size (above max_bytes); memory error (a full disk, a limit; nothing has changed). */
+ * @return success; invalid size (above max_bytes); memory error (a full disk, a limit; it is as large as before). */
 JALLOC_API jstatus_t jsegment_grow(jsegment_t *segment, size_t size_bytes);
 
 /** A new descriptor of the segment's file, close-on-exec, to be passed to another process; the caller closes it. With it
@@ -185,11 +185,11 @@ JALLOC_API jstatus_t jsegment_export(jsegment_t *segment, int *descriptor);
 
 /** Gives back what slots of dead processes owned. Done by itself when a process attaches, when memory runs out, and when
  * the holder of the lock is found dead. `count` (may be NULL): of slots.
- * Over an array, and from another pid namespace there, death cannot always be told; then nothing is given back. */
+ * Over an array, and from another pid namespace there, it may be that death cannot be told; then no block is given back. */
 JALLOC_API jstatus_t jsegment_recover(jsegment_t *segment, unsigned *count);
 
-/** Looks at every structure in the segment. Waits for the lock; read-only attachments look without it and may see a
- * change half done. Never poisons. @return success; corrupted (the message says what and where). */
+/** Looks at all structures in the segment. Waits for the lock; read-only attachments look without it and may see a
+ * change half done. Does not poison. @return success; corrupted (the message says what and where). */
 JALLOC_API jstatus_t jsegment_verify(jsegment_t *segment);
 
 /** The slot of this attachment: the owner of what it allocates. 0 for a read-only one and for NULL. */
@@ -225,7 +225,7 @@ JALLOC_API jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *s
 /** Who is attached. */
 typedef struct jsegment_process_t {
     size_t struct_size;
-    bool attached;       /**< the slot is taken; nothing below is set otherwise */
+    bool attached;       /**< the slot is taken; the rest is set only then */
     bool alive;          /**< false: died, not yet recovered */
     bool liveness_known; /**< false: cannot be told (another pid namespace over an array); alive is then true */
     int64_t pid;         /**< in its own namespace */
@@ -277,7 +277,7 @@ JALLOC_API jstatus_t jsegment_draw(jsegment_t *segment, jallocator_writer_t writ
 #define JSEGMENT_MAX_ROOT_NAME 39 /**< characters */
 
 /** Names an offset; one that is there is replaced in one step; JOFFSET_NULL takes the name away.
- * @return success; invalid value (name empty or too long; offset outside); not found (nothing to take away); memory
+ * @return success; invalid value (name empty or too long; offset outside); not found (no such name to take away); memory
  *         error (all names are in use). */
 JALLOC_API jstatus_t jsegment_set_root(jsegment_t *segment, const char *name, joffset_t offset);
 
@@ -326,7 +326,7 @@ JALLOC_API jstatus_t jshared_open(jsegment_t *segment, uint64_t id, jshared_t **
 /** The allocator of that id among those opened in this process, in any of its segments. @return success; not found. */
 JALLOC_API jstatus_t jshared_find(uint64_t id, jshared_t **shared);
 
-/** Closes as many opens as there were. Its blocks stay. NULL: nothing.
+/** Closes as many opens as there were. Its blocks stay. NULL is ignored.
  * @return success; busy (a jallocator_t stands over it). */
 JALLOC_API jstatus_t jshared_close(jshared_t *shared);
 
@@ -352,7 +352,7 @@ JALLOC_API void *jshared_pointer_resolve(jshared_pointer_t pointer, size_t size_
  * @return success; invalid value (alignment); invalid size (near SIZE_MAX; pages: above page_bytes); memory error. */
 JALLOC_API jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset);
 
-/** Gives a block back, whoever owns it. JOFFSET_NULL: nothing. The block of another slot costs a lock; several at a time
+/** Gives a block back, whoever owns it. JOFFSET_NULL is ignored. The block of another slot costs a lock; several at a time
  * cost one (jshared_deallocate_many).
  * @return success; not found (not the beginning of a live block of this allocator: foreign, interior, or given back
  *         already); not implemented (stack). */

@@ -4,7 +4,7 @@
 #define JALLOC_STATUS_H
 
 /** @file
- * The status that every function of jalloc returns.
+ * The status that functions return.
  *
  * One list, JSTATUS_LIST, makes the enum, the names and the sentences. Codes up to 11 are numbered as rocBLAS numbers
  * them; codes above 100 are jalloc's own. Three codes are answers rather than errors: perf degraded (the result is
