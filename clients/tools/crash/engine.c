@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <link.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,14 +269,23 @@ void engine_walk_fini(engine_walk_t *walk) {
     *walk = (engine_walk_t){0};
 }
 
-static void do_nothing(void *context) { (void)context; }
+/* Where an atomic operation is a loop around an exclusive load and its store (aarch64 without LSE), the stop between the
+ * two undoes the first, so that a stepped process never leaves the loop. */
+static void add_one(void *counter) { atomic_fetch_add((_Atomic unsigned *)counter, 1); }
 
-bool engine_supported(void) {
-    pid_t child = engine_fork(do_nothing, NULL);
-    if (child < 0)
-        return false;
-    int deliver = 0;
-    bool supported = step(child, &deliver);
-    engine_kill(child);
-    return supported;
+enum { PROBE_MOST_STEPS = 100000 }; /* the probe takes some hundreds */
+
+const char *engine_hindrance(void) {
+    _Atomic unsigned counter = 0;
+    const pid_t child = engine_fork(add_one, &counter);
+    int steps = 0;
+    for (int deliver = 0; child > 0 && steps < PROBE_MOST_STEPS && step(child, &deliver);)
+        steps++;
+    if (steps > 0 && steps < PROBE_MOST_STEPS)
+        return NULL;
+
+    if (child > 0)
+        engine_kill(child);
+    return steps == 0 ? "this user may not step a process here"
+                      : "a stepped process does not come past an atomic operation here";
 }

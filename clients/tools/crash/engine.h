@@ -37,8 +37,8 @@ typedef enum engine_result {
     ENGINE_FAILED   /* the child complained, was stopped by a signal or is gone */
 } engine_result_t;
 
-/* False where this machine or user may not step a child. */
-bool engine_supported(void);
+/* Why this user may not step a child through an operation on this machine; NULL: nothing is against it. */
+const char *engine_hindrance(void);
 
 /* Forks a child that runs `body` and exits; it is stopped before the first instruction, and dies with its parent. */
 pid_t engine_fork(void (*body)(void *), void *context);

@@ -242,8 +242,9 @@ int main(int argc, char **argv) {
                    : CRASH_FAILED;
     fflush(stdout);
 
-    if (!engine_supported()) {
-        puts("not supported: this user may not step a process here");
+    const char *hindrance = engine_hindrance();
+    if (hindrance) {
+        printf("not supported: %s\n", hindrance);
         return CRASH_NOT_SUPPORTED;
     }
     pin(arguments.processor);
