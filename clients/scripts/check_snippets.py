@@ -9,7 +9,7 @@ A block is a whole program and runs as it stands, or a comment right before it (
 in reStructuredText, `<!-- snippet: WHAT -->` in Markdown) says where it belongs. WHAT is one of
 
     in FRAME           it takes the place of the comment `snippet` in docs/snippets/FRAME.c, with a
-                       FRAME.cpp beside it in C++ as well; FRAME.cpp, FRAME.sh, FRAME.py
+                       FRAME.cpp beside it in C++ as well; or in FRAME.cpp, .sh, .cmake, .py
     in FRAME.PART      of the comment `snippet PART`: several blocks of one program
     as FILE            a whole program, kept by this name for the blocks behind it on the page
     quotes PATH        it stands, but for white space, in a sample or a test
@@ -44,6 +44,7 @@ LIMIT_S = 120
 SHOWN_CHARACTERS = 3000  # of what a command that failed has printed
 LANGUAGES = {"c": "c", "cpp": "cpp", "c++": "cpp", "sh": "sh", "cmake": "cmake",
              "python": "python", "text": "text"}
+CMAKE_BEGIN = "cmake_minimum_required(VERSION 3.22)\nproject(snippet C)\n"
 SUFFIX = {"c": ".c", "cpp": ".cpp", "sh": ".sh", "python": ".py", "cmake": ".cmake"}
 COMPILERS = {"c": (["-std=c11"], ["cc", "gcc", "clang"], "mpicc"),
              "cpp": (["-std=c++17"], ["c++", "g++", "clang++"], "mpicxx")}
@@ -283,7 +284,9 @@ class Runner:
 
     def run(self, language, source, folder):
         """Compiles, where that is needed, and runs."""
-        if language == "python":
+        if language == "cmake":
+            self.cmake(source, folder)
+        elif language == "python":
             self.command([sys.executable, source], folder)
         elif language == "sh":
             self.command(["sh", "-e", source], folder)
@@ -331,9 +334,6 @@ class Runner:
         if language == "sh":
             self.shell(block, folder)
             return
-        if language == "cmake":
-            self.cmake(block, folder)
-            return
         if language in COMPILERS:
             if not re.search(r"\bint main\(", block.text):
                 raise Wrong("no whole program, and no comment says to which frame it belongs")
@@ -341,17 +341,19 @@ class Runner:
                 if not ENDS.search(called):
                     line = block.line + block.text.count("\n", 0, begin)
                     raise Wrong(f"line {line}: nobody looks at the status of {called}()")
-        (folder / name).write_text(self.fit(block.text, block), encoding="utf-8")
+        begin = CMAKE_BEGIN if language == "cmake" else ""
+        (folder / name).write_text(begin + self.fit(block.text, block), encoding="utf-8")
         self.run(language, folder / name, folder)
 
-    def cmake(self, block, folder):
-        lists = f"cmake_minimum_required(VERSION 3.16)\nproject(snippet C)\n{block.text}"
-        (folder / "CMakeLists.txt").write_text(lists, encoding="utf-8")
+    def cmake(self, lists, folder):
+        """A project beside the page's files, with an installed jalloc; runs what it builds."""
         build = folder / "build"
-        self.command(["cmake", "-S", folder, "-B", build,
+        lists.rename(folder / "CMakeLists.txt")
+        self.command(["cmake", "-S", folder, "-B", build, f"-DSNIPPETS={self.frames}",
                       f"-DCMAKE_PREFIX_PATH={self.installed()}"], folder)
         self.command(["cmake", "--build", build], folder)
-        for target in re.findall(r"add_executable\((\w+)", block.text):
+        text = (folder / "CMakeLists.txt").read_text(encoding="utf-8")
+        for target in re.findall(r"add_executable\((\w+)", text):
             self.command([build / target], folder)
 
     # ---- shell ----
@@ -528,6 +530,7 @@ MISTAKES = [
     ("sh", None, "python3 rtest.py -t slow", "no set slow"),
     ("sh", None, "cmake --preset fast && true", "no preset fast"),
     ("sh", None, "build/release/bin/jalloc-trst", "no jalloc-trst"),
+    ("cmake", None, "find_package(jalloc REQUIRED COMPONENTS speed)", "NOT FOUND"),
     ("python", None, "raise ValueError", "ValueError"),
 ]
 

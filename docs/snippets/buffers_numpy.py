@@ -19,7 +19,8 @@ except ImportError:
                 values = struct.unpack(f"<{rows * columns}d", file.read())
             assert magic == b"\x93NUMPY\x01\x00" and header["descr"] == "<f8"
             step, stride = (1, rows) if header["fortran_order"] else (columns, 1)
-            return {(i, j): values[i * step + j * stride] for i in range(rows) for j in range(columns)}
+            return {(i, j): values[i * step + j * stride]
+                    for i in range(rows) for j in range(columns)}
 
 
 # snippet

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The program that shell snippets call `program`: a handle whose workspace grows and a few allocations of its own. */
+/* The program that shell snippets call `program`: a handle whose workspace grows and a few
+ * allocations of its own. */
 
 #include "snippet.h"
 

@@ -6,7 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A process that dies leaves its segment behind, and this one, which comes after it, keeps its own for the shell. */
+/* A process that dies leaves its segment behind, and this one, which comes after it, keeps its own
+ * for the shell. */
 int main(void) {
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     jsegment_t *segment;
