@@ -5,7 +5,10 @@
 
 #include "jtest.h"
 
+#include "pretend_gpu.h"
+
 #include "jalloc/allocator.h"
+#include "jalloc/process.h"
 #include "jalloc/provider.h"
 
 #include <stdio.h>
@@ -67,20 +70,55 @@ JTEST(Compose, OverACallersAllocatorWhichStaysTheCallers) {
 static const struct refusal {
     const char *composition, *quoted;
 } refusals[] = {
-    {"", "\"\" is no kind"},
-    {"bfx", "\"bfx\" is no kind"},
+    {"", "\"\" is no kind of allocator; there are malloc, "},
+    {"bfx", "\"bfx\" is no kind of allocator, the nearest is bfc; there are malloc, "},
+    {"bcf", "the nearest is bfc;"},
+    {"BFC", "the nearest is bfc;"},
+    {"tracking", "\"tracking\" is no kind of allocator; there are "},
+    {"trakc", "the nearest is track;"},
+    {"stat", "the nearest is statistics;"},
+    {"elephant",
+     "small, general, track, record, exact, guard, fill, limit, retry, align, lock, visit, statistics, quota, "
+     "and devices such as cuda:0"},
     {"bfc+", "\"\" is no kind"},
     {"+bfc", "\"\" is no kind"},
     {"bfc(limit=1G", "must end with one ')'"},
     {"bfc(limit=1G))", "must end with one ')'"},
     {"bfc(limit=1G)x", "must end with one ')'"},
-    {"bfc(limt=1G)", "\"limt\" is no key of bfc"},
-    {"bfc(limit=-1)", "bfc(limit=-1)"},
-    {"bfc(limit=1X)", "expected SIZE"},
-    {"bfc(limit)", "expected SIZE"},
-    {"bfc(limit=)", "expected SIZE"},
-    {"bfc(all_at_once=perhaps)", "expected BOOL"},
-    {"device(kind=fast)", "expected device|pinned|managed"},
+    {"bfc(limt=1G)", "\"limt\" is no key of bfc, the nearest is limit; it has "},
+    {"bfc(elephant=1G)", "\"elephant\" is no key of bfc; it has "},
+    {"bfc(elephant)", "all_at_once, keep_regions, name"},
+    {"mmap(elephant=1)", "it has name"},
+    {"mmap(nam=x)", "the nearest is name;"},
+    {"mmap(name)", "mmap(name) lacks a value: expected a text"},
+    {"bfc(limit=2GiB,limit=3)", "bfc has the key limit twice"},
+    {"bfc(limit=2GiB, limit = 2GiB)", "bfc has the key limit twice"},
+    {"bfc(name=a,name=a)", "bfc has the key name twice"},
+    {"bfc(all_at_once,all_at_once)", "bfc has the key all_at_once twice"},
+    {"mmap(name=a,name=b)", "mmap has the key name twice"},
+    {"bfc(limit=lots)", "bfc(limit=lots): expected a size such as 64MiB, not \"lots\""},
+    {"bfc(limit=-1)", "expected a size such as 64MiB, not \"-1\""},
+    {"bfc(limit=1X)", "expected a size such as 64MiB"},
+    {"bfc(limit=99999999999999999999)", "more bytes than this machine can address"},
+    {"bfc(limit)", "bfc(limit) lacks a value: expected a size such as 64MiB"},
+    {"bfc(limit=)", "expected a size such as 64MiB, not \"\""},
+    {"bfc(growth=-1)", "expected a count such as 16"},
+    {"bfc(growth=some)", "expected a count such as 16"},
+    {"pool(count=some)", "expected a count such as 16, or none"},
+    {"retry(timeout=soon)", "expected a number of milliseconds such as 500"},
+    {"numa(node=left)", "expected a whole number such as 3"},
+    {"numa(node=9999999999)", "expected a whole number such as 3"},
+    {"fill(pattern=256)", "expected a number from 0 to 255, such as 170"},
+    {"fill(pattern=-1)", "expected a number from 0 to 255"},
+    {"bfc(all_at_once=perhaps)", "expected true or false"},
+    {"device(kind=fast)", "expected one of device|pinned|managed|ordered, not \"fast\""},
+    {"cuda:0+bcf", "the nearest is bfc;"},
+    {"cuda:x+bfc", "\"cuda:x\" is no kind"},
+    {"cuda:0(kind=fast)+bfc", "expected one of device|pinned"},
+    {"bfc+cuda:0", "\"cuda:0\" is a provider and must come first"},
+    {"malloc;host=cuda:0+bfc", "expected COMPOSITION[;DEVICE=COMPOSITION]"},
+    {"cuda:0+bfc;cuda:0=pool", "expected COMPOSITION[;DEVICE=COMPOSITION]"},
+    {"cuda:1+bfc;hip:0+pool", "has none for host"},
     {"bfc+mmap", "\"mmap\" is a provider"},
     {"mmap+mmap", "\"mmap\" is a provider"},
     {"bfc(,)", "is no key"},
@@ -227,6 +265,111 @@ JTEST(Compose, EachFailureOfBookkeepingLeavesNothing) {
             JEXPECT_NULL(top);
         } else {
             JEXPECT_OK(jallocator_destroy(top));
+        }
+    }
+}
+
+/* Each wish of a text and of a caller. */
+static const struct {
+    const char *text, *made, *refused; /* NULL: made */
+} device_texts[] = {
+    {"cuda:0+bfc", "bfc", NULL},
+    {"cuda+bfc", "bfc", NULL},
+    {" cuda:0 ( kind = pinned ) + bfc", "bfc", NULL},
+    {"cuda:0", "cuda:0", NULL},
+    {"general;cuda:0+bfc", "bfc", NULL},
+    {"cuda:1+pool;cuda:0+bfc", "bfc", NULL},
+    {"cuda:0=cuda:0+bfc", "bfc", NULL},
+    {"cuda:0=bfc", "bfc", NULL},
+    {"host+bfc", NULL, "made for cuda:0, it begins with host"},
+    {"cuda:1+bfc", NULL, "made for cuda:0, it begins with cuda:1"},
+    {"hip:0+bfc;host+pool", NULL, "has none for cuda:0"},
+};
+JTEST(Compose, ADeviceAtTheBeginningIsItsProvider) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    snprintf(gpu->device.name, sizeof gpu->device.name, "cuda:0");
+    for (size_t i = 0; i < sizeof device_texts / sizeof device_texts[0]; ++i) {
+        JSCOPED_TRACE("%s", device_texts[i].text);
+        jallocator_t *top = NULL;
+        const jstatus_t status = jallocator_compose(&gpu->device, device_texts[i].text, &top);
+        JEXPECT_STATUS(status, device_texts[i].made != NULL ? JSTATUS_SUCCESS : JSTATUS_INVALID_CONFIGURATION);
+        if (status == JSTATUS_SUCCESS) {
+            const jallocator_t *below = jallocator_below(top) != NULL ? jallocator_below(top) : top;
+            JEXPECT_STREQ(jallocator_name(top), device_texts[i].made);
+            JEXPECT_STREQ(jallocator_name(below), "cuda:0");
+            JEXPECT_EQ(jallocator_device(top), &gpu->device);
+            JEXPECT_OK(jallocator_destroy(top));
+        } else if (device_texts[i].refused != NULL) {
+            JEXPECT_SUBSTR(jstatus_last_message(), device_texts[i].refused);
+        }
+    }
+}
+
+JTEST(Compose, WithoutADeviceTheTextsIsTaken) {
+    jallocator_t *top = NULL;
+    jtest_setenv("JALLOC_MODULE_PATH", "/nonexistent");
+    JASSERT_OK(jallocator_compose(NULL, "host+bfc", &top));
+    JEXPECT_STREQ(jallocator_name(jallocator_below(top)), "host");
+    JEXPECT_OK(jallocator_destroy(top));
+    top = NULL;
+    JEXPECT_STATUS(jallocator_compose(NULL, "cuda:0+bfc", &top), JSTATUS_NO_DEVICE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_MODULE_PATH"); /* what to do */
+    JEXPECT_STATUS(jallocator_compose(jdevice_host(), "cuda:0+bfc", &top), JSTATUS_INVALID_CONFIGURATION);
+    JEXPECT_SUBSTR(jstatus_last_message(), "made for host, it begins with cuda:0");
+    JEXPECT_NULL(top);
+}
+
+/* As in a handle's and the process's: a text that begins with a device is that device's, the others have their default. */
+JTEST(Compose, TheEnvironmentsDeviceIsThatDevicesAlone) {
+    static const char *const rows[][2] = {
+        {"cuda:0+bfc", "general"}, {"pool;cuda:0+bfc", "pool"}, {"cuda:0+bfc;host+pool+exact", "exact"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        JSCOPED_TRACE("%s", rows[i][0]);
+        jallocator_t *own = NULL;
+        jtest_setenv("JALLOC_ALLOCATOR", rows[i][0]);
+        JEXPECT_OK(jprocess_get_allocator(NULL, &own));
+        JEXPECT_STREQ(jallocator_name(own), rows[i][1]);
+        JEXPECT_OK(jprocess_reset());
+    }
+    jallocator_t *own = NULL;
+    jtest_setenv("JALLOC_ALLOCATOR", "cuda:0+bcf");
+    JEXPECT_STATUS(jprocess_get_allocator(NULL, &own), JSTATUS_INVALID_CONFIGURATION);
+    JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_ALLOCATOR=\"cuda:0+bcf\" is not understood: \"bcf\" is no kind");
+    JEXPECT_SUBSTR(jstatus_last_message(), "the nearest is bfc");
+    JEXPECT_NULL(own);
+}
+
+/* What is wrong at the end is seen before the beginning is made. */
+JTEST(Compose, NothingIsMadeOfATextThatIsNotUnderstood) {
+    jallocator_t *top = NULL;
+    const uint64_t before = jtest_metadata_allocation_count();
+    JEXPECT_STATUS(jallocator_compose(NULL, "segment(backend=posix,path=/jalloc-compose-test)+bfc+gaurd", &top),
+                   JSTATUS_INVALID_CONFIGURATION);
+    JEXPECT_SUBSTR(jstatus_last_message(), "the nearest is guard");
+    JEXPECT_EQ(jtest_metadata_allocation_count(), before);
+}
+
+/* Random texts, of what compositions are made of and of anything: a stack, or a status with a message. */
+JTEST(Compose, AnyTextIsJudged) {
+    static const char *const parts[] = {"bfc",   "pool", "stack",  "limit", "guard", "cuda:0", "host",
+                                        "exact", "(",    ")",      "+",     "=",     ",",      ";",
+                                        " ",     "1K",   "limit",  "true",  "count", "none",   "threads",
+                                        "name",  "bcf",  "device", "kind",  "\x01",  "%s%n"};
+    for (int64_t i = jtest_iterations(1000); i > 0; --i) {
+        char text[200] = "";
+        size_t length = 0;
+        for (int64_t k = jtest_random_between(0, 12); k > 0; --k) {
+            const char *part = parts[jtest_random_between(0, (int64_t)(sizeof parts / sizeof parts[0]) - 1)];
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s", part);
+        }
+        JSCOPED_TRACE("%s", text);
+        jallocator_t *top = NULL;
+        const jstatus_t status = jallocator_compose(jdevice_host(), text, &top);
+        if (status == JSTATUS_SUCCESS) {
+            JEXPECT_OK(jallocator_destroy(top));
+        } else {
+            JEXPECT_NULL(top);
+            JEXPECT_GT(strlen(jstatus_last_message()), 0);
         }
     }
 }

@@ -49,7 +49,12 @@ JTEST(Device, AbsentGpuIsNoDeviceAndTheMessageSaysWhy) {
     JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
     JEXPECT_SUBSTR(jstatus_last_message(), "cuda:0: no module libjalloc_cuda");
     JEXPECT_SUBSTR(jstatus_last_message(), "/nonexistent/folder");
-    JEXPECT_SUBSTR(jstatus_last_message(), "No such file"); /* what the loader answered */
+    JEXPECT_SUBSTR(jstatus_last_message(), "No such file");
+    JEXPECT_SUBSTR(jstatus_last_message(), "-DJALLOC_CUDA=ON"); /* what to do */
+    JEXPECT_SUBSTR(jstatus_last_message(), "set JALLOC_MODULE_PATH");
+    JEXPECT_NULL(strstr(strstr(jstatus_last_message(), "/nonexistent") + 1, "/nonexistent")); /* said once */
+    JEXPECT_STATUS(jdevice_get("hip:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "-DJALLOC_HIP=ON");
 }
 
 JTEST(Device, AFileThatIsNoModuleIsNoDevice) {
@@ -64,7 +69,8 @@ JTEST(Device, AFileThatIsNoModuleIsNoDevice) {
     full = realpath(folder, NULL);
     jtest_setenv("JALLOC_MODULE_PATH", full);
     JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
-    JEXPECT_SUBSTR(jstatus_last_message(), "libjalloc_cuda.so.0");
+    JEXPECT_SUBSTR(jstatus_last_message(), "libjalloc_cuda.so.0 cannot be loaded");
+    JEXPECT_NULL(strstr(strstr(jstatus_last_message(), "libjalloc_cuda") + 1, "libjalloc_cuda")); /* said once */
     free(full);
     remove(path);
     remove(folder);

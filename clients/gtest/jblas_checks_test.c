@@ -119,6 +119,28 @@ JTEST(JblasChecks, TheRefusedArgumentGoesWithTheLastMessage) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* A number that is no enumerator is answered with those there are. */
+JTEST(JblasChecks, ARefusedEnumeratorIsAnsweredWithThoseThereAre) {
+    static const char *const said[] = {
+        "side = 78: must be JBLAS_LEFT (141) or JBLAS_RIGHT (142)",
+        "uplo = 78: must be JBLAS_UPPER (121) or JBLAS_LOWER (122)",
+        "trans = 78: must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or JBLAS_CONJUGATE_TRANSPOSE (113)",
+        "diag = 78: must be JBLAS_NON_UNIT (131) or JBLAS_UNIT (132)",
+    };
+    jhandle_t *handle;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int wrong = 0; wrong < 4; ++wrong) {
+        double one = 1, a = 1, b = 1;
+        JEXPECT_STATUS(jblas_dtrsm(handle, wrong == 0 ? (jblas_side_t)78 : JBLAS_LEFT,
+                                   wrong == 1 ? (jblas_fill_t)78 : JBLAS_LOWER,
+                                   wrong == 2 ? (jblas_operation_t)78 : JBLAS_NO_TRANSPOSE,
+                                   wrong == 3 ? (jblas_diagonal_t)78 : JBLAS_UNIT, 1, 1, &one, &a, 1, &b, 1),
+                       JSTATUS_INVALID_VALUE);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), said[wrong]);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 JTEST_EACH_FUNCTION(JblasChecks, FirstOfSeveralFaultsIsAnswered) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));

@@ -464,7 +464,9 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     JEXPECT_STATUS(jbuffer_cholesky(h, symmetric.view, NULL), JSTATUS_INVALID_POINTER);
     /* Enums. */
     JEXPECT_STATUS(jbuffer_norm(h, (jnorm_t)4, a.view, &norm), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jhandle_last_message(h), "norm = 4: must be JNORM_MAX (0), ");
     JEXPECT_STATUS(jbuffer_transpose(h, (jblas_operation_t)114, a.view, &none), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jhandle_last_message(h), "operation = 114: must be JBLAS_NO_TRANSPOSE (111), ");
     JEXPECT_STATUS(jbuffer_product(h, (jblas_operation_t)0, N, &one, a.view, b.view, &zero, &none),
                    JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_product(h, N, (jblas_operation_t)110, &one, a.view, b.view, &zero, &none),

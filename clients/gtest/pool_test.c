@@ -388,6 +388,7 @@ JTEST(AllocPool, RefusesOptionsThatItDoesNotKnow) {
     options.threads = JALLOCATOR_THREADS_NONE;
     options.rounding = (jpool_rounding_t)2;
     JEXPECT_STATUS(jallocator_create_pool(below, &options, &pool), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "must be JPOOL_ROUND_POWER_OF_TWO (0) or JPOOL_ROUND_NONE (1)");
     JEXPECT_NULL(pool);
     options.rounding = JPOOL_ROUND_NONE;
     JASSERT_OK(jallocator_create_pool(below, &options, &pool));

@@ -245,11 +245,13 @@ JALLOC_API jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *c
  * A stack of allocators as text, lowest first:
  *
  *     COMPOSITION = STAGE ["+" STAGE]...
- *     STAGE       = KIND ["(" KEY "=" VALUE ["," KEY "=" VALUE]... ")"]
+ *     STAGE       = KIND ["(" KEY "=" VALUE ["," KEY "=" VALUE]... ")"]    each key at most once
+ *     KIND        = one of jallocator_kind_get(), or a device: "cuda:0" is the kind "device" on it
  *
  * "bfc(limit=2GiB)+guard" is a guard over best fit over the device's own memory: where the first stage is no provider,
- * the device's provider is put below it. The same text is understood by JALLOC_ALLOCATOR and by jalloc-replay. Every
- * kind and its keys are listed by jallocator_kind_get(), by jalloc-info, and in the manual.
+ * the device's provider is put below it, and "cuda:0+bfc" says which device's. The same text is understood by
+ * JALLOC_ALLOCATOR and by jalloc-replay. Every kind and its keys are listed by jallocator_kind_get(), by jalloc-info, and
+ * in the manual.
  * @{ */
 
 /** What a kind does. */
@@ -262,7 +264,7 @@ typedef enum jallocator_role_t {
 /** A key that a kind understands. */
 typedef struct jallocator_key_t {
     const char *name;     /**< as written */
-    const char *syntax;   /**< "SIZE", "COUNT", "BOOL", "MILLISECONDS", "NUMBER", "TEXT", or "a|b|c" */
+    const char *syntax;   /**< "SIZE", "COUNT", "BOOL", "MILLISECONDS", "NUMBER", "0..255", "TEXT", or "a|b|c" */
     const char *fallback; /**< the value where it is not given */
     const char *meaning;  /**< one line */
 } jallocator_key_t;
@@ -279,13 +281,14 @@ typedef struct jallocator_kind_t {
 /** The index-th kind; NULL past the last. Static. */
 JALLOC_API const jallocator_kind_t *jallocator_kind_get(size_t index);
 
-/** Makes a stack. The result owns what is below it: destroying it destroys all. device NULL: the host. The text is one
- * composition, or, as in JALLOC_ALLOCATOR, one for all devices and others by name, "general;cuda:0=bfc(limit=2GiB)", of
- * which the device's is made.
- * @return success; invalid pointer; invalid configuration (the message quotes the part that is not understood); invalid
- *         value (a key's value is out of range); invalid size (likewise); not found (a NUMA node); not implemented (memory
- *         that the device does not have); exists, permission, unsafe (a segment's name); memory error; io error; device
- *         error; capturing; forked. */
+/** Makes a stack. The result owns what is below it: destroying it destroys all. device NULL: the one that the text begins
+ * with, else the host. The text is one composition, or, as in JALLOC_ALLOCATOR, one for all devices and others by name,
+ * "general;cuda:0=bfc(limit=2GiB)", of which the device's is made. Nothing is made of a text that is not understood.
+ * @return success; invalid pointer; invalid configuration (the message quotes the part that is not understood and says
+ *         what there is; or the text begins with another device); no device, internal error (of a device that it begins
+ *         with); invalid value (a key's value is out of range); invalid size (likewise); not found (a NUMA node); not
+ *         implemented (memory that the device does not have); exists, permission, unsafe (a segment's name); memory error;
+ *         io error; device error; capturing; forked. */
 JALLOC_API jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator);
 
 /** Makes a stack over an allocator that stays the caller's; no stage may be a provider. @return as

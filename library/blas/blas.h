@@ -232,11 +232,15 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
 #define JI_CHECK_ENUM_(argument, member, first, last, rule)                                                            \
     JI_CHECK_((unsigned)args->member - first <= last - first, JSTATUS_INVALID_VALUE, argument, (int64_t)args->member,  \
               rule, 0)
-#define JI_CHECK_SIDE() JI_CHECK_ENUM_("side", side, 141u, 142u, "must be JBLAS_LEFT or JBLAS_RIGHT")
-#define JI_CHECK_UPLO() JI_CHECK_ENUM_("uplo", uplo, 121u, 122u, "must be JBLAS_UPPER or JBLAS_LOWER")
-#define JI_CHECK_DIAG() JI_CHECK_ENUM_("diag", diag, 131u, 132u, "must be JBLAS_NON_UNIT or JBLAS_UNIT")
-#define JI_CHECK_OPERATION(argument, member)                                                                           \
-    JI_CHECK_ENUM_(argument, member, 111u, 113u, "must be one of jblas_operation_t")
+#define JI_MUST_BE_SIDE "must be JBLAS_LEFT (141) or JBLAS_RIGHT (142)"
+#define JI_MUST_BE_FILL "must be JBLAS_UPPER (121) or JBLAS_LOWER (122)"
+#define JI_MUST_BE_DIAGONAL "must be JBLAS_NON_UNIT (131) or JBLAS_UNIT (132)"
+#define JI_MUST_BE_OPERATION                                                                                           \
+    "must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or JBLAS_CONJUGATE_TRANSPOSE (113)"
+#define JI_CHECK_SIDE() JI_CHECK_ENUM_("side", side, 141u, 142u, JI_MUST_BE_SIDE)
+#define JI_CHECK_UPLO() JI_CHECK_ENUM_("uplo", uplo, 121u, 122u, JI_MUST_BE_FILL)
+#define JI_CHECK_DIAG() JI_CHECK_ENUM_("diag", diag, 131u, 132u, JI_MUST_BE_DIAGONAL)
+#define JI_CHECK_OPERATION(argument, member) JI_CHECK_ENUM_(argument, member, 111u, 113u, JI_MUST_BE_OPERATION)
 #define JI_CHECK_SIZE(argument, member)                                                                                \
     JI_CHECK_(args->member >= 0, JSTATUS_INVALID_SIZE, argument, args->member, "must be at least %lld", 0)
 /* A leading dimension: at least max(1, rows), and the matrix must fit the address space. */

@@ -47,8 +47,7 @@ jstatus_t ji_operation_refuse_shapes(const ji_operation_t *op, const jlayout_t *
 
 jstatus_t ji_operation_check_operation(const ji_operation_t *op, jblas_operation_t operation) {
     if ((unsigned)operation - JBLAS_NO_TRANSPOSE > JBLAS_CONJUGATE_TRANSPOSE - JBLAS_NO_TRANSPOSE)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: operation = %d: must be one of jblas_operation_t", op->name,
-                       (int)operation);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: operation = %d: " JI_MUST_BE_OPERATION, op->name, (int)operation);
     return JSTATUS_SUCCESS;
 }
 

@@ -372,7 +372,10 @@ jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, jbuffer_t *x, double *re
                          .number = &number};
     jstatus_t status = ji_operation_check(&op);
     if (status == JSTATUS_SUCCESS && (unsigned)norm > JNORM_FROBENIUS)
-        status = ji_fail(JSTATUS_INVALID_VALUE, "%s: norm = %d: must be one of jnorm_t", __func__, (int)norm);
+        status =
+            ji_fail(JSTATUS_INVALID_VALUE,
+                    "%s: norm = %d: must be JNORM_MAX (0), JNORM_ONE (1), JNORM_INFINITY (2) or JNORM_FROBENIUS (3)",
+                    __func__, (int)norm);
     else if (status == JSTATUS_SUCCESS && (norm == JNORM_ONE || norm == JNORM_INFINITY) &&
              op.operands[0].layout.rank > 2)
         status = ji_fail(JSTATUS_INVALID_VALUE, "%s: this norm is of matrices and vectors; the rank is %d", __func__,

@@ -244,11 +244,9 @@ static jstatus_t solve_check(ji_operation_t *op) {
     const ji_operand_t *a = &op->operands[0], *b = &op->operands[1];
     JI_RETURN_UNLESS_SUCCESS(ji_operation_check_operation(op, op->operation[0]));
     if (op->side != JBLAS_LEFT && op->side != JBLAS_RIGHT)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: side = %d: must be JBLAS_LEFT or JBLAS_RIGHT", op->name,
-                       (int)op->side);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: side = %d: " JI_MUST_BE_SIDE, op->name, (int)op->side);
     if (op->diagonal != JBLAS_NON_UNIT && op->diagonal != JBLAS_UNIT)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: diagonal = %d: must be JBLAS_NON_UNIT or JBLAS_UNIT", op->name,
-                       (int)op->diagonal);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: diagonal = %d: " JI_MUST_BE_DIAGONAL, op->name, (int)op->diagonal);
     JI_RETURN_UNLESS_SUCCESS(ji_operation_check_matrix(op, 1));
     if (!ji_structure_is_triangular(a->layout.structure))
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: A is not triangular: see jbuffer_with_structure()", op->name);

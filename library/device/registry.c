@@ -12,6 +12,7 @@
  * is being started may fork, to run a program that loads its kernel module. */
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
@@ -26,16 +27,16 @@
 
 /* One for each kind of GPU; under the mutex. */
 typedef struct registry_module {
-    const char *file;
-    ji_module_open_t open; /* NULL: not loaded */
+    const char *file, *option; /* of the build, that makes it */
+    ji_module_open_t open;     /* NULL: not loaded */
     jdevice_t *devices[REGISTRY_DEVICES];
 } registry_module_t;
 
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool registry_held; /* by this thread */
 static registry_module_t registry_modules[] = {
-    [JDEVICE_CUDA] = {.file = "libjalloc_cuda.so.0"},
-    [JDEVICE_HIP] = {.file = "libjalloc_hip.so.0"},
+    [JDEVICE_CUDA] = {.file = "libjalloc_cuda.so.0", .option = "JALLOC_CUDA"},
+    [JDEVICE_HIP] = {.file = "libjalloc_hip.so.0", .option = "JALLOC_HIP"},
 };
 
 static void registry_before_fork(void) {
@@ -83,6 +84,19 @@ static bool registry_own_directory(char path[PATH_MAX]) {
     return true;
 }
 
+/* The loader begins with what it could not load: the module, whose path is said already, or what the module needs. */
+static jstatus_t registry_refuse_load(const char *file, const char *name) {
+    const char *error = dlerror(), *remedy = "";
+    const size_t length = strlen(file);
+    if (error == NULL)
+        error = "the loader does not say why";
+    if (strncmp(error, file, length) == 0 && error[length] == ':')
+        error += length + 1 + strspn(error + length + 1, " ");
+    else
+        remedy = "; install what it needs where the loader looks (ldconfig, LD_LIBRARY_PATH)";
+    return ji_fail(JSTATUS_NO_DEVICE, "%s: %.200s cannot be loaded: %.180s%s", name, file, error, remedy);
+}
+
 static jstatus_t registry_load(registry_module_t *module, const char *name) {
     char directory[PATH_MAX], file[PATH_MAX + 32];
     jconfig_entry_t path;
@@ -97,10 +111,14 @@ static jstatus_t registry_load(registry_module_t *module, const char *name) {
                        name, module->file);
 
     snprintf(file, sizeof file, "%s/%s", directory, module->file);
+    if (access(file, F_OK) != 0)
+        return ji_fail(JSTATUS_NO_DEVICE,
+                       "%s: no module %s in %.150s: %s; build jalloc with -D%s=ON and install it there, or set "
+                       "JALLOC_MODULE_PATH to the folder that has it",
+                       name, module->file, directory, strerror(errno), module->option);
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
-        return ji_fail(JSTATUS_NO_DEVICE, "%s: no module %s in %.150s: %.250s", name, module->file, directory,
-                       dlerror());
+        return registry_refuse_load(file, name);
     void *symbol = dlsym(library, JI_MODULE_OPEN);
     if (symbol == NULL) {
         dlclose(library);

@@ -5,20 +5,90 @@
  *
  * The text is copied once and cut in place: names and values become strings of their own by a '\0' where a separator
  * stood. A stage's options start as the kind's defaults; each key is looked up in the kind's table, which says what
- * type the value has and where it goes. A stage that was made owns the one below, so that whatever fails later,
- * destroying the topmost is enough. */
+ * type the value has and where it goes. The whole text is read before anything is made of it. A stage that was made owns
+ * the one below, so that whatever fails later, destroying the topmost is enough.
+ *
+ * A device's name in the place of a kind is that device's provider. Who reads what a person wrote wrong says what there is
+ * and which of it is nearest. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/nearest.h"
+#include "core/size.h"
 #include "jalloc/provider.h"
 #include "memory/memory.h"
 
 #define COMPOSE_MAX_TEXT 1023
 
-static jstatus_t compose_refuse(const char *text, const char *part, const char *why) {
-    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%s\": \"%s\" %s", text, part, why);
+static jstatus_t compose_refuse(const char *part, const char *why) {
+    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "\"%.80s\" %s", part, why);
+}
+
+/* "limit, region, growth", as far as there is room. */
+typedef struct compose_list {
+    char text[288];
+    size_t length;
+} compose_list_t;
+
+static void compose_list_add(compose_list_t *list, const char *name) {
+    const int length = snprintf(list->text + list->length, sizeof list->text - list->length, "%s%s",
+                                list->length > 0 ? ", " : "", name);
+    if ((size_t)length < sizeof list->text - list->length)
+        list->length += (size_t)length;
+    else
+        list->text[list->length] = '\0';
+}
+
+/* Refuses a name that is not there: what there is instead, and which of it is nearest. */
+static jstatus_t compose_refuse_name(const char *name, const char *what, const ji_nearest_t *nearest, const char *there,
+                                     const compose_list_t *list) {
+    const bool close = nearest->name != NULL;
+    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "\"%.40s\" is no %s%s%s; %s %s", name, what,
+                   close ? ", the nearest is " : "", close ? nearest->name : "", there, list->text);
+}
+
+static jstatus_t compose_refuse_kind(const char *name) {
+    ji_nearest_t nearest = ji_nearest_begin(name, strlen(name));
+    compose_list_t list = {"", 0};
+    const jallocator_kind_t *kind;
+    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+        ji_nearest_offer(&nearest, kind->name);
+        compose_list_add(&list, kind->name);
+    }
+    compose_list_add(&list, "and devices such as cuda:0");
+    return compose_refuse_name(name, "kind of allocator", &nearest, "there are", &list);
+}
+
+static jstatus_t compose_refuse_key(const char *name, const ji_kind_t *kind) {
+    ji_nearest_t nearest = ji_nearest_begin(name, strlen(name));
+    compose_list_t list = {"", 0};
+    char what[64];
+    snprintf(what, sizeof what, "key of %s", kind->public.name);
+    for (const jallocator_key_t *key = kind->public.keys; key->name != NULL; ++key) {
+        ji_nearest_offer(&nearest, key->name);
+        compose_list_add(&list, key->name);
+    }
+    ji_nearest_offer(&nearest, "name");
+    compose_list_add(&list, "name");
+    return compose_refuse_name(name, what, &nearest, "it has", &list);
+}
+
+/* Refuses a value; NULL: there is none. */
+static jstatus_t compose_refuse_value(const ji_kind_t *kind, const jallocator_key_t *key, const char *value) {
+    char expected[JI_CONFIG_EXPECTED_BYTES];
+    size_t ignored;
+    (void)ji_config_expected(key->syntax, expected);
+    if (value == NULL)
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s) lacks a value: expected %s", kind->public.name, key->name,
+                       expected);
+    if (strcmp(key->syntax, "SIZE") == 0 && ji_size_read(value, strlen(value), &ignored) == JSTATUS_INVALID_SIZE)
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s=%.80s): more bytes than this machine can address",
+                       kind->public.name, key->name, value);
+    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s=%.80s): expected %s, not \"%.80s\"", kind->public.name,
+                   key->name, value, expected, value);
 }
 
 static char *compose_skip_blanks(char *text) {
@@ -91,72 +161,85 @@ static bool compose_store(const jallocator_key_t *key, const ji_key_place_t *pla
     return false;
 }
 
+/* What one stage asks for. Names in the options point into the text, which is cut up. */
+typedef struct compose_stage {
+    const ji_kind_t *kind;
+    uint64_t given; /* bit i: the kind's i-th key; behind the last, the name */
+    _Alignas(max_align_t) char options[JI_KIND_MAX_OPTIONS_BYTES];
+} compose_stage_t;
+
 /* One "key=value"; a key alone means true. */
-static jstatus_t compose_read_argument(const char *text, const ji_kind_t *kind, char *argument, void *options) {
+static jstatus_t compose_read_argument(char *argument, compose_stage_t *stage) {
+    static const jallocator_key_t name_key = {"name", "TEXT", "", "the allocator's name"};
+    static const ji_key_place_t name_place = {JI_KEY_TEXT, offsetof(ji_common_options_t, name), 0};
+    const ji_kind_t *kind = stage->kind;
     char *value = strchr(argument, '=');
     if (value != NULL)
         *value++ = '\0';
     argument = compose_word(argument);
     value = value != NULL ? compose_word(value) : NULL;
-    if (strcmp(argument, "name") == 0 && value != NULL) {
-        ((ji_common_options_t *)options)->name = value;
-        return JSTATUS_SUCCESS;
-    }
-    for (size_t i = 0; kind->public.keys[i].name != NULL; ++i) {
-        const jallocator_key_t *key = &kind->public.keys[i];
-        if (strcmp(argument, key->name) != 0)
-            continue;
-        if (value == NULL && kind->places[i].type == JI_KEY_BOOL)
-            value = (char *)(uintptr_t) "true";
-        if (value != NULL && compose_store(key, &kind->places[i], value, options))
-            return JSTATUS_SUCCESS;
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%s\": %s(%s=%s): expected %s", text,
-                       kind->public.name, key->name, value != NULL ? value : "", key->syntax);
-    }
-    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%s\": \"%s\" is no key of %s", text, argument,
-                   kind->public.name);
+
+    const jallocator_key_t *key = kind->public.keys;
+    while (key->name != NULL && strcmp(argument, key->name) != 0)
+        ++key;
+    const size_t index = (size_t)(key - kind->public.keys);
+    const ji_key_place_t *place = key->name != NULL ? &kind->places[index] : &name_place;
+    if (key->name == NULL)
+        key = &name_key;
+    if (strcmp(argument, key->name) != 0)
+        return compose_refuse_key(argument, kind);
+
+    if ((stage->given >> index & 1) != 0)
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s has the key %s twice", kind->public.name, key->name);
+    stage->given |= (uint64_t)1 << index;
+    if (value == NULL && place->type == JI_KEY_BOOL)
+        value = (char *)(uintptr_t) "true";
+    return value != NULL && compose_store(key, place, value, stage->options) ? JSTATUS_SUCCESS
+                                                                             : compose_refuse_value(kind, key, value);
 }
 
-/* What one stage asks for. Names in the options point into the text, which is cut up. */
-typedef struct compose_stage {
-    const ji_kind_t *kind;
-    _Alignas(max_align_t) char options[JI_KIND_MAX_OPTIONS_BYTES];
-} compose_stage_t;
+static const ji_kind_t *compose_find_kind(const char *name) {
+    char device[JI_DEVICE_NAME_BYTES];
+    int kind, index;
+    if (ji_config_device_name(name, strlen(name), device, &kind, &index))
+        return &ji_kind_device;
+    const jallocator_kind_t *listed = NULL;
+    for (size_t i = 0; (listed = jallocator_kind_get(i)) != NULL && strcmp(listed->name, name) != 0; ++i)
+        ;
+    return (const ji_kind_t *)listed; /* its first member */
+}
 
 /* Reads "kind" and "key=value,...". `stands`: on another stage, or what is given. */
-static jstatus_t compose_read_stage(const char *text, char *stage, bool stands, compose_stage_t *out) {
-    char *arguments = strchr(stage, '(');
+static jstatus_t compose_read_stage(char *text, bool stands, compose_stage_t *stage) {
+    char *arguments = strchr(text, '(');
     if (arguments != NULL) {
         *arguments++ = '\0';
         char *end = strchr(arguments, ')');
         if (end == NULL || *compose_skip_blanks(end + 1) != '\0')
-            return compose_refuse(text, arguments, "must end with one ')'");
+            return compose_refuse(arguments, "must end with one ')'");
         *end = '\0';
     }
-    stage = compose_word(stage);
-    const jallocator_kind_t *listed = NULL;
-    for (size_t i = 0; (listed = jallocator_kind_get(i)) != NULL && strcmp(listed->name, stage) != 0; ++i)
-        ;
-    if (listed == NULL)
-        return compose_refuse(text, stage, "is no kind of allocator");
-    const ji_kind_t *kind = (const ji_kind_t *)listed; /* its first member */
+    text = compose_word(text);
+    const ji_kind_t *kind = compose_find_kind(text);
+    if (kind == NULL)
+        return compose_refuse_kind(text);
 
-    *out = (compose_stage_t){.kind = kind};
+    *stage = (compose_stage_t){.kind = kind};
     if (kind->options_bytes != 0)
-        memcpy(out->options, kind->defaults, kind->options_bytes);
+        memcpy(stage->options, kind->defaults, kind->options_bytes);
     else
-        ((ji_common_options_t *)out->options)->struct_size = sizeof(ji_common_options_t);
+        ((ji_common_options_t *)stage->options)->struct_size = sizeof(ji_common_options_t);
     while (arguments != NULL && *compose_skip_blanks(arguments) != '\0') {
         char *next = strchr(arguments, ',');
         if (next != NULL)
             *next++ = '\0';
-        jstatus_t status = compose_read_argument(text, kind, arguments, out->options);
+        jstatus_t status = compose_read_argument(arguments, stage);
         if (status != JSTATUS_SUCCESS)
             return status;
         arguments = next;
     }
     if (stands && kind->public.role == JALLOCATOR_PROVIDER)
-        return compose_refuse(text, stage, "is a provider and must come first");
+        return compose_refuse(text, "is a provider and must come first");
     return JSTATUS_SUCCESS;
 }
 
@@ -192,8 +275,7 @@ static char *compose_find_plus(char *text) {
 static jstatus_t compose(jdevice_t *device, jallocator_t *base, const char *composition, jallocator_t **allocator) {
     size_t length = strnlen(composition, COMPOSE_MAX_TEXT + 1);
     if (length > COMPOSE_MAX_TEXT)
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%.40s...\" has more than %d characters",
-                       composition, COMPOSE_MAX_TEXT);
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "it has more than %d characters", COMPOSE_MAX_TEXT);
     char copy[COMPOSE_MAX_TEXT + 1];
     memcpy(copy, composition, length + 1);
     jallocator_t *top = base;
@@ -202,7 +284,7 @@ static jstatus_t compose(jdevice_t *device, jallocator_t *base, const char *comp
         if (next != NULL)
             *next++ = '\0';
         compose_stage_t stage;
-        jstatus_t status = compose_read_stage(composition, text, base != NULL || text != copy, &stage);
+        jstatus_t status = compose_read_stage(text, base != NULL || text != copy, &stage);
         if (status == JSTATUS_SUCCESS && allocator != NULL)
             status = compose_make_stage(&stage, device, base, &top);
         if (status != JSTATUS_SUCCESS) {
@@ -217,23 +299,52 @@ static jstatus_t compose(jdevice_t *device, jallocator_t *base, const char *comp
     return JSTATUS_SUCCESS;
 }
 
+bool ji_compose_get_device(const char *composition, size_t length, char device[JI_DEVICE_NAME_BYTES]) {
+    int kind, index;
+    size_t begin = 0, end = 0;
+    while (begin < length && composition[begin] == ' ')
+        ++begin;
+    for (end = begin; end < length && strchr("(+ ", composition[end]) == NULL;)
+        ++end;
+    return ji_config_device_name(composition + begin, end - begin, device, &kind, &index);
+}
+
 jstatus_t ji_compose_check(const char *composition) { return compose(NULL, NULL, composition, NULL); }
+
+/* Reads it all, and then makes it. */
+static jstatus_t compose_checked(jdevice_t *device, jallocator_t *base, const char *composition,
+                                 jallocator_t **allocator) {
+    jstatus_t status = compose(NULL, base, composition, NULL);
+    if (status != JSTATUS_SUCCESS)
+        return ji_fail(status, "composition \"%.100s\": %s", composition, jstatus_last_message());
+    char name[JI_DEVICE_NAME_BYTES];
+    if (base == NULL && ji_compose_get_device(composition, strlen(composition), name)) {
+        if (device == NULL)
+            status = jdevice_get(name, &device);
+        else if (strcmp(name, jdevice_name(device)) != 0)
+            status = ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%.100s\": made for %s, it begins with %s",
+                             composition, jdevice_name(device), name);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
+    return compose(device != NULL ? device : jdevice_host(), base, composition, allocator);
+}
 
 jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator) {
     JREQUIRE(composition != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
-    if (device == NULL)
-        device = jdevice_host();
     char own[JI_PROCESS_MAX_TEXT + 1];
     if (ji_process_is_by_device(composition)) {
+        if (device == NULL)
+            device = jdevice_host();
         jstatus_t status = ji_process_choose(device, composition, own);
         if (status != JSTATUS_SUCCESS)
             return status;
         composition = own;
     }
-    return compose(device, NULL, composition, allocator);
+    return compose_checked(device, NULL, composition, allocator);
 }
 
 jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition, jallocator_t **allocator) {
     JREQUIRE(below != NULL && composition != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
-    return compose(below->device, below, composition, allocator);
+    return compose_checked(below->device, below, composition, allocator);
 }

@@ -7,7 +7,8 @@
  *
  *     general;cuda:0=bfc(limit=2GiB);host=malloc+guard
  *
- * A ';' or '=' inside parentheses belongs to the composition. Handles and the process's allocators are made from
+ * A ';' or '=' inside parentheses belongs to the composition. One that begins with a device is that device's:
+ * "cuda:0+bfc" is "cuda:0=bfc". Handles and the process's allocators are made from
  * the same text; where memory of a special kind is wanted (a NUMA node's, pinned, managed), the provider that the text
  * begins with gives way to the one of that memory.
  *
@@ -24,6 +25,8 @@
 
 /* ---- The environment's compositions ------------------------------------------------------------------------------ */
 
+#define PROCESS_EXAMPLE "general;cuda:0=bfc(limit=2GiB)"
+
 /* The first of `wanted` that is outside of parentheses, or the end. */
 static const char *process_find(const char *text, const char *end, const char *wanted) {
     for (int depth = 0; text < end; ++text) {
@@ -39,8 +42,8 @@ typedef struct process_clause {
     const char *begin, *end;           /* the composition */
 } process_clause_t;
 
-/* Takes the clause at *cursor, which then is at the next one, or NULL behind the last. False where it names no
- * device. */
+/* Takes the clause at *cursor, which then is at the next one, or NULL behind the last. False where it names no device, or
+ * two. */
 static bool process_next_clause(const char **cursor, process_clause_t *clause) {
     const char *end = *cursor + strlen(*cursor);
     clause->device[0] = '\0';
@@ -54,6 +57,12 @@ static bool process_next_clause(const char **cursor, process_clause_t *clause) {
             return false;
         clause->begin = equals + 1;
     }
+    char begins[JI_DEVICE_NAME_BYTES];
+    if (!ji_compose_get_device(clause->begin, (size_t)(clause->end - clause->begin), begins))
+        return true;
+    if (equals != clause->end)
+        return strcmp(begins, clause->device) == 0;
+    memcpy(clause->device, begins, sizeof begins);
     return true;
 }
 
@@ -93,7 +102,8 @@ jstatus_t ji_process_choose(const jdevice_t *device, const char *text, char comp
     process_clause_t clause;
     if (!process_choose_clause(text, jdevice_name(device), &clause) || !process_copy_clause(&clause, composition))
         return ji_fail(JSTATUS_INVALID_CONFIGURATION,
-                       "composition \"%.200s\": expected COMPOSITION[;DEVICE=COMPOSITION]...", text);
+                       "composition \"%.200s\": expected COMPOSITION[;DEVICE=COMPOSITION]..., such as " PROCESS_EXAMPLE,
+                       text);
     if (composition[0] == '\0')
         return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%.200s\" has none for %s", text,
                        jdevice_name(device));
@@ -117,11 +127,15 @@ static jstatus_t process_check_text(const char *text) {
             return status;
     }
     return sound ? JSTATUS_SUCCESS
-                 : ji_fail(JSTATUS_INVALID_CONFIGURATION, "expected COMPOSITION[;DEVICE=COMPOSITION]...");
+                 : ji_fail(JSTATUS_INVALID_CONFIGURATION,
+                           "expected COMPOSITION[;DEVICE=COMPOSITION]..., such as " PROCESS_EXAMPLE);
 }
 __attribute__((constructor)) static void process_at_load(void) { ji_config_check_composition = process_check_text; }
 
 static bool process_begins_with_provider(const char *text) {
+    char device[JI_DEVICE_NAME_BYTES];
+    if (ji_compose_get_device(text, strlen(text), device))
+        return true;
     text += strspn(text, " ");
     size_t length = strcspn(text, " (+");
     const jallocator_kind_t *kind;
@@ -143,13 +157,11 @@ static void process_replace_provider(const char *provider, const char *text, cha
 
 jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char *fallback, jallocator_t **allocator) {
     jconfig_entry_t entry;
-    jstatus_t status = jconfig_get(JCONFIG_JALLOC_ALLOCATOR, &entry);
+    jstatus_t status = ji_config_require(JCONFIG_JALLOC_ALLOCATOR, &entry);
     if (status != JSTATUS_SUCCESS)
         return status;
     process_clause_t clause;
-    if (!entry.valid || !process_choose_clause(entry.value, jdevice_name(device), &clause))
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.200s\" is not understood: %s", entry.name, entry.value,
-                       jstatus_last_message());
+    (void)process_choose_clause(entry.value, jdevice_name(device), &clause); /* the text was understood */
 
     bool said = clause.begin != clause.end;
     if (!said && fallback == NULL) {

@@ -114,7 +114,7 @@ static const jfill_options_t fill_defaults = JFILL_OPTIONS_INIT;
 static const jallocator_key_t fill_keys[] = {
     {"allocate", FILL_CHOICES, "nan", "what is written over memory that comes"},
     {"free", FILL_CHOICES, "nan", "what is written over memory that goes"},
-    {"pattern", "NUMBER", "0", "the byte of \"pattern\", 0 to 255"},
+    {"pattern", "0..255", "0", "the byte of \"pattern\""},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_place_t fill_places[] = {

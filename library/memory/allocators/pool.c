@@ -460,7 +460,8 @@ static jstatus_t pool_create(const ji_request_t *request, jallocator_t **out) {
     if (status != JSTATUS_SUCCESS)
         return status;
     if ((unsigned)options->rounding > JPOOL_ROUND_NONE)
-        return ji_fail(JSTATUS_INVALID_VALUE, "pool: rounding is %d, must be one of jpool_rounding_t",
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "pool: rounding = %d: must be JPOOL_ROUND_POWER_OF_TWO (0) or JPOOL_ROUND_NONE (1)",
                        (int)options->rounding);
     pool_t *pool;
     JTRY_ALLOC(pool = ji_metadata_zalloc(sizeof *pool));
