@@ -14,7 +14,7 @@ if(JALLOC_BUILD_JBLAS)
   set(CBLAS_DETECT_INTEGER ON)
   find_package(CBLAS MODULE)
   if(NOT CBLAS_FOUND)
-    message(FATAL_ERROR "libjblas needs a BLAS with the C interface (cblas.h), and none was found. Install one "
+    message(FATAL_ERROR "libjblas needs a BLAS with the C interface (cblas.h): ${CBLAS_REASON}. Install one "
       "(Debian: apt install libopenblas-dev), name one (-DBLA_VENDOR=..., -DBLAS_LIBRARIES=..., "
       "-DCBLAS_INCLUDE_DIR=...), or build libjalloc alone (-DJALLOC_BUILD_JBLAS=OFF).")
   endif()
@@ -26,7 +26,7 @@ if(JALLOC_BUILD_JBLAS)
     message(FATAL_ERROR "Whether ${CBLAS_LIBRARIES} has integers of 32 or of 64 bits could not be found out by running "
       "a program. Say it: -DJALLOC_BLAS_INT=32 or 64.")
   endif()
-  message(STATUS "CBLAS: ${CBLAS_LIBRARIES} with ${JALLOC_BLAS_INT_USED}-bit integers, ${CBLAS_INCLUDE_DIR}/cblas.h")
+  message(STATUS "CBLAS: ${CBLAS_LIBRARIES} with ${JALLOC_BLAS_INT_USED}-bit integers, ${CBLAS_HEADER}")
 endif()
 
 # Distributed buffers. ScaLAPACK has no header; Debian's is built for one MPI each and named after it.

@@ -207,12 +207,12 @@ bool good(fakeblasSideMode_t s) { return s == FAKEBLAS_SIDE_LEFT || s == FAKEBLA
 bool good(fakeblasDiagType_t d) { return d == FAKEBLAS_DIAG_NON_UNIT || d == FAKEBLAS_DIAG_UNIT; }
 bool good_ld(int64_t ld, int64_t rows) { return rows >= 0 && ld >= (rows > 1 ? rows : 1); }
 
-CBLAS_TRANSPOSE of(fakeblasOperation_t o) {
+enum CBLAS_TRANSPOSE of(fakeblasOperation_t o) {
     return o == FAKEBLAS_OP_N ? CblasNoTrans : o == FAKEBLAS_OP_T ? CblasTrans : CblasConjTrans;
 }
-CBLAS_UPLO of(fakeblasFillMode_t u) { return u == FAKEBLAS_FILL_MODE_UPPER ? CblasUpper : CblasLower; }
-CBLAS_SIDE of(fakeblasSideMode_t s) { return s == FAKEBLAS_SIDE_LEFT ? CblasLeft : CblasRight; }
-CBLAS_DIAG of(fakeblasDiagType_t d) { return d == FAKEBLAS_DIAG_UNIT ? CblasUnit : CblasNonUnit; }
+enum CBLAS_UPLO of(fakeblasFillMode_t u) { return u == FAKEBLAS_FILL_MODE_UPPER ? CblasUpper : CblasLower; }
+enum CBLAS_SIDE of(fakeblasSideMode_t s) { return s == FAKEBLAS_SIDE_LEFT ? CblasLeft : CblasRight; }
+enum CBLAS_DIAG of(fakeblasDiagType_t d) { return d == FAKEBLAS_DIAG_UNIT ? CblasUnit : CblasNonUnit; }
 
 /* As the CBLAS takes scalars: real ones by value, complex ones by address. */
 float pass(const float &value) { return value; }

@@ -12,15 +12,21 @@
  * t is the letter, and value(p) passes the scalar that p points to as this type's CBLAS wants it: real ones by value,
  * complex ones by address. */
 
+#include <assert.h>
 #include <cblas.h>
 
 #include "blas/blas.h"
 
-#if JALLOC_BLAS_INT == 64
+#ifdef MKL_INT
+typedef MKL_INT host_int_t; /* with 64 bits a long long, which is no int64_t */
+#elif JALLOC_BLAS_INT == 64
 typedef int64_t host_int_t;
 #else
 typedef int host_int_t;
 #endif
+static_assert(__builtin_types_compatible_p(__typeof__(cblas_dasum), double(host_int_t, const double *, host_int_t)) &&
+                  sizeof(host_int_t) == JALLOC_BLAS_INT / 8,
+              "JALLOC_BLAS_INT says of the CBLAS's integers what its cblas.h does not: is it another library's?");
 
 #define HOST_VALUE_S(pointer) (*(const float *)(pointer))
 #define HOST_VALUE_D(pointer) (*(const double *)(pointer))
@@ -48,8 +54,9 @@ typedef int host_int_t;
     }
 
 /* A transpose of real numbers is their conjugate transpose, but not every CBLAS knows. */
-static inline CBLAS_TRANSPOSE host_operation(jdatatype_t type, jblas_operation_t operation) {
-    return operation == JBLAS_CONJUGATE_TRANSPOSE && !ji_is_complex(type) ? CblasTrans : (CBLAS_TRANSPOSE)operation;
+static inline enum CBLAS_TRANSPOSE host_operation(jdatatype_t type, jblas_operation_t operation) {
+    return operation == JBLAS_CONJUGATE_TRANSPOSE && !ji_is_complex(type) ? CblasTrans
+                                                                          : (enum CBLAS_TRANSPOSE)operation;
 }
 static inline int64_t host_min(int64_t a, int64_t b) { return a < b ? a : b; }
 

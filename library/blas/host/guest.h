@@ -11,6 +11,9 @@
 
 #include "blas/blas.h"
 
+/* What iamax returns: CBLAS_INDEX of Netlib's cblas.h, which not every cblas.h has. */
+typedef __typeof__(cblas_isamax(0, NULL, 0)) ji_index_t;
+
 /* X(function, shape, X, R, type): cblas_<function>, its arguments, the types of x and of what it returns as Netlib's
  * cblas.h declares them, and the elements' type. Those come first that stand in for others. */
 #define JI_GUEST_LIST(X)                                                                                               \
@@ -24,10 +27,10 @@
     X(zdotu_sub, DOTU, void, void, JDATATYPE_F64_C)                                                                    \
     X(cdotc_sub, DOTC, void, void, JDATATYPE_F32_C)                                                                    \
     X(zdotc_sub, DOTC, void, void, JDATATYPE_F64_C)                                                                    \
-    X(isamax, IAMAX, float, CBLAS_INDEX, JDATATYPE_F32)                                                                \
-    X(idamax, IAMAX, double, CBLAS_INDEX, JDATATYPE_F64)                                                               \
-    X(icamax, IAMAX, void, CBLAS_INDEX, JDATATYPE_F32_C)                                                               \
-    X(izamax, IAMAX, void, CBLAS_INDEX, JDATATYPE_F64_C)
+    X(isamax, IAMAX, float, ji_index_t, JDATATYPE_F32)                                                                 \
+    X(idamax, IAMAX, double, ji_index_t, JDATATYPE_F64)                                                                \
+    X(icamax, IAMAX, void, ji_index_t, JDATATYPE_F32_C)                                                                \
+    X(izamax, IAMAX, void, ji_index_t, JDATATYPE_F64_C)
 
 typedef struct ji_guest {
 #define JI_GUEST_MEMBER_(function, shape, X, R, type) __typeof__(&cblas_##function) function;

@@ -14,10 +14,10 @@
     const host_int_t m = (host_int_t)args->m, n = (host_int_t)args->n, k = (host_int_t)args->k;                        \
     const host_int_t lda = (host_int_t)args->lda, ldb = (host_int_t)args->ldb, ldc = (host_int_t)args->ldc;            \
     const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);                             \
-    const CBLAS_SIDE side = (CBLAS_SIDE)args->side;                                                                    \
-    const CBLAS_UPLO uplo = (CBLAS_UPLO)args->uplo;                                                                    \
-    const CBLAS_TRANSPOSE trans = host_operation(type, args->transa);                                                  \
-    const CBLAS_DIAG diag = (CBLAS_DIAG)args->diag;                                                                    \
+    const enum CBLAS_SIDE side = (enum CBLAS_SIDE)args->side;                                                          \
+    const enum CBLAS_UPLO uplo = (enum CBLAS_UPLO)args->uplo;                                                          \
+    const enum CBLAS_TRANSPOSE trans = host_operation(type, args->transa);                                             \
+    const enum CBLAS_DIAG diag = (enum CBLAS_DIAG)args->diag;                                                          \
     void *b = (void *)(uintptr_t)args->b; /* written by trmm and trsm */                                               \
     (void)m, (void)n, (void)k, (void)lda, (void)ldb, (void)ldc, (void)alpha, (void)beta, (void)side, (void)uplo;       \
     (void)trans, (void)diag, (void)b

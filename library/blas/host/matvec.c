@@ -12,9 +12,9 @@
     const host_int_t m = (host_int_t)args->m, n = (host_int_t)args->n, lda = (host_int_t)args->lda;                    \
     const host_int_t incx = (host_int_t)args->incx, incy = (host_int_t)args->incy;                                     \
     const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);                             \
-    const CBLAS_UPLO uplo = (CBLAS_UPLO)args->uplo;                                                                    \
-    const CBLAS_TRANSPOSE trans = host_operation(type, args->trans);                                                   \
-    const CBLAS_DIAG diag = (CBLAS_DIAG)args->diag;                                                                    \
+    const enum CBLAS_UPLO uplo = (enum CBLAS_UPLO)args->uplo;                                                          \
+    const enum CBLAS_TRANSPOSE trans = host_operation(type, args->trans);                                              \
+    const enum CBLAS_DIAG diag = (enum CBLAS_DIAG)args->diag;                                                          \
     (void)m, (void)n, (void)lda, (void)incx, (void)incy, (void)alpha, (void)beta, (void)uplo, (void)trans, (void)diag
 /* A vector or matrix that a block holds as read only because other routines only read it. */
 #define WRITABLE(pointer) ((void *)(uintptr_t)(pointer))
