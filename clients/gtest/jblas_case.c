@@ -159,7 +159,7 @@ static void mark_unread(blas_case_t *c) {
         else if (o->written && has_beta)
             o->unread = c->beta == 0;
         else if (!o->written && has_alpha)
-            o->unread = c->alpha == 0;
+            o->unread = c->alpha == 0 || (has_beta && blas_has(c, 'k') && c->k == 0);
         else if (o->written && has_alpha && c->function->routine->level == 3) /* trmm, trsm */
             o->unread = c->alpha == 0;
     }
@@ -183,7 +183,7 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
         c->transa = JBLAS_CONJUGATE_TRANSPOSE;
     c->m = draw_size(c, wish);
     c->n = draw_size(c, wish);
-    c->k = draw_size(c, wish);
+    c->k = wish->no_depth ? 0 : draw_size(c, wish);
     c->batch = wish->low > 0 ? 2 : jtest_random_between(0, BLAS_MAX_BATCH);
     draw_scalar(c, 0, 'a', 'A', wish->plain, wish->alpha_zero, false);
     draw_scalar(c, 1, 'c', 'C', wish->plain, wish->beta_zero, wish->beta_one);

@@ -160,7 +160,8 @@ typedef struct blas_wish {
     bool guard_before; /* the inaccessible page stands before the operands, not behind */
     bool tight;        /* leading dimensions as small as may be, increments 1 */
     bool alpha_zero, beta_zero, beta_one;
-    bool hollow; /* operands are NULL: for size queries of any size */
+    bool no_depth; /* k is 0: A and B are not read */
+    bool hollow;   /* operands are NULL: for size queries of any size */
 } blas_wish_t;
 
 /* A case; end it with blas_case_free. */

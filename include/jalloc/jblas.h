@@ -19,15 +19,17 @@
  * - **Stream.** Runs in the handle's stream and does not wait for it, but for results in host pointer mode and growth
  * of the workspace in default mode. Operands must stay valid until the stream has passed.
  * - **Order of checks.** Handle; enums; sizes, leading dimensions, increments; the size query is answered; a call without
- *   work returns; pointers; the workspace is borrowed; it runs. Operands that BLAS does not read (A and B
- * where alpha is a known 0 or k is 0) may be NULL. On any error but a device error operands are unchanged.
+ *   work returns; pointers; the workspace is borrowed; it runs. Operands that BLAS does not read (A and B where alpha is
+ *   a known 0 or k is 0) may be NULL, and are not handed to the CBLAS. On any error but a device error operands are
+ *   unchanged.
  * - **Statuses.** Success; perf degraded (routines with a plan, done on a lower rung); invalid handle; invalid
  *   value, invalid size, invalid pointer (jhandle_last_message() names the argument and its value); memory error and
  *   sealed (routines with a plan); during a size query: size increased or size unchanged; forked and device error from a stream.
  *   Below only what is special is said.
  * - **Size query.** A routine without a plan answers size unchanged. Operands are not looked at.
- * - **Zeros, NaN, infinity.** beta = 0: the output is not read. alpha = 0: A, B, x are not read. Other products are
- *   formed as they stand, so 0 * NaN is NaN; scal multiplies by a zero alpha too, as reference BLAS does.
+ * - **Zeros, NaN, infinity.** beta = 0: the output is not read. alpha = 0: A, B, x are not read; with
+ *   alpha in device memory their contents do not matter. Other products are formed as they stand, so 0 * NaN is NaN;
+ *   scal multiplies by a zero alpha too, as reference BLAS does.
  * - **Overlap.** An output must not overlap an input, unless said otherwise.
  * - **Sizes beyond the CBLAS.** Where the CBLAS takes 32-bit integers, level 1, gemm and gemm batched split what is
  * larger into several calls; other routines refuse a size, increment or leading dimension above 2^31 - 1 with invalid

@@ -60,17 +60,18 @@ static inline enum CBLAS_TRANSPOSE host_operation(jdatatype_t type, jblas_operat
 }
 static inline int64_t host_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Whether a scalar, wherever it is, is zero (of either sign) now that the primitive runs. */
-static inline bool host_is_zero(jdatatype_t type, const ji_scalar_t *scalar) {
+/* Whether a scalar, wherever it is, is this real number (zero: of either sign) now that the primitive runs. */
+static inline bool host_is(jdatatype_t type, const ji_scalar_t *scalar, float real) {
     const float *s = ji_scalar_data(scalar);
     const double *d = ji_scalar_data(scalar);
     switch (type) {
-    case JDATATYPE_F32: return s[0] == 0;
-    case JDATATYPE_F64: return d[0] == 0;
-    case JDATATYPE_F32_C: return s[0] == 0 && s[1] == 0;
-    default: return d[0] == 0 && d[1] == 0;
+    case JDATATYPE_F32: return s[0] == real;
+    case JDATATYPE_F64: return d[0] == real;
+    case JDATATYPE_F32_C: return s[0] == real && s[1] == 0;
+    default: return d[0] == real && d[1] == 0;
     }
 }
+static inline bool host_is_zero(jdatatype_t type, const ji_scalar_t *scalar) { return host_is(type, scalar, 0); }
 
 /* *sum += *more, of one element of the type. */
 static inline void host_add(jdatatype_t type, ji_value_t *sum, const ji_value_t *more) {

@@ -1,11 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 3 on the host: the CBLAS's own. gemm is cut into products that the CBLAS's integers hold; for the others the
- * entries have refused what they do not. */
+/* Level 3 on the host: the CBLAS's own, unless alpha or k is 0 (scale.h). gemm is cut into products that the CBLAS's
+ * integers hold; for the others the entries have refused what they do not. */
 
 #include "blas/host/cblas.h"
 #include "blas/host/product.h"
+#include "blas/host/scale.h"
 #include "blas/triangle.h"
 
 #define UNPACK(block)                                                                                                  \
@@ -21,6 +22,12 @@
     void *b = (void *)(uintptr_t)args->b; /* written by trmm and trsm */                                               \
     (void)m, (void)n, (void)k, (void)lda, (void)ldb, (void)ldc, (void)alpha, (void)beta, (void)side, (void)uplo;       \
     (void)trans, (void)diag, (void)b
+
+/* An m x n matrix times a scalar of the elements' type: all that is left of a product with alpha = 0. */
+static void matmat_scale(const ji_matmat_t *args, const ji_scalar_t *scalar, const void *matrix, int64_t ld) {
+    ji_matmat_t scale = {.head = args->head, .m = args->m, .n = args->n, .alpha = *scalar, .b = matrix, .ldb = ld};
+    ji_host_scale_matrix(&scale);
+}
 
 /* Cuts along m, n and k. Where a leading dimension is too large, the matrix is taken column by column, and then its
  * leading dimension does not matter. */
@@ -59,20 +66,19 @@ void ji_host_gemm_unusual(const ji_matmat_t *args) {
         gemm_split(args);
         return;
     }
-    ji_matmat_t scale = {.head = args->head, .m = args->m, .n = args->n, .alpha = args->beta, .b = args->c};
-    scale.ldb = args->ldc;
-    ji_host_scale_matrix(&scale);
+    matmat_scale(args, &args->beta, args->c, args->ldc);
 }
 
 void ji_host_gemm(void *block) { ji_host_gemm_inline(block); }
 
 void ji_host_gemm_batched(void *block) {
     const ji_matmat_t *args = block;
+    const bool reads = args->k != 0 && !host_is_zero(args->head.type, &args->alpha);
     const void *const *a = args->a, *const *b = args->b;
     void *const *c = args->c;
     ji_matmat_t one = *args;
     for (int64_t i = 0; i < args->batch_count; i++) {
-        one.a = a ? a[i] : NULL, one.b = b ? b[i] : NULL, one.c = c[i];
+        one.a = reads ? a[i] : NULL, one.b = reads ? b[i] : NULL, one.c = c[i];
         ji_host_gemm(&one);
     }
 }
@@ -91,6 +97,10 @@ void ji_host_gemm_strided(void *block) {
 
 void ji_host_symm(void *block) {
     UNPACK(block);
+    if (host_is_zero(type, &args->alpha)) {
+        matmat_scale(args, &args->beta, args->c, args->ldc);
+        return;
+    }
 #define CALL(t, value)                                                                                                 \
     cblas_##t##symm(CblasColMajor, side, uplo, m, n, value(alpha), args->a, lda, b, ldb, value(beta), args->c, ldc)
     HOST_BY_TYPE(type, CALL)
@@ -99,6 +109,10 @@ void ji_host_symm(void *block) {
 
 void ji_host_hemm(void *block) {
     UNPACK(block);
+    if (host_is_zero(type, &args->alpha)) {
+        matmat_scale(args, &args->beta, args->c, args->ldc);
+        return;
+    }
     if (type == JDATATYPE_F32_C)
         cblas_chemm(CblasColMajor, side, uplo, m, n, alpha, args->a, lda, b, ldb, beta, args->c, ldc);
     else
@@ -107,14 +121,35 @@ void ji_host_hemm(void *block) {
 
 void ji_host_syrk(void *block) {
     UNPACK(block);
+    if (k == 0 || host_is_zero(type, &args->alpha)) {
+        ji_host_scale_triangle(&args->head, type, &args->beta, args->uplo, args->n, args->c, args->ldc);
+        return;
+    }
 #define CALL(t, value)                                                                                                 \
     cblas_##t##syrk(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, value(beta), args->c, ldc)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }
 
+/* The imaginary parts of C's diagonal need not be set, says BLAS; BLIS and MKL multiply them by beta, as a part of a
+ * complex number, so a NaN there would reach the real part. They are 0 afterwards in any case. */
+static void herk_clear_diagonal(const ji_matmat_t *args) {
+    const jdatatype_t real = ji_real_of(args->head.type);
+    for (int64_t j = 0; j < args->n; j++)
+        memset(ji_at(real, ji_at(args->head.type, args->c, j, j, args->ldc), 1, 0, 0), 0, ji_sizeof(real));
+}
+
 void ji_host_herk(void *block) {
     UNPACK(block);
+    const jdatatype_t real = ji_real_of(type);
+    const bool reads = k != 0 && !host_is_zero(real, &args->alpha);
+    if (!reads && host_is(real, &args->beta, 1)) /* as in BLAS: nothing is touched */
+        return;
+    herk_clear_diagonal(args);
+    if (!reads) {
+        ji_host_scale_triangle(&args->head, real, &args->beta, args->uplo, args->n, args->c, args->ldc);
+        return;
+    }
 #define CALL(t, value)                                                                                                 \
     cblas_##t##herk(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, value(beta), args->c, ldc)
     HOST_BY_COMPLEX_TYPE(type, CALL)
@@ -123,6 +158,10 @@ void ji_host_herk(void *block) {
 
 void ji_host_trmm(void *block) {
     UNPACK(block);
+    if (host_is_zero(type, &args->alpha)) {
+        matmat_scale(args, &args->alpha, b, args->ldb);
+        return;
+    }
 #define CALL(t, value) cblas_##t##trmm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b, ldb)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
@@ -130,6 +169,10 @@ void ji_host_trmm(void *block) {
 
 void ji_host_trsm(void *block) {
     UNPACK(block);
+    if (host_is_zero(type, &args->alpha)) {
+        matmat_scale(args, &args->alpha, b, args->ldb);
+        return;
+    }
 #define CALL(t, value) cblas_##t##trsm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b, ldb)
     HOST_BY_TYPE(type, CALL)
 #undef CALL

@@ -5,6 +5,7 @@
  * Transposed operands are read in tiles, so that both sides of a transposition stay in cache. */
 
 #include "blas/host/cblas.h"
+#include "blas/host/scale.h"
 
 #define MATRIX_TILE 32
 
@@ -32,16 +33,32 @@ void ji_host_geam(void *block) {
 #undef CALL
 }
 
+void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const ji_scalar_t *scalar, int64_t n, void *x,
+                          int64_t increment) {
+    const int64_t step = ji_abs(increment); /* a pointer of BLAS is to the lowest address */
+    ji_vector_t vector = {.head = *head, .n = n, .alpha = *scalar, .x = x, .incx = step};
+    if (host_is(scalar_type, scalar, 1))
+        return;
+    if (!host_is_zero(scalar_type, scalar))
+        (scalar_type == head->type ? ji_host_scal : ji_host_rscal)(&vector);
+    else if (step == 1)
+        memset(x, 0, (size_t)n * ji_sizeof(head->type));
+    else
+        for (int64_t i = 0; i < n; i++)
+            memset(ji_at(head->type, x, 0, i, step), 0, ji_sizeof(head->type));
+}
+
+void ji_host_scale_triangle(const ji_head_t *head, jdatatype_t scalar_type, const ji_scalar_t *scalar,
+                            jblas_fill_t uplo, int64_t n, void *a, int64_t lda) {
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t first = uplo == JBLAS_LOWER ? j : 0, count = uplo == JBLAS_LOWER ? n - j : j + 1;
+        ji_host_scale_vector(head, scalar_type, scalar, count, ji_at(head->type, a, first, j, lda), 1);
+    }
+}
+
 void ji_host_scale_matrix(void *block) {
     const ji_matmat_t *args = block;
-    jdatatype_t type = args->head.type;
-    const bool clear = host_is_zero(type, &args->alpha);
-    ji_vector_t column = {.head = args->head, .n = args->m, .alpha = args->alpha, .incx = 1};
-    for (int64_t j = 0; j < args->n; j++) {
-        column.x = ji_at(type, args->b, 0, j, args->ldb);
-        if (clear)
-            memset((void *)(uintptr_t)column.x, 0, (size_t)args->m * ji_sizeof(type));
-        else
-            ji_host_scal(&column);
-    }
+    for (int64_t j = 0; j < args->n; j++)
+        ji_host_scale_vector(&args->head, args->head.type, &args->alpha, args->m,
+                             ji_at(args->head.type, args->b, 0, j, args->ldb), 1);
 }

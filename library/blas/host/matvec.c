@@ -1,9 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 2 on the host: the CBLAS's own. The entries have refused what its integers do not hold. */
+/* Level 2 on the host: the CBLAS's own, unless alpha is 0 (scale.h). The entries have refused what its integers do not
+ * hold. */
 
 #include "blas/host/cblas.h"
+#include "blas/host/scale.h"
 
 /* The arguments as the CBLAS takes them. */
 #define UNPACK(block)                                                                                                  \
@@ -19,8 +21,17 @@
 /* A vector or matrix that a block holds as read only because other routines only read it. */
 #define WRITABLE(pointer) ((void *)(uintptr_t)(pointer))
 
+/* y = beta y, of a product that reads neither A nor x. */
+static void matvec_scale(const ji_matvec_t *args, int64_t rows) {
+    ji_host_scale_vector(&args->head, args->head.type, &args->beta, rows, args->y, args->incy);
+}
+
 void ji_host_gemv(void *block) {
     UNPACK(block);
+    if (host_is_zero(type, &args->alpha)) {
+        matvec_scale(args, args->trans == JBLAS_NO_TRANSPOSE ? args->m : args->n);
+        return;
+    }
 #define CALL(t, value)                                                                                                 \
     cblas_##t##gemv(CblasColMajor, trans, m, n, value(alpha), args->a, lda, args->x, incx, value(beta), args->y, incy)
     HOST_BY_TYPE(type, CALL)
@@ -29,6 +40,8 @@ void ji_host_gemv(void *block) {
 
 void ji_host_ger(void *block) {
     UNPACK(block);
+    if (host_is_zero(type, &args->alpha))
+        return;
     void *a = WRITABLE(args->a);
     switch (type) {
     case JDATATYPE_F32:
@@ -44,6 +57,8 @@ void ji_host_ger(void *block) {
 
 void ji_host_gerc(void *block) {
     UNPACK(block);
+    if (host_is_zero(type, &args->alpha))
+        return;
     void *a = WRITABLE(args->a);
     if (type == JDATATYPE_F32_C)
         cblas_cgerc(CblasColMajor, m, n, alpha, args->x, incx, args->y, incy, a, lda);
@@ -53,6 +68,10 @@ void ji_host_gerc(void *block) {
 
 void ji_host_symv(void *block) {
     UNPACK(block);
+    if (host_is_zero(type, &args->alpha)) {
+        matvec_scale(args, args->n);
+        return;
+    }
     switch (type) {
     case JDATATYPE_F32:
         cblas_ssymv(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->a, lda, args->x, incx, HOST_VALUE_S(beta),
@@ -71,6 +90,8 @@ void ji_host_symv(void *block) {
 
 void ji_host_syr(void *block) {
     UNPACK(block);
+    if (host_is_zero(ji_real_of(type), &args->alpha)) /* her's alpha is real */
+        return;
     void *a = WRITABLE(args->a);
     switch (type) {
     case JDATATYPE_F32: cblas_ssyr(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, a, lda); break;

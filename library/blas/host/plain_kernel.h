@@ -23,8 +23,6 @@ static inline void NAME(multiply)(const REAL *alpha, const REAL *x, bool complex
 static void NAME(axpy)(const ji_vector_t *v) {
     const REAL *x = plain_first(v, v->x, v->incx), *alpha = ji_scalar_data(&v->alpha);
     REAL *y = plain_first(v, v->y, v->incy);
-    if (host_is_zero(v->head.type, &v->alpha))
-        return;
     for (int64_t i = 0; i < v->n; i++) {
         REAL product[PARTS];
         NAME(multiply)(alpha, X(i), true, product);

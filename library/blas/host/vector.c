@@ -37,7 +37,7 @@ static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jda
     if (v->result != NULL)
         memcpy(v->result, &sum, ji_sizeof(sum_type));
 }
-/* Returns from a primitive that is done otherwise: by the loop `plain`, or in parts. A negative length has no parts.
+/* Returns from a primitive that is done otherwise: by the loop `plain`, or in parts. A length of 0 or less has no parts.
  * Routines of one vector have no other increment, which is 1 then. */
 #define DONE_UNLESS_ONE_CALL(v, other, function, plain, sum_type)                                                      \
     do {                                                                                                               \
@@ -45,7 +45,7 @@ static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jda
             plain;                                                                                                     \
             return;                                                                                                    \
         }                                                                                                              \
-        if (JI_UNLIKELY((uint64_t)(v)->n > (uint64_t)ji_blas_int_max)) {                                               \
+        if (JI_UNLIKELY((uint64_t)(v)->n - 1 >= (uint64_t)ji_blas_int_max)) {                                          \
             host_do_parts(v, function, sum_type);                                                                      \
             return;                                                                                                    \
         }                                                                                                              \
@@ -57,6 +57,8 @@ static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jda
 
 void ji_host_axpy(void *block) {
     const ji_vector_t *v = block;
+    if (host_is_zero(v->head.type, &v->alpha)) /* x is not read */
+        return;
     DONE_UNLESS_ONE_CALL(v, v->incy, ji_host_axpy, ji_plain_axpy(v), v->head.type);
     const void *alpha = ji_scalar_data(&v->alpha);
 #define CALL(t, value) cblas_##t##axpy(N, value(alpha), X, Y)
