@@ -283,7 +283,7 @@ JALLOC_API const jallocator_kind_t *jallocator_kind_get(size_t index);
 
 /** Makes a stack. The result owns what is below it: destroying it destroys all. device NULL: the one that the text begins
  * with, else the host. The text is one composition, or, as in JALLOC_ALLOCATOR, one for all devices and others by name,
- * "general;cuda:0=bfc(limit=2GiB)", of which the device's is made. Nothing is made of a text that is not understood.
+ * "general;cuda:0=bfc(limit=2GiB)", of which the device's is made. All of it is understood before any of it is made.
  * @return success; invalid pointer; invalid configuration (the message quotes the part that is not understood and says
  *         what there is; or the text begins with another device); no device, internal error (of a device that it begins
  *         with); invalid value (a key's value is out of range); invalid size (likewise); not found (a NUMA node); not
