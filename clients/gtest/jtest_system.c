@@ -6,9 +6,9 @@
 
 #include "jtest.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static bool call_fails(const char *self) {
     }
 
 WRAP(int, close, (int file), (file), -1)
-WRAP(int, dladdr1, (const void *address, Dl_info *info, void **extra, int flags), (address, info, extra, flags), 0)
+WRAP(int, dl_iterate_phdr, (int (*visit)(struct dl_phdr_info *, size_t, void *), void *context), (visit, context), 0)
 WRAP(int, fallocate, (int file, int mode, off_t offset, off_t bytes), (file, mode, offset, bytes), -1)
 WRAP(int, fchmod, (int file, mode_t mode), (file, mode), -1)
 WRAP(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL)

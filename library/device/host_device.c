@@ -51,7 +51,10 @@ static jstatus_t host_get_properties(jdevice_t *device, jdevice_properties_t *pr
         return ji_fail(JSTATUS_DEVICE_ERROR, "%s: the system does not say what it is", device->name);
     size_t free_bytes;
     jstatus_t status = host_get_memory_info(device, &free_bytes, &properties->total_bytes);
-    long processors = sysconf(_SC_NPROCESSORS_ONLN), cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN), cache = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE /* of glibc; musl does not tell */
+    cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
     snprintf(properties->description, sizeof properties->description, "%s", device->name);
     snprintf(properties->architecture, sizeof properties->architecture, "%.31s", system.machine);
     snprintf(properties->runtime, sizeof properties->runtime, "%.20s %.40s", system.sysname, system.release);

@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,20 +64,40 @@ static void registry_unlock(void) {
     pthread_mutex_unlock(&registry_mutex);
 }
 
+/* What an address is looked for among: the program, which is visited first, and its libraries. */
+typedef struct registry_search {
+    uintptr_t address;
+    int visited;      /* before the one that has it */
+    const char *name; /* of that one, as the loader has it */
+} registry_search_t;
+
+static int registry_visit_object(struct dl_phdr_info *info, size_t size, void *context) {
+    (void)size;
+    registry_search_t *search = context;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && search->address - begin < info->dlpi_phdr[i].p_memsz) {
+            search->name = info->dlpi_name;
+            return 1;
+        }
+    }
+    ++search->visited;
+    return 0;
+}
+
 /* The directory of the file that this code was loaded from; false where it cannot be told without the working
  * directory. */
 static bool registry_own_directory(char path[PATH_MAX]) {
-    Dl_info info;
-    struct link_map *map = NULL;
-    if (dladdr1((const void *)registry_modules, &info, (void **)&map, RTLD_DL_LINKMAP) == 0)
+    registry_search_t search = {.address = (uintptr_t)registry_modules};
+    if (dl_iterate_phdr(registry_visit_object, &search) == 0)
         return false;
-    if (map->l_name[0] == '\0') { /* linked into the program itself */
+    if (search.visited == 0) { /* linked into the program itself, whose name may be any */
         ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
         if (length <= 0)
             return false;
         path[length] = '\0';
     } else {
-        snprintf(path, PATH_MAX, "%s", map->l_name); /* it was opened, so it fits */
+        snprintf(path, PATH_MAX, "%s", search.name); /* it was opened, so it fits */
     }
     if (path[0] != '/')
         return false;

@@ -193,18 +193,27 @@ static void look_inside(shm_found_t *found) {
                                                              : SHM_DAMAGED;
 }
 
+static void look_outside(shm_found_t *found) {
+    struct stat about;
+    if (lstat(found->path, &about) != 0)
+        return;
+    found->file_bytes = (size_t)about.st_size;
+    found->owner = about.st_uid;
+    found->changed_at = about.st_mtime;
+    found->created_at = about.st_mtime;
+#ifdef STATX_BTIME /* musl has it from 1.2.5 */
+    struct statx birth;
+    if (statx(AT_FDCWD, found->path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &birth) == 0 && birth.stx_mask & STATX_BTIME)
+        found->created_at = birth.stx_btime.tv_sec;
+#endif
+}
+
 static shm_found_t *look(jsegment_backend_t backend, char *name, char *path) {
     shm_found_t *found = allocate(sizeof *found);
     found->backend = backend;
     found->name = name;
     found->path = path;
-    struct statx about;
-    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &about) == 0) {
-        found->file_bytes = (size_t)about.stx_size;
-        found->owner = about.stx_uid;
-        found->changed_at = about.stx_mtime.tv_sec;
-        found->created_at = about.stx_mask & STATX_BTIME ? about.stx_btime.tv_sec : about.stx_mtime.tv_sec;
-    }
+    look_outside(found);
     look_inside(found);
     pid_t creator;
     if (found->state != SHM_MISSING && is_temporary(path, &creator)) {
