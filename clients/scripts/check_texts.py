@@ -171,7 +171,17 @@ def outside(tree):
 # ---- The reference ----
 
 DECLARED = re.compile(r"^JALLOC_API\b[^;{]*?\b(j\w+)\(", re.MULTILINE | re.DOTALL)
-TYPE = re.compile(r"^typedef (?:enum|struct) \w+ \{", re.MULTILINE)
+TYPE = re.compile(r"^(?:typedef (?:enum|struct) (\w+) \{|#define (J\w*[A-Z0-9])\b(?!_H$))", re.MULTILINE)
+
+
+def documented(text, position):
+    """Whether a comment for the reference stands before, or before the definitions right above, or behind it."""
+    before = text[:position].rstrip()
+    if before.endswith("*/"):
+        return re.match(r"/\*\*(?!<)", before[before.rindex("/*"):]) is not None
+    line = text[position:text.index("\n", position)]
+    above = text[:position].split("\n\n")[-1]
+    return "/**<" in line or line.startswith("#") and "#define" in above and re.search(r"/\*\*(?!<)", above) is not None
 
 
 def check_reference(tree, _build):
@@ -191,6 +201,16 @@ def check_reference(tree, _build):
             after = text[code.index(";", match.start()):].split("\n", 1)[0]
             if not before.endswith("*/") and not group and "/**<" not in after:
                 yield f"{name}:{line_of(text, match.start())}: {match.group(1)} has no comment"
+    shown, bare = set(), {}
+    for name in tree.files(HEADERS):
+        text, code = tree.read(name), tree.code(name)
+        for match in TYPE.finditer(code):
+            word = match.group(1) or match.group(2)
+            if documented(text, match.start()) or word.endswith(("_INIT", "_NULL", "_H")):
+                shown.add(word)
+            else:
+                bare[word] = f"{name}:{line_of(text, match.start())}: {word} has no comment"
+    yield from (finding for word, finding in bare.items() if word not in shown)
     exported = {s for n in tree.files(["cmake/*.symbols"]) for s in tree.read(n).split() if not s.startswith("ji_")}
     for symbol in sorted(exported - declared):
         yield f"cmake/*.symbols:1: {symbol} is exported and declared in no public header"
@@ -241,6 +261,8 @@ def check_environment(tree, build):
 def info(tree, build, *options):
     """What jalloc-info says. Its status is 1 where a variable of ours cannot be understood."""
     def make():
+        if not (build / "bin/jalloc-info").exists():
+            sys.exit(f"check_texts: there is no jalloc-info in {build}/bin to be asked")
         result = subprocess.run([build / "bin/jalloc-info", "--json", *options], text=True, capture_output=True, check=False)
         return json.loads(result.stdout)
     return tree.once(("info", options), make)
@@ -384,6 +406,26 @@ COMPOSED = re.compile(r"\b([a-z]+)\(([a-z_]+=[^)]*)\)")
 KEY_FIELD = re.compile(r".* \(([^();]*)(?:; default ([^();]*))?(?:; such as [^()]*)?\)$")
 
 
+MEMBER_DEFAULT = re.compile(r"\b(\w+); /\*\*<(?:(?!\*/).)*?\b0: (\d+) ?([KMGT]iB|s)?\b")
+UNITS = {"": 1, "s": 1000, "K": 1 << 10, "KiB": 1 << 10, "M": 1 << 20, "MiB": 1 << 20}
+
+
+def check_defaults(tree, fallbacks):
+    """A default that an options struct says ("0: 1 MiB") is that of the key which sets the member."""
+    for name in tree.files(HEADERS):
+        text = tree.read(name)
+        for struct in re.finditer(r"typedef struct j(\w+)_options_t \{(.*?)\n\}", text, re.DOTALL):
+            keys = [key for kind, key in fallbacks if kind == struct.group(1)]
+            for member in MEMBER_DEFAULT.finditer(" ".join(struct.group(2).split())):
+                unit = r"_(bytes|count|percent|ms|slots)$"
+                first = [k for k in keys if re.match(rf"{k}{unit}|\w+_{k}$", member.group(1))]
+                fallback = re.match(r"(\d+)(\w*)$", fallbacks[struct.group(1), first[0]]) if first else None
+                if fallback and int(member.group(2)) * UNITS[member.group(3) or ""] != \
+                        int(fallback.group(1)) * UNITS[fallback.group(2)]:
+                    yield (f"{name}:{line_of(text, struct.start())}: {member.group(1)} is not {member.group(2)} but "
+                           f"{fallback.group()} by default")
+
+
 def check_kinds(tree, build):
     """The manual lists the kinds that a composition can name, with their keys, values and defaults, as jalloc-info does; and
     what a dump has."""
@@ -417,6 +459,7 @@ def check_kinds(tree, build):
         for word in re.findall(r"``([a-z]+)(?:\(|``)", line[begin:]):
             if (word,) not in there and word != "name":
                 yield f"{name}:{number}: {word} is no kind of allocator"
+    yield from check_defaults(tree, {row[:2]: row[3] for row in there if len(row) > 1})
     for row in sorted(there - listed):
         yield f"{KINDS_PAGE}:1: jalloc-info has {' '.join(row)}"
     for row in sorted(listed - there):
@@ -635,6 +678,9 @@ PLANTED = [
     (check_names, "include/jalloc/tag.h", "Static. */", "Static: jtag_nowhere(). */", "jtag_nowhere is declared nowhere"),
     (check_reference, "docs/reference.rst", ".. doxygenfile:: tag.h", "", "tag.h is not shown"),
     (check_reference, "include/jalloc/tag.h", "/** The calling thread's tag. */", "", "jtag_get has no comment"),
+    (check_reference, "include/jalloc/tag.h", "/** Longest name that is kept; what goes beyond it is cut. */", "",
+     "JTAG_MAX_NAME has no comment"),
+    (check_reference, "include/jalloc/adaptor.h", "/** The totals. */", "/* The totals. */", "jtrack_totals_t has no comment"),
     (check_reference, "cmake/jalloc.symbols", "jtag_get\n", "", "jtag_get is declared and exported by no library"),
     (check_reference, "cmake/jalloc.symbols", None, "jtag_nowhere", "jtag_nowhere is exported and declared in no"),
     (check_environment, "docs/environment.rst", "JALLOC_BUDGET", "JALLOC_BUDGETS", "JALLOC_BUDGET, which"),
@@ -657,6 +703,8 @@ PLANTED = [
     (check_kinds, KINDS_PAGE, "``slots``\n", "``slot``\n", "jalloc-info has no slot"),
     (check_kinds, "docs/allocators/index.rst", '"owners":', '"owner":', "owners of a dump is not said"),
     (check_kinds, "docs/allocators/index.rst", "bfc(limit=2GiB)", "bfc(limits=2GiB)", "limits is no key of bfc"),
+    (check_kinds, "include/jalloc/adaptor.h", "0: 10 s", "0: 1 s", "timeout_ms is not 1 but 10000"),
+    (check_kinds, "include/jalloc/policy.h", "at once; 0: 1 MiB", "at once; 0: 2 MiB", "region_bytes is not 2 but 1MiB"),
     (check_kinds, "docs/allocators/coming_from.rst", "``quota``", "``budget``", "budget is no kind"),
     (check_options, "docs/adding_routine.rst", "--update build/release", "--update", "wants the build folder"),
     (check_build, "docs/building.rst", "``JALLOC_FUZZ``                ``OFF``", "``JALLOC_FUZZ``  ``ON``", "JALLOC_FUZZ with the default OFF"),

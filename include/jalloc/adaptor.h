@@ -23,6 +23,7 @@ extern "C" {
 
 /* ---- Tracking ---- */
 
+/** Options of jallocator_create_track(). */
 typedef struct jtrack_options_t {
     size_t struct_size;
     const char *name;    /**< NULL: "track" */
@@ -74,6 +75,7 @@ JALLOC_API jstatus_t jallocator_create_exact(jallocator_t *below, jallocator_t *
 
 /* ---- Recording ---- */
 
+/** Options of jallocator_create_record(). */
 typedef struct jrecord_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "record" */
@@ -105,6 +107,7 @@ JALLOC_API jstatus_t jallocator_record_flush(jallocator_t *allocator);
 
 /* ---- Guard words and fill ---- */
 
+/** Options of jallocator_create_guard(). */
 typedef struct jguard_options_t {
     size_t struct_size;
     const char *name;   /**< NULL: "guard" */
@@ -128,6 +131,7 @@ typedef enum jfill_value_t {
     JFILL_NONE = 3     /**< leaves it as it is */
 } jfill_value_t;
 
+/** Options of jallocator_create_fill(). */
 typedef struct jfill_options_t {
     size_t struct_size;
     const char *name;            /**< NULL: "fill" */
@@ -145,6 +149,7 @@ JALLOC_API jstatus_t jallocator_create_fill(jallocator_t *below, const jfill_opt
 
 /* ---- Limits, retries, alignment, locks ---- */
 
+/** Options of jallocator_create_limit(). */
 typedef struct jlimit_options_t {
     size_t struct_size;
     const char *name;   /**< NULL: "limit" */
@@ -156,6 +161,7 @@ typedef struct jlimit_options_t {
 JALLOC_API jstatus_t jallocator_create_limit(jallocator_t *below, const jlimit_options_t *options,
                                              jallocator_t **allocator);
 
+/** Options of jallocator_create_retry(). */
 typedef struct jretry_options_t {
     size_t struct_size;
     const char *name;    /**< NULL: "retry" */
@@ -168,6 +174,7 @@ typedef struct jretry_options_t {
 JALLOC_API jstatus_t jallocator_create_retry(jallocator_t *below, const jretry_options_t *options,
                                              jallocator_t **allocator);
 
+/** Options of jallocator_create_align(). */
 typedef struct jalign_options_t {
     size_t struct_size;
     const char *name;       /**< NULL: "align" */

@@ -134,7 +134,7 @@ typedef struct jallocator_options_t {
 
 #define JALLOCATOR_OPTIONS_INIT                                                                                        \
     { sizeof(jallocator_options_t), NULL, NULL, NULL, JALLOCATOR_THREADS_DEFAULT }
-#define JALLOCATOR_MAX_NAME 31
+#define JALLOCATOR_MAX_NAME 31 /**< characters of a name */
 
 /** Makes an allocator from functions; this is also how a caller brings its own. The table is checked and copied;
  * `context` is passed to each function and stays the caller's (until ops->destroy).

@@ -23,6 +23,7 @@ extern "C" {
 
 /* ---- Stack ---- */
 
+/** Options of jallocator_create_stack(). */
 typedef struct jstack_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "stack" */
@@ -54,6 +55,7 @@ JALLOC_API jstatus_t jallocator_stack_rewind(jallocator_t *allocator, jstack_mar
 
 /* ---- Slots ---- */
 
+/** Options of jallocator_create_slots(). */
 typedef struct jslots_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "slots" */
@@ -75,6 +77,7 @@ JALLOC_API jstatus_t jallocator_create_slots(jallocator_t *below, const jslots_o
 /** How a pool rounds sizes, so that more requests are alike. */
 typedef enum jpool_rounding_t { JPOOL_ROUND_POWER_OF_TWO = 0, JPOOL_ROUND_NONE = 1 } jpool_rounding_t;
 
+/** Options of jallocator_create_pool(). */
 typedef struct jpool_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "pool" */
@@ -116,6 +119,7 @@ JALLOC_API jstatus_t jallocator_pool_clear_counters(jallocator_t *allocator);
 
 /* ---- Best fit with coalescing ---- */
 
+/** Options of jallocator_create_bfc(). */
 typedef struct jbfc_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "bfc" */
@@ -145,6 +149,7 @@ JALLOC_API jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_optio
 
 /* ---- LRU cache of layouts with reference counts ---- */
 
+/** Options of jallocator_create_lru(). */
 typedef struct jlru_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "lru" */
@@ -207,6 +212,7 @@ JALLOC_API jstatus_t jallocator_lru_get_counters(jallocator_t *allocator, jlru_c
 
 /* ---- Small blocks, and the general-purpose default ---- */
 
+/** Options of jallocator_create_small(). */
 typedef struct jsmall_options_t {
     size_t struct_size;
     const char *name;             /**< NULL: "small" */
@@ -227,6 +233,7 @@ typedef struct jsmall_options_t {
 JALLOC_API jstatus_t jallocator_create_small(jallocator_t *below, const jsmall_options_t *options,
                                              jallocator_t **allocator);
 
+/** Options of jallocator_create_general(). */
 typedef struct jgeneral_options_t {
     size_t struct_size;
     const char *name;     /**< NULL: "general" */

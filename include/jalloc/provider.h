@@ -31,6 +31,7 @@ typedef enum jnuma_policy_t {
     JNUMA_INTERLEAVE = 2 /**< page by page over all nodes */
 } jnuma_policy_t;
 
+/** Options of jallocator_create_numa(). */
 typedef struct jnuma_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "numa" */
@@ -44,6 +45,7 @@ typedef struct jnuma_options_t {
  * no effect, which is said once in the log. Adds: not found (no such node). */
 JALLOC_API jstatus_t jallocator_create_numa(const jnuma_options_t *options, jallocator_t **allocator);
 
+/** Options of jallocator_create_huge(). */
 typedef struct jhuge_options_t {
     size_t struct_size;
     const char *name;  /**< NULL: "huge" */

@@ -45,6 +45,7 @@ typedef struct jquota_stats_t {
 /** @return success; invalid pointer; invalid value (struct_size). */
 JALLOC_API jstatus_t jquota_get_stats(jquota_t *quota, jquota_stats_t *stats);
 
+/** Options of jallocator_create_quota(). */
 typedef struct jquota_share_options_t {
     size_t struct_size;
     const char *name;        /**< NULL: "quota" */

@@ -123,7 +123,7 @@ typedef enum jsegment_backend_t {
     JSEGMENT_ARRAY = 4 /**< the caller's memory, such as an MPI window: aligned to 4096, zeroed or to be overwritten */
 } jsegment_backend_t;
 
-#define JSEGMENT_MAX_PROCESSES 250
+#define JSEGMENT_MAX_PROCESSES 250    /**< attached at a time */
 #define JSEGMENT_SLOT_SEGMENT 255u    /**< as an owner: the segment itself */
 #define JSEGMENT_MIN_BYTES (64 << 10) /**< of a segment */
 
@@ -303,6 +303,7 @@ typedef enum jshared_kind_t {
                               segment, not to processes */
 } jshared_kind_t;
 
+/** Options of jshared_create(). */
 typedef struct jshared_options_t {
     size_t struct_size;
     jshared_kind_t kind;

@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+/** The headers' version, by its parts. */
 #define JALLOC_VERSION_MAJOR 0
 #define JALLOC_VERSION_MINOR 1
 #define JALLOC_VERSION_PATCH 0
