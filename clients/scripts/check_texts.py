@@ -176,12 +176,11 @@ TYPE = re.compile(r"^(?:typedef (?:enum|struct) (\w+) \{|#define (J\w*[A-Z0-9])\
 
 def documented(text, position):
     """Whether a comment for the reference stands before, or before the definitions right above, or behind it."""
-    before = text[:position].rstrip()
-    if before.endswith("*/"):
-        return re.match(r"/\*\*(?!<)", before[before.rindex("/*"):]) is not None
-    line = text[position:text.index("\n", position)]
+    before, line = text[:position].rstrip(), text[position:text.index("\n", position)]
+    if "/**<" in line or before.endswith("*/") and re.match(r"/\*\*(?!<)", before[before.rindex("/*"):]):
+        return True
     above = text[:position].split("\n\n")[-1]
-    return "/**<" in line or line.startswith("#") and "#define" in above and re.search(r"/\*\*(?!<)", above) is not None
+    return line.startswith("#") and "#define" in above and re.search(r"/\*\*(?!<)", above) is not None
 
 
 def check_reference(tree, _build):
