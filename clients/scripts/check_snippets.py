@@ -46,8 +46,10 @@ LANGUAGES = {"c": "c", "cpp": "cpp", "c++": "cpp", "sh": "sh", "cmake": "cmake",
              "python": "python", "text": "text"}
 CMAKE_BEGIN = "cmake_minimum_required(VERSION 3.22)\nproject(snippet C)\n"
 SUFFIX = {"c": ".c", "cpp": ".cpp", "sh": ".sh", "python": ".py", "cmake": ".cmake"}
-COMPILERS = {"c": (["-std=c11"], ["cc", "gcc", "clang"], "mpicc"),
-             "cpp": (["-std=c++17"], ["c++", "g++", "clang++"], "mpicxx")}
+# Flags, who compiled the build by CMake's name, others, and who compiles what has ranks.
+COMPILERS = {"c": (["-std=c11"], "CMAKE_C_COMPILER", ["cc", "gcc", "clang"], "MPI_C_COMPILER"),
+             "cpp": (["-std=c++17"], "CMAKE_CXX_COMPILER", ["c++", "g++", "clang++"],
+                     "MPI_CXX_COMPILER")}
 # Frames declare for the eye what the text does not use.
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-function",
             "-Wno-unused-but-set-variable"]
@@ -213,6 +215,8 @@ class Runner:
         self.functions = status_functions(root)
         presets = json.loads((root / "CMakePresets.json").read_text(encoding="utf-8"))
         self.presets = {preset["name"] for preset in presets["configurePresets"]}
+        cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+        self.cache = dict(re.findall(r"^(\w+):\w+=(.+)$", cache, re.M))
         sets = (root / "rtest.xml").read_text(encoding="utf-8")
         self.sets = set(re.findall(r'<set name="(\w+)"', sets))
         self.lock, self.prefix, self.helps = threading.Lock(), None, {}
@@ -262,17 +266,16 @@ class Runner:
             return self.prefix
 
     def compile(self, language, source, program):
-        """By the first compiler there is; all others look at it. Gives whether it is for ranks."""
-        flags, names, wrapper = COMPILERS[language]
+        """By the build's compiler; all others look at it. Gives whether it is for ranks."""
+        flags, own, others, wrapper = COMPILERS[language]
         ranks = "<jalloc/mpi.h>" in source.read_text(encoding="utf-8")
-        found, links = compilers(names), ["-ljblas", "-ljalloc", "-lm", "-lpthread"]
+        found = compilers([self.cache.get(own, ""), *others])
+        links = ["-ljblas", "-ljalloc", "-lm", "-lpthread"]
         if ranks:
-            found = compilers([wrapper])
+            found = compilers([self.cache.get(wrapper, "")])
             if not found or not (self.library / "libjalloc_mpi.so").exists():
                 raise Absent("no MPI")
-            cache = (self.build / "CMakeCache.txt").read_text(encoding="utf-8")
-            scalapack = re.search(r"^SCALAPACK_LIBRARY:\w+=(.+)$", cache, re.M)
-            links = ["-ljalloc_mpi", *([scalapack.group(1)] if scalapack else []), *links]
+            links = ["-ljalloc_mpi", self.cache["SCALAPACK_LIBRARY"], *links]
         if not found:
             raise Absent(f"no compiler for {language}")
         common = [*flags, *WARNINGS, f"-I{self.root / 'include'}", f"-I{self.frames}", source]
@@ -296,7 +299,8 @@ class Runner:
             env = dict(MPI_ENVIRONMENT) if ranks else {}
             if re.search(r"\"(cuda|hip):0\"", source.read_text(encoding="utf-8")):
                 env["JALLOC_MODULE_PATH"] = str(self.build / "fake_gpu")
-            self.command([*(["mpiexec", "-n", "2"] if ranks else []), program], folder, env)
+            start = [self.cache.get("MPIEXEC_EXECUTABLE", "mpiexec"), "-n", "2"] if ranks else []
+            self.command([*start, program], folder, env)
 
     def framed(self, name, blocks):
         """Blocks of one frame, in each language that the frame is there in."""
