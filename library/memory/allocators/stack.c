@@ -533,7 +533,8 @@ static const ji_key_place_t stack_places[] = {
 };
 
 const ji_kind_t ji_kind_stack = {
-    .public = {"stack", JALLOCATOR_POLICY, "one allocation after the other; the last one freed is taken back at once",
+    .public = {"stack", JALLOCATOR_POLICY,
+               "one allocation after the other, for frees in the opposite order; in any other memory waits",
                stack_keys},
     .places = stack_places,
     .options_bytes = sizeof(jstack_options_t),
