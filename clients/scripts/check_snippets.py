@@ -21,7 +21,7 @@ other in one scratch folder.
 What a careful user looks at is looked at. A whole program uses each status but those of what it
 gives back at its end. In a frame a status that the text leaves aside is looked at all the same: an
 error ends the program. Who passes &info compares info. In shell blocks what takes long is not run
-(install.sh, rtest.py, CMake's presets, programs named by their build folder): the options, sets,
+(install.sh, rtest.py, cmake, programs named by their build folder): the options, variables, sets,
 presets and tests that they name must exist. All others run; `program` is docs/snippets/program.c.
 """
 
@@ -385,6 +385,10 @@ class Runner:
         built = re.fullmatch(r"build/(\w+)/bin/([\w-]+)", name)
         if name in ("cmake", "ctest") and "--preset" in words:
             self.find_preset(words[words.index("--preset") + 1])
+        elif name == "cmake":  # jalloc itself, from its source folder
+            for variable in re.findall(r"-D(\w+)", " ".join(options)):
+                if variable not in self.cache:
+                    raise Wrong(f"CMakeCache.txt has no {variable}")
         elif built:
             self.find_preset(built.group(1))
             self.find_tests(built.group(2), words[1:])
@@ -534,6 +538,7 @@ MISTAKES = [
     ("sh", None, "python3 rtest.py -t slow", "no set slow"),
     ("sh", None, "cmake --preset fast && true", "no preset fast"),
     ("sh", None, "build/release/bin/jalloc-trst", "no jalloc-trst"),
+    ("sh", None, "cmake -S . -B build/own -DJALLOC_SPEED=ON", "no JALLOC_SPEED"),
     ("cmake", None, "find_package(jalloc REQUIRED COMPONENTS speed)", "NOT FOUND"),
     ("python", None, "raise ValueError", "ValueError"),
 ]
