@@ -9,8 +9,8 @@
  * is.
  *
  * Each create function takes options (NULL: the defaults; a member that is 0 means its default) and returns success;
- * invalid pointer; invalid value (an option; the message names it); memory error; io error (JALLOC_RECORD cannot be
- * written).
+ * invalid pointer; invalid value (an option; the message names it); memory error; io error and invalid configuration
+ * (JALLOC_RECORD, JALLOC_LEAK_REPORT).
  *
  * Each keeps `below` until it is destroyed. Functions that belong to one kind (jallocator_track_records(), ...) find it
  * through further adaptors on top. */

@@ -139,7 +139,7 @@ typedef struct jallocator_options_t {
 /** Makes an allocator from functions; this is also how a caller brings its own. The table is checked and copied;
  * `context` is passed to each function and stays the caller's (until ops->destroy).
  * @return success; invalid pointer (ops, a required function, out); invalid value (a struct_size, name too long,
- *         threads); memory error; io error (JALLOC_RECORD cannot be written). */
+ *         threads); memory error; io error and invalid configuration (JALLOC_RECORD, JALLOC_LEAK_REPORT). */
 JALLOC_API jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const jallocator_options_t *options,
                                        jallocator_t **allocator);
 

@@ -99,8 +99,8 @@ JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, 
 JALLOC_API size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle);
 
 /** Answers a size query with a plan. @return size increased; size unchanged; size query mismatch (not querying);
- * invalid value (the plan has no rung, or too much was added: plan->status); invalid handle; invalid pointer; invalid
- * size. */
+ * invalid value (the plan has no rung, or too much was added: plan->status); busy; forked; invalid handle; invalid
+ * pointer; invalid size. */
 JALLOC_API jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan);
 
 /** Borrows the best rung that the result policy allows and that fits: its own buffers and callee_bytes beside them.

@@ -95,14 +95,15 @@ typedef struct jbuffer_allocator_options_t {
  * reads the type, and the rest as wishes. Collective for a distributed or replicated one over several processes.
  * @return success; invalid pointer; invalid value (struct_size, an enum, a grid that is larger than the runtime, an
  * allocator of another device); invalid size (blocks); not found (freed runtime); not implemented (the kind needs MPI);
- * memory error; device error. */
+ * memory error; device error; no device, io error and invalid configuration (of the process's allocator). */
 JALLOC_API jstatus_t jbuffer_allocator_create(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
                                               jbuffer_allocator_t **allocator);
 
 /** The allocator for another kind or type of the same backend: same runtime, device, bytes and grid. An allocator that is
  * equal already is given again, with one more reference. Collective where creating is.
  * @return success; invalid pointer; invalid value; not found (freed; or the backend has no such kind: distributed
- * without MPI); memory error. */
+ * without MPI); memory error; device error; no device, io error and invalid configuration (of the process's
+ * allocator). */
 JALLOC_API jstatus_t jbuffer_allocator_rebind(jbuffer_allocator_t *allocator, jbuffer_kind_t kind, jdatatype_t type,
                                               jbuffer_allocator_t **rebound);
 
@@ -140,8 +141,8 @@ JALLOC_API jstatus_t jbuffer_allocator_local_bytes(jbuffer_allocator_t *allocato
  * A GPU is taken by itself only from 8 MiB on, and for local buffers alone. What was chosen and why is logged at level
  * info. The figures are those of the runtime's last refresh; over several processes the choice is rank 0's and the call
  * collective.
- * @return success; invalid pointer; not found; invalid value (layout); invalid configuration (JALLOC_BUFFER, or it names
- * what cannot be had); no device; memory error. */
+ * @return success; invalid pointer; not found; invalid value and invalid size (layout); invalid configuration
+ * (JALLOC_BUFFER, or it names what cannot be had); no device; memory error. */
 JALLOC_API jstatus_t jbuffer_allocator_choose(jbuffer_allocator_t *allocator, const jlayout_t *layout, size_t count,
                                               jbuffer_t *const *operands, jbuffer_allocator_t **chosen);
 
@@ -163,8 +164,9 @@ JALLOC_API jstatus_t jbuffer_propagate(size_t count, jbuffer_t *const *operands,
 /** @} @name Making buffers
  * All give a buffer with one reference. Layouts: strides of a distributed one are not looked at, it is column-major on each
  * process; it has rank 0 to 2, where a vector is a matrix of one column. Each returns: success; invalid pointer; invalid
- * value and invalid size (layout); not found (freed); memory error; not implemented (type or kind); device error; and on all
- * processes the same.
+ * value and invalid size (layout); not found (freed); memory error; not implemented (type or kind); device error; no
+ * device, io error and invalid configuration (of the process's allocator); no slot, busy, corrupted and truncated (shared
+ * on a node); and on all processes the same.
  * @{ */
 
 /** Uninitialized. */
@@ -257,7 +259,8 @@ JALLOC_API jstatus_t jbuffer_release(jbuffer_t *buffer);
  * @return success; invalid pointer; not found; invalid value; memory error. */
 JALLOC_API jstatus_t jbuffer_slice(jbuffer_t *buffer, const int64_t *starts, const int64_t *extents,
                                    const int64_t *steps, jbuffer_t **view);
-/** A view with the dimensions in another order, as jlayout_permute(). Not of distributed ones (not implemented). */
+/** A view with the dimensions in another order, as jlayout_permute(). Not of distributed ones. @return as
+ * jbuffer_slice(); not implemented (distributed). */
 JALLOC_API jstatus_t jbuffer_permute(jbuffer_t *buffer, const int *order, jbuffer_t **view);
 /** A view of a matrix that says what is known of it: a triangle after a factorization, symmetry.
  * @return as jbuffer_slice(); invalid size (not square). */
@@ -329,7 +332,8 @@ JALLOC_API jstatus_t jbuffer_save(jbuffer_t *buffer, const char *path);
 /** Loads a file into a new buffer of the allocator's kind; packed, in the file's order (a distributed one: column-major).
  * The type must be the allocator's. Local: this process reads; replicated: rank 0 does; distributed: all at once.
  * @return success; invalid pointer; not found (freed; no such file); invalid value (no .npy file, another type, byte
- * order, or more dimensions than a layout has; the message quotes); truncated; permission; io error; memory error. */
+ * order, or more dimensions than a layout has; the message quotes); truncated; permission; io error; memory error; as
+ * jbuffer_allocate(). */
 JALLOC_API jstatus_t jbuffer_load(jbuffer_allocator_t *allocator, const char *path, jbuffer_t **buffer);
 /** @} */
 

@@ -205,14 +205,14 @@ JALLOC_API jstatus_t jhandle_unseal(jhandle_t *handle);
  * invalid handle; busy (a borrow is live); forked. */
 JALLOC_API jstatus_t jhandle_start_size_query(jhandle_t *handle);
 /** Stops and gives the largest size of any call. @return success; size query mismatch (not querying); invalid pointer
- *  (still querying); invalid handle; forked. */
+ *  (still querying); invalid handle; busy; forked. */
 JALLOC_API jstatus_t jhandle_stop_size_query(jhandle_t *handle, size_t *size_bytes);
 /** Whether a query is under way; false for NULL. */
 JALLOC_API bool jhandle_is_size_query(const jhandle_t *handle);
 /** Answers a query with the sizes of the buffers that would serve the call best: each rounded up to the granule, then
  * summed. For authors of routines; JALLOC_SET_OPTIMAL_SIZE takes the sizes as arguments.
- * @return size increased; size unchanged; size query mismatch (not querying); invalid handle; invalid pointer; invalid
- *         size (the sum overflows). */
+ * @return size increased; size unchanged; size query mismatch (not querying); invalid handle; busy; forked; invalid
+ *         pointer; invalid size (the sum overflows). */
 JALLOC_API jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, const size_t *size_bytes);
 
 /** @} @name Stream and modes

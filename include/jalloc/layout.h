@@ -78,7 +78,7 @@ JALLOC_API jstatus_t jlayout_init(jlayout_t *layout, int rank, const int64_t *ex
 JALLOC_API jstatus_t jlayout_set_leading_dimension(jlayout_t *layout, int64_t leading_dimension);
 
 /** Sets the extents of blocks, one for each dimension; NULL: not divided. @return success; invalid pointer; invalid size
- * (below 0). */
+ * (below 0); invalid value (as jlayout_check()). */
 JALLOC_API jstatus_t jlayout_set_blocks(jlayout_t *layout, const int64_t *blocks);
 
 /** Says what is known of a matrix. @return success; invalid pointer; invalid value (no such structure; not rank 2);
@@ -100,7 +100,7 @@ JALLOC_API jstatus_t jlayout_span(const jlayout_t *layout, int64_t *span);
 JALLOC_API jstatus_t jlayout_bytes(const jlayout_t *layout, jdatatype_t type, size_t *bytes);
 
 /** How many elements behind the first one the element at these indices lies. @return success; invalid pointer; invalid
- * value (an index outside; the message names the dimension). */
+ * value (an index outside; the message names the dimension); invalid size (as jlayout_check()). */
 JALLOC_API jstatus_t jlayout_offset(const jlayout_t *layout, const int64_t *indices, int64_t *offset);
 
 /** Whether the elements fill their span without a hole, in either order. False for NULL. */
@@ -117,20 +117,21 @@ JALLOC_API bool jlayout_equal(const jlayout_t *a, const jlayout_t *b);
 /** Part of a layout: in dimension d the elements starts[d], starts[d] + steps[d], ..., extents[d] of them. steps NULL:
  * all 1. `offset`: where its first element lies in the whole, 0 where there is none. Blocks are not kept; a structure is
  * where the slice is a square on the diagonal. slice may be layout.
- * @return success; invalid pointer; invalid value (outside of the whole, a step below 1). */
+ * @return success; invalid pointer; invalid value (outside of the whole, a step below 1); invalid size (as
+ * jlayout_check()). */
 JALLOC_API jstatus_t jlayout_slice(const jlayout_t *layout, const int64_t *starts, const int64_t *extents,
                                    const int64_t *steps, jlayout_t *slice, int64_t *offset);
 
 /** The same elements with the dimensions in another order: dimension d of the result is order[d] of the layout. Of a
  * structure upper becomes lower where the two are exchanged (a Hermitian one is refused). permuted may be layout.
- * @return success; invalid pointer; invalid value (order is no permutation). */
+ * @return success; invalid pointer; invalid value (order is no permutation); invalid size (as jlayout_check()). */
 JALLOC_API jstatus_t jlayout_permute(const jlayout_t *layout, const int *order, jlayout_t *permuted);
 
 /** How many blocks there are; 1 of a layout that is not divided, 0 of one without elements. @return success; invalid
  * pointer; as jlayout_check(). */
 JALLOC_API jstatus_t jlayout_block_count(const jlayout_t *layout, int64_t *count);
 /** Where a block begins and how large it is; blocks are numbered column-major. Both arrays have rank elements.
- * @return success; invalid pointer; invalid value (number). */
+ * @return success; invalid pointer; invalid value (number); invalid size (as jlayout_check()). */
 JALLOC_API jstatus_t jlayout_block(const jlayout_t *layout, int64_t number, int64_t *starts, int64_t *extents);
 
 /** Writes the text form with its end into at most `size` bytes; JLAYOUT_MAX_TEXT + 1 always suffice. `type` may be NULL:

@@ -47,8 +47,8 @@
  *   info), collective work, anything with a distributed operand (on one process, too), operands of several kinds, copies
  *   by another device than the handle's.
  * - **Statuses.** Success; perf degraded (too little workspace for the best way, which a query
- *   would have told); size increased, size unchanged (querying); invalid handle; invalid pointer;
- *   not found (a freed buffer); invalid value (kinds, types, structure, enums, a placeholder that
+ *   would have told); size increased, size unchanged (querying); invalid handle; busy, forked, capturing (as
+ *   jborrow_begin()); invalid pointer; not found (a freed buffer); invalid value (kinds, types, structure, enums, a placeholder that
  *   would be read); invalid size (shapes that do not fit; the message names both); not implemented;
  *   memory error; sealed; device error. On any error but a device error operands are unchanged. */
 

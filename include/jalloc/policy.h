@@ -9,8 +9,8 @@
  * stream at once, on another only after the first has passed the free (an event tells), never by waiting on the host.
  *
  * Each create function takes options (NULL: the defaults; a member that is 0 means its default) and returns success;
- * invalid pointer; invalid value (an option; the message names it); memory error; io error (JALLOC_RECORD cannot be
- * written).
+ * invalid pointer; invalid value (an option; the message names it); memory error; io error and invalid configuration
+ * (JALLOC_RECORD, JALLOC_LEAK_REPORT).
  *
  * `threads` is lock unless the comment says otherwise; none saves the lock where the caller sees to it. Each keeps `below`
  * until it is destroyed. */

@@ -6,7 +6,8 @@
 /** @file
  * Providers: allocators that take bytes from an operating system, a device's runtime, or the caller. All are safe from
  * any thread, and all but memory in stream order ignore the stream. Each create function returns success; invalid
- * pointer; invalid value (an option); memory error; io error (JALLOC_RECORD cannot be written); and what its comment
+ * pointer; invalid value (an option); memory error; io error and invalid configuration (JALLOC_RECORD,
+ * JALLOC_LEAK_REPORT); and what its comment
  * adds. */
 
 #include "jalloc/allocator.h"

@@ -58,7 +58,8 @@ typedef struct jquota_share_options_t {
 /** A share: an adaptor over `below` that counts against the quota. The quota lives at least as long. In a composition,
  * quota(budget=NAME,limit=SIZE) is a share of the process's budget of that name, made by whoever names it first.
  * @return success; invalid pointer; invalid value (the guarantee is above the maximum, or not to be had any more; the
- *         message says what is left); memory error. */
+ *         message says what is left); memory error; io error and invalid configuration (JALLOC_RECORD,
+ *         JALLOC_LEAK_REPORT). */
 JALLOC_API jstatus_t jallocator_create_quota(jallocator_t *below, jquota_t *quota,
                                              const jquota_share_options_t *options, jallocator_t **allocator);
 

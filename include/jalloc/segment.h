@@ -281,7 +281,7 @@ JALLOC_API jstatus_t jsegment_draw(jsegment_t *segment, jallocator_writer_t writ
  *         error (all names are in use). */
 JALLOC_API jstatus_t jsegment_set_root(jsegment_t *segment, const char *name, joffset_t offset);
 
-/** Finds a name. Takes no lock. @return success; not found. */
+/** Finds a name. Takes no lock. @return success; invalid value (name empty or too long); not found. */
 JALLOC_API jstatus_t jsegment_get_root(jsegment_t *segment, const char *name, joffset_t *offset);
 
 /** Shows the roots, one for each index below JSEGMENT_MAX_ROOTS that is in use, in no order. Takes no lock.
@@ -350,7 +350,8 @@ JALLOC_API void *jshared_pointer_resolve(jshared_pointer_t pointer, size_t size_
  * is JOFFSET_NULL.
  * alignment: a power of two up to 2^30, or 0 for 16. Up to 4096 it holds in every process; above, where the process
  * could map the segment so (only an address space that is nearly full cannot).
- * @return success; invalid value (alignment); invalid size (near SIZE_MAX; pages: above page_bytes); memory error. */
+ * @return success; invalid value (alignment); invalid size (near SIZE_MAX; pages: above page_bytes); memory error;
+ * not found (another process has destroyed the allocator). */
 JALLOC_API jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset);
 
 /** Gives a block back, whoever owns it. JOFFSET_NULL is ignored. The block of another slot costs a lock; several at a time
@@ -365,7 +366,7 @@ JALLOC_API jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes,
                                            joffset_t offsets[]);
 
 /** Gives `count` blocks back, with one lock for all that need it. @return success; not found (one or more were not live
- * blocks; all others are given back). */
+ * blocks; all others are given back); not implemented (stack). */
 JALLOC_API jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count, const joffset_t offsets[]);
 
 /** Changes a block's size, in place where that can be; else the contents move. The owner stays. *offset JOFFSET_NULL:
@@ -373,7 +374,8 @@ JALLOC_API jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count, co
  * @return as jshared_allocate() and jshared_deallocate(). */
 JALLOC_API jstatus_t jshared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes, size_t alignment);
 
-/** The bytes that may be used of a live block, and its owner's slot (either may be NULL). @return success; not found. */
+/** The bytes that may be used of a live block, and its owner's slot (either may be NULL). @return success; not found;
+ * not implemented (stack). */
 JALLOC_API jstatus_t jshared_describe(jshared_t *shared, joffset_t offset, size_t *usable_bytes, unsigned *owner);
 
 /** Gives a block that this attachment owns, or that the segment owns, to a slot in use or to JSEGMENT_SLOT_SEGMENT: from
@@ -393,7 +395,8 @@ JALLOC_API jstatus_t jshared_rewind(jshared_t *shared, uint64_t mark);
  * are this process's; it has books of its own, so it takes back what it gave out. Destroy it before closing `shared`.
  * A stack takes a block back at once if it is the last one, any other only when it is rewound. Named "segment"; in a
  * composition, segment(size=SIZE,...) makes a segment of its own.
- * @return success; invalid pointer; memory error. */
+ * @return success; invalid pointer; memory error; io error and invalid configuration (JALLOC_RECORD,
+ * JALLOC_LEAK_REPORT). */
 JALLOC_API jstatus_t jallocator_create_shared(jshared_t *shared, jallocator_t **allocator);
 
 #ifdef __cplusplus
