@@ -470,6 +470,29 @@ JTEST(BorrowMisuse, AbandonedGuardDoesNotEndItsSuccessor) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Names that are too many, and one that is not there. */
+JTEST(BorrowMisuse, MessagesOfBorrowsWithoutANameAndOfMany) {
+    static const char name[] = "a_routine_with_a_rather_long_name";
+    const size_t bytes = 64;
+    jhandle_t *handle = make_handle(4096);
+    jborrow_t borrow;
+    JEXPECT_OK(jborrow_begin(&borrow, handle, NULL, 1, &bytes));
+    JEXPECT_STREQ(stats_of(handle).peak_routine, "");
+    JEXPECT_STATUS(jhandle_trim(handle, 0), JSTATUS_BUSY);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "1 borrows are live, the last of (unnamed)");
+    JEXPECT_STATUS(jborrow_begin(&(jborrow_t){0}, handle, NULL, JBORROW_MAX_BUFFERS + 1, &bytes),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "(unnamed): 9 buffers");
+    JEXPECT_STATUS(jborrow_begin(&(jborrow_t){0}, handle, NULL, 1, &(size_t){5000}), JSTATUS_MEMORY_ERROR);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "a borrow needs 5056 bytes of workspace");
+    JEXPECT_OK(jborrow_end(&borrow));
+    for (int i = 0; i < JBORROW_MAX_DEPTH; ++i)
+        JEXPECT_OK(jborrow_begin(&borrow, handle, name, 1, &bytes));
+    JEXPECT_STATUS(jhandle_abandon_borrows(handle), JSTATUS_LEAKED);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "32 borrows abandoned, 2048 bytes: a_routine");
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 JTEST(BorrowMisuse, AbandonAcrossBlocks) {
     jhandle_t *handle = make_handle(0);
     jborrow_t borrows[4];

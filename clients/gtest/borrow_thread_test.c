@@ -197,6 +197,55 @@ JTEST(BorrowThreads, MessagesOfOtherThreadsAreTheirOwn) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Nor is what another thread was refused for the owner's to read. */
+static jstatus_t foreign_refused(jhandle_t *handle) {
+    ji_handle_keep_refused(handle, "theirs", "n", 7);
+    return JSTATUS_SUCCESS;
+}
+JTEST(BorrowThreads, RefusedArgumentsOfOtherThreadsAreTheirOwn) {
+    jhandle_t *handle = make_handle(4096);
+    jborrow_t borrow;
+    foreign_t foreign = {"refused", foreign_refused, handle, JSTATUS_SUCCESS, ""};
+    const char *routine = NULL, *name = NULL;
+    int number = 0;
+    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(borrow_one(&borrow, handle, 100));
+    call_elsewhere(&foreign);
+    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number), JSTATUS_NOT_FOUND);
+    JEXPECT_NULL(routine);
+    ji_handle_keep_refused(handle, "mine", "lda", 3);
+    JEXPECT_OK(jhandle_get_refused_argument(handle, NULL, NULL, NULL));
+    JEXPECT_OK(jhandle_get_refused_argument(handle, &routine, &name, &number));
+    JEXPECT_STREQ(routine, "mine");
+    JEXPECT_STREQ(name, "lda");
+    JEXPECT_EQ(number, 3);
+    JEXPECT_OK(jborrow_end(&borrow));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+#ifndef __SANITIZE_THREAD__ /* which allows no new threads after the fork of a process with several */
+/* In a child the borrow of the thread that forked is that thread's; others are told what comes first. */
+static void misuse_inherited_borrow(void *argument) {
+    foreign_t abandon = {"abandon", foreign_abandon, argument, JSTATUS_SUCCESS, ""};
+    foreign_t destroy = {"destroy", foreign_destroy, argument, JSTATUS_SUCCESS, ""};
+    call_elsewhere(&abandon);
+    JEXPECT_STATUS(abandon.status, JSTATUS_FORKED);
+    call_elsewhere(&destroy);
+    JEXPECT_STATUS(destroy.status, JSTATUS_BUSY);
+    JEXPECT_SUBSTR(destroy.message, "another thread");
+    JEXPECT_STATUS(jhandle_abandon_borrows(argument), JSTATUS_LEAKED); /* it was still live */
+    JEXPECT_STATUS(jhandle_destroy(argument), JSTATUS_FORKED);
+}
+JTEST(BorrowThreads, InAChildTooBorrowsAreTheirThreads) {
+    jhandle_t *handle = make_handle(4096);
+    jborrow_t borrow;
+    JEXPECT_OK(borrow_one(&borrow, handle, 100));
+    jtest_in_child(20, misuse_inherited_borrow, handle);
+    JEXPECT_OK(jborrow_end(&borrow));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+#endif
+
 /* A thread that ended without ending its borrow; another one, which knows of it, cleans up. */
 static void *lose_a_borrow(void *argument) {
     jborrow_t lost;

@@ -251,6 +251,19 @@ JTEST(HandleBudget, BoundsWhatDefaultModeHolds) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* A budget below what live borrows hold: nothing is taken from them, and nothing more is given. */
+JTEST(HandleBudget, BelowWhatIsHeldAllowsNothingMore) {
+    jhandle_t *handle = make_handle(0);
+    jborrow_t outer, inner;
+    JEXPECT_OK(borrow_one(&outer, handle, 1024));
+    JEXPECT_OK(jhandle_set_budget(handle, 512));
+    JEXPECT_STATUS(borrow_one(&inner, handle, 64), JSTATUS_MEMORY_ERROR);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "the budget does not allow more");
+    JEXPECT_EQ(capacity_of(handle), 1024);
+    JEXPECT_OK(jborrow_end(&outer));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 JTEST(HandleTrim, GivesBackWhatIsMoreThanAskedFor) {
     jhandle_t *handle = make_handle(0);
     JEXPECT_OK(touch(handle, 4096));

@@ -223,6 +223,7 @@ static void expect_no_handle(jhandle_t *handle) {
     jhandle_stats_t stats = {.struct_size = sizeof stats};
     jborrow_t borrow;
     jplan_t plan;
+    bool captured;
     size_t bytes = 64;
     JEXPECT_STATUS(jhandle_set_workspace_size(handle, 64), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_set_workspace(handle, NULL, 0), JSTATUS_INVALID_HANDLE);
@@ -245,6 +246,8 @@ static void expect_no_handle(jhandle_t *handle) {
     JEXPECT_STATUS(jhandle_get_pointer_mode(handle, &pointer_mode), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_set_result_policy(handle, JRESULT_POLICY_FAST), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_get_result_policy(handle, &policy), JSTATUS_INVALID_HANDLE);
+    JEXPECT_STATUS(jhandle_get_never_captured(handle, &captured), JSTATUS_INVALID_HANDLE);
+    JEXPECT_STATUS(jhandle_get_refused_argument(handle, NULL, NULL, NULL), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_get_stats(handle, &stats), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_clear_stats(handle), JSTATUS_INVALID_HANDLE);
     JEXPECT_STREQ(jhandle_last_message(handle), "");
@@ -263,6 +266,8 @@ static void expect_no_handle(jhandle_t *handle) {
     JEXPECT_FALSE(borrow.ok);
     JEXPECT_NULL(borrow.ptr[0]);
     JEXPECT_EQ(borrow.rung, -1);
+    borrow = (jborrow_t){.ok = true, .handle_ = handle};
+    JEXPECT_STATUS(jborrow_end(&borrow), JSTATUS_INVALID_HANDLE);
     JALLOC_BORROW(ws, handle, bytes, 0);
     JEXPECT_FALSE(ws.ok);
     JEXPECT_STATUS(ws.status, JSTATUS_INVALID_HANDLE);
@@ -292,6 +297,7 @@ JTEST(Handle, NullOutParametersAreInvalidPointer) {
     JEXPECT_STATUS(jhandle_get_pointer_mode(handle, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jhandle_get_result_policy(handle, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jhandle_get_accuracy(handle, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jhandle_get_never_captured(handle, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jhandle_get_stats(handle, NULL), JSTATUS_INVALID_POINTER);
     jhandle_stats_t stats = {.struct_size = 1};
     JEXPECT_STATUS(jhandle_get_stats(handle, &stats), JSTATUS_INVALID_VALUE);
@@ -300,6 +306,7 @@ JTEST(Handle, NullOutParametersAreInvalidPointer) {
     jborrow_t borrow;
     JEXPECT_STATUS(jborrow_begin(&borrow, handle, "x", 1, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jborrow_begin_plan(&borrow, handle, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jborrow_begin_plan(NULL, handle, &(jplan_t){0}), JSTATUS_INVALID_POINTER);
     JEXPECT_FALSE(borrow.ok);
     JEXPECT_OK(jhandle_destroy(handle));
 }

@@ -211,9 +211,9 @@ void jtest_trace_pop(void **trace);
 
 /* ---- Bookkeeping memory ----------------------------------------------------------------------------------------- */
 
-/* The n-th allocation of bookkeeping memory from now on fails, once; 0: none does. */
+/* The n-th allocation of bookkeeping memory from now on fails, once; 0: none does any more. */
 void jtest_fail_metadata_after(uint64_t n);
-/* Whether that failure has happened since it was asked for. */
+/* Whether the failure that was last asked for has happened. */
 bool jtest_metadata_failed(void);
 /* Allocations of bookkeeping memory since the test began, the failed one included. */
 uint64_t jtest_metadata_allocation_count(void);

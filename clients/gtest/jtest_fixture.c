@@ -72,7 +72,7 @@ jstatus_t jtest_metadata_install(void) {
 void jtest_fail_metadata_after(uint64_t n) {
     pthread_mutex_lock(&lock);
     fail_at = n ? allocation_count + n : 0;
-    failed = false;
+    failed = failed && n == 0; /* what has happened can still be asked for */
     pthread_mutex_unlock(&lock);
 }
 

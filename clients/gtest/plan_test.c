@@ -449,6 +449,17 @@ JTEST(Plan, MistakesInAPlanAreAnsweredWhereItIsUsed) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* What a plan needs without a handle: nothing is rounded. A plan that is not sound needs more than there is. */
+JTEST(Plan, BytesOfPlansThatNoHandleHasSeen) {
+    jplan_t plan;
+    jplan_init(&plan, NULL, "alone", "", NULL);
+    JEXPECT_EQ(jplan_bytes(&plan, NULL), 0);
+    jplan_add(&plan, "only", 0, 5, 2, (const size_t[]){100, 3});
+    JEXPECT_EQ(jplan_bytes(&plan, NULL), 108);
+    jplan_add(&plan, "mistaken", 0, 0, JBORROW_MAX_BUFFERS + 1, NULL);
+    JEXPECT_EQ(jplan_bytes(&plan, NULL), JALLOC_SIZE_OVERFLOW);
+}
+
 JTEST(Plan, EightRungsAreAllowed) {
     jhandle_t *handle = make_handle(64);
     jplan_t plan;
@@ -504,6 +515,21 @@ JTEST(Plan, LongShapesAreCut) {
     JEXPECT_SUBSTR(stats.peak_shape, "m=-9223372036854775808 n=9223372036854775807");
     JEXPECT_EQ(strlen(stats.peak_routine), JHANDLE_MAX_ROUTINE);
     JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(Plan, ShapesHaveUpToFourNumbersOrNone) {
+    static const char *const names[] = {NULL, "", "mnkb", "mnkbz"}, *const shown[] = {"", "", "m=1 n=2 k=3 b=4", NULL};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+        jhandle_t *handle = make_handle(0);
+        jplan_t plan;
+        jborrow_t borrow;
+        jplan_init(&plan, handle, "shaped", names[i], (const int64_t[]){1, 2, 3, 4, 5});
+        jplan_add(&plan, "only", 0, 0, 1, (const size_t[]){100});
+        JEXPECT_OK(jborrow_begin_plan(&borrow, handle, &plan));
+        JEXPECT_OK(jborrow_end(&borrow));
+        JEXPECT_STREQ(stats_of(handle).peak_shape, shown[i] != NULL ? shown[i] : shown[i - 1]);
+        JEXPECT_OK(jhandle_destroy(handle));
+    }
 }
 
 /* A rung that does not fit while a lower one does is no failure: nobody is told anything. Where none fits, the message

@@ -125,8 +125,7 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
     handle->frame_block[depth] = before_block;
     stack->depth = depth + 1;
 
-    bool refresh = handle->block_count > 1 || handle->block != before_block;
-    if (handle->block == 0 && stack->top < stack->fast_end && !refresh)
+    if (handle->block_count == 1 && stack->top < stack->fast_end)
         return JSTATUS_SUCCESS; /* below the watermark, and nothing unusual */
     size_t in_use = ji_handle_in_use(handle);
     if (in_use > handle->high_watermark)
@@ -206,7 +205,7 @@ static jstatus_t borrow_misused(jhandle_t *handle, jstatus_t status) {
 jstatus_t jborrow_end(jborrow_t *borrow) {
     JREQUIRE(borrow != NULL, JSTATUS_INVALID_POINTER);
     jhandle_t *handle = borrow->handle_;
-    if (handle == NULL || !borrow->ok)
+    if (!borrow->ok)
         return JSTATUS_SUCCESS;
     jborrow_stack_ *stack = &handle->stack;
     if (!ji_handle_is_valid(handle))

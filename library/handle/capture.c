@@ -279,7 +279,7 @@ done:
 
 jstatus_t ji_capture_share(jhandle_t *handle, ji_block_t block, ji_shared_block_t **shared) {
     *shared = NULL;
-    if (!handle->graphs_can_own || block.base == 0)
+    if (!handle->graphs_can_own)
         return JSTATUS_SUCCESS;
     ji_capture_source_t *source = NULL;
     jstatus_t status = source_get(handle, &source);
@@ -341,15 +341,12 @@ jstatus_t ji_capture_refuse(jhandle_t *handle, jstream_t *stream, const char *ca
 static jstatus_t capture_catch_up(jhandle_t *handle) {
     if (handle->used_stream == handle->stream)
         return JSTATUS_SUCCESS;
-    if (handle->stack.serial != handle->waited_serial) {
-        jstatus_t status = ji_capture_refuse(handle, handle->used_stream, "waiting for the stream that was left");
-        if (status == JSTATUS_SUCCESS)
-            status = ji_handle_order(handle, handle->used_stream, handle->stream);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-    }
-    handle->used_stream = handle->stream;
-    return JSTATUS_SUCCESS;
+    jstatus_t status = ji_capture_refuse(handle, handle->used_stream, "waiting for the stream that was left");
+    if (status == JSTATUS_SUCCESS)
+        status = ji_handle_order(handle, handle->used_stream, handle->stream);
+    if (status == JSTATUS_SUCCESS)
+        handle->used_stream = handle->stream;
+    return status;
 }
 
 void ji_capture_leave(jhandle_t *handle) {

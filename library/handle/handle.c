@@ -197,7 +197,7 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     handle->stack.granule_mask = jdevice_granule_bytes(device) - 1;
     handle->block_count = 1;
     if (options->allocator != NULL) {
-        JTRY(jallocator_retain(options->allocator));
+        (void)jallocator_retain(options->allocator);
         handle->allocator = options->allocator;
     } else {
         JTRY(handle_make_allocator(handle, properties.has_stream_ordered));

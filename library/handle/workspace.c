@@ -56,7 +56,7 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *ro
 /* Sees to it that blocks may be given back in used_stream: waits until it uses them no more, unless the allocator or a
  * graph's ownership makes that unnecessary. What a graph owns beside the handle is given back in no stream's order. */
 static jstatus_t workspace_wait(jhandle_t *handle) {
-    if (ji_capture_lends(handle) || (handle->takes_in_order && !ji_capture_is_shared(handle)))
+    if (handle->takes_in_order && !ji_capture_is_shared(handle))
         return JSTATUS_SUCCESS;
     if (handle->stack.serial != handle->waited_serial && !handle->runs_inline) {
         jstatus_t status = ji_handle_wait(handle, handle->used_stream);
@@ -90,8 +90,7 @@ void ji_workspace_adopt(jhandle_t *handle, ji_block_t block, jhandle_mode_t mode
     handle->mode = mode;
     handle->blocks[0] = block;
     handle->block_count = 1;
-    if (!ji_capture_lends(handle))
-        handle->used_stream = handle->stream;
+    handle->used_stream = handle->stream;
     ji_workspace_open(handle, 0);
 }
 

@@ -1,14 +1,29 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A process that ends by _exit, as a test's child does, runs no handlers, and libgcov would not write what it counted.
- * Linked with --wrap=_exit into the tests of a build with coverage. */
+/* What libgcov would lose of a child, in the tests of a build with coverage, which are linked with --wrap for these two.
+ *
+ * A process that ends by _exit, as a test's child does, runs no handlers, so nothing would write what it counted. And
+ * where fork() is called, GCC calls __gcov_fork(), which sets the child's counts to zero after the fork, and with them
+ * those of the handlers that pthread_atfork() knows. Here they begin at zero before it. */
+
+#include <unistd.h>
 
 void __gcov_dump(void);
+void __gcov_reset(void);
 void __real__exit(int status) __attribute__((noreturn));
 void __wrap__exit(int status) __attribute__((noreturn));
 
 void __wrap__exit(int status) {
     __gcov_dump();
     __real__exit(status);
+}
+
+pid_t system_fork(void) __asm__("fork"); /* by a name that GCC does not know */
+pid_t __wrap___gcov_fork(void);
+
+pid_t __wrap___gcov_fork(void) {
+    __gcov_dump();
+    __gcov_reset();
+    return system_fork();
 }
