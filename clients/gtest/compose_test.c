@@ -65,6 +65,8 @@ JTEST(Compose, OverACallersAllocatorWhichStaysTheCallers) {
     JEXPECT_OK(jallocator_deallocate(below, pointer, 10, NULL));
     JEXPECT_STATUS(jallocator_compose_over(below, "mmap", &top), JSTATUS_INVALID_CONFIGURATION);
     JEXPECT_STATUS(jallocator_compose_over(NULL, "bfc", &top), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_compose_over(below, NULL, &top), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_compose_over(below, "bfc", NULL), JSTATUS_INVALID_POINTER);
 }
 
 static const struct refusal {
@@ -104,6 +106,10 @@ static const struct refusal {
     {"bfc(limit=)", "expected a size such as 64MiB, not \"\""},
     {"bfc(growth=-1)", "expected a count such as 16"},
     {"bfc(growth=some)", "expected a count such as 16"},
+    {"bfc(growth=5x)", "expected a count such as 16"},
+    {"bfc(growth=)", "expected a count such as 16"},
+    {"bfc(growth=99999999999999999999)", "expected a count such as 16"},
+    {"bfc(growth=5,)", "\"\" is no key of bfc"},
     {"pool(count=some)", "expected a count such as 16, or none"},
     {"retry(timeout=soon)", "expected a number of milliseconds such as 500"},
     {"numa(node=left)", "expected a whole number such as 3"},
@@ -140,6 +146,11 @@ JTEST(Compose, RefusesWhatIsTooLongAndNull) {
     jallocator_t *top;
     memset(text, 'x', sizeof text - 1);
     JEXPECT_STATUS(jallocator_compose(NULL, text, &top), JSTATUS_INVALID_CONFIGURATION);
+    JEXPECT_SUBSTR(jstatus_last_message(), "more than 1023 characters");
+    memcpy(text, "pool;host=", 10); /* the same as a device's */
+    JEXPECT_STATUS(jallocator_compose(NULL, text, &top), JSTATUS_INVALID_CONFIGURATION);
+    jtest_setenv("JALLOC_ALLOCATOR", text);
+    JEXPECT_STATUS(jprocess_get_allocator(NULL, &top), JSTATUS_INVALID_CONFIGURATION);
     JEXPECT_STATUS(jallocator_compose(NULL, NULL, &top), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_compose(NULL, "bfc", NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_compose(NULL, "bfc(name=a name of thirty-two characters.)", &top), JSTATUS_INVALID_VALUE);
@@ -305,6 +316,12 @@ JTEST(Compose, ADeviceAtTheBeginningIsItsProvider) {
     }
 }
 
+JTEST(Compose, ArgumentsMayBeNone) {
+    jallocator_t *top;
+    JASSERT_OK(jallocator_compose(NULL, "bfc()+exact( )", &top));
+    JEXPECT_OK(jallocator_destroy(top));
+}
+
 JTEST(Compose, WithoutADeviceTheTextsIsTaken) {
     jallocator_t *top = NULL;
     jtest_setenv("JALLOC_MODULE_PATH", "/nonexistent");
@@ -331,7 +348,25 @@ JTEST(Compose, TheEnvironmentsDeviceIsThatDevicesAlone) {
         JEXPECT_STREQ(jallocator_name(own), rows[i][1]);
         JEXPECT_OK(jprocess_reset());
     }
+    /* Memory of another kind takes the place of the device, as of any provider. */
+    const jmemory_request_t on_node = {sizeof on_node, NULL, 0, false, false};
+    static const char *const begins[] = {" host ( kind = device ) +bfc", "mmap+bfc", "bfc", "cuda:0+pool;host+bfc"};
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; ++i) {
+        JSCOPED_TRACE("%s", begins[i]);
+        jallocator_t *placed = NULL;
+        jtest_setenv("JALLOC_ALLOCATOR", begins[i]);
+        JEXPECT_OK(jprocess_get_allocator(&on_node, &placed));
+        JEXPECT_STREQ(jallocator_name(placed), "bfc");
+        JEXPECT_STREQ(jallocator_name(jallocator_below(placed)), "numa");
+        JEXPECT_OK(jprocess_reset());
+    }
     jallocator_t *own = NULL;
+    jtest_setenv("JALLOC_ALLOCATOR", "track(records=9223372036854775807)");
+    JEXPECT_STATUS(jprocess_get_allocator(NULL, &own),
+                   JSTATUS_INVALID_CONFIGURATION); /* an invalid size, of the text */
+    jtest_setenv("JALLOC_ALLOCATOR", "segment(backend=file,path=/nonexistent/folder/segment)");
+    JEXPECT_STATUS(jprocess_get_allocator(NULL, &own), JSTATUS_IO_ERROR); /* no fault of the text's */
+    JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_ALLOCATOR=\"segment(");
     jtest_setenv("JALLOC_ALLOCATOR", "cuda:0+bcf");
     JEXPECT_STATUS(jprocess_get_allocator(NULL, &own), JSTATUS_INVALID_CONFIGURATION);
     JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_ALLOCATOR=\"cuda:0+bcf\" is not understood: \"bcf\" is no kind");

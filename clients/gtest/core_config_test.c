@@ -8,6 +8,7 @@
 #include "jalloc/config.h"
 #include "jalloc/handle.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,10 +63,10 @@ JTEST(Config, GoodSizes) {
 }
 
 static const char *const bad_sizes[] = {
-    "",         " ",   "-1",     "+1",  " 1",    "1 ",    "1 K",      "K",      "MiB",   ".5K",
-    "1.",       "1.K", "1.5.2K", "1e6", "0x10",  "1,5K",  "256 MB",   "256MBs", "256MM", "256P",
-    "1i",       "1iB", "1KBB",   "1Bi", "1BK",   "ten",   "NaN",      "inf",    "1;2",   "1=2",
-    "cuda:0=1", "\t1", "1\n",    "--1", "1_000", "1'000", "\xC2\xBD", "1Ki",    "1KIBs", "\xD9\xA1",
+    "",     " ",      "-1",    "+1",       " 1",   "1 ",     "1 K",      "K",     "MiB",      ".5K", "1.",
+    "1.K",  "1.5.2K", "1e6",   "0x10",     "1,5K", "256 MB", "256MBs",   "256MM", "256P",     "1i",  "1iB",
+    "1KBB", "1Bi",    "1BK",   "ten",      "NaN",  "inf",    "1;2",      "1=2",   "cuda:0=1", "\t1", "1\n",
+    "--1",  "1_000",  "1'000", "\xC2\xBD", "1Ki",  "1KIBs",  "\xD9\xA1", "1Kix",
 };
 JTEST(Config, BadSizesAreRefusedAndQuoted) {
     for (size_t i = 0; i < sizeof bad_sizes / sizeof bad_sizes[0]; ++i) {
@@ -272,6 +273,7 @@ static const struct config_value {
     {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "7", true},
     {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "8", false},
     {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "1x", false},
+    {JCONFIG_JALLOC_LAYER, "JALLOC_LAYER", "-1", false},
     {JCONFIG_JALLOC_LOG_LEVEL, "JALLOC_LOG_LEVEL", "debug", true},
     {JCONFIG_JALLOC_LOG_LEVEL, "JALLOC_LOG_LEVEL", "off", true},
     {JCONFIG_JALLOC_LOG_LEVEL, "JALLOC_LOG_LEVEL", "Debug", false},
@@ -472,6 +474,9 @@ JTEST(Config, AMisspeltNameIsOneWarningInAProcess) {
         {{"JALLOC_TEST_KEEP=1", "JALLOC_QUACK=1"}, "jalloc warning: JALLOC_QUACK is set", 1},
         {{"JALLOC_TEST_KEEP=1", "JALLOC_QUACK=1", "JALLOC_LOG_LEVEL=error"}, "JALLOC_QUACK", 0},
         {{"JALLOC_TEST_KEEP=1", "JALLOC_LOG_LEVEL=chatty"}, "JALLOC_LOG_LEVEL=\"chatty\" is not understood", 1},
+        {{"JALLOC_TEST_KEEP=1", "JALLOC_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK=1"},
+         "JALLOC_QUACK",
+         1},
         {{"JALLOC_TEST_KEEP=1", "JALLOC_LAYER=0"}, "jalloc warning: JALLOC", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
@@ -479,6 +484,24 @@ JTEST(Config, AMisspeltNameIsOneWarningInAProcess) {
         JEXPECT_EQ(jtest_run_self("ConfigChild.ReadsSeveralTimes", rows[i].variables, output, sizeof output), 0);
         JEXPECT_EQ(count(output, rows[i].said), rows[i].times);
     }
+}
+
+static void look_without_an_environment(void *argument) {
+    (void)argument;
+    jconfig_unknown_t unknown;
+    JEXPECT_EQ(clearenv(), 0); /* no list at all */
+    JEXPECT_STATUS(jconfig_get_unknown(0, &unknown), JSTATUS_NOT_FOUND);
+}
+JTEST(Config, WithoutAnEnvironmentNothingIsUnknown) { jtest_in_child(60, look_without_an_environment, NULL); }
+
+/* Of a program with more rights than its user the kernel says so. */
+JTEST(Config, AProgramOfMoreRightsLooksAtNoName) {
+    jconfig_unknown_t unknown;
+    jtest_setenv("JALLOC_QUACK", "1");
+    jtest_fail_calls("getauxval", 1, 1, EPERM);
+    JEXPECT_STATUS(jconfig_get_unknown(0, &unknown), JSTATUS_NOT_FOUND);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_OK(jconfig_get_unknown(0, &unknown));
 }
 
 /* Names and values of random bytes: each is valid and a handle is made, or it is refused by its name. A trace of any name

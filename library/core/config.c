@@ -13,7 +13,7 @@
  * Who reads the first variable looks at the names of all, once in a process: one that is misspelt has no reader who could
  * refuse it, so a warning says it. The log reads without looking, since the warning needs the log. */
 
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +197,11 @@ const char *ji_config_expected(const char *syntax, char text[JI_CONFIG_EXPECTED_
     return text;
 }
 
-ji_config_check_t ji_config_check_composition;
+static jstatus_t config_take_composition(const char *text) {
+    (void)text;
+    return JSTATUS_SUCCESS;
+}
+ji_config_check_t ji_config_check_composition = config_take_composition;
 
 /* What is to be said of a value: success; invalid configuration; invalid size. For every variable the answer of those
  * who use it. */
@@ -209,8 +213,7 @@ static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *v
     switch (which) {
     case JCONFIG_JALLOC_DEVICE_MEMORY_SIZE:
     case JCONFIG_JALLOC_BUDGET: return config_device_size(value, "host", &ignored); /* looks at each clause */
-    case JCONFIG_JALLOC_ALLOCATOR:
-        return ji_config_check_composition != NULL ? ji_config_check_composition(value) : JSTATUS_SUCCESS;
+    case JCONFIG_JALLOC_ALLOCATOR: return ji_config_check_composition(value);
     case JCONFIG_JALLOC_RESULT_POLICY:
     case JCONFIG_JALLOC_ACCURACY:
     case JCONFIG_JALLOC_LEAK_REPORT:
@@ -221,10 +224,7 @@ static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *v
         break;
     case JCONFIG_JALLOC_BUFFER: valid = ji_config_buffer(value, &kind, device); break;
     case JCONFIG_JALLOC_RECORD_HEAP_MIN_BYTES: return ji_size_read(value, strlen(value), &ignored);
-    case JCONFIG_JALLOC_RECORD:
-    case JCONFIG_JALLOC_RECORD_HEAP:
-    case JCONFIG_JALLOC_LOG_PATH:
-    case JCONFIG_COUNT: break;
+    default: break; /* a file: any text */
     }
     return valid ? JSTATUS_SUCCESS : JSTATUS_INVALID_CONFIGURATION;
 }
@@ -253,40 +253,44 @@ jstatus_t ji_config_read(jconfig_t which, jconfig_entry_t *entry) {
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jconfig_get_unknown(size_t index, jconfig_unknown_t *unknown) {
-    JREQUIRE(unknown != NULL, JSTATUS_INVALID_POINTER);
+static bool config_find_unknown(size_t index, jconfig_unknown_t *unknown) {
     ji_environment_name_t name;
     if (!ji_environment_unknown(index, &name))
-        return ji_fail(JSTATUS_NOT_FOUND, "the environment has at most %zu unknown names", index);
+        return false;
     snprintf(unknown->name, sizeof unknown->name, "%.*s", (int)name.length, name.text);
     unknown->nearest = name.nearest;
-    return JSTATUS_SUCCESS;
+    return true;
+}
+
+jstatus_t jconfig_get_unknown(size_t index, jconfig_unknown_t *unknown) {
+    JREQUIRE(unknown != NULL, JSTATUS_INVALID_POINTER);
+    return config_find_unknown(index, unknown)
+               ? JSTATUS_SUCCESS
+               : ji_fail(JSTATUS_NOT_FOUND, "the environment has at most %zu unknown names", index);
 }
 
 /* Says, once in a process, what nobody who reads a variable would see: names that are unknown, and, since the log reads
  * it at its first message, a level that is not understood. */
 static void config_look_at_names(void) {
-    static atomic_bool looked;
-    if (JI_LIKELY(atomic_load_explicit(&looked, memory_order_relaxed)) || atomic_exchange(&looked, true))
-        return;
+    static const char place;
+    jconfig_unknown_t unknown;
     (void)jlog_get_level();
-    ji_environment_name_t name;
-    for (size_t i = 0; ji_environment_unknown(i, &name); i++)
-        jlog_write(JLOG_WARNING, &looked, "%.*s is set in the environment and is no variable of jalloc's; %s%s",
-                   (int)(name.length < JCONFIG_MAX_NAME ? name.length : JCONFIG_MAX_NAME), name.text,
-                   name.nearest != NULL ? "the nearest is " : "jalloc-info lists them",
-                   name.nearest != NULL ? name.nearest : "");
+    for (size_t i = 0; config_find_unknown(i, &unknown); i++)
+        jlog_write(JLOG_WARNING, &place, "%s is set in the environment and is no variable of jalloc's; %s%s",
+                   unknown.name, unknown.nearest != NULL ? "the nearest is " : "jalloc-info lists them",
+                   unknown.nearest != NULL ? unknown.nearest : "");
 }
 
 jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry) {
-    config_look_at_names();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, config_look_at_names);
     return ji_config_read(which, entry);
 }
 
 jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry) {
-    jstatus_t status = jconfig_get(which, entry);
-    if (status != JSTATUS_SUCCESS || entry->valid)
-        return status;
+    (void)jconfig_get(which, entry);
+    if (entry->valid)
+        return JSTATUS_SUCCESS;
     unsigned messages = ji_message_count;
     if (config_judge(which, entry->syntax, entry->value) == JSTATUS_INVALID_SIZE)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION,

@@ -14,7 +14,7 @@
 
 #include "core/nearest.h"
 
-#define NEAREST_MAX_LENGTH 47 /* of names; a longer one is near nothing */
+#define NEAREST_MAX_LENGTH 47 /* letters of a name that count; ours are shorter */
 #define NEAREST_MIN_BEGINNING 3
 
 static char nearest_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
@@ -53,9 +53,7 @@ ji_nearest_t ji_nearest_begin(const char *text, size_t length) {
 }
 
 void ji_nearest_offer(ji_nearest_t *nearest, const char *name) {
-    size_t length = strlen(name);
-    if (length > NEAREST_MAX_LENGTH || nearest->length > NEAREST_MAX_LENGTH)
-        return;
+    size_t length = strnlen(name, NEAREST_MAX_LENGTH);
     unsigned distance = nearest_distance(nearest->text, nearest->length, name, length);
     bool begins = nearest->length >= NEAREST_MIN_BEGINNING && length > nearest->length &&
                   nearest_distance(nearest->text, nearest->length, name, nearest->length) == 0;

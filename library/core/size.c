@@ -56,12 +56,11 @@ jstatus_t ji_size_read(const char *text, size_t length, size_t *size_bytes) {
         return JSTATUS_INVALID_SIZE;
 
     /* 0.d1 d2 ... times 2^shift, from the last digit to the first. Cutting at each step loses nothing, because
-     * floor((n + x) / 10) = floor((n + floor(x)) / 10) for a whole number n. The value stays below 10 * 2^40. */
+     * floor((n + x) / 10) = floor((n + floor(x)) / 10) for a whole number n. The value stays below 10 * 2^40, and the
+     * result below 2^shift, of which `whole` is a multiple: the sum cannot overflow. */
     uint64_t fraction = 0;
     for (size_t i = end; i > whole_end + 1; i--)
         fraction = (((uint64_t)(text[i - 1] - '0') << shift) + fraction) / 10;
-    if (!ji_size_add(whole, (size_t)fraction, &whole))
-        return JSTATUS_INVALID_SIZE;
-    *size_bytes = whole;
+    *size_bytes = whole + (size_t)fraction;
     return JSTATUS_SUCCESS;
 }

@@ -34,12 +34,8 @@ typedef struct compose_list {
 } compose_list_t;
 
 static void compose_list_add(compose_list_t *list, const char *name) {
-    const int length = snprintf(list->text + list->length, sizeof list->text - list->length, "%s%s",
-                                list->length > 0 ? ", " : "", name);
-    if ((size_t)length < sizeof list->text - list->length)
-        list->length += (size_t)length;
-    else
-        list->text[list->length] = '\0';
+    snprintf(list->text + list->length, sizeof list->text - list->length, "%s%s", list->length > 0 ? ", " : "", name);
+    list->length = strlen(list->text);
 }
 
 /* Refuses a name that is not there: what there is instead, and which of it is nearest. */
@@ -156,9 +152,8 @@ static bool compose_store(const jallocator_key_t *key, const ji_key_place_t *pla
         choice += place->first;
         memcpy(member, &choice, sizeof choice); /* enumerations are as large as int, here and in every ABI we run on */
         return true;
-    case JI_KEY_TEXT: *(const char **)member = value; return true;
+    default: *(const char **)member = value; return true; /* JI_KEY_TEXT */
     }
-    return false;
 }
 
 /* What one stage asks for. Names in the options point into the text, which is cut up. */
@@ -229,7 +224,9 @@ static jstatus_t compose_read_stage(char *text, bool stands, compose_stage_t *st
         memcpy(stage->options, kind->defaults, kind->options_bytes);
     else
         ((ji_common_options_t *)stage->options)->struct_size = sizeof(ji_common_options_t);
-    while (arguments != NULL && *compose_skip_blanks(arguments) != '\0') {
+    if (arguments != NULL && *compose_skip_blanks(arguments) == '\0')
+        arguments = NULL; /* "kind()" */
+    while (arguments != NULL) {
         char *next = strchr(arguments, ',');
         if (next != NULL)
             *next++ = '\0';
@@ -307,6 +304,13 @@ bool ji_compose_get_device(const char *composition, size_t length, char device[J
     for (end = begin; end < length && strchr("(+ ", composition[end]) == NULL;)
         ++end;
     return ji_config_device_name(composition + begin, end - begin, device, &kind, &index);
+}
+
+bool ji_compose_begins_with_provider(const char *composition) {
+    char word[COMPOSE_MAX_TEXT + 1];
+    composition += strspn(composition, " ");
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(composition, " (+"), composition);
+    return compose_find_kind(word)->public.role == JALLOCATOR_PROVIDER;
 }
 
 jstatus_t ji_compose_check(const char *composition) { return compose(NULL, NULL, composition, NULL); }

@@ -194,6 +194,8 @@ jstatus_t ji_compose_check(const char *composition);
 
 /* Whether a composition, the first `length` characters of a text, begins with a device; its name in full. */
 bool ji_compose_get_device(const char *composition, size_t length, char device[JI_DEVICE_NAME_BYTES]);
+/* Of a composition that can be read. */
+bool ji_compose_begins_with_provider(const char *composition);
 
 /* Makes what JALLOC_ALLOCATOR says for a device, with `provider` ("numa(node=1)") in place of its provider; NULL: as
  * said. Where it says nothing, makes `fallback`; NULL: *allocator is NULL. The result owns what is below it. success;

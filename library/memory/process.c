@@ -121,7 +121,8 @@ static jstatus_t process_check_text(const char *text) {
     char composition[JI_PROCESS_MAX_TEXT + 1];
     bool sound = process_choose_clause(text, "", &clause);
     for (const char *cursor = text; cursor != NULL && sound;) {
-        sound = process_next_clause(&cursor, &clause) && process_copy_clause(&clause, composition);
+        (void)process_next_clause(&cursor, &clause); /* each was looked at */
+        sound = process_copy_clause(&clause, composition);
         jstatus_t status = sound && composition[0] != '\0' ? ji_compose_check(composition) : JSTATUS_SUCCESS;
         if (status != JSTATUS_SUCCESS)
             return status;
@@ -132,23 +133,10 @@ static jstatus_t process_check_text(const char *text) {
 }
 __attribute__((constructor)) static void process_at_load(void) { ji_config_check_composition = process_check_text; }
 
-static bool process_begins_with_provider(const char *text) {
-    char device[JI_DEVICE_NAME_BYTES];
-    if (ji_compose_get_device(text, strlen(text), device))
-        return true;
-    text += strspn(text, " ");
-    size_t length = strcspn(text, " (+");
-    const jallocator_kind_t *kind;
-    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i)
-        if (strlen(kind->name) == length && memcmp(kind->name, text, length) == 0)
-            return kind->role == JALLOCATOR_PROVIDER;
-    return false;
-}
-
 /* Puts another provider under a composition. */
 static void process_replace_provider(const char *provider, const char *text, char *replaced, size_t bytes) {
     const char *end = text + strlen(text);
-    if (process_begins_with_provider(text)) {
+    if (ji_compose_begins_with_provider(text)) {
         const char *plus = process_find(text, end, "+");
         text = plus < end ? plus + 1 : end;
     }
@@ -169,8 +157,10 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
         return JSTATUS_SUCCESS;
     }
     char text[JI_PROCESS_MAX_TEXT + 1], replaced[JI_PROCESS_MAX_TEXT + 64];
-    if (!said || !process_copy_clause(&clause, text))
-        snprintf(text, sizeof text, "%s", fallback != NULL ? fallback : "");
+    if (said)
+        (void)process_copy_clause(&clause, text); /* it was read, so there is room */
+    else
+        snprintf(text, sizeof text, "%s", fallback);
     if (provider != NULL)
         process_replace_provider(provider, text, replaced, sizeof replaced);
     status = jallocator_compose(device, provider != NULL ? replaced : text, allocator);
