@@ -185,6 +185,10 @@ bool blas_right(blas_case_t *c);
 /* A copy of all operands, to be freed; and whether they are the same, bit for bit, as the copy. */
 unsigned char *blas_snapshot(const blas_case_t *c);
 bool blas_same_as(const blas_case_t *c, const unsigned char *snapshot);
+/* Whether the CBLAS's gemm of the type reads what lies behind its operands; the room that guard pages then leave to
+ * products of the type. */
+bool blas_product_reads_beyond(int element);
+size_t blas_room_bytes(int element);
 /* Whether the function's signature has the letter. */
 bool blas_has(const blas_case_t *c, char letter);
 /* The place of an element in elements from the operand's first byte. */
