@@ -23,9 +23,10 @@
 
 #elif defined(__HIP_PLATFORM_AMD__) || defined(__HIP__) || defined(__HIPCC__)
 
+#include <hip/hip_runtime.h> /* first: it names the platform, which 5.7's other headers ask for */
+
 #include <hip/hip_bfloat16.h>
 #include <hip/hip_fp16.h>
-#include <hip/hip_runtime.h>
 
 #define GPU_KIND JDEVICE_HIP
 #define GPU_KIND_NAME "hip"
