@@ -121,7 +121,9 @@ static int likelihood_here(jhandle_t *handle, const problem_t *problem, double *
     operands_t operands;
     forecast_t forecast;
     double milliseconds;
-    TRY(operands_init(&operands, jhandle_device(handle), problem->n));
+    size_t callee_bytes;
+    TRY(posterior_query(handle, problem->n, &callee_bytes));
+    TRY(operands_init(&operands, jhandle_device(handle), problem->n, callee_bytes));
     TRY(regression_run(handle, problem, &operands, &forecast, &milliseconds));
     operands_free(&operands);
     *likelihood = forecast.log_marginal_likelihood;
