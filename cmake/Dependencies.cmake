@@ -3,6 +3,8 @@
 #
 # What the build needs from outside: pthreads always; a CBLAS for libjblas; MPI and ScaLAPACK for
 # libjalloc_mpi; C++ for tests and benchmarks alone; GoogleTest and Python for the tests.
+include(CheckSymbolExists)
+
 if(JALLOC_BUILD_TESTS OR JALLOC_BUILD_BENCHMARKS)
   enable_language(CXX)
 endif()
@@ -29,18 +31,41 @@ if(JALLOC_BUILD_JBLAS)
   message(STATUS "CBLAS: ${CBLAS_LIBRARIES} with ${JALLOC_BLAS_INT_USED}-bit integers, ${CBLAS_HEADER}")
 endif()
 
-# Distributed buffers. ScaLAPACK has no header; Debian's is built for one MPI each and named after it.
+# Distributed buffers, and samples that need an MPI alone. ScaLAPACK has no header, and each is built for one
+# MPI: Debian names it after that, and with another one a program would load both.
 set(JALLOC_HAVE_MPI OFF CACHE INTERNAL "")
-if(JALLOC_MPI AND JALLOC_BUILD_JBLAS)
+if(JALLOC_MPI)
+  set(missing "")
   find_package(MPI COMPONENTS C QUIET)
-  find_library(SCALAPACK_LIBRARY NAMES scalapack-openmpi scalapack-mpi scalapack scalapack-mpich)
-  mark_as_advanced(SCALAPACK_LIBRARY)
-  if(MPI_C_FOUND AND SCALAPACK_LIBRARY)
+  if(NOT MPI_C_FOUND)
+    set(missing "there is no MPI (Debian: apt install libopenmpi-dev openmpi-bin)")
+  elseif(NOT JALLOC_BUILD_JBLAS)
+    set(missing "libjblas is not built")
+  else()
+    set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+    check_symbol_exists(OPEN_MPI mpi.h MPI_IS_OPENMPI)
+    check_symbol_exists(MPICH_VERSION mpi.h MPI_IS_MPICH)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+    set(scalapack_names scalapack-mpi scalapack)
+    if(MPI_IS_OPENMPI)
+      list(PREPEND scalapack_names scalapack-openmpi)
+    elseif(MPI_IS_MPICH)
+      list(PREPEND scalapack_names scalapack-mpich)
+    endif()
+    find_library(SCALAPACK_LIBRARY NAMES ${scalapack_names})
+    mark_as_advanced(SCALAPACK_LIBRARY)
+    if(NOT SCALAPACK_LIBRARY)
+      list(GET scalapack_names 0 name)
+      set(missing "there is no ScaLAPACK for ${MPI_C_COMPILER} (Debian: apt install lib${name}-dev)")
+    endif()
+  endif()
+  if(NOT missing)
     set(JALLOC_HAVE_MPI ON CACHE INTERNAL "")
     message(STATUS "MPI: ${MPI_C_INCLUDE_DIRS}, ScaLAPACK: ${SCALAPACK_LIBRARY}")
+  elseif(JALLOC_MPI STREQUAL AUTO)
+    message(STATUS "libjalloc_mpi: not built, since ${missing}")
   else()
-    message(STATUS "libjalloc_mpi: not built, since there is no MPI or no ScaLAPACK "
-                   "(Debian: apt install libopenmpi-dev openmpi-bin libscalapack-openmpi-dev)")
+    message(FATAL_ERROR "JALLOC_MPI is ${JALLOC_MPI}, and ${missing}")
   endif()
 endif()
 
