@@ -62,7 +62,7 @@ if(JALLOC_MPI)
   if(NOT missing)
     set(JALLOC_HAVE_MPI ON CACHE INTERNAL "")
     message(STATUS "MPI: ${MPI_C_INCLUDE_DIRS}, ScaLAPACK: ${SCALAPACK_LIBRARY}")
-  elseif(JALLOC_MPI STREQUAL AUTO)
+  elseif(JALLOC_MPI STREQUAL AUTO OR NOT JALLOC_BUILD_JBLAS) # without libjblas there is none to ask for
     message(STATUS "libjalloc_mpi: not built, since ${missing}")
   else()
     message(FATAL_ERROR "JALLOC_MPI is ${JALLOC_MPI}, and ${missing}")
