@@ -7,6 +7,7 @@
 
 #include "blas/operation.h"
 
+#include <math.h>
 #include <string.h>
 
 static const jblas_operation_t N = JBLAS_NO_TRANSPOSE, T = JBLAS_TRANSPOSE;
@@ -96,6 +97,30 @@ JTEST_P(OperationOverlap, ResultsAreThoseOfWhatOperandsWere, int, operation_type
     operation_begin(&world, (jdatatype_t)*param);
     for (int64_t round = 0; round < jtest_iterations(600) && !jtest_has_failure(); round++)
         overlap_expect_right(world.handle, world.allocator, world.allocator, &world.arena, true);
+    operation_end(&world);
+}
+
+/* A vector that lies across a matrix is copied to one without gaps, which lies in both orders: symm still reads the one
+ * triangle that is stored. */
+JTEST(OperationOverlap, OfAStridedVectorAndASymmetricMatrix) {
+    operation_world_t world;
+    operation_begin(&world, JDATATYPE_F64);
+    const double one = 1, zero = 0;
+    double stored[9] = {2, NAN, NAN, 3, 4, NAN, 5, 6, 7}, whole[9] = {0, 1, 0, 0, 2, 0, 0, 3, 0};
+    const jlayout_t layout = operation_layout(2, 3, 3);
+    jbuffer_t *general = NULL, *a = NULL, *matrix = NULL, *row = NULL, *vector = NULL;
+    JASSERT_OK(jbuffer_wrap(world.allocator, &layout, stored, &general));
+    JASSERT_OK(jbuffer_with_structure(general, JSTRUCTURE_SYMMETRIC_UPPER, &a));
+    JASSERT_OK(jbuffer_wrap(world.allocator, &layout, whole, &matrix));
+    JASSERT_OK(jbuffer_slice(matrix, (const int64_t[]){1, 0}, (const int64_t[]){1, 3}, NULL, &row));
+    JASSERT_OK(jbuffer_permute(row, (const int[]){1, 0}, &vector));
+    JEXPECT_OK(jbuffer_product(world.handle, N, N, &one, a, vector, &zero, &vector));
+    const double expected[9] = {0, 23, 0, 0, 29, 0, 0, 38, 0};
+    for (int i = 0; i < 9; i++)
+        JEXPECT_EQ(whole[i], expected[i]);
+    jbuffer_t *const all[] = {vector, row, matrix, a, general};
+    for (int i = 0; i < 5; i++)
+        JEXPECT_OK(jbuffer_release(all[i]));
     operation_end(&world);
 }
 

@@ -24,22 +24,31 @@ typedef struct reading {
     bool row_major;
 } reading_t;
 
-/* Whether the matrix lies so that it can be read with these bits. */
+/* Whether the matrix lies in this order and can be read in it with these bits. */
+static bool can_read_in(bool row_major, const ji_matrix_t *matrix, bool transposed, bool conjugated,
+                        reading_t *reading) {
+    const ji_matrix_t across = ji_matrix_transposed(matrix), *seen = row_major ? &across : matrix;
+    const bool turned = transposed != row_major;
+    if (!ji_matrix_is_column_major(seen) || (conjugated && !turned))
+        return false;
+    *reading = (reading_t){conjugated ? JBLAS_CONJUGATE_TRANSPOSE
+                           : turned   ? JBLAS_TRANSPOSE
+                                      : JBLAS_NO_TRANSPOSE,
+                           ji_structure_is_upper(seen->structure) ? JBLAS_UPPER : JBLAS_LOWER,
+                           ji_matrix_leading_dimension(seen), row_major};
+    return true;
+}
+
+/* In either order. */
 static bool can_read(const ji_matrix_t *matrix, bool transposed, bool conjugated, reading_t *reading) {
-    const ji_matrix_t across = ji_matrix_transposed(matrix);
-    for (int row_major = 0; row_major < 2; row_major++) {
-        const ji_matrix_t *seen = row_major ? &across : matrix;
-        const bool turned = transposed != (row_major != 0);
-        if (!ji_matrix_is_column_major(seen) || (conjugated && !turned))
-            continue;
-        *reading = (reading_t){conjugated ? JBLAS_CONJUGATE_TRANSPOSE
-                               : turned   ? JBLAS_TRANSPOSE
-                                          : JBLAS_NO_TRANSPOSE,
-                               ji_structure_is_upper(seen->structure) ? JBLAS_UPPER : JBLAS_LOWER,
-                               ji_matrix_leading_dimension(seen), row_major != 0};
-        return true;
-    }
-    return false;
+    return can_read_in(false, matrix, transposed, conjugated, reading) ||
+           can_read_in(true, matrix, transposed, conjugated, reading);
+}
+
+/* As symm and hemm read: itself or, transposed, the row-major matrix. One row or column may lie in both orders, and a copy
+ * of it in more than it did, so the order is asked for: what is decided must not change with the copy. */
+static bool can_read_plain(const ji_matrix_t *matrix, bool transposed, reading_t *reading) {
+    return can_read_in(transposed, matrix, transposed, false, reading);
 }
 
 static bool is_conjugated(const ji_operation_t *op, int which) {
@@ -78,7 +87,7 @@ static bool product_reads_structure(const ji_operation_t *op, const ji_matrix_t 
     /* A symmetric matrix in either order is itself; a Hermitian one in row-major order is its conjugate. */
     if (!complex_hermitian)
         return !wants_conjugate && (can_read(matrix, false, false, reading));
-    return can_read(matrix, wants_conjugate, false, reading) && reading->operation == JBLAS_NO_TRANSPOSE;
+    return can_read_plain(matrix, wants_conjugate, reading);
 }
 
 /* Decides, and says what has to be packed: of matrices that were, nothing. */
@@ -99,8 +108,7 @@ static void product_decide(ji_operation_t *op, const ji_matrix_t *const matrices
         if (structured) {
             packs[other].pack = packs[other].expand = true;
             packs[other].pack_row = transposed;
-        } else if (!can_read(matrices[other], transposed, false, &call->factors[other]) ||
-                   call->factors[other].operation != JBLAS_NO_TRANSPOSE) {
+        } else if (!can_read_plain(matrices[other], transposed, &call->factors[other])) {
             continue;
         }
         call->special = which;
