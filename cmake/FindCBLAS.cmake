@@ -136,7 +136,8 @@ find_package_handle_standard_args(CBLAS REQUIRED_VARS CBLAS_LIBRARIES CBLAS_HEAD
 
 # The same symbols exist with 32-bit and with 64-bit integers, so only running tells them apart: a count whose low half is
 # 2 and which is negative as a whole sums two numbers with 32 bits and none with 64.
-if(CBLAS_FOUND AND CBLAS_DETECT_INTEGER AND NOT DEFINED CBLAS_INTEGER_BITS AND NOT CMAKE_CROSSCOMPILING)
+if(CBLAS_FOUND AND CBLAS_DETECT_INTEGER AND NOT DEFINED CBLAS_INTEGER_BITS
+   AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
   set(cblas_probe "${CMAKE_BINARY_DIR}/CMakeFiles/cblas_integer.c")
   file(WRITE "${cblas_probe}" "#include <stdint.h>
 double cblas_dasum(int64_t n, const double *x, int64_t increment);

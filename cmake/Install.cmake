@@ -46,7 +46,7 @@ if(TARGET jalloc_mpi)
 endif()
 
 configure_package_config_file(cmake/jallocConfig.cmake.in jallocConfig.cmake INSTALL_DESTINATION ${cmake_folder}
-                              NO_SET_AND_CHECK_MACRO)
+                              PATH_VARS CMAKE_INSTALL_LIBDIR NO_SET_AND_CHECK_MACRO)
 # A minor version may break the interface until 1.0.
 if(PROJECT_VERSION_MAJOR EQUAL 0)
   set(compatibility SameMinorVersion)

@@ -42,6 +42,14 @@ def configure(prefix, build, mpi):
             "-DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON", f"-DWANT_MPI={'ON' if mpi else 'OFF'}"]
 
 
+def check_component(command, message):
+    """Whoever requires what is not there is told, and what it is."""
+    result = subprocess.run([str(part) for part in command], check=False, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if result.returncode == 0 or message not in " ".join(result.stdout.split()):
+        sys.exit(f"find_package does not say \"{message}\": {result.stdout}")
+
+
 def check_cmake(prefix, scratch, mpi):
     build = scratch / "cmake"
     run(*configure(prefix, build, mpi))
@@ -52,11 +60,15 @@ def check_cmake(prefix, scratch, mpi):
             run_hello(program)
             if ("libjalloc" in output("ldd", program)) == bool(suffix):
                 sys.exit(f"{program} is linked the wrong way")
-    if not mpi:  # whoever requires what is not there is told
-        command = [str(part) for part in configure(prefix, scratch / "absent", True)]
-        result = subprocess.run(command, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if result.returncode == 0 or "this jalloc has no libjalloc_mpi" not in result.stdout:
-            sys.exit(f"find_package does not say that there is no component mpi: {result.stdout}")
+    if not mpi:
+        check_component(configure(prefix, scratch / "absent", True), "this jalloc has no libjalloc_mpi")
+    for component in ("cuda", "hip", "fftw"):
+        wanted = [*configure(prefix, scratch / component, False), f"-DWANT_ALSO={component}"]
+        if list(prefix.rglob(f"libjalloc_{component}.so.0")):
+            run(*wanted)
+        else:
+            check_component(wanted, "jalloc has no component fftw" if component == "fftw" else
+                            f"this jalloc has no libjalloc_{component}.so.0")
 
 
 def check_pkg_config(prefix, scratch, jblas, mpi):
