@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 /* Whether the CBLAS's products stay within their operands. BLIS 0.9's sgemm on processors with AVX2 does not: for small
- * products that it does not pack it reads up to 76 bytes behind A or B, one shape in eight. Where operands end with the
- * last page of a mapping that ends the program. It is tried once for each type, in a child, on matrices right before an
+ * products that it does not pack it reads behind A or B, 76 bytes with a tight leading dimension and more with a large
+ * one, for one shape in eight. Where operands end with the last page of a mapping that ends the program. It is tried once for each type, in a child, on matrices right before an
  * inaccessible page; where it is so, the guard pages of the tests leave room. */
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "blas/blas.h"
 #include "jblas_routines.h"
 
-#define ROOM_BYTES 128
+#define ROOM_BYTES 8192
 #define MOST 33 /* order of the largest matrix */
 
 /* The last rows x columns elements before the page. */
@@ -71,6 +71,8 @@ size_t blas_room_bytes(int element) {
     const int real = wide_real_of(element); /* which complex products are made of */
     return blas_product_reads_beyond(element) || blas_product_reads_beyond(real) ? ROOM_BYTES : 0;
 }
+
+void *blas_guard_pages(size_t bytes, int element) { return jtest_guard_pages(bytes + blas_room_bytes(element)); }
 
 static const jdatatype_t product_types[] = {JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F32_C, JDATATYPE_F64_C};
 

@@ -125,7 +125,7 @@ JTEST(JblasCorrect, ThreeRealProducts) {
         for (int round = 0; round < 2; ++round) {
             const size_t given = round ? bytes - 64 : bytes;
             JSCOPED_TRACE("%s, %zu of %zu bytes", blas_describe(c), given, bytes);
-            JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(given), given));
+            JEXPECT_OK(jhandle_set_workspace(handle, blas_guard_pages(given, (int)c->function->type), given));
             blas_restore(c);
             JEXPECT_STATUS(blas_call(handle, c), round ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
             product_is_right_somewhere(c, 300);

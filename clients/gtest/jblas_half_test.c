@@ -149,7 +149,7 @@ JTEST(JblasHalf, SizesBeyondOnePanel) {
                 JASSERT_GT(bytes, 0);
                 JEXPECT_LE(bytes, 3 * 1024 * 1024);
                 const size_t given = round ? bytes - 64 : bytes;
-                JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(given), given));
+                JEXPECT_OK(jhandle_set_workspace(handle, blas_guard_pages(given, JDATATYPE_F32), given));
                 JEXPECT_STATUS(CALL(), round ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
                 JEXPECT_OK(jhandle_set_workspace(handle, NULL, 0));
                 for (int probe = 0; probe < 400; ++probe) {

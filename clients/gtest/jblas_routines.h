@@ -189,6 +189,8 @@ bool blas_same_as(const blas_case_t *c, const unsigned char *snapshot);
  * products of the type. */
 bool blas_product_reads_beyond(int element);
 size_t blas_room_bytes(int element);
+/* jtest_guard_pages() with that room between the bytes and the page. */
+void *blas_guard_pages(size_t bytes, int element);
 /* Whether the function's signature has the letter. */
 bool blas_has(const blas_case_t *c, char letter);
 /* The place of an element in elements from the operand's first byte. */

@@ -114,7 +114,7 @@ JTEST(JblasStrassen, RandomShapesByEachRung) {
                     JASSERT_LE(given, bytes - 64);
                 }
                 JEXPECT_OK(jhandle_clear_stats(handle));
-                JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(given), given));
+                JEXPECT_OK(jhandle_set_workspace(handle, blas_guard_pages(given, (int)c->function->type), given));
                 JEXPECT_STATUS(blas_call(handle, c), rung ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
                 jhandle_stats_t stats = {.struct_size = sizeof stats};
                 JEXPECT_OK(jhandle_get_stats(handle, &stats));

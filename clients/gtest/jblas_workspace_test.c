@@ -45,7 +45,8 @@ JTEST_EACH_FUNCTION(JblasWorkspace, QueriedBytesSuffice) {
         JSCOPED_TRACE("%s, %zu bytes", blas_describe(c), bytes);
         if (bytes > 0)
             JEXPECT_OK(jhandle_set_workspace(
-                handle, wish.guard_before ? jtest_guard_pages_before(bytes) : jtest_guard_pages(bytes), bytes));
+                handle, wish.guard_before ? jtest_guard_pages_before(bytes) : blas_guard_pages(bytes, (int)param->type),
+                bytes));
         JEXPECT_OK(jhandle_clear_stats(handle));
         JEXPECT_OK(blas_call(handle, c));
         blas_right(c);
@@ -74,7 +75,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, TooLittleTakesTheNextRung) {
                 continue;
             JSCOPED_TRACE("%s, %zu of %zu bytes", blas_describe(c), less[i], bytes);
             blas_restore(c);
-            JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(less[i]), less[i]));
+            JEXPECT_OK(jhandle_set_workspace(handle, blas_guard_pages(less[i], (int)param->type), less[i]));
             JEXPECT_OK(jhandle_clear_stats(handle));
             const jstatus_t status = blas_call(handle, c);
             const jhandle_stats_t stats = stats_of(handle);
@@ -178,7 +179,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, ModesGiveTheSameBits) {
         JEXPECT_TRUE(blas_same_as(c, answer));
 
         blas_restore(c);
-        JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(needed), needed)); /* user-owned */
+        JEXPECT_OK(jhandle_set_workspace(handle, blas_guard_pages(needed, (int)param->type), needed)); /* user-owned */
         JEXPECT_OK(blas_call(handle, c));
         JEXPECT_TRUE(blas_same_as(c, answer));
         JEXPECT_OK(jhandle_destroy(handle));
