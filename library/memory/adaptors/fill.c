@@ -66,17 +66,21 @@ static jstatus_t fill_order(const ji_live_block_t *block, jstream_t *stream) {
 static jstatus_t fill_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     fill_t *fill = context;
     ji_live_block_t block;
+    bool written = false;
     jstatus_t status = ji_live_take(&fill->live, pointer, size_bytes, &block);
     if (status != JSTATUS_SUCCESS)
         return status;
     JTRY(ji_stream_refuse_captured(fill->live.below->device, stream, "filling memory that is given back"));
     JTRY(fill_order(&block, stream));
+    written = true;
     JTRY(fill_write(fill, &fill->on_deallocate, &block, stream));
     if (!fill->below_takes_in_order)
         JTRY(jstream_synchronize(fill->live.below->device, stream));
     JTRY(jallocator_deallocate(fill->live.below, pointer, size_bytes, stream));
     ji_live_drop(&fill->live, &block);
 done:
+    if (status != JSTATUS_SUCCESS && written) /* the next to free it may be another stream */
+        ji_live_settle(&fill->live, stream);
     if (status != JSTATUS_SUCCESS)
         ji_live_put_back(&fill->live, &block);
     return status;

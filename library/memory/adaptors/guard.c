@@ -63,8 +63,10 @@ static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *bloc
         jstatus_t status = jdevice_copy(device, stream, found, place + read, bytes);
         if (status == JSTATUS_SUCCESS)
             status = jstream_synchronize(device, stream);
-        if (status != JSTATUS_SUCCESS)
+        if (status != JSTATUS_SUCCESS) {
+            ji_live_settle(&guard->live, stream); /* the copy is to our stack */
             return status;
+        }
         for (size_t i = 0; i < bytes; ++i) {
             unsigned char right = ((const unsigned char *)&word)[i % sizeof word];
             if (found[i] != right)

@@ -39,10 +39,14 @@ jstatus_t ji_live_await_writing(const ji_live_block_t *block) {
     return status == JSTATUS_FORKED ? JSTATUS_SUCCESS : status; /* nobody is left who could write */
 }
 
+void ji_live_settle(const ji_live_t *live, jstream_t *stream) {
+    (void)jstream_synchronize(live->below->device, stream);
+}
+
 void ji_live_abandon(const ji_live_t *live, jstatus_t why, jstream_t *stream, const ji_live_block_t *block,
                      void *memory, size_t memory_bytes) {
     if (block->written != NULL)
-        (void)jstream_synchronize(live->below->device, stream);
+        ji_live_settle(live, stream);
     (void)jevent_destroy(block->written);
     if (why != JSTATUS_CORRUPTED)
         (void)jallocator_deallocate(live->below, memory, memory_bytes, stream);

@@ -1,0 +1,189 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* What is below an allocator fails: each call of a device (memory, events, waits, fills) by turns, and each time that
+ * memory is given back. Whatever the answer is, nothing is lost: the allocator is sound, what was live is live, and
+ * everything can be given back when the failure is over. On a pretended GPU with two streams, so that policies need
+ * events. */
+
+#include "jtest.h"
+#include "pretend_gpu.h"
+
+#include "jalloc/allocator.h"
+#include "jalloc/provider.h"
+
+#include <string.h>
+
+static const char *const failing[] = {
+    "device",
+    "device(kind=ordered)",
+    "stack",
+    "stack(block=8K)",
+    "slots(slot=16K,block=3)",
+    "pool",
+    "pool(rounding=none,count=4,bytes=64K)",
+    "pool(count=2,fixed)",
+    "bfc",
+    "bfc(region=4K)",
+    "bfc(limit=128K,region=4K)",
+    "device(kind=ordered)+bfc(region=4K)",
+    "lru",
+    "lru(layouts=3,bytes=48K)",
+    "small",
+    "bfc+small",
+    "guard",
+    "bfc+guard",
+    "fill",
+    "bfc+fill",
+    "exact",
+    "align(alignment=4K)",
+    "device(kind=ordered)+align(alignment=4K)",
+    "limit(limit=256K)",
+    "statistics",
+    "visit",
+    "track(records=4,stacks)",
+    "record(file=/dev/null)",
+    "quota(budget=below,limit=256K)",
+};
+
+enum { FAILING_BLOCKS = 24, FAILING_LARGEST = 40000 };
+
+/* Passes on to the device's memory, and the n-th time that something is given back fails. */
+typedef struct below {
+    jallocator_t *device;
+    uint64_t fail_in;
+    bool failed;
+} below_t;
+
+static jstatus_t below_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+    return jallocator_allocate(((below_t *)context)->device, size_bytes, alignment, stream, pointer);
+}
+static jstatus_t below_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    below_t *below = context;
+    if (below->fail_in != 0 && --below->fail_in == 0) {
+        below->failed = true;
+        return JSTATUS_DEVICE_ERROR;
+    }
+    return jallocator_deallocate(below->device, pointer, size_bytes, stream);
+}
+
+typedef struct script {
+    jallocator_t *allocator;
+    jstream_t *streams[3];
+    void *pointers[FAILING_BLOCKS];
+    size_t sizes[FAILING_BLOCKS];
+} script_t;
+
+static void script_allocate(script_t *script, int place, size_t size_bytes, size_t alignment, int stream) {
+    if (script->pointers[place] != NULL)
+        return;
+    script->sizes[place] = size_bytes;
+    if (jallocator_allocate(script->allocator, size_bytes, alignment, script->streams[stream],
+                            &script->pointers[place]) != JSTATUS_SUCCESS)
+        JEXPECT_NULL(script->pointers[place]);
+}
+
+/* What is refused stays live. */
+static void script_free(script_t *script, int place, int stream) {
+    if (script->pointers[place] != NULL &&
+        jallocator_deallocate(script->allocator, script->pointers[place], script->sizes[place],
+                              script->streams[stream]) == JSTATUS_SUCCESS)
+        script->pointers[place] = NULL;
+}
+
+static void script_run(script_t *script, bool aligns) {
+    static const size_t sizes[] = {256, 3000, 16000, 100, FAILING_LARGEST, 512, 7000, 9000};
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 8; ++i)
+            script_allocate(script, i, sizes[i], 0, 1);
+        for (int i = 0; i < 8; i += 2)
+            script_free(script, i, 1 + i / 2 % 2);
+        for (int i = 8; i < 14; ++i) /* another stream wants what the first has freed */
+            script_allocate(script, i, sizes[i % 8], aligns && i % 3 == 0 ? 4096 : 0, 2);
+        script_allocate(script, 15, 30000 + 5000 * (size_t)round, 0, 0);
+        for (int i = 14; i-- > 0;)
+            script_free(script, i, i % 3);
+        (void)jallocator_trim(script->allocator, round == 0 ? 20000 : 0);
+        script_free(script, 15, 2);
+    }
+}
+
+/* The failure is over. */
+static void script_end(script_t *script) {
+    for (int i = 0; i < FAILING_BLOCKS; ++i)
+        script_free(script, i, 0);
+    for (int i = 0; i < FAILING_BLOCKS; ++i)
+        JEXPECT_NULL(script->pointers[i]);
+    JEXPECT_OK(jallocator_check(script->allocator));
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    JEXPECT_OK(jallocator_get_stats(script->allocator, &stats));
+    JEXPECT_EQ(stats.live_count, 0);
+    JEXPECT_OK(jallocator_destroy(script->allocator));
+}
+
+static bool script_aligns(const char *text) { return strstr(text, "slots") == NULL && strstr(text, "small") == NULL; }
+
+static void script_streams(script_t *script, pretend_gpu_t *gpu) {
+    for (int i = 1; i < 3; ++i)
+        JASSERT_OK(jstream_create(&gpu->device, &script->streams[i]));
+}
+static void script_end_streams(script_t *script) {
+    for (int i = 1; i < 3; ++i)
+        JEXPECT_OK(jstream_destroy(script->streams[i]));
+}
+
+static void fail_device(const char *text, jstatus_t with) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    script_t script = {NULL};
+    script_streams(&script, gpu);
+    gpu->fail_with = with;
+    gpu->failed = true;
+    for (uint64_t n = 1; gpu->failed; ++n) {
+        JSCOPED_TRACE("call %llu", (unsigned long long)n);
+        JASSERT_OK(jallocator_compose(&gpu->device, text, &script.allocator));
+        gpu->failed = false;
+        gpu->fail_in = n;
+        script_run(&script, script_aligns(text));
+        gpu->fail_in = 0;
+        script_end(&script);
+        JASSERT_EQ(pretend_gpu_live_bytes(), 0);
+    }
+    JEXPECT_EQ(gpu->violations, 0);
+    script_end_streams(&script);
+}
+
+JTEST_P(BelowFails, EachCallOfTheDeviceIsSurvived, const char *const, failing) {
+    fail_device(*param, JSTATUS_DEVICE_ERROR);
+}
+JTEST_P(BelowFails, EachLackOfTheDeviceIsSurvived, const char *const, failing) {
+    fail_device(*param, JSTATUS_MEMORY_ERROR);
+}
+
+JTEST_P(BelowFails, WhatIsNotTakenBackIsGivenBackLater, const char *const, failing) {
+    if (strncmp(*param, "device", 6) == 0)
+        JSKIP("nothing is below a provider");
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    below_t below = {.failed = true};
+    script_t script = {NULL};
+    script_streams(&script, gpu);
+    const jallocator_ops_t ops = {
+        .struct_size = sizeof ops, .allocate = below_allocate, .deallocate = below_deallocate};
+    jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
+    options.device = &gpu->device;
+    jallocator_t *base;
+    JASSERT_OK(jallocator_create_device(&gpu->device, JMEMORY_DEVICE, &below.device));
+    JASSERT_OK(jallocator_create(&ops, &below, &options, &base));
+    for (uint64_t n = 1; below.failed; ++n) {
+        JSCOPED_TRACE("free %llu", (unsigned long long)n);
+        JASSERT_OK(jallocator_compose_over(base, *param, &script.allocator));
+        below.failed = false;
+        below.fail_in = n;
+        script_run(&script, script_aligns(*param));
+        below.fail_in = 0;
+        script_end(&script);
+        JASSERT_EQ(pretend_gpu_live_bytes(), 0);
+    }
+    JEXPECT_OK(jallocator_destroy(base));
+    JEXPECT_OK(jallocator_destroy(below.device));
+    script_end_streams(&script);
+}
