@@ -3,8 +3,9 @@
 
 /* Whether the CBLAS's products stay within their operands. BLIS 0.9's sgemm on processors with AVX2 does not: for small
  * products that it does not pack it reads behind A or B, 76 bytes with a tight leading dimension and more with a large
- * one, for one shape in eight. Where operands end with the last page of a mapping that ends the program. It is tried once for each type, in a child, on matrices right before an
- * inaccessible page; where it is so, the guard pages of the tests leave room. */
+ * one, for one shape in eight. Where operands end with the last page of a mapping that ends the program. It is tried once
+ * for each type, in a child, on matrices right before an inaccessible page; where it is so, the guard pages of the tests
+ * leave room. */
 
 #include <stdio.h>
 #include <sys/wait.h>
