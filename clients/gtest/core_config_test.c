@@ -5,6 +5,8 @@
 
 #include "jtest.h"
 
+#include "core/core.h"
+#include "core/nearest.h"
 #include "jalloc/config.h"
 #include "jalloc/handle.h"
 
@@ -66,7 +68,7 @@ static const char *const bad_sizes[] = {
     "",     " ",      "-1",    "+1",       " 1",   "1 ",     "1 K",      "K",     "MiB",      ".5K", "1.",
     "1.K",  "1.5.2K", "1e6",   "0x10",     "1,5K", "256 MB", "256MBs",   "256MM", "256P",     "1i",  "1iB",
     "1KBB", "1Bi",    "1BK",   "ten",      "NaN",  "inf",    "1;2",      "1=2",   "cuda:0=1", "\t1", "1\n",
-    "--1",  "1_000",  "1'000", "\xC2\xBD", "1Ki",  "1KIBs",  "\xD9\xA1", "1Kix",
+    "--1",  "1_000",  "1'000", "\xC2\xBD", "1Ki",  "1KIBs",  "\xD9\xA1", "1KIX",  "1KXB",
 };
 JTEST(Config, BadSizesAreRefusedAndQuoted) {
     for (size_t i = 0; i < sizeof bad_sizes / sizeof bad_sizes[0]; ++i) {
@@ -452,12 +454,39 @@ JTEST(Config, AnUnknownNameOfAnyLengthIsCut) {
     JEXPECT_NULL(unknown.nearest);
 }
 
+static void look_at_no_environment(void *argument) {
+    jconfig_unknown_t unknown;
+    (void)argument;
+    setenv("JALLOC_QUACK", "1", 1);
+    JEXPECT_OK(jconfig_get_unknown(0, &unknown));
+    clearenv(); /* leaves not even an empty list */
+    JEXPECT_STATUS(jconfig_get_unknown(0, &unknown), JSTATUS_NOT_FOUND);
+    JEXPECT_STREQ(unknown.name, "JALLOC_QUACK");
+}
+JTEST(Config, NoEnvironmentHasNoUnknownNames) { jtest_in_child(20, look_at_no_environment, NULL); }
+
+JTEST(Config, NamesOfAnyLengthAreOfferedAsTheNearest) {
+    char name[300];
+    memset(name, 'A', sizeof name);
+    name[sizeof name - 1] = '\0';
+    ji_nearest_t nearest = ji_nearest_begin("quack", 5);
+    ji_nearest_offer(&nearest, name);
+    JEXPECT_NULL(nearest.name);
+    ji_nearest_offer(&nearest, "quark");
+    JEXPECT_STREQ(nearest.name, "quark");
+    nearest = ji_nearest_begin(name, sizeof name - 1);
+    ji_nearest_offer(&nearest, "quark");
+    ji_nearest_offer(&nearest, name); /* too long to be looked at */
+    JEXPECT_NULL(nearest.name);
+}
+
 JTEST_ONLY_WITH("JALLOC_TEST_KEEP", ConfigChild, ReadsSeveralTimes) {
     jconfig_entry_t entry;
     for (int i = 0; i < 3; ++i)
         for (int which = 0; which < JCONFIG_COUNT; ++which)
             JEXPECT_OK(jconfig_get((jconfig_t)which, &entry));
 }
+#define LONG "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 static int count(const char *text, const char *part) {
     int found = 0;
     for (; (text = strstr(text, part)) != NULL; ++text)
@@ -478,6 +507,8 @@ JTEST(Config, AMisspeltNameIsOneWarningInAProcess) {
          "JALLOC_QUACK",
          1},
         {{"JALLOC_TEST_KEEP=1", "JALLOC_LAYER=0"}, "jalloc warning: JALLOC", 0},
+        {{"JALLOC_TEST_KEEP=1", "JALLOC_" LONG "=1"}, "A is set in the environment", 1},
+        {{"JALLOC_TEST_KEEP=1", "JALLOC_" LONG "=1"}, LONG, 0}, /* cut */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         JSCOPED_TRACE("%s", rows[i].variables[1]);

@@ -6,6 +6,7 @@
 #include "core/lock.h"
 #include "jtest.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -98,6 +99,79 @@ JTEST(Lock, TryIsRefusedWhileSomebodyIsInside) {
     ji_lock_release(&lock);
     JEXPECT_FALSE(atomic_load(&lock.held));
     ji_lock_fini(&lock);
+}
+
+/* The kernel may refuse the barrier to a process that has not registered for it, and then do so for good: the lock stands
+ * upright all the same. */
+static void *take_once(void *argument) {
+    ji_lock_acquire(argument);
+    ji_lock_release(argument);
+    return NULL;
+}
+JTEST(Lock, StandsUpThoughTheBarrierIsRefused) {
+    for (uint64_t refused = 1; refused <= 2; ++refused) {
+        ji_lock_t lock;
+        ji_lock_init(&lock);
+        const bool leans = atomic_load(&lock.leans_to) == JI_LOCK_NEW;
+        pthread_t thread;
+        pthread_create(&thread, NULL, take_once, &lock); /* it leans to that one */
+        pthread_join(thread, NULL);
+        jtest_fail_calls("syscall", 1, refused, EPERM);
+        ji_lock_acquire(&lock);
+        JEXPECT_EQ(jtest_calls_failed(), leans);
+        JEXPECT_EQ(atomic_load(&lock.leans_to), JI_LOCK_UPRIGHT);
+        JEXPECT_TRUE(atomic_load(&lock.held));
+        ji_lock_release(&lock);
+        ji_lock_fini(&lock);
+    }
+}
+
+/* Two come at once to a lock that nobody took: the second does not lean. */
+JTEST(Lock, LeansToOneOfTwoThatComeAtOnce) {
+    ji_lock_t lock;
+    ji_lock_init(&lock);
+    atomic_store(&lock.first, (uintptr_t)&lock); /* another is about to */
+    JEXPECT_TRUE(ji_lock_try(&lock));
+    JEXPECT_TRUE(atomic_load(&lock.held));
+    JEXPECT_FALSE(atomic_load(&lock.inside));
+    JEXPECT_EQ(atomic_load(&lock.leans_to), JI_LOCK_UPRIGHT);
+    ji_lock_release(&lock);
+    ji_lock_fini(&lock);
+}
+
+typedef struct holder {
+    ji_lock_t held, other; /* the later one is tried first */
+    jtest_gate_t inside;
+} holder_t;
+static void *hold_for_a_while(void *argument) {
+    holder_t *holder = argument;
+    ji_lock_acquire(&holder->held);
+    jtest_gate_open(&holder->inside);
+    jtest_sleep_ms(100); /* a fork begins meanwhile */
+    ji_lock_release(&holder->held);
+    return NULL;
+}
+static void take_both(void *argument) {
+    holder_t *holder = argument;
+    JEXPECT_TRUE(ji_lock_try(&holder->held));
+    JEXPECT_TRUE(ji_lock_try(&holder->other));
+}
+
+/* A fork that finds a lock held lets go of those that it has, and waits. */
+JTEST(Lock, AForkWaitsForWhoeverIsInside) {
+    holder_t holder = {.inside = JTEST_GATE_INIT};
+    pthread_t thread;
+    ji_lock_init(&holder.held);
+    ji_lock_init(&holder.other);
+    pthread_create(&thread, NULL, hold_for_a_while, &holder);
+    jtest_gate_pass(&holder.inside);
+    jtest_in_child(20, take_both, &holder);
+    pthread_join(thread, NULL);
+    take_both(&holder); /* in the parent both are free again */
+    ji_lock_release(&holder.held);
+    ji_lock_release(&holder.other);
+    ji_lock_fini(&holder.other);
+    ji_lock_fini(&holder.held);
 }
 
 static void *run_until_stopped(void *argument) {

@@ -10,6 +10,8 @@
 #include "jalloc/log.h"
 #include "jalloc/metadata.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +172,103 @@ JTEST(Log, LinesGoToNoOtherFileThatHasTheNumberOfTheLogs) {
     unlink(own_path);
 }
 
+/* A write that is interrupted or takes a part is gone on with; one that fails loses its line and no other. */
+JTEST(Log, LinesAreWrittenWholeWhateverTheSystemTakes) {
+    static const struct {
+        const char *function;
+        int error; /* -n: n bytes are said to be written, and are not */
+        const char *written;
+    } rows[] = {
+        {"writev", EINTR, "abc\nnext\n"}, {"writev", ENOSPC, "next\n"}, {"writev", 0, "next\n"},
+        {"writev", -2, "c\nnext\n"},      {"writev", -3, "\nnext\n"},   {"writev", -4, "next\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        char path[] = "jalloc-log-XXXXXX", text[64] = "";
+        JSCOPED_TRACE("%s gives %d", rows[i].function, -rows[i].error);
+        const int file = mkstemp(path);
+        JASSERT_GE(file, 0);
+        jtest_setenv("JALLOC_LOG_PATH", path);
+        JEXPECT_OK(jlog_set_sink(NULL, NULL));
+        jtest_fail_calls(rows[i].function, 1, 1, rows[i].error);
+        errno = EDOM;
+        jlog_write_line("abc");
+        JEXPECT_EQ(errno, EDOM);
+        JEXPECT_TRUE(jtest_calls_failed());
+        jlog_write_line("next");
+        jtest_log_install();
+        JEXPECT_GT(pread(file, text, sizeof text - 1, 0), 0);
+        JEXPECT_STREQ(text, rows[i].written);
+        close(file);
+        unlink(path);
+    }
+}
+
+JTEST(Log, LinesGoToNoFileOfAnotherFileSystemEither) {
+    char path[] = "jalloc-log-XXXXXX", text[64] = "";
+    const int file = mkstemp(path);
+    JASSERT_GE(file, 0);
+    const int next = dup(file); /* what the log will be given */
+    close(next);
+    jtest_setenv("JALLOC_LOG_PATH", path);
+    JEXPECT_OK(jlog_set_sink(NULL, NULL));
+    jlog_write_line("first");
+    close(next);
+    JEXPECT_EQ(open("/proc/self/stat", O_RDONLY), next);
+    jlog_write_line("second");
+    close(next + 1); /* and nothing in its place */
+    jlog_write_line("third");
+    jtest_log_install();
+    JEXPECT_GT(pread(file, text, sizeof text - 1, 0), 0);
+    JEXPECT_STREQ(text, "first\nsecond\nthird\n");
+    close(next);
+    close(file);
+    unlink(path);
+}
+
+/* A file of which nothing can be known is none: the line goes to standard error, with the reason, and it is closed. */
+static void log_without_fstat(void *argument) {
+    char text[512] = "";
+    const int file = *(const int *)argument, before = dup(STDERR_FILENO), next = dup(file);
+    close(next);
+    JEXPECT_OK(jlog_set_sink(NULL, NULL));
+    dup2(file, STDERR_FILENO);
+    jtest_fail_calls("fstat", 1, 1, EIO);
+    jlog_write_line("line");
+    JEXPECT_TRUE(jtest_calls_failed());
+    dup2(before, STDERR_FILENO);
+    JEXPECT_GT(pread(file, text, sizeof text - 1, 0), 0);
+    JEXPECT_SUBSTR(text, "cannot be opened");
+    JEXPECT_SUBSTR(text, "using standard error\nline\n");
+    JEXPECT_EQ(dup(file), next);
+}
+JTEST(Log, AFileThatCannotBeLookedAtIsNotUsed) {
+    char path[] = "jalloc-log-XXXXXX", errors[] = "jalloc-errors-XXXXXX";
+    const int log = mkstemp(path), file = mkstemp(errors);
+    jtest_setenv("JALLOC_LOG_PATH", path);
+    jtest_in_child(20, log_without_fstat, (void *)(uintptr_t)&file);
+    JEXPECT_EQ(lseek(log, 0, SEEK_END), 0);
+    close(log);
+    close(file);
+    unlink(path);
+    unlink(errors);
+}
+
+JTEST(Log, LongMessagesAreCutAndNoneIsNothing) {
+    char message[2000];
+    const char *const none = NULL;
+    memset(message, 'y', sizeof message - 1);
+    message[sizeof message - 1] = '\0';
+    jlog_write(JLOG_ERROR, NULL, none);
+    jtest_fail_calls("vsnprintf", 1, 1, EOVERFLOW);
+    jlog_write(JLOG_ERROR, NULL, "%s", "not to be had");
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_EQ(jtest_log_count(), 0);
+    jlog_write(JLOG_ERROR, NULL, "%s", message);
+    JEXPECT_EQ(jtest_log_count(), 1);
+    JEXPECT_EQ(strlen(jtest_log_text()), 1024); /* with the capture's newline, and cut to have room for the end */
+    JEXPECT_SUBSTR(jtest_log_text(), "yyy...\n");
+}
+
 /* ---- At the first message ---- */
 
 JTEST_ONLY_WITH("JALLOC_TEST_KEEP", LogChild, OneLineOfEachLevel) {
@@ -258,6 +357,40 @@ JTEST(Profile, WithoutMemoryTheCallIsNotCounted) {
     }
 }
 
+JTEST(Profile, ManyTimesAreInOrder) {
+    char key[16];
+    for (int i = 0; i < 40; ++i) {
+        snprintf(key, sizeof key, "key-%d.", i);
+        JEXPECT_OK(jlog_profile_add(key, -1, (double)(i * 7 % 40 + 1)));
+    }
+    jlog_profile_flush();
+    const char *line = strstr(jtest_log_text(), "key-");
+    for (int time = 40; time >= 1; --time) { /* of what took so long, no rung being known */
+        JASSERT_NOT_NULL(line);
+        JEXPECT_EQ(atoi(line + 4) * 7 % 40 + 1, time);
+        JEXPECT_EQ(line[-2], ' ');
+        line = strstr(line + 4, "key-");
+    }
+    JEXPECT_NULL(line);
+    JEXPECT_EQ(occurrences(jtest_log_text(), " -  "), 40);
+}
+
+static void profile_of_child(void *argument) {
+    (void)argument;
+    JEXPECT_OK(jlog_profile_add("both", 0, 1.0));
+    jlog_profile_flush();
+    JEXPECT_EQ(occurrences(jtest_log_text(), " 1.0 "), 1);
+    JEXPECT_NULL(strstr(jtest_log_text(), "of the parent"));
+}
+JTEST(Profile, AChildBeginsAtZero) {
+    JEXPECT_OK(jlog_profile_add("both", 0, 1000.0));
+    JEXPECT_OK(jlog_profile_add("of the parent", 0, 1.0));
+    jtest_in_child(20, profile_of_child, NULL);
+    jlog_profile_flush();
+    JEXPECT_SUBSTR(jtest_log_text(), "1000.0");
+    JEXPECT_SUBSTR(jtest_log_text(), "of the parent");
+}
+
 /* ---- Bookkeeping memory ---- */
 
 static size_t hook_calls;
@@ -286,6 +419,34 @@ JTEST(Metadata, HooksAreUsedAndGivenTheirContext) {
     ji_metadata_free(NULL);
     JEXPECT_EQ(jmetadata_live_count(), 0);
     JEXPECT_EQ(hook_calls, 2);
+    JEXPECT_OK(jtest_metadata_install());
+}
+
+/* Another thread counts the same key while the first takes memory for it. */
+static bool counted_meanwhile;
+static void *count_meanwhile(void *context, size_t size_bytes) {
+    (void)context;
+    if (!counted_meanwhile) {
+        counted_meanwhile = true;
+        JEXPECT_OK(jlog_profile_add("key", 0, 1.0));
+    }
+    return malloc(size_bytes);
+}
+static void give_back(void *context, void *pointer) {
+    (void)context;
+    free(pointer);
+}
+JTEST(Metadata, MemoryOfAProfileThatIsNotNeededIsGivenBack) {
+    if (jmetadata_live_count() > 0)
+        JSKIP("a test before this one has left bookkeeping, and failed for it");
+    const jmetadata_hooks_t hooks = {sizeof hooks, count_meanwhile, give_back, NULL};
+    counted_meanwhile = false;
+    JASSERT_OK(jmetadata_set_hooks(&hooks));
+    JEXPECT_OK(jlog_profile_add("key", 0, 2.0));
+    JEXPECT_EQ(jmetadata_live_count(), 1);
+    jlog_profile_flush();
+    JEXPECT_SUBSTR(jtest_log_text(), "0:2");
+    JEXPECT_SUBSTR(jtest_log_text(), " 3.0 ");
     JEXPECT_OK(jtest_metadata_install());
 }
 

@@ -142,6 +142,44 @@ JTEST(Message, ManyThreadsHaveTheirOwn) {
     }
 }
 
+static void *message_that_cannot_be_kept(void *argument) {
+    jtest_fail_calls("pthread_setspecific", 1, 1, ENOMEM);
+    ji_fail(JSTATUS_BUSY, "lost");
+    *(bool *)argument = jtest_calls_failed();
+    JEXPECT_STREQ(jstatus_last_message(), "there was no memory to keep the message");
+    ji_fail(JSTATUS_BUSY, "the next");
+    JEXPECT_STREQ(jstatus_last_message(), "the next");
+    return NULL;
+}
+JTEST(Message, WithoutAPlaceInTheThreadItIsLostAndTheStatusIsNot) {
+    bool failed = false;
+    pthread_t thread;
+    JASSERT_EQ(pthread_create(&thread, NULL, message_that_cannot_be_kept, &failed), 0);
+    pthread_join(thread, NULL);
+    JEXPECT_TRUE(failed);
+}
+
+JTEST(Message, ThatCannotBeMadeIsTheStatuss) {
+    jtest_fail_calls("vsnprintf", 1, 1, EOVERFLOW);
+    JEXPECT_STATUS(ji_fail(JSTATUS_BUSY, "%s", "no"), JSTATUS_BUSY);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_STREQ(jstatus_last_message(), jstatus_text(JSTATUS_BUSY));
+}
+
+/* Where the process has no key left for it, no message is kept at all. */
+JTEST_ONLY_WITH("JALLOC_TEST_KEEP", MessageChild, HasNoKey) {
+    jtest_fail_calls("pthread_key_create", 1, 1, EAGAIN);
+    JEXPECT_STATUS(ji_fail(JSTATUS_BUSY, "lost"), JSTATUS_BUSY);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_STREQ(jstatus_last_message(), "there was no memory to keep the message");
+}
+JTEST(Message, WithoutAKeyNoneIsKept) {
+    static char output[8192];
+    const char *const environment[] = {"JALLOC_TEST_KEEP=1", NULL};
+    JEXPECT_EQ(jtest_run_self("MessageChild.HasNoKey", environment, output, sizeof output), 0);
+    JEXPECT_SUBSTR(output, "[  PASSED  ] 1 test");
+}
+
 JTEST(Message, MayQuoteTheOneBefore) {
     ji_fail(JSTATUS_IO_ERROR, "inner");
     ji_fail(JSTATUS_MEMORY_ERROR, "outer: %s", jstatus_last_message());

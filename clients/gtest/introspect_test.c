@@ -15,6 +15,24 @@
 
 /* ---- Tags ----------------------------------------------------------------------------------------------------------- */
 
+static void fill_the_tags(void *argument) {
+    (void)argument;
+    char name[32];
+    const jtag_t known = jtag_intern("known");
+    jtag_t last = 0, tag = known;
+    for (int i = 0; tag != 0 && i < 2000; ++i) {
+        last = tag;
+        snprintf(name, sizeof name, "one of many %d", i);
+        tag = jtag_intern(name);
+    }
+    JEXPECT_EQ(tag, 0); /* no place for it */
+    JEXPECT_EQ(last, 1024);
+    JEXPECT_STREQ(jtag_name(0), "");
+    JEXPECT_EQ(jtag_intern("known"), known);
+    JEXPECT_EQ(jtag_intern("another"), 0);
+}
+JTEST(Tag, WhereThereAreTooManyFurtherOnesHaveNone) { jtest_in_child(20, fill_the_tags, NULL); }
+
 JTEST(Tag, EqualNamesAreOneTag) {
     const jtag_t a = jtag_intern("solver"), b = jtag_intern("solver.residual");
     JEXPECT_NE(a, 0);

@@ -83,6 +83,8 @@ static void log_open(void) {
         log_file = file;
         return;
     }
+    if (file >= 0)
+        close(file);
     char line[LOG_LINE_BYTES];
     snprintf(line, sizeof line,
              "jalloc warning: JALLOC_LOG_PATH=\"%.500s\" cannot be opened (%s); using standard error", path.value,

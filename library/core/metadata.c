@@ -34,6 +34,8 @@ static const jmetadata_hooks_t metadata_default_hooks = {sizeof(jmetadata_hooks_
 static jmetadata_hooks_t metadata_hooks = {sizeof(jmetadata_hooks_t), metadata_malloc, metadata_free, NULL};
 static atomic_size_t metadata_live; /* blocks, or METADATA_CHANGING */
 
+static size_t metadata_blocks(size_t live) { return live != METADATA_CHANGING ? live : 0; }
+
 jstatus_t jmetadata_set_hooks(const jmetadata_hooks_t *hooks) {
     if (hooks == NULL)
         hooks = &metadata_default_hooks;
@@ -45,16 +47,14 @@ jstatus_t jmetadata_set_hooks(const jmetadata_hooks_t *hooks) {
     size_t live = 0;
     if (!atomic_compare_exchange_strong_explicit(&metadata_live, &live, METADATA_CHANGING, memory_order_acquire,
                                                  memory_order_relaxed))
-        return ji_fail(JSTATUS_BUSY, "jmetadata_set_hooks: %zu blocks of bookkeeping are live",
-                       live == METADATA_CHANGING ? (size_t)0 : live);
+        return ji_fail(JSTATUS_BUSY, "jmetadata_set_hooks: %zu blocks of bookkeeping are live", metadata_blocks(live));
     metadata_hooks = *hooks;
     atomic_store_explicit(&metadata_live, 0, memory_order_release);
     return JSTATUS_SUCCESS;
 }
 
 size_t jmetadata_live_count(void) {
-    size_t live = atomic_load_explicit(&metadata_live, memory_order_relaxed);
-    return live == METADATA_CHANGING ? 0 : live;
+    return metadata_blocks(atomic_load_explicit(&metadata_live, memory_order_relaxed));
 }
 
 void *ji_metadata_alloc(size_t size_bytes) {
