@@ -22,7 +22,9 @@ packages_of() {
     lint)       echo clang-format clang-tidy ;;
     valgrind)   echo valgrind libc6-dbg ;;
     coverage)   echo gcovr ;;
-    *)          die "no component \"$1\" (there are library mpi clients docs, and for development hip test bench clang lint valgrind coverage)" ;;
+    elsewhere)  echo mmdebstrap uidmap clang-19 mpich libmpich-dev libscalapack-mpich-dev libblas-dev libblis-dev
+                echo musl-tools qemu-user g++-aarch64-linux-gnu ;; # what clients/scripts/elsewhere.py runs on
+    *)          die "no component \"$1\" (there are library mpi clients docs, and for development hip test bench clang lint valgrind coverage elsewhere)" ;;
     esac
 }
 
@@ -38,7 +40,8 @@ libjalloc_mpi where an MPI and ScaLAPACK are; the component mpi installs those. 
   --prefix DIR            where to install                          (/usr/local)
   --components LIST       what to install, of library,mpi,clients,docs  (library,clients)
   --no-dependencies       install no packages
-  --dependencies-only     install packages and stop; LIST may also name hip,test,bench,clang,lint,valgrind,coverage
+  --dependencies-only     install packages and stop; LIST may also name hip,test,bench,clang,lint,valgrind,coverage,
+                          elsewhere
   --build-dir DIR         where to build                            (build/install)
   --debug                 build without optimization
   -DNAME=VALUE            an option for CMake, such as -DJALLOC_MPI=OFF or -DJALLOC_CUDA=OFF

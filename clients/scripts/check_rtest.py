@@ -70,6 +70,20 @@ def alive(marker):
     return any(found)
 
 
+def check_elsewhere():
+    """The set elsewhere has a run of each part that elsewhere.py knows."""
+    def lines(*command):
+        return subprocess.run([sys.executable, *map(str, command)], text=True, check=True,
+                              stdout=subprocess.PIPE).stdout.splitlines()
+
+    parts = {line.split()[0] for line in lines(ROOT / "clients/scripts/elsewhere.py", "--list")}
+    listed = lines(ROOT / "rtest.py", "--list")
+    at = next((i for i, line in enumerate(listed) if line.startswith("elsewhere ")), None)
+    runs = set() if at is None else set(listed[at + 1].split())
+    return [f"set elsewhere and elsewhere.py --list differ in {name}"
+            for name in sorted(runs ^ {f"elsewhere-{part}" for part in parts})]
+
+
 def main():
     problems = []
     with tempfile.TemporaryDirectory() as folder:
@@ -114,6 +128,7 @@ def main():
             problems.append(f"a set that passes: {fine.stdout}")
         if rtest("-t", "nowhere").returncode == 0 or rtest("-t", "fine", "-g", "x").returncode == 0:
             problems.append("nothing to run was called a pass")
+    problems += check_elsewhere()
     for problem in problems:
         print(problem)
     print(f"check_rtest: {len(PLANTED)} planted runs, {len(problems)} problems")

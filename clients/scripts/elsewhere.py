@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 the jalloc authors
+# SPDX-License-Identifier: MIT
+"""Builds and tests jalloc where it is not developed: with another release, compiler, MPI, CBLAS,
+processor and C library, and as a part of another project.
+
+    elsewhere.py PART          builds the part below build/elsewhere/PART and tests it
+    elsewhere.py PART --ask    only says whether it can be had here
+    elsewhere.py --list        the parts
+
+PART may stand in the environment as ELSEWHERE, where rtest.py puts it. Exit status 0: all passed.
+77: not to be had here, with the reason; the packages are those of the component elsewhere of
+install.sh."""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import urllib.request
+import xml.etree.ElementTree as ElementTree
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE))
+import rtest  # pylint: disable=wrong-import-position
+
+RELEASE = "trixie"  # Debian 13
+LIBRARIES = pathlib.Path("/usr/lib") / (os.uname().machine + "-linux-gnu")
+# qemu-user forgets to free what it keeps of a thread, so a process that makes many of them grows;
+# where it would take the machine's memory it is stopped, and its tests fail.
+EMULATED_MOST_BYTES = 6 << 30
+# What may depend on a processor, and runs in one process: qemu-user starts no program of another
+# architecture for a test, and takes minutes and gigabytes for teams of processes.
+RESTS_ON_BLAS = "Jblas*:Operation*"
+EMULATED = RESTS_ON_BLAS + ":Handle*:Borrow*:Plan*:SizeQuery*:Layout*:Bfc*-HandleAllocator.*Fork*"
+
+Part = collections.namedtuple("Part", "about function programs files asks")
+PARTS = {}
+
+
+class NotHere(Exception):
+    """Why a part cannot be had on this machine."""
+
+
+def part(about, programs=(), files=(), asks=()):
+    """Enters a function as a part, with the programs and files it needs, and further questions."""
+    def enter(function):
+        name = function.__name__.replace("_", "-")
+        PARTS[name] = Part(about, function, programs, files, asks)
+        return function
+    return enter
+
+
+def ask(name):
+    """Raises NotHere where the part cannot be had."""
+    for program in PARTS[name].programs:
+        if not shutil.which(program):
+            raise NotHere(f"no program {program}")
+    for file in PARTS[name].files:
+        if not pathlib.Path(file).exists():
+            raise NotHere(f"no {file}")
+    for question in PARTS[name].asks:
+        question()
+
+
+# ---- Building and testing ------------------------------------------------------------------------
+
+
+def run(*command, env=None):
+    command = [str(word) for word in command]
+    print("+ " + " ".join(map(shlex.quote, command)), flush=True)
+    subprocess.run(command, check=True, env=dict(os.environ, **(env or {})))
+
+
+class Place:
+    """The build folder of a part, and what its tests came to."""
+
+    def __init__(self, folder, jobs):
+        self.folder, self.jobs = folder, jobs
+        self.passed = self.failed = self.skipped = 0
+
+    def build(self, *options, targets=("jalloc-test",)):
+        """For the host alone, optimized, with warnings as errors."""
+        usual = ("CMAKE_BUILD_TYPE=Release", "JALLOC_WERROR=ON", "JALLOC_CUDA=OFF",
+                 "JALLOC_HIP=OFF", "JALLOC_BUILD_BENCHMARKS=OFF",
+                 "CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON")
+        run("cmake", "-S", SOURCE, "-B", self.folder,
+            *(f"-D{option}" for option in usual + options))
+        run("cmake", "--build", self.folder, "--parallel", self.jobs, "--target", *targets)
+
+    def count(self, passed, failed, skipped):
+        self.passed += passed
+        self.failed += failed
+        self.skipped += skipped
+
+    def test(self, tests="*", scale=1, prefix=(), shards=1):
+        """jalloc-test, divided into `shards` processes for each that may run at a time."""
+        number = shards * self.jobs
+        command = [*prefix, str(self.folder / "bin/jalloc-test"), f"--gtest_filter={tests}"]
+        print("+ " + " ".join(map(shlex.quote, command)), flush=True)
+
+        def run_shard(index):
+            report, log = self.folder / f"tests.{index}.xml", self.folder / f"tests.{index}.log"
+            report.unlink(missing_ok=True)
+            env = dict(os.environ, GTEST_TOTAL_SHARDS=str(number), GTEST_SHARD_INDEX=str(index),
+                       JALLOC_TEST_SCALE=str(scale))
+            with log.open("wb") as output:
+                status = subprocess.run([*command, f"--gtest_output=xml:{report}"], env=env,
+                                        stdout=output, stderr=output, check=False).returncode
+            return status, rtest.count_tests(report), log
+
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            for status, counts, log in pool.map(run_shard, range(number)):
+                passed, failures, skipped = counts or (0, [], 0)
+                self.count(passed, max(len(failures), int(status != 0)), skipped)
+                if status != 0:
+                    rtest.show_failures(log)
+        if self.passed == 0:
+            raise subprocess.CalledProcessError(1, "jalloc-test, which executed no test")
+
+    def ctest(self, *arguments):
+        report = self.folder / "ctest.xml"
+        report.unlink(missing_ok=True)
+        least = 0  # a test whose program is not there ends ctest badly, and is called skipped
+        try:
+            run("ctest", "--test-dir", self.folder, "--output-on-failure", "--no-tests=error",
+                "--output-junit", report, *arguments)
+        except subprocess.CalledProcessError:
+            least = 1
+        suite = ElementTree.parse(report).getroot()
+        failed, skipped = int(suite.get("failures")), int(suite.get("skipped"))
+        self.count(int(suite.get("tests")) - failed - skipped, max(failed, least), skipped)
+
+    def samples(self):
+        """Builds the samples and runs those that a ctest label calls so, without the tools."""
+        found = (SOURCE / "clients/samples").glob("*.c")
+        run("cmake", "--build", self.folder, "--parallel", self.jobs, "--target",
+            *sorted(sample.stem for sample in found), "co2_forecast")
+        self.ctest("--tests-regex", "^sample[.]", "--exclude-regex", "fake|mpi|sunspots")
+
+
+# ---- Other systems -------------------------------------------------------------------------------
+
+
+def debian():
+    """(mirror, codename) of the Debian that this machine gets its packages from."""
+    try:
+        listed = subprocess.run(["apt-get", "indextargets", "--format",
+                                 "$(ORIGIN)|$(LABEL)|$(SITE)|$(CODENAME)", "Created-By: Packages"],
+                                stdout=subprocess.PIPE, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise NotHere("no apt") from error
+    for line in listed.splitlines():
+        origin, label, mirror, codename = line.split("|")
+        if (origin, label) == ("Debian", "Debian") and "-" not in codename:
+            return mirror, codename
+    raise NotHere("apt knows no mirror of Debian")
+
+
+def mirror_answers():
+    mirror = debian()[0]
+    try:
+        urllib.request.urlopen(f"{mirror}/dists/{RELEASE}/Release", timeout=30).close()
+    except (OSError, ValueError) as error:
+        raise NotHere(f"{mirror} does not answer: {error}") from error
+
+
+def may_make_a_root():
+    if os.geteuid() != 0 and not shutil.which("newuidmap"):
+        raise NotHere("neither root nor newuidmap")
+
+
+@part("Debian 13 in a chroot: the two commands of the README, as root and as an ordinary user; "
+      "every component of install.sh", programs=("mmdebstrap", "git", "tar"),
+      asks=(may_make_a_root, mirror_answers))
+def debian13(place):
+    files = place.folder / "files"
+    files.write_bytes(subprocess.run(["git", "-C", SOURCE, "ls-files", "-z"], check=True,
+                                     stdout=subprocess.PIPE).stdout)
+    sources = place.folder / "sources.tar"
+    run("tar", "-C", SOURCE, "--create", "--file", sources, "--transform", "s,^,jalloc/,",
+        "--null", "--files-from", files)
+    commands = """
+        cd /srv/jalloc
+        ./install.sh --demo
+        ./install.sh
+        jalloc-info
+        ./install.sh --dependencies-only --components test
+        useradd --create-home tester
+        chown -R tester .
+        runuser -u tester -- python3 rtest.py --no-dependencies
+        ./install.sh --dependencies-only --components mpi,bench,docs,clang,lint,valgrind,coverage
+    """
+    run("mmdebstrap", "--variant=minbase",
+        f"--customize-hook=tar-in {shlex.quote(str(sources))} /srv",
+        f'--customize-hook=chroot "$1" bash -ec {shlex.quote(commands)}',
+        RELEASE, "/dev/null", debian()[0])
+    place.count(1, 0, 0)  # its rtest.py has said how many
+
+
+@part("a project of somebody else's with jalloc as a part: builds, installs, runs", ("cmake",))
+def parent(place):
+    run(sys.executable, SOURCE / "clients/package/check_subproject.py", "-DJALLOC_CUDA=OFF",
+        "-DJALLOC_HIP=OFF", "-DJALLOC_MPI=OFF")
+    place.count(1, 0, 0)
+
+
+# ---- Other compilers and libraries ---------------------------------------------------------------
+
+
+@part("Clang 19", ("clang-19", "clang++-19"))
+def clang19(place):
+    place.build("CMAKE_C_COMPILER=clang-19", "CMAKE_CXX_COMPILER=clang++-19", "JALLOC_MPI=OFF")
+    place.test()
+    place.samples()
+
+
+@part("MPICH, one and two ranks", ("mpicc.mpich", "mpiexec.mpich"),
+      (LIBRARIES / "libscalapack-mpich.so",))
+def mpich(place):
+    place.build("MPI_C_COMPILER=mpicc.mpich", "MPIEXEC_EXECUTABLE=mpiexec.mpich",
+                f"SCALAPACK_LIBRARY={LIBRARIES / 'libscalapack-mpich.so'}",
+                targets=("jalloc-mpi-test",))
+    place.ctest("--tests-regex", "jalloc-mpi-test.[12]ranks")
+
+
+@part("the reference BLAS as CBLAS", files=(LIBRARIES / "blas/libblas.so",))
+def reference_blas(place):
+    place.build(f"BLAS_LIBRARIES={LIBRARIES / 'blas/libblas.so'}", "JALLOC_MPI=OFF")
+    place.test(RESTS_ON_BLAS)
+
+
+@part("BLIS as CBLAS", files=(LIBRARIES / "libblis.so",))
+def blis(place):
+    place.build("BLA_VENDOR=FLAME", "JALLOC_MPI=OFF")
+    place.test(RESTS_ON_BLAS)
+
+
+@part("musl, for libjalloc, its samples and tools", ("musl-gcc", "gcc"))
+def musl(place):
+    kernel = place.folder / "kernel"  # of Debian's musl-gcc the kernel's headers are not seen
+    kernel.mkdir(exist_ok=True)
+    multiarch = subprocess.run(["gcc", "-print-multiarch"], stdout=subprocess.PIPE, text=True,
+                               check=True).stdout.strip()
+    for name, at in (("linux", "linux"), ("asm-generic", "asm-generic"),
+                     ("asm", f"{multiarch}/asm")):
+        (kernel / name).unlink(missing_ok=True)
+        (kernel / name).symlink_to(f"/usr/include/{at}")
+    place.build("CMAKE_C_COMPILER=musl-gcc", f"CMAKE_C_FLAGS=-isystem {kernel}",
+                "JALLOC_BUILD_JBLAS=OFF", "JALLOC_BUILD_TESTS=OFF", "JALLOC_MPI=OFF",
+                targets=("all",))
+    place.ctest("--exclude-regex", "mpi")
+
+
+# ---- Other processors, by qemu-user --------------------------------------------------------------
+
+
+def emulated(*command):
+    """A prefix that runs a program under qemu-user."""
+    return ("prlimit", f"--as={EMULATED_MOST_BYTES}", *command)
+
+
+@part("x86-64 without AVX2, by qemu-user", ("qemu-x86_64", "prlimit"))
+def no_avx2(place):
+    qemu = emulated("qemu-x86_64", "-cpu", "Nehalem")
+    place.build("JALLOC_MPI=OFF", f"CMAKE_CROSSCOMPILING_EMULATOR={';'.join(qemu)}")
+    place.test(EMULATED, 0.02, qemu, shards=4)
+    place.samples()
+
+
+@part("aarch64, cross-compiled, by qemu-user",
+      ("aarch64-linux-gnu-g++", "qemu-aarch64", "prlimit", "mmdebstrap"),
+      asks=(may_make_a_root, mirror_answers))
+def aarch64(place):
+    root, archive = place.folder / "root", place.folder / "root.tar"
+    if not root.exists():
+        mirror, codename = debian()
+        run("mmdebstrap", "--variant=extract", "--architectures=arm64",
+            "--include=libopenblas-pthread-dev,libgtest-dev,libstdc++6", codename, archive, mirror)
+        root.mkdir()
+        run("tar", "-C", root, "--extract", "--file", archive, "--no-same-owner",
+            "--exclude=./dev/*")
+    libraries, blas = root / "usr/lib/aarch64-linux-gnu", "aarch64-linux-gnu/openblas-pthread"
+    qemu = emulated("qemu-aarch64", "-L", str(root), "-E",
+                    f"LD_LIBRARY_PATH={root / 'usr/lib' / blas}")
+    place.build("CMAKE_SYSTEM_NAME=Linux", "CMAKE_SYSTEM_PROCESSOR=aarch64",
+                "CMAKE_C_COMPILER=aarch64-linux-gnu-gcc",
+                "CMAKE_CXX_COMPILER=aarch64-linux-gnu-g++",
+                f"CMAKE_CROSSCOMPILING_EMULATOR={';'.join(qemu)}",
+                f"CMAKE_EXE_LINKER_FLAGS=-Wl,-rpath-link,{libraries}", "JALLOC_BLAS_INT=32",
+                f"BLAS_LIBRARIES={root / 'usr/lib' / blas / 'libopenblas.so'}",
+                f"CBLAS_INCLUDE_DIR={root / 'usr/include' / blas}",
+                f"GTest_DIR={libraries / 'cmake/GTest'}", "JALLOC_MPI=OFF")
+    place.test(EMULATED, 0.02, qemu, shards=4)
+    place.samples()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", nargs="?", choices=[*PARTS], default=os.environ.get("ELSEWHERE"))
+    parser.add_argument("--ask", action="store_true", help="only whether it can be had here")
+    parser.add_argument("--list", action="store_true", help="the parts")
+    parser.add_argument("--build-dir", type=pathlib.Path, default=SOURCE / "build/elsewhere",
+                        help="folder of the parts' build folders (build/elsewhere)")
+    parser.add_argument("-j", "--jobs", type=int, default=rtest.processors(),
+                        help="processes at a time (all processors)")
+    arguments = parser.parse_args()
+    if arguments.list:
+        for name, entry in PARTS.items():
+            print(f"{name:16} {entry.about}")
+        return 0
+    if arguments.part not in PARTS:
+        parser.error(f"no part {arguments.part}; there are {' '.join(PARTS)}")
+
+    try:
+        ask(arguments.part)
+    except NotHere as reason:
+        print(f"{arguments.part}: cannot be had here: {reason}")
+        return rtest.SKIPPED
+    if arguments.ask:
+        return 0
+    place = Place(arguments.build_dir.resolve() / arguments.part, arguments.jobs)
+    place.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        PARTS[arguments.part].function(place)
+    except subprocess.CalledProcessError as error:
+        print(f"failed: {error}")
+        place.failed += 1
+    print(f"{arguments.part}: {place.passed} passed, {place.failed} failed, "
+          f"{place.skipped} skipped")
+    return 1 if place.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
