@@ -31,6 +31,7 @@ static const char *const failing[] = {
     "lru(layouts=3,bytes=48K)",
     "small",
     "bfc+small",
+    "general",
     "guard",
     "bfc+guard",
     "fill",

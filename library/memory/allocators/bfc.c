@@ -360,6 +360,8 @@ static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, si
     best->right->left = best;
     best->where = own->index;
     best->serial = serial;
+    if (serial <= own->absorbed) /* passed already: what is left of it is to be absorbed, too */
+        own->absorbed = UINT64_MAX;
     bfc->free_bytes += best->size_bytes;
     bfc_bins_insert(&own->bins, best, bfc_bin_of(best->size_bytes));
     *gathered = best;
