@@ -20,6 +20,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <numeric>
 #include <pthread.h>
 #include <ucontext.h>
@@ -245,6 +246,22 @@ static bool launch_is_possible(const dim3 &grid, const dim3 &block) {
     return true;
 }
 
+bound_kernel_t::bound_kernel_t(fake_gpu_function_t *kernel_, fake_gpu_caller_t *caller_,
+                               const fake_gpu_argument_t *list, size_t count)
+    : kernel(kernel_), caller(caller_) {
+    const size_t unit = sizeof(std::max_align_t);
+    size_t units = 0;
+    for (size_t i = 0; i < count; ++i)
+        units += (list[i].size_bytes + unit - 1) / unit;
+    copies.resize(units);
+    std::max_align_t *next = copies.data();
+    for (size_t i = 0; i < count; ++i) {
+        memcpy(next, list[i].value, list[i].size_bytes);
+        arguments.push_back(next);
+        next += (list[i].size_bytes + unit - 1) / unit;
+    }
+}
+
 } // namespace fake
 
 using namespace fake;
@@ -260,22 +277,26 @@ void fake_gpu_barrier(const char *file, int line) {
     execute_next(self);
 }
 
-void fake_gpu_launch_kernel(const char *name, std::shared_ptr<const fake_gpu_kernel_t> kernel, dim3 grid, dim3 block,
-                            gpuStream_t handle, const void *const *pointers, size_t pointer_count) {
+void fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel, fake_gpu_caller_t *caller, dim3 grid,
+                            dim3 block, gpuStream_t handle, const fake_gpu_argument_t *arguments, size_t count) {
     call("LaunchKernel", PLAIN, [&](guard_t &) -> gpuError_t {
         if (!launch_is_possible(grid, block))
             return gpuErrorInvalidConfiguration;
         std::shared_ptr<stream_t> stream = find_stream(handle);
         if (stream == nullptr || stream->device != current_device())
             return gpuErrorInvalidResourceHandle;
-        for (size_t i = 0; i < pointer_count; ++i) {
+        for (size_t i = 0; i < count; ++i) {
+            const void *pointer = nullptr;
             bool wild = false;
-            if (pointers[i] != nullptr && find_allocation(pointers[i], &wild) == nullptr && !wild)
+            if (arguments[i].is_pointer)
+                memcpy(&pointer, arguments[i].value, sizeof pointer);
+            if (pointer != nullptr && find_allocation(pointer, &wild) == nullptr && !wild)
                 return fault(gpuErrorIllegalAddress, "kernel %s: argument %zu, %p, points to the host's memory", name,
-                             i, pointers[i]);
+                             i + 1, pointer);
         }
         operation_t operation;
-        launch_t launch{name, std::move(kernel), grid, block, stream->device};
+        launch_t launch{name, std::make_shared<const bound_kernel_t>(kernel, caller, arguments, count), grid, block,
+                        stream->device};
         operation.action = [launch] { return execute(launch); };
         return submit(stream, std::move(operation));
     });

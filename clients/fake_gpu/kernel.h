@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include <memory>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -32,18 +30,15 @@ struct dim3 {
 
 /* ---- Launch ---- */
 
-/* A kernel with its arguments; one call for each thread. */
-struct fake_gpu_kernel_t {
-    virtual ~fake_gpu_kernel_t() = default;
-    virtual void run_thread() const = 0;
-};
+/* As in the vendors' runtimes, a launch says where the arguments lie; the runtime copies them. What knows their types is
+ * one small function for each list of types: with tuples and std::apply compilers took three seconds for a file. */
+typedef void fake_gpu_function_t(void);
+typedef void fake_gpu_caller_t(fake_gpu_function_t *kernel, const void *const *arguments);
 
-template <typename... P> struct fake_gpu_bound_kernel_t final : fake_gpu_kernel_t {
-    void (*kernel)(P...);
-    std::tuple<P...> arguments;
-    template <typename... A>
-    explicit fake_gpu_bound_kernel_t(void (*kernel_)(P...), A &&...a) : kernel(kernel_), arguments(P(a)...) {}
-    void run_thread() const override { std::apply(kernel, arguments); }
+struct fake_gpu_argument_t {
+    const void *value;
+    size_t size_bytes;
+    bool is_pointer; /* to data: it must not point to the host's */
 };
 
 #pragma GCC visibility push(hidden)
@@ -51,32 +46,36 @@ template <typename... P> struct fake_gpu_bound_kernel_t final : fake_gpu_kernel_
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
-void fake_gpu_launch_kernel(const char *name, std::shared_ptr<const fake_gpu_kernel_t> kernel, dim3 grid, dim3 block,
-                            gpuStream_t stream, const void *const *pointers, size_t pointer_count);
+void fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel, fake_gpu_caller_t *caller, dim3 grid,
+                            dim3 block, gpuStream_t stream, const fake_gpu_argument_t *arguments, size_t count);
 void fake_gpu_barrier(const char *file, int line);
 
 #pragma GCC visibility pop
 
-template <typename T> static inline const void *fake_gpu_pointer_of(const T &argument) {
-    if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>)
-        return (const void *)argument;
-    else
-        return nullptr;
-}
+template <typename... P> struct fake_gpu_typed_t {
+    template <size_t... I>
+    static void apply(void (*kernel)(P...), const void *const *arguments, std::index_sequence<I...>) {
+        (void)arguments; /* a kernel may take none */
+        kernel(*static_cast<const P *>(arguments[I])...);
+    }
+    static void call(fake_gpu_function_t *kernel, const void *const *arguments) {
+        apply(reinterpret_cast<void (*)(P...)>(kernel), arguments, std::index_sequence_for<P...>());
+    }
+};
 
-template <typename... P, typename... A>
+/* T, where it is not to be deduced: the arguments are converted to what the kernel takes. */
+template <typename T> struct fake_gpu_same_t { typedef T type; };
+
+template <typename... P>
 static inline void fake_gpu_launch(const char *name, void (*kernel)(P...), dim3 grid, dim3 block, gpuStream_t stream,
-                                   A &&...arguments) {
-    static_assert(sizeof...(P) == sizeof...(A), "a kernel is given all its arguments");
+                                   typename fake_gpu_same_t<P>::type... arguments) {
     static_assert((std::is_trivially_copyable_v<P> && ...), "arguments are copied as bytes");
     static_assert((sizeof(P) + ... + 0) <= 4096, "a kernel takes at most 4 KB of arguments");
-    auto bound = std::make_shared<fake_gpu_bound_kernel_t<P...>>(kernel, std::forward<A>(arguments)...);
-    std::apply(
-        [&](const auto &...a) {
-            const void *pointers[] = {nullptr, fake_gpu_pointer_of(a)...};
-            fake_gpu_launch_kernel(name, bound, grid, block, stream, pointers, sizeof pointers / sizeof pointers[0]);
-        },
-        bound->arguments);
+    const fake_gpu_argument_t list[] = {
+        {&arguments, sizeof arguments, std::is_pointer_v<P> && !std::is_function_v<std::remove_pointer_t<P>>}...,
+        {nullptr, 0, false}};
+    fake_gpu_launch_kernel(name, reinterpret_cast<fake_gpu_function_t *>(kernel), fake_gpu_typed_t<P...>::call, grid,
+                           block, stream, list, sizeof...(P));
 }
 
 #define GPU_UNWRAP_(...) __VA_ARGS__

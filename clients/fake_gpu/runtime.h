@@ -11,6 +11,7 @@
  * what is needed to reach a point and nothing else. Points refer to what was issued before, so there are no cycles. */
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -246,9 +247,21 @@ void describe(const void *address, char *text, size_t text_bytes);
 
 /* ---- Kernels ---- */
 
+/* A kernel with copies of its arguments. */
+struct bound_kernel_t {
+    fake_gpu_function_t *kernel;
+    fake_gpu_caller_t *caller;
+    std::vector<std::max_align_t> copies;
+    std::vector<const void *> arguments; /* in `copies` */
+    bound_kernel_t(fake_gpu_function_t *kernel, fake_gpu_caller_t *caller, const fake_gpu_argument_t *list,
+                   size_t count);
+    bound_kernel_t(const bound_kernel_t &) = delete;
+    void run_thread() const { caller(kernel, arguments.data()); }
+};
+
 struct launch_t {
     std::string name;
-    std::shared_ptr<const fake_gpu_kernel_t> kernel;
+    std::shared_ptr<const bound_kernel_t> kernel;
     dim3 grid, block;
     int device;
 };
