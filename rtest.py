@@ -8,27 +8,37 @@ status is the verdict: 0 when every run of the set ran and passed. A run fails b
 limit (its whole process group is killed), by a test that its XML reports as failed, by testing nothing, and by not being
 there. The last line of the output is "N passed, N failed"; tests count one each, and so does every other run.
 
-A run of GoogleTest is divided into as many processes as may run at a time; what they print goes into files beside the
-reports, and of tests that failed onto the terminal."""
+While it works it prints a line for each run that has ended; at the end the tests that failed, with their messages. All
+else that the runs print goes into files beside the reports.
+
+As many processes run at a time as there are processors (-j). A run of GoogleTest is divided into so many; a run that needs
+one processor leaves the others to those around it; any other has the machine to itself."""
 
 import argparse
 import collections
+import contextlib
 import os
 import pathlib
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 
 SOURCE = pathlib.Path(__file__).resolve().parent
 KILL_GRACE_S = 5  # from the polite signal to the other one
 BUILD_LIMIT_S = 3600
+MESSAGE_LINES = 20  # of one failure, at the end of the output
+TAIL_LINES = 30  # of the log of a run that failed without naming a test
+MESSAGES = 40  # failures that are shown with their messages; of more, the names
 SKIPPED = 77  # exit status of a condition that does not hold, as CTest and Automake have it
 
-Run = collections.namedtuple("Run", "name command build targets gtest limit needs env condition")
+Run = collections.namedtuple("Run", "name command build targets kind processors limit needs env condition")
 Result = collections.namedtuple("Result", "passed failed skipped seconds note failures", defaults=((),))
+Failure = collections.namedtuple("Failure", "name message")
 
 
 def say(text):
@@ -52,8 +62,8 @@ def read_runs(element):
     text = " ".join([element.text or ""] + [child.tail or "" for child in element]).split()
     if not text:
         raise ValueError(f"run {name}: no command")
-    run = Run(name, " ".join(text), element.get("build"), words_of(element, "targets"), element.get("kind") == "gtest",
-              int(element.get("limit", "600")), words_of(element, "needs"),
+    run = Run(name, " ".join(text), element.get("build"), words_of(element, "targets"), element.get("kind"),
+              element.get("processors", "all"), int(element.get("limit", "600")), words_of(element, "needs"),
               {e.attrib["name"]: e.attrib["value"] for e in element.findall("env")}, None)
     each = element.find("each")
     if each is None:
@@ -100,96 +110,95 @@ def kill_group(process):
             continue
 
 
-def start(command, env=None, output=None):
-    """A process in a group of its own; or what went wrong."""
-    print("+ " + " ".join(shlex.quote(part) for part in command), flush=True)
-    try:
-        return subprocess.Popen(command, cwd=SOURCE, env=env, start_new_session=True, stdin=subprocess.DEVNULL,
-                                stdout=output, stderr=subprocess.STDOUT if output else None)
-    except OSError as error:
-        return f"could not be started: {error}"
+class Task:
+    """A process in a group of its own, with a limit; what it prints goes to the end of a file."""
+
+    def __init__(self, command, limit_s, log, env=None):
+        self.limit_s, self.process, self.problem = limit_s, None, None
+        with log.open("ab") as output:
+            output.write(("+ " + " ".join(shlex.quote(part) for part in command) + "\n").encode())
+            output.flush()
+            self.deadline = time.monotonic() + limit_s
+            try:
+                self.process = subprocess.Popen(command, cwd=SOURCE, env=env, start_new_session=True, stdout=output,
+                                                stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+            except OSError as error:
+                self.problem = f"could not be started: {error}"
+
+    def finish(self):
+        """Waits for it, until its limit; None for a good end, else what went wrong."""
+        if self.process is None:
+            return self.problem
+        try:
+            status = self.process.wait(max(0.0, self.deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            return f"exceeded its {self.limit_s} seconds and was killed"
+        finally:
+            self.kill()  # also what a finished leader left running
+        if status < 0:
+            return f"ended by signal {-status}"
+        return None if status == 0 else f"exit status {status}"
+
+    def kill(self):
+        if self.process is not None:
+            kill_group(self.process)
+            self.process.wait()
 
 
-def finish(process, deadline, limit_s):
-    """Waits for what start() gave, until the deadline; None for a good end, else what went wrong."""
-    if isinstance(process, str):
-        return process
-    try:
-        status = process.wait(max(0.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        return f"exceeded its {limit_s} seconds and was killed"
-    finally:
-        kill_group(process)  # also what a finished leader left running
-        process.wait()
-    if status < 0:
-        return f"ended by signal {-status}"
-    return None if status == 0 else f"exit status {status}"
+class Slots:
+    """The processors, taken by runs in their order."""
+
+    def __init__(self, count):
+        self.count, self.free, self.changed = count, count, threading.Condition()
+
+    def take(self, count):
+        with self.changed:
+            self.changed.wait_for(lambda: self.free >= count)
+            self.free -= count
+
+    def give(self, count):
+        with self.changed:
+            self.free += count
+            self.changed.notify_all()
 
 
-def execute(command, limit_s, env=None):
-    return finish(start(command, env), time.monotonic() + limit_s, limit_s)
+# ---- reports ----------------------------------------------------------------------------------------------------------
 
 
-def show_failures(log):
-    """Prints what a test program wrote about tests that failed, and about one that it never finished."""
-    block = []
-    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
-        if line.startswith("[ RUN "):
-            block = []
-        block.append(line)
-        if line.startswith("[  FAILED  ]"):
-            print("\n".join(block))
-        if line.startswith(("[  FAILED  ]", "[       OK ]", "[  SKIPPED ]")):
-            block = []
-    if block and not any(line.startswith("[  PASSED  ]") for line in block):
-        print("\n".join(block[-200:]))
-    print(f"all of it: {log}", flush=True)
-
-
-def execute_shards(command, limit_s, env, report, count):
-    """Runs a test program in `count` processes, each with its part of the tests, and makes one report of theirs. None for
-    a good end, else what went wrong."""
-    deadline = time.monotonic() + limit_s
-    parts = [report.with_suffix(f".{index + 1}.xml") for index in range(count)]
-    logs = [part.with_suffix(".log") for part in parts]
-    processes, problems = [], []
-    try:
-        for index, (part, log) in enumerate(zip(parts, logs)):
-            part.unlink(missing_ok=True)
-            with log.open("wb") as output:
-                shard = {"GTEST_TOTAL_SHARDS": str(count), "GTEST_SHARD_INDEX": str(index)}
-                processes.append(start(command + [f"--gtest_output=xml:{part}"], dict(env, **shard), output))
-        for process, log in zip(processes, logs):
-            problem = finish(process, deadline, limit_s)
-            if problem:
-                show_failures(log)
-                problems.append(problem)
-    finally:
-        for process in processes:
-            if not isinstance(process, str) and process.poll() is None:
-                kill_group(process)
-    merged = ElementTree.Element("testsuites")
+def merge_reports(parts, report):
+    """One report of those of a run's processes; what is wrong, or None."""
+    merged, problem = ElementTree.Element("testsuites"), None
     for part in parts:
         try:
             merged.extend(ElementTree.parse(part).getroot())
             part.unlink()
         except (OSError, ElementTree.ParseError):
-            problems = problems or [f"{part.stem} wrote no report"]
+            problem = problem or f"{part.stem} wrote no report"
     if len(merged):
         ElementTree.ElementTree(merged).write(report, encoding="utf-8", xml_declaration=True)
-    return "; ".join(sorted(set(problems))) or None
+    return problem
 
 
-def count_tests(path):
-    """(passed, names of the failed, skipped) of a GoogleTest XML report; None when there is none that can be read."""
+def message_of(case):
+    """What a test case says about its failure: GoogleTest in the failures, CTest in the output."""
+    texts = [e.get("message") or e.text or "" for e in case if e.tag in ("failure", "error")]
+    return "\n".join(texts + [e.text or "" for e in case.findall("system-out")]).strip()
+
+
+def read_report(path):
+    """(passed, failures, skipped) of an XML report of GoogleTest's or CTest's; None when there is none that can be read."""
     try:
         cases = list(ElementTree.parse(path).getroot().iter("testcase"))
     except (OSError, ElementTree.ParseError):
         return None
-    failed = [f"{case.get('classname')}.{case.get('name')}" for case in cases
-              if case.find("failure") is not None or case.find("error") is not None]
-    good = sum(case.get("status") == "run" and case.get("result") == "completed" for case in cases) - len(failed)
-    return good, failed, len(cases) - good - len(failed)
+    failures, good = [], 0
+    for case in cases:
+        if case.find("failure") is not None or case.find("error") is not None:
+            suite, name = case.get("classname"), case.get("name")
+            failures.append(Failure(name if suite in (None, name) else f"{suite}.{name}", message_of(case)))
+        elif case.get("status") == "run" and case.get("result", "completed") == "completed":
+            good += 1
+    return good, failures, len(cases) - good - len(failures)
 
 
 def write_junit(path, name, seconds, problem):
@@ -201,24 +210,36 @@ def write_junit(path, name, seconds, problem):
     ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
 
 
-def judge(problem, report, gtest, name):
-    """(passed, failed, skipped, note, names of what failed) from how a run ended and what it reported."""
-    if not gtest:
-        return (0, 1, 0, problem, (name,)) if problem else (1, 0, 0, "", ())
-    counts = count_tests(report)
+def tail(logs):
+    """The ends of logs, and the test that a program was in when it ended."""
+    texts = []
+    for log in logs:
+        with contextlib.suppress(OSError):
+            lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+            begun = [n for n, line in enumerate(lines) if line.startswith("[ RUN ")]
+            inside = begun and not any(line.startswith(("[  FAILED  ]", "[       OK ]", "[  SKIPPED ]"))
+                                       for line in lines[begun[-1]:])
+            texts += lines[max(begun[-1] if inside else 0, len(lines) - TAIL_LINES):] + [f"({log})"]
+    return "\n".join(texts)
+
+
+def judge(problem, report, kind, name, logs):
+    """(passed, failed, skipped, note, failures) from how a run ended and what it reported. A run may fail as a whole."""
+    counts = read_report(report) if kind else None if problem else (1, [], 0)
+    passed, failures, skipped = counts or (0, [], 0)
     if counts is None:
-        return 0, 1, 0, problem or "wrote no report", (name,)
-    passed, failures, skipped = counts
-    if passed + len(failures) == 0:
-        return 0, 1, skipped, problem or "executed no test", (name,)
-    if problem and not failures:  # a sanitizer's finding at exit, for example
-        return passed, 1, skipped, problem, (name,)
-    return passed, len(failures), skipped, problem or (f"{len(failures)} tests failed" if failures else ""), \
-        tuple(f"{name}: {failure}" for failure in failures)
+        problem = problem or "wrote no report"
+    elif passed + len(failures) == 0:
+        problem = problem or "executed no test"
+    if problem and not failures:  # of a good report a sanitizer's finding at exit, for example
+        return passed, 1, skipped, problem, (Failure(name, f"{problem}\n{tail(logs)}"),)
+    note = ", ".join(filter(None, (f"{len(failures)} failed" if failures else "", problem)))
+    return passed, len(failures), skipped, note, \
+        tuple(failure._replace(name=f"{name}: {failure.name}") for failure in failures)
 
 
 class Session:
-    """One call of rtest.py: where things are, which presets are built, what came out."""
+    """One call of rtest.py: where things are, which presets are built, what runs, what came out."""
 
     def __init__(self, arguments, runs):
         self.jobs = arguments.jobs
@@ -227,72 +248,200 @@ class Session:
         self.out = (arguments.output or self.build_dir / "rtest").resolve()
         self.out.mkdir(parents=True, exist_ok=True)
         self.built = {}  # preset -> None, or what went wrong
-        self.results = {}
         self.targets = {}  # preset -> those that its runs need; empty: all
         for run in runs:
             known = self.targets.setdefault(run.build, list(run.targets))
             self.targets[run.build] = sorted({*known, *run.targets}) if known and run.targets else []
+        names = [f"build-{preset}" for preset in self.targets if preset] + [run.name for run in runs]
+        self.results = dict.fromkeys(names)  # None: not yet
+        self.count = self.left = len(names)
+        self.slots = Slots(self.jobs)
+        self.lock = threading.RLock()  # of what follows, of the results and of the terminal
+        self.running = {}  # name -> when it began
+        self.tasks, self.waiting = [], []  # all that was started; threads that wait for it
+        self.stopping = threading.Event()
+        self.tty = sys.stdout.isatty()
+        self.ticker = threading.Thread(target=self.tick, daemon=True)
+        self.ticker.start()
+
+    def tick(self):
+        """Says what is being done: in the terminal's last line, or once a minute."""
+        while not self.stopping.wait(1 if self.tty else 60):
+            with self.lock:
+                now = ", ".join(f"{name} {time.monotonic() - since:.0f} s" for name, since in self.running.items())
+                if now and self.tty:
+                    text = f"{'':{2 * len(str(self.count)) + 3}} {now}"
+                    print(f"\r\033[K{text[:shutil.get_terminal_size().columns - 1]}", end="", flush=True)
+                elif now:
+                    print(f"   running: {now}", flush=True)
+
+    def begin(self, name):
+        with self.lock:
+            self.running[name] = time.monotonic()
+        return self.running[name]
 
     def record(self, name, started, passed, failed, skipped, note, failures):
+        """Enters a result and prints its line: how many of how many, what it was, how long it took."""
         result = Result(passed, failed, skipped, time.monotonic() - started, note, failures)
-        self.results[name] = result
-        verdict = "FAILED: " + note if failed else "passed" if passed else "skipped"
-        say(f"{name}: {verdict} ({result.seconds:.1f} s)")
+        verdict = f"FAILED: {note}" if failed else f"{passed} passed" if passed else "skipped"
+        verdict += f", {skipped} skipped" if passed and skipped else f", {note}" if note and not failed else ""
+        with self.lock:
+            self.running.pop(name, None)
+            self.results[name] = result
+            self.left -= 1
+            width = len(str(self.count))
+            print(("\r\033[K" if self.tty else "") + f"[{self.count - self.left:{width}}/{self.count}] "
+                  f"{name:{max(map(len, self.results))}}  {verdict}  ({result.seconds:.1f} s)", flush=True)
+
+    def task(self, *arguments):
+        """Starts a task that ends when all is stopped. The main thread alone starts tasks."""
+        with self.lock:
+            self.tasks.append(Task(*arguments))
+        return self.tasks[-1]
+
+    def execute(self, *arguments):
+        return self.task(*arguments).finish()
+
+    def fresh(self, name):
+        log = self.out / f"{name}.log"
+        log.unlink(missing_ok=True)
+        return log
 
     def build(self, preset):
         """Configures and builds a preset once; it counts as a run."""
         if preset in self.built:
             return self.built[preset]
-        say(f"build of {preset}")
-        started, folder = time.monotonic(), self.build_dir / preset
-        problem = execute(["cmake", "--preset", preset, "-B", str(folder)], BUILD_LIMIT_S)
+        self.slots.take(self.jobs)
+        name, folder = f"build-{preset}", self.build_dir / preset
+        started, log, env = self.begin(name), self.fresh(name), dict(os.environ)
+        if shutil.which("ninja") and not (folder / "CMakeCache.txt").exists():
+            env.setdefault("CMAKE_GENERATOR", "Ninja")
+        problem = self.execute(["cmake", "--preset", preset, "-B", str(folder)], BUILD_LIMIT_S, log, env)
         targets = ["--target", *self.targets[preset]] if self.targets[preset] else []
-        problem = problem or execute(["cmake", "--build", str(folder), "--parallel", str(self.jobs), *targets], BUILD_LIMIT_S)
+        problem = problem or self.execute(["cmake", "--build", str(folder), "--parallel", str(self.jobs), *targets],
+                                          BUILD_LIMIT_S, log)
         self.built[preset] = problem
-        write_junit(self.out / f"build-{preset}.xml", f"build-{preset}", time.monotonic() - started, problem)
-        self.record(f"build-{preset}", started, *judge(problem, None, False, f"build-{preset}"))
+        write_junit(self.out / f"{name}.xml", name, time.monotonic() - started, problem)
+        self.record(name, started, *judge(problem, None, None, name, [log]))
+        self.slots.give(self.jobs)
         return problem
 
-    def run(self, run):
+    def start(self, run):
+        """Starts a run when processors are free for it; a thread waits for it."""
         problem = f"{run.build} did not build" if run.build and self.build(run.build) else None
-        say(f"run of {run.name}")
-        started, report = time.monotonic(), self.out / f"{run.name}.xml"
+        report = self.out / f"{run.name}.xml"
         report.unlink(missing_ok=True)  # an old report must not speak for a run that died
-        if problem is None:
-            places = {"build": self.build_dir / (run.build or ""), "source": SOURCE, "python": sys.executable,
-                      "jobs": self.jobs, "out": self.out, "build_dir": self.build_dir}
-            command = [part.format(**places) for part in shlex.split(run.command)]
-            env = dict(os.environ, **{name: value.format(**places) for name, value in run.env.items()})
-            if run.condition:
-                problem = execute([part.format(**places) for part in shlex.split(run.condition)], run.limit, env)
+        if problem:
+            write_junit(report, run.name, 0.0, problem)
+            self.record(run.name, time.monotonic(), 0, 1, 0, problem, (Failure(run.name, problem),))
+            return
+        processors = self.jobs if run.processors == "all" else min(self.jobs, int(run.processors))
+        first = 1 if run.kind == "gtest" else processors
+        self.slots.take(first)
+        places = {"build": self.build_dir / (run.build or ""), "source": SOURCE, "python": sys.executable,
+                  "jobs": self.jobs, "out": self.out, "build_dir": self.build_dir}
+        command = [part.format(**places) for part in shlex.split(run.command)]
+        env = dict(os.environ, **{name: value.format(**places) for name, value in run.env.items()})
+        started = self.begin(run.name)
+        if run.condition:
+            problem = self.execute([part.format(**places) for part in shlex.split(run.condition)], run.limit,
+                                   self.fresh(run.name), env)
+            if problem:
                 if problem == f"exit status {SKIPPED}":
                     self.record(run.name, started, 0, 0, 1, "cannot be run here", ())
-                    return
-        if problem is None and run.gtest:
+                else:
+                    write_junit(report, run.name, time.monotonic() - started, problem)
+                    self.record(run.name, started, 0, 1, 0, problem, (Failure(run.name, problem),))
+                self.slots.give(first)
+                return
+        if run.kind == "gtest":
             command += [f"--gtest_filter={self.filter}"] if self.filter else []
-            problem = execute_shards(command, run.limit, env, report, self.jobs)
-        elif problem is None:
-            problem = execute(command, run.limit, env)
-        verdict = judge(problem, report, run.gtest, run.name)
-        if not report.exists():
-            write_junit(report, run.name, time.monotonic() - started, problem)
-        self.record(run.name, started, *verdict)
+        parts = [report.with_suffix(f".{n + 1}.xml") for n in range(processors)] if run.kind == "gtest" else [report]
+        logs = [self.fresh(part.stem) for part in parts]
+        problems, threads = [None] * len(parts), []
+
+        def wait(index, task):
+            problems[index] = task.finish()
+            self.slots.give(first)
+
+        for index, (part, log) in enumerate(zip(parts, logs)):
+            part.unlink(missing_ok=True)
+            more, shard = {None: ([], {}), "ctest": (["--output-junit", str(part)], {}),
+                           "gtest": ([f"--gtest_output=xml:{part}"], {"GTEST_TOTAL_SHARDS": str(len(parts)),
+                                                                      "GTEST_SHARD_INDEX": str(index)})}[run.kind]
+            if index:
+                self.slots.take(1)
+            task = self.task(command + more, run.limit, log, dict(env, **shard))
+            threads.append(threading.Thread(target=wait, args=(index, task)))
+            threads[-1].start()
+
+        def end():
+            for thread in threads:
+                thread.join()
+            lost = merge_reports(parts, report) if run.kind == "gtest" else None
+            problem = "; ".join(sorted({p for p in problems if p})) or lost
+            to_blame = [log for log, bad in zip(logs, problems) if bad] or logs
+            verdict = judge(problem, report, run.kind, run.name, to_blame)
+            if not report.exists():
+                write_junit(report, run.name, time.monotonic() - started, problem)
+            if not self.stopping.is_set():
+                self.record(run.name, started, *verdict)
+
+        self.waiting.append(threading.Thread(target=end))
+        self.waiting[-1].start()
+
+    def run(self, runs):
+        try:
+            for run in runs:
+                self.start(run)
+            for thread in self.waiting:
+                thread.join()
+        except KeyboardInterrupt:
+            self.stopping.set()
+            for task in self.tasks:
+                task.kill()
+            for thread in self.waiting:
+                thread.join()
+            self.results["interrupted"] = Result(0, 1, 0, 0.0, "stopped by a signal",
+                                                 (Failure("interrupted", "stopped by a signal"),))
+        self.stopping.set()
+        self.ticker.join()
 
     def summary(self):
+        results = {name: result for name, result in self.results.items() if result is not None}
         say("summary")
-        width = max(map(len, self.results))
-        for name, result in self.results.items():
+        width = max(map(len, results))
+        for name, result in results.items():
             skipped = f", {result.skipped} skipped" if result.skipped else ""
             note = f"  {result.note}" if result.note else ""
             print(f"{name:{width}}  {result.passed:6} passed {result.failed:4} failed{skipped}"
                   f"  {result.seconds:8.1f} s{note}")
-        failed = sum(r.failed for r in self.results.values())
-        for result in self.results.values():
-            for failure in result.failures:
-                print(f"failed: {failure}")
-        print(f"reports: {self.out}")
-        print(f"{sum(r.passed for r in self.results.values())} passed, {failed} failed", flush=True)
+        for number, failure in enumerate(f for result in results.values() for f in result.failures):
+            print(f"failed: {failure.name}")
+            lines = failure.message.splitlines() if number < MESSAGES else []
+            left_out = len(lines) - MESSAGE_LINES - TAIL_LINES
+            if left_out > 0:
+                lines[MESSAGE_LINES:-TAIL_LINES] = [f"... {left_out} lines"]
+            for line in lines:
+                print(f"    {line}")
+        failed = sum(r.failed for r in results.values())
+        print(f"reports and logs: {self.out}")
+        print(f"{sum(r.passed for r in results.values())} passed, {failed} failed", flush=True)
         return 1 if failed else 0
+
+
+def install_packages(needs):
+    """In this process's session, and with its terminal: sudo may ask for a password."""
+    say("packages")
+    started = time.monotonic()
+    command = [str(SOURCE / "install.sh"), "--dependencies-only", "--components", ",".join(needs)]
+    try:
+        status = subprocess.run(command, cwd=SOURCE, check=False, timeout=BUILD_LIMIT_S).returncode
+        problem = f"exit status {status}" if status else None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        problem = str(error)
+    if problem:
+        say(f"packages: {problem}; going on with what is there ({time.monotonic() - started:.0f} s)")
 
 
 def main():
@@ -318,7 +467,7 @@ def main():
         parser.error(f"no set {arguments.set}; there are {' '.join(sets)}")
     runs = sets[arguments.set][1]
     if arguments.filter:
-        runs = [run for run in runs if run.gtest]
+        runs = [run for run in runs if run.kind == "gtest"]
     if not runs:
         parser.error(f"nothing to run in {arguments.set}")
 
@@ -327,19 +476,14 @@ def main():
 
     signal.signal(signal.SIGTERM, stop)
     needs = sorted({need for run in runs for need in run.needs})
-    if needs and not arguments.no_dependencies:
-        say("packages")
-        started = time.monotonic()
-        problem = execute([str(SOURCE / "install.sh"), "--dependencies-only", "--components", ",".join(needs)], BUILD_LIMIT_S)
-        if problem:
-            say(f"packages: {problem}; going on with what is there ({time.monotonic() - started:.0f} s)")
     session = Session(arguments, runs)
-    say(f"set {arguments.set}: {len(runs)} runs")
     try:
-        for run in runs:
-            session.run(run)
+        if needs and not arguments.no_dependencies:
+            install_packages(needs)
     except KeyboardInterrupt:
-        session.results["interrupted"] = Result(0, 1, 0, 0.0, "stopped by a signal", ("interrupted",))
+        return 1
+    say(f"set {arguments.set}: {session.count} runs")
+    session.run(runs)
     return session.summary()
 
 
