@@ -12,6 +12,7 @@
 
 #include "buffer/buffer.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -617,12 +618,14 @@ JTEST(BufferConstruct, EveryFailureIsAStatusAndLeavesNothing) {
     pretend_gpu_t *gpu = pretend_gpu_make();
     jruntime_t *runtime;
     JASSERT_OK(jruntime_create(&runtime));
-    for (int where = 0; where < 4; ++where) {
+    for (int where = 0; where < 5; ++where) {
         jdevice_t *device = where == 3 ? &gpu->device : NULL;
         const bool shared = where == 2;
-        jbuffer_allocator_t *allocator =
-            buffer_allocator_of(runtime, where == 0 || where == 3 ? JBUFFER_LOCAL : JBUFFER_REPLICATED, JDATATYPE_F32,
-                                device, where < 2 ? jtest_failing_allocator() : NULL, shared);
+        const jbuffer_kind_t kind = where == 4                 ? JBUFFER_BEST
+                                    : where == 0 || where == 3 ? JBUFFER_LOCAL
+                                                               : JBUFFER_REPLICATED;
+        jbuffer_allocator_t *allocator = buffer_allocator_of(runtime, kind, JDATATYPE_F32, device,
+                                                             where < 2 ? jtest_failing_allocator() : NULL, shared);
         jbuffer_allocator_t *wide = buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F64, device, NULL, false);
         const jlayout_t layout = buffer_layout_of("[4,4] ld=5");
         jbuffer_t *source;
@@ -722,6 +725,43 @@ JTEST(BufferConstruct, ArgumentsAreChecked) {
 /* ---- Parts of distributed buffers -------------------------------------------------------------------------------- */
 
 /* Each process of a pretended grid makes its part; together they must have everything, once. */
+/* Threads that cannot be had: the others, or the caller alone, do their work. */
+JTEST(BufferConstruct, WithoutThreadsTheCallerFillsAll) {
+    maker_t maker = maker_of(JDATATYPE_F64, true);
+    const jlayout_t layout = buffer_layout_of("[40,30] blocks=(3,4)");
+    for (uint64_t n = 1; n <= 4; ++n) {
+        jbuffer_t *buffer;
+        jtest_fail_calls("pthread_create", n, 1, EAGAIN);
+        JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, 4, &buffer));
+        JEXPECT_EQ(jtest_calls_failed(), n < 4);
+        BUFFER_EXPECT_PLACES(buffer, &layout);
+        JEXPECT_OK(jbuffer_release(buffer));
+    }
+    maker_end(&maker);
+}
+
+JTEST(BufferConstruct, WrappingThatFailsLeavesNothing) {
+    maker_t maker = maker_of(JDATATYPE_F64, true);
+    const jlayout_t layout = buffer_layout_of("[2,2]"), none = buffer_layout_of("[0,2]");
+    double memory[4] = {1, 2, 3, 4};
+    jbuffer_t *buffer = NULL;
+    JEXPECT_STATUS(jbuffer_wrap(maker.allocator, &layout, NULL, &buffer), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_wrap(maker.allocator, &layout, memory, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_wrap(maker.allocator, &layout, (char *)memory + 1, &buffer), JSTATUS_INVALID_POINTER);
+    JEXPECT_NULL(buffer);
+    JASSERT_OK(jbuffer_wrap(maker.allocator, &none, NULL, &buffer));
+    JEXPECT_OK(jbuffer_release(buffer));
+    JFOR_EACH_FAILURE(i) {
+        buffer = NULL;
+        const jstatus_t status = jbuffer_wrap(maker.allocator, &layout, memory, &buffer);
+        JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        JEXPECT_EQ(buffer == NULL, status != JSTATUS_SUCCESS);
+        JEXPECT_OK(jbuffer_release(buffer));
+    }
+    JEXPECT_EQ(memory[3], 4.0);
+    maker_end(&maker);
+}
+
 JTEST(BufferConstruct, PartsOfADistributedBufferAreTheWholeTogether) {
     for (int64_t n = 0; n < jtest_iterations(60); ++n) {
         const int rows = (int)jtest_random_between(1, 3), columns = (int)jtest_random_between(1, 3);

@@ -498,3 +498,231 @@ JTEST(Buffer, ADistributedViewIsAPlaceInTheWhole) {
     JEXPECT_OK(jbuffer_allocator_release(allocator));
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }
+
+/* Against what two rectangles have in common. */
+JTEST(Buffer, ViewsOfADistributedBufferOverlapAsRectanglesDo) {
+    pretend_runtime_t pretend;
+    JASSERT_OK(pretend_runtime_make(&pretend, 4, true));
+    jbuffer_allocator_t *allocator =
+        buffer_allocator_of(pretend.runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64, NULL, NULL, false);
+    for (int rank = 0; rank <= 2; ++rank) {
+        const jlayout_t layout = buffer_layout_of(rank == 0 ? "[]" : rank == 1 ? "[4]" : "[4,4]");
+        jbuffer_t *whole;
+        JASSERT_OK(jbuffer_allocate(allocator, &layout, &whole));
+        for (int64_t n = 0; n < jtest_iterations(300); ++n) {
+            jbuffer_t *views[2];
+            int64_t starts[2][2] = {{0}}, extents[2][2] = {{1, 1}, {1, 1}};
+            for (int v = 0; v < 2; ++v) {
+                for (int d = 0; d < rank; ++d) {
+                    starts[v][d] = jtest_random_between(0, 3);
+                    extents[v][d] = jtest_random_between(0, 4 - starts[v][d]);
+                }
+                JASSERT_OK(jbuffer_slice(whole, starts[v], extents[v], NULL, &views[v]));
+            }
+            int common = 0;
+            for (int64_t i = 0; i < 4; ++i)
+                for (int64_t j = 0; j < 4; ++j) {
+                    bool in[2];
+                    for (int v = 0; v < 2; ++v)
+                        in[v] = i >= starts[v][0] && i < starts[v][0] + extents[v][0] && j >= starts[v][1] &&
+                                j < starts[v][1] + extents[v][1];
+                    common += in[0] && in[1];
+                }
+            const bool same =
+                memcmp(starts[0], starts[1], sizeof starts[0]) == 0 && memcmp(extents[0], extents[1], 16) == 0;
+            JEXPECT_EQ(ji_buffer_overlap(views[0], views[1]), common == 0 ? JI_OVERLAP_NONE
+                                                              : same      ? JI_OVERLAP_SAME
+                                                                          : JI_OVERLAP_SOME);
+            JEXPECT_OK(jbuffer_release(views[0]));
+            JEXPECT_OK(jbuffer_release(views[1]));
+        }
+        jbuffer_t *other;
+        JASSERT_OK(jbuffer_allocate(allocator, &layout, &other));
+        JEXPECT_EQ(ji_buffer_overlap(whole, other), JI_OVERLAP_NONE);
+        JEXPECT_OK(jbuffer_release(other));
+        JEXPECT_OK(jbuffer_release(whole));
+    }
+    const jlayout_t square = buffer_layout_of("[4,4]");
+    jbuffer_t *whole, *upper;
+    JASSERT_OK(jbuffer_allocate(allocator, &square, &whole));
+    JASSERT_OK(jbuffer_with_structure(whole, JSTRUCTURE_SYMMETRIC_UPPER, &upper));
+    JEXPECT_EQ(ji_buffer_overlap(whole, upper), JI_OVERLAP_SOME); /* it is read another way */
+    JEXPECT_OK(jbuffer_release(upper));
+    JEXPECT_OK(jbuffer_release(whole));
+    JEXPECT_OK(jbuffer_allocator_release(allocator));
+    JEXPECT_OK(jruntime_release(pretend.runtime));
+}
+
+/* A single process's memory is moved between distributed and local as it lies, in whichever direction, and back. */
+JTEST(Buffer, MovesOfOneProcessUseDistributedMemoryAgain) {
+    static const char *const layouts[] = {"[]", "[0]", "[1]", "[5]", "[0,3]", "[1,4]", "[4,1]", "[5,3]", "[3,3]"};
+    static const jbuffer_kind_t kinds[] = {JBUFFER_LOCAL, JBUFFER_REPLICATED};
+    pretend_runtime_t pretend;
+    JASSERT_OK(pretend_runtime_make(&pretend, 1, true));
+    jbuffer_allocator_t *distributed =
+        buffer_allocator_of(pretend.runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64, NULL, NULL, false);
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; ++i)
+        for (int k = 0; k < 2; ++k) {
+            JSCOPED_TRACE("%s, kind %d", layouts[i], (int)kinds[k]);
+            const jlayout_t layout = buffer_layout_of(layouts[i]);
+            jbuffer_allocator_t *here =
+                buffer_allocator_of(pretend.runtime, kinds[k], JDATATYPE_F64, NULL, NULL, false);
+            jbuffer_t *buffer, *moved = NULL;
+            bool reused = false;
+            jbuffer_kind_t kind;
+            JASSERT_OK(jbuffer_construct_function(here, &layout, buffer_fill_places, NULL, 1, &buffer));
+            const void *const memory = buffer->storage->pointer;
+            for (int round = 0; round < 2; ++round) {
+                JASSERT_OK(jbuffer_construct_move(distributed, &buffer, &moved, &reused));
+                JEXPECT_TRUE(reused && buffer == NULL);
+                JEXPECT_OK(jbuffer_kind_of(moved, &kind));
+                JEXPECT_EQ(kind, JBUFFER_DISTRIBUTED);
+                jbuffer_part_t part = JBUFFER_PART_INIT;
+                JEXPECT_OK(jbuffer_as_part(moved, &part));
+                JEXPECT_EQ(part.pointer, memory);
+                JEXPECT_EQ(part.rows, layout.rank > 0 ? layout.extents[0] : 1);
+                JEXPECT_EQ(part.columns, layout.rank > 1 ? layout.extents[1] : 1);
+                JASSERT_OK(jbuffer_construct_move(here, &moved, &buffer, &reused));
+                JEXPECT_TRUE(reused && moved == NULL);
+                BUFFER_EXPECT_PLACES(buffer, &layout);
+            }
+            JEXPECT_OK(jbuffer_release(buffer));
+            JEXPECT_OK(jbuffer_allocator_release(here));
+        }
+    JEXPECT_OK(jbuffer_allocator_release(distributed));
+    JEXPECT_OK(jruntime_release(pretend.runtime));
+}
+
+/* Between grids alone, blocks alone, or of a view: what does not lie as it should is not taken as it lies. */
+JTEST(Buffer, DistributedMemoryIsUsedAgainInTheSameDistributionAlone) {
+    pretend_runtime_t pretend;
+    JASSERT_OK(pretend_runtime_make(&pretend, 4, true));
+    const jlayout_t layout = buffer_layout_of("[5,5]");
+    for (int differs = 0; differs <= 4; ++differs) {
+        JSCOPED_TRACE("differs %d", differs);
+        jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
+        options.kind = JBUFFER_DISTRIBUTED;
+        options.type = JDATATYPE_F64;
+        options.grid[0] = options.grid[1] = 2;
+        options.blocks[0] = options.blocks[1] = 3;
+        jbuffer_allocator_t *from, *to;
+        JASSERT_OK(jbuffer_allocator_create(pretend.runtime, &options, &from));
+        options.grid[0] -= differs == 1;
+        options.grid[1] -= differs == 2;
+        options.blocks[0] -= differs == 3;
+        options.blocks[1] -= differs == 4;
+        JASSERT_OK(jbuffer_allocator_create(pretend.runtime, &options, &to));
+        jbuffer_t *buffer, *moved = NULL;
+        bool reused = false;
+        JASSERT_OK(jbuffer_allocate(from, &layout, &buffer));
+        jbuffer_t *const given = buffer;
+        const jstatus_t status = jbuffer_construct_move(to, &buffer, &moved, &reused);
+        JEXPECT_STATUS(status, differs == 0 ? JSTATUS_SUCCESS : JSTATUS_NOT_IMPLEMENTED); /* it would be a copy */
+        JEXPECT_EQ(reused, differs == 0);
+        JEXPECT_EQ(buffer, differs == 0 ? NULL : given);
+        JEXPECT_EQ(moved, differs == 0 ? given : NULL);
+        JEXPECT_OK(jbuffer_release(given));
+        JEXPECT_OK(jbuffer_allocator_release(from));
+        JEXPECT_OK(jbuffer_allocator_release(to));
+    }
+    JEXPECT_OK(jruntime_release(pretend.runtime));
+}
+
+/* ---- Every failure ----------------------------------------------------------------------------------------------- */
+
+JTEST(Buffer, EachFailureOfADeviceLeavesTheElementAndTheValue) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    jruntime_t *runtime;
+    JASSERT_OK(jruntime_create(&runtime));
+    jbuffer_allocator_t *allocator =
+        buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F64, &gpu->device, NULL, false);
+    const jlayout_t layout = buffer_layout_of("[2]");
+    jbuffer_t *buffer;
+    JASSERT_OK(jbuffer_construct_value(allocator, &layout, &(double){1}, &buffer));
+    gpu->fail_with = JSTATUS_DEVICE_ERROR;
+    for (int setting = 0; setting < 2; ++setting)
+        for (uint64_t n = 1, failed = 1; failed != 0; ++n) {
+            const int64_t index = 1;
+            double value = 7;
+            gpu->failed = false;
+            gpu->fail_in = n;
+            const jstatus_t status =
+                setting ? jbuffer_set(buffer, &index, &value) : jbuffer_get(buffer, &index, &value);
+            gpu->fail_in = 0;
+            failed = gpu->failed;
+            JEXPECT_TRUE(failed || n > 1);
+            JEXPECT_STATUS(status, failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
+            JEXPECT_EQ(value, failed || setting ? 7.0 : 1.0);
+        }
+    JEXPECT_OK(jbuffer_release(buffer));
+    JEXPECT_OK(jbuffer_allocator_release(allocator));
+    JEXPECT_OK(jruntime_release(runtime));
+}
+
+/* A placeholder has no part, no pointer and no elements yet. */
+JTEST(Buffer, APlaceholderHasNoContents) {
+    pretend_runtime_t pretend;
+    JASSERT_OK(pretend_runtime_make(&pretend, 4, true));
+    for (int kind = JBUFFER_LOCAL; kind <= JBUFFER_DISTRIBUTED; ++kind) {
+        jbuffer_allocator_t *allocator =
+            buffer_allocator_of(pretend.runtime, (jbuffer_kind_t)kind, JDATATYPE_F64, NULL, NULL, false);
+        const jlayout_t layout = buffer_layout_of("[3,3]");
+        jbuffer_t *promised, *copied = NULL;
+        jbuffer_part_t part = JBUFFER_PART_INIT, before = part;
+        void *pointer = &part;
+        double value = 7;
+        JASSERT_OK(ji_buffer_promise(allocator, &layout, &promised));
+        const jstatus_t down = kind == JBUFFER_DISTRIBUTED ? jbuffer_as_part(promised, &part)
+                                                           : jbuffer_as_pointer(promised, JDEVICE_HOST, &pointer);
+        JEXPECT_STATUS(down, JSTATUS_INVALID_VALUE);
+        JEXPECT_SUBSTR(jstatus_last_message(), "placeholder");
+        JEXPECT_EQ(memcmp(&part, &before, sizeof part), 0);
+        JEXPECT_EQ(pointer, &part);
+        JEXPECT_STATUS(jbuffer_get(promised, (const int64_t[]){0, 0}, &value), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jbuffer_set(promised, (const int64_t[]){0, 0}, &value), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jbuffer_save(promised, "/nowhere/a.npy"), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jbuffer_construct_copy(allocator, promised, &copied), JSTATUS_INVALID_VALUE);
+        JEXPECT_SUBSTR(jstatus_last_message(), "placeholder");
+        JEXPECT_NULL(copied);
+        JEXPECT_EQ(value, 7.0);
+        JEXPECT_OK(jbuffer_release(promised));
+        JEXPECT_OK(jbuffer_allocator_release(allocator));
+    }
+    JEXPECT_OK(jruntime_release(pretend.runtime));
+}
+
+/* Two that are everyone's, of different runtimes: nobody could be asked. */
+JTEST(Buffer, CopiesBetweenRuntimesNeedALocalSide) {
+    pretend_runtime_t pretend[2];
+    jbuffer_allocator_t *allocators[2][2];
+    jbuffer_t *buffers[2];
+    const jlayout_t layout = buffer_layout_of("[3,3]");
+    for (int r = 0; r < 2; ++r) {
+        JASSERT_OK(pretend_runtime_make(&pretend[r], 1, false));
+        for (int k = 0; k < 2; ++k)
+            allocators[r][k] = buffer_allocator_of(pretend[r].runtime, k == 0 ? JBUFFER_LOCAL : JBUFFER_REPLICATED,
+                                                   JDATATYPE_F64, NULL, NULL, false);
+    }
+    for (int k = 0; k < 2; ++k)
+        JASSERT_OK(jbuffer_construct_function(allocators[0][k], &layout, buffer_fill_places, NULL, 1, &buffers[k]));
+    for (int to = 0; to < 2; ++to)
+        for (int from = 0; from < 2; ++from) {
+            JSCOPED_TRACE("to %d, from %d", to, from);
+            jbuffer_t *made = NULL;
+            const bool refused = to == 1 && from == 1;
+            JEXPECT_STATUS(jbuffer_construct_copy(allocators[1][to], buffers[from], &made),
+                           refused ? JSTATUS_INVALID_VALUE : JSTATUS_SUCCESS);
+            JEXPECT_EQ(made == NULL, refused);
+            if (refused)
+                JEXPECT_SUBSTR(jstatus_last_message(), "different runtimes");
+            else
+                BUFFER_EXPECT_PLACES(made, &layout);
+            JEXPECT_OK(jbuffer_release(made));
+        }
+    for (int r = 0; r < 2; ++r) {
+        JEXPECT_OK(r == 0 ? jbuffer_release(buffers[0]) : jbuffer_release(buffers[1]));
+        for (int k = 0; k < 2; ++k)
+            JEXPECT_OK(jbuffer_allocator_release(allocators[r][k]));
+        JEXPECT_OK(jruntime_release(pretend[r].runtime));
+    }
+}

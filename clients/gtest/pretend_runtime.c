@@ -55,13 +55,25 @@ static jstatus_t pretend_open_grid(jruntime_t *runtime, const int grid[2], ji_gr
     return ji_fail(JSTATUS_MEMORY_ERROR, "more grids than are pretended");
 }
 
+/* Nothing is sent. */
+static jstatus_t pretend_copy_bytes(jruntime_t *runtime, const jbuffer_t *destination, const jbuffer_t *source,
+                                    size_t *best, size_t *least) {
+    (void)runtime;
+    (void)destination;
+    (void)source;
+    (void)best;
+    (void)least;
+    return ji_fail(JSTATUS_NOT_IMPLEMENTED, "a pretended process sends nothing");
+}
+
 static const ji_runtime_ops_t pretend_replicated_ops = {
     .transport = "pretended", .destroy = pretend_destroy, .agree = pretend_agree, .broadcast = pretend_broadcast};
 static const ji_runtime_ops_t pretend_distributed_ops = {.transport = "pretended",
                                                          .destroy = pretend_destroy,
                                                          .agree = pretend_agree,
                                                          .broadcast = pretend_broadcast,
-                                                         .open_grid = pretend_open_grid};
+                                                         .open_grid = pretend_open_grid,
+                                                         .copy_bytes = pretend_copy_bytes};
 
 jstatus_t pretend_runtime_make(pretend_runtime_t *pretend, int processes, bool has_grids) {
     memset(pretend, 0, sizeof *pretend);
