@@ -4,6 +4,8 @@
 """rtest.py must not call a failure a pass: planted runs fail in every way there is, and each must be counted, and shown
 with its message. Runs that share the processors, a signal, and a user without a terminal are looked at too."""
 
+import contextlib
+import io
 import os
 import pathlib
 import signal
@@ -11,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import elsewhere
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -106,6 +110,23 @@ def check_elsewhere():
             for name in sorted(runs ^ {f"elsewhere-{part}" for part in parts})]
 
 
+def check_elsewhere_counts(folder, fake):
+    """elsewhere.py counts and shows what jalloc-test reports, shard by shard."""
+    place = elsewhere.Place(folder, JOBS)
+    program = folder / "bin/jalloc-test"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\nexec {fake} good,good,skip,bad,good 1 \"$@\"\n", encoding="utf-8")
+    program.chmod(0o755)
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        place.test()
+    counts = place.passed, place.failed, place.skipped
+    problems = [] if counts == (3, 3, 1) else [f"elsewhere.py: wanted (3, 3, 1): {counts}"]  # no shard ends well
+    for words in ("tests.0: Suite.Name", "reason", "tests.2 exit status 1"):
+        if words not in said.getvalue():
+            problems.append(f"elsewhere.py does not say {words}")
+    return problems
+
+
 def main():
     problems = []
     with tempfile.TemporaryDirectory() as folder:
@@ -178,6 +199,8 @@ def main():
             problems.append(f"a signal: exit status {stopped.returncode}, {last}")
         if rtest("-t", "nowhere").returncode == 0 or rtest("-t", "fine", "-g", "x").returncode == 0:
             problems.append("nothing to run was called a pass")
+        fake = f"{sys.executable} {scratch / 'fake.py'}"
+        problems += check_elsewhere_counts(scratch / "elsewhere", fake)
     problems += check_elsewhere()
     for problem in problems:
         print(problem)

@@ -22,7 +22,6 @@ import shutil
 import subprocess
 import sys
 import urllib.request
-import xml.etree.ElementTree as ElementTree
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE))
@@ -92,10 +91,13 @@ class Place:
             *(f"-D{option}" for option in usual + options))
         run("cmake", "--build", self.folder, "--parallel", self.jobs, "--target", *targets)
 
-    def count(self, passed, failed, skipped):
+    def count(self, passed, failed=0, skipped=0, note="", failures=()):
+        """Enters what rtest.judge() found; a failure is shown at once."""
         self.passed += passed
         self.failed += failed
         self.skipped += skipped
+        for failure in failures:
+            print(f"FAILED {failure.name} {note}\n{failure.message}", flush=True)
 
     def test(self, tests="*", scale=1, prefix=(), shards=1):
         """jalloc-test, divided into `shards` processes for each that may run at a time."""
@@ -111,29 +113,23 @@ class Place:
             with log.open("wb") as output:
                 status = subprocess.run([*command, f"--gtest_output=xml:{report}"], env=env,
                                         stdout=output, stderr=output, check=False).returncode
-            return status, rtest.count_tests(report), log
+            problem = f"exit status {status}" if status else None
+            return rtest.judge(problem, report, "gtest", log.stem, [log])
 
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            for status, counts, log in pool.map(run_shard, range(number)):
-                passed, failures, skipped = counts or (0, [], 0)
-                self.count(passed, max(len(failures), int(status != 0)), skipped)
-                if status != 0:
-                    rtest.show_failures(log)
-        if self.passed == 0:
-            raise subprocess.CalledProcessError(1, "jalloc-test, which executed no test")
+            for verdict in pool.map(run_shard, range(number)):
+                self.count(*verdict)
 
     def ctest(self, *arguments):
         report = self.folder / "ctest.xml"
         report.unlink(missing_ok=True)
-        least = 0  # a test whose program is not there ends ctest badly, and is called skipped
+        problem = None
         try:
             run("ctest", "--test-dir", self.folder, "--output-on-failure", "--no-tests=error",
                 "--output-junit", report, *arguments)
-        except subprocess.CalledProcessError:
-            least = 1
-        suite = ElementTree.parse(report).getroot()
-        failed, skipped = int(suite.get("failures")), int(suite.get("skipped"))
-        self.count(int(suite.get("tests")) - failed - skipped, max(failed, least), skipped)
+        except subprocess.CalledProcessError as error:
+            problem = f"exit status {error.returncode}"
+        self.count(*rtest.judge(problem, report, "ctest", "ctest", []))
 
     def samples(self):
         """Builds the samples and runs those that a ctest label calls so, without the tools."""
@@ -199,14 +195,14 @@ def debian13(place):
         f"--customize-hook=tar-in {shlex.quote(str(sources))} /srv",
         f'--customize-hook=chroot "$1" bash -ec {shlex.quote(commands)}',
         RELEASE, "/dev/null", debian()[0])
-    place.count(1, 0, 0)  # its rtest.py has said how many
+    place.count(1)  # its rtest.py has said how many
 
 
 @part("a project of somebody else's with jalloc as a part: builds, installs, runs", ("cmake",))
 def parent(place):
     run(sys.executable, SOURCE / "clients/package/check_subproject.py", "-DJALLOC_CUDA=OFF",
         "-DJALLOC_HIP=OFF", "-DJALLOC_MPI=OFF")
-    place.count(1, 0, 0)
+    place.count(1)
 
 
 # ---- Other compilers and libraries ---------------------------------------------------------------
