@@ -8,6 +8,7 @@
 
 #include "shm/layout.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -472,5 +473,88 @@ JTEST(SegmentAttach, WhatHasNoFileIsNotExported) {
         JEXPECT_STATUS(jsegment_export(segments[i], &descriptor), JSTATUS_NOT_IMPLEMENTED);
         JEXPECT_STATUS(jsegment_export(segments[i], NULL), JSTATUS_INVALID_POINTER);
         JEXPECT_OK(jsegment_destroy(segments[i]));
+    }
+}
+
+/* ---- Each call of the system fails once ---------------------------------------------------------------------------- */
+
+static const struct failing_call {
+    const char *function;
+    int error;
+} failing_calls[] = {
+    {"mmap", ENOMEM},      {"mprotect", ENOMEM},     {"open", EIO},           {"open", EACCES},   {"open", EMFILE},
+    {"fallocate", ENOSPC}, {"fallocate", EFBIG},     {"fallocate", EACCES},   {"fallocate", EIO}, {"fallocate", EINTR},
+    {"fallocate", ENOSYS}, {"pwrite", EINTR},        {"ftruncate", EIO},      {"fstat", EIO},     {"pread", EIO},
+    {"pread", EINTR},      {"memfd_create", ENFILE}, {"memfd_create", EPERM}, {"linkat", EIO},    {"linkat", EEXIST},
+    {"getrandom", EAGAIN}, {"fchmod", EPERM},        {"read", EIO},           {"read", EINTR},    {"readlink", EIO},
+};
+static const backend_row_t failing_backends[] = {ALL_BACKENDS};
+
+/* What was made, or was not, is whole: an error leaves nothing, a success is a segment that holds together. */
+static void expect_whole(jstatus_t status, jsegment_t *segment) {
+    JEXPECT_EQ(segment != NULL, status == JSTATUS_SUCCESS);
+    if (status == JSTATUS_SUCCESS)
+        segment_books(segment);
+    else
+        JEXPECT_NE(jstatus_last_message()[0], '\0');
+}
+
+JTEST_P_NAMED(SegmentAttach, EachFailedCallOfTheSystemIsAStatusAndLeavesNothing, backend_row_t, failing_backends,
+              backend_label) {
+    for (size_t i = 0; i < COUNT_OF(failing_calls); ++i)
+        for (uint64_t n = 1, failed = 1; failed != 0 && n < 40; ++n) {
+            const struct failing_call *call = &failing_calls[i];
+            JSCOPED_TRACE("%s number %d: error %d", call->function, (int)n, call->error);
+            const bool grows = param->backend != JSEGMENT_ARRAY;
+            PLACE(place, param->backend, MIB, grows ? 4 * MIB : 0);
+            jsegment_t *segment = NULL, *other = NULL;
+            jtest_fail_calls(call->function, n, 1, call->error);
+            jstatus_t status = jsegment_create(&place.options, &segment);
+            failed = jtest_calls_failed();
+            JEXPECT_TRUE(failed || status == JSTATUS_SUCCESS);
+            expect_whole(status, segment);
+            if (segment != NULL)
+                JEXPECT_OK(jsegment_destroy(segment));
+
+            segment = place_create(&place); /* nothing that has its name was left behind */
+            JASSERT_NOT_NULL(segment);
+            jshared_t *shared = shared_make(segment, 1);
+            if (param->backend != JSEGMENT_PRIVATE) {
+                jtest_fail_calls(call->function, n, 1, call->error);
+                status = jsegment_attach(&place.options, &other);
+                const bool attach_failed = jtest_calls_failed();
+                failed += attach_failed;
+                JEXPECT_TRUE(attach_failed || status == JSTATUS_SUCCESS);
+                expect_whole(status, other);
+                if (other != NULL)
+                    JEXPECT_OK(jsegment_detach(other));
+            }
+            if (grows) {
+                const jsegment_stats_t before = segment_stats(segment);
+                joffset_t offset = 0;
+                jtest_fail_calls(call->function, n, 1, call->error);
+                status = jshared_allocate(shared, 2 * MIB, 0, &offset);
+                const bool growth_failed = jtest_calls_failed();
+                failed += growth_failed;
+                JEXPECT_TRUE(growth_failed || status == JSTATUS_SUCCESS);
+                JEXPECT_EQ(offset != 0, status == JSTATUS_SUCCESS);
+                if (status != JSTATUS_SUCCESS)
+                    JEXPECT_EQ(segment_stats(segment).size_bytes, before.size_bytes);
+                segment_books(segment);
+            }
+            JEXPECT_OK(jsegment_detach(segment));
+        }
+}
+
+JTEST_P_NAMED(SegmentAttach, EachFailedAllocationOfBookkeepingLeavesNothing, backend_row_t, failing_backends,
+              backend_label) {
+    JFOR_EACH_FAILURE(i) {
+        PLACE(place, param->backend, MIB, 0);
+        jsegment_t *segment = NULL;
+        const jstatus_t status = jsegment_create(&place.options, &segment);
+        JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        expect_whole(status, segment);
+        if (segment != NULL)
+            JEXPECT_OK(jsegment_destroy(segment));
     }
 }
