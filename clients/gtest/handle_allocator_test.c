@@ -46,6 +46,23 @@ JTEST(HandleAllocator, EnvironmentSaysWhatItIsMadeOf) {
     JEXPECT_OK(jhandle_destroy(handle)); /* the stack goes with it: the fixture counts */
 }
 
+static void *borrow_too_much(void *handle) {
+    JEXPECT_STATUS(touch(handle, 65537), JSTATUS_MEMORY_ERROR);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "the limit is 65536 bytes");
+    return NULL;
+}
+
+/* A thread's message has its place only once there is one. */
+JTEST(HandleAllocator, FirstRefusalOfAThreadSaysWhy) {
+    jtest_setenv("JALLOC_ALLOCATOR", "malloc+limit(limit=64K,name=mine)");
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    pthread_t thread;
+    JASSERT_EQ(pthread_create(&thread, NULL, borrow_too_much, handle), 0);
+    pthread_join(thread, NULL);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 JTEST(HandleAllocator, DevicesClauseAndNothing) {
     jhandle_t *handle = NULL;
     jtest_setenv("JALLOC_ALLOCATOR", "malloc(name=any);host=malloc(name=host's)");

@@ -155,17 +155,19 @@ static jstatus_t workspace_grow(jhandle_t *handle, uint32_t first, size_t size_b
         return JSTATUS_MEMORY_ERROR;
     }
 
-    *why = jstatus_last_message();
     ji_block_t block;
     jstatus_t status = JSTATUS_SUCCESS;
     if (workspace_holds_from(handle, first))
         status = ji_capture_refuse(handle, handle->used_stream, name_of(routine));
     if (status == JSTATUS_SUCCESS)
         status = ji_workspace_take(handle, size_bytes, routine, &block);
-    if (status != JSTATUS_SUCCESS)
+    if (status != JSTATUS_SUCCESS) {
+        *why = jstatus_last_message(); /* not before: a thread's first has no place yet */
         return status;
+    }
     status = workspace_drop(handle, first);
     if (status != JSTATUS_SUCCESS) {
+        *why = jstatus_last_message();
         workspace_give_back(handle, block, handle->stream);
         return status;
     }
