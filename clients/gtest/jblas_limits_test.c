@@ -194,6 +194,73 @@ JTEST_EACH_FUNCTION(JblasLimits, QueriesNearTheEndOfSizesDoNotWrap) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* ---- What can be addressed, held against a model ----------------------------------------------------------------- */
+
+/* Any of the numbers around which a leading dimension or an increment changes from right to wrong. */
+static int64_t draw_far(int64_t rows) {
+    const int64_t most = INT64_MAX / 16;
+    const int64_t edges[] = {0,    1,        rows - 1,     rows,      rows + 1,      1 << 29,   (int64_t)1 << 40,
+                             most, most + 1, most / 2 + 1, -most - 1, INT64_MAX / 2, INT64_MAX, INT64_MIN};
+    const int64_t drawn = edges[jtest_random_between(0, sizeof edges / sizeof *edges - 1)];
+    return jtest_random_between(0, 3) == 0 && drawn != INT64_MIN ? -drawn : drawn;
+}
+
+/* Whether an array of 16-byte elements has no more than there are addresses. */
+static bool addressable(int64_t stride, int64_t count) {
+    const __int128 elements = (__int128)stride * count;
+    return elements <= INT64_MAX / 16 && elements >= -(INT64_MAX / 16);
+}
+
+static bool operand_is_possible(const blas_case_t *c, const blas_operand_t *o) {
+    const int64_t rows = o->rows > 0 ? o->rows : 0;
+    if (o->kind == BLAS_MATRIX)
+        return o->ld >= 1 && o->ld >= o->rows && addressable(o->ld, o->columns);
+    return o->kind != BLAS_VECTOR || ((o->ld != 0 || c->function->routine->level == 1) && addressable(o->ld, rows));
+}
+
+/* One right call, or one with an operand that lies so that no memory holds it: what every entry answers to a query and to
+ * a call, whose operands are all NULL, in either pointer mode. */
+static void expect_as_modelled(jhandle_t *handle, const blas_function_t *function, int which, int64_t size) {
+    BLAS_CASE(c, function, .low = size, .high = size > 0 ? size : 1, .plain = true, .hollow = true, .tight = true);
+    blas_operand_t *o = &c->operand[which];
+    if (o->kind != BLAS_VECTOR && o->kind != BLAS_MATRIX)
+        return;
+    o->ld = draw_far(o->rows);
+    blas_operand_t *last = &c->operand[2];
+    if (blas_has(c, 's')) /* its matrices lie one behind the other, or row by row in turn */
+        last->stride = last->ld < 1 << 30 ? last->ld * last->columns : last->rows;
+    const bool possible = operand_is_possible(c, o), far = o->ld > INT32_MAX || o->ld < -INT32_MAX;
+    JSCOPED_TRACE("%s, operand %d", blas_describe(c), which);
+    size_t bytes;
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    const jstatus_t answer = blas_call(handle, c);
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    const jstatus_t status = blas_call(handle, c);
+    if (!possible) {
+        JEXPECT_STATUS(answer, JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(status, JSTATUS_INVALID_SIZE);
+    } else if (!far || !jstatus_is_error(answer)) {
+        JEXPECT_TRUE(answer == JSTATUS_SIZE_INCREASED || answer == JSTATUS_SIZE_UNCHANGED);
+        JEXPECT_TRUE(status == JSTATUS_SUCCESS || status == JSTATUS_INVALID_POINTER);
+    } else { /* memory would hold it, the CBLAS's integers do not */
+        JEXPECT_STATUS(answer, JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(status, JSTATUS_INVALID_SIZE);
+    }
+    if (jstatus_is_error(status))
+        JEXPECT_SUBSTR(jhandle_last_message(handle), function->name);
+}
+
+JTEST_EACH_FUNCTION(JblasLimits, OperandsThatNoMemoryHoldsAreRefused) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int64_t i = jtest_iterations(400) + 150; i > 0 && !jtest_has_failure(); --i) {
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 4 ? JPOINTER_MODE_HOST : JPOINTER_MODE_DEVICE));
+        for (int which = 0; which < BLAS_OPERANDS; ++which)
+            expect_as_modelled(handle, param, which, i % 5 ? i % 5 - 1 : 20);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* A vector of small integers in memory that ends with its last element, in the direction in which it is read. */
 static void *flush_vector(jdatatype_t type, int64_t n, int64_t increment) {
     const int64_t stride = increment < 0 ? -increment : increment;

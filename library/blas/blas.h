@@ -215,7 +215,11 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
 static inline bool ji_is_plain(const jhandle_t *handle) {
     return handle != NULL && handle->state == JI_HANDLE_READY && handle->calls_are_plain;
 }
+#ifdef __OPTIMIZE__
 #define JI_CALL static inline __attribute__((always_inline)) jstatus_t
+#else /* nothing is seen through: a debugger and coverage have one copy of each call, not one for each typed name */
+#define JI_CALL static inline jstatus_t
+#endif
 
 /* Refuse a call, keeping a message: "jblas_dtrsm: lda = 3: must be at least 5". `rule` has one %lld for the bound. */
 jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument, int64_t value,
