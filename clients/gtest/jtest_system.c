@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -70,6 +71,7 @@ WRAP(void *, mmap, (void *at, size_t bytes, int protection, int flags, int file,
      (at, bytes, protection, flags, file, offset), MAP_FAILED)
 WRAP(int, mprotect, (void *address, size_t bytes, int protection), (address, bytes, protection), -1)
 WRAP(int, munmap, (void *address, size_t bytes), (address, bytes), -1)
+WRAP(int, nanosleep, (const struct timespec *time, struct timespec *left), (time, left), -1)
 WRAP(int, posix_memalign, (void **pointer, size_t alignment, size_t bytes), (pointer, alignment, bytes), plan.error)
 WRAP(ssize_t, pread, (int file, void *bytes, size_t count, off_t offset), (file, bytes, count, offset), -1)
 WRAP(int, pthread_create,

@@ -98,11 +98,12 @@ typedef struct jrecord_options_t {
  * the last row is then "stopped" with the reason as its tag, where that can still be written.
  *
  * With JALLOC_RECORD=FILE every allocator that a program makes, and every handle's workspace, is recorded without a
- * change to the program (for a tracking allocator: what is below it). Adds: io error (the file cannot be written). */
+ * change to the program (for a tracking allocator: what is below it). Adds: io error (the file cannot be written); busy
+ * (as jallocator_record_flush()). */
 JALLOC_API jstatus_t jallocator_create_record(jallocator_t *below, const jrecord_options_t *options,
                                               jallocator_t **allocator);
 /** Writes what is buffered to the file. @return success; invalid pointer; invalid value; io error; busy (called by a
- * signal handler that came in while its thread writes). */
+ * signal handler that came in while its thread writes, or while another thread has been held up in writing). */
 JALLOC_API jstatus_t jallocator_record_flush(jallocator_t *allocator);
 
 /* ---- Guard words and fill ---- */

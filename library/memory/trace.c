@@ -74,7 +74,7 @@ static void trace_start(void) {
         trace_number_process();
 }
 
-/* False: a signal handler came in while its thread was here. */
+/* False: a signal handler came in while its thread was here, or another thread is held up here. */
 static bool trace_enter(void) {
     if (!ji_trace_lock_acquire(&trace_process->lock))
         return false;
@@ -83,6 +83,11 @@ static bool trace_enter(void) {
     return true;
 }
 static void trace_leave(void) { ji_trace_lock_release(&trace_process->lock); }
+
+/* Where it was not entered. */
+static jstatus_t trace_refuse_busy(const char *name) {
+    return ji_fail(JSTATUS_BUSY, "trace \"%s\": a trace is being written, by this thread or one that is held up", name);
+}
 
 /* 0 for the first thread that asks. */
 static unsigned trace_thread_number(void) {
@@ -194,7 +199,7 @@ void ji_trace_write(ji_trace_t *trace, const ji_trace_event_t *event) {
 
 jstatus_t ji_trace_flush(ji_trace_t *trace) {
     if (!trace_enter())
-        return ji_fail(JSTATUS_BUSY, "trace \"%s\" is being written by this thread", trace->name);
+        return trace_refuse_busy(trace->name);
     bool stopped = trace->stopped;
     int error = trace_empty_buffer(trace);
     trace_leave();
@@ -212,8 +217,10 @@ jstatus_t ji_trace_open(const char *file, ji_trace_t **out) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const char *name = file != NULL ? file : "";
     pthread_once(&once, trace_start);
-    if (trace_process == NULL || !trace_enter())
+    if (trace_process == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "trace \"%s\": no memory", name);
+    if (!trace_enter())
+        return trace_refuse_busy(name);
     jstatus_t status = JSTATUS_SUCCESS;
     ji_trace_t *trace = trace_list, *made = NULL;
     while (trace != NULL && strcmp(trace->name, name) != 0)
