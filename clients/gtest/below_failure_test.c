@@ -12,6 +12,7 @@
 #include "jalloc/allocator.h"
 #include "jalloc/provider.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const failing[] = {
@@ -49,23 +50,60 @@ static const char *const failing[] = {
 
 enum { FAILING_BLOCKS = 24, FAILING_LARGEST = 40000 };
 
+enum { BELOW_MOST_LIVE = 512 };
+
 /* Passes on to the device's memory, and the n-th time that something is given back fails. */
 typedef struct below {
     jallocator_t *device;
     uint64_t fail_in;
     bool failed;
+    bool refuses; /* whatever is given back */
+    size_t refused;
+    struct {
+        void *pointer; /* NULL: none */
+        size_t size_bytes;
+    } live[BELOW_MOST_LIVE];
 } below_t;
 
 static jstatus_t below_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
-    return jallocator_allocate(((below_t *)context)->device, size_bytes, alignment, stream, pointer);
+    below_t *below = context;
+    const jstatus_t status = jallocator_allocate(below->device, size_bytes, alignment, stream, pointer);
+    for (size_t i = 0; i < BELOW_MOST_LIVE && status == JSTATUS_SUCCESS; ++i)
+        if (below->live[i].pointer == NULL) {
+            below->live[i].pointer = *pointer;
+            below->live[i].size_bytes = size_bytes;
+            break;
+        }
+    return status;
 }
 static jstatus_t below_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     below_t *below = context;
+    if (below->refuses) {
+        ++below->refused;
+        return JSTATUS_DEVICE_ERROR;
+    }
     if (below->fail_in != 0 && --below->fail_in == 0) {
         below->failed = true;
         return JSTATUS_DEVICE_ERROR;
     }
+    for (size_t i = 0; i < BELOW_MOST_LIVE; ++i)
+        if (below->live[i].pointer == pointer)
+            below->live[i].pointer = NULL;
     return jallocator_deallocate(below->device, pointer, size_bytes, stream);
+}
+static jallocator_t *below_make(below_t *below, jdevice_t *device) {
+    const jallocator_ops_t ops = {
+        .struct_size = sizeof ops, .allocate = below_allocate, .deallocate = below_deallocate};
+    jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
+    jallocator_t *base = NULL;
+    options.device = device;
+    JEXPECT_OK(jallocator_create_device(device, JMEMORY_DEVICE, &below->device));
+    JEXPECT_OK(jallocator_create(&ops, below, &options, &base));
+    return base;
+}
+static void below_end(below_t *below, jallocator_t *base) {
+    JEXPECT_OK(jallocator_destroy(base));
+    JEXPECT_OK(jallocator_destroy(below->device));
 }
 
 typedef struct script {
@@ -167,13 +205,7 @@ JTEST_P(BelowFails, WhatIsNotTakenBackIsGivenBackLater, const char *const, faili
     below_t below = {.failed = true};
     script_t script = {NULL};
     script_streams(&script, gpu);
-    const jallocator_ops_t ops = {
-        .struct_size = sizeof ops, .allocate = below_allocate, .deallocate = below_deallocate};
-    jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
-    options.device = &gpu->device;
-    jallocator_t *base;
-    JASSERT_OK(jallocator_create_device(&gpu->device, JMEMORY_DEVICE, &below.device));
-    JASSERT_OK(jallocator_create(&ops, &below, &options, &base));
+    jallocator_t *base = below_make(&below, &gpu->device);
     for (uint64_t n = 1; below.failed; ++n) {
         JSCOPED_TRACE("free %llu", (unsigned long long)n);
         JASSERT_OK(jallocator_compose_over(base, *param, &script.allocator));
@@ -184,7 +216,153 @@ JTEST_P(BelowFails, WhatIsNotTakenBackIsGivenBackLater, const char *const, faili
         script_end(&script);
         JASSERT_EQ(pretend_gpu_live_bytes(), 0);
     }
-    JEXPECT_OK(jallocator_destroy(base));
-    JEXPECT_OK(jallocator_destroy(below.device));
+    below_end(&below, base);
+    script_end_streams(&script);
+}
+
+static const char *const policies[] = {
+    "stack", "slots(slot=16K,block=3)", "pool", "bfc", "lru", "small", "general", "bfc+small",
+};
+
+/* Its memory stays below, but no bookkeeping does (the fixture looks), and nothing is given back twice. */
+JTEST_P(BelowFails, WhatIsNeverTakenBackLeavesNoBooks, const char *const, policies) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    below_t below = {.failed = false};
+    script_t script = {NULL};
+    script_streams(&script, gpu);
+    jallocator_t *base = below_make(&below, &gpu->device);
+    JASSERT_OK(jallocator_compose_over(base, *param, &script.allocator));
+    for (int i = 0; i < 8; ++i)
+        script_allocate(&script, i, 300 + 1000 * (size_t)i, 0, 1);
+    for (int i = 8; i-- > 0;)
+        script_free(&script, i, 1);
+    below.refuses = true;
+    script_end(&script);
+    JEXPECT_GT(below.refused, 0);
+    below.refuses = false;
+    for (size_t i = 0; i < BELOW_MOST_LIVE; ++i)
+        if (below.live[i].pointer != NULL)
+            JEXPECT_OK(jallocator_deallocate(base, below.live[i].pointer, below.live[i].size_bytes, NULL));
+    JEXPECT_EQ(pretend_gpu_live_bytes(), 0);
+    below_end(&below, base);
+    script_end_streams(&script);
+}
+
+/* ---- Bookkeeping fails, and the device with it --------------------------------------------------------------------- */
+
+static void fail_metadata(const char *text, bool device_too) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    script_t script = {NULL};
+    script_streams(&script, gpu);
+    JFOR_EACH_FAILURE(i) {
+        gpu->fail_behind_metadata = device_too;
+        const jstatus_t status = jallocator_compose(&gpu->device, text, &script.allocator);
+        if (status == JSTATUS_SUCCESS) {
+            script_run(&script, script_aligns(text));
+            gpu->fail_behind_metadata = false;
+            script_end(&script);
+        } else {
+            JEXPECT_TRUE(jtest_metadata_failed());
+        }
+        JASSERT_EQ(pretend_gpu_live_bytes(), 0);
+    }
+    JEXPECT_EQ(gpu->violations, 0);
+    script_end_streams(&script);
+}
+
+JTEST_P(BookkeepingFails, EachTimeIsSurvived, const char *const, failing) { fail_metadata(*param, false); }
+JTEST_P(BookkeepingFails, AndThenTheDevice, const char *const, failing) { fail_metadata(*param, true); }
+
+/* ---- What is refused, and what stops ------------------------------------------------------------------------------- */
+
+JTEST_P(Policies, AStreamOfAnotherDeviceIsRefused, const char *const, policies) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    script_t script = {NULL};
+    jstream_t *foreign;
+    script_streams(&script, gpu);
+    JASSERT_OK(jstream_create(jdevice_host(), &foreign));
+    JASSERT_OK(jallocator_compose(&gpu->device, *param, &script.allocator));
+    for (size_t size_bytes = 300; size_bytes < 20000; size_bytes += 15000) {
+        void *none = NULL, *block = NULL;
+        JEXPECT_STATUS(jallocator_allocate(script.allocator, size_bytes, 0, foreign, &none), JSTATUS_INVALID_VALUE);
+        JEXPECT_NULL(none);
+        JEXPECT_SUBSTR(jstatus_last_message(), "stream is not of pretended");
+        JASSERT_OK(jallocator_allocate(script.allocator, size_bytes, 0, script.streams[1], &block));
+        JEXPECT_STATUS(jallocator_deallocate(script.allocator, block, size_bytes, foreign), JSTATUS_INVALID_VALUE);
+        JEXPECT_SUBSTR(jstatus_last_message(), "stream is not of pretended");
+        JEXPECT_OK(jallocator_deallocate(script.allocator, block, size_bytes, script.streams[1])); /* was live */
+    }
+    script_end(&script);
+    JEXPECT_OK(jstream_destroy(foreign));
+    script_end_streams(&script);
+}
+
+/* A fence needs room in a table; where there is none the stream is waited for, and where that fails as well the block stays
+ * live. */
+JTEST_P(Policies, AFreeThatCannotBeFencedIsRefused, const char *const, policies) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    script_t script = {NULL};
+    void *block;
+    script_streams(&script, gpu);
+    const bool small = strcmp(*param, "small") == 0; /* without a cache, that the free goes to the common lists */
+    JASSERT_OK(jallocator_compose(&gpu->device, small ? "small(cache=1)" : *param, &script.allocator));
+    JASSERT_OK(jallocator_allocate(script.allocator, 300, 0, NULL, &block));
+    JASSERT_OK(jallocator_deallocate(script.allocator, block, 300, NULL));
+    JASSERT_OK(jallocator_allocate(script.allocator, 300, 0, NULL, &block));
+    gpu->fail_behind_metadata = true;
+    for (int n = 1; n < 4; ++n) { /* which of what it needs is the table */
+        jtest_fail_metadata_after((uint64_t)n);
+        const jstatus_t status = jallocator_deallocate(script.allocator, block, 300, script.streams[1]);
+        jtest_fail_metadata_after(0);
+        jallocation_t found = JALLOCATION_INIT;
+        const bool live = jallocator_find(script.allocator, block, &found) == JSTATUS_SUCCESS;
+        JEXPECT_EQ(live, status != JSTATUS_SUCCESS);
+        if (status == JSTATUS_SUCCESS)
+            JASSERT_OK(jallocator_allocate(script.allocator, 300, 0, NULL, &block));
+        else
+            JEXPECT_STATUS(status, JSTATUS_DEVICE_ERROR);
+    }
+    gpu->fail_behind_metadata = false;
+    JEXPECT_OK(jallocator_deallocate(script.allocator, block, 300, NULL));
+    script_end(&script);
+    script_end_streams(&script);
+}
+
+/* The same when memory is taken from below in a stream's order. */
+JTEST_P(Policies, BookkeepingFailsOverMemoryInOrder, const char *const, policies) {
+    char text[64];
+    snprintf(text, sizeof text, "device(kind=ordered)+%s", *param);
+    fail_metadata(text, true);
+}
+
+typedef struct stop {
+    size_t calls, most;
+} stop_t;
+
+static bool stop_later(void *context, const jallocation_t *block) {
+    stop_t *stop = context;
+    (void)block;
+    return ++stop->calls < stop->most;
+}
+
+JTEST_P(Visiting, MayStopAtEachBlock, const char *const, failing) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    script_t script = {NULL};
+    script_streams(&script, gpu);
+    JASSERT_OK(jallocator_compose(&gpu->device, *param, &script.allocator));
+    for (int i = 0; i < 20; ++i)
+        script_allocate(&script, i, i < 2 ? FAILING_LARGEST + (size_t)i : 600 * (size_t)i, 0, 1);
+    for (int i = 1; i < 20; i += 3)
+        script_free(&script, i, 1);
+    stop_t all = {0, SIZE_MAX};
+    const jstatus_t can = jallocator_visit(script.allocator, stop_later, &all);
+    if (can == JSTATUS_SUCCESS)
+        JEXPECT_GT(all.calls, 0);
+    for (size_t n = 1; n <= all.calls && can == JSTATUS_SUCCESS; ++n) {
+        stop_t stop = {0, n};
+        JEXPECT_OK(jallocator_visit(script.allocator, stop_later, &stop));
+        JASSERT_EQ(stop.calls, n);
+    }
+    script_end(&script);
     script_end_streams(&script);
 }

@@ -39,7 +39,10 @@ static void violate(const char *violation) {
 static jstatus_t enter(bool can_fail) {
     if (releasing)
         violate("a call in a function that the runtime calls");
-    if (!can_fail || gpu.fail_in == 0 || --gpu.fail_in != 0)
+    const bool behind = can_fail && gpu.fail_behind_metadata && jtest_metadata_failed();
+    if (behind)
+        gpu.fail_behind_metadata = false;
+    else if (!can_fail || gpu.fail_in == 0 || --gpu.fail_in != 0)
         return JSTATUS_SUCCESS;
     gpu.failed = true;
     return ji_fail(gpu.fail_with, "injected");

@@ -26,6 +26,7 @@ typedef struct pretend_gpu {
     uint64_t fail_in;
     jstatus_t fail_with;
     bool failed;
+    bool fail_behind_metadata; /* the first one behind a failure of bookkeeping memory does, and clears this */
 } pretend_gpu_t;
 
 /* A new one, with all of it. */

@@ -32,6 +32,7 @@
  * For the second way layouts are listed in bins, sixteen to a power of two. lru.h has the lists. */
 
 #include "memory/allocators/lru.h"
+#include "memory/allocators/policy.h"
 #include "memory/entry.h"
 
 #define LRU_MAX_BYTES (SIZE_MAX >> 6) /* no machine has more; leaves room in a layout's number for the alignment */
@@ -266,6 +267,9 @@ static __attribute__((noinline)) jstatus_t lru_allocate_any(lru_t *lru, size_t s
 /* The usual request: its layout was used lately and the newest block that is kept of it may be used at once. */
 static jstatus_t lru_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
     lru_t *lru = context;
+    jstatus_t status = ji_policy_check_stream(&lru->frontier, stream);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
+        return status;
     size_t layout_bytes = lru_layout_bytes(lru, size_bytes);
     uint32_t layout = *lru_recent(lru, layout_bytes), block = lru->layouts[layout].newest;
     if (JI_UNLIKELY(!lru_layout_is(&lru->layouts[layout], layout_bytes, lru_layout_alignment(lru, alignment)) ||
