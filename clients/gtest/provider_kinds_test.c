@@ -377,3 +377,27 @@ JTEST(ProviderKinds, BookkeepingMayFailAtAnyTime) {
         }
     }
 }
+
+JTEST(ProviderNuma, WhereTheSystemDoesNotSayItIsNodeZero) {
+    jallocator_t *allocator;
+    jnuma_options_t options = JNUMA_OPTIONS_INIT;
+    if (first_node() != 0)
+        JSKIP("there is no node 0");
+    jtest_fail_calls("syscall", 1, 1, ENOSYS); /* which node this is */
+    JASSERT_OK(jallocator_create_numa(NULL, &allocator));
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_OK(jallocator_destroy(allocator));
+    options.policy = JNUMA_INTERLEAVE;
+    jtest_fail_calls("fopen", 1, 2, ENOENT);
+    JASSERT_OK(jallocator_create_numa(&options, &allocator));
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_OK(jallocator_destroy(allocator));
+    void *pointer = NULL;
+    JASSERT_OK(jallocator_create_numa(NULL, &allocator));
+    jtest_fail_calls("syscall", 1, 1, EIO); /* mbind */
+    JEXPECT_STATUS(jallocator_allocate(allocator, 100, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_SUBSTR(jstatus_last_message(), "mbind");
+    JEXPECT_NULL(pointer);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}

@@ -10,6 +10,7 @@
 #include "jalloc/config.h"
 #include "jalloc/provider.h"
 
+#include <errno.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -403,6 +404,22 @@ JTEST(ProviderMmap, PointersInsideAMappingAreNotFound) {
     JASSERT_OK(jallocator_allocate(allocator, 10000, 64, NULL, &pointer));
     JEXPECT_STATUS(jallocator_deallocate(allocator, (char *)pointer + 64, 100, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 10000, NULL));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+JTEST(ProviderMmap, WhatTheSystemRefusesIsSaid) {
+    jallocator_t *allocator;
+    void *pointer, *none = NULL;
+    JASSERT_OK(jallocator_create_mmap(&allocator));
+    JASSERT_OK(jallocator_allocate(allocator, 10000, 64, NULL, &pointer));
+    jtest_fail_calls("munmap", 1, 1, ENOMEM);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, 10000, NULL), JSTATUS_DEVICE_ERROR);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_SUBSTR(jstatus_last_message(), "munmap");
+    JEXPECT_EQ(stats_of(allocator).live_count, 1);
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 10000, NULL));
+    JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX - 10, 64, NULL, &none), JSTATUS_INVALID_SIZE);
+    JEXPECT_NULL(none);
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 

@@ -11,6 +11,7 @@
 #include "jalloc/provider.h"
 #include "memory/allocators/small.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -835,4 +836,125 @@ JTEST(General, EachFailedAllocationOfBookkeepingLosesNothing) {
         JEXPECT_OK(jallocator_destroy(allocator));
         JEXPECT_EQ(jtest_live_bytes(), 0);
     }
+}
+
+/* ---- Damage --------------------------------------------------------------------------------------------------------- */
+
+static void expect_damage(jallocator_t *allocator, const char *message) {
+    JEXPECT_STATUS(jallocator_check(allocator), JSTATUS_CORRUPTED);
+    JEXPECT_SUBSTR(jstatus_last_message(), message);
+}
+
+JTEST(Small, CheckSeesFreeBlocksThatAreNotWhatTheyWere) {
+    enum { COUNT = 400 };
+    void *pointers[COUNT];
+    jallocator_t *small_one = make_small(jtest_failing_allocator(), 0, 20 * KIB), *general;
+    JASSERT_OK(jallocator_create_general(jtest_failing_allocator(), NULL, &general));
+    for (int i = 0; i < COUNT; ++i)
+        JASSERT_NOT_NULL(pointers[i] = try_take(small_one, 64, NULL));
+    for (int i = 0; i < COUNT; ++i)
+        JEXPECT_OK(jallocator_deallocate(small_one, pointers[i], 64, NULL));
+    small_class_t *class = &((small_t *)small_one->context)->classes[0];
+    small_slab_t *slab = class->partial;
+    JASSERT_NOT_NULL(class->newest);
+    JASSERT_NOT_NULL(slab);
+    JASSERT_OK(jallocator_check(small_one));
+    ++class->free_count;
+    expect_damage(small_one, "counted");
+    --class->free_count;
+    ++class->bundled_count;
+    expect_damage(small_one, "counted");
+    --class->bundled_count;
+    atomic_store(&class->newest->items[0].cell->size_bytes, 5);
+    expect_damage(small_one, "both free and live");
+    atomic_store(&class->newest->items[0].cell->size_bytes, 0);
+    uint32_t place = 0;
+    while ((slab->free_bits[place / 64] >> place % 64 & 1) == 0)
+        ++place;
+    atomic_store(&slab->cells[place].size_bytes, 5);
+    expect_damage(small_one, "the free blocks of the slab");
+    atomic_store(&slab->cells[place].size_bytes, 0);
+    const uint32_t first = slab->first_word;
+    slab->first_word = place / 64 + 1;
+    expect_damage(small_one, "the free blocks of the slab");
+    slab->first_word = first;
+    JEXPECT_OK(jallocator_check(small_one));
+    JEXPECT_OK(jallocator_destroy(small_one));
+
+    class = &((small_t *)general->context)->classes[0]; /* seen through what it belongs to */
+    ++class->bundled_count;
+    expect_damage(general, "counted");
+    --class->bundled_count;
+    JEXPECT_OK(jallocator_check(general));
+    JEXPECT_OK(jallocator_destroy(general));
+}
+
+JTEST(Small, MisuseOfLargeAndFreedBlocksIsRefused) {
+    jallocator_t *general;
+    JASSERT_OK(jallocator_create_general(jtest_failing_allocator(), NULL, &general));
+    char *small_one = try_take(general, 100, NULL);
+    void *large = try_take(general, 100 * KIB, NULL);
+    JEXPECT_STATUS(jallocator_deallocate(general, small_one, 100 * KIB, NULL), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_deallocate(general, large, 101 * KIB, NULL), JSTATUS_INVALID_SIZE);
+    JEXPECT_EQ(stats_of(general).live_count, 2);
+    JEXPECT_OK(jallocator_deallocate(general, large, 100 * KIB, NULL));
+    JEXPECT_OK(jallocator_deallocate(general, small_one, 100, NULL));
+    JEXPECT_STATUS(jallocator_deallocate(general, small_one + 8, 100, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_EQ(stats_of(general).live_count, 0);
+    JEXPECT_OK(jallocator_check(general));
+    JEXPECT_OK(jallocator_destroy(general));
+}
+
+JTEST(Small, ServesOneThreadWhereBelowDoes) {
+    jallocator_t *allocator;
+    JASSERT_OK(jallocator_compose(NULL, "malloc+stack(threads=none)+small", &allocator));
+    JEXPECT_EQ(jallocator_threads(allocator), JALLOCATOR_THREADS_NONE);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+/* ---- Threads without a cache ---------------------------------------------------------------------------------------- */
+
+static void *take_and_free(void *argument) {
+    void *pointers[20];
+    for (size_t i = 0; i < 20; ++i)
+        pointers[i] = try_take(argument, 100, NULL);
+    for (size_t i = 0; i < 20; ++i)
+        JEXPECT_OK(jallocator_deallocate(argument, pointers[i], 100, NULL));
+    return NULL;
+}
+
+JTEST(Small, AThreadThatCanHaveNoCacheIsServed) {
+    jallocator_t *allocator = make_default();
+    pthread_t thread;
+    jtest_fail_calls("pthread_setspecific", 1, UINT64_MAX, ENOMEM);
+    JASSERT_EQ(pthread_create(&thread, NULL, take_and_free, allocator), 0);
+    pthread_join(thread, NULL);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_NULL(((const small_t *)allocator->context)->caches);
+    JEXPECT_EQ(stats_of(allocator).live_count, 0);
+    JEXPECT_EQ(stats_of(allocator).allocation_count, 20);
+    JEXPECT_OK(jallocator_check(allocator));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+static pthread_key_t late_key;
+static void allocate_late(void *allocator) { (void)take_and_free(allocator); }
+static void *end_with_a_late_use(void *allocator) {
+    JEXPECT_EQ(pthread_setspecific(late_key, allocator), 0);
+    return take_and_free(allocator);
+}
+
+JTEST(Small, AThreadThatEndsIsServedWithoutACache) {
+    jallocator_t *allocator = make_default();
+    pthread_t thread;
+    JASSERT_EQ(pthread_key_create(&late_key, allocate_late),
+               0); /* glibc: ended after the allocator's key, which is older */
+    JASSERT_EQ(pthread_create(&thread, NULL, end_with_a_late_use, allocator), 0);
+    pthread_join(thread, NULL);
+    JEXPECT_NULL(((const small_t *)allocator->context)->caches);
+    JEXPECT_EQ(stats_of(allocator).allocation_count, 40);
+    JEXPECT_EQ(stats_of(allocator).live_count, 0);
+    JEXPECT_OK(jallocator_check(allocator));
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_EQ(pthread_key_delete(late_key), 0);
 }
