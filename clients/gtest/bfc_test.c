@@ -11,6 +11,7 @@
 #include "jalloc/policy.h"
 #include "jalloc/provider.h"
 #include "memory/allocators/bfc.h"
+#include "pretend_gpu.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ typedef struct script {
     size_t left_bytes;    /* more than is left is refused */
     size_t asked[64];     /* sizes that were asked for, the first 64 */
     size_t asked_count, granted_bytes, given_back_count;
+    bool takes_nothing_back;
     uintptr_t next;
     const atomic_bool *done; /* must be true when anything is given back; NULL: does not matter */
 } script_t;
@@ -52,6 +54,8 @@ static jstatus_t script_allocate(void *context, size_t size_bytes, size_t alignm
 static jstatus_t script_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     script_t *script = context;
     (void)pointer, (void)stream;
+    if (script->takes_nothing_back)
+        return JSTATUS_DEVICE_ERROR;
     script->left_bytes += size_bytes;
     script->granted_bytes -= size_bytes;
     ++script->given_back_count;
@@ -280,6 +284,40 @@ JTEST(Bfc, QuickListsAreEmptiedBeforeAnybodyLooksOrTheyAreNeeded) {
 }
 
 /* Two sizes that share a place: the list of one is emptied before the place is the other's. */
+JTEST(Bfc, QuickListsHoldNoMoreThanAThousand) {
+    enum { BLOCKS = 1100 };
+    static void *blocks[BLOCKS];
+    script_t script = {0};
+    jallocator_t *allocator;
+    make(&script, NULL, &allocator);
+    for (size_t i = 0; i < BLOCKS; ++i)
+        blocks[i] = take(allocator, G);
+    for (size_t i = 0; i < BLOCKS; ++i)
+        give(allocator, blocks[i], G);
+    JEXPECT_EQ(((bfc_t *)allocator->context)->quick_count, 1024);
+    for (size_t i = 0; i < BLOCKS; ++i)
+        blocks[i] = take(allocator, G);
+    JEXPECT_EQ(((bfc_t *)allocator->context)->quick_count, 0);
+    for (size_t i = 0; i < BLOCKS; ++i)
+        give(allocator, blocks[i], G);
+    end(allocator);
+}
+
+JTEST(Bfc, WhatBelowDoesNotTakeBackAtTheEndIsSaid) {
+    script_t script = {0};
+    jallocator_t *allocator;
+    make(&script, NULL, &allocator);
+    give(allocator, take(allocator, G), G);
+    jallocator_t *below = jallocator_below(allocator);
+    script.takes_nothing_back = true;
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_SUBSTR(jtest_log_text(), "1048576 bytes were not given back");
+    JEXPECT_SUBSTR(jtest_log_text(), "it stays"); /* what is below, which has a live block */
+    script.takes_nothing_back = false;
+    give(below, (void *)((uintptr_t)1 << 40), MIB);
+    JEXPECT_OK(jallocator_destroy(below));
+}
+
 JTEST(Bfc, QuickListsOfDifferentSizesAreNeverMixed) {
     script_t script = {0};
     jbfc_options_t options = JBFC_OPTIONS_INIT;
@@ -717,6 +755,7 @@ JTEST(Bfc, MisuseIsAStatusThatNamesTheBlockAndChangesNothing) {
     JEXPECT_SUBSTR(jstatus_last_message(), "assemble");
     JEXPECT_STATUS(jallocator_deallocate(allocator, &script, 10, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_SUBSTR(jstatus_last_message(), "bfc");
+    JEXPECT_EQ(jallocator_usable_size(allocator, &script, 10), 10);
     give(allocator, b, 2 * G);
     JEXPECT_STATUS(jallocator_deallocate(allocator, b, 2 * G, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_EQ(stats_of(allocator).live_count, 1);
@@ -734,15 +773,6 @@ JTEST(Bfc, MisuseIsAStatusThatNamesTheBlockAndChangesNothing) {
     end(allocator);
 }
 
-JTEST(Bfc, CheckFindsWhatWasOverwritten) {
-    script_t script = {0};
-    jallocator_t *allocator;
-    make(&script, NULL, &allocator);
-    void *a = take(allocator, 2 * G), *b = take(allocator, 3 * G), *c = take(allocator, G);
-    give(allocator, b, 3 * G);
-    JEXPECT_OK(jallocator_check(allocator));
-    bfc_t *bfc = allocator->context;
-    bfc_chunk_t *live = bfc_place_find(bfc, a)->chunk, *freed = live->right;
 #define SPOILED(what, value)                                                                                           \
     do {                                                                                                               \
         __typeof__(what) kept_ = what;                                                                                 \
@@ -752,10 +782,34 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
         what = kept_;                                                                                                  \
         JEXPECT_OK(jallocator_check(allocator));                                                                       \
     } while (0)
+
+JTEST(Bfc, CheckFindsWhatWasOverwritten) {
+    script_t script = {0};
+    jallocator_t *allocator;
+    make(&script, NULL, &allocator);
+    void *a = take(allocator, 2 * G), *b = take(allocator, 3 * G), *c = take(allocator, G);
+    give(allocator, b, 3 * G);
+    JEXPECT_OK(jallocator_check(allocator));
+    bfc_t *bfc = allocator->context;
+    bfc_chunk_t *live = bfc_place_find(bfc, a)->chunk, *freed = live->right;
+    bfc_place_t *place = bfc_place_find(bfc, a);
+    bfc_chunk_t seams[2] = {{.address = bfc->regions->address},
+                            {.address = bfc->regions->address + bfc->regions->size_bytes}};
     SPOILED(live->size_bytes, G);
     SPOILED(live->size_bytes, 0);
+    SPOILED(live->size_bytes, 2 * G + 1);
     SPOILED(live->requested_bytes, 3 * G);
+    SPOILED(live->requested_bytes, 0);
     SPOILED(live->where, 77);
+    SPOILED(live->where, BFC_QUICK);
+    SPOILED(live->where, 0); /* its neighbour is free as well */
+    SPOILED(live->left->right, freed);
+    SPOILED(live->left, freed);
+    SPOILED(place->chunk, freed);
+    SPOILED(place->address, place->address + 1);
+    SPOILED(bfc->regions->size_bytes, MIB - G);
+    SPOILED(bfc->regions->seams, &seams[0]);
+    SPOILED(bfc->regions->seams, &seams[1]);
     SPOILED(live->address, live->address + G);
     SPOILED(freed->size_bytes, 40 * G);
     SPOILED(freed->right->left, live);
@@ -764,9 +818,18 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
     SPOILED(bfc->free_bytes, 1);
     SPOILED(bfc->reserved_bytes, 1);
     SPOILED(bfc->place_count, 1);
+    SPOILED(bfc->quick_count, 1);
+    SPOILED(bfc->granted_bytes, 1);
     SPOILED(bfc->ready->bins.bits[0], 0);
     SPOILED(bfc->ready->bins.words, 0);
-#undef SPOILED
+    SPOILED(bfc->ready->bins.bits[5], 1);
+    const unsigned bin = bfc_bin_of(freed->size_bytes);
+    bfc_bins_remove(&bfc->ready->bins, freed, bin); /* it is in none */
+    JEXPECT_STATUS(jallocator_check(allocator), JSTATUS_CORRUPTED);
+    bfc_bins_insert(&bfc->ready->bins, freed, bin + 1);
+    JEXPECT_STATUS(jallocator_check(allocator), JSTATUS_CORRUPTED);
+    bfc_bins_remove(&bfc->ready->bins, freed, bin + 1);
+    bfc_bins_insert(&bfc->ready->bins, freed, bin);
     give(allocator, a, 2 * G);
     give(allocator, c, G);
     end(allocator);
@@ -798,6 +861,68 @@ static void streams_end(two_streams_t *two) {
     JEXPECT_OK(jstream_destroy(two->second));
     end(two->allocator);
     JEXPECT_OK(jallocator_destroy(two->below));
+}
+
+JTEST(Bfc, CheckFindsWhatWasOverwrittenOfStreams) {
+    two_streams_t two;
+    streams_start(&two, 0);
+    jallocator_t *allocator = two.allocator;
+    void *a = take_on(allocator, 4 * G, two.first);
+    JEXPECT_OK(jallocator_deallocate(allocator, a, 4 * G, two.first));
+    JEXPECT_OK(jallocator_check(allocator));
+    bfc_t *bfc = allocator->context;
+    bfc_chunk_t *freed = bfc->regions->right;
+    bfc_stream_t *of = bfc->streams[freed->where];
+    JASSERT_EQ(freed->where, 1);
+    SPOILED(freed->serial, 99);                   /* never issued */
+    SPOILED(of->absorbed, freed->serial);         /* who is to give it to all thinks that it has */
+    SPOILED(freed->where, bfc->stream_count - 1); /* a stream that was never seen */
+    of->absorbed = UINT64_MAX;                    /* and will look again */
+    JEXPECT_OK(jallocator_check(allocator));
+    of->absorbed = 0;
+    const unsigned bin = bfc_bin_of(freed->size_bytes);
+    bfc_bins_remove(&of->bins, freed, bin);
+    bfc_bins_insert(&bfc->ready->bins, freed, bin);
+    JEXPECT_STATUS(jallocator_check(allocator), JSTATUS_CORRUPTED);
+    bfc_bins_remove(&bfc->ready->bins, freed, bin);
+    bfc_bins_insert(&of->bins, freed, bin);
+    streams_end(&two);
+}
+#undef SPOILED
+
+/* Where a free cannot be noted for want of memory it waits, and where that fails too it fails: the block stays. What
+ * other streams have freed is not mixed up by the place that is missing. */
+JTEST(Bfc, AFreeThatCanNeitherBeNotedNorWaitedForFails) {
+    for (uint64_t n = 1; n <= 3; ++n) {
+        pretend_gpu_t *gpu = pretend_gpu_make();
+        jstream_t *first, *second;
+        jallocator_t *allocator;
+        void *block = NULL, *other = NULL;
+        JASSERT_OK(jstream_create(&gpu->device, &first));
+        JASSERT_OK(jstream_create(&gpu->device, &second));
+        JASSERT_OK(jallocator_compose(&gpu->device, "bfc", &allocator));
+        JASSERT_OK(jallocator_allocate(allocator, 1000, 0, second, &block));
+        jtest_fail_metadata_after(n);
+        gpu->fail_in = 1;
+        gpu->failed = false;
+        const jstatus_t status = jallocator_deallocate(allocator, block, 1000, first);
+        JEXPECT_EQ(status, gpu->failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
+        gpu->fail_in = 0;
+        jtest_fail_metadata_after(0);
+        for (int i = 0; i < 4; ++i) { /* through a quick list */
+            JASSERT_OK(jallocator_allocate(allocator, 1000, 0, second, &other));
+            JEXPECT_OK(jallocator_deallocate(allocator, other, 1000, second));
+        }
+        JEXPECT_OK(jallocator_check(allocator));
+        if (status != JSTATUS_SUCCESS) {
+            JEXPECT_EQ(stats_of(allocator).live_count, 1);
+            JEXPECT_OK(jallocator_deallocate(allocator, block, 1000, first));
+        }
+        end(allocator);
+        JEXPECT_OK(jstream_destroy(first));
+        JEXPECT_OK(jstream_destroy(second));
+        JEXPECT_EQ(pretend_gpu_live_bytes(), 0);
+    }
 }
 
 JTEST(Bfc, SameStreamReusesAtOnceAnotherOnlyAfterTheEvent) {

@@ -99,6 +99,9 @@ static jstatus_t bfc_check_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk, bfc
         return bfc_corrupted(bfc, chunk, "its right neighbour is free as well and was not merged with it");
     if (chunk->where != 0 && chunk->serial > bfc->frontier.streams[chunk->where].issued)
         return bfc_corrupted(bfc, chunk, "its fence was never issued");
+    const bfc_stream_t *stream = bfc->streams[chunk->where];
+    if (chunk->where != 0 && chunk->serial <= stream->absorbed && stream->absorbed != UINT64_MAX)
+        return bfc_corrupted(bfc, chunk, "its fence was passed, and it is not for all");
     ++census->free_count;
     census->free_bytes += chunk->size_bytes;
     return JSTATUS_SUCCESS;
