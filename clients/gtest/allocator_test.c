@@ -118,6 +118,53 @@ JTEST(Allocator, TableIsCheckedAndNothingIsMade) {
     JEXPECT_EQ(allocator, mark);
 }
 
+static bool visit_nothing(void *context, const jallocation_t *block) {
+    (void)context, (void)block;
+    return false;
+}
+
+JTEST(Allocator, NullIsRefusedWhereverItIsGiven) {
+    jallocator_t *allocator = make(&full);
+    jallocation_t block = JALLOCATION_INIT;
+    bool owned = true;
+    JEXPECT_STATUS(jallocator_own_below(NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_own_below(allocator), JSTATUS_NOT_FOUND);
+    JEXPECT_SUBSTR(jstatus_last_message(), "has nothing below");
+    JEXPECT_STATUS(jallocator_check(NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_owns(NULL, &script, &owned), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_owns(allocator, &script, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_TRUE(owned);
+    JEXPECT_STATUS(jallocator_find(NULL, &script, &block), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_find(allocator, NULL, &block), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_find(allocator, &script, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocation_find(&script, NULL), JSTATUS_INVALID_POINTER);
+    block.struct_size = 1;
+    JEXPECT_STATUS(jallocator_find(allocator, &script, &block), JSTATUS_INVALID_VALUE);
+    JEXPECT_NULL(block.pointer);
+    JEXPECT_STATUS(jallocator_visit(NULL, visit_nothing, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_visit(allocator, NULL, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_NULL(jallocator_below(NULL));
+    JEXPECT_NULL(jallocator_device(NULL));
+    JEXPECT_EQ(jallocator_threads(NULL), JALLOCATOR_THREADS_NONE);
+    JEXPECT_OK(jallocator_destroy(allocator));
+    jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
+    options.threads = (jallocator_threads_t)(JALLOCATOR_THREADS_SAFE + 1);
+    JEXPECT_STATUS(jallocator_create(&full, &script, &options, &allocator), JSTATUS_INVALID_VALUE);
+}
+
+JTEST(Allocator, WhatIsOwnedAndRetainedStaysAndIsSaid) {
+    jallocator_t *below = make(&least), *above;
+    jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
+    options.below = below;
+    JASSERT_OK(jallocator_create(&least, &script, &options, &above));
+    JEXPECT_OK(jallocator_own_below(above));
+    JEXPECT_OK(jallocator_retain(below));
+    JEXPECT_OK(jallocator_destroy(above));
+    JEXPECT_SUBSTR(jtest_log_text(), "1 user keeps it: it stays");
+    JEXPECT_OK(jallocator_release(below));
+    JEXPECT_OK(jallocator_destroy(below));
+}
+
 JTEST(Allocator, NameAndDeviceAndTheirDefaults) {
     jallocator_t *allocator = make(&least);
     JEXPECT_STREQ(jallocator_name(allocator), "callbacks");

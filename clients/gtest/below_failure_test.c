@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What is below an allocator fails: each call of a device (memory, events, waits, fills) by turns, and each time that
- * memory is given back. Whatever the answer is, nothing is lost: the allocator is sound, what was live is live, and
+/* What is below an allocator fails: each call of a device (memory, events, waits, fills, copies) by turns, each time that
+ * memory is given back, and each allocation of bookkeeping memory. Whatever the answer is, nothing is lost: the allocator is sound, what was live is live, and
  * everything can be given back when the failure is over. On a pretended GPU with two streams, so that policies need
  * events. */
 
@@ -111,6 +111,7 @@ typedef struct script {
     jstream_t *streams[3];
     void *pointers[FAILING_BLOCKS];
     size_t sizes[FAILING_BLOCKS];
+    bool always_frees; /* a free must succeed */
 } script_t;
 
 static void script_allocate(script_t *script, int place, size_t size_bytes, size_t alignment, int stream) {
@@ -124,9 +125,13 @@ static void script_allocate(script_t *script, int place, size_t size_bytes, size
 
 /* What is refused stays live. */
 static void script_free(script_t *script, int place, int stream) {
-    if (script->pointers[place] != NULL &&
-        jallocator_deallocate(script->allocator, script->pointers[place], script->sizes[place],
-                              script->streams[stream]) == JSTATUS_SUCCESS)
+    if (script->pointers[place] == NULL)
+        return;
+    const jstatus_t status = jallocator_deallocate(script->allocator, script->pointers[place], script->sizes[place],
+                                                   script->streams[stream]);
+    if (script->always_frees)
+        JEXPECT_OK(status);
+    if (status == JSTATUS_SUCCESS)
         script->pointers[place] = NULL;
 }
 
@@ -364,5 +369,23 @@ JTEST_P(Visiting, MayStopAtEachBlock, const char *const, failing) {
         JASSERT_EQ(stop.calls, n);
     }
     script_end(&script);
+    script_end_streams(&script);
+}
+
+/* What an allocator remembers has no memory, each time by turns: a request may be refused, a free never is. */
+JTEST_P(BelowFails, EachLackOfBookkeepingIsSurvived, const char *const, failing) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    script_t script = {.always_frees = true};
+    script_streams(&script, gpu);
+    JFOR_EACH_FAILURE(n) {
+        const jstatus_t status = jallocator_compose(&gpu->device, *param, &script.allocator);
+        JEXPECT_EQ(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        if (status == JSTATUS_SUCCESS) {
+            script_run(&script, script_aligns(*param));
+            script_end(&script);
+        }
+        JEXPECT_EQ(pretend_gpu_live_bytes(), 0);
+    }
+    JEXPECT_EQ(gpu->violations, 0);
     script_end_streams(&script);
 }

@@ -10,6 +10,7 @@
 #include "jalloc/adaptor.h"
 #include "jalloc/policy.h"
 #include "jalloc/provider.h"
+#include "memory/allocators/bfc.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -127,6 +128,31 @@ JTEST(BfcRegions, TrimGivesBackTheOnesThatAreFree) {
 }
 
 /* Without the provider's word nothing is handed out across a border. */
+/* Parting needs a record where a free chunk lies across a seam: without one what is joined stays, and goes later. */
+JTEST(BfcRegions, WithoutMemoryForARecordWhatIsJoinedStays) {
+    static pages_t pages;
+    jallocator_t *below = make_pages(&pages, true), *allocator = make_bfc(below, "bfc(region=4K,growth=1)");
+    void *first = take(allocator, 4096), *second = take(allocator, 4096);
+    give(allocator, first, 4096);
+    give(allocator, second, 4096);
+    JEXPECT_OK(jallocator_check(allocator)); /* one free chunk of both */
+    JEXPECT_EQ(stats_of(allocator).largest_free_bytes, 8192);
+    bfc_t *bfc = allocator->context;
+    const size_t spares = bfc->spare_count;
+    bfc->spare_count = 0;
+    jtest_fail_metadata_after(1);
+    JEXPECT_OK(jallocator_trim(allocator, 0));
+    JEXPECT_TRUE(jtest_metadata_failed());
+    bfc->spare_count += spares;
+    JEXPECT_EQ(stats_of(allocator).reserved_bytes, 8192);
+    JEXPECT_OK(jallocator_check(allocator));
+    JEXPECT_OK(jallocator_trim(allocator, 0));
+    JEXPECT_EQ(stats_of(allocator).reserved_bytes, 0);
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jallocator_destroy(below));
+    munmap(pages.memory, PAGES * PAGE_BYTES);
+}
+
 JTEST(BfcRegions, StayApartWhereNobodySaysThatTheyTouch) {
     static pages_t pages;
     jallocator_t *below = make_pages(&pages, false), *allocator = make_bfc(below, "bfc(region=64K)"), *visited, *top;

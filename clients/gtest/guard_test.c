@@ -214,6 +214,15 @@ JTEST(Guard, OptionsAndSizesAreChecked) {
     JEXPECT_STATUS(jallocator_allocate(guard, 16, 64, NULL, &pointer), JSTATUS_INVALID_SIZE);
     JEXPECT_NULL(pointer);
     JEXPECT_OK(jallocator_destroy(guard));
+    static const size_t too_much[] = {SIZE_MAX - 4095, SIZE_MAX / 2 + 1}; /* in front of the block; behind it */
+    for (size_t k = 0; k < 2; ++k) {
+        options.guard_bytes = too_much[k];
+        JASSERT_OK(jallocator_create_guard(jtest_failing_allocator(), &options, &guard));
+        JEXPECT_STATUS(jallocator_allocate(guard, 8192, 64, NULL, &pointer), JSTATUS_INVALID_SIZE);
+        JEXPECT_NULL(pointer);
+        JEXPECT_OK(jallocator_destroy(guard));
+    }
+    JEXPECT_EQ(jtest_allocation_count(), 0);
 }
 
 /* ---- Fill ----------------------------------------------------------------------------------------------------------- */
@@ -308,6 +317,9 @@ JTEST(Fill, WritesWhatWasChosen) {
         }
     jfill_options_t options = JFILL_OPTIONS_INIT;
     options.on_allocate = (jfill_value_t)4;
+    JEXPECT_STATUS(jallocator_create_fill(below, &options, &fill), JSTATUS_INVALID_VALUE);
+    options.on_allocate = JFILL_NAN;
+    options.on_deallocate = (jfill_value_t)4;
     JEXPECT_STATUS(jallocator_create_fill(below, &options, &fill), JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jallocator_destroy(below));
 }
@@ -415,7 +427,7 @@ JTEST(Exact, DisagreementWithBelowIsCorruption) {
     JASSERT_OK(jallocator_create_exact(below, &exact));
     void *block = take_on(exact, 32, 0, NULL), *again;
     const liar_t truth = liar;
-    for (int lie = 0; lie < 4; ++lie) {
+    for (int lie = 0; lie < 5; ++lie) {
         JSCOPED_TRACE("lie %d", lie);
         liar = truth;
         switch (lie) {
@@ -423,6 +435,7 @@ JTEST(Exact, DisagreementWithBelowIsCorruption) {
         case 1: liar.shift = 8; break;
         case 2: liar.size_bytes = 33; break;
         case 3: liar.usable_bytes = 31; break;
+        case 4: liar.usable_bytes = 33; break; /* not what usable_size says */
         }
         JEXPECT_STATUS(jallocator_check(exact), JSTATUS_CORRUPTED);
         JEXPECT_STATUS(jallocator_deallocate(exact, block, 32, NULL), JSTATUS_CORRUPTED);

@@ -274,6 +274,89 @@ JTEST(Introspect, DumpSurvivesEachFailureOfBookkeeping) {
     destroy_with_owners(allocator, pointers);
 }
 
+/* Sizes and counts at the ends of what a dump can show. */
+static bool odd_visitor_shows(jallocation_visitor_t visitor, void *context, size_t size_bytes) {
+    jallocation_t block = JALLOCATION_INIT;
+    block.pointer = (void *)(uintptr_t)(4096 + size_bytes);
+    block.size_bytes = block.usable_bytes = size_bytes;
+    block.live = true;
+    return visitor(context, &block);
+}
+static void odd_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
+    (void)context;
+    (void)(odd_visitor_shows(visitor, visitor_context, 0) &&
+           odd_visitor_shows(visitor, visitor_context, (size_t)1 << 60));
+}
+static jstatus_t odd_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+    (void)context, (void)size_bytes, (void)alignment, (void)stream, (void)pointer;
+    return JSTATUS_MEMORY_ERROR;
+}
+static jstatus_t odd_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    (void)context, (void)pointer, (void)size_bytes, (void)stream;
+    return JSTATUS_NOT_FOUND;
+}
+static jstatus_t odd_find(void *context, const void *pointer, jallocation_t *block) {
+    (void)context, (void)pointer, (void)block;
+    return JSTATUS_NOT_FOUND;
+}
+static void odd_get_stats(void *context, jallocator_stats_t *stats) {
+    (void)context;
+    stats->limit_bytes = (size_t)1 << 61;
+}
+
+JTEST(Introspect, DumpShowsWhatAnAllocatorSaysOfItself) {
+    static paper_t paper;
+    memset(&paper, 0, sizeof paper);
+    const jallocator_ops_t ops = {.struct_size = sizeof ops,
+                                  .allocate = odd_allocate,
+                                  .deallocate = odd_deallocate,
+                                  .find = odd_find,
+                                  .visit = odd_visit,
+                                  .get_stats = odd_get_stats};
+    jallocator_t *odd;
+    JASSERT_OK(jallocator_create(&ops, NULL, NULL, &odd));
+    JEXPECT_OK(jallocator_dump(odd, JALLOCATOR_DUMP_TEXT, paper_write, &paper));
+    JEXPECT_SUBSTR(paper.text, "limit 2097152.00 TiB"); /* the largest unit */
+    JEXPECT_SUBSTR(paper.text, "  0.0%  (untagged)");   /* nothing is in use by its books */
+    JEXPECT_SUBSTR(paper.text, "1048576.00 TiB        2   0.0%");
+    JEXPECT_OK(jallocator_destroy(odd));
+}
+
+JTEST(Introspect, DumpOfNothingAndOfManyAlikeBlocks) {
+    enum { BLOCKS = 300 };
+    static paper_t paper;
+    static void *pointers[BLOCKS];
+    memset(&paper, 0, sizeof paper);
+    jallocator_t *allocator;
+    JASSERT_OK(jallocator_compose(NULL, "bfc+limit(limit=1GiB)+statistics", &allocator));
+    JEXPECT_OK(jallocator_report_leaks(paper_write, &paper)); /* nothing is live */
+    JEXPECT_EQ(paper.length, 0);
+    JEXPECT_OK(jallocator_dump(allocator, JALLOCATOR_DUMP_JSON, paper_write, &paper));
+    JEXPECT_STREQ(json_skip(paper.text), "\n");
+    JEXPECT_SUBSTR(paper.text, "\"below\":[\"limit\",\"bfc\",\"host\"]");
+    JEXPECT_SUBSTR(paper.text, "\"owners\":[],\"sizes\":[],\"blocks\":[]");
+    for (int i = 0; i < BLOCKS; ++i) { /* three owners of as many bytes: in the order of their tags */
+        JALLOC_TAG(i % 3 == 0 ? "first\ttag" : i % 3 == 1 ? "second" : NULL);
+        JEXPECT_OK(jallocator_allocate(allocator, 64, 0, NULL, &pointers[i]));
+    }
+    memset(&paper, 0, sizeof paper);
+    JEXPECT_OK(jallocator_dump(allocator, JALLOCATOR_DUMP_TEXT, paper_write, &paper));
+    const char *first = strstr(paper.text, "first\ttag"), *second = strstr(paper.text, "second");
+    JASSERT_TRUE(first != NULL && second != NULL);
+    JEXPECT_LT(first, second);
+    JEXPECT_SUBSTR(paper.text, "100  33.3%  (untagged)");
+    JEXPECT_SUBSTR(paper.text, "300 ");
+    memset(&paper, 0, sizeof paper);
+    JEXPECT_OK(jallocator_dump(allocator, JALLOCATOR_DUMP_JSON, paper_write, &paper));
+    JEXPECT_SUBSTR(paper.text, "first\\u0009tag");
+    memset(&paper, 0, sizeof paper);
+    JEXPECT_STATUS(jallocator_report_leaks(paper_write, &paper), JSTATUS_LEAKED);
+    JEXPECT_SUBSTR(paper.text, ", (untagged)");
+    for (int i = 0; i < BLOCKS; ++i)
+        JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], 64, NULL));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
 /* ---- Leaks ---------------------------------------------------------------------------------------------------------- */
 
 JTEST(Leaks, AreReportedByWhoeverStandsOnTop) {
@@ -306,6 +389,12 @@ JTEST_ONLY_WITH("JALLOC_TEST_LEAKS", LeaksOnPurpose, AtExit) {
     leak_in_a_named_function(allocator);
     exit(0);
 }
+JTEST_ONLY_WITH("JALLOC_TEST_LEAKS", LeaksOnPurpose, None) {
+    jallocator_t *allocator;
+    JASSERT_OK(jallocator_compose(NULL, "lru", &allocator));
+    JEXPECT_OK(jallocator_destroy(allocator));
+    exit(0);
+}
 JTEST(Leaks, AreReportedAtExitWithCallStacks) {
     static char output[30000];
     static const char *const environment[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", "JALLOC_LEAK_REPORT=stacks",
@@ -316,6 +405,8 @@ JTEST(Leaks, AreReportedAtExitWithCallStacks) {
     JEXPECT_SUBSTR(output, "jalloc-test+0x"); /* frames, named as far as the loader can */
     static const char *const quiet[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", NULL};
     jtest_run_self("LeaksOnPurpose.AtExit", quiet, output, sizeof output);
+    JEXPECT_NULL(strstr(output, "leak:"));
+    jtest_run_self("LeaksOnPurpose.None", environment, output, sizeof output);
     JEXPECT_NULL(strstr(output, "leak:"));
     static const char *const wrong[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", "JALLOC_LEAK_REPORT=yes", NULL};
     jtest_run_self("LeaksOnPurpose.AtExit", wrong, output, sizeof output);

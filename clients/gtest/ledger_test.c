@@ -6,6 +6,7 @@
 #include "jtest.h"
 #include "memory/frontier.h"
 #include "memory/ledger.h"
+#include "pretend_gpu.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -68,6 +69,28 @@ JTEST(Ledger, GrowsOrStaysAsItWas) {
             JEXPECT_EQ(next->address, next->size_bytes * 4096);
         ji_ledger_fini(&ledger);
     }
+}
+
+/* What was there until just now comes back without memory too, as long as one place stays empty. */
+JTEST(Ledger, TakesBackWithoutMemoryWhatWasThere) {
+    ji_ledger_t ledger = {NULL, 0, 0};
+    JASSERT_TRUE(ji_ledger_reserve(&ledger));
+    const size_t most = ledger.mask;
+    for (size_t i = 1; i < most; ++i)
+        ji_ledger_insert(&ledger, (void *)(i * 4096), i, 0);
+    jtest_fail_metadata_after(1);
+    const ji_ledger_entry_t *last = ji_ledger_restore(&ledger, (void *)(most * 4096), most, 0);
+    JEXPECT_TRUE(jtest_metadata_failed());
+    JASSERT_NOT_NULL(last);
+    JEXPECT_EQ(last->size_bytes, most);
+    jtest_fail_metadata_after(1);
+    JEXPECT_NULL(ji_ledger_restore(&ledger, (void *)((most + 1) * 4096), 1, 0));
+    JEXPECT_TRUE(jtest_metadata_failed());
+    JEXPECT_EQ(ledger.count, most);
+    for (size_t i = 1; i <= most; ++i)
+        JEXPECT_NOT_NULL(ji_ledger_find(&ledger, (void *)(i * 4096)));
+    JEXPECT_NULL(ji_ledger_find(&ledger, (void *)((most + 1) * 4096))); /* the search ends */
+    ji_ledger_fini(&ledger);
 }
 
 /* ---- Frontier ------------------------------------------------------------------------------------------------------- */
@@ -183,4 +206,53 @@ JTEST(Frontier, MarksWithoutBookkeepingMemory) {
     }
     for (int i = 0; i < 6; ++i)
         JEXPECT_OK(jstream_destroy(streams[i]));
+}
+
+JTEST(Frontier, KnowsStreamsOfItsDeviceAloneAndTheNullStreamIsNeverGone) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    ji_frontier_t frontier;
+    ji_fence_t fence = {7, 7};
+    jstream_t *foreign;
+    uint32_t index = 9;
+    JASSERT_OK(jstream_create(jdevice_host(), &foreign));
+    ji_frontier_init(&frontier, &gpu->device);
+    JEXPECT_STATUS(ji_frontier_index(&frontier, foreign, &index), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "pretended");
+    JEXPECT_EQ(index, 9);
+    JEXPECT_STATUS(ji_frontier_mark(&frontier, foreign, &fence), JSTATUS_INVALID_VALUE);
+    JEXPECT_EQ(fence.index, 7);
+    JEXPECT_OK(ji_frontier_mark(&frontier, NULL, &fence)); /* a GPU's is a stream like others */
+    JEXPECT_EQ(fence.index, 1);
+    ji_frontier_forget(&frontier, NULL);
+    JEXPECT_OK(ji_frontier_mark(&frontier, NULL, &fence));
+    JEXPECT_EQ(fence.index, 1);
+    JEXPECT_EQ(fence.serial, 2);
+    JEXPECT_FALSE(frontier.streams[1].gone);
+    ji_frontier_fini(&frontier);
+    JEXPECT_OK(jstream_destroy(foreign));
+}
+
+typedef struct forked {
+    ji_frontier_t frontier;
+    ji_fence_t fence;
+    jstream_t *stream;
+} forked_t;
+static void drain_in_a_child(void *argument) {
+    forked_t *forked = argument;
+    JEXPECT_OK(ji_frontier_drain(&forked->frontier, forked->fence)); /* whoever would wait for it is the parent's */
+    JEXPECT_TRUE(ji_frontier_passed(&forked->frontier, forked->fence, NULL));
+}
+JTEST(Frontier, WhatIsTheParentsHasPassedInAForkedChild) {
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    forked_t forked;
+    JASSERT_OK(jstream_create(jdevice_host(), &forked.stream));
+    JASSERT_OK(jtest_gate_block(&gate, jdevice_host(), forked.stream));
+    ji_frontier_init(&forked.frontier, jdevice_host());
+    JEXPECT_OK(ji_frontier_mark(&forked.frontier, forked.stream, &forked.fence));
+    jtest_in_child(20, drain_in_a_child, &forked);
+    JEXPECT_FALSE(ji_frontier_passed(&forked.frontier, forked.fence, NULL));
+    jtest_gate_open(&gate);
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), forked.stream));
+    ji_frontier_fini(&forked.frontier);
+    JEXPECT_OK(jstream_destroy(forked.stream));
 }

@@ -10,6 +10,8 @@
 
 #include "jalloc/policy.h"
 #include "jalloc/provider.h"
+#include "memory/allocators/lru.h"
+#include "pretend_gpu.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -573,6 +575,7 @@ JTEST(Lru, AdoptRefusesWhatItCannotTake) {
     JEXPECT_STATUS(jallocator_lru_adopt(lru, NULL, 64, 0, take_back, &given), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_lru_adopt(NULL, foreign, 64, 0, take_back, &given), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign, 64, 48, take_back, &given), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign, 64, (size_t)1 << 31, take_back, &given), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign + 8, 32, 64, take_back, &given), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign + 8, 32, 0, take_back, &given), JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(given.count, 0);
@@ -629,6 +632,11 @@ static jallocator_t *make_adaptor(jallocator_t *below, jallocator_ops_t ops) {
     jallocator_t *adaptor = NULL;
     JEXPECT_OK(jallocator_create(&ops, below, &options, &adaptor));
     return adaptor;
+}
+
+static jstatus_t pass_find(void *context, const void *pointer, jallocation_t *block) {
+    (void)context, (void)pointer, (void)block;
+    return JSTATUS_NOT_FOUND;
 }
 
 JTEST(Lru, IsFoundThroughAdaptorsAbove) {
@@ -720,6 +728,104 @@ JTEST(Lru, CheckLooksAtWhatIsBelow) {
     JEXPECT_STATUS(jallocator_check(lru), JSTATUS_CORRUPTED);
     JEXPECT_OK(jallocator_destroy(lru));
     JEXPECT_OK(jallocator_destroy(guard));
+}
+
+JTEST(Lru, CheckFindsWhatWasOverwritten) {
+    jallocator_t *allocator = make_lru(jtest_failing_allocator(), 0, 0, 0);
+    void *live = take(allocator, 100), *old = take(allocator, 1000), *kept = take(allocator, 1000);
+    give(allocator, old, 1000);
+    give(allocator, kept, 1000);
+    JEXPECT_OK(jallocator_check(allocator));
+    lru_t *lru = allocator->context;
+    const uint32_t number = ji_ledger_find(&lru->by_address, kept)->number;
+    lru_block_t *block = &lru->blocks[number], *other = &lru->blocks[ji_ledger_find(&lru->by_address, live)->number];
+    lru_layout_t *layout = &lru->layouts[block->layout];
+#define SPOILED(what, value)                                                                                           \
+    do {                                                                                                               \
+        __typeof__(what) kept_ = what;                                                                                 \
+        what = value;                                                                                                  \
+        JEXPECT_STATUS(jallocator_check(allocator), JSTATUS_CORRUPTED);                                                \
+        JEXPECT_SUBSTR(jstatus_last_message(), "\"lru\"");                                                             \
+        what = kept_;                                                                                                  \
+        JEXPECT_OK(jallocator_check(allocator));                                                                       \
+    } while (0)
+    SPOILED(block->address, NULL);
+    SPOILED(block->aged, false);
+    SPOILED(block->age.older, 0);
+    SPOILED(block->age.newer, number); /* a ring without an end */
+    SPOILED(block->layout, other->layout);
+    SPOILED(block->under, number);
+    SPOILED(other->owners, 0);
+    SPOILED(layout->listed, false);
+    SPOILED(layout->use.newer, block->layout);
+    SPOILED(layout->kept_count, 1);
+    SPOILED(layout->block_count, 1);
+    SPOILED(lru->by_address.count, 2);
+    SPOILED(lru->reserved_bytes, 1);
+    SPOILED(lru->kept_blocks, 1);
+    SPOILED(lru->kept_bytes, 1);
+    SPOILED(lru->kept_layouts, 2);
+    const lru_layout_t kept_layout = *layout; /* it has lost its blocks */
+    layout->newest = layout->kept_count = 0;
+    JEXPECT_STATUS(jallocator_check(allocator), JSTATUS_CORRUPTED);
+    *layout = kept_layout;
+#undef SPOILED
+    give(allocator, live, 100);
+    destroy_lru(allocator);
+}
+
+JTEST(Lru, OwnersAreCountedUpTo32Bits) {
+    jallocator_t *allocator = make_lru(jtest_failing_allocator(), 0, 0, 0);
+    void *pointer = take(allocator, 100);
+    lru_t *lru = allocator->context;
+    lru_block_t *block = &lru->blocks[ji_ledger_find(&lru->by_address, pointer)->number];
+    block->owners = UINT32_MAX;
+    JEXPECT_STATUS(jallocator_lru_retain(allocator, pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "2^32 - 1 owners");
+    JEXPECT_EQ(block->owners, UINT32_MAX);
+    block->owners = 1;
+    JEXPECT_EQ(jallocator_usable_size(allocator, &lru, 12), 12); /* what is not its own is as large as is said */
+    give(allocator, pointer, 100);
+    destroy_lru(allocator);
+}
+
+JTEST(Lru, NearestBeyondAllSizesIsAnySize) {
+    static const size_t percents[] = {SIZE_MAX, SIZE_MAX / 16}; /* the sum overflows at either addition */
+    static const size_t sizes[] = {128, 1600};
+    for (size_t k = 0; k < 2; ++k) {
+        jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, percents[k]);
+        void *pointer = keep(lru, 100000);
+        JEXPECT_EQ(take(lru, sizes[k]), pointer);
+        JEXPECT_EQ(counters_of(lru).nearest_hit_count, 1);
+        give(lru, pointer, sizes[k]);
+        destroy_lru(lru);
+    }
+}
+
+static jstatus_t same_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+    (void)size_bytes, (void)alignment, (void)stream;
+    *pointer = context;
+    return JSTATUS_SUCCESS;
+}
+static jstatus_t same_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    (void)context, (void)pointer, (void)size_bytes, (void)stream;
+    return JSTATUS_SUCCESS;
+}
+JTEST(Lru, OneBlockGivenOutTwiceBelowIsRefused) {
+    static _Alignas(256) char memory[256];
+    const jallocator_ops_t ops = {
+        .struct_size = sizeof ops, .allocate = same_allocate, .deallocate = same_deallocate, .find = pass_find};
+    jallocator_t *below, *lru;
+    JASSERT_OK(jallocator_create(&ops, memory, NULL, &below));
+    lru = make_lru(below, 0, 0, 0);
+    void *pointer = take(lru, 64), *again = NULL;
+    JEXPECT_STATUS(jallocator_allocate(lru, 128, 0, NULL, &again), JSTATUS_INTERNAL_ERROR);
+    JEXPECT_SUBSTR(jstatus_last_message(), "which is not given back yet");
+    JEXPECT_NULL(again);
+    JEXPECT_EQ(stats_of(lru).live_count, 1);
+    give(lru, pointer, 64);
+    destroy_lru(lru);
+    JEXPECT_OK(jallocator_destroy(below));
 }
 
 JTEST(Lru, MemoryIsNeverTouched) {
@@ -853,6 +959,49 @@ JTEST(Lru, WhatBelowRefusesStaysKept) {
     destroy_lru(lru);
     JEXPECT_EQ(jtest_live_bytes(), 0);
     JEXPECT_OK(jallocator_destroy(below));
+}
+
+JTEST(Lru, WhatCannotBeGivenBackAtTheEndIsSaid) {
+    jallocator_ops_t ops = {.allocate = pass_allocate, .deallocate = refuse_deallocate};
+    jallocator_t *below = make_adaptor(jtest_failing_allocator(), ops), *lru = make_lru(below, 0, 0, 0);
+    void *pointer = keep(lru, 100);
+    const size_t bytes = jallocator_usable_size(below, pointer, 128);
+    atomic_store(&refuses, true);
+    JEXPECT_OK(jallocator_destroy(lru));
+    JEXPECT_SUBSTR(jtest_log_text(), "a kept block cannot be given back");
+    atomic_store(&refuses, false);
+    give(below, pointer, bytes);
+    JEXPECT_OK(jallocator_destroy(below));
+}
+
+/* A device whose waits fail: nothing goes back that may still be in use, and what is said to fail has changed nothing. */
+JTEST(Lru, WaitsThatFailLeaveEveryBlockWhereItIs) {
+    static char foreign[64];
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    given_t given = {NULL, 0, 0};
+    jstream_t *stream;
+    jallocator_t *below, *lru;
+    JASSERT_OK(jstream_create(&gpu->device, &stream));
+    JASSERT_OK(jallocator_create_device(&gpu->device, JMEMORY_DEVICE, &below));
+    lru = make_lru(below, 0, 0, 0);
+    JEXPECT_OK(jallocator_lru_adopt(lru, foreign, 64, 1, take_back, &given));
+    gpu->fail_in = 1;
+    JEXPECT_STATUS(jallocator_lru_release(lru, foreign, stream, NULL), JSTATUS_DEVICE_ERROR);
+    JEXPECT_TRUE(gpu->failed);
+    JEXPECT_EQ(given.count, 0);
+    JEXPECT_EQ(stats_of(lru).live_count, 1);
+    JEXPECT_OK(jallocator_lru_release(lru, foreign, stream, NULL));
+    JEXPECT_EQ(given.count, 1);
+    void *pointer = NULL;
+    JEXPECT_OK(jallocator_allocate(lru, 512, 0, stream, &pointer));
+    JEXPECT_OK(jallocator_deallocate(lru, pointer, 512, stream));
+    gpu->fail_in = 1;
+    JEXPECT_OK(jallocator_destroy(lru));
+    JEXPECT_SUBSTR(jtest_log_text(), "a kept block cannot be given back");
+    JEXPECT_OK(jallocator_deallocate(below, pointer, 512, stream));
+    JEXPECT_OK(jallocator_destroy(below));
+    JEXPECT_OK(jstream_destroy(stream));
+    JEXPECT_EQ(pretend_gpu_live_bytes(), 0);
 }
 
 /* ---- Streams -------------------------------------------------------------------------------------------------------- */

@@ -215,6 +215,10 @@ static jstatus_t pretend_event_query(jevent_t *event, bool *reached) {
         violate("asking an event that was recorded in a capture");
     return ji_host_device.ops->event_query(event, reached);
 }
+static jstatus_t pretend_event_synchronize(jevent_t *event) {
+    ENTER(true);
+    return ji_host_device.ops->event_synchronize(event);
+}
 static jstatus_t pretend_event_destroy(jevent_t *event) {
     ENTER(false);
     pthread_mutex_lock(&lock);
@@ -234,6 +238,12 @@ static jstatus_t pretend_fill(jdevice_t *device, jstream_t *stream, void *destin
     if (capture_of(stream) != 0)
         violate("a fill in a captured stream");
     return ji_host_device.ops->fill(device, stream, destination, pattern, pattern_bytes, count);
+}
+
+static jstatus_t pretend_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
+                              size_t size_bytes) {
+    ENTER(true);
+    return ji_host_device.ops->copy(device, stream, destination, source, size_bytes);
 }
 
 /* ---- The script -------------------------------------------------------------------------------------------------- */
@@ -257,8 +267,10 @@ pretend_gpu_t *pretend_gpu_make(void) {
     ops.event_record = pretend_event_record;
     ops.event_wait = pretend_event_wait;
     ops.event_query = pretend_event_query;
+    ops.event_synchronize = pretend_event_synchronize;
     ops.event_destroy = pretend_event_destroy;
     ops.fill = pretend_fill;
+    ops.copy = pretend_copy;
     gpu = (pretend_gpu_t){.device = ji_host_device,
                           .has_stream_ordered = true,
                           .has_capture = true,

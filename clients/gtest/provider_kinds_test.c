@@ -113,6 +113,28 @@ JTEST(ProviderHuge, GivesWholePagesOfTheDefaultSize) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
+/* Without /proc a huge page is what it usually is; without transparent ones the pages are ordinary, and that is said. */
+JTEST(ProviderHuge, GoesWithoutWhatTheSystemDoesNotSay) {
+    jallocator_t *allocator;
+    JEXPECT_OK(jlog_set_level(JLOG_INFO));
+    jtest_fail_calls("fopen", 1, 1, ENOENT);
+    JASSERT_OK(jallocator_compose(NULL, "huge", &allocator));
+    JEXPECT_TRUE(jtest_calls_failed());
+    void *pointer = take(allocator, 1);
+    JEXPECT_EQ(jallocator_usable_size(allocator, pointer, 1), 2 * MIB);
+    give(allocator, pointer, 1);
+    JEXPECT_OK(jallocator_destroy(allocator));
+    jtest_log_clear();
+    JASSERT_OK(create_huge(UNKNOWN_PAGE, false, &allocator));
+    jtest_fail_calls("madvise", 1, 1, EINVAL);
+    pointer = take(allocator, 1);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_SUBSTR(jtest_log_text(), "ordinary pages, for there are no transparent huge pages");
+    give(allocator, pointer, 1);
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jlog_set_level(JLOG_WARNING));
+}
+
 /* ---- numa ---- */
 
 static jstatus_t create_numa(int node, jnuma_policy_t policy, jallocator_t **allocator) {

@@ -6,6 +6,7 @@
 
 #include "allocator_helper.h"
 #include "jtest.h"
+#include "pretend_gpu.h"
 
 #include "jalloc/config.h"
 #include "jalloc/provider.h"
@@ -480,6 +481,42 @@ JTEST(ProviderArray, KnowsForeignAndTwiceFreedPointersAndWrongSizes) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
+typedef struct seen {
+    size_t count, free_count, most; /* stops after that many */
+} seen_t;
+static bool see(void *context, const jallocation_t *block) {
+    seen_t *seen = context;
+    seen->free_count += !block->live;
+    return ++seen->count < seen->most;
+}
+JTEST(ProviderArray, ShowsWhatIsLiveAndTheRestUntilToldToStop) {
+    alignas(64) static char array[1024];
+    jallocator_t *allocator;
+    void *blocks[4];
+    JASSERT_OK(jallocator_create_array(jdevice_host(), array, sizeof array, &allocator));
+    for (int i = 0; i < 4; ++i)
+        JASSERT_OK(jallocator_allocate(allocator, i < 3 ? 256 : 128, 64, NULL, &blocks[i]));
+    JEXPECT_OK(jallocator_deallocate(allocator, blocks[1], 256, NULL)); /* its place waits, and is not shown */
+    seen_t seen = {.most = 9};
+    JEXPECT_OK(jallocator_visit(allocator, see, &seen));
+    JEXPECT_EQ(seen.count, 4);
+    JEXPECT_EQ(seen.free_count, 1);
+    seen = (seen_t){.most = 2};
+    JEXPECT_OK(jallocator_visit(allocator, see, &seen));
+    JEXPECT_EQ(seen.count, 2);
+    JEXPECT_STATUS(jallocator_allocate(allocator, 64, 4096, NULL, &blocks[1]), JSTATUS_MEMORY_ERROR);
+    JASSERT_OK(jallocator_allocate(allocator, 128, 64, NULL, &blocks[1])); /* full */
+    seen = (seen_t){.most = 9};
+    JEXPECT_OK(jallocator_visit(allocator, see, &seen));
+    JEXPECT_EQ(seen.count, 4);
+    JEXPECT_EQ(seen.free_count, 0);
+    JEXPECT_OK(jallocator_deallocate(allocator, blocks[1], 128, NULL));
+    JEXPECT_OK(jallocator_deallocate(allocator, blocks[3], 128, NULL));
+    JEXPECT_OK(jallocator_deallocate(allocator, blocks[2], 256, NULL));
+    JEXPECT_OK(jallocator_deallocate(allocator, blocks[0], 256, NULL));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
 /* An array whose beginning is aligned to nothing: pointers are aligned all the same. */
 JTEST(ProviderArray, MisalignedArrayGivesAlignedPointers) {
     alignas(64) static char array[1024];
@@ -497,4 +534,50 @@ JTEST(ProviderArray, MisalignedArrayGivesAlignedPointers) {
         JEXPECT_OK(jallocator_deallocate(allocator, pointer, room, NULL));
         JEXPECT_OK(jallocator_destroy(allocator));
     }
+}
+
+/* ---- In stream order --- */
+
+/* A free that the device refuses leaves the block as it was, aligned beyond the device's granule or not. */
+JTEST(ProviderOrdered, WhatTheDeviceDoesNotTakeBackStaysLive) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    jallocator_t *allocator;
+    jstream_t *stream;
+    JASSERT_OK(jstream_create(&gpu->device, &stream));
+    JASSERT_OK(jallocator_create_device(&gpu->device, JMEMORY_STREAM_ORDERED, &allocator));
+    for (size_t alignment = 64; alignment <= 4096; alignment *= 64) {
+        void *pointer = NULL;
+        JASSERT_OK(jallocator_allocate(allocator, 100, alignment, stream, &pointer));
+        JEXPECT_EQ((uintptr_t)pointer % alignment, 0);
+        pretend_gpu_capture(stream, 5);
+        JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, 100, stream), JSTATUS_CAPTURING);
+        JEXPECT_EQ(stats_of(allocator).live_count, 1);
+        pretend_gpu_capture(stream, 0);
+        JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, stream));
+        JEXPECT_EQ(pretend_gpu_live_bytes(), 0);
+    }
+    JEXPECT_EQ(gpu->violations, 0);
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+typedef struct inherited {
+    jallocator_t *allocator;
+    jstream_t *stream;
+    void *pointer;
+} inherited_t;
+static void give_back_in_a_child(void *argument) {
+    const inherited_t *inherited = argument;
+    JEXPECT_OK(jallocator_deallocate(inherited->allocator, inherited->pointer, 100, inherited->stream));
+    JEXPECT_EQ(stats_of(inherited->allocator).live_count, 0);
+}
+JTEST(ProviderOrdered, AForkedChildGivesBackWithoutTheParentsStream) {
+    inherited_t inherited;
+    JASSERT_OK(jstream_create(jdevice_host(), &inherited.stream));
+    JASSERT_OK(jallocator_create_device(jdevice_host(), JMEMORY_STREAM_ORDERED, &inherited.allocator));
+    JASSERT_OK(jallocator_allocate(inherited.allocator, 100, 4096, inherited.stream, &inherited.pointer));
+    jtest_in_child(20, give_back_in_a_child, &inherited);
+    JEXPECT_OK(jallocator_deallocate(inherited.allocator, inherited.pointer, 100, inherited.stream));
+    JEXPECT_OK(jallocator_destroy(inherited.allocator));
+    JEXPECT_OK(jstream_destroy(inherited.stream));
 }

@@ -583,6 +583,33 @@ JTEST(Align, WhateverBelowCanDo) {
     }
 }
 
+static jstatus_t stubborn_refuse(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    return *(const jstatus_t *)context == JSTATUS_INVALID_VALUE
+               ? JSTATUS_DEVICE_ERROR
+               : stubborn_deallocate(context, pointer, size_bytes, stream);
+}
+JTEST(Align, WhatBelowDoesNotTakeBackStaysWhereItIs) {
+    static jstatus_t refusal = JSTATUS_INVALID_VALUE;
+    const jallocator_ops_t ops = {
+        .struct_size = sizeof ops, .allocate = stubborn_allocate, .deallocate = stubborn_refuse};
+    jallocator_t *below, *align;
+    JASSERT_OK(jallocator_create(&ops, &refusal, NULL, &below));
+    JASSERT_OK(jallocator_create_align(below, NULL, &align));
+    void *pointer = take(align, 100), *other = NULL;
+    const size_t usable = jallocator_usable_size(align, pointer, 100);
+    JEXPECT_STATUS(jallocator_deallocate(align, pointer, 100, NULL), JSTATUS_DEVICE_ERROR);
+    JEXPECT_EQ(stats_of(align).live_count, 1);
+    JEXPECT_EQ(jallocator_usable_size(align, pointer, 100), usable);
+    JEXPECT_STATUS(jallocator_allocate(align, PTRDIFF_MAX - 64, 0, NULL, &other), JSTATUS_INVALID_SIZE);
+    JEXPECT_NULL(other);
+    JEXPECT_STATUS(jallocator_allocate(align, SIZE_MAX / 4, 0, NULL, &other), JSTATUS_MEMORY_ERROR);
+    JEXPECT_NULL(other);
+    refusal = JSTATUS_NOT_IMPLEMENTED;
+    give(align, pointer, 100);
+    JEXPECT_OK(jallocator_destroy(align));
+    JEXPECT_OK(jallocator_destroy(below));
+}
+
 /* Where below is out of memory, no more bytes are asked for. */
 JTEST(Align, MemoryErrorIsPassedOn) {
     jallocator_t *align;

@@ -30,9 +30,7 @@ static bool align_was_refused(jstatus_t status) {
 
 static jstatus_t align_allocate_moved(align_adaptor_t *align, size_t size_bytes, size_t alignment, jstream_t *stream,
                                       void **pointer) {
-    size_t whole;
-    if (!ji_size_add(size_bytes, alignment - 1, &whole))
-        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes and the alignment overflow", size_bytes);
+    size_t whole = size_bytes + alignment - 1; /* no request has more than PTRDIFF_MAX bytes */
     void *base;
     jstatus_t status = jallocator_allocate(align->adaptor.below, whole, 1, stream, &base);
     if (status != JSTATUS_SUCCESS)

@@ -821,8 +821,10 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     JTRY_ALLOC(bfc->streams = ji_metadata_zalloc(sizeof(bfc->streams[0])));
     bfc->stream_count = 1;
     JTRY_ALLOC(bfc->ready = bfc_stream_at(bfc, 0));
-    if (!bfc_places_resize(bfc, BFC_FIRST_PLACES_BITS))
-        JTRY(ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name));
+    if (!bfc_places_resize(bfc, BFC_FIRST_PLACES_BITS)) {
+        status = ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name);
+        goto done;
+    }
     bfc->below = request->below;
     bfc->below_is_ordered = ji_allocator_gives_in_order(request->below);
     bfc->below_coalesces = ji_allocator_coalesces(request->below);

@@ -24,10 +24,9 @@ typedef struct device_provider {
 
 static jstatus_t device_allocate_shifted(device_provider_t *provider, size_t size_bytes, size_t alignment,
                                          jstream_t *stream, void **pointer) {
-    size_t bytes;
+    /* No request has more than PTRDIFF_MAX bytes. */
+    size_t bytes = size_bytes + alignment - jdevice_granule_bytes(provider->device);
     void *taken;
-    if (!ji_size_add(size_bytes, alignment - jdevice_granule_bytes(provider->device), &bytes))
-        return ji_fail(JSTATUS_INVALID_SIZE, "no %zu bytes aligned to %zu", size_bytes, alignment);
     jstatus_t status = jdevice_allocate_ordered(provider->device, stream, bytes, &taken);
     if (status != JSTATUS_SUCCESS)
         return status;
