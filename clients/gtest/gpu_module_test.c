@@ -169,8 +169,13 @@ static void ask_the_shared_library(void *argument) {
     void *symbols[] = {dlsym(library, "jdevice_get"), dlsym(library, "jstatus_last_message")};
     memcpy(&get, &symbols[0], sizeof get);
     memcpy(&message, &symbols[1], sizeof message);
-    JEXPECT_STATUS(get("hip:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
-    JEXPECT_SUBSTR(message(), expected);
+    jstatus_t status = get("hip:0", &(jdevice_t *){NULL});
+    if (expected[0] == 'n' && access("libjalloc_hip.so.0", F_OK) == 0) { /* built too, and found */
+        JEXPECT_NULL(strstr(message(), expected));
+    } else {
+        JEXPECT_STATUS(status, JSTATUS_NO_DEVICE);
+        JEXPECT_SUBSTR(message(), expected);
+    }
     dlclose(library);
 }
 

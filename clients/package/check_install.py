@@ -41,9 +41,16 @@ def not_installed(targets, installers):
     files = {pathlib.Path(path if isinstance(path, str) else path["from"]).name
              for installer in installers for path in installer.get("paths", [])}
 
-    def is_installed(target):  # a GPU module is not, but a file that a rule of its target makes
-        made = (pathlib.Path(source["path"]).name.removesuffix(".rule") for source in target.get("sources", []))
-        return "install" in target or any(file in files for file in made)
+    def made(target):
+        """Files that rules of a target make, as those of a GPU module do."""
+        return {pathlib.Path(source["path"]).name.removesuffix(".rule")
+                for source in target.get("sources", [])} - {target["name"]}
+
+    def is_installed(target):
+        return "install" in target or not files.isdisjoint(made(target))
+
+    def is_a_name(target):  # for other targets; it compiles nothing itself
+        return target["type"] == "UTILITY" and not made(target)
 
     waiting = [name for name, target in targets.items() if is_installed(target)]
     wanted = set()
@@ -53,7 +60,8 @@ def not_installed(targets, installers):
             wanted.add(name)
             waiting += [dependency["id"] for dependency in targets[name].get("dependencies", [])]
     return sorted(target["name"] for name, target in targets.items()
-                  if name not in wanted and not target.get("isGeneratorProvided"))
+                  if name not in wanted and not target.get("isGeneratorProvided")
+                  and not is_a_name(target))
 
 
 def main():
