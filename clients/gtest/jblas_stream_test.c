@@ -5,6 +5,7 @@
  * results go by pointer mode, and the answers are those of the inline stream, bit for bit. A gate holds the stream, so that
  * "before" is certain. */
 
+#include "host_failures.h"
 #include "jblas_routines.h"
 
 #include "jalloc/provider.h"
@@ -15,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "blas/blas.h"
 
 typedef struct gate {
     atomic_bool open, timed_out;
@@ -144,6 +147,47 @@ JTEST_EACH_FUNCTION(JblasStream, HostPointersAreUsedBeforeTheReturn) {
         free(untouched);
         blas_case_free(c);
     }
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+/* Whatever fails while a call enqueues its work, or waits for it, is the call's status; the borrow ends with the call, and
+ * the next one is as ever. Products go by halvings and by three real ones too. */
+JTEST_EACH_FUNCTION(JblasStream, EachFailureOfTheDeviceIsReported) {
+    const ji_tuning_t saved = ji_host_tuning;
+    jstream_t *stream = NULL;
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
+    ji_host_tuning.strassen_least[0] = ji_host_tuning.strassen_least[1] = ji_host_tuning.gemm3m_least = 8;
+    ji_tuning_complete(&ji_host_tuning);
+    BLAS_CASE(c, param, .low = 45, .high = 45, .plain = true);
+    const size_t bytes = blas_query(handle, c);
+    JEXPECT_OK(jhandle_set_workspace_size(handle, bytes));
+    bool failed = true;
+    uint64_t n = 1;
+    for (; failed && n < 1000 && !jtest_has_failure(); ++n) {
+        host_fail_after(n);
+        const jstatus_t status = blas_call(handle, c);
+        failed = host_fail_no_more();
+        JSCOPED_TRACE("%s, failure %d", blas_describe(c), (int)n);
+        JEXPECT_STATUS(status, failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
+        if (failed)
+            JEXPECT_SUBSTR(jhandle_last_message(handle), "a test made it fail");
+        jhandle_stats_t stats = {.struct_size = sizeof stats};
+        JEXPECT_OK(jhandle_get_stats(handle, &stats));
+        JEXPECT_EQ(stats.live_borrow_count, 0);
+        JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
+        blas_restore(c);
+    }
+    JEXPECT_GT(n, 2); /* something failed */
+    ji_host_tuning = saved;
+    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_COMPONENTWISE));
+    JEXPECT_OK(blas_call(handle, c));
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
+    blas_right(c);
     JEXPECT_OK(jhandle_destroy(handle));
     JEXPECT_OK(jstream_destroy(stream));
 }

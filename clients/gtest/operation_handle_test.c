@@ -3,6 +3,7 @@
 
 /* Operations and the handle: workspace, rungs, streams, pointer modes, failures, and what is refused. */
 
+#include "host_failures.h"
 #include "operation_helper.h"
 
 #include "blas/operation.h"
@@ -350,6 +351,40 @@ JTEST(OperationHandle, EachFailedBookkeepingIsSurvived) {
             JEXPECT_EQ(stats_of(world.handle).live_borrow_count, 0);
             JEXPECT_OK(jbuffer_release(made));
         }
+    calls_free(&calls);
+    operation_end(&world);
+}
+
+/* Whatever fails while an operation enqueues its work, or waits for it, is its status. */
+JTEST(OperationHandle, EachFailureOfTheDeviceIsReported) {
+    operation_world_t world;
+    calls_t calls;
+    jstream_t *stream;
+    operation_begin(&world, JDATATYPE_F64_C);
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    JEXPECT_OK(jhandle_set_stream(world.handle, stream));
+    calls_make(&calls, &world);
+    JEXPECT_OK(jhandle_set_workspace_size(world.handle, 1 << 16));
+    for (int which = 0; which < CALLS; which++) {
+        bool failed = true;
+        uint64_t n = 1;
+        for (; failed && n < 1000 && !jtest_has_failure(); n++) {
+            jbuffer_t *made = NULL;
+            JSCOPED_TRACE("operation %d, failure %d", which, (int)n);
+            host_fail_after(n);
+            const jstatus_t status = call(world.handle, &calls, which, &made);
+            failed = host_fail_no_more();
+            JEXPECT_STATUS(status, failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
+            JEXPECT_TRUE(!failed || made == NULL);
+            JEXPECT_EQ(stats_of(world.handle).live_borrow_count, 0);
+            JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
+            JEXPECT_OK(jbuffer_release(made));
+            calls_restore(&calls);
+        }
+        JEXPECT_GT(n, 2); /* something failed */
+    }
+    JEXPECT_OK(jhandle_set_stream(world.handle, NULL));
+    JEXPECT_OK(jstream_destroy(stream));
     calls_free(&calls);
     operation_end(&world);
 }
