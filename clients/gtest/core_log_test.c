@@ -329,7 +329,7 @@ JTEST(Profile, RefusesNullAndCountsAreSumsOverThreads) {
 
 static void *profile_many(void *argument) {
     (void)argument;
-    char key[16];
+    char key[24];
     for (int i = 0; i < 600; ++i) {
         snprintf(key, sizeof key, "key-%d.", i % 300);
         jlog_profile_add(key, 0, 1.0);
@@ -358,7 +358,7 @@ JTEST(Profile, WithoutMemoryTheCallIsNotCounted) {
 }
 
 JTEST(Profile, ManyTimesAreInOrder) {
-    char key[16];
+    char key[24];
     for (int i = 0; i < 40; ++i) {
         snprintf(key, sizeof key, "key-%d.", i);
         JEXPECT_OK(jlog_profile_add(key, -1, (double)(i * 7 % 40 + 1)));

@@ -179,7 +179,8 @@ JALLOC_API jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_optio
 JALLOC_API jstatus_t jallocator_lru_retain(jallocator_t *allocator, void *pointer);
 /** One owner less; the last one puts the block into the cache, or gives an adopted one to its own function, after
  * waiting for the streams that it was released on. `remaining` may be NULL.
- * @return as jallocator_lru_retain(); not found names the allocation for a double release. */
+ * @return as jallocator_lru_retain(); device error: a wait failed, and the block has its owner still; not found names
+ *         the allocation for a double release. */
 JALLOC_API jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream_t *stream,
                                             size_t *remaining);
 /** The owners of a live block. @return as jallocator_lru_retain(). */

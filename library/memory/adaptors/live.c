@@ -40,7 +40,9 @@ jstatus_t ji_live_await_writing(const ji_live_block_t *block) {
 }
 
 void ji_live_settle(const ji_live_t *live, jstream_t *stream) {
-    (void)jstream_synchronize(live->below->device, stream);
+    for (int i = 0; i < 2; ++i) /* a wait that fails once is tried again */
+        if (jstream_synchronize(live->below->device, stream) == JSTATUS_SUCCESS)
+            return;
 }
 
 void ji_live_abandon(const ji_live_t *live, jstatus_t why, jstream_t *stream, const ji_live_block_t *block,

@@ -45,8 +45,8 @@ jstatus_t ji_live_begin_writing(const ji_live_t *live, jstream_t *stream, ji_liv
 jstatus_t ji_live_end_writing(jstream_t *stream, ji_live_block_t *block);
 /* The host waits until what was written when the block was allocated is there. */
 jstatus_t ji_live_await_writing(const ji_live_block_t *block);
-/* After a failure: waits, as well as can be, until nothing that was ordered in the stream is under way any more. Where the
- * wait itself was what failed, this is the second. A device whose every wait fails does no work. */
+/* After a failure: waits, as well as can be, until nothing that was ordered in the stream is under way any more: a wait
+ * that fails is tried once more. A device whose every wait fails does no work. */
 void ji_live_settle(const ji_live_t *live, jstream_t *stream);
 /* For an allocation that came to nothing, and why: waits for what was ordered, and gives the memory back, unless it is
  * another block's. */
