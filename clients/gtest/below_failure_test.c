@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef const char *text_t;
 static const char *const failing[] = {
     "device",
     "device(kind=ordered)",
@@ -178,7 +179,7 @@ static void script_end_streams(script_t *script) {
 
 static void fail_device(const char *text, jstatus_t with) {
     pretend_gpu_t *gpu = pretend_gpu_make();
-    script_t script = {NULL};
+    script_t script = {0};
     script_streams(&script, gpu);
     gpu->fail_with = with;
     gpu->failed = true;
@@ -196,19 +197,15 @@ static void fail_device(const char *text, jstatus_t with) {
     script_end_streams(&script);
 }
 
-JTEST_P(BelowFails, EachCallOfTheDeviceIsSurvived, const char *const, failing) {
-    fail_device(*param, JSTATUS_DEVICE_ERROR);
-}
-JTEST_P(BelowFails, EachLackOfTheDeviceIsSurvived, const char *const, failing) {
-    fail_device(*param, JSTATUS_MEMORY_ERROR);
-}
+JTEST_P(BelowFails, EachCallOfTheDeviceIsSurvived, text_t, failing) { fail_device(*param, JSTATUS_DEVICE_ERROR); }
+JTEST_P(BelowFails, EachLackOfTheDeviceIsSurvived, text_t, failing) { fail_device(*param, JSTATUS_MEMORY_ERROR); }
 
-JTEST_P(BelowFails, WhatIsNotTakenBackIsGivenBackLater, const char *const, failing) {
+JTEST_P(BelowFails, WhatIsNotTakenBackIsGivenBackLater, text_t, failing) {
     if (strncmp(*param, "device", 6) == 0)
         JSKIP("nothing is below a provider");
     pretend_gpu_t *gpu = pretend_gpu_make();
     below_t below = {.failed = true};
-    script_t script = {NULL};
+    script_t script = {0};
     script_streams(&script, gpu);
     jallocator_t *base = below_make(&below, &gpu->device);
     for (uint64_t n = 1; below.failed; ++n) {
@@ -230,10 +227,10 @@ static const char *const policies[] = {
 };
 
 /* Its memory stays below, but no bookkeeping does (the fixture looks), and nothing is given back twice. */
-JTEST_P(BelowFails, WhatIsNeverTakenBackLeavesNoBooks, const char *const, policies) {
+JTEST_P(BelowFails, WhatIsNeverTakenBackLeavesNoBooks, text_t, policies) {
     pretend_gpu_t *gpu = pretend_gpu_make();
     below_t below = {.failed = false};
-    script_t script = {NULL};
+    script_t script = {0};
     script_streams(&script, gpu);
     jallocator_t *base = below_make(&below, &gpu->device);
     JASSERT_OK(jallocator_compose_over(base, *param, &script.allocator));
@@ -276,14 +273,14 @@ static void fail_metadata(const char *text, bool device_too) {
     script_end_streams(&script);
 }
 
-JTEST_P(BookkeepingFails, EachTimeIsSurvived, const char *const, failing) { fail_metadata(*param, false); }
-JTEST_P(BookkeepingFails, AndThenTheDevice, const char *const, failing) { fail_metadata(*param, true); }
+JTEST_P(BookkeepingFails, EachTimeIsSurvived, text_t, failing) { fail_metadata(*param, false); }
+JTEST_P(BookkeepingFails, AndThenTheDevice, text_t, failing) { fail_metadata(*param, true); }
 
 /* ---- What is refused, and what stops ------------------------------------------------------------------------------- */
 
-JTEST_P(Policies, AStreamOfAnotherDeviceIsRefused, const char *const, policies) {
+JTEST_P(Policies, AStreamOfAnotherDeviceIsRefused, text_t, policies) {
     pretend_gpu_t *gpu = pretend_gpu_make();
-    script_t script = {NULL};
+    script_t script = {0};
     jstream_t *foreign;
     script_streams(&script, gpu);
     JASSERT_OK(jstream_create(jdevice_host(), &foreign));
@@ -305,9 +302,9 @@ JTEST_P(Policies, AStreamOfAnotherDeviceIsRefused, const char *const, policies) 
 
 /* A fence needs room in a table; where there is none the stream is waited for, and where that fails as well the block stays
  * live. */
-JTEST_P(Policies, AFreeThatCannotBeFencedIsRefused, const char *const, policies) {
+JTEST_P(Policies, AFreeThatCannotBeFencedIsRefused, text_t, policies) {
     pretend_gpu_t *gpu = pretend_gpu_make();
-    script_t script = {NULL};
+    script_t script = {0};
     void *block;
     script_streams(&script, gpu);
     const bool small = strcmp(*param, "small") == 0; /* without a cache, that the free goes to the common lists */
@@ -335,7 +332,7 @@ JTEST_P(Policies, AFreeThatCannotBeFencedIsRefused, const char *const, policies)
 }
 
 /* The same when memory is taken from below in a stream's order. */
-JTEST_P(Policies, BookkeepingFailsOverMemoryInOrder, const char *const, policies) {
+JTEST_P(Policies, BookkeepingFailsOverMemoryInOrder, text_t, policies) {
     char text[64];
     snprintf(text, sizeof text, "device(kind=ordered)+%s", *param);
     fail_metadata(text, true);
@@ -351,9 +348,9 @@ static bool stop_later(void *context, const jallocation_t *block) {
     return ++stop->calls < stop->most;
 }
 
-JTEST_P(Visiting, MayStopAtEachBlock, const char *const, failing) {
+JTEST_P(Visiting, MayStopAtEachBlock, text_t, failing) {
     pretend_gpu_t *gpu = pretend_gpu_make();
-    script_t script = {NULL};
+    script_t script = {0};
     script_streams(&script, gpu);
     JASSERT_OK(jallocator_compose(&gpu->device, *param, &script.allocator));
     for (int i = 0; i < 20; ++i)

@@ -228,7 +228,7 @@ static void expect_as_modelled(jhandle_t *handle, const blas_function_t *functio
     o->ld = draw_far(o->rows);
     blas_operand_t *last = &c->operand[2];
     if (blas_has(c, 's')) /* its matrices lie one behind the other, or row by row in turn */
-        last->stride = last->ld < 1 << 30 ? last->ld * last->columns : last->rows;
+        last->stride = last->ld > 0 && last->ld < 1 << 30 ? last->ld * last->columns : last->rows;
     const bool possible = operand_is_possible(c, o), far = o->ld > INT32_MAX || o->ld < -INT32_MAX;
     JSCOPED_TRACE("%s, operand %d", blas_describe(c), which);
     size_t bytes;

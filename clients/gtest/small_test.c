@@ -12,7 +12,6 @@
 #include "memory/allocators/small.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -181,7 +180,7 @@ typedef struct block_list {
     void *pointers[200];
     size_t size_bytes;
     jstatus_t status;
-    jtest_gate_t *reached, *go;
+    jtest_gate_t *reached, *go, *used;
     const jallocator_t *hint; /* what the thread thinks it used last */
 } block_list_t;
 
@@ -330,13 +329,15 @@ static void *use_and_stay(void *argument) {
     jtest_gate_pass(list->go);
     list->hint = atomic_load(&ji_small_thread.allocator);
     take_and_free_all(list); /* another allocator, perhaps at the same address */
+    jtest_gate_open(list->used);
     return NULL;
 }
 
 JTEST(Small, AnAllocatorMayGoBeforeTheThreadsThatUsedIt) {
     for (int round = 0; round < 20; ++round) {
-        jtest_gate_t reached = JTEST_GATE_INIT, go = JTEST_GATE_INIT;
-        block_list_t list = {.allocator = make_default(), .size_bytes = 128, .reached = &reached, .go = &go};
+        jtest_gate_t reached = JTEST_GATE_INIT, go = JTEST_GATE_INIT, used = JTEST_GATE_INIT;
+        block_list_t list = {
+            .allocator = make_default(), .size_bytes = 128, .reached = &reached, .go = &go, .used = &used};
         pthread_t thread;
         JASSERT_EQ(pthread_create(&thread, NULL, use_and_stay, &list), 0);
         jtest_gate_pass(&reached);
@@ -351,8 +352,7 @@ JTEST(Small, AnAllocatorMayGoBeforeTheThreadsThatUsedIt) {
             JEXPECT_EQ(stats_of(list.allocator).allocation_count, 200);
             JEXPECT_OK(jallocator_destroy(list.allocator));
         } else { /* the thread empties its cache while the allocator goes */
-            while (stats_of(list.allocator).allocation_count != 200 || stats_of(list.allocator).in_use_bytes != 0)
-                sched_yield();
+            jtest_gate_pass(&used);
             JEXPECT_OK(jallocator_destroy(list.allocator));
             pthread_join(thread, NULL);
         }
@@ -772,8 +772,8 @@ static void fork_child(void *argument) {
 }
 
 JTEST(Small, AForkedChildGoesOnWithoutTheOtherThreads) {
-    jtest_gate_t reached = JTEST_GATE_INIT, go = JTEST_GATE_INIT;
-    block_list_t list = {.allocator = make_default(), .size_bytes = 128, .reached = &reached, .go = &go};
+    jtest_gate_t reached = JTEST_GATE_INIT, go = JTEST_GATE_INIT, used = JTEST_GATE_INIT;
+    block_list_t list = {.allocator = make_default(), .size_bytes = 128, .reached = &reached, .go = &go, .used = &used};
     pthread_t thread;
     JASSERT_EQ(pthread_create(&thread, NULL, use_and_stay, &list), 0);
     jtest_gate_pass(&reached);

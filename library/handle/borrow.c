@@ -207,12 +207,12 @@ jstatus_t jborrow_end(jborrow_t *borrow) {
     jhandle_t *handle = borrow->handle_;
     if (!borrow->ok)
         return JSTATUS_SUCCESS;
-    jborrow_stack_ *stack = &handle->stack;
     if (!ji_handle_is_valid(handle))
         return ji_fail(JSTATUS_INVALID_HANDLE, "a borrow ended after its handle was destroyed");
     if (ji_handle_is_foreign(handle))
         return ji_fail(JSTATUS_BUSY, "a borrow ended on another thread than it began on; it stays live");
 
+    jborrow_stack_ *stack = &handle->stack;
     uint32_t depth = borrow->depth_;
     borrow->ok = false;
     borrow->handle_ = NULL;

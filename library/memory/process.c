@@ -157,6 +157,7 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
         return JSTATUS_SUCCESS;
     }
     char text[JI_PROCESS_MAX_TEXT + 1], replaced[JI_PROCESS_MAX_TEXT + 64];
+    text[0] = '\0';
     if (said)
         (void)process_copy_clause(&clause, text); /* it was read, so there is room */
     else
