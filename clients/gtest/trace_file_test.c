@@ -14,12 +14,14 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -268,12 +270,25 @@ JTEST(TraceFile, AChildBeginsItsOwnAndSharesStandardError) {
 }
 
 /* A thread that is held up while it writes, with the lock: in a full pipe. */
+static _Atomic long writer;
 static void *write_to_pipe(void *argument) {
     void *block;
+    atomic_store(&writer, syscall(SYS_gettid));
     for (int i = 0; i < 4000; ++i)
         if (jallocator_allocate(argument, 64, 0, NULL, &block) == JSTATUS_SUCCESS)
             (void)jallocator_deallocate(argument, block, 64, NULL);
     return NULL;
+}
+
+static bool writer_sleeps(void) {
+    char path[64], state[64] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", atomic_load(&writer));
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    const bool read = fgets(state, sizeof state, file) != NULL;
+    fclose(file);
+    return read && strstr(state, ") S ") != NULL;
 }
 
 static void record_beside_a_stuck_one(void *argument) {
@@ -289,7 +304,7 @@ static void record_beside_a_stuck_one(void *argument) {
     options.file = begun->file.path; /* a child's own, PATH.PID */
     JASSERT_OK(jallocator_create_record(jtest_failing_allocator(), &options, &other));
     JASSERT_EQ(pthread_create(&stuck, NULL, write_to_pipe, record), 0);
-    for (int queued = 0; queued < 60000; sched_yield()) /* until the pipe is full */
+    for (int queued = 0; queued < 60000 || !writer_sleeps(); sched_yield()) /* until the pipe is full */
         JASSERT_EQ(ioctl(ends[0], FIONREAD, &queued), 0);
     jtest_fail_calls("nanosleep", 1, UINT64_MAX, EINTR);
     JEXPECT_STATUS(jallocator_record_flush(other), JSTATUS_BUSY);
