@@ -143,17 +143,24 @@ JTEST(Log, PathNamesAFileThatIsAppendedTo) {
     unlink(path);
 }
 
-/* A program that closes descriptors that it does not know, as daemons do, and gets their numbers for files of its own. */
-JTEST(Log, LinesGoToNoOtherFileThatHasTheNumberOfTheLogs) {
-    char path[] = "jalloc-log-XXXXXX", own_path[] = "jalloc-own-XXXXXX", text[512] = "";
-    const int file = mkstemp(path);
-    JASSERT_GE(file, 0);
-    const int next = dup(file); /* what the log will be given */
-    close(next);
+/* Logs "first" into a file that is made of the template `path`, and closes the log's descriptor, `next`, under it. */
+static void log_first_and_close(char *path, int *file, int *next) {
+    *file = mkstemp(path);
+    JASSERT_GE(*file, 0);
+    *next = dup(*file); /* what the log will be given */
+    close(*next);
     jtest_setenv("JALLOC_LOG_PATH", path);
     JEXPECT_OK(jlog_set_sink(NULL, NULL));
     jlog_write_line("first");
-    close(next);
+    close(*next);
+}
+
+/* A program that closes descriptors that it does not know, as daemons do, and gets their numbers for files of its own. */
+JTEST(Log, LinesGoToNoOtherFileThatHasTheNumberOfTheLogs) {
+    char path[] = "jalloc-log-XXXXXX", own_path[] = "jalloc-own-XXXXXX", text[512] = "";
+    int file, next;
+    log_first_and_close(path, &file, &next);
+    JASSERT_GE(file, 0);
     const int own = mkstemp(own_path);
     JEXPECT_EQ(own, next);
     jlog_write_line("second");
@@ -205,14 +212,9 @@ JTEST(Log, LinesAreWrittenWholeWhateverTheSystemTakes) {
 
 JTEST(Log, LinesGoToNoFileOfAnotherFileSystemEither) {
     char path[] = "jalloc-log-XXXXXX", text[64] = "";
-    const int file = mkstemp(path);
+    int file, next;
+    log_first_and_close(path, &file, &next);
     JASSERT_GE(file, 0);
-    const int next = dup(file); /* what the log will be given */
-    close(next);
-    jtest_setenv("JALLOC_LOG_PATH", path);
-    JEXPECT_OK(jlog_set_sink(NULL, NULL));
-    jlog_write_line("first");
-    close(next);
     JEXPECT_EQ(open("/proc/self/stat", O_RDONLY), next);
     jlog_write_line("second");
     close(next + 1); /* and nothing in its place */

@@ -127,6 +127,12 @@ static void begun_end(const begun_t *begun) {
     (void)unlink(begun->file.path);
     JEXPECT_EQ(rmdir(begun->folder), 0);
 }
+static void begun_run_in_child(void (*function)(void *begun)) {
+    begun_t begun;
+    begun_make(&begun);
+    jtest_in_child(60, function, &begun);
+    begun_end(&begun);
+}
 
 static void expect_text(const char *path, const char *expected) {
     char text[256] = "";
@@ -262,12 +268,7 @@ static void begin_in_child(void *argument) {
     JEXPECT_EQ(unlink(expected), 0);
 }
 
-JTEST(TraceFile, AChildBeginsItsOwnAndSharesStandardError) {
-    begun_t begun;
-    begun_make(&begun);
-    jtest_in_child(60, begin_in_child, &begun);
-    begun_end(&begun);
-}
+JTEST(TraceFile, AChildBeginsItsOwnAndSharesStandardError) { begun_run_in_child(begin_in_child); }
 
 /* A thread that is held up while it writes, with the lock: in a full pipe. */
 static _Atomic long writer;
@@ -325,10 +326,7 @@ JTEST(Record, WhatIsHeldUpHoldsUpNobodyElse) {
 #ifdef __SANITIZE_THREAD__
     JSKIP("it knows no threads that are made behind a fork");
 #endif
-    begun_t begun;
-    begun_make(&begun);
-    jtest_in_child(60, record_beside_a_stuck_one, &begun);
-    begun_end(&begun);
+    begun_run_in_child(record_beside_a_stuck_one);
 }
 
 JTEST(TraceFile, ErrorsHaveWords) {
@@ -478,12 +476,7 @@ static void begin_many(void *argument) {
     }
 }
 
-JTEST(Record, AFileThatWasBegunLongAgoIsBegunAnew) {
-    begun_t begun;
-    begun_make(&begun);
-    jtest_in_child(60, begin_many, &begun);
-    begun_end(&begun);
-}
+JTEST(Record, AFileThatWasBegunLongAgoIsBegunAnew) { begun_run_in_child(begin_many); }
 
 static void use_in_child(void *argument) {
     jallocator_t *const *records = argument;
@@ -530,9 +523,4 @@ static void leave_a_record(void *argument) {
     JEXPECT_EQ(unlink(path), 0);
 }
 
-JTEST(Record, WhatIsBufferedIsWrittenAtExit) {
-    begun_t begun;
-    begun_make(&begun);
-    jtest_in_child(60, leave_a_record, &begun);
-    begun_end(&begun);
-}
+JTEST(Record, WhatIsBufferedIsWrittenAtExit) { begun_run_in_child(leave_a_record); }

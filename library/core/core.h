@@ -82,8 +82,8 @@ static inline bool ji_size_round_up(size_t size, size_t multiple, size_t *rounde
     return true;
 }
 
-/* Reads one row, one of the table's, as jconfig_get(). invalid configuration, with a message that quotes the variable, where it is not
- * valid. */
+/* Reads one row of the table, as jconfig_get(). invalid configuration, with a message that quotes the
+ * variable, where it is not valid. */
 jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry);
 /* jconfig_get() for the log: says nothing of names that are unknown. */
 jstatus_t ji_config_read(jconfig_t which, jconfig_entry_t *entry);

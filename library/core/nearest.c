@@ -13,13 +13,12 @@
 #include <string.h>
 
 #include "core/nearest.h"
+#include "core/size.h"
 
 #define NEAREST_MAX_LENGTH 47 /* letters of a name that count; ours are shorter */
 #define NEAREST_MIN_BEGINNING 3
 
-static char nearest_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-static bool nearest_same(char a, char b) { return nearest_lower(a) == nearest_lower(b); }
+static bool nearest_same(char a, char b) { return ji_lower(a) == ji_lower(b); }
 
 static unsigned nearest_min(unsigned a, unsigned b) { return a < b ? a : b; }
 

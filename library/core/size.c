@@ -9,24 +9,21 @@
 #include "core/core.h"
 #include "core/size.h"
 
-/* ctype.h follows the locale. */
-static char size_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
 /* A unit: nothing or B, or one of KMGT, which may be followed by B or iB. Gives the power of two. */
 static bool size_read_unit(const char *text, size_t length, unsigned *shift) {
     static const char prefixes[] = "kmgt";
     *shift = 0;
     if (length == 0)
         return true;
-    const char *prefix = memchr(prefixes, size_lower(text[0]), sizeof prefixes - 1);
+    const char *prefix = memchr(prefixes, ji_lower(text[0]), sizeof prefixes - 1);
     if (prefix == NULL)
-        return length == 1 && size_lower(text[0]) == 'b';
+        return length == 1 && ji_lower(text[0]) == 'b';
     *shift = 10 * (unsigned)(prefix - prefixes + 1);
     if (length == 1)
         return true;
     if (length == 2)
-        return size_lower(text[1]) == 'b';
-    return length == 3 && size_lower(text[1]) == 'i' && size_lower(text[2]) == 'b';
+        return ji_lower(text[1]) == 'b';
+    return length == 3 && ji_lower(text[1]) == 'i' && ji_lower(text[2]) == 'b';
 }
 
 /* The syntax is judged before the magnitude. */

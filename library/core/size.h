@@ -3,13 +3,14 @@
 #ifndef JALLOC_CORE_SIZE_H
 #define JALLOC_CORE_SIZE_H
 
-/* Numbers from text, whatever the locale. */
+/* Letters, digits and numbers of text, whatever the locale. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "jalloc/status.h"
 
+static inline char ji_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 static inline bool ji_is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Reads DIGITS[.DIGITS][UNIT] and nothing else, as jconfig_parse_size() does, and leaves no message. success; invalid

@@ -8,9 +8,9 @@
  *     general;cuda:0=bfc(limit=2GiB);host=malloc+guard
  *
  * A ';' or '=' inside parentheses belongs to the composition. One that begins with a device is that device's:
- * "cuda:0+bfc" is "cuda:0=bfc". Handles and the process's allocators are made from
- * the same text; where memory of a special kind is wanted (a NUMA node's, pinned, managed), the provider that the text
- * begins with gives way to the one of that memory.
+ * "cuda:0+bfc" is "cuda:0=bfc". Handles and the process's allocators are made from the same text; where
+ * memory of a special kind is wanted (a NUMA node's, pinned, managed), the provider that the text begins with gives way
+ * to the one of that memory.
  *
  * The process's allocators are in a list by what they are for. One is made without a lock, which a composition may
  * take its time for; who comes second with the same throws its own away. */

@@ -28,9 +28,9 @@ static inline unsigned bfc_quick_number(size_t size_bytes) {
 /* What is free behind the work of one stream. */
 typedef struct bfc_stream {
     uint32_t index; /* in the frontier, and of itself in bfc_t.streams; 0: usable by all */
-    uint64_t
-        absorbed; /* chunks whose fence is up to here were moved to index 0; UINT64_MAX: to be looked at again. Quick
-                          lists are emptied before, so what is freed later, and so all they have, is behind it */
+    /* Chunks whose fence is up to here were moved to index 0; UINT64_MAX: to be looked at again. Quick
+     * lists are emptied before, so what is freed later, and so all they have, is behind it. */
+    uint64_t absorbed;
     bfc_bins_t bins;
     uint64_t quick_used[BFC_QUICK_PLACES / 64]; /* bit i: quick[i] may have chunks */
     bfc_quick_t quick[BFC_QUICK_PLACES];
