@@ -4,8 +4,7 @@
 /* Processes that die, stop and become others: the rest goes on, and what the dead owned is free again. */
 
 #include "segment_model.h"
-
-#include "shm/layout.h"
+#include "segment_tables.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,21 +20,6 @@
 
 static const backend_row_t shared_backends[] = {SHARED_BACKENDS};
 #define EACH_SHARED_BACKEND(name) JTEST_P_NAMED(SegmentProcess, name, backend_row_t, shared_backends, backend_label)
-
-/* The tables of a segment, as layout.h says. */
-static shm_header_t *header_of(jsegment_t *segment) {
-    return (shm_header_t *)((char *)jsegment_pointer(segment, 4096, 1) - 4096);
-}
-static shm_slot_t *slot_of(jsegment_t *segment, unsigned slot) {
-    shm_header_t *header = header_of(segment);
-    return (shm_slot_t *)((char *)header + header->constants.slots_offset) + (slot - 1);
-}
-/* As the holder of the lock does. */
-static void hold_lock(jsegment_t *segment) {
-    const unsigned slot = jsegment_slot(segment);
-    __atomic_store_n(&header_of(segment)->lock, SHM_LOCK_WORD(slot, slot_of(segment, slot)->generation),
-                     __ATOMIC_SEQ_CST);
-}
 
 /* ---- Deaths ------------------------------------------------------------------------------------------------------ */
 
@@ -228,7 +212,7 @@ static void hold_and_stay(peer_t *self, void *argument) {
     hold_lock(segment);
     peer_tell(self);
     peer_await(self);
-    __atomic_store_n(&header_of(segment)->lock, 0, __ATOMIC_SEQ_CST);
+    drop_lock(segment);
     peer_tell(self);
     peer_stay(self);
 }
