@@ -431,6 +431,21 @@ JTEST(OperationHandle, EachFailedAllocationIsSurvived) {
     operation_end(&other);
 }
 
+/* A factor of a complex matrix is of a Hermitian one. */
+JTEST(OperationHandle, ASymmetricComplexMatrixHasNoCholeskyFactor) {
+    operation_world_t world;
+    operation_begin(&world, JDATATYPE_F32_C);
+    operand_t a;
+    int64_t info = -1;
+    operand_make(&a, world.allocator, 3, 3, LIES_COLUMN, JSTRUCTURE_SYMMETRIC_LOWER);
+    JEXPECT_STATUS(jbuffer_cholesky(world.handle, a.view, &info), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jhandle_last_message(world.handle), "A is not Hermitian");
+    JEXPECT_EQ(info, -1);
+    operand_expect_unchanged(&a);
+    operand_free(&a);
+    operation_end(&world);
+}
+
 /* What jblas refuses is refused, and a result that was made for it is gone. */
 JTEST(OperationHandle, SizesBeyondTheCblasAreRefused) {
     operation_world_t world;
@@ -483,16 +498,26 @@ JTEST(OperationHandle, MisuseIsAStatus) {
 
     /* Handles. */
     JEXPECT_STATUS(jbuffer_fill(NULL, &one, a.view), JSTATUS_INVALID_HANDLE);
+    static uint64_t zeros[1024];
+    JEXPECT_STATUS(jbuffer_fill((jhandle_t *)(void *)zeros, &one, a.view), JSTATUS_INVALID_HANDLE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "jbuffer_fill: the handle is destroyed or not a handle");
     JEXPECT_STATUS(jbuffer_norm(NULL, JNORM_MAX, a.view, &norm), JSTATUS_INVALID_HANDLE);
     /* Pointers. */
     JEXPECT_STATUS(jbuffer_fill(h, &one, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_scale(h, NULL, a.view), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_copy(h, a.view, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_add(h, NULL, a.view, &one, a.view, &none), JSTATUS_INVALID_POINTER);
+    JEXPECT_SUBSTR(jhandle_last_message(h), "alpha is NULL");
+    JEXPECT_STATUS(jbuffer_add(h, &one, a.view, NULL, a.view, &none), JSTATUS_INVALID_POINTER);
+    JEXPECT_SUBSTR(jhandle_last_message(h), "beta is NULL");
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, a.view, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_norm(h, JNORM_MAX, a.view, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_transpose(h, N, a.view, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, NULL, &none), JSTATUS_INVALID_POINTER);
+    JEXPECT_SUBSTR(jhandle_last_message(h), "beta is NULL");
+    JEXPECT_STATUS(jbuffer_product(h, N, N, NULL, a.view, b.view, &zero, &none), JSTATUS_INVALID_POINTER);
+    JEXPECT_SUBSTR(jhandle_last_message(h), "alpha is NULL");
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_product(h, N, N, &one, NULL, b.view, &zero, &none), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, NULL, triangle.view, a.view),
                    JSTATUS_INVALID_POINTER);
@@ -520,8 +545,10 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, b.view, &none), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, a.view, &b.view), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jbuffer_transpose(h, N, a.view, &b.view), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_transpose(h, N, a.view, &triangle.view), JSTATUS_INVALID_SIZE); /* of as many rows */
     JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, a.view, &zero, &none), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, &a.view), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, &b.view), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_RIGHT, N, JBLAS_UNIT, &one, triangle.view, a.view),
                    JSTATUS_INVALID_SIZE);
     /* Structures, ranks and types. */
@@ -536,7 +563,12 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     JEXPECT_STATUS(jbuffer_add(h, &one, triangle.view, &one, triangle.view, &symmetric.view), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_transpose(h, N, triangle.view, &symmetric.view), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_transpose(h, N, cube, &none), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_transpose(h, N, a.view, &cube), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_product(h, N, N, &one, cube, b.view, &zero, &none), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, cube, &zero, &none), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, &cube), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, &one, triangle.view, cube),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_norm(h, JNORM_ONE, cube, &norm), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, narrow, &none), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_copy(h, a.view, narrow), JSTATUS_INVALID_VALUE);
@@ -550,6 +582,9 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     JEXPECT_STATUS(jbuffer_product(h, N, N, NULL, a.view, b.view, NULL, &asked[0]), JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(jbuffer_add(h, NULL, a.view, NULL, a.view, &asked[1]), JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(jbuffer_norm(h, JNORM_ONE, a.view, NULL), JSTATUS_SIZE_INCREASED);
+    JEXPECT_STATUS(jbuffer_scale(h, NULL, a.view), JSTATUS_SIZE_UNCHANGED);
+    JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, NULL, triangle.view, a.view),
+                   JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(jbuffer_cholesky(h, symmetric.view, NULL), JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(jbuffer_copy(h, a.view, b.view), JSTATUS_INVALID_SIZE);
     JEXPECT_OK(jhandle_stop_size_query(h, &bytes));
@@ -576,6 +611,45 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     operand_free(&elsewhere);
     operation_end(&world);
     operation_end(&other);
+}
+
+/* A result that would be beyond every memory: of operands that have a dimension of 0 and so no elements. */
+JTEST(OperationHandle, ResultsTooLargeToBeMadeAreRefused) {
+    operation_world_t world;
+    operation_begin(&world, JDATATYPE_F64);
+    const double one = 1, zero = 0;
+    const int64_t large = (int64_t)1 << 40;
+    const jlayout_t tall = operation_layout(2, large, 0), flat = operation_layout(2, 0, large);
+    jbuffer_t *a = NULL, *b = NULL, *made = NULL;
+    JASSERT_OK(jbuffer_construct_value(world.allocator, &tall, NULL, &a));
+    JASSERT_OK(jbuffer_construct_value(world.allocator, &flat, NULL, &b));
+    JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a, b, &zero, &made), JSTATUS_INVALID_SIZE);
+    JEXPECT_NULL(made);
+    JEXPECT_OK(jbuffer_product(world.handle, N, N, &one, b, a, &zero, &made)); /* 0 x 0 */
+    JEXPECT_OK(jbuffer_release(made));
+    JEXPECT_OK(jbuffer_release(a));
+    JEXPECT_OK(jbuffer_release(b));
+    operation_end(&world);
+}
+
+static void call_inherited(void *argument) {
+    operation_world_t *world = argument;
+    const jlayout_t layout = operation_layout(2, 2, 2);
+    const double one = 1;
+    double norm = -1;
+    jbuffer_t *x = NULL;
+    JASSERT_OK(jbuffer_construct_value(world->allocator, &layout, &one, &x));
+    JEXPECT_STATUS(jbuffer_norm(world->handle, JNORM_ONE, x, &norm), JSTATUS_FORKED);
+    JEXPECT_SUBSTR(jstatus_last_message(), "jbuffer_norm: the handle was made before a fork");
+    JEXPECT_EQ(norm, -1.0);
+    JEXPECT_OK(jbuffer_release(x));
+}
+
+JTEST(OperationHandle, AParentsHandleIsRefusedInAChild) {
+    operation_world_t world;
+    operation_begin(&world, JDATATYPE_F64);
+    jtest_in_child(20, call_inherited, &world);
+    operation_end(&world);
 }
 
 JTEST(OperationHandle, FreedBuffersAndForeignPointersAreNotFound) {

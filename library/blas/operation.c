@@ -513,8 +513,9 @@ static jstatus_t carry_out(ji_operation_t *op, const ji_operation_class_t *class
             status = copied == JSTATUS_SUCCESS ? status : copied;
         }
 done:
-    if (jstatus_is_error(status) && op->took)
-        (void)wait(op); /* before the memory is given back */
+    /* Before memory that the stream still writes is given back: the result's own, the host's, `info` of our caller. */
+    if (jstatus_is_error(status) && (op->took || op->waits || op->info != NULL))
+        (void)wait(op);
     return status;
 }
 
