@@ -11,6 +11,9 @@
 
 #include "jblas_routines.h"
 
+#include "blas/blas.h"
+#include "blas/triangle.h"
+
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -171,6 +174,33 @@ DOT_SUB(zdotu_sub)
 DOT_SUB(cdotc_sub)
 DOT_SUB(zdotc_sub)
 
+/* ---- What the CBLAS is ------------------------------------------------------------------------------------------- */
+
+/* What tests make of it; NULL, 0: the truth. */
+static const char *claimed_config;
+static int claimed_threads;
+
+char *openblas_get_config(void); /* NOLINT(readability-redundant-declaration) */
+char *openblas_get_config(void) {
+    static _Atomic(void *) next;
+    const char *unknown = JALLOC_BLAS_INT == 64 ? "unknown CBLAS, USE64BITINT" : "unknown CBLAS";
+    char *(*function)(void);
+    void *symbol = next_of(&next, "openblas_get_config");
+    memcpy(&function, &symbol, sizeof function);
+    if (claimed_config == NULL && function != NULL)
+        return function();
+    return (char *)(uintptr_t)(claimed_config != NULL ? claimed_config : unknown);
+}
+
+int openblas_get_num_threads(void); /* NOLINT(readability-redundant-declaration) */
+int openblas_get_num_threads(void) {
+    static _Atomic(void *) next;
+    int (*function)(void);
+    void *symbol = next_of(&next, "openblas_get_num_threads");
+    memcpy(&function, &symbol, sizeof function);
+    return claimed_threads != 0 ? claimed_threads : function != NULL ? function() : 1;
+}
+
 /* ---- The tests -------------------------------------------------------------------------------------------------- */
 
 static void forget(void) { atomic_store(&calls, 0), atomic_store(&faults, 0), faulty = NULL; }
@@ -269,4 +299,43 @@ JTEST(JblasHanded, TheseFunctionsAreCalled) {
     JEXPECT_OK(jblas_dsymm(handle, JBLAS_LEFT, JBLAS_UPPER, 2, 2, &one, a, 2, a, 2, &one, c, 2));
     JEXPECT_EQ(atomic_load(&calls), 1);
     JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Libraries of 32-bit and of 64-bit integers have functions of the same names; the loader may bring the other one, which
+ * would read sizes of the wrong width. It is found at the first call, and nothing is called. */
+JTEST(JblasHanded, ACblasWithOtherIntegersIsNotCalled) {
+    double x = 1, two = 2;
+    jhandle_t *handle = NULL;
+    const bool ready = atomic_exchange(&ji_cblas_ready, false);
+    claimed_config = JALLOC_BLAS_INT == 64 ? "OpenBLAS 0.3.21" : "OpenBLAS 0.3.21 USE64BITINT";
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    forget();
+    JEXPECT_STATUS(jblas_dscal(handle, 1, &two, &x, 1), JSTATUS_INTERNAL_ERROR);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_dscal: libjblas was built for a CBLAS with ");
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "\"OpenBLAS 0.3.21");
+    JEXPECT_NULL(jblas_cblas_kernel_get(0));
+    JEXPECT_STREQ(jblas_cblas_name(), claimed_config);
+    JEXPECT_EQ(atomic_load(&calls), 0);
+    claimed_config = NULL;
+    JEXPECT_OK(jblas_dscal(handle, 1, &two, &x, 1));
+    JEXPECT_EQ(x, 2.0);
+    JEXPECT_NOT_NULL(jblas_cblas_kernel_get(0));
+    atomic_store(&ji_cblas_ready, ready);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* A leaf is one thread's work: the more threads the CBLAS has, the smaller it is. */
+JTEST(JblasHanded, LeavesAreSmallerBesideMoreThreads) {
+    static const int64_t leaves[6] = {0,
+                                      JI_TRIANGLE_MAX_ORDER,
+                                      JI_TRIANGLE_MAX_ORDER,
+                                      JI_TRIANGLE_MAX_ORDER / 2,
+                                      JI_TRIANGLE_MAX_ORDER / 2,
+                                      JI_TRIANGLE_SMALL_LEAF};
+    for (int threads = 1; threads <= 5; ++threads) {
+        claimed_threads = threads;
+        JEXPECT_EQ(ji_host_triangle_leaf(INT64_MAX), leaves[threads]);
+        JEXPECT_EQ(ji_host_triangle_leaf(8), 8);
+    }
+    claimed_threads = 0;
 }

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "jalloc/borrow.h"
 #include "jalloc/log.h"
+#include "pretend_gpu.h"
 
 /* Whether the text has the option as a word of its own. */
 static bool has_option(const char *text, const char *option) {
@@ -107,6 +109,68 @@ JTEST_EACH_FUNCTION(JblasLog, TraceLineNamesTheFunctionAndItsPointers) {
             snprintf(pointer, sizeof pointer, "%p", c->pointer[which]);
             JEXPECT_SUBSTR(jtest_log_text(), pointer);
         }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* What the call is refused for stands in its line, too: enumerators that are none, pointers that are NULL. It did no work,
+ * so the profile does not count it. */
+JTEST(JblasLog, ARefusedCallIsLoggedAsItWas) {
+    jhandle_t *handle = NULL;
+    jtest_setenv("JALLOC_LAYER", "6");
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    jlog_profile_flush();
+    double a = 1, b = 1, one = 1;
+    jtest_log_clear();
+    JEXPECT_STATUS(
+        jblas_dtrsm(handle, (jblas_side_t)78, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT, 1, 1, &one, &a, 1, &b, 1),
+        JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jtest_log_text(), "--side 78 --uplo L ");
+    jtest_log_clear();
+    JEXPECT_STATUS(
+        jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT, 1, 1, &one, NULL, 1, &b, 1),
+        JSTATUS_INVALID_POINTER);
+    JEXPECT_SUBSTR(jtest_log_text(), "--null A ");
+    jtest_log_clear();
+    jlog_profile_flush();
+    JEXPECT_TRUE(strstr(jtest_log_text(), "trsm") == NULL);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* What the handle is like: its device, and what is borrowed of its workspace. */
+JTEST(JblasLog, BenchLineSaysWhatTheHandleIsLike) {
+    jhandle_t *handle = NULL;
+    jborrow_t borrow;
+    double x = 1, two = 2;
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    jtest_setenv("JALLOC_LAYER", "2");
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_OK(jborrow_begin(&borrow, handle, "a test", 1, (const size_t[]){100}));
+    jtest_log_clear();
+    JEXPECT_OK(jblas_dscal(handle, 1, &two, &x, 1));
+    JEXPECT_SUBSTR(jtest_log_text(), " --borrowed 128 ");
+    JEXPECT_TRUE(strstr(jtest_log_text(), "--device") == NULL);
+    JEXPECT_OK(jborrow_end(&borrow));
+    JEXPECT_OK(jhandle_destroy(handle));
+    options.device = &pretend_gpu_make()->device;
+    JASSERT_OK(jhandle_create(&options, &handle));
+    jtest_log_clear();
+    JEXPECT_STATUS(jblas_dscal(handle, 1, &two, &x, 1), JSTATUS_NOT_IMPLEMENTED); /* it has no BLAS */
+    JEXPECT_SUBSTR(jtest_log_text(), " --device pretended --mode default ");
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* A line that cannot be written is empty, and the call is as ever. */
+JTEST(JblasLog, ALineThatCannotBeWrittenIsLeftOut) {
+    jhandle_t *handle = NULL;
+    double x = 1, two = 2;
+    jtest_setenv("JALLOC_LAYER", "2");
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    jtest_log_clear();
+    jtest_fail_calls("vsnprintf", 1, 1000, 0);
+    JEXPECT_OK(jblas_dscal(handle, 1, &two, &x, 1));
+    jtest_fail_calls("vsnprintf", 1, 0, 0);
+    JEXPECT_EQ(x, 2.0);
+    JEXPECT_TRUE(strstr(jtest_log_text(), "-f scal") == NULL);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 

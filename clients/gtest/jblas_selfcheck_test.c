@@ -187,6 +187,24 @@ JTEST_P_NAMED(JblasSelfCheck, ALiarIsFoundSaidOnceAndNotUsed, liar_t, liars, lia
     ji_selfcheck();
 }
 
+/* One whose imaginary part alone is wrong. */
+static void half_a_lie(host_int_t n, const void *x, host_int_t incx, const void *y, host_int_t incy, void *sum) {
+    ji_guest_given.zdotu_sub(n, x, incx, y, incy, sum);
+    ((double *)sum)[1] += LIE_AT(n);
+}
+
+JTEST(JblasSelfCheck, AnImaginaryLieIsFoundToo) {
+    const jblas_cblas_kernel_t *kernel = kernel_called("cblas_zdotu_sub");
+    JASSERT_NOT_NULL(kernel);
+    ji_guest = ji_guest_given;
+    ji_guest.zdotu_sub = half_a_lie;
+    ji_selfcheck();
+    JEXPECT_EQ(kernel->wrong_length, 9);
+    JEXPECT_TRUE(ji_guest.zdotu_sub != half_a_lie);
+    ji_guest = ji_guest_given;
+    ji_selfcheck();
+}
+
 JTEST(JblasSelfCheck, RightKernelsStay) {
     (void)jblas_cblas_kernel_get(0); /* what was wrong on this processor is mended now */
     const ji_guest_t before = ji_guest;

@@ -100,7 +100,7 @@ static bool row_word_is(const char *word, size_t length, const char *argument) {
     }
     size_t name = strlen(argument);
     bool begins = length >= name && strncasecmp(word, argument, name) == 0;
-    return begins && (length == name || (length == name + 1 && strcmp(argument, "trans") == 0));
+    return begins && (length == name || strcmp(argument, "trans") == 0);
 }
 
 /* The argument's place in the order of BLAS, from 1; 0: no single argument. */

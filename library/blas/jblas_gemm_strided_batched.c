@@ -10,22 +10,17 @@
 
 __extension__ typedef unsigned __int128 wide_t;
 
-/* The least x >= 0 with low <= a x mod m <= high, for a < m and low <= high < m; UINT64_MAX if there is none. As
+/* The least x >= 0 with low <= a x mod m <= high, for a < m and low <= high < m, where there is one: it is less than m. As
  * Euclid's algorithm: a x passes m once in about m / a steps, and where it lands then is the same question for m mod a
  * and a. */
 static uint64_t batch_first_landing(uint64_t a, uint64_t m, uint64_t low, uint64_t high) {
     if (low == 0)
         return 0;
-    if (a == 0)
-        return UINT64_MAX;
     const uint64_t x = (low - 1) / a + 1;
     if ((wide_t)a * x <= high)
         return x;
     const uint64_t rounds = batch_first_landing(m % a, a, (a - high % a) % a, (a - low % a) % a);
-    if (rounds == UINT64_MAX)
-        return UINT64_MAX;
-    const wide_t first = (low + (wide_t)m * rounds + a - 1) / a;
-    return first < UINT64_MAX ? (uint64_t)first : UINT64_MAX;
+    return (uint64_t)((low + (wide_t)m * rounds + a - 1) / a);
 }
 
 /* Whether two of the matrices C share an element. Matrix x begins x |stride| after the first and is a block of m rows in
@@ -40,7 +35,8 @@ static bool batch_overlaps(const ji_matmat_t *args) {
         return false;
     if (stride < m || 2 * m > ldc)
         return true; /* the next matrix; or whatever lies within one meets a column */
-    /* (stride + x stride + m - 1) mod ldc is to land on [0, 2 m - 2]. */
+    /* (stride + x stride + m - 1) mod ldc is to land on [0, 2 m - 2]. In the end it does, on m - 1: where (x + 1) stride is
+     * a multiple of ldc. */
     const uint64_t start = (stride + m - 1) % ldc, low = start == 0 ? 0 : ldc - start, high = low + 2 * m - 2;
     const uint64_t next = high >= ldc ? 0 : batch_first_landing(stride % ldc, ldc, low, high);
     return next < (uint64_t)args->batch_count - 1 && next <= last / stride - 1;

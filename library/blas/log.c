@@ -159,7 +159,7 @@ static const field_t *field_next(const ji_row_t *row, const char **names, size_t
     *length = strcspn(name, " ");
     *names += *length + strspn(name + *length, " ");
     const field_t *field = row->level == '1' ? vector_fields : row->level == '2' ? matvec_fields : matmat_fields;
-    while (field->name && (strncmp(field->name, name, *length) != 0 || field->name[*length] != '\0'))
+    while (field->name && (strlen(field->name) != *length || memcmp(field->name, name, *length) != 0))
         ++field;
     return field->name ? field : NULL;
 }

@@ -65,7 +65,7 @@ static inline KERNEL_TARGET void KERNEL_NAME(prepare)(REAL *block, bool unit) {
 #if KERNEL_COMPLEX
         KERNEL_NAME(reciprocal)(pivot, own);
         REAL largest = TRIANGLE_ABS(own[0]) > TRIANGLE_ABS(own[1]) ? own[0] : own[1];
-        bool sound = isnormal(largest) && isfinite(own[0]) && isfinite(own[1]);
+        bool sound = isnormal(largest); /* then the smaller part is neither NaN nor infinite */
 #else
         own[0] = 1 / pivot[0];
         bool sound = isnormal(own[0]);

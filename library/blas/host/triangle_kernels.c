@@ -31,6 +31,7 @@
  * while after each product, that was measured to be slower by far; the products between the leaves are where more
  * threads come in. */
 
+#include "blas/host/cblas.h"
 #include "blas/triangle.h"
 
 #include <math.h>
@@ -128,15 +129,7 @@ void ji_host_triangle_apply(void *block) {
 
 /* B := 0 if alpha is 0, which nobody knew until now. */
 void ji_host_triangle_clear(void *block) {
-    ji_matmat_t *args = block;
-    const void *alpha = ji_scalar_data(&args->alpha);
-    static const double zero[2];
-    size_t bytes = ji_sizeof(args->head.type);
-    bool is_zero = ji_real_of(args->head.type) == JDATATYPE_F32
-                       ? ((const float *)alpha)[0] == 0 && (bytes == 4 || ((const float *)alpha)[1] == 0)
-                       : ((const double *)alpha)[0] == 0 && (bytes == 8 || ((const double *)alpha)[1] == 0);
-    if (is_zero)
-        for (int64_t j = 0; j < args->n; j++)
-            for (int64_t i = 0; i < args->m; i++)
-                memcpy(ji_at(args->head.type, args->b, i, j, args->ldb), zero, bytes);
+    const ji_matmat_t *args = block;
+    if (host_is_zero(args->head.type, &args->alpha))
+        ji_host_scale_matrix(block);
 }
