@@ -152,8 +152,6 @@ jstatus_t operands_fill(const operands_t *operands, jhandle_t *handle, const pro
 
 /* modes.c: a handle as the program wants it, with so much workspace from the beginning; 0: none. */
 jstatus_t handle_make(jdevice_t *device, size_t preallocate_bytes, jhandle_t **handle);
-/* For qsort; the middle of what it has sorted is the median. */
-int compare_doubles(const void *a, const void *b);
 /* "perf degraded" for JSTATUS_PERF_DEGRADED. */
 const char *status_words(jstatus_t status, char words[32]);
 /* Runs in every mode, prints the table, leaves a forecast. False if a run failed, if two disagree, or if a fixed
@@ -163,7 +161,7 @@ bool modes_run(jdevice_t *device, const problem_t *problem, int repeat, forecast
 /* rungs.c: what a rung of posterior.c was lent and took. */
 typedef struct rung_t {
     size_t lent_bytes;
-    double milliseconds; /* median */
+    double milliseconds; /* the shortest */
 } rung_t;
 
 /* Runs each rung in a workspace of just its bytes, prints the table. False if one was not taken there, did not say what

@@ -35,7 +35,7 @@ static void print_help(void) {
            "  -u, --until YEAR     use the record up to the end of YEAR, and see how the rest was forecast\n"
            "  -o, --output FILE    the picture, SVG; default co2_forecast.svg\n"
            "  -v, --verify         compare with the reference numbers (co2, sunspots)\n"
-           "  -r, --repeat N       runs per mode, of which the median time is shown; default 15, large records 3\n"
+           "  -r, --repeat N       runs per mode and rung, timed; default 15, large records 3\n"
            "  -D, --device NAME    where to compute; default host\n"
            "      --data DIR       where the records are; default " CO2_FORECAST_DATA_DIR "\n"
            "  -h, --help           this text\n");

@@ -63,7 +63,7 @@ static jstatus_t row_handle(const row_t *row, jdevice_t *device, size_t size_byt
     return JSTATUS_INTERNAL_ERROR;
 }
 
-int compare_doubles(const void *a, const void *b) {
+static int compare_doubles(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }

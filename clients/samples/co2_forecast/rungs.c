@@ -4,7 +4,8 @@
 /* What lent memory buys: posterior.c on each of its rungs, by bytes and time.
  *
  * Each rung has a handle with just the bytes it needs, so that the handle itself chooses it, and
- * they run in turn, so that a machine that is busy is so for all of them. With a granule too
+ * they run in turn, so that a machine that is busy is so for all of them. The shortest time of each
+ * is shown, which other programs disturb least. With a granule too
  * little for the last rung the call fails, and leaves its result as it was. */
 
 #include <math.h>
@@ -15,7 +16,6 @@
 #include "co2_forecast.h"
 
 #define AGREEMENT 1e-9 /* as in modes.c */
-#define MAX_REPEAT 100
 
 enum { M = FORECAST_MONTHS };
 
@@ -56,15 +56,13 @@ bool rungs_run(jdevice_t *device, const problem_t *problem, int repeat, rung_t r
     jstatus_t answer[POSTERIOR_RUNGS], status = JSTATUS_SUCCESS;
     size_t callee_bytes;
     operands_t operands = {0};
-    double(*time)[MAX_REPEAT] = calloc(POSTERIOR_RUNGS, sizeof *time);
-    double *s = malloc((size_t)(POSTERIOR_RUNGS + 1) * M * M * sizeof *s), unused;
+    double *s = malloc((size_t)(POSTERIOR_RUNGS + 1) * M * M * sizeof *s), milliseconds;
     const size_t granule = jdevice_granule_bytes(device);
     int64_t minor = 0;
     bool ok = false;
     char words[32];
 
-    repeat = repeat < 1 ? 1 : repeat > MAX_REPEAT ? MAX_REPEAT : repeat;
-    if (!time || !s)
+    if (!s)
         goto done;
     status = handle_make(device, 0, &small);
     if (!jstatus_is_error(status))
@@ -77,6 +75,7 @@ bool rungs_run(jdevice_t *device, const problem_t *problem, int repeat, rung_t r
         status = jblas_dpotrf(small, JBLAS_LOWER, problem->n, operands.covariance, problem->n, &minor);
     for (int r = 0; !jstatus_is_error(status) && r < POSTERIOR_RUNGS; r++) {
         status = handle_make(device, 0, &handle[r]);
+        rungs[r].milliseconds = INFINITY;
         rungs[r].lent_bytes = posterior_bytes(small, problem->n, callee_bytes, r);
         if (!jstatus_is_error(status))
             status = jhandle_set_fixed_workspace_size(handle[r], rungs[r].lent_bytes);
@@ -84,8 +83,10 @@ bool rungs_run(jdevice_t *device, const problem_t *problem, int repeat, rung_t r
             jhandle_clear_stats(handle[r]); /* an allocation from here on would be the call's */
     }
     for (int i = 0; !jstatus_is_error(status) && i < repeat; i++)
-        for (int r = 0; !jstatus_is_error(status) && r < POSTERIOR_RUNGS; r++)
-            status = answer[r] = run_once(handle[r], problem, &operands, s + r * M * M, &time[r][i]);
+        for (int r = 0; !jstatus_is_error(status) && r < POSTERIOR_RUNGS; r++) {
+            status = answer[r] = run_once(handle[r], problem, &operands, s + r * M * M, &milliseconds);
+            rungs[r].milliseconds = fmin(rungs[r].milliseconds, milliseconds);
+        }
     if (jstatus_is_error(status) || minor != 0) {
         fprintf(stderr, "co2_forecast: the rungs: %s: %s\n", jstatus_text(status), jstatus_last_message());
         goto done;
@@ -97,8 +98,6 @@ bool rungs_run(jdevice_t *device, const problem_t *problem, int repeat, rung_t r
     for (int r = 0; r < POSTERIOR_RUNGS; r++) {
         jhandle_stats_t stats = {.struct_size = sizeof stats};
         jhandle_get_stats(handle[r], &stats);
-        qsort(time[r], (size_t)repeat, sizeof time[r][0], compare_doubles);
-        rungs[r].milliseconds = time[r][repeat / 2];
         const double difference = covariance_difference(s, s + r * M * M);
         printf("  %d %-22s %12zu   %-14s %9.2f %7.1f x  %9.1e\n", r, posterior_meaning(r), rungs[r].lent_bytes,
                status_words(answer[r], words), rungs[r].milliseconds, rungs[r].milliseconds / rungs[0].milliseconds,
@@ -113,7 +112,7 @@ bool rungs_run(jdevice_t *device, const problem_t *problem, int repeat, rung_t r
     const size_t too_little = rungs[POSTERIOR_RUNGS - 1].lent_bytes - granule;
     status = jhandle_set_fixed_workspace_size(small, too_little);
     if (!jstatus_is_error(status))
-        status = run_once(small, problem, &operands, s + POSTERIOR_RUNGS * M * M, &unused);
+        status = run_once(small, problem, &operands, s + POSTERIOR_RUNGS * M * M, &milliseconds);
     printf("  %-24s %12zu   %s\n\n", "none fits", too_little, status_words(status, words));
     if (status != JSTATUS_MEMORY_ERROR ||
         memcmp(s + POSTERIOR_RUNGS * M * M, problem->prior, (size_t)M * M * sizeof *s) != 0) {
@@ -122,7 +121,6 @@ bool rungs_run(jdevice_t *device, const problem_t *problem, int repeat, rung_t r
     }
 done:
     operands_free(&operands);
-    free(time);
     free(s);
     for (int r = 0; r < POSTERIOR_RUNGS; r++)
         ok = (!handle[r] || !jstatus_is_error(jhandle_destroy(handle[r]))) && ok;
