@@ -151,8 +151,14 @@ JTEST_EACH_FUNCTION(JblasStream, HostPointersAreUsedBeforeTheReturn) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
+/* Long enough for a call to return first. */
+static void pause_shortly(void *unused) {
+    (void)unused;
+    usleep(500);
+}
+
 /* Whatever fails while a call enqueues its work, or waits for it, is the call's status; the borrow ends with the call, and
- * the next one is as ever. Products go by halvings and by three real ones too. */
+ * the next one is as ever, and no result is written behind it. Products go by halvings and by three real ones too. */
 JTEST_EACH_FUNCTION(JblasStream, EachFailureOfTheDeviceIsReported) {
     const ji_tuning_t saved = ji_host_tuning;
     jstream_t *stream = NULL;
@@ -169,9 +175,11 @@ JTEST_EACH_FUNCTION(JblasStream, EachFailureOfTheDeviceIsReported) {
     bool failed = true;
     uint64_t n = 1;
     for (; failed && n < 1000 && !jtest_has_failure(); ++n) {
+        JEXPECT_OK(jstream_launch(jdevice_host(), stream, pause_shortly, NULL, 0));
         host_fail_after(n);
         const jstatus_t status = blas_call(handle, c);
         failed = host_fail_no_more();
+        unsigned char *returned = blas_snapshot(c);
         JSCOPED_TRACE("%s, failure %d", blas_describe(c), (int)n);
         JEXPECT_STATUS(status, failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
         if (failed)
@@ -180,6 +188,9 @@ JTEST_EACH_FUNCTION(JblasStream, EachFailureOfTheDeviceIsReported) {
         JEXPECT_OK(jhandle_get_stats(handle, &stats));
         JEXPECT_EQ(stats.live_borrow_count, 0);
         JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
+        JEXPECT_TRUE(!has_result(c) ||
+                     blas_same_as(c, returned)); /* nothing is written where the caller's result was */
+        free(returned);
         blas_restore(c);
     }
     JEXPECT_GT(n, 2); /* something failed */

@@ -281,8 +281,6 @@ JTEST_P(OperationHandle, CreatedStreamsKeepTheOrder, int, operation_types) {
 typedef struct calls {
     operand_t a, b, c, triangle, definite;
     scalar_t one, zero;
-    int64_t info; /* written by the stream, after the call */
-    double norm;
 } calls_t;
 
 static void calls_make(calls_t *calls, operation_world_t *world) {
@@ -307,6 +305,8 @@ static void calls_free(calls_t *calls) {
 #define CALLS 7
 /* One of the operations that take workspace or make a result. */
 static jstatus_t call(jhandle_t *handle, calls_t *calls, int which, jbuffer_t **made) {
+    int64_t info;
+    double norm;
     switch (which) {
     case 0: return jbuffer_product(handle, N, N, &calls->one, calls->a.view, calls->b.view, &calls->zero, made);
     case 1:
@@ -314,10 +314,10 @@ static jstatus_t call(jhandle_t *handle, calls_t *calls, int which, jbuffer_t **
     case 2:
         return jbuffer_solve_triangular(handle, JBLAS_LEFT, N, JBLAS_NON_UNIT, &calls->one, calls->triangle.view,
                                         calls->c.view);
-    case 3: return jbuffer_cholesky(handle, calls->definite.view, &calls->info);
+    case 3: return jbuffer_cholesky(handle, calls->definite.view, &info);
     case 4: return jbuffer_add(handle, &calls->one, calls->a.view, &calls->one, calls->b.view, made);
     case 5: return jbuffer_transpose(handle, JBLAS_TRANSPOSE, calls->a.view, made);
-    default: return jbuffer_norm(handle, JNORM_ONE, calls->a.view, &calls->norm);
+    default: return jbuffer_norm(handle, JNORM_ONE, calls->a.view, &norm);
     }
 }
 

@@ -186,10 +186,15 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
 }
 
 jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status) {
-    if (jstatus_is_error(status) || handle->device->kind != JDEVICE_HOST) /* there run() has waited */
+    if (handle->device->kind != JDEVICE_HOST) /* there run() has waited */
         return status;
+    /* After an error, too: what was enqueued before it writes into a variable of the caller, who may return. A wait that
+     * fails is tried once more. */
     jstatus_t waited = ji_handle_wait(handle, handle->stream);
-    if (waited != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, waited, "waiting for a result: %s", jstatus_last_message());
+    if (waited == JSTATUS_SUCCESS)
+        return status;
+    if (!jstatus_is_error(status))
+        status = jhandle_fail(handle, waited, "waiting for a result: %s", jstatus_last_message());
+    (void)ji_handle_wait(handle, handle->stream);
     return status;
 }
