@@ -298,8 +298,7 @@ static jstatus_t shared_give(jshared_t *shared, joffset_t offset, unsigned slot)
     }
     if ((found.word & SHM_GIVEN) == 0) {
         ji_put(segment, word, found.word | SHM_GIVEN);
-        if ((status = ji_commit(segment)) != JSTATUS_SUCCESS)
-            return status;
+        (void)ji_commit(segment); /* one word: the log has room for it */
     }
     atomic_store_explicit(&ji_slab_owners(segment, found.page, &found.geometry)[found.index], (uint8_t)slot,
                           memory_order_release);
@@ -366,7 +365,7 @@ static jstatus_t shared_reallocate(jshared_t *shared, joffset_t *offset, size_t 
             (void)ji_heap_free_any(shared, moved);
         ji_segment_leave(segment);
     } else {
-        (void)ji_heap_free_own(shared, moved);
+        (void)ji_heap_free_own(shared, moved); /* one that is too long for the cache stays until the slot is left */
     }
     if (status == JSTATUS_SUCCESS)
         *offset = moved;

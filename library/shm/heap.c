@@ -108,8 +108,8 @@ static void record_install(shm_record_t *record, jshared_t *shared, unsigned cla
     ++class->slab_count;
     if (record->summary != 0)
         record_list(record);
-    if (record->reserved_count == 0 && class->empty == NULL)
-        class->empty = record;
+    if (record->reserved_count == 0)
+        class->empty = record; /* the only one: a class with an empty slab gets no other */
     record->previous_own = NULL;
     record->next_own = shared->own;
     if (shared->own != NULL)
@@ -257,10 +257,9 @@ static jstatus_t heap_collect(jsegment_t *segment) {
             return JI_POISON(segment, "page %llu is in slot %u's list and is no slab of its", (unsigned long long)page,
                              segment->slot);
         jstatus_t status = ji_list_remove(segment, dirty, page);
-        if (status != JSTATUS_SUCCESS)
-            return ji_undo(segment, status);
-        ji_put(segment, &segment->table[page].word, shm_page_word(segment, page) & ~SHM_LINKED);
-        if ((status = ji_commit(segment)) != JSTATUS_SUCCESS)
+        if (status == JSTATUS_SUCCESS)
+            ji_put(segment, &segment->table[page].word, shm_page_word(segment, page) & ~SHM_LINKED);
+        if ((status = ji_finish(segment, status)) != JSTATUS_SUCCESS)
             return status;
         record_merge(record);
         if (record->reserved_count == 0 && record->class->empty != record &&
@@ -393,13 +392,9 @@ static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopt
             if (record == NULL)
                 return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
             jstatus_t status = ji_list_remove(segment, &segment->header->orphans, page);
-            if (status == JSTATUS_SUCCESS) {
+            if (status == JSTATUS_SUCCESS)
                 ji_put(segment, &segment->table[page].word, SHM_WITH_OWNER(word, segment->slot));
-                status = ji_commit(segment);
-            } else {
-                status = ji_undo(segment, status);
-            }
-            if (status != JSTATUS_SUCCESS) {
+            if ((status = ji_finish(segment, status)) != JSTATUS_SUCCESS) {
                 ji_metadata_free(record);
                 return status;
             }
@@ -572,14 +567,11 @@ static void __attribute__((noinline)) record_emptied(shm_record_t *record) {
 /* The block is live, and the slab this attachment's. */
 static inline void record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, joffset_t offset) {
     shm_class_t *class = record->class;
-    atomic_store_explicit(&record->owners[index], 0, memory_order_release);
-    if (class->ready == NULL) {
-        record_unreserve(record, index);
-        return;
-    }
-    if (class->top == class->limit)
+    _Atomic(uint8_t) *owner = &record->owners[index];
+    atomic_store_explicit(owner, 0, memory_order_release);
+    if (class->top == class->limit) /* the shadow may go with it, where somebody has scribbled over the owner bytes */
         class_drain(segment, class, (size_t)(class->limit - class->ready) / 2);
-    *class->top++ = (shm_ready_t){offset, &record->owners[index]};
+    *class->top++ = (shm_ready_t){offset, owner};
 }
 
 /* The first use of a class. */

@@ -178,7 +178,7 @@ static jstatus_t pages_carve(jsegment_t *segment, const pages_found_t *found, ui
     if (begin + pages < end)
         pages_write_free(segment, begin + pages, end - begin - pages);
     ji_put(segment, &segment->table[begin].word, (word & 0xffffffffu) | pages << 32);
-    return segment->broken && ji_segment_is_poisoned(segment) ? JSTATUS_CORRUPTED : JSTATUS_SUCCESS;
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_pages_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word, uint64_t *page) {
@@ -245,7 +245,7 @@ jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end) {
     pages_write_free(segment, first, last - first);
     if (end != NULL)
         *end = last;
-    return segment->broken && ji_segment_is_poisoned(segment) ? JSTATUS_CORRUPTED : JSTATUS_SUCCESS;
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_pages_resize(jsegment_t *segment, uint64_t page, uint64_t pages) {

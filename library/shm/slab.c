@@ -27,14 +27,12 @@ static uint64_t slab_first(uint64_t block_bytes, uint64_t count, uint64_t *owner
 bool ji_slab_geometry(uint64_t block_bytes, uint64_t pages, shm_geometry_t *geometry) {
     const uint64_t bytes = pages << SHM_PAGE_SHIFT;
     if (block_bytes < 16 || block_bytes % 16 != 0 || block_bytes > SHM_SMALL_BYTES || pages == 0 ||
-        pages > SHM_MAX_SLAB_PAGES || (pages & (pages - 1)) != 0 || bytes <= sizeof(shm_slab_t))
+        pages > SHM_MAX_SLAB_PAGES || (pages & (pages - 1)) != 0)
         return false;
     uint64_t count = bytes / block_bytes < SHM_MAX_BLOCKS ? bytes / block_bytes : SHM_MAX_BLOCKS, owners, first;
     /* Fewer blocks need less of a table: goes down until both fit, a few steps. */
-    while (count > 0 && (first = slab_first(block_bytes, count, &owners)) + count * block_bytes > bytes) {
-        const uint64_t fit = first < bytes ? (bytes - first) / block_bytes : 0;
-        count = fit < count ? fit : count - 1;
-    }
+    while (count > 0 && (first = slab_first(block_bytes, count, &owners)) + count * block_bytes > bytes)
+        count = first < bytes ? (bytes - first) / block_bytes : 0; /* fewer, as so many did not fit */
     if (count == 0)
         return false;
     first = slab_first(block_bytes, count, &owners);
