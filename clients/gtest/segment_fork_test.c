@@ -244,3 +244,72 @@ JTEST(SegmentFork, APrivateSegmentIsCopiedByAFork) {
     JEXPECT_EQ(segment_stats(segment).processes, 1);
     JEXPECT_OK(jsegment_destroy(segment));
 }
+
+/* While a child has not used what it inherited, it has nothing open: its parent may destroy it, and the place may be
+ * another allocator's by the time the child looks. */
+static void use_what_is_gone(peer_t *self, void *argument) {
+    const family_t *family = argument;
+    peer_tell(self);
+    peer_await(self);
+    joffset_t offset = 5, moved = family->parents;
+    JEXPECT_STATUS(jshared_allocate(family->shared, 100, 0, &offset), JSTATUS_NOT_FOUND);
+    JEXPECT_EQ(offset, JOFFSET_NULL);
+    JEXPECT_SUBSTR(jstatus_last_message(), "was destroyed");
+    JEXPECT_STATUS(jshared_allocate_many(family->shared, 100, 0, 1, &offset), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jshared_deallocate(family->shared, family->parents), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jshared_deallocate_many(family->shared, 1, &family->parents), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jshared_describe(family->shared, family->parents, NULL, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jshared_reallocate(family->shared, &moved, 5000, 0), JSTATUS_NOT_FOUND);
+    JEXPECT_EQ(moved, family->parents);
+    JEXPECT_OK(jshared_close(family->shared));
+    jshared_t *successor = shared_open(family->segment, 2);
+    JEXPECT_TRUE(shared_is_live(successor, joffset_load(&family->board->cells[0])));
+    JEXPECT_OK(jsegment_detach(family->segment));
+}
+JTEST(SegmentFork, AnAllocatorThatIsGoneWhenTheChildBegins) {
+    PLACE(place, JSEGMENT_MEMFD, MIB, 0);
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    family_t family = {segment, shared_make(segment, 1), 0, board_map()};
+    family.parents = shared_take(family.shared, 100);
+    PEER(child, use_what_is_gone, &family);
+    JASSERT_TRUE(peer_await(&child));
+    JEXPECT_OK(jshared_destroy(family.shared));
+    jshared_t *successor = shared_make(segment, 2);
+    joffset_store(&family.board->cells[0], shared_take(successor, 100));
+    peer_tell(&child);
+    peer_end(&child);
+    JEXPECT_TRUE(shared_is_live(successor, joffset_load(&family.board->cells[0])));
+    JEXPECT_EQ(segment_books(segment).processes, 1);
+    munmap(family.board, sizeof *family.board);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+/* All slots are taken: the child is told so by whatever it does, and its parent goes on. */
+static void use_without_a_slot(peer_t *self, void *argument) {
+    (void)self;
+    const family_t *family = argument;
+    joffset_t offset = 5, moved = family->parents;
+    size_t usable = 77;
+    JEXPECT_STATUS(jshared_allocate(family->shared, 100, 0, &offset), JSTATUS_NO_SLOT);
+    JEXPECT_EQ(offset, JOFFSET_NULL);
+    JEXPECT_STATUS(jshared_deallocate(family->shared, family->parents), JSTATUS_NO_SLOT);
+    JEXPECT_STATUS(jshared_describe(family->shared, family->parents, &usable, NULL), JSTATUS_NO_SLOT);
+    JEXPECT_EQ(usable, 77);
+    JEXPECT_STATUS(jshared_reallocate(family->shared, &moved, 5000, 0), JSTATUS_NO_SLOT);
+    JEXPECT_EQ(moved, family->parents);
+    JEXPECT_STATUS(jshared_give(family->shared, family->parents, JSEGMENT_SLOT_SEGMENT), JSTATUS_NO_SLOT);
+}
+JTEST(SegmentFork, AChildForWhomThereIsNoSlot) {
+    PLACE(place, JSEGMENT_MEMFD, MIB, 0);
+    place.options.max_processes = 1;
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    family_t family = {segment, shared_make(segment, 1), 0, NULL};
+    family.parents = shared_take(family.shared, 100);
+    PEER(child, use_without_a_slot, &family);
+    peer_end(&child);
+    JEXPECT_OK(jshared_deallocate(family.shared, family.parents));
+    segment_expect_empty(segment);
+    JEXPECT_OK(jsegment_destroy(segment));
+}

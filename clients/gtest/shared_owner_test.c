@@ -184,6 +184,70 @@ JTEST(Shared, AGivenBlockDiesWithItsNewOwner) {
     JEXPECT_OK(jsegment_destroy(maker));
 }
 
+/* ---- Slabs without an owner -------------------------------------------------------------------------------------- */
+
+/* Leaves blocks in slabs that are nobody's but the segment's. */
+static void leave_blocks(jsegment_t *segment, size_t size_bytes, size_t count, joffset_t offsets[]) {
+    jshared_t *shared = shared_open(segment, 1);
+    JEXPECT_OK(jshared_allocate_many(shared, size_bytes, 0, count, offsets));
+    JEXPECT_OK(jshared_close(shared));
+}
+
+JTEST(SharedOrphans, AnAdoptedSlabsBlocksStayWhole) {
+    enum { LEFT = 100 };
+    PLACE(place, JSEGMENT_MEMFD, MIB, 0);
+    jsegment_t *segment = place_create(&place), *second = place_attach(&place);
+    JASSERT_TRUE(segment != NULL && second != NULL);
+    jshared_t *shared = shared_make(segment, 1);
+    joffset_t left[LEFT], own[LEFT];
+    leave_blocks(second, 48, LEFT, left);
+    const jsegment_stats_t before = segment_books(segment);
+    joffset_t offset = 5;
+    for (uint64_t n = 1; n <= 2; ++n) { /* of the magazine, of what is known of a slab */
+        jtest_fail_metadata_after(n);
+        JEXPECT_STATUS(jshared_allocate(shared, 48, 0, &offset), JSTATUS_MEMORY_ERROR);
+        JEXPECT_EQ(offset, JOFFSET_NULL);
+        JEXPECT_TRUE(jtest_metadata_failed());
+        segment_books(segment);
+    }
+    jtest_fail_metadata_after(0);
+    JEXPECT_OK(jshared_allocate_many(shared, 48, 0, LEFT, own));
+    for (size_t i = 0; i < LEFT; ++i) {
+        JEXPECT_EQ(shared_owner(shared, left[i]), jsegment_slot(second));
+        for (size_t k = 0; k < LEFT; ++k)
+            JASSERT_NE(own[i], left[k]);
+    }
+    const jsegment_stats_t after = segment_books(segment);
+    JEXPECT_EQ(after.free_bytes, before.free_bytes); /* the slab that was there was used */
+    JEXPECT_OK(jshared_deallocate_many(shared, LEFT, own));
+    JEXPECT_OK(jshared_deallocate_many(shared, LEFT, left));
+    segment_expect_empty(segment);
+    JEXPECT_OK(jsegment_detach(second));
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+/* Looking for one to adopt ends after some, so a long list of others does not make each allocation slow. */
+JTEST(SharedOrphans, AreLookedAtNearTheFrontOfTheList) {
+    enum { SLABS = 70, PER_SLAB = 15 };
+    static joffset_t far[10], many[SLABS * PER_SLAB];
+    PLACE(place, JSEGMENT_MEMFD, 16 * MIB, 0);
+    jsegment_t *segment = place_create(&place), *second = place_attach(&place);
+    JASSERT_TRUE(segment != NULL && second != NULL);
+    jshared_t *shared = shared_make(segment, 1);
+    leave_blocks(second, 48, COUNT_OF(far), far);
+    leave_blocks(second, 8192, COUNT_OF(many), many);
+    const jsegment_stats_t before = segment_books(segment);
+    const joffset_t own = shared_take(shared, 48);
+    const jsegment_stats_t after = segment_books(segment);
+    JEXPECT_LT(after.free_bytes, before.free_bytes); /* a new slab */
+    JEXPECT_OK(jshared_deallocate_many(shared, COUNT_OF(many), many));
+    JEXPECT_OK(jshared_deallocate_many(shared, COUNT_OF(far), far));
+    JEXPECT_OK(jshared_deallocate(shared, own));
+    segment_expect_empty(segment);
+    JEXPECT_OK(jsegment_detach(second));
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
 /* ---- Stacks ------------------------------------------------------------------------------------------------------ */
 
 JTEST(SharedStack, OneAfterTheOtherAndBackToAMark) {
@@ -233,6 +297,37 @@ JTEST(SharedStack, OneAfterTheOtherAndBackToAMark) {
     JEXPECT_STATUS(jshared_rewind(general, 0), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_OK(jsegment_detach(second)); /* a stack's blocks are the segment's */
     segment_books(segment);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+JTEST(SharedStack, AlignmentsAreChecked) {
+    PLACE(place, JSEGMENT_ARRAY, MIB, 0);
+    place.options.array = (char *)place.array + 4096; /* no more than a page */
+    place.options.size_bytes -= 4096;
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *stack = shared_make_kind(segment, 1, JSHARED_STACK, 100000);
+    joffset_t offset = 5;
+    static const size_t refused[] = {24, 48, 4096 + 16, 8192, SIZE_MAX};
+    for (size_t i = 0; i < COUNT_OF(refused); ++i) {
+        JEXPECT_STATUS(jshared_allocate(stack, 10, refused[i], &offset), JSTATUS_INVALID_VALUE);
+        JEXPECT_EQ(offset, JOFFSET_NULL);
+    }
+    uint64_t mark = 9;
+    JEXPECT_OK(jshared_get_mark(stack, &mark));
+    JEXPECT_EQ(mark, 0);
+    JEXPECT_OK(jshared_allocate(stack, 10, 4096, &offset));
+    JEXPECT_EQ((uintptr_t)shared_bytes(stack, offset, 10) % 4096, 0);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+JTEST(SharedStack, AlignmentsAboveAPageHold) {
+    jsegment_t *segment = private_segment(MIB);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *stack = shared_make_kind(segment, 1, JSHARED_STACK, 200000);
+    shared_take(stack, 10);
+    joffset_t offset;
+    JEXPECT_OK(jshared_allocate(stack, 10, 65536, &offset));
+    JEXPECT_EQ((uintptr_t)shared_bytes(stack, offset, 10) % 65536, 0);
     JEXPECT_OK(jsegment_destroy(segment));
 }
 

@@ -262,6 +262,7 @@ JTEST(Shared, AlignmentsUpToAGigabyte) {
         }
     JEXPECT_STATUS(jshared_allocate(shared, 16, 3, &offset), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jshared_allocate(shared, 16, 24, &offset), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jshared_allocate(shared, 20000, 24, &offset), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jshared_allocate(shared, 16, 2 * GIB, &offset), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jshared_allocate(shared, 16, SIZE_MAX, &offset), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jshared_reallocate(shared, &(joffset_t){0}, 16, 48), JSTATUS_INVALID_VALUE);
@@ -279,6 +280,7 @@ JTEST(Shared, PagesHaveOneSize) {
         const size_t rounded = (sizes[i] + 15) & ~(size_t)15;
         joffset_t offset;
         JEXPECT_STATUS(jshared_allocate(shared, rounded + 1, 0, &offset), JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jshared_allocate(shared, sizes[i], 8192, &offset), JSTATUS_INVALID_VALUE);
         static joffset_t offsets[140000];
         const size_t count = shared_take_all(shared, sizes[i], offsets, COUNT_OF(offsets));
         const size_t each = rounded <= 8192 ? rounded : (rounded + 4095) / 4096 * 4096;
@@ -358,6 +360,7 @@ JTEST(Shared, BatchesAreAllOrNone) {
     JEXPECT_OK(jshared_allocate_many(shared, 0, 0, 3, offsets));
     JEXPECT_TRUE(offsets[0] == JOFFSET_NULL && offsets[2] == JOFFSET_NULL);
     JEXPECT_OK(jshared_allocate_many(shared, 100, 0, 0, offsets));
+    JEXPECT_OK(jshared_allocate_many(shared, 100, 0, 0, NULL));
     JEXPECT_OK(jshared_allocate_many(shared, 100, 256, 3, offsets));
     JEXPECT_EQ((offsets[0] | offsets[1] | offsets[2]) % 256, 0);
     JEXPECT_STATUS(jshared_allocate_many(shared, 1, 0, 1, NULL), JSTATUS_INVALID_POINTER);
@@ -439,5 +442,96 @@ JTEST(Shared, ReallocationThatFailsChangesNothing) {
     }
     JEXPECT_STATUS(jshared_reallocate(shared, NULL, 10, 0), JSTATUS_INVALID_POINTER);
     segment_expect_empty(segment);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+/* An extent grows in place by what is free behind it; the last one of the segment has nothing behind. */
+JTEST(Shared, TheLastExtentIsNotMadeLonger) {
+    jsegment_t *segment = private_segment(MIB, 0);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *shared = shared_make(segment, 1);
+    const jsegment_stats_t before = segment_books(segment);
+    joffset_t offset = shared_take(shared, before.free_bytes);
+    const joffset_t was = offset;
+    memset(shared_bytes(shared, offset, before.free_bytes), 0x61, before.free_bytes);
+    JEXPECT_STATUS(jshared_reallocate(shared, &offset, before.free_bytes + 1, 0), JSTATUS_MEMORY_ERROR);
+    JEXPECT_EQ(offset, was);
+    JEXPECT_EQ(shared_bytes(shared, offset, before.free_bytes)[before.free_bytes - 1], 0x61);
+    segment_books(segment);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+JTEST(Shared, BlocksOfOneSizeOfManyPagesStayThatSize) {
+    jsegment_t *segment = private_segment(MIB, 0);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *shared = shared_make_kind(segment, 1, JSHARED_PAGES, 20000);
+    joffset_t offset = shared_take(shared, 20000);
+    const joffset_t was = offset;
+    JEXPECT_OK(jshared_reallocate(shared, &offset, 10, 0));
+    JEXPECT_EQ(offset, was);
+    JEXPECT_STATUS(jshared_reallocate(shared, &offset, 30000, 0), JSTATUS_INVALID_SIZE);
+    JEXPECT_EQ(offset, was);
+    JEXPECT_TRUE(shared_is_live(shared, offset));
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+JTEST(Shared, WhatReallocationRefusesStaysAsItWas) {
+    jsegment_t *segment = private_segment(MIB, 0);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *shared = shared_make(segment, 1);
+    joffset_t offset = shared_take(shared, 100), gone = shared_take(shared, 100);
+    const joffset_t was = offset, was_gone = gone;
+    JEXPECT_STATUS(jshared_reallocate(shared, &offset, 5000, 24), JSTATUS_INVALID_VALUE);
+    JEXPECT_EQ(offset, was);
+    JEXPECT_OK(jshared_deallocate(shared, gone));
+    JEXPECT_STATUS(jshared_reallocate(shared, &gone, 0, 0), JSTATUS_NOT_FOUND); /* twice */
+    JEXPECT_EQ(gone, was_gone);
+    JEXPECT_TRUE(shared_is_live(shared, offset));
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+JTEST(Shared, WithoutAnAllocatorThereIsNothingToDo) {
+    joffset_t offset = 16;
+    unsigned owner = 0;
+    uint64_t mark = 0;
+    JEXPECT_STATUS(jshared_deallocate(NULL, offset), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jshared_deallocate_many(NULL, 1, &offset), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jshared_allocate_many(NULL, 10, 0, 1, &offset), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jshared_describe(NULL, offset, NULL, &owner), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jshared_give(NULL, offset, JSEGMENT_SLOT_SEGMENT), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jshared_reallocate(NULL, &offset, 10, 0), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jshared_get_mark(NULL, &mark), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jshared_rewind(NULL, 0), JSTATUS_INVALID_POINTER);
+    JEXPECT_EQ(offset, 16);
+}
+
+/* ---- Where an aligned extent is looked for ----------------------------------------------------------------------- */
+
+/* Many free extents have the length that is asked for and lie wrong; the one that lies right is behind them all. */
+JTEST(Shared, AnAlignedExtentIsFoundBehindManyThatLieWrong) {
+    enum { BYTES = 3 * 4096, ALIGNMENT = 2 * 4096 };
+    static joffset_t offsets[400];
+    jsegment_t *segment = private_segment(4 * MIB, 0);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *shared = shared_make(segment, 1);
+    joffset_t offset = JOFFSET_NULL;
+    if (jshared_allocate(shared, 1, 2 * (size_t)ALIGNMENT, &offset) == JSTATUS_INVALID_VALUE)
+        JSKIP("the address space is nearly full");
+    JEXPECT_OK(jshared_deallocate(shared, offset));
+    const size_t count = shared_take_all(shared, BYTES, offsets, COUNT_OF(offsets)); /* one after the other */
+    JASSERT_GT(count, 200);
+    const size_t right = offsets[0] % ALIGNMENT == 0 ? 0 : 1;
+    JEXPECT_OK(jshared_deallocate(shared, offsets[right]));
+    JEXPECT_STATUS(jshared_allocate(shared, MIB, 0, &offset), JSTATUS_MEMORY_ERROR); /* empties the cache */
+    for (size_t i = right + 3; i < count; i += 2)
+        JEXPECT_OK(jshared_deallocate(shared, offsets[i]));
+    JEXPECT_STATUS(jshared_allocate(shared, MIB, 0, &offset), JSTATUS_MEMORY_ERROR);
+    const jsegment_stats_t stats = segment_books(segment);
+    JEXPECT_GT(stats.free_extents, 64);
+    JEXPECT_OK(jshared_allocate(shared, BYTES, ALIGNMENT, &offset));
+    JEXPECT_EQ(offset, offsets[right]);
+    JEXPECT_STATUS(jshared_allocate(shared, BYTES, ALIGNMENT, &offset), JSTATUS_MEMORY_ERROR);
+    JEXPECT_OK(jshared_allocate(shared, BYTES, 4096, &offset));
+    segment_books(segment);
     JEXPECT_OK(jsegment_destroy(segment));
 }
