@@ -124,7 +124,7 @@ JTEST(Log, LinesOfSeveralThreadsStayWhole) {
 }
 
 JTEST(Log, PathNamesAFileThatIsAppendedTo) {
-    char path[] = "jalloc-log-XXXXXX", text[512] = "";
+    char path[] = P_tmpdir "/jalloc-log-XXXXXX", text[512] = "";
     const int file = mkstemp(path);
     JASSERT_GE(file, 0);
     JEXPECT_EQ(write(file, "before\n", 7), 7);
@@ -157,7 +157,7 @@ static void log_first_and_close(char *path, int *file, int *next) {
 
 /* A program that closes descriptors that it does not know, as daemons do, and gets their numbers for files of its own. */
 JTEST(Log, LinesGoToNoOtherFileThatHasTheNumberOfTheLogs) {
-    char path[] = "jalloc-log-XXXXXX", own_path[] = "jalloc-own-XXXXXX", text[512] = "";
+    char path[] = P_tmpdir "/jalloc-log-XXXXXX", own_path[] = P_tmpdir "/jalloc-own-XXXXXX", text[512] = "";
     int file, next;
     log_first_and_close(path, &file, &next);
     JASSERT_GE(file, 0);
@@ -190,7 +190,7 @@ JTEST(Log, LinesAreWrittenWholeWhateverTheSystemTakes) {
         {"writev", -2, "c\nnext\n"},      {"writev", -3, "\nnext\n"},   {"writev", -4, "next\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        char path[] = "jalloc-log-XXXXXX", text[64] = "";
+        char path[] = P_tmpdir "/jalloc-log-XXXXXX", text[64] = "";
         JSCOPED_TRACE("%s gives %d", rows[i].function, -rows[i].error);
         const int file = mkstemp(path);
         JASSERT_GE(file, 0);
@@ -211,7 +211,7 @@ JTEST(Log, LinesAreWrittenWholeWhateverTheSystemTakes) {
 }
 
 JTEST(Log, LinesGoToNoFileOfAnotherFileSystemEither) {
-    char path[] = "jalloc-log-XXXXXX", text[64] = "";
+    char path[] = P_tmpdir "/jalloc-log-XXXXXX", text[64] = "";
     int file, next;
     log_first_and_close(path, &file, &next);
     JASSERT_GE(file, 0);
@@ -244,7 +244,7 @@ static void log_without_fstat(void *argument) {
     JEXPECT_EQ(dup(file), next);
 }
 JTEST(Log, AFileThatCannotBeLookedAtIsNotUsed) {
-    char path[] = "jalloc-log-XXXXXX", errors[] = "jalloc-errors-XXXXXX";
+    char path[] = P_tmpdir "/jalloc-log-XXXXXX", errors[] = P_tmpdir "/jalloc-errors-XXXXXX";
     const int log = mkstemp(path), file = mkstemp(errors);
     jtest_setenv("JALLOC_LOG_PATH", path);
     jtest_in_child(20, log_without_fstat, (void *)(uintptr_t)&file);

@@ -58,7 +58,7 @@ JTEST(Device, AbsentGpuIsNoDeviceAndTheMessageSaysWhy) {
 }
 
 JTEST(Device, AFileThatIsNoModuleIsNoDevice) {
-    char folder[] = "jalloc-module-XXXXXX", path[256], *full = NULL;
+    char folder[] = P_tmpdir "/jalloc-module-XXXXXX", path[256], *full = NULL;
     JASSERT_NOT_NULL(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/libjalloc_cuda.so.0", folder);
     FILE *file = fopen(path, "w");

@@ -212,7 +212,7 @@ JTEST(Jtest, ShardsDivideTheTests) {
 }
 
 JTEST(Jtest, XmlNamesTestsAndFailures) {
-    char path[] = "jtest-XXXXXX", option[128], text[16384];
+    char path[] = P_tmpdir "/jtest-XXXXXX", option[128], text[16384];
     const int file = mkstemp(path);
     JASSERT_GE(file, 0);
     snprintf(option, sizeof option, "--gtest_output=xml:%s", path);

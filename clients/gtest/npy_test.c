@@ -734,8 +734,12 @@ JTEST(Npy, OnlyRegularFilesAreReadAndReplaced) {
     struct stat facts;
     JEXPECT_TRUE(lstat(folder.path, &facts) == 0 && S_ISFIFO(facts.st_mode));
     JASSERT_EQ(unlink(folder.path), 0);
+    char *present = getcwd(NULL, 0);
+    JASSERT_TRUE(present != NULL && chdir(folder.name) == 0); /* where files may be made */
     JEXPECT_STATUS(jbuffer_save(buffer, ""), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jbuffer_load(allocator, "", &loaded), JSTATUS_NOT_FOUND);
+    JEXPECT_EQ(chdir(present), 0);
+    free(present);
     char below[96], name[600];
     snprintf(below, sizeof below, "%s/none/a.npy", folder.name);
     JEXPECT_STATUS(jbuffer_save(buffer, below), JSTATUS_NOT_FOUND);

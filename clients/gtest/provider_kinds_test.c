@@ -278,7 +278,7 @@ JTEST(ProviderNuma, ReadsListsOfNodes) {
 
 /* A machine of our own: nodes 0, 2 and 3, of which 2 and 3 have memory. What the kernel says to that is its affair. */
 JTEST(ProviderNuma, ReadsTheSystemsNodes) {
-    char root[] = "jalloc-numa-XXXXXX", path[128]; /* in the present directory */
+    char root[] = P_tmpdir "/jalloc-numa-XXXXXX", path[128];
     const char *directory = ji_numa_directory;
     jallocator_t *allocator;
     JASSERT_NOT_NULL(mkdtemp(root));
