@@ -69,7 +69,7 @@ static shm_page_t *slab_entry(const scene_t *scene, joffset_t offset) {
     return entry_at(scene, ji_slab_containing(scene->segment, offset >> SHM_PAGE_SHIFT) << SHM_PAGE_SHIFT, 0);
 }
 static shm_geometry_t geometry_at(jsegment_t *segment, joffset_t offset, uint64_t *page) {
-    shm_geometry_t geometry = {0};
+    shm_geometry_t geometry = {.block_bytes = 1};
     *page = ji_slab_containing(segment, offset >> SHM_PAGE_SHIFT);
     JEXPECT_TRUE(ji_slab_at(segment, *page, page_of(segment, *page << SHM_PAGE_SHIFT)->word, &geometry));
     return geometry;
@@ -111,6 +111,7 @@ static jstatus_t run_out(scene_t *scene) { return allocate(scene->shared, 4 * MI
 static jstatus_t get_a_slab(scene_t *scene) { return allocate(scene->shared, 4000); }
 static jstatus_t adopt(scene_t *scene) { return allocate(scene->shared, ORPHAN_BYTES); }
 static jstatus_t free_foreign(scene_t *scene) { return jshared_deallocate(scene->shared, scene->foreign); }
+static jstatus_t free_orphan(scene_t *scene) { return jshared_deallocate(scene->shared, scene->orphan); }
 static jstatus_t close_allocator(scene_t *scene) { return jshared_close(scene->shared); }
 static jstatus_t lengthen(scene_t *scene) {
     joffset_t offset = scene->middle;
@@ -132,6 +133,10 @@ static void dirty_inside(scene_t *scene) {
 static void dirty_links(scene_t *scene) {
     JEXPECT_OK(jshared_deallocate(scene->others, scene->small));
     slab_entry(scene, scene->small)->links = (uint64_t)0x7fffffff << 32; /* back to what is no page */
+}
+static void dirty_links_to_another(scene_t *scene) {
+    JEXPECT_OK(jshared_deallocate(scene->others, scene->small));
+    slab_entry(scene, scene->small)->links = scene->front >> SHM_PAGE_SHIFT << 32; /* which does not lead here */
 }
 /* Two slabs that others have emptied: one is kept, one is given back, and before each stands an end of nothing. */
 static void dirty_behind_false_tails(scene_t *scene) {
@@ -161,6 +166,11 @@ static void orphan_of_no_class(scene_t *scene) {
 static void orphan_too_long(scene_t *scene) {
     shm_page_t *entry = slab_entry(scene, scene->orphan);
     entry->word = with_pages(entry->word, 1 << 16);
+}
+static void orphan_out_of_place(scene_t *scene) {
+    shm_page_t *entry = slab_entry(scene, scene->orphan);
+    const uint64_t page = ji_slab_containing(scene->segment, scene->orphan >> SHM_PAGE_SHIFT);
+    entry->word = with_pages(entry->word, 2 * (page & -page)); /* a slab lies at a multiple of its length */
 }
 static void orphan_links(scene_t *scene) { slab_entry(scene, scene->orphan)->links = 0x7fffffff; }
 /* One of blocks of the allocator's own size, which is no size of a block. */
@@ -197,6 +207,10 @@ static void empty_slab_in_a_list(scene_t *scene) { empty_slab(scene)->word |= SH
 static void empty_slab_is_free(scene_t *scene) {
     shm_page_t *entry = empty_slab(scene);
     entry->word = with_state(entry->word, SHM_FREE);
+}
+static void empty_slab_of_no_length(scene_t *scene) {
+    shm_page_t *entry = empty_slab(scene);
+    entry->word = with_pages(entry->word, 0);
 }
 static void empty_slab_of_no_state(scene_t *scene) {
     shm_page_t *entry = empty_slab(scene);
@@ -259,6 +273,7 @@ static const damage_row_t damage_rows[] = {
     {"dirty_inside", dirty_inside, get_a_slab, "is no slab of its"},
     {"dirty_when_closing", dirty_beyond, close_allocator, "is no slab of its"},
     {"dirty_links", dirty_links, get_a_slab, "do not lead back"},
+    {"dirty_links_to_another", dirty_links_to_another, get_a_slab, "do not lead back"},
     {"dirty_behind_false_tails", dirty_behind_false_tails, get_a_slab, "ends an extent that is not there"},
     {"orphans_beyond", orphans_beyond, adopt, "in the list of orphans and is none"},
     {"orphans_owned", orphans_owned, adopt, "in the list of orphans and is none"},
@@ -267,7 +282,9 @@ static const damage_row_t damage_rows[] = {
     {"orphan_of_no_allocator", orphan_of_no_allocator, adopt, "in the list of orphans and is none"},
     {"orphan_of_no_class", orphan_of_no_class, adopt, "in the list of orphans and is none"},
     {"orphan_too_long", orphan_too_long, adopt, "in the list of orphans and is none"},
+    {"orphan_out_of_place", orphan_out_of_place, adopt, "in the list of orphans and is none"},
     {"orphan_links", orphan_links, adopt, "do not lead back"},
+    {"orphan_links_when_freed", orphan_links, free_orphan, "do not lead back"},
     {"orphan_of_odd_blocks", orphan_of_odd_blocks, adopt, "in the list of orphans and is none"},
     {"orphan_of_unaligned_blocks", orphan_of_unaligned_blocks, adopt, "in the list of orphans and is none"},
     {"orphan_of_large_blocks", orphan_of_large_blocks, adopt, "in the list of orphans and is none"},
@@ -276,6 +293,7 @@ static const damage_row_t damage_rows[] = {
     {"others_list", others_list, free_foreign, "a list begins at page"},
     {"empty_slab_in_a_list", empty_slab_in_a_list, run_out, "do not lead back"},
     {"empty_slab_is_free", empty_slab_is_free, run_out, "is freed and is no extent"},
+    {"empty_slab_of_no_length", empty_slab_of_no_length, run_out, "is freed and is no extent"},
     {"empty_slab_of_no_state", empty_slab_of_no_state, run_out, "is freed and is no extent"},
     {"shrunk", shrunk, run_out, "is freed and is no extent"},
     {"all_gone", all_gone, run_out, "larger than its memory"},
@@ -337,6 +355,25 @@ JTEST(SharedDamage, WhatIsNoSoundExtentOrSlabHoldsNoBlock) {
         JEXPECT_TRUE(shared_is_live(scene.shared, rows[i].offset));
     }
     segment_books(scene.segment); /* nothing was lost, and nobody took it for damage */
+}
+
+/* What a slab looks like follows from the size of its blocks and its length, and not from all of them does one follow. */
+JTEST(SharedDamage, ASlabHasBlocksOfASizeAndALengthThatItMayHave) {
+    static const struct {
+        uint64_t block_bytes, pages;
+        bool sound;
+    } rows[] = {{16, 1, true},  {0, 4, false},   {8, 4, false},    {40, 4, false},   {8208, 32, false}, {16, 0, false},
+                {16, 3, false}, {16, 64, false}, {8192, 1, false}, {4096, 1, false}, {8192, 4, true}};
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        JSCOPED_TRACE("blocks of %u bytes in %u pages", (unsigned)rows[i].block_bytes, (unsigned)rows[i].pages);
+        shm_geometry_t geometry = {0};
+        JEXPECT_EQ(ji_slab_geometry(rows[i].block_bytes, rows[i].pages, &geometry), rows[i].sound);
+        if (rows[i].sound) {
+            JEXPECT_GT(geometry.block_count, 0);
+            JEXPECT_LE(geometry.first_offset + (uint64_t)geometry.block_count * geometry.block_bytes,
+                       rows[i].pages * SHM_PAGE_BYTES);
+        }
+    }
 }
 
 /* The segment says that a slab is this slot's, and this attachment knows of none, of an extent, or of another allocator's:
