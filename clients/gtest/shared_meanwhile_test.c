@@ -115,7 +115,7 @@ static jstatus_t move_and_meanwhile(pair_t *pair, joffset_t *offset,
     const struct sigaction action = {.sa_sigaction = go_on, .sa_flags = SA_SIGINFO};
     struct sigaction before;
     char *bytes = (char *)shared_bytes(pair->shared, *offset, MOVED);
-    stop = (struct stop){bytes + -(uintptr_t)bytes % page + page, page, meanwhile, pair, *offset, 0};
+    stop = (struct stop){bytes + -(uintptr_t)bytes % page, page, meanwhile, pair, *offset, 0};
     JEXPECT_EQ(sigaction(SIGSEGV, &action, &before), 0);
     JEXPECT_EQ(mprotect(stop.begin, stop.bytes, PROT_NONE), 0);
     const jstatus_t status = jshared_reallocate(pair->shared, offset, MOVED_TO, 0);
