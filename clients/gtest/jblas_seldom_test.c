@@ -113,6 +113,28 @@ JTEST(JblasSeldom, ThreeRealProductsTakeEveryKindOfScalar) {
     ji_host_tuning = saved;
 }
 
+/* A transpose of complex numbers is not their conjugate transpose: each routine has one of them. */
+JTEST(JblasSeldom, RankUpdatesRefuseTheOtherTranspose) {
+    const jblas_operation_t C = JBLAS_CONJUGATE_TRANSPOSE;
+    jhandle_t *handle = make_handle();
+    float s = 1, a[2] = {1, 0}, c[2] = {1, 0};
+    double d = 1, b[2] = {1, 0}, e[2] = {1, 0};
+    JEXPECT_STATUS(jblas_csyrk(handle, JBLAS_UPPER, C, 1, 1, (void *)a, (void *)a, 1, (void *)a, (void *)c, 1),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_csyrk: trans = 113: is not for this routine and type");
+    JEXPECT_STATUS(jblas_zsyrk(handle, JBLAS_UPPER, C, 1, 1, (void *)b, (void *)b, 1, (void *)b, (void *)e, 1),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jblas_cherk(handle, JBLAS_UPPER, T, 1, 1, &s, (void *)a, 1, &s, (void *)c, 1),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jblas_zherk(handle, JBLAS_UPPER, T, 1, 1, &d, (void *)b, 1, &d, (void *)e, 1),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_TRUE(c[0] == 1 && e[0] == 1);
+    JEXPECT_OK(jblas_csyrk(handle, JBLAS_UPPER, T, 1, 1, (void *)a, (void *)a, 1, (void *)a, (void *)c, 1));
+    JEXPECT_OK(jblas_zherk(handle, JBLAS_UPPER, C, 1, 1, &d, (void *)b, 1, &d, (void *)e, 1));
+    JEXPECT_TRUE(c[0] == 2 && e[0] == 2);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* ---- Solves ---- */
 
 /* A diagonal matrix, so that each unknown is alpha b / pivot; orders for which a triangle is packed. */
@@ -278,6 +300,23 @@ JTEST(JblasSeldom, IamaxFindsTheFirstNan) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Longer than the CBLAS's integers hold: in parts, forwards and backwards, and by increments that they do not hold. */
+JTEST(JblasSeldom, VectorsAreTakenInParts) {
+    const int64_t limit = ji_blas_int_max;
+    jhandle_t *handle = make_handle();
+    for (int f = 0; f < BLAS_FUNCTION_COUNT; f++)
+        for (int round = 0; round < 10 && blas_functions[f].routine->level == 1 && !jtest_has_failure(); round++) {
+            BLAS_CASE(c, &blas_functions[f], .low = 20, .high = 20, .plain = true, .tight = round < 2);
+            JSCOPED_TRACE("%s", blas_describe(c));
+            ji_blas_int_max = round % 2 ? 7 : 19;
+            const jstatus_t status = blas_call(handle, c);
+            ji_blas_int_max = limit;
+            JEXPECT_OK(status);
+            blas_right(c);
+        }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* ---- What is not offered, and sizes that nothing holds ---- */
 
 /* Split precision lives on a device's tensor cores: where the host is told that it pays, it has no such product. */
@@ -319,6 +358,12 @@ JTEST(JblasSeldom, WorkspaceOfHugeProductsDoesNotWrap) {
         else
             JEXPECT_GE(bytes, (size_t)1 << 62);
     }
+    /* And there is nothing to halve in one row. */
+    const ji_matmat_t thin = {.head = {JDATATYPE_F64, 0, &ji_row_gemm}, .m = 1, .n = 99, .k = 99};
+    jplan_t plan;
+    ji_host_tuning.strassen_least[1] = 1;
+    ji_gemm_plan(&plan, handle, &thin);
+    JEXPECT_EQ(plan.rung_count, 1);
     ji_blas_int_max = limit;
     ji_host_tuning = saved;
     JEXPECT_OK(jhandle_destroy(handle));

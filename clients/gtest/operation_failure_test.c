@@ -91,6 +91,11 @@ JTEST(OperationDevice, ElementsFarApartAreFilledAndMeasured) {
     JEXPECT_EQ(norm_of(world.handle, JNORM_ONE, far.matrix), 8.0);
     JEXPECT_EQ(norm_of(world.handle, JNORM_INFINITY, far.matrix), 12.0);
     JEXPECT_EQ(norm_of(world.handle, JNORM_INFINITY, far.parents[1]), 12.0);
+    const jlayout_t nothing = operation_layout(2, 0, 3);
+    jbuffer_t *empty = NULL;
+    JEXPECT_OK(jbuffer_construct_value(world.allocator, &nothing, NULL, &empty));
+    JEXPECT_EQ(norm_of(world.handle, JNORM_ONE, empty), 0.0);
+    JEXPECT_OK(jbuffer_release(empty));
     far_apart_free(&far);
     gpu_end(&world);
 }
@@ -139,6 +144,13 @@ JTEST(OperationDevice, WhatNeedsABlasIsNotImplementedWithoutOne) {
     far_apart_make(&far, &world);
     JEXPECT_STATUS(jbuffer_scale(world.handle, &two, far.vector), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_SUBSTR(jhandle_last_message(world.handle), "pretended has no BLAS");
+    jlayout_t layout;
+    jbuffer_t *cube = NULL, *made = NULL;
+    JEXPECT_OK(jlayout_init(&layout, 3, (const int64_t[]){2, 3, 4}, JORDER_COLUMN_MAJOR));
+    JEXPECT_OK(jbuffer_construct_value(world.allocator, &layout, &one, &cube));
+    JEXPECT_STATUS(jbuffer_add(world.handle, &one, cube, &two, cube, &made), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_NULL(made);
+    JEXPECT_OK(jbuffer_release(cube));
     far_apart_free(&far);
     gpu_end(&world);
 }
@@ -153,8 +165,6 @@ JTEST(OperationDevice, HostMemoryThatCannotBeHadIsAStatus) {
     double norm = -1;
     JASSERT_OK(jbuffer_construct_value(world.allocator, &layout, NULL, &x));
     JASSERT_OK(jbuffer_construct_value(world.allocator, &small, &one, &y));
-    JEXPECT_STATUS(jbuffer_norm(world.handle, JNORM_ONE, x, &norm), JSTATUS_INVALID_SIZE);
-    JEXPECT_EQ(norm, -1.0);
     bool failed = true;
     for (uint64_t n = 1; failed && n < 100; n++) { /* not JFOR_EACH_FAILURE: the process's allocator stays */
         norm = -1;
@@ -165,6 +175,9 @@ JTEST(OperationDevice, HostMemoryThatCannotBeHadIsAStatus) {
         JEXPECT_TRUE(status == JSTATUS_SUCCESS || (status == JSTATUS_MEMORY_ERROR && failed));
         JEXPECT_EQ(norm, status == JSTATUS_SUCCESS ? 3.0 : -1.0);
     }
+    norm = -1;
+    JEXPECT_STATUS(jbuffer_norm(world.handle, JNORM_ONE, x, &norm), JSTATUS_INVALID_SIZE);
+    JEXPECT_EQ(norm, -1.0);
     JEXPECT_OK(jbuffer_release(x));
     JEXPECT_OK(jbuffer_release(y));
     gpu_end(&world);
@@ -205,7 +218,7 @@ JTEST(OperationProcesses, WithoutScalapackNothingDistributedIsComputed) {
     pretend_runtime_t pretend;
     pretend_gpu_t *gpu = pretend_gpu_make();
     jhandle_t *handle = NULL;
-    jbuffer_t *x = NULL, *far = NULL;
+    jbuffer_t *x = NULL, *far = NULL, *here = NULL, *up = NULL, *down = NULL;
     const jlayout_t layout = operation_layout(2, 6, 6);
     JASSERT_OK(pretend_runtime_make(&pretend, 4, true));
     JASSERT_OK(jhandle_create(NULL, &handle));
@@ -219,6 +232,18 @@ JTEST(OperationProcesses, WithoutScalapackNothingDistributedIsComputed) {
     JEXPECT_SUBSTR(jhandle_last_message(handle), "this runtime computes on nothing distributed");
     JEXPECT_STATUS(jbuffer_scale(handle, &two, far), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_SUBSTR(jhandle_last_message(handle), "an operand on pretended: copy it to the host first");
+    /* Nor does this one copy, from one kind to another or on to itself. */
+    jbuffer_allocator_t *local = buffer_allocator_of(pretend.runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
+    JASSERT_OK(jbuffer_construct_value(local, &layout, &one, &here));
+    JEXPECT_STATUS(jbuffer_copy(handle, x, here), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "a pretended process sends nothing");
+    JASSERT_OK(jbuffer_slice(x, (const int64_t[]){0, 0}, (const int64_t[]){5, 6}, NULL, &up));
+    JASSERT_OK(jbuffer_slice(x, (const int64_t[]){1, 0}, (const int64_t[]){5, 6}, NULL, &down));
+    JEXPECT_STATUS(jbuffer_copy(handle, up, down), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_OK(jbuffer_release(up));
+    JEXPECT_OK(jbuffer_release(down));
+    JEXPECT_OK(jbuffer_release(here));
+    JEXPECT_OK(jbuffer_allocator_release(local));
     JEXPECT_OK(jbuffer_release(x));
     JEXPECT_OK(jbuffer_release(far));
     JEXPECT_OK(jbuffer_allocator_release(host));
@@ -229,7 +254,7 @@ JTEST(OperationProcesses, WithoutScalapackNothingDistributedIsComputed) {
 
 /* Operands of two kinds, in this order, and a result that is one of them or is made. */
 typedef struct sum {
-    jbuffer_t *local, *everyones, *shared, *definite;
+    jbuffer_t *local, *everyones, *shared, *definite, *up, *down; /* overlapping parts of what is shared */
     jbuffer_t *made;
     int64_t info;
 } sum_t;
@@ -241,6 +266,8 @@ static void sum_make(sum_t *sum, team_world_t *world) {
     JEXPECT_OK(jbuffer_construct_value(world->local, &layout, &one, &sum->local));
     JEXPECT_OK(jbuffer_construct_value(world->replicated, &layout, &two, &sum->everyones));
     JEXPECT_OK(jbuffer_construct_value(world->shared, &layout, &three, &sum->shared));
+    JEXPECT_OK(jbuffer_slice(sum->shared, (const int64_t[]){0, 0}, (const int64_t[]){4, 5}, NULL, &sum->up));
+    JEXPECT_OK(jbuffer_slice(sum->shared, (const int64_t[]){1, 0}, (const int64_t[]){4, 5}, NULL, &sum->down));
     JEXPECT_OK(jbuffer_construct_identity(world->shared, &layout, &identity));
     JEXPECT_OK(jbuffer_with_structure(identity, JSTRUCTURE_SYMMETRIC_LOWER, &sum->definite));
     JEXPECT_OK(jbuffer_release(identity));
@@ -249,11 +276,13 @@ static void sum_make(sum_t *sum, team_world_t *world) {
 static void sum_free(sum_t *sum) {
     JEXPECT_OK(jbuffer_release(sum->local));
     JEXPECT_OK(jbuffer_release(sum->everyones));
+    JEXPECT_OK(jbuffer_release(sum->up));
+    JEXPECT_OK(jbuffer_release(sum->down));
     JEXPECT_OK(jbuffer_release(sum->shared));
     JEXPECT_OK(jbuffer_release(sum->definite));
 }
 
-#define SUMS 7
+#define SUMS 8
 static jstatus_t sum_call(jhandle_t *handle, sum_t *sum, int which) {
     switch (which) {
     case 0: return jbuffer_add(handle, &one, sum->local, &one, sum->everyones, &sum->everyones);
@@ -262,17 +291,18 @@ static jstatus_t sum_call(jhandle_t *handle, sum_t *sum, int which) {
     case 3: return jbuffer_add(handle, &one, sum->shared, &one, sum->shared, &sum->made);
     case 4: return jbuffer_product(handle, N, N, &one, sum->shared, sum->local, &zero, &sum->shared);
     case 5: return jbuffer_cholesky(handle, sum->definite, &sum->info);
-    default: return jbuffer_copy(handle, sum->local, sum->everyones);
+    case 6: return jbuffer_copy(handle, sum->local, sum->everyones);
+    default: return jbuffer_copy(handle, sum->up, sum->down);
     }
 }
 
 /* Element (1, 1) of the result, for operands that are as they were made. */
 static double sum_result(const sum_t *sum, int which) {
-    jbuffer_t *const results[SUMS] = {sum->everyones, sum->local,    sum->made,     sum->made,
-                                      sum->shared,    sum->definite, sum->everyones};
+    jbuffer_t *const results[SUMS] = {sum->everyones, sum->local,    sum->made,      sum->made,
+                                      sum->shared,    sum->definite, sum->everyones, sum->down};
     return element(results[which], 1, 1);
 }
-static const double sum_results[SUMS] = {3, 4, 3, 6, 15, 1, 1};
+static const double sum_results[SUMS] = {3, 4, 3, 6, 15, 1, 1, 3};
 
 JTEST(OperationProcesses, KindsMayBeMixed) {
     for (int which = 0; which < SUMS; which++) {
@@ -355,8 +385,8 @@ JTEST(OperationProcesses, EachFailedBookkeepingIsSurvived) {
     team_begin(&world);
     sum_make(&sum, &world);
     JEXPECT_OK(jhandle_set_workspace_size(world.handle, 1 << 16));
-    const int made_by[] = {0, 1, 2}; /* the others need none of their own */
-    for (int i = 0; i < 3; i++)
+    const int made_by[] = {0, 1, 2, 7}; /* the others need none of their own */
+    for (int i = 0; i < 4; i++)
         JFOR_EACH_FAILURE(n) {
             JSCOPED_TRACE("operation %d", made_by[i]);
             const jstatus_t status = sum_call(world.handle, &sum, made_by[i]);

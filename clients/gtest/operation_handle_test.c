@@ -303,7 +303,7 @@ static void calls_free(calls_t *calls) {
 }
 
 #define CALLS 7
-/* One of the operations that take workspace or make a result. */
+/* One of the operations that take workspace or make a result; or, behind them, one that does neither. */
 static jstatus_t call(jhandle_t *handle, calls_t *calls, int which, jbuffer_t **made) {
     int64_t info;
     double norm;
@@ -317,7 +317,8 @@ static jstatus_t call(jhandle_t *handle, calls_t *calls, int which, jbuffer_t **
     case 3: return jbuffer_cholesky(handle, calls->definite.view, &info);
     case 4: return jbuffer_add(handle, &calls->one, calls->a.view, &calls->one, calls->b.view, made);
     case 5: return jbuffer_transpose(handle, JBLAS_TRANSPOSE, calls->a.view, made);
-    default: return jbuffer_norm(handle, JNORM_ONE, calls->a.view, &norm);
+    case 6: return jbuffer_norm(handle, JNORM_ONE, calls->a.view, &norm);
+    default: return jbuffer_add(handle, &calls->one, calls->a.view, &calls->one, calls->c.view, &calls->c.view);
     }
 }
 
@@ -365,7 +366,7 @@ JTEST(OperationHandle, EachFailureOfTheDeviceIsReported) {
     JEXPECT_OK(jhandle_set_stream(world.handle, stream));
     calls_make(&calls, &world);
     JEXPECT_OK(jhandle_set_workspace_size(world.handle, 1 << 16));
-    for (int which = 0; which < CALLS; which++) {
+    for (int which = 0; which <= CALLS; which++) {
         bool failed = true;
         uint64_t n = 1;
         for (; failed && n < 1000 && !jtest_has_failure(); n++) {
@@ -611,6 +612,30 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     operand_free(&elsewhere);
     operation_end(&world);
     operation_end(&other);
+}
+
+/* A vector may be taken as a row. */
+JTEST(OperationHandle, AColumnTimesARowIsAMatrix) {
+    operation_world_t world;
+    operation_begin(&world, JDATATYPE_F64);
+    const double two = 2, three = 3, one = 1, zero = 0;
+    const jlayout_t column = operation_layout(2, 4, 1), line = operation_layout(1, 3, 0);
+    jbuffer_t *a = NULL, *b = NULL, *made = NULL;
+    jlayout_t layout;
+    double norm = -1;
+    JASSERT_OK(jbuffer_construct_value(world.allocator, &column, &two, &a));
+    JASSERT_OK(jbuffer_construct_value(world.allocator, &line, &three, &b));
+    JASSERT_OK(jbuffer_product(world.handle, N, JBLAS_TRANSPOSE, &one, a, b, &zero, &made));
+    JEXPECT_OK(jbuffer_get_layout(made, &layout));
+    JEXPECT_EQ(layout.rank, 2);
+    JEXPECT_EQ(layout.extents[0], 4);
+    JEXPECT_EQ(layout.extents[1], 3);
+    JEXPECT_OK(jbuffer_norm(world.handle, JNORM_ONE, made, &norm));
+    JEXPECT_EQ(norm, 24.0);
+    JEXPECT_OK(jbuffer_release(made));
+    JEXPECT_OK(jbuffer_release(a));
+    JEXPECT_OK(jbuffer_release(b));
+    operation_end(&world);
 }
 
 /* A result that would be beyond every memory: of operands that have a dimension of 0 and so no elements. */

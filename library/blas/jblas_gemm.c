@@ -28,9 +28,9 @@ jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws
     ji_matmat_t args = *(const ji_matmat_t *)matmat;
     if (ws->ptr[0] == NULL || ji_scalar_is(&args.alpha, args.head.type, 0))
         return ji_run(handle, JI_GEMM, &args);
-    /* Which rung it is follows from the order above. */
+    /* Which rung it is follows from the order above. Complex types have this one. */
     int rung = ws->rung;
-    if (ji_gemm3m_pays(handle, &args) && rung-- == 0)
+    if (ji_gemm3m_pays(handle, &args))
         return ji_gemm3m_run(handle, &args, ws);
     if (ji_gemm_split_pays(handle, &args) && rung-- == 0)
         return ji_gemm_split_run(handle, &args, ws);

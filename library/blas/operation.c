@@ -154,8 +154,6 @@ jstatus_t ji_operation_check(ji_operation_t *op) {
  * copies of what is shared on a node. Nobody is asked for it, since a query would, too. */
 static jstatus_t make_replicated_allocator(ji_operation_t *op) {
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
-    if (op->replicated != NULL)
-        return JSTATUS_SUCCESS;
     options.kind = JBUFFER_REPLICATED;
     options.type = op->type;
     options.device = op->handle->device;
@@ -230,7 +228,7 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
     jbuffer_allocator_t *allocator;
     jlayout_t layout;
     JI_RETURN_UNLESS_SUCCESS(temporary_allocator(op, operand, &allocator));
-    JI_RETURN_UNLESS_SUCCESS(jlayout_init(&layout, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR));
+    (void)jlayout_init(&layout, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
     if (!operand->expand)
         layout.structure = operand->layout.structure;
     if (operand->align) {
@@ -265,14 +263,14 @@ static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t 
     const bool in_place = !op->operands[op->count - 1].pack;
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
-        if (operand->detach && in_place && operand->temporary == NULL && !op->copies && !operand->pack) {
+        if (operand->detach && in_place && operand->temporary == NULL && !operand->pack) {
             operand->pack = true;
             operand->pack_row = is_row_major(&operand->lies);
         }
         if (!operand->pack)
             continue;
         int64_t count = 0;
-        JI_RETURN_UNLESS_SUCCESS(jlayout_count(&operand->layout, &count));
+        (void)jlayout_count(&operand->layout, &count);
         bytes[PLACE_PACKED + i] = jalloc_mul(count, ji_sizeof(op->type));
     }
     return JSTATUS_SUCCESS;
@@ -290,7 +288,6 @@ static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, 
         ji_operand_t *operand = &op->operands[i];
         if (!needs_temporary(op, operand))
             continue;
-        op->waits = op->waits || !op->copies;
         JI_RETURN_UNLESS_SUCCESS(make_temporary(op, operand, &bytes[i]));
     }
     for (int i = 0; i < op->count && computes_distributed && class->by_scalapack; i++) {

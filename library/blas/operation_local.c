@@ -240,18 +240,14 @@ static jstatus_t add_line(const adder_t *adder, const oriented_t terms[2], const
     return JSTATUS_SUCCESS;
 }
 
-/* The stored part of column j, cut at the diagonal. */
+/* The stored part of column j of a square sum, cut at the diagonal. */
 static jstatus_t add_column(const adder_t *adder, const oriented_t terms[2], const ji_matrix_t *sum, int64_t j) {
     const bool whole = sum->structure == JSTRUCTURE_GENERAL, upper = ji_structure_is_upper(sum->structure);
     const int64_t first = whole || upper ? 0 : j, end = whole || !upper ? sum->rows : j + 1;
-    const int64_t cuts[4] = {first, first > j ? first : j, end < j + 1 ? end : j + 1, end};
+    const int64_t cuts[4] = {first, j, j + 1, end};
     for (int i = 0; i < 3; i++)
         JI_RETURN_UNLESS_SUCCESS(add_line(adder, terms, sum, cuts[i], cuts[i + 1], j));
     return JSTATUS_SUCCESS;
-}
-
-static bool is_general(const oriented_t *term) {
-    return term->scalar == NULL || term->matrix.structure == JSTRUCTURE_GENERAL;
 }
 
 /* The operation by which geam reads the term; false: it cannot. */
@@ -319,7 +315,7 @@ jstatus_t ji_matrix_add(jhandle_t *handle, const ji_term_t terms[2], const ji_ma
         o->conjugate = term->operation == JBLAS_CONJUGATE_TRANSPOSE;
         o->matrix =
             (term->operation != JBLAS_NO_TRANSPOSE) != turn ? ji_matrix_transposed(&term->matrix) : term->matrix;
-        general = general && is_general(o);
+        general = general && o->matrix.structure == JSTRUCTURE_GENERAL;
         line = line && is_one_line(&o->matrix);
     }
     if (general && line) {

@@ -76,7 +76,7 @@ static jstatus_t add_check(ji_operation_t *op) {
     if (!ji_is_query(op->handle) && (op->scalars[0] == NULL || op->scalars[1] == NULL))
         return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", op->name, op->scalars[0] ? "beta" : "alpha");
     if (c->buffer == NULL) {
-        JI_RETURN_UNLESS_SUCCESS(jlayout_init(&c->layout, a->layout.rank, a->layout.extents, JORDER_COLUMN_MAJOR));
+        (void)jlayout_init(&c->layout, a->layout.rank, a->layout.extents, JORDER_COLUMN_MAJOR);
         c->layout.structure = family == JSTRUCTURE_GENERAL ? family : a->layout.structure;
         return JSTATUS_SUCCESS;
     }
@@ -181,9 +181,10 @@ static jstatus_t transpose_check(ji_operation_t *op) {
     const jstructure_t structure = transposed_structure(a->layout.structure, operation);
     if (b->buffer == NULL) {
         const int64_t extents[2] = {matrix.columns, matrix.rows};
-        JI_RETURN_UNLESS_SUCCESS(operation == JBLAS_NO_TRANSPOSE
-                                     ? jlayout_init(&b->layout, a->layout.rank, a->layout.extents, JORDER_COLUMN_MAJOR)
-                                     : jlayout_init(&b->layout, 2, extents, JORDER_COLUMN_MAJOR));
+        if (operation == JBLAS_NO_TRANSPOSE)
+            (void)jlayout_init(&b->layout, a->layout.rank, a->layout.extents, JORDER_COLUMN_MAJOR);
+        else
+            (void)jlayout_init(&b->layout, 2, extents, JORDER_COLUMN_MAJOR);
         b->layout.structure = structure;
         return JSTATUS_SUCCESS;
     }

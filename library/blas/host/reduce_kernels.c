@@ -42,12 +42,10 @@ static double reduce_largest(const ji_vector_t *v) {
     return largest;
 }
 
-/* The sum of squares of one block, each element scaled by 2^-exponent. */
+/* The sum of squares of one block, each element scaled by 2^-exponent. nrm2's increments are positive. */
 static double reduce_scaled_squares(const ji_vector_t *v, int64_t first, int64_t count, int exponent) {
     int64_t parts = ji_is_complex(v->head.type) ? 2 : 1, step = v->incx * parts;
     const char *start = reduce_part(v, v->x, v->incx, first, count);
-    if (v->incx < 0)
-        start += (count - 1) * -v->incx * (int64_t)ji_sizeof(v->head.type);
     double sum = 0;
     for (int64_t i = 0; i < count; i++)
         for (int64_t part = 0; part < parts; part++) {
@@ -179,7 +177,7 @@ void ji_host_nrm2(void *block) {
         memset(v->result, 0, ji_sizeof(real));
         return;
     }
-    if (v->n <= JI_REDUCE_BLOCK && (!parts || v->incx == 1)) {
+    if (!parts || v->incx == 1) {
         ji_vector_t squares = {.head = {real, 0, v->head.row},
                                .n = parts ? 2 * v->n : v->n,
                                .alpha = {NULL, {.z = {0, 0}}},
@@ -192,8 +190,7 @@ void ji_host_nrm2(void *block) {
         if (reduce_take_root(real, v->result))
             return;
     }
-    ji_reduce_t call = {
-        .vector = *v, .reduction = JI_REDUCE_NRM2, .blocks = (v->n + JI_REDUCE_BLOCK - 1) / JI_REDUCE_BLOCK};
+    ji_reduce_t call = {.vector = *v, .reduction = JI_REDUCE_NRM2, .blocks = 1}; /* see jblas_nrm2.c */
     ji_host_reduce_combine(&call);
 }
 
