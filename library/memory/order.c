@@ -12,9 +12,8 @@
 
 #include "memory/memory.h"
 
-static bool order_is_policy(const jallocator_t *allocator) {
-    return allocator->kind != NULL && allocator->kind->public.role == JALLOCATOR_POLICY;
-}
+/* Of one of jalloc's own kinds. */
+static bool order_is_policy(const jallocator_t *allocator) { return allocator->kind->public.role == JALLOCATOR_POLICY; }
 
 bool ji_allocator_takes_in_order(const jallocator_t *allocator) {
     for (; allocator->kind != NULL && allocator->below != NULL; allocator = allocator->below)
