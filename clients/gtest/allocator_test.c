@@ -8,6 +8,7 @@
 #include "jtest.h"
 
 #include "jalloc/allocator.h"
+#include "jalloc/policy.h"
 
 #include <stdalign.h>
 #include <stdio.h>
@@ -165,6 +166,16 @@ JTEST(Allocator, WhatIsOwnedAndRetainedStaysAndIsSaid) {
     JEXPECT_OK(jallocator_destroy(below));
 }
 
+/* What is below an allocator of two parts is below the lower one. */
+JTEST(Allocator, WhatIsBelowBothPartsIsOwned) {
+    jallocator_t *below = make(&full), *general;
+    JASSERT_OK(jallocator_create_general(below, NULL, &general));
+    JEXPECT_EQ(jallocator_below(general), below);
+    JEXPECT_OK(jallocator_own_below(general));
+    JEXPECT_OK(jallocator_destroy(general));
+    JEXPECT_EQ(script.destroys, 1);
+}
+
 JTEST(Allocator, NameAndDeviceAndTheirDefaults) {
     jallocator_t *allocator = make(&least);
     JEXPECT_STREQ(jallocator_name(allocator), "callbacks");
@@ -234,6 +245,32 @@ JTEST(Allocator, SlotsAreCalled) {
     JEXPECT_EQ(script.destroys, 0);
     JEXPECT_OK(jallocator_destroy(allocator));
     JEXPECT_EQ(script.destroys, 1);
+}
+
+static void visit_nowhere(void *context, jallocation_visitor_t visitor, void *visitor_context) {
+    (void)context;
+    jallocation_t block = JALLOCATION_INIT;
+    block.size_bytes = 100;
+    block.live = true;
+    (void)visitor(visitor_context, &block);
+}
+static bool count_block(void *context, const jallocation_t *block) {
+    (void)block;
+    ++*(unsigned *)context;
+    return true;
+}
+
+JTEST(Allocator, ABlockAtNoAddressIsNotShownForOneOfTheLedger) {
+    jallocator_ops_t ops = least;
+    ops.visit = visit_nowhere;
+    jallocator_t *allocator = make(&ops);
+    unsigned count = 0;
+    void *pointer;
+    JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
+    JEXPECT_OK(jallocator_visit(allocator, count_block, &count));
+    JEXPECT_EQ(count, 0);
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
+    JEXPECT_OK(jallocator_destroy(allocator));
 }
 
 JTEST(Allocator, TableIsCopied) {

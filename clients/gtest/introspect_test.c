@@ -7,11 +7,14 @@
 
 #include "jalloc/allocator.h"
 #include "jalloc/provider.h"
+#include "memory/stacks.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 /* ---- Tags ----------------------------------------------------------------------------------------------------------- */
 
@@ -395,14 +398,57 @@ JTEST_ONLY_WITH("JALLOC_TEST_LEAKS", LeaksOnPurpose, None) {
     JEXPECT_OK(jallocator_destroy(allocator));
     exit(0);
 }
+/* What there is no memory for is not kept: of a block, its stack at most. */
+JTEST_ONLY_WITH("JALLOC_TEST_LEAKS", LeaksOnPurpose, WithoutMemoryForStacks) {
+    static paper_t paper;
+    JFOR_EACH_FAILURE(n) {
+        jallocator_t *allocator;
+        void *pointer;
+        jstatus_t status = jallocator_create_mmap(&allocator);
+        if (status == JSTATUS_SUCCESS) {
+            status = jallocator_allocate(allocator, 4321, 0, NULL, &pointer);
+            if (status == JSTATUS_SUCCESS) {
+                memset(&paper, 0, sizeof paper);
+                JEXPECT_STATUS(jallocator_report_leaks(paper_write, &paper), JSTATUS_LEAKED);
+                JEXPECT_SUBSTR(paper.text, "4321 bytes at ");
+                JEXPECT_EQ(strstr(paper.text, "+0x") != NULL, !jtest_metadata_failed());
+                JEXPECT_OK(jallocator_deallocate(allocator, pointer, 4321, NULL));
+            }
+            JEXPECT_OK(jallocator_destroy(allocator));
+        }
+        JEXPECT_TRUE(status == JSTATUS_SUCCESS || (status == JSTATUS_MEMORY_ERROR && jtest_metadata_failed()));
+    }
+}
+JTEST(Leaks, AreReportedWithoutMemoryForStacks) {
+    static char output[30000];
+    static const char *const environment[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", "JALLOC_LEAK_REPORT=stacks",
+                                              NULL};
+    if (jtest_run_self("LeaksOnPurpose.WithoutMemoryForStacks", environment, output, sizeof output) != 0)
+        JFAIL("%s", output);
+}
+JTEST(Leaks, FramesAreNamedAsFarAsTheLoaderCan) {
+    char text[200], expected[32];
+    snprintf(expected, sizeof expected, "%p", (void *)text);
+    ji_stack_describe(text, text, sizeof text); /* in no file */
+    JEXPECT_STREQ(text, expected);
+    char *known = dlsym(RTLD_DEFAULT, "qsort");
+    JASSERT_NOT_NULL(known);
+    ji_stack_describe(known + 1, text, sizeof text);
+    JEXPECT_SUBSTR(text, "+0x1 (");
+    const uintptr_t kernels = getauxval(AT_SYSINFO_EHDR); /* a file without a folder */
+    if (kernels != 0) {
+        ji_stack_describe((void *)(kernels + 16), text, sizeof text);
+        JEXPECT_EQ(strncmp(text, "linux-vdso", 10), 0);
+    }
+}
 JTEST(Leaks, AreReportedAtExitWithCallStacks) {
     static char output[30000];
     static const char *const environment[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", "JALLOC_LEAK_REPORT=stacks",
                                               NULL};
     jtest_run_self("LeaksOnPurpose.AtExit", environment, output, sizeof output);
     JEXPECT_SUBSTR(output, "allocator \"lru\": 4321 bytes in 1 allocations");
-    JEXPECT_SUBSTR(output, "leaker");
-    JEXPECT_SUBSTR(output, "jalloc-test+0x"); /* frames, named as far as the loader can */
+    JEXPECT_SUBSTR(output, ", leaker\njalloc "); /* the next line follows at once */
+    JEXPECT_SUBSTR(output, "jalloc-test+0x");    /* frames, named as far as the loader can */
     static const char *const quiet[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", NULL};
     jtest_run_self("LeaksOnPurpose.AtExit", quiet, output, sizeof output);
     JEXPECT_NULL(strstr(output, "leak:"));
