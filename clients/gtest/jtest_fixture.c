@@ -8,7 +8,7 @@
  * off, so the next test is not blamed. New memory is filled with a pattern and freed memory with another, so what was never
  * written or already given back looks wrong. */
 
-#include "jtest.h"
+#include "metadata_gate.h"
 
 #include "jalloc/metadata.h"
 #include "jalloc/process.h"
@@ -30,7 +30,9 @@ typedef struct block {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static block_t blocks = {.previous = &blocks, .next = &blocks};
 static uint64_t test_number, allocation_count, fail_at; /* fail_at: value of allocation_count that fails; 0: none */
-static size_t live_count;                               /* blocks of this test */
+static uint64_t stop_at;                                /* the same of the one that stops at the gate */
+static jtest_gate_t *stop_gate;
+static size_t live_count; /* blocks of this test */
 static bool failed;
 static size_t live_at_round; /* JFOR_EACH_FAILURE: live_count when the round began */
 
@@ -38,7 +40,8 @@ static void *metadata_allocate(void *context, size_t size_bytes) {
     (void)context;
     block_t *block = NULL;
     pthread_mutex_lock(&lock);
-    if (++allocation_count == fail_at) {
+    jtest_gate_t *gate = ++allocation_count == stop_at ? stop_gate : NULL;
+    if (allocation_count == fail_at) {
         failed = true;
     } else if (size_bytes <= SIZE_MAX - sizeof *block && (block = malloc(sizeof *block + size_bytes)) != NULL) {
         memset(block->bytes, 0xCD, size_bytes);
@@ -48,6 +51,8 @@ static void *metadata_allocate(void *context, size_t size_bytes) {
         ++live_count;
     }
     pthread_mutex_unlock(&lock);
+    if (gate != NULL)
+        jtest_gate_pass(gate);
     return block ? block->bytes : NULL;
 }
 
@@ -73,6 +78,13 @@ void jtest_fail_metadata_after(uint64_t n) {
     pthread_mutex_lock(&lock);
     fail_at = n ? allocation_count + n : 0;
     failed = failed && n == 0; /* what has happened can still be asked for */
+    pthread_mutex_unlock(&lock);
+}
+
+void jtest_stop_metadata_after(uint64_t n, jtest_gate_t *gate) {
+    pthread_mutex_lock(&lock);
+    stop_at = allocation_count + n;
+    stop_gate = gate;
     pthread_mutex_unlock(&lock);
 }
 
@@ -138,7 +150,7 @@ bool jtest_fixture_start(void) {
 void jtest_fixture_set_up(const char *name) {
     pthread_mutex_lock(&lock);
     ++test_number;
-    allocation_count = fail_at = 0;
+    allocation_count = fail_at = stop_at = 0;
     live_count = 0;
     failed = false;
     pthread_mutex_unlock(&lock);

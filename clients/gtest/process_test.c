@@ -3,7 +3,8 @@
 
 /* The process's own allocators: one for each kind of memory, made of what the environment says. */
 
-#include "jtest.h"
+#include "metadata_gate.h"
+#include "pretend_gpu.h"
 
 #include "jalloc/adaptor.h"
 #include "jalloc/process.h"
@@ -93,6 +94,7 @@ JTEST(Process, CompositionsByDevice) {
         {"no-such-kind", NULL},
         {"malloc+limit", NULL},
         {"malloc+limit(limit=x)", NULL},
+        {"segment(size=64TiB)", NULL}, /* understood, and more than there can be */
         {"malloc+malloc", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
@@ -130,6 +132,7 @@ JTEST(Process, GpuCompatibleMemory) {
     jmemory_info_t info = JMEMORY_INFO_INIT;
     JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
     JEXPECT_OK(jprocess_describe_pointer(pointer, &info));
+    JEXPECT_EQ(get(&request), allocator);
     if (jdevice_get("cuda", &gpu) == JSTATUS_SUCCESS || jdevice_get("hip", &gpu) == JSTATUS_SUCCESS) {
         JEXPECT_NE(allocator, get(NULL));
         JEXPECT_EQ(info.kind, JMEMORY_PINNED);
@@ -228,35 +231,97 @@ JTEST(Process, PointersAreDescribed) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-static jtest_gate_t first_use = JTEST_GATE_INIT;
+typedef struct asker {
+    const jmemory_request_t *request;
+    jtest_gate_t *gate; /* NULL: goes straight on */
+} asker_t;
 static void *get_in_thread(void *argument) {
-    (void)argument;
-    jtest_gate_pass(&first_use);
-    return get(NULL);
+    const asker_t *asker = argument;
+    if (asker->gate != NULL)
+        jtest_gate_pass(asker->gate);
+    return get(asker->request);
 }
 JTEST(Process, FirstUseByManyThreadsGivesOne) {
-    enum { THREADS = 8 };
+    enum { THREADS = 8, ROUNDS = 10 };
     jtest_setenv("JALLOC_ALLOCATOR", "malloc+limit(limit=1M)+lock");
-    pthread_t threads[THREADS];
-    void *got[THREADS];
-    for (int i = 0; i < THREADS; ++i)
-        JASSERT_EQ(pthread_create(&threads[i], NULL, get_in_thread, NULL), 0);
-    jtest_gate_open(&first_use);
-    for (int i = 0; i < THREADS; ++i) {
-        pthread_join(threads[i], &got[i]);
-        JEXPECT_EQ(got[i], got[0]);
+    jmemory_request_t request = JMEMORY_REQUEST_INIT;
+    request.gpu_compatible = true; /* whose GPU is looked for, too */
+    for (int round = 0; round < ROUNDS; ++round) {
+        jtest_gate_t gate = JTEST_GATE_INIT;
+        asker_t asker = {&request, &gate};
+        pthread_t threads[THREADS];
+        void *got[THREADS];
+        for (int i = 0; i < THREADS; ++i)
+            JASSERT_EQ(pthread_create(&threads[i], NULL, get_in_thread, &asker), 0);
+        jtest_gate_open(&gate);
+        for (int i = 0; i < THREADS; ++i) {
+            pthread_join(threads[i], &got[i]);
+            JEXPECT_EQ(got[i], got[0]);
+        }
+        JEXPECT_EQ(got[0], get(&request));
+        JEXPECT_OK(jprocess_reset());
     }
-    JEXPECT_EQ(got[0], get(NULL));
+}
+
+JTEST(Process, WhoIsOvertakenThrowsHisOwnAway) {
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    asker_t asker = {NULL, NULL};
+    pthread_t thread;
+    void *later;
+    jtest_stop_metadata_after(1, &gate);
+    JASSERT_EQ(pthread_create(&thread, NULL, get_in_thread, &asker), 0);
+    jtest_gate_await(&gate); /* it has found none, and begins to make one */
+    jallocator_t *first = get(NULL);
+    jtest_gate_open(&gate);
+    pthread_join(thread, &later);
+    JEXPECT_EQ(later, first);
+    JEXPECT_EQ(get(NULL), first);
+    JEXPECT_OK(jprocess_reset()); /* nothing of the other is left */
+}
+
+/* Of a GPU its own memory and managed memory, neither of which is on a NUMA node. */
+JTEST(Process, EachMemoryOfADeviceHasItsOwn) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    jmemory_request_t request = JMEMORY_REQUEST_INIT;
+    request.device = &gpu->device;
+    jallocator_t *own = get(&request);
+    request.managed = true;
+    jallocator_t *managed = get(&request);
+    JASSERT_TRUE(own != NULL && managed != NULL);
+    JEXPECT_NE(managed, own);
+    JEXPECT_NE(own, get(NULL));
+    JEXPECT_EQ(managed, get(&request));
+    JEXPECT_EQ(jallocator_device(managed), &gpu->device);
+    void *pointer;
+    jmemory_info_t info = JMEMORY_INFO_INIT;
+    JASSERT_OK(jallocator_allocate(managed, 100, 0, NULL, &pointer));
+    JEXPECT_OK(jprocess_describe_pointer(pointer, &info));
+    JEXPECT_EQ(info.kind, JMEMORY_MANAGED);
+    JEXPECT_OK(jallocator_deallocate(managed, pointer, 100, NULL));
+    request.managed = false;
+    JEXPECT_EQ(own, get(&request));
+    request.numa_node = 0;
+    jallocator_t *none = NULL;
+    JEXPECT_STATUS(jprocess_get_allocator(&request, &none), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "cannot be placed on NUMA node 0");
+    JEXPECT_NULL(none);
     JEXPECT_OK(jprocess_reset());
+    JEXPECT_EQ(pretend_gpu_live_bytes(), 0);
 }
 
 JTEST(Process, EachFailedAllocationOfBookkeepingLosesNothing) {
-    jtest_setenv("JALLOC_ALLOCATOR", "malloc+limit(limit=1M)+lock");
-    JFOR_EACH_FAILURE(i) {
-        jallocator_t *allocator = NULL;
-        const jstatus_t status = jprocess_get_allocator(NULL, &allocator);
-        JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
-        JEXPECT_EQ(allocator != NULL, status == JSTATUS_SUCCESS);
-        JEXPECT_OK(jprocess_reset());
+    static const char *const texts[] = {NULL, "malloc+limit(limit=1M)+lock"}; /* NULL: nothing is said */
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; ++k) {
+        if (texts[k] != NULL)
+            jtest_setenv("JALLOC_ALLOCATOR", texts[k]);
+        JFOR_EACH_FAILURE(i) {
+            jallocator_t *allocator = NULL;
+            const jstatus_t status = jprocess_get_allocator(NULL, &allocator);
+            JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+            JEXPECT_EQ(allocator != NULL, status == JSTATUS_SUCCESS);
+            if (status != JSTATUS_SUCCESS && texts[k] == NULL) /* it is no text's fault */
+                JEXPECT_NULL(strstr(jstatus_last_message(), "JALLOC_ALLOCATOR"));
+            JEXPECT_OK(jprocess_reset());
+        }
     }
 }
