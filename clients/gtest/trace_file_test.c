@@ -270,6 +270,14 @@ static void begin_in_child(void *argument) {
 
 JTEST(TraceFile, AChildBeginsItsOwnAndSharesStandardError) { begun_run_in_child(begin_in_child); }
 
+static jallocator_t *record_to(const char *file) {
+    jrecord_options_t options = JRECORD_OPTIONS_INIT;
+    jallocator_t *record = NULL;
+    options.file = file;
+    JEXPECT_OK(jallocator_create_record(jtest_failing_allocator(), &options, &record));
+    return record;
+}
+
 /* A thread that is held up while it writes, with the lock: in a full pipe. */
 static _Atomic long writer;
 static void *write_to_pipe(void *argument) {
@@ -292,22 +300,25 @@ static bool writer_sleeps(void) {
     return read && strstr(state, ") S ") != NULL;
 }
 
-static void record_beside_a_stuck_one(void *argument) {
-    const begun_t *begun = argument;
+/* Standard error is the pipe from then on: whoever writes there waits. */
+static void hold_up_a_writer(void) {
     int ends[2];
-    void *block;
     pthread_t stuck;
-    jallocator_t *record, *other, *none = NULL;
-    jrecord_options_t options = JRECORD_OPTIONS_INIT;
     JASSERT_EQ(pipe(ends), 0);
     JASSERT_EQ(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
-    JASSERT_OK(jallocator_create_record(jtest_failing_allocator(), &options, &record));
-    options.file = begun->file.path; /* a child's own, PATH.PID */
-    JASSERT_OK(jallocator_create_record(jtest_failing_allocator(), &options, &other));
-    JASSERT_EQ(pthread_create(&stuck, NULL, write_to_pipe, record), 0);
+    JASSERT_EQ(pthread_create(&stuck, NULL, write_to_pipe, record_to(NULL)), 0);
     for (int queued = 0; queued < 60000 || !writer_sleeps(); sched_yield()) /* until the pipe is full */
         JASSERT_EQ(ioctl(ends[0], FIONREAD, &queued), 0);
     jtest_fail_calls("nanosleep", 1, UINT64_MAX, EINTR);
+}
+
+static void record_beside_a_stuck_one(void *argument) {
+    const begun_t *begun = argument;
+    void *block;
+    jallocator_t *other = record_to(begun->file.path), *none = NULL; /* a child's own, PATH.PID */
+    jrecord_options_t options = JRECORD_OPTIONS_INIT;
+    options.file = begun->file.path;
+    hold_up_a_writer();
     JEXPECT_STATUS(jallocator_record_flush(other), JSTATUS_BUSY);
     JEXPECT_SUBSTR(jstatus_last_message(), "being written");
     JEXPECT_OK(jallocator_allocate(other, 100, 0, NULL, &block)); /* served, and not recorded */
@@ -387,14 +398,6 @@ JTEST(TraceFile, TextsAreCutAndQuoted) {
 }
 
 /* ---- Traces of a process --------------------------------------------------------------------------------------------- */
-
-static jallocator_t *record_to(const char *file) {
-    jrecord_options_t options = JRECORD_OPTIONS_INIT;
-    jallocator_t *record = NULL;
-    options.file = file;
-    JEXPECT_OK(jallocator_create_record(jtest_failing_allocator(), &options, &record));
-    return record;
-}
 
 static void use_once(jallocator_t *allocator) {
     void *block;
@@ -506,17 +509,99 @@ JTEST(Record, AChildThatCannotRecordGoesOn) {
     begun_end(&other);
 }
 
+/* A trace of so many lines behind the header. */
+static void expect_lines(const char *path, size_t count) {
+    FILE *file = fopen(path, "r");
+    JASSERT_NOT_NULL(file);
+    size_t found = 0;
+    for (int c; (c = fgetc(file)) != EOF;)
+        found += c == '\n';
+    fclose(file);
+    JEXPECT_EQ(found, count + 1);
+}
+
+static void flush_what_is_the_parents(void *record) { JEXPECT_OK(jallocator_record_flush(record)); }
+
+JTEST(Record, AChildThatRecordsNothingLeavesTheParentsLines) {
+    begun_t begun;
+    begun_make(&begun);
+    jallocator_t *record = record_to(begun.file.path);
+    use_once(record);
+    jtest_in_child(60, flush_what_is_the_parents, record);
+    expect_text(begun.file.path, header);
+    JEXPECT_OK(jallocator_destroy(record));
+    expect_lines(begun.file.path, 2);
+    begun_end(&begun);
+}
+
+static void record_much(void *record) {
+    for (int i = 0; i < 2000; ++i)
+        use_once(record);
+    flush_what_is_the_parents(record);
+}
+
+/* Run by the test below: the first of its process to record, on a system that cannot wipe memory at a fork. */
+JTEST_ONLY_WITH("JALLOC_TEST_FIRST_RECORD", Record, WithoutWipingAChildIsNotRecorded) {
+    begun_t begun;
+    begun_make(&begun);
+    jtest_fail_calls("madvise", 1, 1, EINVAL);
+    jallocator_t *record = record_to(begun.file.path);
+    JEXPECT_TRUE(jtest_calls_failed());
+    use_once(record);
+    jtest_in_child(60, record_much, record);
+    expect_text(begun.file.path, header);
+    JEXPECT_OK(jallocator_destroy(record));
+    expect_lines(begun.file.path, 2);
+    begun_end(&begun);
+}
+
+JTEST(Record, AChildThatTakesItselfForTheParentWritesNothing) {
+    static const char *const environment[] = {"JALLOC_TEST_FIRST_RECORD=1", NULL};
+    char output[4096];
+    if (jtest_run_self("Record.WithoutWipingAChildIsNotRecorded", environment, output, sizeof output) != 0)
+        JFAIL("%s", output);
+}
+
+/* The status of a child that runs the function and ends by exit(). */
+static int exit_in_child(void (*function)(const begun_t *begun), const begun_t *begun, pid_t *child) {
+    *child = fork();
+    if (*child == 0) {
+        function(begun);
+        exit(jtest_has_failure());
+    }
+    int result = -1;
+    JEXPECT_EQ(waitpid(*child, &result, 0), *child);
+    return result;
+}
+
+static void leave_a_writer(const begun_t *begun) {
+    alarm(50); /* should it wait, not for ever */
+    use_once(record_to(begun->file.path));
+    hold_up_a_writer();
+}
+static void leave_while_one_is_stuck(void *argument) {
+    const begun_t *begun = argument;
+    pid_t child;
+    JEXPECT_EQ(exit_in_child(leave_a_writer, begun, &child), 0);
+    char path[PATH_MAX + 24];
+    snprintf(path, sizeof path, "%s.%ld", begun->file.path, (long)child);
+    expect_text(path, header); /* what was buffered is lost, and nobody waits for it */
+    JEXPECT_EQ(unlink(path), 0);
+}
+
+JTEST(Record, WhatIsHeldUpHoldsUpNoExit) {
+#ifdef __SANITIZE_THREAD__
+    JSKIP("it knows no threads that are made behind a fork");
+#endif
+    begun_run_in_child(leave_while_one_is_stuck);
+}
+
 /* Ends by exit() with lines that are not written yet. */
+static void leave_lines(const begun_t *begun) { use_once(record_to(begun->file.path)); }
 static void leave_a_record(void *argument) {
     const begun_t *begun = argument;
-    const pid_t child = fork();
-    if (child == 0) {
-        use_once(record_to(begun->file.path));
-        exit(0);
-    }
-    int result = 0;
-    JEXPECT_EQ(waitpid(child, &result, 0), child);
-    JEXPECT_EQ(result, 0);
+    pid_t child;
+    JEXPECT_EQ(exit_in_child(leave_lines, begun, &child), 0);
     char path[PATH_MAX + 24];
     snprintf(path, sizeof path, "%s.%ld", begun->file.path, (long)child);
     JEXPECT_GT(file_bytes(path), sizeof header + 40);
