@@ -76,9 +76,8 @@ static jstatus_t quota_refuse(quota_share_t *share, size_t size_bytes) {
 static bool quota_reserve(quota_share_t *share, size_t size_bytes) {
     jquota_t *quota = share->quota;
     ji_lock_acquire(&quota->lock);
-    size_t has = share->in_use_bytes, wants;
-    bool given = ji_size_add(has, size_bytes, &wants) && wants <= share->maximum_bytes &&
-                 size_bytes <= quota_left(quota->limit_bytes, quota->in_use_bytes);
+    size_t has = share->in_use_bytes, wants = has + size_bytes; /* no overflow where the limit has room for it */
+    bool given = size_bytes <= quota_left(quota->limit_bytes, quota->in_use_bytes) && wants <= share->maximum_bytes;
     size_t more = given ? quota_above(share, wants) - quota_above(share, has) : 0;
     given =
         given && (more == 0 || more <= quota_left(quota->limit_bytes - quota->guaranteed_bytes, quota->above_bytes));

@@ -101,15 +101,14 @@ done:
 
 jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out) {
     jconfig_entry_t file;
-    jstatus_t status = jconfig_get(JCONFIG_JALLOC_RECORD, &file);
+    (void)jconfig_get(JCONFIG_JALLOC_RECORD, &file);
     /* A tracking allocator may end by itself, so nobody can stand on top; all it does is seen below it. */
-    if (status == JSTATUS_SUCCESS && (file.value[0] == '\0' || allocator->kind == &ji_kind_track)) {
+    if (file.value[0] == '\0' || allocator->kind == &ji_kind_track) {
         *out = allocator;
         return JSTATUS_SUCCESS;
     }
     jallocator_t *recorded;
-    if (status == JSTATUS_SUCCESS)
-        status = record_make(allocator, allocator->name, file.value, true, &recorded);
+    jstatus_t status = record_make(allocator, allocator->name, file.value, true, &recorded);
     if (status == JSTATUS_SUCCESS) {
         recorded->owns_below = true;
         *out = recorded;

@@ -12,10 +12,9 @@
 bool ji_ranges_reserve(ji_ranges_t *ranges) {
     if (ranges->count < ranges->capacity)
         return true;
-    size_t capacity = ranges->capacity != 0 ? 2 * ranges->capacity : RANGES_FIRST_CAPACITY, bytes;
-    ji_range_t *grown = NULL;
-    if (ji_size_mul(capacity, sizeof *grown, &bytes))
-        grown = ji_metadata_alloc(bytes);
+    /* No overflow: half of it is in memory. */
+    size_t capacity = ranges->capacity != 0 ? 2 * ranges->capacity : RANGES_FIRST_CAPACITY;
+    ji_range_t *grown = ji_metadata_alloc(capacity * sizeof *grown);
     if (grown == NULL)
         return false;
     if (ranges->count != 0)

@@ -79,19 +79,19 @@ static uintptr_t slots_address(const slots_t *slots, const slots_block_t *block,
 
 /* Takes a block from below, whose slots are then the first free ones. */
 static jstatus_t slots_grow(slots_t *slots, jstream_t *stream) {
-    size_t count = slots->block_slots, bytes, record_bytes;
+    size_t count = slots->block_slots, bytes;
     if (count > slots->limit_slots - slots->slot_count)
         count = slots->limit_slots - slots->slot_count;
     if (count == 0)
         return ji_fail(JSTATUS_MEMORY_ERROR, "all %zu slots are in use, which is the limit", slots->limit_slots);
-    if (!ji_size_mul(count, slots->slot_bytes, &bytes) || !ji_size_mul(count, sizeof(slots_slot_t), &record_bytes))
+    if (!ji_size_mul(count, slots->slot_bytes, &bytes))
         return ji_fail(JSTATUS_INVALID_SIZE, "a block of %zu slots of %zu bytes overflows", count, slots->slot_bytes);
 
     jstatus_t status = JSTATUS_SUCCESS;
     void *memory;
     slots_block_t *block = NULL;
-    if (!ji_ranges_reserve(&slots->blocks) || !ji_size_add(record_bytes, sizeof *block, &record_bytes) ||
-        (block = ji_metadata_zalloc(record_bytes)) == NULL)
+    if (!ji_ranges_reserve(&slots->blocks) ||
+        (block = ji_metadata_zalloc(sizeof *block + count * sizeof block->slots[0])) == NULL)
         return ji_refuse_bookkeeping();
     ji_fence_t fence;
     JTRY(ji_frontier_mark_taken(&slots->frontier, slots->below_gives_in_order, stream, &fence));

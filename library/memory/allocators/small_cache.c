@@ -522,7 +522,7 @@ void ji_small_cache_leave(small_t *small) {
 
 void ji_small_cache_forget(small_t *small, const jstream_t *stream) {
     ji_lock_acquire(&small_registry_lock);
-    for (small_cache_t *cache = small->caches; stream != NULL && cache != NULL; cache = cache->next)
+    for (small_cache_t *cache = small->caches; cache != NULL; cache = cache->next)
         if (small_load(cache->stream) == stream)
             small_store(cache->stream, SMALL_GONE);
     ji_lock_release(&small_registry_lock);

@@ -85,10 +85,9 @@ static stack_record_t *stack_nearest_shadow(const stack_block_t *block) {
 static bool stack_make_room(stack_block_t *block) {
     if (block->entry_count + block->shadow_count < block->record_capacity)
         return true;
-    size_t capacity = block->record_capacity != 0 ? 2 * block->record_capacity : STACK_FIRST_RECORDS, bytes;
-    stack_record_t *records = NULL;
-    if (ji_size_mul(capacity, sizeof *records, &bytes))
-        records = ji_metadata_alloc(bytes);
+    /* No overflow: half of it is in memory. */
+    size_t capacity = block->record_capacity != 0 ? 2 * block->record_capacity : STACK_FIRST_RECORDS;
+    stack_record_t *records = ji_metadata_alloc(capacity * sizeof *records);
     if (records == NULL)
         return false;
     if (block->entry_count != 0)
@@ -334,12 +333,11 @@ static jstatus_t stack_allocate(void *context, size_t size_bytes, size_t alignme
     return JSTATUS_SUCCESS;
 }
 
-/* Takes the last entry of the current block away. */
+/* Takes the last entry of the current block away, which is not live any more. */
 static void stack_pop(stack_allocator_t *stack) {
     stack_block_t *block = stack->current;
     stack_record_t gone = block->records[--block->entry_count];
-    if (!gone.live)
-        stack->buried_bytes -= gone.size_bytes;
+    stack->buried_bytes -= gone.size_bytes;
     const stack_record_t *last = stack_last_entry(block);
     block->top = last != NULL ? last->offset + last->size_bytes : 0;
     stack_cast_shadow(block, &gone);

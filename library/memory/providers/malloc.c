@@ -32,10 +32,9 @@ static size_t malloc_get_available(malloc_provider_t *provider) {
     size_t available = atomic_load_explicit(&ji_malloc_available_bytes, memory_order_relaxed), free_bytes, whole_bytes;
     if (available != 0)
         return available;
-    if (jdevice_get_memory_info(jdevice_host(), &free_bytes, &whole_bytes) != JSTATUS_SUCCESS ||
-        !ji_size_add(free_bytes, atomic_load_explicit(&provider->total_bytes, memory_order_relaxed), &available))
+    if (jdevice_get_memory_info(jdevice_host(), &free_bytes, &whole_bytes) != JSTATUS_SUCCESS)
         return SIZE_MAX;
-    return available;
+    return free_bytes + atomic_load_explicit(&provider->total_bytes, memory_order_relaxed);
 }
 
 static void malloc_set_thresholds(malloc_provider_t *provider) {

@@ -18,12 +18,17 @@
 
 size_t ji_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
+/* What cannot be rounded up stays as it is; jallocator_allocate() has refused such a size. */
+static size_t mapper_round(const ji_mapper_t *mapper, size_t size_bytes) {
+    size_t rounded = size_bytes;
+    (void)ji_size_round_up(size_bytes, mapper->page_bytes, &rounded);
+    return rounded;
+}
+
 jstatus_t ji_mapper_map(const ji_mapper_t *mapper, size_t size_bytes, size_t alignment, int flags, size_t natural,
                         void **pointer) {
-    size_t size, extra = alignment > natural ? alignment - natural : 0, whole;
-    if (!ji_size_round_up(size_bytes, mapper->page_bytes, &size) || !ji_size_add(size, extra, &whole))
-        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes and the alignment overflow", size_bytes);
-    char *mapping = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    size_t size = mapper_round(mapper, size_bytes), extra = alignment > natural ? alignment - natural : 0;
+    char *mapping = mmap(NULL, size + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (mapping == MAP_FAILED)
         return ji_fail(JSTATUS_MEMORY_ERROR, "mmap: %s", strerror(errno));
     size_t head = -(uintptr_t)mapping & (alignment - 1); /* at most extra, for a mapping is naturally aligned */
@@ -38,13 +43,11 @@ jstatus_t ji_mapper_map(const ji_mapper_t *mapper, size_t size_bytes, size_t ali
 }
 
 void ji_mapper_unmap(const ji_mapper_t *mapper, void *pointer, size_t size_bytes) {
-    size_t size;
-    if (ji_size_round_up(size_bytes, mapper->page_bytes, &size))
-        (void)munmap(pointer, size);
+    (void)munmap(pointer, mapper_round(mapper, size_bytes));
 }
 
 void ji_mapper_count(ji_mapper_t *mapper, size_t size_bytes) {
-    size_t size = ji_mapper_usable_size(mapper, NULL, size_bytes);
+    size_t size = mapper_round(mapper, size_bytes);
     size_t mapped = atomic_fetch_add_explicit(&mapper->mapped_bytes, size, memory_order_relaxed) + size;
     size_t peak = atomic_load_explicit(&mapper->peak_mapped_bytes, memory_order_relaxed);
     while (peak < mapped && !atomic_compare_exchange_weak_explicit(&mapper->peak_mapped_bytes, &peak, mapped,
@@ -52,29 +55,21 @@ void ji_mapper_count(ji_mapper_t *mapper, size_t size_bytes) {
         ;
 }
 
+/* The object's ledger has it: it is one of ours, of this size. */
 static jstatus_t mapper_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     ji_mapper_t *mapper = context;
     (void)stream;
-    const char *name = jallocator_name(mapper->self);
-    size_t size;
-    if (((uintptr_t)pointer & (mapper->page_bytes - 1)) != 0)
-        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not the beginning of a mapping", name, pointer);
-    if (!ji_size_round_up(size_bytes, mapper->page_bytes, &size))
-        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %p given back with %zu bytes", name, pointer,
-                       size_bytes);
+    size_t size = mapper_round(mapper, size_bytes);
     if (munmap(pointer, size) != 0)
-        return ji_fail(JSTATUS_DEVICE_ERROR, "allocator \"%s\": munmap of %zu bytes at %p: %s", name, size, pointer,
-                       strerror(errno));
+        return ji_fail(JSTATUS_DEVICE_ERROR, "allocator \"%s\": munmap of %zu bytes at %p: %s",
+                       jallocator_name(mapper->self), size, pointer, strerror(errno));
     atomic_fetch_sub_explicit(&mapper->mapped_bytes, size, memory_order_relaxed);
     return JSTATUS_SUCCESS;
 }
 
 size_t ji_mapper_usable_size(void *context, const void *pointer, size_t size_bytes) {
-    const ji_mapper_t *mapper = context;
     (void)pointer;
-    size_t usable = size_bytes;
-    (void)ji_size_round_up(size_bytes, mapper->page_bytes, &usable);
-    return usable;
+    return mapper_round(context, size_bytes);
 }
 
 static void mapper_get_stats(void *context, jallocator_stats_t *stats) {

@@ -21,7 +21,7 @@ size_t ji_page_bytes(void);
 
 /* Maps; `flags` are added to those of a private anonymous mapping, `natural` is the alignment that the kernel gives
  * such a mapping by itself. The mapping is not counted until ji_mapper_count() says so.
- * success; invalid size; memory error (errno says why). */
+ * success; memory error (errno says why). */
 jstatus_t ji_mapper_map(const ji_mapper_t *mapper, size_t size_bytes, size_t alignment, int flags, size_t natural,
                         void **pointer);
 void ji_mapper_unmap(const ji_mapper_t *mapper, void *pointer, size_t size_bytes); /* one that was not counted */
