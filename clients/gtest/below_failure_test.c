@@ -47,6 +47,7 @@ static const char *const failing[] = {
     "track(records=4,stacks)",
     "record(file=/dev/null)",
     "quota(budget=below,limit=256K)",
+    "retry(timeout=1)",
 };
 
 enum { FAILING_BLOCKS = 24, FAILING_LARGEST = 40000 };
@@ -302,31 +303,109 @@ JTEST_P(Policies, AStreamOfAnotherDeviceIsRefused, text_t, policies) {
 
 /* A fence needs room in a table; where there is none the stream is waited for, and where that fails as well the block stays
  * live. */
-JTEST_P(Policies, AFreeThatCannotBeFencedIsRefused, text_t, policies) {
+static const char *const fencing[] = {
+    "stack", "slots(slot=16K,block=3)", "pool", "bfc", "lru", "small(cache=1)", "bfc+small(cache=1)",
+};
+enum { FULL_TABLE = 3 /* streams, and the next one makes it grow */ };
+
+JTEST_P(Policies, AFreeThatCannotBeFencedIsRefused, text_t, fencing) {
+    int refused = 0;
+    for (uint64_t n = 1; n < 5; ++n) { /* which of what it needs is the table */
+        pretend_gpu_t *gpu = pretend_gpu_make();
+        jallocator_t *allocator;
+        jstream_t *streams[FULL_TABLE + 1];
+        void *block;
+        JASSERT_OK(jallocator_compose(&gpu->device, *param, &allocator));
+        for (int i = 0; i <= FULL_TABLE; ++i)
+            JASSERT_OK(jstream_create(&gpu->device, &streams[i]));
+        for (int i = 0; i < FULL_TABLE; ++i) {
+            JASSERT_OK(jallocator_allocate(allocator, 300, 0, streams[i], &block));
+            JASSERT_OK(jallocator_deallocate(allocator, block, 300, streams[i]));
+        }
+        JASSERT_OK(jallocator_allocate(allocator, 300, 0, streams[0], &block));
+        gpu->fail_behind_metadata = true;
+        jtest_fail_metadata_after(n);
+        const jstatus_t status = jallocator_deallocate(allocator, block, 300, streams[FULL_TABLE]);
+        jtest_fail_metadata_after(0);
+        gpu->fail_behind_metadata = false;
+        jallocation_t found = JALLOCATION_INIT;
+        JEXPECT_EQ(jallocator_find(allocator, block, &found) == JSTATUS_SUCCESS, status != JSTATUS_SUCCESS);
+        if (status != JSTATUS_SUCCESS) {
+            ++refused;
+            JEXPECT_STATUS(status, JSTATUS_DEVICE_ERROR);
+            JEXPECT_OK(jallocator_deallocate(allocator, block, 300, streams[FULL_TABLE]));
+        }
+        JEXPECT_OK(jallocator_check(allocator));
+        JEXPECT_OK(jallocator_destroy(allocator));
+        for (int i = 0; i <= FULL_TABLE; ++i)
+            JEXPECT_OK(jstream_destroy(streams[i]));
+        JEXPECT_EQ(pretend_gpu_live_bytes(), 0);
+    }
+    JEXPECT_GT(refused, 0);
+}
+
+/* The same of what a trim gives to a policy below. */
+JTEST(Policies, ATrimThatCannotBeFencedBelowIsSaid) {
+    static const char *const texts[] = {"general", "bfc+small"};
+    for (int which = 0; which < 2; ++which) {
+        int refused = 0;
+        for (uint64_t n = 1; n < 5; ++n) {
+            pretend_gpu_t *gpu = pretend_gpu_make();
+            jallocator_t *allocator;
+            jstream_t *streams[FULL_TABLE];
+            void *block;
+            JASSERT_OK(jallocator_compose(&gpu->device, texts[which], &allocator));
+            for (int i = 0; i < FULL_TABLE; ++i) {
+                JASSERT_OK(jstream_create(&gpu->device, &streams[i]));
+                JASSERT_OK(jallocator_allocate(allocator, 50000, 0, streams[i], &block)); /* goes straight below */
+                JASSERT_OK(jallocator_deallocate(allocator, block, 50000, streams[i]));
+            }
+            JASSERT_OK(jallocator_allocate(allocator, 300, 0, streams[0], &block));
+            JASSERT_OK(jallocator_deallocate(allocator, block, 300, streams[0]));
+            gpu->fail_behind_metadata = true;
+            jtest_fail_metadata_after(n);
+            const jstatus_t status = jallocator_trim(allocator, 0); /* on the NULL stream, which is one more */
+            jtest_fail_metadata_after(0);
+            gpu->fail_behind_metadata = false;
+            if (status != JSTATUS_SUCCESS) {
+                ++refused;
+                JEXPECT_STATUS(status, JSTATUS_DEVICE_ERROR);
+                JEXPECT_OK(jallocator_trim(allocator, 0));
+            }
+            JEXPECT_OK(jallocator_check(allocator));
+            JEXPECT_OK(jallocator_destroy(allocator));
+            for (int i = 0; i < FULL_TABLE; ++i)
+                JEXPECT_OK(jstream_destroy(streams[i]));
+            JEXPECT_EQ(pretend_gpu_live_bytes(), 0);
+        }
+        JEXPECT_GT(refused, 0);
+    }
+}
+
+/* Where there is no more a stream waits for what another one has freed. One that is captured cannot wait, and is told that
+ * there is no memory; what is free stays free. */
+static const char *const bounded[] = {
+    "stack(block=4K,limit=4K)", "slots(slot=4K,block=1,limit=1)", "limit(limit=4K)+pool",
+    "limit(limit=4K)+lru",      "bfc(region=4K,limit=4K)",
+};
+
+JTEST_P(Policies, AStreamThatCannotWaitIsRefused, text_t, bounded) {
     pretend_gpu_t *gpu = pretend_gpu_make();
     script_t script = {0};
-    void *block;
+    void *block = NULL, *none = NULL;
     script_streams(&script, gpu);
-    const bool small = strcmp(*param, "small") == 0; /* without a cache, that the free goes to the common lists */
-    JASSERT_OK(jallocator_compose(&gpu->device, small ? "small(cache=1)" : *param, &script.allocator));
-    JASSERT_OK(jallocator_allocate(script.allocator, 300, 0, NULL, &block));
-    JASSERT_OK(jallocator_deallocate(script.allocator, block, 300, NULL));
-    JASSERT_OK(jallocator_allocate(script.allocator, 300, 0, NULL, &block));
-    gpu->fail_behind_metadata = true;
-    for (int n = 1; n < 4; ++n) { /* which of what it needs is the table */
-        jtest_fail_metadata_after((uint64_t)n);
-        const jstatus_t status = jallocator_deallocate(script.allocator, block, 300, script.streams[1]);
-        jtest_fail_metadata_after(0);
-        jallocation_t found = JALLOCATION_INIT;
-        const bool live = jallocator_find(script.allocator, block, &found) == JSTATUS_SUCCESS;
-        JEXPECT_EQ(live, status != JSTATUS_SUCCESS);
-        if (status == JSTATUS_SUCCESS)
-            JASSERT_OK(jallocator_allocate(script.allocator, 300, 0, NULL, &block));
-        else
-            JEXPECT_STATUS(status, JSTATUS_DEVICE_ERROR);
-    }
-    gpu->fail_behind_metadata = false;
-    JEXPECT_OK(jallocator_deallocate(script.allocator, block, 300, NULL));
+    JASSERT_OK(jallocator_compose(&gpu->device, *param, &script.allocator));
+    JASSERT_OK(jallocator_allocate(script.allocator, 4096, 0, script.streams[1], &block));
+    for (uint64_t i = 1; i < 3; ++i)
+        pretend_gpu_capture(script.streams[i], i);
+    JASSERT_OK(jallocator_deallocate(script.allocator, block, 4096, script.streams[1]));
+    JEXPECT_NE(jallocator_allocate(script.allocator, 4096, 0, script.streams[2], &none), JSTATUS_SUCCESS);
+    JEXPECT_NULL(none);
+    JEXPECT_OK(jallocator_check(script.allocator));
+    for (int i = 1; i < 3; ++i)
+        pretend_gpu_capture(script.streams[i], 0);
+    JASSERT_OK(jallocator_allocate(script.allocator, 4096, 0, script.streams[2], &block));
+    JEXPECT_OK(jallocator_deallocate(script.allocator, block, 4096, script.streams[2]));
     script_end(&script);
     script_end_streams(&script);
 }
