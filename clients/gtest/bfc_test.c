@@ -622,6 +622,51 @@ JTEST(Bfc, FreeRegionsMakeWayBeforeARequestFails) {
         }
 }
 
+/* The peak was higher, so what is free is kept at first; then below has no more, and all that is free goes back. */
+JTEST(Bfc, FreeRegionsGoBackWhereBelowHasNoMore) {
+    script_t script = {.left_bytes = 44 * G};
+    jbfc_options_t options = JBFC_OPTIONS_INIT;
+    options.region_bytes = 4 * G;
+    jallocator_t *allocator;
+    make(&script, &options, &allocator);
+    void *a = take(allocator, 4 * G), *b = take(allocator, 8 * G), *c = take(allocator, 4 * G);
+    give(allocator, take(allocator, 28 * G), 28 * G);
+    JEXPECT_OK(jallocator_trim(allocator, 0));
+    give(allocator, b, 8 * G); /* between two that are live */
+    script.left_bytes = 4 * G; /* others have taken the rest */
+    b = take(allocator, 12 * G);
+    JEXPECT_EQ(stats_of(allocator).reserved_bytes, 20 * G);
+    give(allocator, a, 4 * G);
+    give(allocator, b, 12 * G);
+    give(allocator, c, 4 * G);
+    end(allocator);
+}
+
+/* A stream that no memory could be had for is passed over when quick lists are emptied. */
+JTEST(Bfc, AStreamWithoutBinsIsPassedOver) {
+    jstream_t *first, *second;
+    JASSERT_OK(jstream_create(jdevice_host(), &first));
+    JASSERT_OK(jstream_create(jdevice_host(), &second));
+    for (uint64_t n = 1; n <= 3; ++n) {
+        jallocator_t *allocator;
+        void *none, *block;
+        JASSERT_OK(jallocator_compose(NULL, "bfc", &allocator));
+        give(allocator, take(allocator, 1000), 1000);
+        jtest_fail_metadata_after(n); /* the frontier's table, that of bins, the bins */
+        JEXPECT_STATUS(jallocator_allocate(allocator, 1000, 0, first, &none), JSTATUS_MEMORY_ERROR);
+        JEXPECT_TRUE(jtest_metadata_failed());
+        for (int i = 0; i < 4; ++i) {
+            block = take_on(allocator, 1000, second);
+            JEXPECT_OK(jallocator_deallocate(allocator, block, 1000, second));
+        }
+        JEXPECT_OK(jstream_synchronize(jdevice_host(), second));
+        JEXPECT_EQ(stats_of(allocator).free_bytes, stats_of(allocator).reserved_bytes);
+        end(allocator);
+    }
+    JEXPECT_OK(jstream_destroy(first));
+    JEXPECT_OK(jstream_destroy(second));
+}
+
 JTEST(Bfc, FailureSaysWhatThereIs) {
     script_t script = {0};
     jbfc_options_t options = JBFC_OPTIONS_INIT;

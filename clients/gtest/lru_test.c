@@ -1594,3 +1594,37 @@ JTEST_P_NAMED(Lru, DoesWhatAListDoes, struct model_case, model_cases, model_labe
     destroy_lru(lru);
     JEXPECT_EQ(jtest_live_bytes(), 0);
 }
+
+/* How far a stream is behind does not make a call slow: it looks at some of what is behind fences, then lets it be. */
+JTEST(Lru, LooksAtSomeOfWhatAStreamStillUses) {
+    enum { COUNT = 40 };
+    jdevice_t *host = jdevice_host();
+    for (int layouts = 1; layouts <= COUNT; layouts += COUNT - 1) { /* all of one layout, each of its own */
+        jtest_gate_t gate = JTEST_GATE_INIT;
+        jstream_t *stream;
+        jallocator_t *lru = make_lru(jtest_failing_allocator(), layouts == 1 ? 0 : 2, 0, 1);
+        void *slow[COUNT], *other;
+        JASSERT_OK(jstream_create(host, &stream));
+        for (int i = 0; i < COUNT; ++i)
+            JASSERT_OK(jallocator_allocate(lru, 1024 * (size_t)(1 + i % layouts), 0, stream, &slow[i]));
+        JASSERT_OK(jtest_gate_block(&gate, host, stream));
+        for (int i = 0; i < COUNT; ++i)
+            JEXPECT_OK(jallocator_deallocate(lru, slow[i], 1024 * (size_t)(1 + i % layouts), stream));
+        JEXPECT_EQ(counters_of(lru).kept_blocks, COUNT); /* more than it should, for as long */
+        other = take(lru, 1024);
+        for (int i = 0; i < COUNT; ++i)
+            JEXPECT_NE(other, slow[i]);
+        give(lru, other, 1024);
+        jtest_gate_open(&gate);
+        for (int i = 0; i < 2; ++i) { /* the first one may have to ask where the stream is */
+            JASSERT_OK(jstream_synchronize(host, stream));
+            (void)keep(lru, 1024);
+        }
+        if (layouts == 1)
+            JEXPECT_EQ(counters_of(lru).kept_blocks, COUNT + 1);
+        else
+            JEXPECT_LE(counters_of(lru).kept_blocks, 3);
+        destroy_lru(lru);
+        JEXPECT_OK(jstream_destroy(stream));
+    }
+}

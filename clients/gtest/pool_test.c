@@ -302,6 +302,7 @@ JTEST(AllocPool, KnowsForeignInteriorAndFreedPointersAndWrongSizes) {
     JEXPECT_SUBSTR(jstatus_last_message(), "inside the block");
     JEXPECT_SUBSTR(jstatus_last_message(), "solver");
     JEXPECT_STATUS(jallocator_deallocate(pool, &a, 8, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_EQ(jallocator_usable_size(pool, &a, 8), 8); /* what it knows nothing of */
     JEXPECT_STATUS(jallocator_deallocate(pool, a, 1024, NULL), JSTATUS_INVALID_SIZE);
     JEXPECT_SUBSTR(jstatus_last_message(), "solver");
     jallocation_t block = JALLOCATION_INIT;
@@ -365,6 +366,11 @@ JTEST(AllocPool, GivesWhatItKeepsBackBeforeARequestFails) {
     JEXPECT_EQ(stats_of(pool).failure_count, 1);
     JEXPECT_EQ(stats_of(pool).reserved_bytes, 256);
     give(pool, pointer, 256);
+    JEXPECT_OK(jallocator_destroy(pool));
+    JASSERT_OK(jallocator_compose(NULL, "malloc+limit(limit=1K)+pool", &pool)); /* or it is not enough */
+    give(pool, take(pool, 512), 512);
+    JEXPECT_STATUS(jallocator_allocate(pool, 2048, 0, NULL, &none), JSTATUS_MEMORY_ERROR);
+    JEXPECT_EQ(stats_of(pool).reserved_bytes, 0);
     JEXPECT_OK(jallocator_destroy(pool));
 }
 
@@ -512,6 +518,38 @@ JTEST(AllocPool, EvictionPassesOverWhatAStreamStillUses) {
     JEXPECT_EQ(stats_of(pool).free_bytes, 256 + 64);
     give(pool, quick[2], 64);
     JEXPECT_EQ(stats_of(pool).free_bytes, 64 + 64);
+    JEXPECT_OK(jallocator_destroy(pool));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+/* How far a stream is behind does not make a call slow: it looks at some of what is behind fences, then lets it be. */
+JTEST(AllocPool, LooksAtSomeOfWhatAStreamStillUses) {
+    enum { COUNT = 40 };
+    jdevice_t *host = jdevice_host();
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    jstream_t *stream;
+    jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, 2, 1024, true);
+    void *slow[COUNT], *large, *other;
+    JASSERT_OK(jstream_create(host, &stream));
+    for (int i = 0; i < COUNT; ++i)
+        JASSERT_OK(jallocator_allocate(pool, 256, 0, stream, &slow[i]));
+    JASSERT_OK(jallocator_allocate(pool, 2048, 0, stream, &large));
+    JASSERT_OK(jtest_gate_block(&gate, host, stream));
+    JEXPECT_OK(jallocator_deallocate(pool, large, 2048, stream)); /* too large to be kept, but for as long */
+    for (int i = 0; i < COUNT; ++i)
+        JEXPECT_OK(jallocator_deallocate(pool, slow[i], 256, stream));
+    JEXPECT_EQ(stats_of(pool).free_bytes, 2048 + COUNT * 256);
+    JEXPECT_EQ(counters_of(pool).eviction_count, 0);
+    other = take(pool, 256);
+    for (int i = 0; i < COUNT; ++i)
+        JEXPECT_NE(other, slow[i]);
+    give(pool, other, 256);
+    jtest_gate_open(&gate);
+    for (int i = 0; i < 2; ++i) { /* the first one may have to ask where the stream is */
+        JASSERT_OK(jstream_synchronize(host, stream));
+        give(pool, take(pool, 256), 256);
+    }
+    JEXPECT_EQ(stats_of(pool).free_bytes, 2 * 256);
     JEXPECT_OK(jallocator_destroy(pool));
     JEXPECT_OK(jstream_destroy(stream));
 }

@@ -274,6 +274,14 @@ JTEST(ProviderNuma, ReadsListsOfNodes) {
     JEXPECT_FALSE(ji_numa_parse_nodes("\n", &nodes));
     JEXPECT_FALSE(ji_numa_parse_nodes("", &nodes));
     JEXPECT_FALSE(ji_numa_parse_nodes("5000", &nodes));
+    JEXPECT_FALSE(ji_numa_parse_nodes("none", &nodes));
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    JASSERT_TRUE(file != NULL);
+    fputs(text, file);
+    fclose(file);
 }
 
 /* A machine of our own: nodes 0, 2 and 3, of which 2 and 3 have memory. What the kernel says to that is its affair. */
@@ -282,13 +290,10 @@ JTEST(ProviderNuma, ReadsTheSystemsNodes) {
     const char *directory = ji_numa_directory;
     jallocator_t *allocator;
     JASSERT_NOT_NULL(mkdtemp(root));
-    static const char *const files[] = {"node0", "node2", "node3", "has_memory"};
-    for (size_t i = 0; i < 4; ++i) {
+    static const char *const files[] = {"node0", "node2", "node3", "has_memory", "online"};
+    for (size_t i = 0; i < 5; ++i) {
         snprintf(path, sizeof path, "%s/%s", root, files[i]);
-        FILE *file = fopen(path, "w");
-        JASSERT_TRUE(file != NULL);
-        fputs(i == 3 ? "2-3\n" : "", file);
-        fclose(file);
+        write_file(path, "");
     }
     ji_numa_directory = root;
     ji_numa_refusal = ENOSYS; /* the real machine has other nodes */
@@ -297,11 +302,19 @@ JTEST(ProviderNuma, ReadsTheSystemsNodes) {
     JEXPECT_OK(jallocator_destroy(allocator));
     JEXPECT_STATUS(create_numa(1, JNUMA_BIND, &allocator), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(create_numa(4, JNUMA_PREFER, &allocator), JSTATUS_NOT_FOUND);
-    JEXPECT_OK(create_numa(4, JNUMA_INTERLEAVE, &allocator)); /* needs no node */
-    JEXPECT_OK(jallocator_destroy(allocator));
+    static const char *const lists[] = {"2-3\n", "",
+                                        "\n"}; /* of nodes with memory; nothing and no node: those online */
+    snprintf(path, sizeof path, "%s/online", root);
+    write_file(path, "0,2-3\n");
+    for (size_t i = 0; i < 3; ++i) {
+        snprintf(path, sizeof path, "%s/has_memory", root);
+        write_file(path, lists[i]);
+        JEXPECT_OK(create_numa(4, JNUMA_INTERLEAVE, &allocator)); /* needs no node */
+        JEXPECT_OK(jallocator_destroy(allocator));
+    }
     ji_numa_refusal = 0;
     ji_numa_directory = directory;
-    for (size_t i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < 5; ++i) {
         snprintf(path, sizeof path, "%s/%s", root, files[i]);
         unlink(path);
     }
@@ -371,6 +384,17 @@ JTEST(ProviderMalloc, MemoryThatHasBecomeFreeCounts) {
     give(allocator, take(allocator, 1000001), 1000001);
     JEXPECT_EQ(jtest_log_count(), 1);
     end_poor(allocator);
+}
+
+/* Where the system does not say what it has, there is nothing that an allocation could be too much of. */
+JTEST(ProviderMalloc, SaysNothingWhereTheSystemDoesNot) {
+    jallocator_t *allocator;
+    jtest_fail_calls("sysconf", 1, UINT64_MAX, EINVAL);
+    JASSERT_OK(jallocator_create_malloc(&allocator));
+    give(allocator, take(allocator, 1 << 20), 1 << 20);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_EQ(jtest_log_count(), 0);
+    JEXPECT_OK(jallocator_destroy(allocator));
 }
 
 JTEST(ProviderMalloc, SaysNothingOfUsualSizes) {

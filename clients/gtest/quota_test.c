@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A provider that counts: a block is live from before it is made until after it is gone. */
 static struct counting {
@@ -125,9 +126,12 @@ JTEST(Quota, GuaranteesAreKeptHoweverFullTheCommonPart) {
     JEXPECT_EQ(quota_stats_of(quota).in_use_bytes, 0);
     JEXPECT_EQ(quota_stats_of(quota).refusal_count, 6);
     JEXPECT_STATUS(jquota_destroy(quota), JSTATUS_BUSY);
+    JEXPECT_SUBSTR(jstatus_last_message(), "has 3 shares");
     JEXPECT_OK(jallocator_destroy(a));
     JEXPECT_OK(jallocator_destroy(b));
     JEXPECT_EQ(quota_stats_of(quota).guaranteed_bytes, 0);
+    JEXPECT_STATUS(jquota_destroy(quota), JSTATUS_BUSY);
+    JEXPECT_STREQ(jstatus_last_message() + strlen(jstatus_last_message()) - 11, "has 1 share");
     JEXPECT_OK(jallocator_destroy(c));
     JEXPECT_OK(jquota_destroy(quota));
 }
@@ -498,4 +502,46 @@ JTEST(QuotaBudget, WorksOnInAForkedChild) {
     jtest_in_child(20, use_in_child, share);
     give(share, pointer, 500);
     JEXPECT_OK(jallocator_destroy(share));
+}
+
+JTEST(QuotaBudget, TheNameIsGivenAndNotEmpty) {
+    jallocator_t *allocator = NULL;
+    JEXPECT_STATUS(compose("malloc+quota(limit=100)", &allocator), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "budget=NAME");
+    JEXPECT_STATUS(compose("malloc+quota(budget=,limit=100)", &allocator), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "budget=NAME");
+    JEXPECT_NULL(allocator);
+}
+
+/* More than any machine has, of addresses that nobody uses: sums stay sums. */
+static jstatus_t vast_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+    (void)size_bytes, (void)alignment, (void)stream;
+    *pointer = (void *)(uintptr_t)(*(size_t *)context += 4096);
+    return JSTATUS_SUCCESS;
+}
+static jstatus_t vast_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    (void)context, (void)pointer, (void)size_bytes, (void)stream;
+    return JSTATUS_SUCCESS;
+}
+JTEST(Quota, WhatNoNumberHoldsIsRefused) {
+    static const jallocator_ops_t ops = {
+        .struct_size = sizeof ops, .allocate = vast_allocate, .deallocate = vast_deallocate};
+    const size_t large = PTRDIFF_MAX - 4096;
+    size_t next = 0;
+    jquota_t *quota;
+    jallocator_t *below, *share;
+    void *pointers[2];
+    JASSERT_OK(jquota_create(SIZE_MAX, &quota));
+    JASSERT_OK(jallocator_create(&ops, &next, NULL, &below));
+    share = make_share(below, quota, 0, 0);
+    for (int i = 0; i < 2; ++i)
+        pointers[i] = take(share, large);
+    JEXPECT_TRUE(is_refused(share, large));
+    JEXPECT_EQ(quota_stats_of(quota).in_use_bytes, 2 * large);
+    for (int i = 0; i < 2; ++i)
+        give(share, pointers[i], large);
+    JEXPECT_EQ(quota_stats_of(quota).in_use_bytes, 0);
+    JEXPECT_OK(jallocator_destroy(share));
+    JEXPECT_OK(jallocator_destroy(below));
+    JEXPECT_OK(jquota_destroy(quota));
 }

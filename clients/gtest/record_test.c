@@ -269,6 +269,37 @@ JTEST(Record, WhatIsRefusedLeavesTheTraceTrue) {
     }
 }
 
+/* A block that somebody gave back below, past the recorder: below has it no more, or has another one there by now. */
+JTEST(Record, WhatBelowDoesNotHaveAnyMoreIsNotWritten) {
+    const char *file = new_trace();
+    jallocator_t *stack;
+    JASSERT_OK(jallocator_compose(NULL, "malloc+stack", &stack));
+    jallocator_t *record = make_record(stack, file);
+    void *blocks[3], *there[2];
+    for (int i = 0; i < 3; ++i)
+        JASSERT_OK(jallocator_allocate(record, 100, 0, NULL, &blocks[i]));
+    for (int i = 3; i-- > 0;)
+        JEXPECT_OK(jallocator_deallocate(stack, blocks[i], 100, NULL));
+    JASSERT_OK(jallocator_allocate(stack, 99, 0, NULL, &there[0])); /* another size */
+    JEXPECT_EQ(there[0], blocks[0]);
+    JASSERT_OK(jallocator_allocate(stack, 1000, 64, NULL, &there[1])); /* around the third one */
+    JEXPECT_EQ(there[1], blocks[1]);
+    JEXPECT_STATUS(jallocator_deallocate(record, blocks[0], 100, NULL), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_deallocate(record, blocks[2], 100, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jallocator_deallocate(stack, there[1], 1000, NULL));
+    JEXPECT_OK(jallocator_deallocate(stack, there[0], 99, NULL));
+    JEXPECT_STATUS(jallocator_deallocate(record, blocks[1], 100, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jallocator_record_flush(record));
+    read_trace(file);
+    JEXPECT_EQ(line_count, 3);  /* none of the frees */
+    for (int i = 0; i < 3; ++i) /* so that all is whole again */
+        JASSERT_OK(jallocator_allocate(stack, 100, 0, NULL, &there[0]));
+    for (int i = 3; i-- > 0;)
+        JEXPECT_OK(jallocator_deallocate(record, blocks[i], 100, NULL));
+    JEXPECT_OK(jallocator_destroy(record));
+    JEXPECT_OK(jallocator_destroy(stack));
+}
+
 JTEST(Record, AFileThatCannotBeWrittenIsAnIoError) {
     jallocator_t *record = NULL;
     jrecord_options_t options = JRECORD_OPTIONS_INIT;
@@ -526,6 +557,7 @@ JTEST(Record, WhereTheVariableNamesNoFileNothingIsMade) {
     jallocator_t *allocator = NULL;
     jtest_setenv("JALLOC_RECORD", "/no/such/directory/trace.csv");
     JEXPECT_STATUS(jallocator_create_malloc(&allocator), JSTATUS_IO_ERROR);
+    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), &allocator, 64, &allocator), JSTATUS_IO_ERROR);
     JEXPECT_NULL(allocator);
     jtest_setenv("JALLOC_RECORD", "");
     JASSERT_OK(jallocator_create_malloc(&allocator));

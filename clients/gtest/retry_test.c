@@ -11,7 +11,8 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#define FOREVER_MS 1000000000 /* a lost wake-up would wait as good as for ever */
+/* A lost wake-up would wait as good as for ever. The part of a second carries over nearly always. */
+#define FOREVER_MS 999999999
 
 /* A retry adaptor over a limit. */
 static jallocator_t *make_retry(size_t limit_bytes, uint64_t timeout_ms) {
@@ -164,6 +165,41 @@ JTEST(Retry, AFreeDuringTheFailingTryIsNotLost) {
     JEXPECT_OK(jallocator_destroy(below));
 }
 
+/* Below frees a little in each failing try, which never suffices: the deadline holds. */
+static jstatus_t stingy_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                 void **pointer) {
+    late_t *stingy = context;
+    static _Alignas(64) char memory[64];
+    (void)alignment, (void)stream;
+    *pointer = memory;
+    if (size_bytes == 1)
+        return JSTATUS_SUCCESS;
+    ++stingy->failures;
+    JEXPECT_OK(jallocator_deallocate(stingy->retry, stingy->held, 1, NULL));
+    JEXPECT_OK(jallocator_allocate(stingy->retry, 1, 0, NULL, &stingy->held));
+    return JSTATUS_MEMORY_ERROR;
+}
+JTEST(Retry, FreesThatNeverSufficeEndAtTheDeadline) {
+    static const jallocator_ops_t ops = {
+        .struct_size = sizeof ops, .allocate = stingy_allocate, .deallocate = broken_deallocate};
+    late_t stingy = {NULL, NULL, 0};
+    jretry_options_t options = JRETRY_OPTIONS_INIT;
+    jallocator_t *below, *retry;
+    void *none;
+    options.timeout_ms = 30;
+    JASSERT_OK(jallocator_create(&ops, &stingy, NULL, &below));
+    JASSERT_OK(jallocator_create_retry(below, &options, &retry));
+    JASSERT_OK(jallocator_allocate(retry, 1, 0, NULL, &stingy.held));
+    stingy.retry = retry;
+    const double start = jtest_now_ms();
+    JEXPECT_STATUS(jallocator_allocate(retry, 2, 0, NULL, &none), JSTATUS_MEMORY_ERROR);
+    JEXPECT_GE(jtest_now_ms() - start, 29.9);
+    JEXPECT_GT(stingy.failures, 1);
+    JEXPECT_OK(jallocator_deallocate(retry, stingy.held, 1, NULL));
+    JEXPECT_OK(jallocator_destroy(retry));
+    JEXPECT_OK(jallocator_destroy(below));
+}
+
 /* More threads than fit at once, each waiting as good as for ever: a single lost wake-up and the test does not end. */
 typedef struct crowd {
     jallocator_t *retry;
@@ -245,7 +281,7 @@ JTEST(Retry, ATrimWakesToo) {
     jallocator_t *below, *retry;
     pthread_t thread;
     atomic_store(&kept, true);
-    options.timeout_ms = FOREVER_MS;
+    options.timeout_ms = UINT64_MAX; /* later than any clock goes */
     JASSERT_OK(jallocator_create(&ops, NULL, NULL, &below));
     JASSERT_OK(jallocator_create_retry(below, &options, &retry));
     waiter_t waiter = {retry, 1, JTEST_GATE_INIT, NULL};

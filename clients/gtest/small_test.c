@@ -958,3 +958,78 @@ JTEST(Small, AThreadThatEndsIsServedWithoutACache) {
     JEXPECT_OK(jallocator_destroy(allocator));
     JEXPECT_EQ(pthread_key_delete(late_key), 0);
 }
+
+/* What other threads keep goes back when they next need something. */
+typedef struct keeper {
+    jallocator_t *allocator;
+    jtest_gate_t kept, trimmed, used, seen;
+} keeper_t;
+static void *keep_and_use(void *argument) {
+    keeper_t *keeper = argument;
+    (void)take_and_free(keeper->allocator);
+    jtest_gate_open(&keeper->kept);
+    jtest_gate_pass(&keeper->trimmed);
+    void *other = try_take(keeper->allocator, 20 * KIB, NULL);
+    JEXPECT_OK(jallocator_deallocate(keeper->allocator, other, 20 * KIB, NULL));
+    jtest_gate_open(&keeper->used);
+    jtest_gate_pass(&keeper->seen);
+    return NULL;
+}
+JTEST(Small, ATrimReachesOtherThreadsWhenTheyNextNeedSomething) {
+    keeper_t keeper = {make_default(), JTEST_GATE_INIT, JTEST_GATE_INIT, JTEST_GATE_INIT, JTEST_GATE_INIT};
+    jallocator_t *allocator = keeper.allocator;
+    pthread_t thread;
+    JASSERT_EQ(pthread_create(&thread, NULL, keep_and_use, &keeper), 0);
+    jtest_gate_pass(&keeper.kept);
+    const size_t kept_bytes = stats_of(allocator).reserved_bytes;
+    JEXPECT_OK(jallocator_trim(allocator, 0));
+    JEXPECT_EQ(stats_of(allocator).reserved_bytes, kept_bytes);
+    jtest_gate_open(&keeper.trimmed);
+    jtest_gate_pass(&keeper.used);
+    const size_t all_bytes = stats_of(allocator).reserved_bytes;
+    JEXPECT_OK(jallocator_trim(allocator, 0));
+    JEXPECT_EQ(stats_of(allocator).reserved_bytes, all_bytes - kept_bytes); /* the first slab is gone */
+    jtest_gate_open(&keeper.seen);
+    pthread_join(thread, NULL);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+/* A slab whose memory is behind a stream's work stays, though all of it is free. */
+JTEST(Small, ASlabThatAStreamStillUsesIsNotGivenBackWithoutWaiting) {
+    jtest_gate_t gate = JTEST_GATE_INIT;
+    jstream_t *busy;
+    jallocator_t *allocator;
+    JASSERT_OK(jstream_create(jdevice_host(), &busy));
+    JASSERT_OK(jallocator_compose(NULL, "malloc+limit(limit=20KiB)+small(cache=1)", &allocator));
+    JASSERT_OK(jtest_gate_block(&gate, jdevice_host(), busy));
+    void *block = try_take(allocator, 1024, busy);
+    JASSERT_NOT_NULL(block);
+    JEXPECT_OK(jallocator_deallocate(allocator, block, 1024, NULL)); /* the host was done with it */
+    JEXPECT_NULL(try_take(allocator, 8 * KIB, NULL));
+    JEXPECT_GT(stats_of(allocator).reserved_bytes, 0);
+    jtest_gate_open(&gate);
+    JASSERT_OK(jstream_synchronize(jdevice_host(), busy));
+    block = try_take(allocator, 8 * KIB, NULL);
+    JEXPECT_NOT_NULL(block);
+    JEXPECT_OK(jallocator_deallocate(allocator, block, 8 * KIB, NULL));
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jstream_destroy(busy));
+}
+
+/* A process without a key for the ends of its threads has no caches; run by the test below. */
+JTEST_ONLY_WITH("JALLOC_TEST_KEYLESS", Small, Keyless) {
+    jtest_fail_calls("pthread_key_create", 1, UINT64_MAX, EAGAIN);
+    jallocator_t *allocator = make_default();
+    JEXPECT_TRUE(jtest_calls_failed());
+    (void)take_and_free(allocator);
+    JEXPECT_NULL(((const small_t *)allocator->context)->caches);
+    JEXPECT_EQ(stats_of(allocator).allocation_count, 20);
+    JEXPECT_OK(jallocator_check(allocator));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+JTEST(Small, AProcessWithoutAKeyIsServedWithoutCaches) {
+    char output[4096];
+    const char *const environment[] = {"JALLOC_TEST_KEYLESS=1", NULL};
+    if (jtest_run_self("Small.Keyless", environment, output, sizeof output) != 0)
+        JFAIL("%s", output);
+}

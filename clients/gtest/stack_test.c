@@ -5,6 +5,7 @@
 
 #include "allocator_helper.h"
 #include "jtest.h"
+#include "pretend_gpu.h"
 
 #include "jalloc/device.h"
 #include "jalloc/policy.h"
@@ -245,6 +246,45 @@ JTEST(AllocStack, MarksInTheWrongOrderAreRefused) {
     JEXPECT_OK(jallocator_destroy(stack));
 }
 
+typedef struct shown {
+    size_t live, free;
+} shown_t;
+static bool count_shown(void *context, const jallocation_t *block) {
+    shown_t *shown = context;
+    ++*(block->live ? &shown->live : &shown->free);
+    return true;
+}
+
+/* A block that is larger than any is all that there may be. */
+JTEST(AllocStack, ABlockIsAtMostTheLimit) {
+    jallocator_t *stack = make(SIZE_MAX, 4096);
+    void *a = take(stack, 4000);
+    JEXPECT_EQ(stats_of(stack).reserved_bytes, 4096);
+    void *b = take(stack, 64), *none;
+    JEXPECT_STATUS(jallocator_allocate(stack, 1, 1, NULL, &none), JSTATUS_MEMORY_ERROR);
+    shown_t shown = {0, 0};
+    JEXPECT_OK(jallocator_visit(stack, count_shown, &shown));
+    JEXPECT_EQ(shown.live, 2);
+    JEXPECT_EQ(shown.free, 0);
+    give(stack, b, 64);
+    give(stack, a, 4000);
+    JEXPECT_OK(jallocator_destroy(stack));
+}
+
+JTEST(AllocStack, RewindOnAStreamOfAnotherDeviceChangesNothing) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    jallocator_t *stack = make(1024, 0);
+    jstream_t *foreign;
+    JASSERT_OK(jstream_create(&gpu->device, &foreign));
+    const jstack_mark_t mark = mark_of(stack);
+    void *a = take(stack, 100);
+    JEXPECT_STATUS(jallocator_stack_rewind(stack, mark, foreign), JSTATUS_INVALID_VALUE);
+    JEXPECT_EQ(stats_of(stack).live_count, 1);
+    give(stack, a, 100);
+    JEXPECT_OK(jallocator_destroy(stack));
+    JEXPECT_OK(jstream_destroy(foreign));
+}
+
 /* What was on top when the mark was set may be freed as long as it is not taken back. */
 JTEST(AllocStack, RewindAfterTheMarkedEntryWasFreed) {
     jallocator_t *stack = make(1024, 0);
@@ -274,6 +314,9 @@ JTEST(AllocStack, MarkAndRewindFindTheStackBelow) {
     JEXPECT_STATUS(jallocator_stack_mark(NULL, &mark), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_stack_mark(below, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_stack_rewind(NULL, mark, NULL), JSTATUS_INVALID_POINTER);
+    stack = make(0, 0); /* which has no block yet */
+    JEXPECT_STATUS(jallocator_deallocate(stack, &mark, 8, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jallocator_destroy(stack));
     jstack_options_t options = JSTACK_OPTIONS_INIT;
     options.threads = JALLOCATOR_THREADS_SAFE;
     JEXPECT_STATUS(jallocator_create_stack(below, &options, &stack), JSTATUS_INVALID_VALUE);

@@ -137,6 +137,7 @@ JTEST(Track, IsFoundThroughWhatStandsOnIt) {
     JEXPECT_STATUS(jallocator_track_totals(NULL, &totals), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_track_totals(track, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_track_records(track, NULL, 1, &count), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_track_records(track, &record, 1, NULL), JSTATUS_INVALID_POINTER);
     totals.struct_size = 1;
     JEXPECT_STATUS(jallocator_track_totals(track, &totals), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_track_retire(NULL), JSTATUS_INVALID_POINTER);
@@ -187,6 +188,8 @@ JTEST(Track, NothingIsLostWithoutMemoryForBooks) {
     jallocator_t *track;
     options.record_count = SIZE_MAX / 8;
     JEXPECT_STATUS(jallocator_create_track(below, &options, &track), JSTATUS_INVALID_VALUE);
+    options.record_count = SIZE_MAX / sizeof(jtrack_record_t); /* a size, but of no object */
+    JEXPECT_STATUS(jallocator_create_track(below, &options, &track), JSTATUS_INVALID_VALUE);
 }
 
 static void keep_report(void *context, const char *text, size_t length) {
@@ -214,6 +217,14 @@ JTEST(Track, StacksAreInTheLeakReport) {
     JEXPECT_OK(jallocator_deallocate(track, block, 4711, NULL));
     JEXPECT_OK(jallocator_destroy(track));
     JEXPECT_OK(jallocator_destroy(below));
+}
+
+/* Where the report at exit keeps the stacks already. */
+JTEST(Track, StacksAreKeptOnce) {
+    static char output[8192];
+    const char *const environment[] = {"JALLOC_LEAK_REPORT=stacks", "JALLOC_TEST_KEEP=1", NULL};
+    if (jtest_run_self("Track.StacksAreInTheLeakReport", environment, output, sizeof output) != 0)
+        JFAIL("%s", output);
 }
 
 /* ---- Threads -------------------------------------------------------------------------------------------------------- */

@@ -54,11 +54,14 @@ JTEST(Visit, ArgumentsAreChecked) {
     JASSERT_OK(jallocator_create_visit(plain, &visit));
     JEXPECT_STATUS(jallocator_visit_add(NULL, &visitor_a), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_visit_add(visit, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_visit_remove(visit, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_visit_add(plain, &visitor_a), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_visit_remove(visit, &visitor_a), JSTATUS_NOT_FOUND);
     JEXPECT_OK(jallocator_visit_add(visit, &visitor_a));
     JEXPECT_STATUS(jallocator_visit_add(visit, &visitor_a), JSTATUS_EXISTS);
     JEXPECT_STATUS(jallocator_visit_remove(visit, &visitor_b), JSTATUS_NOT_FOUND);
+    const jvisitor_t grows_alike = {on_grow, NULL, "a"};
+    JEXPECT_STATUS(jallocator_visit_remove(visit, &grows_alike), JSTATUS_NOT_FOUND);
     JEXPECT_OK(jallocator_visit_remove(visit, &visitor_a));
     JEXPECT_STATUS(jallocator_visit_remove(visit, &visitor_a), JSTATUS_NOT_FOUND);
     int many[33];
@@ -186,6 +189,39 @@ JTEST(Visit, VisitorsMayCallBack) {
     JEXPECT_STATUS(jallocator_visit_remove(reentrant.visit, &self), JSTATUS_NOT_FOUND);
     JEXPECT_EQ(stats_of(reentrant.visit).live_count, 0);
     JEXPECT_OK(jallocator_destroy(reentrant.visit));
+}
+
+/* A visitor that goes by itself while it is told, and has another one come: nobody gets its place before it is out. */
+static jallocator_t *leaver_visit;
+static void leaver_leave(void *context, void *pointer, size_t size_bytes);
+static void leaver_grow(void *context, void *pointer, size_t size_bytes) {
+    tell('+', "l");
+    if (size_bytes == 100)
+        leaver_leave(context, pointer, size_bytes);
+}
+static void leaver_shrink(void *context, void *pointer, size_t size_bytes) {
+    tell('-', "l");
+    if (size_bytes == 200)
+        leaver_leave(context, pointer, size_bytes);
+}
+static const jvisitor_t leaver = {leaver_grow, leaver_shrink, NULL};
+static void leaver_leave(void *context, void *pointer, size_t size_bytes) {
+    (void)context, (void)pointer, (void)size_bytes;
+    JEXPECT_OK(jallocator_visit_remove(leaver_visit, &leaver));
+    JEXPECT_OK(jallocator_visit_add(leaver_visit, &visitor_b));
+}
+JTEST(Visit, AVisitorMayLeaveWhileItIsTold) {
+    for (size_t size = 100; size <= 200; size += 100) { /* when the block comes, when it goes */
+        leaver_visit = compose("malloc+visit");
+        JASSERT_OK(jallocator_visit_add(leaver_visit, &leaver));
+        story[0] = '\0';
+        give(leaver_visit, take(leaver_visit, size), size);
+        JEXPECT_STREQ(story, size == 100 ? "+l -l +b -b " : "+l -l ");
+        story[0] = '\0';
+        give(leaver_visit, take(leaver_visit, 1), 1);
+        JEXPECT_STREQ(story, "+b -b ");
+        JEXPECT_OK(jallocator_destroy(leaver_visit));
+    }
 }
 
 /* Threads allocate and free, others add and remove visitors: each visitor must be told of each block once when it
@@ -330,6 +366,114 @@ JTEST(Visit, RemovingWaitsForWhoIsInside) {
     JEXPECT_OK(jallocator_destroy(slow.visit));
 }
 
+/* Threads that stand in a visitor's functions, each at the gate of its block's size. */
+static jtest_gate_t stand_gates[2];
+static void stand(void *context, void *pointer, size_t size_bytes) {
+    (void)context, (void)pointer;
+    if (size_bytes <= 2)
+        jtest_gate_pass(&stand_gates[size_bytes - 1]);
+}
+typedef struct standing {
+    jallocator_t *visit;
+    size_t size_bytes;
+    void *pointer;
+    atomic_bool done;
+} standing_t;
+static void *stand_take(void *argument) {
+    standing_t *standing = argument;
+    standing->pointer = take(standing->visit, standing->size_bytes);
+    return NULL;
+}
+static void *stand_give(void *argument) {
+    standing_t *standing = argument;
+    give(standing->visit, standing->pointer, standing->size_bytes);
+    atomic_store(&standing->done, true);
+    return NULL;
+}
+static void *stand_add(void *argument) {
+    standing_t *standing = argument;
+    JEXPECT_OK(jallocator_visit_add(standing->visit, &visitor_a));
+    atomic_store(&standing->done, true);
+    return NULL;
+}
+static jallocator_t *stand_start(standing_t standings[2]) {
+    static const jvisitor_t stands = {stand, NULL, NULL};
+    jallocator_t *visit = compose("malloc+visit");
+    JEXPECT_OK(jallocator_visit_add(visit, &stands));
+    for (size_t i = 0; i < 2; ++i) {
+        stand_gates[i] = (jtest_gate_t)JTEST_GATE_INIT;
+        standings[i] = (standing_t){.visit = visit, .size_bytes = i + 1};
+    }
+    return visit;
+}
+
+JTEST(Visit, WhoIsInsideFirstMayLeaveFirst) {
+    standing_t standings[2];
+    jallocator_t *visit = stand_start(standings);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; ++i) {
+        JASSERT_EQ(pthread_create(&threads[i], NULL, stand_take, &standings[i]), 0);
+        jtest_gate_await(&stand_gates[i]);
+    }
+    for (int i = 0; i < 2; ++i) {
+        jtest_gate_open(&stand_gates[i]);
+        pthread_join(threads[i], NULL);
+        give(visit, standings[i].pointer, standings[i].size_bytes);
+    }
+    JEXPECT_OK(jallocator_destroy(visit));
+}
+
+/* Who adds a visitor waits until the block that another thread is telling of has been told to it, too. */
+JTEST(Visit, AddingWaitsForWhoIsInside) {
+    standing_t standings[2];
+    jallocator_t *visit = stand_start(standings);
+    pthread_t taking, adding;
+    JASSERT_EQ(pthread_create(&taking, NULL, stand_take, &standings[0]), 0);
+    jtest_gate_await(&stand_gates[0]);
+    story[0] = '\0';
+    JASSERT_EQ(pthread_create(&adding, NULL, stand_add, &standings[1]), 0);
+    jtest_sleep_ms(20); /* time for one that does not wait to show it */
+    JEXPECT_FALSE(atomic_load(&standings[1].done));
+    jtest_gate_open(&stand_gates[0]);
+    pthread_join(taking, NULL);
+    pthread_join(adding, NULL);
+    JEXPECT_STREQ(story, "+a ");
+    give(visit, standings[0].pointer, 1);
+    JEXPECT_OK(jallocator_destroy(visit));
+}
+
+/* A block that another thread is telling of is freed when that is done. */
+static void stand_and_say(void *context, void *pointer, size_t size_bytes) {
+    stand(context, pointer, size_bytes);
+    tell('+', "s");
+}
+static void say_going(void *context, void *pointer, size_t size_bytes) {
+    (void)context, (void)pointer, (void)size_bytes;
+    tell('-', "s");
+}
+static void *stand_add_saying(void *visit) {
+    static const jvisitor_t says = {stand_and_say, say_going, NULL};
+    JEXPECT_OK(jallocator_visit_add(visit, &says));
+    return NULL;
+}
+JTEST(Visit, FreeingWaitsForWhoIsInside) {
+    standing_t giver = {.visit = compose("malloc+visit"), .size_bytes = 1};
+    pthread_t adding, giving;
+    stand_gates[0] = (jtest_gate_t)JTEST_GATE_INIT;
+    giver.pointer = take(giver.visit, 1);
+    story[0] = '\0';
+    JASSERT_EQ(pthread_create(&adding, NULL, stand_add_saying, giver.visit), 0);
+    jtest_gate_await(&stand_gates[0]);
+    JASSERT_EQ(pthread_create(&giving, NULL, stand_give, &giver), 0);
+    jtest_sleep_ms(20);
+    JEXPECT_FALSE(atomic_load(&giver.done));
+    jtest_gate_open(&stand_gates[0]);
+    pthread_join(adding, NULL);
+    pthread_join(giving, NULL);
+    JEXPECT_STREQ(story, "+s -s ");
+    JEXPECT_OK(jallocator_destroy(giver.visit));
+}
+
 /* A child is told, too, though a thread that it does not have was in the middle of telling. */
 static jtest_gate_t visit_fork_gate = JTEST_GATE_INIT;
 static void stop_at_gate(void *context, void *pointer, size_t size_bytes) {
@@ -359,6 +503,25 @@ JTEST(Visit, WorksOnInAForkedChild) {
     pthread_join(thread, &pointer);
     give(visit, pointer, 1000);
     give(visit, meanwhile, 20);
+    JEXPECT_OK(jallocator_destroy(visit));
+}
+
+/* A child that is forked in a visitor's function is still in it. */
+static void fork_in_child(void *argument) {
+    void **told = argument;
+    JEXPECT_STATUS(jallocator_deallocate(told[0], told[1], 30, NULL), JSTATUS_BUSY);
+    give(told[0], take(told[0], 10), 10);
+}
+static void fork_inside(void *context, void *pointer, size_t size_bytes) {
+    void *told[] = {context, pointer};
+    if (size_bytes == 30)
+        jtest_in_child(20, fork_in_child, told);
+}
+JTEST(Visit, AForkInAVisitorLeavesTheChildInside) {
+    jallocator_t *visit = compose("malloc+visit");
+    const jvisitor_t forks = {fork_inside, NULL, visit};
+    JASSERT_OK(jallocator_visit_add(visit, &forks));
+    give(visit, take(visit, 30), 30);
     JEXPECT_OK(jallocator_destroy(visit));
 }
 
