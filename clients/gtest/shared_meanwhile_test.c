@@ -176,13 +176,15 @@ JTEST_P_NAMED(SharedMeanwhile, AMoveThatCannotBeMadeLosesNothing, meanwhile_row_
 
 /* ---- One stack --------------------------------------------------------------------------------------------------- */
 
-enum { EACH = 20000, STACK_BLOCK = 48 };
+enum { EACH = 200000, STACK_BLOCK = 16 };
 typedef struct stacker {
     jshared_t *stack;
+    pthread_barrier_t *start;
     joffset_t offsets[EACH];
 } stacker_t;
 static void *stack_up(void *argument) {
     stacker_t *stacker = argument;
+    pthread_barrier_wait(stacker->start); /* so that they are there at once */
     for (size_t i = 0; i < EACH; ++i)
         if (jshared_allocate(stacker->stack, STACK_BLOCK, 0, &stacker->offsets[i]) != JSTATUS_SUCCESS)
             return NULL;
@@ -195,6 +197,9 @@ JTEST(SharedMeanwhile, TwoOnOneStackGetNoByteTwice) {
     stackers[0].stack = shared_make_kind(pair.segment, 2, JSHARED_STACK, all);
     stackers[1].stack = shared_open(pair.second, 2);
     pthread_t threads[2];
+    pthread_barrier_t start;
+    JASSERT_EQ(pthread_barrier_init(&start, NULL, 2), 0);
+    stackers[0].start = stackers[1].start = &start;
     for (int i = 0; i < 2; ++i)
         JASSERT_EQ(pthread_create(&threads[i], NULL, stack_up, &stackers[i]), 0);
     for (int i = 0; i < 2; ++i) {
@@ -202,6 +207,7 @@ JTEST(SharedMeanwhile, TwoOnOneStackGetNoByteTwice) {
         pthread_join(threads[i], &done);
         JEXPECT_NOT_NULL(done);
     }
+    pthread_barrier_destroy(&start);
     /* Each one's go up, and together they are all there is: so none overlap. */
     uint64_t mark = 0;
     JEXPECT_OK(jshared_get_mark(stackers[0].stack, &mark));
