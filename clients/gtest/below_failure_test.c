@@ -417,6 +417,32 @@ JTEST_P(Policies, BookkeepingFailsOverMemoryInOrder, text_t, policies) {
     fail_metadata(text, true);
 }
 
+/* In a forked child nobody is left who could write what the parent's streams had to: it is waited for no more. */
+static const char *const writing[] = {"malloc+fill", "malloc+guard"};
+typedef struct inherited {
+    jallocator_t *allocator;
+    void *block;
+} inherited_t;
+static void give_back_in_child(void *argument) {
+    const inherited_t *inherited = argument;
+    JEXPECT_OK(jallocator_check(inherited->allocator));
+    JEXPECT_OK(jallocator_deallocate(inherited->allocator, inherited->block, 300, NULL));
+    JEXPECT_OK(jallocator_destroy(inherited->allocator));
+}
+
+JTEST_P(Forked, WhatTheParentsStreamsWriteIsNotWaitedFor, text_t, writing) {
+    inherited_t inherited;
+    jstream_t *stream;
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    JASSERT_OK(jallocator_compose(NULL, *param, &inherited.allocator));
+    JASSERT_OK(jallocator_allocate(inherited.allocator, 300, 0, stream, &inherited.block));
+    JASSERT_OK(jstream_synchronize(jdevice_host(), stream));
+    jtest_in_child(20, give_back_in_child, &inherited);
+    JEXPECT_OK(jallocator_deallocate(inherited.allocator, inherited.block, 300, stream));
+    JEXPECT_OK(jallocator_destroy(inherited.allocator));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
 typedef struct stop {
     size_t calls, most;
 } stop_t;

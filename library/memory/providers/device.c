@@ -58,7 +58,7 @@ static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *po
     ji_lock_release(&provider->lock);
     void *taken = (char *)pointer - known.number;
     jstatus_t status = jdevice_deallocate_ordered(provider->device, stream, taken, known.size_bytes);
-    if (status == JSTATUS_FORKED && stream != NULL) /* perhaps the stream alone is the parent's, as on the host */
+    if (status == JSTATUS_FORKED) /* perhaps the stream alone is the parent's, as on the host */
         status = jdevice_deallocate_ordered(provider->device, NULL, taken, known.size_bytes);
     if (status != JSTATUS_SUCCESS && status != JSTATUS_FORKED && known.address != 0) {
         ji_lock_acquire(&provider->lock);
