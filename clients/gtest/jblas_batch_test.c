@@ -87,3 +87,22 @@ JTEST(JblasBatch, OverlapIsToldForLargeStrides) {
     JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
     JEXPECT_OK(jhandle_destroy(handle));
 }
+
+/* Each stride alone: two matrices so far apart are in no memory. */
+JTEST(JblasBatch, StridesBeyondMemoryAreRefused) {
+    static const char *const said[3] = {"stride_a = ", "stride_b = ", "stride_c = "};
+    const double one = 1, a = 2;
+    double c = 3;
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int which = 0; which < 3; which++) {
+        int64_t strides[3] = {0, 0, 1};
+        strides[which] = INT64_MAX;
+        JEXPECT_STATUS(jblas_dgemm_strided_batched(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 1, &one, &a, 1,
+                                                   strides[0], &a, 1, strides[1], &one, &c, 1, strides[2], 2),
+                       JSTATUS_INVALID_SIZE);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), said[which]);
+    }
+    JEXPECT_EQ(c, 3);
+    JEXPECT_OK(jhandle_destroy(handle));
+}

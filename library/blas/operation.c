@@ -33,7 +33,7 @@ static_assert((int)PLACES == JBORROW_MAX_BUFFERS, "all places are used");
 
 static void shape_text(const jlayout_t *layout, char text[128]) {
     size_t length = (size_t)snprintf(text, 128, "[");
-    for (int d = 0; d < layout->rank && length < 100; d++)
+    for (int d = 0; d < layout->rank; d++) /* their product is within 63 bits, so there is room for all */
         length += (size_t)snprintf(text + length, 128 - length, d ? ",%lld" : "%lld", (long long)layout->extents[d]);
     snprintf(text + length, 128 - length, "]");
 }
