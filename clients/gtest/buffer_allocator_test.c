@@ -122,6 +122,7 @@ static void spoil_negative_type(jbuffer_allocator_options_t *o) { o->type = (jda
 static void spoil_large_grid(jbuffer_allocator_options_t *o) { o->grid[0] = 2, o->grid[1] = 4; }
 static void spoil_huge_grid(jbuffer_allocator_options_t *o) { o->grid[0] = o->grid[1] = 1 << 30; }
 static void spoil_half_grid(jbuffer_allocator_options_t *o) { o->grid[1] = 2; }
+static void spoil_other_half_grid(jbuffer_allocator_options_t *o) { o->grid[0] = 2; }
 static void spoil_negative_grid(jbuffer_allocator_options_t *o) { o->grid[0] = o->grid[1] = -1; }
 static void spoil_blocks(jbuffer_allocator_options_t *o) { o->blocks[1] = -1; }
 static void spoil_other_blocks(jbuffer_allocator_options_t *o) { o->blocks[0] = INT64_MIN; }
@@ -140,6 +141,7 @@ static const struct {
     {"grid of 8 over 7", spoil_large_grid, JSTATUS_INVALID_VALUE},
     {"grid that overflows", spoil_huge_grid, JSTATUS_INVALID_VALUE},
     {"grid with a zero", spoil_half_grid, JSTATUS_INVALID_VALUE},
+    {"grid with a zero behind", spoil_other_half_grid, JSTATUS_INVALID_VALUE},
     {"negative grid", spoil_negative_grid, JSTATUS_INVALID_VALUE},
     {"blocks", spoil_blocks, JSTATUS_INVALID_SIZE},
     {"blocks far below", spoil_other_blocks, JSTATUS_INVALID_SIZE},
@@ -165,6 +167,22 @@ JTEST(BufferAllocator, OptionsThatCannotBeAreAStatus) {
     JEXPECT_OK(jruntime_release(pretend.runtime));
     JEXPECT_STATUS(jbuffer_allocator_create(pretend.runtime, &options, &allocator), JSTATUS_NOT_FOUND);
     JEXPECT_NULL(allocator);
+}
+
+/* One that a process makes for itself asks nobody. */
+JTEST(BufferAllocator, OneMadeAloneFailsAlone) {
+    pretend_runtime_t pretend;
+    JASSERT_OK(pretend_runtime_make(&pretend, 7, true));
+    jbuffer_allocator_options_t options = options_of(JBUFFER_REPLICATED, JDATATYPE_F32);
+    jbuffer_allocator_t *allocator = NULL;
+    options.blocks[0] = -1;
+    JEXPECT_STATUS(ji_buffer_allocator_make_alone(pretend.runtime, &options, &allocator), JSTATUS_INVALID_SIZE);
+    JEXPECT_NULL(allocator);
+    options.blocks[0] = 1;
+    JASSERT_OK(ji_buffer_allocator_make_alone(pretend.runtime, &options, &allocator));
+    JEXPECT_EQ(pretend.agreements[JI_SCOPE_ALL], 0);
+    JEXPECT_OK(jbuffer_allocator_release(allocator));
+    JEXPECT_OK(jruntime_release(pretend.runtime));
 }
 
 JTEST(BufferAllocator, BytesMustBeOfItsDevice) {
@@ -556,6 +574,7 @@ static const struct {
     {{240, 240}, {0, 0}, {7, 0}, {7, 20}},
     {{10, 10}, {0, 0}, {INT64_MAX, INT64_MAX}, {10, 10}}, /* no overflow in a turn over the grid */
     {{10, 10}, {0, 0}, {99, 99}, {99, 99}},
+    {{(int64_t)1 << 33, 4}, {(int64_t)1 << 32, 0}, {0, 0}, {(int64_t)1 << 32, 4}}, /* more than 32 bits, but not all */
 };
 
 JTEST(BufferAllocator, BlocksAreTheLayoutsTheAllocatorsOrChosen) {
@@ -625,8 +644,10 @@ JTEST(BufferAllocator, ADistributedOneHasMatrices) {
     size_t bytes = 7;
     JASSERT_OK(jlayout_init(&layout, 3, (const int64_t[]){10, 20, 30}, JORDER_COLUMN_MAJOR));
     JEXPECT_STATUS(jbuffer_allocator_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_VALUE);
-    JASSERT_OK(jlayout_init(&layout, 2, (const int64_t[]){INT64_MAX / 4, 4}, JORDER_COLUMN_MAJOR));
-    JEXPECT_STATUS(jbuffer_allocator_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_SIZE);
+    for (int64_t divisor = 2; divisor <= 4; divisor += 2) { /* bytes beyond 64 bits, and beyond 63 */
+        JASSERT_OK(jlayout_init(&layout, 2, (const int64_t[]){INT64_MAX / divisor, 1}, JORDER_COLUMN_MAJOR));
+        JEXPECT_STATUS(jbuffer_allocator_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_SIZE);
+    }
     JEXPECT_EQ(bytes, 7);
     JEXPECT_OK(jbuffer_allocator_release(allocator));
     JEXPECT_OK(jruntime_release(pretend.runtime));

@@ -11,6 +11,7 @@
 #include "pretend_runtime.h"
 
 #include "buffer/buffer.h"
+#include "jalloc/provider.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -584,6 +585,13 @@ JTEST(BufferConstruct, TheBestAllocatorMakesBuffersOfItsChoice) {
         JEXPECT_EQ(kind, JBUFFER_LOCAL);
         JEXPECT_OK(jbuffer_release(buffers[i]));
     }
+    buffers[0] = buffers[1] = NULL;
+    JEXPECT_STATUS(jbuffer_allocate(best, NULL, &buffers[0]), JSTATUS_INVALID_POINTER);
+    JASSERT_OK(jbuffer_allocate(best, &layout, &buffers[1]));
+    JEXPECT_STATUS(jbuffer_construct_move(best, &buffers[1], NULL, &reused), JSTATUS_INVALID_POINTER);
+    JEXPECT_NULL(buffers[0]);
+    JASSERT_NOT_NULL(buffers[1]);
+    JEXPECT_OK(jbuffer_release(buffers[1]));
     JEXPECT_OK(jbuffer_allocator_release(best));
     JEXPECT_OK(jruntime_release(runtime));
 }
@@ -679,6 +687,63 @@ JTEST(BufferConstruct, EveryFailureIsAStatusAndLeavesNothing) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
+/* What is filled or converted on the host for a device takes memory of the caller's allocator where that is the host's,
+ * else of the process's. */
+JTEST(BufferConstruct, WithoutScratchForADeviceNothingIsLeft) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    jruntime_t *runtime;
+    jallocator_t *bytes;
+    JASSERT_OK(jruntime_create(&runtime));
+    JASSERT_OK(jallocator_create_device(&gpu->device, JMEMORY_DEVICE, &bytes));
+    jbuffer_allocator_t *there = buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F32, &gpu->device, bytes, false);
+    jbuffer_allocator_t *wide = buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F64, &gpu->device, bytes, false);
+    jbuffer_allocator_t *here =
+        buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, jtest_failing_allocator(), false);
+    const jlayout_t layout = buffer_layout_of("[40,30] blocks=(3,4)");
+    jbuffer_t *source, *buffer = NULL;
+    JASSERT_OK(jbuffer_construct_function(there, &layout, buffer_fill_places, NULL, 1, &source));
+    for (uint64_t n = 1; n <= 3; ++n) { /* the buffer's memory, what is converted, and neither */
+        jtest_fail_allocation_after(n);
+        JEXPECT_STATUS(jbuffer_construct_copy(here, source, &buffer), n < 3 ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        jtest_fail_allocation_after(0);
+        JEXPECT_EQ(buffer == NULL, n < 3);
+    }
+    BUFFER_EXPECT_PLACES(buffer, &layout);
+    JEXPECT_OK(jbuffer_release(buffer));
+    for (int converts = 0; converts < 2; ++converts)
+        JFOR_EACH_FAILURE(i) { /* those of making the process's allocator, too */
+            buffer = NULL;
+            const jstatus_t status =
+                converts ? jbuffer_construct_copy(wide, source, &buffer)
+                         : jbuffer_construct_function(there, &layout, buffer_fill_places, NULL, 1, &buffer);
+            if (!jtest_metadata_failed())
+                JEXPECT_OK(status);
+            else if (status != JSTATUS_SUCCESS) /* an allocator may do without some of its bookkeeping */
+                JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
+            JEXPECT_EQ(buffer == NULL, status != JSTATUS_SUCCESS);
+            JEXPECT_OK(jbuffer_release(buffer));
+        }
+    jbuffer_t *part; /* which goes through the host: it has holes */
+    JASSERT_OK(jbuffer_slice(source, (const int64_t[]){0, 0}, (const int64_t[]){20, 30}, NULL, &part));
+    jtest_setenv("JALLOC_ALLOCATOR", "null");
+    for (int threads = 1; threads <= 3; ++threads) {
+        buffer = NULL;
+        JEXPECT_STATUS(jbuffer_construct_function(there, &layout, buffer_fill_places, NULL, threads, &buffer),
+                       JSTATUS_MEMORY_ERROR);
+        JEXPECT_STATUS(jbuffer_construct_copy(wide, source, &buffer), JSTATUS_MEMORY_ERROR);
+        JEXPECT_STATUS(jbuffer_construct_copy(there, part, &buffer), JSTATUS_MEMORY_ERROR);
+        JEXPECT_NULL(buffer);
+    }
+    JEXPECT_OK(jbuffer_release(part));
+    JEXPECT_OK(jbuffer_release(source));
+    JEXPECT_OK(jbuffer_allocator_release(here));
+    JEXPECT_OK(jbuffer_allocator_release(wide));
+    JEXPECT_OK(jbuffer_allocator_release(there));
+    JEXPECT_OK(jallocator_destroy(bytes));
+    JEXPECT_EQ(pretend_gpu_live_bytes(), 0u);
+    JEXPECT_OK(jruntime_release(runtime));
+}
+
 JTEST(BufferConstruct, ArgumentsAreChecked) {
     maker_t maker = maker_of(JDATATYPE_F64, true);
     const jlayout_t layout = buffer_layout_of("[4,5]");
@@ -698,6 +763,8 @@ JTEST(BufferConstruct, ArgumentsAreChecked) {
         JEXPECT_STATUS(jbuffer_construct_identity(wrong[i], &layout, &buffer), expected);
         JEXPECT_STATUS(jbuffer_construct_list(wrong[i], JBUFFER_LIST_1(list), &buffer), expected);
         JEXPECT_STATUS(jbuffer_construct_function(wrong[i], &layout, buffer_fill_places, NULL, 1, &buffer), expected);
+        JEXPECT_STATUS(jbuffer_construct_list(maker.allocator, JBUFFER_LIST_1(list), NULL), JSTATUS_INVALID_POINTER);
+        JEXPECT_STATUS(jbuffer_construct_copy(wrong[i], NULL, &buffer), expected); /* nobody can be asked */
     }
     const jlayout_t *const layouts[] = {NULL, &bad, &huge};
     const jstatus_t statuses[] = {JSTATUS_INVALID_POINTER, JSTATUS_INVALID_VALUE, JSTATUS_INVALID_SIZE};
@@ -722,9 +789,6 @@ JTEST(BufferConstruct, ArgumentsAreChecked) {
     maker_end(&maker);
 }
 
-/* ---- Parts of distributed buffers -------------------------------------------------------------------------------- */
-
-/* Each process of a pretended grid makes its part; together they must have everything, once. */
 /* Threads that cannot be had: the others, or the caller alone, do their work. */
 JTEST(BufferConstruct, WithoutThreadsTheCallerFillsAll) {
     maker_t maker = maker_of(JDATATYPE_F64, true);
@@ -762,6 +826,9 @@ JTEST(BufferConstruct, WrappingThatFailsLeavesNothing) {
     maker_end(&maker);
 }
 
+/* ---- Parts of distributed buffers -------------------------------------------------------------------------------- */
+
+/* Each process of a pretended grid makes its part; together they must have everything, once. */
 JTEST(BufferConstruct, PartsOfADistributedBufferAreTheWholeTogether) {
     for (int64_t n = 0; n < jtest_iterations(60); ++n) {
         const int rows = (int)jtest_random_between(1, 3), columns = (int)jtest_random_between(1, 3);

@@ -483,6 +483,13 @@ JTEST(Buffer, ADistributedViewIsAPlaceInTheWhole) {
     JEXPECT_EQ(memcmp(before, part.pointer, sizeof before), 0);
     JEXPECT_OK(jbuffer_set(view, (const int64_t[]){3, 4}, &value)); /* (4, 6): local (2, 2) */
     JEXPECT_EQ(((double *)part.pointer)[2 + 2 * 3], 5.0);
+    memcpy(before, part.pointer, sizeof before);
+    JEXPECT_OK(jbuffer_set(view, (const int64_t[]){3, 5}, &(double){6})); /* (4, 7), and another's column beside it */
+    JEXPECT_OK(jbuffer_set(view, (const int64_t[]){3, 2}, &(double){7}));
+    before[2 + 3 * 3] = 6;
+    JEXPECT_EQ(memcmp(before, part.pointer, sizeof before), 0);
+    JEXPECT_STATUS(jbuffer_get(view, (const int64_t[]){3, 4}, &value), JSTATUS_NOT_IMPLEMENTED); /* nothing is sent */
+    JEXPECT_EQ(value, 5.0);
 
     JEXPECT_STATUS(
         jbuffer_slice(buffer, (const int64_t[]){0, 0}, (const int64_t[]){2, 2}, (const int64_t[]){1, 2}, &deeper),
@@ -553,6 +560,71 @@ JTEST(Buffer, ViewsOfADistributedBufferOverlapAsRectanglesDo) {
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }
 
+/* The same bytes seen as other elements, or from the middle of one, or so far apart that sums would overflow: told to
+ * overlap where they do, or might. */
+JTEST(Buffer, WrappedMemoryOverlapsWhateverItIsSeenAs) {
+    static _Alignas(16) char memory[32 << 10];
+    static const struct {
+        jdatatype_t type[2];
+        const char *layout[2];
+        size_t at[2];
+        ji_overlap_t overlap;
+    } cases[] = {
+        {{JDATATYPE_F64, JDATATYPE_F32}, {"[4]", "[4]"}, {0, 0}, JI_OVERLAP_SOME},
+        {{JDATATYPE_F64, JDATATYPE_F32}, {"[4]", "[4]"}, {0, 32}, JI_OVERLAP_NONE},
+        {{JDATATYPE_F64, JDATATYPE_F64}, {"[4]", "[4]"}, {0, 0}, JI_OVERLAP_SAME},
+        {{JDATATYPE_F64, JDATATYPE_F64}, {"[4]", "[5]"}, {0, 0}, JI_OVERLAP_SOME},
+        {{JDATATYPE_F64_C, JDATATYPE_F64_C}, {"[4]", "[4]"}, {0, 8}, JI_OVERLAP_SOME}, /* half an element further */
+        {{JDATATYPE_I8, JDATATYPE_I8}, {"[4]", "[2] strides=(4611686018427387904)"}, {1, 0}, JI_OVERLAP_SOME},
+        /* Every second one of either; too many to be sure of that. */
+        {{JDATATYPE_I8, JDATATYPE_I8}, {"[10,10] strides=(2,42)", "[10,10] strides=(4,44)"}, {0, 1}, JI_OVERLAP_NONE},
+        {{JDATATYPE_I8, JDATATYPE_I8}, {"[80,80] strides=(2,322)", "[80,80] strides=(4,324)"}, {0, 1}, JI_OVERLAP_SOME},
+    };
+    jruntime_t *runtime;
+    JASSERT_OK(jruntime_create(&runtime));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        JSCOPED_TRACE("case %zu", i);
+        jbuffer_allocator_t *allocators[2];
+        jbuffer_t *buffers[2];
+        for (int k = 0; k < 2; ++k) {
+            const jlayout_t layout = buffer_layout_of(cases[i].layout[k]);
+            allocators[k] = buffer_allocator_of(runtime, JBUFFER_LOCAL, cases[i].type[k], NULL, NULL, false);
+            JASSERT_OK(jbuffer_wrap(allocators[k], &layout, memory + cases[i].at[k], &buffers[k]));
+        }
+        JEXPECT_EQ((int)ji_buffer_overlap(buffers[0], buffers[1]), (int)cases[i].overlap);
+        JEXPECT_EQ((int)ji_buffer_overlap(buffers[1], buffers[0]), (int)cases[i].overlap);
+        for (int k = 0; k < 2; ++k) {
+            JEXPECT_OK(jbuffer_release(buffers[k]));
+            JEXPECT_OK(jbuffer_allocator_release(allocators[k]));
+        }
+    }
+    JEXPECT_OK(jruntime_release(runtime));
+}
+
+/* A part of a distributed buffer is wrapped memory here, and who knows what elsewhere. */
+JTEST(Buffer, APartThatIsWrappedTwiceOverlapsHere) {
+    pretend_runtime_t pretend;
+    JASSERT_OK(pretend_runtime_make(&pretend, 1, true));
+    jbuffer_allocator_t *allocators[2];
+    jbuffer_t *buffers[3];
+    double memory[30];
+    const jlayout_t layout = buffer_layout_of("[5,3]");
+    for (int k = 0; k < 2; ++k) {
+        allocators[k] = buffer_allocator_of(pretend.runtime, k == 0 ? JBUFFER_DISTRIBUTED : JBUFFER_LOCAL,
+                                            JDATATYPE_F64, NULL, NULL, false);
+        JASSERT_OK(jbuffer_wrap(allocators[k], &layout, memory, &buffers[k]));
+    }
+    JASSERT_OK(jbuffer_wrap(allocators[1], &layout, memory + 15, &buffers[2]));
+    JEXPECT_EQ((int)ji_buffer_overlap(buffers[0], buffers[1]), (int)JI_OVERLAP_HERE);
+    JEXPECT_EQ((int)ji_buffer_overlap(buffers[1], buffers[0]), (int)JI_OVERLAP_HERE);
+    JEXPECT_EQ((int)ji_buffer_overlap(buffers[0], buffers[2]), (int)JI_OVERLAP_NONE);
+    for (int k = 0; k < 3; ++k)
+        JEXPECT_OK(jbuffer_release(buffers[k]));
+    for (int k = 0; k < 2; ++k)
+        JEXPECT_OK(jbuffer_allocator_release(allocators[k]));
+    JEXPECT_OK(jruntime_release(pretend.runtime));
+}
+
 /* A single process's memory is moved between distributed and local as it lies, in whichever direction, and back. */
 JTEST(Buffer, MovesOfOneProcessUseDistributedMemoryAgain) {
     static const char *const layouts[] = {"[]", "[0]", "[1]", "[5]", "[0,3]", "[1,4]", "[4,1]", "[5,3]", "[3,3]"};
@@ -591,6 +663,105 @@ JTEST(Buffer, MovesOfOneProcessUseDistributedMemoryAgain) {
         }
     JEXPECT_OK(jbuffer_allocator_release(distributed));
     JEXPECT_OK(jruntime_release(pretend.runtime));
+}
+
+/* What everybody has in host memory each takes its part of, and nobody need ask whether it went well. */
+JTEST(Buffer, PartsOfWhatAllHaveAreTakenWithoutAsking) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    pretend_runtime_t pretend;
+    JASSERT_OK(pretend_runtime_make(&pretend, 2, true));
+    const jlayout_t layout = buffer_layout_of("[5,3]");
+    for (int to = 0; to < 2; ++to)
+        for (int from = 0; from < 2; ++from) {
+            jbuffer_allocator_t *distributed = buffer_allocator_of(pretend.runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64,
+                                                                   to ? &gpu->device : NULL, NULL, false);
+            jbuffer_allocator_t *replicated = buffer_allocator_of(pretend.runtime, JBUFFER_REPLICATED, JDATATYPE_F64,
+                                                                  from ? &gpu->device : NULL, NULL, false);
+            jbuffer_t *parts, *whole, *moved = NULL;
+            JASSERT_OK(jbuffer_allocate(distributed, &layout, &parts));
+            JASSERT_OK(jbuffer_allocate(replicated, &layout, &whole));
+            const unsigned before = pretend.agreements[JI_SCOPE_ALL];
+            JEXPECT_STATUS(ji_buffer_copy(parts, whole, NULL, NULL, 0), JSTATUS_NOT_IMPLEMENTED);
+            JEXPECT_EQ(pretend.agreements[JI_SCOPE_ALL] - before, to || from ? 1u : 0u);
+            /* A move has to be a copy. */
+            JEXPECT_STATUS(jbuffer_construct_move(distributed, &whole, &moved, NULL), JSTATUS_NOT_IMPLEMENTED);
+            JEXPECT_NULL(moved);
+            JEXPECT_OK(jbuffer_release(parts));
+            JEXPECT_OK(jbuffer_release(whole));
+            JEXPECT_OK(jbuffer_allocator_release(replicated));
+            JEXPECT_OK(jbuffer_allocator_release(distributed));
+        }
+    JEXPECT_OK(jruntime_release(pretend.runtime));
+}
+
+/* Memory that is no column-major matrix as it lies becomes no distributed one, which then would be a copy. */
+JTEST(Buffer, OnlyWhatLiesAsAMatrixIsMovedAsItLies) {
+    static const char *const layouts[] = {"[5,3] row", "[5,3] ld=6", "[1,4] row", "[2,2,2]"};
+    pretend_runtime_t pretend;
+    JASSERT_OK(pretend_runtime_make(&pretend, 1, true));
+    jbuffer_allocator_t *distributed =
+        buffer_allocator_of(pretend.runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64, NULL, NULL, false);
+    jbuffer_allocator_t *here = buffer_allocator_of(pretend.runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
+    for (size_t i = 0; i <= sizeof layouts / sizeof layouts[0]; ++i) {
+        const bool part = i == sizeof layouts / sizeof layouts[0]; /* columns that do not begin where the memory does */
+        JSCOPED_TRACE("%s", part ? "a part" : layouts[i]);
+        const jlayout_t layout = buffer_layout_of(part ? "[5,3]" : layouts[i]);
+        jbuffer_t *buffer, *view, *moved = NULL;
+        bool reused = true;
+        JASSERT_OK(jbuffer_construct_value(here, &layout, NULL, &buffer));
+        if (part) {
+            JASSERT_OK(jbuffer_slice(buffer, (const int64_t[]){0, 1}, (const int64_t[]){5, 2}, NULL, &view));
+            JEXPECT_OK(jbuffer_release(buffer));
+            buffer = view;
+        }
+        JEXPECT_STATUS(jbuffer_construct_move(distributed, &buffer, &moved, &reused),
+                       layout.rank > 2 ? JSTATUS_INVALID_VALUE : JSTATUS_NOT_IMPLEMENTED); /* nothing is sent here */
+        JEXPECT_NULL(moved);
+        JEXPECT_TRUE(reused);
+        JEXPECT_OK(jbuffer_release(buffer));
+    }
+    JEXPECT_OK(jbuffer_allocator_release(here));
+    JEXPECT_OK(jbuffer_allocator_release(distributed));
+    JEXPECT_OK(jruntime_release(pretend.runtime));
+}
+
+static int windows_ended;
+static void end_window(void *window) { windows_ended += *(int *)window; }
+
+/* The window is of a distributed buffer, which it stays with to the end; so does another runtime's memory with that. */
+JTEST(Buffer, MemoryWithAWindowOrOfAnotherRuntimeIsNotMovedAsItLies) {
+    pretend_runtime_t pretend[2];
+    JASSERT_OK(pretend_runtime_make(&pretend[0], 1, true));
+    JASSERT_OK(pretend_runtime_make(&pretend[1], 1, true));
+    jbuffer_allocator_t *distributed =
+        buffer_allocator_of(pretend[0].runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64, NULL, NULL, false);
+    jbuffer_allocator_t *here[2];
+    for (int r = 0; r < 2; ++r)
+        here[r] = buffer_allocator_of(pretend[r].runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
+    const jlayout_t layout = buffer_layout_of("[5,3]");
+    jbuffer_t *buffer, *moved = NULL;
+    bool reused = true;
+    int window = 1;
+    JASSERT_OK(jbuffer_allocate(distributed, &layout, &buffer));
+    buffer->storage->window = &window;
+    buffer->storage->end_window = end_window;
+    JEXPECT_STATUS(jbuffer_construct_move(here[0], &buffer, &moved, &reused), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_NULL(moved);
+    JEXPECT_EQ(windows_ended, 0);
+    JEXPECT_OK(jbuffer_release(buffer));
+    JEXPECT_EQ(windows_ended, 1);
+    JASSERT_OK(jbuffer_construct_function(here[0], &layout, buffer_fill_places, NULL, 1, &buffer));
+    JASSERT_OK(jbuffer_construct_move(here[1], &buffer, &moved, &reused));
+    JEXPECT_FALSE(reused);
+    JEXPECT_NULL(buffer);
+    JEXPECT_TRUE(ji_buffer_runtime(moved) == pretend[1].runtime);
+    BUFFER_EXPECT_PLACES(moved, &layout);
+    JEXPECT_OK(jbuffer_release(moved));
+    for (int r = 0; r < 2; ++r)
+        JEXPECT_OK(jbuffer_allocator_release(here[r]));
+    JEXPECT_OK(jbuffer_allocator_release(distributed));
+    for (int r = 0; r < 2; ++r)
+        JEXPECT_OK(jruntime_release(pretend[r].runtime));
 }
 
 /* Between grids alone, blocks alone, or of a view: what does not lie as it should is not taken as it lies. */
@@ -657,6 +828,53 @@ JTEST(Buffer, EachFailureOfADeviceLeavesTheElementAndTheValue) {
     JEXPECT_OK(jbuffer_release(buffer));
     JEXPECT_OK(jbuffer_allocator_release(allocator));
     JEXPECT_OK(jruntime_release(runtime));
+}
+
+/* From rank 0 for all, on the host or a device, packed or in pieces: each message and each call of the device fails. */
+JTEST(Buffer, EachFailureOfABroadcastIsTheCopys) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    static const char *const layouts[] = {"[40,30]", "[70000,2] ld=70001"}; /* a piece is no more than a mebibyte */
+    for (int rank = 0; rank < 2; ++rank)
+        for (int device = 0; device < 2; ++device)
+            for (int holes = 0; holes < 2; ++holes) {
+                JSCOPED_TRACE("rank %d, device %d, holes %d", rank, device, holes);
+                pretend_runtime_t pretend;
+                JASSERT_OK(pretend_runtime_make(&pretend, 2, false));
+                pretend.runtime->info.rank = rank;
+                jbuffer_allocator_t *local =
+                    buffer_allocator_of(pretend.runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
+                jbuffer_allocator_t *replicated = buffer_allocator_of(
+                    pretend.runtime, JBUFFER_REPLICATED, JDATATYPE_F64, device ? &gpu->device : NULL, NULL, false);
+                const jlayout_t layout = buffer_layout_of(layouts[holes]);
+                jbuffer_t *from, *to;
+                size_t best, least;
+                JASSERT_OK(jbuffer_construct_value(local, &layout, &(double){3}, &from));
+                JASSERT_OK(jbuffer_allocate(replicated, &layout, &to));
+                JASSERT_OK(ji_buffer_copy_bytes(to, from, &best, &least));
+                void *workspace = aligned_alloc(64, best + 64);
+                memset(workspace, 0, best);
+                for (int elsewhere = 0; elsewhere < 2; ++elsewhere)
+                    for (uint64_t n = 1, failed = 1; failed != 0; ++n) {
+                        gpu->failed = false;
+                        gpu->fail_in = elsewhere ? 0 : n;
+                        pretend.fail_in = elsewhere ? n : 0;
+                        const jstatus_t status = ji_buffer_copy(to, from, NULL, workspace, least);
+                        failed = elsewhere ? pretend.fail_in == 0 : gpu->failed;
+                        gpu->fail_in = pretend.fail_in = 0;
+                        JEXPECT_TRUE(failed || n > (elsewhere ? 1 + 1 + (uint64_t)holes : 0));
+                        JEXPECT_STATUS(status, failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
+                    }
+                double value = 0;
+                JEXPECT_OK(jbuffer_get(to, (const int64_t[]){39, 1}, &value));
+                JEXPECT_TRUE(rank != 0 || value == 3.0);
+                free(workspace);
+                JEXPECT_OK(jbuffer_release(to));
+                JEXPECT_OK(jbuffer_release(from));
+                JEXPECT_OK(jbuffer_allocator_release(replicated));
+                JEXPECT_OK(jbuffer_allocator_release(local));
+                JEXPECT_OK(jruntime_release(pretend.runtime));
+            }
+    JEXPECT_EQ(gpu->violations, 0u);
 }
 
 /* A placeholder has no part, no pointer and no elements yet. */

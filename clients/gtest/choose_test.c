@@ -611,6 +611,32 @@ JTEST(Choose, SeveralProcessesGoByTheFirst) {
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }
 
+/* The same of the device: where rank 0 has the operands is where the result will be. */
+static void on_the_host_instead(void *bytes, size_t size_bytes) {
+    if (broadcast_to_change-- == 0)
+        snprintf((char *)bytes + sizeof(jbuffer_kind_t), size_bytes - sizeof(jbuffer_kind_t), "host");
+}
+
+JTEST(Choose, TheFirstSaysOnWhichDevice) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    pretend_runtime_t pretend;
+    JASSERT_OK(pretend_runtime_make(&pretend, 4, true));
+    jbuffer_allocator_t *best = make_allocator(pretend.runtime, JBUFFER_BEST, NULL);
+    jbuffer_allocator_t *there = make_allocator(pretend.runtime, JBUFFER_REPLICATED, &gpu->device);
+    const jlayout_t layout = matrix(4, 4);
+    jbuffer_t *operand;
+    JASSERT_OK(jbuffer_allocate(there, &layout, &operand));
+    expect_choice(best, &layout, 1, &operand, JBUFFER_REPLICATED, &gpu->device);
+    pretend.change = on_the_host_instead;
+    broadcast_to_change = 1;
+    expect_choice(best, &layout, 1, &operand, JBUFFER_REPLICATED, jdevice_host());
+    JEXPECT_LT(broadcast_to_change, 0);
+    JEXPECT_OK(jbuffer_release(operand));
+    JEXPECT_OK(jbuffer_allocator_release(there));
+    JEXPECT_OK(jbuffer_allocator_release(best));
+    JEXPECT_OK(jruntime_release(pretend.runtime));
+}
+
 /* Whatever step fails elsewhere, the call fails here and nothing is left; the steps are the same with and without. */
 JTEST(Choose, AFailureElsewhereIsAFailureHere) {
     pretend_runtime_t pretend;

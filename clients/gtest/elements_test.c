@@ -6,6 +6,7 @@
  * that holes and the triangle that is not stored must be as they were, and neither side is touched beyond its span. */
 
 #include "buffer_reference.h"
+#include "host_failures.h"
 #include "pretend_gpu.h"
 
 #include "buffer/buffer.h"
@@ -33,11 +34,8 @@ static jlayout_t random_structured(int rank, const int64_t *extents, bool struct
     return layout;
 }
 
-static pair_t pair_make(int rank, const int64_t *extents, bool structured, jdatatype_t to, jdatatype_t from) {
-    pair_t pair = {{jdevice_host(), to, random_structured(rank, extents, structured), NULL},
-                   {jdevice_host(), from, random_structured(rank, extents, structured), NULL},
-                   0,
-                   NULL};
+static pair_t pair_of(const jlayout_t *to_layout, const jlayout_t *from_layout, jdatatype_t to, jdatatype_t from) {
+    pair_t pair = {{jdevice_host(), to, *to_layout, NULL}, {jdevice_host(), from, *from_layout, NULL}, 0, NULL};
     pair.span = reference_span(&pair.to.layout);
     const int64_t from_span = reference_span(&pair.from.layout);
     const size_t bytes = (size_t)pair.span * reference_size(to);
@@ -52,15 +50,21 @@ static pair_t pair_make(int rank, const int64_t *extents, bool structured, jdata
     return pair;
 }
 
+static pair_t pair_make(int rank, const int64_t *extents, bool structured, jdatatype_t to, jdatatype_t from) {
+    const jlayout_t to_layout = random_structured(rank, extents, structured),
+                    from_layout = random_structured(rank, extents, structured);
+    return pair_of(&to_layout, &from_layout, to, from);
+}
+
 static void pair_end(pair_t *pair) {
     free(pair->to.data);
     free(pair->from.data);
     free(pair->expected);
 }
 
-static void check_copy(int rank, const int64_t *extents, bool structured, jdatatype_t to, jdatatype_t from) {
+static void check_pair(pair_t pair) {
     char to_text[JLAYOUT_MAX_TEXT + 1], from_text[JLAYOUT_MAX_TEXT + 1];
-    pair_t pair = pair_make(rank, extents, structured, to, from);
+    const jdatatype_t to = pair.to.type, from = pair.from.type;
     JEXPECT_OK(jlayout_format(&pair.to.layout, &to, to_text, sizeof to_text));
     JEXPECT_OK(jlayout_format(&pair.from.layout, &from, from_text, sizeof from_text));
     JSCOPED_TRACE("%s from %s", to_text, from_text);
@@ -68,6 +72,10 @@ static void check_copy(int rank, const int64_t *extents, bool structured, jdatat
                    is_refused(to, from) ? JSTATUS_INVALID_VALUE : JSTATUS_SUCCESS);
     REFERENCE_EXPECT_SPAN(to, pair.to.data, pair.expected, pair.span);
     pair_end(&pair);
+}
+
+static void check_copy(int rank, const int64_t *extents, bool structured, jdatatype_t to, jdatatype_t from) {
+    check_pair(pair_make(rank, extents, structured, to, from));
 }
 
 JTEST(Elements, EveryPairOfTypesRoundsToTheNearest) {
@@ -136,6 +144,16 @@ JTEST(Elements, LargerMatricesAreCopiedAndTransposed) {
             check_copy(rank, extents, false, (jdatatype_t)type,
                        jtest_random_between(0, 3) == 0 ? random_type() : (jdatatype_t)type);
         }
+}
+
+/* More than a cache line each way, and not a multiple of one. */
+JTEST(Elements, EverySizeOfElementIsTransposedByLines) {
+    const jlayout_t columns = {.rank = 2, .extents = {131, 70}, .strides = {1, 133}},
+                    rows = {.rank = 2, .extents = {131, 70}, .strides = {71, 1}};
+    for (int type = 0; type < REFERENCE_TYPES; ++type) {
+        check_pair(pair_of(&columns, &rows, (jdatatype_t)type, (jdatatype_t)type));
+        check_pair(pair_of(&rows, &columns, (jdatatype_t)type, (jdatatype_t)type));
+    }
 }
 
 JTEST(Elements, StructuresAreReadAsTheWholeAndWrittenAsTheirTriangle) {
@@ -255,6 +273,22 @@ JTEST(Elements, PackedAlikeNeedsNoStaging) {
     JEXPECT_EQ(ji_place_copy_bytes(&there, &here), 0u);
     JEXPECT_EQ(ji_place_copy_bytes(&here, &also_here), 0u);
     JEXPECT_EQ(ji_place_copy_bytes(&here, &other), 128u); /* 96 bytes in units of 64 */
+    /* Two devices have a runtime in common, or the host between them. */
+    jdevice_t hip = gpu->device;
+    hip.kind = JDEVICE_HIP;
+    const ji_place_t elsewhere = {&hip, JDATATYPE_F64, columns, a};
+    JEXPECT_EQ(ji_place_copy_bytes(&there, &there), 0u);
+    JEXPECT_EQ(ji_place_copy_bytes(&there, &elsewhere), 256u);
+}
+
+JTEST(Elements, ADeviceConvertsNothing) {
+    pretend_gpu_t *gpu = pretend_gpu_make();
+    double a[2] = {1, 2};
+    float b[2] = {3, 4};
+    const jlayout_t layout = {.rank = 1, .extents = {2}, .strides = {1}};
+    const ji_place_t to = {&gpu->device, JDATATYPE_F64, layout, a}, from = {jdevice_host(), JDATATYPE_F32, layout, b};
+    JEXPECT_STATUS(ji_place_copy(&to, &from, NULL, NULL), JSTATUS_INVALID_VALUE);
+    JEXPECT_EQ(a[0], 1.0);
 }
 
 JTEST(Elements, CopiesInAStreamOfTheHostWaitForTheirTurn) {
@@ -280,6 +314,12 @@ JTEST(Elements, CopiesInAStreamOfTheHostWaitForTheirTurn) {
         JEXPECT_OK(jstream_synchronize(host, stream));
         JEXPECT_EQ(a[5], jtest_metadata_failed() ? 0.0 : 6.0);
     }
+    memset(a, 0, sizeof a);
+    host_fail_after(1);
+    JEXPECT_STATUS(ji_place_copy(&to, &from, stream, NULL), JSTATUS_DEVICE_ERROR);
+    JEXPECT_TRUE(host_fail_no_more());
+    JEXPECT_OK(jstream_synchronize(host, stream));
+    JEXPECT_EQ(a[5], 0.0);
     JEXPECT_OK(jstream_destroy(stream));
 }
 

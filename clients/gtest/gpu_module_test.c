@@ -6,6 +6,7 @@
 
 #include "jtest.h"
 
+#include "buffer/buffer.h"
 #include "core/core.h"
 #include "device/device.h"
 #include "device/module.h"
@@ -148,11 +149,39 @@ static void ask_the_odd_module(void *argument) {
     JEXPECT_STATUS(jdevice_get("cuda:1", &device), JSTATUS_INTERNAL_ERROR);
     JEXPECT_SUBSTR(jstatus_last_message(), "cuda:1: ");
     JEXPECT_EQ(device, jdevice_host());
+    jruntime_t *runtime = NULL;
+    JASSERT_OK(jruntime_create(&runtime)); /* sees no more than can be opened */
+    JEXPECT_EQ(runtime->info.devices, 1);
+    JEXPECT_OK(jruntime_release(runtime));
 }
 
 JTEST(Module, AnOddOneIsCountedToTheLimitAndOpensNothing) {
-    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_TEST_MODULE_DIR);
+    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_TEST_MODULE_DIR "/odd");
     jtest_in_child(20, ask_the_odd_module, NULL);
+}
+
+static void look_at_a_crowd(void *argument) {
+    (void)argument;
+    jruntime_t *runtime = NULL;
+    jruntime_info_t info = JRUNTIME_INFO_INIT;
+    jruntime_device_t device = JRUNTIME_DEVICE_INIT;
+    JASSERT_OK(jruntime_create(&runtime));
+    JEXPECT_OK(jruntime_get_info(runtime, &info));
+    JEXPECT_EQ(info.devices, 64); /* with the host; the last one is left out */
+    for (int i = 1; i < 64; ++i) {
+        JASSERT_OK(jruntime_get_device(runtime, i, &device));
+        JEXPECT_EQ(jdevice_index(device.device), i - 1);
+        JEXPECT_EQ(device.available_bytes, i == 1 ? 0 : 1); /* it does not say: nothing is put there */
+        JEXPECT_EQ(device.total_bytes, i == 1 ? 0 : 2);
+    }
+    JEXPECT_SUBSTR(jtest_log_text(), "does not tell its memory");
+    JEXPECT_STATUS(jruntime_refresh(runtime), JSTATUS_DEVICE_ERROR);
+    JEXPECT_OK(jruntime_release(runtime));
+}
+
+JTEST(Module, ACrowdOfDevicesIsListedToTheLimit) {
+    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_TEST_MODULE_DIR "/crowd");
+    jtest_in_child(20, look_at_a_crowd, NULL);
 }
 
 /* libjalloc, loaded by another path than its own, looks for a module where it lies, if it can tell where that is. */
@@ -208,7 +237,7 @@ static void ask_the_forking_module(void *argument) {
 
 /* A fork waits for the registry's lock, which the thread that starts a driver holds itself. */
 JTEST(Module, ADriverThatForksWhileItIsStartedDoesNotWaitForItself) {
-    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_TEST_MODULE_DIR);
+    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_TEST_MODULE_DIR "/forking");
     jtest_in_child(20, ask_the_forking_module, NULL);
 }
 
@@ -244,6 +273,6 @@ static void fork_inside_and_outside(void *argument) {
 
 /* Both take all locks of the library; in whatever order it came to have them, neither waits for the other. */
 JTEST(Module, AForkWithinADriverAndOneBesideItDoNotWaitForEachOther) {
-    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_TEST_MODULE_DIR);
+    jtest_setenv("JALLOC_MODULE_PATH", JALLOC_TEST_MODULE_DIR "/forking");
     jtest_in_child(60, fork_inside_and_outside, NULL);
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -83,6 +84,7 @@ WRAP(ssize_t, pwrite, (int file, const void *bytes, size_t count, off_t offset),
 WRAP(ssize_t, read, (int file, void *bytes, size_t count), (file, bytes, count), -1)
 WRAP(ssize_t, readlink, (const char *path, char *text, size_t bytes), (path, text, bytes), -1)
 WRAP(int, rename, (const char *from, const char *to), (from, to), -1)
+WRAP(int, sched_getaffinity, (pid_t process, size_t bytes, cpu_set_t *mask), (process, bytes, mask), -1)
 WRAP(long, sysconf, (int name), (name), -1)
 WRAP(int, uname, (struct utsname * system), (system), -1)
 WRAP(int, unlink, (const char *path), (path), -1)

@@ -206,6 +206,16 @@ JTEST(Layout, OrderIsThatOfStridesThatMatter) {
     }
     JEXPECT_FALSE(jlayout_has_order(NULL, JORDER_COLUMN_MAJOR));
     JEXPECT_FALSE(jlayout_is_packed(NULL));
+    /* What is no layout has no order: a rank of none, more elements than there can be. */
+    const jlayout_t ranks[] = {{.rank = -1}, {.rank = JLAYOUT_MAX_RANK + 1}};
+    for (int i = 0; i < 2; ++i) {
+        JEXPECT_FALSE(jlayout_has_order(&ranks[i], JORDER_COLUMN_MAJOR));
+        JEXPECT_FALSE(jlayout_is_packed(&ranks[i]));
+        JEXPECT_FALSE(jlayout_same_shape(&ranks[i], &ranks[i]));
+    }
+    const int64_t many = (int64_t)1 << 62;
+    const jlayout_t huge = {.rank = 2, .extents = {many, 4}, .strides = {1, many}};
+    JEXPECT_FALSE(jlayout_is_packed(&huge));
 }
 
 JTEST(Layout, LeadingDimensionSpreadsTheSlowerDimensions) {
@@ -247,6 +257,9 @@ JTEST(Layout, LeadingDimensionSpreadsTheSlowerDimensions) {
     JASSERT_OK(jlayout_init(&layout, 3, EXTENTS(2, 3, 4), JORDER_COLUMN_MAJOR));
     JASSERT_OK(jlayout_permute(&layout, (const int[]){1, 0, 2}, &layout));
     JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, 40), JSTATUS_INVALID_VALUE); /* neither order */
+    JASSERT_OK(jlayout_init(&layout, 3, EXTENTS(1, 5, 1), JORDER_COLUMN_MAJOR));
+    JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, INT64_MAX / 4), JSTATUS_INVALID_SIZE); /* the third stride */
+    JEXPECT_SUBSTR(jstatus_last_message(), "behind a leading dimension");
 }
 
 JTEST(Layout, ArithmeticIsCheckedUpTo63Bits) {
@@ -800,6 +813,17 @@ JTEST(LayoutText, StridesThatShareAPlaceAreNoLeadingDimension) {
     char text[JLAYOUT_MAX_TEXT + 1];
     JASSERT_OK(jlayout_format(&layout, NULL, text, sizeof text));
     JEXPECT_STREQ(text, "[5,3] strides=(1,2)");
+    JASSERT_OK(jlayout_parse(text, &back, NULL));
+    JEXPECT_TRUE(jlayout_equal(&layout, &back));
+}
+
+/* All elements are within 63 bits; the stride behind a leading dimension of that many would not be. */
+JTEST(LayoutText, AStrideThatIsNoLeadingDimensionIsWrittenAsItIs) {
+    const jlayout_t layout = {.rank = 3, .extents = {1, 5, 1}, .strides = {1, INT64_MAX / 4, 7}};
+    jlayout_t back;
+    char text[JLAYOUT_MAX_TEXT + 1];
+    JASSERT_OK(jlayout_format(&layout, NULL, text, sizeof text));
+    JEXPECT_STREQ(text, "[1,5,1] strides=(1,2305843009213693951,7)");
     JASSERT_OK(jlayout_parse(text, &back, NULL));
     JEXPECT_TRUE(jlayout_equal(&layout, &back));
 }

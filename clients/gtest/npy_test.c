@@ -532,6 +532,7 @@ static const struct refused {
     {"[]", "before \"[]\", \"{\" was expected"},
     {"{}", "each of 'descr', 'fortran_order' and 'shape'"},
     {"{'descr': '<f8', 'fortran_order': False, }", "each of 'descr', 'fortran_order' and 'shape'"},
+    {"{'descr': '<f8', 'shape': (2,), }", "each of 'descr', 'fortran_order' and 'shape'"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,), 'more': 1}", "before \"'more': 1}\""},
     {"{'descr': '<f8', 'descr': '<f8', " REST, "'shape' once"},
     {"{'Descr': '<f8', " REST, "at byte 11 of the file"},
@@ -557,6 +558,8 @@ static const struct refused {
     {"{'descr': [('x', '<f8'), ('y', '<f8')], " REST, "not records"},
     {"{'descr': <f8, " REST, "a text in quotes"},
     {"{'descr': '<f8", "a closing quote"},
+    {"{'descr': ", "a text in quotes"},
+    {"{'descr': 'xi1', " REST, "one type of"},
     {"{'descr': '<f8', 'fortran_order': 1, 'shape': (2,), }", "True or False"},
     {"{'descr': '<f8', 'fortran_order': true, 'shape': (2,), }", "True or False"},
     {"{'descr': '<f8', 'fortran_order': Falsehood, 'shape': (2,), }", "\",\" or \"}\""},
@@ -571,6 +574,7 @@ static const struct refused {
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (0x2,), }", "\",\" or \")\""},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }", "no more than 8 dimensions"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775808,), }", "63 bits"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775810,), }", "63 bits"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", "63 bits"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (2305843009213693952,), }", "63 bits"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (2", "\",\" or \")\""},
@@ -984,6 +988,16 @@ JTEST(Npy, EachFailureOfADeviceIsAStatusAndLeavesTheOldFile) {
                 JEXPECT_EQ(loaded == NULL, status != JSTATUS_SUCCESS);
                 JEXPECT_OK(jbuffer_release(loaded));
             }
+            for (uint64_t n = 1, failed = 1; failed != 0; ++n) {
+                jbuffer_t *loaded = NULL;
+                jtest_fail_calls("pread", n, 1, EIO);
+                const jstatus_t status = jbuffer_load(allocator, folder.path, &loaded);
+                failed = jtest_calls_failed();
+                JEXPECT_TRUE(failed || n > 49 / elements);
+                JEXPECT_STATUS(status, failed ? JSTATUS_IO_ERROR : JSTATUS_SUCCESS);
+                JEXPECT_EQ(loaded == NULL, failed != 0);
+                JEXPECT_OK(jbuffer_release(loaded));
+            }
             JASSERT_OK(jbuffer_with_structure(there, (jstructure_t)structure, &view));
             for (uint64_t n = 1, failed = 1; failed != 0; ++n) {
                 gpu->failed = false;
@@ -1060,6 +1074,41 @@ JTEST(Npy, EachFailureOfTheOthersIsAStatus) {
                 JEXPECT_OK(jruntime_release(pretend.runtime));
                 folder_end(&folder);
             }
+}
+
+/* Where the best allocator makes local buffers each process reads the file, of which rank 0 has told the header. */
+JTEST(Npy, EachProcessReadsALocalBufferForItself) {
+    const folder_t folder = folder_make();
+    jbuffer_t *buffer = make_buffer("f64[4,3]"), *loaded = NULL;
+    JASSERT_OK(jbuffer_save(buffer, folder.path));
+    JASSERT_OK(ji_npy_read_header(folder.path, &told_header));
+    pretend_runtime_t pretend;
+    JASSERT_OK(pretend_runtime_make(&pretend, 2, false));
+    pretend.runtime->info.rank = 1;
+    pretend.change = tell_header;
+    jtest_setenv("JALLOC_BUFFER", "local");
+    jbuffer_allocator_t *allocator =
+        buffer_allocator_of(pretend.runtime, JBUFFER_BEST, JDATATYPE_F64, NULL, NULL, false);
+    static const char *const calls[] = {"open", "fstat", "pread", "none"};
+    for (size_t k = 0; k < COUNT_OF(calls); ++k) {
+        JSCOPED_TRACE("%s", calls[k]);
+        const bool fails = k + 1 < COUNT_OF(calls);
+        jtest_fail_calls(calls[k], 1, UINT64_MAX, EIO);
+        const jstatus_t status = jbuffer_load(allocator, folder.path, &loaded);
+        JEXPECT_EQ(jtest_calls_failed(), fails);
+        JEXPECT_STATUS(status, fails ? JSTATUS_IO_ERROR : JSTATUS_SUCCESS);
+        JEXPECT_EQ(loaded == NULL, fails);
+    }
+    expect_same_elements(loaded, buffer);
+    JEXPECT_OK(jbuffer_release(loaded));
+    loaded = NULL;
+    JASSERT_EQ(unlink(folder.path), 0);
+    JEXPECT_STATUS(jbuffer_load(allocator, folder.path, &loaded), JSTATUS_NOT_FOUND);
+    JEXPECT_NULL(loaded);
+    JEXPECT_OK(jbuffer_release(buffer));
+    JEXPECT_OK(jbuffer_allocator_release(allocator));
+    JEXPECT_OK(jruntime_release(pretend.runtime));
+    folder_end(&folder);
 }
 
 static void save_above_the_limit(void *argument) {

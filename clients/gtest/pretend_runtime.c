@@ -66,6 +66,19 @@ static jstatus_t pretend_copy_bytes(jruntime_t *runtime, const jbuffer_t *destin
     return ji_fail(JSTATUS_NOT_IMPLEMENTED, "a pretended process sends nothing");
 }
 
+static jstatus_t pretend_copy(jruntime_t *runtime, jbuffer_t *destination, jbuffer_t *source, void *workspace,
+                              size_t size_bytes) {
+    (void)workspace;
+    (void)size_bytes;
+    return pretend_copy_bytes(runtime, destination, source, NULL, NULL);
+}
+
+static jstatus_t pretend_get(jbuffer_t *buffer, const int64_t indices[2], void *value) {
+    (void)indices;
+    (void)value;
+    return pretend_copy_bytes(NULL, buffer, buffer, NULL, NULL);
+}
+
 static const ji_runtime_ops_t pretend_replicated_ops = {
     .transport = "pretended", .destroy = pretend_destroy, .agree = pretend_agree, .broadcast = pretend_broadcast};
 static const ji_runtime_ops_t pretend_distributed_ops = {.transport = "pretended",
@@ -73,7 +86,9 @@ static const ji_runtime_ops_t pretend_distributed_ops = {.transport = "pretended
                                                          .agree = pretend_agree,
                                                          .broadcast = pretend_broadcast,
                                                          .open_grid = pretend_open_grid,
-                                                         .copy_bytes = pretend_copy_bytes};
+                                                         .copy_bytes = pretend_copy_bytes,
+                                                         .copy = pretend_copy,
+                                                         .get = pretend_get};
 
 jstatus_t pretend_runtime_make(pretend_runtime_t *pretend, int processes, bool has_grids) {
     memset(pretend, 0, sizeof *pretend);

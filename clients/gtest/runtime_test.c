@@ -6,6 +6,8 @@
 #include "pretend_gpu.h"
 #include "pretend_runtime.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -97,6 +99,20 @@ static void count_threads(void *argument) {
 }
 JTEST(Runtime, ThreadsAreTheProcessorsThatItMayRunOn) { jtest_in_child(30, count_threads, NULL); }
 
+/* All that are online, where that cannot be asked, and one at least. */
+JTEST(Runtime, ThereIsAThreadWhateverTheSystemSays) {
+    jruntime_t *runtime = make_runtime();
+    jtest_fail_calls("sched_getaffinity", 1, 1, EINVAL);
+    JEXPECT_OK(jruntime_refresh(runtime));
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_EQ(runtime->info.threads, sysconf(_SC_NPROCESSORS_ONLN));
+    jtest_fail_calls("sched_getaffinity", 1, 1, 0); /* succeeds with no processor */
+    JEXPECT_OK(jruntime_refresh(runtime));
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_EQ(runtime->info.threads, 1);
+    JEXPECT_OK(jruntime_release(runtime));
+}
+
 JTEST(Runtime, RefreshLooksAtMemoryAndDevicesAgain) {
     jruntime_t *runtime = make_runtime();
     const int devices = runtime->info.devices;
@@ -145,6 +161,13 @@ static const struct group_case {
       {"sys/fs/cgroup/a/memory.max", "8589934592\n"},
       {"sys/fs/cgroup/a/memory.current", "3221225472\n"},
       {"sys/fs/cgroup/a/memory.stat", "anon 5\ntotal_inactive_file 7\ninactive_file 2147483648\nactive_file 9\n"}}},
+    {"NoFileCacheIsTold",
+     8 * GIB,
+     7 * GIB,
+     {{"proc/self/cgroup", "0::/a\n"},
+      {"sys/fs/cgroup/a/memory.max", "8589934592\n"},
+      {"sys/fs/cgroup/a/memory.current", "1073741824\n"},
+      {"sys/fs/cgroup/a/memory.stat", "anon 5\nfile 2147483648\n"}}},
     {"TheGroupAboveHasTheLimit",
      4 * GIB,
      2 * GIB,
@@ -214,6 +237,28 @@ JTEST_P_NAMED(RuntimeGroups, MemoryIsWhatControlGroupsLeave, struct group_case, 
 }
 
 /* ---- References and misuse --------------------------------------------------------------------------------------- */
+
+/* The group that the process is in cannot be looked at by its name; those above it can. */
+JTEST(RuntimeGroups, NamesLongerThanAPathArePassedOver) {
+    static char text[2 * PATH_MAX] = "0::/a/";
+    const group_file_t limit = {"sys/fs/cgroup/a/memory.max", "2147483648\n"}, group = {"proc/self/cgroup", text};
+    const size_t begin = strlen(text);
+    char root[] = "/tmp/jalloc-groups-XXXXXX";
+    JASSERT_NOT_NULL(mkdtemp(root));
+    write_file(root, &limit);
+    for (size_t length = PATH_MAX - 80; length < sizeof text - begin - 1; length += length < PATH_MAX + 80 ? 1 : 999) {
+        JSCOPED_TRACE("a name of %zu", length);
+        memset(text + begin, 'x', length);
+        text[begin + length] = '\0';
+        write_file(root, &group);
+        size_t total = 64 * GIB, available = 32 * GIB;
+        ji_node_confine(root, &total, &available);
+        JEXPECT_EQ(total, 2 * GIB);
+        JEXPECT_EQ(available, 2 * GIB);
+    }
+    const char *const remove[] = {"/bin/rm", "-rf", root, NULL};
+    JEXPECT_EQ(jtest_run_program(remove, NULL, NULL, 0), 0);
+}
 
 JTEST(Runtime, EndsWithItsLastReference) {
     pretend_runtime_t pretend;

@@ -8,6 +8,7 @@
 #include "pretend_runtime.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -329,6 +330,26 @@ JTEST(Storage, NothingIsLostWhenBookkeepingFails) {
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }
 
+/* What is live then is the allocator's to tell. */
+JTEST(Storage, MemoryThatCannotBeGivenBackIsAStatusOfTheLastRelease) {
+    jruntime_t *runtime;
+    JASSERT_OK(jruntime_create(&runtime));
+    jbuffer_allocator_t *allocator = make_allocator(runtime, JBUFFER_LOCAL, false, NULL);
+    const jlayout_t layout = bytes_layout(32 * MIB);
+    jbuffer_t *buffer;
+    JASSERT_OK(jbuffer_allocate(allocator, &layout, &buffer));
+    char *data = data_of(buffer);
+    jallocator_t *from = buffer->storage->from;
+    jtest_fail_calls("munmap", 1, 1, EINVAL);
+    JEXPECT_STATUS(jbuffer_release(buffer), JSTATUS_DEVICE_ERROR);
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_SUBSTR(jstatus_last_message(), "munmap");
+    JEXPECT_STATUS(jbuffer_release(buffer), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jallocator_deallocate(from, data, 32 * MIB, NULL));
+    JEXPECT_OK(jbuffer_allocator_release(allocator));
+    JEXPECT_OK(jruntime_release(runtime));
+}
+
 /* ---- The caller's memory ----------------------------------------------------------------------------------------- */
 
 JTEST(Storage, WrappedMemoryMustBeAlignedToItsElements) {
@@ -451,6 +472,32 @@ JTEST(SharedStorage, AFailureElsewhereIsAFailureHere) {
         JEXPECT_NULL(buffer);
     }
     JEXPECT_GT(n, 4);
+    JEXPECT_OK(jbuffer_allocator_release(allocator));
+    JEXPECT_OK(jruntime_release(pretend.runtime));
+}
+
+/* Likewise of one that a size query made: it stays a placeholder until all have their memory. */
+JTEST(SharedStorage, APlaceholderTakesItsMemoryWithTheOthers) {
+    pretend_runtime_t pretend;
+    JASSERT_OK(pretend_runtime_make(&pretend, 4, false));
+    jbuffer_allocator_t *allocator = make_allocator(pretend.runtime, JBUFFER_REPLICATED, true, NULL);
+    const jlayout_t layout = bytes_layout(1000);
+    jbuffer_t *buffer;
+    JASSERT_OK(ji_buffer_promise(allocator, &layout, &buffer));
+    uint64_t n = 0;
+    for (jstatus_t status = JSTATUS_DEVICE_ERROR; status != JSTATUS_SUCCESS && n < 10;) {
+        pretend.fail_in = ++n;
+        status = ji_storage_take(buffer->storage);
+        JEXPECT_STATUS(status, pretend.fail_in == 0 ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
+        JEXPECT_EQ(ji_buffer_is_placeholder(buffer), status != JSTATUS_SUCCESS);
+        JEXPECT_EQ(buffer->storage->pointer == NULL, status != JSTATUS_SUCCESS);
+        JEXPECT_EQ(count_names(), 0);
+    }
+    pretend.fail_in = 0;
+    JEXPECT_GT(n, 4);
+    JEXPECT_OK(ji_storage_return(buffer->storage));
+    JEXPECT_TRUE(ji_buffer_is_placeholder(buffer));
+    JEXPECT_OK(jbuffer_release(buffer));
     JEXPECT_OK(jbuffer_allocator_release(allocator));
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }

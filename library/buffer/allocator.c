@@ -85,7 +85,7 @@ static jstatus_t allocator_begin(jruntime_t *runtime, const jbuffer_allocator_op
         JTRY(jprocess_get_allocator(&request, &bytes));
     }
     if (bytes != NULL) {
-        JTRY(jallocator_retain(bytes));
+        (void)jallocator_retain(bytes);
         made->bytes = bytes;
     }
     JTRY(ji_runtime_hold(runtime));
@@ -207,14 +207,13 @@ jruntime_t *jbuffer_allocator_runtime(jbuffer_allocator_t *allocator) {
 }
 
 jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allocator, const jlayout_t *layout) {
-    jdistribution_t d = {.extents = {1, 1}, .grid = {1, 1}};
+    jdistribution_t d = {.extents = {1, 1}};
     for (int i = 0; i < layout->rank; ++i)
         d.extents[i] = layout->extents[i];
-    if (allocator->grid != NULL)
-        for (int i = 0; i < 2; ++i) {
-            d.grid[i] = allocator->grid->shape[i];
-            d.place[i] = allocator->grid->place[i];
-        }
+    for (int i = 0; i < 2; ++i) {
+        d.grid[i] = allocator->grid->shape[i];
+        d.place[i] = allocator->grid->place[i];
+    }
 
     bool said = false; /* by the layout */
     for (int i = 0; i < layout->rank; ++i)

@@ -27,7 +27,7 @@ static uint64_t arguments_add_number(uint64_t hash, int64_t number) {
 uint64_t ji_arguments_add_layout(uint64_t hash, const jlayout_t *layout, bool with_strides) {
     hash = arguments_add_number(hash, layout->rank);
     hash = arguments_add_number(hash, (int64_t)layout->structure);
-    for (int d = 0; d < layout->rank && d < JLAYOUT_MAX_RANK; ++d) {
+    for (int d = 0; d < layout->rank; ++d) {
         hash = arguments_add_number(hash, layout->extents[d]);
         hash = arguments_add_number(hash, layout->blocks[d]);
         if (with_strides)

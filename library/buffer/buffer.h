@@ -200,7 +200,7 @@ static inline jstatus_t ji_buffer_agree_on(const jbuffer_allocator_t *allocator,
     return ji_buffer_is_collective(allocator) ? ji_runtime_agree_on(allocator->runtime, status, arguments) : status;
 }
 
-/* The distribution of a layout by an allocator: its blocks, or the allocator's, or chosen. */
+/* The distribution of a layout by an allocator of distributed ones: its blocks, or the allocator's, or chosen. */
 JI_SHARED jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allocator, const jlayout_t *layout);
 /* The bytes of this process's part of a layout, which is checked; of a distributed one also its distribution. */
 jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayout_t *layout, jdistribution_t *d,
@@ -296,7 +296,7 @@ JI_SHARED jstatus_t ji_buffer_check_contents(const jbuffer_t *buffer, const char
 /* A hash with more of the arguments of a collective function. It begins as 0; none that something was added to is. What a
  * process may have as it likes does not count. */
 JI_SHARED uint64_t ji_arguments_add(uint64_t hash, const void *bytes, size_t size_bytes);
-uint64_t ji_arguments_add_layout(uint64_t hash, const jlayout_t *layout, bool with_strides);
+uint64_t ji_arguments_add_layout(uint64_t hash, const jlayout_t *layout, bool with_strides); /* that was checked */
 uint64_t ji_arguments_add_allocator(uint64_t hash, const jbuffer_allocator_options_t *options);
 JI_SHARED uint64_t ji_arguments_add_buffer(uint64_t hash, const jbuffer_t *buffer);
 

@@ -129,8 +129,7 @@ static jstatus_t construct_fill(jbuffer_t *made, const void *value) {
     static const _Alignas(16) char zeros[16];
     const ji_storage_t *storage = made->storage;
     jdevice_t *device = ji_buffer_device(made);
-    const size_t size = jhandle_sizeof_datatype(ji_buffer_type(made)),
-                 count = size > 0 ? storage->size_bytes / size : 0;
+    const size_t size = jhandle_sizeof_datatype(ji_buffer_type(made)), count = storage->size_bytes / size;
     const bool zero = value == NULL || memcmp(value, zeros, size) == 0;
     if (storage->pointer == NULL || !ji_buffer_writes(made) || (zero && storage->zeroed))
         return JSTATUS_SUCCESS;
@@ -226,7 +225,7 @@ jstatus_t ji_construct_copy(ji_construct_t *construct, jbuffer_t *source, jstatu
     jallocator_t *scratch = NULL;
     void *workspace = NULL;
     size_t best = 0, least = 0, bytes = 0;
-    const bool together = construct->party != NULL && ji_buffer_is_collective(construct->party);
+    const bool together = ji_buffer_is_collective(construct->party);
     if (status == JSTATUS_SUCCESS)
         status = ji_buffer_copy_bytes(construct->made, source, &best, &least);
     if (status == JSTATUS_SUCCESS)

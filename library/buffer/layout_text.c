@@ -105,14 +105,13 @@ jstatus_t jlayout_format(const jlayout_t *layout, const jdatatype_t *type, char 
 
 typedef struct layout_reader {
     const char *text, *at;
-    const char *expected; /* what was, where something else stands; NULL: nothing yet */
+    const char *expected; /* what was, where something else stands */
     bool too_large;       /* a number was */
 } layout_reader_t;
 
-/* Notes what was expected here, once. */
+/* Notes what was expected here. Whoever gets false from here gives it on: there is one miss. */
 static bool layout_miss(layout_reader_t *reader, const char *expected) {
-    if (reader->expected == NULL)
-        reader->expected = expected;
+    reader->expected = expected;
     return false;
 }
 
@@ -239,7 +238,9 @@ static bool layout_read(layout_reader_t *reader, bool with_type, layout_words_t 
     while (layout_take(reader, " "))
         if (!layout_read_attribute(reader, words))
             return false;
-    return *reader->at == '\0' || layout_miss(reader, "a space or the end");
+    if (*reader->at != '\0')
+        return layout_miss(reader, "a space or the end");
+    return true;
 }
 
 static jstatus_t layout_build(const layout_words_t *words, jlayout_t *layout) {

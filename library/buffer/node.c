@@ -34,7 +34,7 @@ static const node_hierarchy_t node_version_2 = {"/sys/fs/cgroup", "memory.max", 
 static bool node_read(const char *directory, const char *name, char *text, size_t size) {
     char path[PATH_MAX];
     const int length = snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (length < 0 || (size_t)length >= sizeof path)
+    if ((size_t)length >= sizeof path)
         return false;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
@@ -106,9 +106,7 @@ void ji_node_confine(const char *root, size_t *total_bytes, size_t *available_by
         if (hierarchy == NULL)
             continue;
         const int top = snprintf(group, sizeof group, "%s%s", root, hierarchy->top);
-        const int length = snprintf(group, sizeof group, "%s%s%s", root, hierarchy->top, path + 1);
-        if (length < 0 || (size_t)length >= sizeof group)
-            continue;
+        (void)snprintf(group, sizeof group, "%s%s%s", root, hierarchy->top, path + 1); /* cut short: is not there */
         for (;;) {
             node_limit(group, hierarchy, total_bytes, available_bytes);
             char *slash = strrchr(group + top, '/');

@@ -85,12 +85,12 @@ jstatus_t ji_npy_format(ji_npy_t *npy, char header[JI_NPY_MAX_HEADER]) {
 
 typedef struct npy_reader {
     const char *at, *end;
-    const char *expected; /* what was, where `at` is; NULL: nothing yet */
+    const char *expected; /* what was, where `at` is */
 } npy_reader_t;
 
+/* Whoever gets false from here gives it on: there is one miss. */
 static bool npy_miss(npy_reader_t *reader, const char *expected) {
-    if (reader->expected == NULL)
-        reader->expected = expected;
+    reader->expected = expected;
     return false;
 }
 
@@ -230,7 +230,9 @@ static bool npy_read_dictionary(npy_reader_t *reader, ji_npy_t *npy) {
         return npy_miss(reader, "each of 'descr', 'fortran_order' and 'shape'");
     }
     npy_skip_spaces(reader);
-    return reader->at == reader->end || npy_miss(reader, "the end of the header");
+    if (reader->at != reader->end)
+        return npy_miss(reader, "the end of the header");
+    return true;
 }
 
 /* ---- Reading the file -------------------------------------------------------------------------------------------- */

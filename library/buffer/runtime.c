@@ -17,11 +17,10 @@
 
 /* Processors that this thread may run on. */
 static int runtime_count_threads(void) {
-    cpu_set_t mask[16]; /* of 1024 processors each */
-    if (sched_getaffinity(0, sizeof mask, mask) == 0 && CPU_COUNT_S(sizeof mask, mask) > 0)
-        return CPU_COUNT_S(sizeof mask, mask);
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
+    cpu_set_t mask[16] = {0}; /* of 1024 processors each */
+    const bool known = sched_getaffinity(0, sizeof mask, mask) == 0;
+    const long count = known ? CPU_COUNT_S(sizeof mask, mask) : sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (int)count : 1;
 }
 
 /* A device's memory. One that does not answer is shown without any, so that nothing is put there by itself. */

@@ -221,6 +221,35 @@ JMPI_TEST_P(MpiFailure, NoMemoryOnOneRankIsAnErrorOnAll, call_t, calls) {
     scene_end(&scene);
 }
 
+/* The workspace that serves a large copy best cannot be had by one rank: with the least it takes longer. */
+JMPI_TEST(MpiFailure, WithoutTheBestWorkspaceACopyTakesTheLeast, 2) {
+    const int64_t extents[2] = {600, 600}, blocks[2] = {3, 7};
+    jbuffer_allocator_t *allocator = scene_allocator(mpi, JBUFFER_DISTRIBUTED),
+                        *other = scene_allocator(mpi, JBUFFER_DISTRIBUTED);
+    jlayout_t layout;
+    jbuffer_t *source = NULL;
+    const double one = 1;
+    JEXPECT_OK(jlayout_init(&layout, 2, extents, JORDER_COLUMN_MAJOR));
+    JEXPECT_OK(jlayout_set_blocks(&layout, blocks)); /* which a copy by another allocator does not keep */
+    JMPI_ASSERT_OK(jbuffer_construct_value(allocator, &layout, &one, &source));
+    for (int victim = 0; victim < mpi->size; ++victim) {
+        const uint64_t before = jtest_allocation_count();
+        jbuffer_t *copy = NULL;
+        double value = 0;
+        jtest_fail_allocation_after(mpi->rank == victim ? 2 : 0); /* behind the buffer's own */
+        const jstatus_t status = jbuffer_construct_copy(other, source, &copy);
+        jtest_fail_allocation_after(0);
+        JMPI_ASSERT_OK(status);
+        JEXPECT_EQ(jtest_allocation_count() - before, mpi->rank == victim ? 3u : 2u);
+        JEXPECT_OK(jbuffer_get(copy, (const int64_t[]){599, 598}, &value));
+        JEXPECT_EQ(value, 1.0);
+        JEXPECT_OK(jbuffer_release(copy));
+    }
+    JEXPECT_OK(jbuffer_release(source));
+    JEXPECT_OK(jbuffer_allocator_release(other));
+    JEXPECT_OK(jbuffer_allocator_release(allocator));
+}
+
 /* ---- Wrong arguments ---- */
 
 /* Each is wrong on `wrong` alone. */
