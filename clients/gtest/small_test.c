@@ -376,6 +376,8 @@ JTEST(Small, AThreadMayUseManyAllocatorsInTurn) {
     }
     for (int i = 0; i < COUNT; ++i) {
         JEXPECT_EQ(stats_of(allocators[i]).allocation_count, 20);
+        JEXPECT_OK(jallocator_trim(allocators[i], 0)); /* of this one alone */
+        JEXPECT_EQ(stats_of(allocators[i]).reserved_bytes, 0);
         JEXPECT_OK(jallocator_destroy(allocators[i]));
     }
 }
