@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -54,6 +55,7 @@ static bool call_fails(const char *self) {
         return __real_##name arguments;                                                                                \
     }
 
+WRAP(int, access, (const char *path, int mode), (path, mode), -1)
 WRAP(int, close, (int file), (file), -1)
 WRAP(int, dl_iterate_phdr, (int (*visit)(struct dl_phdr_info *, size_t, void *), void *context), (visit, context), 0)
 WRAP(int, fallocate, (int file, int mode, off_t offset, off_t bytes), (file, mode, offset, bytes), -1)
@@ -65,7 +67,9 @@ WRAP(int, ftruncate, (int file, off_t bytes), (file, bytes), -1)
 WRAP(unsigned long, getauxval, (unsigned long type), (type), 1)
 WRAP(char *, getcwd, (char *path, size_t bytes), (path, bytes), NULL)
 WRAP(ssize_t, getrandom, (void *bytes, size_t count, unsigned flags), (bytes, count, flags), -1)
+WRAP(int, kill, (pid_t process, int number), (process, number), -1)
 WRAP(int, linkat, (int from, const char *old, int to, const char *path, int flags), (from, old, to, path, flags), -1)
+WRAP(int, lstat, (const char *path, struct stat *result), (path, result), -1)
 WRAP(int, madvise, (void *address, size_t bytes, int advice), (address, bytes, advice), -1)
 WRAP(int, memfd_create, (const char *name, unsigned flags), (name, flags), -1)
 WRAP(void *, mmap, (void *at, size_t bytes, int protection, int flags, int file, off_t offset),
@@ -85,6 +89,9 @@ WRAP(ssize_t, read, (int file, void *bytes, size_t count), (file, bytes, count),
 WRAP(ssize_t, readlink, (const char *path, char *text, size_t bytes), (path, text, bytes), -1)
 WRAP(int, rename, (const char *from, const char *to), (from, to), -1)
 WRAP(int, sched_getaffinity, (pid_t process, size_t bytes, cpu_set_t *mask), (process, bytes, mask), -1)
+WRAP(int, sigtimedwait, (const sigset_t *set, siginfo_t *information, const struct timespec *time),
+     (set, information, time), -1)
+WRAP(int, stat, (const char *path, struct stat *result), (path, result), -1)
 WRAP(long, sysconf, (int name), (name), -1)
 WRAP(int, uname, (struct utsname * system), (system), -1)
 WRAP(int, unlink, (const char *path), (path), -1)
@@ -103,6 +110,16 @@ int __wrap_open(const char *path, int flags, ...) {
     const mode_t mode = creates ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
     return call_fails("open") ? -1 : __real_open(path, flags, mode);
+}
+
+int __real_fcntl(int file, int command, ...);
+int __wrap_fcntl(int file, int command, ...);
+int __wrap_fcntl(int file, int command, ...) {
+    va_list arguments;
+    va_start(arguments, command);
+    void *argument = va_arg(arguments, void *); /* or an int, which comes by the same way */
+    va_end(arguments);
+    return call_fails("fcntl") ? (plan.error > 0 ? -1 : -plan.error) : __real_fcntl(file, command, argument);
 }
 
 long __real_syscall(long number, ...);

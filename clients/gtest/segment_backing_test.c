@@ -766,8 +766,10 @@ static void under_a_file_limit(void *argument) {
     JEXPECT_STATUS(sample_create(&larger), JSTATUS_MEMORY_ERROR);
     JEXPECT_EQ(sample_file_count(&larger), 0);
     const shm_constants_t *c = &sample.constants;
+    jtest_fail_calls("sigtimedwait", 1, 2, EINTR); /* the signal is still to be taken away */
     JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES), JSTATUS_MEMORY_ERROR);
     JEXPECT_SUBSTR(jstatus_last_message(), strerror(EFBIG));
+    JEXPECT_TRUE(jtest_calls_failed());
     JEXPECT_OK(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, SAMPLE_BYTES + 8192)); /* what is left */
     sample.backing.base[SAMPLE_BYTES + 8191] = 1;
     JEXPECT_EQ(signals_seen, 0);
