@@ -6,6 +6,7 @@
 
 #include "segment_model.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -312,4 +313,94 @@ JTEST(SegmentFork, AChildForWhomThereIsNoSlot) {
     JEXPECT_OK(jshared_deallocate(family.shared, family.parents));
     segment_expect_empty(segment);
     JEXPECT_OK(jsegment_destroy(segment));
+}
+
+/* ---- What a child finds that cannot be as it was ------------------------------------------------------------------ */
+
+static void read_inherited(peer_t *self, void *argument) {
+    (void)self;
+    jsegment_t *reader = argument;
+    joffset_t offset = 0;
+    JEXPECT_OK(jsegment_get_root(reader, "here", &offset));
+    JEXPECT_EQ(offset, 5000);
+    JEXPECT_OK(jsegment_verify(reader));
+    JEXPECT_STATUS(jsegment_set_root(reader, "here", 1), JSTATUS_READ_ONLY);
+    JEXPECT_EQ(jsegment_slot(reader), 0);
+}
+EACH_SHARED_BACKEND(AReadersChildReads) {
+    PLACE(place, param->backend, MIB, 0);
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    JEXPECT_OK(jsegment_set_root(segment, "here", 5000));
+    jsegment_t *reader = place_attach_reading(&place);
+    PEER(child, read_inherited, reader);
+    peer_end(&child);
+    JEXPECT_EQ(segment_books(segment).processes, 1);
+    JEXPECT_OK(jsegment_detach(reader));
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+static void use_without_a_file(peer_t *self, void *argument) {
+    (void)self;
+    const family_t *family = argument;
+    JEXPECT_TRUE(jtest_calls_failed());
+    joffset_t offset = 9;
+    JEXPECT_STATUS(jshared_allocate(family->shared, 100, 0, &offset), JSTATUS_FORKED);
+    JEXPECT_EQ(offset, JOFFSET_NULL);
+    JEXPECT_STATUS(jsegment_set_root(family->segment, "x", 4096), JSTATUS_FORKED);
+    JEXPECT_OK(jsegment_detach(family->segment));
+}
+JTEST(SegmentFork, AChildThatCannotOpenTheFileAnewUsesNothing) {
+    PLACE(place, JSEGMENT_POSIX, MIB, 0);
+    jsegment_t *segment = place_create(&place);
+    JASSERT_NOT_NULL(segment);
+    family_t family = {segment, shared_make(segment, 1), 0, NULL};
+    jtest_fail_calls("open", 1, UINT64_MAX, EMFILE);
+    PEER(child, use_without_a_file, &family);
+    (void)jtest_calls_failed();
+    peer_end(&child);
+    JEXPECT_EQ(segment_books(segment).processes, 1);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+/* Destroying what is gone closes it, whoever has its place by now. */
+static void destroy_what_is_gone(peer_t *self, void *argument) {
+    const family_t *family = argument;
+    peer_await(self);
+    jshared_t *again = NULL, *own = NULL;
+    JEXPECT_STATUS(jshared_open(family->segment, 1, &again), JSTATUS_NOT_FOUND);
+    if (family->parents != JOFFSET_NULL) { /* the place is another one's: until this one is closed */
+        JEXPECT_STATUS(jshared_open(family->segment, 2, &again), JSTATUS_BUSY);
+        JEXPECT_NULL(again);
+    }
+    JEXPECT_OK(jshared_create(family->segment, 3, NULL, &own)); /* not in its place */
+    JEXPECT_OK(jshared_destroy(family->shared));
+    if (family->parents != JOFFSET_NULL) {
+        JEXPECT_OK(jshared_open(family->segment, 2, &again));
+        JEXPECT_TRUE(shared_is_live(again, family->parents));
+    }
+    segment_books(family->segment);
+    JEXPECT_OK(jshared_destroy(own));
+}
+JTEST(SegmentFork, AnAllocatorThatIsGoneIsDestroyedAsItIs) {
+    for (int succeeded = 0; succeeded <= 1; ++succeeded) {
+        JSCOPED_TRACE("its place is %s", succeeded ? "taken" : "free");
+        PLACE(place, JSEGMENT_MEMFD, MIB, 0);
+        jsegment_t *segment = place_create(&place);
+        JASSERT_NOT_NULL(segment);
+        family_t family = {segment, shared_make(segment, 1), JOFFSET_NULL, NULL};
+        /* The next one's first block lies where this one's did, so the child can be told of it before. */
+        const joffset_t first = shared_take(family.shared, 100);
+        family.parents = succeeded ? first : JOFFSET_NULL;
+        PEER(child, destroy_what_is_gone, &family);
+        JEXPECT_OK(jshared_destroy(family.shared));
+        jshared_t *next = succeeded ? shared_make(segment, 2) : NULL;
+        if (succeeded)
+            JEXPECT_EQ(shared_take(next, 100), first);
+        peer_tell(&child);
+        peer_end(&child);
+        JEXPECT_OK(jsegment_recover(segment, NULL));
+        JEXPECT_EQ(segment_books(segment).allocators, succeeded);
+        JEXPECT_OK(jsegment_destroy(segment));
+    }
 }

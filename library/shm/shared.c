@@ -222,7 +222,7 @@ jstatus_t jshared_find(uint64_t id, jshared_t **shared) {
         if (segment->locks)
             ji_lock_acquire(&segment->lock);
         for (unsigned i = 0; i < SHM_ALLOCATORS && found == NULL; ++i)
-            if (segment->open[i] != NULL && segment->open[i]->id == id && segment->open[i]->open_count > 0)
+            if (segment->open[i] != NULL && segment->open[i]->id == id)
                 found = segment->open[i];
         ji_segment_end(segment);
     }
@@ -280,10 +280,12 @@ static jstatus_t shared_destroy(jshared_t *shared) {
     jsegment_t *segment = shared->segment;
     const uint64_t bit = (uint64_t)1 << shared->index;
     jstatus_t status = ji_reap_all(segment, NULL);
-    for (unsigned i = 1; i <= segment->constants.slot_count && status == JSTATUS_SUCCESS; ++i)
+    /* What is gone nobody has open: the slots' bits are those of another allocator in its place. */
+    const bool there = status == JSTATUS_SUCCESS && ji_shared_is_there(shared);
+    for (unsigned i = 1; i <= segment->constants.slot_count && there && status == JSTATUS_SUCCESS; ++i)
         if (i != segment->slot && (shm_load(&segment->slots[i - 1].opened) & bit) != 0)
             status = ji_fail(JSTATUS_BUSY, "slot %u has allocator %llu open", i, (unsigned long long)shared->id);
-    if (status == JSTATUS_SUCCESS && ji_shared_is_there(shared)) {
+    if (status == JSTATUS_SUCCESS && there) {
         /* From here on it is the segment's business: whoever takes the lock next finishes it if this one dies. */
         shm_store(&segment->allocators[shared->index].state, SHM_ALLOCATOR_ENDING);
         ji_heap_forget(shared);
