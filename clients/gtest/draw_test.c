@@ -4,9 +4,11 @@
 /* The picture of a segment, read back: its cells cover the segment, small segments show each extent, large ones stay
  * small pictures. */
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "jalloc/segment.h"
 #include "jtest.h"
@@ -141,4 +143,77 @@ JTEST(SegmentPicture, OfALargeSegmentIsSmallAndCoversIt) {
         free(blocks);
         JEXPECT_OK(jsegment_detach(segment));
     }
+}
+
+/* More owners than the legend has room for, and blocks of several allocators in one segment of cells of several pages. */
+JTEST(SegmentPicture, OfManyOwnersNamesTheLargest) {
+    enum { OWNERS = 14 };
+    for (unsigned owners = 8; owners <= OWNERS; owners += OWNERS - 8) {
+        JSCOPED_TRACE("%u owners", owners);
+        jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
+        jsegment_t *segments[OWNERS] = {NULL};
+        jshared_t *one = NULL, *two = NULL, *shared;
+        joffset_t offset;
+        options.backend = JSEGMENT_MEMFD;
+        options.size_bytes = (size_t)32 << 20;
+        JASSERT_OK(jsegment_create(&options, &segments[0]));
+        JASSERT_OK(jsegment_export(segments[0], &options.descriptor));
+        JASSERT_OK(jshared_create(segments[0], 1, NULL, &one));
+        JASSERT_OK(jshared_create(segments[0], 2, NULL, &two));
+        for (int i = 0; i < 40; ++i) /* neighbours of two allocators, some of them in the same cell */
+            JEXPECT_OK(jshared_allocate(i % 5 < 2 ? one : two, (size_t)9000 + (size_t)i * 4096, 0, &offset));
+        for (int i = 0; i < 1500; ++i) /* slabs side by side, the last one not full */
+            JEXPECT_OK(jshared_allocate(one, 64, 0, &offset));
+        for (unsigned i = 1; i < owners; ++i) {
+            JASSERT_OK(jsegment_attach(&options, &segments[i]));
+            JASSERT_OK(jshared_open(segments[i], 1, &shared));
+            JEXPECT_OK(jshared_allocate(shared, (size_t)(OWNERS + 1 - i) << 16, 0, &offset));
+            JEXPECT_OK(jshared_allocate(shared, 30, 0, &offset));
+        }
+        picture_t picture = {0};
+        JASSERT_OK(jsegment_draw(segments[0], picture_append, &picture));
+        expect_titles_add_up(&picture);
+        JEXPECT_EQ(picture_cells(&picture), MAX_CELLS);
+        JEXPECT_SUBSTR(picture.text, ", slot 2, allocator 1");
+        JEXPECT_SUBSTR(picture.text, ">slot 2: extents of");
+        JEXPECT_EQ(strstr(picture.text, ">others: 2<") != NULL, owners == OWNERS);
+        JEXPECT_EQ(strstr(picture.text, ">others: ") != NULL, owners == OWNERS);
+        free(picture.text);
+        for (unsigned i = owners; i-- > 1;)
+            JEXPECT_OK(jsegment_detach(segments[i]));
+        JEXPECT_OK(jsegment_destroy(segments[0]));
+        JEXPECT_EQ(close(options.descriptor), 0);
+    }
+}
+
+JTEST(SegmentPicture, OfAFullStackSaysSo) {
+    jsegment_t *segment = make_segment((size_t)1 << 20);
+    JASSERT_NOT_NULL(segment);
+    jshared_options_t options = JSHARED_OPTIONS_INIT;
+    jshared_t *stack = NULL;
+    joffset_t offset;
+    options.kind = JSHARED_STACK;
+    options.region_bytes = (size_t)32 << 10;
+    JASSERT_OK(jshared_create(segment, 1, &options, &stack));
+    JASSERT_OK(jshared_allocate(stack, options.region_bytes, 0, &offset));
+    picture_t picture = {0};
+    JEXPECT_OK(jsegment_draw(segment, picture_append, &picture));
+    JEXPECT_SUBSTR(picture.text, "32 KiB of regions, the segment, allocator 1, 32 KiB in use");
+    free(picture.text);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+/* A piece that cannot be written is left out, and the rest is drawn. */
+JTEST(SegmentPicture, APieceThatCannotBeWrittenIsLeftOut) {
+    jsegment_t *segment = make_segment((size_t)1 << 20);
+    JASSERT_NOT_NULL(segment);
+    picture_t picture = {0};
+    jtest_fail_calls("vsnprintf", 1, 1, EOVERFLOW);
+    JEXPECT_OK(jsegment_draw(segment, picture_append, &picture));
+    JEXPECT_TRUE(jtest_calls_failed());
+    JEXPECT_NULL(strstr(picture.text, "<svg"));
+    JEXPECT_SUBSTR(picture.text, "</svg>");
+    JEXPECT_STATUS(jsegment_draw(NULL, picture_append, &picture), JSTATUS_INVALID_POINTER);
+    free(picture.text);
+    JEXPECT_OK(jsegment_destroy(segment));
 }

@@ -5,7 +5,7 @@
  * and adaptors, and as the place of a handle's workspace. */
 
 #include "allocator_model.h"
-#include "segment_helper.h"
+#include "segment_tables.h"
 
 #include "jalloc/borrow.h"
 #include "jalloc/handle.h"
@@ -279,5 +279,44 @@ JTEST(SegmentAllocator, AHandlesWorkspaceLiesInTheSegment) {
     JEXPECT_OK(jhandle_destroy(handle));
     JEXPECT_OK(jallocator_destroy(allocator));
     segment_expect_empty(segment);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
+/* ---- Over one that is held, or a stack, or for one thread ---------------------------------------------------------- */
+
+JTEST(SegmentAllocator, WhatTheSegmentCannotSayNowIsLeftOut) {
+    PLACE(place, JSEGMENT_MEMFD, MIB, 0);
+    place.options.threads = JALLOCATOR_THREADS_NONE;
+    place.options.timeout_ms = 20;
+    jsegment_t *segment = place_create(&place), *second = place_attach(&place);
+    JASSERT_TRUE(segment != NULL && second != NULL);
+    jallocator_t *allocator = NULL, *over_stack = NULL;
+    jshared_t *found = NULL, *shared = shared_make(segment, 1);
+    JASSERT_OK(jallocator_create_shared(shared, &allocator));
+    JASSERT_OK(jallocator_create_shared(shared_make_kind(segment, 2, JSHARED_STACK, 50000), &over_stack));
+    JEXPECT_EQ(jallocator_threads(allocator), JALLOCATOR_THREADS_NONE);
+    JEXPECT_OK(jshared_find(1, &found));
+    JEXPECT_EQ(found, shared);
+    void *pointer = NULL, *top = NULL;
+    JASSERT_OK(jallocator_allocate(allocator, 1000, 0, NULL, &pointer));
+    JASSERT_OK(jallocator_allocate(over_stack, 1000, 0, NULL, &top));
+    JEXPECT_GE(jallocator_usable_size(allocator, pointer, 1000), 1000);
+    JEXPECT_EQ(jallocator_usable_size(over_stack, top, 1000), 1000);
+
+    JEXPECT_OK(jallocator_trim(allocator, 1)); /* a segment keeps little: all of it */
+    hold_lock(second);
+    JEXPECT_STATUS(jallocator_trim(allocator, 0), JSTATUS_BUSY);
+    const jallocator_stats_t stats = stats_of_allocator(allocator);
+    JEXPECT_EQ(stats.in_use_bytes, 1000);
+    JEXPECT_EQ(stats.reserved_bytes, 0);
+    drop_lock(second);
+    JEXPECT_OK(jallocator_trim(allocator, 0));
+    JEXPECT_EQ(stats_of_allocator(allocator).reserved_bytes, MIB);
+
+    JEXPECT_OK(jallocator_deallocate(allocator, pointer, 1000, NULL));
+    JEXPECT_OK(jallocator_deallocate(over_stack, top, 1000, NULL));
+    JEXPECT_OK(jallocator_destroy(over_stack));
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jsegment_detach(second));
     JEXPECT_OK(jsegment_destroy(segment));
 }

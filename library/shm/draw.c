@@ -110,8 +110,6 @@ static uint64_t used_of(const jextent_t *extent, uint64_t part) {
 static bool picture_see(void *context, const jextent_t *extent) {
     picture_t *picture = context;
     const uint64_t end = extent->offset + extent->size_bytes;
-    if ((unsigned)extent->state >= STATES || extent->size_bytes == 0)
-        return true;
     while (end > picture->cell_bytes * CELLS)
         picture_fold(picture);
     picture->size_bytes = end;
@@ -161,12 +159,12 @@ static size_text_t size_text(uint64_t bytes) {
     return size;
 }
 
-/* Whose an extent is, for people: "" for nobody. */
+/* Whose an extent is, for people. */
 static size_text_t owner_text(unsigned owner) {
-    size_text_t text = {""};
+    size_text_t text;
     if (owner == SHM_SLOT_SEGMENT)
         snprintf(text.text, sizeof text.text, "the segment");
-    else if (owner != 0)
+    else
         snprintf(text.text, sizeof text.text, "slot %u", owner);
     return text;
 }
