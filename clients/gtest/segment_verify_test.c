@@ -637,14 +637,19 @@ JTEST(SegmentVerify, NothingIsNoSegmentAllocatorOrRoot) {
 }
 
 JTEST(SegmentVerify, AnAllocatorsMemoryIsGatheredByAllMeansOrTheyFail) {
-    PLACE(place, JSEGMENT_MEMFD, MIB, 4 * MIB);
+    PLACE(place, JSEGMENT_MEMFD, MIB, 8 * MIB);
     jsegment_t *segment = place_create(&place);
     JASSERT_NOT_NULL(segment);
     jshared_t *stack = shared_make_kind(segment, 1, JSHARED_STACK, 2 * MIB), *more = NULL; /* it grows for it */
     JEXPECT_GT(segment_books(segment).size_bytes, 3 * MIB);
     jshared_options_t options = JSHARED_OPTIONS_INIT;
-    options.header_bytes = 3 * MIB;
+    options.header_bytes = 6 * MIB;
     JEXPECT_STATUS(jshared_create(segment, 2, &options, &more), JSTATUS_MEMORY_ERROR); /* beyond the largest size */
+    JEXPECT_EQ(segment_books(segment).allocators, 1);
+    options.header_bytes = 1200 * KIB;
+    jtest_fail_calls("fallocate", 1, 1, ENOSPC);
+    JEXPECT_STATUS(jshared_create(segment, 2, &options, &more), JSTATUS_MEMORY_ERROR); /* nor has the disk room */
+    JEXPECT_TRUE(jtest_calls_failed());
     JEXPECT_EQ(segment_books(segment).allocators, 1);
     /* Those that are dead might have it; their remains are damaged. */
     segment->slots[40].state = SHM_SLOT_TAKEN;
@@ -653,6 +658,8 @@ JTEST(SegmentVerify, AnAllocatorsMemoryIsGatheredByAllMeansOrTheyFail) {
     *word = 0;
     JEXPECT_STATUS(jshared_create(segment, 2, &options, &more), JSTATUS_CORRUPTED);
     JEXPECT_NULL(more);
+    header_of(segment)->poisoned = 0;
+    JEXPECT_STATUS(jshared_destroy(stack), JSTATUS_CORRUPTED);
     *word = was;
     segment->slots[40].state = SHM_SLOT_FREE;
     header_of(segment)->poisoned = 0;
@@ -667,5 +674,39 @@ JTEST(SegmentVerify, AnAllocatorThatCannotBeLeftStaysOpen) {
     JEXPECT_STATUS(jshared_close(scene->shared), JSTATUS_CORRUPTED);
     JEXPECT_EQ(jshared_id(scene->shared), 1);
     scene_restore(scene);
+    hold_lock(scene->second);
+    JEXPECT_STATUS(jshared_close(scene->shared), JSTATUS_BUSY);
+    drop_lock(scene->second);
+    scene_end(scene);
+}
+
+JTEST(SegmentVerify, AnEntryThatIsNoAllocatorIsNotOpened) {
+    PLACE(place, JSEGMENT_MEMFD, MIB, 0);
+    scene_t *scene = scene_make(&place);
+    jsegment_t *segment = scene->segment;
+    shm_allocator_t *entry = &segment->allocators[1]; /* the stack, which the second has not opened */
+    const uint64_t end = segment->max_pages;
+    const row_t rows[] = {
+        {"kind", {{&entry->kind, JSHARED_STACK + 1}}},
+        {"blocks of a stack", {{&entry->block_bytes, 16}}},
+        {"odd blocks", {{&entry->kind, JSHARED_PAGES}, {&entry->block_bytes, 24}}},
+        {"pages without a size", {{&entry->kind, JSHARED_PAGES}}},
+        {"large blocks", {{&entry->kind, JSHARED_PAGES}, {&entry->block_bytes, (uint64_t)1 << 32}}},
+        {"header outside", {{&entry->header_page, end}}},
+        {"long header", {{&entry->header_bytes, MIB}}},
+        {"region outside", {{&entry->region_page, end}}},
+        {"long region", {{&entry->region_bytes, MIB}}},
+        {"region in the bookkeeping", {{&entry->region_page, 1}}},
+        {"header in the bookkeeping", {{&entry->header_page, 1}}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        JSCOPED_TRACE("%s", rows[i].said);
+        jshared_t *opened = NULL;
+        plant(rows[i].changes);
+        JEXPECT_STATUS(jshared_open(scene->second, 2, &opened), JSTATUS_CORRUPTED);
+        JEXPECT_SUBSTR(jstatus_last_message(), "the entry of allocator 1 is not one");
+        JEXPECT_NULL(opened);
+        scene_restore(scene);
+    }
     scene_end(scene);
 }

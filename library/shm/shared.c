@@ -131,9 +131,9 @@ static jstatus_t shared_create(jsegment_t *segment, uint64_t id, const jshared_o
                                jshared_t **out) {
     if (shared_index(segment, id) < SHM_ALLOCATORS)
         return ji_fail(JSTATUS_EXISTS, "the segment has an allocator %llu", (unsigned long long)id);
-    jstatus_t status = JSTATUS_MEMORY_ERROR;
-    /* Without room: as heap.c does it, by all means there are. */
-    for (int means = 0; means <= 3; ++means) {
+    jstatus_t status;
+    /* Without room: as heap.c does it, by all means there are; the last may not be had for ever. */
+    for (int means = 0;; ++means) {
         unsigned index = 0;
         for (;; ++index) {
             if (index == SHM_ALLOCATORS)
@@ -148,10 +148,9 @@ static jstatus_t shared_create(jsegment_t *segment, uint64_t id, const jshared_o
             return status;
         status = means == 0   ? ji_heap_trim(segment)
                  : means == 1 ? ji_reap_all(segment, NULL)
-                 : means == 2 ? ji_segment_extend(segment, ji_pages_total(segment) + 2 +
+                              : ji_segment_extend(segment, ji_pages_total(segment) + 2 +
                                                                (options->header_bytes >> SHM_PAGE_SHIFT) +
-                                                               (options->region_bytes >> SHM_PAGE_SHIFT))
-                              : JSTATUS_MEMORY_ERROR;
+                                                               (options->region_bytes >> SHM_PAGE_SHIFT));
         if (status != JSTATUS_SUCCESS)
             break;
     }
