@@ -162,7 +162,7 @@ JTEST(SegmentPicture, OfManyOwnersNamesTheLargest) {
         JASSERT_OK(jshared_create(segments[0], 2, NULL, &two));
         for (int i = 0; i < 40; ++i) /* neighbours of two allocators, some of them in the same cell */
             JEXPECT_OK(jshared_allocate(i % 5 < 2 ? one : two, (size_t)9000 + (size_t)i * 4096, 0, &offset));
-        for (int i = 0; i < 1500; ++i) /* slabs side by side, the last one not full */
+        for (int i = 0; i < 1300; ++i) /* slabs side by side, the last one not full */
             JEXPECT_OK(jshared_allocate(one, 64, 0, &offset));
         for (unsigned i = 1; i < owners; ++i) {
             JASSERT_OK(jsegment_attach(&options, &segments[i]));

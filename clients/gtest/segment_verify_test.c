@@ -667,7 +667,7 @@ JTEST(SegmentVerify, AnAllocatorsMemoryIsGatheredByAllMeansOrTheyFail) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-JTEST(SegmentVerify, AnAllocatorThatCannotBeLeftStaysOpen) {
+JTEST(SegmentVerify, AnAllocatorIsNeitherLeftNorMadeOverDamage) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 0);
     scene_t *scene = scene_make(&place);
     scene->segment->header->orphans = 1; /* where its slabs would go */
@@ -676,7 +676,16 @@ JTEST(SegmentVerify, AnAllocatorThatCannotBeLeftStaysOpen) {
     scene_restore(scene);
     hold_lock(scene->second);
     JEXPECT_STATUS(jshared_close(scene->shared), JSTATUS_BUSY);
+    jshared_t *more = NULL;
+    jshared_options_t options = JSHARED_OPTIONS_INIT;
+    options.header_bytes = 20000;
+    JEXPECT_STATUS(jshared_create(scene->segment, 9, &options, &more), JSTATUS_BUSY);
     drop_lock(scene->second);
+    for (unsigned bin = 0; bin < SHM_BINS; ++bin) /* nor is one made of what the bins lead to */
+        if (scene->segment->header->bins[bin] != 0)
+            scene->segment->header->bins[bin] = 1;
+    JEXPECT_STATUS(jshared_create(scene->segment, 9, &options, &more), JSTATUS_CORRUPTED);
+    JEXPECT_NULL(more);
     scene_end(scene);
 }
 
