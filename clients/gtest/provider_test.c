@@ -490,7 +490,7 @@ static bool see(void *context, const jallocation_t *block) {
     return ++seen->count < seen->most;
 }
 JTEST(ProviderArray, ShowsWhatIsLiveAndTheRestUntilToldToStop) {
-    alignas(64) static char array[1024];
+    alignas(4096) static char array[1024]; /* no other multiple of 4096 lies in it */
     jallocator_t *allocator;
     void *blocks[4];
     JASSERT_OK(jallocator_create_array(jdevice_host(), array, sizeof array, &allocator));

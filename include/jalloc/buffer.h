@@ -306,7 +306,8 @@ JALLOC_API jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part);
 
 /** Reads one element, as the structure has it (mirrored, or zero, outside of the stored triangle). indices: rank of them;
  * NULL for rank 0. Collective for distributed ones: every process gets it.
- * @return success; invalid pointer; invalid value (indices; a placeholder); not found; device error. */
+ * @return success; invalid pointer; invalid value (indices; a placeholder); not found; device error; not implemented (a
+ *         distributed one whose runtime has no broadcast). */
 JALLOC_API jstatus_t jbuffer_get(jbuffer_t *buffer, const int64_t *indices, void *value);
 /** Writes one element. Of a distributed one the process that holds it does; of one shared on a node the first process of
  * each machine does; the others do not touch it. Not collective: synchronize before others read.

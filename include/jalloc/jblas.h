@@ -25,7 +25,7 @@
  * - **Statuses.** Success; perf degraded (routines with a plan, done on a lower rung); invalid handle; invalid
  *   value, invalid size, invalid pointer (jhandle_last_message() names the argument and its value); memory error and
  *   sealed (routines with a plan); during a size query: size increased or size unchanged; forked, busy, capturing
- *   and device error (as jborrow_begin()).
+ *   and device error (as jborrow_begin()); not implemented (the device has no BLAS).
  *   Below only what is special is said.
  * - **Size query.** A routine without a plan answers size unchanged. Operands are not looked at.
  * - **Zeros, NaN, infinity.** beta = 0: the output is not read. alpha = 0: A, B, x are not read; with

@@ -27,7 +27,8 @@
  *
  * Unless they say otherwise, functions also return invalid pointer (NULL), corrupted (the segment does not hold together;
  * it is then poisoned: whoever would change it is refused from then on), busy (the lock of the segment could not be had
- * within the attachment's timeout), read only, and, in a child, what attaching returns. */
+ * within the attachment's timeout), read only, and, in a child, what attaching returns: no slot, or forked (the segment's
+ * file could not be opened anew). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -149,7 +150,8 @@ typedef struct jsegment_options_t {
 /** Creates a segment and attaches to it. It appears under its name complete or not at all, also when the creator is
  * killed meanwhile; its mode is 0600; its first size_bytes are reserved, so that touching them cannot fail later.
  * @return success; invalid pointer; invalid value (an option); invalid size; exists (the name is taken, whoever's it
- *         is); permission; memory error (no space, or a limit of the system); io error. */
+ *         is); permission; memory error (no space, or a limit of the system); no slot (a file system without locks); io
+ *         error. */
 JALLOC_API jstatus_t jsegment_create(const jsegment_options_t *options, jsegment_t **segment);
 
 /** Attaches to a segment that exists. Whatever is not a sound segment is refused:
