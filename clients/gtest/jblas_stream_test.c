@@ -179,7 +179,8 @@ JTEST_EACH_FUNCTION(JblasStream, EachFailureOfTheDeviceIsReported) {
         host_fail_after(n);
         const jstatus_t status = blas_call(handle, c);
         failed = host_fail_no_more();
-        unsigned char *returned = blas_snapshot(c);
+        /* Others may return before they are done. */
+        unsigned char *returned = has_result(c) ? blas_snapshot(c) : NULL;
         JSCOPED_TRACE("%s, failure %d", blas_describe(c), (int)n);
         JEXPECT_STATUS(status, failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
         if (failed)
@@ -188,7 +189,7 @@ JTEST_EACH_FUNCTION(JblasStream, EachFailureOfTheDeviceIsReported) {
         JEXPECT_OK(jhandle_get_stats(handle, &stats));
         JEXPECT_EQ(stats.live_borrow_count, 0);
         JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
-        JEXPECT_TRUE(!has_result(c) ||
+        JEXPECT_TRUE(returned == NULL ||
                      blas_same_as(c, returned)); /* nothing is written where the caller's result was */
         free(returned);
         blas_restore(c);
