@@ -103,7 +103,8 @@ bool ji_host_triangle_pays(const ji_matmat_t *args) {
     return order >= 8 && rhs >= (ji_is_complex(type) ? strip : strip / 2);
 }
 
-extern int openblas_get_num_threads(void) __attribute__((weak)); /* absent from other CBLAS */
+/* Absent from other CBLAS; OpenBLAS's header has it, too. NOLINTNEXTLINE(readability-redundant-declaration) */
+extern int openblas_get_num_threads(void) __attribute__((weak));
 
 /* A leaf is one thread's work, so beside a CBLAS with many threads the leaves are smaller and the products larger. */
 int64_t ji_host_triangle_leaf(int64_t largest) {
