@@ -192,6 +192,7 @@ def check(reports, folders, root, lists, out):
         left += entries_for(folder, unlisted)
     if out:
         path = out / "coverage-left.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(left, encoding="utf-8")
         print(f"left and not listed: {path}")
     for complaint in complaints:
