@@ -612,50 +612,82 @@ CONFORMS(WorksOnInAForkedChild) {
 
 /* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
+/* Work in a stream stands still until as many have been let go, or for a while: an allocator may wait for that stream. */
+#define HOLD_MS 10
+typedef struct hold {
+    atomic_uint *let_go;
+    unsigned number; /* of this one, from 1 */
+} hold_t;
+static void hold_in_stream(void *arguments) {
+    const hold_t *hold = arguments;
+    for (int waited = 0; waited < HOLD_MS && atomic_load(hold->let_go) < hold->number; ++waited)
+        jtest_sleep_ms(1);
+}
+
 /* Blocks are written, read again and freed in the order of a stream, many times over, while other streams get and use
  * what was freed. A block that is handed over too early is seen when what was read is looked at, and by a race
- * detector. Returns how many were. */
+ * detector. Returns how many were.
+ *
+ * A device need not run streams beside each other, and a GPU does not while it is asked for pinned memory. So all of that
+ * is taken before, and a few times the first stream is held between writing and reading until the others have done what
+ * they were given:
+ *
+ *     stream 0   write a | held ------------------------------ | read a
+ *     others                write, read what the allocator gave |          which was freed above, and must not be a */
 static unsigned use_on_streams(jallocator_t *allocator, const subject_t *subject, int64_t rounds) {
-    enum { STREAMS = 3 };
+    enum { STREAMS = 3, UNIT = 20000, MOST = 3 * UNIT, HOLDS = 8 };
     jdevice_t *device = conformance_device();
     jstream_t *streams[STREAMS];
     jevent_t *written = NULL;
-    unsigned errors = 0;
+    atomic_uint let_go = 0;
+    unsigned errors = 0, held = 0;
+    int64_t release = 0; /* the round before which the first stream goes on */
     JEXPECT_OK(jevent_create(device, &written));
     size_t *sizes = calloc((size_t)rounds, sizeof *sizes);
-    unsigned char **read = calloc((size_t)rounds, sizeof *read);
+    unsigned char *read = NULL;
+    JEXPECT_OK(jdevice_allocate(device, JMEMORY_PINNED, (size_t)rounds * MOST, 0, (void **)&read));
     for (int i = 0; i < STREAMS; ++i)
         JEXPECT_OK(jstream_create(device, &streams[i]));
-    for (int64_t round = 0; round < rounds; ++round) {
+    for (int64_t round = 0; round < rounds && read != NULL; ++round) {
+        if (round == release && atomic_load(&let_go) < held) {
+            for (int i = 1; i < STREAMS; ++i)
+                JEXPECT_OK(jstream_synchronize(device, streams[i]));
+            atomic_store(&let_go, held);
+        }
         jstream_t *stream = streams[jtest_random_between(0, STREAMS - 1)];
-        const size_t size = size_up_to(subject, (size_t)jtest_random_between(1, 3) * 20000);
+        const size_t size = size_up_to(subject, (size_t)jtest_random_between(1, MOST / UNIT) * UNIT);
         const unsigned char value = (unsigned char)round;
         void *pointer;
         JEXPECT_OK(jallocator_allocate(allocator, size, 0, stream, &pointer));
         if (pointer == NULL)
             break;
         sizes[round] = size;
-        JEXPECT_OK(jdevice_allocate(device, JMEMORY_PINNED, size, 0, (void **)&read[round])); /* so that nobody waits */
         JEXPECT_OK(jdevice_fill(device, stream, pointer, &value, 1, size));
-        if (on_gpu() && jtest_random_bool()) { /* a GPU is lazy: so it stops between writing and reading */
+        const bool holding = atomic_load(&let_go) < held;
+        const bool hold = stream == streams[0] && !holding && held < HOLDS;
+        if (hold || (on_gpu() && !holding && jtest_random_bool())) { /* a GPU is lazy: so it stops here */
             JEXPECT_OK(jevent_record(written, stream));
             JEXPECT_OK(jevent_synchronize(written));
         }
-        JEXPECT_OK(jdevice_copy(device, stream, read[round], pointer, size));
+        if (hold) {
+            const hold_t arguments = {&let_go, ++held};
+            JEXPECT_OK(jstream_launch(device, stream, hold_in_stream, &arguments, sizeof arguments));
+            release = round + jtest_random_between(2, 6);
+        }
+        JEXPECT_OK(jdevice_copy(device, stream, read + round * MOST, pointer, size));
         JEXPECT_OK(jallocator_deallocate(allocator, pointer, size, stream)); /* the work may not even have begun */
     }
+    atomic_store(&let_go, held);
     for (int i = 0; i < STREAMS; ++i)
         JEXPECT_OK(jstream_destroy(streams[i]));
-    for (int64_t round = 0; round < rounds; ++round) {
+    for (int64_t round = 0; round < rounds; ++round)
         for (size_t i = 0; i < sizes[round]; ++i)
-            if (read[round][i] != (unsigned char)round) {
+            if (read[round * MOST + (int64_t)i] != (unsigned char)round) {
                 ++errors;
                 break;
             }
-        JEXPECT_OK(jdevice_deallocate(device, JMEMORY_PINNED, read[round], sizes[round]));
-    }
     free(sizes);
-    free(read);
+    JEXPECT_OK(jdevice_deallocate(device, JMEMORY_PINNED, read, (size_t)rounds * MOST));
     JEXPECT_OK(jevent_destroy(written));
     return errors;
 }
