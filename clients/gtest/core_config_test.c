@@ -285,6 +285,10 @@ static const struct config_value {
     {JCONFIG_JALLOC_MODULE_PATH, "JALLOC_MODULE_PATH", "lib", false},
     {JCONFIG_JALLOC_LEAK_REPORT, "JALLOC_LEAK_REPORT", "yes", false},
     {JCONFIG_JALLOC_LEAK_REPORT, "JALLOC_LEAK_REPORT", "stack", false},
+    {JCONFIG_JALLOC_VENDOR_BLAS, "JALLOC_VENDOR_BLAS", "0", true},
+    {JCONFIG_JALLOC_VENDOR_BLAS, "JALLOC_VENDOR_BLAS", "1", true},
+    {JCONFIG_JALLOC_VENDOR_BLAS, "JALLOC_VENDOR_BLAS", "no", false},
+    {JCONFIG_JALLOC_VENDOR_BLAS, "JALLOC_VENDOR_BLAS", "00", false},
     {JCONFIG_JALLOC_RECORD_HEAP, "JALLOC_RECORD_HEAP", "heap-%p.csv", true},
     {JCONFIG_JALLOC_RECORD_HEAP_MIN_BYTES, "JALLOC_RECORD_HEAP_MIN_BYTES", "4KiB", true},
     {JCONFIG_JALLOC_RECORD_HEAP_MIN_BYTES, "JALLOC_RECORD_HEAP_MIN_BYTES", "4x", false},
@@ -359,6 +363,7 @@ JTEST(Config, ARefusalShowsAnExample) {
         {"JALLOC_LAYER", "9", "such as 3"},
         {"JALLOC_BUFFER", "best", "distributed@host"},
         {"JALLOC_MODULE_PATH", "lib", "an absolute path such as /"},
+        {"JALLOC_VENDOR_BLAS", "no", "expected one of 0|1"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         JSCOPED_TRACE("%s=%s", rows[i][0], rows[i][1]);

@@ -82,6 +82,12 @@ JTEST(Device, RelativeModulePathIsRefused) {
     JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_MODULE_PATH=\"here\"");
 }
 
+JTEST(Device, AVendorsBlasThatIsNeitherOnNorOffIsRefused) {
+    jtest_setenv("JALLOC_VENDOR_BLAS", "off");
+    JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_VENDOR_BLAS=\"off\"");
+}
+
 JTEST(Device, ModulePathLongerThanAnyPathIsRefused) {
     char path[5000];
     memset(path, 'x', sizeof path - 1);

@@ -44,6 +44,7 @@ extern "C" {
     X(JALLOC_LOG_LEVEL, "warning", "off|error|warning|info|debug", "which messages are written")                       \
     X(JALLOC_LOG_PATH, "", "FILE", "file that messages and layer lines are appended to; empty: standard error")        \
     X(JALLOC_MODULE_PATH, "", "DIRECTORY", "where device modules are looked for; empty: beside libjalloc")             \
+    X(JALLOC_VENDOR_BLAS, "1", "0|1", "0: GPUs run jalloc's own kernels alone, where the vendor's BLAS is there too")  \
     X(JALLOC_RECORD_HEAP, "", "FILE",                                                                                  \
       "trace file of the program's own heap, by libjalloc_record.so; %p in it: the process's number; empty: none")     \
     X(JALLOC_RECORD_HEAP_MIN_BYTES, "1024", "SIZE", "smallest block that libjalloc_record.so records")

@@ -217,6 +217,7 @@ static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *v
     case JCONFIG_JALLOC_RESULT_POLICY:
     case JCONFIG_JALLOC_ACCURACY:
     case JCONFIG_JALLOC_LEAK_REPORT:
+    case JCONFIG_JALLOC_VENDOR_BLAS:
     case JCONFIG_JALLOC_LOG_LEVEL: valid = ji_config_choice(syntax, value) >= 0; break;
     case JCONFIG_JALLOC_LAYER: valid = value[0] >= '0' && value[0] <= '7' && value[1] == '\0'; break;
     case JCONFIG_JALLOC_MODULE_PATH: /* never relative to wherever the program happens to be */

@@ -14,7 +14,7 @@
 #include "device/table.h"
 
 /* Changes whenever anything in table.h, here, or in blas/block.h does. A module refuses another one. */
-#define JI_MODULE_ABI 3u
+#define JI_MODULE_ABI 4u
 
 #define JI_MODULE_OPEN "jalloc_module_open"
 
@@ -24,6 +24,7 @@ typedef struct ji_module_services {
     void *(*metadata_zalloc)(size_t size_bytes);
     void (*metadata_free)(void *pointer);
     const unsigned *fork_generation; /* grows in each child */
+    bool vendor_blas;                /* the vendor's may be used: JALLOC_VENDOR_BLAS */
 } ji_module_services_t;
 
 /* Opens device number `index`. On success *device is an object that lives as long as the process, with every operation

@@ -30,6 +30,7 @@
 typedef struct registry_module {
     const char *file, *option; /* of the build, that makes it */
     ji_module_open_t open;     /* NULL: not loaded */
+    ji_module_services_t services;
     jdevice_t *devices[REGISTRY_DEVICES];
 } registry_module_t;
 
@@ -120,11 +121,13 @@ static jstatus_t registry_refuse_load(const char *file, const char *name) {
 
 static jstatus_t registry_load(registry_module_t *module, const char *name) {
     char directory[PATH_MAX], file[PATH_MAX + 32];
-    jconfig_entry_t path;
+    jconfig_entry_t path, vendor_blas;
     (void)jconfig_get(JCONFIG_JALLOC_MODULE_PATH, &path); /* fails for wrong arguments alone */
     if (!path.valid || strlen(path.value) >= sizeof directory)
         return ji_fail(JSTATUS_NO_DEVICE, "%s: JALLOC_MODULE_PATH=\"%.200s\" is not an absolute path", name,
                        path.value);
+    if (ji_config_require(JCONFIG_JALLOC_VENDOR_BLAS, &vendor_blas) != JSTATUS_SUCCESS)
+        return JSTATUS_NO_DEVICE;
     if (path.value[0] != '\0')
         snprintf(directory, sizeof directory, "%s", path.value);
     else if (!registry_own_directory(directory))
@@ -146,15 +149,15 @@ static jstatus_t registry_load(registry_module_t *module, const char *name) {
         return ji_fail(JSTATUS_NO_DEVICE, "%s: %.250s has no " JI_MODULE_OPEN ": not a module of jalloc", name, file);
     }
     memcpy(&module->open, &symbol, sizeof symbol); /* POSIX's way from an object pointer to a function pointer */
+    module->services = (ji_module_services_t){
+        .fail = ji_fail,
+        .metadata_zalloc = ji_metadata_zalloc,
+        .metadata_free = ji_metadata_free,
+        .fork_generation = &ji_fork_generation,
+        .vendor_blas = strcmp(vendor_blas.value, "0") != 0,
+    };
     return JSTATUS_SUCCESS;
 }
-
-static const ji_module_services_t registry_services = {
-    .fail = ji_fail,
-    .metadata_zalloc = ji_metadata_zalloc,
-    .metadata_free = ji_metadata_free,
-    .fork_generation = &ji_fork_generation,
-};
 
 /* device NULL: only whether there is such a number. */
 static jstatus_t registry_open(registry_module_t *module, int index, const char *name, jdevice_t **device) {
@@ -168,7 +171,7 @@ static jstatus_t registry_open(registry_module_t *module, int index, const char 
     if (module->devices[index] == NULL) {
         char reason[256] = "";
         jdevice_t *opened = NULL;
-        jstatus_t status = module->open(JI_MODULE_ABI, &registry_services, index, device != NULL ? &opened : NULL,
+        jstatus_t status = module->open(JI_MODULE_ABI, &module->services, index, device != NULL ? &opened : NULL,
                                         reason, sizeof reason);
         if (status == JSTATUS_SUCCESS && device == NULL)
             return status;

@@ -5,7 +5,8 @@
  *
  * Loaded, not linked. The library is looked for by the name of its binary interface (libcublas.so.13) when the first
  * primitive runs, along the run path of this module, and every function by its name. If anything is missing it counts as
- * not there, kernels of ours do everything, and jdevice_properties_t says so by its `blas`.
+ * not there, kernels of ours do everything, and jdevice_properties_t says so by its `blas`. So it does with
+ * JALLOC_VENDOR_BLAS=0.
  *
  * Streams. The vendor's handle has a stream, a workspace and a pointer mode, which its next call uses; so a call of ours
  * is a turn: settings and call under one lock. What NVIDIA's manual says decides the rest ("cublasSetStream",
@@ -98,6 +99,8 @@ static bool vendor_find_functions(vendor_api_t *api, void *library) {
 }
 
 static void vendor_load() {
+    if (!gpu_services->vendor_blas)
+        return;
     void *library = GPU_BLAS_OPEN(GPU_BLAS_LIBRARY);
     if (library == nullptr)
         return;

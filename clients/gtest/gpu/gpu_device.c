@@ -12,11 +12,13 @@
 
 static char device_name[64], module_path[4096], no_device[512];
 static jdevice_t *the_device;
+static bool vendor_blas_off;
 
 /* Before tests: the fixture takes JALLOC_* out of the environment, and counts what is made in a test, while a device is
  * for good. */
 __attribute__((constructor)) static void open_device(void) {
-    const char *name = getenv("JALLOC_TEST_DEVICE");
+    const char *name = getenv("JALLOC_TEST_DEVICE"), *vendor_blas = getenv("JALLOC_VENDOR_BLAS");
+    vendor_blas_off = vendor_blas != NULL && strcmp(vendor_blas, "0") == 0;
     setenv("JALLOC_MODULE_PATH", JALLOC_FAKE_GPU_DIR, 0);
     snprintf(module_path, sizeof module_path, "%s", getenv("JALLOC_MODULE_PATH"));
     snprintf(device_name, sizeof device_name, "%s", name != NULL && name[0] != '\0' ? name : "cuda:0");
@@ -25,6 +27,10 @@ __attribute__((constructor)) static void open_device(void) {
 }
 
 const char *gpu_device_name(void) { return device_name; }
+
+const char *gpu_module_path(void) { return module_path; }
+
+bool gpu_vendor_blas_is_off(void) { return vendor_blas_off; }
 
 jdevice_t *gpu_device(void) {
     if (the_device == NULL) {

@@ -13,9 +13,13 @@
 /* The device; the test ends with a failure where there is none. Never NULL. */
 jdevice_t *gpu_device(void);
 const char *gpu_device_name(void);
+const char *gpu_module_path(void); /* the folder of its module */
 
 /* The control of the fake runtime behind gpu_device(); NULL on a real GPU. */
 const fake_gpu_control_t *gpu_fake(void);
+
+/* JALLOC_VENDOR_BLAS was 0 when the device was opened. */
+bool gpu_vendor_blas_is_off(void);
 
 /* A handle on the device, in default mode on the NULL stream. */
 jhandle_t *gpu_make_handle(void);

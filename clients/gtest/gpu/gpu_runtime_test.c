@@ -123,7 +123,7 @@ JTEST(GpuRuntime, DevicesAreCountedAndNumbersBeyondSayHowManyThereAre) {
 
 /* The module's own entry, asked by the test for a device that the library did not ask for. */
 #define OPENED_INDEX 3
-static const ji_module_services_t services = {ji_fail, ji_metadata_zalloc, ji_metadata_free, &ji_fork_generation};
+static const ji_module_services_t services = {ji_fail, ji_metadata_zalloc, ji_metadata_free, &ji_fork_generation, true};
 
 static ji_module_open_t module_open(void) {
     ji_module_open_t open = NULL;

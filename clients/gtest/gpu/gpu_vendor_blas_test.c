@@ -3,7 +3,8 @@
 
 /* The vendor's BLAS behind the primitives, over the fake one: what it is used for, several threads and streams at once,
  * captures, failures, and what happens where it is not there. Results are exact: small integers, which no order of
- * additions rounds. On a real GPU, and on the fake one that has no vendor's BLAS, only the results are looked at. */
+ * additions rounds. On a real GPU, on the fake one that has no vendor's BLAS, and with JALLOC_VENDOR_BLAS=0, only the
+ * results are looked at. */
 
 #include "fake_blas_control.h"
 #include "gpu_device.h"
@@ -20,14 +21,17 @@ static const char *module_file(void) {
     return gpu_fake() != NULL && dladdr(gpu_fake(), &info) != 0 ? info.dli_fname : NULL;
 }
 
-/* NULL: a real GPU, or a fake one without. */
-static const fake_blas_control_t *fake_blas(void) {
+/* Also where it is not to be used. */
+static const fake_blas_control_t *fake_blas_there(void) {
     void *library = module_file() != NULL ? dlopen(module_file(), RTLD_NOW | RTLD_NOLOAD) : NULL;
     const fake_blas_control_t *control = library != NULL ? dlsym(library, "fake_blas_control") : NULL;
     if (library != NULL)
         dlclose(library);
     return control;
 }
+
+/* NULL: a real GPU, or a fake one without. */
+static const fake_blas_control_t *fake_blas(void) { return gpu_vendor_blas_is_off() ? NULL : fake_blas_there(); }
 
 static jhandle_t *make_handle(jstream_t *stream, jpointer_mode_t mode) {
     jhandle_t *handle = gpu_make_handle();
@@ -487,38 +491,41 @@ JTEST(GpuVendorBlas, WhatItDoesNotSupportIsDoneAllTheSame) {
 
 /* In a process of its own, because the library is looked for once. */
 JTEST_ONLY_WITH("JALLOC_TEST_VENDOR_BLAS", GpuVendorBlasChild, KernelsOfOursServe) {
-    const fake_blas_control_t *vendor = fake_blas();
+    const fake_blas_control_t *vendor = fake_blas_there();
     jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
     const char *how = getenv("JALLOC_TEST_VENDOR_BLAS");
     product_t p;
+    JEXPECT_EQ(strcmp(how, "off") == 0, gpu_vendor_blas_is_off());
     if (strcmp(how, "absent") == 0)
         vendor->set_present(false);
-    else
+    else if (strcmp(how, "off") != 0)
         vendor->set_missing(how);
     jhandle_t *handle = make_handle(NULL, JPOINTER_MODE_HOST);
     product_make(&p, 9);
     product_upload(&p);
     JEXPECT_OK(product_run(&p, handle, JPOINTER_MODE_HOST));
     product_right(&p, 1);
-    JEXPECT_EQ(vendor->count(NULL), 0);
-    JEXPECT_EQ(vendor->count_handles(), 0);
+    if (vendor != NULL) {
+        JEXPECT_EQ(vendor->count(NULL), 0);
+        JEXPECT_EQ(vendor->count_handles(), 0);
+    }
     JEXPECT_OK(jdevice_get_properties(gpu_device(), &properties));
-    JEXPECT_NULL(strstr(properties.blas, "cuBLAS"));
+    JEXPECT_STREQ(properties.blas, "jalloc's kernels");
     product_free(&p);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
 JTEST(GpuVendorBlas, KernelsOfOursServeWithoutIt) {
-    static const char *const ways[] = {"absent", "fakeblasZgeam_64", "fakeblasGemmEx_64", "fakeblasSetStream"};
-    if (fake_blas() == NULL)
-        JSKIP("there is no fake vendor's BLAS");
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; ++i) {
-        char way[64], output[8192], path[4200], device[64];
+    /* Which is not there; "off": it may be, and is not to be used. Only the fake one can be made to lack something. */
+    static const char *const ways[] = {"off", "absent", "fakeblasZgeam_64", "fakeblasGemmEx_64", "fakeblasSetStream"};
+    const size_t count = fake_blas_there() != NULL ? sizeof ways / sizeof ways[0] : 1;
+    for (size_t i = 0; i < count; ++i) {
+        char way[64], output[8192], path[4200], device[64], use[64];
         snprintf(way, sizeof way, "JALLOC_TEST_VENDOR_BLAS=%s", ways[i]);
-        snprintf(path, sizeof path, "JALLOC_MODULE_PATH=%.*s", (int)(strrchr(module_file(), '/') - module_file()),
-                 module_file());
+        snprintf(path, sizeof path, "JALLOC_MODULE_PATH=%s", gpu_module_path());
         snprintf(device, sizeof device, "JALLOC_TEST_DEVICE=%s", gpu_device_name());
-        const char *const environment[] = {way, path, device, NULL};
+        snprintf(use, sizeof use, "JALLOC_VENDOR_BLAS=%d", i > 0);
+        const char *const environment[] = {way, path, device, use, NULL};
         const int result = jtest_run_self("GpuVendorBlasChild.*", environment, output, sizeof output);
         if (result != 0 || strstr(output, "1 test from") == NULL)
             JFAIL("%s: %d: %s", ways[i], result, output);
