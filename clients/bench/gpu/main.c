@@ -1,13 +1,16 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jalloc on an NVIDIA GPU beside the CUDA runtime and cuBLAS, in one process, in turn.
+/* jalloc on an NVIDIA GPU beside the CUDA runtime, cuBLAS and cuSOLVER, in one process, in turn.
  *
- *     bench_gpu [SECONDS per comparison [borrow|products|solves|reductions]]
+ *     bench_gpu [SECONDS per comparison [all|borrow|products|solves|factors|reductions [tiny|two|all]]]
  *
- * The accuracy is normwise, which is what has the ways to be measured. Data is random, and drawn anew for each size: a product of zeros is faster than one of numbers. Times are those of the
- * GPU, between two events in the stream, but for borrows, which the host alone does. The last lines are the aims. */
+ * The accuracy is normwise, which is what has the ways to be measured. Data is random, and drawn anew for each size: a
+ * product of zeros is faster than one of numbers. Times are those of the GPU, between two events in the stream, but for
+ * borrows, which the host alone does. Each line is written as soon as it is known, a part that fails does not end the
+ * others, and the last lines are the aims. */
 
+#include <math.h>
 #include <string.h>
 
 #include "bench_gpu.h"
@@ -18,7 +21,7 @@ typedef struct aim {
     bool bound;
 } aim_t;
 
-static aim_t aims[64];
+static aim_t aims[128];
 static int aim_count;
 
 void gpu_aim(const char *what, double value, double aim, bool bound) {
@@ -27,6 +30,9 @@ void gpu_aim(const char *what, double value, double aim, bool bound) {
     aim_t *a = &aims[aim_count++];
     snprintf(a->what, sizeof a->what, "%s", what);
     a->value = value, a->aim = aim, a->bound = bound;
+    const double reached = bound ? aim / value : value / aim;
+    printf("aim: %s: %.2f %s %.2f, %s; %.2f of the aim\n", what, value, bound ? "<=" : ">=", aim,
+           reached >= 1 ? "reached" : "MISSED", reached);
 }
 
 void gpu_print_aims(void) {
@@ -84,7 +90,9 @@ bench_result_t gpu_compare(gpu_bench_t *bench, bench_function_t ours, bench_func
     return result;
 }
 
-void *gpu_random(gpu_bench_t *bench, size_t reals, bool is_double, uint64_t seed) {
+/* Each `every`-th number, from the first, is `special` if every > 0, the others are random. */
+static void *make(gpu_bench_t *bench, size_t reals, bool is_double, uint64_t seed, size_t every, double special,
+                  double scale) {
     size_t bytes = reals * (is_double ? sizeof(double) : sizeof(float));
     void *host = malloc(bytes), *device = NULL;
     if (host == NULL || cudaMalloc(&device, bytes) != cudaSuccess) {
@@ -94,18 +102,56 @@ void *gpu_random(gpu_bench_t *bench, size_t reals, bool is_double, uint64_t seed
         return NULL;
     }
     for (size_t i = 0; i < reals; i++) {
-        double value = bench_random(&seed);
+        double value = every > 0 && i % every == 0 ? special : scale * bench_random(&seed);
         if (is_double)
             ((double *)host)[i] = value;
         else
             ((float *)host)[i] = (float)value;
     }
-    gpu_expect_cuda(bench, cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    gpu_copy(bench, device, host, bytes, cudaMemcpyHostToDevice);
     free(host);
     return device;
 }
 
+void *gpu_random(gpu_bench_t *bench, size_t reals, bool is_double, uint64_t seed) {
+    return make(bench, reals, is_double, seed, 0, 0, 1);
+}
+
+void *gpu_matrix(gpu_bench_t *bench, int order, bool is_double, double diagonal, double beside) {
+    return make(bench, (size_t)order * (size_t)order, is_double, 7, (size_t)order + 1, diagonal, beside);
+}
+
 void gpu_release(void *pointer) { cudaFree(pointer); }
+
+void gpu_copy(gpu_bench_t *bench, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
+    gpu_expect_cuda(bench, cudaMemcpyAsync(to, from, bytes, kind, bench->native), "cudaMemcpyAsync");
+    gpu_expect_cuda(bench, cudaStreamSynchronize(bench->native), "cudaStreamSynchronize");
+}
+
+double gpu_difference(gpu_bench_t *bench, const void *x, const void *y, size_t reals, bool is_double, double *largest) {
+    size_t bytes = reals * (is_double ? 8 : 4);
+    void *hx = malloc(bytes), *hy = malloc(bytes);
+    double most = 0;
+    *largest = 0;
+    if (hx == NULL || hy == NULL) {
+        bench->good = false;
+    } else {
+        gpu_copy(bench, hx, x, bytes, cudaMemcpyDeviceToHost);
+        gpu_copy(bench, hy, y, bytes, cudaMemcpyDeviceToHost);
+        for (size_t i = 0; i < reals; i++) {
+            double u = is_double ? ((double *)hx)[i] : ((float *)hx)[i];
+            double v = is_double ? ((double *)hy)[i] : ((float *)hy)[i];
+            double apart = fabs(u - v);
+            if (!(apart <= most)) /* a NaN counts */
+                most = apart;
+            if (fabs(v) > *largest)
+                *largest = fabs(v);
+        }
+    }
+    free(hx);
+    free(hy);
+    return most;
+}
 
 static void complain(gpu_bench_t *bench, const char *what, const char *why) {
     if (bench->good)
@@ -143,9 +189,15 @@ int main(int argc, char **argv) {
     } parts[] = {{"borrow", bench_gpu_borrow},
                  {"products", bench_gpu_products},
                  {"solves", bench_gpu_solves},
+                 {"factors", bench_gpu_factors},
                  {"reductions", bench_gpu_reductions}};
+    static const char *const sizes[] = {"tiny", "two", "all"};
     gpu_bench_t bench = {.seconds = argc > 1 ? atof(argv[1]) : 0.3, .good = true};
-    bench.small = bench.seconds < 0.05;
+    bench.sizes = bench.seconds < 0.05 ? GPU_TINY : GPU_ALL;
+    for (int i = GPU_TINY; i <= GPU_ALL; i++)
+        if (argc > 3 && strcmp(argv[3], sizes[i]) == 0)
+            bench.sizes = (gpu_sizes_t)i;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* also into a file: who is stopped keeps what was measured */
     if (jdevice_get("cuda:0", &bench.device) != JSTATUS_SUCCESS) {
         printf("bench_gpu: nothing measured: %s\n", jstatus_last_message());
         return 0;
@@ -163,12 +215,19 @@ int main(int argc, char **argv) {
     options.set_accuracy = true;
     gpu_expect(&bench, jhandle_create(&options, &bench.handle), "jhandle_create");
     printf("device: %s (%s), %s\n", properties.description, properties.architecture, properties.runtime);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && bench.good; i++)
-        if (argc < 3 || strcmp(argv[2], parts[i].name) == 0)
+    const bool begun = bench.good;
+    bool good = begun;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && begun; i++)
+        if (argc < 3 || strcmp(argv[2], "all") == 0 || strcmp(argv[2], parts[i].name) == 0) {
+            bench.good = true;
             parts[i].run(&bench);
+            if (!bench.good)
+                printf("bench_gpu: %s FAILED\n", parts[i].name);
+            good &= bench.good;
+        }
     gpu_print_aims();
     jhandle_destroy(bench.handle);
     cublasDestroy(bench.cublas);
     jstream_destroy(bench.stream);
-    return bench.good ? 0 : 1;
+    return good ? 0 : 1;
 }

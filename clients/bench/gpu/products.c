@@ -59,33 +59,6 @@ static void product_peer(void *context) {
     gpu_expect_cublas(p->bench, status, "cublas gemm");
 }
 
-/* The largest difference between two results on the device, as numbers of the real type. */
-static double largest_difference(gpu_bench_t *bench, const void *x, const void *y, size_t reals, bool is_double,
-                                 double *largest) {
-    size_t bytes = reals * (is_double ? 8 : 4);
-    void *hx = malloc(bytes), *hy = malloc(bytes);
-    double most = 0;
-    *largest = 0;
-    if (hx == NULL || hy == NULL) {
-        bench->good = false;
-    } else {
-        gpu_expect_cuda(bench, cudaMemcpy(hx, x, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-        gpu_expect_cuda(bench, cudaMemcpy(hy, y, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-        for (size_t i = 0; i < reals; i++) {
-            double u = is_double ? ((double *)hx)[i] : ((float *)hx)[i];
-            double v = is_double ? ((double *)hy)[i] : ((float *)hy)[i];
-            double apart = fabs(u - v);
-            if (!(apart <= most)) /* a NaN counts */
-                most = apart;
-            if (fabs(v) > *largest)
-                *largest = fabs(v);
-        }
-    }
-    free(hx);
-    free(hy);
-    return most;
-}
-
 /* The errors of ours and of the peer's float product, against double. */
 static void float_errors(product_t *p, double *ours, double *peers) {
     const size_t n = (size_t)p->n, count = n * n;
@@ -101,21 +74,20 @@ static void float_errors(product_t *p, double *ours, double *peers) {
     if (room) {
         const void *operands[2] = {p->a, p->b};
         for (int i = 0; i < 2; i++) {
-            gpu_expect_cuda(bench, cudaMemcpy(narrow, operands[i], count * 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
+            gpu_copy(bench, narrow, operands[i], count * 4, cudaMemcpyDeviceToHost);
             for (size_t j = 0; j < count; j++)
                 wide[j] = narrow[j];
-            gpu_expect_cuda(bench, cudaMemcpy(device[i], wide, count * 8, cudaMemcpyHostToDevice), "cudaMemcpy");
+            gpu_copy(bench, device[i], wide, count * 8, cudaMemcpyHostToDevice);
         }
         gpu_expect_cublas(bench,
                           cublasDgemm(bench->cublas, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->n, p->n, &one, device[0], p->n,
                                       device[1], p->n, &zero, device[2], p->n),
                           "cublasDgemm");
-        gpu_expect_cuda(bench, cudaStreamSynchronize(bench->native), "cudaStreamSynchronize");
-        gpu_expect_cuda(bench, cudaMemcpy(wide, device[2], count * 8, cudaMemcpyDeviceToHost), "cudaMemcpy");
+        gpu_copy(bench, wide, device[2], count * 8, cudaMemcpyDeviceToHost);
         const void *results[2] = {p->ours, p->peers};
         double *errors[2] = {ours, peers};
         for (int i = 0; i < 2; i++) {
-            gpu_expect_cuda(bench, cudaMemcpy(narrow, results[i], count * 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
+            gpu_copy(bench, narrow, results[i], count * 4, cudaMemcpyDeviceToHost);
             double sum = 0;
             for (size_t j = 0; j < count; j++)
                 sum += ((double)narrow[j] - wide[j]) * ((double)narrow[j] - wide[j]);
@@ -143,11 +115,10 @@ static void compare(gpu_bench_t *bench, char type, int n) {
     if (bench->good) {
         const double flops = 2.0 * n * n * n * (is_complex ? 4 : 1);
         double error, of, largest;
-        gpu_expect_cuda(bench, cudaStreamSynchronize(bench->native), "cudaStreamSynchronize");
         if (type == 's') {
             float_errors(&p, &error, &of);
         } else {
-            error = largest_difference(bench, p.ours, p.peers, reals, is_double, &largest);
+            error = gpu_difference(bench, p.ours, p.peers, reals, is_double, &largest);
             of = largest;
         }
         printf("%cgemm %6d %5d %10.3f %10.3f %8.1f %8.1f %6.2f  %s %.2e of %.2e\n", type, n, gpu_rung(bench),
@@ -176,11 +147,14 @@ static void compare(gpu_bench_t *bench, char type, int n) {
 void bench_gpu_products(gpu_bench_t *bench) {
     static const struct {
         char type;
-        int from, to;
-    } ranges[] = {{'s', 1024, 16384}, {'d', 4096, 16384}, {'c', 1024, 8192}, {'z', 1024, 8192}};
+        gpu_size_table_t sizes;
+    } types[] = {{'s', {{256}, {4096, 8192}, {1024, 2048, 4096, 8192, 16384}}},
+                 {'d', {{256}, {8192, 16384}, {4096, 8192, 16384}}},
+                 {'c', {{128}, {4096, 8192}, {1024, 2048, 4096, 8192}}},
+                 {'z', {{128}, {4096, 8192}, {1024, 2048, 4096, 8192}}}};
     printf("\nproducts; times in milliseconds, rates in TFLOP/s\n%5s %6s %5s %10s %10s %8s %8s %6s\n", "", "n", "rung",
            "ours", "cuBLAS", "ours", "cuBLAS", "ratio");
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        for (int n = ranges[i].from; n <= (bench->small ? ranges[i].from : ranges[i].to) && bench->good; n *= 2)
-            compare(bench, ranges[i].type, n);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (const int *n = types[i].sizes[bench->sizes]; *n > 0 && bench->good; n++)
+            compare(bench, types[i].type, *n);
 }

@@ -57,8 +57,7 @@ static bool same_bits(sums_t *s) {
     char first[8], again[8];
     for (int run = 0; run < 8; run++) {
         sum_ours(s);
-        gpu_expect_cuda(s->bench, cudaStreamSynchronize(s->bench->native), "cudaStreamSynchronize");
-        gpu_expect_cuda(s->bench, cudaMemcpy(run ? again : first, s->result, 8, cudaMemcpyDeviceToHost), "cudaMemcpy");
+        gpu_copy(s->bench, run ? again : first, s->result, 8, cudaMemcpyDeviceToHost);
         if (run > 0 && memcmp(first, again, 8) != 0)
             return false;
     }
@@ -66,13 +65,14 @@ static bool same_bits(sums_t *s) {
 }
 
 void bench_gpu_reductions(gpu_bench_t *bench) {
+    static const gpu_size_table_t exponents = {{12}, {22, 26}, {20, 22, 24, 26, 28}};
     gpu_expect(bench, jhandle_set_pointer_mode(bench->handle, JPOINTER_MODE_DEVICE), "jhandle_set_pointer_mode");
     gpu_expect_cublas(bench, cublasSetPointerMode(bench->cublas, CUBLAS_POINTER_MODE_DEVICE), "cublasSetPointerMode");
     printf("\nreductions; times in microseconds, rates in GB/s\n%-8s %12s %9s %9s %8s %8s %8s  %s\n", "", "n", "ours",
            "cuBLAS", "rate", "copy's", "ratio", "same bits");
     for (int which = 0; which < REDUCTIONS; which++)
-        for (int exponent = 20; exponent <= (bench->small ? 20 : 28) && bench->good; exponent += 2) {
-            sums_t s = {.bench = bench, .which = (reduction_t)which, .n = INT64_C(1) << exponent};
+        for (const int *exponent = exponents[bench->sizes]; *exponent > 0 && bench->good; exponent++) {
+            sums_t s = {.bench = bench, .which = (reduction_t)which, .n = INT64_C(1) << *exponent};
             s.x = gpu_random(bench, (size_t)s.n, true, 11);
             s.y = gpu_random(bench, (size_t)s.n, true, 12);
             s.result = gpu_random(bench, 1, true, 13);
@@ -85,9 +85,9 @@ void bench_gpu_reductions(gpu_bench_t *bench) {
                 printf("%-8s %12lld %9.1f %9.1f %8.0f %8.0f %8.2f  %s\n", names[which], (long long)s.n, r.ours * 1e6,
                        r.peer * 1e6, rate * 1e-9, memory * 1e-9, r.ratio, same ? "yes" : "NO");
                 bench->good &= same;
-                if (exponent >= 22) {
+                if (*exponent >= 22) {
                     char what[72];
-                    snprintf(what, sizeof what, "%s of 2^%d: bandwidth over a copy's", names[which], exponent);
+                    snprintf(what, sizeof what, "%s of 2^%d: bandwidth over a copy's", names[which], *exponent);
                     gpu_aim(what, rate / memory, 0.9, false);
                 }
             }

@@ -48,54 +48,33 @@ static void solve_peer(void *context) {
     gpu_expect_cublas(s->bench, status, "cublas trsm");
 }
 
-/* A on the device: 1 on the diagonal, small numbers beside it. */
-static void *triangle(gpu_bench_t *bench, int order, bool is_double) {
-    const size_t count = (size_t)order * (size_t)order, bytes = count * (is_double ? 8 : 4);
-    void *host = malloc(bytes), *device = NULL;
-    uint64_t seed = 7;
-    if (host == NULL || cudaMalloc(&device, bytes) != cudaSuccess) {
-        bench->good = false;
-        free(host);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        double value = i % ((size_t)order + 1) == 0 ? 1 : 1e-6 * bench_random(&seed);
-        if (is_double)
-            ((double *)host)[i] = value;
-        else
-            ((float *)host)[i] = (float)value;
-    }
-    gpu_expect_cuda(bench, cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-    free(host);
-    return device;
-}
-
 void bench_gpu_solves(gpu_bench_t *bench) {
+    static const gpu_size_table_t orders = {{64}, {1024, 4096}, {256, 512, 1024, 2048, 4096, 8192}};
+    static const gpu_size_table_t sides = {{16}, {256, 4096}, {64, 256, 1024, 4096}};
     static double ratios[2][128];
     int counts[2] = {0, 0};
-    const int largest = bench->small ? 256 : 8192, most_rhs = bench->small ? 64 : 4096;
     printf("\ntriangular solves; times in milliseconds\n%-14s %6s %6s %5s %10s %10s %6s\n", "", "order", "rhs", "rung",
            "ours", "cuBLAS", "ratio");
     for (int type = 0; type < 2; type++)
         for (int left = 1; left >= 0; left--)
-            for (int order = 256; order <= largest; order *= 2)
-                for (int rhs = 64; rhs <= most_rhs && bench->good; rhs *= 4) {
-                    solve_t s = {.bench = bench, .is_double = type == 0, .left = left, .order = order, .rhs = rhs};
-                    const size_t right = (size_t)order * (size_t)rhs;
-                    s.a = triangle(bench, order, s.is_double);
+            for (const int *order = orders[bench->sizes]; *order > 0; order++)
+                for (const int *rhs = sides[bench->sizes]; *rhs > 0 && bench->good; rhs++) {
+                    solve_t s = {.bench = bench, .is_double = type == 0, .left = left, .order = *order, .rhs = *rhs};
+                    const size_t right = (size_t)*order * (size_t)*rhs;
+                    s.a = gpu_matrix(bench, *order, s.is_double, 1, 1e-6);
                     s.ours = gpu_random(bench, right, s.is_double, 5);
                     s.peers = gpu_random(bench, right, s.is_double, 5);
                     gpu_expect(bench, jhandle_clear_stats(bench->handle), "jhandle_clear_stats");
                     if (bench->good) {
                         bench_result_t r = gpu_compare(bench, solve_ours, solve_peer, &s);
                         printf("%ctrsm %-8s %6d %6d %5d %10.4f %10.4f %6.2f\n", type ? 's' : 'd',
-                               left ? "left" : "right", order, rhs, gpu_rung(bench), r.ours * 1e3, r.peer * 1e3,
+                               left ? "left" : "right", *order, *rhs, gpu_rung(bench), r.ours * 1e3, r.peer * 1e3,
                                r.ratio);
                         ratios[type][counts[type]++] = r.ratio;
                     }
                     gpu_release(s.a), gpu_release(s.ours), gpu_release(s.peers);
                 }
-    for (int type = 0; type < 2 && bench->good; type++) {
+    for (int type = 0; type < 2 && counts[type] > 0; type++) {
         char what[72];
         const double median = bench_median(ratios[type], (size_t)counts[type]); /* sorts */
         snprintf(what, sizeof what, "%ctrsm over cuBLAS, least of %d shapes", type ? 's' : 'd', counts[type]);
