@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <string>
 
@@ -54,6 +55,29 @@ class CTest : public testing::Test {
   private:
     const jtest_case_t *test;
     const void *parameter;
+};
+
+/* What was not looked at, at the end where it is read: a line for each test, all its parameters together, and reason. */
+class Skips : public testing::EmptyTestEventListener {
+  public:
+    void OnTestEnd(const testing::TestInfo &info) override {
+        const testing::TestResult &result = *info.result();
+        for (int i = 0; i < result.total_part_count(); ++i)
+            if (result.GetTestPartResult(i).skipped()) {
+                const std::string name = info.name(), reason = result.GetTestPartResult(i).message();
+                ++counts[std::string(info.test_suite_name()) + "." + name.substr(0, name.find('/')) + ": " +
+                         reason.substr(0, reason.find('\n'))];
+            }
+    }
+    void OnTestProgramEnd(const testing::UnitTest &) override {
+        if (!counts.empty())
+            printf("Skipped, and why:\n");
+        for (const auto &[what, count] : counts)
+            printf("%6d  %s\n", count, what.c_str());
+    }
+
+  private:
+    std::map<std::string, int> counts;
 };
 
 /* GoogleTest would run two tests of one name without a word; here that is a mistake. */
@@ -235,5 +259,6 @@ int main(int argc, char **argv) {
     }
     if (!jtest_fixture_start() || !register_all())
         return 2;
+    testing::UnitTest::GetInstance()->listeners().Append(new Skips); /* which owns it */
     return RUN_ALL_TESTS();
 }

@@ -3,7 +3,7 @@
 
 /* Calls captured into graphs, and the graphs launched: also when the handle is gone, and its memory somebody else's.
  * What stands in the results shows whether a graph's memory is its own. The application's part (begin, end, launch) is
- * played through the fake runtime's control; handle_capture_test.c looks at the rest of the states on a pretended
+ * played through gpu_program(); what is counted is the fake runtime's; handle_capture_test.c looks at the rest of the states on a pretended
  * device. */
 
 #include "../handle_helper.h"
@@ -14,7 +14,7 @@
 enum { BYTES = 4096 };
 
 typedef struct bench {
-    const fake_gpu_control_t *fake;
+    const fake_gpu_control_t *program, *fake; /* the second NULL on a real GPU */
     jstream_t *stream, *other;
     unsigned char *out; /* 16 results of BYTES */
     size_t live_bytes;
@@ -29,11 +29,14 @@ static bool owns(void) {
 
 static bool begin(bench_t *b) {
     memset(b, 0, sizeof *b);
+    b->program = gpu_program();
     b->fake = gpu_fake();
-    if (b->fake == NULL)
+    if (b->program == NULL)
         return false;
-    b->live_bytes = b->fake->live_bytes();
-    b->live_objects = b->fake->live_objects();
+    if (b->fake != NULL) {
+        b->live_bytes = b->fake->live_bytes();
+        b->live_objects = b->fake->live_objects();
+    }
     JEXPECT_OK(jstream_create(gpu_device(), &b->stream));
     JEXPECT_OK(jstream_create(gpu_device(), &b->other));
     b->out = gpu_take(16 * BYTES);
@@ -42,7 +45,7 @@ static bool begin(bench_t *b) {
 #define BEGIN(b)                                                                                                       \
     bench_t b;                                                                                                         \
     if (!begin(&b))                                                                                                    \
-    JSKIP("needs the fake runtime")
+    JSKIP(GPU_NO_PROGRAM)
 
 /* Nothing is left, once a handle has looked after it. */
 static void end(bench_t *b) {
@@ -52,6 +55,8 @@ static void end(bench_t *b) {
     gpu_give(b->out, 16 * BYTES);
     JEXPECT_OK(jstream_destroy(b->stream));
     JEXPECT_OK(jstream_destroy(b->other));
+    if (b->fake == NULL)
+        return;
     JEXPECT_EQ(b->fake->live_bytes(), b->live_bytes);
     JEXPECT_EQ(b->fake->live_objects(), b->live_objects);
     JEXPECT_EQ(b->fake->faults(), 0);
@@ -59,15 +64,15 @@ static void end(bench_t *b) {
 
 static void *native(jstream_t *stream) { return jstream_native(gpu_device(), stream); }
 static void begin_capture(const bench_t *b, jstream_t *stream) {
-    JEXPECT_EQ(b->fake->begin_capture(native(stream)), 0);
+    JEXPECT_EQ(b->program->begin_capture(native(stream)), 0);
 }
 static void *end_capture(const bench_t *b, jstream_t *stream) {
-    void *graph = b->fake->end_capture(native(stream));
+    void *graph = b->program->end_capture(native(stream));
     JEXPECT_NOT_NULL(graph);
     return graph;
 }
 static void launch(const bench_t *b, void *graph, jstream_t *stream) {
-    JEXPECT_EQ(b->fake->launch_graph(graph, native(stream)), 0);
+    JEXPECT_EQ(b->program->launch_graph(graph, native(stream)), 0);
     JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
 }
 
@@ -152,7 +157,7 @@ JTEST(GpuCapture, GraphsRunWhenTheHandleIsGone) {
                 JEXPECT_OK(jhandle_destroy(handle));
             overwrite_what_is_free();
         }
-        b.fake->destroy_graph(graph);
+        b.program->destroy_graph(graph);
     }
     end(&b);
 }
@@ -182,14 +187,14 @@ JTEST(GpuCapture, AGraphDisturbsNobodysWorkspace) {
         JEXPECT_OK(jstream_synchronize(gpu_device(), b.stream));
     }
     JEXPECT_TRUE(result_is(&b, 5, 77) && result_is(&b, 1, 21) && result_is(&b, 2, 22));
-    b.fake->destroy_graph(graphs[0]); /* before the handle */
+    b.program->destroy_graph(graphs[0]); /* before the handle */
     JEXPECT_OK(jhandle_trim(handle, 0));
     overwrite_what_is_free();
     clear(&b);
     launch(&b, graphs[1], b.stream);
     JEXPECT_TRUE(result_is(&b, 2, 22));
     JEXPECT_OK(jhandle_destroy(handle));
-    b.fake->destroy_graph(graphs[1]); /* after it */
+    b.program->destroy_graph(graphs[1]); /* after it */
     end(&b);
 }
 
@@ -202,7 +207,7 @@ JTEST(GpuCapture, CapturesAreNotSpoiled) {
         for (int m = 0; m < 3; ++m) {
             JSCOPED_TRACE("stream %d, mode %d", kind, m);
             BEGIN(b);
-            void *own = kind > 0 ? b.fake->create_stream(kind == 2) : NULL; /* 2: a blocking one */
+            void *own = kind > 0 ? b.program->create_stream(kind == 2) : NULL; /* 2: a blocking one */
             jstream_t *stream = b.stream, *before = b.stream;
             if (kind > 0) {
                 JASSERT_OK(jstream_wrap(gpu_device(), own, &stream));
@@ -215,7 +220,7 @@ JTEST(GpuCapture, CapturesAreNotSpoiled) {
             JEXPECT_OK(call(&b, handle, 0, 1, 2 * BYTES));
             JEXPECT_OK(call(&b, fixed, 0, 1, 2 * BYTES));
             JEXPECT_OK(call(&b, elsewhere, 6, 1, BYTES));
-            JEXPECT_EQ(b.fake->begin_capture_as(native(stream), modes[m]), 0);
+            JEXPECT_EQ(b.program->begin_capture_as(native(stream), modes[m]), 0);
             JEXPECT_OK(call(&b, handle, 1, 31, BYTES));
             JEXPECT_STATUS(jhandle_trim(handle, 0), JSTATUS_CAPTURING);
             JEXPECT_STATUS(jhandle_set_workspace_size(handle, BYTES), JSTATUS_CAPTURING);
@@ -236,16 +241,16 @@ JTEST(GpuCapture, CapturesAreNotSpoiled) {
             if (owns()) {
                 JEXPECT_OK(jhandle_destroy(handle));
                 JEXPECT_OK(jhandle_destroy(fixed));
-                b.fake->destroy_graph(graph);
+                b.program->destroy_graph(graph);
             } else {
-                b.fake->destroy_graph(graph);
+                b.program->destroy_graph(graph);
                 JEXPECT_OK(jhandle_destroy(handle));
                 JEXPECT_OK(jhandle_destroy(fixed));
             }
             JEXPECT_OK(jhandle_destroy(elsewhere));
             if (kind > 0) {
                 JEXPECT_OK(jstream_destroy(stream));
-                JEXPECT_EQ(b.fake->destroy_stream(own), 0);
+                JEXPECT_EQ(b.program->destroy_stream(own), 0);
             }
             end(&b);
         }
@@ -256,18 +261,21 @@ JTEST(GpuCapture, FixedModesCallNothingOfTheRuntimeInACapture) {
     jhandle_t *handle = make_on_gpu(&b, 4 * BYTES);
     JEXPECT_OK(call(&b, handle, 0, 1, BYTES));
     begin_capture(&b, b.stream);
-    b.fake->reset_counts();
+    if (b.fake != NULL)
+        b.fake->reset_counts();
     for (int i = 0; i < 4; ++i)
         JEXPECT_OK(call(&b, handle, i, (unsigned char)(i + 1), 4 * BYTES));
-    JEXPECT_EQ(b.fake->count_allocations(), 0);
-    JEXPECT_EQ(b.fake->count_frees(), 0);
-    JEXPECT_EQ(b.fake->count_waits(), 0);
-    JEXPECT_EQ(b.fake->count("GraphRetainUserObject"), owns());
+    if (b.fake != NULL) {
+        JEXPECT_EQ(b.fake->count_allocations(), 0);
+        JEXPECT_EQ(b.fake->count_frees(), 0);
+        JEXPECT_EQ(b.fake->count_waits(), 0);
+        JEXPECT_EQ(b.fake->count("GraphRetainUserObject"), owns());
+    }
     void *graph = end_capture(&b, b.stream);
     launch(&b, graph, b.stream);
     for (int i = 0; i < 4; ++i)
         JEXPECT_TRUE(result_is(&b, i, (unsigned char)(i + 1)));
-    b.fake->destroy_graph(graph);
+    b.program->destroy_graph(graph);
     JEXPECT_OK(jhandle_destroy(handle));
     end(&b);
 }
@@ -289,13 +297,13 @@ JTEST(GpuCapture, AbandonedCapturesLoseNothing) {
             const unsigned char value = 1;
             JEXPECT_OK(jdevice_fill(gpu_device(), b.other, b.out, &value, 1, BYTES));
         }
-        void *graph = b.fake->end_capture(native(b.stream));
+        void *graph = b.program->end_capture(native(b.stream));
         JEXPECT_EQ(graph == NULL, round == 2);
         JEXPECT_OK(call(&b, handle, 2, (unsigned char)(50 + round), 2 * BYTES));
         JEXPECT_OK(jstream_synchronize(gpu_device(), b.stream));
         JEXPECT_TRUE(result_is(&b, 2, (unsigned char)(50 + round)));
         if (graph != NULL)
-            b.fake->destroy_graph(graph);
+            b.program->destroy_graph(graph);
     }
     if (owns())
         JEXPECT_EQ(stats_of(handle).captured_bytes, 0);
@@ -332,7 +340,8 @@ JTEST(GpuCapture, TheStreamMayChangeInACapture) {
     JEXPECT_TRUE(result_is(&b, 0, 41) && result_is(&b, 5, 46));
     for (int round = 0; round < 8; ++round) {
         clear(&b);
-        b.fake->set_seed((uint64_t)round + 1); /* of the order of what a graph leaves open */
+        if (b.fake != NULL)
+            b.fake->set_seed((uint64_t)round + 1); /* of the order of what a graph leaves open */
         launch(&b, graph, b.stream);
         for (int i = 1; i <= 4; ++i)
             JEXPECT_TRUE(result_is(&b, i, (unsigned char)(41 + i)));
@@ -348,8 +357,8 @@ JTEST(GpuCapture, TheStreamMayChangeInACapture) {
     JEXPECT_TRUE(result_is(&b, 6, 47) && result_is(&b, 8, 49));
     launch(&b, second, b.stream);
     JEXPECT_TRUE(result_is(&b, 7, 48));
-    b.fake->destroy_graph(graph);
-    b.fake->destroy_graph(second);
+    b.program->destroy_graph(graph);
+    b.program->destroy_graph(second);
     JEXPECT_OK(jhandle_destroy(handle));
     JEXPECT_OK(jevent_destroy(fork));
     JEXPECT_OK(jevent_destroy(join));
@@ -358,6 +367,8 @@ JTEST(GpuCapture, TheStreamMayChangeInACapture) {
 
 /* Each call of the runtime fails once. A capture that is not spoilt by that gives the right results. */
 JTEST(GpuCapture, EachFailedCallOfTheRuntimeLosesNothing) {
+    if (gpu_fake() == NULL)
+        JSKIP("a real runtime does not fail on demand");
     for (int manual = 0; manual < 2; ++manual)
         for (int error = FAKE_GPU_OUT_OF_MEMORY; error <= FAKE_GPU_UNKNOWN_ERROR; ++error) {
             bool failed = true;
@@ -372,7 +383,7 @@ JTEST(GpuCapture, EachFailedCallOfTheRuntimeLosesNothing) {
                 failed = b.fake->has_failed();
                 b.fake->fail_after(0, FAKE_GPU_UNKNOWN_ERROR);
                 const jstatus_t third = call(&b, handle, 3, 63, 2 * BYTES);
-                void *graph = b.fake->end_capture(native(b.stream));
+                void *graph = b.program->end_capture(native(b.stream));
                 JEXPECT_OK(call(&b, handle, 4, 64, 2 * BYTES));
                 JEXPECT_OK(jstream_synchronize(gpu_device(), b.stream));
                 JEXPECT_TRUE(result_is(&b, 4, 64));
@@ -383,7 +394,7 @@ JTEST(GpuCapture, EachFailedCallOfTheRuntimeLosesNothing) {
                     JEXPECT_TRUE(second != JSTATUS_SUCCESS || result_is(&b, 2, 62));
                     JEXPECT_TRUE(third != JSTATUS_SUCCESS || result_is(&b, 3, 63));
                     JEXPECT_OK(third);
-                    b.fake->destroy_graph(graph);
+                    b.program->destroy_graph(graph);
                 }
                 JEXPECT_OK(jhandle_destroy(handle));
                 end(&b);

@@ -18,6 +18,11 @@ const char *gpu_module_path(void); /* the folder of its module */
 /* The control of the fake runtime behind gpu_device(); NULL on a real GPU. */
 const fake_gpu_control_t *gpu_fake(void);
 
+/* For tests that play the application: the fake runtime's control, or one over CUDA's runtime that has what concerns
+ * graphs and streams and nothing else. NULL: a real GPU whose runtime this program was built without. */
+const fake_gpu_control_t *gpu_program(void);
+#define GPU_NO_PROGRAM "the tests were built without this GPU's runtime, to play the application"
+
 /* JALLOC_VENDOR_BLAS was 0 when the device was opened. */
 bool gpu_vendor_blas_is_off(void);
 

@@ -112,13 +112,16 @@ JTEST(GpuGemm, SplitPrecisionIsAsRightAsFloat) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The part that tests can see of "at most twice the error of float": the same data by both rungs. */
+/* The part that tests can see of "at most twice the error of float": the same data by both rungs. Not of TF32, of whose
+ * products a tensor core cuts the sum off from the fourth on: there it is the bound that gemm_split.c states, which one
+ * product left out would break. */
 JTEST(GpuGemm, SplitPrecisionErrsAtMostTwiceAsMuchAsFloat) {
     static const ji_split_way_t ways[] = {JI_SPLIT_BF16X6, JI_SPLIT_BF16X9, JI_SPLIT_TF32X3};
     jhandle_t *handle = normwise_handle();
     for (int w = 0; w < 3; ++w) {
-        lower_split(ways[w], 64, 2);
-        BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 48, .high = 48, .plain = true, .beta_zero = true);
+        enum { DEPTH = 48, PANEL = 64, PRODUCTS = 3 };
+        lower_split(ways[w], PANEL, 2);
+        BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = DEPTH, .high = DEPTH, .plain = true, .beta_zero = true);
         long double split, split_square, plain, plain_square;
         JEXPECT_OK(gpu_blas_call(handle, c));
         blas_right(c);
@@ -129,8 +132,12 @@ JTEST(GpuGemm, SplitPrecisionErrsAtMostTwiceAsMuchAsFloat) {
         JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_FAST));
         errors_of(c, &plain, &plain_square);
         JSCOPED_TRACE("way %d", w);
-        JEXPECT_LE((double)sqrtl(split_square), 2 * (double)sqrtl(plain_square));
-        JEXPECT_LE((double)split, 2 * (double)plain);
+        if (ways[w] == JI_SPLIT_TF32X3) {
+            JEXPECT_LE((double)split, (2 * PRODUCTS * DEPTH + 1 + 16) * 0x1p-24);
+        } else {
+            JEXPECT_LE((double)sqrtl(split_square), 2 * (double)sqrtl(plain_square));
+            JEXPECT_LE((double)split, 2 * (double)plain);
+        }
         put_back();
     }
     JEXPECT_OK(jhandle_destroy(handle));

@@ -23,6 +23,12 @@
     if (fake == NULL)                                                                                                  \
     JSKIP("needs the fake runtime")
 
+/* Whose streams and graphs the test plays with; what is counted is the fake one's. */
+#define REQUIRE_PROGRAM(program)                                                                                       \
+    const fake_gpu_control_t *const program = gpu_program();                                                           \
+    if (program == NULL)                                                                                               \
+    JSKIP(GPU_NO_PROGRAM)
+
 static bool is_hip(void) { return jdevice_kind(gpu_device()) == JDEVICE_HIP; }
 static const char *kind_name(void) { return is_hip() ? "hip" : "cuda"; }
 
@@ -492,9 +498,10 @@ JTEST(GpuRuntime, AnEventTellsNeverRecordedNotReachedAndReachedApart) {
 }
 
 JTEST(GpuRuntime, AWrappedStreamIsTheProgramsAndStays) {
-    REQUIRE_FAKE(fake);
-    void *own = fake->create_stream(true);
-    const uint64_t objects = fake->live_objects();
+    REQUIRE_PROGRAM(program);
+    const fake_gpu_control_t *const fake = gpu_fake();
+    void *own = program->create_stream(true);
+    const uint64_t objects = fake != NULL ? fake->live_objects() : 0;
     jstream_t *wrapped = NULL;
     uint16_t pattern = 0x1234, *memory = gpu_take(2000), got = 0;
     JASSERT_OK(jstream_wrap(gpu_device(), own, &wrapped));
@@ -504,11 +511,12 @@ JTEST(GpuRuntime, AWrappedStreamIsTheProgramsAndStays) {
     JEXPECT_OK(jdevice_copy(gpu_device(), wrapped, &got, memory + 999, 2));
     JEXPECT_OK(jstream_destroy(wrapped)); /* waits */
     JEXPECT_EQ(got, pattern);
-    JEXPECT_EQ(fake->live_objects(), objects);
+    if (fake != NULL)
+        JEXPECT_EQ(fake->live_objects(), objects);
     JASSERT_OK(jstream_wrap(gpu_device(), own, &wrapped)); /* again */
     JEXPECT_OK(jstream_synchronize(gpu_device(), wrapped));
     JEXPECT_OK(jstream_destroy(wrapped));
-    JEXPECT_EQ(fake->destroy_stream(own), 0);
+    JEXPECT_EQ(program->destroy_stream(own), 0);
     JASSERT_OK(jstream_wrap(gpu_device(), NULL, &wrapped)); /* the default stream */
     JEXPECT_NULL(native(wrapped));
     JEXPECT_NULL(native(NULL));
@@ -633,25 +641,28 @@ JTEST(GpuRuntime, InAHostFunctionEveryCallIsRefusedAndNoneReachesTheRuntime) {
 /* ---- Captures ---- */
 
 /* The capture was not spoilt: it gives a graph, which runs. */
-static void end_capture_well(const fake_gpu_control_t *fake, jstream_t *stream) {
-    void *graph = fake->end_capture(native(stream));
+static void end_capture_well(const fake_gpu_control_t *program, jstream_t *stream) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    void *graph = program->end_capture(native(stream));
     JASSERT_NOT_NULL(graph);
-    JEXPECT_EQ(fake->launch_graph(graph, native(stream)), 0);
+    JEXPECT_EQ(program->launch_graph(graph, native(stream)), 0);
     JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
-    fake->destroy_graph(graph);
-    JEXPECT_EQ(fake->last_error(), 0);
-    JEXPECT_EQ(fake->faults(), 0);
+    program->destroy_graph(graph);
+    if (fake != NULL) {
+        JEXPECT_EQ(fake->last_error(), 0);
+        JEXPECT_EQ(fake->faults(), 0);
+    }
 }
 
 JTEST(GpuRuntime, EachCaptureHasItsNumber) {
-    REQUIRE_FAKE(fake);
+    REQUIRE_PROGRAM(program);
     jstream_t *stream = make_stream(), *other = make_stream();
     uint64_t seen[3] = {0, 0, 0};
     bool capturing = true;
     JEXPECT_OK(jstream_is_capturing(gpu_device(), stream, &capturing));
     JEXPECT_FALSE(capturing);
     for (int i = 0; i < 3; ++i) {
-        JASSERT_EQ(fake->begin_capture(native(stream)), 0);
+        JASSERT_EQ(program->begin_capture(native(stream)), 0);
         JEXPECT_OK(jstream_get_capture(gpu_device(), stream, &seen[i]));
         JEXPECT_NE(seen[i], 0);
         uint64_t others = 1;
@@ -659,7 +670,7 @@ JTEST(GpuRuntime, EachCaptureHasItsNumber) {
         JEXPECT_EQ(others, 0);
         JEXPECT_OK(jstream_get_capture(gpu_device(), NULL, &others));
         JEXPECT_EQ(others, 0);
-        end_capture_well(fake, stream);
+        end_capture_well(program, stream);
     }
     JEXPECT_TRUE(seen[0] != seen[1] && seen[1] != seen[2] && seen[0] != seen[2]);
     JEXPECT_OK(jstream_destroy(stream));
@@ -667,7 +678,7 @@ JTEST(GpuRuntime, EachCaptureHasItsNumber) {
 }
 
 JTEST(GpuRuntime, WhatACaptureDoesNotAllowIsRefusedAndTheCaptureGoesOn) {
-    REQUIRE_FAKE(fake);
+    REQUIRE_PROGRAM(program);
     jstream_t *stream = make_stream(), *other = make_stream();
     jevent_t *captured = make_event(), *outside = make_event();
     void *pointer = NULL, *memory = gpu_take(4096);
@@ -675,7 +686,7 @@ JTEST(GpuRuntime, WhatACaptureDoesNotAllowIsRefusedAndTheCaptureGoesOn) {
     double ms;
     const uint32_t pattern = 5;
     JEXPECT_OK(jevent_record(outside, other));
-    JASSERT_EQ(fake->begin_capture(native(stream)), 0);
+    JASSERT_EQ(program->begin_capture(native(stream)), 0);
     JEXPECT_OK(jdevice_fill(gpu_device(), stream, memory, &pattern, 4, 1024));
     JEXPECT_OK(jevent_record(captured, stream));
 
@@ -691,7 +702,7 @@ JTEST(GpuRuntime, WhatACaptureDoesNotAllowIsRefusedAndTheCaptureGoesOn) {
     JEXPECT_SUBSTR(jstatus_last_message(), "while the stream is being captured");
     JEXPECT_NULL(pointer);
 
-    end_capture_well(fake, stream);
+    end_capture_well(program, stream);
     JEXPECT_STATUS(jevent_synchronize(captured), JSTATUS_CAPTURING); /* until it is recorded again */
     JEXPECT_OK(jevent_record(captured, stream));
     JEXPECT_OK(jevent_synchronize(captured));
@@ -704,11 +715,12 @@ JTEST(GpuRuntime, WhatACaptureDoesNotAllowIsRefusedAndTheCaptureGoesOn) {
 
 /* A capture in global mode forbids them to every thread of the process that does not ask for more freedom. */
 JTEST(GpuRuntime, UnsafeCallsOfAnyThreadLeaveACaptureAlone) {
-    REQUIRE_FAKE(fake);
+    REQUIRE_PROGRAM(program);
+    const fake_gpu_control_t *const fake = gpu_fake();
     jstream_t *stream = make_stream(), *other = make_stream();
     jevent_t *event = make_event(), *start = make_event();
     JEXPECT_OK(jevent_record(start, other));
-    JASSERT_EQ(fake->begin_capture(native(stream)), 0);
+    JASSERT_EQ(program->begin_capture(native(stream)), 0);
     size_t bytes = 0;
     bool reached;
     double ms;
@@ -728,9 +740,9 @@ JTEST(GpuRuntime, UnsafeCallsOfAnyThreadLeaveACaptureAlone) {
     JEXPECT_OK(jstream_synchronize(gpu_device(), other));
     JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
     JEXPECT_OK(jstream_destroy(made));
-    jdevice_t *second = second_device(fake);
-    JEXPECT_OK(jdevice_get_memory_info(second, &bytes, NULL));
-    end_capture_well(fake, stream);
+    if (fake != NULL)
+        JEXPECT_OK(jdevice_get_memory_info(second_device(fake), &bytes, NULL));
+    end_capture_well(program, stream);
     JEXPECT_OK(jevent_destroy(event));
     JEXPECT_OK(jevent_destroy(start));
     JEXPECT_OK(jstream_destroy(stream));
@@ -740,15 +752,15 @@ JTEST(GpuRuntime, UnsafeCallsOfAnyThreadLeaveACaptureAlone) {
 static void do_nothing(void *arguments) { (void)arguments; }
 
 JTEST(GpuRuntime, TheDefaultStreamIsNotUsedBesideACaptureThatItWouldSpoil) {
-    REQUIRE_FAKE(fake);
-    void *own = fake->create_stream(true), *memory = gpu_take(4096);
+    REQUIRE_PROGRAM(program);
+    void *own = program->create_stream(true), *memory = gpu_take(4096);
     jstream_t *stream = NULL;
     jevent_t *event = make_event();
     uint64_t capture;
     const uint32_t pattern = 5;
     const unsigned char zero = 0;
     JASSERT_OK(jstream_wrap(gpu_device(), own, &stream));
-    JASSERT_EQ(fake->begin_capture(own), 0);
+    JASSERT_EQ(program->begin_capture(own), 0);
     JEXPECT_STATUS(jdevice_fill(gpu_device(), NULL, memory, &pattern, 4, 1024), JSTATUS_CAPTURING);
     JEXPECT_STATUS(jdevice_fill(gpu_device(), NULL, memory, &zero, 1, 4096), JSTATUS_CAPTURING);
     JEXPECT_STATUS(jdevice_copy(gpu_device(), NULL, &capture, memory, 8), JSTATUS_CAPTURING);
@@ -756,35 +768,35 @@ JTEST(GpuRuntime, TheDefaultStreamIsNotUsedBesideACaptureThatItWouldSpoil) {
     JEXPECT_STATUS(jstream_synchronize(gpu_device(), NULL), JSTATUS_CAPTURING);
     JEXPECT_STATUS(jevent_record(event, NULL), JSTATUS_CAPTURING);
     JEXPECT_STATUS(jstream_get_capture(gpu_device(), NULL, &capture), JSTATUS_CAPTURING);
-    end_capture_well(fake, stream);
+    end_capture_well(program, stream);
     JEXPECT_OK(jdevice_fill(gpu_device(), NULL, memory, &pattern, 4, 1024));
     JEXPECT_OK(jevent_destroy(event));
     JEXPECT_OK(jstream_destroy(stream));
-    JEXPECT_EQ(fake->destroy_stream(own), 0);
+    JEXPECT_EQ(program->destroy_stream(own), 0);
     gpu_give(memory, 4096);
 }
 
 JTEST(GpuRuntime, AWrappedStreamMayBeLetGoOfWhileItIsCaptured) {
-    REQUIRE_FAKE(fake);
-    void *own = fake->create_stream(false);
+    REQUIRE_PROGRAM(program);
+    void *own = program->create_stream(false);
     jstream_t *stream = NULL;
     JASSERT_OK(jstream_wrap(gpu_device(), own, &stream));
-    JASSERT_EQ(fake->begin_capture(own), 0);
+    JASSERT_EQ(program->begin_capture(own), 0);
     JEXPECT_OK(jstream_destroy(stream));
-    void *graph = fake->end_capture(own);
+    void *graph = program->end_capture(own);
     JASSERT_NOT_NULL(graph);
-    fake->destroy_graph(graph);
-    JEXPECT_EQ(fake->destroy_stream(own), 0);
+    program->destroy_graph(graph);
+    JEXPECT_EQ(program->destroy_stream(own), 0);
 }
 
 JTEST(GpuRuntime, AnEventTakesAnotherStreamIntoTheCaptureAndBack) {
-    REQUIRE_FAKE(fake);
+    REQUIRE_PROGRAM(program);
     jstream_t *stream = make_stream(), *branch = make_stream();
     jevent_t *fork_event = make_event(), *join_event = make_event();
     uint64_t mine = 0, branchs = 0;
     uint32_t *memory = gpu_take(4096), got[2] = {0, 0};
     const uint32_t first = 11, second = 22;
-    JASSERT_EQ(fake->begin_capture(native(stream)), 0);
+    JASSERT_EQ(program->begin_capture(native(stream)), 0);
     JEXPECT_OK(jevent_record(fork_event, stream));
     JEXPECT_OK(jevent_wait(fork_event, branch));
     JEXPECT_OK(jstream_get_capture(gpu_device(), stream, &mine));
@@ -794,7 +806,7 @@ JTEST(GpuRuntime, AnEventTakesAnotherStreamIntoTheCaptureAndBack) {
     JEXPECT_OK(jdevice_fill(gpu_device(), branch, memory + 512, &second, 4, 512));
     JEXPECT_OK(jevent_record(join_event, branch));
     JEXPECT_OK(jevent_wait(join_event, stream));
-    end_capture_well(fake, stream);
+    end_capture_well(program, stream);
     gpu_download(&got[0], memory + 511, 4);
     gpu_download(&got[1], memory + 512, 4);
     JEXPECT_EQ(got[0], first);
@@ -818,53 +830,54 @@ static jstatus_t keep(jstream_t *stream, atomic_int *released) {
 }
 
 JTEST(GpuRuntime, AGraphKeepsWhatItWasGivenUntilItIsDestroyed) {
-    REQUIRE_FAKE(fake);
-    const uint64_t objects = fake->live_objects();
+    REQUIRE_PROGRAM(program);
+    const fake_gpu_control_t *const fake = gpu_fake();
+    const uint64_t objects = fake != NULL ? fake->live_objects() : 0;
     jstream_t *stream = make_stream();
     atomic_int released = 0;
     JEXPECT_STATUS(keep(stream, &released), JSTATUS_INVALID_VALUE); /* in no capture */
-    JASSERT_EQ(fake->begin_capture(native(stream)), 0);
+    JASSERT_EQ(program->begin_capture(native(stream)), 0);
     if (!graphs_own()) {
         JEXPECT_STATUS(keep(stream, &released), JSTATUS_NOT_IMPLEMENTED);
-        end_capture_well(fake, stream);
+        end_capture_well(program, stream);
         JEXPECT_EQ(released, 0);
         JEXPECT_OK(jstream_destroy(stream));
         return;
     }
     JEXPECT_OK(keep(stream, &released));
     JEXPECT_OK(keep(stream, &released));
-    void *graph = fake->end_capture(native(stream));
+    void *graph = program->end_capture(native(stream));
     JASSERT_NOT_NULL(graph);
     for (int i = 0; i < 3; ++i)
-        JEXPECT_EQ(fake->launch_graph(graph, native(stream)), 0);
+        JEXPECT_EQ(program->launch_graph(graph, native(stream)), 0);
     JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
     JEXPECT_OK(jstream_destroy(stream));
     JEXPECT_EQ(released, 0);
-    fake->destroy_graph(graph);
-    JEXPECT_EQ(fake->live_objects(), objects); /* waits for destructors */
+    program->destroy_graph(graph);
+    if (fake != NULL)
+        JEXPECT_EQ(fake->live_objects(), objects); /* waits for destructors */
     JEXPECT_EQ(released, 2);
 }
 
 JTEST(GpuRuntime, AHostFunctionOfAGraphRunsEachTimeWithTheSameArguments) {
-    REQUIRE_FAKE(fake);
+    REQUIRE_PROGRAM(program);
     jstream_t *stream = make_stream();
     const size_t live = jtest_metadata_live_count();
     int order[8];
     atomic_int next = 0;
     noted_t noted = {.next = &next, .order = order, .number = 42};
     noted.rest[sizeof noted.rest - 1] = 'e';
-    JASSERT_EQ(fake->begin_capture(native(stream)), 0);
+    JASSERT_EQ(program->begin_capture(native(stream)), 0);
     const jstatus_t status = jstream_launch(gpu_device(), stream, note, &noted, sizeof noted);
     JEXPECT_STATUS(status, graphs_own() ? JSTATUS_SUCCESS : JSTATUS_NOT_IMPLEMENTED);
     memset(&noted, 0, sizeof noted);
-    void *graph = fake->end_capture(native(stream));
+    void *graph = program->end_capture(native(stream));
     JASSERT_NOT_NULL(graph);
     JEXPECT_EQ(next, 0);
     for (int i = 0; i < 3; ++i)
-        JEXPECT_EQ(fake->launch_graph(graph, native(stream)), 0);
+        JEXPECT_EQ(program->launch_graph(graph, native(stream)), 0);
     JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
-    fake->destroy_graph(graph);
-    (void)fake->live_objects(); /* waits for destructors */
+    program->destroy_graph(graph);
     JEXPECT_EQ(next, graphs_own() ? 3 : 0);
     for (int i = 0; i < next; ++i)
         JEXPECT_EQ(order[i], 42);
