@@ -27,12 +27,20 @@ template <typename T> struct axpy_t {
     __device__ void apply(T alpha, T &x, T &y) const { y = multiply_add(alpha, x, y); }
 };
 
+/* The same number. A copy of a struct is one of memory, for which HIP's compilers leave registers. */
+template <typename T> static __device__ inline T by_parts(T a) {
+    if constexpr (number<T>::is_complex)
+        return T{a.re, a.im};
+    else
+        return a;
+}
+
 template <typename T> struct copy_t {
     typedef T value_t;
     static const bool reads_x = true, reads_y = false, writes_x = false, writes_y = true;
     ji_scalar_t scalar;
     __device__ bool prepare(T &) const { return true; }
-    __device__ void apply(T, T &x, T &y) const { y = x; }
+    __device__ void apply(T, T &x, T &y) const { y = by_parts(x); }
 };
 
 template <typename T> struct swap_t {
@@ -41,8 +49,8 @@ template <typename T> struct swap_t {
     ji_scalar_t scalar;
     __device__ bool prepare(T &) const { return true; }
     __device__ void apply(T, T &x, T &y) const {
-        T before = x;
-        x = y;
+        const T before = by_parts(x);
+        x = by_parts(y);
         y = before;
     }
 };
@@ -117,7 +125,7 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
     const int64_t packs = n / pack_t::width, per_block = GPU_VECTOR_THREADS * GPU_PACK_LOADS;
     pack_t *px = (pack_t *)x, *py = (pack_t *)y;
     for (int64_t first = blockIdx.x * per_block; first < packs; first += gridDim.x * per_block) {
-        pack_t a[GPU_PACK_LOADS] = {}, b[GPU_PACK_LOADS] = {};
+        pack_t a[GPU_PACK_LOADS], b[GPU_PACK_LOADS]; /* what is read of them was loaded */
         const int64_t mine = first + threadIdx.x;
         GPU_UNROLL
         for (int l = 0; l < GPU_PACK_LOADS; ++l) {
@@ -130,12 +138,14 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
         GPU_UNROLL
         for (int l = 0; l < GPU_PACK_LOADS; ++l) {
             const int64_t i = mine + l * GPU_VECTOR_THREADS;
+            if (i >= packs)
+                break;
             GPU_UNROLL
             for (int e = 0; e < pack_t::width; ++e)
                 op.apply(alpha, a[l].e[e], b[l].e[e]);
-            if (Op::writes_x && i < packs)
+            if (Op::writes_x)
                 px[i] = a[l];
-            if (Op::writes_y && i < packs)
+            if (Op::writes_y)
                 py[i] = b[l];
         }
     }

@@ -178,9 +178,9 @@ template <typename T> struct largest_t {
     static __device__ partial_t none() { return partial_t{-1, -1}; }
     static __device__ partial_t join(partial_t a, partial_t b) {
         const bool same = is_nan(a.size) ? is_nan(b.size) : a.size == b.size;
-        if (same)
-            return a.place <= b.place ? a : b;
-        return is_nan(a.size) || a.size > b.size ? a : b;
+        const bool left = same ? a.place <= b.place : is_nan(a.size) || a.size > b.size;
+        /* Word by word: of one of two structs HIP's compilers take the address, and keep both in memory. */
+        return partial_t{left ? a.size : b.size, left ? a.place : b.place};
     }
     __device__ void take(partial_t &best, T x, T, int64_t place) const {
         best = join(best, partial_t{magnitude(x), place});
