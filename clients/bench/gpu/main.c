@@ -61,8 +61,8 @@ static double sample(gpu_bench_t *bench, cudaEvent_t from, cudaEvent_t to, bench
 
 static size_t calibrate(gpu_bench_t *bench, cudaEvent_t from, cudaEvent_t to, bench_function_t function,
                         void *context) {
-    double once = sample(bench, from, to, function, context, 1); /* loads, allocates */
-    once = sample(bench, from, to, function, context, 1);
+    (void)sample(bench, from, to, function, context, 1); /* loads, allocates */
+    const double once = sample(bench, from, to, function, context, 1);
     return once < SAMPLE_SECONDS ? (size_t)(SAMPLE_SECONDS / (once > 1e-6 ? once : 1e-6)) + 1 : 1;
 }
 
