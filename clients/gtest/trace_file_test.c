@@ -522,15 +522,20 @@ static void expect_lines(const char *path, size_t count) {
 
 static void flush_what_is_the_parents(void *record) { JEXPECT_OK(jallocator_record_flush(record)); }
 
+/* What the parent has not written yet is written once, and by it. Ends the record. */
+static void child_leaves_the_parents_lines(const begun_t *begun, jallocator_t *record, void (*child)(void *record)) {
+    use_once(record);
+    jtest_in_child(60, child, record);
+    expect_text(begun->file.path, header);
+    JEXPECT_OK(jallocator_destroy(record));
+    expect_lines(begun->file.path, 2);
+}
+
 JTEST(Record, AChildThatRecordsNothingLeavesTheParentsLines) {
     begun_t begun;
     begun_make(&begun);
     jallocator_t *record = record_to(begun.file.path);
-    use_once(record);
-    jtest_in_child(60, flush_what_is_the_parents, record);
-    expect_text(begun.file.path, header);
-    JEXPECT_OK(jallocator_destroy(record));
-    expect_lines(begun.file.path, 2);
+    child_leaves_the_parents_lines(&begun, record, flush_what_is_the_parents);
     begun_end(&begun);
 }
 
@@ -547,11 +552,7 @@ JTEST_ONLY_WITH("JALLOC_TEST_FIRST_RECORD", Record, WithoutWipingAChildIsNotReco
     jtest_fail_calls("madvise", 1, 1, EINVAL);
     jallocator_t *record = record_to(begun.file.path);
     JEXPECT_TRUE(jtest_calls_failed());
-    use_once(record);
-    jtest_in_child(60, record_much, record);
-    expect_text(begun.file.path, header);
-    JEXPECT_OK(jallocator_destroy(record));
-    expect_lines(begun.file.path, 2);
+    child_leaves_the_parents_lines(&begun, record, record_much);
     begun_end(&begun);
 }
 
