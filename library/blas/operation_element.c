@@ -189,14 +189,8 @@ jstatus_t ji_scale_lines(jhandle_t *handle, const void *scalar, const jbuffer_t 
     return ji_each_line(x, true, scale_or_clear_line, &scaler);
 }
 
-static jstatus_t fill_run(ji_operation_t *op) {
-    return ji_buffer_writes(op->operands[0].buffer) ? ji_each_line(op->operands[0].buffer, false, fill_line, op)
-                                                    : JSTATUS_SUCCESS;
-}
-static jstatus_t scale_run(ji_operation_t *op) {
-    return ji_buffer_writes(op->operands[0].buffer) ? ji_each_line(op->operands[0].buffer, false, scale_line, op)
-                                                    : JSTATUS_SUCCESS;
-}
+static jstatus_t fill_run(ji_operation_t *op) { return ji_each_line(op->operands[0].buffer, false, fill_line, op); }
+static jstatus_t scale_run(ji_operation_t *op) { return ji_each_line(op->operands[0].buffer, false, scale_line, op); }
 
 jstatus_t jbuffer_fill(jhandle_t *handle, const void *value, jbuffer_t *x) {
     static const ji_operation_class_t fill = {prepare_nothing, fill_run, .elementwise = true};
