@@ -431,17 +431,24 @@ class Session:
 
 
 def install_packages(needs):
-    """In this process's session, and with its terminal: sudo may ask for a password."""
+    """In this process's session, and with its terminal: sudo may ask for a password. Where not all can be had, each
+    component is asked for by itself, so that one does not keep the others away."""
     say("packages")
     started = time.monotonic()
-    command = [str(SOURCE / "install.sh"), "--dependencies-only", "--components", ",".join(needs)]
-    try:
-        status = subprocess.run(command, cwd=SOURCE, check=False, timeout=BUILD_LIMIT_S).returncode
-        problem = f"exit status {status}" if status else None
-    except (OSError, subprocess.TimeoutExpired) as error:
-        problem = str(error)
-    if problem:
-        say(f"packages: {problem}; going on with what is there ({time.monotonic() - started:.0f} s)")
+
+    def install(components):
+        command = [str(SOURCE / "install.sh"), "--dependencies-only", "--components", ",".join(components)]
+        try:
+            status = subprocess.run(command, cwd=SOURCE, check=False, timeout=BUILD_LIMIT_S).returncode
+            return f"exit status {status}" if status else None
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+
+    problems = {}
+    if install(needs):
+        problems = {need: problem for need in needs if (problem := install([need]))}
+    for need, problem in problems.items():
+        say(f"packages of {need}: {problem}; going on with what is there ({time.monotonic() - started:.0f} s)")
 
 
 def main():

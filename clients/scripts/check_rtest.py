@@ -130,6 +130,23 @@ def check_elsewhere_counts(folder, fake):
     return problems
 
 
+def check_packages(folder):
+    """A component whose packages cannot be had does not keep those of the others away."""
+    folder.mkdir()
+    runner, program = elsewhere.rtest, folder / "install.sh"
+    source = runner.SOURCE
+    program.write_text('#!/bin/sh\ncase $3 in *gone*) exit 1;; esac\necho $3 >>installed\n', encoding="utf-8")
+    program.chmod(0o755)
+    runner.SOURCE = folder
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        runner.install_packages(["gone", "test", "there"])
+    runner.SOURCE = source
+    installed = (folder / "installed").read_text(encoding="utf-8").split()
+    if installed == ["test", "there"] and "packages of gone: exit status 1" in said.getvalue():
+        return []
+    return [f"a component that cannot be had: {installed}, {said.getvalue()}"]
+
+
 def main():
     problems = []
     with tempfile.TemporaryDirectory() as folder:
@@ -204,6 +221,7 @@ def main():
             problems.append("nothing to run was called a pass")
         fake = f"{sys.executable} {scratch / 'fake.py'}"
         problems += check_elsewhere_counts(scratch / "elsewhere", fake)
+        problems += check_packages(scratch / "packages")
     problems += check_elsewhere()
     for problem in problems:
         print(problem)

@@ -190,7 +190,7 @@ def debian13(place):
         echo "tester ALL=(ALL) NOPASSWD: ALL" >/etc/sudoers.d/tester
         chown -R tester .
         runuser -u tester -- python3 rtest.py
-        ./install.sh --dependencies-only --components mpi,bench,docs,clang,lint,valgrind,coverage
+        ./install.sh --dependencies-only --components mpi,bench,docs,clang,lint,valgrind,coverage,targets
     """
     run("mmdebstrap", "--variant=minbase",
         f"--customize-hook=tar-in {shlex.quote(str(sources))} /srv",
