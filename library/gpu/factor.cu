@@ -15,11 +15,10 @@
  * pivot_info    looks for it: the first diagonal element of the whole that is not positive. */
 
 #include "gpu/blas.h"
-#include "gpu/number.h"
+#include "gpu/group.h"
 
 #define FACTOR_ORDER 64 /* ji_tuning_t.factor_base of GPUs; packed complex<double> take 33 KB */
-#define FACTOR_THREADS 256
-#define FACTOR_DOWN (FACTOR_THREADS / FACTOR_ORDER)
+#define FACTOR_DOWN (GROUP_THREADS / FACTOR_ORDER)
 
 /* Element (i, j) of a packed triangle of order n, i >= j. */
 static __device__ inline int factor_at(int n, int i, int j) { return j * n - j * (j - 1) / 2 + i - j; }
@@ -35,7 +34,7 @@ static __device__ inline float factor_sqrt(float x) { return sqrtf(x); }
 static __device__ inline double factor_sqrt(double x) { return sqrt(x); }
 
 template <typename T>
-static __global__ void __launch_bounds__(FACTOR_THREADS) potrf_base_kernel(T *a, int64_t lda, int n, bool upper) {
+static __global__ void __launch_bounds__(GROUP_THREADS) potrf_base_kernel(T *a, int64_t lda, int n, bool upper) {
     typedef real_of<T> R;
     __shared__ T l[FACTOR_ORDER * (FACTOR_ORDER + 1) / 2];
     const int across = (int)threadIdx.x % FACTOR_ORDER, down = (int)threadIdx.x / FACTOR_ORDER;
@@ -80,7 +79,7 @@ template <typename T> static jstatus_t factor_run_base(const gpu_call_t *call, c
     if (args->n > FACTOR_ORDER)
         return gpu_services->fail(JSTATUS_INTERNAL_ERROR, "%s: a base of order %lld", call->device->name,
                                   (long long)args->n);
-    GPU_LAUNCH((potrf_base_kernel<T>), 1, FACTOR_THREADS, call->stream, (T *)const_cast<void *>(args->a), args->lda,
+    GPU_LAUNCH((potrf_base_kernel<T>), 1, GROUP_THREADS, call->stream, (T *)const_cast<void *>(args->a), args->lda,
                (int)args->n, args->uplo == JBLAS_UPPER);
     return gpu_check_launch(call->device, "potrf_base");
 }
@@ -91,25 +90,16 @@ jstatus_t gpu_potrf_base(const gpu_call_t *call, const void *block) {
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(FACTOR_THREADS)
+static __global__ void __launch_bounds__(GROUP_THREADS)
     pivot_info_kernel(const T *a, int64_t lda, int64_t n, int64_t *info) {
-    __shared__ int64_t first[FACTOR_THREADS];
-    int64_t mine = n;
-    for (int64_t i = threadIdx.x; i < n && mine == n; i += FACTOR_THREADS)
-        if (!(real_part(a[i * (lda + 1)]) > 0))
-            mine = i;
-    first[threadIdx.x] = mine;
-    for (int apart = FACTOR_THREADS / 2; apart > 0; apart /= 2) {
-        __syncthreads();
-        if ((int)threadIdx.x < apart && first[threadIdx.x + apart] < first[threadIdx.x])
-            first[threadIdx.x] = first[threadIdx.x + apart];
-    }
+    __shared__ int64_t places[GROUP_THREADS];
+    const int64_t place = group_find_on_diagonal(a, lda, n, places, [](T pivot) { return !(real_part(pivot) > 0); });
     if (threadIdx.x == 0)
-        *info = first[0] < n ? first[0] + 1 : 0;
+        *info = place;
 }
 
 template <typename T> static jstatus_t factor_run_info(const gpu_call_t *call, const ji_matmat_t *args) {
-    GPU_LAUNCH((pivot_info_kernel<T>), 1, FACTOR_THREADS, call->stream, (const T *)args->a, args->lda, args->n,
+    GPU_LAUNCH((pivot_info_kernel<T>), 1, GROUP_THREADS, call->stream, (const T *)args->a, args->lda, args->n,
                args->info);
     return gpu_check_launch(call->device, "pivot_info");
 }

@@ -14,11 +14,9 @@
  * trmv.cu. */
 
 #include "gpu/blas.h"
+#include "gpu/group.h"
 #include "gpu/vector.h"
 
-#define LEVEL2_THREADS 256
-#define LEVEL2_ROWS 32
-#define LEVEL2_GROUPS (LEVEL2_THREADS / LEVEL2_ROWS)
 /* From here on a column feeds a whole thread block. */
 #define LEVEL2_LONG_COLUMN 2048
 
@@ -53,39 +51,27 @@ template <typename T> static __device__ inline void update_element(T *y, T alpha
 
 /* ---- gemv ---- */
 
-/* Adds the sums of LEVEL2_GROUPS groups into group 0's. All threads come here, and leave together. Afterwards each
- * thread may read and write its own sum: nobody else does before the next barrier. */
-template <typename T> static __device__ inline void add_groups(T (*sums)[LEVEL2_ROWS], int group, int row, T sum) {
-    sums[group][row] = sum;
-    __syncthreads();
-    for (int half = LEVEL2_GROUPS / 2; half > 0; half /= 2) {
-        if (group < half)
-            sums[group][row] = sums[group][row] + sums[group + half][row];
-        __syncthreads();
-    }
-}
-
 template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v) {
-    __shared__ T sums[LEVEL2_GROUPS][LEVEL2_ROWS];
+    __shared__ T sums[GROUP_THREADS];
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
-    const int row = (int)threadIdx.x % LEVEL2_ROWS, group = (int)threadIdx.x / LEVEL2_ROWS;
+    const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
     const int64_t columns = is_zero(alpha) ? 0 : v.n;
-    for (int64_t first = blockIdx.x * (int64_t)LEVEL2_ROWS; first < v.m; first += gridDim.x * (int64_t)LEVEL2_ROWS) {
+    for (int64_t first = blockIdx.x * (int64_t)GROUP_ACROSS; first < v.m; first += gridDim.x * (int64_t)GROUP_ACROSS) {
         const int64_t i = first + row;
         T sum = make<T>(0);
         if (i < v.m) {
-            for (int64_t j = group; j < columns; j += LEVEL2_GROUPS)
+            for (int64_t j = group; j < columns; j += GROUP_DOWN)
                 sum = multiply_add(v.a[i + j * v.lda], v.x[j * v.incx], sum);
         }
-        add_groups(sums, group, row, sum);
+        group_join<group_sum_t, GROUP_THREADS, GROUP_ACROSS>(sums, sum);
         if (group == 0 && i < v.m)
-            update_element(v.y + i * v.incy, alpha, sums[0][row], beta);
+            update_element(v.y + i * v.incy, alpha, sums[row], beta);
     }
 }
 
 template <typename T, int COLUMNS> static __global__ void gemv_columns_kernel(matvec_t<T> v, bool conjugated) {
-    __shared__ T sums[LEVEL2_THREADS];
-    const int lanes = LEVEL2_THREADS / COLUMNS;
+    __shared__ T sums[GROUP_THREADS];
+    const int lanes = GROUP_THREADS / COLUMNS;
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
     const int t = (int)threadIdx.x, lane = t % lanes;
     const int64_t rows = is_zero(alpha) ? 0 : v.m;
@@ -97,14 +83,8 @@ template <typename T, int COLUMNS> static __global__ void gemv_columns_kernel(ma
             for (int64_t i = lane; i < rows; i += lanes)
                 sum = multiply_add(conjugate_if(conjugated, column[i]), v.x[i * v.incx], sum);
         }
-        sums[t] = sum;
-        __syncthreads();
-        for (int half = lanes / 2; half > 0; half /= 2) {
-            if (lane < half)
-                sums[t] = sums[t] + sums[t + half];
-            __syncthreads();
-        }
-        if (lane == 0 && j < v.n) /* its own sum, which nobody else reads or writes before the next barrier */
+        group_join<group_sum_t, lanes>(sums, sum);
+        if (lane == 0 && j < v.n)
             update_element(v.y + j * v.incy, alpha, sums[t], beta);
     }
 }
@@ -113,12 +93,12 @@ template <typename T> static jstatus_t gemv_launch(const gpu_call_t *call, const
     const bool plain = args->trans == JBLAS_NO_TRANSPOSE, conjugated = args->trans == JBLAS_CONJUGATE_TRANSPOSE;
     const matvec_t<T> v = matvec_of<T>(args, plain ? args->n : args->m, plain ? args->m : args->n);
     if (plain)
-        GPU_LAUNCH((gemv_rows_kernel<T>), gpu_blocks(v.m, LEVEL2_ROWS, GPU_GRID_MOST), LEVEL2_THREADS, call->stream, v);
+        GPU_LAUNCH((gemv_rows_kernel<T>), gpu_blocks(v.m, GROUP_ACROSS, GPU_GRID_MOST), GROUP_THREADS, call->stream, v);
     else if (v.m >= LEVEL2_LONG_COLUMN)
-        GPU_LAUNCH((gemv_columns_kernel<T, 1>), gpu_blocks(v.n, 1, GPU_GRID_MOST), LEVEL2_THREADS, call->stream, v,
+        GPU_LAUNCH((gemv_columns_kernel<T, 1>), gpu_blocks(v.n, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
                    conjugated);
     else
-        GPU_LAUNCH((gemv_columns_kernel<T, 8>), gpu_blocks(v.n, 8, GPU_GRID_MOST), LEVEL2_THREADS, call->stream, v,
+        GPU_LAUNCH((gemv_columns_kernel<T, 8>), gpu_blocks(v.n, 8, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
                    conjugated);
     return gpu_check_launch(call->device, "gemv");
 }
@@ -128,11 +108,11 @@ template <typename T> static jstatus_t gemv_launch(const gpu_call_t *call, const
 /* The tile of the whole matrix whose first element is (i0, j0), as tile[column][row]; elements outside are not set. Off
  * the diagonal one of (i0, j0) and (j0, i0) is stored; the other one is its conjugate, turned over. */
 template <typename T>
-static __device__ inline void symmetric_tile(T (*tile)[LEVEL2_ROWS + 1], const matvec_t<T> &v, bool lower, int64_t i0,
+static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const matvec_t<T> &v, bool lower, int64_t i0,
                                              int64_t j0, int row, int group) {
     const bool diagonal = i0 == j0, stored = diagonal || (i0 > j0) == lower;
     const int64_t top = stored ? i0 : j0, left = stored ? j0 : i0;
-    for (int column = group; column < LEVEL2_ROWS; column += LEVEL2_GROUPS) {
+    for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN) {
         if (top + row >= v.n || left + column >= v.n || (diagonal && row != column && (row > column) != lower))
             continue;
         const T value = v.a[top + row + (left + column) * v.lda];
@@ -148,31 +128,31 @@ static __device__ inline void symmetric_tile(T (*tile)[LEVEL2_ROWS + 1], const m
 }
 
 template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool lower) {
-    __shared__ T sums[LEVEL2_GROUPS][LEVEL2_ROWS];
-    __shared__ T tile[LEVEL2_ROWS][LEVEL2_ROWS + 1]; /* a column more, so that turning over has no bank conflicts */
+    __shared__ T sums[GROUP_THREADS];
+    __shared__ T tile[GROUP_ACROSS][GROUP_ACROSS + 1]; /* a column more, so that turning over has no bank conflicts */
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
-    const int row = (int)threadIdx.x % LEVEL2_ROWS, group = (int)threadIdx.x / LEVEL2_ROWS;
+    const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
     const int64_t columns = is_zero(alpha) ? 0 : v.n;
-    for (int64_t i0 = blockIdx.x * (int64_t)LEVEL2_ROWS; i0 < v.n; i0 += gridDim.x * (int64_t)LEVEL2_ROWS) {
+    for (int64_t i0 = blockIdx.x * (int64_t)GROUP_ACROSS; i0 < v.n; i0 += gridDim.x * (int64_t)GROUP_ACROSS) {
         const int64_t i = i0 + row;
         T sum = make<T>(0);
-        for (int64_t j0 = 0; j0 < columns; j0 += LEVEL2_ROWS) {
+        for (int64_t j0 = 0; j0 < columns; j0 += GROUP_ACROSS) {
             symmetric_tile(tile, v, lower, i0, j0, row, group);
             __syncthreads();
-            for (int column = group; column < LEVEL2_ROWS; column += LEVEL2_GROUPS)
+            for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN)
                 if (i < v.n && j0 + column < v.n)
                     sum = multiply_add(tile[column][row], v.x[(j0 + column) * v.incx], sum);
             __syncthreads(); /* before the next tile */
         }
-        add_groups(sums, group, row, sum);
+        group_join<group_sum_t, GROUP_THREADS, GROUP_ACROSS>(sums, sum);
         if (group == 0 && i < v.n)
-            update_element(v.y + i * v.incy, alpha, sums[0][row], beta);
+            update_element(v.y + i * v.incy, alpha, sums[row], beta);
     }
 }
 
 template <typename T> static jstatus_t symv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
     const matvec_t<T> v = matvec_of<T>(args, args->n, args->n);
-    GPU_LAUNCH((symv_kernel<T>), gpu_blocks(v.n, LEVEL2_ROWS, GPU_GRID_MOST), LEVEL2_THREADS, call->stream, v,
+    GPU_LAUNCH((symv_kernel<T>), gpu_blocks(v.n, GROUP_ACROSS, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
                args->uplo == JBLAS_LOWER);
     return gpu_check_launch(call->device, "symv");
 }
@@ -180,21 +160,21 @@ template <typename T> static jstatus_t symv_launch(const gpu_call_t *call, const
 /* ---- ger, syr, her ---- */
 
 /* Tiles of an m x n matrix, one after the other in a column of tiles. */
-static inline int64_t tiles_of(int64_t n) { return (n + LEVEL2_ROWS - 1) / LEVEL2_ROWS; }
+static inline int64_t tiles_of(int64_t n) { return (n + GROUP_ACROSS - 1) / GROUP_ACROSS; }
 
 template <typename T>
 static __global__ void ger_kernel(matvec_t<T> v, T *a, int64_t tiles_m, int64_t tiles, bool conjugated) {
     const T alpha = gpu_scalar<T>(v.alpha);
     if (is_zero(alpha))
         return;
-    const int row = (int)threadIdx.x % LEVEL2_ROWS, group = (int)threadIdx.x / LEVEL2_ROWS;
+    const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const int64_t i = tile % tiles_m * LEVEL2_ROWS + row, j0 = tile / tiles_m * LEVEL2_ROWS;
+        const int64_t i = tile % tiles_m * GROUP_ACROSS + row, j0 = tile / tiles_m * GROUP_ACROSS;
         if (i >= v.m)
             continue;
         const T x = v.x[i * v.incx];
         GPU_UNROLL
-        for (int column = 0; column < LEVEL2_ROWS; column += LEVEL2_GROUPS) {
+        for (int column = 0; column < GROUP_ACROSS; column += GROUP_DOWN) {
             const int64_t j = j0 + column + group;
             if (j < v.n) {
                 T *element = a + i + j * v.lda;
@@ -207,7 +187,7 @@ static __global__ void ger_kernel(matvec_t<T> v, T *a, int64_t tiles_m, int64_t 
 template <typename T> static jstatus_t ger_launch(const gpu_call_t *call, const ji_matvec_t *args, bool conjugated) {
     const matvec_t<T> v = matvec_of<T>(args, args->m, args->n);
     const int64_t tiles_m = tiles_of(v.m), tiles = tiles_m * tiles_of(v.n);
-    GPU_LAUNCH((ger_kernel<T>), gpu_blocks(tiles, 1, GPU_GRID_MOST), LEVEL2_THREADS, call->stream, v,
+    GPU_LAUNCH((ger_kernel<T>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
                const_cast<T *>(v.a), tiles_m, tiles, conjugated);
     return gpu_check_launch(call->device, "ger");
 }
@@ -218,13 +198,13 @@ static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t 
     const real_of<T> alpha = gpu_scalar<real_of<T>>(v.alpha);
     if (alpha == 0)
         return;
-    const int row = (int)threadIdx.x % LEVEL2_ROWS, group = (int)threadIdx.x / LEVEL2_ROWS;
+    const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const int64_t i = tile % tiles_n * LEVEL2_ROWS + row, j0 = tile / tiles_n * LEVEL2_ROWS;
-        if (i >= v.n || (lower ? i < j0 : i >= j0 + LEVEL2_ROWS))
+        const int64_t i = tile % tiles_n * GROUP_ACROSS + row, j0 = tile / tiles_n * GROUP_ACROSS;
+        if (i >= v.n || (lower ? i < j0 : i >= j0 + GROUP_ACROSS))
             continue;
         const T x = v.x[i * v.incx];
-        for (int column = group; column < LEVEL2_ROWS; column += LEVEL2_GROUPS) {
+        for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN) {
             const int64_t j = j0 + column;
             if (j >= v.n || (i != j && (i > j) != lower))
                 continue;
@@ -238,7 +218,7 @@ static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t 
 template <typename T> static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args) {
     const matvec_t<T> v = matvec_of<T>(args, args->n, 0);
     const int64_t tiles_n = tiles_of(v.n), tiles = tiles_n * tiles_n;
-    GPU_LAUNCH((syr_kernel<T>), gpu_blocks(tiles, 1, GPU_GRID_MOST), LEVEL2_THREADS, call->stream, v,
+    GPU_LAUNCH((syr_kernel<T>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
                const_cast<T *>(v.a), tiles_n, tiles, args->uplo == JBLAS_LOWER);
     return gpu_check_launch(call->device, "syr");
 }

@@ -9,15 +9,11 @@
  * is read by the thread that writes the same element of C, so C may be that operand. */
 
 #include "gpu/blas.h"
-#include "gpu/number.h"
+#include "gpu/group.h"
 
 #include "blas/split.h"
 
-#define MATRIX_SIDE 32
-#define MATRIX_DOWN 8
-#define MATRIX_THREADS (MATRIX_SIDE * MATRIX_DOWN)
-
-static int64_t matrix_tiles(int64_t size) { return (size + MATRIX_SIDE - 1) / MATRIX_SIDE; }
+static int64_t matrix_tiles(int64_t size) { return (size + GROUP_ACROSS - 1) / GROUP_ACROSS; }
 static unsigned matrix_blocks(int64_t m, int64_t n) {
     return gpu_blocks(matrix_tiles(m) * matrix_tiles(n), 1, GPU_GRID_MOST);
 }
@@ -26,16 +22,16 @@ static unsigned matrix_blocks(int64_t m, int64_t n) {
 
 /* DO has start(), which reads the scalars and says whether there is anything to do, and at(i, j). */
 template <typename DO>
-static __global__ void __launch_bounds__(MATRIX_THREADS) matrix_each_kernel(DO action, int64_t m, int64_t n) {
+static __global__ void __launch_bounds__(GROUP_THREADS) matrix_each_kernel(DO action, int64_t m, int64_t n) {
     if (!action.start())
         return;
-    const int across = (int)threadIdx.x % MATRIX_SIDE, down = (int)threadIdx.x / MATRIX_SIDE;
-    const int64_t high = (m + MATRIX_SIDE - 1) / MATRIX_SIDE, wide = (n + MATRIX_SIDE - 1) / MATRIX_SIDE;
+    const int across = (int)threadIdx.x % GROUP_ACROSS, down = (int)threadIdx.x / GROUP_ACROSS;
+    const int64_t high = (m + GROUP_ACROSS - 1) / GROUP_ACROSS, wide = (n + GROUP_ACROSS - 1) / GROUP_ACROSS;
     for (int64_t tile = blockIdx.x; tile < high * wide; tile += gridDim.x) {
-        const int64_t i = tile % high * MATRIX_SIDE + across, left = tile / high * MATRIX_SIDE;
-        const int64_t right = left + MATRIX_SIDE < n ? left + MATRIX_SIDE : n;
+        const int64_t i = tile % high * GROUP_ACROSS + across, left = tile / high * GROUP_ACROSS;
+        const int64_t right = left + GROUP_ACROSS < n ? left + GROUP_ACROSS : n;
         if (i < m)
-            for (int64_t j = left + down; j < right; j += MATRIX_DOWN)
+            for (int64_t j = left + down; j < right; j += GROUP_DOWN)
                 action.at(i, j);
     }
 }
@@ -44,7 +40,7 @@ template <typename DO>
 static jstatus_t matrix_each(const gpu_call_t *call, const DO &action, int64_t m, int64_t n, const char *name) {
     if (m <= 0 || n <= 0)
         return JSTATUS_SUCCESS;
-    GPU_LAUNCH((matrix_each_kernel<DO>), matrix_blocks(m, n), MATRIX_THREADS, call->stream, action, m, n);
+    GPU_LAUNCH((matrix_each_kernel<DO>), matrix_blocks(m, n), GROUP_THREADS, call->stream, action, m, n);
     return gpu_check_launch(call->device, name);
 }
 
@@ -198,17 +194,17 @@ template <typename T> struct matrix_sum {
     int64_t ldc;
 };
 
-template <typename T> static __global__ void __launch_bounds__(MATRIX_THREADS) matrix_geam_kernel(matrix_sum<T> call) {
-    __shared__ T turned[MATRIX_SIDE * (MATRIX_SIDE + 1)];
+template <typename T> static __global__ void __launch_bounds__(GROUP_THREADS) matrix_geam_kernel(matrix_sum<T> call) {
+    __shared__ T turned[GROUP_ACROSS * (GROUP_ACROSS + 1)];
     const T alpha = gpu_scalar<T>(call.a.scalar), beta = gpu_scalar<T>(call.b.scalar);
     const bool with_a = !is_zero(alpha), with_b = !is_zero(beta);
     const bool turn_a = with_a && call.a.turned, turn_b = with_b && call.b.turned;
-    const int across = (int)threadIdx.x % MATRIX_SIDE, down = (int)threadIdx.x / MATRIX_SIDE;
-    const int64_t high = (call.m + MATRIX_SIDE - 1) / MATRIX_SIDE, wide = (call.n + MATRIX_SIDE - 1) / MATRIX_SIDE;
+    const int across = (int)threadIdx.x % GROUP_ACROSS, down = (int)threadIdx.x / GROUP_ACROSS;
+    const int64_t high = (call.m + GROUP_ACROSS - 1) / GROUP_ACROSS, wide = (call.n + GROUP_ACROSS - 1) / GROUP_ACROSS;
     for (int64_t tile = blockIdx.x; tile < high * wide; tile += gridDim.x) {
-        const int64_t top = tile % high * MATRIX_SIDE, left = tile / high * MATRIX_SIDE;
+        const int64_t top = tile % high * GROUP_ACROSS, left = tile / high * GROUP_ACROSS;
         if (turn_a || turn_b) { /* neighbouring threads: neighbouring columns of C, rows of A and B */
-            for (int row = down; row < MATRIX_SIDE; row += MATRIX_DOWN) {
+            for (int row = down; row < GROUP_ACROSS; row += GROUP_DOWN) {
                 const int64_t i = top + row, j = left + across;
                 T sum = make<T>(0);
                 if (i < call.m && j < call.n) {
@@ -217,15 +213,15 @@ template <typename T> static __global__ void __launch_bounds__(MATRIX_THREADS) m
                     if (turn_b)
                         sum = sum + call.b.term(beta, i, j);
                 }
-                turned[across * (MATRIX_SIDE + 1) + row] = sum;
+                turned[across * (GROUP_ACROSS + 1) + row] = sum;
             }
             __syncthreads();
         }
-        for (int column = down; column < MATRIX_SIDE; column += MATRIX_DOWN) {
+        for (int column = down; column < GROUP_ACROSS; column += GROUP_DOWN) {
             const int64_t i = top + across, j = left + column;
             if (i >= call.m || j >= call.n)
                 continue;
-            T sum = turn_a || turn_b ? turned[column * (MATRIX_SIDE + 1) + across] : make<T>(0);
+            T sum = turn_a || turn_b ? turned[column * (GROUP_ACROSS + 1) + across] : make<T>(0);
             if (with_a && !turn_a)
                 sum = sum + call.a.term(alpha, i, j);
             if (with_b && !turn_b)
@@ -258,7 +254,7 @@ template <typename T> static jstatus_t matrix_run_geam(const gpu_call_t *call, c
     sum.b = matrix_operand_of<T>(args->b, args->ldb, args->transb, &args->beta);
     sum.c = (T *)args->c;
     sum.ldc = args->ldc;
-    GPU_LAUNCH((matrix_geam_kernel<T>), matrix_blocks(sum.m, sum.n), MATRIX_THREADS, call->stream, sum);
+    GPU_LAUNCH((matrix_geam_kernel<T>), matrix_blocks(sum.m, sum.n), GROUP_THREADS, call->stream, sum);
     return gpu_check_launch(call->device, "matrix_geam_kernel");
 }
 

@@ -38,9 +38,9 @@
 
 #include "blas/reduce.h"
 #include "gpu/blas.h"
+#include "gpu/group.h"
 #include "gpu/vector.h"
 
-#define REDUCE_THREADS GPU_VECTOR_THREADS
 /* The tests' modules have small ones, so that trees are high. */
 #ifndef GPU_REDUCE_CHUNK
 #define GPU_REDUCE_CHUNK 1024
@@ -49,7 +49,7 @@
 /* Chunks on the stack, each twice the one above it: 2^51 blocks are all that int64_t elements can be. */
 #define REDUCE_STACK 52
 
-static_assert(JI_REDUCE_BLOCK % (REDUCE_THREADS * GPU_PACK_LOADS * (GPU_PACK_BYTES / sizeof(float))) == 0,
+static_assert(JI_REDUCE_BLOCK % (GROUP_THREADS * GPU_PACK_LOADS * (GPU_PACK_BYTES / sizeof(float))) == 0,
               "whole packs");
 
 /* ---- Parts ---- */
@@ -92,29 +92,29 @@ static __device__ typename A::partial_t reduce_elements(const A &a, const vector
                                                         int64_t count) {
     typedef typename A::partial_t partial_t;
     typedef pack<T> pack_t;
-    __shared__ partial_t sums[REDUCE_THREADS];
+    __shared__ partial_t sums[GROUP_THREADS];
     const int t = (int)threadIdx.x, packs = JI_REDUCE_BLOCK / pack_t::width;
     partial_t sum = A::none();
     if (v.packed && count == JI_REDUCE_BLOCK) {
         const pack_t *x = (const pack_t *)(v.x + first), *y = A::two ? (const pack_t *)(v.y + first) : x;
-        for (int begin = t; begin < packs; begin += REDUCE_THREADS * GPU_PACK_LOADS) {
+        for (int begin = t; begin < packs; begin += GROUP_THREADS * GPU_PACK_LOADS) {
             pack_t px[GPU_PACK_LOADS], py[GPU_PACK_LOADS];
             GPU_UNROLL
             for (int l = 0; l < GPU_PACK_LOADS; ++l) {
-                px[l] = x[begin + l * REDUCE_THREADS];
+                px[l] = x[begin + l * GROUP_THREADS];
                 if (A::two)
-                    py[l] = y[begin + l * REDUCE_THREADS];
+                    py[l] = y[begin + l * GROUP_THREADS];
             }
             GPU_UNROLL
             for (int l = 0; l < GPU_PACK_LOADS; ++l) {
-                const int64_t place = first + (begin + l * REDUCE_THREADS) * pack_t::width;
+                const int64_t place = first + (begin + l * GROUP_THREADS) * pack_t::width;
                 GPU_UNROLL
                 for (int e = 0; e < pack_t::width; ++e)
                     a.take(sum, px[l].e[e], A::two ? py[l].e[e] : px[l].e[e], place + e);
             }
         }
     } else {
-        for (int i = t; i < packs; i += REDUCE_THREADS)
+        for (int i = t; i < packs; i += GROUP_THREADS)
             for (int e = 0; e < pack_t::width; ++e) {
                 const int64_t place = first + i * pack_t::width + e;
                 if (place - first < count) {
@@ -123,16 +123,7 @@ static __device__ typename A::partial_t reduce_elements(const A &a, const vector
                 }
             }
     }
-    sums[t] = sum;
-    __syncthreads();
-    for (int half = REDUCE_THREADS / 2; half > 0; half /= 2) {
-        if (t < half)
-            sums[t] = A::join(sums[t], sums[t + half]);
-        __syncthreads();
-    }
-    sum = sums[0];
-    __syncthreads(); /* all have read it: the next call may write */
-    return sum;
+    return group_join_all<A>(sums, sum);
 }
 
 /* ---- Reductions ---- */
@@ -287,7 +278,7 @@ template <typename S> static __global__ void reduce_blocks_kernel(ji_reduce_t ca
 template <typename S> static __device__ inline void reduce_chunk(typename S::partial_t *leaves, int count) {
     __syncthreads(); /* all are there */
     for (int step = 1; step < count; step *= 2) {
-        for (int i = (int)threadIdx.x * 2 * step; i + step < count; i += REDUCE_THREADS * 2 * step)
+        for (int i = (int)threadIdx.x * 2 * step; i + step < count; i += GROUP_THREADS * 2 * step)
             leaves[i] = S::join(leaves[i], leaves[i + step]);
         __syncthreads();
     }
@@ -302,7 +293,7 @@ template <typename S> static __global__ void reduce_partials_kernel(ji_reduce_t 
     for (int64_t first = blockIdx.x * (int64_t)REDUCE_CHUNK; first < count;
          first += gridDim.x * (int64_t)REDUCE_CHUNK) {
         const int here = (int)(count - first < REDUCE_CHUNK ? count - first : REDUCE_CHUNK);
-        for (int i = (int)threadIdx.x; i < here; i += REDUCE_THREADS)
+        for (int i = (int)threadIdx.x; i < here; i += GROUP_THREADS)
             leaves[i] = partials[(first + i) * stride];
         reduce_chunk<S>(leaves, here);
         if (threadIdx.x == 0 && count <= REDUCE_CHUNK)
@@ -351,21 +342,21 @@ template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t ca
 
 template <typename S> static jstatus_t reduce_blocks_launch(const gpu_call_t *call, const ji_reduce_t *reduce) {
     static_assert(sizeof(typename S::partial_t) <= 2 * sizeof(int64_t), "ji_reduce_partial_bytes()");
-    GPU_LAUNCH((reduce_blocks_kernel<S>), gpu_blocks(reduce->blocks, 1, GPU_GRID_MOST), REDUCE_THREADS, call->stream,
+    GPU_LAUNCH((reduce_blocks_kernel<S>), gpu_blocks(reduce->blocks, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream,
                *reduce);
     return gpu_check_launch(call->device, "reduce_blocks");
 }
 
 template <typename S> static jstatus_t reduce_combine_launch(const gpu_call_t *call, const ji_reduce_t *reduce) {
     if (reduce->partials == nullptr) {
-        GPU_LAUNCH((reduce_serial_kernel<S>), 1, REDUCE_THREADS, call->stream, *reduce);
+        GPU_LAUNCH((reduce_serial_kernel<S>), 1, GROUP_THREADS, call->stream, *reduce);
         return gpu_check_launch(call->device, "reduce_serial");
     }
     jstatus_t status = JSTATUS_SUCCESS;
     int64_t count = reduce->blocks, stride = 1;
     for (bool last = false; !last && status == JSTATUS_SUCCESS; stride *= REDUCE_CHUNK) {
         last = count <= REDUCE_CHUNK;
-        GPU_LAUNCH((reduce_partials_kernel<S>), gpu_blocks(count, REDUCE_CHUNK, GPU_GRID_MOST), REDUCE_THREADS,
+        GPU_LAUNCH((reduce_partials_kernel<S>), gpu_blocks(count, REDUCE_CHUNK, GPU_GRID_MOST), GROUP_THREADS,
                    call->stream, *reduce, count, stride);
         status = gpu_check_launch(call->device, "reduce_partials");
         count = (count + REDUCE_CHUNK - 1) / REDUCE_CHUNK;

@@ -9,16 +9,14 @@
  * shared memory a row is followed by one unused element, so that neither a row nor a column meets a bank twice. */
 
 #include "gpu/blas.h"
-#include "gpu/number.h"
+#include "gpu/group.h"
 
 #include "blas/inverses.h"
 
 #define TILE JI_INVERSE_TILE
-#define TILE_THREADS 256
-#define TILE_DOWN (TILE_THREADS / TILE)
-#define TILE_EACH (TILE / TILE_DOWN)
+#define TILE_EACH (TILE / GROUP_DOWN)
 
-static_assert(TILE == 32, "a wave, or half of one, is one row");
+static_assert(TILE == GROUP_ACROSS, "a wave, or half of one, is one row");
 
 /* A triangle as a lower one: what is upper is looked at from its other corner. */
 template <typename T> struct tile_view {
@@ -41,14 +39,14 @@ template <typename T> static __device__ inline void tile_invert(T (*tile)[TILE +
     const int column = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k)
-        element[k] = make<T>(down + k * TILE_DOWN == column ? 1 : 0);
+        element[k] = make<T>(down + k * GROUP_DOWN == column ? 1 : 0);
     /* Row p of the inverse is ready once rows above it were taken out of it and it is divided. What it takes out of the
      * rows below, all do at once. Left of the diagonal alone: a NaN times a zero must not come to the other side.
      * Unrolled where an element is named, so that elements stay in registers. */
     GPU_UNROLL
     for (int own = 0; own < TILE_EACH; ++own)
-        for (int q = 0; q < TILE_DOWN; ++q) {
-            const int p = own * TILE_DOWN + q;
+        for (int q = 0; q < GROUP_DOWN; ++q) {
+            const int p = own * GROUP_DOWN + q;
             if (down == q) {
                 if (column <= p)
                     element[own] = divide(element[own], tile[p][p]);
@@ -59,8 +57,8 @@ template <typename T> static __device__ inline void tile_invert(T (*tile)[TILE +
                 continue;
             GPU_UNROLL
             for (int k = own; k < TILE_EACH; ++k)
-                if (down + k * TILE_DOWN > p)
-                    element[k] = multiply_add(-tile[down + k * TILE_DOWN][p], row[p % 2][column], element[k]);
+                if (down + k * GROUP_DOWN > p)
+                    element[k] = multiply_add(-tile[down + k * GROUP_DOWN][p], row[p % 2][column], element[k]);
         }
 }
 

@@ -42,7 +42,7 @@ template <typename T>
 static __device__ inline void triangle_load(T (*tile)[TILE + 1], const T *data, int64_t ld, int size, bool turned,
                                             bool unit) {
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
-    for (int j = down; j < TILE; j += TILE_DOWN) {
+    for (int j = down; j < TILE; j += GROUP_DOWN) {
         const int row = turned ? j : across, column = turned ? across : j; /* across: along A's columns */
         if (row > column ? row < size : row == column && !unit && row < size)
             tile[row][column] = data[across + j * ld];
@@ -52,7 +52,7 @@ static __device__ inline void triangle_load(T (*tile)[TILE + 1], const T *data, 
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(TILE_THREADS) triangle_inverses_kernel(ji_inverses_t args) {
+static __global__ void __launch_bounds__(GROUP_THREADS) triangle_inverses_kernel(ji_inverses_t args) {
     __shared__ T tile[TILE][TILE + 1];
     __shared__ T row[2][TILE];
     const T *a = (const T *)args.a;
@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) triangle_inverses_kernel(
         T *to = (T *)args.inverses + JI_INVERSE_OFFSET(args.block, block) + (top - start) + (left - start) * args.block;
         if (top != left) { /* the same for all threads */
             const bool stored = (top > left) != args.upper;
-            for (int64_t j = down; j < columns; j += TILE_DOWN)
+            for (int64_t j = down; j < columns; j += GROUP_DOWN)
                 if (across < rows)
                     to[across + j * args.block] = stored ? a[top + across + (left + j) * args.lda] : make<T>(0);
             continue;
@@ -81,9 +81,9 @@ static __global__ void __launch_bounds__(TILE_THREADS) triangle_inverses_kernel(
         __syncthreads();
         GPU_UNROLL
         for (int k = 0; k < TILE_EACH; ++k)
-            tile[down + k * TILE_DOWN][across] = element[k];
+            tile[down + k * GROUP_DOWN][across] = element[k];
         __syncthreads();
-        for (int64_t j = down; j < columns; j += TILE_DOWN)
+        for (int64_t j = down; j < columns; j += GROUP_DOWN)
             if (across < rows)
                 to[across + j * args.block] = args.upper ? tile[j][across] : tile[across][j];
         __syncthreads(); /* before the next tile is loaded */
@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) triangle_inverses_kernel(
 template <typename T> static jstatus_t triangle_run_inverses(const gpu_call_t *call, const ji_inverses_t *args) {
     const int64_t side = args->block < args->order ? args->block : args->order;
     const unsigned grid = gpu_blocks(triangle_tiles(side) * triangle_tiles(args->order), 1, GPU_GRID_MOST);
-    GPU_LAUNCH((triangle_inverses_kernel<T>), grid, TILE_THREADS, call->stream, *args);
+    GPU_LAUNCH((triangle_inverses_kernel<T>), grid, GROUP_THREADS, call->stream, *args);
     return gpu_check_launch(call->device, "triangle_inverses");
 }
 
@@ -104,34 +104,23 @@ jstatus_t gpu_triangle_inverses(const gpu_call_t *call, const void *block) {
 
 /* ---- A zero on the diagonal ---- */
 
-/* The 1-based place of the first zero, or 0, for all threads of the block. `first` is shared. */
+/* For all threads of the block; `shared` has an element for each. */
 template <typename T>
-static __device__ inline int64_t triangle_find_zero(const T *a, int64_t lda, int64_t n, int64_t *first) {
-    int64_t mine = n;
-    for (int64_t i = threadIdx.x; i < n && mine == n; i += TILE_THREADS)
-        if (is_zero(a[i * (lda + 1)]))
-            mine = i;
-    first[threadIdx.x] = mine;
-    for (int apart = TILE_THREADS / 2; apart > 0; apart /= 2) {
-        __syncthreads();
-        if ((int)threadIdx.x < apart && first[threadIdx.x + apart] < first[threadIdx.x])
-            first[threadIdx.x] = first[threadIdx.x + apart];
-    }
-    __syncthreads();
-    return first[0] < n ? first[0] + 1 : 0;
+static __device__ inline int64_t triangle_find_zero(const T *a, int64_t lda, int64_t n, int64_t *shared) {
+    return group_find_on_diagonal(a, lda, n, shared, [](T element) { return is_zero(element); });
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(TILE_THREADS)
+static __global__ void __launch_bounds__(GROUP_THREADS)
     triangle_check_kernel(const T *a, int64_t lda, int64_t n, bool unit, int64_t *place) {
-    __shared__ int64_t first[TILE_THREADS];
-    const int64_t zero = unit ? 0 : triangle_find_zero(a, lda, n, first);
+    __shared__ int64_t places[GROUP_THREADS];
+    const int64_t zero = unit ? 0 : triangle_find_zero(a, lda, n, places);
     if (threadIdx.x == 0)
         *place = zero;
 }
 
 template <typename T> static jstatus_t triangle_run_check(const gpu_call_t *call, const ji_matmat_t *args) {
-    GPU_LAUNCH((triangle_check_kernel<T>), 1, TILE_THREADS, call->stream, (const T *)args->a, args->lda, args->n,
+    GPU_LAUNCH((triangle_check_kernel<T>), 1, GROUP_THREADS, call->stream, (const T *)args->a, args->lda, args->n,
                args->diag == JBLAS_UNIT, (int64_t *)args->c);
     return gpu_check_launch(call->device, "triangle_check");
 }
@@ -144,7 +133,7 @@ jstatus_t gpu_triangle_check(const gpu_call_t *call, const void *block) {
 /* ---- Back to A ---- */
 
 template <typename T>
-static __global__ void __launch_bounds__(TILE_THREADS)
+static __global__ void __launch_bounds__(GROUP_THREADS)
     triangle_store_kernel(T *a, int64_t lda, const T *b, int64_t ldb, int64_t n, bool upper, bool unit,
                           const int64_t *place, int64_t *info) {
     const int64_t zero = *place;
@@ -157,7 +146,7 @@ static __global__ void __launch_bounds__(TILE_THREADS)
     for (int64_t t = blockIdx.x; t < side * side; t += gridDim.x) {
         const int64_t i = t % side * TILE + across, left = t / side * TILE;
         const int64_t right = left + TILE < n ? left + TILE : n;
-        for (int64_t j = left + down; j < right; j += TILE_DOWN)
+        for (int64_t j = left + down; j < right; j += GROUP_DOWN)
             if (i < n && (i == j ? !unit : (i < j) == upper))
                 a[i + j * lda] = b[i + j * ldb];
     }
@@ -165,7 +154,7 @@ static __global__ void __launch_bounds__(TILE_THREADS)
 
 template <typename T> static jstatus_t triangle_run_store(const gpu_call_t *call, const ji_matmat_t *args) {
     const int64_t side = triangle_tiles(args->n);
-    GPU_LAUNCH((triangle_store_kernel<T>), gpu_blocks(side * side, 1, GPU_GRID_MOST), TILE_THREADS, call->stream,
+    GPU_LAUNCH((triangle_store_kernel<T>), gpu_blocks(side * side, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream,
                (T *)const_cast<void *>(args->a), args->lda, (const T *)args->b, args->ldb, args->n,
                args->uplo == JBLAS_UPPER, args->diag == JBLAS_UNIT, (const int64_t *)args->c, args->info);
     return gpu_check_launch(call->device, "triangle_store");
@@ -183,7 +172,7 @@ template <typename T>
 static __device__ inline void triangle_load_part(T (*tile)[TILE + 1], tile_view<T> m, int64_t n, int64_t i, int64_t j,
                                                  bool unit) {
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
-    for (int column = down; column < TILE; column += TILE_DOWN) {
+    for (int column = down; column < TILE; column += GROUP_DOWN) {
         const int64_t row = i + across;
         const bool stored = row < n && j + column < n && (row > j + column || (row == j + column && !unit));
         tile[across][column] = stored ? *m.at(row, j + column) : make<T>(row == j + column ? 1 : 0);
@@ -196,8 +185,8 @@ static __device__ inline void triangle_put(tile_view<T> m, int64_t n, int64_t i,
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k)
-        if (i + across < n && j + down + k * TILE_DOWN < n)
-            *m.at(i + across, j + down + k * TILE_DOWN) = element[k];
+        if (i + across < n && j + down + k * GROUP_DOWN < n)
+            *m.at(i + across, j + down + k * GROUP_DOWN) = element[k];
 }
 
 /* sum += left right, of tiles in shared memory; the same elements as triangle_put(). */
@@ -207,18 +196,18 @@ static __device__ inline void triangle_multiply(T (*left)[TILE + 1], T (*right)[
     for (int p = 0; p < TILE; ++p)
         GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k)
-        sum[k] = multiply_add(left[across][p], right[p][down + k * TILE_DOWN], sum[k]);
+        sum[k] = multiply_add(left[across][p], right[p][down + k * GROUP_DOWN], sum[k]);
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(TILE_THREADS)
+static __global__ void __launch_bounds__(GROUP_THREADS)
     trtri_kernel(tile_view<T> m, const T *a, int64_t lda, int64_t n, bool unit, int64_t *info) {
     __shared__ T x[TILE][TILE + 1];
     __shared__ T y[TILE][TILE + 1];
-    __shared__ int64_t first[TILE_THREADS];
+    __shared__ int64_t places[GROUP_THREADS];
     T element[TILE_EACH];
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
-    const int64_t zero = unit ? 0 : triangle_find_zero(a, lda, n, first);
+    const int64_t zero = unit ? 0 : triangle_find_zero(a, lda, n, places);
     if (threadIdx.x == 0)
         *info = zero;
     if (zero != 0) /* the same for all threads */
@@ -245,11 +234,11 @@ static __global__ void __launch_bounds__(TILE_THREADS)
         __syncthreads();
         GPU_UNROLL
         for (int k = 0; k < TILE_EACH; ++k) {
-            const int row = down + k * TILE_DOWN;
+            const int row = down + k * GROUP_DOWN;
             x[row][across] = element[k];
         }
         __syncthreads();
-        for (int column = down; column < TILE; column += TILE_DOWN)
+        for (int column = down; column < TILE; column += GROUP_DOWN)
             if (j + across < n && (unit ? column < across : column <= across))
                 *m.at(j + across, j + column) = x[across][column];
         for (int64_t i = j + TILE; i < n; i += TILE) {
@@ -270,7 +259,7 @@ static __global__ void __launch_bounds__(TILE_THREADS)
 }
 
 template <typename T> static jstatus_t triangle_run_trtri(const gpu_call_t *call, const ji_matmat_t *args) {
-    GPU_LAUNCH((trtri_kernel<T>), 1, TILE_THREADS, call->stream, tile_lower<T>(args), (const T *)args->a, args->lda,
+    GPU_LAUNCH((trtri_kernel<T>), 1, GROUP_THREADS, call->stream, tile_lower<T>(args), (const T *)args->a, args->lda,
                args->n, args->diag == JBLAS_UNIT, args->info);
     return gpu_check_launch(call->device, "trtri");
 }
