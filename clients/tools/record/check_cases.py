@@ -234,7 +234,8 @@ open(my $f, ">", "out.txt"); print $f "mine\\n" x 10000; close $f;
 my $pid = fork; if (!$pid) { my @a = map { "y" x 4000 } 1 .. 100; print scalar(@a), "\\n"; exit 4 }
 waitpid $pid, 0; print $? >> 8, "\\n"; system("no-such-command"); print `echo hello`; exit 3
 """
-        self.check_program("python3", [sys.executable, "-c", python], 2)
+        quiet = ["-W", "ignore::DeprecationWarning"]  # of a fork beside threads, which names the process
+        self.check_program("python3", [sys.executable, *quiet, "-c", python], 2)
         self.check_program("bash", ["bash", "-c", bash], 2, min_bytes=4096)
         if shutil.which("git"):
             self.check_program("git", ["bash", "-c", git], 5)
