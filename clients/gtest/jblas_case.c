@@ -77,7 +77,8 @@ static wide_t draw_element(int element) {
 }
 
 static void draw_scalar(blas_case_t *c, int which, char typed, char real, bool plain, bool zero, bool one) {
-    const int element = blas_has(c, real) ? wide_real_of((int)c->function->type) : (int)c->function->type;
+    const int type = (int)c->function->type;
+    const int element = blas_has(c, real) || wide_is_half(type) ? wide_real_of(type) : type;
     const int64_t kind = plain ? 9 : jtest_random_between(0, 6);
     wide_t value = zero || kind == 0 ? 0 : one || kind == 1 ? 1 : kind == 2 ? -1 : 1.5L * draw_element(element);
     if (!blas_has(c, typed) && !blas_has(c, real))
@@ -149,23 +150,6 @@ static void fill_operand(blas_operand_t *o) {
             }
 }
 
-/* What BLAS says is not read: the written operand when beta is 0, inputs when alpha is 0. */
-static void mark_unread(blas_case_t *c) {
-    const bool has_alpha = blas_has(c, 'a') || blas_has(c, 'A'), has_beta = blas_has(c, 'c') || blas_has(c, 'C');
-    const bool is_geam = strcmp(c->function->routine->name, "geam") == 0;
-    for (int which = 0; which < BLAS_OPERANDS; ++which) {
-        blas_operand_t *o = &c->operand[which];
-        if (is_geam)
-            o->unread = which == 0 ? c->alpha == 0 : which == 1 ? c->beta == 0 : true;
-        else if (o->written && has_beta)
-            o->unread = c->beta == 0;
-        else if (!o->written && has_alpha)
-            o->unread = c->alpha == 0 || (has_beta && blas_has(c, 'k') && c->k == 0);
-        else if (o->written && has_alpha && c->function->routine->level == 3) /* trmm, trsm */
-            o->unread = c->alpha == 0;
-    }
-}
-
 blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t *wish) {
     blas_case_t *c = calloc(1, sizeof *c);
     if (!c)
@@ -185,11 +169,10 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
     c->m = draw_size(c, wish);
     c->n = draw_size(c, wish);
     c->k = wish->no_depth ? 0 : draw_size(c, wish);
-    c->batch = wish->low > 0 ? 2 : jtest_random_between(0, BLAS_MAX_BATCH);
+    c->batch_count = wish->low > 0 ? 2 : jtest_random_between(0, BLAS_MAX_BATCH);
     draw_scalar(c, 0, 'a', 'A', wish->plain, wish->alpha_zero, false);
     draw_scalar(c, 1, 'c', 'C', wish->plain, wish->beta_zero, wish->beta_one);
     function->routine->shape(c);
-    mark_unread(c);
     for (int which = 0; which < BLAS_OPERANDS; ++which) {
         blas_operand_t *o = &c->operand[which];
         if (o->kind == BLAS_NONE)
@@ -233,7 +216,7 @@ const char *blas_describe(blas_case_t *c) {
         case 'm': SAY(" m=%ld", (long)c->m); break;
         case 'n': SAY(" n=%ld", (long)c->n); break;
         case 'k': SAY(" k=%ld", (long)c->k); break;
-        case 'b': SAY(" batch=%ld", (long)c->batch); break;
+        case 'b': SAY(" batch=%ld", (long)c->batch_count); break;
         case 'a':
         case 'A': SAY(" alpha=%Lg%+Lgi", __real__ c->alpha, __imag__ c->alpha); break;
         case 'c':

@@ -23,7 +23,7 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
     case 'm': c->m = negative; return JSTATUS_INVALID_SIZE;
     case 'n': c->n = negative; return c->function->routine->level == 1 ? JSTATUS_SUCCESS : JSTATUS_INVALID_SIZE;
     case 'k': c->k = negative; return JSTATUS_INVALID_SIZE;
-    case 'b': c->batch = negative; return JSTATUS_INVALID_SIZE;
+    case 'b': c->batch_count = negative; return JSTATUS_INVALID_SIZE;
     case 'x':
     case 'y':
     case 'z': {
@@ -194,7 +194,7 @@ JTEST_EACH_FUNCTION(JblasChecks, NothingToDoTakesNullOperands) {
         if (!blas_has(c, *letter))
             continue;
         /* m of gemv: y is scaled all the same, and the solvers' right-hand sides are counted by k */
-        *(*letter == 'm' ? &c->m : *letter == 'n' ? &c->n : &c->batch) = 0;
+        *(*letter == 'm' ? &c->m : *letter == 'n' ? &c->n : &c->batch_count) = 0;
         bool results = false;
         for (int which = 0; which < BLAS_OPERANDS; ++which)
             if (c->operand[which].kind == BLAS_RESULT)

@@ -264,7 +264,7 @@ JTEST_EACH_FUNCTION(JblasHanded, NothingToDoCallsNoCblas) {
         BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true, .tight = true);
         if (!blas_has(c, *letter))
             continue;
-        *(*letter == 'm' ? &c->m : *letter == 'n' ? &c->n : &c->batch) = 0;
+        *(*letter == 'm' ? &c->m : *letter == 'n' ? &c->n : &c->batch_count) = 0;
         for (int which = 0; which < BLAS_OPERANDS; ++which)
             if (c->operand[which].kind != BLAS_RESULT)
                 c->pointer[which] = NULL;

@@ -53,7 +53,7 @@ JTEST_EACH_FUNCTION(JblasLimits, NothingToDoFitsAnyInteger) {
         BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true);
         if (!blas_has(c, *letter))
             continue;
-        *(*letter == 'm' ? &c->m : *letter == 'n' ? &c->n : &c->batch) = 0;
+        *(*letter == 'm' ? &c->m : *letter == 'n' ? &c->n : &c->batch_count) = 0;
         const int64_t real_limit = ji_blas_int_max;
         ji_blas_int_max = 1;
         JSCOPED_TRACE("%s with %c = 0", param->name, *letter);

@@ -45,7 +45,7 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
     case 'k':
         snprintf(option, bytes, "%s %ld", strcmp(c->function->routine->name, "potrs") ? "-k" : "--nrhs", (long)c->k);
         break;
-    case 'b': snprintf(option, bytes, "--batch_count %ld", (long)c->batch); break;
+    case 'b': snprintf(option, bytes, "--batch_count %ld", (long)c->batch_count); break;
     case 'p':
     case 'q':
     case 's': {

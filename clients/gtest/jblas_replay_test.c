@@ -80,7 +80,7 @@ static void draw_scalar(blas_case_t *c, int which) {
 static void spoil(blas_case_t *c) {
     blas_operand_t *o = &c->operand[jtest_random_between(0, BLAS_OPERANDS - 1)];
     int *const enums[] = {(int *)&c->side, (int *)&c->transa, (int *)&c->transb, (int *)&c->uplo, (int *)&c->diag};
-    int64_t *const sizes[] = {&c->m, &c->n, &c->k, &c->batch};
+    int64_t *const sizes[] = {&c->m, &c->n, &c->k, &c->batch_count};
     switch (jtest_random_between(0, 3)) {
     case 0: *enums[jtest_random_between(0, 4)] = (int)jtest_random_between(-1, 200); break;
     case 1: *sizes[jtest_random_between(0, 3)] = -jtest_random_between(0, 5); break;

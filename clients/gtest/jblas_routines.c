@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The table of routines: for each its signature, the shapes of its operands and its reference, a few lines apiece; then
- * the calls, generated for each function. How cases are drawn and judged stands in jblas_case.c. */
+/* The table of routines. What a routine's row says (rows.h) becomes its signature, the shapes of its operands and its
+ * calls; what it computes is said here, a few lines apiece. How cases are drawn and judged stands in jblas_case.c. */
 
 #include "jblas_routines.h"
 
@@ -10,102 +10,100 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Shapes ----------------------------------------------------------------------------------------------------- */
+/* ---- Shapes ---- */
 
-static int real_of(int type) { return wide_real_of(type); }
+/* OPERAND_gemm_b: the place of gemm's B among its operands, and of a result behind them. */
+#define OPERAND(routine, kind, ...) OPERAND_##kind(routine, __VA_ARGS__)
+#define OPERAND_ENUM(routine, name, which)
+#define OPERAND_LENGTH(routine, name)
+#define OPERAND_SIZE(routine, name)
+#define OPERAND_SCALAR(routine, name, of)
+#define OPERAND_RESULT(routine, name, of) OPERAND_##routine##_##name,
+#define OPERAND_VECTOR(routine, name, ...) OPERAND_##routine##_##name,
+#define OPERAND_MATRIX(routine, name, ...) OPERAND_##routine##_##name,
+#define OPERAND_STRIDED(routine, name, ...) OPERAND_##routine##_##name,
+#define OPERAND_POINTERS(routine, name, ...) OPERAND_##routine##_##name,
+#define OPERANDS(routine, level) enum { JI_ARGUMENTS_##routine(OPERAND, routine) OPERANDS_##routine };
+JI_ROUTINE_LIST(OPERANDS)
 
-static blas_operand_t *vector(blas_case_t *c, int which, int64_t n) {
-    blas_operand_t *o = &c->operand[which];
-    *o = (blas_operand_t){.kind = BLAS_VECTOR, .element = (int)c->function->type, .rows = n, .columns = 1, .count = 1};
-    return o;
-}
+typedef enum structure {
+    STRUCTURE_GENERAL,
+    STRUCTURE_SYMMETRIC,
+    STRUCTURE_HERMITIAN,
+    STRUCTURE_TRIANGULAR,
+    STRUCTURE_INVERTED,
+    STRUCTURE_FACTOR,
+    STRUCTURE_DEFINITE
+} structure_t;
 
-static blas_operand_t *matrix(blas_case_t *c, int which, int64_t rows, int64_t columns) {
-    blas_operand_t *o = &c->operand[which];
-    *o = (blas_operand_t){.kind = BLAS_MATRIX,
-                          .element = (int)c->function->type,
-                          .rows = rows,
-                          .columns = columns,
-                          .count = blas_has(c, 'b') ? c->batch : 1};
-    return o;
-}
-
-static blas_operand_t *operated(blas_case_t *c, int which, jblas_operation_t operation, int64_t rows, int64_t columns) {
-    return operation == JBLAS_NO_TRANSPOSE ? matrix(c, which, rows, columns) : matrix(c, which, columns, rows);
-}
-
-static blas_operand_t *triangle(blas_case_t *c, int which, int64_t n) {
-    blas_operand_t *o = matrix(c, which, n, n);
-    const bool strict = blas_has(c, 'D') && c->diag == JBLAS_UNIT;
-    o->part = c->uplo == JBLAS_UPPER ? (strict ? BLAS_STRICTLY_UPPER : BLAS_UPPER)
-                                     : (strict ? BLAS_STRICTLY_LOWER : BLAS_LOWER);
-    return o;
-}
-
-static blas_operand_t *hermitian(blas_case_t *c, int which, int64_t n) {
-    blas_operand_t *o = triangle(c, which, n);
-    o->hermitian = wide_is_complex(o->element);
-    return o;
-}
-
-static void result(blas_case_t *c, int which, int element) {
+static void shape_result(blas_case_t *c, int which, int element) {
     c->operand[which] = (blas_operand_t){
         .kind = BLAS_RESULT, .element = element, .written = true, .rows = 1, .columns = 1, .ld = 1, .count = 1};
 }
 
-static void shape_x_real(blas_case_t *c) { vector(c, 0, c->n), result(c, 1, real_of((int)c->function->type)); }
-static void shape_x_index(blas_case_t *c) { vector(c, 0, c->n), result(c, 1, WIDE_I64); }
-static void shape_dot(blas_case_t *c) { vector(c, 0, c->n), vector(c, 1, c->n), result(c, 2, (int)c->function->type); }
-static void shape_xy(blas_case_t *c) { vector(c, 0, c->n), vector(c, 1, c->n)->written = true; }
-static void shape_scal(blas_case_t *c) { vector(c, 0, c->n)->written = true; }
-static void shape_swap(blas_case_t *c) { shape_xy(c), c->operand[0].written = true; }
-static void shape_gemv(blas_case_t *c) {
-    const bool plain = c->transa == JBLAS_NO_TRANSPOSE;
-    matrix(c, 0, c->m, c->n), vector(c, 1, plain ? c->n : c->m), vector(c, 2, plain ? c->m : c->n)->written = true;
+static void shape_vector(blas_case_t *c, int which, int64_t n, bool written, bool read) {
+    c->operand[which] = (blas_operand_t){.kind = BLAS_VECTOR,
+                                         .element = (int)c->function->type,
+                                         .written = written,
+                                         .unread = !read,
+                                         .rows = n,
+                                         .columns = 1,
+                                         .count = 1};
 }
-static void shape_ger(blas_case_t *c) {
-    vector(c, 0, c->m), vector(c, 1, c->n), matrix(c, 2, c->m, c->n)->written = true;
+
+static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t columns, structure_t structure, int64_t count,
+                         bool written, bool read) {
+    const bool strict = blas_has(c, 'D') && c->diag == JBLAS_UNIT;
+    c->operand[which] = (blas_operand_t){.kind = BLAS_MATRIX,
+                                         .element = (int)c->function->type,
+                                         .written = written,
+                                         .unread = !read,
+                                         .rows = rows,
+                                         .columns = columns,
+                                         .count = count};
+    blas_operand_t *o = &c->operand[which];
+    if (structure != STRUCTURE_GENERAL)
+        o->part = c->uplo == JBLAS_UPPER ? (strict ? BLAS_STRICTLY_UPPER : BLAS_UPPER)
+                                         : (strict ? BLAS_STRICTLY_LOWER : BLAS_LOWER);
+    if (structure == STRUCTURE_HERMITIAN || structure == STRUCTURE_DEFINITE)
+        o->hermitian = wide_is_complex(o->element);
+    if (structure == STRUCTURE_INVERTED || structure == STRUCTURE_FACTOR)
+        o->dominance = BLAS_SOLVABLE;
+    if (structure == STRUCTURE_DEFINITE)
+        o->dominance = BLAS_POSITIVE_DEFINITE;
 }
-static void shape_symv(blas_case_t *c) { triangle(c, 0, c->n), vector(c, 1, c->n), vector(c, 2, c->n)->written = true; }
-static void shape_hemv(blas_case_t *c) { shape_symv(c), hermitian(c, 0, c->n); }
-static void shape_syr(blas_case_t *c) { vector(c, 0, c->n), triangle(c, 1, c->n)->written = true; }
-static void shape_her(blas_case_t *c) { vector(c, 0, c->n), hermitian(c, 1, c->n)->written = true; }
-static void shape_trmv(blas_case_t *c) { triangle(c, 0, c->n), vector(c, 1, c->n)->written = true; }
-static void shape_trsv(blas_case_t *c) { shape_trmv(c), c->operand[0].dominance = BLAS_SOLVABLE; }
-static void shape_gemm(blas_case_t *c) {
-    operated(c, 0, c->transa, c->m, c->k), operated(c, 1, c->transb, c->k, c->n);
-    matrix(c, 2, c->m, c->n)->written = true;
-}
-static void shape_symm(blas_case_t *c) {
-    triangle(c, 0, c->side == JBLAS_LEFT ? c->m : c->n), matrix(c, 1, c->m, c->n);
-    matrix(c, 2, c->m, c->n)->written = true;
-}
-static void shape_hemm(blas_case_t *c) { shape_symm(c), hermitian(c, 0, c->operand[0].rows); }
-static void shape_syrk(blas_case_t *c) { operated(c, 0, c->transa, c->n, c->k), triangle(c, 1, c->n)->written = true; }
-static void shape_herk(blas_case_t *c) { operated(c, 0, c->transa, c->n, c->k), hermitian(c, 1, c->n)->written = true; }
-static void shape_trmm(blas_case_t *c) {
-    triangle(c, 0, c->side == JBLAS_LEFT ? c->m : c->n), matrix(c, 1, c->m, c->n)->written = true;
-}
-static void shape_trsm(blas_case_t *c) { shape_trmm(c), c->operand[0].dominance = BLAS_SOLVABLE; }
-static void shape_geam(blas_case_t *c) {
-    operated(c, 0, c->transa, c->m, c->n), operated(c, 1, c->transb, c->m, c->n);
-    matrix(c, 2, c->m, c->n)->written = true;
-}
-static void shape_trtri(blas_case_t *c) {
-    blas_operand_t *a = triangle(c, 0, c->n);
-    a->written = true;
-    a->dominance = BLAS_SOLVABLE;
-    result(c, 1, WIDE_I64);
-}
-static void shape_potrf(blas_case_t *c) {
-    blas_operand_t *a = hermitian(c, 0, c->n);
-    a->written = true;
-    a->dominance = BLAS_POSITIVE_DEFINITE;
-    result(c, 1, WIDE_I64);
-}
-static void shape_potrs(blas_case_t *c) { /* A as potrf leaves it: imaginary parts of the diagonal zero */
-    triangle(c, 0, c->n)->dominance = BLAS_SOLVABLE, matrix(c, 1, c->n, c->k)->written = true;
-}
+
+#define SHAPE(routine, kind, ...) SHAPE_##kind(routine, __VA_ARGS__)
+#define SHAPE_ENUM(routine, name, which)
+#define SHAPE_LENGTH(routine, name)
+#define SHAPE_SIZE(routine, name)
+#define SHAPE_SCALAR(routine, name, of)
+#define SHAPE_RESULT(routine, name, of) shape_result(args, OPERAND_##routine##_##name, RESULT_##of);
+#define SHAPE_VECTOR(routine, name, inc, access, count, read)                                                          \
+    shape_vector(args, OPERAND_##routine##_##name, JI_COUNT_##count, IS_##access, IS_READ_##read);
+#define SHAPE_MATRICES(routine, name, access, structure, shape, read, count)                                           \
+    shape_matrix(args, OPERAND_##routine##_##name, JI_ROWS_##shape, JI_COLUMNS_##shape, STRUCTURE_##structure, count,  \
+                 IS_##access, IS_READ_##read);
+#define SHAPE_MATRIX(routine, name, ld, access, structure, shape, read)                                                \
+    SHAPE_MATRICES(routine, name, access, structure, shape, read, 1)
+#define SHAPE_STRIDED(routine, name, ld, stride, access, structure, shape, read)                                       \
+    SHAPE_MATRICES(routine, name, access, structure, shape, read, args->batch_count)
+#define SHAPE_POINTERS(routine, name, ld, access, structure, shape, read)                                              \
+    SHAPE_MATRICES(routine, name, access, structure, shape, read, args->batch_count)
+#define RESULT_ELEMENT (int)args->function->type
+#define RESULT_REAL wide_real_of((int)args->function->type)
+#define RESULT_INDEX WIDE_I64
+#define IS_READ false
+#define IS_WRITTEN true
+#define IS_READ_ALWAYS true
+#define IS_READ_NEVER false
+#define IS_READ_ALPHA (args->alpha != 0)
+#define IS_READ_BETA (args->beta != 0)
+#define IS_READ_PRODUCT (args->alpha != 0 && args->k != 0)
+
+#define SHAPES(routine, level)                                                                                         \
+    static void shape_##routine(blas_case_t *args) { JI_ARGUMENTS_##routine(SHAPE, routine) }
+JI_ROUTINE_LIST(SHAPES)
 
 /* ---- References ------------------------------------------------------------------------------------------------- */
 
@@ -359,95 +357,75 @@ static void reference_potrs(blas_case_t *c) {
     c->depth = 2 * c->n;
 }
 
-/* ---- The table -------------------------------------------------------------------------------------------------- */
+/* ---- The table ---- */
 
-static const blas_routine_t routine_asum = {"asum", "n0x1", 1, shape_x_real, reference_asum},
-                            routine_axpy = {"axpy", "na0x1y", 1, shape_xy, reference_axpy},
-                            routine_copy = {"copy", "n0x1y", 1, shape_xy, reference_copy},
-                            routine_dot = {"dot", "n0x1y2", 1, shape_dot, reference_dot},
-                            routine_dotu = {"dotu", "n0x1y2", 1, shape_dot, reference_dot},
-                            routine_dotc = {"dotc", "n0x1y2", 1, shape_dot, reference_dotc},
-                            routine_iamax = {"iamax", "n0x1", 1, shape_x_index, reference_iamax},
-                            routine_nrm2 = {"nrm2", "n0x1", 1, shape_x_real, reference_nrm2},
-                            routine_scal = {"scal", "na0x", 1, shape_scal, reference_scal},
-                            routine_rscal = {"rscal", "nA0x", 1, shape_scal, reference_scal},
-                            routine_swap = {"swap", "n0x1y", 1, shape_swap, reference_swap},
-                            routine_gemv = {"gemv", "Tmna0x1yc2z", 2, shape_gemv, reference_gemv},
-                            routine_ger = {"ger", "mna0x1y2z", 2, shape_ger, reference_ger},
-                            routine_geru = {"geru", "mna0x1y2z", 2, shape_ger, reference_ger},
-                            routine_gerc = {"gerc", "mna0x1y2z", 2, shape_ger, reference_gerc},
-                            routine_symv = {"symv", "Una0x1yc2z", 2, shape_symv, reference_symv},
-                            routine_hemv = {"hemv", "Una0x1yc2z", 2, shape_hemv, reference_hemv},
-                            routine_syr = {"syr", "Una0x1y", 2, shape_syr, reference_syr},
-                            routine_her = {"her", "UnA0x1y", 2, shape_her, reference_syr},
-                            routine_trmv = {"trmv", "UTDn0x1y", 2, shape_trmv, reference_trmv},
-                            routine_trsv = {"trsv", "UTDn0x1y", 2, shape_trsv, reference_trsv},
-                            routine_gemm = {"gemm", "TVmnka0x1yc2z", 3, shape_gemm, reference_gemm},
-                            routine_hgemm = {"gemm", "TVmnkA0x1yC2z", 3, shape_gemm, reference_gemm},
-                            routine_symm = {"symm", "SUmna0x1yc2z", 3, shape_symm, reference_symm},
-                            routine_hemm = {"hemm", "SUmna0x1yc2z", 3, shape_hemm, reference_hemm},
-                            routine_syrk = {"syrk", "UTnka0xc1y", 3, shape_syrk, reference_syrk},
-                            routine_herk = {"herk", "UTnkA0xC1y", 3, shape_herk, reference_syrk},
-                            routine_trmm = {"trmm", "SUTDmna0x1y", 3, shape_trmm, reference_trmm},
-                            routine_trsm = {"trsm", "SUTDmna0x1y", 3, shape_trsm, reference_trsm},
-                            routine_geam = {"geam", "TVmna0xc1y2z", 3, shape_geam, reference_geam},
-                            routine_gemm_batched = {"gemm_batched", "TVmnka0x1yc2zb", 3, shape_gemm, reference_gemm},
-                            routine_gemm_strided_batched = {"gemm_strided_batched", "TVmnka0xp1yqc2zsb", 3, shape_gemm,
-                                                            reference_gemm},
-                            routine_trtri = {"trtri", "UDn0x1", 3, shape_trtri, reference_trtri},
-                            routine_potrf = {"potrf", "Un0x1", 3, shape_potrf, reference_potrf},
-                            routine_potrs = {"potrs", "Unk0x1y", 3, shape_potrs, reference_potrs};
+#define reference_dotu reference_dot
+#define reference_csscal reference_scal
+#define reference_zdscal reference_scal
+#define reference_geru reference_ger
+#define reference_her reference_syr
+#define reference_herk reference_syrk
+#define reference_gemm_batched reference_gemm
+#define reference_gemm_strided_batched reference_gemm
 
-#define OPERAND(i) c->pointer[i], c->operand[i].ld
-#define STRIDE(i) c->operand[i].stride
-#define ALPHA c->pointer[BLAS_ALPHA]
-#define BETA c->pointer[BLAS_BETA]
-#define ARGUMENTS_asum c->n, OPERAND(0), c->pointer[1]
-#define ARGUMENTS_axpy c->n, ALPHA, OPERAND(0), OPERAND(1)
-#define ARGUMENTS_copy c->n, OPERAND(0), OPERAND(1)
-#define ARGUMENTS_dot c->n, OPERAND(0), OPERAND(1), c->pointer[2]
-#define ARGUMENTS_dotu ARGUMENTS_dot
-#define ARGUMENTS_dotc ARGUMENTS_dot
-#define ARGUMENTS_iamax ARGUMENTS_asum
-#define ARGUMENTS_nrm2 ARGUMENTS_asum
-#define ARGUMENTS_scal c->n, ALPHA, OPERAND(0)
-#define ARGUMENTS_rscal ARGUMENTS_scal
-#define ARGUMENTS_swap ARGUMENTS_copy
-#define ARGUMENTS_gemv c->transa, c->m, c->n, ALPHA, OPERAND(0), OPERAND(1), BETA, OPERAND(2)
-#define ARGUMENTS_ger c->m, c->n, ALPHA, OPERAND(0), OPERAND(1), OPERAND(2)
-#define ARGUMENTS_geru ARGUMENTS_ger
-#define ARGUMENTS_gerc ARGUMENTS_ger
-#define ARGUMENTS_symv c->uplo, c->n, ALPHA, OPERAND(0), OPERAND(1), BETA, OPERAND(2)
-#define ARGUMENTS_hemv ARGUMENTS_symv
-#define ARGUMENTS_syr c->uplo, c->n, ALPHA, OPERAND(0), OPERAND(1)
-#define ARGUMENTS_her ARGUMENTS_syr
-#define ARGUMENTS_trmv c->uplo, c->transa, c->diag, c->n, OPERAND(0), OPERAND(1)
-#define ARGUMENTS_trsv ARGUMENTS_trmv
-#define ARGUMENTS_gemm c->transa, c->transb, c->m, c->n, c->k, ALPHA, OPERAND(0), OPERAND(1), BETA, OPERAND(2)
-#define ARGUMENTS_hgemm ARGUMENTS_gemm
-#define ARGUMENTS_symm c->side, c->uplo, c->m, c->n, ALPHA, OPERAND(0), OPERAND(1), BETA, OPERAND(2)
-#define ARGUMENTS_hemm ARGUMENTS_symm
-#define ARGUMENTS_syrk c->uplo, c->transa, c->n, c->k, ALPHA, OPERAND(0), BETA, OPERAND(1)
-#define ARGUMENTS_herk ARGUMENTS_syrk
-#define ARGUMENTS_trmm c->side, c->uplo, c->transa, c->diag, c->m, c->n, ALPHA, OPERAND(0), OPERAND(1)
-#define ARGUMENTS_trsm ARGUMENTS_trmm
-#define ARGUMENTS_geam c->transa, c->transb, c->m, c->n, ALPHA, OPERAND(0), BETA, OPERAND(1), OPERAND(2)
-#define ARGUMENTS_gemm_batched ARGUMENTS_gemm, c->batch
-#define ARGUMENTS_gemm_strided_batched                                                                                 \
-    c->transa, c->transb, c->m, c->n, c->k, ALPHA, OPERAND(0), STRIDE(0), OPERAND(1), STRIDE(1), BETA, OPERAND(2),     \
-        STRIDE(2), c->batch
-#define ARGUMENTS_trtri c->uplo, c->diag, c->n, OPERAND(0), c->pointer[1]
-#define ARGUMENTS_potrf c->uplo, c->n, OPERAND(0), c->pointer[1]
-#define ARGUMENTS_potrs c->uplo, c->n, c->k, OPERAND(0), OPERAND(1)
+#define LETTER(routine, kind, ...) LETTER_##kind(routine, __VA_ARGS__)
+#define LETTER_ENUM(routine, name, which) LETTER_##name,
+#define LETTER_LENGTH(routine, name) LETTER_##name,
+#define LETTER_SIZE(routine, name) LETTER_##name,
+#define LETTER_SCALAR(routine, name, of) LETTER_##name##_##of,
+#define LETTER_RESULT(routine, name, of) '0' + OPERAND_##routine##_##name,
+#define LETTER_VECTOR(routine, name, ...) '0' + OPERAND_##routine##_##name, 'x' + OPERAND_##routine##_##name,
+#define LETTER_MATRIX(routine, name, ...) LETTER_VECTOR(routine, name, )
+#define LETTER_STRIDED(routine, name, ...)                                                                             \
+    LETTER_VECTOR(routine, name, ) OPERAND_##routine##_##name == 2 ? 's' : 'p' + OPERAND_##routine##_##name,
+#define LETTER_POINTERS(routine, name, ...) LETTER_VECTOR(routine, name, )
+#define LETTER_side 'S'
+#define LETTER_uplo 'U'
+#define LETTER_diag 'D'
+#define LETTER_trans 'T'
+#define LETTER_transa 'T'
+#define LETTER_transb 'V'
+#define LETTER_m 'm'
+#define LETTER_n 'n'
+#define LETTER_k 'k'
+#define LETTER_nrhs 'k'
+#define LETTER_batch_count 'b'
+#define LETTER_alpha_ELEMENT 'a'
+#define LETTER_alpha_SUM 'a'
+#define LETTER_alpha_REAL 'A'
+#define LETTER_beta_ELEMENT 'c'
+#define LETTER_beta_SUM 'c'
+#define LETTER_beta_REAL 'C'
 
-#define CALL(function, routine, type)                                                                                  \
-    static jstatus_t call_##function(jhandle_t *handle, const blas_case_t *c) {                                        \
-        return jblas_##function(handle, ARGUMENTS_##routine);                                                          \
+#define ROUTINE(routine, level)                                                                                        \
+    static const char signature_##routine[] = {JI_ARGUMENTS_##routine(LETTER, routine) 0};                             \
+    static const blas_routine_t routine_##routine = {#routine, signature_##routine, level, shape_##routine,            \
+                                                     reference_##routine};
+JI_ROUTINE_LIST(ROUTINE)
+
+#define PASS(routine, kind, ...) PASS_##kind(routine, __VA_ARGS__)
+#define PASS_ENUM(routine, name, which) , c->name
+#define PASS_LENGTH(routine, name) , c->name
+#define PASS_SIZE(routine, name) , c->name
+#define PASS_SCALAR(routine, name, of) , c->pointer[SCALAR_##name]
+#define PASS_RESULT(routine, name, of) , c->pointer[OPERAND_##routine##_##name]
+#define PASS_VECTOR(routine, name, ...) PASS_RESULT(routine, name, ), c->operand[OPERAND_##routine##_##name].ld
+#define PASS_MATRIX(routine, name, ...) PASS_VECTOR(routine, name, )
+#define PASS_STRIDED(routine, name, ...) PASS_VECTOR(routine, name, ), c->operand[OPERAND_##routine##_##name].stride
+#define PASS_POINTERS(routine, name, ...) PASS_VECTOR(routine, name, )
+#define SCALAR_alpha BLAS_ALPHA
+#define SCALAR_beta BLAS_BETA
+
+#define CALL(context, routine, t, name)                                                                                \
+    static jstatus_t call_##name(jhandle_t *handle, const blas_case_t *c) {                                            \
+        return jblas_##name(handle JI_ARGUMENTS_##routine(PASS, routine));                                             \
     }
-BLAS_FUNCTIONS(CALL)
+#define CALLS(routine, level) JI_FUNCTIONS_##routine(CALL, )
+JI_ROUTINE_LIST(CALLS)
 
-#define ROW(function, routine, type) {"jblas_" #function, &routine_##routine, JDATATYPE_##type, call_##function},
-const blas_function_t blas_functions[BLAS_FUNCTION_COUNT] = {BLAS_FUNCTIONS(ROW)};
+#define FUNCTION(context, routine, t, name) {"jblas_" #name, &routine_##routine, JI_TYPE_##t, call_##name},
+#define FUNCTIONS(routine, level) JI_FUNCTIONS_##routine(FUNCTION, )
+const blas_function_t blas_functions[BLAS_FUNCTION_COUNT] = {JI_ROUTINE_LIST(FUNCTIONS)};
 
 void blas_function_name(const void *function, char *name) {
     snprintf(name, JTEST_MAX_NAME + 1, "%s", ((const blas_function_t *)function)->name + strlen("jblas_"));

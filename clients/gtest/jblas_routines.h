@@ -16,6 +16,7 @@
  * Whatever a routine must not read (the other triangle, a unit diagonal, C when beta is 0, A and B when alpha is 0,
  * imaginary parts of a Hermitian diagonal, padding) is NaN in every case; whatever it must not write is compared. */
 
+#include "blas/rows.h"
 #include "jblas_reference.h"
 #include "jtest.h"
 
@@ -40,63 +41,11 @@ typedef struct blas_function {
     jstatus_t (*call)(jhandle_t *handle, const blas_case_t *c);
 } blas_function_t;
 
-/* X(function, routine, type): the whole table. */
-#define BLAS_EACH_TYPE(X, name)                                                                                        \
-    X(s##name, name, F32) X(d##name, name, F64) X(c##name, name, F32_C) X(z##name, name, F64_C)
-#define BLAS_EACH_REAL(X, name) X(s##name, name, F32) X(d##name, name, F64)
-#define BLAS_EACH_COMPLEX(X, name) X(c##name, name, F32_C) X(z##name, name, F64_C)
-/* One entry a line. */
-/* clang-format off */
-#define BLAS_FUNCTIONS(X) \
-    BLAS_EACH_REAL(X, asum) \
-    X(scasum, asum, F32_C) \
-    X(dzasum, asum, F64_C) \
-    BLAS_EACH_TYPE(X, axpy) \
-    BLAS_EACH_TYPE(X, copy) \
-    BLAS_EACH_REAL(X, dot) \
-    BLAS_EACH_COMPLEX(X, dotu) \
-    BLAS_EACH_COMPLEX(X, dotc) \
-    X(isamax, iamax, F32) \
-    X(idamax, iamax, F64) \
-    X(icamax, iamax, F32_C) \
-    X(izamax, iamax, F64_C) \
-    BLAS_EACH_REAL(X, nrm2) \
-    X(scnrm2, nrm2, F32_C) \
-    X(dznrm2, nrm2, F64_C) \
-    BLAS_EACH_TYPE(X, scal) \
-    X(csscal, rscal, F32_C) \
-    X(zdscal, rscal, F64_C) \
-    BLAS_EACH_TYPE(X, swap) \
-    BLAS_EACH_TYPE(X, gemv) \
-    BLAS_EACH_REAL(X, ger) \
-    BLAS_EACH_COMPLEX(X, geru) \
-    BLAS_EACH_COMPLEX(X, gerc) \
-    BLAS_EACH_REAL(X, symv) \
-    BLAS_EACH_COMPLEX(X, hemv) \
-    BLAS_EACH_REAL(X, syr) \
-    BLAS_EACH_COMPLEX(X, her) \
-    BLAS_EACH_TYPE(X, trmv) \
-    BLAS_EACH_TYPE(X, trsv) \
-    BLAS_EACH_TYPE(X, gemm) \
-    X(hgemm, hgemm, F16) \
-    X(bgemm, hgemm, BF16) \
-    BLAS_EACH_TYPE(X, symm) \
-    BLAS_EACH_COMPLEX(X, hemm) \
-    BLAS_EACH_TYPE(X, syrk) \
-    BLAS_EACH_COMPLEX(X, herk) \
-    BLAS_EACH_TYPE(X, trmm) \
-    BLAS_EACH_TYPE(X, trsm) \
-    BLAS_EACH_TYPE(X, geam) \
-    BLAS_EACH_TYPE(X, gemm_batched) \
-    BLAS_EACH_TYPE(X, gemm_strided_batched) \
-    BLAS_EACH_TYPE(X, trtri) \
-    BLAS_EACH_TYPE(X, potrf) \
-    BLAS_EACH_TYPE(X, potrs)
-/* clang-format on */
-
 enum {
-#define BLAS_COUNT_(function, routine, type) BLAS_INDEX_##function,
-    BLAS_FUNCTIONS(BLAS_COUNT_)
+#define BLAS_COUNT_(context, routine, t, name) BLAS_INDEX_##name,
+#define BLAS_COUNT_ALL_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, )
+    JI_ROUTINE_LIST(BLAS_COUNT_ALL_)
+#undef BLAS_COUNT_ALL_
 #undef BLAS_COUNT_
         BLAS_FUNCTION_COUNT
 };
@@ -138,10 +87,16 @@ typedef struct blas_operand {
 struct blas_case {
     const blas_function_t *function;
     jblas_side_t side;
-    jblas_operation_t transa, transb;
+    union {
+        jblas_operation_t transa, trans;
+    };
+    jblas_operation_t transb;
     jblas_fill_t uplo;
     jblas_diagonal_t diag;
-    int64_t m, n, k, batch;
+    union {
+        int64_t k, nrhs;
+    };
+    int64_t m, n, batch_count;
     blas_operand_t operand[BLAS_OPERANDS];
     void *pointer[BLAS_POINTERS];             /* what is passed: operands, alpha, beta; tests put NULL here */
     _Alignas(16) unsigned char scalar[2][16]; /* alpha, beta */

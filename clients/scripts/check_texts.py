@@ -19,13 +19,14 @@ from texts.names import check_names, check_paths, check_reference
 from texts.planted import PLANTED
 from texts.programs import check_build, check_environment, check_options
 from texts.promises import check_promises
+from texts.rows import check_rows
 from texts.statuses import check_statuses
 from texts.tree import Tree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHECKS = [
     check_names, check_reference, check_environment, check_build, check_paths, check_options,
-    check_kinds, check_blas, check_statuses, check_promises
+    check_kinds, check_blas, check_rows, check_statuses, check_promises
 ]
 
 

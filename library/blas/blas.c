@@ -4,20 +4,45 @@
 /* How a call of jblas enters and leaves: what ji_enter() does not do inline, refusals, plans, and primitives on a
  * created stream. Everything here is off the path of a small call on the NULL stream with a plain handle. */
 
-#include "blas/blas.h"
+#include "blas/entry.h"
 #include "blas/host/selfcheck.h"
 #include "blas/log.h"
 
 #include <stdio.h>
-#include <strings.h>
 
-#define JI_ROW_(name, s, d, c, z, level, format) const ji_row_t ji_row_##name = {#name, {s, d, c, z}, format, level};
-JI_ROW_LIST(JI_ROW_)
-#undef JI_ROW_
-const ji_row_t ji_row_gemm_half = {"gemm",
-                                   {NULL, NULL, NULL, NULL, "jblas_hgemm", "jblas_bgemm"},
-                                   "transA transB m n k floatalpha A lda B ldb floatbeta C ldc",
-                                   '3'};
+/* ---- Rows ---- */
+
+#define ARGUMENT(block_t, kind, ...) ARGUMENT_##kind(block_t, __VA_ARGS__)
+#define ARGUMENT_ENUM(block_t, name, which) {#name, ENUM_##which, offsetof(block_t, name)},
+#define ARGUMENT_LENGTH(block_t, name) {#name, JI_ARGUMENT_SIZE, offsetof(block_t, name)},
+#define ARGUMENT_SIZE(block_t, name) {#name, JI_ARGUMENT_SIZE, offsetof(block_t, name)},
+#define ARGUMENT_SCALAR(block_t, name, of) {#name, SCALAR_##of, offsetof(block_t, name)},
+#define ARGUMENT_RESULT(block_t, name, of) POINTER(block_t, name)
+#define ARGUMENT_VECTOR(block_t, name, inc, ...) POINTER(block_t, name) STRIDE(block_t, inc)
+#define ARGUMENT_MATRIX(block_t, name, ld, ...) POINTER(block_t, name) STRIDE(block_t, ld)
+#define ARGUMENT_STRIDED(block_t, name, ld, stride, ...)                                                               \
+    POINTER(block_t, name) STRIDE(block_t, ld) STRIDE(block_t, stride)
+#define ARGUMENT_POINTERS(block_t, name, ld, ...) POINTER(block_t, name) STRIDE(block_t, ld)
+#define POINTER(block_t, name) {#name, JI_ARGUMENT_POINTER, offsetof(block_t, name)},
+#define STRIDE(block_t, name) {#name, JI_ARGUMENT_STRIDE, offsetof(block_t, name)},
+#define ENUM_SIDE JI_ARGUMENT_SIDE
+#define ENUM_FILL JI_ARGUMENT_FILL
+#define ENUM_DIAGONAL JI_ARGUMENT_DIAGONAL
+#define ENUM_OPERATION JI_ARGUMENT_OPERATION
+#define ENUM_SYMMETRIC_OPERATION JI_ARGUMENT_OPERATION
+#define ENUM_HERMITIAN_OPERATION JI_ARGUMENT_OPERATION
+#define SCALAR_ELEMENT JI_ARGUMENT_SCALAR
+#define SCALAR_REAL JI_ARGUMENT_REAL_SCALAR
+#define SCALAR_SUM JI_ARGUMENT_SUM_SCALAR
+#define BLOCK_1 ji_vector_t
+#define BLOCK_2 ji_matvec_t
+#define BLOCK_3 ji_matmat_t
+#define NAME(context, routine, t, function) [JI_TYPE_##t] = "jblas_" #function,
+
+#define ROW(routine, level)                                                                                            \
+    static const ji_argument_t arguments_##routine[] = {JI_ARGUMENTS_##routine(ARGUMENT, BLOCK_##level){0}};           \
+    const ji_row_t ji_row_##routine = {#routine, {JI_FUNCTIONS_##routine(NAME, )}, arguments_##routine};
+JI_ROUTINE_LIST(ROW)
 
 /* ---- The CBLAS ---- */
 
@@ -88,31 +113,11 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
     return ji_log_call(handle, call, block);
 }
 
-/* Whether a word of a row names the argument: "realalpha" is alpha of another type, "transA" may be the one trans. */
-static bool row_word_is(const char *word, size_t length, const char *argument) {
-    static const char *const prefixes[] = {"real", "float"};
-    for (int i = 0; i < 2; ++i) {
-        size_t prefix = strlen(prefixes[i]);
-        if (length > prefix && memcmp(word, prefixes[i], prefix) == 0) {
-            word += prefix;
-            length -= prefix;
-        }
-    }
-    size_t name = strlen(argument);
-    bool begins = length >= name && strncasecmp(word, argument, name) == 0;
-    return begins && (length == name || strcmp(argument, "trans") == 0);
-}
-
 /* The argument's place in the order of BLAS, from 1; 0: no single argument. */
-static int row_number_of(const ji_row_t *row, const char *argument) {
-    int number = 0;
-    for (const char *word = row->format; *word != '\0';) {
-        size_t length = strcspn(word, " ");
-        ++number;
-        if (row_word_is(word, length, argument))
-            return number;
-        word += length + strspn(word + length, " ");
-    }
+static int row_number_of(const ji_row_t *row, const char *name) {
+    for (const ji_argument_t *argument = row->arguments; argument->name != NULL; ++argument)
+        if (strcmp(argument->name, name) == 0)
+            return (int)(argument - row->arguments) + 1;
     return 0;
 }
 

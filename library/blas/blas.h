@@ -5,9 +5,10 @@
 
 /* How jblas is built. Each routine exists once; its element type is a value, not a copy of the code:
  *
- *   jblas_dtrsm(handle, side, ..., ldb)      the public name: puts the arguments into a block (ji_matmat_t)
- *        |                                   ji_enter(): handle check; logging if the handle asks for it
- *   trsm_call(handle, block)                 checks, size query, quick return, pointers: one small file per routine
+ *   jblas_dtrsm(handle, side, ..., ldb)      the public name, made from the routine's row (rows.h): puts the arguments
+ *        |                                   into a block (ji_matmat_t); handle check; logging if the handle asks for it
+ *   trsm_call(handle, block)                 checks, size query, quick return, pointers, made from the row by entry.h:
+ *        |                                   one small file per routine
  *        |                                   routines with a plan: ji_run_plan(), which borrows
  *   ji_trsm_plan / ji_trsm_run               an algorithm on workspace, written over primitives
  *        |
@@ -16,8 +17,8 @@
  *   ji_host_trsm(block)                      on the host: CBLAS, or a typed loop (host/); on a GPU the device's
  *                                            table (block.h), which its module fills
  *
- * There is one argument block per BLAS level. It is what is logged (a routine's row names the members in the order of
- * BLAS), what the algorithms take, and what a primitive is launched with: a block is at most
+ * There is one argument block per BLAS level. It is what is logged (a routine's row, rows.h, names the members in the
+ * order of BLAS), what the algorithms take, and what a primitive is launched with: a block is at most
  * JSTREAM_MAX_ARGUMENT_BYTES, so a created stream copies it and the call returns.
  *
  * Invariants: a primitive allocates nothing, checks nothing and cannot fail; what it reads through pointers is read
@@ -31,6 +32,7 @@
 #include <string.h>
 
 #include "blas/block.h"
+#include "blas/rows.h"
 #include "handle/handle.h" /* its fields and inline functions: ji_* functions do not cross the libraries */
 #include "jalloc/borrow.h"
 #include "jalloc/jblas.h"
@@ -134,71 +136,46 @@ jstatus_t ji_asum_run(jhandle_t *handle, const void *vector, const jborrow_t *ws
 void ji_iamax_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_iamax_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 
-/* ---- Rows: what the log and the messages know of a routine ---- */
+/* ---- Rows, as data ---- */
+
+typedef enum ji_argument_kind {
+    JI_ARGUMENT_SIDE, /* enumerations first */
+    JI_ARGUMENT_FILL,
+    JI_ARGUMENT_DIAGONAL,
+    JI_ARGUMENT_OPERATION,
+    JI_ARGUMENT_SIZE,   /* decides the time */
+    JI_ARGUMENT_STRIDE, /* a leading dimension, an increment, a stride of a batch */
+    JI_ARGUMENT_SCALAR, /* of the elements' type */
+    JI_ARGUMENT_REAL_SCALAR,
+    JI_ARGUMENT_SUM_SCALAR,
+    JI_ARGUMENT_POINTER
+} ji_argument_kind_t;
+
+typedef struct ji_argument {
+    const char *name; /* of the parameter */
+    ji_argument_kind_t kind;
+    size_t offset; /* in the block */
+} ji_argument_t;
 
 struct ji_row {
-    const char *name;     /* jblas-bench's -f */
-    const char *names[6]; /* the public name by type; NULL: no such routine */
-    const char *format;   /* the arguments in the order of BLAS, by the names that jblas-bench has for them */
-    char level;           /* '1' '2' '3': which block */
+    const char *name;               /* jblas-bench's -f */
+    const char *names[6];           /* the public name by type; NULL: no such routine */
+    const ji_argument_t *arguments; /* in the order of BLAS, ended by a NULL name */
 };
 
-/* X(name, s, d, c, z, level, format). One line makes a routine loggable; its file makes it callable. */
-#define JI_ROW_LIST(X)                                                                                                 \
-    X(asum, "jblas_sasum", "jblas_dasum", "jblas_scasum", "jblas_dzasum", '1', "n x incx result")                      \
-    X(axpy, "jblas_saxpy", "jblas_daxpy", "jblas_caxpy", "jblas_zaxpy", '1', "n alpha x incx y incy")                  \
-    X(copy, "jblas_scopy", "jblas_dcopy", "jblas_ccopy", "jblas_zcopy", '1', "n x incx y incy")                        \
-    X(dot, "jblas_sdot", "jblas_ddot", NULL, NULL, '1', "n x incx y incy result")                                      \
-    X(dotu, NULL, NULL, "jblas_cdotu", "jblas_zdotu", '1', "n x incx y incy result")                                   \
-    X(dotc, NULL, NULL, "jblas_cdotc", "jblas_zdotc", '1', "n x incx y incy result")                                   \
-    X(iamax, "jblas_isamax", "jblas_idamax", "jblas_icamax", "jblas_izamax", '1', "n x incx result")                   \
-    X(nrm2, "jblas_snrm2", "jblas_dnrm2", "jblas_scnrm2", "jblas_dznrm2", '1', "n x incx result")                      \
-    X(scal, "jblas_sscal", "jblas_dscal", "jblas_cscal", "jblas_zscal", '1', "n alpha x incx")                         \
-    X(csscal, NULL, NULL, "jblas_csscal", NULL, '1', "n realalpha x incx")                                             \
-    X(zdscal, NULL, NULL, NULL, "jblas_zdscal", '1', "n realalpha x incx")                                             \
-    X(swap, "jblas_sswap", "jblas_dswap", "jblas_cswap", "jblas_zswap", '1', "n x incx y incy")                        \
-    X(gemv, "jblas_sgemv", "jblas_dgemv", "jblas_cgemv", "jblas_zgemv", '2',                                           \
-      "transA m n alpha A lda x incx beta y incy")                                                                     \
-    X(ger, "jblas_sger", "jblas_dger", NULL, NULL, '2', "m n alpha x incx y incy A lda")                               \
-    X(geru, NULL, NULL, "jblas_cgeru", "jblas_zgeru", '2', "m n alpha x incx y incy A lda")                            \
-    X(gerc, NULL, NULL, "jblas_cgerc", "jblas_zgerc", '2', "m n alpha x incx y incy A lda")                            \
-    X(symv, "jblas_ssymv", "jblas_dsymv", NULL, NULL, '2', "uplo n alpha A lda x incx beta y incy")                    \
-    X(hemv, NULL, NULL, "jblas_chemv", "jblas_zhemv", '2', "uplo n alpha A lda x incx beta y incy")                    \
-    X(syr, "jblas_ssyr", "jblas_dsyr", NULL, NULL, '2', "uplo n alpha x incx A lda")                                   \
-    X(her, NULL, NULL, "jblas_cher", "jblas_zher", '2', "uplo n realalpha x incx A lda")                               \
-    X(trmv, "jblas_strmv", "jblas_dtrmv", "jblas_ctrmv", "jblas_ztrmv", '2', "uplo transA diag n A lda x incx")        \
-    X(trsv, "jblas_strsv", "jblas_dtrsv", "jblas_ctrsv", "jblas_ztrsv", '2', "uplo transA diag n A lda x incx")        \
-    X(gemm, "jblas_sgemm", "jblas_dgemm", "jblas_cgemm", "jblas_zgemm", '3',                                           \
-      "transA transB m n k alpha A lda B ldb beta C ldc")                                                              \
-    X(symm, "jblas_ssymm", "jblas_dsymm", "jblas_csymm", "jblas_zsymm", '3',                                           \
-      "side uplo m n alpha A lda B ldb beta C ldc")                                                                    \
-    X(hemm, NULL, NULL, "jblas_chemm", "jblas_zhemm", '3', "side uplo m n alpha A lda B ldb beta C ldc")               \
-    X(syrk, "jblas_ssyrk", "jblas_dsyrk", "jblas_csyrk", "jblas_zsyrk", '3', "uplo transA n k alpha A lda beta C ldc") \
-    X(herk, NULL, NULL, "jblas_cherk", "jblas_zherk", '3', "uplo transA n k realalpha A lda realbeta C ldc")           \
-    X(trmm, "jblas_strmm", "jblas_dtrmm", "jblas_ctrmm", "jblas_ztrmm", '3',                                           \
-      "side uplo transA diag m n alpha A lda B ldb")                                                                   \
-    X(trsm, "jblas_strsm", "jblas_dtrsm", "jblas_ctrsm", "jblas_ztrsm", '3',                                           \
-      "side uplo transA diag m n alpha A lda B ldb")                                                                   \
-    X(trtri, "jblas_strtri", "jblas_dtrtri", "jblas_ctrtri", "jblas_ztrtri", '3', "uplo diag n A lda info")            \
-    X(geam, "jblas_sgeam", "jblas_dgeam", "jblas_cgeam", "jblas_zgeam", '3',                                           \
-      "transA transB m n alpha A lda beta B ldb C ldc")                                                                \
-    X(gemm_batched, "jblas_sgemm_batched", "jblas_dgemm_batched", "jblas_cgemm_batched", "jblas_zgemm_batched", '3',   \
-      "transA transB m n k alpha A lda B ldb beta C ldc batch_count")                                                  \
-    X(gemm_strided_batched, "jblas_sgemm_strided_batched", "jblas_dgemm_strided_batched",                              \
-      "jblas_cgemm_strided_batched", "jblas_zgemm_strided_batched", '3',                                               \
-      "transA transB m n k alpha A lda stride_a B ldb stride_b beta C ldc stride_c batch_count")                       \
-    X(potrf, "jblas_spotrf", "jblas_dpotrf", "jblas_cpotrf", "jblas_zpotrf", '3', "uplo n A lda info")                 \
-    X(potrs, "jblas_spotrs", "jblas_dpotrs", "jblas_cpotrs", "jblas_zpotrs", '3', "uplo n nrhs A lda B ldb")
-
-#define JI_ROW_(name, s, d, c, z, level, format) extern const ji_row_t ji_row_##name;
-JI_ROW_LIST(JI_ROW_)
+#define JI_ROW_(routine, level) extern const ji_row_t ji_row_##routine;
+JI_ROUTINE_LIST(JI_ROW_)
 #undef JI_ROW_
-extern const ji_row_t ji_row_gemm_half; /* gemm of the 16-bit types, whose scalars are float */
+
+/* The type of a scalar, by that of the elements. */
+#define JI_TYPE_OF_ELEMENT(type) (type)
+#define JI_TYPE_OF_REAL(type) ji_real_of(type)
+#define JI_TYPE_OF_SUM(type) (ji_is_half(type) ? JDATATYPE_F32 : (type))
 
 /* Static text such as "jblas_dtrsm", for messages and plans. */
 static inline const char *ji_routine_name(const ji_head_t *head) { return head->row->names[head->type]; }
 
-/* ---- Entering a routine, and the checks in it ---- */
+/* ---- Entering a routine; what its file needs stands in entry.h ---- */
 
 typedef jstatus_t (*ji_call_function_t)(jhandle_t *handle, void *block);
 
@@ -208,86 +185,13 @@ extern _Atomic(bool) ji_cblas_ready;
 /* What is not the plain case: an invalid handle, the first call, a size query, logging. */
 jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) __attribute__((cold));
 
-/* The plain case. The call function is inlined there, into each typed name: with its type and the handle's state known,
- * what is left of a small call's way are the checks. Everything else runs the one copy that the cold function calls. */
-#define ji_enter(handle, call, block)                                                                                  \
-    (JI_LIKELY(ji_is_plain(handle)) ? call(handle, block) : ji_enter_cold(handle, call, block))
-static inline bool ji_is_plain(const jhandle_t *handle) {
-    return handle != NULL && handle->state == JI_HANDLE_READY && handle->calls_are_plain;
-}
-#ifdef __OPTIMIZE__
-#define JI_CALL static inline __attribute__((always_inline)) jstatus_t
-#else /* nothing is seen through: a debugger and coverage have one copy of each call, not one for each typed name */
-#define JI_CALL static inline jstatus_t
-#endif
-
-/* Refuse a call, keeping a message: "jblas_dtrsm: lda = 3: must be at least 5". `rule` has one %lld for the bound. */
-jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument, int64_t value,
-                    const char *rule, int64_t bound) __attribute__((cold));
-jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument) __attribute__((cold));
-
-/* The checks of a call function, whose parameters are `handle` and the typed block `args`. The status is returned as
- * the constant that it is: where a check is inlined, the compiler then sees that the call ends there. */
-#define JI_CHECK_(condition, status, argument, value, rule, bound)                                                     \
-    do {                                                                                                               \
-        if (JI_UNLIKELY(!(condition)))                                                                                 \
-            return (void)ji_refuse(handle, &args->head, status, argument, value, rule, bound), status;                 \
-    } while (0)
-#define JI_CHECK_ENUM_(argument, member, first, last, rule)                                                            \
-    JI_CHECK_((unsigned)args->member - first <= last - first, JSTATUS_INVALID_VALUE, argument, (int64_t)args->member,  \
-              rule, 0)
+/* What is said of a number that is no enumerator. */
 #define JI_MUST_BE_SIDE "must be JBLAS_LEFT (141) or JBLAS_RIGHT (142)"
 #define JI_MUST_BE_FILL "must be JBLAS_UPPER (121) or JBLAS_LOWER (122)"
 #define JI_MUST_BE_DIAGONAL "must be JBLAS_NON_UNIT (131) or JBLAS_UNIT (132)"
 #define JI_MUST_BE_OPERATION                                                                                           \
     "must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or JBLAS_CONJUGATE_TRANSPOSE (113)"
-#define JI_CHECK_SIDE() JI_CHECK_ENUM_("side", side, 141u, 142u, JI_MUST_BE_SIDE)
-#define JI_CHECK_UPLO() JI_CHECK_ENUM_("uplo", uplo, 121u, 122u, JI_MUST_BE_FILL)
-#define JI_CHECK_DIAG() JI_CHECK_ENUM_("diag", diag, 131u, 132u, JI_MUST_BE_DIAGONAL)
-#define JI_CHECK_OPERATION(argument, member) JI_CHECK_ENUM_(argument, member, 111u, 113u, JI_MUST_BE_OPERATION)
-#define JI_CHECK_SIZE(argument, member)                                                                                \
-    JI_CHECK_(args->member >= 0, JSTATUS_INVALID_SIZE, argument, args->member, "must be at least %lld", 0)
-/* A leading dimension: at least max(1, rows), and the matrix must fit the address space. */
-#define JI_CHECK_LD(member, rows, columns)                                                                             \
-    do {                                                                                                               \
-        JI_CHECK_(args->member >= (rows) && args->member >= 1, JSTATUS_INVALID_SIZE, #member, args->member,            \
-                  "must be at least %lld", (rows) > 1 ? (rows) : 1);                                                   \
-        JI_CHECK_(ji_addressable(args->member, columns), JSTATUS_INVALID_SIZE, #member, args->member,                  \
-                  "with %lld columns is more than memory can hold", columns);                                          \
-    } while (0)
-#define JI_CHECK_INCREMENT(member, count)                                                                              \
-    JI_CHECK_(ji_addressable(args->member, count), JSTATUS_INVALID_SIZE, #member, args->member,                        \
-              "with %lld elements is more than memory can hold", count)
-/* Of level 2, where BLAS takes no 0. */
-#define JI_CHECK_INCREMENT_NOT_0(member, count)                                                                        \
-    do {                                                                                                               \
-        JI_CHECK_(args->member != 0, JSTATUS_INVALID_SIZE, #member, args->member, "must not be %lld", 0);              \
-        JI_CHECK_INCREMENT(member, count);                                                                             \
-    } while (0)
-/* A stride between the matrices of a batch. */
-#define JI_CHECK_STRIDE(member)                                                                                        \
-    JI_CHECK_(ji_addressable(args->member, args->batch_count), JSTATUS_INVALID_SIZE, #member, args->member,            \
-              "with %lld matrices is more than memory can hold", args->batch_count)
-/* For routines that are not split: five numbers, not negative. What a BLAS takes is 2^k - 1, so the bitwise or of them
- * is above it exactly if one of them is. A call with nothing to do reaches no BLAS. */
-#define JI_CHECK_WIDTH(something, a, b, c, d, e)                                                                       \
-    JI_CHECK_(((a) | (b) | (c) | (d) | (e)) <= ji_integer_max(handle) || !(something), JSTATUS_INVALID_SIZE,           \
-              "the largest size", ji_max5(a, b, c, d, e), "the BLAS in use takes at most %lld",                        \
-              ji_integer_max(handle))
-#define JI_CHECK_POINTER(argument, pointer)                                                                            \
-    do {                                                                                                               \
-        if (JI_UNLIKELY((pointer) == NULL))                                                                            \
-            return (void)ji_refuse_pointer(handle, &args->head, argument), JSTATUS_INVALID_POINTER;                    \
-    } while (0)
 
-/* Checks alpha and beta, of this type, and takes them. */
-#define JI_TAKE_ALPHA_BETA(type)                                                                                       \
-    do {                                                                                                               \
-        JI_CHECK_POINTER("alpha", args->alpha.pointer);                                                                \
-        JI_CHECK_POINTER("beta", args->beta.pointer);                                                                  \
-        ji_take(handle, &args->alpha, type);                                                                           \
-        ji_take(handle, &args->beta, type);                                                                            \
-    } while (0)
 #define JI_RETURN_UNLESS_SUCCESS(expression)                                                                           \
     do {                                                                                                               \
         jstatus_t status_ = (expression);                                                                              \
@@ -295,31 +199,9 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
             return status_;                                                                                            \
     } while (0)
 
-/* Whether stride * count elements of any type can be addressed. Two numbers below 2^29 always can: 2^58 elements of 16
- * bytes. */
-#define JI_SMALL_SIZE (UINT64_C(1) << 29)
-static inline bool ji_addressable(int64_t stride, int64_t count) {
-    int64_t elements;
-    if (JI_LIKELY((uint64_t)(stride | count) < JI_SMALL_SIZE))
-        return true;
-    return !__builtin_mul_overflow(stride, count, &elements) && elements <= INT64_MAX / 16 &&
-           elements >= -(INT64_MAX / 16);
-}
 static inline int64_t ji_max(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t ji_max5(int64_t a, int64_t b, int64_t c, int64_t d, int64_t e) {
-    return ji_max(ji_max(ji_max(a, b), ji_max(c, d)), e);
-}
 /* A block has one pointer where one routine reads and another writes. */
 static inline void *ji_unconst(const void *pointer) { return (void *)(uintptr_t)pointer; }
 static inline int64_t ji_abs(int64_t a) { return a >= 0 ? a : a == INT64_MIN ? INT64_MAX : -a; }
-
-/* The typed public names are made by one line per routine: M(letter, element, real, type). */
-#define JI_FOR_SD(M)                                                                                                   \
-    M(s, float, float, JDATATYPE_F32)                                                                                  \
-    M(d, double, double, JDATATYPE_F64)
-#define JI_FOR_CZ(M)                                                                                                   \
-    M(c, jcomplex_f32_t, float, JDATATYPE_F32_C)                                                                       \
-    M(z, jcomplex_f64_t, double, JDATATYPE_F64_C)
-#define JI_FOR_SDCZ(M) JI_FOR_SD(M) JI_FOR_CZ(M)
 
 #endif

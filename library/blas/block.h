@@ -18,6 +18,7 @@
 /* ---- Element types: the first four of jdatatype_t, in the order s d c z ---- */
 
 static inline bool ji_is_complex(jdatatype_t type) { return type >= JDATATYPE_F32_C; }
+static inline bool ji_is_half(jdatatype_t type) { return type == JDATATYPE_F16 || type == JDATATYPE_BF16; }
 /* s for s and c, d for d and z. */
 static inline jdatatype_t ji_real_of(jdatatype_t type) { return (jdatatype_t)((int)type & 1); }
 static inline size_t ji_sizeof(jdatatype_t type) { return (size_t)4 << (((int)type & 1) + ((int)type >> 1)); }
@@ -111,9 +112,15 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
     ji_head_t head;
     jblas_side_t side;
     jblas_fill_t uplo;
-    jblas_operation_t transa, transb; /* transa is also trsm's and syrk's trans */
+    union {
+        jblas_operation_t transa, trans; /* one, by the name that the routine has for it */
+    };
+    jblas_operation_t transb;
     jblas_diagonal_t diag;
-    int64_t m, n, k;   /* potrs: n and m = nrhs */
+    union {
+        int64_t m, nrhs; /* likewise */
+    };
+    int64_t n, k;
     ji_scalar_t alpha; /* herk: of the real type */
     const void *a;     /* trtri, potrf write it; batched: the array of pointers */
     int64_t lda;

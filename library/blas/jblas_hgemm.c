@@ -12,6 +12,7 @@
  *
  * The sums differ in where k is cut, so each rung has bits of its own. */
 
+#include "blas/entry.h"
 #include "blas/gemm.h"
 #include "blas/precision.h"
 
@@ -23,8 +24,8 @@ static int64_t half_width(int64_t size) {
     return panels == 0 ? 0 : (size + panels - 1) / panels;
 }
 
-static void half_plan(jplan_t *plan, const jhandle_t *handle, const void *half) {
-    const ji_matmat_t *args = &((const ji_half_t *)half)->product;
+static void half_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
+    const ji_matmat_t *args = matmat;
     jplan_init(plan, handle, ji_routine_name(&args->head), "mnk", (const int64_t[]){args->m, args->n, args->k});
     /* In proportion to the sizes up to the largest panel; k = 0 wants none. */
     int64_t m = gemm_min(args->m, HALF_PANEL), n = gemm_min(args->n, HALF_PANEL), k = gemm_min(args->k, HALF_PANEL);
@@ -34,47 +35,28 @@ static void half_plan(jplan_t *plan, const jhandle_t *handle, const void *half) 
     jplan_add(plan, "blocks", 0, 0, 0, NULL);
 }
 
-static jstatus_t half_run(jhandle_t *handle, const void *half, const jborrow_t *ws) {
-    ji_half_t block = *(const ji_half_t *)half;
-    block.panels = ws->ptr[0];
-    block.m_panel = half_width(block.product.m);
-    block.n_panel = half_width(block.product.n);
-    block.k_panel = half_width(block.product.k);
+static jstatus_t half_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
+    const ji_matmat_t *args = matmat;
+    ji_half_t block = {.product = *args,
+                       .panels = ws->ptr[0],
+                       .m_panel = half_width(args->m),
+                       .n_panel = half_width(args->n),
+                       .k_panel = half_width(args->k)};
     return ji_run(handle, JI_GEMM_HALF, &block);
 }
 
-JI_CALL half_call(jhandle_t *handle, void *block) {
-    ji_half_t *half = block;
-    ji_matmat_t *args = &half->product;
-    const bool planned = handle->device->kind == JDEVICE_HOST;
-    JI_RETURN_UNLESS_SUCCESS(ji_gemm_check(handle, args));
+JI_CALL gemm_call(jhandle_t *handle, void *block) {
+    ji_matmat_t *args = block;
+    JI_CHECK_SIZES(gemm)
+    const bool empty = args->m == 0 || args->n == 0, planned = handle->device->kind == JDEVICE_HOST;
     if (ji_is_query(handle))
-        return ji_answer(handle, half, planned && args->m > 0 && args->n > 0 ? half_plan : NULL);
-    if (args->m == 0 || args->n == 0)
+        return ji_answer(handle, args, planned && !empty ? half_plan : NULL);
+    if (empty)
         return JSTATUS_SUCCESS;
-    JI_RETURN_UNLESS_SUCCESS(ji_gemm_take(handle, args, JDATATYPE_F32));
-    return planned ? ji_run_plan(handle, half, half_plan, half_run) : ji_run(handle, JI_GEMM_HALF, half);
+
+    JI_TAKE_SCALARS(gemm)
+    JI_CHECK_OPERANDS(gemm)
+    return planned ? ji_run_plan(handle, args, half_plan, half_run) : half_run(handle, args, &ji_nothing_borrowed);
 }
 
-#define GEMM_HALF(t, T, TYPE)                                                                                          \
-    jstatus_t jblas_##t##gemm(jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m,        \
-                              int64_t n, int64_t k, const float *alpha, const T *a, int64_t lda, const T *b,           \
-                              int64_t ldb, const float *beta, T *c, int64_t ldc) {                                     \
-        ji_half_t args = {.product = {.head = {TYPE, 0, &ji_row_gemm_half},                                            \
-                                      .transa = transa,                                                                \
-                                      .transb = transb,                                                                \
-                                      .m = m,                                                                          \
-                                      .n = n,                                                                          \
-                                      .k = k,                                                                          \
-                                      .alpha = {.pointer = alpha},                                                     \
-                                      .a = a,                                                                          \
-                                      .lda = lda,                                                                      \
-                                      .b = b,                                                                          \
-                                      .ldb = ldb,                                                                      \
-                                      .beta = {.pointer = beta},                                                       \
-                                      .c = c,                                                                          \
-                                      .ldc = ldc}};                                                                    \
-        return ji_enter(handle, half_call, &args);                                                                     \
-    }
-GEMM_HALF(h, jfloat16_t, JDATATYPE_F16)
-GEMM_HALF(b, jbfloat16_t, JDATATYPE_BF16)
+JI_HB(JI_ENTRY, matmat, gemm)

@@ -4,7 +4,7 @@
 /* Solves A X = B with the Cholesky factor in A: two triangular solves. Both have the shape of one plan, which is asked
  * for once; they run one after the other, so the workspace of one serves both. */
 
-#include "blas/blas.h"
+#include "blas/entry.h"
 
 /* The first solve (backward: the second one), as a trsm: n x nrhs on the left. */
 static ji_matmat_t potrs_solve(const ji_matmat_t *args, bool second) {
@@ -14,7 +14,7 @@ static ji_matmat_t potrs_solve(const ji_matmat_t *args, bool second) {
     solve.transa = plain ? JBLAS_NO_TRANSPOSE : JBLAS_CONJUGATE_TRANSPOSE;
     solve.diag = JBLAS_NON_UNIT;
     solve.m = args->n;
-    solve.n = args->m;
+    solve.n = args->nrhs;
     solve.alpha = ji_constant(args->head.type, 1);
     return solve;
 }
@@ -31,34 +31,17 @@ static jstatus_t potrs_run(jhandle_t *handle, const void *block, const jborrow_t
 }
 
 JI_CALL potrs_call(jhandle_t *handle, void *block) {
-    ji_matmat_t *args = block; /* m is nrhs */
-    JI_CHECK_UPLO();
-    JI_CHECK_SIZE("n", n);
-    JI_CHECK_SIZE("nrhs", m);
-    JI_CHECK_LD(lda, args->n, args->n);
-    JI_CHECK_LD(ldb, args->n, args->m);
-    JI_CHECK_WIDTH(args->m > 0 && args->n > 0, 0, args->n, args->m, args->lda, args->ldb);
-    const bool empty = args->n == 0 || args->m == 0;
+    ji_matmat_t *args = block;
+    JI_CHECK_SIZES(potrs)
+    const bool empty = args->n == 0 || args->nrhs == 0;
+    JI_CHECK_WIDTH(potrs, !empty)
     if (ji_is_query(handle))
         return ji_answer(handle, args, empty ? NULL : potrs_plan);
     if (empty)
         return JSTATUS_SUCCESS;
-    JI_CHECK_POINTER("a", args->a);
-    JI_CHECK_POINTER("b", args->b);
+
+    JI_CHECK_OPERANDS(potrs)
     return ji_run_plan(handle, args, potrs_plan, potrs_run);
 }
 
-#define POTRS(t, T, R, TYPE)                                                                                           \
-    jstatus_t jblas_##t##potrs(jhandle_t *handle, jblas_fill_t uplo, int64_t n, int64_t nrhs, const T *a, int64_t lda, \
-                               T *b, int64_t ldb) {                                                                    \
-        ji_matmat_t args = {.head = {TYPE, 0, &ji_row_potrs},                                                          \
-                            .uplo = uplo,                                                                              \
-                            .n = n,                                                                                    \
-                            .m = nrhs,                                                                                 \
-                            .a = a,                                                                                    \
-                            .lda = lda,                                                                                \
-                            .b = b,                                                                                    \
-                            .ldb = ldb};                                                                               \
-        return ji_enter(handle, potrs_call, &args);                                                                    \
-    }
-JI_FOR_SDCZ(POTRS)
+JI_FUNCTIONS_potrs(JI_ENTRY, matmat)

@@ -24,97 +24,41 @@
 #include <stdio.h>
 #include <time.h>
 
-typedef enum {
-    FIELD_ENUM,
-    FIELD_SIZE,
-    FIELD_STRIDE,
-    FIELD_SCALAR,
-    FIELD_REAL_SCALAR,
-    FIELD_FLOAT_SCALAR,
-    FIELD_POINTER
-} field_kind_t;
+/* What jblas-bench calls an argument, and a trace line where it is another name; NULL: no option. */
+typedef struct word {
+    const char *name, *option, *label;
+} word_t;
 
-typedef struct field {
-    const char *name; /* as in a row's format */
-    field_kind_t kind;
-    size_t offset;      /* in the block */
-    const char *option; /* of jblas-bench; NULL: none */
-    int first;          /* of an enumeration: the first enumerator, and a letter for each from there on */
-    const char *letters;
-} field_t;
-
-#define V(name, kind, member, option)                                                                                  \
-    { name, kind, offsetof(ji_vector_t, member), option, 0, NULL }
-static const field_t vector_fields[] = {
-    V("n", FIELD_SIZE, n, "-n"),
-    V("alpha", FIELD_SCALAR, alpha, "--alpha"),
-    V("realalpha", FIELD_REAL_SCALAR, alpha, "--alpha"),
-    V("x", FIELD_POINTER, x, NULL),
-    V("incx", FIELD_STRIDE, incx, "--incx"),
-    V("y", FIELD_POINTER, y, NULL),
-    V("incy", FIELD_STRIDE, incy, "--incy"),
-    V("result", FIELD_POINTER, result, NULL),
-    {NULL, FIELD_SIZE, 0, NULL, 0, NULL},
+static const word_t words[] = {
+    {"side", "--side", NULL},
+    {"uplo", "--uplo", NULL},
+    {"trans", "--transA", "transA"},
+    {"transa", "--transA", "transA"},
+    {"transb", "--transB", "transB"},
+    {"diag", "--diag", NULL},
+    {"m", "-m", NULL},
+    {"n", "-n", NULL},
+    {"k", "-k", NULL},
+    {"nrhs", "--nrhs", NULL},
+    {"alpha", "--alpha", NULL},
+    {"beta", "--beta", NULL},
+    {"a", NULL, "A"},
+    {"lda", "--lda", NULL},
+    {"stride_a", "--stride_a", NULL},
+    {"b", NULL, "B"},
+    {"ldb", "--ldb", NULL},
+    {"stride_b", "--stride_b", NULL},
+    {"c", NULL, "C"},
+    {"ldc", "--ldc", NULL},
+    {"stride_c", "--stride_c", NULL},
+    {"x", NULL, NULL},
+    {"incx", "--incx", NULL},
+    {"y", NULL, NULL},
+    {"incy", "--incy", NULL},
+    {"batch_count", "--batch_count", NULL},
+    {"result", NULL, NULL},
+    {"info", NULL, NULL},
 };
-#undef V
-#define V(name, kind, member, option)                                                                                  \
-    { name, kind, offsetof(ji_matvec_t, member), option, 0, NULL }
-#define E(name, member, option, first, letters)                                                                        \
-    { name, FIELD_ENUM, offsetof(ji_matvec_t, member), option, first, letters }
-static const field_t matvec_fields[] = {
-    E("uplo", uplo, "--uplo", JBLAS_UPPER, "UL"),
-    E("transA", trans, "--transA", JBLAS_NO_TRANSPOSE, "NTC"),
-    E("diag", diag, "--diag", JBLAS_NON_UNIT, "NU"),
-    V("m", FIELD_SIZE, m, "-m"),
-    V("n", FIELD_SIZE, n, "-n"),
-    V("alpha", FIELD_SCALAR, alpha, "--alpha"),
-    V("realalpha", FIELD_REAL_SCALAR, alpha, "--alpha"),
-    V("A", FIELD_POINTER, a, NULL),
-    V("lda", FIELD_STRIDE, lda, "--lda"),
-    V("x", FIELD_POINTER, x, NULL),
-    V("incx", FIELD_STRIDE, incx, "--incx"),
-    V("beta", FIELD_SCALAR, beta, "--beta"),
-    V("y", FIELD_POINTER, y, NULL),
-    V("incy", FIELD_STRIDE, incy, "--incy"),
-    {NULL, FIELD_SIZE, 0, NULL, 0, NULL},
-};
-#undef V
-#undef E
-#define V(name, kind, member, option)                                                                                  \
-    { name, kind, offsetof(ji_matmat_t, member), option, 0, NULL }
-#define E(name, member, option, first, letters)                                                                        \
-    { name, FIELD_ENUM, offsetof(ji_matmat_t, member), option, first, letters }
-static const field_t matmat_fields[] = {
-    E("side", side, "--side", JBLAS_LEFT, "LR"),
-    E("uplo", uplo, "--uplo", JBLAS_UPPER, "UL"),
-    E("transA", transa, "--transA", JBLAS_NO_TRANSPOSE, "NTC"),
-    E("transB", transb, "--transB", JBLAS_NO_TRANSPOSE, "NTC"),
-    E("diag", diag, "--diag", JBLAS_NON_UNIT, "NU"),
-    V("m", FIELD_SIZE, m, "-m"),
-    V("n", FIELD_SIZE, n, "-n"),
-    V("k", FIELD_SIZE, k, "-k"),
-    V("nrhs", FIELD_SIZE, m, "--nrhs"),
-    V("alpha", FIELD_SCALAR, alpha, "--alpha"),
-    V("realalpha", FIELD_REAL_SCALAR, alpha, "--alpha"),
-    V("floatalpha", FIELD_FLOAT_SCALAR, alpha, "--alpha"),
-    V("A", FIELD_POINTER, a, NULL),
-    V("lda", FIELD_STRIDE, lda, "--lda"),
-    V("stride_a", FIELD_STRIDE, stride_a, "--stride_a"),
-    V("B", FIELD_POINTER, b, NULL),
-    V("ldb", FIELD_STRIDE, ldb, "--ldb"),
-    V("stride_b", FIELD_STRIDE, stride_b, "--stride_b"),
-    V("beta", FIELD_SCALAR, beta, "--beta"),
-    V("realbeta", FIELD_REAL_SCALAR, beta, "--beta"),
-    V("floatbeta", FIELD_FLOAT_SCALAR, beta, "--beta"),
-    V("C", FIELD_POINTER, c, NULL),
-    V("ldc", FIELD_STRIDE, ldc, "--ldc"),
-    V("stride_c", FIELD_STRIDE, stride_c, "--stride_c"),
-    V("info", FIELD_POINTER, info, NULL),
-    V("batch_count", FIELD_SIZE, batch_count, "--batch_count"),
-    {NULL, FIELD_SIZE, 0, NULL, 0, NULL},
-};
-#undef V
-#undef E
 
 /* One line being written; what does not fit is cut. */
 typedef struct line {
@@ -133,10 +77,18 @@ static void JALLOC_PRINTF(2, 3) line_add(line_t *line, const char *format, ...) 
 }
 
 /* A letter; a number for what is no enumerator. */
-static void line_add_enum(line_t *line, const char *before, const field_t *field, int value) {
-    const unsigned place = (unsigned)value - (unsigned)field->first;
-    if (place < strlen(field->letters))
-        line_add(line, "%s%c", before, field->letters[place]);
+static void line_add_enum(line_t *line, const char *before, ji_argument_kind_t kind, int value) {
+    static const struct {
+        int first; /* enumerator, and a letter for each from there on */
+        const char *letters;
+    } enumerations[] = {[JI_ARGUMENT_SIDE] = {JBLAS_LEFT, "LR"},
+                        [JI_ARGUMENT_FILL] = {JBLAS_UPPER, "UL"},
+                        [JI_ARGUMENT_DIAGONAL] = {JBLAS_NON_UNIT, "NU"},
+                        [JI_ARGUMENT_OPERATION] = {JBLAS_NO_TRANSPOSE, "NTC"}};
+    const char *letters = enumerations[kind].letters;
+    const unsigned place = (unsigned)value - (unsigned)enumerations[kind].first;
+    if (place < strlen(letters))
+        line_add(line, "%s%c", before, letters[place]);
     else
         line_add(line, "%s%d", before, value);
 }
@@ -153,79 +105,84 @@ static void line_add_number(line_t *line, jdatatype_t type, const void *number) 
     }
 }
 
-/* The field of the first name in `*names`, which moves on to the next; `*length` is the name's. */
-static const field_t *field_next(const ji_row_t *row, const char **names, size_t *length) {
-    const char *name = *names;
-    *length = strcspn(name, " ");
-    *names += *length + strspn(name + *length, " ");
-    const field_t *field = row->level == '1' ? vector_fields : row->level == '2' ? matvec_fields : matmat_fields;
-    while (field->name && (strlen(field->name) != *length || memcmp(field->name, name, *length) != 0))
-        ++field;
-    return field->name ? field : NULL;
+static const word_t *word_of(const ji_argument_t *argument) {
+    const word_t *word = words;
+    while (strcmp(word->name, argument->name) != 0)
+        ++word;
+    return word;
 }
 
 /* Whether scalars can be read now: the call itself reads them before it returns. */
 static bool scalars_are_here(const jhandle_t *handle) { return ji_host_pointers(handle) || handle->runs_inline; }
 
+static jdatatype_t scalar_type(const ji_argument_t *argument, jdatatype_t type) {
+    switch (argument->kind) {
+    case JI_ARGUMENT_REAL_SCALAR: return ji_real_of(type);
+    case JI_ARGUMENT_SUM_SCALAR: return JI_TYPE_OF_SUM(type);
+    default: return type;
+    }
+}
+
 /* The value; false where there is none to write: a pointer, or a scalar that is NULL or not here. */
-static bool line_add_value(line_t *line, const char *before, const field_t *field, const ji_head_t *head,
+static bool line_add_value(line_t *line, const char *before, const ji_argument_t *argument, const ji_head_t *head,
                            bool scalars_here) {
-    const char *at = (const char *)head + field->offset;
+    const char *at = (const char *)head + argument->offset;
     int enumerator;
     int64_t size;
     const void *pointer;
-    switch (field->kind) {
-    case FIELD_ENUM:
+    switch (argument->kind) {
+    case JI_ARGUMENT_SIDE:
+    case JI_ARGUMENT_FILL:
+    case JI_ARGUMENT_DIAGONAL:
+    case JI_ARGUMENT_OPERATION:
         memcpy(&enumerator, at, sizeof enumerator);
-        line_add_enum(line, before, field, enumerator);
+        line_add_enum(line, before, argument->kind, enumerator);
         return true;
-    case FIELD_SIZE:
-    case FIELD_STRIDE:
+    case JI_ARGUMENT_SIZE:
+    case JI_ARGUMENT_STRIDE:
         memcpy(&size, at, sizeof size);
         line_add(line, "%s%lld", before, (long long)size);
         return true;
-    case FIELD_SCALAR:
-    case FIELD_REAL_SCALAR:
-    case FIELD_FLOAT_SCALAR:
+    case JI_ARGUMENT_SCALAR:
+    case JI_ARGUMENT_REAL_SCALAR:
+    case JI_ARGUMENT_SUM_SCALAR:
         pointer = ((const ji_scalar_t *)(const void *)at)->pointer; /* not taken yet: the caller's */
         if (pointer == NULL || !scalars_here)
             return false;
         line_add(line, "%s", before);
-        line_add_number(line,
-                        field->kind == FIELD_SCALAR         ? head->type
-                        : field->kind == FIELD_FLOAT_SCALAR ? JDATATYPE_F32
-                                                            : ji_real_of(head->type),
-                        pointer);
+        line_add_number(line, scalar_type(argument, head->type), pointer);
         return true;
     default: return false;
     }
 }
 
 /* The pointer of an operand, or of a scalar, whose first member it is. */
-static const void *field_pointer(const field_t *field, const ji_head_t *head) {
+static const void *pointer_of(const ji_argument_t *argument, const ji_head_t *head) {
     const void *pointer;
-    memcpy(&pointer, (const char *)head + field->offset, sizeof pointer);
+    memcpy(&pointer, (const char *)head + argument->offset, sizeof pointer);
     return pointer;
+}
+
+static const char *label_of(const ji_argument_t *argument) {
+    const word_t *word = word_of(argument);
+    return word->label != NULL ? word->label : word->name;
 }
 
 /* Options as jblas-bench takes them: all of them, or only what decides the time. */
 static void line_add_options(line_t *line, const jhandle_t *handle, const ji_head_t *head, bool all) {
-    const ji_row_t *row = head->row;
-    line_add(line, "-f %s -r %c", row->name, "sdczhb"[head->type]);
-    size_t length;
-    for (const char *names = row->format; *names != '\0';) {
-        const field_t *field = field_next(row, &names, &length);
-        if (field == NULL || (!all && field->kind > FIELD_SIZE))
+    line_add(line, "-f %s -r %c", head->row->name, "sdczhb"[head->type]);
+    for (const ji_argument_t *argument = head->row->arguments; argument->name != NULL; ++argument) {
+        if (!all && argument->kind > JI_ARGUMENT_SIZE)
             continue;
-        if (field->kind == FIELD_POINTER) {
-            if (field_pointer(field, head) == NULL)
-                line_add(line, " --null %s", field->name);
+        if (argument->kind == JI_ARGUMENT_POINTER) {
+            if (pointer_of(argument, head) == NULL)
+                line_add(line, " --null %s", label_of(argument));
             continue;
         }
         char before[24];
-        snprintf(before, sizeof before, " %s ", field->option);
-        if (!line_add_value(line, before, field, head, scalars_are_here(handle)))
-            line_add(line, "%s%s", before, field_pointer(field, head) == NULL ? "null" : "device");
+        snprintf(before, sizeof before, " %s ", word_of(argument)->option);
+        if (!line_add_value(line, before, argument, head, scalars_are_here(handle)))
+            line_add(line, "%s%s", before, pointer_of(argument, head) == NULL ? "null" : "device");
     }
 }
 
@@ -252,17 +209,13 @@ static void line_add_handle(line_t *line, jhandle_t *handle) {
 }
 
 static void trace(const jhandle_t *handle, const ji_head_t *head) {
-    const ji_row_t *row = head->row;
     line_t line = {"", 0};
     line_add(&line, "%s(handle=%p", ji_routine_name(head), (const void *)handle);
-    size_t length;
-    for (const char *names = row->format; *names != '\0';) {
-        const char *name = names;
-        const field_t *field = field_next(row, &names, &length);
+    for (const ji_argument_t *argument = head->row->arguments; argument->name != NULL; ++argument) {
         char before[24];
-        snprintf(before, sizeof before, ", %.*s=", (int)length, name);
-        if (field && !line_add_value(&line, before, field, head, scalars_are_here(handle)))
-            line_add(&line, "%s%p", before, field_pointer(field, head));
+        snprintf(before, sizeof before, ", %s=", label_of(argument));
+        if (!line_add_value(&line, before, argument, head, scalars_are_here(handle)))
+            line_add(&line, "%s%p", before, pointer_of(argument, head));
     }
     line_add(&line, ")");
     jlog_write_line(line.text);

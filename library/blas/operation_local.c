@@ -20,7 +20,7 @@
 
 /* ---- jblas by type ---- */
 
-#define WRAP(t, T, R, TYPE)                                                                                            \
+#define WRAP(context, routine, t, name)                                                                                \
     static jstatus_t gemm_##t(jhandle_t *h, jblas_operation_t ta, jblas_operation_t tb, int64_t m, int64_t n,          \
                               int64_t k, const void *alpha, const void *a, int64_t lda, const void *b, int64_t ldb,    \
                               const void *beta, void *c, int64_t ldc) {                                                \
@@ -50,18 +50,19 @@
     static jstatus_t scal_##t(jhandle_t *h, int64_t n, const void *alpha, void *x, int64_t incx) {                     \
         return jblas_##t##scal(h, n, alpha, x, incx);                                                                  \
     }
-JI_FOR_SDCZ(WRAP)
-#define WRAP_HEMM(t, T, R, TYPE)                                                                                       \
+JI_SDCZ(WRAP, , )
+#define WRAP_HEMM(context, routine, t, name)                                                                           \
     static jstatus_t hemm_##t(jhandle_t *h, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,                \
                               const void *alpha, const void *a, int64_t lda, const void *b, int64_t ldb,               \
                               const void *beta, void *c, int64_t ldc) {                                                \
         return jblas_##t##hemm(h, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc);                              \
     }
-JI_FOR_CZ(WRAP_HEMM)
+JI_CZ(WRAP_HEMM, , )
 #define hemm_s symm_s
 #define hemm_d symm_d
-#define TABLE(t, T, R, TYPE) {gemm_##t, symm_##t, hemm_##t, trsm_##t, potrf_##t, geam_##t, copy_##t, scal_##t},
-const ji_blas_table_t ji_blas_tables[4] = {JI_FOR_SDCZ(TABLE)};
+#define TABLE(context, routine, t, name)                                                                               \
+    {gemm_##t, symm_##t, hemm_##t, trsm_##t, potrf_##t, geam_##t, copy_##t, scal_##t},
+const ji_blas_table_t ji_blas_tables[4] = {JI_SDCZ(TABLE, , )};
 
 const ji_value_t ji_one[4] = {{.s = 1}, {.d = 1}, {.c = {1, 0}}, {.z = {1, 0}}};
 static const ji_value_t zero; /* of any type */

@@ -22,8 +22,6 @@ typedef struct ji_half {
 
 static_assert(sizeof(ji_half_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
-static inline bool ji_is_half(jdatatype_t type) { return type == JDATATYPE_F16 || type == JDATATYPE_BF16; }
-
 /* ---- Split precision ---- */
 
 /* The parts of a panel of A. A line is a row of op(A), or a column of op(B); its parts stand one after the other, each

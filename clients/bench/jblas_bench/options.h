@@ -32,7 +32,10 @@ typedef struct options {
     int64_t m, n, k, nrhs, batch_count;
     int64_t lda, ldb, ldc, stride_a, stride_b, stride_c; /* perhaps UNSET */
     int64_t incx, incy;
-    int side, uplo, transa, transb, diag; /* numbers of the jblas enums, which are the CBLAS's, or of none */
+    int side, uplo, transb, diag; /* numbers of the jblas enums, which are the CBLAS's, or of none */
+    union {
+        int transa, trans;
+    };
     scalar_option_t alpha, beta;
     int null_pointers;
 

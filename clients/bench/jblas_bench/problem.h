@@ -61,12 +61,13 @@ typedef struct routine {
         *shape; /* what it depends on: S side, U uplo, A transA, B transB, D diag, m n k r(nrhs) b(batch_count) */
     void (*setup)(problem_t *problem);
     jstatus_t (*call)(jhandle_t *handle, const problem_t *problem);
-    void (*direct)(const problem_t *problem);  /* NULL: the CBLAS has no such call */
-    double (*flops)(const options_t *options); /* of real types; complex ones count four times */
+    void (*direct)(const problem_t *problem);   /* NULL: the CBLAS has no such call */
+    int64_t (*terms)(const options_t *options); /* longest sum behind an element of the result */
+    double (*flops)(const options_t *options);  /* of real types; complex ones count four times */
     /* The slow way: changes want[w], which holds operand w as it was before the call, to what it should be afterwards;
      * want[OPERANDS] is the scalar result. Sets problem->magnitude where the result is no measure for its own error. */
     void (*reference)(problem_t *problem, value_t **want);
-    bool real_alpha, real_beta; /* scalars of the real type, whatever the operands' */
+    bool real_scalars; /* whatever the operands' type */
 } routine_t;
 
 struct problem {
@@ -80,7 +81,7 @@ struct problem {
     /* What the next call works on; NULL in a size query. */
     void *a, *b, *c;
     void **pa, **pb, **pc;
-    int64_t terms;         /* longest sum behind an element of the result: what an error bound grows with */
+    int64_t terms;         /* what an error bound grows with */
     long double magnitude; /* see reference */
 };
 

@@ -83,8 +83,8 @@ static value_t scalar_value(const problem_t *p, const scalar_t *scalar, bool rea
     long double im = type_is_single(p->type) ? scalar->s[1] : scalar->d[1];
     return real || !type_is_complex(p->type) ? re : re + im * I;
 }
-static value_t alpha_of(const problem_t *p) { return scalar_value(p, &p->alpha, p->routine->real_alpha); }
-static value_t beta_of(const problem_t *p) { return scalar_value(p, &p->beta, p->routine->real_beta); }
+static value_t alpha_of(const problem_t *p) { return scalar_value(p, &p->alpha, p->routine->real_scalars); }
+static value_t beta_of(const problem_t *p) { return scalar_value(p, &p->beta, p->routine->real_scalars); }
 
 /* Which elements of the result are written: all, or a triangle; Hermitian: the diagonal becomes real. */
 typedef enum region { ALL, TRIANGLE, HERMITIAN_TRIANGLE } region_t;

@@ -1,13 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The routines: one table, a row each. Element types are dispatched at run time: operands are void pointers, which C
- * converts to whatever the routine of that type wants, and scalars are pointers too. The CBLAS takes real scalars by
- * value; ARGS lists below therefore take VALUE, which reads a scalar for s and d and passes the pointer for c and z. */
+/* The routines: one table, a row each. Operands and calls come from the library's own rows (blas/rows.h); what a routine
+ * counts, what its result should be and how the CBLAS is called is said here.
+ *
+ * Element types are dispatched at run time: operands are void pointers, which C converts to whatever the routine of that
+ * type wants, and scalars are pointers too. The CBLAS takes real scalars by value; ARGS lists below therefore take VALUE,
+ * which reads a scalar for s and d and passes the pointer for c and z. */
 
 #include <cblas.h>
 #include <string.h>
 
+#include "blas/rows.h"
 #include "problem.h"
 
 /* ---- Operands ---- */
@@ -35,119 +39,59 @@ static void vector(problem_t *p, int which, int64_t length, int64_t increment, b
     operand->ld = increment;
 }
 
-static int64_t order_of_a(const options_t *o) { return o->side == JBLAS_LEFT ? o->m : o->n; }
-static bool plain(int trans) { return trans == JBLAS_NO_TRANSPOSE; }
-
-static void setup_x_in(problem_t *p) {
-    vector(p, 1, p->options->n, p->options->incx, false);
-    p->terms = p->options->n;
-}
-static void setup_x_out(problem_t *p) { vector(p, 1, p->options->n, p->options->incx, true); }
-static void setup_xy_in(problem_t *p) {
-    setup_x_in(p);
-    vector(p, 2, p->options->n, p->options->incy, false);
-}
-static void setup_xy(problem_t *p) {
-    vector(p, 1, p->options->n, p->options->incx, false);
-    vector(p, 2, p->options->n, p->options->incy, true);
-}
-static void setup_swap(problem_t *p) {
-    vector(p, 1, p->options->n, p->options->incx, true);
-    vector(p, 2, p->options->n, p->options->incy, true);
-}
-static void setup_gemv(problem_t *p) {
-    const options_t *o = p->options;
-    matrix(p, 0, o->m, o->n, FILL_GENERAL, false);
-    p->terms = plain(o->transa) ? o->n : o->m;
-    vector(p, 1, p->terms, o->incx, false);
-    vector(p, 2, plain(o->transa) ? o->m : o->n, o->incy, true);
-}
-static void setup_ger(problem_t *p) {
-    matrix(p, 0, p->options->m, p->options->n, FILL_GENERAL, true);
-    vector(p, 1, p->options->m, p->options->incx, false);
-    vector(p, 2, p->options->n, p->options->incy, false);
-}
-static void setup_symv(problem_t *p) {
-    setup_xy(p);
-    matrix(p, 0, p->options->n, p->options->n, FILL_GENERAL, false);
-    p->terms = p->options->n;
-}
-static void setup_hemv(problem_t *p) {
-    setup_symv(p);
-    p->operand[0].fill = FILL_HERMITIAN;
-}
-static void setup_syr(problem_t *p) {
-    matrix(p, 0, p->options->n, p->options->n, FILL_GENERAL, true);
-    vector(p, 1, p->options->n, p->options->incx, false);
-}
-static void setup_trmv(problem_t *p) {
-    matrix(p, 0, p->options->n, p->options->n, FILL_TRIANGULAR, false);
-    vector(p, 1, p->options->n, p->options->incx, true);
-    p->terms = p->options->n;
-}
-static void setup_gemm(problem_t *p) {
-    const options_t *o = p->options;
-    matrix(p, 0, plain(o->transa) ? o->m : o->k, plain(o->transa) ? o->k : o->m, FILL_GENERAL, false);
-    matrix(p, 1, plain(o->transb) ? o->k : o->n, plain(o->transb) ? o->n : o->k, FILL_GENERAL, false);
-    matrix(p, 2, o->m, o->n, FILL_GENERAL, true);
-    p->terms = o->k;
-}
-static void setup_gemm_batched(problem_t *p) {
+static void batch(problem_t *p, int which, int64_t rows, int64_t columns, fill_t fill, bool written) {
     const options_t *o = p->options;
     const int64_t stride[OPERANDS] = {o->stride_a, o->stride_b, o->stride_c};
-    setup_gemm(p);
-    for (int i = 0; i < OPERANDS; i++) {
-        p->operand[i].batch = max_of(o->batch_count, 0);
-        p->operand[i].stride = stride[i];
-        if (stride[i] == UNSET &&
-            __builtin_mul_overflow(p->operand[i].ld, at_least_1(p->operand[i].columns), &p->operand[i].stride))
-            p->operand[i].stride = 0; /* such a leading dimension is refused */
-    }
-}
-static void setup_symm(problem_t *p) {
-    const options_t *o = p->options;
-    matrix(p, 0, order_of_a(o), order_of_a(o), FILL_GENERAL, false);
-    matrix(p, 1, o->m, o->n, FILL_GENERAL, false);
-    matrix(p, 2, o->m, o->n, FILL_GENERAL, true);
-    p->terms = order_of_a(o);
-}
-static void setup_hemm(problem_t *p) {
-    setup_symm(p);
-    p->operand[0].fill = FILL_HERMITIAN;
-}
-static void setup_syrk(problem_t *p) {
-    const options_t *o = p->options;
-    matrix(p, 0, plain(o->transa) ? o->n : o->k, plain(o->transa) ? o->k : o->n, FILL_GENERAL, false);
-    matrix(p, 2, o->n, o->n, FILL_GENERAL, true);
-    p->terms = o->k;
-}
-static void setup_trsm(problem_t *p) {
-    const options_t *o = p->options;
-    matrix(p, 0, order_of_a(o), order_of_a(o), FILL_TRIANGULAR, false);
-    matrix(p, 1, o->m, o->n, FILL_GENERAL, true);
-    p->terms = order_of_a(o);
-}
-static void setup_trtri(problem_t *p) {
-    p->terms = p->options->n;
-    matrix(p, 0, p->options->n, p->options->n, FILL_TRIANGULAR, true);
-}
-static void setup_geam(problem_t *p) {
-    const options_t *o = p->options;
-    matrix(p, 0, plain(o->transa) ? o->m : o->n, plain(o->transa) ? o->n : o->m, FILL_GENERAL, false);
-    matrix(p, 1, plain(o->transb) ? o->m : o->n, plain(o->transb) ? o->n : o->m, FILL_GENERAL, false);
-    matrix(p, 2, o->m, o->n, FILL_GENERAL, true);
-}
-static void setup_potrf(problem_t *p) {
-    p->terms = p->options->n;
-    matrix(p, 0, p->options->n, p->options->n, FILL_POSITIVE, true);
-}
-static void setup_potrs(problem_t *p) {
-    p->terms = p->options->n;
-    matrix(p, 0, p->options->n, p->options->n, FILL_TRIANGULAR, false);
-    matrix(p, 1, p->options->n, p->options->nrhs, FILL_GENERAL, true);
+    operand_t *operand = matrix(p, which, rows, columns, fill, written);
+    operand->batch = max_of(o->batch_count, 0);
+    operand->stride = stride[which];
+    if (stride[which] == UNSET && __builtin_mul_overflow(operand->ld, at_least_1(operand->columns), &operand->stride))
+        operand->stride = 0; /* such a leading dimension is refused */
 }
 
+/* Of a problem's operands, and its pointers to what the next call works on. */
+#define SLOT_a 0
+#define SLOT_b 1
+#define SLOT_c 2
+#define SLOT_x 1
+#define SLOT_y 2
+#define FILL_SYMMETRIC FILL_GENERAL
+#define FILL_INVERTED FILL_TRIANGULAR
+#define FILL_FACTOR FILL_TRIANGULAR
+#define FILL_DEFINITE FILL_POSITIVE
+#define IS_READ false
+#define IS_WRITTEN true
+
+#define SETUP(context, kind, ...) SETUP_##kind(__VA_ARGS__)
+#define SETUP_ENUM(name, which)
+#define SETUP_LENGTH(name)
+#define SETUP_SIZE(name)
+#define SETUP_SCALAR(name, of)
+#define SETUP_RESULT(name, of)
+#define SETUP_VECTOR(name, inc, access, count, read) vector(p, SLOT_##name, JI_COUNT_##count, args->inc, IS_##access);
+#define SETUP_MATRIX(name, ld, access, structure, shape, read)                                                         \
+    matrix(p, SLOT_##name, JI_ROWS_##shape, JI_COLUMNS_##shape, FILL_##structure, IS_##access);
+#define SETUP_STRIDED(name, ld, stride, ...) SETUP_POINTERS(name, ld, __VA_ARGS__)
+#define SETUP_POINTERS(name, ld, access, structure, shape, read)                                                       \
+    batch(p, SLOT_##name, JI_ROWS_##shape, JI_COLUMNS_##shape, FILL_##structure, IS_##access);
+
+#define SETUPS(routine, level)                                                                                         \
+    static void setup_##routine(problem_t *p) {                                                                        \
+        const options_t *args = p->options;                                                                            \
+        JI_ARGUMENTS_##routine(SETUP, )                                                                                \
+    }
+JI_ROUTINE_LIST(SETUPS)
+
 /* ---- Work ---- */
+
+static int64_t order_of_a(const options_t *args) { return JI_ROWS_SIDED(m, n); }
+
+/* The longest sum behind an element of the result. */
+static int64_t terms_none(const options_t *args) { return 0 * args->n; }
+static int64_t terms_n(const options_t *args) { return args->n; }
+static int64_t terms_k(const options_t *args) { return args->k; }
+static int64_t terms_order(const options_t *args) { return order_of_a(args); }
+static int64_t terms_taken(const options_t *args) { return JI_COUNT_TAKEN(trans, m, n); }
 
 static double flops_none(const options_t *o) { return 0 * (double)o->n; }
 static double flops_n(const options_t *o) { return (double)o->n; }
@@ -165,29 +109,6 @@ static double flops_geam(const options_t *o) { return 3.0 * (double)o->m * (doub
 static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o->nrhs; }
 
 /* ---- Calls ---- */
-
-#define OUT_OF_TYPES return JSTATUS_NOT_IMPLEMENTED
-#define CALL_AS(s, d, c, z, ...)                                                                                       \
-    switch (p->type) {                                                                                                 \
-    case JDATATYPE_F32: return jblas_##s(__VA_ARGS__);                                                                 \
-    case JDATATYPE_F64: return jblas_##d(__VA_ARGS__);                                                                 \
-    case JDATATYPE_F32_C: return jblas_##c(__VA_ARGS__);                                                               \
-    case JDATATYPE_F64_C: return jblas_##z(__VA_ARGS__);                                                               \
-    default: OUT_OF_TYPES;                                                                                             \
-    }
-#define CALL_SD(name, ...)                                                                                             \
-    switch (p->type) {                                                                                                 \
-    case JDATATYPE_F32: return jblas_s##name(__VA_ARGS__);                                                             \
-    case JDATATYPE_F64: return jblas_d##name(__VA_ARGS__);                                                             \
-    default: OUT_OF_TYPES;                                                                                             \
-    }
-#define CALL_CZ(name, ...)                                                                                             \
-    switch (p->type) {                                                                                                 \
-    case JDATATYPE_F32_C: return jblas_c##name(__VA_ARGS__);                                                           \
-    case JDATATYPE_F64_C: return jblas_z##name(__VA_ARGS__);                                                           \
-    default: OUT_OF_TYPES;                                                                                             \
-    }
-#define CALL_SDCZ(name, ...) CALL_AS(s##name, d##name, c##name, z##name, __VA_ARGS__)
 
 #define VALUE_s(scalar) (scalar).s[0]
 #define VALUE_d(scalar) (scalar).d[0]
@@ -210,25 +131,49 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
     default: DIRECT_CZ(name, ARGS) break;                                                                              \
     }
 
-/* Each routine is named by its call and, where there is one, its direct call: `h` is the handle, `p` the problem. */
-#define CALL(name) static jstatus_t call_##name(jhandle_t *h, const problem_t *p)
-#define DIRECT(name) static void direct_##name(const problem_t *p)
 #define O (p->options)
 #define LDA (p->operand[0].ld)
 #define LDB (p->operand[1].ld)
 #define LDC (p->operand[2].ld)
 #define RESULT ((void *)(uintptr_t)&p->result)
-#define RESULT_OR_NULL (O->null_pointers & NULL_RESULT ? NULL : RESULT)
-#define ALPHA (O->alpha.null ? NULL : (const void *)&p->alpha)
-#define BETA (O->beta.null ? NULL : (const void *)&p->beta)
+#define SCALAR_alpha (O->alpha.null ? NULL : (const void *)&p->alpha)
+#define SCALAR_beta (O->beta.null ? NULL : (const void *)&p->beta)
+#define POINTER_a p->a
+#define POINTER_b p->b
+#define POINTER_c p->c
+#define POINTER_x p->b
+#define POINTER_y p->c
+#define POINTERS_a (void *)p->pa
+#define POINTERS_b (void *)p->pb
+#define POINTERS_c (void *)p->pc
+
+#define PASS(context, kind, ...) PASS_##kind(__VA_ARGS__)
+#define PASS_ENUM(name, which) , O->name
+#define PASS_LENGTH(name) , O->name
+#define PASS_SIZE(name) , O->name
+#define PASS_SCALAR(name, of) , SCALAR_##name
+#define PASS_RESULT(name, of) , (O->null_pointers & NULL_RESULT ? NULL : RESULT)
+#define PASS_VECTOR(name, inc, ...) , POINTER_##name, O->inc
+#define PASS_MATRIX(name, leading, ...) , POINTER_##name, p->operand[SLOT_##name].ld
+#define PASS_STRIDED(name, leading, ...) PASS_MATRIX(name, leading, ), p->operand[SLOT_##name].stride
+#define PASS_POINTERS(name, leading, ...) , POINTERS_##name, p->operand[SLOT_##name].ld
+
+#define CALL_OF_TYPE(context, routine, t, name)                                                                        \
+    case JI_TYPE_##t:                                                                                                  \
+        return jblas_##name(handle JI_ARGUMENTS_##routine(PASS, ));
+#define CALL(routine, level)                                                                                           \
+    static jstatus_t call_##routine(jhandle_t *handle, const problem_t *p) {                                           \
+        switch (p->type) { JI_FUNCTIONS_##routine(CALL_OF_TYPE, ) default : return JSTATUS_NOT_IMPLEMENTED; }          \
+    }
+JI_ROUTINE_LIST(CALL)
+
+/* The same of the CBLAS, where it has one. */
+#define DIRECT(name) static void direct_##name(const problem_t *p)
 
 /* A routine a line. */
 /* clang-format off */
 
 /* Level 1. x is operand 1, y operand 2. */
-CALL(asum) { CALL_AS(sasum, dasum, scasum, dzasum, h, O->n, p->b, O->incx, RESULT_OR_NULL) }
-CALL(nrm2) { CALL_AS(snrm2, dnrm2, scnrm2, dznrm2, h, O->n, p->b, O->incx, RESULT_OR_NULL) }
-CALL(iamax) { CALL_AS(isamax, idamax, icamax, izamax, h, O->n, p->b, O->incx, RESULT_OR_NULL) }
 DIRECT(asum) {
     scalar_t *r = RESULT;
     switch (p->type) {
@@ -256,9 +201,6 @@ DIRECT(iamax) {
     default: r->index = (int64_t)cblas_izamax(O->n, p->b, O->incx); break;
     }
 }
-CALL(dot) { CALL_SD(dot, h, O->n, p->b, O->incx, p->c, O->incy, RESULT_OR_NULL) }
-CALL(dotu) { CALL_CZ(dotu, h, O->n, p->b, O->incx, p->c, O->incy, RESULT_OR_NULL) }
-CALL(dotc) { CALL_CZ(dotc, h, O->n, p->b, O->incx, p->c, O->incy, RESULT_OR_NULL) }
 DIRECT(dot) {
     scalar_t *r = RESULT;
     if (p->type == JDATATYPE_F32)
@@ -270,48 +212,34 @@ DIRECT(dot) {
 DIRECT(dotu) { DIRECT_CZ(dotu_sub, ARGS) }
 DIRECT(dotc) { DIRECT_CZ(dotc_sub, ARGS) }
 #undef ARGS
-CALL(axpy) { CALL_SDCZ(axpy, h, O->n, ALPHA, p->b, O->incx, p->c, O->incy) }
 #define ARGS(VALUE) O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy
 DIRECT(axpy) { DIRECT_SDCZ(axpy, ARGS) }
 #undef ARGS
-CALL(copy) { CALL_SDCZ(copy, h, O->n, p->b, O->incx, p->c, O->incy) }
-CALL(swap) { CALL_SDCZ(swap, h, O->n, p->b, O->incx, p->c, O->incy) }
 #define ARGS(VALUE) O->n, p->b, O->incx, p->c, O->incy
 DIRECT(copy) { DIRECT_SDCZ(copy, ARGS) }
 DIRECT(swap) { DIRECT_SDCZ(swap, ARGS) }
 #undef ARGS
-CALL(scal) { CALL_SDCZ(scal, h, O->n, ALPHA, p->b, O->incx) }
 #define ARGS(VALUE) O->n, VALUE(p->alpha), p->b, O->incx
 DIRECT(scal) { DIRECT_SDCZ(scal, ARGS) }
 #undef ARGS
-CALL(csscal) { return jblas_csscal(h, O->n, ALPHA, p->b, O->incx); }
-CALL(zdscal) { return jblas_zdscal(h, O->n, ALPHA, p->b, O->incx); }
 DIRECT(csscal) { cblas_csscal(O->n, p->alpha.s[0], p->b, O->incx); }
 DIRECT(zdscal) { cblas_zdscal(O->n, p->alpha.d[0], p->b, O->incx); }
 
 /* Level 2. A is operand 0. */
-CALL(gemv) { CALL_SDCZ(gemv, h, O->transa, O->m, O->n, ALPHA, p->a, LDA, p->b, O->incx, BETA, p->c, O->incy) }
 #define ARGS(VALUE)                                                                                                    \
     CblasColMajor, O->transa, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, O->incx, VALUE(p->beta), p->c, O->incy
 DIRECT(gemv) { DIRECT_SDCZ(gemv, ARGS) }
 #undef ARGS
-CALL(ger) { CALL_SD(ger, h, O->m, O->n, ALPHA, p->b, O->incx, p->c, O->incy, p->a, LDA) }
-CALL(geru) { CALL_CZ(geru, h, O->m, O->n, ALPHA, p->b, O->incx, p->c, O->incy, p->a, LDA) }
-CALL(gerc) { CALL_CZ(gerc, h, O->m, O->n, ALPHA, p->b, O->incx, p->c, O->incy, p->a, LDA) }
 #define ARGS(VALUE) CblasColMajor, O->m, O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy, p->a, LDA
 DIRECT(ger) { DIRECT_SD(ger, ARGS) }
 DIRECT(geru) { DIRECT_CZ(geru, ARGS) }
 DIRECT(gerc) { DIRECT_CZ(gerc, ARGS) }
 #undef ARGS
-CALL(symv) { CALL_SD(symv, h, O->uplo, O->n, ALPHA, p->a, LDA, p->b, O->incx, BETA, p->c, O->incy) }
-CALL(hemv) { CALL_CZ(hemv, h, O->uplo, O->n, ALPHA, p->a, LDA, p->b, O->incx, BETA, p->c, O->incy) }
 #define ARGS(VALUE)                                                                                                    \
     CblasColMajor, O->uplo, O->n, VALUE(p->alpha), p->a, LDA, p->b, O->incx, VALUE(p->beta), p->c, O->incy
 DIRECT(symv) { DIRECT_SD(symv, ARGS) }
 DIRECT(hemv) { DIRECT_CZ(hemv, ARGS) }
 #undef ARGS
-CALL(syr) { CALL_SD(syr, h, O->uplo, O->n, ALPHA, p->b, O->incx, p->a, LDA) }
-CALL(her) { CALL_CZ(her, h, O->uplo, O->n, ALPHA, p->b, O->incx, p->a, LDA) }
 #define ARGS(VALUE) CblasColMajor, O->uplo, O->n, VALUE(p->alpha), p->b, O->incx, p->a, LDA
 DIRECT(syr) { DIRECT_SD(syr, ARGS) }
 #undef ARGS
@@ -321,34 +249,17 @@ DIRECT(her) {
     else
         cblas_zher(CblasColMajor, O->uplo, O->n, p->alpha.d[0], p->b, O->incx, p->a, LDA);
 }
-CALL(trmv) { CALL_SDCZ(trmv, h, O->uplo, O->transa, O->diag, O->n, p->a, LDA, p->b, O->incx) }
-CALL(trsv) { CALL_SDCZ(trsv, h, O->uplo, O->transa, O->diag, O->n, p->a, LDA, p->b, O->incx) }
 #define ARGS(VALUE) CblasColMajor, O->uplo, O->transa, O->diag, O->n, p->a, LDA, p->b, O->incx
 DIRECT(trmv) { DIRECT_SDCZ(trmv, ARGS) }
 DIRECT(trsv) { DIRECT_SDCZ(trsv, ARGS) }
 #undef ARGS
 
 /* Level 3, extensions, solvers. */
-CALL(gemm) {
-    if (p->type == JDATATYPE_F16)
-        return jblas_hgemm(h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, p->a, LDA, p->b, LDB, BETA, p->c, LDC);
-    if (p->type == JDATATYPE_BF16)
-        return jblas_bgemm(h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, p->a, LDA, p->b, LDB, BETA, p->c, LDC);
-    CALL_SDCZ(gemm, h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, p->a, LDA, p->b, LDB, BETA, p->c, LDC)
-}
 #define ARGS(VALUE)                                                                                                    \
     CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB, VALUE(p->beta),      \
         p->c, LDC
 DIRECT(gemm) { DIRECT_SDCZ(gemm, ARGS) }
 #undef ARGS
-CALL(gemm_batched) {
-    CALL_SDCZ(gemm_batched, h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, (void *)p->pa, LDA, (void *)p->pb, LDB,
-              BETA, (void *)p->pc, LDC, O->batch_count)
-}
-CALL(gemm_strided_batched) {
-    CALL_SDCZ(gemm_strided_batched, h, O->transa, O->transb, O->m, O->n, O->k, ALPHA, p->a, LDA, p->operand[0].stride,
-              p->b, LDB, p->operand[1].stride, BETA, p->c, LDC, p->operand[2].stride, O->batch_count)
-}
 #define ARGS(VALUE)                                                                                                    \
     CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->pa[i], LDA, p->pb[i], LDB,              \
         VALUE(p->beta), p->pc[i], LDC
@@ -357,15 +268,11 @@ DIRECT(gemm_batched) {
         DIRECT_SDCZ(gemm, ARGS)
 }
 #undef ARGS
-CALL(symm) { CALL_SDCZ(symm, h, O->side, O->uplo, O->m, O->n, ALPHA, p->a, LDA, p->b, LDB, BETA, p->c, LDC) }
-CALL(hemm) { CALL_CZ(hemm, h, O->side, O->uplo, O->m, O->n, ALPHA, p->a, LDA, p->b, LDB, BETA, p->c, LDC) }
 #define ARGS(VALUE)                                                                                                    \
     CblasColMajor, O->side, O->uplo, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, LDB, VALUE(p->beta), p->c, LDC
 DIRECT(symm) { DIRECT_SDCZ(symm, ARGS) }
 DIRECT(hemm) { DIRECT_CZ(hemm, ARGS) }
 #undef ARGS
-CALL(syrk) { CALL_SDCZ(syrk, h, O->uplo, O->transa, O->n, O->k, ALPHA, p->a, LDA, BETA, p->c, LDC) }
-CALL(herk) { CALL_CZ(herk, h, O->uplo, O->transa, O->n, O->k, ALPHA, p->a, LDA, BETA, p->c, LDC) }
 #define ARGS(VALUE)                                                                                                    \
     CblasColMajor, O->uplo, O->transa, O->n, O->k, VALUE(p->alpha), p->a, LDA, VALUE(p->beta), p->c, LDC
 DIRECT(syrk) { DIRECT_SDCZ(syrk, ARGS) }
@@ -376,66 +283,97 @@ DIRECT(herk) {
     else
         cblas_zherk(CblasColMajor, O->uplo, O->transa, O->n, O->k, p->alpha.d[0], p->a, LDA, p->beta.d[0], p->c, LDC);
 }
-CALL(trmm) { CALL_SDCZ(trmm, h, O->side, O->uplo, O->transa, O->diag, O->m, O->n, ALPHA, p->a, LDA, p->b, LDB) }
-CALL(trsm) { CALL_SDCZ(trsm, h, O->side, O->uplo, O->transa, O->diag, O->m, O->n, ALPHA, p->a, LDA, p->b, LDB) }
 #define ARGS(VALUE)                                                                                                    \
     CblasColMajor, O->side, O->uplo, O->transa, O->diag, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, LDB
 DIRECT(trmm) { DIRECT_SDCZ(trmm, ARGS) }
 DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #undef ARGS
-CALL(trtri) { CALL_SDCZ(trtri, h, O->uplo, O->diag, O->n, p->a, LDA, RESULT_OR_NULL) }
-CALL(geam) { CALL_SDCZ(geam, h, O->transa, O->transb, O->m, O->n, ALPHA, p->a, LDA, BETA, p->b, LDB, p->c, LDC) }
-CALL(potrf) { CALL_SDCZ(potrf, h, O->uplo, O->n, p->a, LDA, RESULT_OR_NULL) }
-CALL(potrs) { CALL_SDCZ(potrs, h, O->uplo, O->n, O->nrhs, p->a, LDA, p->b, LDB) }
 
 /* ---- The table ---- */
 
-#define ROW(name, types, shape, setup, flops, reference)                                                               \
-    {#name, types, shape, setup_##setup, call_##name, direct_##name, flops_##flops, naive_##reference, false, false}
-#define ROW_REAL(name, types, shape, setup, flops, reference) /* real scalars */                                       \
-    {#name, types, shape, setup_##setup, call_##name, direct_##name, flops_##flops, naive_##reference, true, true}
-#define ROW_ALONE(name, types, shape, setup, flops, reference) /* the CBLAS has no such call */                        \
-    {#name, types, shape, setup_##setup, call_##name, NULL, flops_##flops, naive_##reference, false, false}
+#define LETTER(context, kind, ...) LETTER_##kind(__VA_ARGS__)
+#define LETTER_ENUM(name, which) LETTER_##name
+#define LETTER_LENGTH(name) LETTER_##name
+#define LETTER_SIZE(name) LETTER_##name
+#define LETTER_SCALAR(name, of)
+#define LETTER_RESULT(name, of)
+#define LETTER_VECTOR(name, ...)
+#define LETTER_MATRIX(name, ...)
+#define LETTER_STRIDED(name, ...)
+#define LETTER_POINTERS(name, ...)
+#define LETTER_side "S"
+#define LETTER_uplo "U"
+#define LETTER_trans "A"
+#define LETTER_transa "A"
+#define LETTER_transb "B"
+#define LETTER_diag "D"
+#define LETTER_m "m"
+#define LETTER_n "n"
+#define LETTER_k "k"
+#define LETTER_nrhs "r"
+#define LETTER_batch_count "b"
+
+#define IS_REAL(context, kind, ...) IS_REAL_##kind(__VA_ARGS__)
+#define IS_REAL_ENUM(name, which)
+#define IS_REAL_LENGTH(name)
+#define IS_REAL_SIZE(name)
+#define IS_REAL_SCALAR(name, of) || SCALAR_IS_##of
+#define IS_REAL_RESULT(name, of)
+#define IS_REAL_VECTOR(name, ...)
+#define IS_REAL_MATRIX(name, ...)
+#define IS_REAL_STRIDED(name, ...)
+#define IS_REAL_POINTERS(name, ...)
+#define SCALAR_IS_ELEMENT false
+#define SCALAR_IS_SUM false
+#define SCALAR_IS_REAL true
+
+#define TYPE_LETTER(context, routine, t, name) #t
+#define ROW_WITH(routine, direct, terms, flops, reference)                                                             \
+    {#routine, JI_FUNCTIONS_##routine(TYPE_LETTER, ), JI_ARGUMENTS_##routine(LETTER, ), setup_##routine,               \
+     call_##routine, direct, terms_##terms, flops_##flops, naive_##reference,                                          \
+     false JI_ARGUMENTS_##routine(IS_REAL, )}
+#define ROW(routine, terms, flops, reference) ROW_WITH(routine, direct_##routine, terms, flops, reference)
+#define ROW_ALONE(routine, terms, flops, reference) /* the CBLAS has no such call */                                   \
+    ROW_WITH(routine, NULL, terms, flops, reference)
 /* clang-format on */
 
 const routine_t routines[] = {
-    ROW(asum, "sdcz", "n", x_in, n, asum),
-    ROW(axpy, "sdcz", "n", xy, 2n, axpy),
-    ROW(copy, "sdcz", "n", xy, none, copy),
-    ROW(dot, "sd", "n", xy_in, 2n, dot),
-    ROW(dotu, "cz", "n", xy_in, 2n, dot),
-    ROW(dotc, "cz", "n", xy_in, 2n, dotc),
-    ROW(iamax, "sdcz", "n", x_in, none, iamax),
-    ROW(nrm2, "sdcz", "n", x_in, 2n, nrm2),
-    ROW(scal, "sdcz", "n", x_out, n, scal),
-    ROW_REAL(csscal, "c", "n", x_out, n, scal),
-    ROW_REAL(zdscal, "z", "n", x_out, n, scal),
-    ROW(swap, "sdcz", "n", swap, none, swap),
-    ROW(gemv, "sdcz", "Amn", gemv, 2mn, gemv),
-    ROW(ger, "sd", "mn", ger, 2mn, ger),
-    ROW(geru, "cz", "mn", ger, 2mn, ger),
-    ROW(gerc, "cz", "mn", ger, 2mn, gerc),
-    ROW(symv, "sd", "Un", symv, 2nn, symv),
-    ROW(hemv, "cz", "Un", hemv, 2nn, hemv),
-    ROW(syr, "sd", "Un", syr, nn, syr),
-    ROW_REAL(her, "cz", "Un", syr, nn, her),
-    ROW(trmv, "sdcz", "UADn", trmv, nn, trmv),
-    ROW(trsv, "sdcz", "UADn", trmv, nn, trsv),
-    ROW(gemm, "sdczhb", "ABmnk", gemm, 2mnk, gemm),
-    ROW(symm, "sdcz", "SUmn", symm, symm, symm),
-    ROW(hemm, "cz", "SUmn", hemm, symm, hemm),
-    ROW(syrk, "sdcz", "UAnk", syrk, syrk, syrk),
-    ROW_REAL(herk, "cz", "UAnk", syrk, syrk, herk),
-    ROW(trmm, "sdcz", "SUADmn", trsm, trsm, trmm),
-    ROW(trsm, "sdcz", "SUADmn", trsm, trsm, trsm),
-    ROW_ALONE(trtri, "sdcz", "UDn", trtri, cube, trtri),
-    ROW_ALONE(geam, "sdcz", "ABmn", geam, geam, geam),
-    ROW(gemm_batched, "sdcz", "ABmnkb", gemm_batched, batched, gemm),
-    {"gemm_strided_batched", "sdcz", "ABmnkb", setup_gemm_batched, call_gemm_strided_batched, direct_gemm_batched,
-     flops_batched, naive_gemm, false, false},
-    ROW_ALONE(potrf, "sdcz", "Un", potrf, cube, potrf),
-    ROW_ALONE(potrs, "sdcz", "Unr", potrs, potrs, potrs),
-    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false, false},
+    ROW(asum, n, n, asum),
+    ROW(axpy, none, 2n, axpy),
+    ROW(copy, none, none, copy),
+    ROW(dot, n, 2n, dot),
+    ROW(dotu, n, 2n, dot),
+    ROW(dotc, n, 2n, dotc),
+    ROW(iamax, n, none, iamax),
+    ROW(nrm2, n, 2n, nrm2),
+    ROW(scal, none, n, scal),
+    ROW(csscal, none, n, scal),
+    ROW(zdscal, none, n, scal),
+    ROW(swap, none, none, swap),
+    ROW(gemv, taken, 2mn, gemv),
+    ROW(ger, none, 2mn, ger),
+    ROW(geru, none, 2mn, ger),
+    ROW(gerc, none, 2mn, gerc),
+    ROW(symv, n, 2nn, symv),
+    ROW(hemv, n, 2nn, hemv),
+    ROW(syr, none, nn, syr),
+    ROW(her, none, nn, her),
+    ROW(trmv, n, nn, trmv),
+    ROW(trsv, n, nn, trsv),
+    ROW(gemm, k, 2mnk, gemm),
+    ROW(symm, order, symm, symm),
+    ROW(hemm, order, symm, hemm),
+    ROW(syrk, k, syrk, syrk),
+    ROW(herk, k, syrk, herk),
+    ROW(trmm, order, trsm, trmm),
+    ROW(trsm, order, trsm, trsm),
+    ROW_ALONE(trtri, n, cube, trtri),
+    ROW_ALONE(geam, none, geam, geam),
+    ROW(gemm_batched, k, batched, gemm),
+    ROW_WITH(gemm_strided_batched, direct_gemm_batched, k, batched, gemm),
+    ROW_ALONE(potrf, n, cube, potrf),
+    ROW_ALONE(potrs, n, potrs, potrs),
+    {0},
 };
 
 const routine_t *routine_find(const char *name) {

@@ -6,6 +6,7 @@ from texts.allocators import KINDS_PAGE, check_blas, check_kinds
 from texts.names import check_names, check_paths, check_reference
 from texts.programs import check_build, check_environment, check_options
 from texts.promises import PROMISES_PAGE, check_promises
+from texts.rows import HEADER, ROWS, check_rows
 from texts.statuses import check_statuses
 
 # A check, a file, what stands there (None: the end of the file), what is put in its place, and what
@@ -75,13 +76,18 @@ PLANTED = [
      "region_bytes is not 2 but 1MiB"),
     (check_kinds, "docs/allocators/coming_from.rst", "``quota``", "``budget``",
      "budget is no kind"),
-    (check_options, "docs/adding_routine.rst", "--update build/release", "--update",
+    (check_options, "CONTRIBUTING.md", "--update BUILD", "--update",
      "wants the build folder"),
     (check_build, "docs/building.rst", "``JALLOC_FUZZ``                ``OFF``",
      "``JALLOC_FUZZ``  ``ON``", "JALLOC_FUZZ with the default OFF"),
     (check_build, "docs/building.rst", "``JALLOC_WERROR``, ", "",
      "JALLOC_WERROR with the default OFF"),
     (check_blas, "README.md", "rank-2 updates", "rotations", "syr2 of BLAS is not there"),
+    (check_rows, HEADER, "jblas_dasum(jhandle_t *handle, int64_t n,",
+     "jblas_dasum(jhandle_t *handle, int64_t length,", "jblas_dasum takes ['length'"),
+    (check_rows, ROWS, "X(context, iamax, d, idamax)", "", "jblas_idamax has no row"),
+    (check_rows, ROWS, "JI_SDCZ(X, context, geam)", "JI_SDCZ(X, context, geab)",
+     "jblas_sgeab is not declared"),
     (check_promises, "README.md", None, "It never fails.",
      "no test is listed in docs/testing.rst for \"It never"),
     (check_promises, "include/jalloc/tag.h", "every allocation", "each allocation",
