@@ -7,7 +7,7 @@
  *
  * The model (Fasi, Higham, Mikaitis and Pranesh 2021): `step` products and the sum so far are aligned to the largest of
  * them, cut off `extra` bits below its 24, added exactly, and the result is cut to 24 bits. "nearest" is a sum that is
- * rounded instead, to show what the cutting costs.
+ * rounded instead, to show what the cutting costs; 8 + 1 is an A100's, 16 + 2 an H100's.
  *
  *     bench_split_error [SECONDS] */
 
@@ -19,36 +19,36 @@
 #include "jalloc/datatype.h"
 
 #define MAX_K 16384
+#define SLAB 4096 /* as the tuning of library/gpu/precision.cu has it */
 
+/* The ways of library/blas/precision.h: how many parts a number has; the first products join that many pairs. */
 typedef struct way {
     const char *name;
-    bool tf32;
-    int products;
-    signed char a[9], b[9]; /* as in library/blas/precision.h */
+    int parts, exponent, shift; /* of a line's largest; a part is stored larger than it is by so many bits */
 } way_t;
-static const way_t ways[] = {{"bf16x6", false, 6, {2, 1, 0, 1, 0, 0}, {0, 1, 2, 0, 1, 0}},
-                             {"bf16x9", false, 9, {2, 2, 1, 2, 1, 0, 1, 0, 0}, {2, 1, 2, 0, 1, 2, 0, 1, 0}},
-                             {"tf32x3", true, 3, {1, 0, 0}, {0, 1, 0}}};
+static const way_t ways[] = {{"bf16", 3, 0, 0}, {"fp16", 2, 14, 11}};
 
 typedef struct model {
     const char *name;
-    int bf16_step, tf32_step, extra; /* step 0: added one by one and rounded to the nearest */
+    int step, extra; /* step 0: added one by one and rounded to the nearest */
 } model_t;
-static const model_t models[] = {{"nearest", 0, 0, 0}, {"8/4 +0", 8, 4, 0}, {"8/4 +1", 8, 4, 1}, {"16/8 +2", 16, 8, 2}};
+static const model_t models[] = {{"nearest", 0, 0}, {"8 + 0", 8, 0}, {"8 + 1", 8, 1}, {"16 + 2", 16, 2}};
 
-static float tf32_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits = (bits + 0x0fffu + (bits >> 13 & 1u)) & ~UINT32_C(0x1fff);
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static void split(float x, bool tf32, float part[3]) {
-    for (int i = 0; i < 3; i++) {
-        part[i] = tf32 ? tf32_of(x) : jalloc_f32_from_bf16(jalloc_bf16_from_f32(x));
-        x -= part[i];
+/* Parts of the numbers of a line, each line scaled by a power of two; returns its exponent. */
+static int split(const way_t *way, const float *x, int count, float (*parts)[3]) {
+    float largest = 0;
+    for (int i = 0; i < count; i++)
+        largest = fmaxf(largest, fabsf(x[i]));
+    const int scale = way->exponent - ilogbf(largest);
+    for (int i = 0; i < count; i++) {
+        float rest = ldexpf(x[i], scale);
+        for (int p = 0; p < way->parts; p++) {
+            parts[i][p] = way->parts == 2 ? jalloc_f32_from_f16(jalloc_f16_from_f32(rest))
+                                          : jalloc_f32_from_bf16(jalloc_bf16_from_f32(rest));
+            rest = ldexpf(rest - parts[i][p], way->shift);
+        }
     }
+    return scale;
 }
 
 /* sum + count products, as a tensor core adds. */
@@ -69,24 +69,36 @@ static float tensor_add(float sum, const double *products, int count, int extra)
     return fabs((double)rounded) > fabs(total) ? nextafterf(rounded, 0) : rounded;
 }
 
-static float panel_of(const way_t *way, const model_t *model, float (*a)[3], float (*b)[3], int depth) {
-    const int step = way->tf32 ? model->tf32_step : model->bf16_step;
+/* One product of a plan: the pairs of parts whose numbers add up to `order`, those with A's smallest part first. */
+static float product_of(const model_t *model, float (*a)[3], float (*b)[3], int order, int depth) {
     double products[16];
     float sum = 0;
     int held = 0;
-    for (int p = 0; p < way->products; p++)
+    for (int p = order; p >= 0; p--)
         for (int l = 0; l < depth; l++) {
-            const double product = (double)a[l][(int)way->a[p]] * (double)b[l][(int)way->b[p]];
-            if (step == 0) {
+            const double product = (double)a[l][p] * (double)b[l][order - p];
+            if (model->step == 0) {
                 sum = (float)((double)sum + product);
             } else {
                 products[held++] = product;
-                if (held == step || (p == way->products - 1 && l == depth - 1)) {
+                if (held == model->step || (p == 0 && l == depth - 1)) {
                     sum = tensor_add(sum, products, held, model->extra);
                     held = 0;
                 }
             }
         }
+    return sum;
+}
+
+static float sum_of(const way_t *way, const model_t *model, float (*a)[3], float (*b)[3], int k, int panel) {
+    float sum = 0;
+    for (int slab = 0; slab < k; slab += SLAB) {
+        const int deep = SLAB < k - slab ? SLAB : k - slab;
+        for (int order = way->parts - 1; order > 0; order--)
+            sum += ldexpf(product_of(model, a + slab, b + slab, order, deep), -order * way->shift);
+        for (int l = 0; l < deep; l += panel)
+            sum += product_of(model, a + slab + l, b + slab + l, 0, panel < deep - l ? panel : deep - l);
+    }
     return sum;
 }
 
@@ -101,39 +113,38 @@ static float draw(int data, uint64_t *seed) {
 
 int main(int argc, char **argv) {
     static const char *const datas[] = {"of both signs", "positive", "of all sizes"};
-    static const int depths[] = {512, 2048, 4096, MAX_K}, panels[] = {256, 512, 1024, MAX_K};
+    static const int depths[] = {512, 2048, 4096, 8192, MAX_K}, panels[] = {256, 512, 1024, 2048, SLAB};
     static float a[MAX_K], b[MAX_K], a_parts[MAX_K][3], b_parts[MAX_K][3];
     const double seconds = argc > 1 ? atof(argv[1]) : 1;
     const int samples = seconds < 0.05 ? 4 : (int)(200 * seconds);
     printf("%-14s %6s %6s %-7s %-8s  %9s %9s   %s\n", "data", "k", "panel", "way", "adds", "rms", "largest",
            "of the error of plain float");
     for (int data = 0; data < 3; data++)
-        for (int d = 0; d < (seconds < 0.05 ? 1 : 4); d++)
-            for (int panel = 0; panel < 4; panel++)
+        for (int d = 0; d < (seconds < 0.05 ? 1 : 5); d++)
+            for (int panel = 0; panel < 5; panel++)
                 for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
                     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
-                        const int k = depths[d], depth = panels[panel] < k ? panels[panel] : k;
+                        const int k = depths[d];
                         if (panel > 0 && panels[panel - 1] >= k)
                             continue;
                         double squares[2] = {0, 0}, largest[2] = {0, 0};
                         uint64_t seed = 7;
                         for (int sample = 0; sample < samples; sample++) {
                             double exact = 0, size = 0;
-                            float plain = 0, ours = 0;
+                            float plain = 0;
                             for (int l = 0; l < k; l++) {
                                 a[l] = draw(data, &seed), b[l] = draw(data, &seed);
                                 exact += (double)a[l] * (double)b[l], size += fabs((double)a[l] * (double)b[l]);
                                 plain = fmaf(a[l], b[l], plain);
-                                split(a[l], ways[w].tf32, a_parts[l]), split(b[l], ways[w].tf32, b_parts[l]);
                             }
-                            for (int l = 0; l < k; l += depth)
-                                ours += panel_of(&ways[w], &models[m], a_parts + l, b_parts + l,
-                                                 depth < k - l ? depth : k - l);
+                            const int scale = split(&ways[w], a, k, a_parts) + split(&ways[w], b, k, b_parts);
+                            const float ours =
+                                ldexpf(sum_of(&ways[w], &models[m], a_parts, b_parts, k, panels[panel]), -scale);
                             const double errors[2] = {fabs(ours - exact) / size, fabs(plain - exact) / size};
                             for (int i = 0; i < 2; i++)
                                 squares[i] += errors[i] * errors[i], largest[i] = fmax(largest[i], errors[i]);
                         }
-                        printf("%-14s %6d %6d %-7s %-8s  %9.2f %9.2f\n", datas[data], k, depth, ways[w].name,
+                        printf("%-14s %6d %6d %-7s %-8s  %9.2f %9.2f\n", datas[data], k, panels[panel], ways[w].name,
                                models[m].name, sqrt(squares[0] / squares[1]), largest[0] / largest[1]);
                     }
     return 0;

@@ -23,6 +23,8 @@ static void fork_in_child() { new (&state().lock) std::mutex; }
 runtime_t::runtime_t() {
     const char *text = getenv("FAKE_GPU_SEED");
     seed = text != nullptr ? strtoull(text, nullptr, 0) : 1;
+    text = getenv("FAKE_GPU_CAPABILITY");
+    capability = FAKE_GPU_WARP_SIZE != 32 ? 0 : text != nullptr ? atoi(text) : 90;
     for (int device = 0; device < FAKE_MAX_DEVICES; ++device) {
         legacy[device] = std::make_shared<stream_t>();
         legacy[device]->device = device;
@@ -99,16 +101,14 @@ gpuError_t call(const char *name, unsigned flags, const std::function<gpuError_t
     return error;
 }
 
-static int device_compute_major() { return FAKE_GPU_WARP_SIZE == 32 ? 9 : 0; }
-
 static void device_describe(gpuDeviceProp_t *p, int device) {
     memset(p, 0, sizeof *p);
     snprintf(p->name, sizeof p->name, "%s device on the processor", GPU_RUNTIME_NAME);
     snprintf(p->gcnArchName, sizeof p->gcnArchName, "gfx90a:sramecc+:xnack-");
     p->totalGlobalMem = state().total_bytes;
     p->sharedMemPerBlock = 48 << 10;
-    p->major = device_compute_major();
-    p->minor = 0;
+    p->major = state().capability / 10;
+    p->minor = state().capability % 10;
     p->multiProcessorCount = 4; /* few, so that grids loop and blocks are many */
     p->warpSize = FAKE_GPU_WARP_SIZE;
     p->l2CacheSize = 4 << 20;

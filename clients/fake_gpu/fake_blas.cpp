@@ -675,22 +675,19 @@ uint16_t to_bfloat(float value) {
     return (uint16_t)(bits >> 16);
 }
 
-/* What a tensor core sees. TF32: the fraction's lower 13 bits are ignored, which is the worst that hardware does. */
-float narrow(const void *data, fakeblasDataType_t type, bool tf32, int64_t i) {
+float widen(const void *data, fakeblasDataType_t type, int64_t i) {
     if (type == FAKEBLAS_R_16F)
         return from_half(((const uint16_t *)data)[i]);
     if (type == FAKEBLAS_R_16BF)
         return of_bits((uint32_t)((const uint16_t *)data)[i] << 16);
-    const float value = ((const float *)data)[i];
-    return tf32 ? of_bits(bits_of(value) & ~0x1FFFu) : value;
+    return ((const float *)data)[i];
 }
 
-std::vector<float> widened(const void *data, fakeblasDataType_t type, bool tf32, int64_t rows, int64_t columns,
-                           int64_t ld) {
+std::vector<float> widened(const void *data, fakeblasDataType_t type, int64_t rows, int64_t columns, int64_t ld) {
     std::vector<float> wide((size_t)(rows * columns));
     for (int64_t j = 0; j < columns; ++j)
         for (int64_t i = 0; i < rows; ++i)
-            wide[(size_t)(i + j * rows)] = narrow(data, type, tf32, i + j * ld);
+            wide[(size_t)(i + j * rows)] = widen(data, type, i + j * ld);
     return wide;
 }
 
@@ -709,8 +706,10 @@ status_t fakeblasGemmEx_64(fakeblasHandle_t handle, fakeblasOperation_t transa, 
     return blas_compute(handle, "GemmEx", [&](frame_t &frame) -> status_t {
         const shape_t shape{transa, transb, m, n, k, lda, ldb, ldc};
         UNLESS(shape.good_shape());
-        const bool tf32 = compute == FAKEBLAS_COMPUTE_32F_FAST_TF32;
-        if (a_type != b_type || (c_type != a_type && c_type != FAKEBLAS_R_32F) || (tf32 && a_type != FAKEBLAS_R_32F))
+        if (a_type != b_type || (c_type != a_type && c_type != FAKEBLAS_R_32F))
+            return FAKEBLAS_STATUS_NOT_SUPPORTED;
+        const bool emulates = state().capability == 100 || state().capability == 103;
+        if (compute == FAKEBLAS_COMPUTE_32F_EMULATED_16BFX9 && (a_type != FAKEBLAS_R_32F || !emulates))
             return FAKEBLAS_STATUS_NOT_SUPPORTED;
         const auto first = frame.scalar((const float *)alpha), second = frame.scalar((const float *)beta);
         const int64_t a_rows = transa == FAKEBLAS_OP_N ? m : k, a_columns = transa == FAKEBLAS_OP_N ? k : m;
@@ -719,12 +718,12 @@ status_t fakeblasGemmEx_64(fakeblasHandle_t handle, fakeblasOperation_t transa, 
         frame.operands.push_back(any_matrix(b, b_type, b_rows, b_columns, ldb));
         frame.operands.push_back(any_matrix(c, c_type, m, n, ldc));
         return frame.submit_work([=] {
-            const std::vector<float> wide_a = widened(a, a_type, tf32, a_rows, a_columns, lda);
-            const std::vector<float> wide_b = widened(b, b_type, tf32, b_rows, b_columns, ldb);
+            const std::vector<float> wide_a = widened(a, a_type, a_rows, a_columns, lda);
+            const std::vector<float> wide_b = widened(b, b_type, b_rows, b_columns, ldb);
             std::vector<float> sums((size_t)(m * n)), wide_c((size_t)(m * n));
             const float by = first.get(), keep = second.get();
             if (keep != 0)
-                wide_c = widened(c, c_type, false, m, n, ldc);
+                wide_c = widened(c, c_type, m, n, ldc);
             const shape_t packed{transa, transb, m, n, k, a_rows, b_rows, m};
             product(packed, 1.0f, wide_a.data(), wide_b.data(), 0.0f, sums.data());
             for (int64_t j = 0; j < n; ++j)

@@ -16,7 +16,7 @@
  *     fault;
  *   - scalars on the wrong side and operands in the host's memory are faults; complex operands that are not aligned to
  *     their size as well;
- *   - GemmEx rounds its operands as the tensor cores do, and sums in float. */
+ *   - GemmEx sums in float; it emulates float (16BFX9) on the architectures that cuBLAS does it on. */
 
 #include "fake_gpu.h"
 
@@ -47,7 +47,7 @@ typedef enum { FAKEBLAS_SIDE_LEFT = 0, FAKEBLAS_SIDE_RIGHT = 1 } fakeblasSideMod
 typedef enum { FAKEBLAS_DIAG_NON_UNIT = 0, FAKEBLAS_DIAG_UNIT = 1 } fakeblasDiagType_t;
 typedef enum { FAKEBLAS_POINTER_MODE_HOST = 0, FAKEBLAS_POINTER_MODE_DEVICE = 1 } fakeblasPointerMode_t;
 typedef enum { FAKEBLAS_R_32F = 0, FAKEBLAS_R_16F = 2, FAKEBLAS_R_16BF = 14 } fakeblasDataType_t;
-typedef enum { FAKEBLAS_COMPUTE_32F = 68, FAKEBLAS_COMPUTE_32F_FAST_TF32 = 77 } fakeblasComputeType_t;
+typedef enum { FAKEBLAS_COMPUTE_32F = 68, FAKEBLAS_COMPUTE_32F_EMULATED_16BFX9 = 78 } fakeblasComputeType_t;
 typedef enum { FAKEBLAS_GEMM_DEFAULT = -1 } fakeblasGemmAlgo_t;
 
 fakeblasStatus_t fakeblasCreate(fakeblasHandle_t *handle);
@@ -154,6 +154,7 @@ void *fake_blas_find(const char *function);
 #define GPU_BLAS_ENUM_(name) FAKEBLAS_##name
 #define GPU_BLAS_TYPE_(name) FAKEBLAS_##name
 #define GPU_BLAS_DEFAULT_ALGORITHM FAKEBLAS_GEMM_DEFAULT
+#define GPU_BLAS_BF16X9_SINCE 100
 #define GPU_BLAS_STREAM_PER_THREAD gpuStreamPerThread
 #define GPU_BLAS_EXTRA_LIST(X) X(SetMathMode) X(GetStatusString)
 #define GPU_BLAS_STATUS_TEXT(api, status) (api).GetStatusString(status)

@@ -162,6 +162,7 @@ struct runtime_t {
 
     /* devices */
     int device_count = 2;
+    int capability;               /* that it poses as: 90; FAKE_GPU_CAPABILITY. 0 where it plays HIP */
     gpuError_t lost = gpuSuccess; /* after a fault */
 
     /* control */

@@ -284,12 +284,21 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
  * - "3m" (complex): three real products in place of four, at most 4/3 as fast. Bytes: 3 (m kc + kc nc + m nc) e / 2,
  *   where kc and nc are panels of the device's (host: 1024, 512; GPU: all of k, 4096). |Re error| <= g |A||B| and
  *   |Im error| <= 3 g |A||B| by the moduli of the elements, where g = (k + k / kc + 8) u.
+ * - "emulated-bf16x9" (float; GPUs of compute capability 10.0 and 10.3 with cuBLAS 12.9 or newer, in host pointer mode):
+ *   cuBLAS's own emulation, all nine products of three bfloat16, in place of the ways below; where it declines, its
+ *   product of floats. Bytes: none beside what cuBLAS has for each stream. Its error is NVIDIA's to state, which calls it
+ *   that of float or less; no more is promised here.
  * - "split-bf16" (float; GPUs with fast bfloat16 units): each number is cut into three of 8 bits, of which the six
- *   products that reach the 24th bit are formed and added small to large; panels of k of 256 to 512 are added in float.
- *   Bytes: 12 kc (m + n) with kc = k, at most about 2048. Designed for an error at most twice that of plain float on
- *   the same data; |C - C'| <= (12 d + k / d + 16) u |A||B| + k 2^-100 max|A| max|B| with panels of depth d holds even
- *   where additions truncate. Results within a hundredth of the largest float may overflow; NaN stays NaN.
- *   "split-tf32": two numbers of 11 bits, three products, 6 in place of 12.
+ *   products that reach the 24th bit are formed and added small to large; panels of k of 256 to 1024 are added in float.
+ *   Bytes: 6 kc (m + n) + 4 m n + 4 (m + n) with kc = k, at most about 4096, and m rounded up to 32 in the second term.
+ *   Designed for an error at most twice that of plain float on the same data; |C - C'| <= (2.1 d + kc / 30 + k / d +
+ *   2 k / kc + 16) u |A||B| + k 2^-100 r c holds even where additions truncate, with panels of depth d and r, c the
+ *   largest moduli of the row of op(A) and the column of op(B).
+ * - "split-fp16" (alike): rows of op(A) and columns of op(B) are scaled by powers of two, then each number is cut into two
+ *   of 11 bits, of which three products are formed. Bytes: 4 in place of 6. Faster, and up to seven times as far off as plain
+ *   float where all terms are of one sign; |C - C'| <= (2.1 d + kc / 240 + k / d + k / kc + 16) u |A||B| + k 2^-46 r c:
+ *   elements below 2^-27 of the largest in their row or column lose digits.
+ *   Both make NaN of what depends on an infinity.
  * - "strassen-2", "strassen-1" (real): Winograd's form of Strassen's algorithm, two halvings or one; an eighth of the
  *   work is saved by each. Bytes: (m k + k n + m n) e / 4 for one, 5/16 in place of 1/4 for two. Each halving makes
  *   the error larger: |C - C'| <= (18^l (k'^2 + 6 k') - 6 k) u max|A| max|B|, where k' = k / 2^l after l halvings; in

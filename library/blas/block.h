@@ -190,9 +190,11 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
 
 /* Of a GPU alone. */
 #define JI_GPU_PRIMITIVE_LIST(X)                                                                                       \
-    X(SPLIT_SCALE, split_scale)         /* ji_split_scale_t, see precision.h */                                        \
-    X(SPLIT_PRECISION, split_precision) /* ji_split_precision_t */                                                     \
-    X(GEMM_MIXED, gemm_mixed)           /* ji_matmat_t: C float, A^T B of bfloat16 (type BF16) or TF32 (type F32) */   \
+    X(SPLIT_SCALE, split_scale)         /* ji_split_operand_t, see precision.h */                                      \
+    X(SPLIT_PRECISION, split_precision) /* ji_split_operand_t */                                                       \
+    X(SPLIT_RESULT, split_result)       /* ji_split_result_t */                                                        \
+    X(GEMM_MIXED, gemm_mixed)           /* ji_matmat_t: C float, A and B of the type BF16 or F16; scalars by value */  \
+    X(GEMM_EMULATED, gemm_emulated)     /* ji_matmat_t: as GEMM, by the vendor's emulation of float */                 \
     X(TRIANGLE_INVERSES, triangle_inverses) /* ji_inverses_t, see triangle.h */                                        \
     X(TRIANGLE_CHECK, triangle_check)       /* ji_matmat_t: *(int64_t *)c = the first zero of A's diagonal, or 0 */    \
     X(TRIANGLE_STORE, triangle_store)       /* ji_matmat_t: *info = *(int64_t *)c; if it is 0, A's triangle = B's */   \
@@ -214,12 +216,8 @@ typedef enum ji_primitive {
 
 /* ---- What a device says of its BLAS ---- */
 
-/* How split precision cuts a float and which products of the parts it forms. */
-typedef enum ji_split_way {
-    JI_SPLIT_BF16X6, /* three bfloat16, the six products that matter */
-    JI_SPLIT_BF16X9, /* all nine */
-    JI_SPLIT_TF32X3  /* two TF32, three products */
-} ji_split_way_t;
+/* How split precision cuts a float, best first: precision.h. */
+typedef enum ji_split_way { JI_SPLIT_BF16, JI_SPLIT_FP16, JI_SPLIT_WAYS } ji_split_way_t;
 
 /* Where an algorithm begins to pay on the device, and its panels. INT64_MAX: never. What begins is said of the smallest
  * of m, n, k. */
@@ -230,9 +228,9 @@ typedef struct ji_tuning {
     int64_t strassen_least[2]; /* s d: one halving from here on, two from twice that */
     int64_t split_least;       /* sgemm by split precision */
     int64_t split_k_panel;     /* a product's depth: how long a tensor core's own additions are trusted */
-    int64_t split_panels;      /* panels that are split at once */
-    ji_split_way_t split_way;
-    bool split_by_kernels; /* even where JI_GEMM_MIXED is a kernel of ours: for tests */
+    int64_t split_slab;        /* depth that is split at once */
+    ji_split_way_t split_way;  /* the best that is offered; those behind it are too */
+    bool split_by_kernels;     /* even where JI_GEMM_MIXED is a kernel of ours: for tests */
     /* Triangles, see triangle.h: the largest leaves and those of the lower rung; the order and the right-hand sides
      * from which inversion pays. By products: leaves are inverted beforehand and applied by gemm, trtri and potrf are
      * many primitives; otherwise JI_TRIANGLE_PACK and _APPLY, and one. Cholesky's base, and what its halves are
@@ -261,6 +259,8 @@ typedef struct ji_blas_ops {
                      uint64_t *host_waits);
     /* Whether JI_GEMM_MIXED runs on tensor cores. Loads the vendor's library; the answer never changes. */
     bool (*has_mixed)(jdevice_t *device);
+    /* Whether JI_GEMM_EMULATED is worth while. As above. */
+    bool (*has_emulated)(jdevice_t *device);
 } ji_blas_ops_t;
 
 #endif

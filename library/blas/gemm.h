@@ -20,15 +20,23 @@ static inline bool ji_gemm_is_planned(const jhandle_t *handle, const ji_matmat_t
 }
 
 /* bits_class of the rungs. */
-enum { JI_GEMM_BITS_PLAIN, JI_GEMM_BITS_3M, JI_GEMM_BITS_SPLIT, JI_GEMM_BITS_STRASSEN_1, JI_GEMM_BITS_STRASSEN_2 };
+enum {
+    JI_GEMM_BITS_PLAIN,
+    JI_GEMM_BITS_3M,
+    JI_GEMM_BITS_STRASSEN_1,
+    JI_GEMM_BITS_STRASSEN_2,
+    JI_GEMM_BITS_EMULATED,
+    JI_GEMM_BITS_SPLIT /* and on, by ji_split_way_t */
+};
 
 /* The ways. Each adds its rungs to a plan; `run` gets sizes > 0, pointers, and an alpha that is not known to be 0. */
 bool ji_gemm3m_pays(const jhandle_t *handle, const ji_matmat_t *args);
 void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
 jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *args, const jborrow_t *ws);
 bool ji_gemm_split_pays(const jhandle_t *handle, const ji_matmat_t *args);
-void ji_gemm_split_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
-jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, const jborrow_t *ws);
+int ji_gemm_split_rungs(const jhandle_t *handle); /* how many it adds where it pays */
+void ji_gemm_split_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
+jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, int rung, const jborrow_t *ws);
 int ji_strassen_levels(const jhandle_t *handle, const ji_matmat_t *args); /* how many halvings pay: 0, 1, 2 */
 void ji_strassen_add_rungs(jplan_t *plan, const ji_matmat_t *args, int levels);
 jstatus_t ji_strassen_run(jhandle_t *handle, const ji_matmat_t *args, int levels, void *workspace);

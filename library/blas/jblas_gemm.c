@@ -6,7 +6,8 @@
  * first, those that the type and the device have:
  *
  *     complex   "3m"                        three real products, gemm3m.c
- *     float     "split-bf16", "split-tf32"  tensor cores, gemm_split.c
+ *     float     "emulated-bf16x9"           the vendor's own emulation, which needs nothing; in place of those below
+ *     float     "split-bf16", "split-fp16"  tensor cores, gemm_split.c
  *     real      "strassen-2", "strassen-1"  halvings, strassen.c
  *     all       "plain"                     the device's own, and the one whose bits the policy "same bits" has */
 
@@ -14,27 +15,44 @@
 #include "blas/gemm.h"
 #include "blas/host/product.h"
 
+/* With scalars on the host alone: the vendor does not promise what an alpha of 0 does, and one on the device may be 0. */
+static bool gemm_emulated_pays(const jhandle_t *handle, const ji_matmat_t *args) {
+    const ji_blas_ops_t *blas = handle->device->blas;
+    return args->head.type == JDATATYPE_F32 && ji_gemm_smallest(args) >= ji_tuning(handle)->split_least &&
+           ji_host_pointers(handle) && blas != NULL && blas->has_emulated(handle->device);
+}
+
 void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
     jplan_init(plan, handle, ji_routine_name(&args->head), "mnk", (const int64_t[]){args->m, args->n, args->k});
-    if (ji_gemm3m_pays(handle, args))
-        ji_gemm3m_add_rung(plan, handle, args);
-    if (ji_gemm_split_pays(handle, args))
-        ji_gemm_split_add_rung(plan, handle, args);
-    ji_strassen_add_rungs(plan, args, ji_strassen_levels(handle, args));
+    if (gemm_emulated_pays(handle, args)) {
+        jplan_add(plan, "emulated-bf16x9", JI_GEMM_BITS_EMULATED, 0, 0, NULL);
+    } else {
+        if (ji_gemm3m_pays(handle, args))
+            ji_gemm3m_add_rung(plan, handle, args);
+        if (ji_gemm_split_pays(handle, args))
+            ji_gemm_split_add_rungs(plan, handle, args);
+        ji_strassen_add_rungs(plan, args, ji_strassen_levels(handle, args));
+    }
     jplan_add(plan, "plain", JI_GEMM_BITS_PLAIN, 0, 0, NULL);
 }
 
 jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
     ji_matmat_t args = *(const ji_matmat_t *)matmat;
-    if (ws->ptr[0] == NULL || ji_scalar_is(&args.alpha, args.head.type, 0))
+    int rung = ws->rung; /* which one it is follows from the order above */
+    if (ji_scalar_is(&args.alpha, args.head.type, 0))
         return ji_run(handle, JI_GEMM, &args);
-    /* Which rung it is follows from the order above. Complex types have this one. */
-    int rung = ws->rung;
-    if (ji_gemm3m_pays(handle, &args))
+    if (rung == 0 && gemm_emulated_pays(handle, &args))
+        return ji_run(handle, JI_GEMM_EMULATED, &args);
+    if (ws->ptr[0] == NULL)
+        return ji_run(handle, JI_GEMM, &args);
+    if (ji_gemm3m_pays(handle, &args)) /* complex types have this one */
         return ji_gemm3m_run(handle, &args, ws);
-    if (ji_gemm_split_pays(handle, &args) && rung-- == 0)
-        return ji_gemm_split_run(handle, &args, ws);
+    if (ji_gemm_split_pays(handle, &args)) {
+        if (rung < ji_gemm_split_rungs(handle))
+            return ji_gemm_split_run(handle, &args, rung, ws);
+        rung -= ji_gemm_split_rungs(handle);
+    }
     return ji_strassen_run(handle, &args, ji_strassen_levels(handle, &args) - rung, ws->ptr[0]);
 }
 

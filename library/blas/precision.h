@@ -22,65 +22,64 @@ typedef struct ji_half {
 
 static_assert(sizeof(ji_half_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
-/* ---- Split precision ---- */
-
-/* The parts of a panel of A. A line is a row of op(A), or a column of op(B); its parts stand one after the other, each
- * `panel` deep, in the order in which they are multiplied; zeros where k ends before the panel does.
+/* ---- Split precision ----
  *
- *     line 0   | part | part | ... |        A tensor core then runs along the line, and has added the small products
- *     line 1   | part | part | ... |        before the large ones come. Lines begin at multiples of 16 bytes, as
- *     ...                                   `panel` is a multiple of 8.
+ * A line is a row of op(A), or a column of op(B). It is scaled by a power of two, 2^shift, that brings its largest element
+ * near 2^exponent, and cut into parts x = x0 + x1 + ..., each as exact as its type can be; x_i is stored as 2^(i gap) x_i,
+ * so that it underflows no sooner than x0. The parts of a slab of the depth stand one after the other, those of A from the
+ * smallest on and those of B from the largest:
  *
- * A part may stand there several times: A's with each of the parts of B that it is multiplied by. */
+ *     a line of A   | a2 | a1 | a0 |       A product is of two slices that begin at any element and run on over parts:
+ *     a line of B   | b0 | b1 | b2 |       all of both is a2 b0 + a1 b1 + a0 b2; what is left without A's first part and
+ *                                          B's last is a1 b0 + a0 b1; pieces of a0 and b0 are the panels.
+ *
+ * So each part is stored once. Zeros where the depth ends before the slab does. */
 
-#define JI_SPLIT_MAX_PRODUCTS 9
-#define JI_SPLIT_MAXIMA 256 /* largest elements that are kept of each operand, by as many blocks */
+#define JI_SPLIT_MULTIPLE 32 /* of slabs and panels: whole runs of tensor cores, and of 16 bytes */
 
 typedef struct ji_split_form_data {
-    int products;
-    jdatatype_t type;                           /* of a part: BF16, or F32 for TF32 */
-    signed char part[2][JI_SPLIT_MAX_PRODUCTS]; /* of A and of B: 0 the largest. From small products to large ones */
+    const char *name;  /* of the rung */
+    jdatatype_t type;  /* of a part */
+    int parts;         /* 2 or 3 */
+    int exponent, gap; /* see above */
 } ji_split_form_t;
 
 static inline const ji_split_form_t *ji_split_form(ji_split_way_t way) {
-    static const ji_split_form_t forms[] = {
-        {6, JDATATYPE_BF16, {{2, 1, 0, 1, 0, 0}, {0, 1, 2, 0, 1, 0}}},
-        {9, JDATATYPE_BF16, {{2, 2, 1, 2, 1, 0, 1, 0, 0}, {2, 1, 2, 0, 1, 2, 0, 1, 0}}},
-        {3, JDATATYPE_F32, {{1, 0, 0}, {0, 1, 0}}},
+    static const ji_split_form_t forms[JI_SPLIT_WAYS] = {
+        {"split-bf16", JDATATYPE_BF16, 3, 0, 0}, /* as far from float's largest as from its smallest */
+        {"split-fp16", JDATATYPE_F16, 2, 14, 11} /* rounding must not reach 2^16; x1 is 2^-11 x0 at most */
     };
     return &forms[way];
 }
 
-/* In workspace, between the primitives. */
-typedef struct ji_split_scratch {
-    uint32_t largest[2][JI_SPLIT_MAXIMA]; /* of A and B: bits of the largest |x| that is finite, by block */
-    float alpha, beta, one;               /* for the products: alpha with the scales taken out again */
-} ji_split_scratch_t;
-
-/* JI_SPLIT_SCALE: finds how large A and B are, so that they can be scaled by powers of two: then the small parts do not
- * underflow where A is tiny and B huge. alpha 0: they are not read. */
-typedef struct ji_split_scale {
-    int64_t rows[2], columns[2], ld[2]; /* of A and B as they are stored */
-    const void *matrix[2];
-    ji_scalar_t alpha;
-    ji_split_scratch_t *scratch;
-} ji_split_scale_t;
-
-/* JI_SPLIT_PRECISION: the parts of several panels, one panel after the other. Splitting A also writes the scratch's
- * scalars. */
-typedef struct ji_split_precision {
+/* JI_SPLIT_SCALE: the shifts of an operand's lines, from all of the depth; 0 for a line of zeros.
+ * JI_SPLIT_PRECISION: the parts of a slab.
+ * With an alpha of 0 the operand is not read, and counts as zeros. */
+typedef struct ji_split_operand {
     ji_split_way_t way;
-    int operand; /* 0: A, 1: B */
-    int64_t lines, depth;
+    bool is_b;
+    int64_t lines, depth;       /* that are there */
     const void *matrix;         /* the first line's first */
     int64_t line_step, at_step; /* elements from line to line, and along the depth; one of them is 1 */
-    int64_t panel;              /* depth of a panel, a multiple of 8 */
+    ji_scalar_t alpha;
+    int32_t *shifts; /* by line */
+    /* Of JI_SPLIT_PRECISION alone: */
+    int64_t slab; /* depth of a part, a multiple of JI_SPLIT_MULTIPLE */
     void *parts;
-    ji_scalar_t alpha, beta;
-    ji_split_scratch_t *scratch;
-} ji_split_precision_t;
+} ji_split_operand_t;
 
-static_assert(sizeof(ji_split_scale_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
-static_assert(sizeof(ji_split_precision_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
+/* JI_SPLIT_RESULT: C = alpha 2^-(shifts of row and column) P + beta C, rounded once. With beta 0 C is not read. */
+typedef struct ji_split_result {
+    int64_t m, n;
+    ji_scalar_t alpha, beta;
+    const float *product;
+    int64_t ld; /* of the product */
+    const int32_t *row_shifts, *column_shifts;
+    void *c;
+    int64_t ldc;
+} ji_split_result_t;
+
+static_assert(sizeof(ji_split_operand_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
+static_assert(sizeof(ji_split_result_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
 #endif

@@ -84,8 +84,7 @@ static jstatus_t blas_take_results(jdevice_t *device) {
     void *memory = nullptr;
     if (blas->results != nullptr)
         return JSTATUS_SUCCESS;
-    jstatus_t status =
-        gpu_allocate(device, JMEMORY_DEVICE, GPU_RESULTS * GPU_RESULT_BYTES, GPU_RESULT_BYTES, &memory);
+    jstatus_t status = gpu_allocate(device, JMEMORY_DEVICE, GPU_RESULTS * GPU_RESULT_BYTES, GPU_RESULT_BYTES, &memory);
     blas->results = (char *)memory;
     return status;
 }
@@ -176,11 +175,12 @@ jstatus_t gpu_blas_init(gpu_device_t *device) {
      * In float the additions move half as much. */
     ops.tuning.strassen_least[0] = 8192;
     ops.tuning.strassen_least[1] = 16384;
-    gpu_split_tuning(&ops.tuning);
+    gpu_split_tuning(&device->base, &ops.tuning);
     gpu_triangle_tuning(&ops.tuning);
     ji_tuning_complete(&ops.tuning);
     ops.run = blas_run;
     ops.has_mixed = gpu_has_mixed;
+    ops.has_emulated = gpu_has_emulated;
     device->blas->ops = ops;
     device->base.blas = &device->blas->ops;
     (void)blas_take_results(&device->base);

@@ -35,10 +35,12 @@ gpu_primitive_t gpu_vendor_primitive(gpu_device_t *device, ji_primitive_t primit
 /* Such as "cuBLAS 13.0"; NULL where the library is not there. Loads it. */
 const char *gpu_vendor_blas_name(gpu_device_t *device);
 
-/* Split precision on this kind of GPU, and whether its products run on tensor cores; precision.cu. */
-void gpu_split_tuning(ji_tuning_t *tuning);
-void gpu_triangle_tuning(ji_tuning_t *tuning); /* triangle.cu */
+/* Split precision on this GPU, whether its products run on tensor cores, and whether the vendor's library does it all;
+ * precision.cu. */
+void gpu_split_tuning(jdevice_t *device, ji_tuning_t *tuning);
 bool gpu_has_mixed(jdevice_t *device);
+bool gpu_has_emulated(jdevice_t *device);
+void gpu_triangle_tuning(ji_tuning_t *tuning); /* triangle.cu */
 
 /* Grids have at most 2^31 - 1 blocks in x and 65535 in y and z; kernels loop where that may not be enough. */
 /* Along x no more than these are asked for. The tests build the fake modules with few, so that the loops do run. */

@@ -10,21 +10,16 @@
 #include "gpu/blas.h"
 #include "gpu/product.h"
 
-/* To float and back. A TF32 is a float whose low bits are not looked at. */
-struct tf32 {
-    float value;
-};
-static __device__ inline float widen(jfloat16_t x) { return jalloc_f32_from_f16(x); }
+/* To float and back, by the processor's instructions where there are. */
+#if defined(JALLOC_GPU_FAKE)
+static inline float widen(jfloat16_t x) { return jalloc_f32_from_f16(x); }
+static inline void narrow(float x, jfloat16_t *to) { *to = jalloc_f16_from_f32(x); }
+#else
+static __device__ inline float widen(jfloat16_t x) { return __half2float(__ushort_as_half(x.bits)); }
+static __device__ inline void narrow(float x, jfloat16_t *to) { to->bits = __half_as_ushort(__float2half_rn(x)); }
+#endif
 static __device__ inline float widen(jbfloat16_t x) { return jalloc_f32_from_bf16(x); }
 static __device__ inline float widen(float x) { return x; }
-static __device__ inline uint32_t tf32_round(uint32_t bits) { /* to the nearest, ties to even; finite numbers */
-    return (bits + 0x0fffu + (bits >> 13 & 1u)) & ~UINT32_C(0x1fff);
-}
-static __device__ inline float widen(tf32 x) {
-    const uint32_t bits = jalloc_f32_bits_(x.value);
-    return (bits & 0x7f800000u) == 0x7f800000u ? x.value : jalloc_f32_of_bits_(tf32_round(bits));
-}
-static __device__ inline void narrow(float x, jfloat16_t *to) { *to = jalloc_f16_from_f32(x); }
 static __device__ inline void narrow(float x, jbfloat16_t *to) { *to = jalloc_bf16_from_f32(x); }
 static __device__ inline void narrow(float x, float *to) { *to = x; }
 

@@ -1,75 +1,127 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What sgemm by split precision (../blas/gemm_split.c) is made of: how large the operands are, their parts, and
- * products of parts summed in float. Layouts stand in ../blas/precision.h. */
+/* What sgemm by split precision (../blas/gemm_split.c) is made of: the shifts of an operand's lines, its parts, products
+ * of parts summed in float, and the result. Layouts stand in ../blas/precision.h.
+ *
+ * The first two are bound by memory. Both read an operand in squares of 32 lines x 32 of the depth, a thread four
+ * neighbours in memory, which are along the depth or across the lines; with one load of 16 bytes where the operand lies so. */
 
 #include <stdlib.h>
 
 #include "gpu/narrow.h"
+#include "gpu/vector.h"
 #include "gpu/vendor_blas.h"
 
-#define PRECISION_THREADS 256
+#define SPLIT_THREADS 256
+#define SPLIT_SIDE 32
+#define SPLIT_EACH 4
+#define SPLIT_ACROSS (SPLIT_SIDE / SPLIT_EACH)
+static_assert(SPLIT_ACROSS * SPLIT_SIDE == SPLIT_THREADS, "a square is one load of each thread");
 
-static __device__ inline uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+typedef pack<float> split_four;
+static_assert(split_four::width == SPLIT_EACH, "16 bytes");
 
-/* The largest of all threads' values, for all of them. */
-static __device__ inline uint32_t precision_largest(uint32_t *shared, uint32_t mine) {
-    const int thread = (int)threadIdx.x;
-    __syncthreads(); /* what stood there was read */
-    shared[thread] = mine;
-    __syncthreads();
-    for (int half = PRECISION_THREADS / 2; half > 0; half /= 2) {
-        if (thread < half)
-            shared[thread] = larger(shared[thread], shared[thread + half]);
-        __syncthreads();
+/* Where a thread's four stand in a square: the first, and how to go on. */
+struct split_place {
+    int line, at, line_step, at_step;
+
+    __device__ inline split_place(bool along) {
+        const int four = (int)threadIdx.x % SPLIT_ACROSS * SPLIT_EACH, other = (int)threadIdx.x / SPLIT_ACROSS;
+        line = along ? other : four;
+        at = along ? four : other;
+        line_step = along ? 0 : 1;
+        at_step = along ? 1 : 0;
     }
-    return shared[0];
-}
+};
 
-/* ---- How large ---- */
+/* Reads an operand by squares. With an alpha of 0 it has no depth. */
+struct split_reader {
+    const float *data;
+    int64_t lines, depth, line_step, at_step;
+    bool along, together; /* the four are neighbours along the depth; may be read at once */
+    split_place place;
 
-#define SCALE_ROWS 4096 /* of a column, at a time: a tall matrix of few columns keeps all blocks busy */
+    __device__ inline explicit split_reader(const ji_split_operand_t &call)
+        : data((const float *)call.matrix), lines(call.lines),
+          depth(gpu_scalar<float>(call.alpha) != 0 ? call.depth : 0), line_step(call.line_step), at_step(call.at_step),
+          along(call.at_step == 1), place(along) {
+        together = (uintptr_t)data % sizeof(split_four) == 0 && (along ? line_step : at_step) % SPLIT_EACH == 0;
+    }
 
-/* blockIdx.y: which operand. Bits of positive floats are in the order of the floats. */
-static __global__ void __launch_bounds__(PRECISION_THREADS) split_scale_kernel(ji_split_scale_t call) {
-    __shared__ uint32_t shared[PRECISION_THREADS];
-    const int which = (int)blockIdx.y;
-    const int64_t rows = call.rows[which], pieces = (rows + SCALE_ROWS - 1) / SCALE_ROWS;
-    uint32_t largest = 0;
-    if (gpu_scalar<float>(call.alpha) != 0)
-        for (int64_t item = blockIdx.x; item < pieces * call.columns[which]; item += gridDim.x) {
-            const int64_t first = item % pieces * SCALE_ROWS, column = item / pieces;
-            const int64_t end = first + SCALE_ROWS < rows ? first + SCALE_ROWS : rows;
-            const float *x = (const float *)call.matrix[which] + column * call.ld[which];
-            for (int64_t i = first + threadIdx.x; i < end; i += PRECISION_THREADS) {
-                const uint32_t bits = jalloc_f32_bits_(x[i]) & 0x7fffffffu;
-                largest = larger(largest, bits < 0x7f800000u ? bits : 0);
+    /* This thread's of the square that begins at (line, at); zeros beyond the operand. */
+    __device__ inline void read(int64_t line, int64_t at, split_four *four) const {
+        line += place.line;
+        at += place.at;
+        const int64_t left = line >= lines || at >= depth ? 0 : along ? depth - at : lines - line;
+        const float *from = data + (line * line_step + at * at_step);
+        if (together && left >= SPLIT_EACH) {
+            *four = *(const split_four *)from;
+            return;
+        }
+        GPU_UNROLL
+        for (int i = 0; i < SPLIT_EACH; ++i)
+            four->e[i] = i < left ? from[i] : 0.0f;
+    }
+};
+
+/* ---- How large the lines are ---- */
+
+/* A block takes 32 lines, all of their depth. Bits of positive floats are in the order of the floats; a line with what is
+ * not finite is scaled down as by 2^128, and spoilt anyway. */
+static __global__ void __launch_bounds__(SPLIT_THREADS) split_scale_kernel(ji_split_operand_t call, int exponent) {
+    __shared__ uint32_t shared[SPLIT_SIDE][SPLIT_SIDE + 1]; /* by line, and by what of the depth a thread has seen */
+    const split_reader reader(call);
+    const split_place place = reader.place;
+    for (int64_t line = (int64_t)blockIdx.x * SPLIT_SIDE; line < call.lines; line += (int64_t)gridDim.x * SPLIT_SIDE) {
+        uint32_t largest[SPLIT_EACH] = {};
+        GPU_UNROLL_FEW
+        for (int64_t at = 0; at < reader.depth; at += SPLIT_SIDE) {
+            split_four four;
+            reader.read(line, at, &four);
+            GPU_UNROLL
+            for (int i = 0; i < SPLIT_EACH; ++i) {
+                const uint32_t bits = jalloc_f32_bits_(four.e[i]) & 0x7fffffffu;
+                largest[i] = bits > largest[i] ? bits : largest[i];
             }
         }
-    largest = precision_largest(shared, largest);
-    if (threadIdx.x == 0)
-        call.scratch->largest[which][blockIdx.x] = largest;
+        __syncthreads(); /* the lines of before were looked at */
+        GPU_UNROLL
+        for (int i = 0; i < SPLIT_EACH; ++i)
+            shared[place.line + i * place.line_step][place.at + i * place.at_step] = largest[i];
+        __syncthreads();
+        if (threadIdx.x < SPLIT_SIDE && line + threadIdx.x < call.lines) {
+            uint32_t most = 0;
+            for (int i = 0; i < SPLIT_SIDE; ++i)
+                most = shared[threadIdx.x][i] > most ? shared[threadIdx.x][i] : most;
+            const int of = most < 0x00800000u ? -126 : (int)(most >> 23) - 127; /* subnormals have few bits to lose */
+            call.shifts[line + threadIdx.x] = most == 0 ? 0 : exponent - of;
+        }
+    }
 }
 
 jstatus_t gpu_split_scale(const gpu_call_t *call, const void *block) {
-    const ji_split_scale_t *args = (const ji_split_scale_t *)block;
-    GPU_LAUNCH((split_scale_kernel), dim3(JI_SPLIT_MAXIMA, 2, 1), PRECISION_THREADS, call->stream, *args);
+    const ji_split_operand_t *args = (const ji_split_operand_t *)block;
+    GPU_LAUNCH((split_scale_kernel), gpu_blocks(args->lines, SPLIT_SIDE, GPU_GRID_MOST), SPLIT_THREADS, call->stream,
+               *args, ji_split_form(args->way)->exponent);
     return gpu_check_launch(call->device, "split_scale_kernel");
 }
 
 /* ---- Parts ---- */
 
-#define SPLIT_LINES 32
-#define SPLIT_DEPTH 64 /* two for each of 32 threads */
+#define SPLIT_SQUARES 4 /* along the depth, on their way at once */
+#define SPLIT_DEPTH (SPLIT_SQUARES * SPLIT_SIDE)
+#define SPLIT_STORED 8 /* parts that are written at once */
 
-/* The power of two for an operand. None while its largest element is within 2^40 of 1: then no part of an element down
- * to 2^-100 underflows, and 2^40 squared, a million times, does not overflow. */
-static __device__ inline int split_shift(uint32_t largest) {
-    const int exponent = (int)(largest >> 23) - 127;
-    if (largest == 0 || (exponent >= -40 && exponent <= 40))
-        return 0;
-    return exponent > 126 ? -126 : -exponent;
+typedef pack<uint32_t> split_eight; /* in pairs: compilers write numbers of 16 bits one by one */
+static_assert(2 * split_eight::width == SPLIT_STORED, "16 bytes");
+
+/* The next part of x, which becomes what is left of it; exact. */
+template <typename PART, int GAP> static __device__ inline uint32_t split_next(float *x) {
+    PART part;
+    narrow(*x, &part);
+    *x = (*x - widen(part)) * (float)(1 << GAP);
+    return part.bits;
 }
 
 /* 2^exponent for -126 .. 127. */
@@ -77,118 +129,70 @@ static __device__ inline float split_power(int exponent) {
     return jalloc_f32_of_bits_((uint32_t)(exponent + 127) << 23);
 }
 
-/* All threads of the block call it. */
-static __device__ inline int split_shift_of(const ji_split_scratch_t *scratch, int operand, uint32_t *shared) {
-    static_assert(JI_SPLIT_MAXIMA == PRECISION_THREADS, "one for each thread");
-    return split_shift(precision_largest(shared, scratch->largest[operand][threadIdx.x]));
-}
-
-/* Parts of x, the largest first. What is not finite has one part alone: the others would be NaN. */
-static __device__ inline void split_parts(float x, jbfloat16_t (&part)[3]) {
-    const bool finite = (jalloc_f32_bits_(x) & 0x7f800000u) != 0x7f800000u;
-    for (int i = 0; i < 3; ++i) {
-        part[i] = jalloc_bf16_from_f32(x);
-        x = finite ? x - jalloc_f32_from_bf16(part[i]) : 0.0f; /* exact */
-    }
-}
-static __device__ inline void split_parts(float x, float (&part)[3]) {
-    const uint32_t bits = jalloc_f32_bits_(x);
-    const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
-    part[0] = finite ? jalloc_f32_of_bits_(tf32_round(bits)) : x;
-    part[1] = finite ? jalloc_f32_of_bits_(tf32_round(jalloc_f32_bits_(x - part[0]))) : 0.0f;
-    part[2] = 0.0f;
-}
-
-/* Two neighbours along the depth, stored at once. */
-template <typename PART> struct alignas(2 * sizeof(PART)) split_pair { PART at[2]; };
-
-/* A block takes tiles of 32 lines x 64 of the depth. It reads them along whichever lies in memory one after the other,
- * and writes along the depth; between the two they stand in shared memory, whose rows are one longer, so that neither
- * way makes threads want one bank. */
-template <typename PART>
-static __global__ void __launch_bounds__(PRECISION_THREADS)
-    split_kernel(ji_split_precision_t call, ji_split_form_t form) {
-    __shared__ float tile[SPLIT_LINES][SPLIT_DEPTH + 1];
-    __shared__ uint32_t shared[PRECISION_THREADS];
-    const int thread = (int)threadIdx.x;
-    const float alpha = gpu_scalar<float>(call.alpha);
-    const int shift = split_shift_of(call.scratch, call.operand, shared);
-    if (call.operand == 0 && blockIdx.x == 0) { /* the whole block */
-        const int other = split_shift_of(call.scratch, 1, shared);
-        if (thread == 0) {
-            /* In double, where nothing overflows; too large for a float becomes the largest, as infinity times an
-             * exact 0 would be NaN. */
-            const int down = -(shift + other);
-            const double scale = down < -126  ? (double)split_power(down / 2) * split_power(down - down / 2)
-                                 : down > 127 ? (double)split_power(127) * split_power(down - 127)
-                                              : split_power(down);
-            const double product = alpha * scale, most = 3.4028234663852886e38, least = 1.4012984643248171e-45;
-            const bool finite = (jalloc_f32_bits_(alpha) & 0x7f800000u) != 0x7f800000u;
-            /* Nobody says what a vendor's product does with an alpha of 0: the parts are 0 then, and alpha is 1. One
-             * that is too small for a float is the least. */
-            call.scratch->alpha = alpha == 0                        ? 1.0f
-                                  : !finite                         ? alpha
-                                  : product > most                  ? (float)most
-                                  : product < -most                 ? (float)-most
-                                  : product < least && product > 0  ? (float)least
-                                  : product > -least && product < 0 ? (float)-least
-                                                                    : (float)product;
-            call.scratch->beta = gpu_scalar<float>(call.beta);
-            call.scratch->one = 1;
-        }
-    }
-    const float scale = split_power(shift);
-    const bool along = call.at_step == 1;
-    const int64_t panels = (call.depth + call.panel - 1) / call.panel;
-    const int64_t down = (call.panel + SPLIT_DEPTH - 1) / SPLIT_DEPTH; /* tiles in a panel's depth */
-    const int64_t across = (call.lines + SPLIT_LINES - 1) / SPLIT_LINES, line_parts = call.panel * form.products;
-    for (int64_t item = blockIdx.x; item < panels * down * across; item += gridDim.x) {
-        const int64_t panel = item / (down * across), first_line = item / down % across * SPLIT_LINES;
-        const int64_t first = item % down * SPLIT_DEPTH; /* in the panel */
-        __syncthreads();                                 /* the tile of before was written out */
-        for (int i = 0; i < SPLIT_LINES * SPLIT_DEPTH / PRECISION_THREADS; ++i) {
-            const int at = along ? thread % SPLIT_DEPTH : thread / SPLIT_LINES + i * (PRECISION_THREADS / SPLIT_LINES);
-            const int line =
-                along ? thread / SPLIT_DEPTH + i * (PRECISION_THREADS / SPLIT_DEPTH) : thread % SPLIT_LINES;
-            const int64_t l = first_line + line, p = panel * call.panel + first + at;
-            const bool there = l < call.lines && first + at < call.panel && p < call.depth && alpha != 0;
-            tile[line][at] = there ? ((const float *)call.matrix)[l * call.line_step + p * call.at_step] * scale : 0.0f;
+/* A block takes tiles of 32 lines x 128 of the depth, neighbours those that are neighbours in memory. It reads them as
+ * above and writes along the depth, 16 bytes of each part at once; between the two they stand in shared memory, whose rows are one longer, so that neither way makes more
+ * than two threads want one bank. The low parts of what is not finite are NaN. */
+template <typename PART, int PARTS, int GAP>
+static __global__ void __launch_bounds__(SPLIT_THREADS) split_kernel(ji_split_operand_t call) {
+    __shared__ float tile[SPLIT_SIDE][SPLIT_DEPTH + 1];
+    const split_reader reader(call);
+    const split_place place = reader.place;
+    const int64_t down = (call.slab + SPLIT_DEPTH - 1) / SPLIT_DEPTH,
+                  across = (call.lines + SPLIT_SIDE - 1) / SPLIT_SIDE;
+    const int64_t eights = call.slab / SPLIT_STORED;
+    for (int64_t item = blockIdx.x; item < down * across; item += gridDim.x) {
+        const int64_t first_line = (reader.along ? item / down : item % across) * SPLIT_SIDE;
+        const int64_t first = (reader.along ? item % down : item / across) * SPLIT_DEPTH;
+        split_four fours[SPLIT_SQUARES];
+        GPU_UNROLL
+        for (int s = 0; s < SPLIT_SQUARES; ++s)
+            reader.read(first_line, first + s * SPLIT_SIDE, &fours[s]);
+        __syncthreads(); /* the tile of before was written out */
+        GPU_UNROLL
+        for (int s = 0; s < SPLIT_SQUARES; ++s) {
+            GPU_UNROLL
+            for (int i = 0; i < SPLIT_EACH; ++i)
+                tile[place.line + i * place.line_step][s * SPLIT_SIDE + place.at + i * place.at_step] = fours[s].e[i];
         }
         __syncthreads();
-        const int pair = thread % (SPLIT_DEPTH / 2);
-        if (first + 2 * pair >= call.panel) /* panels are even */
-            continue;
-        for (int line = thread / (SPLIT_DEPTH / 2); line < SPLIT_LINES && first_line + line < call.lines;
-             line += PRECISION_THREADS / (SPLIT_DEPTH / 2)) {
-            PART low[3], high[3];
-            split_parts(tile[line][2 * pair], low);
-            split_parts(tile[line][2 * pair + 1], high);
-            PART *to = (PART *)call.parts + (panel * call.lines + first_line + line) * line_parts + first + 2 * pair;
-            for (int product = 0; product < form.products; ++product, to += call.panel) {
-                const int part = form.part[call.operand][product];
-                split_pair<PART> both; /* chosen, not indexed: registers have no addresses */
-                both.at[0] = part == 0 ? low[0] : part == 1 ? low[1] : low[2];
-                both.at[1] = part == 0 ? high[0] : part == 1 ? high[1] : high[2];
-                *(split_pair<PART> *)to = both;
+        for (int i = (int)threadIdx.x; i < SPLIT_SIDE * SPLIT_DEPTH / SPLIT_STORED; i += SPLIT_THREADS) {
+            const int row = i / (SPLIT_DEPTH / SPLIT_STORED), at = i % (SPLIT_DEPTH / SPLIT_STORED) * SPLIT_STORED;
+            const int64_t line = first_line + row;
+            if (line >= call.lines || first + at >= call.slab)
+                continue;
+            const int shift = call.shifts[line]; /* may be more than a power of two can be: in two steps */
+            const float some = split_power(shift / 2), rest = split_power(shift - shift / 2);
+            split_eight parts[PARTS];
+            GPU_UNROLL
+            for (int e = 0; e < SPLIT_STORED / 2; ++e) {
+                float low = tile[row][at + 2 * e] * some * rest, high = tile[row][at + 2 * e + 1] * some * rest;
+                GPU_UNROLL
+                for (int p = 0; p < PARTS; ++p) {
+                    parts[p].e[e] = split_next<PART, GAP>(&low);
+                    parts[p].e[e] |= split_next<PART, GAP>(&high) << 16;
+                }
             }
+            split_eight *to = (split_eight *)call.parts + (line * PARTS * eights + (first + at) / SPLIT_STORED);
+            GPU_UNROLL
+            for (int p = 0; p < PARTS; ++p)
+                to[(call.is_b ? p : PARTS - 1 - p) * eights] = parts[p];
         }
     }
 }
 
-#define SPLIT_MOST_BLOCKS 65535
+template <typename PART, int PARTS, int GAP>
+static jstatus_t split_launch(const gpu_call_t *call, const ji_split_operand_t *args) {
+    const int64_t tiles =
+        ((args->slab + SPLIT_DEPTH - 1) / SPLIT_DEPTH) * ((args->lines + SPLIT_SIDE - 1) / SPLIT_SIDE);
+    GPU_LAUNCH((split_kernel<PART, PARTS, GAP>), gpu_blocks(tiles, 1, GPU_GRID_MOST), SPLIT_THREADS, call->stream,
+               *args);
+    return gpu_check_launch(call->device, "split_kernel");
+}
 
 jstatus_t gpu_split_precision(const gpu_call_t *call, const void *block) {
-    const ji_split_precision_t *args = (const ji_split_precision_t *)block;
-    const ji_split_form_t form = *ji_split_form(args->way);
-    const int64_t panels = (args->depth + args->panel - 1) / args->panel;
-    const int64_t tiles =
-        panels * ((args->panel + SPLIT_DEPTH - 1) / SPLIT_DEPTH) * ((args->lines + SPLIT_LINES - 1) / SPLIT_LINES);
-    const unsigned blocks = gpu_blocks(tiles, 1, SPLIT_MOST_BLOCKS);
-    if (form.type == JDATATYPE_BF16)
-        GPU_LAUNCH((split_kernel<jbfloat16_t>), blocks, PRECISION_THREADS, call->stream, *args, form);
-    else
-        GPU_LAUNCH((split_kernel<float>), blocks, PRECISION_THREADS, call->stream, *args, form);
-    return gpu_check_launch(call->device, "split_kernel");
+    const ji_split_operand_t *args = (const ji_split_operand_t *)block;
+    return args->way == JI_SPLIT_BF16 ? split_launch<jbfloat16_t, 3, 0>(call, args)
+                                      : split_launch<jfloat16_t, 2, 11>(call, args);
 }
 
 /* ---- Products of parts ---- */
@@ -196,32 +200,102 @@ jstatus_t gpu_split_precision(const gpu_call_t *call, const void *block) {
 jstatus_t gpu_gemm_mixed(const gpu_call_t *call, const void *block) {
     const ji_matmat_t *args = (const ji_matmat_t *)block;
     const bool bf16 = args->head.type == JDATATYPE_BF16;
-    const jstatus_t status = gpu_vendor_gemm_ex(call, args, bf16 ? GPU_NARROW_BF16 : GPU_NARROW_TF32, false);
+    const jstatus_t status = gpu_vendor_gemm_ex(call, args, bf16 ? GPU_NARROW_BF16 : GPU_NARROW_F16, false);
     if (status != JSTATUS_NOT_IMPLEMENTED)
         return status;
-    return bf16 ? narrow_gemm<jbfloat16_t, float>(call, args) : narrow_gemm<tf32, float>(call, args);
+    return bf16 ? narrow_gemm<jbfloat16_t, float>(call, args) : narrow_gemm<jfloat16_t, float>(call, args);
+}
+
+/* ---- The result ---- */
+
+#define RESULT_COLUMNS 8 /* of which a thread's numbers are on their way at once */
+
+/* 2^exponent for -1022 .. 1023. */
+static __device__ inline double split_power_wide(int exponent) {
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* In double, which holds the products of two floats; so it is rounded once. Blocks take 256 rows of 8 columns. */
+static __global__ void __launch_bounds__(SPLIT_THREADS) split_result_kernel(ji_split_result_t call) {
+    const float alpha = gpu_scalar<float>(call.alpha), beta = gpu_scalar<float>(call.beta);
+    const int64_t high = (call.m + SPLIT_THREADS - 1) / SPLIT_THREADS;
+    const int64_t wide = (call.n + RESULT_COLUMNS - 1) / RESULT_COLUMNS;
+    for (int64_t item = blockIdx.x; item < high * wide; item += gridDim.x) {
+        const int64_t row = item % high * SPLIT_THREADS + threadIdx.x, left = item / high * RESULT_COLUMNS;
+        if (row >= call.m)
+            continue;
+        const int row_shift = call.row_shifts[row];
+        const float *product = call.product + (row + left * call.ld);
+        float *c = (float *)call.c + (row + left * call.ldc), sum[RESULT_COLUMNS], before[RESULT_COLUMNS];
+        int shift[RESULT_COLUMNS];
+        GPU_UNROLL
+        for (int j = 0; j < RESULT_COLUMNS; ++j) {
+            sum[j] = left + j < call.n ? product[j * call.ld] : 0.0f;
+            before[j] = left + j < call.n && beta != 0 ? c[j * call.ldc] : 0.0f;
+            shift[j] = left + j < call.n ? row_shift + call.column_shifts[left + j] : 0;
+        }
+        GPU_UNROLL
+        for (int j = 0; j < RESULT_COLUMNS; ++j) {
+            if (left + j >= call.n)
+                continue;
+            const double value = (double)alpha * sum[j] * split_power_wide(-shift[j]);
+            c[j * call.ldc] = (float)(beta != 0 ? value + (double)beta * before[j] : value);
+        }
+    }
+}
+
+jstatus_t gpu_split_result(const gpu_call_t *call, const void *block) {
+    const ji_split_result_t *args = (const ji_split_result_t *)block;
+    const int64_t items =
+        ((args->m + SPLIT_THREADS - 1) / SPLIT_THREADS) * ((args->n + RESULT_COLUMNS - 1) / RESULT_COLUMNS);
+    GPU_LAUNCH((split_result_kernel), gpu_blocks(items, 1, GPU_GRID_MOST), SPLIT_THREADS, call->stream, *args);
+    return gpu_check_launch(call->device, "split_result_kernel");
+}
+
+/* ---- The vendor's emulation of float ---- */
+
+/* Where it is declined, the product of floats. */
+jstatus_t gpu_gemm_emulated(const gpu_call_t *call, const void *block) {
+    const jstatus_t status = gpu_vendor_gemm_ex(call, (const ji_matmat_t *)block, GPU_NARROW_BF16X9, false);
+    if (status != JSTATUS_NOT_IMPLEMENTED)
+        return status;
+    return gpu_vendor_primitive(gpu_device(call->device), JI_GEMM)(call, block);
 }
 
 /* ---- Where it pays ---- */
 
+/* 90 of "sm_90"; 0 for other vendors'. */
+static int split_architecture(jdevice_t *device) {
+    const char *text = gpu_device(device)->properties.architecture;
+    return GPU_KIND == JDEVICE_CUDA && strncmp(text, "sm_", 3) == 0 ? atoi(text + 3) : 0;
+}
+
 /* Not measured on a GPU yet. On an H200 six products of bfloat16 have 2.5 times the peak of float; splitting and adding
- * panels to C take back some of it, the more the smaller the matrices. On AMD's (MI250: bfloat16 8 times the vector
- * rate of float, but 4 times that of its own float matrix units) it does not pay. */
-void gpu_split_tuning(ji_tuning_t *tuning) {
+ * panels take back some of it, the more the smaller the matrices. On AMD's (MI250: bfloat16 8 times the vector rate of
+ * float, but 4 times that of its own float matrix units) it does not pay. */
+void gpu_split_tuning(jdevice_t *device, ji_tuning_t *tuning) {
     tuning->split_least = GPU_KIND == JDEVICE_CUDA ? 2048 : INT64_MAX;
-    tuning->split_k_panel = 512;
-    tuning->split_panels = 4;
-    tuning->split_way = JI_SPLIT_BF16X6;
+    tuning->split_k_panel = split_architecture(device) >= 90 ? 1024 : 512; /* older ones cut off more */
+    tuning->split_slab = 4096;
+    tuning->split_way = JI_SPLIT_BF16;
     tuning->split_by_kernels = false;
 }
 
 bool gpu_has_mixed(jdevice_t *device) {
-    int major = 0; /* of "sm_90", "sm_100": bfloat16 units came with 8 */
-    const char *digits = strchr(gpu_device(device)->properties.architecture, '_');
-    if (GPU_KIND == JDEVICE_CUDA && digits != nullptr)
-        major = atoi(digits + 1) / 10;
-    if (major < 8)
+    if (split_architecture(device) < 80) /* the first with units for bfloat16 */
         return false;
     gpu_current current(device);
     return current.status == JSTATUS_SUCCESS && gpu_vendor_blas_name(gpu_device(device)) != nullptr;
+}
+
+/* NVIDIA's manual names two architectures, which scale sums on their way. */
+bool gpu_has_emulated(jdevice_t *device) {
+    const int architecture = split_architecture(device);
+    if (architecture != 100 && architecture != 103)
+        return false;
+    gpu_current current(device);
+    return current.status == JSTATUS_SUCCESS && gpu_vendor_has_bf16x9(gpu_device(device));
 }

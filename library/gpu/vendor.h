@@ -187,14 +187,16 @@
 
 #endif
 
-/* Before a loop that must be unrolled, so that its arrays are registers; and one that must not, which would take more
- * registers than there are. */
+/* Before a loop that must be unrolled, so that its arrays are registers; one that must not, which would take more
+ * registers than there are; and one of which a few rounds are, so that their loads are on the way together. */
 #if defined(JALLOC_GPU_FAKE)
 #define GPU_UNROLL
 #define GPU_NO_UNROLL
+#define GPU_UNROLL_FEW
 #else
 #define GPU_UNROLL _Pragma("unroll")
 #define GPU_NO_UNROLL _Pragma("unroll 1")
+#define GPU_UNROLL_FEW _Pragma("unroll 4")
 #endif
 
 /* The head of a function that gpuLaunchHostFunc takes. */

@@ -54,6 +54,7 @@ const char *gpu_vendor_blas_name(gpu_device_t *) { return nullptr; }
 jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *, const ji_matmat_t *, gpu_narrow_t, bool) {
     return JSTATUS_NOT_IMPLEMENTED;
 }
+bool gpu_vendor_has_bf16x9(gpu_device_t *) { return false; }
 void gpu_vendor_forget_stream(gpu_device_t *, gpuStream_t) {}
 
 #else
@@ -80,6 +81,7 @@ struct vendor_api_t {
 static std::once_flag vendor_once;
 static vendor_api_t vendor_api;
 static char vendor_name[64]; /* empty: there is none */
+static int vendor_version;   /* major * 100 + minor */
 
 static bool vendor_find_functions(vendor_api_t *api, void *library) {
 #define X(name)                                                                                                        \
@@ -110,6 +112,7 @@ static void vendor_load() {
     }
     int major = 0, minor = 0;
     GPU_BLAS_GET_VERSION(vendor_api, &major, &minor);
+    vendor_version = major * 100 + minor;
     snprintf(vendor_name, sizeof vendor_name, GPU_BLAS_NAME " %d.%d", major, minor);
 }
 
@@ -706,18 +709,31 @@ gpu_primitive_t gpu_vendor_primitive(gpu_device_t *device, ji_primitive_t primit
 
 /* ---- Narrow numbers ---- */
 
-jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gpu_narrow_t narrow,
-                             bool narrow_result) {
+bool gpu_vendor_has_bf16x9(gpu_device_t *device) {
+#if defined(GPU_BLAS_BF16X9_SINCE)
+    return gpu_vendor_blas_name(device) != nullptr && vendor_version >= GPU_BLAS_BF16X9_SINCE;
+#else
+    (void)device;
+    return false;
+#endif
+}
+
+jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gpu_narrow_t narrow, bool narrow_result) {
     vendor_scalars scalars;
     if (gpu_vendor_blas_name(gpu_device(call->device)) == nullptr ||
         !scalars.take(JDATATYPE_F32, &args->alpha, &args->beta))
         return JSTATUS_NOT_IMPLEMENTED;
-    const bool tf32 = narrow == GPU_NARROW_TF32;
-    const auto inputs = tf32                             ? GPU_BLAS_TYPE_(R_32F)
-                        : narrow == GPU_NARROW_F16 ? GPU_BLAS_TYPE_(R_16F)
-                                                         : GPU_BLAS_TYPE_(R_16BF);
+    auto inputs = narrow == GPU_NARROW_F16 ? GPU_BLAS_TYPE_(R_16F) : GPU_BLAS_TYPE_(R_16BF);
+    auto compute = GPU_BLAS_ENUM_(COMPUTE_32F);
+    if (narrow == GPU_NARROW_BF16X9) {
+#if defined(GPU_BLAS_BF16X9_SINCE)
+        inputs = GPU_BLAS_TYPE_(R_32F);
+        compute = GPU_BLAS_ENUM_(COMPUTE_32F_EMULATED_16BFX9);
+#endif
+        if (!gpu_vendor_has_bf16x9(gpu_device(call->device)) || !vendor_fits(args))
+            return JSTATUS_NOT_IMPLEMENTED;
+    }
     const auto result = narrow_result ? inputs : GPU_BLAS_TYPE_(R_32F);
-    const auto compute = tf32 ? GPU_BLAS_ENUM_(COMPUTE_32F_FAST_TF32) : GPU_BLAS_ENUM_(COMPUTE_32F);
     return vendor_run(call, scalars.mode, nullptr, nullptr, [&](const vendor_turn &turn) {
         return VENDOR_CALL_(GemmEx, turn.handle(), vendor_operation(JDATATYPE_F32, args->transa),
                             vendor_operation(JDATATYPE_F32, args->transb), args->m, args->n, args->k,

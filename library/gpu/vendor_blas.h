@@ -22,19 +22,22 @@
 
 /* What A and B hold, and how they are multiplied. */
 typedef enum gpu_narrow_t {
-    GPU_NARROW_TF32, /* floats, of which 10 bits of fraction enter the products */
-    GPU_NARROW_BF16, /* bfloat16 */
-    GPU_NARROW_F16   /* IEEE half */
+    GPU_NARROW_BF16,  /* bfloat16 */
+    GPU_NARROW_F16,   /* IEEE half */
+    GPU_NARROW_BF16X9 /* floats, which the vendor cuts into three bfloat16: all nine products */
 } gpu_narrow_t;
 
 /* Enqueues C = alpha op(A) op(B) + beta C with alpha and beta of type float, whatever args->head says; C has the type of
  * A and B (narrow_result) or float. Inside a primitive, so the device is current. Sizes are > 0. With beta 0 C is not
  * read. An alpha of 0 does not keep A and B from being read: who promises that must look first.
  *   - not implemented, and no message: no vendor's library, or nothing in it that this call can take (an alpha on the
- *     host other than -1, 0, 1 beside a beta on the device, or the other way round; a capture that cannot own memory).
- *     Nothing was enqueued.
+ *     host other than -1, 0, 1 beside a beta on the device, or the other way round; a capture that cannot own memory;
+ *     floats that are not aligned; an emulation that the library has not or declines). Nothing was enqueued.
  *   - memory error, device error, capturing: said. */
 jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gpu_narrow_t narrow, bool narrow_result);
+
+/* Whether the library knows GPU_NARROW_BF16X9, which it may still decline. Loads it. */
+bool gpu_vendor_has_bf16x9(gpu_device_t *device);
 
 /* A stream that has been waited for is about to be destroyed, or a wrapped one let go of: what was kept for it may go to
  * another stream. For stream.cu. */
@@ -91,12 +94,16 @@ void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream);
 #define GPU_BLAS_ENUM_(name) CUBLAS_##name
 #define GPU_BLAS_TYPE_(name) CUDA_##name
 #define GPU_BLAS_DEFAULT_ALGORITHM CUBLAS_GEMM_DEFAULT
+#if defined(CUBLAS_VERSION) && CUBLAS_VERSION >= 120900
+#define GPU_BLAS_BF16X9_SINCE                                                                                          \
+    1209 /* major * 100 + minor of the library that is loaded; not defined: the header lacks it */
+#endif
 #define GPU_BLAS_STREAM_PER_THREAD cudaStreamPerThread
 #define GPU_BLAS_EXTRA_LIST(X) X(SetMathMode) X(GetProperty) X(GetStatusString)
 #define GPU_BLAS_STATUS_TEXT(api, status) (api).GetStatusString(status)
 #define GPU_BLAS_GET_VERSION(api, major, minor)                                                                        \
     ((api).GetProperty(MAJOR_VERSION, major), (api).GetProperty(MINOR_VERSION, minor))
-/* The default mode multiplies floats as floats (TF32 is asked for by call). The flag is about narrow results: partial
+/* The default mode multiplies floats as floats. The flag is about narrow results: partial
  * sums stay floats until the end. */
 #define GPU_BLAS_PREPARE(api, handle)                                                                                  \
     (api).SetMathMode(handle, (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION))

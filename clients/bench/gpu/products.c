@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 /* Products that workspace makes faster, beside cuBLAS's: float by split precision, double by Strassen, complex by three
- * real products. Errors of float products are against a double product of the same numbers, ours over cuBLAS's. */
+ * real products; float once more in a workspace that only the second rung fits. Errors of float products are against a
+ * double product of the same numbers, ours over cuBLAS's. */
 
 #include <math.h>
 
@@ -10,10 +11,14 @@
 
 typedef struct product {
     gpu_bench_t *bench;
-    char type; /* s d c z */
-    int n;
+    char type;   /* s d c z */
+    int n, rung; /* that the workspace fits */
     void *a, *b, *ours, *peers;
 } product_t;
+
+static void product_expect(product_t *p, jstatus_t status, const char *what) {
+    gpu_expect(p->bench, status == JSTATUS_PERF_DEGRADED && p->rung > 0 ? JSTATUS_SUCCESS : status, what);
+}
 
 static void product_ours(void *context) {
     product_t *p = context;
@@ -26,16 +31,16 @@ static void product_ours(void *context) {
     const jblas_operation_t N = JBLAS_NO_TRANSPOSE;
     switch (p->type) {
     case 's':
-        gpu_expect(p->bench, jblas_sgemm(h, N, N, n, n, n, &one_s, p->a, n, p->b, n, &zero_s, p->ours, n), "sgemm");
+        product_expect(p, jblas_sgemm(h, N, N, n, n, n, &one_s, p->a, n, p->b, n, &zero_s, p->ours, n), "sgemm");
         break;
     case 'd':
-        gpu_expect(p->bench, jblas_dgemm(h, N, N, n, n, n, &one_d, p->a, n, p->b, n, &zero_d, p->ours, n), "dgemm");
+        product_expect(p, jblas_dgemm(h, N, N, n, n, n, &one_d, p->a, n, p->b, n, &zero_d, p->ours, n), "dgemm");
         break;
     case 'c':
-        gpu_expect(p->bench, jblas_cgemm(h, N, N, n, n, n, &one_c, p->a, n, p->b, n, &zero_c, p->ours, n), "cgemm");
+        product_expect(p, jblas_cgemm(h, N, N, n, n, n, &one_c, p->a, n, p->b, n, &zero_c, p->ours, n), "cgemm");
         break;
     default:
-        gpu_expect(p->bench, jblas_zgemm(h, N, N, n, n, n, &one_z, p->a, n, p->b, n, &zero_z, p->ours, n), "zgemm");
+        product_expect(p, jblas_zgemm(h, N, N, n, n, n, &one_z, p->a, n, p->b, n, &zero_z, p->ours, n), "zgemm");
         break;
     }
 }
@@ -100,10 +105,26 @@ static void float_errors(product_t *p, double *ours, double *peers) {
     free(narrow);
 }
 
-static void compare(gpu_bench_t *bench, char type, int n) {
+/* Leaves the handle a workspace that float's best rung does not fit. False: it has no other that needs any. */
+static bool lower_rung(product_t *p) {
+    jhandle_t *h = p->bench->handle;
+    const int64_t n = p->n;
+    size_t bytes = 0;
+    gpu_expect(p->bench, jhandle_start_size_query(h), "jhandle_start_size_query");
+    (void)jblas_sgemm(h, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n, n, n, NULL, NULL, n, NULL, n, NULL, NULL, n);
+    gpu_expect(p->bench, jhandle_stop_size_query(h, &bytes), "jhandle_stop_size_query");
+    if (bytes == 0)
+        return false;
+    gpu_expect(p->bench, jhandle_set_workspace_size(h, bytes - 256), "jhandle_set_workspace_size");
+    return p->bench->good;
+}
+
+static void compare(gpu_bench_t *bench, char type, int n, int rung) {
     const bool is_double = type == 'd' || type == 'z', is_complex = type == 'c' || type == 'z';
     const size_t reals = (size_t)n * (size_t)n * (is_complex ? 2 : 1);
-    product_t p = {.bench = bench, .type = type, .n = n};
+    product_t p = {.bench = bench, .type = type, .n = n, .rung = rung};
+    if (rung > 0 && !lower_rung(&p))
+        return;
     p.a = gpu_random(bench, reals, is_double, 1);
     p.b = gpu_random(bench, reals, is_double, 2);
     p.ours = gpu_random(bench, reals, is_double, 3);
@@ -125,10 +146,10 @@ static void compare(gpu_bench_t *bench, char type, int n) {
                r.ours * 1e3, r.peer * 1e3, flops / r.ours * 1e-12, flops / r.peer * 1e-12, r.ratio,
                type == 's' ? "rms error, cuBLAS's" : "difference", error, of);
         char what[72];
-        snprintf(what, sizeof what, "%cgemm at %d over cuBLAS", type, n);
+        snprintf(what, sizeof what, "%cgemm at %d over cuBLAS%s", type, n, rung > 0 ? ", second rung" : "");
         if (type == 's' && n >= 4096) {
-            gpu_aim(what, r.ratio, 2.0, false);
-            snprintf(what, sizeof what, "sgemm at %d: error over cublasSgemm's", n);
+            gpu_aim(what, r.ratio, rung > 0 ? 2.5 : 2.0, false);
+            snprintf(what, sizeof what, "sgemm at %d%s: error over cublasSgemm's", n, rung > 0 ? ", second rung" : "");
             gpu_aim(what, error / of, 2.0, true);
         } else if (type == 'd' && n >= 16384) {
             gpu_aim(what, r.ratio, 1.1, false);
@@ -141,6 +162,7 @@ static void compare(gpu_bench_t *bench, char type, int n) {
         }
     }
     gpu_release(p.a), gpu_release(p.b), gpu_release(p.ours), gpu_release(p.peers);
+    gpu_expect(bench, jhandle_set_workspace_size(bench->handle, 0), "jhandle_set_workspace_size");
     gpu_expect(bench, jhandle_trim(bench->handle, 0), "jhandle_trim");
 }
 
@@ -156,5 +178,6 @@ void bench_gpu_products(gpu_bench_t *bench) {
            "ours", "cuBLAS", "ours", "cuBLAS", "ratio");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         for (const int *n = types[i].sizes[bench->sizes]; *n > 0 && bench->good; n++)
-            compare(bench, types[i].type, *n);
+            for (int rung = 0; rung < (types[i].type == 's' ? 2 : 1); rung++)
+                compare(bench, types[i].type, *n, rung);
 }

@@ -6,6 +6,7 @@
 
 #include "gpu_device.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +26,14 @@ static void lower_strassen(int64_t least) {
     tuning()->strassen_least[0] = tuning()->strassen_least[1] = least;
     ji_tuning_complete(tuning());
 }
-static void lower_split(ji_split_way_t way, int64_t k_panel, int64_t panels) {
+/* `way` and those behind it. */
+static void lower_split(ji_split_way_t way, int64_t k_panel, int64_t slab) {
     saved = *tuning();
     tuning()->strassen_least[0] = INT64_MAX;
     tuning()->split_least = 1;
     tuning()->split_way = way;
     tuning()->split_k_panel = k_panel;
-    tuning()->split_panels = panels;
+    tuning()->split_slab = slab;
     tuning()->split_by_kernels = true;
     ji_tuning_complete(tuning());
 }
@@ -88,40 +90,56 @@ static void errors_of(blas_case_t *c, long double *largest, long double *square)
         }
 }
 
+static const char *const split_names[] = {"split-bf16", "split-fp16"};
+
+/* What gemm_split.c states, over the sum of absolute products and over the largest elements of the lines. */
+static double split_bound(int way, double k, double panel, double slab) {
+    return (2.1 * panel + slab / (way == JI_SPLIT_BF16 ? 30 : 240) + k / panel + 2 * k / slab + 16) * 0x1p-24;
+}
+static double split_loss(int way) { return way == JI_SPLIT_BF16 ? 0x1p-100 : 0x1p-46; }
+
 /* Shapes whose k is more than a panel and a slab, and not a multiple of either; all operations; alpha and beta of all
- * kinds on both sides of the pointer mode. blas_right() is the bound of plain float. */
-JTEST(GpuGemm, SplitPrecisionIsAsRightAsFloat) {
-    static const ji_split_way_t ways[] = {JI_SPLIT_BF16X6, JI_SPLIT_BF16X9, JI_SPLIT_TF32X3};
+ * kinds on both sides of the pointer mode; each rung in its bytes and not one granule more. */
+JTEST(GpuGemm, SplitPrecisionByEachRung) {
     jhandle_t *handle = normwise_handle();
     bool right = true;
     for (int64_t round = jtest_iterations(12); round > 0 && right; --round) {
-        lower_split(ways[round % 3], round % 2 ? 32 : 64, 1 + round % 2);
+        const int64_t panel = round % 2 ? 32 : 64, slab = round % 3 ? 64 : 96;
         BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 1, .high = round % 4 ? 70 : 150, .plain = round % 3 == 0,
                   .beta_zero = round % 5 == 0, .guard_before = round % 4 == 0);
-        JSCOPED_TRACE("way %d", (int)ways[round % 3]);
         JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
-        const size_t bytes = blas_query(handle, c);
-        JEXPECT_GT(bytes, 0);
-        right = call_in(handle, c, bytes, 0) && blas_right(c);
-        if (right) {
+        lower_split(JI_SPLIT_FP16, panel, slab);
+        const size_t fp16_bytes = blas_query(handle, c);
+        put_back();
+        lower_split(JI_SPLIT_BF16, panel, slab);
+        const size_t bytes = blas_query(handle, c), given[] = {bytes, bytes - 256, fp16_bytes - 256};
+        JEXPECT_GT(bytes, fp16_bytes);
+        for (int rung = 0; rung < 3 && right; ++rung) {
+            JSCOPED_TRACE("%s", rung < JI_SPLIT_WAYS ? split_names[rung] : "plain");
             blas_restore(c);
-            right = call_in(handle, c, bytes - 256, 1) && blas_right(c);
+            right = call_in(handle, c, given[rung], rung);
+            if (rung != JI_SPLIT_FP16) {
+                right = right && blas_right(c); /* the bound of plain float */
+            } else if (right) {
+                long double largest, square;
+                c->function->routine->reference(c);
+                errors_of(c, &largest, &square);
+                JEXPECT_LE((double)largest, split_bound(rung, (double)c->k, 64, 96));
+            }
         }
         put_back();
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The part that tests can see of "at most twice the error of float": the same data by both rungs. Not of TF32, of whose
- * products a tensor core cuts the sum off from the fourth on: there it is the bound that gemm_split.c states, which one
- * product left out would break. */
-JTEST(GpuGemm, SplitPrecisionErrsAtMostTwiceAsMuchAsFloat) {
-    static const ji_split_way_t ways[] = {JI_SPLIT_BF16X6, JI_SPLIT_BF16X9, JI_SPLIT_TF32X3};
+/* The part that tests can see of "hardly more than the error of float": the same data by both rungs. One product left
+ * out, or one part that is not stored as exactly as it can be, is more than this. */
+JTEST(GpuGemm, SplitPrecisionErrsLittleMoreThanFloat) {
+    static const double most[] = {2, 4};
     jhandle_t *handle = normwise_handle();
-    for (int w = 0; w < 3; ++w) {
-        enum { DEPTH = 48, PANEL = 64, PRODUCTS = 3 };
-        lower_split(ways[w], PANEL, 2);
-        BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = DEPTH, .high = DEPTH, .plain = true, .beta_zero = true);
+    for (int way = 0; way < JI_SPLIT_WAYS; ++way) {
+        lower_split((ji_split_way_t)way, 64, 64);
+        BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 48, .high = 48, .plain = true, .beta_zero = true);
         long double split, split_square, plain, plain_square;
         JEXPECT_OK(gpu_blas_call(handle, c));
         blas_right(c);
@@ -131,91 +149,178 @@ JTEST(GpuGemm, SplitPrecisionErrsAtMostTwiceAsMuchAsFloat) {
         JEXPECT_OK(gpu_blas_call(handle, c));
         JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_FAST));
         errors_of(c, &plain, &plain_square);
-        JSCOPED_TRACE("way %d", w);
-        if (ways[w] == JI_SPLIT_TF32X3) {
-            JEXPECT_LE((double)split, (2 * PRODUCTS * DEPTH + 1 + 16) * 0x1p-24);
-        } else {
-            JEXPECT_LE((double)sqrtl(split_square), 2 * (double)sqrtl(plain_square));
-            JEXPECT_LE((double)split, 2 * (double)plain);
-        }
+        JSCOPED_TRACE("%s", split_names[way]);
+        JEXPECT_LE((double)sqrtl(split_square), most[way] * (double)sqrtl(plain_square));
+        JEXPECT_LE((double)split, most[way] * (double)plain);
         put_back();
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* One product of given operands by the split rung: n x n, all in device memory. */
-static void split_product(jhandle_t *handle, int64_t n, const float *a, const float *b, float *c) {
-    const size_t bytes = (size_t)(n * n) * sizeof(float);
-    const float one = 1, zero = 0;
-    float *device_a = gpu_take(bytes), *device_b = gpu_take(bytes), *device_c = gpu_take(bytes);
-    gpu_upload(device_a, a, bytes);
-    gpu_upload(device_b, b, bytes);
-    JEXPECT_OK(jblas_sgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, n, n, n, &one, device_a, n, device_b, n, &zero,
-                           device_c, n));
-    JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
-    gpu_download(c, device_c, bytes);
-    gpu_give(device_a, bytes);
-    gpu_give(device_b, bytes);
-    gpu_give(device_c, bytes);
+/* ---- Operands of all sizes ---- */
+
+enum { MOST = 100, ROOM = (MOST + 8) * MOST + 1 };
+typedef struct wild {
+    int m, n, k, ld[3], first[3]; /* first: where a matrix begins in its memory; 1 is no multiple of 16 bytes */
+    jblas_operation_t trans[2];
+    float alpha, beta;
+    float memory[3][ROOM], before[ROOM];
+} wild_t;
+
+static int64_t wild_index(const wild_t *w, int which, int i, int j) {
+    const bool turned = which < 2 && w->trans[which] != JBLAS_NO_TRANSPOSE;
+    return w->first[which] + (turned ? (int64_t)j + (int64_t)i * w->ld[which] : i + (int64_t)j * w->ld[which]);
+}
+static float wild_at(const wild_t *w, int which, int i, int j) { return w->memory[which][wild_index(w, which, i, j)]; }
+
+typedef enum {
+    WILD_PLAIN,
+    WILD_TINY_BY_HUGE,
+    WILD_BY_LINES,
+    WILD_ALL_SIZES,
+    WILD_LARGE_MEET_ZEROS,
+    WILD_KINDS
+} wild_kind_t;
+
+static float wild_number(void) { return (float)jtest_random_double(0.5, 0.999) * (jtest_random_bool() ? 1.0f : -1.0f); }
+
+static void wild_draw(wild_t *w, wild_kind_t kind) {
+    static const float scalars[] = {0, 1, -1};
+    w->m = (int)jtest_random_between(1, MOST), w->n = (int)jtest_random_between(1, MOST),
+    w->k = (int)jtest_random_between(1, MOST);
+    const int rows[3] = {w->m, w->k, w->m}, columns[3] = {w->k, w->n, w->n};
+    for (int which = 0; which < 3; ++which) {
+        if (which < 2)
+            w->trans[which] = (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
+        const bool turned = which < 2 && w->trans[which] != JBLAS_NO_TRANSPOSE;
+        w->ld[which] = (turned ? columns[which] : rows[which]) + (int)jtest_random_between(0, 8);
+        if (jtest_random_bool())
+            w->ld[which] = (w->ld[which] + 3) / 4 * 4;
+        w->first[which] = jtest_random_bool();
+        for (int i = 0; i < ROOM; ++i)
+            w->memory[which][i] = NAN; /* what lies between is nobody's */
+        for (int i = 0; i < rows[which]; ++i)
+            for (int j = 0; j < columns[which]; ++j) {
+                const int line = which == 1 ? j : i, at = which == 1 ? i : j;
+                float x = wild_number();
+                if (kind == WILD_TINY_BY_HUGE)
+                    x *= which == 0 ? 1e-30f : which == 1 ? 1e30f : 1;
+                else if (kind == WILD_BY_LINES && which < 2)
+                    x = ldexpf(x, line % 7 * 44 - 144); /* 2^-144 to 2^120, in both: some elements of C overflow */
+                else if (kind == WILD_ALL_SIZES && which < 2)
+                    x = ldexpf(x, (int)jtest_random_between(-60, 0));
+                else if (kind == WILD_LARGE_MEET_ZEROS && which < 2) /* the largest of a line are worth nothing */
+                    x = at % 2 == 0 ? ldexpf(x, -30) : (at / 2 + which) % 2 == 0 ? 0 : x;
+                w->memory[which][wild_index(w, which, i, j)] = x;
+            }
+    }
+    w->alpha = jtest_random_bool() ? scalars[jtest_random_between(0, 2)] : wild_number();
+    w->beta = jtest_random_bool() ? scalars[jtest_random_between(0, 2)] : wild_number();
+    memcpy(w->before, w->memory[2], sizeof w->before);
 }
 
-/* A tiny, B huge, or both of one kind: the low parts are there, and nothing overflows on the way. */
-JTEST(GpuGemm, SplitPrecisionScalesWhatIsFarFromOne) {
-    enum { N = 40 };
-    static const float scales[][2] = {{0x1p-120f, 0x1p120f}, {0x1p110f, 0x1p-125f}, {0x1p-70f, 0x1p-60f},
-                                      {0x1p60f, 0x1p60f},    {0x1p-126f, 1},        {0x1p127f, 0x1p-20f},
-                                      {0x1p-41f, 0x1p41f},   {0x1p40f, 0x1p40f}};
-    static float a[N * N], b[N * N], c[N * N];
-    jhandle_t *handle = normwise_handle();
-    for (int w = 0; w < 2; ++w)
-        for (size_t s = 0; s < sizeof scales / sizeof *scales; ++s) {
-            lower_split(w ? JI_SPLIT_TF32X3 : JI_SPLIT_BF16X6, 32, 1);
-            for (int i = 0; i < N * N; ++i) {
-                a[i] = (float)jtest_random_double(0.5, 0.999) * (jtest_random_bool() ? scales[s][0] : -scales[s][0]);
-                b[i] = (float)jtest_random_double(0.5, 0.999) * (jtest_random_bool() ? scales[s][1] : -scales[s][1]);
+/* Runs it, with scalars on the side of the pointer mode; C comes back. */
+static void wild_run(jhandle_t *handle, wild_t *w, bool device_scalars) {
+    float *device[3], *scalars = gpu_take(2 * sizeof(float)), values[2] = {w->alpha, w->beta};
+    for (int which = 0; which < 3; ++which) {
+        device[which] = gpu_take(sizeof w->memory[which]);
+        gpu_upload(device[which], which == 2 ? w->before : w->memory[which], sizeof w->memory[which]);
+    }
+    gpu_upload(scalars, values, sizeof values);
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, device_scalars ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+    JEXPECT_OK(jblas_sgemm(handle, w->trans[0], w->trans[1], w->m, w->n, w->k, device_scalars ? scalars : values,
+                           device[0] + w->first[0], w->ld[0], device[1] + w->first[1], w->ld[1],
+                           device_scalars ? scalars + 1 : values + 1, device[2] + w->first[2], w->ld[2]));
+    JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+    gpu_download(w->memory[2], device[2], sizeof w->memory[2]);
+    for (int which = 0; which < 3; ++which)
+        gpu_give(device[which], sizeof w->memory[which]);
+    gpu_give(scalars, 2 * sizeof(float));
+}
+
+/* C against a sum in long double: each element within the bound, what is too large infinite, nothing else touched. */
+static bool wild_right(const wild_t *w, int way, double panel, double slab) {
+    const double share = split_bound(way, w->k, panel, slab);
+    float untouched[ROOM];
+    memcpy(untouched, w->memory[2], sizeof untouched);
+    for (int j = 0; j < w->n; ++j)
+        for (int i = 0; i < w->m; ++i) {
+            const float got = wild_at(w, 2, i, j), old = w->before[wild_index(w, 2, i, j)];
+            long double sum = 0, size = 0, row = 0, column = 0;
+            for (int l = 0; l < w->k; ++l) {
+                const long double a = wild_at(w, 0, i, l), b = wild_at(w, 1, l, j);
+                sum += a * b, size += fabsl(a * b);
+                row = fmaxl(row, fabsl(a)), column = fmaxl(column, fabsl(b));
             }
-            split_product(handle, N, a, b, c);
-            for (int j = 0; j < N; ++j)
-                for (int i = 0; i < N; ++i) {
-                    long double sum = 0, bound = 0;
-                    for (int l = 0; l < N; ++l) {
-                        const long double term = (long double)a[i + l * N] * b[j + l * N];
-                        sum += term, bound += fabsl(term);
-                    }
-                    JSCOPED_TRACE("way %d, scales %g %g", w, (double)scales[s][0], (double)scales[s][1]);
-                    JASSERT_LE((double)(fabsl(c[i + j * N] - sum) / bound), N * 0x1p-24 + (double)(0x1p-148L / bound));
-                }
-            put_back();
+            const long double kept = w->beta == 0 ? 0 : (long double)w->beta * old, want = w->alpha * sum + kept;
+            const long double bound = fabsl(w->alpha) * (share * size + w->k * split_loss(way) * row * column) +
+                                      0x1p-23L * fabsl(kept) + 0x1p-148L;
+            if (fabsl(want) + bound < FLT_MAX ? !(fabsl(got - want) <= bound)
+                                              : fabsl(want) - bound > FLT_MAX && !isinf(got)) {
+                JFAIL("%s, %d x %d x %d, alpha %g, beta %g: C(%d, %d) = %g, %Lg expected, apart by %Lg, bound %Lg",
+                      split_names[way], w->m, w->n, w->k, (double)w->alpha, (double)w->beta, i, j, (double)got, want,
+                      fabsl(got - want), bound);
+                return false;
+            }
+            untouched[wild_index(w, 2, i, j)] = old;
         }
+    JEXPECT_EQ(memcmp(untouched, w->before, sizeof untouched), 0);
+    return true;
+}
+
+/* Aligned and not, tiny, huge, of one size by lines and of all sizes; and the same bits again. */
+JTEST(GpuGemm, SplitPrecisionKeepsItsBound) {
+    static wild_t w;
+    static float first[ROOM];
+    jhandle_t *handle = normwise_handle();
+    bool right = true;
+    for (int64_t round = jtest_iterations(5 * WILD_KINDS * JI_SPLIT_WAYS); round > 0 && right; --round) {
+        const int way = (int)(round % JI_SPLIT_WAYS);
+        lower_split((ji_split_way_t)way, 32, round % 3 ? 64 : 32);
+        wild_draw(&w, (wild_kind_t)(round / JI_SPLIT_WAYS % WILD_KINDS));
+        wild_run(handle, &w, round % 4 < 2);
+        right = wild_right(&w, way, 32, 64);
+        memcpy(first, w.memory[2], sizeof first);
+        wild_run(handle, &w, round % 4 < 2);
+        JEXPECT_EQ(memcmp(first, w.memory[2], sizeof first), 0);
+        put_back();
+    }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* What is not finite reaches what depends on it, as something that is not finite, and nothing else. */
+/* What is not finite makes NaN of what depends on it, and of nothing else. */
 JTEST(GpuGemm, SplitPrecisionKeepsNanInItsRowAndColumn) {
-    enum { N = 40 };
-    static float a[N * N], b[N * N], c[N * N];
+    static wild_t w;
     jhandle_t *handle = normwise_handle();
-    for (int kind = 0; kind < 3; ++kind) {
-        lower_split(kind == 2 ? JI_SPLIT_TF32X3 : JI_SPLIT_BF16X6, 32, 2);
-        for (int i = 0; i < N * N; ++i)
-            a[i] = (float)jtest_random_double(0.5, 1), b[i] = (float)jtest_random_double(0.5, 1);
-        a[5 + 7 * N] = kind ? INFINITY : NAN;
-        split_product(handle, N, a, b, c);
-        for (int i = 0; i < N * N; ++i)
-            JASSERT_TRUE(kind == 0 && i % N == 5 ? isnan(c[i]) != 0 : (i % N == 5) == !isfinite(c[i]));
+    for (int kind = 0; kind < 2 * JI_SPLIT_WAYS; ++kind) {
+        lower_split((ji_split_way_t)(kind / 2), 32, 64);
+        do
+            wild_draw(&w, WILD_PLAIN);
+        while (w.alpha == 0);
+        const int i = (int)jtest_random_between(0, w.m - 1), j = (int)jtest_random_between(0, w.n - 1);
+        w.memory[0][wild_index(&w, 0, i, (int)jtest_random_between(0, w.k - 1))] = kind % 2 ? INFINITY : NAN;
+        w.memory[1][wild_index(&w, 1, (int)jtest_random_between(0, w.k - 1), j)] = kind % 2 ? -INFINITY : NAN;
+        wild_run(handle, &w, kind % 2 == 0);
+        for (int column = 0; column < w.n; ++column)
+            for (int row = 0; row < w.m; ++row) {
+                const float got = wild_at(&w, 2, row, column);
+                JASSERT_TRUE(row == i || column == j ? isnan(got) != 0 : isfinite(got) != 0);
+            }
         put_back();
     }
     /* alpha on the device that turns out to be 0: A and B count for nothing */
-    lower_split(JI_SPLIT_BF16X6, 32, 2);
-    BLAS_CASE(nothing, &blas_functions[BLAS_INDEX_sgemm], .low = 20, .high = 40, .alpha_zero = true);
-    JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
-    JEXPECT_OK(gpu_blas_call(handle, nothing));
-    blas_right(nothing);
-    put_back();
+    for (int way = 0; way < JI_SPLIT_WAYS; ++way) {
+        lower_split((ji_split_way_t)way, 32, 64);
+        BLAS_CASE(nothing, &blas_functions[BLAS_INDEX_sgemm], .low = 20, .high = 40, .alpha_zero = true);
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
+        JEXPECT_OK(gpu_blas_call(handle, nothing));
+        blas_right(nothing);
+        put_back();
+    }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* As on the host: blas_right() would not do, as the norms bound the error. */
+/* As on the host: blas_right() would not do, as the norms bound the error. Below the rungs of split precision, too. */
 JTEST(GpuGemm, StrassenByEachRung) {
     static const int functions[] = {BLAS_INDEX_sgemm, BLAS_INDEX_dgemm};
     jhandle_t *handle = normwise_handle();
@@ -230,9 +335,12 @@ JTEST(GpuGemm, StrassenByEachRung) {
             JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
             const size_t bytes = blas_query(handle, c);
             const size_t given[] = {bytes, bytes - 256, 256};
+            const bool below_split = f == 0 && round % 2 == 0;
+            if (below_split)
+                tuning()->split_least = 1, tuning()->split_by_kernels = true;
             for (int rung = 0; rung < 3 && right; ++rung) {
                 blas_restore(c);
-                right = call_in(handle, c, given[rung], rung);
+                right = call_in(handle, c, given[rung], below_split ? JI_SPLIT_WAYS + rung : rung);
                 c->function->routine->reference(c);
                 long double largest, square;
                 errors_of(c, &largest, &square);
@@ -240,6 +348,7 @@ JTEST(GpuGemm, StrassenByEachRung) {
                 JEXPECT_LE((double)largest, (double)(4 * powl(10, levels) * (long double)(c->k + 8) *
                                                      wide_epsilon(c->operand[2].element)));
             }
+            tuning()->split_least = INT64_MAX;
         }
     put_back();
     JEXPECT_OK(jhandle_destroy(handle));
@@ -269,33 +378,37 @@ JTEST(GpuGemm, SplitPrecisionIsOfferedOnlyBesideTensorCores) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The n-th failure of the runtime inside the split rung is a status, and the next call is as ever. */
+/* The n-th failure of the runtime inside a split rung is a status, and the next call is as ever. */
 JTEST(GpuGemm, SplitPrecisionSurvivesEachFailure) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)
         JSKIP("needs the fake runtime");
     jhandle_t *handle = normwise_handle();
-    lower_split(JI_SPLIT_BF16X6, 32, 1);
-    BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 40, .high = 40, .plain = true);
-    JEXPECT_OK(jhandle_set_workspace_size(handle, blas_query(handle, c)));
-    bool failed = true;
-    int failures = 0;
-    for (uint64_t n = 1; failed && n < 60; ++n) {
-        gpu_case_t g;
-        blas_restore(c);
-        gpu_case_begin(&g, handle, c);
-        fake->fail_after(n, FAKE_GPU_UNKNOWN_ERROR);
-        const jstatus_t status = blas_call(handle, c);
-        failed = fake->has_failed();
-        fake->fail_after(0, FAKE_GPU_UNKNOWN_ERROR);
-        JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
-        gpu_case_end(&g, true);
-        failures += jstatus_is_error(status);
-        if (!jstatus_is_error(status))
-            blas_right(c);
-    }
-    JEXPECT_GT(failures, 5); /* scale, two splits and a product for each of two panels */
-    JEXPECT_FALSE(failed);
-    put_back();
+    for (int way = 0; way < JI_SPLIT_WAYS; ++way)
+        for (int kind = 0; kind < 2; ++kind) {
+            lower_split((ji_split_way_t)way, 32, 32);
+            BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 40, .high = 40, .plain = true);
+            JEXPECT_OK(jhandle_set_workspace_size(handle, blas_query(handle, c)));
+            bool failed = true;
+            int failures = 0;
+            for (uint64_t n = 1; failed && n < 100; ++n) {
+                const fake_gpu_error_t error = kind ? FAKE_GPU_OUT_OF_MEMORY : FAKE_GPU_UNKNOWN_ERROR;
+                gpu_case_t g;
+                blas_restore(c);
+                gpu_case_begin(&g, handle, c);
+                fake->fail_after(n, error);
+                const jstatus_t status = blas_call(handle, c);
+                failed = fake->has_failed();
+                fake->fail_after(0, error);
+                JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+                gpu_case_end(&g, true);
+                failures += jstatus_is_error(status);
+                if (!jstatus_is_error(status))
+                    blas_right(c);
+            }
+            JEXPECT_GE(failures, 7 + 2 * (way == JI_SPLIT_BF16 ? 3 : 2)); /* two slabs */
+            JEXPECT_FALSE(failed);
+            put_back();
+        }
     JEXPECT_OK(jhandle_destroy(handle));
 }

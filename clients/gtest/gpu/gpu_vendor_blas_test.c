@@ -6,6 +6,7 @@
  * additions rounds. On a real GPU, on the fake one that has no vendor's BLAS, and with JALLOC_VENDOR_BLAS=0, only the
  * results are looked at. */
 
+#include "blas/block.h"
 #include "fake_blas_control.h"
 #include "gpu_device.h"
 
@@ -531,5 +532,89 @@ JTEST(GpuVendorBlas, KernelsOfOursServeWithoutIt) {
         const int result = jtest_run_self("GpuVendorBlasChild.*", environment, output, sizeof output);
         if (result != 0 || strstr(output, "1 test from") == NULL)
             JFAIL("%s: %d: %s", ways[i], result, output);
+    }
+}
+
+/* ---- The vendor's emulation of float ---- */
+
+/* The case by rung 0 or as the handle is set up: how often the library was asked for which product. */
+static void emulation_case(jhandle_t *handle, blas_case_t *c, uint64_t emulated, uint64_t plain) {
+    const fake_blas_control_t *vendor = fake_blas_there();
+    blas_restore(c);
+    vendor->reset_counts();
+    JEXPECT_OK(gpu_blas_call(handle, c));
+    JEXPECT_EQ(vendor->count("GemmEx"), emulated);
+    JEXPECT_EQ(vendor->count("Sgemm"), plain);
+    blas_right(c);
+}
+
+/* In a process of its own, because a device's architecture never changes. */
+JTEST_ONLY_WITH("JALLOC_TEST_EMULATION", GpuEmulationChild, IsTheOnlyRungWhereItIs) {
+    static const fake_blas_failure_t failures[] = {FAKE_BLAS_NO_MEMORY, FAKE_BLAS_EXECUTION_FAILED};
+    const fake_blas_control_t *vendor = fake_blas_there();
+    const bool there = strcmp(getenv("JALLOC_TEST_EMULATION"), "there") == 0;
+    ji_tuning_t *tuning = (ji_tuning_t *)(uintptr_t)&gpu_device()->blas->tuning;
+    jhandle_t *handle = make_handle(NULL, JPOINTER_MODE_HOST);
+    tuning->split_least = 8;
+    tuning->strassen_least[0] = INT64_MAX;
+    ji_tuning_complete(tuning);
+    BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 20, .high = 60, .plain = true);
+
+    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
+    JEXPECT_TRUE(gpu_device()->blas->has_mixed(gpu_device()));
+    JEXPECT_EQ(gpu_device()->blas->has_emulated(gpu_device()), there);
+    JEXPECT_EQ(blas_query(handle, c) == 0, there);
+    if (there) {
+        jhandle_stats_t stats = {.struct_size = sizeof stats};
+        emulation_case(handle, c, 1, 0);
+        emulation_case(handle, c, 1, 0);
+        JEXPECT_OK(jhandle_get_stats(handle, &stats));
+        JEXPECT_EQ(stats.rung_count[0], 2);
+
+        /* Declined: its product of floats. What else fails is said. */
+        const uint64_t before =
+            vendor->count("SetStream") + vendor->count("SetWorkspace") + vendor->count("SetPointerMode");
+        vendor->fail_after(before + 1, FAKE_BLAS_NOT_SUPPORTED);
+        emulation_case(handle, c, 1, 1);
+        JEXPECT_TRUE(vendor->has_failed());
+        for (int i = 0; i < 2; ++i) {
+            vendor->fail_after(before + 1, failures[i]);
+            JEXPECT_STATUS(gpu_blas_call(handle, c), i ? JSTATUS_DEVICE_ERROR : JSTATUS_MEMORY_ERROR);
+            JEXPECT_SUBSTR(jhandle_last_message(handle), "GemmEx");
+        }
+
+        /* Not with the bits of the device's own product, nor componentwise, nor for an alpha of 0. */
+        JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS));
+        emulation_case(handle, c, 0, 1);
+        JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_FAST));
+        JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_COMPONENTWISE));
+        emulation_case(handle, c, 0, 1);
+        JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
+        BLAS_CASE(zero, &blas_functions[BLAS_INDEX_sgemm], .low = 20, .high = 60, .alpha_zero = true);
+        emulation_case(handle, zero, 0, 0);
+    }
+    /* An alpha that is not known may be 0. */
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
+    JEXPECT_GT(blas_query(handle, c), 0);
+    emulation_case(handle, c, 3, 0); /* one slab of split-bf16 */
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(GpuVendorBlas, EmulatesFloatWhereItCan) {
+    static const struct {
+        const char *capability, *emulation;
+    } ways[] = {{"100", "there"}, {"103", "there"}, {"90", "not there"}, {"120", "not there"}};
+    if (fake_blas() == NULL)
+        JSKIP("needs the fake vendor's BLAS");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
+        char poses[64], way[64], output[8192], path[4200], device[64];
+        snprintf(poses, sizeof poses, "FAKE_GPU_CAPABILITY=%s", ways[i].capability);
+        snprintf(way, sizeof way, "JALLOC_TEST_EMULATION=%s", ways[i].emulation);
+        snprintf(path, sizeof path, "JALLOC_MODULE_PATH=%s", gpu_module_path());
+        snprintf(device, sizeof device, "JALLOC_TEST_DEVICE=%s", gpu_device_name());
+        const char *const environment[] = {poses, way, path, device, NULL};
+        const int result = jtest_run_self("GpuEmulationChild.*", environment, output, sizeof output);
+        if (result != 0 || strstr(output, "1 test from") == NULL)
+            JFAIL("sm_%s: %d: %s", ways[i].capability, result, output);
     }
 }

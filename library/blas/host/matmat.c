@@ -202,7 +202,6 @@ ji_tuning_t ji_host_tuning = {
     .gemm3m_n_panel = 512,
     .strassen_least = {HOST_STRASSEN_LEAST, HOST_STRASSEN_LEAST},
     .split_least = INT64_MAX, /* nothing narrower is faster */
-    .split_way = JI_SPLIT_BF16X6,
     .triangle_leaf = JI_TRIANGLE_MAX_ORDER,
     .triangle_small_leaf = JI_TRIANGLE_SMALL_LEAF,
     .factor_base = 32, /* 8 KiB of doubles, the first cache */
