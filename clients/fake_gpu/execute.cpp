@@ -277,9 +277,9 @@ void fake_gpu_barrier(const char *file, int line) {
     execute_next(self);
 }
 
-void fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel, fake_gpu_caller_t *caller, dim3 grid,
-                            dim3 block, gpuStream_t handle, const fake_gpu_argument_t *arguments, size_t count) {
-    call("LaunchKernel", PLAIN, [&](guard_t &) -> gpuError_t {
+gpuError_t fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel, fake_gpu_caller_t *caller, dim3 grid,
+                                  dim3 block, gpuStream_t handle, const fake_gpu_argument_t *arguments, size_t count) {
+    return call("LaunchKernel", PLAIN, [&](guard_t &) -> gpuError_t {
         if (!launch_is_possible(grid, block))
             return gpuErrorInvalidConfiguration;
         std::shared_ptr<stream_t> stream = find_stream(handle);

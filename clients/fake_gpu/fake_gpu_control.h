@@ -66,6 +66,8 @@ typedef struct fake_gpu_control_t {
     void (*set_seed)(uint64_t seed);
     /* The runtime's sticky error of the calling thread, which becomes success; 0: success. */
     int (*last_error)(void);
+    /* Leaves one there, as a call of the program's that failed. */
+    void (*leave_error)(void);
 
     /* For tests that play the application: begin_capture is in global mode. Native streams. */
     int (*begin_capture_as)(void *stream, fake_gpu_capture_mode_t mode);

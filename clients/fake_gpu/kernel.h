@@ -46,8 +46,8 @@ struct fake_gpu_argument_t {
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
-void fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel, fake_gpu_caller_t *caller, dim3 grid,
-                            dim3 block, gpuStream_t stream, const fake_gpu_argument_t *arguments, size_t count);
+gpuError_t fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel, fake_gpu_caller_t *caller, dim3 grid,
+                                  dim3 block, gpuStream_t stream, const fake_gpu_argument_t *arguments, size_t count);
 void fake_gpu_barrier(const char *file, int line);
 
 #pragma GCC visibility pop
@@ -67,19 +67,19 @@ template <typename... P> struct fake_gpu_typed_t {
 template <typename T> struct fake_gpu_same_t { typedef T type; };
 
 template <typename... P>
-static inline void fake_gpu_launch(const char *name, void (*kernel)(P...), dim3 grid, dim3 block, gpuStream_t stream,
-                                   typename fake_gpu_same_t<P>::type... arguments) {
+static inline gpuError_t fake_gpu_launch(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
+                                         gpuStream_t stream, typename fake_gpu_same_t<P>::type... arguments) {
     static_assert((std::is_trivially_copyable_v<P> && ...), "arguments are copied as bytes");
     static_assert((sizeof(P) + ... + 0) <= 4096, "a kernel takes at most 4 KB of arguments");
     const fake_gpu_argument_t list[] = {
         {&arguments, sizeof arguments, std::is_pointer_v<P> && !std::is_function_v<std::remove_pointer_t<P>>}...,
         {nullptr, 0, false}};
-    fake_gpu_launch_kernel(name, reinterpret_cast<fake_gpu_function_t *>(kernel), fake_gpu_typed_t<P...>::call, grid,
-                           block, stream, list, sizeof...(P));
+    return fake_gpu_launch_kernel(name, reinterpret_cast<fake_gpu_function_t *>(kernel), fake_gpu_typed_t<P...>::call,
+                                  grid, block, stream, list, sizeof...(P));
 }
 
 #define GPU_UNWRAP_(...) __VA_ARGS__
-#define GPU_LAUNCH(kernel, grid, block, stream, ...)                                                                   \
+#define GPU_LAUNCH_KERNEL(kernel, grid, block, stream, ...)                                                            \
     fake_gpu_launch(#kernel, GPU_UNWRAP_ kernel, dim3(grid), dim3(block), (stream), ##__VA_ARGS__)
 
 /* ---- Within a kernel ---- */

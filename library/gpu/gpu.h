@@ -15,8 +15,9 @@
  *
  * All state is in gpu_device_t, one for each device, which lives as long as the process. What holds everywhere:
  *   - a call makes the device current for the calling thread and puts back what was (gpu_current);
- *   - a runtime error becomes a status and a message that names the call and the runtime's words (gpu_check), and the
- *     runtime's sticky last error is cleared, so that the program's next look at it finds its own errors alone;
+ *   - a runtime error becomes a status and a message that names the call and the runtime's words (gpu_check), and is
+ *     taken out of the runtime's sticky last error, so that the program's next look at it finds its own errors alone. What
+ *     the program had left there is not looked at, fails nothing, and stays (gpu_forget_error);
  *   - calls that a capture elsewhere in the process would forbid run in relaxed capture mode (gpu_relaxed);
  *   - after a fork nothing of the runtime is called: JSTATUS_FORKED;
  *   - nor is it in a function that runs in a stream, or that a graph calls when it ends, because the runtime forbids it
@@ -55,13 +56,18 @@ extern const ji_module_services_t *gpu_services; /* set by the first open */
 static inline gpu_device_t *gpu_device(jdevice_t *device) { return (gpu_device_t *)device; }
 static inline gpuStream_t gpu_native(jstream_t *stream) { return stream ? ((gpu_stream_t *)stream)->native : nullptr; }
 
-/* The status of a runtime error; success for gpuSuccess. Says "<device>: <call>: <runtime's words>" and clears the
- * runtime's last error. `what` may be the text of a call in this folder's words, gpuMalloc(&pointer, bytes): the message
+/* The status of a runtime error; success for gpuSuccess. Says "<device>: <call>: <runtime's words>" and forgets the
+ * error. `what` may be the text of a call in this folder's words, gpuMalloc(&pointer, bytes): the message
  * has it in the vendor's, cudaMalloc. Out of memory is JSTATUS_MEMORY_ERROR, a call that capture forbids JSTATUS_CAPTURING, the rest
  * JSTATUS_DEVICE_ERROR. */
 jstatus_t gpu_check(const jdevice_t *device, gpuError_t error, const char *what);
-/* As above, of the launch of a kernel just made. */
+/* As above, of the launches since the thread last asked: the first that failed. */
 jstatus_t gpu_check_launch(const jdevice_t *device, const char *kernel);
+void gpu_note_launch(gpuError_t error); /* for GPU_LAUNCH */
+/* Takes an error that a call has just returned out of the runtime's last error. Where the runtime did not put it there,
+ * what is there is the program's: CUDA's is of the module's own copy of the runtime, HIP's of the whole process; an error
+ * of ours takes the program's place, and before HIP 7 so does any call. */
+void gpu_forget_error(gpuError_t error);
 
 #define GPU_TRY(device, call)                                                                                          \
     do {                                                                                                               \

@@ -83,8 +83,9 @@ static jstatus_t memory_fail(jdevice_t *device, gpuError_t error, jmemory_kind_t
     if (kind == JMEMORY_PINNED)
         return gpu_services->fail(status, "%s: no pinned memory for %zu bytes: %s (%s)", device->name, size_bytes,
                                   gpuGetErrorString(error), gpuGetErrorName(error));
-    if (gpuMemGetInfo(&free_bytes, &total_bytes) != gpuSuccess) {
-        (void)gpuGetLastError();
+    const gpuError_t unknown = gpuMemGetInfo(&free_bytes, &total_bytes);
+    if (unknown != gpuSuccess) {
+        gpu_forget_error(unknown);
         return gpu_services->fail(status, "%s: no memory for %zu bytes: %s (%s)", device->name, size_bytes,
                                   gpuGetErrorString(error), gpuGetErrorName(error));
     }

@@ -28,7 +28,8 @@ static gpu_device_t gpu_devices[GPU_DEVICES];
 static bool gpu_runtime_called;
 static unsigned gpu_runtime_generation; /* of forks, when it was */
 
-static thread_local int gpu_functions; /* that this thread is in */
+static thread_local int gpu_functions;           /* that this thread is in */
+static thread_local gpuError_t gpu_launch_error; /* the first since gpu_check_launch() */
 
 /* ---- Errors ---- */
 
@@ -40,10 +41,15 @@ static void module_name_call(const char *what, char *text, size_t text_bytes) {
         snprintf(text, text_bytes, "%s", what);
 }
 
+void gpu_forget_error(gpuError_t error) {
+    if (error != gpuSuccess && gpuPeekAtLastError() == error)
+        (void)gpuGetLastError();
+}
+
 jstatus_t gpu_check(const jdevice_t *device, gpuError_t error, const char *what) {
     if (error == gpuSuccess)
         return JSTATUS_SUCCESS;
-    (void)gpuGetLastError();
+    gpu_forget_error(error);
     jstatus_t status = JSTATUS_DEVICE_ERROR;
     if (error == gpuErrorOutOfMemory)
         status = JSTATUS_MEMORY_ERROR;
@@ -57,9 +63,15 @@ jstatus_t gpu_check(const jdevice_t *device, gpuError_t error, const char *what)
                               gpuGetErrorName(error));
 }
 
+void gpu_note_launch(gpuError_t error) {
+    if (gpu_launch_error == gpuSuccess)
+        gpu_launch_error = error;
+}
+
 jstatus_t gpu_check_launch(const jdevice_t *device, const char *kernel) {
-    gpuError_t error = gpuGetLastError();
-    return error == gpuSuccess ? JSTATUS_SUCCESS : gpu_check(device, error, kernel);
+    const gpuError_t error = gpu_launch_error;
+    gpu_launch_error = gpuSuccess;
+    return gpu_check(device, error, kernel);
 }
 
 /* ---- Scopes ---- */
@@ -92,19 +104,19 @@ gpu_current::gpu_current(jdevice_t *base) : status(JSTATUS_SUCCESS), before(-1) 
 }
 
 gpu_current::~gpu_current() {
-    if (before >= 0 && gpuSetDevice(before) != gpuSuccess)
-        (void)gpuGetLastError(); /* the program will learn of it by its own next call */
+    if (before >= 0)
+        gpu_forget_error(gpuSetDevice(before)); /* the program will learn of it by its own next call */
 }
 
 gpu_relaxed::gpu_relaxed() : mode(gpuStreamCaptureModeRelaxed), changed(false) {
-    changed = gpuThreadExchangeStreamCaptureMode(&mode) == gpuSuccess;
-    if (!changed)
-        (void)gpuGetLastError(); /* then a capture elsewhere may forbid what follows, which says so */
+    const gpuError_t error = gpuThreadExchangeStreamCaptureMode(&mode);
+    changed = error == gpuSuccess;
+    gpu_forget_error(error); /* then a capture elsewhere may forbid what follows, which says so */
 }
 
 gpu_relaxed::~gpu_relaxed() {
-    if (changed && gpuThreadExchangeStreamCaptureMode(&mode) != gpuSuccess)
-        (void)gpuGetLastError();
+    if (changed)
+        gpu_forget_error(gpuThreadExchangeStreamCaptureMode(&mode));
 }
 
 gpu_in_function::gpu_in_function() { ++gpu_functions; }
@@ -122,7 +134,7 @@ static jstatus_t module_refuse(char *reason, size_t reason_size, const char *for
 }
 
 static jstatus_t module_refuse_error(char *reason, size_t reason_size, const char *call, gpuError_t error) {
-    (void)gpuGetLastError();
+    gpu_forget_error(error);
     return module_refuse(reason, reason_size, GPU_KIND_NAME "%s: %s (%s)", call, gpuGetErrorString(error),
                          gpuGetErrorName(error));
 }
@@ -130,13 +142,13 @@ static jstatus_t module_refuse_error(char *reason, size_t reason_size, const cha
 /* Versions of the runtime, which is part of the module, and of the driver, which is the machine's; 0: there is none. */
 static void module_get_versions(int *runtime, int *driver) {
     *runtime = *driver = 0;
-    if (gpuRuntimeGetVersion(runtime) != gpuSuccess || gpuDriverGetVersion(driver) != gpuSuccess)
-        (void)gpuGetLastError();
+    gpu_forget_error(gpuRuntimeGetVersion(runtime));
+    gpu_forget_error(gpuDriverGetVersion(driver));
 }
 
 /* Why the runtime has no devices. It calls a driver that is not there and one that is too old by the same name. */
 static jstatus_t module_refuse_count(char *reason, size_t reason_size, gpuError_t error) {
-    (void)gpuGetLastError();
+    gpu_forget_error(error);
     int runtime, driver;
     char versions[96] = "";
     if (error == gpuErrorInsufficientDriver) {
@@ -157,8 +169,9 @@ static jstatus_t module_describe(gpu_device_t *device, char *reason, size_t reas
     gpuError_t error = gpuGetDeviceProperties(&found, device->ordinal);
     if (error != gpuSuccess)
         return module_refuse_error(reason, reason_size, "GetDeviceProperties", error);
-    if (gpuDeviceGetAttribute(&pools, gpuDevAttrMemoryPoolsSupported, device->ordinal) != gpuSuccess) {
-        (void)gpuGetLastError(); /* a driver that does not know of them has none */
+    error = gpuDeviceGetAttribute(&pools, gpuDevAttrMemoryPoolsSupported, device->ordinal);
+    if (error != gpuSuccess) {
+        gpu_forget_error(error); /* a driver that does not know of them has none */
         pools = 0;
     }
     module_get_versions(&runtime, &driver);
@@ -228,7 +241,7 @@ static jstatus_t module_start(gpu_device_t *device, char *reason, size_t reason_
     gpu_relaxed relaxed;
     gpuError_t error = gpu_probe_kernels();
     if (error != gpuSuccess) {
-        (void)gpuGetLastError();
+        gpu_forget_error(error);
         return module_refuse(reason, reason_size, "%s cannot run this module's kernels: %s (%s)",
                              device->properties.architecture, gpuGetErrorString(error), gpuGetErrorName(error));
     }

@@ -100,8 +100,7 @@ static jstatus_t stream_keep(jdevice_t *device, gpuGraph_t graph, void (*release
         return JSTATUS_SUCCESS;
     kept->release = nullptr; /* the object stays the caller's; `kept` goes with the user object */
     jstatus_t status = gpu_check(device, error, "gpuGraphRetainUserObject");
-    if (gpuUserObjectRelease(user, 1) != gpuSuccess)
-        (void)gpuGetLastError();
+    gpu_forget_error(gpuUserObjectRelease(user, 1));
     return status;
 }
 #else
@@ -355,7 +354,7 @@ jstatus_t gpu_event_query(jevent_t *base, bool *reached) {
         return status;
     gpuError_t error = gpuEventQuery(event->native);
     if (error == gpuErrorNotReady)
-        (void)gpuGetLastError(); /* an answer, which some versions keep as an error */
+        gpu_forget_error(error); /* an answer, which some versions keep as an error */
     else if (error != gpuSuccess)
         return gpu_check(base->device, error, "gpuEventQuery");
     *reached = error == gpuSuccess;
@@ -388,7 +387,7 @@ jstatus_t gpu_event_get_elapsed_ms(jevent_t *start_base, jevent_t *stop_base, do
     float elapsed = 0;
     gpuError_t error = gpuEventElapsedTime(&elapsed, start->native, stop->native);
     if (error == gpuErrorNotReady) {
-        (void)gpuGetLastError();
+        gpu_forget_error(error);
         return gpu_services->fail(JSTATUS_BUSY, "%s: an event is not reached yet", device->name);
     }
     if (error == gpuSuccess)

@@ -6,8 +6,8 @@
 /* One source, three runtimes. The code of this folder writes gpuMalloc, gpuStream_t, GPU_LAUNCH; this header says what
  * that is called by the vendor whose compiler reads it:
  *
- *   nvcc                      cudaMalloc     kernel<<<...>>>
- *   hipcc                     hipMalloc      kernel<<<...>>>
+ *   nvcc                      cudaMalloc     cudaLaunchKernel
+ *   hipcc                     hipMalloc      hipLaunchKernel
  *   any C++ compiler with     a runtime of the tests (clients/fake_gpu), which runs kernels on the processor,
  *   JALLOC_GPU_FAKE           in the least convenient order that the rules of streams allow
  *
@@ -122,10 +122,12 @@
 #define gpuGetErrorName GPU_(GetErrorName)
 #define gpuGetErrorString GPU_(GetErrorString)
 #define gpuGetLastError GPU_(GetLastError)
+#define gpuPeekAtLastError GPU_(PeekAtLastError)
 
 #define gpuGetDeviceCount GPU_(GetDeviceCount)
 #define gpuGetDeviceProperties GPU_(GetDeviceProperties)
 #define gpuDeviceGetAttribute GPU_(DeviceGetAttribute)
+#define gpuLaunchKernel GPU_(LaunchKernel)
 #define gpuFuncAttributes GPU_(FuncAttributes)
 #define gpuFuncGetAttributes GPU_(FuncGetAttributes)
 #define gpuGetSymbolAddress GPU_(GetSymbolAddress)
@@ -180,12 +182,25 @@
 #define gpuGraphUserObjectMove GPU_(GraphUserObjectMove)
 #endif
 
-/* A launch: GPU_LAUNCH((kernel<T, 16>), grid, block, stream, arguments...). The kernel stands in parentheses where it
- * has commas. Shared memory is static. Whether it was launched says gpuGetLastError(). */
+/* T, where it is not to be deduced: the arguments are converted to what the kernel takes. */
+template <typename T> struct gpu_same_t { typedef T type; };
+
+/* What <<<>>> does, but for its outcome: that would be known by the last error alone, which may be the program's. */
+template <typename... P>
+static inline gpuError_t gpu_launch_kernel(void (*kernel)(P...), dim3 grid, dim3 block, gpuStream_t stream,
+                                           typename gpu_same_t<P>::type... arguments) {
+    void *list[] = {(void *)&arguments..., nullptr};
+    return gpuLaunchKernel((const void *)kernel, grid, block, list, 0, stream);
+}
 #define GPU_UNWRAP_(...) __VA_ARGS__
-#define GPU_LAUNCH(kernel, grid, block, stream, ...) (GPU_UNWRAP_ kernel)<<<(grid), (block), 0, (stream)>>>(__VA_ARGS__)
+#define GPU_LAUNCH_KERNEL(kernel, grid, block, stream, ...)                                                            \
+    gpu_launch_kernel(GPU_UNWRAP_ kernel, (grid), (block), (stream), ##__VA_ARGS__)
 
 #endif
+
+/* A launch: GPU_LAUNCH((kernel<T, 16>), grid, block, stream, arguments...). The kernel stands in parentheses where it
+ * has commas. Shared memory is static. Whether it was launched says gpu_check_launch(). */
+#define GPU_LAUNCH(...) gpu_note_launch(GPU_LAUNCH_KERNEL(__VA_ARGS__))
 
 /* Before a loop that must be unrolled, so that its arrays are registers; one that must not, which would take more
  * registers than there are; and one of which a few rounds are, so that their loads are on the way together. */

@@ -13,7 +13,7 @@ static __global__ void add_kernel(int *x, int value) { *x += value; }
 static __global__ void shift_kernel(int *x, int value) { *x = *x * 10 + value; }
 static void add(int *x, int value, gpuStream_t stream) {
     (void)gpuGetLastError();
-    GPU_LAUNCH((add_kernel), 1, 1, stream, x, value);
+    GPU_LAUNCH_KERNEL((add_kernel), 1, 1, stream, x, value);
     OK(gpuGetLastError());
 }
 static gpuStreamCaptureStatus status_of(gpuStream_t stream) {
@@ -90,14 +90,14 @@ TEST_F(FakeCapture, ForkedStreamsJoinByEventsAndOrderIsWhatTheySay) {
         OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
         OK(gpuEventRecord(event, a));
         if (joined_in_order)
-            GPU_LAUNCH((shift_kernel), 1, 1, a, x, 1);
+            GPU_LAUNCH_KERNEL((shift_kernel), 1, 1, a, x, 1);
         if (joined_in_order)
             OK(gpuEventRecord(event, a));
         OK(gpuStreamWaitEvent(b, event));
         EXPECT_EQ(status_of(b), gpuStreamCaptureStatusActive);
-        GPU_LAUNCH((shift_kernel), 1, 1, b, x, 2);
+        GPU_LAUNCH_KERNEL((shift_kernel), 1, 1, b, x, 2);
         if (!joined_in_order)
-            GPU_LAUNCH((shift_kernel), 1, 1, a, x, 1);
+            GPU_LAUNCH_KERNEL((shift_kernel), 1, 1, a, x, 1);
         OK(gpuEventRecord(event, b));
         OK(gpuStreamWaitEvent(a, event));
         OK(gpuStreamEndCapture(a, &graph));
@@ -147,7 +147,7 @@ TEST_F(FakeCapture, UnsafeCallsSpoilACapture) {
         OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
         GIVES(gpuErrorStreamCaptureUnsupported, call());
         EXPECT_EQ(status_of(a), gpuStreamCaptureStatusInvalidated);
-        GPU_LAUNCH((add_kernel), 1, 1, a, x, 1);
+        GPU_LAUNCH_KERNEL((add_kernel), 1, 1, a, x, 1);
         GIVES(gpuErrorStreamCaptureInvalidated, gpuGetLastError());
         expect_spoiled();
     }

@@ -23,8 +23,8 @@ TEST_F(Fake, EveryThreadOfEveryBlockRunsOnceInAnOrderOfItsOwn) {
     for (int round = 0; round < 8; ++round) {
         int *memory = take<int>(2 * threads + 1);
         OK(gpuMemsetAsync(memory, 0, (2 * threads + 1) * sizeof(int), nullptr));
-        GPU_LAUNCH((identify_kernel), dim3(5, 2, 3), dim3(4, 3, 2), nullptr, memory, memory + threads,
-                   memory + 2 * threads);
+        GPU_LAUNCH_KERNEL((identify_kernel), dim3(5, 2, 3), dim3(4, 3, 2), nullptr, memory, memory + threads,
+                          memory + 2 * threads);
         OK(gpuGetLastError());
         OK(gpuStreamSynchronize(nullptr));
         const std::vector<int> seen = look(memory, 2 * threads);
@@ -62,8 +62,8 @@ TEST_F(Fake, TiledProductIsRight) {
     OK(gpuMemcpyAsync(memory, a.data(), n * n * sizeof(float), gpuMemcpyDefault, nullptr));
     OK(gpuMemcpyAsync(memory + n * n, b.data(), n * n * sizeof(float), gpuMemcpyDefault, nullptr));
     for (int round = 0; round < 5; ++round)
-        GPU_LAUNCH((product_kernel<float, 16>), dim3(n / 16, n / 16), dim3(16, 16), nullptr, memory, memory + n * n,
-                   memory + 2 * n * n, n);
+        GPU_LAUNCH_KERNEL((product_kernel<float, 16>), dim3(n / 16, n / 16), dim3(16, 16), nullptr, memory,
+                          memory + n * n, memory + 2 * n * n, n);
     OK(gpuStreamSynchronize(nullptr));
     const std::vector<float> c = look(memory + 2 * n * n, n * n);
     for (unsigned i = 0; i < n; ++i)
@@ -96,10 +96,10 @@ TEST_F(Fake, AMissingBarrierShows) {
     int *memory = take<int>(65), right = 0, wrong = 0;
     OK(gpuMemcpyAsync(memory, ones.data(), 64 * sizeof(int), gpuMemcpyDefault, nullptr));
     for (int round = 0; round < 20; ++round) {
-        GPU_LAUNCH((sum_kernel<true>), 1, 64, nullptr, memory, memory + 64);
+        GPU_LAUNCH_KERNEL((sum_kernel<true>), 1, 64, nullptr, memory, memory + 64);
         OK(gpuStreamSynchronize(nullptr));
         right += look(memory + 64, 1)[0] == 64;
-        GPU_LAUNCH((sum_kernel<false>), 1, 64, nullptr, memory, memory + 64);
+        GPU_LAUNCH_KERNEL((sum_kernel<false>), 1, 64, nullptr, memory, memory + 64);
         OK(gpuStreamSynchronize(nullptr));
         wrong += look(memory + 64, 1)[0] != 64;
     }
@@ -130,21 +130,21 @@ static __global__ void once_more_kernel(unsigned count, int *x) {
 TEST_F(Fake, DivergentBarriersAreFaults) {
     int *x = take<int>(64);
     for (unsigned count : {64u, 63u, 1u}) {
-        GPU_LAUNCH((returns_early_kernel), 2, 64, nullptr, count, x);
+        GPU_LAUNCH_KERNEL((returns_early_kernel), 2, 64, nullptr, count, x);
         GIVES(count < 64 ? gpuErrorLaunchFailure : gpuSuccess, gpuStreamSynchronize(nullptr));
         GIVES(count < 64 ? gpuErrorLaunchFailure : gpuSuccess, gpuMemsetAsync(x, 0, 4, nullptr)); /* it stays */
         if (count < 64)
             expect_fault("divergent barrier");
-        GPU_LAUNCH((two_lines_kernel), 2, 64, nullptr, count, x);
+        GPU_LAUNCH_KERNEL((two_lines_kernel), 2, 64, nullptr, count, x);
         (void)gpuStreamSynchronize(nullptr);
         if (count < 64)
             expect_fault("divergent barrier");
-        GPU_LAUNCH((once_more_kernel), 2, 64, nullptr, count, x);
+        GPU_LAUNCH_KERNEL((once_more_kernel), 2, 64, nullptr, count, x);
         (void)gpuStreamSynchronize(nullptr);
         if (count < 64)
             expect_fault("divergent barrier");
     }
-    GPU_LAUNCH((returns_early_kernel), 2, 64, nullptr, 64u, x); /* all is well after it */
+    GPU_LAUNCH_KERNEL((returns_early_kernel), 2, 64, nullptr, 64u, x); /* all is well after it */
     OK(gpuStreamSynchronize(nullptr));
     EXPECT_EQ(look(x, 64), std::vector<int>(64, 1));
     OK(gpuFree(x));
@@ -158,24 +158,24 @@ TEST_F(Fake, ImpossibleLaunchesAreRefused) {
         {{1, 65536, 1}, {1, 1, 1}}, {{1, 1, 65536}, {1, 1, 1}}, {{1, 1, 1}, {1025, 1, 1}},
         {{1, 1, 1}, {33, 32, 1}},   {{1, 1, 1}, {1, 1, 65}},    {{2147483648u, 1, 1}, {1, 1, 1}}};
     for (const dim3 *shape : refused) {
-        GPU_LAUNCH((nothing_kernel), shape[0], shape[1], nullptr);
+        GPU_LAUNCH_KERNEL((nothing_kernel), shape[0], shape[1], nullptr);
         GIVES(gpuErrorInvalidConfiguration, gpuPeekAtLastError());
         GIVES(gpuErrorInvalidConfiguration, gpuGetLastError());
         OK(gpuGetLastError());
     }
-    GPU_LAUNCH((nothing_kernel), dim3(1, 7, 9), dim3(4, 4, 64), nullptr);
+    GPU_LAUNCH_KERNEL((nothing_kernel), dim3(1, 7, 9), dim3(4, 4, 64), nullptr);
     OK(gpuGetLastError());
     OK(gpuSetDevice(1));
     gpuStream_t stream = make_stream();
     OK(gpuSetDevice(0));
-    GPU_LAUNCH((nothing_kernel), 1, 1, stream); /* another device is current */
+    GPU_LAUNCH_KERNEL((nothing_kernel), 1, 1, stream); /* another device is current */
     GIVES(gpuErrorInvalidResourceHandle, gpuGetLastError());
     OK(gpuStreamDestroy(stream));
 }
 
 #if defined(FAKE_GPU_HIP)
 TEST_F(Fake, HipCountsThreadsOfAGridIn32Bits) {
-    GPU_LAUNCH((nothing_kernel), 1u << 24, 256, nullptr);
+    GPU_LAUNCH_KERNEL((nothing_kernel), 1u << 24, 256, nullptr);
     GIVES(gpuErrorInvalidConfiguration, gpuGetLastError());
 }
 #endif
@@ -194,7 +194,7 @@ TEST_F(Fake, ConstantsOfTheModuleHaveAnAddressOnEachDevice) {
     EXPECT_EQ(address[0], address[1]);
     EXPECT_NE(address[1], address[2]);
     OK(gpuSetDevice(0));
-    GPU_LAUNCH((table_kernel), 1, 1, nullptr, x);
+    GPU_LAUNCH_KERNEL((table_kernel), 1, 1, nullptr, x);
     OK(gpuStreamSynchronize(nullptr));
     EXPECT_EQ(look(x, 1)[0], 6);
     OK(gpuFree(x));
@@ -204,7 +204,7 @@ static __global__ void write_kernel(char *x, long first, long step, char value) 
     x[first + step * (long)(blockIdx.x * blockDim.x + threadIdx.x)] = value;
 }
 static gpuError_t write_at(char *x, long first, long count = 1, char value = 1) {
-    GPU_LAUNCH((write_kernel), (unsigned)count, 1, nullptr, x, first, 1L, value);
+    GPU_LAUNCH_KERNEL((write_kernel), (unsigned)count, 1, nullptr, x, first, 1L, value);
     return gpuStreamSynchronize(nullptr);
 }
 
@@ -241,7 +241,7 @@ TEST_F(Fake, AnotherDevicesMemoryIsAFault) {
 
 TEST_F(Fake, TheHostsPointersAreFaults) {
     char on_stack = 0;
-    GPU_LAUNCH((write_kernel), 1, 1, nullptr, &on_stack, 0L, 1L, (char)1);
+    GPU_LAUNCH_KERNEL((write_kernel), 1, 1, nullptr, &on_stack, 0L, 1L, (char)1);
     GIVES(gpuErrorIllegalAddress, gpuGetLastError());
     expect_fault("points to the host's memory");
     EXPECT_EQ(on_stack, 0);
@@ -269,7 +269,7 @@ TEST_F(Fake, NarrowNumbersRoundToNearest) {
                               0x1.5p-15f, 0x1p-14f, INFINITY, 1.0f,     1.0f,     0x1.00p0f, 0x1.02p0f, -0.0f};
     float *memory = take<float>(48);
     OK(gpuMemcpyAsync(memory, x, sizeof x, gpuMemcpyDefault, nullptr));
-    GPU_LAUNCH((narrow_kernel), 4, 4, nullptr, memory, memory + 16, memory + 32);
+    GPU_LAUNCH_KERNEL((narrow_kernel), 4, 4, nullptr, memory, memory + 16, memory + 32);
     OK(gpuStreamSynchronize(nullptr));
     const std::vector<float> got = look(memory, 48);
     for (int i = 0; i < 16; ++i) {

@@ -18,7 +18,7 @@ static __global__ void set_kernel(int *x, int value) { *x = value; }
 static __global__ void copy_kernel(int *to, const int *from) { *to = *from; }
 static void set(int *x, int value, gpuStream_t stream) {
     (void)gpuGetLastError();
-    GPU_LAUNCH((set_kernel), 1, 1, stream, x, value);
+    GPU_LAUNCH_KERNEL((set_kernel), 1, 1, stream, x, value);
     OK(gpuGetLastError());
 }
 
@@ -154,7 +154,7 @@ TEST_F(Fake, OrderThatNobodyAskedForIsNotThere) {
         set(x, 8, a); /* after the record: not waited for */
         if (with_event)
             OK(gpuStreamWaitEvent(b, event));
-        GPU_LAUNCH((copy_kernel), 1, 1, b, x + 1, x);
+        GPU_LAUNCH_KERNEL((copy_kernel), 1, 1, b, x + 1, x);
         OK(gpuStreamSynchronize(b));
         EXPECT_EQ(look(x, 2), (with_event ? std::vector<int>{7, 7} : std::vector<int>{0, 0}));
         OK(gpuStreamSynchronize(a));
@@ -379,7 +379,7 @@ TEST_F(Fake, TheNthCallFailsOnceAndDoesNothing) {
     EXPECT_EQ(fake_gpu_control.count_frees(), 2u);
     EXPECT_EQ(fake_gpu_control.count_waits(), 2u);
     fake_gpu_control.fail_after(1, FAKE_GPU_UNKNOWN_ERROR);
-    GPU_LAUNCH((set_kernel), 1, 1, nullptr, (int *)nullptr, 0);
+    GPU_LAUNCH_KERNEL((set_kernel), 1, 1, nullptr, (int *)nullptr, 0);
     GIVES(gpuErrorUnknown, gpuGetLastError());
     EXPECT_EQ(fake_gpu_control.last_error(), 0);
 }

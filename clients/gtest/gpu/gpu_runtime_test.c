@@ -437,6 +437,37 @@ JTEST(GpuRuntime, CopiesGoBetweenAllKindsOfMemory) {
         }
 }
 
+/* ---- The runtime's last error ---- */
+
+/* What the program has not looked at yet is neither taken for a failure of ours nor lost. */
+JTEST(GpuRuntime, AnErrorThatTheProgramLeftFailsNothingAndStays) {
+    REQUIRE_FAKE(fake);
+    enum { ORDER = 10, COUNT = ORDER * ORDER };
+    const double one = 1, two = 2;
+    double *x = gpu_take((COUNT + ORDER) * sizeof *x), *y = x + COUNT, sum = 0;
+    void *pointer = NULL;
+    jstream_t *stream = make_stream();
+    jevent_t *event = make_event();
+    jhandle_t *handle = gpu_make_handle();
+    JEXPECT_EQ(fake->last_error(), 0);
+    fake->leave_error();
+    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    JEXPECT_OK(jdevice_fill(gpu_device(), stream, x, &one, sizeof one, COUNT + ORDER));
+    JEXPECT_OK(jblas_dscal(handle, COUNT, &two, x, 1));
+    JEXPECT_OK(jblas_dger(handle, ORDER, ORDER, &one, y, 1, y, 1, x, ORDER)); /* the vendor's */
+    JEXPECT_OK(jblas_dasum(handle, COUNT, x, 1, &sum));
+    JEXPECT_OK(jdevice_allocate(gpu_device(), JMEMORY_DEVICE, 4096, 65536, &pointer));
+    JEXPECT_OK(jdevice_deallocate(gpu_device(), JMEMORY_DEVICE, pointer, 4096));
+    JEXPECT_OK(jevent_record(event, stream));
+    JEXPECT_OK(jevent_synchronize(event));
+    JEXPECT_NE(fake->last_error(), 0);
+    JEXPECT_EQ(sum, COUNT * 3);
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jevent_destroy(event));
+    JEXPECT_OK(jstream_destroy(stream));
+    gpu_give(x, (COUNT + ORDER) * sizeof *x);
+}
+
 /* ---- Streams and events ---- */
 
 JTEST(GpuRuntime, WorkOfAStreamIsOrderedByEventsAlone) {
