@@ -43,6 +43,13 @@ gpuError_t prohibit_unsafe() {
     return error;
 }
 
+bool in_capture() {
+    for (const std::shared_ptr<capture_t> &capture : state().captures)
+        if (capture->thread == capture_thread())
+            return true;
+    return false;
+}
+
 gpuError_t capture_operation(const std::shared_ptr<stream_t> &stream, operation_t operation) {
     if (stream->capture->invalidated)
         return gpuErrorStreamCaptureInvalidated;

@@ -108,6 +108,10 @@ static void control_set_seed(uint64_t seed) {
 static int control_last_error(void) { return gpuGetLastError(); }
 static void control_leave_error(void) { set_last_error(gpuErrorInvalidValue); }
 
+static void control_unload_kernels(void) {
+    control_locked([](runtime_t &rt, guard_t &) { rt.loaded.clear(); });
+}
+
 static int control_begin_capture_as(void *stream, fake_gpu_capture_mode_t mode) {
     return gpuStreamBeginCapture((gpuStream_t)stream, (gpuStreamCaptureMode)mode);
 }
@@ -170,11 +174,11 @@ static void *control_create_stream(bool blocking) {
 static int control_destroy_stream(void *stream) { return gpuStreamDestroy((gpuStream_t)stream); }
 
 const fake_gpu_control_t fake_gpu_control = {
-    control_fail_after,       control_has_failed,        control_reset_counts, control_count,
-    control_count_all,        control_count_allocations, control_count_frees,  control_count_waits,
-    control_set_device_count, control_set_total_bytes,   control_live_bytes,   control_live_objects,
-    control_begin_capture,    control_end_capture,       control_launch_graph, control_destroy_graph,
-    control_faults,           control_last_fault,        control_clear_faults, control_set_laziness_ms,
-    control_set_seed,         control_last_error,        control_leave_error,  control_begin_capture_as,
-    control_create_stream,    control_destroy_stream,
+    control_fail_after,       control_has_failed,        control_reset_counts,   control_count,
+    control_count_all,        control_count_allocations, control_count_frees,    control_count_waits,
+    control_set_device_count, control_set_total_bytes,   control_live_bytes,     control_live_objects,
+    control_begin_capture,    control_end_capture,       control_launch_graph,   control_destroy_graph,
+    control_faults,           control_last_fault,        control_clear_faults,   control_set_laziness_ms,
+    control_set_seed,         control_last_error,        control_leave_error,    control_unload_kernels,
+    control_begin_capture_as, control_create_stream,     control_destroy_stream,
 };

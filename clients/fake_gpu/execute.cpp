@@ -230,6 +230,16 @@ gpuError_t execute(const launch_t &launch) {
     return gpuSuccess;
 }
 
+gpuError_t load_kernel(const void *kernel) {
+    const std::pair<int, const void *> name(current_device(), kernel);
+    if (state().loaded.count(name) != 0)
+        return gpuSuccess;
+    const gpuError_t error = prohibit_unsafe();
+    if (error == gpuSuccess)
+        state().loaded.insert(name);
+    return error;
+}
+
 static bool launch_is_possible(const dim3 &grid, const dim3 &block) {
     if (block.x == 0 || block.y == 0 || block.z == 0 || grid.x == 0 || grid.y == 0 || grid.z == 0)
         return false;
@@ -285,6 +295,9 @@ gpuError_t fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel,
         std::shared_ptr<stream_t> stream = find_stream(handle);
         if (stream == nullptr || stream->device != current_device())
             return gpuErrorInvalidResourceHandle;
+        const gpuError_t error = load_kernel((const void *)kernel);
+        if (error != gpuSuccess)
+            return error;
         for (size_t i = 0; i < count; ++i) {
             const void *pointer = nullptr;
             bool wild = false;

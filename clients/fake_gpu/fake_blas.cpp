@@ -23,10 +23,10 @@ using namespace fake;
 struct fake_blas_handle_t {
     int device;
     gpuStream_t stream;
+    uint64_t stream_number;
     void *workspace; /* NULL: the library's own */
     size_t workspace_bytes;
     fakeblasPointerMode_t mode;
-    pthread_t thread; /* that set the stream */
 };
 
 namespace {
@@ -48,7 +48,7 @@ struct blas_t {
     status_t fail_with = FAKEBLAS_STATUS_SUCCESS;
     bool failed = false;
     std::map<std::string, uint64_t> counts;
-    uint64_t computed = 0, handles = 0;
+    uint64_t computed = 0, handles = 0, handles_refused = 0;
     std::map<void *, workspace_user_t> workspaces;
 };
 blas_t &blas() {
@@ -187,14 +187,17 @@ template <typename BODY> status_t blas_compute(fakeblasHandle_t handle, const ch
     const unsigned flags = handle->workspace == nullptr ? TAKES | UNSAFE : PLAIN;
     return blas_enter(name, flags, [&](guard_t &) -> status_t {
         ++blas().computed;
-        if (current_device() != handle->device || !pthread_equal(handle->thread, pthread_self())) {
-            fault(gpuErrorLaunchFailure, "%s: the handle is another %s's", name,
-                  current_device() != handle->device ? "device" : "thread");
+        if (current_device() != handle->device) {
+            fault(gpuErrorLaunchFailure, "%s: the handle is another device's", name);
             return FAKEBLAS_STATUS_EXECUTION_FAILED;
         }
         frame_t frame{handle, name, find_stream(handle->stream), {}};
         if (frame.stream == nullptr || frame.stream->device != handle->device)
             return FAKEBLAS_STATUS_EXECUTION_FAILED;
+        if (frame.stream->number != handle->stream_number) {
+            fault(gpuErrorLaunchFailure, "%s: the handle was set to a stream that is gone", name);
+            return FAKEBLAS_STATUS_EXECUTION_FAILED;
+        }
         return body(frame);
     });
 }
@@ -259,23 +262,25 @@ template <typename T> T element(const T *a, int64_t ld, fakeblasOperation_t oper
 status_t fakeblasCreate(fakeblasHandle_t *handle) {
     return blas_enter("Create", TAKES | UNSAFE, [&](guard_t &) -> status_t {
         UNLESS(handle != nullptr);
+        if (in_capture()) {
+            ++blas().handles_refused;
+            return FAKEBLAS_STATUS_NOT_INITIALIZED;
+        }
         ++blas().handles;
-        *handle =
-            new fake_blas_handle_t{current_device(), nullptr, nullptr, 0, FAKEBLAS_POINTER_MODE_HOST, pthread_self()};
+        *handle = new fake_blas_handle_t{current_device(), nullptr, 0, nullptr, 0, FAKEBLAS_POINTER_MODE_HOST};
         return FAKEBLAS_STATUS_SUCCESS;
     });
 }
 
-/* Another thread that may use the handle now does. */
 status_t fakeblasSetStream(fakeblasHandle_t handle, gpuStream_t stream) {
-    const status_t status = blas_enter("SetStream", PLAIN, [&](guard_t &) -> status_t {
+    return blas_enter("SetStream", PLAIN, [&](guard_t &) -> status_t {
+        const std::shared_ptr<stream_t> found = find_stream(stream);
+        UNLESS(found != nullptr);
         handle->stream = stream;
+        handle->stream_number = found->number;
         handle->workspace = nullptr; /* as cuBLAS does: back to its own */
-        handle->thread = pthread_self();
         return FAKEBLAS_STATUS_SUCCESS;
     });
-    sched_yield();
-    return status;
 }
 
 status_t fakeblasSetWorkspace(fakeblasHandle_t handle, void *workspace, size_t bytes) {
@@ -287,12 +292,15 @@ status_t fakeblasSetWorkspace(fakeblasHandle_t handle, void *workspace, size_t b
     });
 }
 
+/* Another thread that may use the handle now does. */
 status_t fakeblasSetPointerMode(fakeblasHandle_t handle, fakeblasPointerMode_t mode) {
-    return blas_enter("SetPointerMode", PLAIN, [&](guard_t &) -> status_t {
+    const status_t status = blas_enter("SetPointerMode", PLAIN, [&](guard_t &) -> status_t {
         UNLESS(mode == FAKEBLAS_POINTER_MODE_HOST || mode == FAKEBLAS_POINTER_MODE_DEVICE);
         handle->mode = mode;
         return FAKEBLAS_STATUS_SUCCESS;
     });
+    sched_yield();
+    return status;
 }
 
 status_t fakeblasSetMathMode(fakeblasHandle_t, int) {
@@ -803,9 +811,14 @@ static uint64_t control_count_handles() {
     return blas().handles;
 }
 
+static uint64_t control_count_handles_refused() {
+    guard_t guard(state().lock);
+    return blas().handles_refused;
+}
+
 const fake_blas_control_t fake_blas_control = {
     control_set_present,  control_set_missing, control_fail_after,    control_has_failed,
-    control_reset_counts, control_count,       control_count_handles,
+    control_reset_counts, control_count,       control_count_handles, control_count_handles_refused,
 };
 
 #endif

@@ -12,8 +12,10 @@
  *   - SetStream takes the workspace away, and a computation without one counts as taking memory;
  *   - a workspace that two streams use, while the first may still need it, is a fault; so is one that was used in a
  *     capture and then outside of it, or in another capture;
- *   - a handle used with another device current than it was made with, or set up by one thread and used by another, is a
- *     fault;
+ *   - a handle used with another device current than it was made with is a fault, and setting one up lets other threads
+ *     go first;
+ *   - so is one that was set to a stream which is gone, although another one has its name;
+ *   - no handle can be made by a thread that is capturing a stream;
  *   - scalars on the wrong side and operands in the host's memory are faults; complex operands that are not aligned to
  *     their size as well;
  *   - GemmEx sums in float; it emulates float (16BFX9) on the architectures that cuBLAS does it on. */

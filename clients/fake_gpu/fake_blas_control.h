@@ -32,7 +32,8 @@ typedef struct fake_blas_control_t {
     /* Calls since reset_counts(), by a name such as "Sgemm" or "SetStream"; NULL: of all that compute. */
     void (*reset_counts)(void);
     uint64_t (*count)(const char *function);
-    uint64_t (*count_handles)(void); /* made in this process */
+    uint64_t (*count_handles)(void);         /* made in this process */
+    uint64_t (*count_handles_refused)(void); /* which a thread that was capturing asked for */
 } fake_blas_control_t;
 
 extern __attribute__((visibility("default"))) const fake_blas_control_t fake_blas_control;

@@ -20,7 +20,8 @@
  *                   block. A barrier that not all threads of a block reach, or that they reach at different lines, is
  *                   an error of the kernel. Pointers given to a kernel by itself must not be the host's.
  *   Host functions  run on a thread of the runtime, in which a call of the runtime is an error.
- *   Captures        are invalidated by every call that the documentation calls unsafe. A graph's nodes run in any order
+ *   Captures        are invalidated by every call that the documentation calls unsafe; a kernel's first launch is one,
+ *                   since it may load the kernel. A graph's nodes run in any order
  *                   that its edges allow. A user object's destructor runs on the thread of the host functions.
  *
  * What a program must never cause (a fault) is written to standard error, counted (fake_gpu_control.h), and makes every

@@ -68,6 +68,8 @@ typedef struct fake_gpu_control_t {
     int (*last_error)(void);
     /* Leaves one there, as a call of the program's that failed. */
     void (*leave_error)(void);
+    /* As if no kernel had been launched yet. */
+    void (*unload_kernels)(void);
 
     /* For tests that play the application: begin_capture is in global mode. Native streams. */
     int (*begin_capture_as)(void *stream, fake_gpu_capture_mode_t mode);

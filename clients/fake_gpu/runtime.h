@@ -57,6 +57,7 @@ struct operation_t {
 
 struct stream_t {
     int device = 0;
+    uint64_t number = 0;                                   /* of those created: a later one has its handle */
     bool legacy = false, blocking = true, created = false; /* created: has a handle that the program must destroy */
     std::deque<operation_t> queue;
     uint64_t issued = 0, done = 0;
@@ -144,6 +145,7 @@ struct runtime_t {
 
     /* streams and events */
     std::map<void *, std::shared_ptr<stream_t>> streams; /* by handle */
+    std::vector<void *> left_handles;                    /* of streams that were destroyed */
     std::set<std::shared_ptr<stream_t>> pending;         /* those with something in the queue */
     std::shared_ptr<stream_t> legacy[FAKE_MAX_DEVICES];
     std::map<void *, std::shared_ptr<event_t>> events;
@@ -151,7 +153,7 @@ struct runtime_t {
     std::map<void *, std::unique_ptr<graph_exec_t>> execs;
     std::map<void *, std::unique_ptr<user_object_t>> user_objects;
     std::set<std::shared_ptr<capture_t>> captures;
-    uint64_t capture_count = 0;
+    uint64_t stream_count = 0, capture_count = 0;
     uint64_t laziness_ms = 100;
 
     /* memory */
@@ -162,8 +164,9 @@ struct runtime_t {
 
     /* devices */
     int device_count = 2;
-    int capability;               /* that it poses as: 90; FAKE_GPU_CAPABILITY. 0 where it plays HIP */
-    gpuError_t lost = gpuSuccess; /* after a fault */
+    int capability;                                /* that it poses as: 90; FAKE_GPU_CAPABILITY. 0 where it plays HIP */
+    std::set<std::pair<int, const void *>> loaded; /* kernels, by device */
+    gpuError_t lost = gpuSuccess;                  /* after a fault */
 
     /* control */
     uint64_t fail_in = 0;
@@ -206,6 +209,10 @@ void note_wait();
 void set_last_error(gpuError_t error);
 /* The CUDA rules of unsafe calls: invalidates what is endangered and says so, or success. */
 gpuError_t prohibit_unsafe();
+/* The calling thread has begun a capture that has not ended. */
+bool in_capture();
+/* What a kernel's first use on the current device does, unless captures prohibit it. */
+gpuError_t load_kernel(const void *kernel);
 
 /* ---- Streams ---- */
 

@@ -273,10 +273,15 @@ gpuError_t gpuStreamCreateWithFlags(gpuStream_t *handle, unsigned flags) {
             return gpuErrorInvalidValue;
         std::shared_ptr<stream_t> stream = std::make_shared<stream_t>();
         stream->device = current_device();
+        stream->number = ++state().stream_count;
         stream->blocking = flags == gpuStreamDefault;
         stream->created = true;
-        *handle = (gpuStream_t)stream.get();
-        state().streams[stream.get()] = stream;
+        std::vector<void *> &left = state().left_handles;
+        void *name = left.empty() ? new char : left.back(); /* the last one's: who still has it is found out */
+        if (!left.empty())
+            left.pop_back();
+        state().streams[name] = stream;
+        *handle = (gpuStream_t)name;
         return gpuSuccess;
     });
 }
@@ -291,7 +296,8 @@ gpuError_t gpuStreamDestroy(gpuStream_t handle) {
             return gpuErrorInvalidResourceHandle;
         if (stream->capture != nullptr)
             invalidate(stream->capture);
-        state().streams.erase(stream.get());
+        state().streams.erase(handle);
+        state().left_handles.push_back(handle);
         return gpuSuccess;
     });
 }

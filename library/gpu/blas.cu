@@ -111,7 +111,7 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
                                       const void *block, uint64_t *host_waits) {
     static_assert(GPU_RESULTS == 64, "a bit for each");
     uint64_t capture = 0;
-    jstatus_t status = gpu_stream_get_capture(call->device, call->jstream, &capture);
+    jstatus_t status = gpu_call_capture(call, &capture);
     if (status != JSTATUS_SUCCESS)
         return status;
     if (capture != 0)
@@ -134,26 +134,43 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
     *result.place = call->blas->results + place * GPU_RESULT_BYTES;
     status = run(call, &copy);
     if (status == JSTATUS_SUCCESS)
-        status = gpu_copy(call->device, call->jstream, callers, *result.place, result.bytes);
-    jstatus_t waited = gpu_stream_synchronize(call->device, call->jstream); /* before anybody gets the place */
+        status = gpu_check(call->device,
+                           gpuMemcpyAsync(callers, *result.place, result.bytes, gpuMemcpyDefault, call->stream),
+                           "gpuMemcpyAsync");
+    jstatus_t waited = gpu_check(call->device, gpuStreamSynchronize(call->stream),
+                                 "gpuStreamSynchronize"); /* before anybody gets the place */
     blas_let_go(call->blas, place);
     *host_waits += waited == JSTATUS_SUCCESS;
     return status != JSTATUS_SUCCESS ? status : waited;
 }
 
+jstatus_t gpu_call_capture(const gpu_call_t *call, uint64_t *capture) {
+    if (!call->capture_known) {
+        jstatus_t status = gpu_capture(call->device, call->jstream, &call->capture, nullptr);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        call->capture_known = true;
+    }
+    *capture = call->capture;
+    return JSTATUS_SUCCESS;
+}
+
 static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t primitive, const void *block,
                           uint64_t *host_waits) {
     GPU_ENTER(device);
+    gpu_relaxed relaxed; /* a kernel's first launch may load it, and the vendor's library takes memory */
     gpu_blas_t *blas = blas_of(device);
     std::call_once(blas->once, blas_choose, gpu_device(device));
     gpu_primitive_t run = blas->primitives[primitive];
     if (run == nullptr)
         return gpu_services->fail(JSTATUS_INTERNAL_ERROR, "%s has no primitive %d", device->name, (int)primitive);
-    /* A kernel in the default stream would spoil a capture that this stream must not run beside. */
-    jstatus_t status = gpu_require_usable(device, stream);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    gpu_call_t call = {device, gpu_native(stream), stream, blas};
+    gpu_call_t call = {device, gpu_native(stream), stream, blas, false, 0};
+    uint64_t capture;
+    if (gpu_is_default(stream)) { /* a kernel in it would spoil a capture that it must not run beside */
+        jstatus_t status = gpu_call_capture(&call, &capture);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
     if (host_waits != nullptr && blas_result(primitive, const_cast<void *>(block)).place != nullptr)
         return blas_run_with_result(&call, primitive, run, block, host_waits);
     return run(&call, block);

@@ -8,9 +8,10 @@
  *     jstatus_t gpu_<function>(const gpu_call_t *call, const void *block);
  *
  * in the file of its level, and enqueues kernels: it allocates nothing, waits for nothing, reads no memory of the
- * device. What it could not enqueue it says by a status. Scalars known to the host come in the block; others are read
- * by the kernel through their pointer (gpu_scalar). A result (block->result, block->info) is memory that kernels can
- * write: blas.cu has put a place of the device there where the caller's is on the host.
+ * device. The device is current, and what it does is not held against captures elsewhere (gpu_relaxed). What it could not
+ * enqueue it says by a status. Scalars known to the host come in the block; others are read by the kernel through their
+ * pointer (gpu_scalar). A result (block->result, block->info) is memory that kernels can write: blas.cu has put a place of
+ * the device there where the caller's is on the host.
  *
  * vendor_blas.cu has the vendor's BLAS for some of them; gpu_vendor_primitive() says for which. */
 
@@ -22,7 +23,12 @@ typedef struct gpu_call_t {
     gpuStream_t stream;
     jstream_t *jstream;
     struct gpu_blas_t *blas;
+    mutable bool capture_known;
+    mutable uint64_t capture; /* where it is known */
 } gpu_call_t;
+
+/* The capture that the stream is in; 0: in none. As gpu_capture(), but the runtime is asked once a call. */
+jstatus_t gpu_call_capture(const gpu_call_t *call, uint64_t *capture);
 
 typedef jstatus_t (*gpu_primitive_t)(const gpu_call_t *call, const void *block);
 

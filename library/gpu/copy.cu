@@ -63,6 +63,7 @@ jstatus_t gpu_copy(jdevice_t *device, jstream_t *stream, void *destination, cons
 jstatus_t gpu_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern, size_t pattern_bytes,
                    size_t count) {
     GPU_ENTER(device);
+    gpu_relaxed relaxed; /* the kernel's first launch may load it */
     jstatus_t status = gpu_require_usable(device, stream);
     if (status != JSTATUS_SUCCESS)
         return status;

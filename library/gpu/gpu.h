@@ -120,6 +120,8 @@ class gpu_in_function {
 jstatus_t gpu_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture, gpuGraph_t *graph);
 /* Refuses what a capture does not allow, before it spoils the capture. `what` says who refuses. */
 jstatus_t gpu_require_no_capture(jdevice_t *device, jstream_t *stream, const char *what);
+/* The default stream, by either of its names. */
+bool gpu_is_default(jstream_t *stream);
 /* Of the default stream: that no stream is being captured which it waits for, because its work would spoil that capture.
  * Success for any other stream. */
 jstatus_t gpu_require_usable(jdevice_t *device, jstream_t *stream);

@@ -52,14 +52,14 @@ jstatus_t gpu_require_no_capture(jdevice_t *device, jstream_t *stream, const cha
     return status;
 }
 
-static bool stream_is_default(jstream_t *stream) {
+bool gpu_is_default(jstream_t *stream) {
     const gpuStream_t native = gpu_native(stream);
     return native == nullptr || native == gpuStreamLegacy;
 }
 
 jstatus_t gpu_require_usable(jdevice_t *device, jstream_t *stream) {
     uint64_t capture;
-    return stream_is_default(stream) ? gpu_capture(device, stream, &capture, nullptr) : JSTATUS_SUCCESS;
+    return gpu_is_default(stream) ? gpu_capture(device, stream, &capture, nullptr) : JSTATUS_SUCCESS;
 }
 
 jstatus_t gpu_stream_get_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture) {
@@ -329,7 +329,7 @@ jstatus_t gpu_event_wait(jevent_t *base, jstream_t *stream) {
             "%s: a stream that is being captured cannot wait for an event of another capture, or of "
             "none",
             device->name);
-    if (recorded != 0 && stream_is_default(stream))
+    if (recorded != 0 && gpu_is_default(stream))
         return gpu_services->fail(JSTATUS_CAPTURING, "%s: the default stream cannot wait for an event of a capture",
                                   device->name);
     GPU_TRY(device, gpuStreamWaitEvent(gpu_native(stream), event->native, 0));

@@ -9,12 +9,13 @@
  * JALLOC_VENDOR_BLAS=0.
  *
  * Streams. The vendor's handle has a stream, a workspace and a pointer mode, which its next call uses; so a call of ours
- * is a turn: settings and call under one lock. What NVIDIA's manual says decides the rest ("cublasSetStream",
- * "cublasSetWorkspace", "Results reproducibility", "CUDA Graphs support"):
+ * is a turn: settings, of which those that differ from the last turn's are said, and call under one lock. What NVIDIA's
+ * manual says decides the rest ("cublasSetStream", "cublasSetWorkspace", "Results reproducibility", "CUDA Graphs
+ * support"):
  *
  *   - A workspace that the library takes by itself comes and goes with cudaMalloc or, in a capture, becomes nodes of the
  *     graph that take memory. One that is given keeps it from taking any. Setting the stream puts the library's own back,
- *     so the workspace is given again in each turn, after the stream.
+ *     so the workspace is given again after the stream.
  *   - Two streams may not share a workspace, and with a workspace and a handle for each stream the same call has the same
  *     bits whatever other streams do.
  *
@@ -24,14 +25,19 @@
  *        thread 3 -- stream B ----- turn ----------> | handle B  | workspace B   |    handed on when it is destroyed
  *                                                    '-----------'---------------'
  *                 -- stream B in capture 7 --------------- " ---- workspace of capture 7 and B
+ *                 -- stream C in capture 8, its first call - " -- workspace of capture 8 and C
  *
  *   - A graph may run beside the stream it was captured from, so a capture has workspaces of its own. The graph keeps
  *     them until it and all that was made of it are gone; then the next capture gets them. Where graphs own nothing, or
  *     the library cannot be given a workspace, what is captured is done by kernels of ours.
+ *   - Nothing is promised of making a handle during a capture, and making one then is known to fail (pytorch#99397). So
+ *     none is: a stream that comes to its first call in a capture has a turn of another stream's handle, with the
+ *     workspace of the capture. Where the device has no handle yet, kernels of ours do the work, as they do where the
+ *     library cannot make one beside a capture.
  *
  * So the first BLAS call on a stream takes memory (4 to 32 MiB by architecture, and the handle's own), and the first in a
- * capture as well; no later one takes, frees or waits. A program that cannot have that inside a call warms the stream up
- * by any product of matrices; it should before a capture, as nothing is promised of making a handle during one.
+ * capture a workspace; no later one takes, frees or waits. A program that cannot have that inside a call warms the
+ * stream up by any product of matrices; before a capture any stream of the device will do.
  *
  * Semantics. The vendor's way is taken where its manual promises what jblas.h does, and kernels of ours otherwise:
  *
@@ -121,33 +127,29 @@ const char *gpu_vendor_blas_name(gpu_device_t *) {
     return vendor_name[0] != '\0' ? vendor_name : nullptr;
 }
 
-static jstatus_t vendor_check(const jdevice_t *device, gpublasStatus_t code, const char *function) {
-    if (code == GPU_BLAS_ENUM_(STATUS_SUCCESS))
-        return JSTATUS_SUCCESS;
-    (void)gpuGetLastError(); /* what failed below it */
-    jstatus_t status = JSTATUS_DEVICE_ERROR;
-    if (code == GPU_BLAS_ENUM_(STATUS_ALLOC_FAILED))
-        status = JSTATUS_MEMORY_ERROR;
-    else if (code == GPU_BLAS_ENUM_(STATUS_INVALID_VALUE))
-        status = JSTATUS_INTERNAL_ERROR;
-    return gpu_services->fail(status, "%s: %s: %s (%d)", device->name, function, GPU_BLAS_STATUS_TEXT(vendor_api, code),
-                              (int)code);
-}
-
 /* ---- What is kept for a stream, and for a capture ----
  *
  * For as long as the process lives, as the devices are. */
+
+struct vendor_settings_t {
+    gpuStream_t stream;
+    void *workspace;
+    gpublasPointerMode_t mode;
+};
 
 struct vendor_stream_t {
     vendor_stream_t *next; /* of its chain */
     gpu_device_t *device;
     gpuStream_t stream;
-    bool taken;      /* by this stream; else by none */
-    std::mutex turn; /* of the rest */
-    bool has_handle, prepared;
+    bool taken;                /* by this stream; else by none */
+    std::atomic<bool> ready;   /* for turns of any stream: handle and constants are there */
+    std::atomic<bool> settled; /* `settings` is what the handle was told in its last turn, which was this stream's */
+    std::mutex turn;           /* of the rest */
+    bool has_handle;
     gpublasHandle_t handle;
     void *workspace;       /* NULL: no call outside of captures yet */
     const char *constants; /* vendor_constants on the device */
+    vendor_settings_t settings;
 };
 
 struct vendor_capture_t {
@@ -197,7 +199,25 @@ static vendor_stream_t *vendor_find_stream(gpu_device_t *device, gpuStream_t str
     }
     left->stream = stream;
     left->taken = true;
+    left->settled.store(false); /* perhaps to an earlier stream of the same name */
     return left;
+}
+
+/* Whose handle a stream in a capture may use: its own entry's, else another's (lent), best one's that nobody uses. NULL:
+ * nobody has one. */
+static vendor_stream_t *vendor_find_ready(gpu_device_t *device, gpuStream_t stream, bool *lent) {
+    std::lock_guard<std::mutex> lock(vendor_mutex);
+    vendor_stream_t *found = nullptr;
+    for (vendor_stream_t *entry = vendor_streams; entry != nullptr; entry = entry->next) {
+        if (entry->device != device || !entry->ready.load())
+            continue;
+        *lent = !entry->taken || entry->stream != stream;
+        if (!*lent)
+            return entry;
+        if (found == nullptr || !entry->taken)
+            found = entry;
+    }
+    return found;
 }
 
 void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream) {
@@ -259,7 +279,7 @@ static jstatus_t vendor_capture_workspace(const gpu_call_t *call, uint64_t captu
 
 /* ---- A turn ---- */
 
-/* From construction to destruction the stream's handle is this call's, and set up for it. */
+/* From construction to destruction the stream's handle, or one that it is lent, is this call's, and set up for it. */
 class vendor_turn {
   public:
     vendor_turn(const gpu_call_t *call, gpublasPointerMode_t mode);
@@ -273,42 +293,65 @@ class vendor_turn {
     jstatus_t status; /* not implemented: nothing was said, and kernels of ours can do it */
     gpublasHandle_t handle() const { return entry->handle; }
     const char *constants() const { return entry->constants; }
+    /* Not implemented where the library cannot do it at all, or not now; and no message. */
+    jstatus_t check(gpublasStatus_t code, const char *function) const;
 
   private:
-    gpu_relaxed relaxed; /* what the library does inside is not held against captures elsewhere */
     vendor_stream_t *entry;
+    bool lent;               /* the entry is another stream's */
+    const gpuError_t before; /* the runtime's last error then: the program's */
 
-    jstatus_t set_up(const gpu_call_t *call, gpublasPointerMode_t mode);
+    jstatus_t set_up(const gpu_call_t *call, gpublasPointerMode_t mode, uint64_t capture);
+    jstatus_t make_ready(const gpu_call_t *call);
+    jstatus_t settle(const vendor_settings_t &wanted);
 };
 
-vendor_turn::vendor_turn(const gpu_call_t *call, gpublasPointerMode_t mode) : status(JSTATUS_SUCCESS), entry(nullptr) {
+vendor_turn::vendor_turn(const gpu_call_t *call, gpublasPointerMode_t mode)
+    : status(JSTATUS_SUCCESS), entry(nullptr), lent(false), before(gpuPeekAtLastError()) {
     if (call->stream == GPU_BLAS_STREAM_PER_THREAD) { /* one name for as many streams as there are threads */
         status = JSTATUS_NOT_IMPLEMENTED;
         return;
     }
-    entry = vendor_find_stream(gpu_device(call->device), call->stream);
+    uint64_t capture = 0;
+    status = gpu_call_capture(call, &capture);
+    if (status != JSTATUS_SUCCESS)
+        return;
+    gpu_device_t *device = gpu_device(call->device);
+    entry = capture != 0 ? vendor_find_ready(device, call->stream, &lent) : vendor_find_stream(device, call->stream);
     if (entry == nullptr) {
-        status = vendor_no_memory(call->device);
+        status = capture != 0 ? JSTATUS_NOT_IMPLEMENTED : vendor_no_memory(call->device);
         return;
     }
     entry->turn.lock();
-    status = set_up(call, mode);
+    status = set_up(call, mode, capture);
 }
 
-#define VENDOR_TRY(device, function, ...)                                                                              \
+jstatus_t vendor_turn::check(gpublasStatus_t code, const char *function) const {
+    if (code == GPU_BLAS_ENUM_(STATUS_SUCCESS))
+        return JSTATUS_SUCCESS;
+    if (gpuPeekAtLastError() != before)
+        (void)gpuGetLastError(); /* what failed below it */
+    jstatus_t failed = JSTATUS_DEVICE_ERROR;
+    if (code == GPU_BLAS_ENUM_(STATUS_NOT_SUPPORTED) || code == GPU_BLAS_ENUM_(STATUS_ARCH_MISMATCH) ||
+        code == GPU_BLAS_ENUM_(STATUS_NOT_INITIALIZED))
+        return JSTATUS_NOT_IMPLEMENTED;
+    if (code == GPU_BLAS_ENUM_(STATUS_ALLOC_FAILED))
+        failed = JSTATUS_MEMORY_ERROR;
+    else if (code == GPU_BLAS_ENUM_(STATUS_INVALID_VALUE))
+        failed = JSTATUS_INTERNAL_ERROR;
+    return gpu_services->fail(failed, "%s: %s: %s (%d)", entry->device->base.name, function,
+                              GPU_BLAS_STATUS_TEXT(vendor_api, code), (int)code);
+}
+
+#define VENDOR_TRY(function, ...)                                                                                      \
     do {                                                                                                               \
-        jstatus_t status_ =                                                                                            \
-            vendor_check(device, vendor_api.function(__VA_ARGS__), GPU_BLAS_STRING(GPU_BLAS_(function)));              \
+        jstatus_t status_ = check(vendor_api.function(__VA_ARGS__), GPU_BLAS_STRING(GPU_BLAS_(function)));             \
         if (status_ != JSTATUS_SUCCESS)                                                                                \
             return status_;                                                                                            \
     } while (0)
 
-/* What is missing is made; a failure leaves the rest to the next call. */
-jstatus_t vendor_turn::set_up(const gpu_call_t *call, gpublasPointerMode_t mode) {
-    uint64_t capture = 0;
-    jstatus_t found = gpu_capture(call->device, call->jstream, &capture, nullptr);
-    if (found != JSTATUS_SUCCESS)
-        return found;
+jstatus_t vendor_turn::set_up(const gpu_call_t *call, gpublasPointerMode_t mode, uint64_t capture) {
+    jstatus_t found = JSTATUS_SUCCESS;
     void *workspace = nullptr;
     if (capture != 0) {
         if (vendor_api.SetWorkspace == nullptr)
@@ -318,8 +361,13 @@ jstatus_t vendor_turn::set_up(const gpu_call_t *call, gpublasPointerMode_t mode)
         found = vendor_take_workspace(entry->device, &entry->workspace);
         workspace = entry->workspace;
     }
-    if (found != JSTATUS_SUCCESS)
-        return found;
+    if (found == JSTATUS_SUCCESS && !entry->ready.load())
+        found = make_ready(call);
+    return found == JSTATUS_SUCCESS ? settle(vendor_settings_t{call->stream, workspace, mode}) : found;
+}
+
+/* What is missing is made; a failure leaves the rest to the next call. */
+jstatus_t vendor_turn::make_ready(const gpu_call_t *call) {
     if (entry->constants == nullptr) {
         void *address = nullptr;
         GPU_TRY(call->device, gpuGetSymbolAddress(&address, vendor_constants));
@@ -327,21 +375,28 @@ jstatus_t vendor_turn::set_up(const gpu_call_t *call, gpublasPointerMode_t mode)
     }
     if (!entry->has_handle) {
         gpublasHandle_t made;
-        VENDOR_TRY(call->device, Create, &made);
+        VENDOR_TRY(Create, &made);
         entry->handle = made;
         entry->has_handle = true;
     }
-    if (!entry->prepared) {
-        found = vendor_check(call->device, GPU_BLAS_PREPARE(vendor_api, entry->handle), "preparing " GPU_BLAS_NAME);
-        if (found != JSTATUS_SUCCESS)
-            return found;
-        entry->prepared = true;
-    }
-    VENDOR_TRY(call->device, SetStream, entry->handle, call->stream);
-    if (vendor_api.SetWorkspace != nullptr)
-        VENDOR_TRY(call->device, SetWorkspace, entry->handle, workspace,
+    const jstatus_t prepared = check(GPU_BLAS_PREPARE(vendor_api, entry->handle), "preparing " GPU_BLAS_NAME);
+    entry->ready.store(prepared == JSTATUS_SUCCESS);
+    return prepared;
+}
+
+/* Says to the handle what it was not told in its last turn. */
+jstatus_t vendor_turn::settle(const vendor_settings_t &wanted) {
+    const bool settled = entry->settled.exchange(false); /* nor is it when one of these fails */
+    const bool streams = settled && entry->settings.stream == wanted.stream;
+    if (!streams)
+        VENDOR_TRY(SetStream, entry->handle, wanted.stream);
+    if (vendor_api.SetWorkspace != nullptr && !(streams && entry->settings.workspace == wanted.workspace))
+        VENDOR_TRY(SetWorkspace, entry->handle, wanted.workspace,
                    GPU_BLAS_WORKSPACE_BYTES(entry->device->properties.architecture));
-    VENDOR_TRY(call->device, SetPointerMode, entry->handle, mode);
+    if (!(settled && entry->settings.mode == wanted.mode))
+        VENDOR_TRY(SetPointerMode, entry->handle, wanted.mode);
+    entry->settings = wanted;
+    entry->settled.store(!lent);
     return JSTATUS_SUCCESS;
 }
 
@@ -462,13 +517,10 @@ static jstatus_t vendor_run(const gpu_call_t *call, gpublasPointerMode_t mode, g
         vendor_turn turn(call, mode);
         if (turn.status == JSTATUS_SUCCESS) {
             const vendor_outcome outcome = invoke(turn);
-            if (outcome.status != GPU_BLAS_ENUM_(STATUS_NOT_SUPPORTED) &&
-                outcome.status != GPU_BLAS_ENUM_(STATUS_ARCH_MISMATCH))
-                return vendor_check(call->device, outcome.status, outcome.function);
-            (void)gpuGetLastError();
-        } else if (turn.status != JSTATUS_NOT_IMPLEMENTED) {
-            return turn.status;
+            turn.status = turn.check(outcome.status, outcome.function);
         }
+        if (turn.status != JSTATUS_NOT_IMPLEMENTED)
+            return turn.status;
     }
     return ours != nullptr ? ours(call, block) : JSTATUS_NOT_IMPLEMENTED;
 }

@@ -32,6 +32,9 @@ class FakeCapture : public Fake {
         x = take<int>(1);
         OK(gpuMemsetAsync(x, 0, sizeof *x, a));
         OK(gpuStreamSynchronize(a));
+        gpuFuncAttributes attributes; /* and what asks for them is loaded */
+        OK(gpuFuncGetAttributes(&attributes, (const void *)add_kernel));
+        OK(gpuFuncGetAttributes(&attributes, (const void *)shift_kernel));
     }
     void TearDown() override {
         OK(gpuStreamDestroy(a));
@@ -150,6 +153,21 @@ TEST_F(FakeCapture, UnsafeCallsSpoilACapture) {
         GPU_LAUNCH_KERNEL((add_kernel), 1, 1, a, x, 1);
         GIVES(gpuErrorStreamCaptureInvalidated, gpuGetLastError());
         expect_spoiled();
+    }
+}
+
+TEST_F(FakeCapture, AKernelThatIsLoadedDuringACaptureSpoilsIt) {
+    gpuGraph_t graph = nullptr;
+    for (gpuStream_t stream : {a, b}) {
+        fake_gpu_control.unload_kernels();
+        OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
+        GIVES(gpuErrorStreamCaptureUnsupported, GPU_LAUNCH_KERNEL((add_kernel), 1, 1, stream, x, 1));
+        expect_spoiled();
+        OK(GPU_LAUNCH_KERNEL((add_kernel), 1, 1, stream, x, 1)); /* loads it */
+        OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
+        OK(GPU_LAUNCH_KERNEL((add_kernel), 1, 1, stream, x, 1));
+        OK(gpuStreamEndCapture(a, &graph));
+        OK(gpuGraphDestroy(graph));
     }
 }
 

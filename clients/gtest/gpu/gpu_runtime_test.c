@@ -916,6 +916,62 @@ JTEST(GpuRuntime, AHostFunctionOfAGraphRunsEachTimeWithTheSameArguments) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
+/* A kernel's first launch may load it, which captures forbid to those who do not ask for more freedom. */
+JTEST(GpuRuntime, KernelsAreLoadedInACaptureAndBesideIt) {
+    REQUIRE_PROGRAM(program);
+    const fake_gpu_control_t *const fake = gpu_fake();
+    enum { COUNT = 64 };
+    jstream_t *stream = make_stream(), *other = make_stream();
+    const double one = 1, two = 2;
+    double *x = gpu_take(2 * COUNT * sizeof *x), sum = 0;
+    jhandle_t *handle = gpu_make_handle();
+    for (int inside = 0; inside < 2; ++inside) {
+        JSCOPED_TRACE(inside ? "in the capture" : "beside it");
+        JEXPECT_OK(jhandle_set_stream(handle, inside ? stream : other));
+        if (fake != NULL)
+            fake->unload_kernels();
+        JASSERT_EQ(program->begin_capture(native(stream)), 0);
+        JEXPECT_OK(jdevice_fill(gpu_device(), inside ? stream : other, x, &one, sizeof one, COUNT));
+        JEXPECT_OK(jblas_dscal(handle, COUNT, &two, x, 1));
+        end_capture_well(program, stream);
+        JEXPECT_OK(jblas_dasum(handle, COUNT, x, 1, &sum));
+        JEXPECT_EQ(sum, 2 * COUNT);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+    JEXPECT_OK(jstream_destroy(other));
+    gpu_give(x, 2 * COUNT * sizeof *x);
+}
+
+/* One question of the runtime's a call at most, and none where nothing depends on the answer. */
+JTEST(GpuRuntime, ACallAsksAboutCapturesOnce) {
+    REQUIRE_FAKE(fake);
+    enum { COUNT = 64 };
+    const double one = 1, two = 2;
+    double *x = gpu_take(COUNT * sizeof *x), sum = 0;
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    options.device = gpu_device();
+    options.never_captured = true; /* else handles ask as well */
+    JEXPECT_OK(jdevice_fill(gpu_device(), NULL, x, &one, sizeof one, COUNT));
+    JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+    for (int created = 0; created < 2; ++created) {
+        jhandle_t *handle = NULL;
+        options.stream = created ? make_stream() : NULL;
+        JASSERT_OK(jhandle_create(&options, &handle));
+        JEXPECT_OK(jblas_dasum(handle, COUNT, x, 1, &sum)); /* has its workspace now */
+        fake->reset_counts();
+        JEXPECT_OK(jblas_dscal(handle, COUNT, &two, x, 1));
+        JEXPECT_EQ(fake->count("StreamGetCaptureInfo"), !created);
+        fake->reset_counts();
+        JEXPECT_OK(jblas_dasum(handle, COUNT, x, 1, &sum));
+        JEXPECT_EQ(sum, (created ? 4 : 2) * COUNT);
+        JEXPECT_EQ(fake->count("StreamGetCaptureInfo"), 1); /* before the result comes to the host */
+        JEXPECT_OK(jhandle_destroy(handle));
+        JEXPECT_OK(jstream_destroy(options.stream));
+    }
+    gpu_give(x, COUNT * sizeof *x);
+}
+
 /* ---- Bookkeeping fails ---- */
 
 JTEST(GpuRuntime, WithoutBookkeepingMemoryEachOperationSaysSo) {

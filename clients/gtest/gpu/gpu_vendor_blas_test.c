@@ -52,8 +52,10 @@ static void *native(jstream_t *stream) { return jstream_native(gpu_device(), str
 typedef struct product {
     float a[ORDER * ORDER], b[ORDER * ORDER], c[ORDER * ORDER];
     float alpha, beta;
-    float *device; /* a, b, c, alpha, beta */
+    float *device; /* a, b, c, a sum, alpha, beta */
 } product_t;
+
+#define PRODUCT_BYTES (4 * BYTES + 2 * sizeof(float))
 
 static void product_make(product_t *p, uint64_t seed) {
     uint64_t state = seed;
@@ -63,23 +65,39 @@ static void product_make(product_t *p, uint64_t seed) {
         p->c[i] = (float)((int)(jtest_random_next(&state) % 7) - 3);
     }
     p->alpha = 2, p->beta = -3;
-    p->device = gpu_take(3 * BYTES + 2 * sizeof(float));
+    p->device = gpu_take(PRODUCT_BYTES);
 }
 
 static void product_upload(product_t *p) {
     gpu_upload(p->device, p->a, BYTES);
     gpu_upload(p->device + ELEMENTS, p->b, BYTES);
     gpu_upload(p->device + 2 * ELEMENTS, p->c, BYTES);
-    gpu_upload(p->device + 3 * ELEMENTS, &p->alpha, sizeof p->alpha);
-    gpu_upload(p->device + 3 * ELEMENTS + 1, &p->beta, sizeof p->beta);
+    gpu_upload(p->device + 4 * ELEMENTS, &p->alpha, sizeof p->alpha);
+    gpu_upload(p->device + 4 * ELEMENTS + 1, &p->beta, sizeof p->beta);
 }
 
 /* C = alpha A^T B + beta C. */
 static jstatus_t product_run(product_t *p, jhandle_t *handle, jpointer_mode_t mode) {
     const bool host = mode == JPOINTER_MODE_HOST;
     return jblas_sgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, ORDER, ORDER, ORDER,
-                       host ? &p->alpha : p->device + 3 * ELEMENTS, p->device, ORDER, p->device + ELEMENTS, ORDER,
-                       host ? &p->beta : p->device + 3 * ELEMENTS + 1, p->device + 2 * ELEMENTS, ORDER);
+                       host ? &p->alpha : p->device + 4 * ELEMENTS, p->device, ORDER, p->device + ELEMENTS, ORDER,
+                       host ? &p->beta : p->device + 4 * ELEMENTS + 1, p->device + 2 * ELEMENTS, ORDER);
+}
+
+/* alpha A + beta B, which is the vendor's with scalars on either side. */
+static jstatus_t product_sum(product_t *p, jhandle_t *handle, jpointer_mode_t mode) {
+    const bool host = mode == JPOINTER_MODE_HOST;
+    return jblas_sgeam(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, ORDER, ORDER,
+                       host ? &p->alpha : p->device + 4 * ELEMENTS, p->device, ORDER,
+                       host ? &p->beta : p->device + 4 * ELEMENTS + 1, p->device + ELEMENTS, ORDER,
+                       p->device + 3 * ELEMENTS, ORDER);
+}
+
+static void product_sum_right(const product_t *p) {
+    float sum[ORDER * ORDER];
+    gpu_download(sum, p->device + 3 * ELEMENTS, BYTES);
+    for (size_t i = 0; i < ELEMENTS && !jtest_has_failure(); ++i)
+        JEXPECT_EQ(sum[i], p->alpha * p->a[i] + p->beta * p->b[i]);
 }
 
 /* Whether C is what so many runs make of it. */
@@ -101,7 +119,7 @@ static bool product_right(const product_t *p, int runs) {
     return true;
 }
 
-static void product_free(product_t *p) { gpu_give(p->device, 3 * BYTES + 2 * sizeof(float)); }
+static void product_free(product_t *p) { gpu_give(p->device, PRODUCT_BYTES); }
 
 /* ---- What it is used for ---- */
 
@@ -259,8 +277,11 @@ static void *work(void *data) {
     worker_t *w = data;
     jhandle_t *handle = make_handle(w->stream, w->mode);
     pthread_barrier_wait(w->start);
-    for (int run = 0; run < RUNS && w->status == JSTATUS_SUCCESS; ++run)
+    for (int run = 0; run < RUNS && w->status == JSTATUS_SUCCESS; ++run) {
         w->status = product_run(&w->product, handle, w->mode);
+        if (w->status == JSTATUS_SUCCESS)
+            w->status = product_sum(&w->product, handle, w->mode);
+    }
     JEXPECT_OK(jhandle_destroy(handle));
     return NULL;
 }
@@ -294,6 +315,7 @@ JTEST(GpuVendorBlas, ThreadsShareStreams) {
         for (int i = 0; i < THREADS; ++i) {
             JEXPECT_OK(workers[i].status);
             product_right(&workers[i].product, RUNS);
+            product_sum_right(&workers[i].product);
             product_free(&workers[i].product);
         }
         for (int i = 1; i < STREAMS; ++i)
@@ -332,6 +354,47 @@ JTEST(GpuVendorBlas, StreamsHandOnWhatTheyHad) {
         product_right(&p, 3);
         JEXPECT_OK(jhandle_destroy(handle));
         JEXPECT_OK(jstream_destroy(stream));
+    }
+    product_free(&p);
+}
+
+/* How often the runtime is asked about captures, and the library's handle is told something, in one call. */
+static void expect_said(product_t *p, jhandle_t *handle, jpointer_mode_t mode, int streams, int workspaces, int modes) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    const fake_blas_control_t *vendor = fake_blas();
+    fake->reset_counts();
+    vendor->reset_counts();
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, mode));
+    JEXPECT_OK(product_sum(p, handle, mode));
+    JEXPECT_EQ(vendor->count(NULL), 1);
+    JEXPECT_EQ(vendor->count("SetStream"), streams);
+    JEXPECT_EQ(vendor->count("SetWorkspace"), workspaces);
+    JEXPECT_EQ(vendor->count("SetPointerMode"), modes);
+    JEXPECT_EQ(fake->count("StreamGetCaptureInfo"), 1);
+}
+
+/* A handle's settings stay until a call wants others. */
+JTEST(GpuVendorBlas, OnlyWhatHasChangedIsSaid) {
+    if (fake_blas() == NULL)
+        JSKIP("there is no fake vendor's BLAS");
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    product_t p;
+    product_make(&p, 10);
+    product_upload(&p);
+    options.device = gpu_device();
+    options.never_captured = true;            /* else it is the handle that asks, too */
+    for (int round = 0; round < 3; ++round) { /* what one stream has left is set up for the next */
+        jhandle_t *handle = NULL;
+        JASSERT_OK(jstream_create(gpu_device(), &options.stream));
+        JASSERT_OK(jhandle_create(&options, &handle));
+        expect_said(&p, handle, JPOINTER_MODE_HOST, 1, 1, 1);
+        expect_said(&p, handle, JPOINTER_MODE_HOST, 0, 0, 0);
+        expect_said(&p, handle, JPOINTER_MODE_DEVICE, 0, 0, 1);
+        expect_said(&p, handle, JPOINTER_MODE_DEVICE, 0, 0, 0);
+        expect_said(&p, handle, JPOINTER_MODE_HOST, 0, 0, 1);
+        JEXPECT_OK(jstream_synchronize(gpu_device(), options.stream));
+        JEXPECT_OK(jhandle_destroy(handle));
+        JEXPECT_OK(jstream_destroy(options.stream));
     }
     product_free(&p);
 }
@@ -399,6 +462,114 @@ JTEST(GpuVendorBlas, GraphsHaveWorkspacesOfTheirOwn) {
     JEXPECT_OK(jhandle_destroy(handle));
     JEXPECT_OK(jstream_destroy(stream));
     JEXPECT_OK(jstream_destroy(other));
+}
+
+/* On a new stream: a capture's product and sum, and what they come to. */
+static void capture_and_check(product_t *p) {
+    const fake_gpu_control_t *program = gpu_program();
+    jstream_t *stream = NULL;
+    JASSERT_OK(jstream_create(gpu_device(), &stream));
+    jhandle_t *handle = make_handle(stream, JPOINTER_MODE_HOST);
+    product_upload(p);
+    JEXPECT_EQ(program->begin_capture(native(stream)), 0);
+    JEXPECT_OK(product_run(p, handle, JPOINTER_MODE_HOST));
+    JEXPECT_OK(product_sum(p, handle, JPOINTER_MODE_HOST));
+    void *graph = program->end_capture(native(stream));
+    JASSERT_NOT_NULL(graph);
+    for (int i = 0; i < 2; ++i)
+        JEXPECT_EQ(program->launch_graph(graph, native(stream)), 0);
+    JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
+    product_right(p, 2);
+    product_sum_right(p);
+    program->destroy_graph(graph);
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+/* In a process of its own, where nobody has a handle of the vendor's yet. */
+JTEST_ONLY_WITH("JALLOC_TEST_COLD", GpuVendorBlasCold, NoHandleIsMadeInACapture) {
+    const fake_gpu_control_t *program = gpu_program();
+    const fake_blas_control_t *vendor = fake_blas();
+    jstream_t *stream = NULL, *other = NULL;
+    static worker_t worker;
+    product_t captured, beside;
+    pthread_barrier_t start;
+    product_make(&captured, 11);
+    product_make(&beside, 12);
+    product_make(&worker.product, 13);
+    worker.product.beta = 1; /* so that results stay small integers */
+    product_upload(&worker.product);
+    JASSERT_OK(jstream_create(gpu_device(), &stream));
+    JASSERT_OK(jstream_create(gpu_device(), &other));
+
+    capture_and_check(&captured); /* by kernels of ours */
+    if (vendor != NULL) {
+        JEXPECT_EQ(vendor->count(NULL), 0);
+        JEXPECT_EQ(vendor->count("Create"), 0);
+    }
+
+    jhandle_t *handle = make_handle(other, JPOINTER_MODE_HOST); /* beside a capture of this thread */
+    product_upload(&beside);
+    JEXPECT_EQ(program->begin_capture(native(stream)), 0);
+    JEXPECT_OK(product_run(&beside, handle, JPOINTER_MODE_HOST));
+    void *graph = program->end_capture(native(stream));
+    JASSERT_NOT_NULL(graph);
+    program->destroy_graph(graph);
+    JEXPECT_OK(product_run(&beside, handle, JPOINTER_MODE_HOST));
+    JEXPECT_OK(jstream_synchronize(gpu_device(), other));
+    product_right(&beside, 2);
+    if (vendor != NULL) {
+        JEXPECT_EQ(vendor->count(NULL), 1);
+        JEXPECT_EQ(vendor->count_handles_refused(), 1);
+        JEXPECT_EQ(vendor->count_handles(), 1);
+    }
+
+    /* The one handle there is serves its own stream and captures of others, at once. */
+    worker.stream = other;
+    worker.start = &start;
+    JASSERT_EQ(pthread_barrier_init(&start, NULL, 2), 0);
+    JASSERT_EQ(pthread_create(&worker.thread, NULL, work, &worker), 0);
+    pthread_barrier_wait(&start);
+    for (int round = 0; round < 10 && !jtest_has_failure(); ++round)
+        capture_and_check(&captured);
+    pthread_join(worker.thread, NULL);
+    for (int round = 0; round < 10 && !jtest_has_failure(); ++round) /* and of new streams by an old one's name */
+        capture_and_check(&captured);
+    JEXPECT_OK(worker.status);
+    JEXPECT_OK(jstream_synchronize(gpu_device(), other));
+    product_right(&worker.product, RUNS);
+    product_sum_right(&worker.product);
+    if (vendor != NULL) {
+        JEXPECT_EQ(vendor->count(NULL), 1 + 2 * RUNS + 40);
+        JEXPECT_EQ(vendor->count_handles(), 1);
+        JEXPECT_EQ(gpu_fake()->faults(), 0);
+    }
+
+    pthread_barrier_destroy(&start);
+    product_free(&captured);
+    product_free(&beside);
+    product_free(&worker.product);
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+    JEXPECT_OK(jstream_destroy(other));
+}
+
+/* Runs the tests of a name in a process of their own. */
+static void run_child(const char *tests, const char *variable, const char *vendor_blas) {
+    char output[8192], path[4200], device[64], use[64];
+    snprintf(path, sizeof path, "JALLOC_MODULE_PATH=%s", gpu_module_path());
+    snprintf(device, sizeof device, "JALLOC_TEST_DEVICE=%s", gpu_device_name());
+    snprintf(use, sizeof use, "JALLOC_VENDOR_BLAS=%s", vendor_blas);
+    const char *const environment[] = {variable, path, device, use, NULL};
+    const int result = jtest_run_self(tests, environment, output, sizeof output);
+    if (result != 0 || strstr(output, "1 test from") == NULL)
+        JFAIL("%s: %d: %s", variable, result, output);
+}
+
+JTEST(GpuVendorBlas, NoHandleIsMadeInACapture) {
+    if (gpu_program() == NULL)
+        JSKIP(GPU_NO_PROGRAM);
+    run_child("GpuVendorBlasCold.*", "JALLOC_TEST_COLD=1", gpu_vendor_blas_is_off() ? "0" : "1");
 }
 
 /* ---- Failures ---- */
@@ -472,7 +643,7 @@ JTEST(GpuVendorBlas, FailuresAreToldAndLeaveNothingBehind) {
     }
 }
 
-/* A call that the library does not support is done by kernels of ours. */
+/* A call that the library does not support is done by kernels of ours, and what the program left of an error stays. */
 JTEST(GpuVendorBlas, WhatItDoesNotSupportIsDoneAllTheSame) {
     const fake_blas_control_t *vendor = fake_blas();
     if (vendor == NULL)
@@ -482,9 +653,11 @@ JTEST(GpuVendorBlas, WhatItDoesNotSupportIsDoneAllTheSame) {
     product_make(&p, 8);
     product_upload(&p);
     JEXPECT_OK(product_run(&p, handle, JPOINTER_MODE_HOST)); /* makes what it needs */
-    vendor->fail_after(4, FAKE_BLAS_NOT_SUPPORTED);          /* after stream, workspace, pointer mode */
+    vendor->fail_after(1, FAKE_BLAS_NOT_SUPPORTED);          /* all is set already */
+    gpu_fake()->leave_error();
     JEXPECT_OK(product_run(&p, handle, JPOINTER_MODE_HOST));
     JEXPECT_TRUE(vendor->has_failed());
+    JEXPECT_NE(gpu_fake()->last_error(), 0);
     product_right(&p, 2);
     product_free(&p);
     JEXPECT_OK(jhandle_destroy(handle));
@@ -523,15 +696,9 @@ JTEST(GpuVendorBlas, KernelsOfOursServeWithoutIt) {
     static const char *const ways[] = {"off", "absent", "fakeblasZgeam_64", "fakeblasGemmEx_64", "fakeblasSetStream"};
     const size_t count = fake_blas_there() != NULL ? sizeof ways / sizeof ways[0] : 1;
     for (size_t i = 0; i < count; ++i) {
-        char way[64], output[8192], path[4200], device[64], use[64];
+        char way[64];
         snprintf(way, sizeof way, "JALLOC_TEST_VENDOR_BLAS=%s", ways[i]);
-        snprintf(path, sizeof path, "JALLOC_MODULE_PATH=%s", gpu_module_path());
-        snprintf(device, sizeof device, "JALLOC_TEST_DEVICE=%s", gpu_device_name());
-        snprintf(use, sizeof use, "JALLOC_VENDOR_BLAS=%d", i > 0);
-        const char *const environment[] = {way, path, device, use, NULL};
-        const int result = jtest_run_self("GpuVendorBlasChild.*", environment, output, sizeof output);
-        if (result != 0 || strstr(output, "1 test from") == NULL)
-            JFAIL("%s: %d: %s", ways[i], result, output);
+        run_child("GpuVendorBlasChild.*", way, i > 0 ? "1" : "0");
     }
 }
 
