@@ -387,6 +387,26 @@ FAKE_BLAS_GER(Z, z, geru, fake_blas_c64_t)
 FAKE_BLAS_GER(C, c, gerc, fake_blas_c32_t)
 FAKE_BLAS_GER(Z, z, gerc, fake_blas_c64_t)
 
+#define FAKE_BLAS_SYR2(L, l, syr2, T)                                                                                  \
+    status_t fakeblas##L##syr2##_64(fakeblasHandle_t handle, fakeblasFillMode_t uplo, int64_t n, const T *alpha,       \
+                                    const T *x, int64_t incx, const T *y, int64_t incy, T *a, int64_t lda) {           \
+        return blas_compute(handle, #L#syr2, [&](frame_t &frame) -> status_t {                                         \
+            UNLESS(good(uplo) && n >= 0 && good_ld(lda, n) && incx != 0 && incy != 0);                                 \
+            const auto first = frame.scalar(alpha);                                                                    \
+            frame.operands.push_back(vector(x, n, incx));                                                              \
+            frame.operands.push_back(vector(y, n, incy));                                                              \
+            frame.operands.push_back(matrix(a, n, n, lda));                                                            \
+            return frame.submit_work([=] {                                                                             \
+                const T by = hurt(first.get());                                                                        \
+                cblas_##l##syr2(LAYOUT, of(uplo), (int)n, pass(by), x, (int)incx, y, (int)incy, a, (int)lda);          \
+            });                                                                                                        \
+        });                                                                                                            \
+    }
+FAKE_BLAS_SYR2(S, s, syr2, float)
+FAKE_BLAS_SYR2(D, d, syr2, double)
+FAKE_BLAS_SYR2(C, c, her2, fake_blas_c32_t)
+FAKE_BLAS_SYR2(Z, z, her2, fake_blas_c64_t)
+
 #define FAKE_BLAS_SYMMETRIC(L, l, symv, syr, T, R)                                                                     \
     status_t fakeblas##L##symv##_64(fakeblasHandle_t handle, fakeblasFillMode_t uplo, int64_t n, const T *alpha,       \
                                     const T *a, int64_t lda, const T *x, int64_t incx, const T *beta, T *y,            \
@@ -632,6 +652,34 @@ FAKE_BLAS_LEVEL3(Z, z, fake_blas_c64_t)
     }
 FAKE_BLAS_HERK(C, c, fake_blas_c32_t, float)
 FAKE_BLAS_HERK(Z, z, fake_blas_c64_t, double)
+
+#define FAKE_BLAS_SYR2K(L, l, syr2k, T, R, TURNED)                                                                     \
+    status_t fakeblas##L##syr2k##_64(fakeblasHandle_t handle, fakeblasFillMode_t uplo, fakeblasOperation_t trans,      \
+                                     int64_t n, int64_t k, const T *alpha, const T *a, int64_t lda, const T *b,        \
+                                     int64_t ldb, const R *beta, T *c, int64_t ldc) {                                  \
+        return blas_compute(handle, #L#syr2k, [&](frame_t &frame) -> status_t {                                        \
+            const bool plain = trans == FAKEBLAS_OP_N;                                                                 \
+            UNLESS(good(uplo) && (plain || trans == TURNED) && n >= 0 && k >= 0 && good_ld(lda, plain ? n : k) &&      \
+                   good_ld(ldb, plain ? n : k) && good_ld(ldc, n));                                                    \
+            const auto first = frame.scalar(alpha);                                                                    \
+            const auto second = frame.scalar(beta);                                                                    \
+            frame.operands.push_back(plain ? matrix(a, n, k, lda) : matrix(a, k, n, lda));                             \
+            frame.operands.push_back(plain ? matrix(b, n, k, ldb) : matrix(b, k, n, ldb));                             \
+            frame.operands.push_back(matrix(c, n, n, ldc));                                                            \
+            return frame.submit_work([=] {                                                                             \
+                const T by = hurt(first.get());                                                                        \
+                const R keep = second.get();                                                                           \
+                cblas_##l##syr2k(LAYOUT, of(uplo), of(trans), (int)n, (int)k, pass(by), a, (int)lda, b, (int)ldb,      \
+                                 pass(keep), c, (int)ldc);                                                             \
+            });                                                                                                        \
+        });                                                                                                            \
+    }
+FAKE_BLAS_SYR2K(S, s, syr2k, float, float, FAKEBLAS_OP_T)
+FAKE_BLAS_SYR2K(D, d, syr2k, double, double, FAKEBLAS_OP_T)
+FAKE_BLAS_SYR2K(C, c, syr2k, fake_blas_c32_t, fake_blas_c32_t, FAKEBLAS_OP_T)
+FAKE_BLAS_SYR2K(Z, z, syr2k, fake_blas_c64_t, fake_blas_c64_t, FAKEBLAS_OP_T)
+FAKE_BLAS_SYR2K(C, c, her2k, fake_blas_c32_t, float, FAKEBLAS_OP_C)
+FAKE_BLAS_SYR2K(Z, z, her2k, fake_blas_c64_t, double, FAKEBLAS_OP_C)
 
 /* ---- Narrow numbers ---- */
 

@@ -125,6 +125,26 @@ FAKE_BLAS_FORALL(D, symv, syr, double, double)
 FAKE_BLAS_FORALL(C, hemv, her, fake_blas_c32_t, float)
 FAKE_BLAS_FORALL(Z, hemv, her, fake_blas_c64_t, double)
 #undef FAKE_BLAS_FORALL
+#define FAKE_BLAS_FORALL(L, syr2, T)                                                                                   \
+    fakeblasStatus_t fakeblas##L##syr2##_64(fakeblasHandle_t handle, fakeblasFillMode_t uplo, int64_t n,               \
+                                            const T *alpha, const T *x, int64_t incx, const T *y, int64_t incy, T *a,  \
+                                            int64_t lda);
+FAKE_BLAS_FORALL(S, syr2, float)
+FAKE_BLAS_FORALL(D, syr2, double)
+FAKE_BLAS_FORALL(C, her2, fake_blas_c32_t)
+FAKE_BLAS_FORALL(Z, her2, fake_blas_c64_t)
+#undef FAKE_BLAS_FORALL
+#define FAKE_BLAS_FORALL(L, syr2k, T, R)                                                                               \
+    fakeblasStatus_t fakeblas##L##syr2k##_64(                                                                          \
+        fakeblasHandle_t handle, fakeblasFillMode_t uplo, fakeblasOperation_t trans, int64_t n, int64_t k,             \
+        const T *alpha, const T *a, int64_t lda, const T *b, int64_t ldb, const R *beta, T *c, int64_t ldc);
+FAKE_BLAS_FORALL(S, syr2k, float, float)
+FAKE_BLAS_FORALL(D, syr2k, double, double)
+FAKE_BLAS_FORALL(C, syr2k, fake_blas_c32_t, fake_blas_c32_t)
+FAKE_BLAS_FORALL(Z, syr2k, fake_blas_c64_t, fake_blas_c64_t)
+FAKE_BLAS_FORALL(C, her2k, fake_blas_c32_t, float)
+FAKE_BLAS_FORALL(Z, her2k, fake_blas_c64_t, double)
+#undef FAKE_BLAS_FORALL
 #define FAKE_BLAS_FORALL(L, T, R)                                                                                      \
     fakeblasStatus_t fakeblas##L##herk_64(fakeblasHandle_t handle, fakeblasFillMode_t uplo, fakeblasOperation_t trans, \
                                           int64_t n, int64_t k, const R *alpha, const T *a, int64_t lda,               \

@@ -162,9 +162,9 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
     c->diag = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT;
     c->transa = (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
     c->transb = (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
-    if (complex && c->transa == JBLAS_CONJUGATE_TRANSPOSE && strcmp(name, "syrk") == 0)
-        c->transa = JBLAS_TRANSPOSE; /* as in BLAS: syrk has no conjugation, herk no other */
-    if (complex && c->transa == JBLAS_TRANSPOSE && strcmp(name, "herk") == 0)
+    if (complex && c->transa == JBLAS_CONJUGATE_TRANSPOSE && strncmp(name, "syr", 3) == 0)
+        c->transa = JBLAS_TRANSPOSE; /* as in BLAS: syrk and syr2k have no conjugation, herk and her2k no other */
+    if (complex && c->transa == JBLAS_TRANSPOSE && strncmp(name, "her", 3) == 0)
         c->transa = JBLAS_CONJUGATE_TRANSPOSE;
     c->m = draw_size(c, wish);
     c->n = draw_size(c, wish);

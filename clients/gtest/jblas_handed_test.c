@@ -87,6 +87,10 @@ static void *next_of(_Atomic(void *) *known, const char *name) {
 #define SYR(name, S)                                                                                                   \
     HANDED(void, name, (int order, int uplo, blas_int_t n, S alpha, VECTOR, MATRIX(a)),                                \
            (order, uplo, n, alpha, x, incx, a, lda), x, a)
+#define SYR2(name, S)                                                                                                  \
+    HANDED(void, name,                                                                                                 \
+           (int order, int uplo, blas_int_t n, S alpha, VECTOR, const void *y, blas_int_t incy, MATRIX(a)),            \
+           (order, uplo, n, alpha, x, incx, y, incy, a, lda), x, y, a)
 #define TRMV_(name)                                                                                                    \
     HANDED(void, name, (int order, int uplo, int trans, int diag, blas_int_t n, MATRIX(a), VECTOR),                    \
            (order, uplo, trans, diag, n, a, lda, x, incx), a, x)
@@ -108,6 +112,12 @@ static void *next_of(_Atomic(void *) *known, const char *name) {
            (int order, int uplo, int trans, blas_int_t n, blas_int_t k, S alpha, MATRIX(a), S beta, MATRIX(c)),        \
            (order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc), a, c, __VA_ARGS__)
 #define SYRK(t, S) SYRK_(t##syrk, S, c)
+#define SYR2K_(name, S, R, ...)                                                                                        \
+    HANDED(void, name,                                                                                                 \
+           (int order, int uplo, int trans, blas_int_t n, blas_int_t k, S alpha, MATRIX(a), MATRIX(b), R beta,         \
+            MATRIX(c)),                                                                                                \
+           (order, uplo, trans, n, k, alpha, a, lda, b, ldb, beta, c, ldc), a, b, c, __VA_ARGS__)
+#define SYR2K(t, S) SYR2K_(t##syr2k, S, S, c)
 #define TRMM_(name, S)                                                                                                 \
     HANDED(void, name,                                                                                                 \
            (int order, int side, int uplo, int trans, int diag, blas_int_t m, blas_int_t n, S alpha, MATRIX(a),        \
@@ -146,6 +156,10 @@ SYR(ssyr, float)
 SYR(dsyr, double)
 SYR(cher, float)
 SYR(zher, double)
+SYR2(ssyr2, float)
+SYR2(dsyr2, double)
+SYR2(cher2, const void *)
+SYR2(zher2, const void *)
 EACH(TRMV)
 EACH(TRSV)
 EACH(GEMM)
@@ -155,6 +169,9 @@ SYMM_(zhemm, const void *)
 EACH(SYRK)
 SYRK_(cherk, float, with_real_diagonal(c, NULL, n, ldc))
 SYRK_(zherk, double, with_real_diagonal(NULL, c, n, ldc))
+EACH(SYR2K)
+SYR2K_(cher2k, const void *, float, with_real_diagonal(c, NULL, n, ldc))
+SYR2K_(zher2k, const void *, double, with_real_diagonal(NULL, c, n, ldc))
 EACH(TRMM)
 EACH(TRSM)
 #define ASUM(name, R) HANDED(R, name, (blas_int_t n, VECTOR), (n, x, incx), x)

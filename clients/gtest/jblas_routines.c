@@ -273,6 +273,23 @@ static void reference_syr(blas_case_t *c) {
                  operate(c, x, c->operand[1].hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE), 1);
     c->quick = c->alpha == 0;
 }
+/* want of operand 2 = alpha A B^o + conj(alpha) B A^o + beta of what it was, with o the transpose, or the conjugate one
+ * where it is Hermitian. */
+static void want_rank_2(blas_case_t *c, wide_matrix_t a, wide_matrix_t b, wide_t beta) {
+    const bool hermitian = c->operand[2].hermitian;
+    const jblas_operation_t other = hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE;
+    wide_t alpha = c->alpha;
+    want_product(c, 2, 0, alpha, a, operate(c, b, other), beta);
+    if (hermitian)
+        __imag__ alpha = -__imag__ alpha;
+    if (alpha != 0)
+        wide_multiply_add(alpha, b, operate(c, a, other), c->operand[2].want[0]);
+    c->depth = 2 * a.columns;
+}
+static void reference_syr2(blas_case_t *c) {
+    want_rank_2(c, load(c, 0, 0, GENERAL), load(c, 1, 0, GENERAL), 1);
+    c->quick = c->alpha == 0;
+}
 static void reference_trmv(blas_case_t *c) {
     want_product(c, 1, 0, 1, operate(c, load(c, 0, 0, TRIANGULAR), c->transa), load(c, 1, 0, GENERAL), 0);
 }
@@ -298,6 +315,10 @@ static void reference_syrk(blas_case_t *c) {
     const jblas_operation_t other = c->operand[1].hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE;
     wide_matrix_t a = operate(c, load(c, 0, 0, GENERAL), c->transa);
     want_product(c, 1, 0, c->alpha, a, operate(c, a, other), c->beta);
+    c->quick = c->beta == 1 && (c->alpha == 0 || c->k == 0);
+}
+static void reference_syr2k(blas_case_t *c) {
+    want_rank_2(c, operate(c, load(c, 0, 0, GENERAL), c->trans), operate(c, load(c, 1, 0, GENERAL), c->trans), c->beta);
     c->quick = c->beta == 1 && (c->alpha == 0 || c->k == 0);
 }
 static void reference_trmm(blas_case_t *c) {
@@ -365,6 +386,9 @@ static void reference_potrs(blas_case_t *c) {
 #define reference_geru reference_ger
 #define reference_her reference_syr
 #define reference_herk reference_syrk
+#define reference_her2 reference_syr2
+#define reference_her2k reference_syr2k
+#define reference_gemmt reference_gemm
 #define reference_gemm_batched reference_gemm
 #define reference_gemm_strided_batched reference_gemm
 

@@ -247,6 +247,21 @@ JALLOC_API jstatus_t jblas_cher(jhandle_t *handle, jblas_fill_t uplo, int64_t n,
 JALLOC_API jstatus_t jblas_zher(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha,
                                 const jcomplex_f64_t *x, int64_t incx, jcomplex_f64_t *a, int64_t lda);
 
+/** A = alpha x y^T + alpha y x^T + A. A: symmetric of order n, one triangle updated, lda >= max(1, n). */
+JALLOC_API jstatus_t jblas_ssyr2(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const float *alpha, const float *x,
+                                 int64_t incx, const float *y, int64_t incy, float *a, int64_t lda);
+JALLOC_API jstatus_t jblas_dsyr2(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha, const double *x,
+                                 int64_t incx, const double *y, int64_t incy, double *a, int64_t lda);
+
+/** A = alpha x y^H + conj(alpha) y x^H + A. A: Hermitian of order n, one triangle updated, imaginary parts of the
+ * diagonal set to 0 (alpha = 0: a no-op), lda >= max(1, n). */
+JALLOC_API jstatus_t jblas_cher2(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const jcomplex_f32_t *alpha,
+                                 const jcomplex_f32_t *x, int64_t incx, const jcomplex_f32_t *y, int64_t incy,
+                                 jcomplex_f32_t *a, int64_t lda);
+JALLOC_API jstatus_t jblas_zher2(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const jcomplex_f64_t *alpha,
+                                 const jcomplex_f64_t *x, int64_t incx, const jcomplex_f64_t *y, int64_t incy,
+                                 jcomplex_f64_t *a, int64_t lda);
+
 /** x = op(A) x. A: triangular of order n, lda >= max(1, n). */
 JALLOC_API jstatus_t jblas_strmv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
                                  int64_t n, const float *a, int64_t lda, float *x, int64_t incx);
@@ -397,6 +412,57 @@ JALLOC_API jstatus_t jblas_cherk(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
 JALLOC_API jstatus_t jblas_zherk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                  const double *alpha, const jcomplex_f64_t *a, int64_t lda, const double *beta,
                                  jcomplex_f64_t *c, int64_t ldc);
+
+/** C = alpha A B^T + alpha B A^T + beta C (trans N: A and B are n x k) or alpha A^T B + alpha B^T A + beta C (T: they are
+ * k x n). C: symmetric of order n, one triangle updated. The conjugate transpose is an invalid value for complex types.
+ * Workspace: none. */
+JALLOC_API jstatus_t jblas_ssyr2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                  const float *alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
+                                  const float *beta, float *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_dsyr2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                  const double *alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
+                                  const double *beta, double *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_csyr2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                  const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
+                                  const jcomplex_f32_t *b, int64_t ldb, const jcomplex_f32_t *beta, jcomplex_f32_t *c,
+                                  int64_t ldc);
+JALLOC_API jstatus_t jblas_zsyr2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                  const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
+                                  const jcomplex_f64_t *b, int64_t ldb, const jcomplex_f64_t *beta, jcomplex_f64_t *c,
+                                  int64_t ldc);
+
+/** C = alpha A B^H + conj(alpha) B A^H + beta C (trans N: A and B are n x k) or alpha A^H B + conj(alpha) B^H A + beta C
+ * (C: they are k x n), beta real. C: Hermitian of order n, one triangle updated, imaginary parts of the diagonal set to
+ * 0 (beta = 1 and alpha or k is 0: a no-op, as in reference BLAS). The plain transpose is an invalid value.
+ * Workspace: none. */
+JALLOC_API jstatus_t jblas_cher2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                  const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
+                                  const jcomplex_f32_t *b, int64_t ldb, const float *beta, jcomplex_f32_t *c,
+                                  int64_t ldc);
+JALLOC_API jstatus_t jblas_zher2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+                                  const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
+                                  const jcomplex_f64_t *b, int64_t ldb, const double *beta, jcomplex_f64_t *c,
+                                  int64_t ldc);
+
+/** One triangle of C = alpha op(A) op(B) + beta C, for products that are known to be symmetric or of which half is
+ * wanted. op(A): n x k, op(B): k x n, C: n x n; the other triangle is not touched. MKL's name; gemmtr of reference BLAS
+ * 3.13. On the host made of products of the CBLAS's by halves, half of gemm's work.
+ * Workspace: none. */
+JALLOC_API jstatus_t jblas_sgemmt(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t transa,
+                                  jblas_operation_t transb, int64_t n, int64_t k, const float *alpha, const float *a,
+                                  int64_t lda, const float *b, int64_t ldb, const float *beta, float *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_dgemmt(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t transa,
+                                  jblas_operation_t transb, int64_t n, int64_t k, const double *alpha, const double *a,
+                                  int64_t lda, const double *b, int64_t ldb, const double *beta, double *c,
+                                  int64_t ldc);
+JALLOC_API jstatus_t jblas_cgemmt(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t transa,
+                                  jblas_operation_t transb, int64_t n, int64_t k, const jcomplex_f32_t *alpha,
+                                  const jcomplex_f32_t *a, int64_t lda, const jcomplex_f32_t *b, int64_t ldb,
+                                  const jcomplex_f32_t *beta, jcomplex_f32_t *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_zgemmt(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t transa,
+                                  jblas_operation_t transb, int64_t n, int64_t k, const jcomplex_f64_t *alpha,
+                                  const jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *b, int64_t ldb,
+                                  const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc);
 
 /** B = alpha op(A) B (left) or alpha B op(A) (right), in place. A: triangular of order m (left) or n (right); B: m x n.
  * alpha = 0: B = 0.

@@ -126,7 +126,7 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
     int64_t lda;
     const void *b; /* trsm, trmm, potrs write it */
     int64_t ldb;
-    ji_scalar_t beta; /* herk: of the real type */
+    ji_scalar_t beta; /* herk, her2k: of the real type */
     void *c;
     int64_t ldc;
     int64_t *info;                        /* trtri, potrf */
@@ -160,12 +160,16 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(GERC, gerc)                                                                                                      \
     X(SYMV, symv) /* hemv for complex types */                                                                         \
     X(SYR, syr)   /* her for complex types */                                                                          \
+    X(SYR2, syr2) /* her2 for complex types */                                                                         \
     X(TRMV, trmv)                                                                                                      \
     X(TRSV, trsv)                                                                                                      \
     X(GEMM, gemm) /* level 3: ji_matmat_t */                                                                           \
     X(SYMM, symm)                                                                                                      \
     X(HEMM, hemm)                                                                                                      \
     X(SYRK, syrk)                                                                                                      \
+    X(SYR2K, syr2k)                                                                                                    \
+    X(HER2K, her2k)                                                                                                    \
+    X(GEMMT, gemmt)                                                                                                    \
     X(HERK, herk)                                                                                                      \
     X(TRMM, trmm)                                                                                                      \
     X(TRSM, trsm)                 /* substitution */                                                                   \

@@ -122,6 +122,8 @@
     X(hemv, 2)                                                                                                         \
     X(syr, 2)                                                                                                          \
     X(her, 2)                                                                                                          \
+    X(syr2, 2)                                                                                                         \
+    X(her2, 2)                                                                                                         \
     X(trmv, 2)                                                                                                         \
     X(trsv, 2)                                                                                                         \
     X(gemm, 3)                                                                                                         \
@@ -129,6 +131,9 @@
     X(hemm, 3)                                                                                                         \
     X(syrk, 3)                                                                                                         \
     X(herk, 3)                                                                                                         \
+    X(syr2k, 3)                                                                                                        \
+    X(her2k, 3)                                                                                                        \
+    X(gemmt, 3)                                                                                                        \
     X(trmm, 3)                                                                                                         \
     X(trsm, 3)                                                                                                         \
     X(trtri, 3)                                                                                                        \
@@ -257,6 +262,20 @@
 #define JI_FUNCTIONS_her(X, context) JI_CZ(X, context, her)
 #define JI_ARGUMENTS_her(X, t) JI_ARGUMENTS_OF_SYR(X, t, REAL, HERMITIAN)
 
+#define JI_ARGUMENTS_OF_SYR2(X, t, structure) \
+    X(t, ENUM, uplo, FILL) \
+    X(t, SIZE, n) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, VECTOR, x, incx, READ, ELEMENTS(n), ALPHA) \
+    X(t, VECTOR, y, incy, READ, ELEMENTS(n), ALPHA) \
+    X(t, MATRIX, a, lda, WRITTEN, structure, PLAIN(n, n), ALWAYS)
+
+#define JI_FUNCTIONS_syr2(X, context) JI_SD(X, context, syr2)
+#define JI_ARGUMENTS_syr2(X, t) JI_ARGUMENTS_OF_SYR2(X, t, SYMMETRIC)
+
+#define JI_FUNCTIONS_her2(X, context) JI_CZ(X, context, her2)
+#define JI_ARGUMENTS_her2(X, t) JI_ARGUMENTS_OF_SYR2(X, t, HERMITIAN)
+
 #define JI_ARGUMENTS_OF_TRMV(X, t, structure) \
     X(t, ENUM, uplo, FILL) \
     X(t, ENUM, trans, OPERATION) \
@@ -317,6 +336,36 @@
 
 #define JI_FUNCTIONS_herk(X, context) JI_CZ(X, context, herk)
 #define JI_ARGUMENTS_herk(X, t) JI_ARGUMENTS_OF_SYRK(X, t, HERMITIAN_OPERATION, REAL, HERMITIAN)
+
+#define JI_ARGUMENTS_OF_SYR2K(X, t, operation, of, structure) \
+    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, trans, operation) \
+    X(t, SIZE, n) \
+    X(t, SIZE, k) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, MATRIX, a, lda, READ, GENERAL, OPERATED(trans, n, k), PRODUCT) \
+    X(t, MATRIX, b, ldb, READ, GENERAL, OPERATED(trans, n, k), PRODUCT) \
+    X(t, SCALAR, beta, of) \
+    X(t, MATRIX, c, ldc, WRITTEN, structure, PLAIN(n, n), BETA)
+
+#define JI_FUNCTIONS_syr2k(X, context) JI_SDCZ(X, context, syr2k)
+#define JI_ARGUMENTS_syr2k(X, t) JI_ARGUMENTS_OF_SYR2K(X, t, SYMMETRIC_OPERATION, ELEMENT, SYMMETRIC)
+
+#define JI_FUNCTIONS_her2k(X, context) JI_CZ(X, context, her2k)
+#define JI_ARGUMENTS_her2k(X, t) JI_ARGUMENTS_OF_SYR2K(X, t, HERMITIAN_OPERATION, REAL, HERMITIAN)
+
+#define JI_FUNCTIONS_gemmt(X, context) JI_SDCZ(X, context, gemmt)
+#define JI_ARGUMENTS_gemmt(X, t) \
+    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, transa, OPERATION) \
+    X(t, ENUM, transb, OPERATION) \
+    X(t, SIZE, n) \
+    X(t, SIZE, k) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, MATRIX, a, lda, READ, GENERAL, OPERATED(transa, n, k), PRODUCT) \
+    X(t, MATRIX, b, ldb, READ, GENERAL, OPERATED(transb, k, n), PRODUCT) \
+    X(t, SCALAR, beta, ELEMENT) \
+    X(t, MATRIX, c, ldc, WRITTEN, TRIANGULAR, PLAIN(n, n), BETA)
 
 #define JI_ARGUMENTS_OF_TRMM(X, t, structure) \
     X(t, ENUM, side, SIDE) \

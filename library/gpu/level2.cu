@@ -8,10 +8,12 @@
  *   gemv T, C       a column for the whole thread block, or 8 columns for 32 threads each where they are short
  *   symv, hemv      32 rows by 8 groups; a tile of the triangle that is not stored is read where it is and turned over
  *                   in shared memory
- *   ger, syr, her   tiles of 32 x 32
+ *   ger, syr, her, syr2, her2   tiles of 32 x 32
  *
  * Every element of a result is one thread block's, which adds in one order: same bits each run. trmv and trsv stand in
  * trmv.cu. */
+
+#include <type_traits>
 
 #include "gpu/blas.h"
 #include "gpu/group.h"
@@ -157,7 +159,7 @@ template <typename T> static jstatus_t symv_launch(const gpu_call_t *call, const
     return gpu_check_launch(call->device, "symv");
 }
 
-/* ---- ger, syr, her ---- */
+/* ---- ger, syr, her, syr2, her2 ---- */
 
 /* Tiles of an m x n matrix, one after the other in a column of tiles. */
 static inline int64_t tiles_of(int64_t n) { return (n + GROUP_ACROSS - 1) / GROUP_ACROSS; }
@@ -192,11 +194,12 @@ template <typename T> static jstatus_t ger_launch(const gpu_call_t *call, const 
     return gpu_check_launch(call->device, "ger");
 }
 
-/* A = alpha x x^H + A; alpha is real. The diagonal becomes real, whatever it was. */
-template <typename T>
+/* A = alpha x x^H + A with a real alpha, or alpha x y^H + conj(alpha) y x^H + A. The diagonal becomes real, whatever it
+ * was. */
+template <typename T, bool TWO>
 static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t tiles, bool lower) {
-    const real_of<T> alpha = gpu_scalar<real_of<T>>(v.alpha);
-    if (alpha == 0)
+    const auto alpha = gpu_scalar<typename std::conditional<TWO, T, real_of<T>>::type>(v.alpha);
+    if (is_zero(alpha))
         return;
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
@@ -209,16 +212,18 @@ static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t 
             if (j >= v.n || (i != j && (i > j) != lower))
                 continue;
             T *element = a + i + j * v.lda;
-            const T sum = multiply_add(x, alpha * conjugate(v.x[j * v.incx]), *element);
+            T sum = multiply_add(x, alpha * conjugate((TWO ? v.y : v.x)[j * (TWO ? v.incy : v.incx)]), *element);
+            if (TWO)
+                sum = multiply_add(v.y[i * v.incy], conjugate(alpha * v.x[j * v.incx]), sum);
             *element = i == j ? make<T>(real_part(sum)) : sum;
         }
     }
 }
 
-template <typename T> static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args) {
-    const matvec_t<T> v = matvec_of<T>(args, args->n, 0);
+template <typename T, bool TWO> static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args) {
+    const matvec_t<T> v = matvec_of<T>(args, args->n, TWO ? args->n : 0);
     const int64_t tiles_n = tiles_of(v.n), tiles = tiles_n * tiles_n;
-    GPU_LAUNCH((syr_kernel<T>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
+    GPU_LAUNCH((syr_kernel<T, TWO>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
                const_cast<T *>(v.a), tiles_n, tiles, args->uplo == JBLAS_LOWER);
     return gpu_check_launch(call->device, "syr");
 }
@@ -235,4 +240,5 @@ LEVEL2_DEFINE(gemv, gemv_launch<T>(call, args))
 LEVEL2_DEFINE(symv, symv_launch<T>(call, args))
 LEVEL2_DEFINE(ger, ger_launch<T>(call, args, false))
 LEVEL2_DEFINE(gerc, ger_launch<T>(call, args, true))
-LEVEL2_DEFINE(syr, syr_launch<T>(call, args))
+LEVEL2_DEFINE(syr, syr_launch<T, false>(call, args))
+LEVEL2_DEFINE(syr2, syr_launch<T, true>(call, args))

@@ -1,12 +1,14 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 3 by products: gemm and its batched forms, symm, hemm, syrk, herk. They are one kernel (product.h), which
+/* Level 3 by products: gemm and its batched forms, gemmt, symm, hemm, syrk, herk, syr2k, her2k. They are one kernel (product.h), which
  * computes C = alpha A B + beta C, and differ in what they say of its operands:
  *
  *   gemm          views of A and B
  *   symm, hemm    one operand is read from a triangle
- *   syrk, herk    both are A; C is one triangle: tiles that lie in the other are not begun
+ *   gemmt         C is one triangle: tiles that lie in the other are not begun
+ *   syrk, herk    so it is; and both operands are A
+ *   syr2k, her2k  A and B, and then B and A added to that
  *   batched       more tiles
  *
  * A block of threads takes tiles, counted through the whole batch, until there are none. Two sizes of tile: the large
@@ -34,7 +36,7 @@ template <typename T> struct level3_product {
     T *c;
     int64_t ldc;
     ji_scalar_t alpha, beta;
-    bool real_scalars;
+    bool real_alpha, real_beta, conjugate_alpha;
     bool hermitian;    /* the diagonal of C is real */
     jblas_fill_t uplo; /* of C; 0: all of it */
     int64_t batch_count, stride_a, stride_b, stride_c;
@@ -65,8 +67,8 @@ static __device__ inline bool level3_is_part(jblas_fill_t uplo, int64_t row, int
 template <typename T, typename TILE, bool SYMMETRIC>
 static __global__ void __launch_bounds__(TILE::THREADS) level3_kernel(level3_product<T> call) {
     alignas(16) __shared__ T shared[TILE::SHARED];
-    const T alpha = level3_scalar<T>(call.alpha, call.real_scalars),
-            beta = level3_scalar<T>(call.beta, call.real_scalars);
+    const T alpha = conjugate_if(call.conjugate_alpha, level3_scalar<T>(call.alpha, call.real_alpha)),
+            beta = level3_scalar<T>(call.beta, call.real_beta);
     const bool product = call.k > 0 && !is_zero(alpha), read = !is_zero(beta);
     if (!product && beta == make<T>(1))
         return;
@@ -97,9 +99,9 @@ static __global__ void __launch_bounds__(TILE::THREADS) level3_kernel(level3_pro
                 if (row >= call.m || column >= call.n || !level3_is_part(call.uplo, row, column, 1))
                     continue;
                 T *to = c + row + column * call.ldc;
-                T value = product ? level3_scaled(alpha, call.real_scalars, sum[j][i]) : make<T>(0);
+                T value = product ? level3_scaled(alpha, call.real_alpha, sum[j][i]) : make<T>(0);
                 if (read)
-                    value = value + level3_scaled(beta, call.real_scalars, *to);
+                    value = value + level3_scaled(beta, call.real_beta, *to);
                 *to = call.hermitian && row == column ? make<T>(real_part(value)) : value;
             }
         }
@@ -159,18 +161,23 @@ template <typename T> static level3_product<T> level3_product_of(const ji_matmat
     return product;
 }
 
-typedef enum { LEVEL3_ONE, LEVEL3_STRIDED, LEVEL3_POINTERS } level3_batch_t;
+typedef enum { LEVEL3_ONE, LEVEL3_TRIANGLE, LEVEL3_STRIDED, LEVEL3_POINTERS } level3_form_t;
 
 template <typename T>
-static jstatus_t level3_gemm(const gpu_call_t *call, const ji_matmat_t *args, level3_batch_t batch) {
+static jstatus_t level3_gemm(const gpu_call_t *call, const ji_matmat_t *args, level3_form_t form) {
     level3_product<T> product = level3_product_of<T>(args);
     product.a = level3_rows<T>(args->a, args->lda, args->transa);
     product.b = level3_columns<T>(args->b, args->ldb, args->transb);
-    if (batch != LEVEL3_ONE)
+    if (form == LEVEL3_TRIANGLE) {
+        product.m = args->n;
+        product.uplo = args->uplo;
+        return level3_run(call, product);
+    }
+    if (form != LEVEL3_ONE)
         product.batch_count = args->batch_count;
-    if (batch == LEVEL3_STRIDED) {
+    if (form == LEVEL3_STRIDED) {
         product.stride_a = args->stride_a, product.stride_b = args->stride_b, product.stride_c = args->stride_c;
-    } else if (batch == LEVEL3_POINTERS) {
+    } else if (form == LEVEL3_POINTERS) {
         product.many_a = (const T *const *)args->a;
         product.many_b = (const T *const *)args->b;
         product.many_c = (T *const *)args->c;
@@ -200,8 +207,28 @@ template <typename T> static jstatus_t level3_syrk(const gpu_call_t *call, const
         product.b.conjugate = !product.a.conjugate;
     else
         product.a.conjugate = product.b.conjugate = false;
-    product.hermitian = product.real_scalars = hermitian;
+    product.hermitian = product.real_alpha = product.real_beta = hermitian;
     product.uplo = args->uplo;
+    return level3_run(call, product);
+}
+
+template <typename T> static jstatus_t level3_syr2k(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
+    level3_product<T> product = level3_product_of<T>(args);
+    product.m = args->n;
+    product.a = level3_rows<T>(args->a, args->lda, args->trans);
+    product.b = level3_rows<T>(args->b, args->ldb, args->trans);
+    product.a.conjugate = hermitian && args->trans == JBLAS_CONJUGATE_TRANSPOSE;
+    product.b.conjugate = hermitian && !product.a.conjugate;
+    product.hermitian = product.real_beta = hermitian;
+    product.uplo = args->uplo;
+    jstatus_t status = level3_run(call, product);
+    if (status != JSTATUS_SUCCESS || args->k == 0)
+        return status;
+    const product_operand<T> first = product.a;
+    product.a = product.b, product.b = first;
+    product.b.conjugate = product.a.conjugate, product.a.conjugate = first.conjugate;
+    product.conjugate_alpha = hermitian;
+    product.beta = ji_constant(hermitian ? ji_real_of(args->head.type) : args->head.type, 1);
     return level3_run(call, product);
 }
 
@@ -213,9 +240,12 @@ template <typename T> static jstatus_t level3_syrk(const gpu_call_t *call, const
         return status;                                                                                                 \
     }
 LEVEL3(gemm, level3_gemm, LEVEL3_ONE)
+LEVEL3(gemmt, level3_gemm, LEVEL3_TRIANGLE)
 LEVEL3(gemm_batched, level3_gemm, LEVEL3_POINTERS)
 LEVEL3(gemm_strided, level3_gemm, LEVEL3_STRIDED)
 LEVEL3(symm, level3_symm, false)
 LEVEL3(hemm, level3_symm, true)
 LEVEL3(syrk, level3_syrk, false)
 LEVEL3(herk, level3_syrk, true)
+LEVEL3(syr2k, level3_syr2k, false)
+LEVEL3(her2k, level3_syr2k, true)

@@ -594,6 +594,20 @@ static jstatus_t vendor_syr(const gpu_call_t *call, const void *block) {
     });
 }
 
+static jstatus_t vendor_syr2(const gpu_call_t *call, const void *block) {
+    VENDOR_MATVEC(args, block);
+    if (!vendor_fits(args) || !vendor_alpha_counts(type, &args->alpha) || !scalars.take(type, &args->alpha, nullptr))
+        return gpu_syr2(call, block);
+    return vendor_run(call, scalars.mode, gpu_syr2, block, [&](const vendor_turn &turn) {
+#define VENDOR_SYR2_ARGUMENTS                                                                                          \
+    turn.handle(), vendor_fill(args->uplo), args->n, any(scalars.alpha(turn)), any(args->x), args->incx, any(args->y), \
+        args->incy, any(args->a), args->lda
+        return ji_is_complex(type) ? VENDOR_COMPLEX_(type, her2, VENDOR_SYR2_ARGUMENTS)
+                                   : VENDOR_REAL_(type, syr2, VENDOR_SYR2_ARGUMENTS);
+#undef VENDOR_SYR2_ARGUMENTS
+    });
+}
+
 #define VENDOR_TRIANGLE_VECTOR(name)                                                                                   \
     static jstatus_t vendor_##name(const gpu_call_t *call, const void *block) {                                        \
         const ji_matvec_t *args = (const ji_matvec_t *)block;                                                          \
@@ -692,6 +706,28 @@ static jstatus_t vendor_herk(const gpu_call_t *call, const void *block) {
     });
 }
 
+/* alpha counts, so it is on the host, and beta with it: two types need no table of constants. */
+static jstatus_t vendor_syr2k_any(const gpu_call_t *call, const void *block, bool hermitian) {
+    VENDOR_MATMAT(args, block);
+    gpu_primitive_t ours = hermitian ? gpu_her2k : gpu_syr2k;
+    if (!vendor_fits(args) || args->k == 0 || !vendor_alpha_counts(type, &args->alpha) ||
+        !scalars.take(type, &args->alpha, &args->beta))
+        return ours(call, block);
+    return vendor_run(call, scalars.mode, ours, block, [&](const vendor_turn &turn) {
+#define VENDOR_SYR2K_ARGUMENTS                                                                                         \
+    turn.handle(), vendor_fill(args->uplo), vendor_operation(type, args->trans), args->n, args->k,                     \
+        any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b), args->ldb, any(scalars.beta(turn)),           \
+        any(args->c), args->ldc
+        return hermitian ? VENDOR_COMPLEX_(type, her2k, VENDOR_SYR2K_ARGUMENTS)
+                         : VENDOR_ALL_(type, syr2k, VENDOR_SYR2K_ARGUMENTS);
+#undef VENDOR_SYR2K_ARGUMENTS
+    });
+}
+static jstatus_t vendor_syr2k(const gpu_call_t *call, const void *block) {
+    return vendor_syr2k_any(call, block, false);
+}
+static jstatus_t vendor_her2k(const gpu_call_t *call, const void *block) { return vendor_syr2k_any(call, block, true); }
+
 /* trmm and trsm write B alone, so a zero that alpha on the device turns out to be is put right afterwards. */
 static jstatus_t vendor_clear(const gpu_call_t *call, const ji_matmat_t *args, jstatus_t status) {
     return status == JSTATUS_SUCCESS && args->alpha.pointer != nullptr ? gpu_triangle_clear(call, args) : status;
@@ -744,6 +780,7 @@ gpu_primitive_t gpu_vendor_primitive(gpu_device_t *device, ji_primitive_t primit
     case JI_GERC: return vendor_gerc;
     case JI_SYMV: return vendor_symv;
     case JI_SYR: return vendor_syr;
+    case JI_SYR2: return vendor_syr2;
     case JI_TRMV: return vendor_trmv;
     case JI_TRSV: return vendor_trsv;
     case JI_GEMM: return vendor_gemm;
@@ -752,6 +789,8 @@ gpu_primitive_t gpu_vendor_primitive(gpu_device_t *device, ji_primitive_t primit
     case JI_SYMM: return vendor_symm;
     case JI_SYRK: return vendor_syrk;
     case JI_HERK: return vendor_herk;
+    case JI_SYR2K: return vendor_syr2k;
+    case JI_HER2K: return vendor_her2k;
     case JI_TRMM: return vendor_trmm;
     case JI_TRSM: return vendor_trsm;
     case JI_GEAM: return vendor_geam;

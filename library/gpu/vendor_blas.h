@@ -155,6 +155,8 @@ void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream);
     GPU_BLAS_REAL_(X, symv)                                                                                            \
     GPU_BLAS_COMPLEX_(X, hemv)                                                                                         \
     GPU_BLAS_REAL_(X, syr)                                                                                             \
+    GPU_BLAS_REAL_(X, syr2)                                                                                            \
+    GPU_BLAS_COMPLEX_(X, her2)                                                                                         \
     GPU_BLAS_COMPLEX_(X, her)                                                                                          \
     GPU_BLAS_ALL_(X, trmv)                                                                                             \
     GPU_BLAS_ALL_(X, trsv)                                                                                             \
@@ -163,6 +165,8 @@ void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream);
     GPU_BLAS_ALL_(X, gemmStridedBatched)                                                                               \
     GPU_BLAS_ALL_(X, symm)                                                                                             \
     GPU_BLAS_ALL_(X, syrk)                                                                                             \
+    GPU_BLAS_ALL_(X, syr2k)                                                                                            \
+    GPU_BLAS_COMPLEX_(X, her2k)                                                                                        \
     GPU_BLAS_COMPLEX_(X, herk)                                                                                         \
     GPU_BLAS_ALL_(X, trmm)                                                                                             \
     GPU_BLAS_ALL_(X, trsm)                                                                                             \

@@ -117,8 +117,8 @@ static void scalar_set(const problem_t *p, scalar_t *scalar, const double *value
 
 void problem_describe(problem_t *p, const routine_t *routine, const options_t *options) {
     *p = (problem_t){.routine = routine, .options = options, .type = options->type};
-    scalar_set(p, &p->alpha, options->alpha.parts, routine->real_scalars || !type_is_complex(p->type));
-    scalar_set(p, &p->beta, options->beta.parts, routine->real_scalars || !type_is_complex(p->type));
+    scalar_set(p, &p->alpha, options->alpha.parts, routine->real_alpha || !type_is_complex(p->type));
+    scalar_set(p, &p->beta, options->beta.parts, routine->real_beta || !type_is_complex(p->type));
     routine->setup(p);
     p->terms = routine->terms(options);
 }

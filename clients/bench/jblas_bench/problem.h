@@ -67,7 +67,7 @@ typedef struct routine {
     /* The slow way: changes want[w], which holds operand w as it was before the call, to what it should be afterwards;
      * want[OPERANDS] is the scalar result. Sets problem->magnitude where the result is no measure for its own error. */
     void (*reference)(problem_t *problem, value_t **want);
-    bool real_scalars; /* whatever the operands' type */
+    bool real_alpha, real_beta; /* whatever the operands' type */
 } routine_t;
 
 struct problem {
@@ -141,6 +141,8 @@ void naive_symv(problem_t *problem, value_t **want);
 void naive_hemv(problem_t *problem, value_t **want);
 void naive_syr(problem_t *problem, value_t **want);
 void naive_her(problem_t *problem, value_t **want);
+void naive_syr2(problem_t *problem, value_t **want);
+void naive_her2(problem_t *problem, value_t **want);
 void naive_trmv(problem_t *problem, value_t **want);
 void naive_trsv(problem_t *problem, value_t **want);
 void naive_gemm(problem_t *problem, value_t **want);
@@ -148,6 +150,9 @@ void naive_symm(problem_t *problem, value_t **want);
 void naive_hemm(problem_t *problem, value_t **want);
 void naive_syrk(problem_t *problem, value_t **want);
 void naive_herk(problem_t *problem, value_t **want);
+void naive_syr2k(problem_t *problem, value_t **want);
+void naive_her2k(problem_t *problem, value_t **want);
+void naive_gemmt(problem_t *problem, value_t **want);
 void naive_trmm(problem_t *problem, value_t **want);
 void naive_trsm(problem_t *problem, value_t **want);
 void naive_trtri(problem_t *problem, value_t **want);

@@ -83,8 +83,8 @@ static value_t scalar_value(const problem_t *p, const scalar_t *scalar, bool rea
     long double im = type_is_single(p->type) ? scalar->s[1] : scalar->d[1];
     return real || !type_is_complex(p->type) ? re : re + im * I;
 }
-static value_t alpha_of(const problem_t *p) { return scalar_value(p, &p->alpha, p->routine->real_scalars); }
-static value_t beta_of(const problem_t *p) { return scalar_value(p, &p->beta, p->routine->real_scalars); }
+static value_t alpha_of(const problem_t *p) { return scalar_value(p, &p->alpha, p->routine->real_alpha); }
+static value_t beta_of(const problem_t *p) { return scalar_value(p, &p->beta, p->routine->real_beta); }
 
 /* Which elements of the result are written: all, or a triangle; Hermitian: the diagonal becomes real. */
 typedef enum region { ALL, TRIANGLE, HERMITIAN_TRIANGLE } region_t;
@@ -215,6 +215,19 @@ void naive_syr(problem_t *p, value_t **want) { outer_product(p, want, 1, JBLAS_T
 void naive_her(problem_t *p, value_t **want) {
     outer_product(p, want, 1, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
 }
+/* What was added by the first product stays. */
+static void outer_products(problem_t *p, value_t **want, int transpose, region_t region) {
+    const int64_t n = p->options->n;
+    const value_t alpha = alpha_of(p);
+    view_t x = view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), y = view_of(p, 2, GENERAL, JBLAS_NO_TRANSPOSE);
+    view_t xt = view_of(p, 1, GENERAL, transpose), yt = view_of(p, 2, GENERAL, transpose);
+    product(p, want, 0, x, yt, n, n, 1, alpha, 1, region);
+    product(p, want, 0, y, xt, n, n, 1, region == TRIANGLE ? alpha : conjl(alpha), 1, region);
+}
+void naive_syr2(problem_t *p, value_t **want) { outer_products(p, want, JBLAS_TRANSPOSE, TRIANGLE); }
+void naive_her2(problem_t *p, value_t **want) {
+    outer_products(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
+}
 static void structured_vector_product(problem_t *p, value_t **want, structure_t structure) {
     int64_t n = p->options->n;
     product(p, want, 2, view_of(p, 0, structure, JBLAS_NO_TRANSPOSE), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1,
@@ -269,6 +282,23 @@ static void rank_k(problem_t *p, value_t **want, int transpose, region_t region)
 }
 void naive_syrk(problem_t *p, value_t **want) { rank_k(p, want, JBLAS_TRANSPOSE, TRIANGLE); }
 void naive_herk(problem_t *p, value_t **want) { rank_k(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE); }
+
+static void rank_2k(problem_t *p, value_t **want, int transpose, region_t region) {
+    const options_t *o = p->options;
+    const int other = o->transa == JBLAS_NO_TRANSPOSE ? transpose : JBLAS_NO_TRANSPOSE;
+    const value_t alpha = alpha_of(p);
+    product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 1, GENERAL, other), o->n, o->n, o->k, alpha,
+            beta_of(p), region);
+    product(p, want, 2, view_of(p, 1, GENERAL, o->transa), view_of(p, 0, GENERAL, other), o->n, o->n, o->k,
+            region == TRIANGLE ? alpha : conjl(alpha), 1, region);
+}
+void naive_syr2k(problem_t *p, value_t **want) { rank_2k(p, want, JBLAS_TRANSPOSE, TRIANGLE); }
+void naive_her2k(problem_t *p, value_t **want) { rank_2k(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE); }
+void naive_gemmt(problem_t *p, value_t **want) {
+    const options_t *o = p->options;
+    product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 1, GENERAL, o->transb), o->n, o->n, o->k,
+            alpha_of(p), beta_of(p), TRIANGLE);
+}
 
 void naive_geam(problem_t *p, value_t **want) {
     const options_t *o = p->options;

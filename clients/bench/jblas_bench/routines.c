@@ -103,6 +103,7 @@ static double flops_2mnk(const options_t *o) { return flops_2mn(o) * (double)o->
 static double flops_batched(const options_t *o) { return flops_2mnk(o) * (double)o->batch_count; }
 static double flops_symm(const options_t *o) { return flops_2mn(o) * (double)order_of_a(o); }
 static double flops_syrk(const options_t *o) { return flops_nn(o) * (double)o->k; }
+static double flops_syr2k(const options_t *o) { return 2 * flops_syrk(o); }
 static double flops_trsm(const options_t *o) { return 0.5 * flops_symm(o); }
 static double flops_cube(const options_t *o) { return flops_nn(o) * (double)o->n / 3; }
 static double flops_geam(const options_t *o) { return 3.0 * (double)o->m * (double)o->n; }
@@ -249,6 +250,10 @@ DIRECT(her) {
     else
         cblas_zher(CblasColMajor, O->uplo, O->n, p->alpha.d[0], p->b, O->incx, p->a, LDA);
 }
+#define ARGS(VALUE) CblasColMajor, O->uplo, O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy, p->a, LDA
+DIRECT(syr2) { DIRECT_SD(syr2, ARGS) }
+DIRECT(her2) { DIRECT_CZ(her2, ARGS) }
+#undef ARGS
 #define ARGS(VALUE) CblasColMajor, O->uplo, O->transa, O->diag, O->n, p->a, LDA, p->b, O->incx
 DIRECT(trmv) { DIRECT_SDCZ(trmv, ARGS) }
 DIRECT(trsv) { DIRECT_SDCZ(trsv, ARGS) }
@@ -284,6 +289,18 @@ DIRECT(herk) {
         cblas_zherk(CblasColMajor, O->uplo, O->transa, O->n, O->k, p->alpha.d[0], p->a, LDA, p->beta.d[0], p->c, LDC);
 }
 #define ARGS(VALUE)                                                                                                    \
+    CblasColMajor, O->uplo, O->transa, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB, VALUE(p->beta), p->c, LDC
+DIRECT(syr2k) { DIRECT_SDCZ(syr2k, ARGS) }
+#undef ARGS
+#define ARGS(beta) CblasColMajor, O->uplo, O->transa, O->n, O->k, &p->alpha, p->a, LDA, p->b, LDB, beta, p->c, LDC
+DIRECT(her2k) {
+    if (p->type == JDATATYPE_F32_C)
+        cblas_cher2k(ARGS(p->beta.s[0]));
+    else
+        cblas_zher2k(ARGS(p->beta.d[0]));
+}
+#undef ARGS
+#define ARGS(VALUE)                                                                                                    \
     CblasColMajor, O->side, O->uplo, O->transa, O->diag, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, LDB
 DIRECT(trmm) { DIRECT_SDCZ(trmm, ARGS) }
 DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
@@ -313,16 +330,20 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define LETTER_nrhs "r"
 #define LETTER_batch_count "b"
 
-#define IS_REAL(context, kind, ...) IS_REAL_##kind(__VA_ARGS__)
-#define IS_REAL_ENUM(name, which)
-#define IS_REAL_LENGTH(name)
-#define IS_REAL_SIZE(name)
-#define IS_REAL_SCALAR(name, of) || SCALAR_IS_##of
-#define IS_REAL_RESULT(name, of)
-#define IS_REAL_VECTOR(name, ...)
-#define IS_REAL_MATRIX(name, ...)
-#define IS_REAL_STRIDED(name, ...)
-#define IS_REAL_POINTERS(name, ...)
+#define IS_REAL(scalar, kind, ...) IS_REAL_##kind(scalar, __VA_ARGS__)
+#define IS_REAL_ENUM(scalar, name, which)
+#define IS_REAL_LENGTH(scalar, name)
+#define IS_REAL_SIZE(scalar, name)
+#define IS_REAL_SCALAR(scalar, name, of) || (IS_##scalar##_##name && SCALAR_IS_##of)
+#define IS_REAL_RESULT(scalar, name, of)
+#define IS_REAL_VECTOR(scalar, name, ...)
+#define IS_REAL_MATRIX(scalar, name, ...)
+#define IS_REAL_STRIDED(scalar, name, ...)
+#define IS_REAL_POINTERS(scalar, name, ...)
+#define IS_alpha_alpha true
+#define IS_alpha_beta false
+#define IS_beta_alpha false
+#define IS_beta_beta true
 #define SCALAR_IS_ELEMENT false
 #define SCALAR_IS_SUM false
 #define SCALAR_IS_REAL true
@@ -331,7 +352,7 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define ROW_WITH(routine, direct, terms, flops, reference)                                                             \
     {#routine, JI_FUNCTIONS_##routine(TYPE_LETTER, ), JI_ARGUMENTS_##routine(LETTER, ), setup_##routine,               \
      call_##routine, direct, terms_##terms, flops_##flops, naive_##reference,                                          \
-     false JI_ARGUMENTS_##routine(IS_REAL, )}
+     false JI_ARGUMENTS_##routine(IS_REAL, alpha), false JI_ARGUMENTS_##routine(IS_REAL, beta)}
 #define ROW(routine, terms, flops, reference) ROW_WITH(routine, direct_##routine, terms, flops, reference)
 #define ROW_ALONE(routine, terms, flops, reference) /* the CBLAS has no such call */                                   \
     ROW_WITH(routine, NULL, terms, flops, reference)
@@ -358,6 +379,8 @@ const routine_t routines[] = {
     ROW(hemv, n, 2nn, hemv),
     ROW(syr, none, nn, syr),
     ROW(her, none, nn, her),
+    ROW(syr2, none, 2nn, syr2),
+    ROW(her2, none, 2nn, her2),
     ROW(trmv, n, nn, trmv),
     ROW(trsv, n, nn, trsv),
     ROW(gemm, k, 2mnk, gemm),
@@ -365,6 +388,9 @@ const routine_t routines[] = {
     ROW(hemm, order, symm, hemm),
     ROW(syrk, k, syrk, syrk),
     ROW(herk, k, syrk, herk),
+    ROW(syr2k, k, syr2k, syr2k),
+    ROW(her2k, k, syr2k, her2k),
+    ROW_ALONE(gemmt, k, syrk, gemmt),
     ROW(trmm, order, trsm, trmm),
     ROW(trsm, order, trsm, trsm),
     ROW_ALONE(trtri, n, cube, trtri),

@@ -156,6 +156,16 @@ JTEST(GpuLevel3, LargeTilesOfTriangles) {
             a = twin_take(block.head.type, block.lda * n), c = twin_take(block.head.type, block.ldc * n);
             twin_t b = twin_take(block.head.type, block.ldb * n);
             both_agree(hermitian ? JI_HEMM : JI_SYMM, block, &a, &b, &c, hermitian ? "hemm" : "symm");
+
+            a = twin_take(block.head.type, block.lda * n), c = twin_take(block.head.type, block.ldc * n);
+            b = twin_take(block.head.type, block.ldb * n);
+            block.alpha = constant(block.head.type, -2);
+            both_agree(hermitian ? JI_HER2K : JI_SYR2K, block, &a, &b, &c, hermitian ? "her2k" : "syr2k");
+            a = twin_take(block.head.type, block.lda * n), c = twin_take(block.head.type, block.ldc * n);
+            b = twin_take(block.head.type, block.ldb * n);
+            block.beta = block.alpha;
+            block.transb = i & 1 ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE;
+            both_agree(JI_GEMMT, block, &a, &b, &c, "gemmt");
         }
 }
 

@@ -124,8 +124,8 @@ static void product_free(product_t *p) { gpu_give(p->device, PRODUCT_BYTES); }
 /* ---- What it is used for ---- */
 
 static const char *const vendor_routines[] = {
-    "gemv", "ger",  "geru", "gerc", "symv", "hemv", "syr",  "her",          "trmv",
-    "trsv", "gemm", "symm", "syrk", "herk", "trmm", "geam", "gemm_batched", "gemm_strided_batched",
+    "gemv", "ger",  "geru", "gerc", "symv", "hemv",  "syr",   "her",  "syr2", "her2",         "trmv",
+    "trsv", "gemm", "symm", "syrk", "herk", "syr2k", "her2k", "trmm", "geam", "gemm_batched", "gemm_strided_batched",
 };
 
 static bool is_vendors(const blas_function_t *function) {

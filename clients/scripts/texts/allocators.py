@@ -86,7 +86,6 @@ gemm symm hemm syrk herk syr2k her2k trmm trsm""".split()
 LEFT_OUT = {
     "rotations": r"rot",
     "mixed dots": r"d?sd",
-    "rank-2 updates": r"(sy|he|sp|hp)r2",
     "banded": r"[gshtp]b",
     "packed": r"[sht]p"
 }

@@ -82,7 +82,7 @@ PLANTED = [
      "``JALLOC_FUZZ``  ``ON``", "JALLOC_FUZZ with the default OFF"),
     (check_build, "docs/building.rst", "``JALLOC_WERROR``, ", "",
      "JALLOC_WERROR with the default OFF"),
-    (check_blas, "README.md", "rank-2 updates", "rotations", "syr2 of BLAS is not there"),
+    (check_blas, "README.md", "mixed dots", "mixed signals", "sdsdot of BLAS is not there"),
     (check_rows, HEADER, "jblas_dasum(jhandle_t *handle, int64_t n,",
      "jblas_dasum(jhandle_t *handle, int64_t length,", "jblas_dasum takes ['length'"),
     (check_rows, ROWS, "X(context, iamax, d, idamax)", "", "jblas_idamax has no row"),

@@ -139,19 +139,46 @@ static void herk_clear_diagonal(const ji_matmat_t *args) {
         memset(ji_at(real, ji_at(args->head.type, args->c, j, j, args->ldc), 1, 0, 0), 0, ji_sizeof(real));
 }
 
+/* Of herk and her2k, whose alpha is of this type: whether a product is left to do. */
+static bool herk_begin(const ji_matmat_t *args, jdatatype_t alpha_type) {
+    const jdatatype_t real = ji_real_of(args->head.type);
+    const bool reads = args->k != 0 && !host_is_zero(alpha_type, &args->alpha);
+    if (!reads && host_is(real, &args->beta, 1)) /* as in BLAS: nothing is touched */
+        return false;
+    herk_clear_diagonal(args);
+    if (!reads)
+        ji_host_scale_triangle(&args->head, real, &args->beta, args->uplo, args->n, args->c, args->ldc);
+    return reads;
+}
+
 void ji_host_herk(void *block) {
     UNPACK(block);
-    const jdatatype_t real = ji_real_of(type);
-    const bool reads = k != 0 && !host_is_zero(real, &args->alpha);
-    if (!reads && host_is(real, &args->beta, 1)) /* as in BLAS: nothing is touched */
+    if (!herk_begin(args, ji_real_of(type)))
         return;
-    herk_clear_diagonal(args);
-    if (!reads) {
-        ji_host_scale_triangle(&args->head, real, &args->beta, args->uplo, args->n, args->c, args->ldc);
+#define CALL(t, value)                                                                                                 \
+    cblas_##t##herk(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, value(beta), args->c, ldc)
+    HOST_BY_COMPLEX_TYPE(type, CALL)
+#undef CALL
+}
+
+void ji_host_syr2k(void *block) {
+    UNPACK(block);
+    if (k == 0 || host_is_zero(type, &args->alpha)) {
+        ji_host_scale_triangle(&args->head, type, &args->beta, args->uplo, args->n, args->c, args->ldc);
         return;
     }
 #define CALL(t, value)                                                                                                 \
-    cblas_##t##herk(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, value(beta), args->c, ldc)
+    cblas_##t##syr2k(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, b, ldb, value(beta), args->c, ldc)
+    HOST_BY_TYPE(type, CALL)
+#undef CALL
+}
+
+void ji_host_her2k(void *block) {
+    UNPACK(block);
+    if (!herk_begin(args, type))
+        return;
+#define CALL(t, value)                                                                                                 \
+    cblas_##t##her2k(CblasColMajor, uplo, trans, n, k, alpha, args->a, lda, b, ldb, value(beta), args->c, ldc)
     HOST_BY_COMPLEX_TYPE(type, CALL)
 #undef CALL
 }

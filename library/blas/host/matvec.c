@@ -101,6 +101,23 @@ void ji_host_syr(void *block) {
     }
 }
 
+void ji_host_syr2(void *block) {
+    UNPACK(block);
+    if (host_is_zero(type, &args->alpha))
+        return;
+    void *a = WRITABLE(args->a);
+    switch (type) {
+    case JDATATYPE_F32:
+        cblas_ssyr2(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, args->y, incy, a, lda);
+        break;
+    case JDATATYPE_F64:
+        cblas_dsyr2(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->x, incx, args->y, incy, a, lda);
+        break;
+    case JDATATYPE_F32_C: cblas_cher2(CblasColMajor, uplo, n, alpha, args->x, incx, args->y, incy, a, lda); break;
+    default: cblas_zher2(CblasColMajor, uplo, n, alpha, args->x, incx, args->y, incy, a, lda);
+    }
+}
+
 void ji_host_trmv(void *block) {
     UNPACK(block);
     void *x = WRITABLE(args->x);
