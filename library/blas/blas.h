@@ -33,7 +33,7 @@
 
 #include "blas/block.h"
 #include "blas/rows.h"
-#include "handle/handle.h" /* its fields and inline functions: ji_* functions do not cross the libraries */
+#include "handle/handle.h" /* its fields and inline functions; of ji_* functions only those marked JI_SHARED cross */
 #include "jalloc/borrow.h"
 #include "jalloc/jblas.h"
 #include "jalloc/log.h"

@@ -14,8 +14,8 @@
  * together goes through the runtime's table (ji_runtime_ops_t), which libjalloc_mpi fills, and which without it has no
  * more than one process to speak for.
  *
- * Collective functions end as they began, together: each does what it can by itself, then ji_runtime_agree() tells
- * everyone the worst that happened to anyone, and on an error each undoes its own part. */
+ * Collective functions end as they began, together: each does what it can by itself, then ji_runtime_agree_on()
+ * tells everyone the worst that happened to anyone, and on an error each undoes its own part. */
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -165,7 +165,7 @@ typedef enum shm_state {
 #define SHM_GIVEN ((uint64_t)1 << 4) /* flag of a slab: blocks may be another's. Set under the lock, never taken back */
 #define SHM_LINKED ((uint64_t)1 << 5) /* flag of a slab: it is in its owner's dirty list */
 
-/* At the front of a slab; the tables follow it (slab.h). */
+/* At the front of a slab; the tables follow it (slab.c). */
 typedef struct shm_slab {
     uint64_t block_bytes, block_count; /* for verify: as computed from the class, or it is corrupted */
     char apart[48];

@@ -3,6 +3,7 @@
 """What the self-test plants."""
 
 from texts.allocators import KINDS_PAGE, check_blas, check_kinds
+from texts.comments import check_comments
 from texts.names import check_names, check_paths, check_reference
 from texts.programs import check_build, check_environment, check_options
 from texts.promises import PROMISES_PAGE, check_promises
@@ -88,6 +89,9 @@ PLANTED = [
     (check_rows, ROWS, "X(context, iamax, d, idamax)", "", "jblas_idamax has no row"),
     (check_rows, ROWS, "JI_SDCZ(X, context, geam)", "JI_SDCZ(X, context, geab)",
      "jblas_sgeab is not declared"),
+    (check_comments, "library/blas/potrf.c", None, "/* see ji_potrf_nowhere() */",
+     "no ji_potrf_nowhere"),
+    (check_comments, "library/blas/potrf.c", None, "/* see nowhere.c */", "no nowhere.c"),
     (check_promises, "README.md", None, "It never fails.",
      "no test is listed in docs/testing.rst for \"It never"),
     (check_promises, "include/jalloc/tag.h", "every allocation", "each allocation",
