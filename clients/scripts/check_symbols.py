@@ -5,7 +5,7 @@
 jblas's rows (library/blas/rows.h), and nothing else. A GPU module exports the one by which libjalloc opens it, and needs nothing of libjalloc.
 
 Names that begin with ji_ are internal: only those that a header of library/ marks JI_SHARED, for our own libraries of the
-same version, may be exported.
+same version, may be exported, and only where one of these imports them or a public header calls them.
 
 A symbol that disappears breaks programs; one that appears is a promise that somebody should have meant to make.
 --update writes the lists anew; the diff is then reviewed with the change that caused it."""
@@ -36,6 +36,23 @@ def exported(library):
     lines = subprocess.run(["nm", "-D", "--defined-only", "--extern-only", "--format=posix", str(library)], text=True,
                            stdout=subprocess.PIPE, check=True).stdout.splitlines()
     return sorted({line.split()[0].split("@")[0] for line in lines if line} - {"_init", "_fini"})
+
+
+def imported(library):
+    """The internal symbols that a library takes from another."""
+    lines = subprocess.run(["nm", "-D", "--undefined-only", "--format=posix", str(library)], text=True,
+                           stdout=subprocess.PIPE, check=True).stdout.splitlines()
+    return {line.split()[0].split("@")[0] for line in lines if INTERNAL.match(line)}
+
+
+def check_wanted(libraries, root):
+    """Internal symbols that nobody imports; said where all libraries are built."""
+    headers = " ".join(h.read_text(encoding="utf-8") for h in (root / "include").rglob("*.h"))
+    wanted = set(re.findall(r"\bji_\w+", headers)).union(*(imported(library) for library in libraries))
+    unwanted = [s for library in libraries for s in exported(library) if INTERNAL.match(s) and s not in wanted]
+    for symbol in unwanted:
+        print(f"check_symbols: {symbol} is marked JI_SHARED and imported by none of our libraries")
+    return not unwanted
 
 
 def shared_names(root):
@@ -87,6 +104,9 @@ def main():
             seen += 1
             good &= check(name, library, arguments.root / "cmake" / f"{name}.symbols", shared,
                           routines if name == "jblas" else [], arguments.update)
+    libraries = [arguments.build / "library" / f"lib{name}.so" for name in ALLOWED]
+    if all(library.exists() for library in libraries):
+        good &= check_wanted(libraries, arguments.root)
     for name in MODULES:
         library = arguments.build / "library" / f"lib{name}.so.0"
         if library.exists():

@@ -44,14 +44,13 @@ typedef struct ji_object {
 } ji_object_t;
 
 /* Enters an object with one reference, the program's. */
-JI_SHARED void ji_object_enter(ji_object_t *object, ji_object_kind_t kind);
+void ji_object_enter(ji_object_t *object, ji_object_kind_t kind);
 /* success; invalid pointer (NULL); not found. The message names the caller and what was expected. */
 JI_SHARED jstatus_t ji_object_check(const void *object, ji_object_kind_t kind, const char *caller);
 /* One reference more, or less; *last: it was the last one of all, and the object has left the table. An owner who has
  * none left gives none back: not found. */
-JI_SHARED jstatus_t ji_object_retain(void *object, ji_object_kind_t kind, ji_owner_t owner, const char *caller);
-JI_SHARED jstatus_t ji_object_release(void *object, ji_object_kind_t kind, ji_owner_t owner, const char *caller,
-                                      bool *last);
+jstatus_t ji_object_retain(void *object, ji_object_kind_t kind, ji_owner_t owner, const char *caller);
+jstatus_t ji_object_release(void *object, ji_object_kind_t kind, ji_owner_t owner, const char *caller, bool *last);
 
 /* ---- Layouts (layout.c) ---- */
 
@@ -73,7 +72,7 @@ static inline bool ji_structure_is_triangular(jstructure_t structure) {
 /* The strides of that order, packed or (not 0) with a leading dimension. False where one does not fit 63 bits. */
 bool ji_layout_strides(int rank, const int64_t *extents, jorder_t order, int64_t leading_dimension, int64_t *strides);
 /* The order of a layout, where it has one; where it has both the strides of single elements decide. */
-JI_SHARED bool ji_layout_order(const jlayout_t *layout, jorder_t *order);
+bool ji_layout_order(const jlayout_t *layout, jorder_t *order);
 /* The dimensions in the order of their strides, the fastest first; of equal ones the first. */
 JI_SHARED void ji_layout_sort(const jlayout_t *layout, int order[JLAYOUT_MAX_RANK]);
 /* Whether each stride goes beyond all elements of the dimensions with shorter ones, so that no two elements share a place.
@@ -313,26 +312,25 @@ typedef struct ji_place {
 /* Host memory to host memory, of one shape; done on return. Types may differ: as jbuffer_construct_copy() says (complex to
  * real: invalid value). A structured source is read as the whole matrix where the destination is general; a structured
  * destination gets its stored triangle. May not overlap. Allocates nothing. */
-JI_SHARED jstatus_t ji_place_copy_host(const ji_place_t *destination, const ji_place_t *source);
+jstatus_t ji_place_copy_host(const ji_place_t *destination, const ji_place_t *source);
 /* Every stored element becomes *value (NULL: 0), in host memory. */
-JI_SHARED void ji_place_fill_host(const ji_place_t *destination, const void *value);
+void ji_place_fill_host(const ji_place_t *destination, const void *value);
 
 /* Bytes of host staging that a copy between places on any devices needs: 0 on the host, and where both are packed alike. */
-JI_SHARED size_t ji_place_copy_bytes(const ji_place_t *destination, const ji_place_t *source);
+size_t ji_place_copy_bytes(const ji_place_t *destination, const ji_place_t *source);
 /* The copy, of one type where a device takes part. In the order of the stream, which belongs to the device of the two that
  * is not the host (NULL: its default stream); `staging` is host memory of those bytes, aligned to 64. Where staging is used
  * the stream is waited for. */
-JI_SHARED jstatus_t ji_place_copy(const ji_place_t *destination, const ji_place_t *source, jstream_t *stream,
-                                  void *staging);
+jstatus_t ji_place_copy(const ji_place_t *destination, const ji_place_t *source, jstream_t *stream, void *staging);
 
 /* A local or replicated buffer as a place. */
-JI_SHARED ji_place_t ji_buffer_place(const jbuffer_t *buffer);
+ji_place_t ji_buffer_place(const jbuffer_t *buffer);
 /* What this process holds of a distributed buffer, as a matrix. */
-JI_SHARED ji_place_t ji_buffer_part_place(const jbuffer_t *buffer);
+ji_place_t ji_buffer_part_place(const jbuffer_t *buffer);
 /* Part of a place, as a general one. */
-JI_SHARED ji_place_t ji_place_slice(const ji_place_t *place, const int64_t *starts, const int64_t *extents);
+ji_place_t ji_place_slice(const ji_place_t *place, const int64_t *starts, const int64_t *extents);
 /* The layout in blocks of no more than so many elements (at least 1), which are long where strides are short. */
-JI_SHARED jlayout_t ji_layout_divide(const jlayout_t *layout, int64_t elements);
+jlayout_t ji_layout_divide(const jlayout_t *layout, int64_t elements);
 
 /* ---- Copies between buffers (copy.c) ---- */
 
@@ -400,7 +398,7 @@ typedef struct ji_npy {
 /* Writes a header (its end padded to 64 bytes). success; not implemented (a type that NumPy has no name for). */
 JI_SHARED jstatus_t ji_npy_format(ji_npy_t *npy, char header[JI_NPY_MAX_HEADER]);
 /* Reads the header of a file. success; not found; permission; io error; truncated; invalid value. */
-JI_SHARED jstatus_t ji_npy_read_header(const char *path, ji_npy_t *npy);
+jstatus_t ji_npy_read_header(const char *path, ji_npy_t *npy);
 /* The same, and the file is left open for the caller to read from. */
 jstatus_t ji_npy_open(const char *path, ji_npy_t *npy, int *opened);
 /* Reads so many bytes from there on: success; truncated; io error. */
