@@ -26,7 +26,7 @@ static inline ji_mpi_t *ji_mpi_of(const jruntime_t *runtime) { return runtime->s
 
 /* What one machine is for tests: jruntime_create_mpi() where 0; else machines of so many processes are pretended, so
  * that what is done between machines can be seen on one. */
-JI_SHARED jstatus_t ji_runtime_create_mpi(MPI_Comm communicator, int node_processes, jruntime_t **runtime);
+jstatus_t ji_runtime_create_mpi(MPI_Comm communicator, int node_processes, jruntime_t **runtime);
 
 /* Device error with MPI's text for what failed; success for MPI_SUCCESS. */
 jstatus_t ji_mpi_status(int error, const char *what);
