@@ -32,6 +32,7 @@ JTEST(Borrow, BuffersAreRoundedAlignedAndApart) {
         JASSERT_OK(jborrow_begin(&borrow, handle, "random", count, sizes));
         JEXPECT_TRUE(borrow.ok);
         JEXPECT_EQ(borrow.rung, 0);
+        JEXPECT_TRUE(borrow.way == NULL);
         JEXPECT_EQ(stats_of(handle).in_use_bytes, total);
         uintptr_t end = 0;
         for (size_t k = 0; k < JBORROW_MAX_BUFFERS; ++k) {

@@ -307,6 +307,7 @@ JTEST(Plan, RungByCapacityToTheGranule) {
         JEXPECT_STATUS(borrow.status, rows[i].status);
         JEXPECT_EQ(borrow.rung, rows[i].rung);
         JEXPECT_EQ(borrow.ok, rows[i].rung >= 0);
+        JEXPECT_TRUE(borrow.way == (rows[i].rung >= 0 ? plan.rungs[rows[i].rung].name : NULL));
         JEXPECT_EQ(borrow.ptr[0] != NULL, rows[i].rung >= 0);
         JEXPECT_EQ(borrow.ptr[1] != NULL, rows[i].rung == 0);
         if (rows[i].rung >= 0)

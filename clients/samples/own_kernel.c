@@ -9,6 +9,7 @@
  * in the order that every routine of jblas has: handle and sizes, query, quick return, pointers, borrow, run. */
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "sample.h"
@@ -90,9 +91,9 @@ static jstatus_t transpose(jhandle_t *handle, int64_t rows, int64_t columns, dou
     jstream_t *stream;
     jhandle_get_stream(handle, &stream);
     transpose_arguments_t arguments = {a, ws.ptr[0], rows, columns};
-    jstatus_t status =
-        jstream_launch(jhandle_device(handle), stream, ws.rung == 0 ? transpose_by_copy : transpose_by_cycles,
-                       &arguments, sizeof arguments);
+    jstatus_t status = jstream_launch(jhandle_device(handle), stream,
+                                      strcmp(ws.way, "copy") == 0 ? transpose_by_copy : transpose_by_cycles, &arguments,
+                                      sizeof arguments);
     return status == JSTATUS_SUCCESS ? ws.status : status; /* the stream keeps the order */
 }
 

@@ -19,7 +19,7 @@
  * JALLOC_ANSWER_SIZE_QUERY(handle, &plan);              // returns while querying
  * JALLOC_BORROW_PLAN(ws, handle, &plan);                // the best rung that fits
  * if (!ws.ok) return ws.status;
- * my_ways[ws.rung](ws.ptr, m, n);
+ * my_run(ws.way, ws.ptr, m, n);                         // "best", or what else jplan_add() called the rung
  * return ws.status;                                     // success on rung 0, perf degraded below
  * @endcode
  *
@@ -41,6 +41,7 @@ typedef struct jborrow_t {
     void *ptr[JBORROW_MAX_BUFFERS]; /**< the buffers asked for; NULL for a zero size, all NULL when not ok */
     jstatus_t status;               /**< success; perf degraded; or why there are none */
     int rung;                       /**< of a plan: the index of the rung chosen; 0 otherwise, -1 when not ok */
+    const char *way;                /**< of a plan: the name of that rung, as jplan_add() got it; NULL otherwise */
     bool ok;                        /**< the buffers are there */
     uint32_t depth_;                /**< internal: its place in the stack */
     uint64_t serial_;               /**< internal: which borrow of the handle */
@@ -88,7 +89,7 @@ typedef struct jplan_t {
 JALLOC_API void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *routine, const char *shape_names,
                            const int64_t *shape);
 
-/** Adds a rung below those there. A size of JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it
+/** Adds a rung below those there. `name` is static text, unlike those of the plan's other rungs. A size of JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it
  * is the best rung is answered invalid size. Too many rungs or buffers are kept in plan->status and answered by the
  * calls below. */
 JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes,
@@ -104,7 +105,8 @@ JALLOC_API size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle);
 JALLOC_API jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan);
 
 /** Borrows the best rung that the result policy allows and that fits: its own buffers and callee_bytes beside them.
- * borrow->rung is its index in plan->rungs.
+ * borrow->rung is its index in plan->rungs, borrow->way its name, by which a routine tells what to do: an index changes
+ * with the rungs that a plan leaves out.
  * @return as jborrow_begin(); perf degraded when an allowed rung above it did not fit; memory error when none fits. */
 JALLOC_API jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan);
 
@@ -210,6 +212,7 @@ static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_
             stack->depth = depth + 1;
             borrow->status = JSTATUS_SUCCESS;
             borrow->rung = 0;
+            borrow->way = NULL;
             borrow->ok = true;
             borrow->depth_ = depth;
             borrow->serial_ = serial;

@@ -105,6 +105,10 @@ typedef jstatus_t (*ji_run_function_t)(jhandle_t *handle, const void *block, con
 /* Plans, borrows, runs, and answers success, perf degraded, or why not. Also for an algorithm that calls another while
  * it holds a borrow (callee_bytes of its plan is then jplan_bytes() of the other's). The block was checked. */
 jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan, ji_run_function_t run);
+/* Whether the borrow is of the rung of this name. */
+static inline bool ji_is_way(const jborrow_t *ws, const char *name) {
+    return ws->way != NULL && strcmp(ws->way, name) == 0;
+}
 /* A borrow of nothing, for a way that needs nothing. */
 extern const jborrow_t ji_nothing_borrowed;
 /* Answers a size query: with the plan, or (NULL) that no workspace is wanted. */

@@ -30,14 +30,15 @@ enum {
 };
 
 /* The ways. Each adds its rungs to a plan; `run` gets sizes > 0, pointers, and an alpha that is not known to be 0. */
+#define JI_GEMM_3M "3m" /* its rung */
 bool ji_gemm3m_pays(const jhandle_t *handle, const ji_matmat_t *args);
 void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
 jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *args, const jborrow_t *ws);
 bool ji_gemm_split_pays(const jhandle_t *handle, const ji_matmat_t *args);
-int ji_gemm_split_rungs(const jhandle_t *handle); /* how many it adds where it pays */
 void ji_gemm_split_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
-jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, int rung, const jborrow_t *ws);
+jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split_way_t way, const jborrow_t *ws);
 int ji_strassen_levels(const jhandle_t *handle, const ji_matmat_t *args); /* how many halvings pay: 0, 1, 2 */
+const char *ji_strassen_name(int levels);                                 /* of the rung of 1 or 2 halvings */
 void ji_strassen_add_rungs(jplan_t *plan, const ji_matmat_t *args, int levels);
 jstatus_t ji_strassen_run(jhandle_t *handle, const ji_matmat_t *args, int levels, void *workspace);
 

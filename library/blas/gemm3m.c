@@ -46,7 +46,7 @@ void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_
     int64_t kc = gemm_min(args->k, tuning->gemm3m_k_panel), nc = gemm_min(args->n, tuning->gemm3m_n_panel);
     size_t bytes[3] = {jalloc_matrix_bytes(real, args->m, 3 * kc), jalloc_matrix_bytes(real, kc, 3 * nc),
                        jalloc_matrix_bytes(real, args->m, 3 * nc)};
-    jplan_add(plan, "3m", JI_GEMM_BITS_3M, 0, 3, bytes);
+    jplan_add(plan, JI_GEMM_3M, JI_GEMM_BITS_3M, 0, 3, bytes);
 }
 
 /* parts = the split of the rows x columns of op(stored) that begin at (i, j); stored as `stored` is. */

@@ -84,8 +84,6 @@ bool ji_gemm_split_pays(const jhandle_t *handle, const ji_matmat_t *args) {
            (handle->device->blas != NULL && handle->device->blas->has_mixed(handle->device));
 }
 
-int ji_gemm_split_rungs(const jhandle_t *handle) { return JI_SPLIT_WAYS - (int)ji_tuning(handle)->split_way; }
-
 /* Buffers: the parts of A, of B, P, the shifts of A's rows and of B's columns. */
 void ji_gemm_split_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {
     const ji_tuning_t *tuning = ji_tuning(handle);
@@ -149,9 +147,8 @@ static jstatus_t split_products(jhandle_t *handle, const ji_split_operand_t oper
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, int rung, const jborrow_t *ws) {
+jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split_way_t way, const jborrow_t *ws) {
     const ji_tuning_t *tuning = ji_tuning(handle);
-    const ji_split_way_t way = (ji_split_way_t)((int)tuning->split_way + rung);
     const split_depths_t depths = split_depths(args->k, tuning);
     const ji_split_operand_t whole[2] = {split_operand(args, way, false, ws->ptr[0], ws->ptr[3]),
                                          split_operand(args, way, true, ws->ptr[1], ws->ptr[4])};

@@ -14,6 +14,9 @@
 #include "blas/entry.h"
 #include "blas/gemm.h"
 #include "blas/host/product.h"
+#include "blas/precision.h"
+
+#define GEMM_EMULATED "emulated-bf16x9"
 
 /* With scalars on the host alone: the vendor does not promise what an alpha of 0 does, and one on the device may be 0. */
 static bool gemm_emulated_pays(const jhandle_t *handle, const ji_matmat_t *args) {
@@ -26,7 +29,7 @@ void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
     jplan_init(plan, handle, ji_routine_name(&args->head), "mnk", (const int64_t[]){args->m, args->n, args->k});
     if (gemm_emulated_pays(handle, args)) {
-        jplan_add(plan, "emulated-bf16x9", JI_GEMM_BITS_EMULATED, 0, 0, NULL);
+        jplan_add(plan, GEMM_EMULATED, JI_GEMM_BITS_EMULATED, 0, 0, NULL);
     } else {
         if (ji_gemm3m_pays(handle, args))
             ji_gemm3m_add_rung(plan, handle, args);
@@ -39,21 +42,19 @@ void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
 
 jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
     ji_matmat_t args = *(const ji_matmat_t *)matmat;
-    int rung = ws->rung; /* which one it is follows from the order above */
     if (ji_scalar_is(&args.alpha, args.head.type, 0))
         return ji_run(handle, JI_GEMM, &args);
-    if (rung == 0 && gemm_emulated_pays(handle, &args))
+    if (ji_is_way(ws, GEMM_EMULATED))
         return ji_run(handle, JI_GEMM_EMULATED, &args);
-    if (ws->ptr[0] == NULL)
-        return ji_run(handle, JI_GEMM, &args);
-    if (ji_gemm3m_pays(handle, &args)) /* complex types have this one */
+    if (ji_is_way(ws, JI_GEMM_3M))
         return ji_gemm3m_run(handle, &args, ws);
-    if (ji_gemm_split_pays(handle, &args)) {
-        if (rung < ji_gemm_split_rungs(handle))
-            return ji_gemm_split_run(handle, &args, rung, ws);
-        rung -= ji_gemm_split_rungs(handle);
-    }
-    return ji_strassen_run(handle, &args, ji_strassen_levels(handle, &args) - rung, ws->ptr[0]);
+    for (ji_split_way_t way = (ji_split_way_t)0; way < JI_SPLIT_WAYS; ++way)
+        if (ji_is_way(ws, ji_split_form(way)->name))
+            return ji_gemm_split_run(handle, &args, way, ws);
+    for (int levels = 1; levels <= 2; ++levels)
+        if (ji_is_way(ws, ji_strassen_name(levels)))
+            return ji_strassen_run(handle, &args, levels, ws->ptr[0]);
+    return ji_run(handle, JI_GEMM, &args);
 }
 
 JI_CALL gemm_call(jhandle_t *handle, void *block) {

@@ -111,14 +111,16 @@ static size_t strassen_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t k, 
     return total;
 }
 
+const char *ji_strassen_name(int levels) { return levels == 1 ? "strassen-1" : "strassen-2"; }
+
 void ji_strassen_add_rungs(jplan_t *plan, const ji_matmat_t *args, int levels) {
     size_t bytes[2];
     for (int level = 1; level <= levels; ++level)
         bytes[level - 1] = strassen_bytes(args->head.type, args->m, args->n, args->k, level);
     if (levels >= 2)
-        jplan_add(plan, "strassen-2", JI_GEMM_BITS_STRASSEN_2, 0, 1, &bytes[1]);
+        jplan_add(plan, ji_strassen_name(2), JI_GEMM_BITS_STRASSEN_2, 0, 1, &bytes[1]);
     if (levels >= 1)
-        jplan_add(plan, "strassen-1", JI_GEMM_BITS_STRASSEN_1, 0, 1, &bytes[0]);
+        jplan_add(plan, ji_strassen_name(1), JI_GEMM_BITS_STRASSEN_1, 0, 1, &bytes[0]);
 }
 
 /* One product: how it is asked for at every level. */

@@ -172,6 +172,7 @@ jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t
             ++handle->rung_count[i];
             handle->degraded_count += above != JSTATUS_SUCCESS;
             borrow->rung = (int)i;
+            borrow->way = rung->name;
             return borrow->status = above == JSTATUS_SUCCESS ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED;
         }
         /* Too little memory, or sizes that no memory has: a lower rung may do. Anything else is an error. */
