@@ -6,7 +6,8 @@
  * An alpha on the device may be 0, and then NaN in A and B must not reach C, which the vendor does not promise: so that
  * is ours as well, as for the other types. */
 
-#include "gpu/narrow.h"
+#include "blas/precision.h"
+#include "gpu/level3.h"
 #include "gpu/vendor_blas.h"
 
 static bool half_is_known(const ji_matmat_t *args) {
@@ -21,5 +22,6 @@ jstatus_t gpu_gemm_half(const gpu_call_t *call, const void *block) {
         if (status != JSTATUS_NOT_IMPLEMENTED)
             return status;
     }
-    return f16 ? narrow_gemm<jfloat16_t, jfloat16_t>(call, args) : narrow_gemm<jbfloat16_t, jbfloat16_t>(call, args);
+    return f16 ? level3_gemm<float, jfloat16_t, jfloat16_t>(call, args, LEVEL3_ONE)
+               : level3_gemm<float, jbfloat16_t, jbfloat16_t>(call, args, LEVEL3_ONE);
 }

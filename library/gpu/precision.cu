@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-#include "gpu/narrow.h"
+#include "blas/precision.h"
+#include "gpu/level3.h"
 #include "gpu/vector.h"
 #include "gpu/vendor_blas.h"
 
@@ -203,7 +204,8 @@ jstatus_t gpu_gemm_mixed(const gpu_call_t *call, const void *block) {
     const jstatus_t status = gpu_vendor_gemm_ex(call, args, bf16 ? GPU_NARROW_BF16 : GPU_NARROW_F16, false);
     if (status != JSTATUS_NOT_IMPLEMENTED)
         return status;
-    return bf16 ? narrow_gemm<jbfloat16_t, float>(call, args) : narrow_gemm<jfloat16_t, float>(call, args);
+    return bf16 ? level3_gemm<float, jbfloat16_t, float>(call, args, LEVEL3_ONE)
+                : level3_gemm<float, jfloat16_t, float>(call, args, LEVEL3_ONE);
 }
 
 /* ---- The result ---- */

@@ -19,11 +19,14 @@
  * 1 or -1, and lie in shared memory with their lines one after the other, rows padded by 16 bytes: then neither writing
  * along the depth nor reading CHUNKs of 16 bytes along the lines makes two threads of a group want one bank.
  *
+ * Operands may be of a narrower type than what is multiplied: they are widened on their way into shared memory.
+ *
  * A symmetric or Hermitian operand is read from one triangle: an element of the other is the mirrored one.
  *
  * What lies beyond the matrix counts as 0 in both operands at once, so that 0 meets no NaN. */
 
 #include "gpu/blas.h"
+#include "gpu/narrow.h"
 #include "gpu/number.h"
 
 template <typename T, int SIDE_, int EACH_> struct product_tile {
@@ -62,15 +65,15 @@ static __device__ inline bool product_is_one(int64_t stride) { return stride == 
 
 /* A thread's part in bringing the slices of an operand, from its line `first_line` on. With SYMMETRIC the operand may be
  * symmetric. */
-template <typename T, typename TILE, bool SYMMETRIC> struct product_loader {
-    product_operand<T> from;
-    const T *data;                    /* this thread's first element of the next slice; unless SYMMETRIC */
+template <typename T, typename TILE, bool SYMMETRIC, typename STORED = T> struct product_loader {
+    product_operand<STORED> from;
+    const STORED *data;               /* this thread's first element of the next slice; unless SYMMETRIC */
     int64_t first;                    /* line */
     int lines;                        /* that there are, of the tile's */
     int line, at, line_step, at_step; /* this thread's elements in a slice: line and depth of the first, and on */
     T next[TILE::LOADS];
 
-    __device__ inline product_loader(const product_operand<T> &operand, int64_t first_line, int64_t line_count)
+    __device__ inline product_loader(const product_operand<STORED> &operand, int64_t first_line, int64_t line_count)
         : from(operand), first(first_line),
           lines(line_count - first_line < TILE::SIDE ? (int)(line_count - first_line) : TILE::SIDE) {
         aim(product_is_one(operand.line));
@@ -88,7 +91,7 @@ template <typename T, typename TILE, bool SYMMETRIC> struct product_loader {
 
     __device__ inline T mirrored(int64_t l, int64_t d) const {
         const bool mirror = from.symmetric && d > l;
-        T value = from.data[(mirror ? d : l) * from.line + (mirror ? l : d) * from.depth];
+        const T value = widen(from.data[(mirror ? d : l) * from.line + (mirror ? l : d) * from.depth]);
         if (from.hermitian && l == d)
             return make<T>(real_part(value));
         return conjugate_if(from.conjugate != (from.hermitian && mirror), value);
@@ -106,7 +109,7 @@ template <typename T, typename TILE, bool SYMMETRIC> struct product_loader {
             else if constexpr (SYMMETRIC)
                 next[i] = mirrored(first + l, p + d);
             else
-                next[i] = conjugate_if(from.conjugate, data[i * (line_step * from.line + at_step * from.depth)]);
+                next[i] = conjugate_if(from.conjugate, widen(data[i * (line_step * from.line + at_step * from.depth)]));
         }
         data += TILE::DEPTH * from.depth;
     }
