@@ -234,7 +234,7 @@ typedef struct ji_tuning {
     int64_t split_k_panel;     /* a product's depth: how long a tensor core's own additions are trusted */
     int64_t split_slab;        /* depth that is split at once */
     ji_split_way_t split_way;  /* the best that is offered; those behind it are too */
-    bool split_by_kernels;     /* even where JI_GEMM_MIXED is a kernel of ours: for tests */
+    bool split_by_kernels;     /* even where JI_GEMM_MIXED is a kernel of ours, or the vendor emulates: for tests */
     /* Triangles, see triangle.h: the largest leaves and those of the lower rung; the order and the right-hand sides
      * from which inversion pays. By products: leaves are inverted beforehand and applied by gemm, trtri and potrf are
      * many primitives; otherwise JI_TRIANGLE_PACK and _APPLY, and one. Cholesky's base, and what its halves are

@@ -21,8 +21,9 @@
 /* With scalars on the host alone: the vendor does not promise what an alpha of 0 does, and one on the device may be 0. */
 static bool gemm_emulated_pays(const jhandle_t *handle, const ji_matmat_t *args) {
     const ji_blas_ops_t *blas = handle->device->blas;
-    return args->head.type == JDATATYPE_F32 && ji_gemm_smallest(args) >= ji_tuning(handle)->split_least &&
-           ji_host_pointers(handle) && blas != NULL && blas->has_emulated(handle->device);
+    const ji_tuning_t *tuning = ji_tuning(handle);
+    return args->head.type == JDATATYPE_F32 && ji_gemm_smallest(args) >= tuning->split_least &&
+           ji_host_pointers(handle) && !tuning->split_by_kernels && blas != NULL && blas->has_emulated(handle->device);
 }
 
 void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
