@@ -112,6 +112,15 @@ static void control_unload_kernels(void) {
     control_locked([](runtime_t &rt, guard_t &) { rt.loaded.clear(); });
 }
 
+static int control_set_device(int device) { return gpuSetDevice(device); }
+static int control_context(void) { return current_context(); }
+static bool control_has_context(int device) {
+    return control_locked([=](runtime_t &rt, guard_t &) { return rt.contexts[device]; });
+}
+static void control_end_context(int device) {
+    control_locked([=](runtime_t &rt, guard_t &) { rt.contexts[device] = false; });
+}
+
 static int control_begin_capture_as(void *stream, fake_gpu_capture_mode_t mode) {
     return gpuStreamBeginCapture((gpuStream_t)stream, (gpuStreamCaptureMode)mode);
 }
@@ -180,5 +189,6 @@ const fake_gpu_control_t fake_gpu_control = {
     control_begin_capture,    control_end_capture,       control_launch_graph,   control_destroy_graph,
     control_faults,           control_last_fault,        control_clear_faults,   control_set_laziness_ms,
     control_set_seed,         control_last_error,        control_leave_error,    control_unload_kernels,
+    control_set_device,       control_context,           control_has_context,    control_end_context,
     control_begin_capture_as, control_create_stream,     control_destroy_stream,
 };

@@ -45,10 +45,23 @@ uint64_t random_number() {
     return z ^ z >> 31;
 }
 
-static thread_local int device_current;
+static thread_local int device_current;      /* by the runtime's own books */
+static thread_local int device_context = -1; /* of the thread's context, which comes first; -1: it has none */
 static thread_local gpuError_t device_last_error;
 
-int current_device() { return device_current; }
+static void device_make_context(int device) {
+    if (GPU_HAS_CONTEXTS) {
+        state().contexts[device] = true;
+        device_context = device;
+    }
+}
+
+int current_device() {
+    if (device_context < 0)
+        device_make_context(device_current);
+    return device_context >= 0 ? device_context : device_current;
+}
+int current_context() { return device_context; }
 void set_last_error(gpuError_t error) { device_last_error = error; }
 void note_wait() { ++state().waits; }
 
@@ -163,7 +176,7 @@ gpuError_t gpuGetDevice(int *device) {
     return call("GetDevice", PLAIN, [=](guard_t &) -> gpuError_t {
         if (device == nullptr)
             return gpuErrorInvalidValue;
-        *device = device_current;
+        *device = device_context >= 0 ? device_context : device_current;
         return gpuSuccess;
     });
 }
@@ -173,9 +186,37 @@ gpuError_t gpuSetDevice(int device) {
         if (device < 0 || device >= state().device_count)
             return gpuErrorInvalidDevice;
         device_current = device;
+        device_make_context(device);
         return gpuSuccess;
     });
 }
+
+#if GPU_HAS_CONTEXTS
+/* A context is the number of its device, from 1. */
+gpuError_t gpuOpenContext(gpuContext_t *context, int device) {
+    return call("DevicePrimaryCtxRetain", PLAIN, [=](guard_t &) -> gpuError_t {
+        if (device < 0 || device >= state().device_count)
+            return gpuErrorInvalidDevice;
+        state().contexts[device] = true;
+        *context = (gpuContext_t)(uintptr_t)(device + 1);
+        return gpuSuccess;
+    });
+}
+
+gpuError_t gpuGetContext(gpuContext_t *context) {
+    return call("CtxGetCurrent", PLAIN, [=](guard_t &) -> gpuError_t {
+        *context = (gpuContext_t)(uintptr_t)(device_context + 1);
+        return gpuSuccess;
+    });
+}
+
+gpuError_t gpuSetContext(gpuContext_t context) {
+    return call("CtxSetCurrent", PLAIN, [=](guard_t &) -> gpuError_t {
+        device_context = (int)(uintptr_t)context - 1;
+        return gpuSuccess;
+    });
+}
+#endif
 
 gpuError_t gpuGetDeviceProperties(gpuDeviceProp_t *properties, int device) {
     return call("GetDeviceProperties", PLAIN, [=](guard_t &) -> gpuError_t {

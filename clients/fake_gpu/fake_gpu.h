@@ -20,6 +20,7 @@
  *                   block. A barrier that not all threads of a block reach, or that they reach at different lines, is
  *                   an error of the kernel. Pointers given to a kernel by itself must not be the host's.
  *   Host functions  run on a thread of the runtime, in which a call of the runtime is an error.
+ *   Contexts        (of CUDA) are made by what needs one, and by setting the current device. A thread begins without.
  *   Captures        are invalidated by every call that the documentation calls unsafe; a kernel's first launch is one,
  *                   since it may load the kernel. A graph's nodes run in any order
  *                   that its edges allow. A user object's destructor runs on the thread of the host functions.
@@ -42,12 +43,14 @@
 #define GPU_KIND JDEVICE_HIP
 #define GPU_KIND_NAME "hip"
 #define GPU_RUNTIME_NAME "fake HIP"
+#define GPU_HAS_CONTEXTS 0
 #define GPU_HAS_CAPTURE_OWNERSHIP 0
 #define FAKE_GPU_WARP_SIZE 64
 #else
 #define GPU_KIND JDEVICE_CUDA
 #define GPU_KIND_NAME "cuda"
 #define GPU_RUNTIME_NAME "fake CUDA"
+#define GPU_HAS_CONTEXTS 1
 #define GPU_HAS_CAPTURE_OWNERSHIP 1
 #define FAKE_GPU_WARP_SIZE 32
 #endif
@@ -94,6 +97,9 @@ typedef struct fake_gpu_graph *gpuGraph_t;
 typedef struct fake_gpu_graph_exec *gpuGraphExec_t;
 typedef struct fake_gpu_graph_node *gpuGraphNode_t;
 typedef struct fake_gpu_user_object *gpuUserObject_t;
+#if GPU_HAS_CONTEXTS
+typedef struct fake_gpu_context *gpuContext_t;
+#endif
 typedef void (*gpuHostFn_t)(void *user_data);
 
 #define gpuStreamLegacy ((gpuStream_t)0x1)
@@ -167,6 +173,11 @@ gpuError_t gpuPeekAtLastError(void);
 gpuError_t gpuGetDeviceCount(int *count);
 gpuError_t gpuGetDevice(int *device);
 gpuError_t gpuSetDevice(int device);
+#if GPU_HAS_CONTEXTS
+gpuError_t gpuOpenContext(gpuContext_t *context, int device);
+gpuError_t gpuGetContext(gpuContext_t *context);
+gpuError_t gpuSetContext(gpuContext_t context);
+#endif
 gpuError_t gpuGetDeviceProperties(gpuDeviceProp_t *properties, int device);
 gpuError_t gpuDeviceGetAttribute(int *value, gpuDeviceAttr attribute, int device);
 gpuError_t gpuDriverGetVersion(int *version);

@@ -71,6 +71,13 @@ typedef struct fake_gpu_control_t {
     /* As if no kernel had been launched yet. */
     void (*unload_kernels)(void);
 
+    /* The program makes a device current. The device of the calling thread's context; -1: it has none (HIP: always).
+     * Whether a device has a context; and as if it had none. */
+    int (*set_device)(int device);
+    int (*context)(void);
+    bool (*has_context)(int device);
+    void (*end_context)(int device);
+
     /* For tests that play the application: begin_capture is in global mode. Native streams. */
     int (*begin_capture_as)(void *stream, fake_gpu_capture_mode_t mode);
     void *(*create_stream)(bool blocking); /* blocking: ordered with the legacy default stream */

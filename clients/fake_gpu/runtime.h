@@ -165,6 +165,7 @@ struct runtime_t {
     /* devices */
     int device_count = 2;
     int capability;                                /* that it poses as: 90; FAKE_GPU_CAPABILITY. 0 where it plays HIP */
+    bool contexts[FAKE_MAX_DEVICES] = {};          /* which devices have one; CUDA */
     std::set<std::pair<int, const void *>> loaded; /* kernels, by device */
     gpuError_t lost = gpuSuccess;                  /* after a fault */
 
@@ -201,8 +202,9 @@ enum call_flags_t : unsigned {
 /* The frame of every call: takes the lock, counts, fails when told to, invalidates captures that the call endangers, and
  * keeps the last error. */
 gpuError_t call(const char *name, unsigned flags, const std::function<gpuError_t(guard_t &)> &body);
-/* Of the calling thread. */
+/* Of the calling thread, which gets a context if it has none. */
 int current_device();
+int current_context(); /* its device; -1: none */
 bool in_host_function();
 void note_wait();
 /* Keeps an error for gpuGetLastError(). */

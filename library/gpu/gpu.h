@@ -14,7 +14,9 @@
  *   level1.cu reduce.cu level2.cu level3.cu ...      kernels
  *
  * All state is in gpu_device_t, one for each device, which lives as long as the process. What holds everywhere:
- *   - a call makes the device current for the calling thread and puts back what was (gpu_current);
+ *   - a call makes the device current for the calling thread and puts back what was (gpu_current): another device, a
+ *     context of the program's own, or none. A thread that had none keeps device 0's, which it would get by any call of
+ *     the runtime;
  *   - a runtime error becomes a status and a message that names the call and the runtime's words (gpu_check), and is
  *     taken out of the runtime's sticky last error, so that the program's next look at it finds its own errors alone. What
  *     the program had left there is not looked at, fails nothing, and stays (gpu_forget_error);
@@ -33,7 +35,9 @@ struct ji_blas_ops;
 struct gpu_device_t {
     jdevice_t base; /* first: a jdevice_t is one of these */
     unsigned fork_generation;
-    int ordinal;                     /* the runtime's number */
+    int ordinal; /* the runtime's number */
+    bool has_context;
+    gpuContext_t context;            /* what a thread works in that works on the device */
     jdevice_properties_t properties; /* all but `blas` */
     struct gpu_blas_t *blas;         /* blas.cu's own */
 };
@@ -86,7 +90,8 @@ class gpu_current {
     jstatus_t status;
 
   private:
-    int before; /* -1: nothing to put back */
+    bool changed;
+    gpuContext_t before; /* what is put back, if it was changed */
 };
 #define GPU_ENTER(device)                                                                                              \
     gpu_current current_(device);                                                                                      \

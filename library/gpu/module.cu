@@ -76,7 +76,7 @@ jstatus_t gpu_check_launch(const jdevice_t *device, const char *kernel) {
 
 /* ---- Scopes ---- */
 
-gpu_current::gpu_current(jdevice_t *base) : status(JSTATUS_SUCCESS), before(-1) {
+gpu_current::gpu_current(jdevice_t *base) : status(JSTATUS_SUCCESS), changed(false), before(GPU_NO_CONTEXT) {
     const gpu_device_t *device = gpu_device(base);
     if (device->fork_generation != *gpu_services->fork_generation) {
         status = gpu_services->fail(JSTATUS_FORKED,
@@ -89,23 +89,22 @@ gpu_current::gpu_current(jdevice_t *base) : status(JSTATUS_SUCCESS), before(-1) 
                                     base->name);
         return;
     }
-    int now = -1;
-    gpuError_t error = gpuGetDevice(&now);
+    gpuError_t error = gpuGetContext(&before);
     if (error != gpuSuccess) {
-        status = gpu_check(base, error, "gpuGetDevice");
+        status = gpu_check(base, error, GPU_GET_CONTEXT_NAME);
         return;
     }
-    if (now == device->ordinal)
+    if (before == device->context)
         return;
-    error = gpuSetDevice(device->ordinal);
+    error = gpuSetContext(device->context);
     if (error != gpuSuccess)
-        status = gpu_check(base, error, "gpuSetDevice");
-    before = now; /* a device may be current although setting it up has failed */
+        status = gpu_check(base, error, GPU_SET_CONTEXT_NAME);
+    changed = before != GPU_NO_CONTEXT || device->ordinal != 0; /* also if it failed: halfway, perhaps */
 }
 
 gpu_current::~gpu_current() {
-    if (before >= 0)
-        gpu_forget_error(gpuSetDevice(before)); /* the program will learn of it by its own next call */
+    if (changed)
+        gpu_forget_error(gpuSetContext(before)); /* the program will learn of it by its own next call */
 }
 
 gpu_relaxed::gpu_relaxed() : mode(gpuStreamCaptureModeRelaxed), changed(false) {
@@ -235,11 +234,15 @@ static ji_device_ops_t module_make_ops() {
 
 /* Makes the device current, which starts it, and sees whether it can run this module's kernels. */
 static jstatus_t module_start(gpu_device_t *device, char *reason, size_t reason_size) {
+    gpu_relaxed relaxed;
+    gpuError_t error = device->has_context ? gpuSuccess : gpuOpenContext(&device->context, device->ordinal);
+    if (error != gpuSuccess)
+        return module_refuse_error(reason, reason_size, ": the device's context", error);
+    device->has_context = true;
     gpu_current current(&device->base);
     if (current.status != JSTATUS_SUCCESS)
         return module_refuse(reason, reason_size, "the device cannot be made current");
-    gpu_relaxed relaxed;
-    gpuError_t error = gpu_probe_kernels();
+    error = gpu_probe_kernels();
     if (error != gpuSuccess) {
         gpu_forget_error(error);
         return module_refuse(reason, reason_size, "%s cannot run this module's kernels: %s (%s)",

@@ -33,6 +33,7 @@
 #define GPU_RUNTIME_NAME "HIP"
 #define GPU_(name) hip##name
 #define GPU_ERROR_(name) hipError##name
+#define GPU_HAS_CONTEXTS 0
 #define GPU_HAS_CAPTURE_OWNERSHIP (HIP_VERSION >= 50300000)
 #define GPU_HAS_MEMORY_POOLS (HIP_VERSION >= 50200000)
 
@@ -70,6 +71,8 @@
 
 #else
 
+#include <cuda.h>
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -78,6 +81,7 @@
 #define GPU_KIND_NAME "cuda"
 #define GPU_RUNTIME_NAME "CUDA"
 #define GPU_(name) cuda##name
+#define GPU_HAS_CONTEXTS 1
 #define GPU_HAS_CAPTURE_OWNERSHIP 1
 #define GPU_HAS_MEMORY_POOLS 1
 
@@ -109,6 +113,47 @@
 
 #define GPU_VERSION_MAJOR(version) ((version) / 1000)
 #define GPU_VERSION_MINOR(version) ((version) % 1000 / 10)
+
+/* What knows a thread's context is the driver. Its functions are found by the runtime, once; an error of the driver has
+ * the runtime's number for it. */
+typedef CUcontext gpuContext_t;
+struct gpu_driver_t {
+    decltype(&cuCtxGetCurrent) get;
+    decltype(&cuCtxSetCurrent) set;
+    decltype(&cuDeviceGet) device;
+    decltype(&cuDevicePrimaryCtxRetain) retain;
+};
+inline gpu_driver_t &gpu_driver() {
+    static gpu_driver_t functions;
+    return functions;
+}
+template <typename F> static inline cudaError_t gpu_driver_find(const char *name, unsigned version, F *function) {
+    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion(name, (void **)function, version, cudaEnableDefault, &found);
+#else
+    const cudaError_t error = cudaGetDriverEntryPoint(name, (void **)function, cudaEnableDefault, &found);
+    (void)version;
+#endif
+    return error != cudaSuccess || found == cudaDriverEntryPointSuccess ? error : cudaErrorInsufficientDriver;
+}
+inline cudaError_t gpuOpenContext(gpuContext_t *context, int ordinal) {
+    gpu_driver_t &driver = gpu_driver();
+    CUdevice device;
+    cudaError_t error = gpu_driver_find("cuCtxGetCurrent", 4000, &driver.get);
+    if (error == cudaSuccess)
+        error = gpu_driver_find("cuCtxSetCurrent", 4000, &driver.set);
+    if (error == cudaSuccess)
+        error = gpu_driver_find("cuDeviceGet", 2000, &driver.device);
+    if (error == cudaSuccess)
+        error = gpu_driver_find("cuDevicePrimaryCtxRetain", 7000, &driver.retain);
+    if (error == cudaSuccess)
+        error = (cudaError_t)driver.device(&device, ordinal);
+    return error == cudaSuccess ? (cudaError_t)driver.retain(context, device) : error;
+}
+#define gpuGetContext(context) ((cudaError_t)gpu_driver().get(context))
+#define gpuSetContext(context) ((cudaError_t)gpu_driver().set(context))
 
 #endif
 
@@ -196,6 +241,24 @@ static inline gpuError_t gpu_launch_kernel(void (*kernel)(P...), dim3 grid, dim3
 #define GPU_LAUNCH_KERNEL(kernel, grid, block, stream, ...)                                                            \
     gpu_launch_kernel(GPU_UNWRAP_ kernel, (grid), (block), (stream), ##__VA_ARGS__)
 
+#endif
+
+/* What a thread works in. CUDA: a context, such as the one that a device has for all runtimes of the process; or none, and
+ * then the runtime's first call gives it the current device's, which it may have to make. HIP: the current device.
+ *   gpuOpenContext(&context, ordinal)   the device's, for as long as the process lives
+ *   gpuGetContext, gpuSetContext        the calling thread's */
+#if GPU_HAS_CONTEXTS
+#define GPU_NO_CONTEXT nullptr
+#define GPU_GET_CONTEXT_NAME "cuCtxGetCurrent"
+#define GPU_SET_CONTEXT_NAME "cuCtxSetCurrent"
+#else
+typedef int gpuContext_t;
+#define GPU_NO_CONTEXT (-1)
+#define gpuOpenContext(context, ordinal) (*(context) = (ordinal), gpuSuccess)
+#define gpuGetContext(context) gpuGetDevice(context)
+#define gpuSetContext(context) gpuSetDevice(context)
+#define GPU_GET_CONTEXT_NAME "gpuGetDevice"
+#define GPU_SET_CONTEXT_NAME "gpuSetDevice"
 #endif
 
 /* A launch: GPU_LAUNCH((kernel<T, 16>), grid, block, stream, arguments...). The kernel stands in parentheses where it

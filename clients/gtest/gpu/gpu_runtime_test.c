@@ -562,9 +562,11 @@ JTEST(GpuRuntime, TheProgramsCurrentDeviceStaysCurrent) {
     void *pointer = NULL;
     const uint32_t pattern = 77;
     uint32_t got = 0;
+    const char *const set = is_hip() ? "SetDevice" : "CtxSetCurrent";
+    JEXPECT_EQ(fake->set_device(0), 0);
     fake->reset_counts();
     JASSERT_OK(jdevice_allocate(second, JMEMORY_DEVICE, 4096, 0, &pointer));
-    JEXPECT_EQ(fake->count("SetDevice"), 2); /* there and back */
+    JEXPECT_EQ(fake->count(set), 2); /* there and back */
     JEXPECT_OK(jdevice_fill(second, NULL, pointer, &pattern, 4, 1024));
     JEXPECT_OK(jdevice_copy(second, NULL, &got, pointer, 4));
     JEXPECT_OK(jstream_synchronize(second, NULL));
@@ -572,8 +574,41 @@ JTEST(GpuRuntime, TheProgramsCurrentDeviceStaysCurrent) {
     JEXPECT_OK(jdevice_deallocate(second, JMEMORY_DEVICE, pointer, 4096));
     fake->reset_counts();
     JASSERT_OK(jdevice_allocate(gpu_device(), JMEMORY_DEVICE, 4096, 0, &pointer));
-    JEXPECT_EQ(fake->count("SetDevice"), 0);
+    JEXPECT_EQ(fake->count(set), 0);
     JEXPECT_OK(jdevice_deallocate(gpu_device(), JMEMORY_DEVICE, pointer, 4096));
+}
+
+static void *use_without_a_context(void *argument) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    jdevice_t *second = argument;
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    jhandle_t *handle = NULL;
+    const double one = 1;
+    double sum = 0, *x = NULL;
+    options.device = second;
+    JEXPECT_EQ(fake->context(), -1);
+    JEXPECT_OK(jdevice_allocate(second, JMEMORY_DEVICE, 80, 0, (void **)&x));
+    JEXPECT_OK(jhandle_create(&options, &handle));
+    JEXPECT_OK(jdevice_fill(second, NULL, x, &one, sizeof one, 10));
+    JEXPECT_OK(jblas_dasum(handle, 10, x, 1, &sum));
+    JEXPECT_EQ(sum, 10);
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jdevice_deallocate(second, JMEMORY_DEVICE, x, 80));
+    JEXPECT_EQ(fake->context(), -1);
+    JEXPECT_FALSE(fake->has_context(0));
+    JEXPECT_EQ(fake->count("SetDevice") != 0, is_hip());
+    return NULL;
+}
+
+/* A thread that has no context has none afterwards, and device 0 none because of it. */
+JTEST(GpuRuntime, WorkOnAnotherDeviceMakesNoContextOnTheFirst) {
+    REQUIRE_FAKE(fake);
+    pthread_t thread;
+    jdevice_t *second = second_device(fake);
+    fake->end_context(0);
+    fake->reset_counts();
+    JASSERT_EQ(pthread_create(&thread, NULL, use_without_a_context, second), 0);
+    pthread_join(thread, NULL);
 }
 
 /* ---- Host functions ---- */
