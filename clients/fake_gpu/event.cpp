@@ -72,6 +72,7 @@ gpuError_t gpuEventCreateWithFlags(gpuEvent_t *handle, unsigned flags) {
         std::shared_ptr<event_t> event = std::make_shared<event_t>();
         event->device = current_device();
         event->timing = (flags & gpuEventDisableTiming) == 0;
+        state().counts["EventCreate, timed"] += event->timing;
         *handle = (gpuEvent_t)event.get();
         state().events[event.get()] = event;
         return gpuSuccess;

@@ -28,7 +28,7 @@ typedef struct fake_gpu_control_t {
     void (*fail_after)(uint64_t n, fake_gpu_error_t error);
     bool (*has_failed)(void);
 
-    /* Calls since reset_counts(): of one name such as "Malloc"; of all that take memory, give it back, or make the host
+    /* Calls since reset_counts(): of one name such as "Malloc" ("EventCreate, timed": of those); of all that take memory, give it back, or make the host
      * wait. */
     void (*reset_counts)(void);
     uint64_t (*count)(const char *call);

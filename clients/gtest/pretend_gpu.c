@@ -172,9 +172,9 @@ static jstatus_t pretend_keep_in_capture(jdevice_t *device, jstream_t *stream, v
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t pretend_event_create(jdevice_t *device, jevent_t **event) {
+static jstatus_t pretend_event_create(jdevice_t *device, bool timed, jevent_t **event) {
     ENTER(true);
-    return ji_host_device.ops->event_create(device, event);
+    return ji_host_device.ops->event_create(device, timed, event);
 }
 static jstatus_t pretend_event_record(jevent_t *event, jstream_t *stream) {
     ENTER(true);

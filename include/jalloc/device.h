@@ -185,7 +185,7 @@ JALLOC_API void *jstream_native(jdevice_t *device, jstream_t *stream);
 /** The device of a stream; NULL for NULL. */
 JALLOC_API jdevice_t *jstream_device(const jstream_t *stream);
 
-/** Makes an event. An event that was never recorded counts as reached. @return success; invalid pointer; memory error;
+/** Makes an event, which takes the time when it is reached. An event that was never recorded counts as reached. @return success; invalid pointer; memory error;
  * forked; device error. */
 JALLOC_API jstatus_t jevent_create(jdevice_t *device, jevent_t **event);
 

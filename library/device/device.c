@@ -206,7 +206,12 @@ jdevice_t *jstream_device(const jstream_t *stream) { return stream != NULL ? str
 jstatus_t jevent_create(jdevice_t *device, jevent_t **event) {
     JREQUIRE(device != NULL && event != NULL, JSTATUS_INVALID_POINTER);
     ji_fork_watch();
-    return device->ops->event_create(device, event);
+    return device->ops->event_create(device, true, event);
+}
+
+jstatus_t ji_event_create_untimed(jdevice_t *device, jevent_t **event) {
+    ji_fork_watch();
+    return device->ops->event_create(device, false, event);
 }
 
 jstatus_t jevent_destroy(jevent_t *event) {

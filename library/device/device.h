@@ -17,6 +17,9 @@ extern jdevice_t ji_host_device;
 typedef void (*ji_stream_hook_t)(jstream_t *stream);
 extern _Atomic(ji_stream_hook_t) ji_stream_destroy_hook;
 
+/* An event that only orders. Those of jevent_create() take the time at each recording, since any may be asked for it. */
+jstatus_t ji_event_create_untimed(jdevice_t *device, jevent_t **event);
+
 /* True when the stream is NULL or belongs to the device. */
 static inline bool ji_stream_is_of(const jstream_t *stream, const jdevice_t *device) {
     return stream == NULL || stream->device == device;

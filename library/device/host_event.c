@@ -83,7 +83,8 @@ static bool host_event_is_reached(host_event_point_t point) {
     return point.stream == NULL || ji_host_stream_has_reached(point.stream, point.position);
 }
 
-jstatus_t ji_host_event_create(jdevice_t *device, jevent_t **out) {
+jstatus_t ji_host_event_create(jdevice_t *device, bool timed, jevent_t **out) {
+    (void)timed; /* the time is taken when the mark is reached, whoever asks */
     host_event_t *event = ji_metadata_zalloc(sizeof *event);
     if (event == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "jevent_create: no memory for bookkeeping");

@@ -14,7 +14,7 @@
 #include "device/table.h"
 
 /* Changes whenever anything in table.h, here, or in blas/block.h does. A module refuses another one. */
-#define JI_MODULE_ABI 4u
+#define JI_MODULE_ABI 5u
 
 #define JI_MODULE_OPEN "jalloc_module_open"
 

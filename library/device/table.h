@@ -42,7 +42,8 @@ typedef struct ji_device_ops {
      * called. not implemented: the runtime's graphs own nothing. */
     jstatus_t (*stream_keep_in_capture)(jdevice_t *device, jstream_t *stream, void (*release)(void *object),
                                         void *object);
-    jstatus_t (*event_create)(jdevice_t *device, jevent_t **event);
+    /* Not timed: event_get_elapsed_ms is not asked of it. */
+    jstatus_t (*event_create)(jdevice_t *device, bool timed, jevent_t **event);
     jstatus_t (*event_destroy)(jevent_t *event);
     jstatus_t (*event_record)(jevent_t *event, jstream_t *stream);
     jstatus_t (*event_wait)(jevent_t *event, jstream_t *stream);

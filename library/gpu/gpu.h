@@ -153,7 +153,7 @@ jstatus_t gpu_stream_wrap(jdevice_t *device, void *native, jstream_t **stream);
 void *gpu_stream_native(jdevice_t *device, jstream_t *stream);
 jstatus_t gpu_stream_get_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture);
 jstatus_t gpu_stream_keep_in_capture(jdevice_t *device, jstream_t *stream, void (*release)(void *object), void *object);
-jstatus_t gpu_event_create(jdevice_t *device, jevent_t **event);
+jstatus_t gpu_event_create(jdevice_t *device, bool timed, jevent_t **event);
 jstatus_t gpu_event_destroy(jevent_t *event);
 jstatus_t gpu_event_record(jevent_t *event, jstream_t *stream);
 jstatus_t gpu_event_wait(jevent_t *event, jstream_t *stream);

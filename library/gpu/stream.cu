@@ -261,7 +261,7 @@ jstatus_t gpu_launch(jdevice_t *device, jstream_t *stream, void (*function)(void
 
 /* ---- Events ---- */
 
-jstatus_t gpu_event_create(jdevice_t *device, jevent_t **out) {
+jstatus_t gpu_event_create(jdevice_t *device, bool timed, jevent_t **out) {
     GPU_ENTER(device);
     gpu_relaxed relaxed;
     gpu_event_t *event = (gpu_event_t *)gpu_services->metadata_zalloc(sizeof *event);
@@ -269,8 +269,8 @@ jstatus_t gpu_event_create(jdevice_t *device, jevent_t **out) {
         return stream_no_memory(device);
     event->base.device = device;
     event->base.fork_generation = *gpu_services->fork_generation;
-    jstatus_t status =
-        gpu_check(device, gpuEventCreateWithFlags(&event->native, gpuEventDefault), "gpuEventCreateWithFlags");
+    const unsigned flags = timed ? gpuEventDefault : gpuEventDisableTiming;
+    jstatus_t status = gpu_check(device, gpuEventCreateWithFlags(&event->native, flags), "gpuEventCreateWithFlags");
     if (status != JSTATUS_SUCCESS) {
         gpu_services->metadata_free(event);
         return status;

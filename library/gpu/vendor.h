@@ -204,6 +204,7 @@ inline cudaError_t gpuOpenContext(gpuContext_t *context, int ordinal) {
 #define gpuEvent_t GPU_(Event_t)
 #define gpuEventCreateWithFlags GPU_(EventCreateWithFlags)
 #define gpuEventDefault GPU_(EventDefault)
+#define gpuEventDisableTiming GPU_(EventDisableTiming)
 #define gpuEventDestroy GPU_(EventDestroy)
 #define gpuEventRecord GPU_(EventRecord)
 #define gpuEventQuery GPU_(EventQuery)

@@ -251,7 +251,7 @@ jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to) {
     if (to == NULL && handle->device->kind == JDEVICE_HOST) /* the calling thread: to be behind is to wait */
         return ji_handle_wait(handle, from);
     if (handle->event == NULL)
-        status = jevent_create(handle->device, &handle->event);
+        status = ji_event_create_untimed(handle->device, &handle->event);
     if (status == JSTATUS_SUCCESS)
         status = jevent_record(handle->event, from);
     if (status == JSTATUS_SUCCESS)

@@ -97,7 +97,7 @@ static jstatus_t frontier_record(ji_frontier_stream_t *from, jdevice_t *device, 
         return JSTATUS_SUCCESS;
     jstatus_t status = ji_stream_refuse_captured(device, from->stream, "asking whether memory is still in use");
     if (status == JSTATUS_SUCCESS && from->event == NULL)
-        status = jevent_create(device, &from->event);
+        status = ji_event_create_untimed(device, &from->event);
     if (status == JSTATUS_SUCCESS)
         status = jevent_record(from->event, from->stream);
     if (status == JSTATUS_SUCCESS)

@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "device/device.h"
 #include "device/module.h"
+#include "jalloc/borrow.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -526,6 +527,35 @@ JTEST(GpuRuntime, AnEventTellsNeverRecordedNotReachedAndReachedApart) {
     JEXPECT_OK(jevent_destroy(start));
     JEXPECT_OK(jevent_destroy(stop));
     JEXPECT_OK(jstream_destroy(stream));
+}
+
+/* Taking the time costs, and of the library's own events nobody asks for it. */
+JTEST(GpuRuntime, OnlyEventsOfTheProgramTakeTheTime) {
+    REQUIRE_FAKE(fake);
+    jstream_t *first = make_stream(), *second = make_stream();
+    jhandle_t *handle = gpu_make_handle();
+    jallocator_t *pool = NULL;
+    void *pointer = NULL;
+    JASSERT_OK(jallocator_compose(gpu_device(), "device+fill", &pool));
+    fake->reset_counts();
+    JEXPECT_OK(jhandle_set_stream(handle, first));
+    {
+        JALLOC_BORROW(ws, handle, 4096);
+        JEXPECT_TRUE(ws.ok);
+    }
+    JEXPECT_OK(jhandle_set_stream(handle, second)); /* behind the workspace's last use */
+    JEXPECT_EQ(fake->count("EventCreate"), 1);
+    JEXPECT_OK(jallocator_allocate(pool, 4096, 0, first, &pointer)); /* filled, in the stream */
+    JEXPECT_OK(jallocator_deallocate(pool, pointer, 4096, second));
+    JEXPECT_GT(fake->count("EventCreate"), 1);
+    JEXPECT_EQ(fake->count("EventCreate, timed"), 0);
+    jevent_t *event = make_event();
+    JEXPECT_EQ(fake->count("EventCreate, timed"), 1);
+    JEXPECT_OK(jevent_destroy(event));
+    JEXPECT_OK(jallocator_destroy(pool));
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(first));
+    JEXPECT_OK(jstream_destroy(second));
 }
 
 JTEST(GpuRuntime, AWrappedStreamIsTheProgramsAndStays) {

@@ -491,7 +491,7 @@ JTEST_ONLY_WITH("JALLOC_TEST_COLD", GpuVendorBlasCold, NoHandleIsMadeInACapture)
     const fake_gpu_control_t *program = gpu_program();
     const fake_blas_control_t *vendor = fake_blas();
     jstream_t *stream = NULL, *other = NULL;
-    static worker_t worker;
+    worker_t worker = {.mode = JPOINTER_MODE_HOST};
     product_t captured, beside;
     pthread_barrier_t start;
     product_make(&captured, 11);

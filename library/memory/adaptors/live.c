@@ -27,7 +27,7 @@ jstatus_t ji_live_begin_writing(const ji_live_t *live, jstream_t *stream, ji_liv
     if (stream == NULL && device->kind == JDEVICE_HOST)
         return JSTATUS_SUCCESS;
     jstatus_t status = ji_stream_refuse_captured(device, stream, "writing to memory that is taken");
-    return status == JSTATUS_SUCCESS ? jevent_create(device, &block->written) : status;
+    return status == JSTATUS_SUCCESS ? ji_event_create_untimed(device, &block->written) : status;
 }
 
 jstatus_t ji_live_end_writing(jstream_t *stream, ji_live_block_t *block) {
