@@ -101,9 +101,7 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
                             "%s: the handle was made before a fork; make a new one in the child",
                             ji_routine_name(head));
     if (!atomic_load_explicit(&ji_cblas_ready, memory_order_acquire)) {
-        jstatus_t status = cblas_check(handle, head);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(cblas_check(handle, head));
     }
     /* From now on ji_enter() need not ask; what the check has mended, this thread has seen. */
     handle->calls_are_plain = handle->layers == 0;

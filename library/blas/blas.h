@@ -196,13 +196,6 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
 #define JI_MUST_BE_OPERATION                                                                                           \
     "must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or JBLAS_CONJUGATE_TRANSPOSE (113)"
 
-#define JI_RETURN_UNLESS_SUCCESS(expression)                                                                           \
-    do {                                                                                                               \
-        jstatus_t status_ = (expression);                                                                              \
-        if (JI_UNLIKELY(status_ != JSTATUS_SUCCESS))                                                                   \
-            return status_;                                                                                            \
-    } while (0)
-
 static inline int64_t ji_max(int64_t a, int64_t b) { return a > b ? a : b; }
 /* A block has one pointer where one routine reads and another writes. */
 static inline void *ji_unconst(const void *pointer) { return (void *)(uintptr_t)pointer; }

@@ -71,12 +71,10 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jbor
     ji_scalar_t beta = args.beta;
     for (int64_t p = 0; p < args.k; p += kc) {
         int64_t depth = gemm_min(kc, args.k - p);
-        JI_RETURN_UNLESS_SUCCESS(
-            gemm3m_split(handle, type, args.transa, args.a, args.lda, 0, p, args.m, depth, ws->ptr[0]));
+        JTRY_RETURN(gemm3m_split(handle, type, args.transa, args.a, args.lda, 0, p, args.m, depth, ws->ptr[0]));
         for (int64_t j = 0; j < args.n; j += nc) {
             int64_t width = gemm_min(nc, args.n - j);
-            JI_RETURN_UNLESS_SUCCESS(
-                gemm3m_split(handle, type, args.transb, args.b, args.ldb, p, j, depth, width, ws->ptr[1]));
+            JTRY_RETURN(gemm3m_split(handle, type, args.transb, args.b, args.ldb, p, j, depth, width, ws->ptr[1]));
             for (int64_t part = 0; part < 3; part++) {
                 ji_matmat_t product = {
                     .head = args.head,
@@ -94,7 +92,7 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jbor
                     .c = ji_at(real, ws->ptr[2], 0, part * width, args.m),
                     .ldc = args.m};
                 product.head.type = real;
-                JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_GEMM, &product));
+                JTRY_RETURN(ji_run(handle, JI_GEMM, &product));
             }
             ji_merge_t merge = {.type = type,
                                 .m = args.m,
@@ -104,7 +102,7 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jbor
                                 .products = ws->ptr[2],
                                 .c = ji_at(type, args.c, 0, j, args.ldc),
                                 .ldc = args.ldc};
-            JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_MERGE, &merge));
+            JTRY_RETURN(ji_run(handle, JI_MERGE, &merge));
         }
         beta = ji_constant(type, 1);
     }

@@ -140,7 +140,7 @@ static jstatus_t split_products(jhandle_t *handle, const ji_split_operand_t oper
                                  .beta = {.value = {.s = first ? 0 : 1}},
                                  .c = product,
                                  .ldc = split_round(operands[0].lines)};
-            JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_GEMM_MIXED, &block));
+            JTRY_RETURN(ji_run(handle, JI_GEMM_MIXED, &block));
             first = false;
         }
     }
@@ -155,7 +155,7 @@ jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split
 
     for (int i = 0; i < 2; i++) {
         ji_split_operand_t block = whole[i];
-        JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_SPLIT_SCALE, &block));
+        JTRY_RETURN(ji_run(handle, JI_SPLIT_SCALE, &block));
     }
     for (int64_t p = 0; p < args->k; p += depths.slab) {
         ji_split_operand_t slab[2] = {whole[0], whole[1]};
@@ -163,9 +163,9 @@ jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split
             slab[i].matrix = (const float *)whole[i].matrix + p * whole[i].at_step;
             slab[i].depth = gemm_min(depths.slab, args->k - p);
             slab[i].slab = split_round(slab[i].depth);
-            JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_SPLIT_PRECISION, &slab[i]));
+            JTRY_RETURN(ji_run(handle, JI_SPLIT_PRECISION, &slab[i]));
         }
-        JI_RETURN_UNLESS_SUCCESS(split_products(handle, slab, depths.panel, ws->ptr[2], p == 0));
+        JTRY_RETURN(split_products(handle, slab, depths.panel, ws->ptr[2], p == 0));
     }
     ji_split_result_t result = {.m = args->m,
                                 .n = args->n,

@@ -74,7 +74,7 @@ static jstatus_t inverses_double(jhandle_t *handle, const ji_inverses_t *block, 
                            .stride_b = stride,
                            .stride_c = half * half,
                            .batch_count = count};
-    JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_GEMM_STRIDED, &product));
+    JTRY_RETURN(ji_run(handle, JI_GEMM_STRIDED, &product));
     product.k = product.m;
     product.alpha = ji_constant(type, -1);
     product.a = block->upper ? first_inverse : second_inverse;
@@ -105,7 +105,7 @@ static jstatus_t inverses_solve(jhandle_t *handle, const ji_inverses_t *block, i
                         .lda = ld,
                         .b = block->upper ? ji_at(type, inverse, 0, half, ld) : ji_at(type, inverse, half, 0, ld),
                         .ldb = ld};
-    JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_TRMM, &step));
+    JTRY_RETURN(ji_run(handle, JI_TRMM, &step));
     step.side = block->upper ? JBLAS_RIGHT : JBLAS_LEFT;
     step.diag = block->unit ? JBLAS_UNIT : JBLAS_NON_UNIT;
     step.alpha = ji_constant(type, 1);
@@ -116,20 +116,20 @@ static jstatus_t inverses_solve(jhandle_t *handle, const ji_inverses_t *block, i
 
 jstatus_t ji_triangle_inverses(jhandle_t *handle, const ji_inverses_t *block, void *products) {
     ji_inverses_t tiles = *block;
-    JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_TRIANGLE_INVERSES, &tiles));
+    JTRY_RETURN(ji_run(handle, JI_TRIANGLE_INVERSES, &tiles));
     for (int64_t half = JI_INVERSE_TILE; half < block->order && half < block->block; half *= 2) {
         int64_t rest, pairs = inverses_pairs(block->order, half, &rest);
         if (products == NULL) {
             for (int64_t pair = 0; pair < pairs; pair++)
-                JI_RETURN_UNLESS_SUCCESS(inverses_solve(handle, block, pair, half, half));
+                JTRY_RETURN(inverses_solve(handle, block, pair, half, half));
             if (rest > 0)
-                JI_RETURN_UNLESS_SUCCESS(inverses_solve(handle, block, pairs, half, rest));
+                JTRY_RETURN(inverses_solve(handle, block, pairs, half, rest));
             continue;
         }
         if (pairs > 0)
-            JI_RETURN_UNLESS_SUCCESS(inverses_double(handle, block, products, 0, half, half, pairs));
+            JTRY_RETURN(inverses_double(handle, block, products, 0, half, half, pairs));
         if (rest > 0)
-            JI_RETURN_UNLESS_SUCCESS(inverses_double(handle, block, products, pairs, half, rest, 1));
+            JTRY_RETURN(inverses_double(handle, block, products, pairs, half, rest, 1));
     }
     return JSTATUS_SUCCESS;
 }

@@ -169,7 +169,7 @@ static jstatus_t choose_allocators(ji_operation_t *op) {
     if (op->copies)
         return JSTATUS_SUCCESS;
     if (op->distributed || makes)
-        JI_RETURN_UNLESS_SUCCESS(jbuffer_propagate((size_t)op->count, buffers, &op->allocator));
+        JTRY_RETURN(jbuffer_propagate((size_t)op->count, buffers, &op->allocator));
     return op->mixed ? make_replicated_allocator(op) : JSTATUS_SUCCESS;
 }
 
@@ -216,7 +216,7 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destination, const jbuffer_t *source) {
     size_t best = 0, least = 0;
-    JI_RETURN_UNLESS_SUCCESS(ji_buffer_copy_bytes(destination, source, &best, &least));
+    JTRY_RETURN(ji_buffer_copy_bytes(destination, source, &best, &least));
     op->copy_bytes[0] = larger(op->copy_bytes[0], best);
     op->copy_bytes[1] = larger(op->copy_bytes[1], least);
     return JSTATUS_SUCCESS;
@@ -227,7 +227,7 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
     alignas(64) static char nowhere[64]; /* memory is not looked at before there is any */
     jbuffer_allocator_t *allocator;
     jlayout_t layout;
-    JI_RETURN_UNLESS_SUCCESS(temporary_allocator(op, operand, &allocator));
+    JTRY_RETURN(temporary_allocator(op, operand, &allocator));
     (void)jlayout_init(&layout, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
     if (!operand->expand)
         layout.structure = operand->layout.structure;
@@ -235,10 +235,10 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
         const jdistribution_t distribution = ji_buffer_distribution(allocator, &layout);
         layout.blocks[0] = layout.blocks[1] = distribution.blocks[0];
     }
-    JI_RETURN_UNLESS_SUCCESS(jbuffer_allocator_local_bytes(allocator, &layout, bytes));
-    JI_RETURN_UNLESS_SUCCESS(jbuffer_wrap(allocator, &layout, nowhere, &operand->temporary));
+    JTRY_RETURN(jbuffer_allocator_local_bytes(allocator, &layout, bytes));
+    JTRY_RETURN(jbuffer_wrap(allocator, &layout, nowhere, &operand->temporary));
     if (operand->access != JI_WRITES)
-        JI_RETURN_UNLESS_SUCCESS(ji_operation_count_copy(op, operand->temporary, operand->buffer));
+        JTRY_RETURN(ji_operation_count_copy(op, operand->temporary, operand->buffer));
     return operand->access == JI_READS ? JSTATUS_SUCCESS
                                        : ji_operation_count_copy(op, operand->buffer, operand->temporary);
 }
@@ -259,7 +259,7 @@ static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t 
             operand->lies = buffer != NULL ? ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer))
                                            : ji_matrix(op->type, &operand->layout, NULL);
     }
-    JI_RETURN_UNLESS_SUCCESS(class->prepare(op));
+    JTRY_RETURN(class->prepare(op));
     const bool in_place = !op->operands[op->count - 1].pack;
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
@@ -277,23 +277,23 @@ static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t 
 }
 
 static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[PLACES]) {
-    JI_RETURN_UNLESS_SUCCESS(choose_allocators(op));
+    JTRY_RETURN(choose_allocators(op));
     const bool computes_distributed = op->distributed && !op->copies;
     if (computes_distributed) { /* what is expanded or aligned is known before temporaries are made, */
-        JI_RETURN_UNLESS_SUCCESS(class->prepare(op));
+        JTRY_RETURN(class->prepare(op));
     }
-    JI_RETURN_UNLESS_SUCCESS(find_overlaps(op, class));
+    JTRY_RETURN(find_overlaps(op, class));
     op->waits = op->collective || op->distributed;
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
         if (!needs_temporary(op, operand))
             continue;
-        JI_RETURN_UNLESS_SUCCESS(make_temporary(op, operand, &bytes[i]));
+        JTRY_RETURN(make_temporary(op, operand, &bytes[i]));
     }
     for (int i = 0; i < op->count && computes_distributed && class->by_scalapack; i++) {
         jbuffer_t *buffer = ji_operand_buffer(&op->operands[i]);
         if (buffer != NULL)
-            JI_RETURN_UNLESS_SUCCESS(op->ops->check(buffer));
+            JTRY_RETURN(op->ops->check(buffer));
     }
     return computes_distributed ? JSTATUS_SUCCESS
                                 : prepare_packing(op, class, bytes); /* and what is packed after them */
@@ -340,9 +340,9 @@ static jstatus_t take_host_memory(ji_operation_t *op, host_memory_t *memory) {
     if (copy + op->extra_bytes < copy || copy < op->copy_bytes[0])
         return ji_fail(JSTATUS_INVALID_SIZE, "%s: the sizes of host memory overflow", op->name);
     request.gpu_compatible = true;
-    JI_RETURN_UNLESS_SUCCESS(jprocess_get_allocator(&request, &memory->allocator));
+    JTRY_RETURN(jprocess_get_allocator(&request, &memory->allocator));
     memory->size_bytes = copy + op->extra_bytes;
-    JI_RETURN_UNLESS_SUCCESS(jallocator_allocate(memory->allocator, memory->size_bytes, 64, NULL, &memory->pointer));
+    JTRY_RETURN(jallocator_allocate(memory->allocator, memory->size_bytes, 64, NULL, &memory->pointer));
     op->ws.ptr[PLACE_COPY] = memory->pointer;
     op->ws.ptr[PLACE_EXTRA] = (char *)memory->pointer + copy;
     return JSTATUS_SUCCESS;
@@ -411,7 +411,7 @@ static jstatus_t promise_result(ji_operation_t *op) {
     ji_operand_t *last = &op->operands[op->count - 1];
     if (last->buffer != NULL)
         return JSTATUS_SUCCESS;
-    JI_RETURN_UNLESS_SUCCESS(ji_buffer_promise(op->allocator, &last->layout, &op->made));
+    JTRY_RETURN(ji_buffer_promise(op->allocator, &last->layout, &op->made));
     last->buffer = op->made;
     return JSTATUS_SUCCESS;
 }
@@ -420,7 +420,7 @@ static jstatus_t promise_result(ji_operation_t *op) {
 static jstatus_t check_contents(const ji_operation_t *op) {
     for (int i = 0; i < op->count; i++)
         if (op->operands[i].access != JI_WRITES)
-            JI_RETURN_UNLESS_SUCCESS(ji_buffer_check_contents(op->operands[i].buffer, op->name));
+            JTRY_RETURN(ji_buffer_check_contents(op->operands[i].buffer, op->name));
     return JSTATUS_SUCCESS;
 }
 

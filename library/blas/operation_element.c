@@ -35,7 +35,7 @@ static jstatus_t each_column(const jbuffer_t *buffer, ji_line_function_t functio
             continue;
         const ji_line_t line = {at(buffer, first * matrix.row_stride + j * matrix.column_stride), end - first,
                                 matrix.row_stride, first, j};
-        JI_RETURN_UNLESS_SUCCESS(function(context, &line));
+        JTRY_RETURN(function(context, &line));
     }
     return JSTATUS_SUCCESS;
 }
@@ -56,7 +56,7 @@ static jstatus_t each_local_column(const jbuffer_t *buffer, ji_line_function_t f
         if (count == 0)
             continue;
         const ji_line_t line = {at(buffer, top + local * buffer->storage->leading_dimension), count, 1, top, j};
-        JI_RETURN_UNLESS_SUCCESS(function(context, &line));
+        JTRY_RETURN(function(context, &line));
     }
     return JSTATUS_SUCCESS;
 }
@@ -94,7 +94,7 @@ static jstatus_t each_run(const jbuffer_t *buffer, ji_line_function_t function, 
             return JSTATUS_SUCCESS;
     for (;;) {
         const ji_line_t line = {at(buffer, offset), extents[0], strides[0], 0, 0};
-        JI_RETURN_UNLESS_SUCCESS(function(context, &line));
+        JTRY_RETURN(function(context, &line));
         int d = 1;
         for (; d < rank; d++) {
             offset += strides[d];
@@ -158,8 +158,7 @@ static jstatus_t fill_line(void *context, const ji_line_t *line) {
         return jstream_launch(handle->device, handle->stream, fill_strided, &filler, sizeof filler);
     char *element = line->data;
     for (int64_t i = 0; i < line->count; i++, element += line->stride * (int64_t)filler.size_bytes)
-        JI_RETURN_UNLESS_SUCCESS(
-            jdevice_fill(handle->device, handle->stream, element, filler.value, filler.size_bytes, 1));
+        JTRY_RETURN(jdevice_fill(handle->device, handle->stream, element, filler.value, filler.size_bytes, 1));
     return JSTATUS_SUCCESS;
 }
 
@@ -285,10 +284,10 @@ static jstatus_t norm_line(void *context, const ji_line_t *line) {
     const int64_t room = (int64_t)(STAGE_BYTES / bytes), piece = (room - 1) / line->stride + 1;
     for (int64_t i = 0; i < line->count; i += piece) {
         const int64_t count = line->count - i < piece ? line->count - i : piece;
-        JI_RETURN_UNLESS_SUCCESS(jdevice_copy(handle->device, handle->stream, walk->stage,
-                                              (char *)line->data + i * line->stride * (int64_t)bytes,
-                                              (size_t)((count - 1) * line->stride + 1) * bytes));
-        JI_RETURN_UNLESS_SUCCESS(ji_handle_wait(handle, handle->stream));
+        JTRY_RETURN(jdevice_copy(handle->device, handle->stream, walk->stage,
+                                 (char *)line->data + i * line->stride * (int64_t)bytes,
+                                 (size_t)((count - 1) * line->stride + 1) * bytes));
+        JTRY_RETURN(ji_handle_wait(handle, handle->stream));
         norm_elements(walk, line, walk->stage, i, count);
     }
     return JSTATUS_SUCCESS;
@@ -330,8 +329,8 @@ static jstatus_t norm_run(ji_operation_t *op) {
                         .stage = staged ? extra : NULL};
     if (walk.sums != NULL) {
         memset(walk.sums, 0, (size_t)count * sizeof *walk.sums);
-        JI_RETURN_UNLESS_SUCCESS(ji_each_line(x, true, norm_line, &walk));
-        JI_RETURN_UNLESS_SUCCESS(norm_reduce(op, walk.sums, count, true));
+        JTRY_RETURN(ji_each_line(x, true, norm_line, &walk));
+        JTRY_RETURN(norm_reduce(op, walk.sums, count, true));
         for (int64_t i = 0; i < count; i++)
             if (walk.sums[i] > walk.largest || isnan(walk.sums[i])) {
                 walk.largest = walk.sums[i];
@@ -341,14 +340,14 @@ static jstatus_t norm_run(ji_operation_t *op) {
         *op->number = walk.largest;
         return JSTATUS_SUCCESS;
     }
-    JI_RETURN_UNLESS_SUCCESS(ji_each_line(x, false, norm_line, &walk));
+    JTRY_RETURN(ji_each_line(x, false, norm_line, &walk));
     double found[2] = {walk.largest, walk.nan};
-    JI_RETURN_UNLESS_SUCCESS(norm_reduce(op, found, 2, false));
+    JTRY_RETURN(norm_reduce(op, found, 2, false));
     double result = found[1] != 0 ? (double)NAN : found[0];
     if (op->norm == JNORM_FROBENIUS && result > 0 && !isinf(result)) {
         walk.scale = result;
-        JI_RETURN_UNLESS_SUCCESS(ji_each_line(x, walk.mirrored, norm_line, &walk));
-        JI_RETURN_UNLESS_SUCCESS(norm_reduce(op, &walk.sum, 1, true));
+        JTRY_RETURN(ji_each_line(x, walk.mirrored, norm_line, &walk));
+        JTRY_RETURN(norm_reduce(op, &walk.sum, 1, true));
         result *= sqrt(walk.sum);
     }
     *op->number = result;

@@ -190,11 +190,11 @@ static jstatus_t line_add(const adder_t *adder, int64_t count, line_term_t a, li
     if (together) {
         conjugate_scalar(adder->type, b.scalar, &scalars[1]);
         if (!b.conjugate) /* b is y */
-            JI_RETURN_UNLESS_SUCCESS(line_conjugate(adder, count, y, stride));
+            JTRY_RETURN(line_conjugate(adder, count, y, stride));
         b.scalar = &scalars[1];
     }
-    JI_RETURN_UNLESS_SUCCESS(line_add_plain(adder, count, &a, together ? &b : &none, y, stride));
-    JI_RETURN_UNLESS_SUCCESS(line_conjugate(adder, count, y, stride));
+    JTRY_RETURN(line_add_plain(adder, count, &a, together ? &b : &none, y, stride));
+    JTRY_RETURN(line_conjugate(adder, count, y, stride));
     if (together || b.x == NULL)
         return JSTATUS_SUCCESS;
     const line_term_t sum = {&ji_one[adder->type], y, stride, false};
@@ -235,8 +235,8 @@ static jstatus_t add_line(const adder_t *adder, const oriented_t terms[2], const
         const int64_t count = end - first < LINE_MOST ? end - first : LINE_MOST, last = first + count - 1;
         char *y =
             (char *)sum->data + (first * sum->row_stride + j * sum->column_stride) * (int64_t)ji_sizeof(sum->type);
-        JI_RETURN_UNLESS_SUCCESS(line_add(adder, count, term_line(&terms[0], first, j, last),
-                                          term_line(&terms[1], first, j, last), y, sum->row_stride));
+        JTRY_RETURN(line_add(adder, count, term_line(&terms[0], first, j, last), term_line(&terms[1], first, j, last),
+                             y, sum->row_stride));
     }
     return JSTATUS_SUCCESS;
 }
@@ -247,7 +247,7 @@ static jstatus_t add_column(const adder_t *adder, const oriented_t terms[2], con
     const int64_t first = whole || upper ? 0 : j, end = whole || !upper ? sum->rows : j + 1;
     const int64_t cuts[4] = {first, j, j + 1, end};
     for (int i = 0; i < 3; i++)
-        JI_RETURN_UNLESS_SUCCESS(add_line(adder, terms, sum, cuts[i], cuts[i + 1], j));
+        JTRY_RETURN(add_line(adder, terms, sum, cuts[i], cuts[i + 1], j));
     return JSTATUS_SUCCESS;
 }
 
@@ -286,8 +286,7 @@ static jstatus_t add_general(const adder_t *adder, const oriented_t terms[2], co
     const int64_t tile = across && sum->columns > 1 ? TILE : ji_max(1, sum->rows);
     for (int64_t top = 0; top < sum->rows; top += tile)
         for (int64_t j = 0; j < sum->columns; j++)
-            JI_RETURN_UNLESS_SUCCESS(
-                add_line(adder, terms, sum, top, top + tile < sum->rows ? top + tile : sum->rows, j));
+            JTRY_RETURN(add_line(adder, terms, sum, top, top + tile < sum->rows ? top + tile : sum->rows, j));
     return JSTATUS_SUCCESS;
 }
 
@@ -327,7 +326,7 @@ jstatus_t ji_matrix_add(jhandle_t *handle, const ji_term_t terms[2], const ji_ma
     if (general)
         return add_general(&adder, oriented, &to);
     for (int64_t j = 0; j < to.columns; j++)
-        JI_RETURN_UNLESS_SUCCESS(add_column(&adder, oriented, &to, j));
+        JTRY_RETURN(add_column(&adder, oriented, &to, j));
     return JSTATUS_SUCCESS;
 }
 
@@ -360,7 +359,7 @@ jstatus_t ji_layout_add(jhandle_t *handle, jdatatype_t type, const ji_layout_ter
         }
         const ji_term_t here[2] = {{terms[0].scalar, JBLAS_NO_TRANSPOSE, matrices[0]},
                                    {terms[1].scalar, JBLAS_NO_TRANSPOSE, matrices[1]}};
-        JI_RETURN_UNLESS_SUCCESS(ji_matrix_add(handle, here, &matrices[2]));
+        JTRY_RETURN(ji_matrix_add(handle, here, &matrices[2]));
         int d = 2;
         for (; d < rank; d++) {
             const int64_t extent = layout->extents[order[d]];

@@ -132,10 +132,10 @@ static void product_sizes(const ji_operation_t *op, int64_t *m, int64_t *n, int6
 
 static jstatus_t product_check(ji_operation_t *op) {
     ji_operand_t *a = &op->operands[0], *b = &op->operands[1], *c = &op->operands[2];
-    JI_RETURN_UNLESS_SUCCESS(ji_operation_check_operation(op, op->operation[0]));
-    JI_RETURN_UNLESS_SUCCESS(ji_operation_check_operation(op, op->operation[1]));
-    JI_RETURN_UNLESS_SUCCESS(ji_operation_check_matrix(op, 0));
-    JI_RETURN_UNLESS_SUCCESS(ji_operation_check_matrix(op, 1));
+    JTRY_RETURN(ji_operation_check_operation(op, op->operation[0]));
+    JTRY_RETURN(ji_operation_check_operation(op, op->operation[1]));
+    JTRY_RETURN(ji_operation_check_matrix(op, 0));
+    JTRY_RETURN(ji_operation_check_matrix(op, 1));
     const ji_matrix_t right = ji_matrix(op->type, &b->layout, NULL);
     int64_t m, n, k;
     product_sizes(op, &m, &n, &k);
@@ -152,7 +152,7 @@ static jstatus_t product_check(ji_operation_t *op) {
                             (const int64_t[]){m, n}, JORDER_COLUMN_MAJOR);
     }
     c->access = reads_c ? JI_UPDATES : JI_WRITES;
-    JI_RETURN_UNLESS_SUCCESS(ji_operation_check_matrix(op, 2));
+    JTRY_RETURN(ji_operation_check_matrix(op, 2));
     const ji_matrix_t result = ji_matrix(op->type, &c->layout, NULL);
     if (result.rows != m || result.columns != n)
         return ji_operation_refuse_shapes(op, &(jlayout_t){.rank = 2, .extents = {m, n}}, &c->layout);
@@ -250,12 +250,12 @@ jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a, jbla
 
 static jstatus_t solve_check(ji_operation_t *op) {
     const ji_operand_t *a = &op->operands[0], *b = &op->operands[1];
-    JI_RETURN_UNLESS_SUCCESS(ji_operation_check_operation(op, op->operation[0]));
+    JTRY_RETURN(ji_operation_check_operation(op, op->operation[0]));
     if (op->side != JBLAS_LEFT && op->side != JBLAS_RIGHT)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: side = %d: " JI_MUST_BE_SIDE, op->name, (int)op->side);
     if (op->diagonal != JBLAS_NON_UNIT && op->diagonal != JBLAS_UNIT)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: diagonal = %d: " JI_MUST_BE_DIAGONAL, op->name, (int)op->diagonal);
-    JI_RETURN_UNLESS_SUCCESS(ji_operation_check_matrix(op, 1));
+    JTRY_RETURN(ji_operation_check_matrix(op, 1));
     if (!ji_structure_is_triangular(a->layout.structure))
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: A is not triangular: see jbuffer_with_structure()", op->name);
     if (b->layout.structure != JSTRUCTURE_GENERAL)

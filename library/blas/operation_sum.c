@@ -131,7 +131,7 @@ static jstatus_t add_distributed(ji_operation_t *op) {
     if (is_result(a, c))
         return op->ops->add(JBLAS_NO_TRANSPOSE, beta, b, alpha, c);
     if (!is_result(b, c)) {
-        JI_RETURN_UNLESS_SUCCESS(op->ops->add(JBLAS_NO_TRANSPOSE, beta, b, &zero, c));
+        JTRY_RETURN(op->ops->add(JBLAS_NO_TRANSPOSE, beta, b, &zero, c));
         beta = &ji_one[op->type];
     }
     return op->ops->add(JBLAS_NO_TRANSPOSE, alpha, a, beta, c);
@@ -175,8 +175,8 @@ static jstructure_t transposed_structure(jstructure_t structure, jblas_operation
 static jstatus_t transpose_check(ji_operation_t *op) {
     ji_operand_t *a = &op->operands[0], *b = &op->operands[1];
     const jblas_operation_t operation = op->operation[0];
-    JI_RETURN_UNLESS_SUCCESS(ji_operation_check_operation(op, operation));
-    JI_RETURN_UNLESS_SUCCESS(ji_operation_check_matrix(op, 0));
+    JTRY_RETURN(ji_operation_check_operation(op, operation));
+    JTRY_RETURN(ji_operation_check_matrix(op, 0));
     const ji_matrix_t matrix = ji_matrix(op->type, &a->layout, NULL);
     const jstructure_t structure = transposed_structure(a->layout.structure, operation);
     if (b->buffer == NULL) {
@@ -188,7 +188,7 @@ static jstatus_t transpose_check(ji_operation_t *op) {
         b->layout.structure = structure;
         return JSTATUS_SUCCESS;
     }
-    JI_RETURN_UNLESS_SUCCESS(ji_operation_check_matrix(op, 1));
+    JTRY_RETURN(ji_operation_check_matrix(op, 1));
     const ji_matrix_t result = ji_matrix(op->type, &b->layout, NULL);
     const bool plain = operation == JBLAS_NO_TRANSPOSE;
     if (result.rows != (plain ? matrix.rows : matrix.columns) ||

@@ -65,13 +65,12 @@ static jstatus_t potrf_halves(const potrf_walk_t *walk, void *a, int64_t first, 
     int64_t half = ji_factor_half(walk->tuning, n), rest = n - half;
     void *corner = upper ? ji_at(type, a, 0, half, call->lda) : ji_at(type, a, half, 0, call->lda);
     void *second = ji_at(type, a, half, half, call->lda);
-    JI_RETURN_UNLESS_SUCCESS(potrf_halves(walk, a, first, half));
+    JTRY_RETURN(potrf_halves(walk, a, first, half));
     if (potrf_failed(walk))
         return JSTATUS_SUCCESS;
-    JI_RETURN_UNLESS_SUCCESS(ji_factor_solve(walk->handle, call, walk->space, upper ? JBLAS_LEFT : JBLAS_RIGHT,
-                                             JBLAS_CONJUGATE_TRANSPOSE, 1, a, corner, upper ? half : rest,
-                                             upper ? rest : half));
-    JI_RETURN_UNLESS_SUCCESS(potrf_update(walk, corner, second, rest, half));
+    JTRY_RETURN(ji_factor_solve(walk->handle, call, walk->space, upper ? JBLAS_LEFT : JBLAS_RIGHT,
+                                JBLAS_CONJUGATE_TRANSPOSE, 1, a, corner, upper ? half : rest, upper ? rest : half));
+    JTRY_RETURN(potrf_update(walk, corner, second, rest, half));
     return potrf_halves(walk, second, first + half, rest);
 }
 
@@ -92,7 +91,7 @@ jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *w
         block.k = space.leaf;
         return ji_run(handle, JI_POTRF, &block);
     }
-    JI_RETURN_UNLESS_SUCCESS(ji_factor_begin(handle, &block));
-    JI_RETURN_UNLESS_SUCCESS(ji_potrf_walk(handle, &block, &space));
+    JTRY_RETURN(ji_factor_begin(handle, &block));
+    JTRY_RETURN(ji_potrf_walk(handle, &block, &space));
     return ji_run(handle, JI_PIVOT_INFO, &block);
 }

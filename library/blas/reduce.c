@@ -40,9 +40,7 @@ static jstatus_t reduce_run(jhandle_t *handle, const ji_vector_t *args, const jb
     ji_reduce_t block = {
         .vector = *args, .reduction = reduction, .blocks = reduce_blocks(args->n), .partials = ws->ptr[0]};
     if (block.partials != NULL) {
-        jstatus_t status = ji_run(handle, JI_REDUCE_BLOCKS, &block);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_run(handle, JI_REDUCE_BLOCKS, &block));
     }
     return ji_run(handle, JI_REDUCE_COMBINE, &block);
 }

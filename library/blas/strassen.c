@@ -168,14 +168,11 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
     place += strassen_part_bytes(type, hk, hn);
     const view_t z = {type, place, hm, true};
     void *rest = place + strassen_part_bytes(type, hm, hn);
-#define SUM_A(p, left, q, right)                                                                                       \
-    JI_RETURN_UNLESS_SUCCESS(strassen_add(handle, head, &x, hm, hk, p, &(left), q, &(right)))
-#define SUM_B(p, left, q, right)                                                                                       \
-    JI_RETURN_UNLESS_SUCCESS(strassen_add(handle, head, &y, hk, hn, p, &(left), q, &(right)))
-#define GIVE(to, keep) JI_RETURN_UNLESS_SUCCESS(strassen_give(handle, head, &(to), hm, hn, &z, &(keep)))
+#define SUM_A(p, left, q, right) JTRY_RETURN(strassen_add(handle, head, &x, hm, hk, p, &(left), q, &(right)))
+#define SUM_B(p, left, q, right) JTRY_RETURN(strassen_add(handle, head, &y, hk, hn, p, &(left), q, &(right)))
+#define GIVE(to, keep) JTRY_RETURN(strassen_give(handle, head, &(to), hm, hn, &z, &(keep)))
 #define PRODUCT(left, right, keep, to)                                                                                 \
-    JI_RETURN_UNLESS_SUCCESS(                                                                                          \
-        strassen_halve(call, levels - 1, rest, hm, hn, hk, alpha, &(left), &(right), &(keep), &(to)))
+    JTRY_RETURN(strassen_halve(call, levels - 1, rest, hm, hn, hk, alpha, &(left), &(right), &(keep), &(to)))
     SUM_A(1, a21, 1, a22);       /* S1 */
     SUM_B(1, b12, -1, b11);      /* T1 */
     PRODUCT(x, y, zero, z);      /* S1 T1 */
@@ -206,11 +203,11 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
     const view_t b_right = view_at(b, 0, 2 * hn), c_right = view_at(c, 0, 2 * hn);
     const view_t a_down = view_at(a, 2 * hm, 0), c_down = view_at(c, 2 * hm, 0);
     if (2 * hk < k)
-        JI_RETURN_UNLESS_SUCCESS(strassen_product(call, 2 * hm, 2 * hn, 1, alpha, &a_deep, &b_deep, &one, c));
+        JTRY_RETURN(strassen_product(call, 2 * hm, 2 * hn, 1, alpha, &a_deep, &b_deep, &one, c));
     if (2 * hn < n)
-        JI_RETURN_UNLESS_SUCCESS(strassen_product(call, m, 1, k, alpha, a, &b_right, beta, &c_right));
+        JTRY_RETURN(strassen_product(call, m, 1, k, alpha, a, &b_right, beta, &c_right));
     if (2 * hm < m)
-        JI_RETURN_UNLESS_SUCCESS(strassen_product(call, 1, 2 * hn, k, alpha, &a_down, b, beta, &c_down));
+        JTRY_RETURN(strassen_product(call, 1, 2 * hn, k, alpha, &a_down, b, beta, &c_down));
     return JSTATUS_SUCCESS;
 }
 

@@ -89,9 +89,7 @@ static jstatus_t triangle_apply(const triangle_walk_t *walk, int64_t q, int64_t 
         .b_q = sign * (walk->left ? 1 : args->ldb),
         .b_rhs = walk->left ? args->ldb : 1,
     };
-    jstatus_t status = ji_triangle_run(walk->handle, JI_TRIANGLE_PACK, &block, sizeof block);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_triangle_run(walk->handle, JI_TRIANGLE_PACK, &block, sizeof block));
     return ji_triangle_run(walk->handle, JI_TRIANGLE_APPLY, &block, sizeof block);
 }
 
@@ -161,7 +159,7 @@ static jstatus_t triangle_product(const triangle_walk_t *walk, int64_t q, int64_
     if (space->all_inverses)
         inverse = ji_at(args->head.type, inverse, JI_INVERSE_OFFSET(space->leaf, first / space->leaf), 0, 1);
     else
-        JI_RETURN_UNLESS_SUCCESS(triangle_invert(walk, first, count));
+        JTRY_RETURN(triangle_invert(walk, first, count));
     if (space->whole_solution)
         return triangle_multiply(walk, inverse, triangle_rows(walk, args->b, args->ldb, first, 0),
                                  triangle_rows(walk, space->solution, walk->solution_ld, first, 0), count, walk->rhs,
@@ -169,9 +167,8 @@ static jstatus_t triangle_product(const triangle_walk_t *walk, int64_t q, int64_
     for (int64_t rhs = 0; rhs < walk->rhs; rhs += TRIANGLE_STRIP) {
         int64_t width = triangle_min(walk->rhs - rhs, TRIANGLE_STRIP);
         void *b = triangle_rows(walk, args->b, args->ldb, first, rhs);
-        JI_RETURN_UNLESS_SUCCESS(triangle_multiply(walk, inverse, b, space->solution, count, width, alpha));
-        JI_RETURN_UNLESS_SUCCESS(
-            triangle_copy(walk, walk->left ? count : width, walk->left ? width : count, space->solution, b));
+        JTRY_RETURN(triangle_multiply(walk, inverse, b, space->solution, count, width, alpha));
+        JTRY_RETURN(triangle_copy(walk, walk->left ? count : width, walk->left ? width : count, space->solution, b));
     }
     return JSTATUS_SUCCESS;
 }

@@ -84,8 +84,8 @@ void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
 static jstatus_t trtri_by_products(jhandle_t *handle, const ji_matmat_t *args, const jborrow_t *ws) {
     ji_matmat_t check = *args;
     check.c = ws->ptr[2];
-    JI_RETURN_UNLESS_SUCCESS(ji_factor_begin(handle, args));
-    JI_RETURN_UNLESS_SUCCESS(ji_run(handle, JI_TRIANGLE_CHECK, &check));
+    JTRY_RETURN(ji_factor_begin(handle, args));
+    JTRY_RETURN(ji_run(handle, JI_TRIANGLE_CHECK, &check));
     ji_inverses_t inverse = {.type = args->head.type,
                              .upper = args->uplo == JBLAS_UPPER,
                              .unit = args->diag == JBLAS_UNIT,
@@ -94,7 +94,7 @@ static jstatus_t trtri_by_products(jhandle_t *handle, const ji_matmat_t *args, c
                              .lda = args->lda,
                              .block = ji_inverse_ld(args->n),
                              .inverses = ws->ptr[0]};
-    JI_RETURN_UNLESS_SUCCESS(ji_triangle_inverses(handle, &inverse, ws->ptr[1]));
+    JTRY_RETURN(ji_triangle_inverses(handle, &inverse, ws->ptr[1]));
     ji_matmat_t store = check;
     store.b = inverse.inverses;
     store.ldb = inverse.block;

@@ -134,9 +134,7 @@ jstatus_t jbuffer_allocator_create(jruntime_t *runtime, const jbuffer_allocator_
                                    jbuffer_allocator_t **allocator) {
     JREQUIRE(options != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(options->struct_size >= sizeof *options, JSTATUS_INVALID_VALUE);
-    jstatus_t status = ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
     if ((unsigned)options->kind > JBUFFER_BEST)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: %d is no kind of buffer", __func__, (int)options->kind);
     return ji_buffer_allocator_make(runtime, options, allocator);
@@ -192,9 +190,7 @@ jstatus_t ji_buffer_allocator_drop(jbuffer_allocator_t *allocator) {
 jstatus_t jbuffer_allocator_get_options(jbuffer_allocator_t *allocator, jbuffer_allocator_options_t *options) {
     JREQUIRE(options != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(options->struct_size >= sizeof *options, JSTATUS_INVALID_VALUE);
-    jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
     const size_t struct_size = options->struct_size;
     *options = allocator->options;
     options->struct_size = struct_size;
@@ -242,9 +238,7 @@ jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allocator, con
 
 jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayout_t *layout, jdistribution_t *d,
                                size_t *bytes) {
-    jstatus_t status = jlayout_check(layout);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jlayout_check(layout));
     if (allocator->options.kind != JBUFFER_DISTRIBUTED)
         return ji_layout_is_nested(layout)
                    ? jlayout_bytes(layout, allocator->options.type, bytes)

@@ -42,10 +42,8 @@ done:
 
 jstatus_t ji_buffer_promise(jbuffer_allocator_t *allocator, const jlayout_t *layout, jbuffer_t **out) {
     ji_storage_t *storage = NULL;
-    jstatus_t status = ji_storage_promise(allocator, layout, &storage);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = ji_buffer_make(storage, layout, out);
+    JTRY_RETURN(ji_storage_promise(allocator, layout, &storage));
+    jstatus_t status = ji_buffer_make(storage, layout, out);
     if (status != JSTATUS_SUCCESS)
         (void)ji_storage_release(storage);
     return status;
@@ -125,9 +123,7 @@ static jstatus_t buffer_view(jbuffer_t *buffer, const jlayout_t *layout, int64_t
 
 jstatus_t jbuffer_slice(jbuffer_t *buffer, const int64_t *starts, const int64_t *extents, const int64_t *steps,
                         jbuffer_t **view) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(view != NULL, JSTATUS_INVALID_POINTER);
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED && steps != NULL)
         for (int d = 0; d < buffer->layout.rank; ++d)
@@ -138,96 +134,78 @@ jstatus_t jbuffer_slice(jbuffer_t *buffer, const int64_t *starts, const int64_t 
                                __func__, d, (long long)steps[d]);
     jlayout_t layout;
     int64_t offset;
-    status = jlayout_slice(&buffer->layout, starts, extents, steps, &layout, &offset);
+    jstatus_t status = jlayout_slice(&buffer->layout, starts, extents, steps, &layout, &offset);
     return status == JSTATUS_SUCCESS ? buffer_view(buffer, &layout, offset, starts, view) : status;
 }
 
 jstatus_t jbuffer_permute(jbuffer_t *buffer, const int *order, jbuffer_t **view) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(view != NULL, JSTATUS_INVALID_POINTER);
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED)
         return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s: of a distributed buffer; transpose it instead", __func__);
     jlayout_t layout;
-    status = jlayout_permute(&buffer->layout, order, &layout);
+    jstatus_t status = jlayout_permute(&buffer->layout, order, &layout);
     return status == JSTATUS_SUCCESS ? buffer_view(buffer, &layout, 0, NULL, view) : status;
 }
 
 jstatus_t jbuffer_with_structure(jbuffer_t *buffer, jstructure_t structure, jbuffer_t **view) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(view != NULL, JSTATUS_INVALID_POINTER);
     jlayout_t layout = buffer->layout;
-    status = jlayout_set_structure(&layout, structure);
+    jstatus_t status = jlayout_set_structure(&layout, structure);
     return status == JSTATUS_SUCCESS ? buffer_view(buffer, &layout, 0, NULL, view) : status;
 }
 
 /* ---- What a buffer is -------------------------------------------------------------------------------------------- */
 
 jstatus_t jbuffer_get_layout(jbuffer_t *buffer, jlayout_t *layout) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(layout != NULL, JSTATUS_INVALID_POINTER);
     *layout = buffer->layout;
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jbuffer_kind_of(jbuffer_t *buffer, jbuffer_kind_t *kind) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(kind != NULL, JSTATUS_INVALID_POINTER);
     *kind = ji_buffer_kind(buffer);
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jbuffer_get_type(jbuffer_t *buffer, jdatatype_t *type) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(type != NULL, JSTATUS_INVALID_POINTER);
     *type = ji_buffer_type(buffer);
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jbuffer_get_allocator(jbuffer_t *buffer, jbuffer_allocator_t **allocator) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     *allocator = ji_buffer_allocator(buffer);
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jbuffer_as_pointer(jbuffer_t *buffer, jdevice_kind_t device, void **pointer) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED || jdevice_kind(ji_buffer_device(buffer)) != device)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: the buffer is %s on %s", __func__,
                        jbuffer_kind_name(ji_buffer_kind(buffer)), jdevice_name(ji_buffer_device(buffer)));
-    status = ji_buffer_check_contents(buffer, __func__);
+    jstatus_t status = ji_buffer_check_contents(buffer, __func__);
     if (status == JSTATUS_SUCCESS)
         *pointer = ji_buffer_data(buffer);
     return status;
 }
 
 jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(part != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(part->struct_size >= sizeof *part, JSTATUS_INVALID_VALUE);
     if (ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: the buffer is %s", __func__,
                        jbuffer_kind_name(ji_buffer_kind(buffer)));
-    status = ji_buffer_check_contents(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check_contents(buffer, __func__));
     const ji_storage_t *storage = buffer->storage;
     const jlayout_t *layout = &buffer->layout, here = ji_buffer_part_place(buffer).layout;
     part->pointer = storage->pointer;
@@ -307,15 +285,13 @@ static jstatus_t buffer_check_element(const jbuffer_t *buffer, const int64_t *in
 }
 
 jstatus_t jbuffer_get(jbuffer_t *buffer, const int64_t *indices, void *value) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     buffer_element_t element = {0};
     int64_t offset = 0;
     const jdatatype_t type = ji_buffer_type(buffer);
     const size_t size = jhandle_sizeof_datatype(type);
     _Alignas(16) char found[16] = {0};
-    status = buffer_check_element(buffer, indices, value, __func__, &element, &offset);
+    jstatus_t status = buffer_check_element(buffer, indices, value, __func__, &element, &offset);
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED) {
         const uint64_t arguments =
             ji_arguments_add(ji_arguments_add_buffer(0, buffer), element.indices, 2 * sizeof *indices);
@@ -336,14 +312,10 @@ done:
 }
 
 jstatus_t jbuffer_set(jbuffer_t *buffer, const int64_t *indices, const void *value) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     buffer_element_t element = {0};
     int64_t offset = 0;
-    status = buffer_check_element(buffer, indices, value, __func__, &element, &offset);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(buffer_check_element(buffer, indices, value, __func__, &element, &offset));
     if (!element.stored)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: element (%lld, %lld) is outside of the stored triangle", __func__,
                        (long long)indices[0], (long long)indices[1]);

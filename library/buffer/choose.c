@@ -195,12 +195,10 @@ done:
 jstatus_t jbuffer_allocator_choose(jbuffer_allocator_t *allocator, const jlayout_t *layout, size_t count,
                                    jbuffer_t *const *operands, jbuffer_allocator_t **chosen) {
     JREQUIRE(layout != NULL && chosen != NULL && (operands != NULL || count == 0), JSTATUS_INVALID_POINTER);
-    jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
     if (allocator->options.kind == JBUFFER_BEST)
         return choice_best(allocator, layout, count, operands, chosen);
-    status = jbuffer_allocator_retain(allocator);
+    jstatus_t status = jbuffer_allocator_retain(allocator);
     if (status == JSTATUS_SUCCESS)
         *chosen = allocator;
     return status;

@@ -94,11 +94,10 @@ jstatus_t ji_construct_check_out(const void *out, const char *caller) {
 /* ---- Allocate, wrap ---------------------------------------------------------------------------------------------- */
 
 jstatus_t jbuffer_allocate(jbuffer_allocator_t *allocator, const jlayout_t *layout, jbuffer_t **buffer) {
-    jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
     ji_construct_t construct;
-    status = ji_construct_begin(&construct, allocator, layout, NULL, ji_construct_check_out(buffer, __func__));
+    jstatus_t status =
+        ji_construct_begin(&construct, allocator, layout, NULL, ji_construct_check_out(buffer, __func__));
     return ji_construct_end(&construct, status, buffer);
 }
 
@@ -145,11 +144,10 @@ static jstatus_t construct_fill(jbuffer_t *made, const void *value) {
 
 jstatus_t jbuffer_construct_value(jbuffer_allocator_t *allocator, const jlayout_t *layout, const void *value,
                                   jbuffer_t **buffer) {
-    jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
     ji_construct_t construct;
-    status = ji_construct_begin(&construct, allocator, layout, NULL, ji_construct_check_out(buffer, __func__));
+    jstatus_t status =
+        ji_construct_begin(&construct, allocator, layout, NULL, ji_construct_check_out(buffer, __func__));
     if (status == JSTATUS_SUCCESS)
         status = construct_fill(construct.made, value);
     return ji_construct_end(&construct, status, buffer);
@@ -190,10 +188,8 @@ static jstatus_t construct_set_diagonal(jbuffer_t *made) {
 }
 
 jstatus_t jbuffer_construct_identity(jbuffer_allocator_t *allocator, const jlayout_t *layout, jbuffer_t **buffer) {
-    jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = ji_construct_check_out(buffer, __func__);
+    JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
+    jstatus_t status = ji_construct_check_out(buffer, __func__);
     if (status == JSTATUS_SUCCESS && layout != NULL && layout->rank < 2)
         status = ji_fail(JSTATUS_INVALID_VALUE, "%s: rank %d has no diagonal", __func__, layout->rank);
     ji_construct_t construct;
@@ -246,14 +242,12 @@ jstatus_t ji_construct_copy(ji_construct_t *construct, jbuffer_t *source, jstatu
 
 jstatus_t jbuffer_construct_list(jbuffer_allocator_t *allocator, int rank, const int64_t *extents, jdatatype_t type,
                                  const void *values, jbuffer_t **buffer) {
-    jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
     ji_construct_t construct;
     ji_construct_dress_t list;
     jlayout_t layout = {.rank = 0}, nested = layout;
     int64_t count = 0;
-    status = ji_construct_check_out(buffer, __func__);
+    jstatus_t status = ji_construct_check_out(buffer, __func__);
     if (status == JSTATUS_SUCCESS && type != allocator->options.type)
         status = ji_fail(JSTATUS_INVALID_VALUE, "%s: the list has type %s, the allocator %s", __func__,
                          jdatatype_name(type), jdatatype_name(allocator->options.type));

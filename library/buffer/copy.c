@@ -106,10 +106,8 @@ static jstatus_t place_copy_runs(const ji_place_t *place, const ji_place_t *imag
         if (first < last) {
             char *on_device = (char *)place->data + (size_t)(at + first) * size;
             char *in_image = (char *)image->data + (size_t)(packed_at + first) * size;
-            jstatus_t status = jdevice_copy(place->device, stream, to_image ? in_image : on_device,
-                                            to_image ? on_device : in_image, (size_t)(last - first) * size);
-            if (status != JSTATUS_SUCCESS)
-                return status;
+            JTRY_RETURN(jdevice_copy(place->device, stream, to_image ? in_image : on_device,
+                                     to_image ? on_device : in_image, (size_t)(last - first) * size));
         }
         int k = inner;
         for (; k < layout->rank; ++k) {

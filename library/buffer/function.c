@@ -99,9 +99,7 @@ static jstatus_t function_fill_block(const function_work_t *work, int64_t n, cha
 static jstatus_t function_run(function_work_t *work) {
     void *own = NULL;
     if (!work->in_place) {
-        jstatus_t status = jallocator_allocate(work->scratch, 2 * work->block_bytes, 64, NULL, &own);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(jallocator_allocate(work->scratch, 2 * work->block_bytes, 64, NULL, &own));
     }
     for (;;) {
         const int64_t n = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed);
@@ -175,9 +173,7 @@ static jstatus_t function_fill(const ji_construct_t *construct, jbuffer_function
     jruntime_info_t info = JRUNTIME_INFO_INIT;
     if (!ji_buffer_writes(made))
         return JSTATUS_SUCCESS;
-    jstatus_t status = jruntime_get_info(ji_buffer_runtime(made), &info);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jruntime_get_info(ji_buffer_runtime(made), &info));
     function_work_t work = {.function = function,
                             .context = context,
                             .part = function_part(made),
@@ -186,23 +182,21 @@ static jstatus_t function_fill(const ji_construct_t *construct, jbuffer_function
                             .zeroed = storage->zeroed,
                             .in_place = jdevice_kind(ji_buffer_device(made)) == JDEVICE_HOST,
                             .lock = PTHREAD_MUTEX_INITIALIZER};
-    JTRY(jlayout_block_count(&work.part.layout, &work.count));
+    JTRY_RETURN(jlayout_block_count(&work.part.layout, &work.count));
     if (work.count == 0)
-        goto done;
+        return JSTATUS_SUCCESS;
     if (!work.in_place) {
         int64_t starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK];
-        JTRY(jlayout_block(&work.part.layout, 0, starts, extents)); /* none is larger than the first */
+        JTRY_RETURN(jlayout_block(&work.part.layout, 0, starts, extents)); /* none is larger than the first */
         work.block_bytes = jhandle_sizeof_datatype(work.part.type);
         for (int d = 0; d < work.part.layout.rank; ++d)
             work.block_bytes *= (size_t)extents[d];
         work.block_bytes = (work.block_bytes + 63) & ~(size_t)63;
-        JTRY(ji_construct_scratch(construct, &work.scratch));
+        JTRY_RETURN(ji_construct_scratch(construct, &work.scratch));
     }
     int threads = max_threads > 0 ? max_threads : storage->size_bytes > FUNCTION_THREADED_BYTES ? info.threads : 1;
     threads = threads > FUNCTION_MAX_THREADS ? FUNCTION_MAX_THREADS : threads;
-    status = function_run_all(&work, threads > work.count ? (int)work.count : threads);
-done:
-    return status;
+    return function_run_all(&work, threads > work.count ? (int)work.count : threads);
 }
 
 jstatus_t jbuffer_construct_function(jbuffer_allocator_t *allocator, const jlayout_t *layout,

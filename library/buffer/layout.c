@@ -109,9 +109,7 @@ jstatus_t jlayout_bytes(const jlayout_t *layout, jdatatype_t type, size_t *bytes
     if (element == 0)
         return ji_fail(JSTATUS_INVALID_VALUE, "layout: no element type has the number %d", (int)type);
     int64_t elements, span, product;
-    jstatus_t status = layout_measure(layout, &elements, &span);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(layout_measure(layout, &elements, &span));
     if (!layout_mul(span, (int64_t)element, &product) || (uint64_t)product > SIZE_MAX)
         return ji_fail(JSTATUS_INVALID_SIZE, "layout: the bytes of %lld elements of %s do not fit 63 bits",
                        (long long)span, jdatatype_name(type));
@@ -121,9 +119,7 @@ jstatus_t jlayout_bytes(const jlayout_t *layout, jdatatype_t type, size_t *bytes
 
 jstatus_t jlayout_offset(const jlayout_t *layout, const int64_t *indices, int64_t *offset) {
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = jlayout_check(layout);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jlayout_check(layout));
     JREQUIRE(indices != NULL || layout->rank == 0, JSTATUS_INVALID_POINTER);
     int64_t sum = 0;
     for (int d = 0; d < layout->rank; d++) {
@@ -163,9 +159,7 @@ jstatus_t jlayout_init(jlayout_t *layout, int rank, const int64_t *extents, jord
         made.extents[d] = extents[d];
         made.strides[d] = 1;
     }
-    jstatus_t status = jlayout_check(&made);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jlayout_check(&made));
     (void)ji_layout_strides(rank, made.extents, order, 0, made.strides); /* none is above the product of extents */
     *layout = made;
     return JSTATUS_SUCCESS;
@@ -199,9 +193,7 @@ jstatus_t ji_layout_lead(jlayout_t *layout, jorder_t order, int64_t leading_dime
 }
 
 jstatus_t jlayout_set_leading_dimension(jlayout_t *layout, int64_t leading_dimension) {
-    jstatus_t status = jlayout_check(layout);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jlayout_check(layout));
     jorder_t order;
     if (!ji_layout_order(layout, &order))
         return ji_fail(JSTATUS_INVALID_VALUE, "layout: a leading dimension of strides that are neither column- nor "
@@ -210,25 +202,21 @@ jstatus_t jlayout_set_leading_dimension(jlayout_t *layout, int64_t leading_dimen
 }
 
 jstatus_t jlayout_set_blocks(jlayout_t *layout, const int64_t *blocks) {
-    jstatus_t status = jlayout_check(layout);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jlayout_check(layout));
     jlayout_t made = *layout;
     for (int d = 0; d < made.rank; d++)
         made.blocks[d] = blocks != NULL ? blocks[d] : 0;
-    status = jlayout_check(&made);
+    jstatus_t status = jlayout_check(&made);
     if (status == JSTATUS_SUCCESS)
         *layout = made;
     return status;
 }
 
 jstatus_t jlayout_set_structure(jlayout_t *layout, jstructure_t structure) {
-    jstatus_t status = jlayout_check(layout);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jlayout_check(layout));
     jlayout_t made = *layout;
     made.structure = structure;
-    status = jlayout_check(&made);
+    jstatus_t status = jlayout_check(&made);
     if (status == JSTATUS_SUCCESS)
         *layout = made;
     return status;
@@ -313,9 +301,7 @@ bool jlayout_equal(const jlayout_t *a, const jlayout_t *b) {
 jstatus_t jlayout_slice(const jlayout_t *layout, const int64_t *starts, const int64_t *extents, const int64_t *steps,
                         jlayout_t *slice, int64_t *offset) {
     JREQUIRE(slice != NULL && offset != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = jlayout_check(layout);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jlayout_check(layout));
     JREQUIRE((starts != NULL && extents != NULL) || layout->rank == 0, JSTATUS_INVALID_POINTER);
     jlayout_t made = {.rank = layout->rank, .structure = JSTRUCTURE_GENERAL};
     const bool empty = layout_is_empty(layout);
@@ -357,9 +343,7 @@ static const jstructure_t layout_transposed[] = {
 
 jstatus_t jlayout_permute(const jlayout_t *layout, const int *order, jlayout_t *permuted) {
     JREQUIRE(permuted != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = jlayout_check(layout);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jlayout_check(layout));
     JREQUIRE(order != NULL || layout->rank == 0, JSTATUS_INVALID_POINTER);
     jlayout_t made = {.rank = layout->rank, .structure = layout->structure};
     unsigned seen = 0;
@@ -415,9 +399,7 @@ jstatus_t jlayout_block_count(const jlayout_t *layout, int64_t *count) {
 }
 
 jstatus_t jlayout_block(const jlayout_t *layout, int64_t number, int64_t *starts, int64_t *extents) {
-    jstatus_t status = jlayout_check(layout);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jlayout_check(layout));
     JREQUIRE((starts != NULL && extents != NULL) || layout->rank == 0, JSTATUS_INVALID_POINTER);
     const int64_t count = layout_count_blocks(layout);
     if (number < 0 || number >= count)

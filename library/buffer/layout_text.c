@@ -79,9 +79,7 @@ static void layout_put_strides(layout_writer_t *writer, const jlayout_t *layout)
 
 jstatus_t jlayout_format(const jlayout_t *layout, const jdatatype_t *type, char *text, size_t size) {
     JREQUIRE(text != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = jlayout_check(layout);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jlayout_check(layout));
     if (type != NULL && jhandle_sizeof_datatype(*type) == 0)
         return ji_fail(JSTATUS_INVALID_VALUE, "layout: no element type has the number %d", (int)*type);
     layout_writer_t writer = {.length = 0};

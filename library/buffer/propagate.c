@@ -75,9 +75,7 @@ jstatus_t jbuffer_propagate(size_t count, jbuffer_t *const *operands, jbuffer_al
     for (size_t i = 0; i < count; ++i) {
         if (operands[i] == NULL)
             continue;
-        jstatus_t status = ji_buffer_check(operands[i], __func__);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_buffer_check(operands[i], __func__));
         propagate_add(&facts, operands[i]);
     }
     if (facts.first == NULL)

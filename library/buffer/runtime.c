@@ -166,9 +166,7 @@ jstatus_t jruntime_refresh(jruntime_t *runtime) {
 jstatus_t jruntime_get_info(jruntime_t *runtime, jruntime_info_t *info) {
     JREQUIRE(info != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(info->struct_size >= sizeof *info, JSTATUS_INVALID_VALUE);
-    jstatus_t status = ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
     const size_t struct_size = info->struct_size;
     ji_lock_acquire(&runtime->lock);
     *info = runtime->info;
@@ -180,9 +178,7 @@ jstatus_t jruntime_get_info(jruntime_t *runtime, jruntime_info_t *info) {
 jstatus_t jruntime_get_device(jruntime_t *runtime, int index, jruntime_device_t *device) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(device->struct_size >= sizeof *device, JSTATUS_INVALID_VALUE);
-    jstatus_t status = ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
     const size_t struct_size = device->struct_size;
     ji_lock_acquire(&runtime->lock);
     const int count = runtime->info.devices;

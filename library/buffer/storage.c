@@ -109,9 +109,7 @@ static jstatus_t storage_take_own(ji_storage_t *storage) {
     jallocator_t *from = storage->allocator->bytes;
     if (options->allocator == NULL && jdevice_kind(options->device) == JDEVICE_HOST &&
         storage->size_bytes >= STORAGE_MAPPED_BYTES) {
-        jstatus_t status = ji_process_get_mapped(&from);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_process_get_mapped(&from));
         storage->zeroed = true;
     }
     jstatus_t status = jallocator_allocate(from, storage->size_bytes, 0, NULL, &storage->pointer);

@@ -96,9 +96,7 @@ static jstatus_t config_device_size(const char *text, const char *device_name, s
         size_t size;
         if (!config_next_clause(&cursor, &clause) || (clause.device[0] == '\0' && !first))
             return JSTATUS_INVALID_CONFIGURATION;
-        jstatus_t status = ji_size_read(clause.text, clause.length, &size);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_size_read(clause.text, clause.length, &size));
         for (const char *before = text; before != begin;) {
             config_next_clause(&before, &earlier);
             if (strcmp(earlier.device, clause.device) == 0)

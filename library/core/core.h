@@ -35,6 +35,14 @@ extern _Thread_local unsigned ji_message_count __attribute__((tls_model("initial
             return ji_fail(status_code, "%s: requires %s", __func__, #condition);                                      \
     } while (0)
 
+/* Returns the expression's status unless that is success: where nothing has to be given back. */
+#define JTRY_RETURN(expression)                                                                                        \
+    do {                                                                                                               \
+        const jstatus_t status_ = (expression);                                                                        \
+        if (JI_UNLIKELY(status_ != JSTATUS_SUCCESS))                                                                   \
+            return status_;                                                                                            \
+    } while (0)
+
 /* Sets `status` and goes to `done` unless the expression succeeds. */
 #define JTRY(expression)                                                                                               \
     do {                                                                                                               \

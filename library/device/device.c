@@ -63,9 +63,7 @@ jstatus_t jdevice_get_properties(jdevice_t *device, jdevice_properties_t *proper
 jstatus_t jdevice_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     size_t free_now = 0, total = 0;
-    jstatus_t status = device->ops->get_memory_info(device, &free_now, &total);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(device->ops->get_memory_info(device, &free_now, &total));
     if (free_bytes != NULL)
         *free_bytes = free_now;
     if (total_bytes != NULL)

@@ -164,9 +164,7 @@ static jstatus_t registry_open(registry_module_t *module, int index, const char 
     if (index >= REGISTRY_DEVICES)
         return ji_fail(JSTATUS_NO_DEVICE, "%s: no such number, at most %d devices of a kind", name, REGISTRY_DEVICES);
     if (module->open == NULL) {
-        jstatus_t status = registry_load(module, name);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(registry_load(module, name));
     }
     if (module->devices[index] == NULL) {
         char reason[256] = "";

@@ -282,9 +282,7 @@ jstatus_t ji_capture_share(jhandle_t *handle, ji_block_t block, ji_shared_block_
     if (!handle->graphs_can_own)
         return JSTATUS_SUCCESS;
     ji_capture_source_t *source = NULL;
-    jstatus_t status = source_get(handle, &source);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(source_get(handle, &source));
     *shared = shared_make(source, block.size_bytes);
     if (*shared == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");

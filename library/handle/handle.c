@@ -165,11 +165,9 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     if (options == NULL)
         options = &defaults;
     jdevice_t *device = options->device ? options->device : jdevice_host();
-    jstatus_t status = handle_check_options(options, device);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(handle_check_options(options, device));
     handle_environment_t environment;
-    status = handle_read_environment(jdevice_name(device), &environment);
+    jstatus_t status = handle_read_environment(jdevice_name(device), &environment);
     if (status != JSTATUS_SUCCESS)
         return status;
     jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
@@ -228,9 +226,7 @@ jstatus_t jhandle_destroy(jhandle_t *handle) {
     if (handle == NULL)
         return JSTATUS_SUCCESS;
     bool forked = ji_handle_is_valid(handle) && handle->state == JI_HANDLE_FORKED;
-    jstatus_t status = forked ? handle_check_no_borrow(handle, __func__) : ji_handle_check_idle(handle, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(forked ? handle_check_no_borrow(handle, __func__) : ji_handle_check_idle(handle, __func__));
     if (forked) { /* the stream's thread is the parent's: there is nothing to wait for here */
         handle->waited_serial = handle->stack.serial;
         ji_capture_forget_graphs(handle);
@@ -285,9 +281,7 @@ static jstatus_t handle_order_change(jhandle_t *handle, jstream_t *stream, jstre
 }
 
 jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream) {
-    jstatus_t status = ji_handle_check_idle(handle, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_handle_check_idle(handle, __func__));
     if (!ji_stream_is_of(stream, handle->device))
         return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: the stream is not of %s", __func__,
                             jdevice_name(handle->device));
@@ -295,7 +289,7 @@ jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream) {
         return JSTATUS_SUCCESS;
     ji_capture_collect(handle);
     jstream_t *used_stream;
-    status = handle_order_change(handle, stream, &used_stream);
+    jstatus_t status = handle_order_change(handle, stream, &used_stream);
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: ordering the streams: %s", __func__, jstatus_last_message());
     handle->used_stream = used_stream;
@@ -415,9 +409,7 @@ jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
 }
 
 jstatus_t jhandle_clear_stats(jhandle_t *handle) {
-    jstatus_t status = ji_handle_check(handle, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_handle_check(handle, __func__));
     handle->cleared_serial = handle->stack.serial;
     handle->growth_count = handle->allocation_count = handle->deallocation_count = 0;
     handle->synchronization_count = handle->degraded_count = handle->misuse_count = handle->capture_count = 0;

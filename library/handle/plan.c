@@ -68,9 +68,7 @@ static jstatus_t query_check(jhandle_t *handle, const char *caller) {
 }
 
 jstatus_t jhandle_start_size_query(jhandle_t *handle) {
-    jstatus_t status = ji_handle_check_idle(handle, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_handle_check_idle(handle, __func__));
     if (handle->state == JI_HANDLE_QUERYING)
         return jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH, "%s: a size query is under way already", __func__);
     handle->query_bytes = 0;
@@ -80,9 +78,7 @@ jstatus_t jhandle_start_size_query(jhandle_t *handle) {
 }
 
 jstatus_t jhandle_stop_size_query(jhandle_t *handle, size_t *size_bytes) {
-    jstatus_t status = query_check(handle, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(query_check(handle, __func__));
     if (size_bytes == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: size_bytes is NULL; the query goes on", __func__);
     handle->state = JI_HANDLE_READY;
@@ -94,9 +90,7 @@ jstatus_t jhandle_stop_size_query(jhandle_t *handle, size_t *size_bytes) {
 bool jhandle_is_size_query(const jhandle_t *handle) { return handle != NULL && handle->state == JI_HANDLE_QUERYING; }
 
 jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, const size_t *size_bytes) {
-    jstatus_t status = query_check(handle, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(query_check(handle, __func__));
     if (count != 0 && size_bytes == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: size_bytes is NULL", __func__);
     size_t total = 0;

@@ -59,9 +59,7 @@ static jstatus_t workspace_wait(jhandle_t *handle) {
     if (handle->takes_in_order && !ji_capture_is_shared(handle))
         return JSTATUS_SUCCESS;
     if (handle->stack.serial != handle->waited_serial && !handle->runs_inline) {
-        jstatus_t status = ji_handle_wait(handle, handle->used_stream);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_handle_wait(handle, handle->used_stream));
     }
     handle->waited_serial = handle->stack.serial;
     return JSTATUS_SUCCESS;
@@ -101,9 +99,7 @@ static bool workspace_holds_from(const jhandle_t *handle, uint32_t first) {
 /* Gives back the blocks from number `first` on, which are free, after the stream has passed. In a capture they stay the
  * graph's. On failure they are as they were. */
 static jstatus_t workspace_drop(jhandle_t *handle, uint32_t first) {
-    jstatus_t status = workspace_holds_from(handle, first) ? workspace_wait(handle) : JSTATUS_SUCCESS;
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(workspace_holds_from(handle, first) ? workspace_wait(handle) : JSTATUS_SUCCESS);
     while (handle->block_count > first) {
         ji_block_t block = handle->blocks[--handle->block_count];
         if (ji_capture_unshare(handle))
@@ -232,14 +228,10 @@ jstatus_t ji_workspace_explain(jhandle_t *handle, jstatus_t status, const char *
 
 jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block, ji_shared_block_t **shared,
                                   const char *caller) {
-    jstatus_t status = ji_capture_refuse(handle, handle->stream, caller);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_capture_refuse(handle, handle->stream, caller));
     ji_capture_leave(handle);
-    status = ji_workspace_take(handle, size_bytes, NULL, block);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = ji_capture_share(handle, *block, shared);
+    JTRY_RETURN(ji_workspace_take(handle, size_bytes, NULL, block));
+    jstatus_t status = ji_capture_share(handle, *block, shared);
     if (status != JSTATUS_SUCCESS)
         workspace_give_back(handle, *block, handle->stream);
     return status;
@@ -283,9 +275,7 @@ jstatus_t jhandle_set_fixed_workspace_size(jhandle_t *handle, size_t size_bytes)
 }
 
 jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_bytes) {
-    jstatus_t status = ji_handle_check_idle(handle, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_handle_check_idle(handle, __func__));
     if (((uintptr_t)pointer & handle->stack.granule_mask) != 0)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %p is not aligned to %zu bytes", __func__, pointer,
                             handle->stack.granule_mask + 1);
@@ -293,7 +283,7 @@ jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_by
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes from %p on are too many", __func__, size_bytes,
                             pointer);
     ji_capture_collect(handle);
-    status = ji_workspace_retire(handle, __func__);
+    jstatus_t status = ji_workspace_retire(handle, __func__);
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__, jstatus_last_message());
     bool given = pointer != NULL && size_bytes != 0;
@@ -306,13 +296,11 @@ jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_by
 }
 
 jstatus_t jhandle_trim(jhandle_t *handle, size_t keep_bytes) {
-    jstatus_t status = ji_handle_check_idle(handle, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_handle_check_idle(handle, __func__));
     ji_capture_collect(handle);
     if (handle->mode != JHANDLE_MODE_DEFAULT || ji_workspace_ordinary_bytes(handle) <= keep_bytes)
         return JSTATUS_SUCCESS;
-    status = ji_workspace_retire(handle, __func__);
+    jstatus_t status = ji_workspace_retire(handle, __func__);
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__, jstatus_last_message());
     return JSTATUS_SUCCESS;

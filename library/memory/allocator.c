@@ -195,9 +195,7 @@ static void allocator_fill_defaults(jallocator_ops_t *ops) {
 /* ---- Life ---- */
 
 jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits, jallocator_t **out) {
-    jstatus_t status = allocator_start_report();
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(allocator_start_report());
     jallocator_t *allocator = ji_metadata_zalloc(sizeof *allocator);
     if (allocator == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", traits->name);
@@ -247,16 +245,14 @@ jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const ja
                        options->struct_size, sizeof *options);
     JREQUIRE((unsigned)options->threads <= JALLOCATOR_THREADS_SAFE, JSTATUS_INVALID_VALUE);
     const char *name = options->name != NULL ? options->name : "callbacks";
-    jstatus_t status = allocator_check_name(name, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(allocator_check_name(name, __func__));
     bool unsaid = options->threads == JALLOCATOR_THREADS_DEFAULT;
     ji_traits_t traits = {.name = name,
                           .device = options->device,
                           .below = options->below,
                           .threads = unsaid ? JALLOCATOR_THREADS_SAFE : options->threads};
     jallocator_t *allocator = NULL;
-    status = ji_allocator_make(ops, context, &traits, &allocator);
+    jstatus_t status = ji_allocator_make(ops, context, &traits, &allocator);
     return status == JSTATUS_SUCCESS ? ji_record_wrap(allocator, out) : status;
 }
 
@@ -279,15 +275,11 @@ jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *b
         memcpy(complete, options, given < bytes ? given : bytes);
     }
     ji_request_t request = {device, below, complete, common->name != NULL ? common->name : kind->public.name};
-    jstatus_t status = allocator_check_name(request.name, caller);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(allocator_check_name(request.name, caller));
     if (request.device == NULL)
         request.device = below != NULL ? below->device : jdevice_host();
     jallocator_t *allocator;
-    status = kind->create(&request, &allocator);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(kind->create(&request, &allocator));
     return kind == &ji_kind_record ? (*out = allocator, JSTATUS_SUCCESS) : ji_record_wrap(allocator, out);
 }
 
@@ -497,11 +489,9 @@ static jstatus_t allocation_answer(jstatus_t status, jallocation_t found, jalloc
 
 jstatus_t jallocator_find(jallocator_t *allocator, const void *pointer, jallocation_t *block) {
     JREQUIRE(allocator != NULL && pointer != NULL && block != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = allocation_check_size(block, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(allocation_check_size(block, __func__));
     jallocation_t found;
-    status = allocator_find(allocator, pointer, &found);
+    jstatus_t status = allocator_find(allocator, pointer, &found);
     if (status == JSTATUS_NOT_FOUND)
         ji_fail(status, "allocator \"%s\": %p is in no live block", allocator->name, pointer);
     return allocation_answer(status, found, block);
@@ -509,11 +499,9 @@ jstatus_t jallocator_find(jallocator_t *allocator, const void *pointer, jallocat
 
 jstatus_t jallocation_find(const void *pointer, jallocation_t *block) {
     JREQUIRE(pointer != NULL && block != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = allocation_check_size(block, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(allocation_check_size(block, __func__));
     jallocation_t found;
-    status = JSTATUS_NOT_FOUND;
+    jstatus_t status = JSTATUS_NOT_FOUND;
     for (jallocator_t *allocator = ji_allocator_list_acquire(); allocator != NULL && status != JSTATUS_SUCCESS;
          allocator = allocator->next)
         status = allocator_find(allocator, pointer, &found);

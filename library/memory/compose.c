@@ -230,9 +230,7 @@ static jstatus_t compose_read_stage(char *text, bool stands, compose_stage_t *st
         char *next = strchr(arguments, ',');
         if (next != NULL)
             *next++ = '\0';
-        jstatus_t status = compose_read_argument(arguments, stage);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(compose_read_argument(arguments, stage));
         arguments = next;
     }
     if (stands && kind->public.role == JALLOCATOR_PROVIDER)
@@ -340,9 +338,7 @@ jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jalloca
     if (ji_process_is_by_device(composition)) {
         if (device == NULL)
             device = jdevice_host();
-        jstatus_t status = ji_process_choose(device, composition, own);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_process_choose(device, composition, own));
         composition = own;
     }
     return compose_checked(device, NULL, composition, allocator);

@@ -123,9 +123,7 @@ static jstatus_t process_check_text(const char *text) {
     for (const char *cursor = text; cursor != NULL && sound;) {
         (void)process_next_clause(&cursor, &clause); /* each was looked at */
         sound = process_copy_clause(&clause, composition);
-        jstatus_t status = sound && composition[0] != '\0' ? ji_compose_check(composition) : JSTATUS_SUCCESS;
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(sound && composition[0] != '\0' ? ji_compose_check(composition) : JSTATUS_SUCCESS);
     }
     return sound ? JSTATUS_SUCCESS
                  : ji_fail(JSTATUS_INVALID_CONFIGURATION,
@@ -145,9 +143,7 @@ static void process_replace_provider(const char *provider, const char *text, cha
 
 jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char *fallback, jallocator_t **allocator) {
     jconfig_entry_t entry;
-    jstatus_t status = ji_config_require(JCONFIG_JALLOC_ALLOCATOR, &entry);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_ALLOCATOR, &entry));
     process_clause_t clause;
     (void)process_choose_clause(entry.value, jdevice_name(device), &clause); /* the text was understood */
 
@@ -164,7 +160,7 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
         snprintf(text, sizeof text, "%s", fallback);
     if (provider != NULL)
         process_replace_provider(provider, text, replaced, sizeof replaced);
-    status = jallocator_compose(device, provider != NULL ? replaced : text, allocator);
+    jstatus_t status = jallocator_compose(device, provider != NULL ? replaced : text, allocator);
     if (status == JSTATUS_SUCCESS || !said)
         return status;
     /* Whatever the text asks for that cannot be is an error in the text. */

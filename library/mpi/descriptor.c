@@ -43,11 +43,9 @@ jstatus_t ji_mpi_describe(const jbuffer_t *buffer, jbuffer_scalapack_t *matrix) 
 }
 
 jstatus_t jbuffer_as_scalapack(jbuffer_t *buffer, jbuffer_scalapack_t *matrix) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(matrix != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(matrix->struct_size == sizeof *matrix, JSTATUS_INVALID_VALUE);
-    status = ji_buffer_check_contents(buffer, __func__);
+    jstatus_t status = ji_buffer_check_contents(buffer, __func__);
     return status == JSTATUS_SUCCESS ? ji_mpi_describe(buffer, matrix) : status;
 }

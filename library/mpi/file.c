@@ -345,15 +345,13 @@ done:
 }
 
 jstatus_t ji_mpi_save(jbuffer_t *buffer, const char *path) {
-    jstatus_t status = ji_mpi_check_alive();
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_mpi_check_alive());
     if (buffer->layout.structure != JSTRUCTURE_GENERAL)
         return file_save_structured(buffer, path);
     sigset_t before;
     bool pending;
     file_block_signal(&before, &pending);
-    status = file_save_general(buffer, path);
+    jstatus_t status = file_save_general(buffer, path);
     file_unblock_signal(&before, pending);
     return status;
 }
@@ -361,9 +359,8 @@ jstatus_t ji_mpi_save(jbuffer_t *buffer, const char *path) {
 /* ---- Loading ---- */
 
 jstatus_t ji_mpi_load(jbuffer_t *buffer, const char *path, int64_t data_offset, jorder_t order) {
-    jstatus_t status = ji_mpi_check_alive();
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    jstatus_t status;
+    JTRY_RETURN(ji_mpi_check_alive());
     int64_t extents[2];
     ji_mpi_extents(&buffer->layout, extents);
     const bool transposed = order == JORDER_ROW_MAJOR && extents[1] != 1; /* a column is in either order the same */

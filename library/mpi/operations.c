@@ -53,8 +53,8 @@ static jstatus_t operation_add(jblas_operation_t operation, const void *alpha, j
                                jbuffer_t *c) {
     const pblas_table_t *pblas = &pblas_tables[ji_buffer_type(c)];
     jbuffer_scalapack_t from, to;
-    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(a, &from));
-    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(c, &to));
+    JTRY_RETURN(ji_mpi_describe(a, &from));
+    JTRY_RETURN(ji_mpi_describe(c, &to));
     if (is_outside(&to) || to.rows == 0 || to.columns == 0)
         return JSTATUS_SUCCESS;
     if (c->layout.structure == JSTRUCTURE_GENERAL)
@@ -68,9 +68,9 @@ static jstatus_t operation_product(jblas_operation_t operation_a, jblas_operatio
                                    jbuffer_t *a, jbuffer_t *b, const void *beta, jbuffer_t *c) {
     const pblas_table_t *pblas = &pblas_tables[ji_buffer_type(c)];
     jbuffer_scalapack_t left, right, result;
-    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(a, &left));
-    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(b, &right));
-    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(c, &result));
+    JTRY_RETURN(ji_mpi_describe(a, &left));
+    JTRY_RETURN(ji_mpi_describe(b, &right));
+    JTRY_RETURN(ji_mpi_describe(c, &result));
     if (is_outside(&result) || result.rows == 0 || result.columns == 0)
         return JSTATUS_SUCCESS;
     const bool first = a->layout.structure != JSTRUCTURE_GENERAL;
@@ -91,8 +91,8 @@ static jstatus_t operation_product(jblas_operation_t operation_a, jblas_operatio
 static jstatus_t operation_solve(jblas_side_t side, jblas_operation_t operation, jblas_diagonal_t diagonal,
                                  const void *alpha, jbuffer_t *a, jbuffer_t *b) {
     jbuffer_scalapack_t matrix, right;
-    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(a, &matrix));
-    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(b, &right));
+    JTRY_RETURN(ji_mpi_describe(a, &matrix));
+    JTRY_RETURN(ji_mpi_describe(b, &right));
     if (!is_outside(&right) && right.rows > 0 && right.columns > 0)
         pblas_tables[ji_buffer_type(b)].trsm(letter((int)side), triangle(a), letter((int)operation),
                                              letter((int)diagonal), &right.rows, &right.columns, alpha, MATRIX(matrix),
@@ -105,7 +105,7 @@ static jstatus_t operation_cholesky(jbuffer_t *a, int64_t *info) {
     jruntime_t *runtime = ji_buffer_runtime(a);
     jbuffer_scalapack_t matrix;
     int found = 0;
-    JI_RETURN_UNLESS_SUCCESS(ji_mpi_describe(a, &matrix));
+    JTRY_RETURN(ji_mpi_describe(a, &matrix));
     if (!is_outside(&matrix) && matrix.rows > 0)
         pblas_tables[ji_buffer_type(a)].potrf(triangle(a), &matrix.rows, MATRIX(matrix), &found);
     *info = found;
@@ -115,8 +115,8 @@ static jstatus_t operation_cholesky(jbuffer_t *a, int64_t *info) {
 static jstatus_t operation_reduce(jruntime_t *runtime, double *values, int64_t count, bool sum) {
     const int64_t most = (int64_t)(JI_MPI_MAX_BYTES / sizeof *values);
     for (; count > 0; count -= most, values += most)
-        JI_RETURN_UNLESS_SUCCESS(JI_MPI(MPI_Allreduce(MPI_IN_PLACE, values, (int)(count < most ? count : most),
-                                                      MPI_DOUBLE, sum ? MPI_SUM : MPI_MAX, ji_mpi_of(runtime)->all)));
+        JTRY_RETURN(JI_MPI(MPI_Allreduce(MPI_IN_PLACE, values, (int)(count < most ? count : most), MPI_DOUBLE,
+                                         sum ? MPI_SUM : MPI_MAX, ji_mpi_of(runtime)->all)));
     return JSTATUS_SUCCESS;
 }
 

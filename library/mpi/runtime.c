@@ -140,9 +140,7 @@ static jstatus_t runtime_agree_on(jruntime_t *runtime, jstatus_t status, uint64_
 static jstatus_t runtime_broadcast_host(MPI_Comm communicator, int root, char *bytes, size_t size_bytes) {
     for (size_t done = 0; done < size_bytes;) {
         const size_t part = size_bytes - done < JI_MPI_MAX_BYTES ? size_bytes - done : JI_MPI_MAX_BYTES;
-        const jstatus_t status = JI_MPI(MPI_Bcast(bytes + done, (int)part, MPI_BYTE, root, communicator));
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(JI_MPI(MPI_Bcast(bytes + done, (int)part, MPI_BYTE, root, communicator)));
         done += part;
     }
     return JSTATUS_SUCCESS;
@@ -185,9 +183,7 @@ static jstatus_t runtime_broadcast(jruntime_t *runtime, ji_scope_t scope, int ro
     const MPI_Comm communicator = runtime_scope(runtime, scope);
     if (communicator == MPI_COMM_NULL || size_bytes == 0)
         return JSTATUS_SUCCESS;
-    const jstatus_t status = ji_mpi_check_alive();
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_mpi_check_alive());
     return jruntime_is_device_aware(jdevice_kind(device))
                ? runtime_broadcast_host(communicator, root, bytes, size_bytes)
                : runtime_broadcast_staged(runtime, scope, root, device, bytes, size_bytes);
@@ -302,9 +298,7 @@ jstatus_t jruntime_create_mpi(MPI_Comm communicator, jruntime_t **runtime) {
 }
 
 jstatus_t jruntime_get_communicator(jruntime_t *runtime, MPI_Comm *communicator) {
-    const jstatus_t status = ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
     JREQUIRE(communicator != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(runtime->ops == &runtime_ops, JSTATUS_INVALID_VALUE);
     *communicator = ji_mpi_of(runtime)->all;

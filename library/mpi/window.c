@@ -38,14 +38,12 @@ done:
 }
 
 jstatus_t jbuffer_as_window(jbuffer_t *buffer, MPI_Win *window) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(window != NULL, JSTATUS_INVALID_POINTER);
     if (ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED || jdevice_kind(ji_buffer_device(buffer)) != JDEVICE_HOST)
         return ji_fail(JSTATUS_INVALID_VALUE, "jbuffer_as_window: a %s buffer on %s, not a distributed one on the host",
                        jbuffer_kind_name(ji_buffer_kind(buffer)), jdevice_name(ji_buffer_device(buffer)));
-    status = ji_buffer_check_contents(buffer, __func__);
+    jstatus_t status = ji_buffer_check_contents(buffer, __func__);
     if (status == JSTATUS_SUCCESS && buffer->storage->window == NULL)
         status = window_create(buffer->storage);
     if (status == JSTATUS_SUCCESS)

@@ -307,9 +307,7 @@ static jstatus_t backing_open_new(shm_backing_t *backing) {
         backing->descriptor = -1;
     }
     for (int attempt = 0; attempt < 16 && backing->descriptor < 0; ++attempt) {
-        jstatus_t status = backing_set_temporary(backing);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(backing_set_temporary(backing));
         backing->descriptor =
             open(backing->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, BACKING_MODE);
         if (backing->descriptor < 0) {
@@ -444,11 +442,9 @@ static jstatus_t backing_open_descriptor(shm_backing_t *backing, int descriptor)
     char path[48];
     if (fstat(descriptor, &file) != 0)
         return ji_fail(JSTATUS_INVALID_VALUE, "descriptor %d: %s", descriptor, strerror(errno));
-    jstatus_t status = backing_judge(backing, &file);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(backing_judge(backing, &file));
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-    status = backing_open(backing, path, 0);
+    jstatus_t status = backing_open(backing, path, 0);
     if (status == JSTATUS_NOT_FOUND)
         return ji_fail(JSTATUS_NOT_IMPLEMENTED, "a descriptor can be opened anew only with /proc");
     return status;

@@ -98,10 +98,8 @@ shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_
 static jstatus_t __attribute__((noinline))
 shared_allocate_slowly(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
     *offset = JOFFSET_NULL;
-    jstatus_t status = ji_segment_begin(shared->segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = shared_allocate(shared, size_bytes, alignment, offset);
+    JTRY_RETURN(ji_segment_begin(shared->segment));
+    jstatus_t status = shared_allocate(shared, size_bytes, alignment, offset);
     ji_segment_end(shared->segment);
     return status;
 }
@@ -129,10 +127,8 @@ jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignmen
 
 /* Under the attachment's lock, not the segment's. */
 static jstatus_t shared_free_any(jshared_t *shared, joffset_t offset) {
-    jstatus_t status = ji_segment_enter(shared->segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = ji_heap_free_any(shared, offset);
+    JTRY_RETURN(ji_segment_enter(shared->segment));
+    jstatus_t status = ji_heap_free_any(shared, offset);
     ji_segment_leave(shared->segment);
     return status;
 }
@@ -148,10 +144,8 @@ static jstatus_t shared_check_free(const jshared_t *shared) {
 static jstatus_t __attribute__((noinline)) shared_deallocate_slowly(jshared_t *shared, joffset_t offset) {
     if (offset == JOFFSET_NULL)
         return JSTATUS_SUCCESS;
-    jstatus_t status = ji_segment_begin(shared->segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = shared_check_free(shared);
+    JTRY_RETURN(ji_segment_begin(shared->segment));
+    jstatus_t status = shared_check_free(shared);
     if (status == JSTATUS_SUCCESS && !ji_heap_free_ready(shared, offset)) {
         status = ji_heap_free_own(shared, offset);
         if (status == JSTATUS_SIZE_INCREASED)
@@ -207,10 +201,8 @@ static jstatus_t shared_free_many(jshared_t *shared, size_t count, const joffset
 jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count, const joffset_t offsets[]) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offsets != NULL || count == 0, JSTATUS_INVALID_POINTER);
-    jstatus_t status = ji_segment_begin(shared->segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = shared_free_many(shared, count, offsets);
+    JTRY_RETURN(ji_segment_begin(shared->segment));
+    jstatus_t status = shared_free_many(shared, count, offsets);
     ji_segment_end(shared->segment);
     return status;
 }
@@ -279,9 +271,7 @@ jstatus_t jshared_describe(jshared_t *shared, joffset_t offset, size_t *usable_b
 static jstatus_t shared_give(jshared_t *shared, joffset_t offset, unsigned slot) {
     jsegment_t *segment = shared->segment;
     shm_found_t found;
-    jstatus_t status = shared_find(shared, offset, &found);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(shared_find(shared, offset, &found));
     if (slot != SHM_SLOT_SEGMENT && (slot == 0 || slot > segment->constants.slot_count ||
                                      shm_load(&segment->slots[slot - 1].state) != SHM_SLOT_TAKEN))
         return ji_fail(JSTATUS_INVALID_VALUE, "slot %u is not in use", slot);
@@ -337,10 +327,8 @@ static jstatus_t shared_reallocate(jshared_t *shared, joffset_t *offset, size_t 
     joffset_t moved = JOFFSET_NULL;
     if ((alignment & (alignment - 1)) != 0)
         return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two is needed", alignment);
-    jstatus_t status = ji_segment_enter(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = shared_find(shared, *offset, &found);
+    JTRY_RETURN(ji_segment_enter(segment));
+    jstatus_t status = shared_find(shared, *offset, &found);
     bool done = status != JSTATUS_SUCCESS || shared_may_stay(shared, &found, *offset, size_bytes, alignment);
     if (!done && !found.is_block_of_slab && shared->kind == JSHARED_GENERAL && size_bytes > SHM_SMALL_BYTES &&
         size_bytes < SIZE_MAX - SHM_PAGE_BYTES && (alignment == 0 || (*offset & (alignment - 1)) == 0)) {
@@ -383,10 +371,8 @@ jstatus_t jshared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_b
             *offset = JOFFSET_NULL;
         return status;
     }
-    jstatus_t status = ji_segment_begin(shared->segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = shared_reallocate(shared, offset, size_bytes, alignment);
+    JTRY_RETURN(ji_segment_begin(shared->segment));
+    jstatus_t status = shared_reallocate(shared, offset, size_bytes, alignment);
     ji_segment_end(shared->segment);
     return status;
 }

@@ -276,9 +276,7 @@ static jstatus_t heap_uncache(jsegment_t *segment, uint64_t pages, uint32_t keep
         if (shm_page_word(segment, page) != SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages))
             return JI_POISON(segment, "page %llu is no cached extent of slot %u", (unsigned long long)page,
                              segment->slot);
-        jstatus_t status = ji_finish(segment, ji_pages_free(segment, page, NULL));
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_finish(segment, ji_pages_free(segment, page, NULL)));
     }
     return JSTATUS_SUCCESS;
 }
@@ -592,10 +590,8 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
     if (class->ready == NULL && !class_start(class, block_bytes))
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
     if (class->list == NULL) {
-        jstatus_t status = ji_segment_enter(segment);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-        status = heap_refill(shared, class_index);
+        JTRY_RETURN(ji_segment_enter(segment));
+        jstatus_t status = heap_refill(shared, class_index);
         ji_segment_leave(segment);
         if (status != JSTATUS_SUCCESS)
             return status;
@@ -643,10 +639,8 @@ static jstatus_t heap_allocate_extent(jshared_t *shared, uint64_t pages, uint64_
     uint64_t page;
     if (multiple == 1 && heap_take_cached(shared, pages, offset))
         return JSTATUS_SUCCESS;
-    jstatus_t status = ji_segment_enter(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = heap_take(segment, pages, multiple, word, &page);
+    JTRY_RETURN(ji_segment_enter(segment));
+    jstatus_t status = heap_take(segment, pages, multiple, word, &page);
     if (status == JSTATUS_SUCCESS)
         status = ji_commit(segment);
     ji_segment_leave(segment);

@@ -180,11 +180,9 @@ jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *stats) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(stats != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(stats->struct_size == sizeof *stats, JSTATUS_INVALID_VALUE);
-    jstatus_t status = inspect_begin(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(inspect_begin(segment));
     stats_context_t seen = {.bytes.metadata = segment->constants.first_page << SHM_PAGE_SHIFT};
-    status = inspect_walk(segment, 0, stats_see, &seen);
+    jstatus_t status = inspect_walk(segment, 0, stats_see, &seen);
     if (status == JSTATUS_SUCCESS) {
         const shm_header_t *header = segment->header;
         *stats = (jsegment_stats_t){

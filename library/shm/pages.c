@@ -168,9 +168,7 @@ static jstatus_t pages_find(jsegment_t *segment, uint64_t pages, uint64_t multip
 /* Takes so many pages out of a free extent, where they fit. */
 static jstatus_t pages_carve(jsegment_t *segment, const pages_found_t *found, uint64_t pages, uint64_t word) {
     const uint64_t page = found->page, length = found->length, begin = found->begin, end = page + length;
-    jstatus_t status = bin_remove(segment, page, length);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(bin_remove(segment, page, length));
     if (length > 1)
         ji_put(segment, &segment->table[end - 1].word, 0);
     if (begin > page)
@@ -183,12 +181,10 @@ static jstatus_t pages_carve(jsegment_t *segment, const pages_found_t *found, ui
 
 jstatus_t ji_pages_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word, uint64_t *page) {
     pages_found_t found;
-    jstatus_t status = pages_find(segment, pages, multiple, &found);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(pages_find(segment, pages, multiple, &found));
     if (found.begin == 0)
         return JSTATUS_MEMORY_ERROR;
-    status = pages_carve(segment, &found, pages, word);
+    jstatus_t status = pages_carve(segment, &found, pages, word);
     if (status == JSTATUS_SUCCESS)
         *page = found.begin;
     return status;

@@ -153,9 +153,7 @@ jstatus_t ji_reap_slot(jsegment_t *segment, unsigned slot) {
     shm_store(&dead->state, JI_PLANTED(9) ? SHM_SLOT_FREE : SHM_SLOT_REAPING);
     atomic_signal_fence(memory_order_seq_cst);
     shm_store(&dead->dirty, 0); /* the list is of slabs that are about to go */
-    jstatus_t status = reap_walk(segment, judge_slot, slot, true);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(reap_walk(segment, judge_slot, slot, true));
     shm_store(&dead->opened, 0);
     __atomic_store_n(&dead->pid, 0, __ATOMIC_RELAXED);
     atomic_signal_fence(memory_order_seq_cst);

@@ -87,9 +87,7 @@ jstatus_t jsegment_get_root(jsegment_t *segment, const char *name, joffset_t *of
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = root_check_name(name);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(root_check_name(name));
     for (int attempt = 0; attempt < ROOT_ATTEMPTS; ++attempt) {
         bool changed = false;
         for (unsigned i = 0; i < SHM_ROOTS; ++i) {

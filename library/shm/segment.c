@@ -274,10 +274,8 @@ jstatus_t ji_segment_begin_reading(jsegment_t *segment) {
 }
 
 jstatus_t ji_segment_lock(jsegment_t *segment) {
-    jstatus_t status = ji_segment_begin(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = ji_segment_enter(segment);
+    JTRY_RETURN(ji_segment_begin(segment));
+    jstatus_t status = ji_segment_enter(segment);
     if (status != JSTATUS_SUCCESS)
         ji_segment_end(segment);
     return status;
@@ -405,9 +403,7 @@ static jstatus_t segment_leave(jsegment_t *segment) {
                            (unsigned long long)segment->open[i]->id);
     if (segment->slot == 0)
         return JSTATUS_SUCCESS;
-    jstatus_t status = ji_segment_enter_anyway(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_segment_enter_anyway(segment));
     if (!ji_segment_is_poisoned(segment))
         (void)ji_reap_slot(segment, segment->slot); /* a segment that is found damaged here is left as it is */
     const unsigned slot = segment->slot;
@@ -490,11 +486,9 @@ jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages) {
                        (unsigned long long)segment->max_pages << SHM_PAGE_SHIFT);
     if (pages <= total)
         return JSTATUS_SUCCESS;
-    jstatus_t status = shm_backing_extend(&segment->backing, &segment->constants, (size_t)total << SHM_PAGE_SHIFT,
-                                          (size_t)pages << SHM_PAGE_SHIFT);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = ji_pages_add(segment, total, pages);
+    JTRY_RETURN(shm_backing_extend(&segment->backing, &segment->constants, (size_t)total << SHM_PAGE_SHIFT,
+                                   (size_t)pages << SHM_PAGE_SHIFT));
+    jstatus_t status = ji_pages_add(segment, total, pages);
     status = ji_finish(segment, status);
     if (status == JSTATUS_SUCCESS)
         shm_count(&segment->header->growth_count);

@@ -57,9 +57,7 @@ static unsigned shared_index(const jsegment_t *segment, uint64_t id) {
 static jstatus_t shared_open_entry(jsegment_t *segment, unsigned index, jshared_t **made, jshared_t **out) {
     jshared_t *shared = segment->open[index];
     if (shared == NULL) {
-        jstatus_t status = shared_read(segment, index, *made);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(shared_read(segment, index, *made));
         shared = *made;
         *made = NULL;
         segment->open[index] = shared;

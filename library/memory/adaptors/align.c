@@ -32,9 +32,7 @@ static jstatus_t align_allocate_moved(align_adaptor_t *align, size_t size_bytes,
                                       void **pointer) {
     size_t whole = size_bytes + alignment - 1; /* no request has more than PTRDIFF_MAX bytes */
     void *base;
-    jstatus_t status = jallocator_allocate(align->adaptor.below, whole, 1, stream, &base);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jallocator_allocate(align->adaptor.below, whole, 1, stream, &base));
     size_t offset = -(uintptr_t)base & (alignment - 1); /* an alignment is at most 2^30 */
     void *moved = (char *)base + offset;
     ji_lock_acquire(&align->lock);

@@ -34,11 +34,9 @@ static jstatus_t exact_compare(ji_live_t *exact, const ji_live_block_t *block) {
 static jstatus_t exact_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
     ji_live_t *exact = context;
     void *memory;
-    jstatus_t status = jallocator_allocate(exact->below, size_bytes, alignment, stream, &memory);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jallocator_allocate(exact->below, size_bytes, alignment, stream, &memory));
     ji_live_block_t block = {.pointer = memory, .size_bytes = size_bytes, .tag = ji_tag_current};
-    status = ji_live_add(exact, &block);
+    jstatus_t status = ji_live_add(exact, &block);
     if (status != JSTATUS_SUCCESS) {
         ji_live_abandon(exact, status, stream, &block, memory, size_bytes);
         return status;
@@ -57,10 +55,8 @@ static jstatus_t exact_allocate(void *context, size_t size_bytes, size_t alignme
 static jstatus_t exact_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     ji_live_t *exact = context;
     ji_live_block_t block;
-    jstatus_t status = ji_live_take(exact, pointer, size_bytes, &block);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = exact_compare(exact, &block);
+    JTRY_RETURN(ji_live_take(exact, pointer, size_bytes, &block));
+    jstatus_t status = exact_compare(exact, &block);
     if (status == JSTATUS_SUCCESS)
         status = jallocator_deallocate(exact->below, pointer, size_bytes, stream);
     if (status != JSTATUS_SUCCESS)

@@ -186,9 +186,7 @@ static jstatus_t quota_budget_get(const char *name, size_t limit_bytes, jquota_t
         if (limit_bytes == 0)
             return ji_fail(JSTATUS_INVALID_VALUE, "quota(budget=%s): whoever names a budget first must give its limit",
                            name);
-        jstatus_t status = quota_make(limit_bytes, &quota);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(quota_make(limit_bytes, &quota));
         memcpy(quota->budget, name, strlen(name) + 1); /* its length was checked */
         quota->next = quota_budgets;
         quota_budgets = quota;

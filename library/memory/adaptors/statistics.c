@@ -104,9 +104,7 @@ jstatus_t jallocator_create_statistics(jallocator_t *below, jallocator_t **alloc
 
 jstatus_t jallocator_statistics_push(jallocator_t *allocator) {
     jallocator_t *found;
-    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_statistics, __func__, &found);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_statistics, __func__, &found));
     statistics_adaptor_t *statistics = found->context;
     statistics_part_t *part = ji_metadata_alloc(sizeof *part);
     if (part == NULL)
@@ -124,9 +122,7 @@ static size_t statistics_more(size_t now, size_t before) { return now > before ?
 
 jstatus_t jallocator_statistics_pop(jallocator_t *allocator, jallocator_stats_t *stats) {
     jallocator_t *found;
-    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_statistics, __func__, &found);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_statistics, __func__, &found));
     JREQUIRE(stats != NULL, JSTATUS_INVALID_POINTER);
     if (stats->struct_size < sizeof *stats)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: stats->struct_size is %zu, must be %zu", __func__,

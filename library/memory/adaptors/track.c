@@ -161,9 +161,7 @@ jstatus_t jallocator_create_track(jallocator_t *below, const jtrack_options_t *o
 jstatus_t jallocator_track_totals(jallocator_t *allocator, jtrack_totals_t *totals) {
     jallocator_t *found;
     JREQUIRE(totals != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found));
     if (totals->struct_size < sizeof *totals)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: totals->struct_size is %zu, must be %zu", __func__,
                        totals->struct_size, sizeof *totals);
@@ -183,9 +181,7 @@ jstatus_t jallocator_track_totals(jallocator_t *allocator, jtrack_totals_t *tota
 jstatus_t jallocator_track_records(jallocator_t *allocator, jtrack_record_t *records, size_t capacity, size_t *count) {
     jallocator_t *found;
     JREQUIRE(count != NULL && (records != NULL || capacity == 0), JSTATUS_INVALID_POINTER);
-    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found));
     track_t *track = found->context;
     ji_lock_acquire(&track->lock);
     uint64_t end = track->record_count, kept = end < track->record_capacity ? end : track->record_capacity;

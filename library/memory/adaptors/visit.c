@@ -183,9 +183,7 @@ static bool visit_add_block(visit_adaptor_t *visit, void *pointer, size_t size_b
 static jstatus_t visit_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
     visit_adaptor_t *visit = context;
     void *memory;
-    jstatus_t status = jallocator_allocate(visit->adaptor.below, size_bytes, alignment, stream, &memory);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jallocator_allocate(visit->adaptor.below, size_bytes, alignment, stream, &memory));
     visit_enter(visit);
     bool added = visit_add_block(visit, memory, size_bytes);
     visit_leave(visit);
@@ -289,9 +287,7 @@ static int visit_find_free_slot(const visit_adaptor_t *visit) {
 static jstatus_t visit_require(jallocator_t *allocator, const jvisitor_t *visitor, const char *caller,
                                visit_adaptor_t **visit) {
     jallocator_t *found;
-    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_visit, caller, &found);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_visit, caller, &found));
     if (visitor == NULL)
         return ji_fail(JSTATUS_INVALID_POINTER, "%s: the visitor is NULL", caller);
     *visit = found->context;

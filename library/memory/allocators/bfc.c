@@ -248,9 +248,7 @@ static bfc_stream_t *bfc_stream_at(bfc_t *bfc, uint32_t index) {
 
 static __attribute__((noinline)) jstatus_t bfc_stream_of(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of) {
     uint32_t index;
-    jstatus_t status = ji_frontier_index(&bfc->frontier, stream, &index);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_frontier_index(&bfc->frontier, stream, &index));
     bfc_stream_t *found = bfc_stream_at(bfc, index);
     if (found == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
@@ -337,17 +335,13 @@ static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, si
     uint64_t serial = 0;
     for (bfc_chunk_t *chunk = best; !bfc_is_border(chunk) && chunk->address != end; chunk = chunk->right) {
         ji_fence_t fence = {chunk->where != 0 ? chunk->serial : 0, chunk->where};
-        jstatus_t status = ji_frontier_wait(&bfc->frontier, fence, stream);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_frontier_wait(&bfc->frontier, fence, stream));
         if (serial < fence.serial)
             serial = fence.serial;
     }
     if (wait) { /* who comes after the stream's wait comes after what it waited for */
         ji_fence_t fence;
-        jstatus_t status = ji_frontier_mark(&bfc->frontier, stream, &fence);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_frontier_mark(&bfc->frontier, stream, &fence));
         serial = fence.serial;
     }
     bfc_unbin(bfc, best);
@@ -394,10 +388,8 @@ static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc
 
 /* Gives a region back that is one free chunk whose fence has been passed, and has no seams. */
 static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
-    jstatus_t status = jallocator_deallocate(bfc->below, (void *)border->address, border->size_bytes,
-                                             ji_frontier_any_stream(&bfc->frontier));
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jallocator_deallocate(bfc->below, (void *)border->address, border->size_bytes,
+                                      ji_frontier_any_stream(&bfc->frontier)));
     bfc_set_reserved(bfc, bfc->reserved_bytes - border->size_bytes);
     bfc_unbin(bfc, border->right);
     bfc_record_put(bfc, border->right);
@@ -574,9 +566,7 @@ static __attribute__((noinline)) jstatus_t bfc_allocate_binned(bfc_t *bfc, bfc_s
         chunk = bfc_find_at_once(bfc, own, room, &bin);
     }
     if (JI_UNLIKELY(chunk == NULL)) {
-        jstatus_t status = bfc_search(bfc, own, stream, need, alignment, &chunk);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(bfc_search(bfc, own, stream, need, alignment, &chunk));
         bin = bfc_bin_of(chunk->size_bytes);
     }
     size_t front = -chunk->address & (alignment - 1);
@@ -719,9 +709,7 @@ static jstatus_t bfc_region_drain(bfc_t *bfc, const bfc_chunk_t *border) {
             return JSTATUS_SUCCESS;
     for (const bfc_chunk_t *chunk = border->right; chunk != border; chunk = chunk->right) {
         ji_fence_t fence = {chunk->where != 0 ? chunk->serial : 0, chunk->where};
-        jstatus_t status = ji_frontier_drain(&bfc->frontier, fence);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_frontier_drain(&bfc->frontier, fence));
     }
     return JSTATUS_SUCCESS;
 }
@@ -729,15 +717,11 @@ static jstatus_t bfc_region_drain(bfc_t *bfc, const bfc_chunk_t *border) {
 static jstatus_t bfc_trim_parted(bfc_t *bfc, size_t keep_bytes) {
     for (bfc_chunk_t *region = bfc->regions, *next; region != NULL && bfc->free_bytes > keep_bytes; region = next) {
         next = region->next_region;
-        jstatus_t status = bfc_region_drain(bfc, region);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(bfc_region_drain(bfc, region));
         bfc_absorb(bfc);
         if (!bfc_region_is_free(region))
             continue;
-        status = bfc_region_give_back(bfc, region);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(bfc_region_give_back(bfc, region));
     }
     return JSTATUS_SUCCESS;
 }

@@ -112,9 +112,7 @@ static jstatus_t bfc_check_region(const bfc_t *bfc, const bfc_chunk_t *border, b
     for (const bfc_chunk_t *chunk = border->right; chunk != border; chunk = chunk->right) {
         if (chunk->address != address)
             return bfc_corrupted(bfc, chunk, "it does not begin where its left neighbour ends");
-        jstatus_t status = bfc_check_chunk(bfc, chunk, census);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(bfc_check_chunk(bfc, chunk, census));
         address += chunk->size_bytes;
     }
     if (address - border->address != border->size_bytes)

@@ -19,13 +19,11 @@ static jstatus_t general_create(const ji_request_t *request, jallocator_t **out)
     bfc_options.region_bytes = GENERAL_REGION_BYTES;
     ji_request_t bfc_request = {request->device, request->below, &bfc_options, "bfc"};
     jallocator_t *bfc;
-    jstatus_t status = ji_kind_bfc.create(&bfc_request, &bfc);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_kind_bfc.create(&bfc_request, &bfc));
     jsmall_options_t small_options = JSMALL_OPTIONS_INIT;
     small_options.largest_bytes = options->largest_bytes;
     ji_request_t small_request = {request->device, bfc, &small_options, request->name};
-    status = ji_small_make(&small_request, &ji_kind_general, &small_options, true, out);
+    jstatus_t status = ji_small_make(&small_request, &ji_kind_general, &small_options, true, out);
     if (status == JSTATUS_SUCCESS)
         (*out)->owns_below = (*out)->below_is_part = true;
     else

@@ -306,9 +306,7 @@ static jstatus_t lru_end_adoption(lru_t *lru, uint32_t number) {
     lru_adoption_t *adoption = block->adoption;
     void *pointer = block->address;
     size_t size_bytes = block->size_bytes;
-    jstatus_t status = ji_frontier_drain(&lru->frontier, block->fence);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_frontier_drain(&lru->frontier, block->fence));
     ji_lru_forget(lru, number);
     adoption->give_back(adoption->context, pointer, size_bytes);
     ji_metadata_free(adoption);
@@ -319,9 +317,7 @@ static jstatus_t lru_end_adoption(lru_t *lru, uint32_t number) {
 static __attribute__((noinline)) jstatus_t lru_let_go_any(lru_t *lru, uint32_t number, jstream_t *stream,
                                                           size_t *left) {
     lru_block_t *block = &lru->blocks[number];
-    jstatus_t status = lru_merge_fence(lru, block->fence, stream, &block->fence);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(lru_merge_fence(lru, block->fence, stream, &block->fence));
     *left = block->owners - 1;
     if (*left != 0) {
         --block->owners;
@@ -542,9 +538,7 @@ jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_options_t *optio
 /* The cache at or below an allocator, its lock taken as the object takes it. */
 static jstatus_t lru_lock(jallocator_t *allocator, const char *caller, lru_t **lru) {
     jallocator_t *cache;
-    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_lru, caller, &cache);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_lru, caller, &cache));
     if (cache->threads == JALLOCATOR_THREADS_LOCK)
         ji_lock_acquire(&cache->lock);
     *lru = cache->context;
@@ -623,9 +617,7 @@ static jstatus_t lru_adopt(lru_t *lru, void *pointer, size_t size_bytes, size_t 
                        jallocator_name(lru->self), pointer, block->owners != 0 ? "live" : "kept", block->size_bytes,
                        jtag_name(block->tag));
     }
-    jstatus_t status = ji_lru_reserve(lru);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_lru_reserve(lru));
     uint32_t number = ji_lru_enter(lru, pointer, size_bytes, size_bytes, alignment);
     lru->blocks[number].adoption = adoption;
     ji_books_allocate(&lru->self->books, size_bytes);
@@ -673,9 +665,7 @@ jstatus_t jallocator_lru_get_counters(jallocator_t *allocator, jlru_counters_t *
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: counters->struct_size is %zu, must be %zu", __func__,
                        counters->struct_size, sizeof *counters);
     lru_t *lru;
-    jstatus_t status = lru_lock(allocator, __func__, &lru);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(lru_lock(allocator, __func__, &lru));
     *counters = (jlru_counters_t){counters->struct_size, lru->hit_count,    lru->nearest_hit_count, lru->miss_count,
                                   lru->eviction_count,   lru->kept_layouts, lru->kept_blocks,       lru->kept_bytes};
     lru_unlock(lru);

@@ -135,10 +135,8 @@ static ji_ledger_entry_t *pool_entry(const pool_t *pool, const pool_buffer_t *bu
 static jstatus_t pool_return(pool_t *pool, uint32_t index) {
     pool_buffer_t *buffer = &pool->buffers[index];
     size_t bytes = pool_class_bytes(buffer->class);
-    jstatus_t status = jallocator_deallocate(pool->below, (void *)buffer->address, bytes,
-                                             ji_frontier_stream(&pool->frontier, buffer->fence));
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jallocator_deallocate(pool->below, (void *)buffer->address, bytes,
+                                      ji_frontier_stream(&pool->frontier, buffer->fence)));
     ji_ledger_remove(&pool->books, pool_entry(pool, buffer));
     pool->reserved_bytes -= bytes;
     *buffer = (pool_buffer_t){.next = pool->unused};
@@ -518,9 +516,7 @@ jstatus_t jallocator_create_pool(jallocator_t *below, const jpool_options_t *opt
 
 jstatus_t jallocator_pool_clear_counters(jallocator_t *allocator) {
     jallocator_t *found;
-    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_pool, __func__, &found);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_pool, __func__, &found));
     ji_policy_enter(found);
     pool_t *pool = found->context;
     pool->hit_count = pool->miss_count = pool->put_count = pool->eviction_count = pool->crowded_count = 0;
@@ -534,9 +530,7 @@ jstatus_t jallocator_pool_get_counters(jallocator_t *allocator, jpool_counters_t
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: counters->struct_size is %zu, must be %zu", __func__,
                        counters->struct_size, sizeof *counters);
     jallocator_t *found;
-    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_pool, __func__, &found);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_pool, __func__, &found));
     ji_policy_enter(found);
     const pool_t *pool = found->context;
     *counters = (jpool_counters_t){counters->struct_size, pool->hit_count,   pool->miss_count,

@@ -207,9 +207,7 @@ static jstatus_t slots_deallocate(void *context, void *pointer, size_t size_byte
         return ji_refuse_interior(slots->self, pointer, begin, slot->tag);
     if (JI_UNLIKELY(slot->size_bytes != size_bytes))
         return ji_refuse_size(slots->self, pointer, slot->tag, slot->size_bytes, size_bytes);
-    jstatus_t status = ji_frontier_mark(&slots->frontier, stream, &slot->fence);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_frontier_mark(&slots->frontier, stream, &slot->fence));
     if (block->free == SLOTS_END)
         slots_link(slots, block);
     slot->size_bytes = 0;

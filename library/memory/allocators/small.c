@@ -81,9 +81,7 @@ static void small_class_fill(small_t *small, size_t granule_bytes) {
 /* Where all that is below is ours, its books are enough: what is live there and no slab is a large block. */
 static jstatus_t large_allocate(small_t *small, small_cache_t *cache, size_t size_bytes, size_t alignment,
                                 jstream_t *stream, void **pointer) {
-    jstatus_t status = jallocator_allocate(small->below, size_bytes, alignment, stream, pointer);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jallocator_allocate(small->below, size_bytes, alignment, stream, pointer));
     if (small->owns_all) {
         ji_small_count_blocks(small, cache, 1);
         return JSTATUS_SUCCESS;

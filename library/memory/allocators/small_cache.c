@@ -356,9 +356,7 @@ jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t clas
     small_item_t *items = keeps ? magazine->bottom : item;
     if (count == 0) {
         uint32_t wanted = keeps ? (small_magazine_capacity(magazine) + 1) / 2 : 1;
-        jstatus_t status = ji_small_central_take(small, class_index, stream, items, wanted, &count);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_small_central_take(small, class_index, stream, items, wanted, &count));
         ji_small_count_blocks(small, cache, count);
     }
     if (keeps) {
@@ -376,9 +374,7 @@ jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t cla
     bool keeps = magazine != NULL && small_magazine_capacity(magazine) > 0;
     ji_fence_t fence;
     if (!keeps || small_load(magazine->top) == magazine->end) {
-        jstatus_t status = ji_small_central_mark(small, stream, &fence);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_small_central_mark(small, stream, &fence));
         if (keeps)
             magazine_give(cache, class_index, (small_magazine_capacity(magazine) + 1) / 2, fence, false);
     }

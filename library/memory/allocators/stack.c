@@ -387,9 +387,7 @@ static jstatus_t stack_deallocate(void *context, void *pointer, size_t size_byte
         return ji_refuse_interior(stack->self, pointer, block->begin + entry->offset, entry->tag);
     if (JI_UNLIKELY(entry->size_bytes != size_bytes))
         return ji_refuse_size(stack->self, pointer, entry->tag, entry->size_bytes, size_bytes);
-    jstatus_t status = ji_frontier_mark(&stack->frontier, stream, &entry->fence);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_frontier_mark(&stack->frontier, stream, &entry->fence));
     entry->live = false;
     stack->buried_bytes += size_bytes;
     stack_settle(stack);
@@ -570,9 +568,7 @@ static bool stack_reaches(const stack_allocator_t *stack, uint64_t serial) {
 jstatus_t jallocator_stack_mark(jallocator_t *allocator, jstack_mark_t *mark) {
     JREQUIRE(mark != NULL, JSTATUS_INVALID_POINTER);
     jallocator_t *found;
-    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_stack, __func__, &found);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_stack, __func__, &found));
     ji_policy_enter(found);
     mark->height = stack_height(found->context);
     ji_policy_leave(found);
@@ -585,9 +581,7 @@ static jstatus_t stack_rewind(stack_allocator_t *stack, uint64_t serial, jstream
                        "allocator \"%s\": the stack is lower than the mark: what was on top then has been taken back",
                        jallocator_name(stack->self));
     ji_fence_t fence;
-    jstatus_t status = ji_frontier_mark(&stack->frontier, stream, &fence);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_frontier_mark(&stack->frontier, stream, &fence));
     while (stack_height(stack) > serial) {
         stack_record_t *last = stack_last_entry(stack->current);
         if (last->live) {
@@ -605,11 +599,9 @@ static jstatus_t stack_rewind(stack_allocator_t *stack, uint64_t serial, jstream
 
 jstatus_t jallocator_stack_rewind(jallocator_t *allocator, jstack_mark_t mark, jstream_t *stream) {
     jallocator_t *found;
-    jstatus_t status = ji_allocator_require_kind(allocator, &ji_kind_stack, __func__, &found);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_stack, __func__, &found));
     ji_policy_enter(found);
-    status = stack_rewind(found->context, mark.height, stream);
+    jstatus_t status = stack_rewind(found->context, mark.height, stream);
     ji_policy_leave(found);
     return status;
 }

@@ -27,9 +27,7 @@ static jstatus_t device_allocate_shifted(device_provider_t *provider, size_t siz
     /* No request has more than PTRDIFF_MAX bytes. */
     size_t bytes = size_bytes + alignment - jdevice_granule_bytes(provider->device);
     void *taken;
-    jstatus_t status = jdevice_allocate_ordered(provider->device, stream, bytes, &taken);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jdevice_allocate_ordered(provider->device, stream, bytes, &taken));
     size_t shift = -(uintptr_t)taken & (alignment - 1); /* at most 2^30 */
     void *shifted = (char *)taken + shift;
     ji_lock_acquire(&provider->lock);

@@ -41,10 +41,8 @@ static jstatus_t huge_fall_back(huge_provider_t *provider, size_t size_bytes, si
     size_t page = provider->mapper.page_bytes;
     char why[128];
     snprintf(why, sizeof why, "%s", jstatus_last_message());
-    jstatus_t status =
-        ji_mapper_map(&provider->mapper, size_bytes, alignment > page ? alignment : page, 0, ji_page_bytes(), pointer);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(
+        ji_mapper_map(&provider->mapper, size_bytes, alignment > page ? alignment : page, 0, ji_page_bytes(), pointer));
     bool advised = madvise(*pointer, ji_mapper_usable_size(&provider->mapper, NULL, size_bytes), MADV_HUGEPAGE) == 0;
     if (!atomic_exchange_explicit(&provider->has_said, true, memory_order_relaxed))
         jlog_write(JLOG_INFO, NULL,

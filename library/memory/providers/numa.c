@@ -98,10 +98,8 @@ static jstatus_t numa_allocate(void *context, size_t size_bytes, size_t alignmen
     ji_mapper_t *mapper = &provider->mapper;
     (void)stream;
     void *memory;
-    jstatus_t status = ji_mapper_map(mapper, size_bytes, alignment, 0, mapper->page_bytes, &memory);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    status = numa_place(provider, memory, size_bytes);
+    JTRY_RETURN(ji_mapper_map(mapper, size_bytes, alignment, 0, mapper->page_bytes, &memory));
+    jstatus_t status = numa_place(provider, memory, size_bytes);
     if (status != JSTATUS_SUCCESS) {
         ji_mapper_unmap(mapper, memory, size_bytes);
         return status;
