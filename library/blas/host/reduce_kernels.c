@@ -190,7 +190,7 @@ void ji_host_nrm2(void *block) {
         if (reduce_take_root(real, v->result))
             return;
     }
-    ji_reduce_t call = {.vector = *v, .reduction = JI_REDUCE_NRM2, .blocks = 1}; /* see jblas_nrm2.c */
+    ji_reduce_t call = {.vector = *v, .reduction = JI_REDUCE_NRM2, .blocks = 1}; /* see routines/nrm2.c */
     ji_host_reduce_combine(&call);
 }
 

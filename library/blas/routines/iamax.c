@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The index of the largest element. Long vectors on a GPU are searched in blocks, see reduce.c. */
+/* The index of the largest element. Long vectors on a GPU are searched in blocks, see ../reduce.c. */
 
 #include "blas/entry.h"
 #include "blas/reduce.h"

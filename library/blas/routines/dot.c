@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Inner products. Long vectors are summed in blocks, see reduce.c. */
+/* Inner products. Long vectors are summed in blocks, see ../reduce.c. */
 
 #include "blas/entry.h"
 

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The checks of trtri; how it is done stands in trtri.c. */
+/* The checks of trtri; how it is done stands in ../trtri.c. */
 
 #include "blas/entry.h"
 

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Euclidean norms. Long vectors are summed in blocks, see reduce.c. */
+/* Euclidean norms. Long vectors are summed in blocks, see ../reduce.c. */
 
 #include "blas/entry.h"
 

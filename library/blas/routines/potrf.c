@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The checks of potrf; how it is done stands in potrf.c. */
+/* The checks of potrf; how it is done stands in ../potrf.c. */
 
 #include "blas/entry.h"
 

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The checks of trmm and trsm, which are the same; how trsm is done stands in trsm.c. */
+/* The checks of trmm and trsm, which are the same; how trsm is done stands in ../trsm.c. */
 
 #include "blas/entry.h"
 #include "blas/triangle.h"
