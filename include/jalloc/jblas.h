@@ -609,8 +609,10 @@ JALLOC_API jstatus_t jblas_zgemm_strided_batched(jhandle_t *handle, jblas_operat
  * same. info is a result, it follows the pointer mode. On a GPU the steps behind a failure are done all the same, so
  * that no call waits; on the host they are not.
  * Accuracy componentwise: |A - L L^H| <= gamma_k |L||L^H| element by element, k = n + 8 (complex: 4 k). Normwise: the
- * same on the host; on a GPU as jblas_dtrsm for the solves inside.
- * Workspace: rungs and bytes of the largest solve inside, see jblas_dtrsm. */
+ * same on the host; on a GPU as jblas_dtrsm for the solves inside, by diagonal blocks of order 128.
+ * Workspace: on the host rungs and bytes of the largest solve inside, see jblas_dtrsm. On a GPU, normwise and above order
+ * 128, "inverse" the inverse of one diagonal block and n x 128 elements, "inverse-strips" 1024 x 128 in place of these;
+ * last rung "substitution" none. */
 JALLOC_API jstatus_t jblas_spotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, float *a, int64_t lda,
                                   int64_t *info);
 JALLOC_API jstatus_t jblas_dpotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, double *a, int64_t lda,

@@ -180,7 +180,6 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(SET_INFO, set_info)             /* *info = n, in stream order */                                                 \
     X(TRIANGLE_CLEAR, triangle_clear) /* ji_matmat_t: B = 0 if alpha is 0 */                                           \
     X(TRTRI, trtri)                   /* ji_matmat_t; c: workspace for triangles of order k, or NULL. Writes *info */  \
-    X(POTRF_BASE, potrf_base)         /* ji_matmat_t, n <= factor_base; see potrf.c */                                 \
     X(REDUCE_BLOCKS, reduce_blocks)   /* ji_reduce_t, see reduce.h */                                                  \
     X(REDUCE_COMBINE, reduce_combine)                                                                                  \
     X(SPLIT, split)         /* ji_split_t, see split.h */                                                              \
@@ -202,7 +201,16 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(TRIANGLE_INVERSES, triangle_inverses) /* ji_inverses_t, see triangle.h */                                        \
     X(TRIANGLE_CHECK, triangle_check)       /* ji_matmat_t: *(int64_t *)c = the first zero of A's diagonal, or 0 */    \
     X(TRIANGLE_STORE, triangle_store)       /* ji_matmat_t: *info = *(int64_t *)c; if it is 0, A's triangle = B's */   \
+    X(POTRF_PANEL, potrf_panel)             /* ji_matmat_t, see below */                                               \
+    X(POTRF_BASE, potrf_base)               /* ji_matmat_t */                                                          \
     X(PIVOT_INFO, pivot_info)               /* ji_matmat_t: *info = the first of A's diagonal not above 0, or 0 */
+
+/* Of a Hermitian matrix both see one triangle, as the lower one: an upper one is its adjoint.
+ *   JI_POTRF_PANEL   C = m rows of n columns of A, whose diagonal begins k rows above the first of them; zeros above it,
+ *                    and no imaginary parts on it
+ *   JI_POTRF_BASE    A = its factor L, n <= factor_base; if there is a b, of B in place of A, lower. If there is a c, n is
+ *                    factor_base, and C = inv(L)^H, zeros below included. A pivot that is not positive stays; what is
+ *                    computed with it stands to its right and below. */
 
 #define JI_HOST_ALL_PRIMITIVE_LIST(X) JI_COMMON_PRIMITIVE_LIST(X) JI_HOST_PRIMITIVE_LIST(X)
 #define JI_GPU_ALL_PRIMITIVE_LIST(X) JI_COMMON_PRIMITIVE_LIST(X) JI_GPU_PRIMITIVE_LIST(X)
@@ -237,11 +245,12 @@ typedef struct ji_tuning {
     bool split_by_kernels;     /* even where JI_GEMM_MIXED is a kernel of ours, or the vendor emulates: for tests */
     /* Triangles, see triangle.h: the largest leaves and those of the lower rung; the order and the right-hand sides
      * from which inversion pays. By products: leaves are inverted beforehand and applied by gemm, trtri and potrf are
-     * many primitives; otherwise JI_TRIANGLE_PACK and _APPLY, and one. Cholesky's base, and what its halves are
-     * multiples of. */
+     * many primitives; otherwise JI_TRIANGLE_PACK and _APPLY, and one. Cholesky's base; where one primitive does it by
+     * halves, what these are multiples of; otherwise the columns whose share the rest loses at once, a multiple of the
+     * base, and the rows that the lower rung solves for at once, at least the base. */
     int64_t triangle_leaf, triangle_small_leaf, triangle_least_order, triangle_least_rhs;
     bool triangle_products;
-    int64_t factor_base, factor_multiple;
+    int64_t factor_base, factor_multiple, factor_wide, factor_strip;
 } ji_tuning_t;
 
 /* Fills in what follows from the rest. To be called after a change. */

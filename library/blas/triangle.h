@@ -91,21 +91,14 @@ int64_t ji_host_triangle_leaf(int64_t largest);
  * the accuracy allows it, "substitution". */
 void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *solve, bool pays);
 
-/* A solve inside of trtri or potrf, whose argument block is `call`: by triangles where there is workspace and it pays.
- * B is m x n and part of the matrix, as the triangle is. */
-jstatus_t ji_factor_solve(jhandle_t *handle, const ji_matmat_t *call, const ji_triangle_space_t *space,
-                          jblas_side_t side, jblas_operation_t trans, double alpha, const void *triangle, void *b,
-                          int64_t m, int64_t n);
-/* The plan of both: that of the largest solve inside. */
+/* On the host the plan of trtri and potrf: that of the largest solve inside. */
 void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
 /* Where trtri and potrf are many primitives, info comes last: whether it can come at all is asked first. capturing. */
 jstatus_t ji_factor_begin(jhandle_t *handle, const ji_matmat_t *args);
 
-/* trtri and potrf halve the matrix down to factor_base. The first half is the larger one. */
+/* There they halve the matrix down to factor_base. The first half is the larger one. */
 static inline int64_t ji_factor_half(const ji_tuning_t *tuning, int64_t n) {
     return ((n + 1) / 2 + tuning->factor_multiple - 1) / tuning->factor_multiple * tuning->factor_multiple;
 }
-/* Cholesky by halves, see potrf.c. handle NULL: inline on the host, *args->info is written. */
-jstatus_t ji_potrf_walk(jhandle_t *handle, const ji_matmat_t *args, const ji_triangle_space_t *space);
 
 #endif

@@ -33,20 +33,6 @@ void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *a
     ji_triangle_add_rungs(plan, handle, &solve, args->n > tuning->factor_base && ji_triangle_pays(handle, &solve));
 }
 
-jstatus_t ji_factor_solve(jhandle_t *handle, const ji_matmat_t *call, const ji_triangle_space_t *space,
-                          jblas_side_t side, jblas_operation_t trans, double alpha, const void *triangle, void *b,
-                          int64_t m, int64_t n) {
-    ji_matmat_t solve = *call;
-    solve.side = side, solve.transa = trans;
-    solve.m = m, solve.n = n;
-    solve.alpha = ji_constant(call->head.type, alpha);
-    solve.a = triangle;
-    solve.b = b, solve.ldb = call->lda;
-    if (space->triangles != NULL && ji_triangle_pays(handle, &solve))
-        return ji_triangle_solve(handle, &solve, space);
-    return ji_triangle_run(handle, JI_TRSM, &solve, sizeof solve);
-}
-
 jstatus_t ji_factor_begin(jhandle_t *handle, const ji_matmat_t *args) {
     uint64_t capture = 0;
     if (!ji_host_pointers(handle))
@@ -76,7 +62,7 @@ void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
         return;
     }
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
-    if (args->n > ji_tuning(handle)->factor_base)
+    if (args->n > ji_tuning(handle)->triangle_least_order)
         trtri_add_products(plan, args, handle->accuracy == JACCURACY_NORMWISE);
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }

@@ -21,15 +21,16 @@
 #include "gpu/tile.h"
 
 void gpu_triangle_tuning(ji_tuning_t *tuning) {
-    /* Not measured on a GPU yet. Leaves of 128 keep the residual of a solve near substitution's; what they multiply in
-     * vain is 128 / order of the work. The base of Cholesky is packed into 33 KB at most. */
+    /* Not measured on a GPU yet; trsm.c counts for the leaves. Cholesky's wide blocks: products of this depth run at full
+     * speed, and what is done inside of them is about 512 / order of the work. */
     tuning->triangle_products = true;
     tuning->triangle_leaf = 128;
     tuning->triangle_small_leaf = 64;
     tuning->triangle_least_order = 64;
     tuning->triangle_least_rhs = 8;
-    tuning->factor_base = 64;
-    tuning->factor_multiple = 64;
+    tuning->factor_base = 128;
+    tuning->factor_wide = 512;
+    tuning->factor_strip = 1024;
 }
 
 static int64_t triangle_tiles(int64_t size) { return size / TILE + (size % TILE != 0); }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/block.h"
+
 #define REGION_ALIGNMENT 256
 
 static char device_name[64], module_path[4096], no_device[512];
@@ -38,6 +40,12 @@ jdevice_t *gpu_device(void) {
         exit(1);
     }
     return the_device;
+}
+
+/* The device's tuning is the module's own memory; its table shows it as constant. */
+ji_tuning_t *gpu_tuning(void) {
+    const ji_tuning_t *shown = &gpu_device()->blas->tuning;
+    return (ji_tuning_t *)(uintptr_t)shown;
 }
 
 const fake_gpu_control_t *gpu_fake(void) {

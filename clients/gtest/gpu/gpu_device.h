@@ -26,6 +26,9 @@ const fake_gpu_control_t *gpu_program(void);
 /* JALLOC_VENDOR_BLAS was 0 when the device was opened. */
 bool gpu_vendor_blas_is_off(void);
 
+/* From which sizes a way pays on the device, for tests that lower them. */
+struct ji_tuning *gpu_tuning(void);
+
 /* A handle on the device, in default mode on the NULL stream. */
 jhandle_t *gpu_make_handle(void);
 

@@ -15,29 +15,24 @@
 
 static ji_tuning_t saved;
 
-/* The device's tuning is the module's own memory; its table shows it as constant. */
-static ji_tuning_t *tuning(void) {
-    const ji_tuning_t *shown = &gpu_device()->blas->tuning;
-    return (ji_tuning_t *)(uintptr_t)shown;
-}
 static void lower_strassen(int64_t least) {
-    saved = *tuning();
-    tuning()->split_least = INT64_MAX;
-    tuning()->strassen_least[0] = tuning()->strassen_least[1] = least;
-    ji_tuning_complete(tuning());
+    saved = *gpu_tuning();
+    gpu_tuning()->split_least = INT64_MAX;
+    gpu_tuning()->strassen_least[0] = gpu_tuning()->strassen_least[1] = least;
+    ji_tuning_complete(gpu_tuning());
 }
 /* `way` and those behind it. */
 static void lower_split(ji_split_way_t way, int64_t k_panel, int64_t slab) {
-    saved = *tuning();
-    tuning()->strassen_least[0] = INT64_MAX;
-    tuning()->split_least = 1;
-    tuning()->split_way = way;
-    tuning()->split_k_panel = k_panel;
-    tuning()->split_slab = slab;
-    tuning()->split_by_kernels = true;
-    ji_tuning_complete(tuning());
+    saved = *gpu_tuning();
+    gpu_tuning()->strassen_least[0] = INT64_MAX;
+    gpu_tuning()->split_least = 1;
+    gpu_tuning()->split_way = way;
+    gpu_tuning()->split_k_panel = k_panel;
+    gpu_tuning()->split_slab = slab;
+    gpu_tuning()->split_by_kernels = true;
+    ji_tuning_complete(gpu_tuning());
 }
-static void put_back(void) { *tuning() = saved; }
+static void put_back(void) { *gpu_tuning() = saved; }
 
 static jhandle_t *normwise_handle(void) {
     jhandle_t *handle = gpu_make_handle();
@@ -337,7 +332,7 @@ JTEST(GpuGemm, StrassenByEachRung) {
             const size_t given[] = {bytes, bytes - 256, 256};
             const bool below_split = f == 0 && round % 2 == 0;
             if (below_split)
-                tuning()->split_least = 1, tuning()->split_by_kernels = true;
+                gpu_tuning()->split_least = 1, gpu_tuning()->split_by_kernels = true;
             for (int rung = 0; rung < 3 && right; ++rung) {
                 blas_restore(c);
                 right = call_in(handle, c, given[rung], below_split ? JI_SPLIT_WAYS + rung : rung);
@@ -348,7 +343,7 @@ JTEST(GpuGemm, StrassenByEachRung) {
                 JEXPECT_LE((double)largest, (double)(4 * powl(10, levels) * (long double)(c->k + 8) *
                                                      wide_epsilon(c->operand[2].element)));
             }
-            tuning()->split_least = INT64_MAX;
+            gpu_tuning()->split_least = INT64_MAX;
         }
     put_back();
     JEXPECT_OK(jhandle_destroy(handle));
@@ -357,10 +352,10 @@ JTEST(GpuGemm, StrassenByEachRung) {
 /* Where the product of parts is not the vendor's, nothing is offered; where it is, it is what runs. */
 JTEST(GpuGemm, SplitPrecisionIsOfferedOnlyBesideTensorCores) {
     jhandle_t *handle = normwise_handle();
-    saved = *tuning();
-    tuning()->split_least = 32;
-    tuning()->strassen_least[0] = INT64_MAX;
-    ji_tuning_complete(tuning());
+    saved = *gpu_tuning();
+    gpu_tuning()->split_least = 32;
+    gpu_tuning()->strassen_least[0] = INT64_MAX;
+    ji_tuning_complete(gpu_tuning());
     BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 32, .high = 32, .plain = true, .hollow = true);
     for (int which = 0; which < BLAS_OPERANDS; ++which)
         c->operand[which].ld = 32;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/block.h"
+
 static const int solves[] = {BLAS_INDEX_strsm, BLAS_INDEX_dtrsm, BLAS_INDEX_ctrsm, BLAS_INDEX_ztrsm};
 static const int triangular_inverses[] = {BLAS_INDEX_strtri, BLAS_INDEX_dtrtri, BLAS_INDEX_ctrtri, BLAS_INDEX_ztrtri};
 static const int factorizations[] = {BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf, BLAS_INDEX_zpotrf};
@@ -72,8 +74,8 @@ static int rungs_of(const blas_case_t *c, bool *has_strips) {
         order = c->side == JBLAS_LEFT ? c->m : c->n;
         rhs = c->side == JBLAS_LEFT ? c->n : c->m;
     } else if (strcmp(name, "potrf") == 0) {
-        order = (c->n + 127) / 128 * 64;
-        rhs = c->n - order;
+        *has_strips = c->n > gpu_tuning()->factor_strip;
+        return c->n <= 128 ? 1 : *has_strips ? 3 : 2;
     }
     *has_strips = order > 128 && rhs > 16; /* between, nothing is tested */
     return order < 64 || rhs < 8 ? 1 : order > 64 ? 4 : 2;
@@ -146,7 +148,19 @@ JTEST_P(GpuSolver, TrtriOnEachRung, int, triangular_inverses) {
 }
 
 JTEST_P(GpuSolver, PotrfOnEachRung, int, factorizations) {
-    EACH_ORDER(*param, 1, 2, 33, 63, 64, 65, 72, 127, 128, 129, 200, 257);
+    EACH_ORDER(*param, 1, 2, 31, 32, 33, 65, 96, 127, 128, 129, 160, 200, 257);
+}
+
+/* Several wide blocks, several strips of a panel: the last of each whole, with one column, with one row too few. */
+JTEST_P(GpuSolver, PotrfByWideBlocksAndStrips, int, factorizations) {
+    const ji_tuning_t saved = *gpu_tuning();
+    gpu_tuning()->factor_wide = 256;
+    gpu_tuning()->factor_strip = 192;
+    for (int64_t n = 511; n <= 513 && !jtest_has_failure(); ++n)
+        each_rung_is_right(*param, n, n);
+    for (int64_t i = jtest_iterations(2); i > 0 && !jtest_has_failure(); --i)
+        each_rung_is_right(*param, 260, 460);
+    *gpu_tuning() = saved;
 }
 
 /* Componentwise, solves and factorizations have substitution alone, and an inverse is made by halves. */
@@ -332,7 +346,7 @@ JTEST_P(GpuSolver, PotrfStopsAtTheFirstMinorThatIsNotPositive, int, factorizatio
     jhandle_t *handle = normwise_handle();
     for (int uplo = 0; uplo < 2; ++uplo) {
         BLAS_CASE(c, &blas_functions[*param], .low = 150, .high = 210);
-        static const int64_t places[] = {1, 2, 32, 33, 63, 64, 65, 66, 100, 128, 129, 150};
+        static const int64_t places[] = {1, 2, 31, 32, 33, 64, 65, 66, 96, 97, 127, 128, 129, 130, 149, 150};
         for (size_t i = 0; i < sizeof places / sizeof *places && !jtest_has_failure(); i += 2) {
             JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 4 == 0 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
             potrf_stops_at(handle, c, places[i + (uplo != 0)], i % 3 == 0 ? (wide_t)NAN : i % 3 == 1 ? 0 : -1);
@@ -416,6 +430,85 @@ JTEST_P(GpuSolver, InfoUnderCapture, int, factorizations) {
     /* What a graph owned, the runtime releases from a thread of its own. */
     for (int waited = 0; waited < 500 && jtest_metadata_live_count() > live; ++waited)
         jtest_sleep_ms(10);
+}
+
+/* ---- Launches ---- */
+
+/* A routine of doubles; what is not its own is not looked at. */
+typedef struct counted {
+    jblas_side_t side;
+    jblas_fill_t uplo;
+    int64_t m, n; /* potrf: n */
+} counted_t;
+
+static jstatus_t counted_potrf(jhandle_t *handle, const counted_t *c, double *memory) {
+    return jblas_dpotrf(handle, c->uplo, c->n, memory, c->n, (int64_t *)memory);
+}
+
+/* A handle on a stream that can be captured. */
+typedef struct counter {
+    jhandle_t *handle;
+    jstream_t *stream;
+} counter_t;
+
+static counter_t counter_make(jaccuracy_t accuracy, jpointer_mode_t mode) {
+    counter_t counter = {gpu_make_handle(), NULL};
+    JEXPECT_OK(jstream_create(gpu_device(), &counter.stream));
+    JEXPECT_OK(jhandle_set_stream(counter.handle, counter.stream));
+    JEXPECT_OK(jhandle_set_accuracy(counter.handle, accuracy));
+    JEXPECT_OK(jhandle_set_pointer_mode(counter.handle, mode));
+    return counter;
+}
+static void counter_end(counter_t *counter) {
+    JEXPECT_OK(jhandle_destroy(counter->handle));
+    JEXPECT_OK(jstream_destroy(counter->stream));
+}
+
+/* Kernels and calls of the vendor's BLAS that a call enqueues in all the workspace it wants. Counted in a capture that
+ * nobody launches: nothing is computed, so operands need not be there. */
+static int64_t launches_of(const counter_t *counter, jstatus_t (*call)(jhandle_t *, const counted_t *, double *),
+                           const counted_t *c) {
+    static const char *const names[] = {"LaunchKernel", "blas:Dgemm", "blas:DgemmStridedBatched",
+                                        "blas:Dsyrk",   "blas:Dtrsm", "blas:Dgeam"};
+    const fake_gpu_control_t *fake = gpu_fake();
+    void *native = jstream_native(gpu_device(), counter->stream);
+    double *memory = gpu_take(sizeof(double));
+    size_t bytes = 0;
+    int64_t launches = 0;
+    JEXPECT_OK(jhandle_start_size_query(counter->handle));
+    JEXPECT_FALSE(jstatus_is_error(call(counter->handle, c, memory)));
+    JEXPECT_OK(jhandle_stop_size_query(counter->handle, &bytes));
+    JEXPECT_OK(jhandle_set_workspace_size(counter->handle, bytes));
+    JEXPECT_EQ(fake->begin_capture(native), 0);
+    fake->reset_counts();
+    JEXPECT_OK(call(counter->handle, c, memory));
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        launches += (int64_t)fake->count(names[i]);
+    void *graph = fake->end_capture(native);
+    JEXPECT_TRUE(graph != NULL);
+    fake->destroy_graph(graph);
+    JEXPECT_OK(jhandle_set_workspace_size(counter->handle, 0));
+    gpu_give(memory, sizeof(double));
+    return launches;
+}
+
+/* A copy, a base and, but for the last block, a product for each block of 128; another product for each that has
+ * others of its wide block to its left; what the rest loses for each wide block but the last; and info. */
+JTEST(GpuSolver, PotrfLaunchesLittle) {
+    static const int64_t orders[] = {129, 256, 512, 513, 1000, 2048, 4100, 8192, 16384};
+    if (gpu_fake() == NULL)
+        JSKIP("a real GPU does not count");
+    counter_t counter = counter_make(JACCURACY_NORMWISE, JPOINTER_MODE_DEVICE);
+    for (size_t i = 0; i < 2 * sizeof orders / sizeof *orders && !jtest_has_failure(); ++i) {
+        const counted_t c = {.uplo = i % 2 == 0 ? JBLAS_LOWER : JBLAS_UPPER, .n = orders[i / 2]};
+        const int64_t blocks = (c.n + 127) / 128, wide = (c.n + 511) / 512;
+        const int64_t launches = launches_of(&counter, counted_potrf, &c);
+        JSCOPED_TRACE("order %ld", (long)c.n);
+        JEXPECT_EQ(launches, blocks + blocks + (blocks - 1) + (blocks - wide) + (wide - 1) + 1);
+        if (c.n == 8192)
+            JEXPECT_LE(launches, 300);
+    }
+    counter_end(&counter);
 }
 
 /* The runtime fails at its n-th call: that is said, or it did no harm; and the next call is as ever. */

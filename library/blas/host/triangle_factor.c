@@ -12,7 +12,8 @@
  *           still itself; then that is inverted. An upper triangle begins with its first half. Multiplying on one side
  *           and solving on the other keeps |X A - I| <= gamma_n |X||A|, as LAPACK has it; two solves, or two products,
  *           bound no residual so (Du Croz and Higham 1992).
- *   potrf   potrf.c's walk, run inline.
+ *   potrf   A11 = L11 L11^H; A21 := A21 inv(L11)^H, a solve; A22 -= A21 A21^H; then A22 the same way; down to a base that
+ *           stops at a pivot that is not positive and leaves it on the diagonal, everything before it done.
  *
  * The solves are triangle.h's where there is workspace and they pay, the CBLAS's otherwise. */
 
@@ -54,10 +55,21 @@ static ji_triangle_space_t factor_space(const ji_matmat_t *call) {
     return (ji_triangle_space_t){.leaf = call->k, .triangles = call->c};
 }
 
-/* B := B inv(triangle), m x n. Inline: it cannot fail. */
-static void factor_solve(const ji_matmat_t *call, const void *triangle, void *b, int64_t m, int64_t n) {
-    ji_triangle_space_t space = factor_space(call);
-    ji_factor_solve(NULL, call, &space, JBLAS_RIGHT, JBLAS_NO_TRANSPOSE, 1, triangle, b, m, n);
+/* A solve with the triangle, m x n; B is part of the matrix, as the triangle is. By triangles where there is workspace
+ * and it pays. Inline: it cannot fail. */
+static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_operation_t trans, const void *triangle,
+                         void *b, int64_t m, int64_t n) {
+    const ji_triangle_space_t space = factor_space(call);
+    ji_matmat_t solve = *call;
+    solve.side = side, solve.transa = trans;
+    solve.m = m, solve.n = n;
+    solve.alpha = ji_constant(call->head.type, 1);
+    solve.a = triangle;
+    solve.b = b, solve.ldb = call->lda;
+    if (space.triangles != NULL && ji_host_triangle_pays(&solve))
+        ji_triangle_solve(NULL, &solve, &space);
+    else
+        ji_host_primitives[JI_TRSM](&solve);
 }
 
 /* B := - triangle B. */
@@ -85,7 +97,7 @@ static void factor_invert(const ji_matmat_t *call, void *a, int64_t n) {
     const int64_t m = upper ? half : rest, n_corner = n - m;
     factor_invert(call, left, m);
     factor_multiply(call, left, corner, m, n_corner);
-    factor_solve(call, right, corner, m, n_corner);
+    factor_solve(call, JBLAS_RIGHT, JBLAS_NO_TRANSPOSE, right, corner, m, n_corner);
     factor_invert(call, right, n_corner);
 }
 
@@ -99,17 +111,50 @@ void ji_host_trtri(void *block) {
         factor_invert(call, (void *)(uintptr_t)call->a, call->n);
 }
 
-void ji_host_potrf_base(void *block) {
-    const ji_matmat_t *call = block;
-    int64_t info = factor_base[call->head.type].cholesky(call->uplo == JBLAS_UPPER, call->n, (void *)(uintptr_t)call->a,
-                                                         call->lda);
-    if (info != 0)
-        *call->info = call->k + info;
+/* `second` -= corner^H corner (upper) or corner corner^H: n x n, by n x k. */
+static void factor_update(const ji_matmat_t *call, void *corner, void *second, int64_t n, int64_t k) {
+    jdatatype_t type = call->head.type, real = ji_real_of(type);
+    ji_matmat_t update = {.head = call->head,
+                          .uplo = call->uplo,
+                          .transa = call->uplo == JBLAS_LOWER ? JBLAS_NO_TRANSPOSE
+                                    : ji_is_complex(type)     ? JBLAS_CONJUGATE_TRANSPOSE
+                                                              : JBLAS_TRANSPOSE,
+                          .n = n,
+                          .k = k,
+                          .alpha = ji_constant(real, -1),
+                          .a = corner,
+                          .lda = call->lda,
+                          .beta = ji_constant(real, 1),
+                          .c = second,
+                          .ldc = call->lda};
+    ji_host_primitives[ji_is_complex(type) ? JI_HERK : JI_SYRK](&update);
+}
+
+/* Factors the n x n matrix at a, whose first column is column `first` of the whole. */
+static void factor_cholesky(const ji_matmat_t *call, void *a, int64_t first, int64_t n) {
+    jdatatype_t type = call->head.type;
+    bool upper = call->uplo == JBLAS_UPPER;
+    if (n <= ji_host_tuning.factor_base) {
+        int64_t info = factor_base[type].cholesky(upper, n, a, call->lda);
+        if (info != 0)
+            *call->info = first + info;
+        return;
+    }
+    int64_t half = ji_factor_half(&ji_host_tuning, n), rest = n - half;
+    void *corner = upper ? ji_at(type, a, 0, half, call->lda) : ji_at(type, a, half, 0, call->lda);
+    void *second = ji_at(type, a, half, half, call->lda);
+    factor_cholesky(call, a, first, half);
+    if (*call->info != 0)
+        return;
+    factor_solve(call, upper ? JBLAS_LEFT : JBLAS_RIGHT, JBLAS_CONJUGATE_TRANSPOSE, a, corner, upper ? half : rest,
+                 upper ? rest : half);
+    factor_update(call, corner, second, rest, half);
+    factor_cholesky(call, second, first + half, rest);
 }
 
 void ji_host_potrf(void *block) {
-    const ji_matmat_t *call = block;
-    ji_triangle_space_t space = factor_space(call);
-    *call->info = 0;
-    ji_potrf_walk(NULL, call, &space); /* inline: it cannot fail */
+    ji_matmat_t call = *(const ji_matmat_t *)block;
+    call.diag = JBLAS_NON_UNIT; /* of the solves */
+    *call.info = 0;
+    factor_cholesky(&call, ji_unconst(call.a), 0, call.n);
 }
