@@ -37,7 +37,8 @@
 #define BLOCK_1 ji_vector_t
 #define BLOCK_2 ji_matvec_t
 #define BLOCK_3 ji_matmat_t
-#define NAME(context, routine, t, function) [JI_TYPE_##t] = "jblas_" #function,
+#define NAME(context, routine, t, function) [JI_TYPE_##t] = TEXT(jblas_##function),
+#define TEXT(name) #name
 
 #define ROW(routine, level)                                                                                            \
     static const ji_argument_t arguments_##routine[] = {JI_ARGUMENTS_##routine(ARGUMENT, BLOCK_##level){0}};           \
