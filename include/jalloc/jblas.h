@@ -487,8 +487,8 @@ JALLOC_API jstatus_t jblas_ztrmm(jhandle_t *handle, jblas_side_t side, jblas_fil
  * be as small or large as numbers are, and what is not finite is what depends on a zero pivot, a NaN or an infinity.
  * "substitution" is the device's own trsm, the CBLAS's or cuBLAS's, as it is.
  * Accuracy normwise: the same on the host; on a GPU also products with the inverses D^-1 of A's diagonal blocks D, with
- * |alpha B - op(A) X| <= gamma_k |op(A)||D^-1||op(A)||X|. A NaN or an infinity in B then makes other unknowns of its
- * right-hand side in the same block NaN.
+ * |alpha B - op(A) X| <= gamma_k |op(A)||D^-1||op(A)||X|. D has order 128, or 256 or 512 where A has four of them. A NaN
+ * or an infinity in B then makes other unknowns of its right-hand side in the same block NaN.
  * Workspace: on the host rungs "packed", "packed-64" the triangle in the order in which it is read, at most 256 or 64
  * unknowns of it at once. On a GPU, normwise, "inverse", "inverse-strips", "inverse-64" the inverted diagonal blocks and
  * the solution beside B or strips of it. Last rung "substitution" none. Shapes that would not gain have the last

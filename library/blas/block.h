@@ -234,6 +234,7 @@ typedef enum ji_split_way { JI_SPLIT_BF16, JI_SPLIT_FP16, JI_SPLIT_WAYS } ji_spl
 /* Where an algorithm begins to pay on the device, and its panels. INT64_MAX: never. What begins is said of the smallest
  * of m, n, k. */
 typedef struct ji_tuning {
+    int64_t processors;    /* that a product has to fill; where it matters to a way */
     int64_t integer_max;   /* largest size, increment or leading dimension that every primitive takes */
     int64_t gemm_least[4]; /* s d c z: below, gemm has no plan; ji_tuning_complete() */
     int64_t gemm3m_least, gemm3m_k_panel, gemm3m_n_panel;
@@ -244,11 +245,12 @@ typedef struct ji_tuning {
     ji_split_way_t split_way;  /* the best that is offered; those behind it are too */
     bool split_by_kernels;     /* even where JI_GEMM_MIXED is a kernel of ours, or the vendor emulates: for tests */
     /* Triangles, see triangle.h: the largest leaves and those of the lower rung; the order and the right-hand sides
-     * from which inversion pays. By products: leaves are inverted beforehand and applied by gemm, trtri and potrf are
-     * many primitives; otherwise JI_TRIANGLE_PACK and _APPLY, and one. Cholesky's base; where one primitive does it by
+     * from which inversion pays. By products: leaves are inverted beforehand and applied by gemm, those of the first rung
+     * by shape up to the largest leaf (trsm.c), a multiple of triangle_leaf by a power of 2; trtri and potrf are many
+     * primitives; otherwise JI_TRIANGLE_PACK and _APPLY, and one. Cholesky's base; where one primitive does it by
      * halves, what these are multiples of; otherwise the columns whose share the rest loses at once, a multiple of the
      * base, and the rows that the lower rung solves for at once, at least the base. */
-    int64_t triangle_leaf, triangle_small_leaf, triangle_least_order, triangle_least_rhs;
+    int64_t triangle_leaf, triangle_largest_leaf, triangle_small_leaf, triangle_least_order, triangle_least_rhs;
     bool triangle_products;
     int64_t factor_base, factor_multiple, factor_wide, factor_strip;
 } ji_tuning_t;

@@ -26,7 +26,7 @@ typedef struct ji_inverses {
 static_assert(sizeof(ji_inverses_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
 /* Columns of matrices in workspace begin 8 elements apart or a multiple: aligned for the product kernels. */
-static inline int64_t ji_inverse_ld(int64_t rows) { return (rows + 7) / 8 * 8; }
+static inline int64_t ji_inverse_ld(int64_t rows) { return rows > INT64_MAX - 7 ? rows : (rows + 7) / 8 * 8; }
 /* With a block's columns and one more element between blocks, what stands at the same place of neighbouring halves is
  * everywhere the same distance apart, across blocks too: one strided batch reaches all of them. */
 #define JI_INVERSE_OFFSET(block, k) ((k) * (block) * ((block) + 1)) /* kernels use it, too */

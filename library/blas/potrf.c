@@ -246,7 +246,7 @@ void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
 jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
     ji_matmat_t block = *(const ji_matmat_t *)matmat;
     if (!ji_tuning(handle)->triangle_products) {
-        ji_triangle_space_t space = ji_triangle_space(handle, ws);
+        ji_triangle_space_t space = ji_triangle_space(handle, &block, ws);
         block.c = space.triangles;
         block.k = space.leaf;
         return ji_run(handle, JI_POTRF, &block);

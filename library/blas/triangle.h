@@ -62,7 +62,8 @@ typedef struct ji_triangle_space {
     void *solution;                    /* by products, with the same shape as B or as a strip of it */
     bool all_inverses, whole_solution; /* by products: room for all, not for one leaf's and a strip of its part */
 } ji_triangle_space_t;
-ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const jborrow_t *ws);
+/* By products its shape decides on the leaves. */
+ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const ji_matmat_t *solve, const jborrow_t *ws);
 
 /* Solves by ready-made triangles of at most `leaf` unknowns, and products between them. Argument block and meaning are
  * trsm's. With handle NULL everything is done inline by the caller, on the host: for primitives that need a solve

@@ -94,7 +94,7 @@ jstatus_t ji_trtri_run(jhandle_t *handle, const void *matmat, const jborrow_t *w
             return trtri_by_products(handle, &block, ws);
         return ji_run(handle, JI_TRTRI, &block);
     }
-    ji_triangle_space_t space = ji_triangle_space(handle, ws);
+    ji_triangle_space_t space = ji_triangle_space(handle, &block, ws);
     block.c = space.triangles;
     block.k = space.leaf;
     return ji_run(handle, JI_TRTRI, &block);

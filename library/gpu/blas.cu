@@ -184,6 +184,7 @@ jstatus_t gpu_blas_init(gpu_device_t *device) {
     ji_blas_ops_t ops = {};
     ops.name = "";
     ops.tuning.integer_max = INT64_MAX;
+    ops.tuning.processors = device->properties.multiprocessors;
     ops.tuning.gemm3m_least = 1024;
     ops.tuning.gemm3m_k_panel = INT64_MAX; /* whole: launches cost more than memory */
     ops.tuning.gemm3m_n_panel = 4096;

@@ -25,6 +25,7 @@ void gpu_triangle_tuning(ji_tuning_t *tuning) {
      * speed, and what is done inside of them is about 512 / order of the work. */
     tuning->triangle_products = true;
     tuning->triangle_leaf = 128;
+    tuning->triangle_largest_leaf = 512;
     tuning->triangle_small_leaf = 64;
     tuning->triangle_least_order = 64;
     tuning->triangle_least_rhs = 8;

@@ -198,9 +198,7 @@ static __global__ void __launch_bounds__((product_tile<T, TRIANGULAR_SIDE, 4>::T
     }
 }
 
-template <typename T> static jstatus_t triangular_run(const gpu_call_t *call, const ji_matmat_t *args, bool solve) {
-    if (args->m <= 0 || args->n <= 0)
-        return JSTATUS_SUCCESS;
+template <typename T> static triangular_product<T> triangular_of(const ji_matmat_t *args) {
     triangular_product<T> product = {};
     const bool left = args->side == JBLAS_LEFT;
     /* M is op(A) (left) or its transpose; transposed against A's storage. Reversed: from the last unknown on. */
@@ -219,21 +217,24 @@ template <typename T> static jstatus_t triangular_run(const gpu_call_t *call, co
     product.x_q = sign * (left ? 1 : args->ldb);
     product.x_rhs = left ? args->ldb : 1;
     product.alpha = args->alpha;
-    const unsigned blocks = gpu_blocks(product.count, TRIANGULAR_SIDE, GPU_GRID_MOST);
-    const unsigned threads = product_tile<T, TRIANGULAR_SIDE, 4>::THREADS;
-    if (solve)
-        GPU_LAUNCH((triangular_kernel<T, true>), blocks, threads, call->stream, product);
-    else
-        GPU_LAUNCH((triangular_kernel<T, false>), blocks, threads, call->stream, product);
-    return gpu_check_launch(call->device, "triangular_kernel");
+    return product;
 }
 
-static jstatus_t triangular_any(const gpu_call_t *call, const void *block, bool solve) {
+template <typename T, bool SOLVE> static jstatus_t triangular_run(const gpu_call_t *call, const ji_matmat_t *args) {
+    if (args->m <= 0 || args->n <= 0)
+        return JSTATUS_SUCCESS;
+    const triangular_product<T> product = triangular_of<T>(args);
+    GPU_LAUNCH((triangular_kernel<T, SOLVE>), gpu_blocks(product.count, TRIANGULAR_SIDE, GPU_GRID_MOST),
+               (product_tile<T, TRIANGULAR_SIDE, 4>::THREADS), call->stream, product);
+    return gpu_check_launch(call->device, SOLVE ? "trsm" : "trmm");
+}
+
+jstatus_t gpu_trmm(const gpu_call_t *call, const void *block) {
     const ji_matmat_t *args = (const ji_matmat_t *)block;
-    jstatus_t status;
-    GPU_BY_TYPE(args->head.type, status = triangular_run<T>(call, args, solve))
-    return status;
+    GPU_BY_TYPE(args->head.type, return triangular_run<T, false>(call, args));
 }
 
-jstatus_t gpu_trmm(const gpu_call_t *call, const void *block) { return triangular_any(call, block, false); }
-jstatus_t gpu_trsm(const gpu_call_t *call, const void *block) { return triangular_any(call, block, true); }
+jstatus_t gpu_trsm(const gpu_call_t *call, const void *block) {
+    const ji_matmat_t *args = (const ji_matmat_t *)block;
+    GPU_BY_TYPE(args->head.type, return triangular_run<T, true>(call, args));
+}

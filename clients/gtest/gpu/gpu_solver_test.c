@@ -141,6 +141,16 @@ JTEST_P(GpuSolver, TrsmOfFewRightHandSides, int, solves) {
     }
 }
 
+/* Leaves larger than the least, whole ones and not. */
+JTEST_P(GpuSolver, TrsmByLargeLeaves, int, solves) {
+    const ji_tuning_t saved = *gpu_tuning();
+    gpu_tuning()->triangle_leaf = gpu_tuning()->triangle_small_leaf = 32;
+    gpu_tuning()->triangle_largest_leaf = 64;
+    gpu_tuning()->processors = INT64_MAX;
+    each_rung_is_right(*param, 256, 320);
+    *gpu_tuning() = saved;
+}
+
 JTEST_P(GpuSolver, PotrsOnEachRung, int, factored_solves) { EACH_ORDER(*param, 64, 65, 129, 140); }
 
 JTEST_P(GpuSolver, TrtriOnEachRung, int, triangular_inverses) {
@@ -361,7 +371,8 @@ JTEST_P(GpuSolver, PotrfStopsAtTheFirstMinorThatIsNotPositive, int, factorizatio
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* One more row asks for a tenth more at most; the first bytes are in proportion to the operands. */
+/* One more row asks for an eighth more at most, where leaves become larger; the first bytes are in proportion to the
+ * operands. */
 JTEST_P(GpuSolver, RequirementIsContinuous, int, all_solvers) {
     static const int64_t centres[] = {16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384};
     const blas_function_t *function = &blas_functions[*param];
@@ -378,7 +389,7 @@ JTEST_P(GpuSolver, RequirementIsContinuous, int, all_solvers) {
                 const size_t bytes = blas_query(handle, c);
                 const double begins =
                     before ? 0 : 6.0 * (double)jhandle_sizeof_datatype(function->type) * (double)(n * n);
-                if (n > centres[i] - 2 && (double)bytes > 1.1 * (double)before + begins + 65536) {
+                if (n > centres[i] - 2 && (double)bytes > 1.125 * (double)before + begins + 65536) {
                     JFAIL("%s: %zu bytes at %ld, %zu at %ld", blas_describe(c), before, (long)n - 1, bytes, (long)n);
                     break;
                 }
@@ -464,6 +475,12 @@ static void counter_end(counter_t *counter) {
     JEXPECT_OK(jstream_destroy(counter->stream));
 }
 
+static jstatus_t counted_trsm(jhandle_t *handle, const counted_t *c, double *memory) {
+    const double one = 1;
+    return jblas_dtrsm(handle, c->side, c->uplo, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, c->m, c->n, &one, memory,
+                       c->side == JBLAS_LEFT ? c->m : c->n, memory, c->m);
+}
+
 /* Kernels and calls of the vendor's BLAS that a call enqueues in all the workspace it wants. Counted in a capture that
  * nobody launches: nothing is computed, so operands need not be there. */
 static int64_t launches_of(const counter_t *counter, jstatus_t (*call)(jhandle_t *, const counted_t *, double *),
@@ -509,6 +526,44 @@ JTEST(GpuSolver, PotrfLaunchesLittle) {
             JEXPECT_LE(launches, 300);
     }
     counter_end(&counter);
+}
+
+/* With leaves of L and n unknowns: n/L products and n/L - 1 between leaves, what the inverses take if all are whole, and
+ * a copy. At most half as many more where they are not. */
+JTEST(GpuSolver, TrsmLaunchesLittle) {
+    static const struct {
+        int64_t order, rhs, leaf;
+    } shapes[] = {{64, 64, 128},     {100, 8, 128},     {200, 200, 128},    {256, 64, 128},    {500, 4096, 128},
+                  {1023, 64, 128},   {1024, 64, 256},   {1030, 64, 256},    {1500, 256, 256},  {2047, 4096, 256},
+                  {2048, 64, 512},   {2048, 4096, 512}, {2500, 4096, 512},  {4095, 4096, 512}, {4100, 1, 0},
+                  {5000, 8320, 512}, {5000, 8321, 256}, {5000, 16768, 256}, {8192, 64, 512},   {8192, 4096, 512},
+                  {8191, 256, 512},  {8200, 256, 512},  {8192, 16769, 128}, {16384, 1000, 512}};
+    if (gpu_fake() == NULL)
+        JSKIP("a real GPU does not count");
+    const ji_tuning_t saved = *gpu_tuning();
+    gpu_tuning()->processors = 132;
+    counter_t counter = counter_make(JACCURACY_NORMWISE, JPOINTER_MODE_HOST);
+    for (size_t i = 0; i < 4 * sizeof shapes / sizeof *shapes && !jtest_has_failure(); ++i) {
+        const int64_t order = shapes[i / 4].order, rhs = shapes[i / 4].rhs, leaf = shapes[i / 4].leaf;
+        const bool left = i % 2 == 0;
+        const counted_t c = {.side = left ? JBLAS_LEFT : JBLAS_RIGHT,
+                             .uplo = i % 4 < 2 ? JBLAS_LOWER : JBLAS_UPPER,
+                             .m = left ? order : rhs,
+                             .n = left ? rhs : order};
+        const int64_t launches = launches_of(&counter, counted_trsm, &c);
+        JSCOPED_TRACE("%ld unknowns, %ld right-hand sides", (long)order, (long)rhs);
+        if (leaf == 0) { /* substitution */
+            JEXPECT_EQ(launches, 1);
+            continue;
+        }
+        const int64_t leaves = (order + leaf - 1) / leaf, doublings = leaf == 128 ? 2 : leaf == 256 ? 3 : 4;
+        const int64_t needed = leaves + (leaves - 1) + 1 + 2 * doublings + 1;
+        JEXPECT_LE(2 * launches, 3 * needed);
+        if (order % leaf == 0)
+            JEXPECT_EQ(launches, needed);
+    }
+    counter_end(&counter);
+    *gpu_tuning() = saved;
 }
 
 /* The runtime fails at its n-th call: that is said, or it did no harm; and the next call is as ever. */
