@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The lock that leans towards its first thread: never two inside, whoever comes when; and whole after a fork. */
+/* The lock that is biased to its first thread: never two inside, whoever comes when; and whole after a fork. */
 
 #include "core/lock.h"
 #include "jtest.h"
@@ -39,22 +39,22 @@ static void *run(void *argument) {
     return NULL;
 }
 
-JTEST(Lock, LeansToTheFirstThreadUntilAnotherComes) {
+JTEST(Lock, IsBiasedToTheFirstThreadUntilAnotherComes) {
     shared_t shared = {.count = 0};
     ji_lock_init(&shared.lock);
-    const bool leans = atomic_load(&shared.lock.leans_to) == JI_LOCK_NEW; /* the kernel may not allow it */
+    const bool biased = atomic_load(&shared.lock.biased_to) == JI_LOCK_NEW; /* the kernel may not allow it */
     run(&(runner_t){&shared, 10});
-    if (leans)
-        JEXPECT_EQ(atomic_load(&shared.lock.leans_to), ji_lock_self_());
+    if (biased)
+        JEXPECT_EQ(atomic_load(&shared.lock.biased_to), ji_lock_self_());
     ji_lock_acquire(&shared.lock);
-    JEXPECT_EQ(atomic_load(&shared.lock.inside), leans);
-    JEXPECT_FALSE(atomic_load(&shared.lock.held) && leans);
+    JEXPECT_EQ(atomic_load(&shared.lock.inside), biased);
+    JEXPECT_FALSE(atomic_load(&shared.lock.held) && biased);
     ji_lock_release(&shared.lock);
     pthread_t thread;
     runner_t runner = {&shared, 10};
     pthread_create(&thread, NULL, run, &runner);
     pthread_join(thread, NULL);
-    JEXPECT_EQ(atomic_load(&shared.lock.leans_to), JI_LOCK_UPRIGHT);
+    JEXPECT_EQ(atomic_load(&shared.lock.biased_to), JI_LOCK_REVOKED);
     run(&runner); /* the first thread too, from now on */
     JEXPECT_EQ(shared.count, 30);
     JEXPECT_FALSE(atomic_load(&shared.lock.held));
@@ -87,7 +87,7 @@ JTEST(Lock, TryIsRefusedWhileSomebodyIsInside) {
     ji_lock_t lock;
     ji_lock_init(&lock);
     JEXPECT_TRUE(ji_lock_try(&lock));
-    for (int round = 0; round < 2; ++round) { /* leaning, then upright */
+    for (int round = 0; round < 2; ++round) { /* biased, then revoked */
         void *got = NULL;
         pthread_t thread;
         pthread_create(&thread, NULL, try_once, &lock);
@@ -101,40 +101,40 @@ JTEST(Lock, TryIsRefusedWhileSomebodyIsInside) {
     ji_lock_fini(&lock);
 }
 
-/* The kernel may refuse the barrier to a process that has not registered for it, and then do so for good: the lock stands
- * upright all the same. */
+/* The kernel may refuse the barrier to a process that has not registered for it, and then do so for good: the
+ * bias is revoked all the same. */
 static void *take_once(void *argument) {
     ji_lock_acquire(argument);
     ji_lock_release(argument);
     return NULL;
 }
-JTEST(Lock, StandsUpThoughTheBarrierIsRefused) {
+JTEST(Lock, IsRevokedThoughTheBarrierIsRefused) {
     for (uint64_t refused = 1; refused <= 2; ++refused) {
         ji_lock_t lock;
         ji_lock_init(&lock);
-        const bool leans = atomic_load(&lock.leans_to) == JI_LOCK_NEW;
+        const bool biased = atomic_load(&lock.biased_to) == JI_LOCK_NEW;
         pthread_t thread;
-        pthread_create(&thread, NULL, take_once, &lock); /* it leans to that one */
+        pthread_create(&thread, NULL, take_once, &lock); /* it is biased to that one */
         pthread_join(thread, NULL);
         jtest_fail_calls("syscall", 1, refused, EPERM);
         ji_lock_acquire(&lock);
-        JEXPECT_EQ(jtest_calls_failed(), leans);
-        JEXPECT_EQ(atomic_load(&lock.leans_to), JI_LOCK_UPRIGHT);
+        JEXPECT_EQ(jtest_calls_failed(), biased);
+        JEXPECT_EQ(atomic_load(&lock.biased_to), JI_LOCK_REVOKED);
         JEXPECT_TRUE(atomic_load(&lock.held));
         ji_lock_release(&lock);
         ji_lock_fini(&lock);
     }
 }
 
-/* Two come at once to a lock that nobody took: the second does not lean. */
-JTEST(Lock, LeansToOneOfTwoThatComeAtOnce) {
+/* Two come at once to a lock that nobody took: the lock is biased to neither. */
+JTEST(Lock, IsNotBiasedToTheSecondOfTwoThatComeAtOnce) {
     ji_lock_t lock;
     ji_lock_init(&lock);
     atomic_store(&lock.first, (uintptr_t)&lock); /* another is about to */
     JEXPECT_TRUE(ji_lock_try(&lock));
     JEXPECT_TRUE(atomic_load(&lock.held));
     JEXPECT_FALSE(atomic_load(&lock.inside));
-    JEXPECT_EQ(atomic_load(&lock.leans_to), JI_LOCK_UPRIGHT);
+    JEXPECT_EQ(atomic_load(&lock.biased_to), JI_LOCK_REVOKED);
     ji_lock_release(&lock);
     ji_lock_fini(&lock);
 }
@@ -199,7 +199,7 @@ JTEST(Lock, IsFreeAndWholeInAForkedChild) {
     for (int i = 0; i < 20; ++i) {
         jtest_in_child(20, step_in_child, &shared);
         if (i == 10)
-            step(&shared); /* until then the lock leans to the other thread, or is set upright by the fork */
+            step(&shared); /* until then the lock is biased to the other thread, or is revoked by the fork */
     }
     atomic_store(&shared.stop, true);
     pthread_join(thread, NULL);

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Setting locks upright, waiting, and all locks across a fork.
+/* Revoking the bias of locks, waiting, and all locks across a fork.
  *
  * A fork copies one thread. A lock that another thread held would stay held in the child for ever, and what it protects
  * would be half changed. So the forking thread first takes every lock there is. It only tries: where one is held it
@@ -24,7 +24,7 @@ _Thread_local char ji_lock_thread __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock_list_mutex = PTHREAD_MUTEX_INITIALIZER;
 static ji_lock_t *lock_list; /* under the mutex */
-static bool lock_may_lean;
+static bool lock_may_bias;
 
 static inline void lock_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -46,34 +46,34 @@ static bool lock_try_held(ji_lock_t *lock) {
            !atomic_exchange_explicit(&lock->held, true, memory_order_acquire);
 }
 
-/* Holding `held`: makes sure that the lock is upright and nobody is inside by leaning. False: the first thread is still
+/* Holding `held`: makes sure that the lock is revoked and nobody is inside by its bias. False: the first thread is still
  * inside. It cannot come in again. */
-static bool lock_stand_up(ji_lock_t *lock) {
-    if (atomic_load_explicit(&lock->leans_to, memory_order_relaxed) != JI_LOCK_UPRIGHT) {
-        atomic_store_explicit(&lock->leans_to, JI_LOCK_UPRIGHT, memory_order_seq_cst);
-        /* It worked when the lock was allowed to lean; it has no other way to fail. */
+static bool lock_revoke(ji_lock_t *lock) {
+    if (atomic_load_explicit(&lock->biased_to, memory_order_relaxed) != JI_LOCK_REVOKED) {
+        atomic_store_explicit(&lock->biased_to, JI_LOCK_REVOKED, memory_order_seq_cst);
+        /* It worked when the lock was allowed a bias; it has no other way to fail. */
         (void)lock_barrier_everywhere();
     }
     return !atomic_load_explicit(&lock->inside, memory_order_acquire);
 }
 
-/* A lock that nobody took yet may lean to whoever comes first. */
-static bool lock_lean_to_self(ji_lock_t *lock) {
+/* A lock that nobody took yet may become biased to whoever comes first. */
+static bool lock_bias_to_self(ji_lock_t *lock) {
     uintptr_t nobody = 0;
-    if (atomic_load_explicit(&lock->leans_to, memory_order_relaxed) != JI_LOCK_NEW ||
+    if (atomic_load_explicit(&lock->biased_to, memory_order_relaxed) != JI_LOCK_NEW ||
         !atomic_compare_exchange_strong(&lock->first, &nobody, ji_lock_self_()))
         return false;
-    uintptr_t leans_to = JI_LOCK_NEW; /* or somebody sets it upright meanwhile */
-    return atomic_compare_exchange_strong(&lock->leans_to, &leans_to, ji_lock_self_()) && ji_lock_lean_(lock);
+    uintptr_t biased_to = JI_LOCK_NEW; /* or somebody revokes it meanwhile */
+    return atomic_compare_exchange_strong(&lock->biased_to, &biased_to, ji_lock_self_()) && ji_lock_enter_biased_(lock);
 }
 
 bool ji_lock_try(ji_lock_t *lock) {
-    if (atomic_load_explicit(&lock->leans_to, memory_order_relaxed) != JI_LOCK_UPRIGHT &&
-        (ji_lock_lean_(lock) || lock_lean_to_self(lock)))
+    if (atomic_load_explicit(&lock->biased_to, memory_order_relaxed) != JI_LOCK_REVOKED &&
+        (ji_lock_enter_biased_(lock) || lock_bias_to_self(lock)))
         return true;
     if (!lock_try_held(lock))
         return false;
-    if (lock_stand_up(lock))
+    if (lock_revoke(lock))
         return true;
     atomic_store_explicit(&lock->held, false, memory_order_release);
     return false;
@@ -128,13 +128,13 @@ static void lock_in_child(void) {
 static void lock_start(void) {
     static const ji_fork_handlers_t handlers = {lock_before_fork, lock_after_fork, lock_in_child};
     ji_fork_hold(JI_FORK_LOCKS, &handlers);
-    lock_may_lean = lock_barrier_everywhere();
+    lock_may_bias = lock_barrier_everywhere();
 }
 
 void ji_lock_init(ji_lock_t *lock) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, lock_start);
-    atomic_init(&lock->leans_to, lock_may_lean ? JI_LOCK_NEW : JI_LOCK_UPRIGHT);
+    atomic_init(&lock->biased_to, lock_may_bias ? JI_LOCK_NEW : JI_LOCK_REVOKED);
     atomic_init(&lock->first, 0);
     atomic_init(&lock->inside, false);
     atomic_init(&lock->held, false);

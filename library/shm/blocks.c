@@ -4,7 +4,7 @@
 /* What is done with an allocator in a segment: allocate, free, give, reallocate, and the stack.
  *
  * Allocating and freeing try the short way first, which is inline (heap.h) and needs no more than that the attachment's
- * lock leans to this thread. Whatever it declines goes the long way, which knows every case and every message.
+ * lock is biased to this thread. Whatever it declines goes the long way, which knows every case and every message.
  *
  * A stack is one word, `top`: allocating and rewinding change it by compare-and-swap, so there is nothing in between.
  * Its blocks are nobody's but the stack's. */

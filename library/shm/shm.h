@@ -289,10 +289,11 @@ static inline void ji_segment_set_ready(jsegment_t *segment, bool ready) {
 /* Begins where nothing stands in the way: a few instructions. False: not begun. */
 static inline bool ji_segment_begin_fast(jsegment_t *segment) {
     const unsigned fast = atomic_load_explicit(&segment->fast, memory_order_relaxed);
-    return JI_LIKELY(fast == SHM_FAST_LOCKED) ? JI_LIKELY(ji_lock_lean_(&segment->lock)) : fast == SHM_FAST_UNLOCKED;
+    return JI_LIKELY(fast == SHM_FAST_LOCKED) ? JI_LIKELY(ji_lock_enter_biased_(&segment->lock))
+                                              : fast == SHM_FAST_UNLOCKED;
 }
 /* Without threads nobody asks for the lock, and a store is less than to look whether there are any. */
-static inline void ji_segment_end_fast(jsegment_t *segment) { ji_lock_release_leaning_(&segment->lock); }
+static inline void ji_segment_end_fast(jsegment_t *segment) { ji_lock_release_biased_(&segment->lock); }
 static inline jstatus_t ji_segment_begin(jsegment_t *segment) {
     if (segment->locks)
         ji_lock_acquire(&segment->lock);
