@@ -352,11 +352,11 @@ JI_SHARED bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const 
 /* A buffer while it is made. What several processes do for it they do together: each goes through the same steps, also
  * with an error of its own, until all have agreed on one. */
 typedef struct ji_construct {
-    jbuffer_allocator_t *allocator;   /* the one that makes it: a reference; NULL: none was chosen */
-    const jbuffer_allocator_t *party; /* of those who have to agree */
-    uint64_t arguments;               /* what they should have in common */
-    bool over;                        /* they have, on an error */
-    ji_storage_t *storage;            /* until it is a buffer */
+    jbuffer_allocator_t *allocator;          /* the one that makes it: a reference; NULL: none was chosen */
+    const jbuffer_allocator_t *participants; /* whose processes have to agree */
+    uint64_t arguments;                      /* what they should have in common */
+    bool over;                               /* they have, on an error */
+    ji_storage_t *storage;                   /* until it is a buffer */
     jbuffer_t *made;
 } ji_construct_t;
 
@@ -371,16 +371,16 @@ jstatus_t ji_construct_scratch(const ji_construct_t *construct, jallocator_t **a
 /* Copies into the buffer that is made. Collective where ji_buffer_copy() is: every process comes here, with its status. */
 jstatus_t ji_construct_copy(ji_construct_t *construct, jbuffer_t *source, jstatus_t status);
 /* Who has to agree: the buffer that is made, or if that is everybody's own the one that it is made from. */
-const jbuffer_allocator_t *ji_construct_party(const jbuffer_allocator_t *allocator, const jbuffer_t *source);
+const jbuffer_allocator_t *ji_construct_participants(const jbuffer_allocator_t *allocator, const jbuffer_t *source);
 /* success; invalid pointer: the result pointer is NULL. */
 jstatus_t ji_construct_check_out(const void *out, const char *caller);
 
-/* Memory that is no buffer, dressed as one. */
-typedef struct ji_construct_dress {
+/* A descriptor of memory that is no buffer: what a function that takes buffers wants to see of it. */
+typedef struct ji_construct_descriptor {
     jbuffer_allocator_t allocator;
     ji_storage_t storage;
     jbuffer_t buffer;
-} ji_construct_dress_t;
+} ji_construct_descriptor_t;
 
 /* ---- Files (npy.c, file.c) ---- */
 

@@ -13,9 +13,9 @@
  * and where filling is itself something that they do together they agree before it, too. Whoever has agreed on an error
  * agrees on nothing more. So no process waits for one that has left.
  *
- * Sources that are no buffers, lists and the temporaries of conversions, are dressed as buffers that nobody else sees
- * (ji_construct_dress_t): memory, layout and allocator on the stack, so that there is one way to copy and it cannot fail
- * for want of bookkeeping. */
+ * Sources that are no buffers, lists and the temporaries of conversions, get a buffer's descriptor that nobody else sees
+ * (ji_construct_descriptor_t): memory, layout and allocator as local variables, so that there is one way to copy and it
+ * cannot fail for want of bookkeeping. */
 
 #include "buffer/buffer.h"
 
@@ -31,18 +31,18 @@
 jstatus_t ji_construct_agree(ji_construct_t *construct, jstatus_t status) {
     if (construct->over)
         return status;
-    status = ji_buffer_agree_on(construct->party, status, construct->arguments);
+    status = ji_buffer_agree_on(construct->participants, status, construct->arguments);
     construct->over = status != JSTATUS_SUCCESS;
     return status;
 }
 
-const jbuffer_allocator_t *ji_construct_party(const jbuffer_allocator_t *allocator, const jbuffer_t *source) {
+const jbuffer_allocator_t *ji_construct_participants(const jbuffer_allocator_t *allocator, const jbuffer_t *source) {
     return source == NULL || ji_buffer_is_collective(allocator) ? allocator : ji_buffer_allocator(source);
 }
 
 jstatus_t ji_construct_begin(ji_construct_t *construct, jbuffer_allocator_t *allocator, const jlayout_t *layout,
                              const jbuffer_t *source, jstatus_t status) {
-    *construct = (ji_construct_t){.party = ji_construct_party(allocator, source)};
+    *construct = (ji_construct_t){.participants = ji_construct_participants(allocator, source)};
     construct->arguments = ji_arguments_add_allocator(0, &allocator->options);
     construct->arguments = ji_arguments_add_buffer(construct->arguments, source);
     if (status == JSTATUS_SUCCESS)
@@ -53,7 +53,7 @@ jstatus_t ji_construct_begin(ji_construct_t *construct, jbuffer_allocator_t *all
         JTRY(ji_construct_agree(construct, status));
         status = jbuffer_allocator_choose(allocator, layout, 0, NULL, &construct->allocator);
         if (status == JSTATUS_SUCCESS)
-            construct->party = ji_construct_party(construct->allocator, source);
+            construct->participants = ji_construct_participants(construct->allocator, source);
     } else if (jbuffer_allocator_retain(allocator) == JSTATUS_SUCCESS) {
         construct->allocator = allocator;
     }
@@ -203,25 +203,25 @@ jstatus_t jbuffer_construct_identity(jbuffer_allocator_t *allocator, const jlayo
 
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
-/* As a local buffer of the host, of the allocator's type. */
-static void construct_dress_local(ji_construct_dress_t *dress, const jbuffer_allocator_t *allocator,
-                                  const jlayout_t *layout, const void *data) {
-    memset(dress, 0, sizeof *dress);
-    dress->allocator.runtime = allocator->runtime;
-    dress->allocator.options.kind = JBUFFER_LOCAL;
-    dress->allocator.options.type = allocator->options.type;
-    dress->allocator.options.device = jdevice_host();
-    dress->storage.allocator = &dress->allocator;
-    dress->storage.pointer = (void *)(uintptr_t)data;
-    dress->buffer.storage = &dress->storage;
-    dress->buffer.layout = *layout;
+/* Describes a local buffer of the host, of the allocator's type. */
+static void construct_describe_local(ji_construct_descriptor_t *descriptor, const jbuffer_allocator_t *allocator,
+                                     const jlayout_t *layout, const void *data) {
+    memset(descriptor, 0, sizeof *descriptor);
+    descriptor->allocator.runtime = allocator->runtime;
+    descriptor->allocator.options.kind = JBUFFER_LOCAL;
+    descriptor->allocator.options.type = allocator->options.type;
+    descriptor->allocator.options.device = jdevice_host();
+    descriptor->storage.allocator = &descriptor->allocator;
+    descriptor->storage.pointer = (void *)(uintptr_t)data;
+    descriptor->buffer.storage = &descriptor->storage;
+    descriptor->buffer.layout = *layout;
 }
 
 jstatus_t ji_construct_copy(ji_construct_t *construct, jbuffer_t *source, jstatus_t status) {
     jallocator_t *scratch = NULL;
     void *workspace = NULL;
     size_t best = 0, least = 0, bytes = 0;
-    const bool together = ji_buffer_is_collective(construct->party);
+    const bool together = ji_buffer_is_collective(construct->participants);
     if (status == JSTATUS_SUCCESS)
         status = ji_buffer_copy_bytes(construct->made, source, &best, &least);
     if (status == JSTATUS_SUCCESS)
@@ -244,7 +244,7 @@ jstatus_t jbuffer_construct_list(jbuffer_allocator_t *allocator, int rank, const
                                  const void *values, jbuffer_t **buffer) {
     JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
     ji_construct_t construct;
-    ji_construct_dress_t list;
+    ji_construct_descriptor_t list;
     jlayout_t layout = {.rank = 0}, nested = layout;
     int64_t count = 0;
     jstatus_t status = ji_construct_check_out(buffer, __func__);
@@ -259,7 +259,7 @@ jstatus_t jbuffer_construct_list(jbuffer_allocator_t *allocator, int rank, const
         status = jlayout_count(&layout, &count);
     if (status == JSTATUS_SUCCESS && values == NULL && count > 0)
         status = ji_fail(JSTATUS_INVALID_POINTER, "%s: requires values != NULL", __func__);
-    construct_dress_local(&list, allocator, &nested, values);
+    construct_describe_local(&list, allocator, &nested, values);
     status = ji_construct_begin(&construct, allocator, &layout, NULL, status);
     if (construct.allocator != NULL)
         status = ji_construct_copy(&construct, &list.buffer, status);

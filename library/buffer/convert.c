@@ -7,7 +7,7 @@
  * memory to host memory of this process. Where a device or other processes take part, each process first converts what it
  * has of the source, as the source is distributed, and that is copied:
  *
- *     source on a device  -->  image on the host  -->  converted, dressed as the source  -->  copy
+ *     source on a device  -->  image on the host  -->  converted, described as the source  -->  copy
  *
  * A move takes the source's memory as it lies, by exchanging the allocator that the storage belongs to, or else copies and
  * lets go of the source. Whether it can is agreed upon: all or none. */
@@ -22,7 +22,7 @@
 
 /* What this process has of a source, converted in host memory. */
 typedef struct conversion {
-    ji_construct_dress_t dress; /* of the source's kind and distribution, of the new type */
+    ji_construct_descriptor_t descriptor; /* of the source's kind and distribution, of the new type */
     jallocator_t *scratch;
     void *memory;
     size_t bytes;
@@ -39,16 +39,16 @@ static jstatus_t convert_source(const ji_construct_t *construct, const jbuffer_t
     const jbuffer_t *made = construct->made;
     const bool distributed = ji_buffer_kind(source) == JBUFFER_DISTRIBUTED;
     ji_place_t from = distributed ? ji_buffer_part_place(source) : ji_buffer_place(source);
-    ji_construct_dress_t *dress = &conversion->dress;
-    dress->allocator = *ji_buffer_allocator(source);
-    dress->allocator.options.type = ji_buffer_type(made);
-    dress->allocator.options.device = jdevice_host();
-    dress->allocator.options.shared_on_node = false;
-    dress->storage = *source->storage;
-    dress->storage.allocator = &dress->allocator;
-    dress->storage.segment = NULL;
-    dress->buffer = *source;
-    dress->buffer.storage = &dress->storage;
+    ji_construct_descriptor_t *descriptor = &conversion->descriptor;
+    descriptor->allocator = *ji_buffer_allocator(source);
+    descriptor->allocator.options.type = ji_buffer_type(made);
+    descriptor->allocator.options.device = jdevice_host();
+    descriptor->allocator.options.shared_on_node = false;
+    descriptor->storage = *source->storage;
+    descriptor->storage.allocator = &descriptor->allocator;
+    descriptor->storage.segment = NULL;
+    descriptor->buffer = *source;
+    descriptor->buffer.storage = &descriptor->storage;
 
     jstatus_t status = JSTATUS_SUCCESS;
     ji_place_t to = {jdevice_host(), ji_buffer_type(made), from.layout, NULL};
@@ -79,11 +79,11 @@ static jstatus_t convert_source(const ji_construct_t *construct, const jbuffer_t
         (void)ji_place_copy_host(&to, &from); /* has been looked at before */
     }
     if (distributed)
-        dress->storage.leading_dimension = to.layout.strides[1];
+        descriptor->storage.leading_dimension = to.layout.strides[1];
     else
-        dress->buffer.layout = to.layout;
-    dress->storage.pointer = to.data;
-    dress->buffer.offset = 0;
+        descriptor->buffer.layout = to.layout;
+    descriptor->storage.pointer = to.data;
+    descriptor->buffer.offset = 0;
 done:
     return status;
 }
@@ -131,8 +131,9 @@ jstatus_t jbuffer_construct_copy(jbuffer_allocator_t *allocator, jbuffer_t *sour
     const bool narrows =
         (from == JDATATYPE_F32_C || from == JDATATYPE_F64_C) && to != JDATATYPE_F32_C && to != JDATATYPE_F64_C;
     if (status == JSTATUS_SUCCESS && narrows)
-        status = ji_fail(JSTATUS_INVALID_VALUE, "%s: from %s to %s: what of the imaginary part?", __func__,
-                         jdatatype_name(from), jdatatype_name(to));
+        status = ji_fail(JSTATUS_INVALID_VALUE,
+                         "%s: the source's elements of %s have an imaginary part, the allocator's of %s have none",
+                         __func__, jdatatype_name(from), jdatatype_name(to));
     const jlayout_t layout = convert_layout(allocator, source);
     status = ji_construct_begin(&construct, allocator, &layout, source, status);
     if (construct.allocator != NULL) {
@@ -143,7 +144,7 @@ jstatus_t jbuffer_construct_copy(jbuffer_allocator_t *allocator, jbuffer_t *sour
                                           jdevice_kind(ji_buffer_device(construct.made)) != JDEVICE_HOST);
         if (apart && status == JSTATUS_SUCCESS)
             status = convert_source(&construct, source, &conversion);
-        status = ji_construct_copy(&construct, apart ? &conversion.dress.buffer : source, status);
+        status = ji_construct_copy(&construct, apart ? &conversion.descriptor.buffer : source, status);
     }
     if (conversion.memory != NULL)
         (void)jallocator_deallocate(conversion.scratch, conversion.memory, conversion.bytes, NULL);
@@ -223,8 +224,8 @@ jstatus_t jbuffer_construct_move(jbuffer_allocator_t *allocator, jbuffer_t **sou
     if (status == JSTATUS_SUCCESS && !again)
         status = JSTATUS_PERF_DEGRADED;
     const uint64_t arguments = ji_arguments_add_allocator(0, &allocator->options);
-    status =
-        ji_buffer_agree_on(ji_construct_party(allocator, moved), status, ji_arguments_add_buffer(arguments, moved));
+    status = ji_buffer_agree_on(ji_construct_participants(allocator, moved), status,
+                                ji_arguments_add_buffer(arguments, moved));
     again = status == JSTATUS_SUCCESS;
     if (again) {
         move_take(allocator, moved);

@@ -440,7 +440,8 @@ static void elements_copy_structured(const ji_place_t *destination, const ji_pla
 jstatus_t ji_place_copy_host(const ji_place_t *destination, const ji_place_t *source) {
     JREQUIRE(jlayout_same_shape(&destination->layout, &source->layout), JSTATUS_INVALID_SIZE);
     if (elements_is_complex(source->type) && !elements_is_complex(destination->type))
-        return ji_fail(JSTATUS_INVALID_VALUE, "elements of %s do not become %s: what of the imaginary part?",
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "elements of %s have an imaginary part, the destination's of %s have none",
                        jdatatype_name(source->type), jdatatype_name(destination->type));
     const jlayout_t *to = &destination->layout, *from = &source->layout;
     int64_t count = 0;

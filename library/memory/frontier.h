@@ -5,8 +5,8 @@
 
 /* When memory freed on one stream may be used on another.
  *
- * A policy keeps a fence, twelve bytes, with every free block: on which stream it was last used, and the how-manieth
- * free on that stream it was. The same stream may use the block at once, since its work is done in order. For another
+ * A policy keeps a fence, twelve bytes, with every free block: on which stream it was last used, and the free's sequence
+ * number on that stream. The same stream may use the block at once, since its work is done in order. For another
  * stream the free must have been passed: an event recorded in the first stream at or after the free has been reached.
  * Events are recorded only when another stream asks, so programs that stay on their streams never pay for one.
  *
@@ -28,7 +28,7 @@
 #include "device/device.h"
 
 typedef struct ji_fence {
-    uint64_t serial; /* of the free; 0 with index 0 */
+    uint64_t serial; /* the free's sequence number; 0 with index 0 */
     uint32_t index;  /* of the stream in the frontier's table; 0: inline, usable by all */
 } ji_fence_t;
 

@@ -24,9 +24,10 @@ typedef int64_t host_int_t;
 #else
 typedef int host_int_t;
 #endif
-static_assert(__builtin_types_compatible_p(__typeof__(cblas_dasum), double(host_int_t, const double *, host_int_t)) &&
-                  sizeof(host_int_t) == JALLOC_BLAS_INT / 8,
-              "JALLOC_BLAS_INT says of the CBLAS's integers what its cblas.h does not: is it another library's?");
+static_assert(
+    __builtin_types_compatible_p(__typeof__(cblas_dasum), double(host_int_t, const double *, host_int_t)) &&
+        sizeof(host_int_t) == JALLOC_BLAS_INT / 8,
+    "integers of cblas.h have another size than JALLOC_BLAS_INT says of the CBLAS: the header is of another library");
 
 #define HOST_VALUE_S(pointer) (*(const float *)(pointer))
 #define HOST_VALUE_D(pointer) (*(const double *)(pointer))

@@ -247,7 +247,7 @@ typedef struct quota_options {
 static jstatus_t quota_enter_budget(quota_share_t *share, const quota_options_t *options) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (options->budget == NULL || options->budget[0] == '\0')
-        return ji_fail(JSTATUS_INVALID_VALUE, "quota: which budget? Give budget=NAME");
+        return ji_fail(JSTATUS_INVALID_VALUE, "quota: no budget is named; expected budget=NAME");
     if (strnlen(options->budget, JALLOCATOR_MAX_NAME + 1) > JALLOCATOR_MAX_NAME)
         return ji_fail(JSTATUS_INVALID_VALUE, "quota: the budget's name \"%.40s...\" has more than %d characters",
                        options->budget, JALLOCATOR_MAX_NAME);
