@@ -357,12 +357,12 @@ JTEST(Allocator, FailureIsPassedOnCountedAndExplained) {
 }
 
 JTEST(Allocator, RequestsThatNoMachineCanServeAreFailures) {
-    static const char *const stacks[] = {"malloc", "malloc+track", "malloc+bfc", "malloc+bfc(threads=none)",
-                                         "malloc+general"};
+    static const char *const compositions[] = {"malloc", "malloc+track", "malloc+bfc", "malloc+bfc(threads=none)",
+                                               "malloc+general"};
     for (int i = 0; i < 5; ++i) {
         jallocator_t *allocator = NULL;
         void *pointer;
-        JASSERT_OK(jallocator_compose(NULL, stacks[i], &allocator));
+        JASSERT_OK(jallocator_compose(NULL, compositions[i], &allocator));
         JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX, 0, NULL, &pointer), JSTATUS_INVALID_SIZE);
         JEXPECT_STATUS(jallocator_allocate(allocator, 1, 3, NULL, &pointer),
                        JSTATUS_INVALID_VALUE); /* misuse is none */

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* One conformance suite over every kind of allocator, and over random stacks of three: what any of them must do,
+/* One conformance suite over every kind of allocator, and over random compositions of three: what any of them must do,
  * whoever it stands on. A row is a composition; the suite fails when a kind that can be composed has no row. What only
  * one kind promises is in the kind's own test.
  *
@@ -805,15 +805,15 @@ JTEST(Conformance, PoliciesNeverTouchTheMemory) {
     munmap(mapping, bytes);
 }
 
-/* ---- Random stacks ----------------------------------------------------------------------------------------------- */
+/* ---- Random compositions ----------------------------------------------------------------------------------------- */
 
-JTEST(Conformance, RandomStacksOfThree) {
-    for (int64_t stacks = iterations(60); stacks > 0 && !jtest_has_failure(); --stacks) {
+JTEST(Conformance, RandomCompositionsOfThree) {
+    for (int64_t compositions = iterations(60); compositions > 0 && !jtest_has_failure(); --compositions) {
         char composition[200] = "";
         size_t largest = 0, alignment = 0;
         for (int level = 0; level < 3; ++level) {
             const subject_t *subject =
-                &subjects[jtest_random_between(10, SUBJECTS - 8)]; /* neither providers nor stacks */
+                &subjects[jtest_random_between(10, SUBJECTS - 8)]; /* neither providers nor compositions */
             snprintf(composition + strlen(composition), sizeof composition - strlen(composition), "%s%s",
                      level > 0 ? "+" : "", subject->composition);
             if (subject->largest_bytes != 0)
@@ -822,10 +822,10 @@ JTEST(Conformance, RandomStacksOfThree) {
         if (strstr(composition, "slots") != NULL)
             continue; /* others above ask for more than a slot */
         JSCOPED_TRACE("%s", composition);
-        const subject_t stack = {composition, largest, alignment, false};
-        jallocator_t *allocator = make(&stack);
+        const subject_t whole = {composition, largest, alignment, false};
+        jallocator_t *allocator = make(&whole);
         JASSERT_NOT_NULL(allocator);
-        run_model(allocator, &stack, 300);
+        run_model(allocator, &whole, 300);
         JEXPECT_OK(jallocator_trim(allocator, 0));
         JEXPECT_OK(jallocator_destroy(allocator));
     }

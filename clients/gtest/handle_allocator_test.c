@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Where a handle's workspace comes from: any allocator that is given, or the stack that the environment describes; and
+/* Where a handle's workspace comes from: any allocator that is given, or what the environment composes; and
  * many handles under one budget, each of which bends when it is refused. */
 
 #include "handle_helper.h"
@@ -43,7 +43,7 @@ JTEST(HandleAllocator, EnvironmentSaysWhatItIsMadeOf) {
     JEXPECT_OK(jhandle_trim(handle, 0));
     JEXPECT_EQ(allocator_stats_of(allocator).in_use_bytes, 0);
     JEXPECT_OK(touch(handle, 100));
-    JEXPECT_OK(jhandle_destroy(handle)); /* the stack goes with it: the fixture counts */
+    JEXPECT_OK(jhandle_destroy(handle)); /* the composition goes with it: the fixture counts */
 }
 
 static void *borrow_too_much(void *handle) {
@@ -158,9 +158,9 @@ JTEST(HandleAllocator, WorkspaceIsTaggedWithTheRoutineThatGrewIt) {
 
 /* ---- Any kind of allocator ---- */
 
-static const struct stack {
+static const struct composition {
     const char *text;
-} stacks[] = {
+} compositions[] = {
     {"malloc"},
     {"mmap"},
     {"device"},
@@ -184,8 +184,8 @@ static const struct stack {
     {"malloc+quota(budget=any,limit=1M)"},
     {"mmap+bfc+guard+quota(budget=any,limit=1M)+track"},
 };
-static void stack_label(const void *parameter, char *name) {
-    const char *text = ((const struct stack *)parameter)->text;
+static void composition_label(const void *parameter, char *name) {
+    const char *text = ((const struct composition *)parameter)->text;
     size_t length = 0;
     for (; *text != '\0' && length < JTEST_MAX_NAME; ++text)
         name[length++] = *text == '+' || *text == '(' || *text == '=' || *text == ',' || *text == ')' ? '_' : *text;
@@ -200,7 +200,7 @@ static void borrow_and_write(jborrow_t *borrow, jhandle_t *handle, size_t bytes,
     if (borrow->ok)
         memset(borrow->ptr[0], value, bytes);
 }
-JTEST_P_NAMED(HandleAllocator, CarriesAWorkspace, struct stack, stacks, stack_label) {
+JTEST_P_NAMED(HandleAllocator, CarriesAWorkspace, struct composition, compositions, composition_label) {
     jallocator_t *allocator = NULL;
     if (jallocator_compose(NULL, param->text, &allocator) != JSTATUS_SUCCESS)
         JSKIP(jstatus_last_message());

@@ -100,14 +100,14 @@ JTEST(HandleCapture, OnlyOutermostBorrowsOfAStreamAsk) {
         JEXPECT_TRUE(ws.ok);
     }
     JEXPECT_EQ(f.gpu->asked, 0);
-    JEXPECT_GT(f.handle->stack.fast_end, 0); /* the inline path is open */
+    JEXPECT_GT(f.handle->borrows.fast_end, 0); /* the inline path is open */
     JEXPECT_OK(jhandle_set_stream(f.handle, f.stream));
-    JEXPECT_EQ(f.handle->stack.fast_end, 0);
+    JEXPECT_EQ(f.handle->borrows.fast_end, 0);
     JEXPECT_OK(jhandle_set_never_captured(f.handle, true)); /* promised */
     f.gpu->asked = 0;
     JEXPECT_OK(touch(f.handle, 1000));
     JEXPECT_EQ(f.gpu->asked, 0);
-    JEXPECT_GT(f.handle->stack.fast_end, 0);
+    JEXPECT_GT(f.handle->borrows.fast_end, 0);
     bool promised = false;
     JEXPECT_OK(jhandle_get_never_captured(f.handle, &promised));
     JEXPECT_TRUE(promised);
@@ -149,7 +149,7 @@ JTEST(HandleCapture, RuntimesWithoutCapturesAreNotAsked) {
     JEXPECT_OK(jhandle_set_stream(f.handle, f.other));
     JEXPECT_OK(touch(f.handle, 2000));
     JEXPECT_EQ(f.gpu->asked, 0);
-    JEXPECT_GT(f.handle->stack.fast_end, 0);
+    JEXPECT_GT(f.handle->borrows.fast_end, 0);
     end(&f);
 }
 
@@ -355,23 +355,23 @@ JTEST(HandleCapture, GraphsOutliveTheHandle) {
 
 /* The caller's allocator: its books tell, it is kept as long as the graph, and may be destroyed then. */
 JTEST(HandleCapture, MemoryComesFromTheHandlesAllocator) {
-    static const char *const stacks[] = {"device",
-                                         "device(kind=ordered)",
-                                         "bfc",
-                                         "general",
-                                         "lru",
-                                         "pool",
-                                         "guard",
-                                         "fill",
-                                         "bfc+guard+track",
-                                         "device(kind=ordered)+bfc",
-                                         "small+quota(budget=captures,limit=1M)"};
-    for (size_t i = 0; i < sizeof stacks / sizeof stacks[0]; ++i) {
-        JSCOPED_TRACE("%s", stacks[i]);
+    static const char *const compositions[] = {"device",
+                                               "device(kind=ordered)",
+                                               "bfc",
+                                               "general",
+                                               "lru",
+                                               "pool",
+                                               "guard",
+                                               "fill",
+                                               "bfc+guard+track",
+                                               "device(kind=ordered)+bfc",
+                                               "small+quota(budget=captures,limit=1M)"};
+    for (size_t i = 0; i < sizeof compositions / sizeof compositions[0]; ++i) {
+        JSCOPED_TRACE("%s", compositions[i]);
         fixture_t f = begin();
         jallocator_t *allocator = NULL;
         jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-        JASSERT_OK(jallocator_compose(f.device, stacks[i], &allocator));
+        JASSERT_OK(jallocator_compose(f.device, compositions[i], &allocator));
         f.handle = make_on(&f, allocator, 0);
         char *ordinary = place(f.handle, 40000);
         pretend_gpu_capture(f.stream, 1);
@@ -510,14 +510,14 @@ JTEST(HandleCapture, LettingGoOfASharedBlockWaitsForTheStream) {
 
 JTEST(HandleCapture, WhatWouldWaitForACapturedStreamIsRefused) {
     static char own[4096] __attribute__((aligned(256)));
-    static const char *const stacks[] = {NULL, "device", "bfc"};
+    static const char *const compositions[] = {NULL, "device", "bfc"};
     for (int kind = 0; kind < 3; ++kind)
         for (int manual = 0; manual < 2; ++manual) {
-            JSCOPED_TRACE("%s, manual %d", stacks[kind] ? stacks[kind] : "own", manual);
+            JSCOPED_TRACE("%s, manual %d", compositions[kind] ? compositions[kind] : "own", manual);
             fixture_t f = begin();
             jallocator_t *allocator = NULL;
-            if (stacks[kind])
-                JASSERT_OK(jallocator_compose(f.device, stacks[kind], &allocator));
+            if (compositions[kind])
+                JASSERT_OK(jallocator_compose(f.device, compositions[kind], &allocator));
             f.handle = make_on(&f, allocator, 0);
             if (manual)
                 JEXPECT_OK(jhandle_set_workspace_size(f.handle, 4096));
@@ -672,7 +672,7 @@ JTEST(HandleCapture, ToTheNullStreamAndTheInlinePathOpensWhenOrderIsThere) {
     pretend_gpu_capture(f.stream, 1);
     JEXPECT_OK(touch(f.handle, 1000));
     JEXPECT_OK(jhandle_set_stream(f.handle, NULL));
-    JEXPECT_EQ(f.handle->stack.fast_end, 0);
+    JEXPECT_EQ(f.handle->borrows.fast_end, 0);
     {
         JALLOC_BORROW(ws, f.handle, 1000);
         JEXPECT_STATUS(ws.status, JSTATUS_CAPTURING);
@@ -682,7 +682,7 @@ JTEST(HandleCapture, ToTheNullStreamAndTheInlinePathOpensWhenOrderIsThere) {
         JALLOC_BORROW(ws, f.handle, 1000);
         JEXPECT_TRUE(ws.ok);
     }
-    JEXPECT_GT(f.handle->stack.fast_end, 0);
+    JEXPECT_GT(f.handle->borrows.fast_end, 0);
     end(&f);
 }
 

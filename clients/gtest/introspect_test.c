@@ -7,7 +7,7 @@
 
 #include "jalloc/allocator.h"
 #include "jalloc/provider.h"
-#include "memory/stacks.h"
+#include "memory/call_traces.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -429,19 +429,19 @@ JTEST(Leaks, AreReportedWithoutMemoryForStacks) {
 JTEST(Leaks, FramesAreNamedAsFarAsTheLoaderCan) {
     char text[200], expected[32];
     snprintf(expected, sizeof expected, "%p", (void *)text);
-    ji_stack_describe(text, text, sizeof text); /* in no file */
+    ji_call_trace_describe(text, text, sizeof text); /* in no file */
     JEXPECT_STREQ(text, expected);
     char *known = dlsym(RTLD_DEFAULT, "qsort");
     JASSERT_NOT_NULL(known);
-    ji_stack_describe(known + 1, text, sizeof text);
+    ji_call_trace_describe(known + 1, text, sizeof text);
     JEXPECT_SUBSTR(text, "+0x1 (");
     const uintptr_t kernels = getauxval(AT_SYSINFO_EHDR); /* a file without a folder */
     if (kernels != 0) {
-        ji_stack_describe((void *)(kernels + 16), text, sizeof text);
+        ji_call_trace_describe((void *)(kernels + 16), text, sizeof text);
         JEXPECT_EQ(strncmp(text, "linux-vdso", 10), 0);
     }
 }
-JTEST(Leaks, AreReportedAtExitWithCallStacks) {
+JTEST(Leaks, AreReportedAtExitWithCallTraces) {
     static char output[30000];
     static const char *const environment[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", "JALLOC_LEAK_REPORT=stacks",
                                               NULL};

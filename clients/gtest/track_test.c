@@ -219,7 +219,7 @@ JTEST(Track, StacksAreInTheLeakReport) {
     JEXPECT_OK(jallocator_destroy(below));
 }
 
-/* Where the report at exit keeps the stacks already. */
+/* Where the report at exit keeps call traces already. */
 JTEST(Track, StacksAreKeptOnce) {
     static char output[8192];
     const char *const environment[] = {"JALLOC_LEAK_REPORT=stacks", "JALLOC_TEST_KEEP=1", NULL};

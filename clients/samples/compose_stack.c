@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A stack of allocators from one line of text, and the same stack made call by call.
+/* A composition of allocators from one line of text, and the same one made call by call.
  *
  * Best fit with coalescing, at most 64 MiB, over the host's memory; on top of it guard words, so that a write past the
  * end of a block is found, with the name of whoever the block was for. */

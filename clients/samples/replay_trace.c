@@ -4,8 +4,8 @@
 /* Recording what a program allocates, and playing it on another allocator.
  *
  * The first half is any program; `record` writes each call to a trace, as JALLOC_RECORD=FILE would without a change to it.
- * The second half reads the trace and asks the same of other stacks, to see what they would have reserved. jalloc-replay
- * does that with threads, streams, RMM's logs and pictures; this shows that a trace is no more than lines of text. */
+ * The second half reads the trace and asks the same of other compositions, to see what they would have reserved.
+ * jalloc-replay does that with threads, streams, RMM's logs and pictures; this shows that a trace is no more than lines of text. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  *
  * A solver keeps a buffer when it ends early. The tracking allocator counts, the tag says for whom, and the report names
  * both. Without a change to the program the same report comes at exit with JALLOC_LEAK_REPORT=1, and with
- * JALLOC_LEAK_REPORT=stacks it has the call stacks. */
+ * JALLOC_LEAK_REPORT=stacks it has the call traces. */
 
 #include <string.h>
 

@@ -28,7 +28,7 @@ typedef struct jtrack_options_t {
     size_t struct_size;
     const char *name;    /**< NULL: "track" */
     size_t record_count; /**< signed records kept, the latest; 0: none */
-    bool stacks;         /**< keep the call stack of each live allocation (where the C library has backtrace) */
+    bool stacks;         /**< keep the call trace of each live allocation (where the C library has backtrace) */
 } jtrack_options_t;
 #define JTRACK_OPTIONS_INIT                                                                                            \
     { sizeof(jtrack_options_t), NULL, 0, false }
@@ -56,7 +56,7 @@ typedef struct jtrack_totals_t {
 #define JTRACK_TOTALS_INIT                                                                                             \
     { sizeof(jtrack_totals_t), 0, 0, 0, 0, 0 }
 
-/** @return success; invalid pointer; invalid value (no tracking allocator in the stack, struct_size). */
+/** @return success; invalid pointer; invalid value (no tracking allocator in the composition, struct_size). */
 JALLOC_API jstatus_t jallocator_track_totals(jallocator_t *allocator, jtrack_totals_t *totals);
 /** Copies the latest records, oldest first, at most `capacity`; `count` is how many were copied.
  * @return as jallocator_track_totals(). */
@@ -207,7 +207,7 @@ typedef struct jvisitor_t {
  * for freeing the block that they are told of, which is busy. Named "visit". */
 JALLOC_API jstatus_t jallocator_create_visit(jallocator_t *below, jallocator_t **allocator);
 /** Adds a visitor, at any time; grow is called for the blocks that are live already. Either function may be NULL. The
- * struct is copied. @return success; invalid pointer; invalid value (no visit adaptor in the stack); exists; memory
+ * struct is copied. @return success; invalid pointer; invalid value (no visit adaptor in the composition); exists; memory
  * error (there are 32 visitors). */
 JALLOC_API jstatus_t jallocator_visit_add(jallocator_t *allocator, const jvisitor_t *visitor);
 /** Removes a visitor that has the same three members; shrink is called for the blocks that are live. Called outside of

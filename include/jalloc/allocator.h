@@ -6,8 +6,8 @@
 /** @file
  * The one allocator interface. Providers (which take bytes from a system: provider.h), policies (which divide them:
  * policy.h) and adaptors (which watch or limit them: adaptor.h) are all jallocator_t, and so is whatever a caller makes
- * of its own functions with jallocator_create(). They stack in any order that makes sense; jallocator_compose() makes a
- * stack from a string. A handle can take its workspace from any of them.
+ * of its own functions with jallocator_create(). They compose in any order that makes sense; jallocator_compose() makes
+ * one from a string. A handle can take its workspace from any of them.
  *
  * An allocation is named by pointer and size; the size given back must be the size that was asked for. The stream is
  * where the memory is first used, and where it was last used: an allocator that hands memory from one stream to another
@@ -203,8 +203,8 @@ JALLOC_API jdevice_t *jallocator_device(const jallocator_t *allocator);
 /** Where it takes its memory from; NULL for a provider. */
 JALLOC_API jallocator_t *jallocator_below(const jallocator_t *allocator);
 
-/** From which threads it may be called; not default. An adaptor says what it does itself: a stack is as safe as the
- * least safe allocator in it. */
+/** From which threads it may be called; not default. An adaptor says what it does itself: a composition is as safe
+ * as the least safe allocator in it. */
 JALLOC_API jallocator_threads_t jallocator_threads(const jallocator_t *allocator);
 
 /** A user of the allocator says it will keep the pointer: destroy is refused until as many releases. For whoever stores
@@ -235,14 +235,14 @@ typedef enum jallocator_dump_format_t {
 JALLOC_API jstatus_t jallocator_dump(jallocator_t *allocator, jallocator_dump_format_t format,
                                      jallocator_writer_t writer, void *context);
 
-/** Writes what is live in every allocator of the process that stands on top of a stack, with tags and, with
- * JALLOC_LEAK_REPORT=stacks, call stacks. With JALLOC_LEAK_REPORT=1 this is also done at exit, to the log. The writer
+/** Writes what is live in every allocator of the process that stands on top of a composition, with tags and, with
+ * JALLOC_LEAK_REPORT=stacks, call traces. With JALLOC_LEAK_REPORT=1 this is also done at exit, to the log. The writer
  * must not call jalloc.
  * @return success (no block is live); leaked; invalid pointer. */
 JALLOC_API jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context);
 
 /** @} @name Composition
- * A stack of allocators as text, lowest first:
+ * A composition of allocators as text, lowest first:
  *
  *     COMPOSITION = STAGE ["+" STAGE]...
  *     STAGE       = KIND ["(" KEY "=" VALUE ["," KEY "=" VALUE]... ")"]    each key at most once
@@ -281,9 +281,9 @@ typedef struct jallocator_kind_t {
 /** The index-th kind; NULL past the last. Static. */
 JALLOC_API const jallocator_kind_t *jallocator_kind_get(size_t index);
 
-/** Makes a stack. The result owns what is below it: destroying it destroys all. device NULL: the one that the text begins
- * with, else the host. The text is one composition, or, as in JALLOC_ALLOCATOR, one for all devices and others by name,
- * "general;cuda:0=bfc(limit=2GiB)", of which the device's is made. All of it is understood before any of it is made.
+/** Makes a composition. The result owns what is below it: destroying it destroys all. device NULL: the one that the text
+ * begins with, else the host. The text is one composition, or, as in JALLOC_ALLOCATOR, one for all devices and others by
+ * name, "general;cuda:0=bfc(limit=2GiB)", of which the device's is made. All of it is understood before any of it is made.
  * @return success; invalid pointer; invalid configuration (the message quotes the part that is not understood and says
  *         what there is; or the text begins with another device); no device, internal error (of a device that it begins
  *         with); invalid value (a key's value is out of range); invalid size (likewise); not found (a NUMA node); not
@@ -291,7 +291,7 @@ JALLOC_API const jallocator_kind_t *jallocator_kind_get(size_t index);
  *         io error; device error; capturing; forked. */
 JALLOC_API jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator);
 
-/** Makes a stack over an allocator that stays the caller's; no stage may be a provider. @return as
+/** Makes a composition over an allocator that stays the caller's; no stage may be a provider. @return as
  * jallocator_compose(). */
 JALLOC_API jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition, jallocator_t **allocator);
 

@@ -43,10 +43,10 @@ typedef struct jborrow_t {
     int rung;                       /**< of a plan: the index of the rung chosen; 0 otherwise, -1 when not ok */
     const char *way;                /**< of a plan: the name of that rung, as jplan_add() got it; NULL otherwise */
     bool ok;                        /**< the buffers are there */
-    uint32_t depth_;                /**< internal: its place in the stack */
+    uint32_t depth_;                /**< internal: the index of its frame */
     uint64_t serial_;               /**< internal: which borrow of the handle */
     jhandle_t *handle_;             /**< internal: NULL when it needs no end */
-    uintptr_t top_;                 /**< internal: the stack's top before it */
+    uintptr_t top_;                 /**< internal: where free memory began before it */
 } jborrow_t;
 
 /** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and messages.
@@ -149,16 +149,16 @@ static inline size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t
  * @{ */
 
 /** What was before a borrow; the frame of borrow number i is frames[i]. Neither neighbour of `top` changes together
- * with it: compilers would store the two as one vector, and the end, which reads `top` back, would wait twice as long
- * for it. */
+ * with it: compilers would store the two as one vector, and the end, which reads `top` alone, would run into a
+ * store-forwarding stall. */
 typedef struct jborrow_frame_ {
-    uintptr_t top;       /**< the stack's before */
+    uintptr_t top;       /**< where free memory began before */
     const char *routine; /**< who borrowed; static text or NULL */
     uint64_t serial;     /**< the borrow's; 0 once it ended out of order */
 } jborrow_frame_;
 
-/** The borrow stack at the beginning of a handle. */
-typedef struct jborrow_stack_ {
+/** The borrow frames at the beginning of a handle. */
+typedef struct jborrow_frames_ {
     uintptr_t top;          /**< where free memory begins */
     uintptr_t fast_end;     /**< a borrow that ends below may take the inline path */
     uintptr_t granule_mask; /**< granule - 1 */
@@ -167,7 +167,7 @@ typedef struct jborrow_stack_ {
     uint32_t depth;         /**< frames in use */
     uint32_t irregular;     /**< not 0: ends must go to jborrow_end (a further block, or an end out of order) */
     jborrow_frame_ frames[JBORROW_MAX_DEPTH]; /**< innermost last */
-} jborrow_stack_;
+} jborrow_frames_;
 
 /** No sum of JBORROW_MAX_BUFFERS sizes up to this overflows. */
 #define JBORROW_MAX_SIZE_BYTES_ (SIZE_MAX / (4 * JBORROW_MAX_BUFFERS))
@@ -184,11 +184,11 @@ typedef struct jborrow_stack_ {
 static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_t *borrow, jhandle_t *handle,
                                                                         const char *routine, size_t count,
                                                                         const size_t *size_bytes) {
-    jborrow_stack_ *stack = (jborrow_stack_ *)handle;
-    if (__builtin_expect(stack != NULL && count <= JBORROW_MAX_BUFFERS, 1)) {
-        uintptr_t mask = stack->granule_mask, top = stack->top, next = top;
+    jborrow_frames_ *borrows = (jborrow_frames_ *)handle;
+    if (__builtin_expect(borrows != NULL && count <= JBORROW_MAX_BUFFERS, 1)) {
+        uintptr_t mask = borrows->granule_mask, top = borrows->top, next = top;
         const void *thread = __builtin_thread_pointer();
-        uint32_t depth = stack->depth;
+        uint32_t depth = borrows->depth;
         size_t bits = 0;
         JALLOC_UNROLL_
         for (size_t i = 0; i < count; ++i) {
@@ -196,20 +196,20 @@ static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_
             bits |= size_bytes[i];
             next += (size_bytes[i] + mask) & ~mask;
         }
-        if (__builtin_expect(next < stack->fast_end && bits <= JBORROW_MAX_SIZE_BYTES_ &&
+        if (__builtin_expect(next < borrows->fast_end && bits <= JBORROW_MAX_SIZE_BYTES_ &&
                                  (depth == 0 || (depth < JBORROW_MAX_DEPTH &&
-                                                 __atomic_load_n(&stack->user, __ATOMIC_RELAXED) == thread)),
+                                                 __atomic_load_n(&borrows->user, __ATOMIC_RELAXED) == thread)),
                              1)) {
-            jborrow_frame_ *frame = &stack->frames[depth];
-            uint64_t serial = stack->serial + 1;
+            jborrow_frame_ *frame = &borrows->frames[depth];
+            uint64_t serial = borrows->serial + 1;
             frame->top = top;
             frame->serial = serial;
             frame->routine = routine;
             if (depth == 0)
-                __atomic_store_n(&stack->user, thread, __ATOMIC_RELAXED);
-            stack->top = next;
-            stack->serial = serial;
-            stack->depth = depth + 1;
+                __atomic_store_n(&borrows->user, thread, __ATOMIC_RELAXED);
+            borrows->top = next;
+            borrows->serial = serial;
+            borrows->depth = depth + 1;
             borrow->status = JSTATUS_SUCCESS;
             borrow->rung = 0;
             borrow->way = NULL;
@@ -231,14 +231,14 @@ static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_
 static inline __attribute__((always_inline)) void jborrow_end_inline_(jborrow_t *borrow) {
     if (!borrow->ok)
         return;
-    jborrow_stack_ *stack = (jborrow_stack_ *)borrow->handle_;
+    jborrow_frames_ *borrows = (jborrow_frames_ *)borrow->handle_;
     uint32_t depth = borrow->depth_;
-    jborrow_frame_ *frame = &stack->frames[depth];
-    if (__builtin_expect(stack->depth == depth + 1 && frame->serial == borrow->serial_ && stack->irregular == 0 &&
-                             __atomic_load_n(&stack->user, __ATOMIC_RELAXED) == __builtin_thread_pointer(),
+    jborrow_frame_ *frame = &borrows->frames[depth];
+    if (__builtin_expect(borrows->depth == depth + 1 && frame->serial == borrow->serial_ && borrows->irregular == 0 &&
+                             __atomic_load_n(&borrows->user, __ATOMIC_RELAXED) == __builtin_thread_pointer(),
                          1)) {
-        stack->top = borrow->top_;
-        stack->depth = depth;
+        borrows->top = borrow->top_;
+        borrows->depth = depth;
     } else {
         jborrow_t escaping; /* what jborrow_end reads: of ptr[] only what was borrowed was ever set */
         escaping.ok = true;

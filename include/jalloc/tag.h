@@ -4,8 +4,8 @@
 #define JALLOC_TAG_H
 
 /** @file
- * Who an allocation is for. A thread has one tag at a time; every allocation that it makes, however deep in a stack of
- * allocators, carries it. Reports, dumps, traces and messages name it, and owners are ranked by it.
+ * Who an allocation is for. A thread has one tag at a time; every allocation that it makes, however deep in a composition
+ * of allocators, carries it. Reports, dumps, traces and messages name it, and owners are ranked by it.
  *
  * @code
  * jstatus_t assemble(jallocator_t *allocator, size_t bytes, void **matrix) {

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Borrow and return. A borrow moves stack.top up and pushes a frame that says what was before; its end moves top back.
+/* Borrow and return. A borrow moves borrows.top up and pushes a frame that says what was before; its end moves it back.
  * The usual case is inline in borrow.h; here is the whole of it: growth, a new high watermark, refusals, plans, ends
  * out of order.
  *
@@ -22,25 +22,25 @@
 static const char *name_of(const char *routine) { return routine ? routine : "(unnamed)"; }
 
 void ji_handle_refresh(jhandle_t *handle) {
-    jborrow_stack_ *stack = &handle->stack;
-    stack->irregular = handle->block != 0;
-    for (uint32_t i = 0; i < stack->depth; ++i)
-        stack->irregular |= stack->frames[i].serial == 0;
+    jborrow_frames_ *borrows = &handle->borrows;
+    borrows->irregular = handle->block != 0;
+    for (uint32_t i = 0; i < borrows->depth; ++i)
+        borrows->irregular |= borrows->frames[i].serial == 0;
 
-    bool usual = handle->state == JI_HANDLE_READY && stack->irregular == 0 &&
-                 !(stack->depth == 0 && handle->block_count > 1) && !ji_capture_asks(handle);
+    bool usual = handle->state == JI_HANDLE_READY && borrows->irregular == 0 &&
+                 !(borrows->depth == 0 && handle->block_count > 1) && !ji_capture_asks(handle);
     uintptr_t watermark = handle->blocks[0].base + handle->high_watermark;
-    stack->fast_end = !usual ? 0 : 1 + (watermark < handle->limit ? watermark : handle->limit);
+    borrows->fast_end = !usual ? 0 : 1 + (watermark < handle->limit ? watermark : handle->limit);
 }
 
 size_t ji_handle_in_use(const jhandle_t *handle) {
-    const jborrow_stack_ *stack = &handle->stack;
-    size_t bytes = stack->top - handle->blocks[handle->block].base;
+    const jborrow_frames_ *borrows = &handle->borrows;
+    size_t bytes = borrows->top - handle->blocks[handle->block].base;
     uint32_t block = handle->block;
-    for (uint32_t i = stack->depth; i-- > 0;) {
+    for (uint32_t i = borrows->depth; i-- > 0;) {
         uint32_t before = handle->frame_block[i];
         if (before != block) /* frame i left this block for a further one */
-            bytes += stack->frames[i].top - handle->blocks[before].base;
+            bytes += borrows->frames[i].top - handle->blocks[before].base;
         block = before;
     }
     return bytes;
@@ -59,7 +59,7 @@ static bool borrow_is_allowed(jborrow_t *borrow, jhandle_t *handle, const char *
     else if (handle->state == JI_HANDLE_QUERYING)
         borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH, "%s: borrowing during a size query",
                                             name_of(routine)));
-    else if (handle->stack.depth == JBORROW_MAX_DEPTH)
+    else if (handle->borrows.depth == JBORROW_MAX_DEPTH)
         borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: more than %d borrows are live at once",
                                             name_of(routine), JBORROW_MAX_DEPTH));
     else
@@ -85,8 +85,8 @@ static void borrow_record_peak(jhandle_t *handle, size_t in_use, const char *rou
  * waits in the handle for ji_workspace_explain(). */
 static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *routine, const jplan_t *plan,
                              size_t count, const size_t *size_bytes, size_t callee_bytes) {
-    jborrow_stack_ *stack = &handle->stack;
-    size_t mask = stack->granule_mask, total = 0, bits = callee_bytes;
+    jborrow_frames_ *borrows = &handle->borrows;
+    size_t mask = borrows->granule_mask, total = 0, bits = callee_bytes;
     for (size_t i = 0; i < count; ++i) {
         bits |= size_bytes[i];
         total += (size_bytes[i] + mask) & ~mask;
@@ -96,7 +96,7 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
         return borrow_nothing(borrow, JSTATUS_INVALID_SIZE);
     }
 
-    uint32_t depth = stack->depth;
+    uint32_t depth = borrows->depth;
     jstatus_t status = JSTATUS_SUCCESS;
     if (depth == 0 && ji_capture_asks(handle)) {
         handle->refusal = (ji_refusal_t){0, NULL};
@@ -104,28 +104,28 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
     }
     if (status != JSTATUS_SUCCESS)
         return borrow_nothing(borrow, status);
-    uintptr_t before_top = stack->top;
+    uintptr_t before_top = borrows->top;
     uint32_t before_block = handle->block;
     status = ji_workspace_reserve(handle, total + callee_bytes, routine);
     if (status != JSTATUS_SUCCESS)
         return borrow_nothing(borrow, status);
     if (depth == 0) { /* the block may have been replaced: an idle handle stands here now */
-        before_top = stack->top;
+        before_top = borrows->top;
         before_block = handle->block;
-        __atomic_store_n(&stack->user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
+        __atomic_store_n(&borrows->user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
     }
 
     *borrow =
-        (jborrow_t){.ok = true, .depth_ = depth, .serial_ = ++stack->serial, .handle_ = handle, .top_ = before_top};
+        (jborrow_t){.ok = true, .depth_ = depth, .serial_ = ++borrows->serial, .handle_ = handle, .top_ = before_top};
     for (size_t i = 0; i < count; ++i) {
-        borrow->ptr[i] = size_bytes[i] ? (void *)stack->top : NULL;
-        stack->top += (size_bytes[i] + mask) & ~mask;
+        borrow->ptr[i] = size_bytes[i] ? (void *)borrows->top : NULL;
+        borrows->top += (size_bytes[i] + mask) & ~mask;
     }
-    stack->frames[depth] = (jborrow_frame_){.top = before_top, .serial = stack->serial, .routine = routine};
+    borrows->frames[depth] = (jborrow_frame_){.top = before_top, .serial = borrows->serial, .routine = routine};
     handle->frame_block[depth] = before_block;
-    stack->depth = depth + 1;
+    borrows->depth = depth + 1;
 
-    if (handle->block_count == 1 && stack->top < stack->fast_end)
+    if (handle->block_count == 1 && borrows->top < borrows->fast_end)
         return JSTATUS_SUCCESS; /* below the watermark, and nothing unusual */
     size_t in_use = ji_handle_in_use(handle);
     if (in_use > handle->high_watermark)
@@ -185,10 +185,10 @@ jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t
 
 /* Drops the frames on top that have ended, down to a live one. */
 static void borrow_pop_ended(jhandle_t *handle) {
-    jborrow_stack_ *stack = &handle->stack;
-    while (stack->depth > 0 && stack->frames[stack->depth - 1].serial == 0) {
-        uint32_t last = --stack->depth;
-        stack->top = stack->frames[last].top;
+    jborrow_frames_ *borrows = &handle->borrows;
+    while (borrows->depth > 0 && borrows->frames[borrows->depth - 1].serial == 0) {
+        uint32_t last = --borrows->depth;
+        borrows->top = borrows->frames[last].top;
         handle->block = handle->frame_block[last];
         handle->frame_block[last] = 0;
     }
@@ -213,52 +213,52 @@ jstatus_t jborrow_end(jborrow_t *borrow) {
     if (ji_handle_is_foreign(handle))
         return ji_fail(JSTATUS_BUSY, "a borrow ended on another thread than it began on; it stays live");
 
-    jborrow_stack_ *stack = &handle->stack;
+    jborrow_frames_ *borrows = &handle->borrows;
     uint32_t depth = borrow->depth_;
     borrow->ok = false;
     borrow->handle_ = NULL;
-    if (depth >= stack->depth || stack->frames[depth].serial != borrow->serial_)
+    if (depth >= borrows->depth || borrows->frames[depth].serial != borrow->serial_)
         return borrow_misused(handle, jhandle_fail(handle, JSTATUS_NOT_FOUND,
                                                    "a borrow ended that is not live: ended before, or abandoned"));
-    jborrow_frame_ *frame = &stack->frames[depth];
+    jborrow_frame_ *frame = &borrows->frames[depth];
     frame->serial = 0;
-    if (stack->depth == depth + 1) {
+    if (borrows->depth == depth + 1) {
         borrow_pop_ended(handle);
         return JSTATUS_SUCCESS;
     }
     ji_handle_refresh(handle);
     return borrow_misused(handle, jhandle_fail(handle, JSTATUS_OUT_OF_ORDER,
                                                "a borrow of %s ended before %u inner ones, the last of %s",
-                                               name_of(frame->routine), stack->depth - 1 - depth,
-                                               name_of(stack->frames[stack->depth - 1].routine)));
+                                               name_of(frame->routine), borrows->depth - 1 - depth,
+                                               name_of(borrows->frames[borrows->depth - 1].routine)));
 }
 
 void ji_handle_end_borrows(jhandle_t *handle) {
-    for (uint32_t i = 0; i < handle->stack.depth; ++i)
-        handle->stack.frames[i].serial = 0;
+    for (uint32_t i = 0; i < handle->borrows.depth; ++i)
+        handle->borrows.frames[i].serial = 0;
     borrow_pop_ended(handle);
 }
 
 jstatus_t jhandle_adopt_borrows(jhandle_t *handle) {
     if (!ji_handle_is_valid(handle))
         return ji_handle_check(handle, __func__);
-    __atomic_store_n(&handle->stack.user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
+    __atomic_store_n(&handle->borrows.user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jhandle_abandon_borrows(jhandle_t *handle) {
     jstatus_t status = ji_handle_check(handle, __func__);
     bool may = status == JSTATUS_SUCCESS || (status == JSTATUS_FORKED && !ji_handle_is_foreign(handle));
-    if (!may || handle->stack.depth == 0)
+    if (!may || handle->borrows.depth == 0)
         return status;
     char names[160];
     size_t length = 0;
-    for (uint32_t i = 0; i < handle->stack.depth; ++i) {
+    for (uint32_t i = 0; i < handle->borrows.depth; ++i) {
         if (length < sizeof names)
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
-                                       name_of(handle->stack.frames[i].routine));
+                                       name_of(handle->borrows.frames[i].routine));
     }
-    status = jhandle_fail(handle, JSTATUS_LEAKED, "%u borrows abandoned, %zu bytes: %s", handle->stack.depth,
+    status = jhandle_fail(handle, JSTATUS_LEAKED, "%u borrows abandoned, %zu bytes: %s", handle->borrows.depth,
                           ji_handle_in_use(handle), names);
     ji_handle_end_borrows(handle);
     return borrow_misused(handle, status);

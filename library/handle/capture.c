@@ -252,7 +252,7 @@ jstatus_t ji_capture_take(jhandle_t *handle, size_t size_bytes, void **pointer) 
     JTRY(source_get(handle, &source));
     JTRY(source_make_stream(source));
     JTRY_ALLOC(block = shared_make(source, size_bytes));
-    JTRY(jallocator_allocate(handle->allocator, size_bytes, handle->stack.granule_mask + 1, source->stream, &memory));
+    JTRY(jallocator_allocate(handle->allocator, size_bytes, handle->borrows.granule_mask + 1, source->stream, &memory));
     JTRY(ji_handle_wait(handle, source->stream));
     block->pointer = memory;
     status = handle->graphs_can_own ? shared_keep(handle, block) : JSTATUS_NOT_IMPLEMENTED;

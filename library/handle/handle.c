@@ -15,7 +15,7 @@
 static jstatus_t handle_check_thread(const jhandle_t *handle, const char *caller) {
     if (ji_handle_is_foreign(handle))
         return ji_fail(JSTATUS_BUSY, "%s: the handle is in use by another thread, which holds %u borrows", caller,
-                       handle->stack.depth);
+                       handle->borrows.depth);
     return JSTATUS_SUCCESS;
 }
 
@@ -28,11 +28,11 @@ jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller) {
 }
 
 static jstatus_t handle_check_no_borrow(jhandle_t *handle, const char *caller) {
-    if (handle->stack.depth == 0 || ji_handle_is_foreign(handle))
+    if (handle->borrows.depth == 0 || ji_handle_is_foreign(handle))
         return handle_check_thread(handle, caller);
     ++handle->misuse_count;
-    const char *holder = handle->stack.frames[handle->stack.depth - 1].routine;
-    return jhandle_fail(handle, JSTATUS_BUSY, "%s: %u borrows are live, the last of %s", caller, handle->stack.depth,
+    const char *holder = handle->borrows.frames[handle->borrows.depth - 1].routine;
+    return jhandle_fail(handle, JSTATUS_BUSY, "%s: %u borrows are live, the last of %s", caller, handle->borrows.depth,
                         holder ? holder : "(unnamed)");
 }
 
@@ -94,7 +94,7 @@ static void handle_list_in_parent(void) { pthread_mutex_unlock(&handle_list_lock
 static void handle_list_in_child(void) {
     for (jhandle_t *handle = handle_list; handle != NULL; handle = handle->next) {
         handle->state = JI_HANDLE_FORKED;
-        handle->stack.fast_end = 0;
+        handle->borrows.fast_end = 0;
         if (ji_handle_is_foreign(handle))
             ji_handle_end_borrows(handle);
     }
@@ -140,7 +140,7 @@ static void handle_free(jhandle_t *handle) {
         (void)jallocator_release(handle->allocator);
     (void)jevent_destroy(handle->event);
     handle->state = JI_HANDLE_DESTROYED;
-    handle->stack.fast_end = 0;
+    handle->borrows.fast_end = 0;
     ji_metadata_free(handle);
 }
 
@@ -192,7 +192,7 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     handle->accuracy = options->set_accuracy ? options->accuracy : environment.accuracy;
     handle->layers = environment.layers;
     handle->budget_bytes = options->budget_bytes ? options->budget_bytes : environment.budget_bytes;
-    handle->stack.granule_mask = jdevice_granule_bytes(device) - 1;
+    handle->borrows.granule_mask = jdevice_granule_bytes(device) - 1;
     handle->block_count = 1;
     if (options->allocator != NULL) {
         (void)jallocator_retain(options->allocator);
@@ -205,7 +205,7 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     size_t preallocate = options->preallocate_bytes ? options->preallocate_bytes : environment.preallocate_bytes;
     if (preallocate != 0) {
         ji_block_t block;
-        if (!ji_size_round_up(preallocate, handle->stack.granule_mask + 1, &preallocate)) {
+        if (!ji_size_round_up(preallocate, handle->borrows.granule_mask + 1, &preallocate)) {
             status = ji_fail(JSTATUS_INVALID_SIZE, "%s: the size to preallocate is too large", __func__);
             goto done;
         }
@@ -228,7 +228,7 @@ jstatus_t jhandle_destroy(jhandle_t *handle) {
     bool forked = ji_handle_is_valid(handle) && handle->state == JI_HANDLE_FORKED;
     JTRY_RETURN(forked ? handle_check_no_borrow(handle, __func__) : ji_handle_check_idle(handle, __func__));
     if (forked) { /* the stream's thread is the parent's: there is nothing to wait for here */
-        handle->waited_serial = handle->stack.serial;
+        handle->waited_serial = handle->borrows.serial;
         ji_capture_forget_graphs(handle);
     }
     jstatus_t retired = forked ? JSTATUS_SUCCESS : ji_capture_may_end(handle);
@@ -261,7 +261,7 @@ jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to) {
 static jstatus_t handle_order_change(jhandle_t *handle, jstream_t *stream, jstream_t **used_stream) {
     uint64_t used = 0, now = 0, next = 0;
     *used_stream = stream;
-    if (handle->stack.serial == handle->waited_serial)
+    if (handle->borrows.serial == handle->waited_serial)
         return JSTATUS_SUCCESS;
     jstatus_t status = ji_capture_of(handle, handle->used_stream, &used);
     if (status == JSTATUS_SUCCESS)
@@ -387,7 +387,7 @@ jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
                             stats->struct_size, sizeof *stats);
     jhandle_stats_t now = {
         .struct_size = sizeof now,
-        .borrow_count = handle->stack.serial - handle->cleared_serial,
+        .borrow_count = handle->borrows.serial - handle->cleared_serial,
         .in_use_bytes = ji_handle_in_use(handle),
         .high_watermark_bytes = handle->high_watermark,
         .growth_count = handle->growth_count,
@@ -399,8 +399,8 @@ jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
         .capture_count = handle->capture_count,
         .captured_bytes = ji_capture_bytes(handle),
     };
-    for (uint32_t i = 0; i < handle->stack.depth; ++i)
-        now.live_borrow_count += handle->stack.frames[i].serial != 0;
+    for (uint32_t i = 0; i < handle->borrows.depth; ++i)
+        now.live_borrow_count += handle->borrows.frames[i].serial != 0;
     memcpy(now.rung_count, handle->rung_count, sizeof now.rung_count);
     memcpy(now.peak_routine, handle->peak_routine, sizeof now.peak_routine);
     memcpy(now.peak_shape, handle->peak_shape, sizeof now.peak_shape);
@@ -410,7 +410,7 @@ jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
 
 jstatus_t jhandle_clear_stats(jhandle_t *handle) {
     JTRY_RETURN(ji_handle_check(handle, __func__));
-    handle->cleared_serial = handle->stack.serial;
+    handle->cleared_serial = handle->borrows.serial;
     handle->growth_count = handle->allocation_count = handle->deallocation_count = 0;
     handle->synchronization_count = handle->degraded_count = handle->misuse_count = handle->capture_count = 0;
     memset(handle->rung_count, 0, sizeof handle->rung_count);

@@ -11,10 +11,10 @@
  *   +---------+-------------+--------------+           +---------------+--------+
  *   base                    top in frame 2             base            top      limit
  *
- * What always holds: stack.frames[0..depth) are the borrows that have begun and whose memory is not free again,
- * innermost last; the memory in [stack.top, limit) of blocks[block] is free, and so are all blocks behind it; every top
+ * What always holds: borrows.frames[0..depth) are the borrows that have begun and whose memory is not free again,
+ * innermost last; the memory in [borrows.top, limit) of blocks[block] is free, and so are all blocks behind it; every top
  * is a multiple of the granule; while idle (depth 0) block is 0 and top its base; frame_block[i] is 0 for i >= depth.
- * Whatever changes one of the things that stack.fast_end stands for calls ji_handle_refresh. Addresses are numbers
+ * Whatever changes one of the things that borrows.fast_end stands for calls ji_handle_refresh. Addresses are numbers
  * here: workspace memory is never read or written by the handle. While the stream is captured into a graph, default
  * mode's blocks are the graph's, and the ordinary ones are in `aside` (capture.c). */
 
@@ -46,7 +46,7 @@ typedef struct ji_shared_block ji_shared_block_t;     /* capture.c */
 typedef struct ji_capture_source ji_capture_source_t; /* capture.c */
 
 struct jhandle {
-    jborrow_stack_ stack; /* first: JALLOC_BORROW knows it */
+    jborrow_frames_ borrows; /* first: JALLOC_BORROW knows it */
 
     /* Read by every call. */
     uint32_t state; /* JI_HANDLE_* */
@@ -60,8 +60,8 @@ struct jhandle {
     bool sealed;
     bool runs_inline; /* the host's NULL stream: work is done when the call that orders it returns */
 
-    /* The rest of the borrow stack. */
-    uint32_t block;                          /* index of the block that stack.top is in */
+    /* The rest of the borrow frames. */
+    uint32_t block;                          /* index of the block that borrows.top is in */
     uint32_t frame_block[JBORROW_MAX_DEPTH]; /* `block` before each frame */
     uintptr_t limit;                         /* end of that block */
     size_t high_watermark;
@@ -90,8 +90,8 @@ struct jhandle {
     ji_capture_source_t *source; /* made when first needed */
 
     /* Counters and the last message. */
-    uint64_t waited_serial;  /* stack.serial when nothing that the workspace waits for was ahead in the stream */
-    uint64_t cleared_serial; /* stack.serial when the counters were cleared */
+    uint64_t waited_serial;  /* borrows.serial when nothing that the workspace waits for was ahead in the stream */
+    uint64_t cleared_serial; /* borrows.serial when the counters were cleared */
     uint64_t growth_count, allocation_count, deallocation_count, synchronization_count;
     uint64_t rung_count[JHANDLE_MAX_RUNGS], degraded_count, misuse_count;
     char peak_routine[JHANDLE_MAX_ROUTINE + 1];
@@ -111,8 +111,8 @@ static inline bool ji_handle_is_valid(const jhandle_t *handle) {
 
 /* Whether another thread holds borrows. Then nothing of the handle may be changed here. */
 static inline bool ji_handle_is_foreign(const jhandle_t *handle) {
-    return handle->stack.depth > 0 &&
-           __atomic_load_n(&handle->stack.user, __ATOMIC_RELAXED) != __builtin_thread_pointer();
+    return handle->borrows.depth > 0 &&
+           __atomic_load_n(&handle->borrows.user, __ATOMIC_RELAXED) != __builtin_thread_pointer();
 }
 
 /* The host waits for the stream, and counts it. The host's NULL stream is the calling thread: there is no waiting. */
@@ -143,7 +143,7 @@ jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to);
 
 /* Ends all live borrows. */
 void ji_handle_end_borrows(jhandle_t *handle);
-/* Recomputes stack.fast_end. */
+/* Recomputes borrows.fast_end. */
 void ji_handle_refresh(jhandle_t *handle);
 /* Bytes borrowed now. */
 size_t ji_handle_in_use(const jhandle_t *handle);
@@ -153,7 +153,7 @@ size_t ji_workspace_bytes(const jhandle_t *handle);
 size_t ji_workspace_ordinary_bytes(const jhandle_t *handle);
 /* Lends from this block from now on. */
 void ji_workspace_open(jhandle_t *handle, uint32_t index);
-/* Makes [stack.top, limit) hold at least `needed` bytes, by growing where the mode allows it. The routine tags the
+/* Makes [borrows.top, limit) hold at least `needed` bytes, by growing where the mode allows it. The routine tags the
  * memory. success; memory error (too little, over budget, or no memory); sealed; device error. On failure nothing has
  * changed, and no message is there yet: ji_workspace_explain() makes it. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine);

@@ -49,7 +49,7 @@ size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle) {
     if (plan->same_bits)
         while (plan->rungs[best].bits_class != plan->rungs[plan->rung_count - 1].bits_class)
             ++best;
-    return rung_bytes(&plan->rungs[best], ji_handle_is_valid(handle) ? handle->stack.granule_mask + 1 : 1);
+    return rung_bytes(&plan->rungs[best], ji_handle_is_valid(handle) ? handle->borrows.granule_mask + 1 : 1);
 }
 
 /* Raises the maximum of the query under way. */
@@ -96,7 +96,7 @@ jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, const size_t
     size_t total = 0;
     for (size_t i = 0; i < count; ++i) {
         size_t rounded;
-        if (!ji_size_round_up(size_bytes[i], handle->stack.granule_mask + 1, &rounded) ||
+        if (!ji_size_round_up(size_bytes[i], handle->borrows.granule_mask + 1, &rounded) ||
             !ji_size_add(total, rounded, &total))
             return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the sizes overflow", __func__);
     }

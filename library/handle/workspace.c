@@ -41,14 +41,14 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *ro
     if (tag == 0)
         (void)jtag_set(jtag_intern(routine));
     jstatus_t status = captured ? ji_capture_take(handle, size_bytes, &pointer)
-                                : jallocator_allocate(handle->allocator, size_bytes, handle->stack.granule_mask + 1,
+                                : jallocator_allocate(handle->allocator, size_bytes, handle->borrows.granule_mask + 1,
                                                       handle->stream, &pointer);
     (void)jtag_set(tag);
     if (status != JSTATUS_SUCCESS)
         return status;
     ++handle->allocation_count;
     if (!captured && handle->takes_in_order && !handle->runs_inline)
-        handle->waited_serial = handle->stack.serial - 1;
+        handle->waited_serial = handle->borrows.serial - 1;
     *block = (ji_block_t){(uintptr_t)pointer, size_bytes};
     return JSTATUS_SUCCESS;
 }
@@ -58,10 +58,10 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *ro
 static jstatus_t workspace_wait(jhandle_t *handle) {
     if (handle->takes_in_order && !ji_capture_is_shared(handle))
         return JSTATUS_SUCCESS;
-    if (handle->stack.serial != handle->waited_serial && !handle->runs_inline) {
+    if (handle->borrows.serial != handle->waited_serial && !handle->runs_inline) {
         JTRY_RETURN(ji_handle_wait(handle, handle->used_stream));
     }
-    handle->waited_serial = handle->stack.serial;
+    handle->waited_serial = handle->borrows.serial;
     return JSTATUS_SUCCESS;
 }
 
@@ -79,8 +79,8 @@ static void workspace_give_back(jhandle_t *handle, ji_block_t block, jstream_t *
 
 void ji_workspace_open(jhandle_t *handle, uint32_t index) {
     handle->block = index;
-    handle->stack.top = handle->blocks[index].base;
-    handle->limit = handle->stack.top + handle->blocks[index].size_bytes;
+    handle->borrows.top = handle->blocks[index].base;
+    handle->limit = handle->borrows.top + handle->blocks[index].size_bytes;
     ji_handle_refresh(handle);
 }
 
@@ -180,8 +180,8 @@ static jstatus_t workspace_grow(jhandle_t *handle, uint32_t first, size_t size_b
 /* A larger block than what is asked for, which would spare a later growth; 0: none. Blocks that served together will do
  * so as one. In a capture the smaller ones stay the graph's, so the next is larger than need be. */
 static size_t workspace_wish(const jhandle_t *handle, bool captured) {
-    size_t held = ji_workspace_bytes(handle), mask = handle->stack.granule_mask;
-    if (handle->stack.depth > 0)
+    size_t held = ji_workspace_bytes(handle), mask = handle->borrows.granule_mask;
+    if (handle->borrows.depth > 0)
         return 0;
     if (captured)
         return (held + held / 2 + mask) & ~mask;
@@ -190,9 +190,9 @@ static size_t workspace_wish(const jhandle_t *handle, bool captured) {
 
 /* What is asked for is tried; more than that is a wish, and a wish that is not granted is no error. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine) {
-    bool idle = handle->stack.depth == 0, captured = ji_capture_lends(handle);
+    bool idle = handle->borrows.depth == 0, captured = ji_capture_lends(handle);
     bool scattered = idle && !captured && handle->block_count > 1; /* the blocks are to become one */
-    if (!scattered && needed <= (size_t)(handle->limit - handle->stack.top))
+    if (!scattered && needed <= (size_t)(handle->limit - handle->borrows.top))
         return JSTATUS_SUCCESS;
 
     const char *why = "the mode does not grow";
@@ -222,8 +222,8 @@ jstatus_t ji_workspace_explain(jhandle_t *handle, jstatus_t status, const char *
     if (refusal->needed_bytes == JALLOC_SIZE_OVERFLOW)
         return jhandle_fail(handle, status, "%s: %s", name_of(routine), refusal->why);
     return jhandle_fail(handle, status, "%s needs %zu bytes of workspace, %zu of %zu are free: %s", name_of(routine),
-                        refusal->needed_bytes, (size_t)(handle->limit - handle->stack.top), ji_workspace_bytes(handle),
-                        refusal->why);
+                        refusal->needed_bytes, (size_t)(handle->limit - handle->borrows.top),
+                        ji_workspace_bytes(handle), refusal->why);
 }
 
 jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block, ji_shared_block_t **shared,
@@ -243,7 +243,7 @@ static jstatus_t workspace_set_size(jhandle_t *handle, size_t size_bytes, jhandl
     if (status != JSTATUS_SUCCESS)
         return status;
     size_t rounded;
-    if (!ji_size_round_up(size_bytes, handle->stack.granule_mask + 1, &rounded))
+    if (!ji_size_round_up(size_bytes, handle->borrows.granule_mask + 1, &rounded))
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes are too many", caller, size_bytes);
 
     ji_block_t block = {0, 0};
@@ -276,9 +276,9 @@ jstatus_t jhandle_set_fixed_workspace_size(jhandle_t *handle, size_t size_bytes)
 
 jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_bytes) {
     JTRY_RETURN(ji_handle_check_idle(handle, __func__));
-    if (((uintptr_t)pointer & handle->stack.granule_mask) != 0)
+    if (((uintptr_t)pointer & handle->borrows.granule_mask) != 0)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %p is not aligned to %zu bytes", __func__, pointer,
-                            handle->stack.granule_mask + 1);
+                            handle->borrows.granule_mask + 1);
     if (size_bytes > UINTPTR_MAX - (uintptr_t)pointer)
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes from %p on are too many", __func__, size_bytes,
                             pointer);
@@ -289,7 +289,7 @@ jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_by
     bool given = pointer != NULL && size_bytes != 0;
     ji_block_t block = {0, 0};
     if (given)
-        block = (ji_block_t){(uintptr_t)pointer, size_bytes & ~handle->stack.granule_mask};
+        block = (ji_block_t){(uintptr_t)pointer, size_bytes & ~handle->borrows.granule_mask};
     ji_workspace_adopt(handle, block, given ? JHANDLE_MODE_USER_OWNED : JHANDLE_MODE_DEFAULT);
     handle->sealed = false;
     return JSTATUS_SUCCESS;

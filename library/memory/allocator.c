@@ -21,7 +21,7 @@
 
 static ji_lock_t allocator_list_lock;
 static jallocator_t *allocator_list;
-static bool allocator_keeps_stacks;
+static bool allocator_keeps_call_traces;
 
 /* A stream is about to be destroyed, all its work done. */
 static void allocator_forget_stream(jstream_t *stream) {
@@ -58,7 +58,7 @@ static jstatus_t allocator_start_report(void) {
     jstatus_t status = JSTATUS_SUCCESS;
     (void)ji_allocator_list_acquire();
     if (!atomic_load_explicit(&started, memory_order_relaxed)) {
-        status = ji_leak_report_start(&allocator_keeps_stacks);
+        status = ji_leak_report_start(&allocator_keeps_call_traces);
         atomic_store_explicit(&started, status == JSTATUS_SUCCESS, memory_order_release);
     }
     ji_allocator_list_release();
@@ -67,8 +67,9 @@ static jstatus_t allocator_start_report(void) {
 
 static void allocator_list_add(jallocator_t *allocator) {
     allocator->next = ji_allocator_list_acquire();
-    if (allocator_keeps_stacks && (allocator->stacks = ji_metadata_alloc(sizeof *allocator->stacks)) != NULL)
-        ji_stacks_init(allocator->stacks);
+    if (allocator_keeps_call_traces &&
+        (allocator->call_traces = ji_metadata_alloc(sizeof *allocator->call_traces)) != NULL)
+        ji_call_traces_init(allocator->call_traces);
     if (allocator->next != NULL)
         allocator->next->previous = allocator;
     allocator_list = allocator;
@@ -290,9 +291,9 @@ void ji_allocator_dispose(jallocator_t *allocator) {
     allocator->ops.destroy(allocator->context);
     ji_lock_fini(&allocator->lock);
     ji_ledger_fini(&allocator->ledger);
-    if (allocator->stacks != NULL)
-        ji_stacks_fini(allocator->stacks);
-    ji_metadata_free(allocator->stacks);
+    if (allocator->call_traces != NULL)
+        ji_call_traces_fini(allocator->call_traces);
+    ji_metadata_free(allocator->call_traces);
     ji_metadata_free(allocator);
     if (below != NULL) {
         (void)jallocator_release(below);

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Stacks from text.
+/* Compositions from text.
  *
  * The text is copied once and cut in place: names and values become strings of their own by a '\0' where a separator
  * stood. A stage's options start as the kind's defaults; each key is looked up in the kind's table, which says what

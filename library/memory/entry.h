@@ -14,8 +14,8 @@
  *
  * With a ledger (the allocator does not know which blocks are its own) or without one. */
 
+#include "memory/call_traces.h"
 #include "memory/memory.h"
-#include "memory/stacks.h"
 
 typedef jstatus_t (*ji_allocate_function_t)(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
                                             void **pointer);
@@ -51,8 +51,8 @@ static inline jstatus_t entry_take(jallocator_t *allocator, size_t size_bytes, s
     jstatus_t status = allocate(allocator->context, size_bytes, alignment, stream, pointer);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS || *pointer == NULL || ((uintptr_t)*pointer & (alignment - 1)) != 0))
         return ji_entry_judge(allocator, status, pointer, size_bytes, alignment, stream, ji_message_count != messages);
-    if (JI_UNLIKELY(allocator->stacks != NULL))
-        ji_stacks_put(allocator->stacks, *pointer);
+    if (JI_UNLIKELY(allocator->call_traces != NULL))
+        ji_call_traces_put(allocator->call_traces, *pointer);
     return JSTATUS_SUCCESS;
 }
 

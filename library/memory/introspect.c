@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/call_traces.h"
 #include "memory/memory.h"
-#include "memory/stacks.h"
 
 /* ---- Writing ---- */
 
@@ -312,15 +312,15 @@ static bool leak_count(void *context, const jallocation_t *block) {
     return true;
 }
 
-static void leak_write_stack(const leak_report_t *leaks, const void *pointer) {
-    ji_stack_t stack = {{NULL}, 0};
-    for (jallocator_t *allocator = leaks->allocator; allocator != NULL && stack.count == 0;
+static void leak_write_call_trace(const leak_report_t *leaks, const void *pointer) {
+    ji_call_trace_t trace = {{NULL}, 0};
+    for (jallocator_t *allocator = leaks->allocator; allocator != NULL && trace.count == 0;
          allocator = allocator->below)
-        if (allocator->stacks != NULL)
-            stack = ji_stacks_get(allocator->stacks, pointer);
-    for (uint32_t i = 0; i < stack.count; ++i) {
+        if (allocator->call_traces != NULL)
+            trace = ji_call_traces_get(allocator->call_traces, pointer);
+    for (uint32_t i = 0; i < trace.count; ++i) {
         char text[200];
-        ji_stack_describe(stack.frames[i], text, sizeof text);
+        ji_call_trace_describe(trace.frames[i], text, sizeof text);
         report_write(&leaks->report, "      %s\n", text);
     }
 }
@@ -330,7 +330,7 @@ static bool leak_write(void *context, const jallocation_t *block) {
     if (block->live) {
         report_write(&leaks->report, "    %zu bytes at %p, %s\n", block->size_bytes, block->pointer,
                      block->tag != 0 ? jtag_name(block->tag) : "(untagged)");
-        leak_write_stack(leaks, block->pointer);
+        leak_write_call_trace(leaks, block->pointer);
     }
     return true;
 }
@@ -379,16 +379,16 @@ static void leak_report_at_exit(void) {
         jlog_write(JLOG_WARNING, NULL, "leak: %s", jstatus_last_message());
 }
 
-jstatus_t ji_leak_report_start(bool *keeps_stacks) {
+jstatus_t ji_leak_report_start(bool *keeps_call_traces) {
     jconfig_entry_t entry;
     jstatus_t status = ji_config_require(JCONFIG_JALLOC_LEAK_REPORT, &entry);
     if (status != JSTATUS_SUCCESS)
         return status;
-    *keeps_stacks = strcmp(entry.value, "stacks") == 0;
+    *keeps_call_traces = strcmp(entry.value, "stacks") == 0;
     if (strcmp(entry.value, "0") == 0)
         return status;
 #ifndef NDEBUG
-    *keeps_stacks = true;
+    *keeps_call_traces = true;
 #endif
     (void)atexit(leak_report_at_exit);
     return status;

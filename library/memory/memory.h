@@ -20,7 +20,7 @@
 typedef struct ji_kind ji_kind_t;
 
 /* What was counted; plain numbers, under the lock of whoever has them. No two neighbours change together: a compiler
- * would store them as one vector, and a narrower load soon after would wait for the store to reach the cache. */
+ * would store them as one vector, and a narrower load soon after is a store-forwarding stall. */
 typedef struct ji_books {
     uint64_t allocation_count, failure_count;
     size_t in_use_bytes, peak_in_use_bytes;
@@ -84,7 +84,7 @@ struct jallocator {
     ji_books_t books;
     ji_ledger_t ledger; /* of what is live, where has_ledger */
     atomic_size_t retain_count;
-    struct ji_stacks *stacks; /* who allocated what, for the leak report; NULL unless asked for */
+    struct ji_call_traces *call_traces; /* who allocated what, for the leak report; NULL unless asked for */
 };
 
 /* How an internal allocator is made; what jallocator_options_t says, and more. */
@@ -121,7 +121,7 @@ void ji_allocator_list_release(void);
 
 /* Reads JALLOC_LEAK_REPORT and has the report written at exit, if that is wanted. invalid configuration: it cannot be
  * understood; ask again. */
-jstatus_t ji_leak_report_start(bool *keeps_stacks);
+jstatus_t ji_leak_report_start(bool *keeps_call_traces);
 
 /* The functions of an adaptor that passes everything on: its context begins with a pointer to the allocator below. An
  * adaptor takes this table and puts its own functions in. Usable size, check and trim answer for what is below;

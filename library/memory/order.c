@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Who orders memory by streams, in a stack of allocators.
+/* Who orders memory by streams, in a composition of allocators.
  *
  * Two questions, from above and from below. Whoever gives memory back asks whether it must wait first for the work that
  * uses it: not where a policy keeps the block behind a fence, nor where the runtime takes it back in stream order. And

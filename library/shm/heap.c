@@ -48,7 +48,7 @@ static void record_unlist(shm_record_t *record) {
         record->next->previous = record->previous;
 }
 
-/* Takes the shadow out of everything private and frees it. */
+/* Takes the record out of everything private and frees it. */
 static void record_destroy(shm_record_t *record) {
     jshared_t *shared = record->allocator;
     shm_class_t *class = record->class;
@@ -68,7 +68,7 @@ static void record_destroy(shm_record_t *record) {
     ji_metadata_free(record);
 }
 
-/* A shadow that is not in any list yet. */
+/* A record that is not in any list yet. */
 static shm_record_t *record_make(const shm_geometry_t *geometry) {
     shm_record_t *record = ji_metadata_zalloc(sizeof *record + geometry->words * sizeof record->reserved[0]);
     if (record == NULL)
@@ -81,7 +81,7 @@ static shm_record_t *record_make(const shm_geometry_t *geometry) {
     return record;
 }
 
-/* The slab at `page` is this slot's now: the shadow becomes what its tables say. */
+/* The slab at `page` is this slot's now: the record becomes what its tables say. */
 static void record_install(shm_record_t *record, jshared_t *shared, unsigned class_index, uint64_t page, uint64_t pages,
                            const shm_geometry_t *geometry) {
     jsegment_t *segment = shared->segment;
@@ -567,7 +567,7 @@ static inline void record_free(jsegment_t *segment, shm_record_t *record, uint32
     shm_class_t *class = record->class;
     _Atomic(uint8_t) *owner = &record->owners[index];
     atomic_store_explicit(owner, 0, memory_order_release);
-    if (class->top == class->limit) /* the shadow may go with it, where somebody has scribbled over the owner bytes */
+    if (class->top == class->limit) /* the record may go with it, where somebody has scribbled over the owner bytes */
         class_drain(segment, class, (size_t)(class->limit - class->ready) / 2);
     *class->top++ = (shm_ready_t){offset, owner};
 }

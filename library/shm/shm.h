@@ -6,7 +6,7 @@
 /* A process's attachment, and what the files of this folder do for each other.
  *
  * What decides lies in the segment (layout.h); what is fast lies here, in memory that no other process can reach: a
- * shadow of each slab that this attachment owns, its cache of extents, and a map that leads from a page to either. The
+ * record of each slab that this attachment owns, its cache of extents, and a map that leads from a page to either. The
  * fast paths read these alone and tell the segment by one store. So a process that is killed leaves a segment from which
  * everything follows, and a process that scribbles on the segment cannot mislead another one's fast path.
  *
@@ -46,7 +46,7 @@
 typedef struct shm_record shm_record_t;
 typedef struct shm_class shm_class_t;
 
-/* The shadow of a slab of this attachment's. */
+/* What this attachment knows of a slab of its own. */
 struct shm_record {
     uint64_t summary;         /* a bit for each word of `reserved` with a clear bit */
     _Atomic(uint8_t) *owners; /* in the slab */
@@ -113,7 +113,7 @@ struct jsegment {
     unsigned slot;
     char *base;
     shm_page_t *table;
-    uintptr_t *map; /* for each page: 0; a slab's shadow; or, odd, an extent of this slot's: pages << 1 | 1 */
+    uintptr_t *map; /* for each page: 0; a slab's record; or, odd, an extent of this slot's: pages << 1 | 1 */
     uint64_t max_pages;
     atomic_uint_fast64_t known_pages; /* that are behind the mapping for certain */
 

@@ -59,10 +59,10 @@ int player_step(player_t *player, size_t operation);
 double player_run(player_t *player);
 /* Frees what lives after this operation. */
 void player_free_live(player_t *player, size_t operation);
-/* The lowest allocator of the stack. */
+/* The lowest allocator of the composition. */
 jallocator_t *player_provider(const player_t *player);
-/* What the stack has taken from its provider, now and at most: the one number that equivalent stacks share. A policy's own
- * is what it holds from the one below; and asking a policy may change it (what waits to be reused is merged). */
+/* What the composition has taken from its provider, now and at most: the one number that equivalent compositions share.
+ * A policy's own is what it holds from the one below; and asking a policy may change it (what waits to be reused is merged). */
 size_t player_reserved(const player_t *player, size_t *peak_bytes);
 /* Where a block lies; NULL: it was refused, or not allocated yet. */
 void *player_block(const player_t *player, size_t block);

@@ -3,7 +3,7 @@
 
 /* The memory at one moment: which blocks live where and whose they are, and which ranges of addresses are held.
  *
- * Ranges are the live blocks of the lowest allocator of the stack, the provider; those less than a page apart are
+ * Ranges are the live blocks of the lowest allocator of the composition, the provider; those less than a page apart are
  * one (malloc puts its own words between its blocks). Where a provider shows none, the live blocks are the ranges. */
 
 #include <stdio.h>

@@ -58,7 +58,7 @@ typedef struct trace {
     size_t empty_count, unmatched_count; /* rows left out: of size 0; frees of what was allocated before the trace */
 } trace_t;
 
-/* Reads a trace, "-" from standard input, and keeps what one allocator did (NULL: those that stand on top of a stack).
+/* Reads a trace, "-" from standard input, and keeps what one allocator did (NULL: those on top of a composition).
  * Exits with a message and the line if it is not understood. */
 void trace_read(trace_t *trace, const char *path, const char *allocator);
 void trace_free(trace_t *trace);

@@ -14,8 +14,8 @@
 #include <time.h>
 
 #include "jalloc/adaptor.h"
+#include "memory/call_traces.h"
 #include "memory/entry.h"
-#include "memory/stacks.h"
 
 typedef struct track {
     ji_adaptor_t adaptor;
@@ -110,7 +110,7 @@ static jstatus_t track_create(const ji_request_t *request, jallocator_t **out) {
     if (!ji_size_mul(options->record_count, sizeof(jtrack_record_t), &record_bytes) || record_bytes > PTRDIFF_MAX)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: record_count %zu is too many", request->name, options->record_count);
     jstatus_t status = JSTATUS_SUCCESS;
-    ji_stacks_t *stacks = NULL;
+    ji_call_traces_t *call_traces = NULL;
     track_t *track;
     JTRY_ALLOC(track = ji_metadata_zalloc(sizeof *track));
     ji_lock_init(&track->lock);
@@ -119,17 +119,18 @@ static jstatus_t track_create(const ji_request_t *request, jallocator_t **out) {
     if (options->record_count != 0)
         JTRY_ALLOC(track->records = ji_metadata_alloc(record_bytes));
     if (options->stacks)
-        JTRY_ALLOC(stacks = ji_metadata_alloc(sizeof *stacks));
+        JTRY_ALLOC(call_traces = ji_metadata_alloc(sizeof *call_traces));
     JTRY(ji_allocator_make(&ops, track, &traits, &track->self));
-    if (stacks != NULL && track->self->stacks == NULL) { /* they may be kept already, for the report at exit */
-        ji_stacks_init(stacks);
-        track->self->stacks = stacks;
-        stacks = NULL;
+    if (call_traces != NULL &&
+        track->self->call_traces == NULL) { /* they may be kept already, for the report at exit */
+        ji_call_traces_init(call_traces);
+        track->self->call_traces = call_traces;
+        call_traces = NULL;
     }
     *out = track->self;
     track = NULL;
 done:
-    ji_metadata_free(stacks);
+    ji_metadata_free(call_traces);
     if (track != NULL)
         track_free(track);
     return status;
@@ -138,7 +139,7 @@ done:
 static const jtrack_options_t track_defaults = JTRACK_OPTIONS_INIT;
 static const jallocator_key_t track_keys[] = {
     {"records", "COUNT", "0", "signed records kept, the latest"},
-    {"stacks", "BOOL", "false", "keep the call stack of each live allocation"},
+    {"stacks", "BOOL", "false", "keep the call trace of each live allocation"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_place_t track_places[] = {
