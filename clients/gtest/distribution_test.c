@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The arithmetic of block-cyclic distributions against blocks that are dealt one by one. */
+/* The arithmetic of block-cyclic distributions against blocks that are distributed one by one. */
 
 #include "jtest.h"
 

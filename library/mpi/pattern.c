@@ -6,7 +6,7 @@
  * Nothing here allocates. A window is a table of fixed size on the stack: the rows of a block-cyclic matrix come in
  * runs of a block's length, and finding them takes divisions, so it is done once for all columns. Runs that continue
  * each other in the memory that is read and in the one that is written are one entry, which makes a plain copy of whole
- * columns of what both sides deal alike. Where even the columns of a piece follow each other, it is a span of memory
+ * columns of what both sides distribute alike. Where even the columns of a piece follow each other, it is a span of memory
  * that can be sent, or received into, as it lies.
  *
  * A window has no more rows than a piece can take and, where rows lie apart in one of the memories (a row-major side,
@@ -21,42 +21,45 @@
 /* ---- Runs ---- */
 
 /* The first index at or behind `index` that a process has, and the end of its block there. */
-static int64_t deal_seek(const ji_deal_t *deal, int place, int64_t index, int64_t *end) {
-    if (deal->count == 1) {
+static int64_t distribution_seek(const ji_distribution_t *distribution, int place, int64_t index, int64_t *end) {
+    if (distribution->count == 1) {
         *end = INT64_MAX;
         return index;
     }
-    const int64_t whole = deal->start + index;
-    int64_t block = whole / deal->block;
-    const int owner = (int)(block % deal->count);
+    const int64_t whole = distribution->start + index;
+    int64_t block = whole / distribution->block;
+    const int owner = (int)(block % distribution->count);
     if (owner != place) {
-        block += place > owner ? place - owner : place - owner + deal->count;
-        index = block * deal->block - deal->start;
+        block += place > owner ? place - owner : place - owner + distribution->count;
+        index = block * distribution->block - distribution->start;
     }
-    *end = (block + 1) * deal->block - deal->start;
+    *end = (block + 1) * distribution->block - distribution->start;
     return index;
 }
 
 /* Where a process has an index of its own. */
-static int64_t deal_local(const ji_deal_t *deal, int64_t index) {
-    const int64_t whole = deal->start + index;
-    return deal->count == 1 ? whole : whole / (deal->block * deal->count) * deal->block + whole % deal->block;
+static int64_t distribution_local(const ji_distribution_t *distribution, int64_t index) {
+    const int64_t whole = distribution->start + index;
+    return distribution->count == 1 ? whole
+                                    : whole / (distribution->block * distribution->count) * distribution->block +
+                                          whole % distribution->block;
 }
 
 /* The first run at or behind `index`; false behind the last one. */
 static bool run_next(const ji_matrix_t *matrix, int dimension, const ji_share_t *share, int64_t index, ji_run_t *run) {
-    const ji_deal_t *source = &matrix->source[dimension], *destination = &matrix->destination[dimension];
+    const ji_distribution_t *source = &matrix->source[dimension], *destination = &matrix->destination[dimension];
     const int64_t extent = matrix->extents[dimension];
     while (index < extent) {
         int64_t source_end, end;
-        const int64_t at = deal_seek(source, share->from[dimension], index, &source_end);
-        index = deal_seek(destination, share->to[dimension], at, &end);
+        const int64_t at = distribution_seek(source, share->from[dimension], index, &source_end);
+        index = distribution_seek(destination, share->to[dimension], at, &end);
         if (index >= source_end)
             continue;
         end = end < source_end ? end : source_end;
         end = end < extent ? end : extent;
         if (index < end) {
-            *run = (ji_run_t){index, deal_local(source, index), deal_local(destination, index), end - index};
+            *run = (ji_run_t){index, distribution_local(source, index), distribution_local(destination, index),
+                              end - index};
             return true;
         }
     }
@@ -100,7 +103,7 @@ void ji_share_begin(const ji_matrix_t *matrix, ji_share_t *share) {
 
 bool ji_matrix_is_aligned(const ji_matrix_t *matrix) {
     for (int d = 0; d < 2; ++d) {
-        const ji_deal_t *a = &matrix->source[d], *b = &matrix->destination[d];
+        const ji_distribution_t *a = &matrix->source[d], *b = &matrix->destination[d];
         if (a->count != b->count || a->step != b->step ||
             (a->count > 1 && (a->block != b->block || (a->start - b->start) % (a->block * a->count) != 0)))
             return false;
@@ -337,12 +340,12 @@ static jstatus_t column_move(const ji_matrix_t *matrix, const pattern_window_t *
 bool ji_share_span(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char **span,
                    int64_t *moved) {
     const bool packs = move == JI_MOVE_PACK;
-    const ji_deal_t *deal = packs ? matrix->source : matrix->destination;
-    const int64_t size = (int64_t)matrix->element, step = deal[1].stride * size;
+    const ji_distribution_t *distribution = packs ? matrix->source : matrix->destination;
+    const int64_t size = (int64_t)matrix->element, step = distribution[1].stride * size;
     ji_share_t at = *share;
     int64_t total = 0, next = 0; /* where the piece is to go on, in bytes */
     char *first = NULL;
-    if (!ji_region_is_all(matrix->region) || matrix->part != 0 || deal[0].stride != 1 ||
+    if (!ji_region_is_all(matrix->region) || matrix->part != 0 || distribution[0].stride != 1 ||
         (packs ? matrix->from_device : matrix->to_device) != NULL)
         return false;
     while (total < share->left) {

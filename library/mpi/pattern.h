@@ -5,8 +5,8 @@
 
 /* Where the elements of a matrix are that two sides hold in different ways, and moving what two processes share.
  *
- * Each side deals rows to the rows of its grid of processes and columns to the columns, in blocks, in turn; who has all
- * of a matrix is a grid of one process. Rows and columns have nothing to do with each other, so what a process of the
+ * Each side distributes rows to the rows of its grid of processes and columns to the columns, in blocks, in turn; who has
+ * all of a matrix is a grid of one process. Rows and columns have nothing to do with each other, so what a process of the
  * one side shares with one of the other is some runs of rows times some runs of columns:
  *
  *     source, blocks of 3 over 2      000111000111          rows that 0 of the source and 1 of the destination share:
@@ -17,14 +17,14 @@
 
 #include "buffer/buffer.h"
 
-/* How a side deals the indices of one dimension of a matrix (or view) to its processes. */
-typedef struct ji_deal {
+/* How a side distributes the indices of one dimension of a matrix (or view) to its processes. */
+typedef struct ji_distribution {
     int64_t block;  /* indices of a block, at least 1 */
     int count;      /* processes */
     int step;       /* between the ranks of neighbours in this dimension */
     int64_t start;  /* index of the whole at which the view begins */
     int64_t stride; /* elements between neighbours in a process's memory */
-} ji_deal_t;
+} ji_distribution_t;
 
 /* Indices that two processes share, in ascending order. */
 typedef struct ji_run {
@@ -46,12 +46,12 @@ static inline bool ji_region_is_all(ji_region_t region) {
 /* A matrix on its way, seen from one process. */
 typedef struct ji_matrix {
     int64_t extents[2];
-    ji_deal_t source[2], destination[2]; /* rows, columns */
-    ji_region_t region;                  /* what is moved */
-    size_t element;                      /* bytes */
-    size_t part;                         /* bytes of a real number that changes its sign: the second half. 0: none */
-    jdevice_t *from_device, *to_device;  /* NULL: the host */
-    const char *from;                    /* first elements of this process's memory */
+    ji_distribution_t source[2], destination[2]; /* rows, columns */
+    ji_region_t region;                          /* what is moved */
+    size_t element;                              /* bytes */
+    size_t part;                        /* bytes of a real number that changes its sign: the second half. 0: none */
+    jdevice_t *from_device, *to_device; /* NULL: the host */
+    const char *from;                   /* first elements of this process's memory */
     char *to;
     int64_t tile; /* most rows of a window */
 } ji_matrix_t;
@@ -85,7 +85,7 @@ jstatus_t ji_share_move(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t 
 bool ji_share_span(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char **span,
                    int64_t *moved);
 
-/* Whether both sides deal alike, so that every process has already what it is to have. */
+/* Whether both sides distribute alike, so that every process has already what it is to have. */
 bool ji_matrix_is_aligned(const ji_matrix_t *matrix);
 
 #endif

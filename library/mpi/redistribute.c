@@ -13,7 +13,7 @@
  * What lies in one span of memory is sent from there or received into it, without the slot. So one loop does both the
  * whole exchange at once and the one in pieces. How large a piece is has to be the same for the two that exchange it,
  * so all agree on the smallest, in the same reduction that tells whether somebody cannot take part at all: nobody waits
- * for a message of a process that has given up. Where no messages are needed (both sides dealt alike, or a source that
+ * for a message of a process that has given up. Where no messages are needed (both sides distributed alike, or a source that
  * everybody has), there is no such reduction, and no workspace is touched.
  *
  * A structured source is more than it stores: what a general destination, or one that stores the other triangle, wants
@@ -45,7 +45,7 @@ typedef struct side {
     bool everywhere; /* every holder has all of it */
     int holders;     /* processes that have something */
     int place[2];    /* this process's row and column; -1: it is no holder */
-    ji_deal_t deal[2];
+    ji_distribution_t distribution[2];
     jstructure_t structure;
     jdevice_t *device; /* NULL: the host */
     char *data;
@@ -63,9 +63,9 @@ static side_t side_of(const jruntime_info_t *info, const jbuffer_t *buffer, bool
         for (int d = 0; d < 2; ++d) {
             const int64_t huge = whole->extents[d] > REDISTRIBUTE_HUGE ? whole->extents[d] : REDISTRIBUTE_HUGE;
             side.place[d] = whole->place[d];
-            side.deal[d] =
-                (ji_deal_t){whole->blocks[d] < huge ? whole->blocks[d] : huge, whole->grid[d],
-                            d == 0 ? whole->grid[1] : 1, buffer->starts[d], d == 0 ? 1 : storage->leading_dimension};
+            side.distribution[d] = (ji_distribution_t){whole->blocks[d] < huge ? whole->blocks[d] : huge,
+                                                       whole->grid[d], d == 0 ? whole->grid[1] : 1, buffer->starts[d],
+                                                       d == 0 ? 1 : storage->leading_dimension};
         }
         return side;
     }
@@ -76,7 +76,7 @@ static side_t side_of(const jruntime_info_t *info, const jbuffer_t *buffer, bool
     side.data = ji_buffer_data(buffer);
     for (int d = 0; d < 2; ++d) {
         side.place[d] = holder ? 0 : -1;
-        side.deal[d] = (ji_deal_t){1, 1, 1, 0, layout->rank > d ? layout->strides[d] : 1};
+        side.distribution[d] = (ji_distribution_t){1, 1, 1, 0, layout->rank > d ? layout->strides[d] : 1};
     }
     return side;
 }
@@ -84,9 +84,9 @@ static side_t side_of(const jruntime_info_t *info, const jbuffer_t *buffer, bool
 static bool side_is_holder(const side_t *side) { return side->place[0] >= 0 && side->place[1] >= 0; }
 
 /* The most indices that a process can have of a view's. */
-static int64_t side_most(const ji_deal_t *deal, int64_t extent) {
-    const int64_t turns = (extent / deal->block + 2 + deal->count - 1) / deal->count;
-    return deal->count == 1 || turns > extent / deal->block ? extent : turns * deal->block;
+static int64_t side_most(const ji_distribution_t *distribution, int64_t extent) {
+    const int64_t turns = (extent / distribution->block + 2 + distribution->count - 1) / distribution->count;
+    return distribution->count == 1 || turns > extent / distribution->block ? extent : turns * distribution->block;
 }
 
 /* ---- Passes ---- */
@@ -166,8 +166,8 @@ static bool copy_begin(jruntime_t *runtime, const jbuffer_t *destination, const 
 static ji_matrix_t copy_matrix(const copy_t *copy, const pass_t *pass) {
     const side_t *source = pass->zero ? &copy->destination : &copy->source;
     return (ji_matrix_t){.extents = {copy->extents[0], copy->extents[1]},
-                         .source = {source->deal[pass->mirrored], source->deal[!pass->mirrored]},
-                         .destination = {copy->destination.deal[0], copy->destination.deal[1]},
+                         .source = {source->distribution[pass->mirrored], source->distribution[!pass->mirrored]},
+                         .destination = {copy->destination.distribution[0], copy->destination.distribution[1]},
                          .region = pass->region,
                          .element = copy->element,
                          .part = pass->mirrored && ji_structure_is_hermitian(source->structure) ? copy->part : 0,
@@ -256,8 +256,8 @@ static bool peer_number(const copy_t *copy, const pass_t *pass, const ji_matrix_
             peer->rank = rank;
         }
     } else {
-        place[0] = number / theirs->deal[1].count;
-        place[1] = number % theirs->deal[1].count;
+        place[0] = number / theirs->distribution[1].count;
+        place[1] = number % theirs->distribution[1].count;
     }
     if (peer->rank == me)
         return false;

@@ -18,7 +18,7 @@
 typedef struct scene {
     const jmpi_t *mpi;
     jbuffer_allocator_t *distributed, *replicated, *local;
-    jbuffer_t *matrix, *other; /* distributed, dealt differently */
+    jbuffer_t *matrix, *other; /* distributed in two ways */
     jbuffer_t *whole;          /* local */
     jlayout_t layout;
     char path[64];
