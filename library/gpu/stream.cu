@@ -189,8 +189,8 @@ jstatus_t gpu_stream_destroy(jstream_t *base) {
                     gpu_check(base->device, gpuStreamSynchronize(stream->native), "gpuStreamSynchronize");
                 if (status == JSTATUS_SUCCESS)
                     status = waited;
-                gpu_vendor_forget_stream(gpu_device(base->device), stream->native);
             }
+            gpu_vendor_forget_stream(gpu_device(base->device), stream->native, !captured);
             if (!stream->wrapped) {
                 const jstatus_t ended = gpu_check(base->device, gpuStreamDestroy(stream->native), "gpuStreamDestroy");
                 if (status == JSTATUS_SUCCESS)

@@ -61,7 +61,7 @@ jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *, const ji_matmat_t *, gpu_narrow
     return JSTATUS_NOT_IMPLEMENTED;
 }
 bool gpu_vendor_has_bf16x9(gpu_device_t *) { return false; }
-void gpu_vendor_forget_stream(gpu_device_t *, gpuStream_t) {}
+void gpu_vendor_forget_stream(gpu_device_t *, gpuStream_t, bool) {}
 
 #else
 
@@ -199,7 +199,6 @@ static vendor_stream_t *vendor_find_stream(gpu_device_t *device, gpuStream_t str
     }
     left->stream = stream;
     left->taken = true;
-    left->settled.store(false); /* perhaps to an earlier stream of the same name */
     return left;
 }
 
@@ -220,11 +219,13 @@ static vendor_stream_t *vendor_find_ready(gpu_device_t *device, gpuStream_t stre
     return found;
 }
 
-void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream) {
+void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream, bool idle) {
     std::lock_guard<std::mutex> lock(vendor_mutex);
     for (vendor_stream_t *entry = vendor_streams; entry != nullptr; entry = entry->next)
-        if (entry->device == device && entry->taken && entry->stream == stream)
-            entry->taken = false;
+        if (entry->device == device && entry->taken && entry->stream == stream) {
+            entry->settled.store(false); /* the next stream may have its name */
+            entry->taken = !idle;
+        }
 }
 
 static void vendor_release_capture(void *object) { ((vendor_capture_t *)object)->free.store(true); }

@@ -39,9 +39,9 @@ jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gp
 /* Whether the library knows GPU_NARROW_BF16X9, which it may still decline. Loads it. */
 bool gpu_vendor_has_bf16x9(gpu_device_t *device);
 
-/* A stream that has been waited for is about to be destroyed, or a wrapped one let go of: what was kept for it may go to
- * another stream. For stream.cu. */
-void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream);
+/* A stream is about to be destroyed, or a wrapped one let go of, and the next may have its name. Idle, it has been waited
+ * for: what was kept for it may go to another stream. For stream.cu. */
+void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream, bool idle);
 
 /* ---- Names ---- */
 

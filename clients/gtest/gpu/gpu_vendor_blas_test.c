@@ -486,6 +486,34 @@ static void capture_and_check(product_t *p) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
+/* A stream gets the name of one that is gone, and a handle is lent to it that was last told that one. The same of a stream
+ * of the program's, whose wrapper was given back in a capture, when nothing can be waited for. */
+JTEST(GpuVendorBlas, AStreamWithTheNameOfOneThatIsGoneIsAnother) {
+    const fake_gpu_control_t *program = gpu_program();
+    if (program == NULL)
+        JSKIP(GPU_NO_PROGRAM);
+    product_t p;
+    product_make(&p, 11);
+    for (int in_capture = 0; in_capture < 2; ++in_capture) {
+        void *own = program->create_stream(false);
+        jstream_t *stream = NULL;
+        JASSERT_OK(jstream_wrap(gpu_device(), own, &stream));
+        jhandle_t *handle = make_handle(stream, JPOINTER_MODE_HOST);
+        product_upload(&p);
+        JEXPECT_OK(product_run(&p, handle, JPOINTER_MODE_HOST));
+        JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
+        JEXPECT_OK(jhandle_destroy(handle));
+        if (in_capture)
+            JEXPECT_EQ(program->begin_capture(own), 0);
+        JEXPECT_OK(jstream_destroy(stream));
+        if (in_capture)
+            program->destroy_graph(program->end_capture(own));
+        JEXPECT_EQ(program->destroy_stream(own), 0);
+        capture_and_check(&p); /* on the next stream */
+    }
+    product_free(&p);
+}
+
 /* In a process of its own, where nobody has a handle of the vendor's yet. */
 JTEST_ONLY_WITH("JALLOC_TEST_COLD", GpuVendorBlasCold, NoHandleIsMadeInACapture) {
     const fake_gpu_control_t *program = gpu_program();
