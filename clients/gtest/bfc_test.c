@@ -283,7 +283,7 @@ JTEST(Bfc, QuickListsAreEmptiedBeforeAnybodyLooksOrTheyAreNeeded) {
     end(allocator);
 }
 
-/* Two sizes that share a place: the list of one is emptied before the place is the other's. */
+/* Two sizes that share a slot: the list of one is emptied before the slot is the other's. */
 JTEST(Bfc, QuickListsHoldNoMoreThanAThousand) {
     enum { BLOCKS = 1100 };
     static void *blocks[BLOCKS];
@@ -836,8 +836,8 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
     give(allocator, b, 3 * G);
     JEXPECT_OK(jallocator_check(allocator));
     bfc_t *bfc = allocator->context;
-    bfc_chunk_t *live = bfc_place_find(bfc, a)->chunk, *freed = live->right;
-    bfc_place_t *place = bfc_place_find(bfc, a);
+    bfc_chunk_t *live = bfc_slot_find(bfc, a)->chunk, *freed = live->right;
+    bfc_slot_t *slot = bfc_slot_find(bfc, a);
     bfc_chunk_t seams[2] = {{.address = bfc->regions->address},
                             {.address = bfc->regions->address + bfc->regions->size_bytes}};
     SPOILED(live->size_bytes, G);
@@ -850,8 +850,8 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
     SPOILED(live->where, 0); /* its neighbour is free as well */
     SPOILED(live->left->right, freed);
     SPOILED(live->left, freed);
-    SPOILED(place->chunk, freed);
-    SPOILED(place->address, place->address + 1);
+    SPOILED(slot->chunk, freed);
+    SPOILED(slot->address, slot->address + 1);
     SPOILED(bfc->regions->size_bytes, MIB - G);
     SPOILED(bfc->regions->seams, &seams[0]);
     SPOILED(bfc->regions->seams, &seams[1]);
@@ -862,7 +862,7 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
     SPOILED(freed->ring.previous, NULL);
     SPOILED(bfc->free_bytes, 1);
     SPOILED(bfc->reserved_bytes, 1);
-    SPOILED(bfc->place_count, 1);
+    SPOILED(bfc->slot_count, 1);
     SPOILED(bfc->quick_count, 1);
     SPOILED(bfc->granted_bytes, 1);
     SPOILED(bfc->ready->bins.bits[0], 0);
@@ -1152,7 +1152,7 @@ JTEST(Bfc, TheRestOfABlockThatWasWaitedForIsWaitedForToo) {
     JEXPECT_OK(jstream_launch(jdevice_host(), two.first, set_flag, &ordered, sizeof ordered));
     JEXPECT_OK(jallocator_deallocate(two.allocator, all, 16 * G, two.first));
     void *part = take_on(two.allocator, 4 * G, two.second);
-    const uint64_t fence_of_rest = bfc_place_find(two.allocator->context, part)->chunk->right->serial;
+    const uint64_t fence_of_rest = bfc_slot_find(two.allocator->context, part)->chunk->right->serial;
     void *rest = take_on(two.allocator, 12 * G, third);
     JEXPECT_EQ(part, all);
     JEXPECT_NE(fence_of_rest, 0);

@@ -10,7 +10,7 @@
  * elements, and perhaps blocks and a structure. Element (i, j, ...) lies i * strides[0] + j * strides[1] + ... elements
  * behind the first. Column-major means that the first index runs fastest, as in BLAS and Fortran; row-major that the
  * last does, as in C. Strides are at least 1. A layout that memory is made for is nested: each stride goes beyond all
- * elements of the dimensions with shorter ones, so that no two elements share a place.
+ * elements of the dimensions with shorter ones, so that no two elements share an address.
  * All arithmetic is checked: what does not fit 63 bits is invalid size. An extent of 0 counts as 1 in that and in strides,
  * so that it does not matter which dimension it is.
  *
@@ -171,7 +171,7 @@ typedef struct jdistribution_t {
 static inline int jdistribution_owner(const jdistribution_t *d, int dimension, int64_t index) {
     return (int)(index / d->blocks[dimension] % d->grid[dimension]);
 }
-/** The place of a global index among those of its owner. */
+/** The index of a global one among those of its owner. */
 static inline int64_t jdistribution_to_local(const jdistribution_t *d, int dimension, int64_t index) {
     const int64_t block = d->blocks[dimension];
     return index / (block * d->grid[dimension]) * block + index % block;

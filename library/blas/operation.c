@@ -8,7 +8,7 @@
  * (checks, stand-ins, workspace) has been tried. After that message only collective steps follow, which agree by
  * themselves, or such that cannot fail.
  *
- * The borrow has the same eight places in every plan:
+ * The borrow has the same eight slots in every plan:
  *
  *     0 1 2   temporaries of operands 0 1 2, of the computation's kind: this process's part
  *     3 4 5   packed copies of operands 0 1 2
@@ -26,8 +26,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACE_PACKED = JI_OPERANDS, PLACE_COPY = 2 * JI_OPERANDS, PLACE_EXTRA, PLACES };
-static_assert((int)PLACES == JBORROW_MAX_BUFFERS, "all places are used");
+enum { SLOT_PACKED = JI_OPERANDS, SLOT_COPY = 2 * JI_OPERANDS, SLOT_EXTRA, SLOTS };
+static_assert((int)SLOTS == JBORROW_MAX_BUFFERS, "all slots are used");
 
 /* ---- Checks ---- */
 
@@ -251,7 +251,7 @@ static bool is_row_major(const ji_matrix_t *matrix) {
 /* What local computation packs: what BLAS cannot take, as the operation's own prepare function says, and operands that
  * the result overlaps, unless that is computed in memory of its own. These lie in the copy as they did, so that BLAS takes
  * them the same way. */
-static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[PLACES]) {
+static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[SLOTS]) {
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
         jbuffer_t *buffer = ji_operand_buffer(operand);
@@ -271,12 +271,12 @@ static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t 
             continue;
         int64_t count = 0;
         (void)jlayout_count(&operand->layout, &count);
-        bytes[PLACE_PACKED + i] = jalloc_mul(count, ji_sizeof(op->type));
+        bytes[SLOT_PACKED + i] = jalloc_mul(count, ji_sizeof(op->type));
     }
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[PLACES]) {
+static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[SLOTS]) {
     JTRY_RETURN(choose_allocators(op));
     const bool computes_distributed = op->distributed && !op->copies;
     if (computes_distributed) { /* what is expanded or aligned is known before temporaries are made, */
@@ -301,26 +301,26 @@ static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, 
 
 /* ---- The plan ---- */
 
-static void make_plan(const ji_operation_t *op, size_t bytes[PLACES], jplan_t *plan) {
+static void make_plan(const ji_operation_t *op, size_t bytes[SLOTS], jplan_t *plan) {
     const ji_matrix_t shape = ji_matrix(op->type, &op->operands[op->count - 1].layout, NULL);
     jplan_init(plan, op->handle, op->name, "mn", (const int64_t[]){shape.rows, shape.columns});
     if (jdevice_kind(op->handle->device) == JDEVICE_HOST) {
-        bytes[PLACE_EXTRA] = op->extra_bytes;
-        bytes[PLACE_COPY] = op->copy_bytes[0];
+        bytes[SLOT_EXTRA] = op->extra_bytes;
+        bytes[SLOT_COPY] = op->copy_bytes[0];
     }
-    jplan_add(plan, bytes[PLACE_COPY] != 0 ? "exchange" : "best", 0, op->callee_bytes, PLACES, bytes);
-    const bool rounds = bytes[PLACE_COPY] != 0 && op->copy_bytes[1] != op->copy_bytes[0];
+    jplan_add(plan, bytes[SLOT_COPY] != 0 ? "exchange" : "best", 0, op->callee_bytes, SLOTS, bytes);
+    const bool rounds = bytes[SLOT_COPY] != 0 && op->copy_bytes[1] != op->copy_bytes[0];
     if (op->callee_bytes == 0 && !rounds)
         return;
     if (rounds)
-        bytes[PLACE_COPY] = op->copy_bytes[1];
-    jplan_add(plan, rounds ? "rounds" : "least", 0, 0, PLACES, bytes); /* what it calls takes what is left */
+        bytes[SLOT_COPY] = op->copy_bytes[1];
+    jplan_add(plan, rounds ? "rounds" : "least", 0, 0, SLOTS, bytes); /* what it calls takes what is left */
 }
 
 /* Whether there is anything to borrow. */
-static bool wants_workspace(const ji_operation_t *op, const size_t bytes[PLACES]) {
+static bool wants_workspace(const ji_operation_t *op, const size_t bytes[SLOTS]) {
     size_t any = op->callee_bytes | op->extra_bytes | op->copy_bytes[0] | op->copy_bytes[1];
-    for (int i = 0; i < PLACES; i++)
+    for (int i = 0; i < SLOTS; i++)
         any |= bytes[i];
     return any != 0;
 }
@@ -343,8 +343,8 @@ static jstatus_t take_host_memory(ji_operation_t *op, host_memory_t *memory) {
     JTRY_RETURN(jprocess_get_allocator(&request, &memory->allocator));
     memory->size_bytes = copy + op->extra_bytes;
     JTRY_RETURN(jallocator_allocate(memory->allocator, memory->size_bytes, 64, NULL, &memory->pointer));
-    op->ws.ptr[PLACE_COPY] = memory->pointer;
-    op->ws.ptr[PLACE_EXTRA] = (char *)memory->pointer + copy;
+    op->ws.ptr[SLOT_COPY] = memory->pointer;
+    op->ws.ptr[SLOT_EXTRA] = (char *)memory->pointer + copy;
     return JSTATUS_SUCCESS;
 }
 
@@ -355,7 +355,7 @@ static jstatus_t wait(const ji_operation_t *op) { return ji_handle_wait(op->hand
 jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, jbuffer_t *source) {
     const bool best = op->ws.rung == 0 || jdevice_kind(op->handle->device) != JDEVICE_HOST;
     const jstatus_t status = ji_buffer_copy(destination, source, op->waits ? NULL : op->handle->stream,
-                                            op->ws.ptr[PLACE_COPY], op->copy_bytes[best ? 0 : 1]);
+                                            op->ws.ptr[SLOT_COPY], op->copy_bytes[best ? 0 : 1]);
     /* Through an image in host memory the host waits for the pieces, which counts as once. */
     if (op->copy_bytes[0] != 0 && jdevice_kind(op->handle->device) != JDEVICE_HOST)
         ++op->handle->synchronization_count;
@@ -375,7 +375,7 @@ static void place_operands(ji_operation_t *op) {
         operand->data = ji_buffer_data(buffer);
         if (operand->pack) {
             (void)jlayout_init(&operand->view, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
-            operand->data = op->ws.ptr[PLACE_PACKED + i];
+            operand->data = op->ws.ptr[SLOT_PACKED + i];
         }
         if (operand->layout.rank > 2)
             continue;
@@ -383,7 +383,7 @@ static void place_operands(ji_operation_t *op) {
         operand->matrix = operand->lies;
         if (!operand->pack)
             continue;
-        operand->matrix.data = op->ws.ptr[PLACE_PACKED + i];
+        operand->matrix.data = op->ws.ptr[SLOT_PACKED + i];
         operand->matrix.row_stride = operand->pack_row ? ji_max(1, operand->lies.columns) : 1;
         operand->matrix.column_stride = operand->pack_row ? 1 : ji_max(1, operand->lies.rows);
         if (operand->expand)
@@ -531,7 +531,7 @@ static uint64_t hash_arguments(const ji_operation_t *op, const ji_operation_clas
 }
 
 jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operation_class_t *class) {
-    size_t bytes[PLACES] = {0};
+    size_t bytes[SLOTS] = {0};
     jplan_t plan;
     host_memory_t memory = {NULL, NULL, 0};
     const bool queries = op->handle != NULL && jhandle_is_size_query(op->handle);

@@ -106,7 +106,7 @@ extern const ji_blas_table_t ji_blas_tables[4];
 /* ---- What an operation does to every element (operation_element.c) ---- */
 
 /* Elements of one column (or other line) of a buffer's part in this process: `count` of them, `stride` elements apart.
- * By columns they have a place in the matrix: `column`, and `row` from which ji_row_of() tells the row of each. */
+ * By columns they have a position in the matrix: `column`, and `row` from which ji_row_of() tells the row of each. */
 typedef struct ji_line {
     void *data;
     int64_t count, stride;
@@ -179,7 +179,7 @@ typedef struct ji_operation_class {
     /* On matrices (local), or on ji_operand_buffer() by op->ops (distributed). */
     jstatus_t (*run)(ji_operation_t *op);
     bool by_scalapack; /* where distributed: what `check` of ops refuses cannot be done */
-    bool elementwise;  /* the result may be an operand: each element needs those in its own place alone */
+    bool elementwise;  /* the result may be an operand: each element needs those in its own position alone */
 } ji_operation_class_t;
 
 struct ji_operation {

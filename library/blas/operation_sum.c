@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Operations that bring elements to another place: copy, add, transpose. */
+/* Operations that bring elements to another address: copy, add, transpose. */
 
 #include "blas/operation.h"
 

@@ -242,7 +242,7 @@ jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayo
     if (allocator->options.kind != JBUFFER_DISTRIBUTED)
         return ji_layout_is_nested(layout)
                    ? jlayout_bytes(layout, allocator->options.type, bytes)
-                   : ji_fail(JSTATUS_INVALID_VALUE, "memory for a layout some elements of which share a place");
+                   : ji_fail(JSTATUS_INVALID_VALUE, "memory for a layout some elements of which share an address");
     if (layout->rank > 2)
         return ji_fail(JSTATUS_INVALID_VALUE, "a distributed buffer has rank 0 to 2, not %d", layout->rank);
     *d = ji_buffer_distribution(allocator, layout);

@@ -270,7 +270,7 @@ static jstatus_t buffer_transfer(const jbuffer_t *buffer, void *destination, con
     return status == JSTATUS_SUCCESS ? jstream_synchronize(device, NULL) : status;
 }
 
-/* What get and set require of their arguments; the element's place among the memory of a local or replicated buffer. */
+/* What get and set require of their arguments; the element's offset in the memory of a local or replicated buffer. */
 static jstatus_t buffer_check_element(const jbuffer_t *buffer, const int64_t *indices, const void *value,
                                       const char *caller, buffer_element_t *element, int64_t *offset) {
     if (value == NULL)

@@ -75,7 +75,7 @@ bool ji_layout_strides(int rank, const int64_t *extents, jorder_t order, int64_t
 bool ji_layout_order(const jlayout_t *layout, jorder_t *order);
 /* The dimensions in the order of their strides, the fastest first; of equal ones the first. */
 JI_SHARED void ji_layout_sort(const jlayout_t *layout, int order[JLAYOUT_MAX_RANK]);
-/* Whether each stride goes beyond all elements of the dimensions with shorter ones, so that no two elements share a place.
+/* Whether each stride goes beyond all elements of the dimensions with shorter ones, so that no two elements share an address.
  * Of a layout that has been checked. */
 bool ji_layout_is_nested(const jlayout_t *layout);
 /* As jlayout_set_leading_dimension(), of that order. */
@@ -275,8 +275,8 @@ JI_SHARED jstatus_t ji_buffer_promise(jbuffer_allocator_t *allocator, const jlay
 /* How the elements of two buffers lie to each other (overlap.c). */
 typedef enum ji_overlap {
     JI_OVERLAP_NONE, /* none is an element of both */
-    JI_OVERLAP_SAME, /* both are the same elements in the same places, with the same structure */
-    JI_OVERLAP_SOME, /* some are, in other places or as another structure; or it takes too long to tell */
+    JI_OVERLAP_SAME, /* both are the same elements at the same addresses, with the same structure */
+    JI_OVERLAP_SOME, /* some are, at other addresses or as another structure; or it takes too long to tell */
     JI_OVERLAP_HERE  /* memory that was wrapped twice, once as the part of a distributed buffer: other processes may
                         find something else */
 } ji_overlap_t;

@@ -39,7 +39,7 @@ size_t ji_file_piece_bytes = (size_t)1 << 20;
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
 /* The elements of a layout in a file's order, some at a time. A piece takes whole dimensions, the fastest ones, part of
- * one more, and a single place in those behind it. */
+ * one more, and a single index in those behind it. */
 typedef struct file_pieces {
     const jlayout_t *layout;
     jorder_t order;
@@ -430,7 +430,7 @@ jstatus_t jbuffer_load(jbuffer_allocator_t *allocator, const char *path, jbuffer
     int file = -1;
     if (path == NULL || buffer == NULL)
         status =
-            ji_fail(JSTATUS_INVALID_POINTER, "%s: no %s", __func__, path == NULL ? "path" : "place for the buffer");
+            ji_fail(JSTATUS_INVALID_POINTER, "%s: no %s", __func__, path == NULL ? "path" : "pointer for the buffer");
     else if (!collective || runtime->info.rank == 0)
         status = ji_npy_open(path, &npy, &file);
     if (status == JSTATUS_SUCCESS && file >= 0 && npy.type != allocator->options.type)

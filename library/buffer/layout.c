@@ -350,7 +350,7 @@ jstatus_t jlayout_permute(const jlayout_t *layout, const int *order, jlayout_t *
     for (int d = 0; d < made.rank; d++) {
         if (order[d] < 0 || order[d] >= made.rank || (seen >> order[d] & 1u) != 0)
             return ji_fail(JSTATUS_INVALID_VALUE,
-                           "permute: %d at place %d: the order is no permutation of %d dimensions", order[d], d,
+                           "permute: %d at position %d: the order is no permutation of %d dimensions", order[d], d,
                            made.rank);
         seen |= 1u << order[d];
         made.extents[d] = layout->extents[order[d]];

@@ -131,10 +131,10 @@ jstatus_t jconfig_parse_device_size(const char *text, const char *device_name, s
 
 int ji_config_choice(const char *choices, const char *text) {
     size_t length = strlen(text);
-    for (int place = 0;; place++) {
+    for (int position = 0;; position++) {
         size_t choice = strcspn(choices, "|");
         if (choice == length && memcmp(choices, text, length) == 0)
-            return place;
+            return position;
         if (choices[choice] == '\0')
             return -1;
         choices += choice + 1;
@@ -271,11 +271,11 @@ jstatus_t jconfig_get_unknown(size_t index, jconfig_unknown_t *unknown) {
 /* Says, once in a process, what nobody who reads a variable would see: names that are unknown, and, since the log reads
  * it at its first message, a level that is not understood. */
 static void config_look_at_names(void) {
-    static const char place;
+    static const char key;
     jconfig_unknown_t unknown;
     (void)jlog_get_level();
     for (size_t i = 0; config_find_unknown(i, &unknown); i++)
-        jlog_write(JLOG_WARNING, &place, "%s is set in the environment and is no variable of jalloc's; %s%s",
+        jlog_write(JLOG_WARNING, &key, "%s is set in the environment and is no variable of jalloc's; %s%s",
                    unknown.name, unknown.nearest != NULL ? "the nearest is " : "jalloc-info lists them",
                    unknown.nearest != NULL ? unknown.nearest : "");
 }

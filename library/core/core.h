@@ -106,7 +106,7 @@ const char *ji_config_expected(const char *syntax, char text[JI_CONFIG_EXPECTED_
 typedef jstatus_t (*ji_config_check_t)(const char *text);
 extern ji_config_check_t ji_config_check_composition;
 
-/* The place of `text` among choices such as "off|error|warning"; -1 where it is none of them. */
+/* The position of `text` among choices such as "off|error|warning"; -1 where it is none of them. */
 int ji_config_choice(const char *choices, const char *text);
 
 /* Reads a device's name ("host", "cuda", "hip:3") of `length` characters. Writes it in full: "cuda" becomes "cuda:0".

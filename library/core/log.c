@@ -26,19 +26,19 @@
 #include "core/core.h"
 
 #define LOG_LINE_BYTES 1024 /* of a message; layer lines have any length */
-#define LOG_PLACES 64       /* places that are limited at a time */
+#define LOG_SLOTS 64        /* places that are limited at a time */
 #define LOG_PROBES 8        /* of them are looked at for one message */
 #define LOG_SECOND_NS 1000000000
 #define LOG_LEVEL_UNREAD (-1)
 
 /* What a place in the source has said lately. */
-typedef struct log_place {
+typedef struct log_slot {
     const void *key;     /* NULL: free */
     int64_t since_ns;    /* when the present second began */
     unsigned printed;    /* within it */
     unsigned suppressed; /* not printed since the last printed one */
     jlog_level_t level;  /* of the suppressed ones */
-} log_place_t;
+} log_slot_t;
 
 static atomic_int log_level = LOG_LEVEL_UNREAD;
 static pthread_once_t log_once = PTHREAD_ONCE_INIT;
@@ -49,7 +49,7 @@ static jlog_sink_t log_sink; /* NULL: log_file */
 static void *log_sink_context;
 static int log_file = -1;      /* -1: not opened yet */
 static struct stat log_opened; /* what it was then */
-static log_place_t log_places[LOG_PLACES];
+static log_slot_t log_slots[LOG_SLOTS];
 
 static const char *const log_level_names[] = {"off", "error", "warning", "info", "debug"};
 
@@ -116,45 +116,45 @@ static int64_t log_now_ns(void) {
 }
 
 /* Says how many messages a place has held back. */
-static void log_tell_suppressed(log_place_t *place) {
-    if (place->suppressed == 0)
+static void log_tell_suppressed(log_slot_t *slot) {
+    if (slot->suppressed == 0)
         return;
     char line[96];
-    snprintf(line, sizeof line, "jalloc %s: %u more from the same place were not printed",
-             log_level_names[place->level], place->suppressed);
-    log_emit(place->level, line);
-    place->suppressed = 0;
+    snprintf(line, sizeof line, "jalloc %s: %u more from the same place were not printed", log_level_names[slot->level],
+             slot->suppressed);
+    log_emit(slot->level, line);
+    slot->suppressed = 0;
 }
 
-/* Whether the place may print now. */
+/* Whether the place with the key may print now. */
 static bool log_admit(const void *key, jlog_level_t level) {
     int64_t now_ns = log_now_ns();
     size_t first = (size_t)(((uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
-    log_place_t *place = NULL;
+    log_slot_t *slot = NULL;
     for (size_t i = 0; i < LOG_PROBES; i++) {
-        log_place_t *candidate = &log_places[(first + i) % LOG_PLACES];
+        log_slot_t *candidate = &log_slots[(first + i) % LOG_SLOTS];
         if (candidate->key == key || candidate->key == NULL) {
-            place = candidate;
+            slot = candidate;
             break;
         }
-        if (place == NULL || candidate->since_ns < place->since_ns)
-            place = candidate;
+        if (slot == NULL || candidate->since_ns < slot->since_ns)
+            slot = candidate;
     }
-    if (place->key != key) {
-        log_tell_suppressed(place);
-        *place = (log_place_t){.key = key, .since_ns = now_ns};
+    if (slot->key != key) {
+        log_tell_suppressed(slot);
+        *slot = (log_slot_t){.key = key, .since_ns = now_ns};
     }
-    if (now_ns - place->since_ns >= LOG_SECOND_NS) {
-        log_tell_suppressed(place);
-        place->since_ns = now_ns;
-        place->printed = 0;
+    if (now_ns - slot->since_ns >= LOG_SECOND_NS) {
+        log_tell_suppressed(slot);
+        slot->since_ns = now_ns;
+        slot->printed = 0;
     }
-    if (place->printed < JLOG_BURST) {
-        place->printed++;
+    if (slot->printed < JLOG_BURST) {
+        slot->printed++;
         return true;
     }
-    place->suppressed++;
-    place->level = level;
+    slot->suppressed++;
+    slot->level = level;
     return false;
 }
 

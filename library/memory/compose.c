@@ -109,11 +109,12 @@ static bool compose_read_integer(const char *text, long long least, long long mo
 }
 
 /* Stores a value where its key says. False where it is not understood. */
-static bool compose_store(const jallocator_key_t *key, const ji_key_place_t *place, const char *value, void *options) {
-    char *member = (char *)options + place->offset;
+static bool compose_store(const jallocator_key_t *key, const ji_key_member_t *target, const char *value,
+                          void *options) {
+    char *member = (char *)options + target->offset;
     long long number;
     int choice;
-    switch (place->type) {
+    switch (target->type) {
     case JI_KEY_SIZE: return jconfig_parse_size(value, (size_t *)member) == JSTATUS_SUCCESS;
     case JI_KEY_COUNT:
         if (strcmp(key->syntax, "COUNT|none") == 0 && strcmp(value, "none") == 0) {
@@ -149,7 +150,7 @@ static bool compose_store(const jallocator_key_t *key, const ji_key_place_t *pla
         choice = ji_config_choice(key->syntax, value);
         if (choice < 0)
             return false;
-        choice += place->first;
+        choice += target->first;
         memcpy(member, &choice, sizeof choice); /* enumerations are as large as int, here and in every ABI we run on */
         return true;
     default: *(const char **)member = value; return true; /* JI_KEY_TEXT */
@@ -166,7 +167,7 @@ typedef struct compose_stage {
 /* One "key=value"; a key alone means true. */
 static jstatus_t compose_read_argument(char *argument, compose_stage_t *stage) {
     static const jallocator_key_t name_key = {"name", "TEXT", "", "the allocator's name"};
-    static const ji_key_place_t name_place = {JI_KEY_TEXT, offsetof(ji_common_options_t, name), 0};
+    static const ji_key_member_t name_member = {JI_KEY_TEXT, offsetof(ji_common_options_t, name), 0};
     const ji_kind_t *kind = stage->kind;
     char *value = strchr(argument, '=');
     if (value != NULL)
@@ -178,7 +179,7 @@ static jstatus_t compose_read_argument(char *argument, compose_stage_t *stage) {
     while (key->name != NULL && strcmp(argument, key->name) != 0)
         ++key;
     const size_t index = (size_t)(key - kind->public.keys);
-    const ji_key_place_t *place = key->name != NULL ? &kind->places[index] : &name_place;
+    const ji_key_member_t *target = key->name != NULL ? &kind->members[index] : &name_member;
     if (key->name == NULL)
         key = &name_key;
     if (strcmp(argument, key->name) != 0)
@@ -187,10 +188,10 @@ static jstatus_t compose_read_argument(char *argument, compose_stage_t *stage) {
     if ((stage->given >> index & 1) != 0)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s has the key %s twice", kind->public.name, key->name);
     stage->given |= (uint64_t)1 << index;
-    if (value == NULL && place->type == JI_KEY_BOOL)
+    if (value == NULL && target->type == JI_KEY_BOOL)
         value = (char *)(uintptr_t) "true";
-    return value != NULL && compose_store(key, place, value, stage->options) ? JSTATUS_SUCCESS
-                                                                             : compose_refuse_value(kind, key, value);
+    return value != NULL && compose_store(key, target, value, stage->options) ? JSTATUS_SUCCESS
+                                                                              : compose_refuse_value(kind, key, value);
 }
 
 static const ji_kind_t *compose_find_kind(const char *name) {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 /* A table of the streams that memory was freed on, searched from the front: a program has few. A stream that is
- * destroyed has done all its work, so its fences are passed; its place in the table is given to the next stream, whose
+ * destroyed has done all its work, so its fences are passed; its slot in the table is given to the next stream, whose
  * serials go on from there, so old fences stay passed. */
 
 #include "memory/frontier.h"

@@ -34,7 +34,7 @@ typedef struct ji_fence {
 
 typedef struct ji_frontier_stream {
     jstream_t *stream; /* NULL: the device's NULL stream, unless gone */
-    bool gone;         /* the stream was destroyed; the place may be used again */
+    bool gone;         /* the stream was destroyed; the slot may be used again */
     jevent_t *event;   /* made when first asked for */
     uint64_t issued, recorded, passed;
 } ji_frontier_stream_t;

@@ -8,15 +8,15 @@
 
 #include <string.h>
 
-#define LEDGER_FIRST_PLACES 64
+#define LEDGER_FIRST_SLOTS 64
 
 bool ji_ledger_grow(ji_ledger_t *ledger) {
-    size_t places = ledger->entries != NULL ? ledger->mask + 1 : 0;
-    size_t wanted = places != 0 ? 2 * places : LEDGER_FIRST_PLACES, bytes;
+    size_t slots = ledger->entries != NULL ? ledger->mask + 1 : 0;
+    size_t wanted = slots != 0 ? 2 * slots : LEDGER_FIRST_SLOTS, bytes;
     ji_ledger_t grown = {NULL, wanted - 1, 0};
     if (!ji_size_mul(wanted, sizeof *grown.entries, &bytes) || (grown.entries = ji_metadata_zalloc(bytes)) == NULL)
         return false;
-    for (size_t i = 0; i < places; ++i) {
+    for (size_t i = 0; i < slots; ++i) {
         const ji_ledger_entry_t *entry = &ledger->entries[i];
         if (entry->address != 0)
             ji_ledger_insert(&grown, (const void *)entry->address, entry->size_bytes, entry->tag)->number =
@@ -28,7 +28,7 @@ bool ji_ledger_grow(ji_ledger_t *ledger) {
 }
 
 ji_ledger_entry_t *ji_ledger_restore(ji_ledger_t *ledger, const void *address, size_t size_bytes, jtag_t tag) {
-    /* One empty place must be left, or a search for what is not there would not end. */
+    /* One empty slot must be left, or a search for what is not there would not end. */
     bool has_room = ji_ledger_reserve(ledger) || ledger->count < ledger->mask;
     return has_room ? ji_ledger_insert(ledger, address, size_bytes, tag) : NULL;
 }
@@ -43,15 +43,15 @@ ji_ledger_entry_t *ji_ledger_find_containing(const ji_ledger_t *ledger, const vo
 void ji_ledger_remove(ji_ledger_t *ledger, ji_ledger_entry_t *entry) {
     size_t hole = (size_t)(entry - ledger->entries);
     --ledger->count;
-    for (size_t place = hole;;) {
-        place = (place + 1) & ledger->mask;
-        if (ledger->entries[place].address == 0)
+    for (size_t slot = hole;;) {
+        slot = (slot + 1) & ledger->mask;
+        if (ledger->entries[slot].address == 0)
             break;
-        size_t home = ji_ledger_place(ledger, ledger->entries[place].address);
+        size_t home = ji_ledger_slot(ledger, ledger->entries[slot].address);
         /* It may move up unless its home lies behind the hole, on the way from there to where it is. */
-        if (((place - home) & ledger->mask) >= ((place - hole) & ledger->mask)) {
-            ledger->entries[hole] = ledger->entries[place];
-            hole = place;
+        if (((slot - home) & ledger->mask) >= ((slot - hole) & ledger->mask)) {
+            ledger->entries[hole] = ledger->entries[slot];
+            hole = slot;
         }
     }
     ledger->entries[hole].address = 0;

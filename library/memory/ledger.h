@@ -11,7 +11,7 @@
 #include "jalloc/tag.h"
 
 typedef struct ji_ledger_entry {
-    uintptr_t address; /* 0: the place is empty */
+    uintptr_t address; /* 0: the slot is empty */
     size_t size_bytes;
     jtag_t tag;
     uint32_t number; /* the user's own */
@@ -19,40 +19,40 @@ typedef struct ji_ledger_entry {
 
 typedef struct ji_ledger {
     ji_ledger_entry_t *entries; /* NULL: nothing was ever entered */
-    size_t mask;                /* places - 1; a power of two of places */
+    size_t mask;                /* slots - 1; a power of two of slots */
     size_t count;
 } ji_ledger_t;
 
-/* Doubles the places: false without bookkeeping memory, and nothing has changed. */
+/* Doubles the slots: false without bookkeeping memory, and nothing has changed. */
 bool ji_ledger_grow(ji_ledger_t *ledger);
 /* Makes sure that one more entry has room: false without bookkeeping memory, and nothing has changed. */
 static inline bool ji_ledger_reserve(ji_ledger_t *ledger) {
-    size_t places = ledger->mask + 1;
-    return JI_LIKELY(ledger->entries != NULL && ledger->count < places - places / 4) || ji_ledger_grow(ledger);
+    size_t slots = ledger->mask + 1;
+    return JI_LIKELY(ledger->entries != NULL && ledger->count < slots - slots / 4) || ji_ledger_grow(ledger);
 }
 /* Where the search for an address begins. Addresses are multiplied by the golden ratio (Fibonacci hashing): they are
  * multiples of powers of two, and the high bits of the product are not. */
-static inline size_t ji_ledger_place(const ji_ledger_t *ledger, uintptr_t address) {
+static inline size_t ji_ledger_slot(const ji_ledger_t *ledger, uintptr_t address) {
     return (size_t)(((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & ledger->mask;
 }
 
 /* Enters an address that is not there; room was reserved. The entry is valid until the next change of the ledger. */
 static inline ji_ledger_entry_t *ji_ledger_insert(ji_ledger_t *ledger, const void *address, size_t size_bytes,
                                                   jtag_t tag) {
-    size_t place = ji_ledger_place(ledger, (uintptr_t)address);
-    while (ledger->entries[place].address != 0)
-        place = (place + 1) & ledger->mask;
-    ledger->entries[place] = (ji_ledger_entry_t){(uintptr_t)address, size_bytes, tag, 0};
+    size_t slot = ji_ledger_slot(ledger, (uintptr_t)address);
+    while (ledger->entries[slot].address != 0)
+        slot = (slot + 1) & ledger->mask;
+    ledger->entries[slot] = (ji_ledger_entry_t){(uintptr_t)address, size_bytes, tag, 0};
     ++ledger->count;
-    return &ledger->entries[place];
+    return &ledger->entries[slot];
 }
 
 /* The entry of an address; NULL where there is none. */
 static inline ji_ledger_entry_t *ji_ledger_find(const ji_ledger_t *ledger, const void *address) {
     if (JI_UNLIKELY(ledger->entries == NULL || address == NULL))
         return NULL;
-    for (size_t place = ji_ledger_place(ledger, (uintptr_t)address);; place = (place + 1) & ledger->mask) {
-        ji_ledger_entry_t *entry = &ledger->entries[place];
+    for (size_t slot = ji_ledger_slot(ledger, (uintptr_t)address);; slot = (slot + 1) & ledger->mask) {
+        ji_ledger_entry_t *entry = &ledger->entries[slot];
         if (JI_LIKELY(entry->address == (uintptr_t)address))
             return entry;
         if (entry->address == 0)

@@ -152,16 +152,16 @@ typedef enum ji_key_type {
     JI_KEY_INT,    /* int, may be negative */
     JI_KEY_BYTE,   /* unsigned char, 0..255 */
     JI_KEY_BOOL,   /* bool: "true", "false", "1", "0", or the key alone */
-    JI_KEY_CHOICE, /* an enum: the place of the word in the key's syntax "a|b|c", plus `first` */
+    JI_KEY_CHOICE, /* an enum: the position of the word in the key's syntax "a|b|c", plus `first` */
     JI_KEY_TEXT    /* const char *, valid during create */
 } ji_key_type_t;
 
-/* Where a key of jallocator_kind_t.keys goes. In the same order; ended by nothing of its own. */
-typedef struct ji_key_place {
+/* The member of the options that a key of jallocator_kind_t.keys sets. In the same order; ended by nothing of its own. */
+typedef struct ji_key_member {
     ji_key_type_t type;
     size_t offset; /* in the options */
     int first;     /* of a choice: the enumerator of the first word */
-} ji_key_place_t;
+} ji_key_member_t;
 
 /* Room for the options of any kind. */
 #define JI_KIND_MAX_OPTIONS_BYTES 256
@@ -171,7 +171,7 @@ extern const jallocator_key_t ji_no_keys[1];
 
 struct ji_kind {
     jallocator_kind_t public; /* name, role, summary, keys */
-    const ji_key_place_t *places;
+    const ji_key_member_t *members;
     size_t options_bytes; /* 0: the kind has none but its name */
     const void *defaults; /* options_bytes of them */
     jstatus_t (*create)(const ji_request_t *request, jallocator_t **out);
@@ -226,7 +226,7 @@ bool ji_device_is_ordered(const jallocator_t *allocator);
 /* The kind of memory that an allocator's provider hands out: device for whatever is not a GPU's pinned or managed. */
 jmemory_kind_t ji_device_memory_kind(const jallocator_t *allocator);
 
-/* Keys that every policy has. Use in a kind's table of keys and of places. */
+/* Keys that every policy has. Use in a kind's table of keys and of members. */
 #define JI_THREADS_KEY                                                                                                 \
     { "threads", "none|lock", "lock", "from which threads it may be called" }
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 /* The down-cast to ScaLAPACK. Nothing is converted: a distributed buffer is stored the way ScaLAPACK wants its
- * matrices, so the descriptor is its distribution, in 32-bit integers. A view is the whole with a place to begin at. */
+ * matrices, so the descriptor is its distribution, in 32-bit integers. A view is the whole with a position to begin at. */
 
 #include "mpi/distributed.h"
 #include "mpi/scalapack.h"

@@ -213,7 +213,7 @@ static void runtime_destroy(jruntime_t *runtime) {
 /* Machines: the communicators of one and of their first processes, and what `info` and `leader_of` say of them. */
 static jstatus_t runtime_split(ji_mpi_t *mpi, int node_processes, jruntime_info_t *info) {
     jstatus_t status = JSTATUS_SUCCESS;
-    int places[2]; /* number of the machine, rank of its first process */
+    int leader[2]; /* number of the machine, rank of its first process */
     if (node_processes > 0)
         JTRY(JI_MPI(MPI_Comm_split(mpi->all, info->rank / node_processes, info->rank, &mpi->node)));
     else
@@ -224,14 +224,14 @@ static jstatus_t runtime_split(ji_mpi_t *mpi, int node_processes, jruntime_info_
     JTRY(JI_MPI(MPI_Comm_split(mpi->all, info->node_rank == 0 ? 0 : MPI_UNDEFINED, info->rank, &mpi->leaders)));
     if (mpi->leaders != MPI_COMM_NULL) {
         JTRY(JI_MPI(MPI_Comm_set_errhandler(mpi->leaders, MPI_ERRORS_RETURN)));
-        MPI_Comm_rank(mpi->leaders, &places[0]);
+        MPI_Comm_rank(mpi->leaders, &leader[0]);
         MPI_Comm_size(mpi->leaders, &info->nodes);
-        places[1] = info->rank;
+        leader[1] = info->rank;
     }
-    JTRY(JI_MPI(MPI_Bcast(places, 2, MPI_INT, 0, mpi->node)));
+    JTRY(JI_MPI(MPI_Bcast(leader, 2, MPI_INT, 0, mpi->node)));
     JTRY(JI_MPI(MPI_Bcast(&info->nodes, 1, MPI_INT, 0, mpi->node)));
-    info->node = places[0];
-    JTRY(JI_MPI(MPI_Allgather(&places[1], 1, MPI_INT, mpi->leader_of, 1, MPI_INT, mpi->all)));
+    info->node = leader[0];
+    JTRY(JI_MPI(MPI_Allgather(&leader[1], 1, MPI_INT, mpi->leader_of, 1, MPI_INT, mpi->all)));
 done:
     return status;
 }

@@ -26,7 +26,7 @@ typedef struct shm_backing {
 } shm_backing_t;
 
 /* Fills in the constants of a new segment: those for max_bytes and the number of slots, boot id, ids, checksum. All
- * places follow from the options. False: does not fit (size below JSEGMENT_MIN_BYTES or no page left for data in
+ * offsets follow from the options. False: does not fit (size below JSEGMENT_MIN_BYTES or no page left for data in
  * size_bytes), or the process has no descriptor left to ask for the boot id. size_bytes, max_bytes: multiples of the
  * page. */
 bool shm_constants_make(shm_constants_t *constants, size_t size_bytes, size_t max_bytes, unsigned slots, bool has_file);

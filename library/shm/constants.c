@@ -3,13 +3,13 @@
 
 /* The constants at the front of a segment: how they are made, and how a copy of them is judged.
  *
- * All places in a segment follow from two numbers, how many pages it may have and how many slots:
+ * All offsets in a segment follow from two numbers, how many pages it may have and how many slots:
  *
  *     0        4096     slots_offset  allocators_offset  roots_offset  log_offset  table_offset      first_page
  *     | header |        | slots       | allocators       | roots       | undo log  | page table      | pages ...
  *
  * One function computes them. It makes the constants of a new segment, and judging others' means to compute them again
- * and to compare: whatever else they hold, places that overlap or lie outside are not among what is accepted.
+ * and to compare: whatever else they hold, offsets that overlap or are outside are not among what is accepted.
  *
  * The order of judging matters, since each refusal has its own status: what the bytes are, whether this library
  * understands them, whether they are whole, and only then whether they are of this start of the machine. */
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONSTANTS_PLACE_BYTES 128 /* each table begins at a multiple of the largest of the structures in them */
+#define CONSTANTS_ALIGNMENT 128 /* each table begins at a multiple of the largest of the structures in them */
 
 _Static_assert(offsetof(shm_constants_t, checksum) + sizeof(uint64_t) == sizeof(shm_constants_t),
                "the checksum is of all before it, and nothing is behind it");
@@ -37,24 +37,24 @@ static uint64_t constants_checksum(const shm_constants_t *constants) {
 }
 
 /* Where a table of so many bytes begins; *end is then behind it. */
-static uint64_t constants_place(uint64_t *end, uint64_t bytes) {
-    uint64_t place = (*end + CONSTANTS_PLACE_BYTES - 1) / CONSTANTS_PLACE_BYTES * CONSTANTS_PLACE_BYTES;
-    *end = place + bytes;
-    return place;
+static uint64_t constants_table_offset(uint64_t *end, uint64_t bytes) {
+    uint64_t offset = (*end + CONSTANTS_ALIGNMENT - 1) / CONSTANTS_ALIGNMENT * CONSTANTS_ALIGNMENT;
+    *end = offset + bytes;
+    return offset;
 }
 
-/* Fills in all places. False where the numbers are out of range or no page is left. They are small enough that nothing
+/* Fills in all offsets. False where the numbers are out of range or no page is left. They are small enough that nothing
  * overflows. */
-static bool constants_set_places(shm_constants_t *constants) {
+static bool constants_set_offsets(shm_constants_t *constants) {
     if (constants->max_pages < JSEGMENT_MIN_BYTES / SHM_PAGE_BYTES || constants->max_pages > SHM_MAX_PAGES ||
         constants->slot_count == 0 || constants->slot_count > SHM_MAX_SLOTS)
         return false;
     uint64_t end = SHM_PAGE_BYTES;
-    constants->slots_offset = constants_place(&end, constants->slot_count * sizeof(shm_slot_t));
-    constants->allocators_offset = constants_place(&end, SHM_ALLOCATORS * sizeof(shm_allocator_t));
-    constants->roots_offset = constants_place(&end, SHM_ROOTS * sizeof(shm_root_t));
-    constants->log_offset = constants_place(&end, SHM_LOG_ENTRIES * sizeof(shm_log_entry_t));
-    constants->table_offset = constants_place(&end, constants->max_pages * sizeof(shm_page_t));
+    constants->slots_offset = constants_table_offset(&end, constants->slot_count * sizeof(shm_slot_t));
+    constants->allocators_offset = constants_table_offset(&end, SHM_ALLOCATORS * sizeof(shm_allocator_t));
+    constants->roots_offset = constants_table_offset(&end, SHM_ROOTS * sizeof(shm_root_t));
+    constants->log_offset = constants_table_offset(&end, SHM_LOG_ENTRIES * sizeof(shm_log_entry_t));
+    constants->table_offset = constants_table_offset(&end, constants->max_pages * sizeof(shm_page_t));
     constants->first_page = (end + SHM_PAGE_BYTES - 1) / SHM_PAGE_BYTES;
     return constants->first_page < constants->max_pages;
 }
@@ -93,7 +93,7 @@ bool shm_constants_make(shm_constants_t *constants, size_t size_bytes, size_t ma
     constants->constants_bytes = sizeof *constants;
     constants->max_pages = max_bytes >> SHM_PAGE_SHIFT;
     constants->slot_count = slots;
-    if (size_bytes < JSEGMENT_MIN_BYTES || size_bytes > max_bytes || !constants_set_places(constants) ||
+    if (size_bytes < JSEGMENT_MIN_BYTES || size_bytes > max_bytes || !constants_set_offsets(constants) ||
         size_bytes >> SHM_PAGE_SHIFT <= constants->first_page)
         return false;
     if (!constants_get_boot_id(constants->boot_id))
@@ -125,7 +125,7 @@ jstatus_t shm_constants_check(const shm_constants_t *constants) {
     if (constants->checksum != constants_checksum(constants))
         return ji_fail(JSTATUS_CORRUPTED, "the checksum of the header is wrong");
     shm_constants_t again = *constants;
-    if (!constants_set_places(&again) || memcmp(&again, constants, sizeof again) != 0 || constants->has_file > 1 ||
+    if (!constants_set_offsets(&again) || memcmp(&again, constants, sizeof again) != 0 || constants->has_file > 1 ||
         memchr(constants->boot_id, '\0', sizeof constants->boot_id) == NULL)
         return ji_fail(JSTATUS_CORRUPTED, "the header does not hold together: %llu pages, %llu slots",
                        (unsigned long long)constants->max_pages, (unsigned long long)constants->slot_count);

@@ -401,10 +401,10 @@ static jstatus_t verify_tables(const jsegment_t *segment) {
             VERIFY(shm_load(&segment->allocators[j].state) != SHM_ALLOCATOR_READY ||
                        shm_load(&segment->allocators[j].id) != shm_load(&entry->id),
                    "two allocators have the id %llu", (unsigned long long)shm_load(&entry->id));
-        const uint64_t places[][2] = {{shm_load(&entry->header_page), shm_load(&entry->header_bytes)},
-                                      {shm_load(&entry->region_page), shm_load(&entry->region_bytes)}};
+        const uint64_t regions[][2] = {{shm_load(&entry->header_page), shm_load(&entry->header_bytes)},
+                                       {shm_load(&entry->region_page), shm_load(&entry->region_bytes)}};
         for (int p = 0; p < 2; ++p) {
-            const uint64_t page = places[p][0], pages = (places[p][1] + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT;
+            const uint64_t page = regions[p][0], pages = (regions[p][1] + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT;
             VERIFY(pages == 0 || (page < ji_pages_total(segment) &&
                                   shm_page_word(segment, page) == SHM_WORD(SHM_REGION, SHM_SLOT_SEGMENT, i, 0, pages)),
                    "allocator %llu has lost a region", (unsigned long long)shm_load(&entry->id));

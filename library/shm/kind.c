@@ -147,7 +147,7 @@ static const jallocator_key_t kind_keys[] = {
     {"max", "SIZE", "0", "it may grow to this; 0: 32 times size"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t kind_places[] = {
+static const ji_key_member_t kind_members[] = {
     {JI_KEY_CHOICE, offsetof(segment_kind_options_t, backend), JSEGMENT_PRIVATE},
     {JI_KEY_TEXT, offsetof(segment_kind_options_t, segment_name), 0},
     {JI_KEY_SIZE, offsetof(segment_kind_options_t, size_bytes), 0},
@@ -180,7 +180,7 @@ done:
 const ji_kind_t ji_kind_segment = {
     .public = {"segment", JALLOCATOR_PROVIDER, "a segment of its own, which grows; shared if its backend is",
                kind_keys},
-    .places = kind_places,
+    .members = kind_members,
     .options_bytes = sizeof(segment_kind_options_t),
     .defaults = &kind_defaults,
     .create = kind_create,

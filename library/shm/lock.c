@@ -7,7 +7,7 @@
  * the holder lives, and takes the lock over from a dead one by one compare-and-swap, so one does. Nobody waits for a dead
  * process longer than it takes to look, because waits in the kernel are timed.
  *
- * Undo log: before a word is changed, its place and what was there are appended, and the count says so; only then the
+ * Undo log: before a word is changed, its offset and what was there are appended, and the count says so; only then the
  * word is changed. Commit is count = 0. So at every instruction the segment is as it was before the change, or as after
  * it, once the entries counted are put back from the last to the first. That is done by whoever takes the lock next, and
  * doing it twice does no harm: it may be killed as well.

@@ -158,11 +158,11 @@ static jstatus_t shared_create(jsegment_t *segment, uint64_t id, const jshared_o
                : status;
 }
 
-/* Both lockings, a place for the object, `work`. `reads`: a reader may do it too, without the segment's lock. */
+/* Both lockings, memory for the object, `work`. `reads`: a reader may do it too, without the segment's lock. */
 typedef jstatus_t (*shared_work_t)(jsegment_t *segment, uint64_t id, const jshared_options_t *options, jshared_t **made,
                                    jshared_t **out);
-static jstatus_t shared_with_place(jsegment_t *segment, uint64_t id, const jshared_options_t *options,
-                                   shared_work_t work, bool reads, jshared_t **out) {
+static jstatus_t shared_with_memory(jsegment_t *segment, uint64_t id, const jshared_options_t *options,
+                                    shared_work_t work, bool reads, jshared_t **out) {
     jshared_t *made = NULL, *shared = NULL;
     jstatus_t status = reads ? ji_segment_begin_reading(segment) : ji_segment_begin(segment);
     if (status != JSTATUS_SUCCESS)
@@ -191,7 +191,7 @@ jstatus_t jshared_create(jsegment_t *segment, uint64_t id, const jshared_options
     if (options == NULL)
         options = &defaults;
     jstatus_t status = shared_check_options(options);
-    return status == JSTATUS_SUCCESS ? shared_with_place(segment, id, options, shared_create, false, shared) : status;
+    return status == JSTATUS_SUCCESS ? shared_with_memory(segment, id, options, shared_create, false, shared) : status;
 }
 
 static jstatus_t shared_open(jsegment_t *segment, uint64_t id, const jshared_options_t *options, jshared_t **made,
@@ -201,7 +201,7 @@ static jstatus_t shared_open(jsegment_t *segment, uint64_t id, const jshared_opt
     if (index == SHM_ALLOCATORS)
         return ji_fail(JSTATUS_NOT_FOUND, "the segment has no allocator %llu", (unsigned long long)id);
     if (segment->open[index] != NULL && segment->open[index]->gone)
-        return ji_fail(JSTATUS_BUSY, "an allocator that was destroyed has the place of %llu until it is closed",
+        return ji_fail(JSTATUS_BUSY, "an allocator that was destroyed has the slot of %llu until it is closed",
                        (unsigned long long)id);
     return shared_open_entry(segment, index, made, out);
 }
@@ -209,7 +209,7 @@ static jstatus_t shared_open(jsegment_t *segment, uint64_t id, const jshared_opt
 jstatus_t jshared_open(jsegment_t *segment, uint64_t id, jshared_t **shared) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
-    return shared_with_place(segment, id, NULL, shared_open, true, shared);
+    return shared_with_memory(segment, id, NULL, shared_open, true, shared);
 }
 
 jstatus_t jshared_find(uint64_t id, jshared_t **shared) {

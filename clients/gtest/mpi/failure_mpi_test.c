@@ -309,7 +309,7 @@ typedef struct wrong {
 static const wrong_t wrongs[] = {
     {0, "a layout of rank 99", wrong_layout, JSTATUS_INVALID_VALUE, false},
     {0, "no layout", wrong_null_layout, JSTATUS_INVALID_POINTER, false},
-    {0, "no place for the buffer", wrong_null_buffer, JSTATUS_INVALID_POINTER, false},
+    {0, "no pointer for the buffer", wrong_null_buffer, JSTATUS_INVALID_POINTER, false},
     {0, "a list of another type", wrong_type, JSTATUS_INVALID_VALUE, false},
     {0, "no function", wrong_function, JSTATUS_INVALID_POINTER, false},
     {0, "a block that fails", wrong_block, JSTATUS_INVALID_VALUE, true},

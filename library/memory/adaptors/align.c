@@ -59,7 +59,7 @@ static jstatus_t align_allocate(void *context, size_t size_bytes, size_t alignme
 static jstatus_t align_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     align_adaptor_t *align = context;
     ji_ledger_entry_t known = {(uintptr_t)pointer, size_bytes, 0, 0};
-    /* Out of the ledger before below has it: the next one may get the same place at once. */
+    /* Out of the ledger before below has it: the next one may get the same address at once. */
     ji_lock_acquire(&align->lock);
     ji_ledger_entry_t *entry = ji_ledger_find(&align->moved, pointer);
     bool moved = entry != NULL;
@@ -129,11 +129,11 @@ static const jallocator_key_t align_keys[] = {
     {"alignment", "SIZE", "4096", "least alignment of every allocation, a power of two"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t align_places[] = {{JI_KEY_SIZE, offsetof(jalign_options_t, alignment_bytes), 0}};
+static const ji_key_member_t align_members[] = {{JI_KEY_SIZE, offsetof(jalign_options_t, alignment_bytes), 0}};
 
 const ji_kind_t ji_kind_align = {
     .public = {"align", JALLOCATOR_ADAPTOR, "every allocation at least so aligned", align_keys},
-    .places = align_places,
+    .members = align_members,
     .options_bytes = sizeof(jalign_options_t),
     .defaults = &align_defaults,
     .create = align_create,

@@ -121,7 +121,7 @@ static const jallocator_key_t fill_keys[] = {
     {"pattern", "0..255", "0", "the byte of \"pattern\""},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t fill_places[] = {
+static const ji_key_member_t fill_members[] = {
     {JI_KEY_CHOICE, offsetof(jfill_options_t, on_allocate), JFILL_NAN},
     {JI_KEY_CHOICE, offsetof(jfill_options_t, on_deallocate), JFILL_NAN},
     {JI_KEY_BYTE, offsetof(jfill_options_t, pattern), 0},
@@ -129,7 +129,7 @@ static const ji_key_place_t fill_places[] = {
 
 const ji_kind_t ji_kind_fill = {
     .public = {"fill", JALLOCATOR_ADAPTOR, "writes NaN, or another byte, over memory that comes and goes", fill_keys},
-    .places = fill_places,
+    .members = fill_members,
     .options_bytes = sizeof(jfill_options_t),
     .defaults = &fill_defaults,
     .create = fill_create,

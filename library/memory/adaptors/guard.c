@@ -40,14 +40,14 @@ static uint64_t guard_word(const ji_live_block_t *block, guard_side_t side) {
     return ((word ^ (word >> 31)) | UINT64_C(0x0101010101010101)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
 }
 
-static unsigned char *guard_place(const guard_t *guard, const ji_live_block_t *block, guard_side_t side) {
+static unsigned char *guard_bytes_at(const guard_t *guard, const ji_live_block_t *block, guard_side_t side) {
     unsigned char *bytes = block->pointer;
     return side == GUARD_BEFORE ? bytes - guard->guard_bytes : bytes + block->size_bytes;
 }
 
 static jstatus_t guard_write(const guard_t *guard, const ji_live_block_t *block, guard_side_t side, jstream_t *stream) {
     uint64_t word = guard_word(block, side);
-    return jdevice_fill(guard->live.below->device, stream, guard_place(guard, block, side), &word, sizeof word,
+    return jdevice_fill(guard->live.below->device, stream, guard_bytes_at(guard, block, side), &word, sizeof word,
                         guard->guard_bytes / sizeof word);
 }
 
@@ -56,11 +56,11 @@ static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *bloc
                                jstream_t *stream) {
     unsigned char found[GUARD_READ_BYTES];
     jdevice_t *device = guard->live.below->device;
-    const unsigned char *place = guard_place(guard, block, side);
+    const unsigned char *begin = guard_bytes_at(guard, block, side);
     uint64_t word = guard_word(block, side);
     for (size_t read = 0, bytes; read < guard->guard_bytes; read += bytes) {
         bytes = guard->guard_bytes - read < sizeof found ? guard->guard_bytes - read : sizeof found;
-        jstatus_t status = jdevice_copy(device, stream, found, place + read, bytes);
+        jstatus_t status = jdevice_copy(device, stream, found, begin + read, bytes);
         if (status == JSTATUS_SUCCESS)
             status = jstream_synchronize(device, stream);
         if (status != JSTATUS_SUCCESS) {
@@ -75,7 +75,7 @@ static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *bloc
                     "allocator \"%s\": %zu bytes at %p (tag \"%s\"): byte %td, %s it, was written to (0x%02x "
                     "in place of 0x%02x)",
                     guard->live.self->name, block->size_bytes, block->pointer, jtag_name(block->tag),
-                    place + read + i - (unsigned char *)block->pointer, side == GUARD_BEFORE ? "before" : "behind",
+                    begin + read + i - (unsigned char *)block->pointer, side == GUARD_BEFORE ? "before" : "behind",
                     found[i], right);
         }
     }
@@ -189,11 +189,11 @@ static const jallocator_key_t guard_keys[] = {
     {"bytes", "SIZE", "16", "on each side, a multiple of 16"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t guard_places[] = {{JI_KEY_SIZE, offsetof(jguard_options_t, guard_bytes), 0}};
+static const ji_key_member_t guard_members[] = {{JI_KEY_SIZE, offsetof(jguard_options_t, guard_bytes), 0}};
 
 const ji_kind_t ji_kind_guard = {
     .public = {"guard", JALLOCATOR_ADAPTOR, "words around each block that nobody may write to", guard_keys},
-    .places = guard_places,
+    .members = guard_members,
     .options_bytes = sizeof(jguard_options_t),
     .defaults = &guard_defaults,
     .create = guard_create,

@@ -70,11 +70,11 @@ static const jallocator_key_t limit_keys[] = {
     {"limit", "SIZE", "", "most bytes that may be live; required"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t limit_places[] = {{JI_KEY_SIZE, offsetof(jlimit_options_t, limit_bytes), 0}};
+static const ji_key_member_t limit_members[] = {{JI_KEY_SIZE, offsetof(jlimit_options_t, limit_bytes), 0}};
 
 const ji_kind_t ji_kind_limit = {
     .public = {"limit", JALLOCATOR_ADAPTOR, "refuses what would make more bytes live than its limit", limit_keys},
-    .places = limit_places,
+    .members = limit_members,
     .options_bytes = sizeof(jlimit_options_t),
     .defaults = &limit_defaults,
     .create = limit_create,

@@ -1,10 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Blocks stand in an array; a ledger finds them by address. Their places are reused, and stay where they are when the
+/* Blocks stand in an array; a ledger finds them by address. Their slots are reused, and stay where they are when the
  * array grows, so a walk goes by number and may let the lock go at each step.
  *
- *     ledger   address -> place          blocks   0  live       pointer, size, tag, event
+ *     ledger   address -> slot           blocks   0  live       pointer, size, tag, event
  *                                                 1  free       -> 3
  *                                                 2  leaving    (not in the ledger)
  *                                                 3  free       -> capacity: none
@@ -68,7 +68,7 @@ static bool live_make_room(ji_live_t *live) {
     if (live->blocks != NULL)
         memcpy(blocks, live->blocks, live->capacity * sizeof *blocks);
     for (uint32_t i = live->capacity; i < capacity; ++i)
-        blocks[i].place = i + 1;
+        blocks[i].slot = i + 1;
     ji_metadata_free(live->blocks);
     live->blocks = blocks;
     live->capacity = capacity;
@@ -84,11 +84,11 @@ jstatus_t ji_live_add(ji_live_t *live, ji_live_block_t *block) {
     } else if (!ji_ledger_reserve(&live->ledger) || !live_make_room(live)) {
         status = ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", live->self->name);
     } else {
-        block->place = live->first_free;
+        block->slot = live->first_free;
         block->tag = ji_tag_current;
-        live->first_free = live->blocks[block->place].place;
-        live->blocks[block->place] = *block;
-        ji_ledger_insert(&live->ledger, block->pointer, block->size_bytes, block->tag)->number = block->place;
+        live->first_free = live->blocks[block->slot].slot;
+        live->blocks[block->slot] = *block;
+        ji_ledger_insert(&live->ledger, block->pointer, block->size_bytes, block->tag)->number = block->slot;
     }
     ji_lock_release(&live->lock);
     return status;
@@ -130,19 +130,19 @@ jstatus_t ji_live_take(ji_live_t *live, const void *pointer, size_t size_bytes, 
 
 void ji_live_put_back(ji_live_t *live, const ji_live_block_t *block) {
     ji_lock_acquire(&live->lock);
-    live->blocks[block->place] = *block;
-    live->blocks[block->place].leaving = false;
+    live->blocks[block->slot] = *block;
+    live->blocks[block->slot].leaving = false;
     ji_ledger_entry_t *entry = ji_ledger_restore(&live->ledger, block->pointer, block->size_bytes, block->tag);
     if (entry != NULL)
-        entry->number = block->place;
+        entry->number = block->slot;
     ji_lock_release(&live->lock);
 }
 
 void ji_live_drop(ji_live_t *live, const ji_live_block_t *block) {
     (void)jevent_destroy(block->written);
     ji_lock_acquire(&live->lock);
-    live->blocks[block->place] = (ji_live_block_t){.place = live->first_free};
-    live->first_free = block->place;
+    live->blocks[block->slot] = (ji_live_block_t){.slot = live->first_free};
+    live->first_free = block->slot;
     ji_lock_release(&live->lock);
 }
 

@@ -8,17 +8,17 @@
  *
  * A free goes in two steps, because below is called without a lock in between: ji_live_take() takes the block out, so
  * nobody else can free it and a new block may get its address; then ji_live_drop() forgets it, or, when it could not be
- * freed after all, ji_live_put_back() makes it live again, for which its place is kept. */
+ * freed after all, ji_live_put_back() makes it live again, for which its slot is kept. */
 
 #include "memory/memory.h"
 
 typedef struct ji_live_block {
-    void *pointer; /* NULL: the place is free */
+    void *pointer; /* NULL: the slot is free */
     size_t size_bytes;
     size_t front_bytes; /* taken from below before it; the adaptor's own */
     jevent_t *written;  /* behind what was written when it was allocated; NULL: that was done at once */
     jtag_t tag;
-    uint32_t place; /* its own; of a free place the next free one */
+    uint32_t slot; /* its own; of a free slot the next free one */
     uint32_t examiners;
     bool leaving; /* taken out */
     bool refused; /* a free found it damaged; the adaptor's own */
@@ -29,7 +29,7 @@ typedef struct ji_live {
     jallocator_t *self;  /* whose context this is the beginning of; for messages */
     void (*destroy)(void *context);
     ji_lock_t lock;
-    ji_ledger_t ledger; /* address -> place */
+    ji_ledger_t ledger; /* address -> slot */
     ji_live_block_t *blocks;
     uint32_t capacity, first_free; /* capacity: none is free */
 } ji_live_t;

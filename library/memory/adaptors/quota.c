@@ -306,7 +306,7 @@ static const jallocator_key_t quota_keys[] = {
     {"maximum", "SIZE", "0", "most that this share may have live; 0: the limit"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t quota_places[] = {
+static const ji_key_member_t quota_members[] = {
     {JI_KEY_TEXT, offsetof(quota_options_t, budget), 0},
     {JI_KEY_SIZE, offsetof(quota_options_t, limit_bytes), 0},
     {JI_KEY_SIZE, offsetof(quota_options_t, share.guaranteed_bytes), 0},
@@ -315,7 +315,7 @@ static const ji_key_place_t quota_places[] = {
 
 const ji_kind_t ji_kind_quota = {
     .public = {"quota", JALLOCATOR_ADAPTOR, "a share of a budget that many have together", quota_keys},
-    .places = quota_places,
+    .members = quota_members,
     .options_bytes = sizeof(quota_options_t),
     .defaults = &quota_defaults,
     .create = quota_create,

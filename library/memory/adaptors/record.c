@@ -128,11 +128,11 @@ static const jallocator_key_t record_keys[] = {
     {"file", "TEXT", "", "trace to write; empty: standard error"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t record_places[] = {{JI_KEY_TEXT, offsetof(jrecord_options_t, file), 0}};
+static const ji_key_member_t record_members[] = {{JI_KEY_TEXT, offsetof(jrecord_options_t, file), 0}};
 
 const ji_kind_t ji_kind_record = {
     .public = {"record", JALLOCATOR_ADAPTOR, "writes every call to a trace file", record_keys},
-    .places = record_places,
+    .members = record_members,
     .options_bytes = sizeof(jrecord_options_t),
     .defaults = &record_defaults,
     .create = record_create,

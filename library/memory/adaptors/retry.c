@@ -137,11 +137,11 @@ static const jallocator_key_t retry_keys[] = {
     {"timeout", "MILLISECONDS", "10000", "longest that an allocation waits for memory"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t retry_places[] = {{JI_KEY_UINT64, offsetof(jretry_options_t, timeout_ms), 0}};
+static const ji_key_member_t retry_members[] = {{JI_KEY_UINT64, offsetof(jretry_options_t, timeout_ms), 0}};
 
 const ji_kind_t ji_kind_retry = {
     .public = {"retry", JALLOCATOR_ADAPTOR, "waits for a free where memory is short, until a deadline", retry_keys},
-    .places = retry_places,
+    .members = retry_members,
     .options_bytes = sizeof(jretry_options_t),
     .defaults = &retry_defaults,
     .create = retry_create,

@@ -27,7 +27,7 @@ typedef struct track {
     bool retired;
     uint64_t inside_count; /* blocks that below has given and not taken back */
     size_t total_bytes;
-    uint64_t record_count;    /* ever made; the next one's place is this modulo the capacity */
+    uint64_t record_count;    /* ever made; the next one's position is this modulo the capacity */
     jtrack_record_t *records; /* a ring; NULL: none are kept */
 } track_t;
 
@@ -142,14 +142,14 @@ static const jallocator_key_t track_keys[] = {
     {"stacks", "BOOL", "false", "keep the call trace of each live allocation"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t track_places[] = {
+static const ji_key_member_t track_members[] = {
     {JI_KEY_COUNT, offsetof(jtrack_options_t, record_count), 0},
     {JI_KEY_BOOL, offsetof(jtrack_options_t, stacks), 0},
 };
 
 const ji_kind_t ji_kind_track = {
     .public = {"track", JALLOCATOR_ADAPTOR, "counts what passes: total, high watermark, live", track_keys},
-    .places = track_places,
+    .members = track_members,
     .options_bytes = sizeof(jtrack_options_t),
     .defaults = &track_defaults,
     .create = track_create,

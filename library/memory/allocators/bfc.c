@@ -44,7 +44,7 @@
                               */
 #define BFC_TIGHT_FRACTION 8 /* of a request, that must be left over where chunks are split tightly */
 #define BFC_QUICK_MOST_CHUNKS 1024 /* so that emptying them is never long */
-#define BFC_FIRST_PLACES_BITS 6
+#define BFC_FIRST_SLOTS_BITS 6
 #define BFC_FIRST_RECORDS 63 /* with the block's head 4 KiB */
 #define BFC_MOST_RECORDS 4095
 
@@ -52,8 +52,7 @@ struct bfc_block {
     bfc_block_t *next;
 };
 
-/* ---- Records and places ---------------------------------------------------------------------------------------------
- * */
+/* ---- Records and slots ------------------------------------------------------------------------------------------- */
 
 /* More records: as many as there are, within bounds. They lie on cache lines of their own, and stay where they are. */
 bool ji_bfc_records_add(bfc_t *bfc) {
@@ -73,55 +72,55 @@ bool ji_bfc_records_add(bfc_t *bfc) {
     return true;
 }
 
-static void bfc_place_enter(bfc_t *bfc, bfc_chunk_t *chunk) {
-    size_t i = bfc_place_home(bfc, chunk->address);
-    while (bfc->places[i].address != 0)
-        i = (i + 1) & bfc->place_mask;
-    bfc->places[i] = (bfc_place_t){chunk->address, chunk};
-    ++bfc->place_count;
+static void bfc_slot_enter(bfc_t *bfc, bfc_chunk_t *chunk) {
+    size_t i = bfc_slot_home(bfc, chunk->address);
+    while (bfc->slots[i].address != 0)
+        i = (i + 1) & bfc->slot_mask;
+    bfc->slots[i] = (bfc_slot_t){chunk->address, chunk};
+    ++bfc->slot_count;
 }
 
-/* Those behind an emptied place move up (ji_ledger_remove explains). */
-static void bfc_place_leave(bfc_t *bfc, bfc_place_t *place) {
-    size_t hole = (size_t)(place - bfc->places);
-    --bfc->place_count;
+/* Those behind an emptied slot move up (ji_ledger_remove explains). */
+static void bfc_slot_leave(bfc_t *bfc, bfc_slot_t *slot) {
+    size_t hole = (size_t)(slot - bfc->slots);
+    --bfc->slot_count;
     for (size_t i = hole;;) {
-        i = (i + 1) & bfc->place_mask;
-        if (JI_LIKELY(bfc->places[i].address == 0))
+        i = (i + 1) & bfc->slot_mask;
+        if (JI_LIKELY(bfc->slots[i].address == 0))
             break;
-        size_t home = bfc_place_home(bfc, bfc->places[i].address);
-        if (((i - home) & bfc->place_mask) >= ((i - hole) & bfc->place_mask)) {
-            bfc->places[hole] = bfc->places[i];
+        size_t home = bfc_slot_home(bfc, bfc->slots[i].address);
+        if (((i - home) & bfc->slot_mask) >= ((i - hole) & bfc->slot_mask)) {
+            bfc->slots[hole] = bfc->slots[i];
             hole = i;
         }
     }
-    bfc->places[hole].address = 0;
+    bfc->slots[hole].address = 0;
 }
 
-static bool bfc_places_resize(bfc_t *bfc, unsigned bits) {
+static bool bfc_slots_resize(bfc_t *bfc, unsigned bits) {
     bfc_t grown = *bfc;
-    size_t places = (size_t)1 << bits;
-    grown.places = ji_metadata_zalloc(places * sizeof *grown.places);
-    if (grown.places == NULL)
+    size_t slots = (size_t)1 << bits;
+    grown.slots = ji_metadata_zalloc(slots * sizeof *grown.slots);
+    if (grown.slots == NULL)
         return false;
-    grown.place_mask = places - 1;
-    grown.place_shift = 64 - bits;
-    grown.place_count = 0;
-    for (size_t i = 0; bfc->places != NULL && i <= bfc->place_mask; ++i)
-        if (bfc->places[i].address != 0)
-            bfc_place_enter(&grown, bfc->places[i].chunk);
-    ji_metadata_free(bfc->places);
+    grown.slot_mask = slots - 1;
+    grown.slot_shift = 64 - bits;
+    grown.slot_count = 0;
+    for (size_t i = 0; bfc->slots != NULL && i <= bfc->slot_mask; ++i)
+        if (bfc->slots[i].address != 0)
+            bfc_slot_enter(&grown, bfc->slots[i].chunk);
+    ji_metadata_free(bfc->slots);
     *bfc = grown;
     return true;
 }
 
-/* Whatever a call may need of records and places is there before it changes anything. */
+/* Whatever a call may need of records and slots is there before it changes anything. */
 static inline bool bfc_has_room(const bfc_t *bfc) {
-    return bfc->spare_count >= BFC_RECORDS_PER_CALL && bfc->place_count <= bfc->place_mask / 4;
+    return bfc->spare_count >= BFC_RECORDS_PER_CALL && bfc->slot_count <= bfc->slot_mask / 4;
 }
 static __attribute__((noinline)) bool bfc_make_room(bfc_t *bfc) {
     return (bfc->spare_count >= BFC_RECORDS_PER_CALL || ji_bfc_records_add(bfc)) &&
-           (bfc->place_count <= bfc->place_mask / 4 || bfc_places_resize(bfc, 65 - bfc->place_shift));
+           (bfc->slot_count <= bfc->slot_mask / 4 || bfc_slots_resize(bfc, 65 - bfc->slot_shift));
 }
 
 /* ---- Free chunks ----------------------------------------------------------------------------------------------------
@@ -197,7 +196,7 @@ static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk
         bfc->free_bytes -= chunk->size_bytes;
         bfc_bins_remove(&stream->bins, chunk, bin);
     }
-    bfc_place_enter(bfc, chunk);
+    bfc_slot_enter(bfc, chunk);
     return chunk;
 }
 
@@ -208,7 +207,7 @@ static __attribute__((noinline)) void bfc_quick_empty(bfc_t *bfc, bfc_stream_t *
     for (bfc_chunk_t *chunk = quick->first, *next; chunk != NULL; chunk = next) {
         next = chunk->next;
         --bfc->quick_count;
-        bfc_place_leave(bfc, bfc_place_find(bfc, (void *)chunk->address));
+        bfc_slot_leave(bfc, bfc_slot_find(bfc, (void *)chunk->address));
         bfc_settle(bfc, stream, chunk, chunk->serial);
     }
     quick->first = NULL;
@@ -216,7 +215,7 @@ static __attribute__((noinline)) void bfc_quick_empty(bfc_t *bfc, bfc_stream_t *
 
 void ji_bfc_flush(bfc_t *bfc) {
     for (uint32_t s = 0; bfc->quick_count != 0 && s < bfc->stream_count; ++s)
-        for (unsigned word = 0; bfc->streams[s] != NULL && word < BFC_QUICK_PLACES / 64; ++word) {
+        for (unsigned word = 0; bfc->streams[s] != NULL && word < BFC_QUICK_SLOTS / 64; ++word) {
             bfc_stream_t *stream = bfc->streams[s];
             for (uint64_t used = stream->quick_used[word]; used != 0; used &= used - 1)
                 bfc_quick_empty(bfc, stream, &stream->quick[64 * word + (unsigned)__builtin_ctzll(used)]);
@@ -607,12 +606,12 @@ static jstatus_t bfc_allocate(void *context, size_t size_bytes, size_t alignment
 }
 
 static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const void *pointer, size_t size_bytes,
-                                                      const bfc_place_t *place) {
-    if (place != NULL && place->chunk->where == BFC_LIVE)
+                                                      const bfc_slot_t *slot) {
+    if (slot != NULL && slot->chunk->where == BFC_LIVE)
         return ji_fail(JSTATUS_INVALID_SIZE,
                        "allocator \"%s\": %p, tagged \"%s\", has %zu bytes and is given back with "
                        "%zu",
-                       bfc->name, pointer, jtag_name(place->chunk->tag), place->chunk->requested_bytes, size_bytes);
+                       bfc->name, pointer, jtag_name(slot->chunk->tag), slot->chunk->requested_bytes, size_bytes);
     jallocation_t around;
     if (ji_bfc_find((void *)(uintptr_t)bfc, pointer, &around) == JSTATUS_SUCCESS)
         return ji_fail(JSTATUS_NOT_FOUND,
@@ -623,11 +622,11 @@ static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const vo
                    bfc->name, pointer);
 }
 
-static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stream_t *own, bfc_place_t *place,
+static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t *slot,
                                                             bfc_quick_t *quick, size_t size, uint64_t serial) {
-    bfc_chunk_t *chunk = place->chunk;
-    bfc_place_leave(bfc, place);
-    if (quick->size_bytes != size) { /* the place is for the size that was freed last */
+    bfc_chunk_t *chunk = slot->chunk;
+    bfc_slot_leave(bfc, slot);
+    if (quick->size_bytes != size) { /* the slot is for the size that was freed last */
         if (JI_UNLIKELY(quick->first != NULL))
             bfc_quick_empty(bfc, own, quick);
         quick->size_bytes = size;
@@ -636,14 +635,14 @@ static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stre
 }
 
 /* The short way: into a quick list. */
-static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_place_t *place, uint64_t serial) {
-    bfc_chunk_t *chunk = place->chunk;
+static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t *slot, uint64_t serial) {
+    bfc_chunk_t *chunk = slot->chunk;
     size_t size = bfc_round(chunk->requested_bytes);
     unsigned number = bfc_quick_number(size);
     bfc_quick_t *quick = &own->quick[number];
     bfc->granted_bytes -= chunk->size_bytes;
     if (quick->size_bytes != size || bfc->quick_count >= BFC_QUICK_MOST_CHUNKS) {
-        bfc_deallocate_binned(bfc, own, place, quick, size, serial);
+        bfc_deallocate_binned(bfc, own, slot, quick, size, serial);
         return;
     }
     chunk->where = BFC_QUICK;
@@ -654,23 +653,23 @@ static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_place_t
     ++bfc->quick_count;
 }
 
-static __attribute__((noinline)) jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_place_t *place, jstream_t *stream) {
+static __attribute__((noinline)) jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_slot_t *slot, jstream_t *stream) {
     bfc_stream_t *own;
     uint64_t serial;
     jstatus_t status = bfc_mark(bfc, stream, &own, &serial);
     if (status == JSTATUS_SUCCESS)
-        bfc_deallocate_for(bfc, own, place, serial);
+        bfc_deallocate_for(bfc, own, slot, serial);
     return status;
 }
 
 static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     bfc_t *bfc = context;
-    bfc_place_t *place = bfc_place_find(bfc, pointer);
-    if (JI_UNLIKELY(place == NULL || place->chunk->where != BFC_LIVE || place->chunk->requested_bytes != size_bytes))
-        return bfc_refuse(bfc, pointer, size_bytes, place);
+    bfc_slot_t *slot = bfc_slot_find(bfc, pointer);
+    if (JI_UNLIKELY(slot == NULL || slot->chunk->where != BFC_LIVE || slot->chunk->requested_bytes != size_bytes))
+        return bfc_refuse(bfc, pointer, size_bytes, slot);
     if (!ji_stream_is_inline(&bfc->frontier, stream))
-        return bfc_deallocate_on(bfc, place, stream);
-    bfc_deallocate_for(bfc, bfc->ready, place, 0);
+        return bfc_deallocate_on(bfc, slot, stream);
+    bfc_deallocate_for(bfc, bfc->ready, slot, 0);
     return JSTATUS_SUCCESS;
 }
 
@@ -680,8 +679,8 @@ JI_POLICY_ENTRIES(bfc)
  * */
 
 static size_t bfc_usable_size(void *context, const void *pointer, size_t size_bytes) {
-    const bfc_place_t *place = bfc_place_find(context, pointer);
-    return place != NULL ? place->chunk->size_bytes : size_bytes;
+    const bfc_slot_t *slot = bfc_slot_find(context, pointer);
+    return slot != NULL ? slot->chunk->size_bytes : size_bytes;
 }
 
 static void bfc_get_stats(void *context, jallocator_stats_t *stats) {
@@ -751,7 +750,7 @@ static void bfc_fini(bfc_t *bfc) {
         next = block->next;
         ji_metadata_free(block);
     }
-    ji_metadata_free(bfc->places);
+    ji_metadata_free(bfc->slots);
     ji_metadata_free(bfc);
 }
 
@@ -805,7 +804,7 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     JTRY_ALLOC(bfc->streams = ji_metadata_zalloc(sizeof(bfc->streams[0])));
     bfc->stream_count = 1;
     JTRY_ALLOC(bfc->ready = bfc_stream_at(bfc, 0));
-    if (!bfc_places_resize(bfc, BFC_FIRST_PLACES_BITS)) {
+    if (!bfc_slots_resize(bfc, BFC_FIRST_SLOTS_BITS)) {
         status = ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name);
         goto done;
     }
@@ -845,7 +844,7 @@ static const jallocator_key_t bfc_keys[] = {
     {"keep_regions", "BOOL", "false", "whole free regions are given back by trim alone"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t bfc_places[] = {
+static const ji_key_member_t bfc_members[] = {
     {JI_KEY_CHOICE, offsetof(jbfc_options_t, threads), JALLOCATOR_THREADS_NONE},
     {JI_KEY_SIZE, offsetof(jbfc_options_t, limit_bytes), 0},
     {JI_KEY_SIZE, offsetof(jbfc_options_t, region_bytes), 0},
@@ -859,7 +858,7 @@ static const jbfc_options_t bfc_defaults = JBFC_OPTIONS_INIT;
 const ji_kind_t ji_kind_bfc = {
     .public = {"bfc", JALLOCATOR_POLICY, "best fit with coalescing, after TensorFlow's; constant-time search",
                bfc_keys},
-    .places = bfc_places,
+    .members = bfc_members,
     .options_bytes = sizeof bfc_defaults,
     .defaults = &bfc_defaults,
     .create = bfc_create,

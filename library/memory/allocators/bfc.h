@@ -13,14 +13,14 @@
 
 /* Freed chunks that were not coalesced, because chunks of that request come and go. */
 typedef struct bfc_quick {
-    size_t size_bytes;  /* of the request, in whole granules, for which the place is used; 0: never used */
+    size_t size_bytes;  /* of the request, in whole granules, for which the slot is used; 0: never used */
     bfc_chunk_t *first; /* last freed, first used */
 } bfc_quick_t;
 
 #define BFC_QUICK_BITS 8
-#define BFC_QUICK_PLACES (1u << BFC_QUICK_BITS)
+#define BFC_QUICK_SLOTS (1u << BFC_QUICK_BITS)
 
-/* The place of a size, in whole granules. */
+/* The slot of a size, in whole granules. */
 static inline unsigned bfc_quick_number(size_t size_bytes) {
     return (unsigned)(((uint64_t)size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - BFC_QUICK_BITS));
 }
@@ -32,27 +32,27 @@ typedef struct bfc_stream {
      * lists are emptied before, so what is freed later, and so all they have, is behind it. */
     uint64_t absorbed;
     bfc_bins_t bins;
-    uint64_t quick_used[BFC_QUICK_PLACES / 64]; /* bit i: quick[i] may have chunks */
-    bfc_quick_t quick[BFC_QUICK_PLACES];
+    uint64_t quick_used[BFC_QUICK_SLOTS / 64]; /* bit i: quick[i] may have chunks */
+    bfc_quick_t quick[BFC_QUICK_SLOTS];
 } bfc_stream_t;
 
 /* From addresses to the chunks that begin there and are not in bins: open addressing as in ledger.c, at most a quarter
  * full. */
-typedef struct bfc_place {
+typedef struct bfc_slot {
     uintptr_t address; /* 0: empty */
     bfc_chunk_t *chunk;
-} bfc_place_t;
+} bfc_slot_t;
 
 typedef struct bfc_block bfc_block_t; /* of records */
 
 typedef struct bfc {
     /* Used by every call. */
     bfc_stream_t *ready; /* index 0 */
-    bfc_place_t *places;
-    size_t place_mask;
-    unsigned place_shift; /* 64 - the binary logarithm of the number of places */
-    size_t place_count;   /* in use */
-    bfc_chunk_t *spare;   /* records that are no chunk now */
+    bfc_slot_t *slots;
+    size_t slot_mask;
+    unsigned slot_shift; /* 64 - the binary logarithm of the number of slots */
+    size_t slot_count;   /* in use */
+    bfc_chunk_t *spare;  /* records that are no chunk now */
     size_t spare_count;
     size_t quick_count;
     size_t granted_bytes, peak_granted_bytes; /* in live chunks */
@@ -80,17 +80,17 @@ typedef struct bfc {
 static inline bool bfc_is_free(const bfc_chunk_t *chunk) { return chunk->where < BFC_BORDER; }
 static inline bool bfc_is_border(const bfc_chunk_t *chunk) { return chunk->where == BFC_BORDER; }
 
-static inline size_t bfc_place_home(const bfc_t *bfc, uintptr_t address) {
-    return (size_t)((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15) >> bfc->place_shift);
+static inline size_t bfc_slot_home(const bfc_t *bfc, uintptr_t address) {
+    return (size_t)((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15) >> bfc->slot_shift);
 }
 
-/* The place of an address at which a chunk begins that is live or in a quick list; NULL where there is none. */
-static inline bfc_place_t *bfc_place_find(const bfc_t *bfc, const void *pointer) {
-    for (size_t i = bfc_place_home(bfc, (uintptr_t)pointer);; i = (i + 1) & bfc->place_mask) {
-        bfc_place_t *place = &bfc->places[i];
-        if (JI_LIKELY(place->address == (uintptr_t)pointer))
-            return place;
-        if (place->address == 0)
+/* The slot of an address at which a chunk begins that is live or in a quick list; NULL where there is none. */
+static inline bfc_slot_t *bfc_slot_find(const bfc_t *bfc, const void *pointer) {
+    for (size_t i = bfc_slot_home(bfc, (uintptr_t)pointer);; i = (i + 1) & bfc->slot_mask) {
+        bfc_slot_t *slot = &bfc->slots[i];
+        if (JI_LIKELY(slot->address == (uintptr_t)pointer))
+            return slot;
+        if (slot->address == 0)
             return NULL;
     }
 }

@@ -42,8 +42,8 @@ static const bfc_chunk_t *bfc_chunk_around(const bfc_t *bfc, const void *pointer
 
 jstatus_t ji_bfc_find(void *context, const void *pointer, jallocation_t *block) {
     const bfc_t *bfc = context;
-    const bfc_place_t *place = bfc_place_find(bfc, pointer);
-    const bfc_chunk_t *chunk = place != NULL ? place->chunk : bfc_chunk_around(bfc, pointer);
+    const bfc_slot_t *slot = bfc_slot_find(bfc, pointer);
+    const bfc_chunk_t *chunk = slot != NULL ? slot->chunk : bfc_chunk_around(bfc, pointer);
     if (chunk == NULL || chunk->where != BFC_LIVE)
         return JSTATUS_NOT_FOUND;
     bfc_describe(chunk, block);
@@ -85,8 +85,8 @@ static jstatus_t bfc_check_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk, bfc
     if (chunk->right->left != chunk || chunk->left->right != chunk)
         return bfc_corrupted(bfc, chunk, "its neighbours do not know it");
     if (chunk->where == BFC_LIVE) {
-        const bfc_place_t *place = bfc_place_find(bfc, (void *)chunk->address);
-        if (place == NULL || place->chunk != chunk)
+        const bfc_slot_t *slot = bfc_slot_find(bfc, (void *)chunk->address);
+        if (slot == NULL || slot->chunk != chunk)
             return bfc_corrupted(bfc, chunk, "it is not found by its address");
         if (chunk->requested_bytes == 0 || chunk->requested_bytes > chunk->size_bytes)
             return bfc_corrupted(bfc, chunk, "it is smaller than its request");
@@ -155,14 +155,14 @@ jstatus_t ji_bfc_check(void *context) {
     for (uint32_t s = 0; s < bfc->stream_count; ++s)
         if (bfc->streams[s] != NULL)
             JTRY(bfc_check_bins(bfc, bfc->streams[s], &binned));
-    if (binned != census.free_count || census.live_count != bfc->place_count || census.free_bytes != bfc->free_bytes ||
+    if (binned != census.free_count || census.live_count != bfc->slot_count || census.free_bytes != bfc->free_bytes ||
         census.reserved_bytes != bfc->reserved_bytes || bfc->quick_count != 0 || bfc_quick_bytes(bfc) != 0)
         status =
             ji_fail(JSTATUS_CORRUPTED,
                     "allocator \"%s\": the sums are wrong: %zu reserved bytes (%zu found), %zu free (%zu), %zu live "
                     "chunks (%zu), %zu chunks in bins (%zu)",
                     bfc->name, bfc->reserved_bytes, census.reserved_bytes, bfc->free_bytes, census.free_bytes,
-                    bfc->place_count, census.live_count, binned, census.free_count);
+                    bfc->slot_count, census.live_count, binned, census.free_count);
 done:
     return status;
 }

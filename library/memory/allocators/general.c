@@ -36,7 +36,7 @@ static const jallocator_key_t general_keys[] = {
     {"largest", "SIZE", "32KiB", "largest small block"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t general_places[] = {
+static const ji_key_member_t general_members[] = {
     {JI_KEY_SIZE, offsetof(jgeneral_options_t, limit_bytes), 0},
     {JI_KEY_SIZE, offsetof(jgeneral_options_t, largest_bytes), 0},
 };
@@ -45,7 +45,7 @@ static const jgeneral_options_t general_defaults = JGENERAL_OPTIONS_INIT;
 const ji_kind_t ji_kind_general = {
     .public = {"general", JALLOCATOR_POLICY, "small blocks over best fit with coalescing, \"bfc+small\" as one",
                general_keys},
-    .places = general_places,
+    .members = general_members,
     .options_bytes = sizeof general_defaults,
     .defaults = &general_defaults,
     .create = general_create,

@@ -513,7 +513,7 @@ static const jallocator_key_t lru_keys[] = {
     JI_THREADS_KEY,
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t lru_places[] = {
+static const ji_key_member_t lru_members[] = {
     {JI_KEY_COUNT, offsetof(jlru_options_t, capacity_layouts), 0},
     {JI_KEY_SIZE, offsetof(jlru_options_t, capacity_bytes), 0},
     {JI_KEY_COUNT, offsetof(jlru_options_t, nearest_percent), 0},
@@ -523,7 +523,7 @@ static const jlru_options_t lru_defaults = JLRU_OPTIONS_INIT;
 
 const ji_kind_t ji_kind_lru = {
     .public = {"lru", JALLOCATOR_POLICY, "freed blocks kept by layout, least recently used out first", lru_keys},
-    .places = lru_places,
+    .members = lru_members,
     .options_bytes = sizeof lru_defaults,
     .defaults = &lru_defaults,
     .create = lru_create,

@@ -31,7 +31,7 @@
 #define LRU_BINS (64 << LRU_BIN_STEP_BITS)
 #define LRU_GONE 64 /* blocks given back below that a message can still name */
 
-/* A place in a ring of records: a member of each record of a table, record 0 its beginning and end. */
+/* A position in a ring of records: a member of each record of a table, record 0 its beginning and end. */
 typedef struct lru_link {
     uint32_t newer, older;
 } lru_link_t;

@@ -494,7 +494,7 @@ static const jallocator_key_t pool_keys[] = {
     {"fixed", "BOOL", "false", "count stays as it is, rather than grow where the pool is too small"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t pool_places[] = {
+static const ji_key_member_t pool_members[] = {
     {JI_KEY_CHOICE, offsetof(jpool_options_t, threads), JALLOCATOR_THREADS_NONE},
     {JI_KEY_CHOICE, offsetof(jpool_options_t, rounding), JPOOL_ROUND_POWER_OF_TWO},
     {JI_KEY_COUNT, offsetof(jpool_options_t, limit_count), 0},
@@ -504,7 +504,7 @@ static const ji_key_place_t pool_places[] = {
 
 const ji_kind_t ji_kind_pool = {
     .public = {"pool", JALLOCATOR_POLICY, "keeps freed buffers for the next request of equal rounded size", pool_keys},
-    .places = pool_places,
+    .members = pool_members,
     .options_bytes = sizeof(jpool_options_t),
     .defaults = &pool_defaults,
     .create = pool_create,

@@ -39,26 +39,26 @@ static size_t ranges_count_up_to(const ji_ranges_t *ranges, uintptr_t address) {
 }
 
 void ji_ranges_insert(ji_ranges_t *ranges, const void *begin, size_t size_bytes, void *block) {
-    size_t place = ranges_count_up_to(ranges, (uintptr_t)begin);
-    ji_range_t *range = &ranges->ranges[place];
-    memmove(range + 1, range, (ranges->count - place) * sizeof *range);
+    size_t index = ranges_count_up_to(ranges, (uintptr_t)begin);
+    ji_range_t *range = &ranges->ranges[index];
+    memmove(range + 1, range, (ranges->count - index) * sizeof *range);
     *range = (ji_range_t){(uintptr_t)begin, size_bytes, block};
     ++ranges->count;
 }
 
 void *ji_ranges_find(const ji_ranges_t *ranges, const void *pointer) {
-    size_t place = ranges_count_up_to(ranges, (uintptr_t)pointer);
-    if (place == 0)
+    size_t index = ranges_count_up_to(ranges, (uintptr_t)pointer);
+    if (index == 0)
         return NULL;
-    const ji_range_t *range = &ranges->ranges[place - 1];
+    const ji_range_t *range = &ranges->ranges[index - 1];
     return (uintptr_t)pointer - range->begin < range->size_bytes ? range->block : NULL;
 }
 
 void ji_ranges_remove(ji_ranges_t *ranges, const void *pointer) {
-    size_t place = ranges_count_up_to(ranges, (uintptr_t)pointer) - 1;
-    ji_range_t *range = &ranges->ranges[place];
+    size_t index = ranges_count_up_to(ranges, (uintptr_t)pointer) - 1;
+    ji_range_t *range = &ranges->ranges[index];
     --ranges->count;
-    memmove(range, range + 1, (ranges->count - place) * sizeof *range);
+    memmove(range, range + 1, (ranges->count - index) * sizeof *range);
 }
 
 void ji_ranges_fini(ji_ranges_t *ranges) {

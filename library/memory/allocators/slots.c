@@ -23,7 +23,7 @@
 
 #define SLOTS_DEFAULT_SLOT_BYTES 4096
 #define SLOTS_DEFAULT_BLOCK_SLOTS 64
-#define SLOTS_MAX_BLOCK_SLOTS ((size_t)1 << 31) /* places in a block are 32 bits */
+#define SLOTS_MAX_BLOCK_SLOTS ((size_t)1 << 31) /* indices in a block are 32 bits */
 #define SLOTS_MAX_ALIGNMENT ((size_t)1 << 30)
 #define SLOTS_MAX_PASSED_OVER 32 /* free slots behind fences that a call looks at while there are other ways */
 #define SLOTS_END UINT32_MAX
@@ -73,8 +73,8 @@ static void slots_unlink(slots_t *slots, slots_block_t *block) {
         block->next->previous = block->previous;
 }
 
-static uintptr_t slots_address(const slots_t *slots, const slots_block_t *block, size_t place) {
-    return block->begin + place * slots->slot_bytes;
+static uintptr_t slots_address(const slots_t *slots, const slots_block_t *block, size_t index) {
+    return block->begin + index * slots->slot_bytes;
 }
 
 /* Takes a block from below, whose slots are then the first free ones. */
@@ -133,8 +133,8 @@ done:
 
 /* Takes a free slot out of its block: the one that *link names. */
 static void *slots_take(slots_t *slots, slots_block_t *block, uint32_t *link, size_t size_bytes) {
-    uint32_t place = *link;
-    slots_slot_t *slot = &block->slots[place];
+    uint32_t index = *link;
+    slots_slot_t *slot = &block->slots[index];
     *link = slot->next;
     slot->size_bytes = size_bytes;
     slot->tag = ji_tag_current;
@@ -143,7 +143,7 @@ static void *slots_take(slots_t *slots, slots_block_t *block, uint32_t *link, si
         slots->peak_live_count = slots->live_count;
     if (block->free == SLOTS_END)
         slots_unlink(slots, block);
-    return (void *)slots_address(slots, block, place);
+    return (void *)slots_address(slots, block, index);
 }
 
 /* Takes the first slot that the stream may have now, looking at so many that it may not; NULL: none. */
@@ -188,10 +188,10 @@ static slots_slot_t *slots_at(const slots_t *slots, const void *pointer, slots_b
     slots_block_t *block = ji_ranges_find(&slots->blocks, pointer);
     if (block == NULL)
         return NULL;
-    size_t place = ((uintptr_t)pointer - block->begin) / slots->slot_bytes;
+    size_t index = ((uintptr_t)pointer - block->begin) / slots->slot_bytes;
     *in = block;
-    *begin = slots_address(slots, block, place);
-    return &block->slots[place];
+    *begin = slots_address(slots, block, index);
+    return &block->slots[index];
 }
 
 static jstatus_t slots_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
@@ -248,8 +248,8 @@ static void slots_visit(void *context, jallocation_visitor_t visitor, void *visi
     jallocation_t shown = JALLOCATION_INIT;
     for (size_t i = 0; i < slots->blocks.count; ++i) {
         const slots_block_t *block = slots->blocks.ranges[i].block;
-        for (uint32_t place = 0; place < block->slot_count; ++place) {
-            slots_describe(slots, &block->slots[place], slots_address(slots, block, place), &shown);
+        for (uint32_t index = 0; index < block->slot_count; ++index) {
+            slots_describe(slots, &block->slots[index], slots_address(slots, block, index), &shown);
             if (!visitor(visitor_context, &shown))
                 return;
         }
@@ -367,7 +367,7 @@ static const jallocator_key_t slots_keys[] = {
     {"limit", "COUNT", "0", "most slots there may be; 0: no limit"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t slots_places[] = {
+static const ji_key_member_t slots_members[] = {
     {JI_KEY_CHOICE, offsetof(jslots_options_t, threads), JALLOCATOR_THREADS_NONE},
     {JI_KEY_SIZE, offsetof(jslots_options_t, slot_bytes), 0},
     {JI_KEY_COUNT, offsetof(jslots_options_t, block_slots), 0},
@@ -376,7 +376,7 @@ static const ji_key_place_t slots_places[] = {
 
 const ji_kind_t ji_kind_slots = {
     .public = {"slots", JALLOCATOR_POLICY, "slots of one size, in constant time", slots_keys},
-    .places = slots_places,
+    .members = slots_members,
     .options_bytes = sizeof(jslots_options_t),
     .defaults = &slots_defaults,
     .create = slots_create,

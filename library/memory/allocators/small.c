@@ -132,7 +132,7 @@ static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *po
     status = jallocator_deallocate(small->below, pointer, size_bytes, stream);
     if (status == JSTATUS_SUCCESS) {
         ji_small_count_blocks(small, cache, (size_t)-1);
-    } else if (!small->owns_all) { /* it stays live; its place in the ledger is only gone where others took it all */
+    } else if (!small->owns_all) { /* it stays live; its entry in the ledger is only gone where others took it all */
         ji_lock_acquire(&small->lock);
         if (ji_ledger_reserve(&small->ledger))
             ji_ledger_insert(&small->ledger, pointer, size_bytes, tag);
@@ -467,7 +467,7 @@ static const jallocator_key_t small_keys[] = {
     {"cache", "SIZE", "1MiB", "most a thread keeps for itself, for each stream it uses"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t small_places[] = {
+static const ji_key_member_t small_members[] = {
     {JI_KEY_CHOICE, offsetof(jsmall_options_t, threads), JALLOCATOR_THREADS_NONE},
     {JI_KEY_SIZE, offsetof(jsmall_options_t, largest_bytes), 0},
     {JI_KEY_SIZE, offsetof(jsmall_options_t, cache_bytes), 0},
@@ -476,7 +476,7 @@ static const jsmall_options_t small_defaults = JSMALL_OPTIONS_INIT;
 
 const ji_kind_t ji_kind_small = {
     .public = {"small", JALLOCATOR_POLICY, "small blocks by size class, with a cache for each thread", small_keys},
-    .places = small_places,
+    .members = small_members,
     .options_bytes = sizeof small_defaults,
     .defaults = &small_defaults,
     .create = small_create,

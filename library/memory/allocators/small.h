@@ -153,8 +153,8 @@ extern _Thread_local small_thread_t ji_small_thread __attribute__((tls_model("in
 /* From addresses to slabs: open addressing with linear probing, read without a lock. A slab is entered once for each
  * unit it touches. A table that has become too small stays until the allocator ends, for those who are reading it. */
 typedef struct small_table {
-    size_t mask; /* places - 1 */
-    size_t used; /* places that are or were taken; at most an eighth */
+    size_t mask; /* slots - 1 */
+    size_t used; /* slots that are or were taken; at most an eighth */
     struct small_table *older;
     _Atomic(small_slab_t *) slabs[]; /* &ji_small_nowhere: never taken; &ji_small_removed: not any more */
 } small_table_t;
@@ -186,9 +186,9 @@ typedef struct small {
 /* ---- Slabs
  * ----------------------------------------------------------------------------------------------------------- */
 
-/* Where a search begins. Slabs lie side by side more often than not, and so do their places; folding the address parts
+/* Where a search begins. Slabs lie side by side more often than not, and so do their slots; folding the address parts
  * those that lie a large power of two apart. */
-static inline size_t small_table_place(uintptr_t address, size_t mask) {
+static inline size_t small_table_slot(uintptr_t address, size_t mask) {
     return (address >> SMALL_UNIT_SHIFT ^ address >> (SMALL_UNIT_SHIFT + 9)) & mask;
 }
 
@@ -202,8 +202,8 @@ static inline bool small_slab_contains(const small_slab_t *slab, const void *poi
 /* The slab around an address, NULL where there is none. */
 static inline small_slab_t *small_slab_find(small_t *small, const void *pointer, size_t *offset) {
     small_table_t *table = atomic_load_explicit(&small->table, memory_order_acquire);
-    for (size_t place = small_table_place((uintptr_t)pointer, table->mask);; place = (place + 1) & table->mask) {
-        small_slab_t *slab = atomic_load_explicit(&table->slabs[place], memory_order_acquire);
+    for (size_t slot = small_table_slot((uintptr_t)pointer, table->mask);; slot = (slot + 1) & table->mask) {
+        small_slab_t *slab = atomic_load_explicit(&table->slabs[slot], memory_order_acquire);
         if (small_slab_contains(slab, pointer, offset))
             return slab;
         if (slab == &ji_small_nowhere)

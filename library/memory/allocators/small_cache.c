@@ -46,8 +46,8 @@ static bool small_key_made;
 
 /* ---- Counts ---- */
 
-#define small_load(place) atomic_load_explicit(&(place), memory_order_relaxed)
-#define small_store(place, value) atomic_store_explicit(&(place), (value), memory_order_relaxed)
+#define small_load(object) atomic_load_explicit(&(object), memory_order_relaxed)
+#define small_store(object, value) atomic_store_explicit(&(object), (value), memory_order_relaxed)
 
 /* Changes a number that the calling thread alone writes: one instruction where the compiler would make three. */
 static inline void small_add(atomic_size_t *number, size_t more) {
@@ -255,8 +255,8 @@ jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size
     small_cache_t *cache;
     if (JI_UNLIKELY(!cache_at_hand(allocator, stream, &cache)))
         return ((const small_t *)allocator->context)->straight.deallocate(allocator, pointer, size_bytes, stream);
-    size_t offset, index, place = small_table_place((uintptr_t)pointer, cache->table_mask);
-    const small_slab_t *slab = atomic_load_explicit(&cache->table->slabs[place], memory_order_acquire);
+    size_t offset, index, slot = small_table_slot((uintptr_t)pointer, cache->table_mask);
+    const small_slab_t *slab = atomic_load_explicit(&cache->table->slabs[slot], memory_order_acquire);
     if (JI_UNLIKELY(!small_slab_contains(slab, pointer, &offset) || !small_slab_index(slab, offset, &index)))
         return cache_deallocate_slowly(pointer, size_bytes, cache);
     small_cell_t *cell = &slab->cells[index];

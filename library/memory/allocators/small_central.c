@@ -24,10 +24,10 @@
 #define SMALL_LEAST_SLAB_BYTES ((size_t)16 << 10)
 #define SMALL_MOST_SLAB_BYTES ((size_t)256 << 10)
 #define SMALL_LEAST_SLAB_BLOCKS 2
-#define SMALL_FIRST_PLACES 256
-#define SMALL_PLACES_PER_UNIT 8 /* so that nearly every search ends where it begins */
-#define SMALL_BUNDLED_PART 2    /* half a cache's worth of a class may be in bundles */
-#define SMALL_SPARE_SLABS 2     /* empty ones that a class may keep in any case */
+#define SMALL_FIRST_SLOTS 256
+#define SMALL_SLOTS_PER_UNIT 8 /* so that nearly every search ends where it begins */
+#define SMALL_BUNDLED_PART 2   /* half a cache's worth of a class may be in bundles */
+#define SMALL_SPARE_SLABS 2    /* empty ones that a class may keep in any case */
 
 small_slab_t ji_small_nowhere, ji_small_removed;
 
@@ -65,14 +65,14 @@ static bool central_passed_by_all(small_t *small, ji_fence_t fence, bool waits) 
 
 /* ---- The table of slabs, under the allocator's lock ---- */
 
-static small_table_t *table_make(size_t places) {
-    small_table_t *table = ji_metadata_alloc(sizeof *table + places * sizeof table->slabs[0]);
+static small_table_t *table_make(size_t slots) {
+    small_table_t *table = ji_metadata_alloc(sizeof *table + slots * sizeof table->slabs[0]);
     if (table == NULL)
         return NULL;
-    table->mask = places - 1;
+    table->mask = slots - 1;
     table->used = 0;
     table->older = NULL;
-    for (size_t i = 0; i < places; ++i)
+    for (size_t i = 0; i < slots; ++i)
         atomic_init(&table->slabs[i], &ji_small_nowhere);
     return table;
 }
@@ -84,24 +84,24 @@ static size_t slab_units(const small_slab_t *slab) {
 static void table_insert(small_table_t *table, small_slab_t *slab) {
     uintptr_t address = atomic_load_explicit(&slab->base, memory_order_relaxed);
     for (size_t units = slab_units(slab); units > 0; --units, address += SMALL_UNIT_BYTES) {
-        size_t place = small_table_place(address, table->mask);
+        size_t slot = small_table_slot(address, table->mask);
         small_slab_t *there;
-        while ((there = atomic_load_explicit(&table->slabs[place], memory_order_relaxed)) != &ji_small_nowhere &&
+        while ((there = atomic_load_explicit(&table->slabs[slot], memory_order_relaxed)) != &ji_small_nowhere &&
                there != &ji_small_removed)
-            place = (place + 1) & table->mask;
+            slot = (slot + 1) & table->mask;
         table->used += there == &ji_small_nowhere;
-        atomic_store_explicit(&table->slabs[place], slab, memory_order_release);
+        atomic_store_explicit(&table->slabs[slot], slab, memory_order_release);
     }
 }
 
-/* Nobody searches beyond an empty place, so removed ones in front of it need not be told from it. */
-static void table_clean(small_table_t *table, size_t place) {
-    size_t next = (place + 1) & table->mask;
+/* Nobody searches beyond an empty slot, so removed ones in front of it need not be told from it. */
+static void table_clean(small_table_t *table, size_t slot) {
+    size_t next = (slot + 1) & table->mask;
     if (atomic_load_explicit(&table->slabs[next], memory_order_relaxed) != &ji_small_nowhere)
         return;
-    for (; atomic_load_explicit(&table->slabs[place], memory_order_relaxed) == &ji_small_removed;
-         place = (place - 1) & table->mask) {
-        atomic_store_explicit(&table->slabs[place], &ji_small_nowhere, memory_order_release);
+    for (; atomic_load_explicit(&table->slabs[slot], memory_order_relaxed) == &ji_small_removed;
+         slot = (slot - 1) & table->mask) {
+        atomic_store_explicit(&table->slabs[slot], &ji_small_nowhere, memory_order_release);
         --table->used;
     }
 }
@@ -109,25 +109,25 @@ static void table_clean(small_table_t *table, size_t place) {
 static void table_remove(small_table_t *table, small_slab_t *slab) {
     uintptr_t address = atomic_load_explicit(&slab->base, memory_order_relaxed);
     for (size_t units = slab_units(slab); units > 0; --units, address += SMALL_UNIT_BYTES) {
-        size_t place = small_table_place(address, table->mask);
-        while (atomic_load_explicit(&table->slabs[place], memory_order_relaxed) != slab)
-            place = (place + 1) & table->mask;
-        atomic_store_explicit(&table->slabs[place], &ji_small_removed, memory_order_release);
-        table_clean(table, place);
+        size_t slot = small_table_slot(address, table->mask);
+        while (atomic_load_explicit(&table->slabs[slot], memory_order_relaxed) != slab)
+            slot = (slot + 1) & table->mask;
+        atomic_store_explicit(&table->slabs[slot], &ji_small_removed, memory_order_release);
+        table_clean(table, slot);
     }
 }
 
 /* Makes sure of room for so many units more; false without bookkeeping memory. */
 static bool table_make_room(small_t *small, size_t units) {
     small_table_t *table = atomic_load_explicit(&small->table, memory_order_relaxed);
-    if (table->used + units <= (table->mask + 1) / SMALL_PLACES_PER_UNIT)
+    if (table->used + units <= (table->mask + 1) / SMALL_SLOTS_PER_UNIT)
         return true;
-    size_t taken = units, places = SMALL_FIRST_PLACES;
+    size_t taken = units, slots = SMALL_FIRST_SLOTS;
     for (const small_slab_t *slab = small->made; slab != NULL; slab = slab->next_made)
         taken += slab->entered ? slab_units(slab) : 0;
-    while (places < 2 * SMALL_PLACES_PER_UNIT * taken)
-        places *= 2;
-    small_table_t *grown = table_make(places);
+    while (slots < 2 * SMALL_SLOTS_PER_UNIT * taken)
+        slots *= 2;
+    small_table_t *grown = table_make(slots);
     if (grown == NULL)
         return false;
     for (small_slab_t *slab = small->made; slab != NULL; slab = slab->next_made)
@@ -236,7 +236,7 @@ done:
 }
 
 /* Gives an empty slab, whose fence is passed, back below. While that is done the slab is not found any more, for
- * another may be at the same place before it is over. */
+ * another may be at the same address before it is over. */
 static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t *slab) {
     atomic_store_explicit(&slab->bytes, 0, memory_order_release);
     void *base = (void *)atomic_load_explicit(&slab->base, memory_order_relaxed);
@@ -529,7 +529,7 @@ jstatus_t ji_small_central_check(small_t *small) {
 /* ---- Life ---- */
 
 jstatus_t ji_small_central_init(small_t *small) {
-    small_table_t *table = table_make(SMALL_FIRST_PLACES);
+    small_table_t *table = table_make(SMALL_FIRST_SLOTS);
     if (table == NULL)
         return ji_refuse_bookkeeping();
     atomic_init(&small->table, table);

@@ -267,7 +267,7 @@ static size_t stack_free_bytes(const stack_allocator_t *stack, size_t *largest) 
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* The current block or a spare one where the allocation has a place; NULL: none. */
+/* The current block or a spare one where the allocation has room; NULL: none. */
 static stack_block_t *stack_place(stack_allocator_t *stack, size_t size_bytes, size_t alignment, jstream_t *stream,
                                   bool wait, size_t *offset) {
     for (stack_block_t *block = stack->current; block != NULL; block = block->above)
@@ -522,7 +522,7 @@ static const jallocator_key_t stack_keys[] = {
     {"limit", "SIZE", "0", "most that is taken from below; 0: no limit"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t stack_places[] = {
+static const ji_key_member_t stack_members[] = {
     {JI_KEY_CHOICE, offsetof(jstack_options_t, threads), JALLOCATOR_THREADS_NONE},
     {JI_KEY_SIZE, offsetof(jstack_options_t, block_bytes), 0},
     {JI_KEY_SIZE, offsetof(jstack_options_t, limit_bytes), 0},
@@ -532,7 +532,7 @@ const ji_kind_t ji_kind_stack = {
     .public = {"stack", JALLOCATOR_POLICY,
                "one allocation after the other, for frees in the opposite order; in any other memory waits",
                stack_keys},
-    .places = stack_places,
+    .members = stack_members,
     .options_bytes = sizeof(jstack_options_t),
     .defaults = &stack_defaults,
     .create = stack_create,

@@ -143,11 +143,11 @@ static const jallocator_key_t device_keys[] = {
     {"kind", "device|pinned|managed|ordered", "device", "which of the device's memories; ordered: in stream order"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t device_places[] = {{JI_KEY_CHOICE, offsetof(device_options_t, kind), JMEMORY_DEVICE}};
+static const ji_key_member_t device_members[] = {{JI_KEY_CHOICE, offsetof(device_options_t, kind), JMEMORY_DEVICE}};
 
 const ji_kind_t ji_kind_device = {
     .public = {"device", JALLOCATOR_PROVIDER, "the device's raw memory, one runtime allocation each", device_keys},
-    .places = device_places,
+    .members = device_members,
     .options_bytes = sizeof(device_options_t),
     .defaults = &device_defaults,
     .create = device_create,

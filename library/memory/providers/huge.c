@@ -93,14 +93,14 @@ static const jallocator_key_t huge_keys[] = {
     {"require", "BOOL", "false", "fails rather than fall back where the system's reserve has none"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t huge_places[] = {
+static const ji_key_member_t huge_members[] = {
     {JI_KEY_SIZE, offsetof(jhuge_options_t, page_bytes), 0},
     {JI_KEY_BOOL, offsetof(jhuge_options_t, require), 0},
 };
 
 const ji_kind_t ji_kind_huge = {
     .public = {"huge", JALLOCATOR_PROVIDER, "mappings of huge pages", huge_keys},
-    .places = huge_places,
+    .members = huge_members,
     .options_bytes = sizeof(jhuge_options_t),
     .defaults = &huge_defaults,
     .create = huge_create,

@@ -157,14 +157,14 @@ static const jallocator_key_t numa_keys[] = {
     {"policy", "bind|prefer|interleave", "prefer", "on the node, on it while it has memory, or over all nodes"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_place_t numa_places[] = {
+static const ji_key_member_t numa_members[] = {
     {JI_KEY_INT, offsetof(jnuma_options_t, node), 0},
     {JI_KEY_CHOICE, offsetof(jnuma_options_t, policy), JNUMA_BIND},
 };
 
 const ji_kind_t ji_kind_numa = {
     .public = {"numa", JALLOCATOR_PROVIDER, "mappings placed on a NUMA node, or over all of them", numa_keys},
-    .places = numa_places,
+    .members = numa_members,
     .options_bytes = sizeof(jnuma_options_t),
     .defaults = &numa_defaults,
     .create = numa_create,
