@@ -224,7 +224,7 @@ static void potrf_add_products(jplan_t *plan, const jhandle_t *handle, const ji_
         jalloc_matrix_bytes(args->head.type, base, base),
         jalloc_matrix_bytes(args->head.type, potrf_panel_ld(handle, args, whole), base),
     };
-    jplan_add(plan, whole ? "inverse" : "inverse-strips", whole ? 1 : 2, 0, 2, bytes);
+    jplan_add(plan, whole ? JI_INVERSE : JI_INVERSE_STRIPS, whole ? 1 : 2, 0, 2, bytes);
 }
 
 void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
@@ -251,7 +251,7 @@ jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *w
         block.k = space.leaf;
         return ji_run(handle, JI_POTRF, &block);
     }
-    const bool whole = ws->rung == 0;
+    const bool whole = ji_is_way(ws, JI_INVERSE);
     const potrf_walk_t walk = {
         .handle = handle,
         .call = &block,

@@ -55,6 +55,13 @@ size_t ji_inverse_products_bytes(jdatatype_t type, int64_t order, int64_t block)
 /* Inverts the diagonal blocks; with products NULL, of one block, so that a residual is bounded element by element. */
 jstatus_t ji_triangle_inverses(jhandle_t *handle, const ji_inverses_t *block, void *products);
 
+/* The rungs of solves and factors that have workspace. */
+#define JI_INVERSE "inverse"
+#define JI_INVERSE_STRIPS "inverse-strips"
+#define JI_INVERSE_SMALL "inverse-64"
+#define JI_PACKED "packed"
+#define JI_PACKED_SMALL "packed-64"
+
 /* The workspace of solves, as a rung gives it. */
 typedef struct ji_triangle_space {
     int64_t leaf;                      /* order of the leaves */

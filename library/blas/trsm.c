@@ -308,24 +308,23 @@ static void triangle_add_products(jplan_t *plan, const char *name, uint32_t bits
     jplan_add(plan, name, bits_class, 0, 2, bytes);
 }
 
-/* By products, what the rungs between the first and the last are is told by their number alone. */
 void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *solve, bool pays) {
     const ji_tuning_t *tuning = ji_tuning(handle);
     const int64_t order = solve->side == JBLAS_LEFT ? solve->m : solve->n;
     const bool large = order > tuning->triangle_small_leaf;
     if (pays && tuning->triangle_products) {
         /* As large as for one right-hand side: with more of them leaves may be smaller. */
-        triangle_add_products(plan, "inverse", 1, solve, triangle_leaf(tuning, order, 1), true, true);
+        triangle_add_products(plan, JI_INVERSE, 1, solve, triangle_leaf(tuning, order, 1), true, true);
         if (large) {
-            triangle_add_products(plan, "inverse-strips", 2, solve, tuning->triangle_leaf, true, false);
-            triangle_add_products(plan, "inverse-64", 3, solve, tuning->triangle_small_leaf, false, false);
+            triangle_add_products(plan, JI_INVERSE_STRIPS, 2, solve, tuning->triangle_leaf, true, false);
+            triangle_add_products(plan, JI_INVERSE_SMALL, 3, solve, tuning->triangle_small_leaf, false, false);
         }
     } else if (pays) {
         size_t bytes = ji_triangle_bytes(solve->head.type, triangle_min(order, tuning->triangle_leaf));
-        jplan_add(plan, "packed", 1, 0, 1, &bytes);
+        jplan_add(plan, JI_PACKED, 1, 0, 1, &bytes);
         bytes = ji_triangle_bytes(solve->head.type, tuning->triangle_small_leaf);
         if (large)
-            jplan_add(plan, "packed-64", 2, 0, 1, &bytes);
+            jplan_add(plan, JI_PACKED_SMALL, 2, 0, 1, &bytes);
     }
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }
@@ -335,17 +334,18 @@ ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const ji_matmat_t
     if (ws->ptr[0] == NULL)
         return (ji_triangle_space_t){.leaf = 0};
     if (tuning->triangle_products) {
-        const bool left = solve->side == JBLAS_LEFT;
+        const bool left = solve->side == JBLAS_LEFT, whole = ji_is_way(ws, JI_INVERSE);
+        const bool small = ji_is_way(ws, JI_INVERSE_SMALL);
         const int64_t best = triangle_leaf(tuning, left ? solve->m : solve->n, left ? solve->n : solve->m);
-        return (ji_triangle_space_t){.leaf = ws->rung == 0   ? best
-                                             : ws->rung == 1 ? tuning->triangle_leaf
-                                                             : tuning->triangle_small_leaf,
-                                     .all_inverses = ws->rung < 2,
-                                     .whole_solution = ws->rung == 0,
+        return (ji_triangle_space_t){.leaf = whole   ? best
+                                             : small ? tuning->triangle_small_leaf
+                                                     : tuning->triangle_leaf,
+                                     .all_inverses = !small,
+                                     .whole_solution = whole,
                                      .triangles = ws->ptr[0],
                                      .solution = ws->ptr[1]};
     }
-    int64_t leaf = ws->rung == 0 ? tuning->triangle_leaf : tuning->triangle_small_leaf;
+    int64_t leaf = ji_is_way(ws, JI_PACKED_SMALL) ? tuning->triangle_small_leaf : tuning->triangle_leaf;
     return (ji_triangle_space_t){.leaf = ji_host_triangle_leaf(leaf), .triangles = ws->ptr[0]};
 }
 
