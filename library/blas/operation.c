@@ -301,6 +301,9 @@ static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, 
 
 /* ---- The plan ---- */
 
+#define IN_ROUNDS "rounds"
+#define WITH_LEAST "least"
+
 static void make_plan(const ji_operation_t *op, size_t bytes[SLOTS], jplan_t *plan) {
     const ji_matrix_t shape = ji_matrix(op->type, &op->operands[op->count - 1].layout, NULL);
     jplan_init(plan, op->handle, op->name, "mn", (const int64_t[]){shape.rows, shape.columns});
@@ -314,7 +317,7 @@ static void make_plan(const ji_operation_t *op, size_t bytes[SLOTS], jplan_t *pl
         return;
     if (rounds)
         bytes[SLOT_COPY] = op->copy_bytes[1];
-    jplan_add(plan, rounds ? "rounds" : "least", 0, 0, SLOTS, bytes); /* what it calls takes what is left */
+    jplan_add(plan, rounds ? IN_ROUNDS : WITH_LEAST, 0, 0, SLOTS, bytes); /* what it calls takes what is left */
 }
 
 /* Whether there is anything to borrow. */
@@ -353,7 +356,8 @@ static jstatus_t take_host_memory(ji_operation_t *op, host_memory_t *memory) {
 static jstatus_t wait(const ji_operation_t *op) { return ji_handle_wait(op->handle, op->handle->stream); }
 
 jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, jbuffer_t *source) {
-    const bool best = op->ws.rung == 0 || jdevice_kind(op->handle->device) != JDEVICE_HOST;
+    const bool less = ji_is_way(&op->ws, IN_ROUNDS) || ji_is_way(&op->ws, WITH_LEAST);
+    const bool best = !less || jdevice_kind(op->handle->device) != JDEVICE_HOST;
     const jstatus_t status = ji_buffer_copy(destination, source, op->waits ? NULL : op->handle->stream,
                                             op->ws.ptr[SLOT_COPY], op->copy_bytes[best ? 0 : 1]);
     /* Through an image in host memory the host waits for the pieces, which counts as once. */
