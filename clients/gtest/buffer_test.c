@@ -695,7 +695,7 @@ JTEST(Buffer, PartsOfWhatAllHaveAreTakenWithoutAsking) {
 }
 
 /* Memory that is no column-major matrix as it lies becomes no distributed one, which then would be a copy. */
-JTEST(Buffer, OnlyWhatLiesAsAMatrixIsMovedAsItLies) {
+JTEST(Buffer, OnlyWhatIsStoredAsAMatrixIsMovedAsItIs) {
     static const char *const layouts[] = {"[5,3] row", "[5,3] ld=6", "[1,4] row", "[2,2,2]"};
     pretend_runtime_t pretend;
     JASSERT_OK(pretend_runtime_make(&pretend, 1, true));
@@ -729,7 +729,7 @@ static int windows_ended;
 static void end_window(void *window) { windows_ended += *(int *)window; }
 
 /* The window is of a distributed buffer, which it stays with to the end; so does another runtime's memory with that. */
-JTEST(Buffer, MemoryWithAWindowOrOfAnotherRuntimeIsNotMovedAsItLies) {
+JTEST(Buffer, MemoryWithAWindowOrOfAnotherRuntimeIsNotMovedAsItIs) {
     pretend_runtime_t pretend[2];
     JASSERT_OK(pretend_runtime_make(&pretend[0], 1, true));
     JASSERT_OK(pretend_runtime_make(&pretend[1], 1, true));

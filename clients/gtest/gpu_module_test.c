@@ -103,7 +103,7 @@ JTEST(Module, IsFoundBesideLibjallocWithoutBeingTold) {
     JEXPECT_NULL(strstr(output, "no module"));
 }
 
-static void ask_where_the_modules_lie(void *argument) {
+static void ask_for_the_modules_folder(void *argument) {
     (void)argument;
     JEXPECT_EQ(chdir(JALLOC_MODULE_DIR), 0);
     for (int i = 0; i < 2; ++i) {
@@ -116,7 +116,7 @@ static void ask_where_the_modules_lie(void *argument) {
 JTEST(Module, IsNeitherLookedForInTheWorkingDirectoryNorInTheLoadersPath) {
     jtest_setenv("JALLOC_MODULE_PATH", NULL);
     jtest_setenv("LD_LIBRARY_PATH", JALLOC_MODULE_DIR);
-    jtest_in_child(60, ask_where_the_modules_lie, NULL);
+    jtest_in_child(60, ask_for_the_modules_folder, NULL);
 }
 
 /* A folder with another library by the module's name. */
@@ -208,7 +208,7 @@ static void ask_the_shared_library(void *argument) {
     dlclose(library);
 }
 
-JTEST(Module, IsLookedForWhereTheSharedLibraryLies) {
+JTEST(Module, IsLookedForBesideTheSharedLibrary) {
     jtest_setenv("JALLOC_MODULE_PATH", NULL);
     jtest_in_child(60, ask_the_shared_library, "no module libjalloc_hip");
     jtest_in_child(60, ask_the_shared_library, "cannot tell where libjalloc lies"); /* a path relative to then */
@@ -221,7 +221,7 @@ static void ask_without_a_place(void *function) {
     JEXPECT_SUBSTR(jstatus_last_message(), "cannot tell where libjalloc lies");
 }
 
-JTEST(Module, IsNotLookedForWhereLibjallocCannotTellWhereItLies) {
+JTEST(Module, IsNotLookedForWhereLibjallocCannotTellItsFolder) {
     jtest_setenv("JALLOC_MODULE_PATH", NULL);
     jtest_in_child(20, ask_without_a_place, "dl_iterate_phdr");
     jtest_in_child(20, ask_without_a_place, "readlink");

@@ -155,9 +155,9 @@ JTEST_P(JblasAccuracy, ProductsOfBuffers, jdatatype_t, complex_types) {
     const scalar_t one = scalar_of(*param, 1, 0), zero = scalar_of(*param, 0, 0);
     product_t p = product_make(*param, 512);
     operand_t a, b, c;
-    operand_make(&a, world.allocator, p.n, p.n, LIES_COLUMN, JSTRUCTURE_GENERAL);
-    operand_make(&b, world.allocator, p.n, p.n, LIES_COLUMN, JSTRUCTURE_GENERAL);
-    operand_make(&c, world.allocator, p.n, p.n, LIES_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&a, world.allocator, p.n, p.n, STORED_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&b, world.allocator, p.n, p.n, STORED_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&c, world.allocator, p.n, p.n, STORED_COLUMN, JSTRUCTURE_GENERAL);
     const size_t bytes = (size_t)(p.n * p.n) * jhandle_sizeof_datatype(*param);
     product_fill(&p, SMALL_IMAGINARY);
     memcpy(operand_at(&a, 0, 0), p.a, bytes);

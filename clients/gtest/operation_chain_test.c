@@ -61,11 +61,11 @@ static jstatus_t chain_run(jhandle_t *handle, chain_t *chain, jdatatype_t type) 
 
 static void chain_make(chain_t *chain, operation_world_t *world, int64_t n) {
     *chain = (chain_t){.norm = -1, .info = -1};
-    operand_make(&chain->a, world->allocator, n, n, LIES_STEPPED, JSTRUCTURE_GENERAL);
+    operand_make(&chain->a, world->allocator, n, n, STORED_STEPPED, JSTRUCTURE_GENERAL);
     for (int64_t i = 0; i < n; i++) /* well conditioned, since the diagonal outweighs the rest */
         wide_put(operand_at(&chain->a, i, i), chain->a.type, 0, 2 * n);
     operand_keep(&chain->a);
-    operand_make(&chain->lower, world->allocator, n, n, LIES_ROW_PADDED, JSTRUCTURE_TRIANGULAR_LOWER);
+    operand_make(&chain->lower, world->allocator, n, n, STORED_ROW_PADDED, JSTRUCTURE_TRIANGULAR_LOWER);
 }
 
 static void chain_release(chain_t *chain) {

@@ -42,9 +42,9 @@ JTEST_P(OperationHandle, ProductsHaveTheRungsOfGemm, int, operation_types) {
     const scalar_t one = scalar_of(type, 1, 0), zero = scalar_of(type, 0, 0);
     for (int packs = 0; packs < 2; packs++) {
         operand_t a, b, c;
-        operand_make(&a, world.allocator, 40, 40, packs ? LIES_STEPPED : LIES_ROW, JSTRUCTURE_GENERAL);
-        operand_make(&b, world.allocator, 40, 40, LIES_COLUMN, JSTRUCTURE_GENERAL);
-        operand_make(&c, world.allocator, 40, 40, LIES_ROW_PADDED, JSTRUCTURE_GENERAL);
+        operand_make(&a, world.allocator, 40, 40, packs ? STORED_STEPPED : STORED_ROW, JSTRUCTURE_GENERAL);
+        operand_make(&b, world.allocator, 40, 40, STORED_COLUMN, JSTRUCTURE_GENERAL);
+        operand_make(&c, world.allocator, 40, 40, STORED_ROW_PADDED, JSTRUCTURE_GENERAL);
         const wide_matrix_t expected = plain_product(&world.arena, &a, &b);
         size_t bytes = 0, direct = 0;
         /* What jblas itself answers for the same product. */
@@ -112,9 +112,9 @@ JTEST_P(OperationHandle, SolvesHaveTheRungsOfTrsm, int, operation_types) {
         operand_t a, b;
         int64_t info = -1;
         size_t bytes = 0;
-        operand_make(&a, world.allocator, n, n, LIES_ROW_PADDED,
+        operand_make(&a, world.allocator, n, n, STORED_ROW_PADDED,
                      factors ? JSTRUCTURE_HERMITIAN_UPPER : JSTRUCTURE_TRIANGULAR_LOWER);
-        operand_make(&b, world.allocator, n, n, LIES_ROW, JSTRUCTURE_GENERAL);
+        operand_make(&b, world.allocator, n, n, STORED_ROW, JSTRUCTURE_GENERAL);
         for (int64_t i = 0; i < n && factors; i++) /* definite, since the diagonal outweighs the rest */
             wide_put(operand_at(&a, i, i), a.type, 0, 2 * n);
         operand_keep(&a);
@@ -163,9 +163,9 @@ JTEST(OperationHandle, PointerModeIsTheCallers) {
     const double alpha = 2, beta = 0;
     operand_t a, b;
     int64_t info = -1;
-    operand_make(&a, world.allocator, 5, 5, LIES_COLUMN, JSTRUCTURE_SYMMETRIC_LOWER);
+    operand_make(&a, world.allocator, 5, 5, STORED_COLUMN, JSTRUCTURE_SYMMETRIC_LOWER);
     operand_make_definite(&a, &world.arena);
-    operand_make(&b, world.allocator, 5, 5, LIES_ROW, JSTRUCTURE_GENERAL);
+    operand_make(&b, world.allocator, 5, 5, STORED_ROW, JSTRUCTURE_GENERAL);
     jbuffer_t *c = NULL;
     JEXPECT_OK(jhandle_set_pointer_mode(world.handle, JPOINTER_MODE_DEVICE));
     JEXPECT_OK(jbuffer_product(world.handle, N, N, &alpha, a.view, b.view, &beta, &c));
@@ -240,10 +240,10 @@ JTEST_P(OperationHandle, CreatedStreamsKeepTheOrder, int, operation_types) {
     JEXPECT_OK(jhandle_set_stream(world.handle, stream));
     const scalar_t one = scalar_of(type, 1, 0), two = scalar_of(type, 2, 0), zero = scalar_of(type, 0, 0);
     operand_t a, b, c, d;
-    operand_make(&a, world.allocator, 9, 9, LIES_STEPPED, JSTRUCTURE_HERMITIAN_UPPER);
-    operand_make(&b, world.allocator, 9, 9, LIES_STEPPED, JSTRUCTURE_GENERAL);
-    operand_make(&c, world.allocator, 9, 9, LIES_STEPPED, JSTRUCTURE_GENERAL);
-    operand_make(&d, world.allocator, 9, 9, LIES_ROW, JSTRUCTURE_GENERAL);
+    operand_make(&a, world.allocator, 9, 9, STORED_STEPPED, JSTRUCTURE_HERMITIAN_UPPER);
+    operand_make(&b, world.allocator, 9, 9, STORED_STEPPED, JSTRUCTURE_GENERAL);
+    operand_make(&c, world.allocator, 9, 9, STORED_STEPPED, JSTRUCTURE_GENERAL);
+    operand_make(&d, world.allocator, 9, 9, STORED_ROW, JSTRUCTURE_GENERAL);
     /* d = (2 a) b + c, by way of c */
     wide_matrix_t expected = wide_zeros(&world.arena, 9, 9);
     wide_multiply_add(2, operand_value(&world.arena, &a), operand_value(&world.arena, &b), expected);
@@ -285,11 +285,11 @@ typedef struct calls {
 
 static void calls_make(calls_t *calls, operation_world_t *world) {
     const jdatatype_t type = JDATATYPE_F64_C;
-    operand_make(&calls->a, world->allocator, 7, 7, LIES_STEPPED, JSTRUCTURE_HERMITIAN_UPPER);
-    operand_make(&calls->b, world->allocator, 7, 7, LIES_ROW, JSTRUCTURE_SYMMETRIC_LOWER);
-    operand_make(&calls->c, world->allocator, 7, 7, LIES_STEPPED, JSTRUCTURE_GENERAL);
-    operand_make(&calls->triangle, world->allocator, 7, 7, LIES_STEPPED, JSTRUCTURE_TRIANGULAR_LOWER);
-    operand_make(&calls->definite, world->allocator, 7, 7, LIES_STEPPED, JSTRUCTURE_HERMITIAN_LOWER);
+    operand_make(&calls->a, world->allocator, 7, 7, STORED_STEPPED, JSTRUCTURE_HERMITIAN_UPPER);
+    operand_make(&calls->b, world->allocator, 7, 7, STORED_ROW, JSTRUCTURE_SYMMETRIC_LOWER);
+    operand_make(&calls->c, world->allocator, 7, 7, STORED_STEPPED, JSTRUCTURE_GENERAL);
+    operand_make(&calls->triangle, world->allocator, 7, 7, STORED_STEPPED, JSTRUCTURE_TRIANGULAR_LOWER);
+    operand_make(&calls->definite, world->allocator, 7, 7, STORED_STEPPED, JSTRUCTURE_HERMITIAN_LOWER);
     operand_make_definite(&calls->definite, &world->arena);
     calls->one = scalar_of(type, 1, 0);
     calls->zero = scalar_of(type, 0, 0);
@@ -438,7 +438,7 @@ JTEST(OperationHandle, ASymmetricComplexMatrixHasNoCholeskyFactor) {
     operation_begin(&world, JDATATYPE_F32_C);
     operand_t a;
     int64_t info = -1;
-    operand_make(&a, world.allocator, 3, 3, LIES_COLUMN, JSTRUCTURE_SYMMETRIC_LOWER);
+    operand_make(&a, world.allocator, 3, 3, STORED_COLUMN, JSTRUCTURE_SYMMETRIC_LOWER);
     JEXPECT_STATUS(jbuffer_cholesky(world.handle, a.view, &info), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jhandle_last_message(world.handle), "A is not Hermitian");
     JEXPECT_EQ(info, -1);
@@ -456,8 +456,8 @@ JTEST(OperationHandle, SizesBeyondTheCblasAreRefused) {
     operand_t a, b;
     jbuffer_t *made = NULL;
     int64_t info = -1;
-    operand_make(&a, world.allocator, 9, 9, LIES_COLUMN, JSTRUCTURE_SYMMETRIC_LOWER);
-    operand_make(&b, world.allocator, 9, 9, LIES_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&a, world.allocator, 9, 9, STORED_COLUMN, JSTRUCTURE_SYMMETRIC_LOWER);
+    operand_make(&b, world.allocator, 9, 9, STORED_COLUMN, JSTRUCTURE_GENERAL);
     ji_blas_int_max = 7;
     JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a.view, b.view, &zero, &made), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jbuffer_cholesky(world.handle, a.view, &info), JSTATUS_INVALID_SIZE);
@@ -481,11 +481,11 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     double norm = -1;
     int64_t info = -1;
     operand_t a, b, triangle, symmetric, elsewhere;
-    operand_make(&a, world.allocator, 3, 4, LIES_COLUMN, JSTRUCTURE_GENERAL);
-    operand_make(&b, world.allocator, 4, 3, LIES_COLUMN, JSTRUCTURE_GENERAL);
-    operand_make(&triangle, world.allocator, 3, 3, LIES_COLUMN, JSTRUCTURE_TRIANGULAR_LOWER);
-    operand_make(&symmetric, world.allocator, 3, 3, LIES_COLUMN, JSTRUCTURE_SYMMETRIC_LOWER);
-    operand_make(&elsewhere, other.allocator, 3, 4, LIES_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&a, world.allocator, 3, 4, STORED_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&b, world.allocator, 4, 3, STORED_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&triangle, world.allocator, 3, 3, STORED_COLUMN, JSTRUCTURE_TRIANGULAR_LOWER);
+    operand_make(&symmetric, world.allocator, 3, 3, STORED_COLUMN, JSTRUCTURE_SYMMETRIC_LOWER);
+    operand_make(&elsewhere, other.allocator, 3, 4, STORED_COLUMN, JSTRUCTURE_GENERAL);
     jbuffer_allocator_t *narrow_allocator = NULL, *integer_allocator = NULL;
     jbuffer_t *narrow = NULL, *integers = NULL, *cube = NULL, *none = NULL;
     const jlayout_t layout = operation_layout(2, 3, 4);
@@ -684,7 +684,7 @@ JTEST(OperationHandle, FreedBuffersAndForeignPointersAreNotFound) {
     operand_t a;
     double norm, foreign[64] = {0};
     int64_t info;
-    operand_make(&a, world.allocator, 3, 3, LIES_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&a, world.allocator, 3, 3, STORED_COLUMN, JSTRUCTURE_GENERAL);
     jbuffer_t *gone = NULL, *none = NULL, *view = NULL;
     JASSERT_OK(jbuffer_slice(a.view, (const int64_t[]){0, 0}, (const int64_t[]){3, 3}, NULL, &gone));
     JEXPECT_OK(jbuffer_release(gone));

@@ -12,13 +12,13 @@ const jstructure_t operation_structures[7] = {
     JSTRUCTURE_GENERAL,         JSTRUCTURE_SYMMETRIC_UPPER,  JSTRUCTURE_SYMMETRIC_LOWER, JSTRUCTURE_HERMITIAN_UPPER,
     JSTRUCTURE_HERMITIAN_LOWER, JSTRUCTURE_TRIANGULAR_UPPER, JSTRUCTURE_TRIANGULAR_LOWER};
 
-const char *lies_name(lies_t lies) {
-    static const char *const names[LIES_COUNT] = {"column",     "row",     "column-padded",
-                                                  "row-padded", "stepped", "permuted"};
-    return names[lies];
+const char *storage_name(storage_t storage) {
+    static const char *const names[STORED_COUNT] = {"column",     "row",     "column-padded",
+                                                    "row-padded", "stepped", "permuted"};
+    return names[storage];
 }
 
-lies_t random_lies(void) { return (lies_t)jtest_random_between(0, LIES_COUNT - 1); }
+storage_t random_storage(void) { return (storage_t)jtest_random_between(0, STORED_COUNT - 1); }
 
 static const jbuffer_allocator_options_t no_options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
 
@@ -61,38 +61,38 @@ bool layout_stores(const jlayout_t *layout, int64_t i, int64_t j) {
     return layout->structure % 2 == 1 ? i <= j : i >= j; /* the upper ones have odd numbers */
 }
 
-static void make_parent(operand_t *operand, jbuffer_allocator_t *allocator, int64_t m, int64_t n, lies_t lies) {
+static void make_parent(operand_t *operand, jbuffer_allocator_t *allocator, int64_t m, int64_t n, storage_t storage) {
     jlayout_t layout;
     const int64_t plain[2] = {m, n}, turned[2] = {n, m}, wide[2] = {2 * m + 2, 3 * n + 3};
     const int64_t starts[2] = {1, 2}, steps[2] = {2, 3};
     const int64_t gap = jtest_random_between(1, 3);
-    switch (lies) {
-    case LIES_ROW:
-    case LIES_ROW_PADDED: JEXPECT_OK(jlayout_init(&layout, 2, plain, JORDER_ROW_MAJOR)); break;
-    case LIES_STEPPED:
+    switch (storage) {
+    case STORED_ROW:
+    case STORED_ROW_PADDED: JEXPECT_OK(jlayout_init(&layout, 2, plain, JORDER_ROW_MAJOR)); break;
+    case STORED_STEPPED:
         JEXPECT_OK(jlayout_init(&layout, 2, wide, jtest_random_bool() ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR));
         break;
-    case LIES_PERMUTED: JEXPECT_OK(jlayout_init(&layout, 2, turned, JORDER_COLUMN_MAJOR)); break;
+    case STORED_PERMUTED: JEXPECT_OK(jlayout_init(&layout, 2, turned, JORDER_COLUMN_MAJOR)); break;
     default: JEXPECT_OK(jlayout_init(&layout, 2, plain, JORDER_COLUMN_MAJOR)); break;
     }
-    if (lies == LIES_COLUMN_PADDED)
+    if (storage == STORED_COLUMN_PADDED)
         layout.strides[1] = m + 1 + gap;
-    else if (lies == LIES_ROW_PADDED)
+    else if (storage == STORED_ROW_PADDED)
         layout.strides[0] = n + 1 + gap;
-    else if (lies == LIES_PERMUTED)
+    else if (storage == STORED_PERMUTED)
         layout.strides[1] = n + 1 + gap;
     JEXPECT_OK(jbuffer_allocate(allocator, &layout, &operand->parent));
-    if (lies == LIES_STEPPED)
+    if (storage == STORED_STEPPED)
         JEXPECT_OK(jbuffer_slice(operand->parent, starts, plain, steps, &operand->view));
-    else if (lies == LIES_PERMUTED)
+    else if (storage == STORED_PERMUTED)
         JEXPECT_OK(jbuffer_permute(operand->parent, (const int[]){1, 0}, &operand->view));
     else
         JEXPECT_OK(jbuffer_slice(operand->parent, (const int64_t[]){0, 0}, plain, NULL, &operand->view));
     JEXPECT_OK(jlayout_bytes(&layout, operand->type, &operand->size_bytes));
 }
 
-static void make_vector(operand_t *operand, jbuffer_allocator_t *allocator, int64_t n, lies_t lies) {
-    const int64_t step = lies == LIES_STEPPED ? 3 : 1, all = n * step + 2;
+static void make_vector(operand_t *operand, jbuffer_allocator_t *allocator, int64_t n, storage_t storage) {
+    const int64_t step = storage == STORED_STEPPED ? 3 : 1, all = n * step + 2;
     jlayout_t layout;
     JEXPECT_OK(jlayout_init(&layout, 1, &all, JORDER_COLUMN_MAJOR));
     JEXPECT_OK(jbuffer_allocate(allocator, &layout, &operand->parent));
@@ -100,16 +100,16 @@ static void make_vector(operand_t *operand, jbuffer_allocator_t *allocator, int6
     JEXPECT_OK(jlayout_bytes(&layout, operand->type, &operand->size_bytes));
 }
 
-void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns, lies_t lies,
+void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns, storage_t storage,
                   jstructure_t structure) {
     memset(operand, 0, sizeof *operand);
     jbuffer_allocator_options_t options = no_options;
     JEXPECT_OK(jbuffer_allocator_get_options(allocator, &options));
     operand->type = options.type;
     if (columns < 0)
-        make_vector(operand, allocator, rows, lies);
+        make_vector(operand, allocator, rows, storage);
     else
-        make_parent(operand, allocator, rows, columns, lies);
+        make_parent(operand, allocator, rows, columns, storage);
     if (structure != JSTRUCTURE_GENERAL) {
         jbuffer_t *view = NULL;
         JEXPECT_OK(jbuffer_with_structure(operand->view, structure, &view));
@@ -440,7 +440,7 @@ void overlap_expect_right(jhandle_t *handle, jbuffer_allocator_t *allocator, jbu
     overlap_call_t call;
     jbuffer_t *whole = NULL;
     size_t bytes = 0;
-    operand_make(&random, local, WHOLE, WHOLE, LIES_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&random, local, WHOLE, WHOLE, STORED_COLUMN, JSTRUCTURE_GENERAL);
     JEXPECT_OK(jbuffer_construct_copy(allocator, random.view, &whole));
     overlap_draw(&call, whole, type, strided);
     JSCOPED_TRACE("operation %d, %ld x %ld, operations %d %d", (int)call.operation, (long)call.c.extents[call.c.turned],

@@ -11,18 +11,18 @@
 #include "jblas_reference.h"
 #include "jtest.h"
 
-/* How an operand lies in memory. */
+/* How an operand is stored. */
 typedef enum {
-    LIES_COLUMN,
-    LIES_ROW,
-    LIES_COLUMN_PADDED,
-    LIES_ROW_PADDED,
-    LIES_STEPPED, /* a slice with steps: neither stride is 1 */
-    LIES_PERMUTED,
-    LIES_COUNT
-} lies_t;
-const char *lies_name(lies_t lies);
-lies_t random_lies(void);
+    STORED_COLUMN,
+    STORED_ROW,
+    STORED_COLUMN_PADDED,
+    STORED_ROW_PADDED,
+    STORED_STEPPED, /* a slice with steps: neither stride is 1 */
+    STORED_PERMUTED,
+    STORED_COUNT
+} storage_t;
+const char *storage_name(storage_t storage);
+storage_t random_storage(void);
 
 typedef struct operand {
     jbuffer_t *parent, *view; /* the view is the operand */
@@ -47,7 +47,7 @@ void operation_end(operation_world_t *world);
 
 /* A matrix, or (columns < 0) a vector of rank 1. The stored elements are random, of a size that keeps triangles well
  * conditioned; the diagonal of a Hermitian one is real. */
-void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns, lies_t lies,
+void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns, storage_t storage,
                   jstructure_t structure);
 /* Makes its stored triangle that of a positive definite matrix. */
 void operand_make_definite(operand_t *operand, wide_arena_t *arena);
@@ -55,7 +55,7 @@ void operand_make_definite(operand_t *operand, wide_arena_t *arena);
 void operand_keep(operand_t *operand);
 void operand_free(operand_t *operand);
 
-/* Element (i, j), and where it lies. */
+/* Element (i, j), and where it is. */
 void *operand_at(const operand_t *operand, int64_t i, int64_t j);
 bool layout_stores(const jlayout_t *layout, int64_t i, int64_t j);
 /* The matrix of a host buffer as its structure has it; of an operand. */

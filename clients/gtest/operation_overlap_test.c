@@ -131,7 +131,7 @@ JTEST(OperationOverlap, BlocksOfOneMatrixTakeNoWorkspace) {
     const double minus = -1, one = 1;
     operand_t whole;
     jbuffer_t *a = NULL, *b = NULL, *c = NULL;
-    operand_make(&whole, world.allocator, 40, 40, LIES_COLUMN_PADDED, JSTRUCTURE_GENERAL);
+    operand_make(&whole, world.allocator, 40, 40, STORED_COLUMN_PADDED, JSTRUCTURE_GENERAL);
     JASSERT_OK(jbuffer_slice(whole.view, (const int64_t[]){8, 0}, (const int64_t[]){32, 8}, NULL, &a));
     JASSERT_OK(jbuffer_slice(whole.view, (const int64_t[]){0, 8}, (const int64_t[]){8, 32}, NULL, &b));
     JASSERT_OK(jbuffer_slice(whole.view, (const int64_t[]){8, 8}, (const int64_t[]){32, 32}, NULL, &c));

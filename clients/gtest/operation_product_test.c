@@ -32,13 +32,13 @@ static void product_make(product_case_t *p, operation_world_t *world, jstructure
     const bool vector = structure_b == JSTRUCTURE_GENERAL && !turn_b && jtest_random_between(0, 5) == 0;
     if (vector)
         p->n = 1;
-    operand_make(&p->a, world->allocator, turn_a ? p->k : p->m, turn_a ? p->m : p->k, random_lies(), structure_a);
+    operand_make(&p->a, world->allocator, turn_a ? p->k : p->m, turn_a ? p->m : p->k, random_storage(), structure_a);
     operand_make(&p->b, world->allocator, turn_b ? p->n : p->k,
                  vector   ? -1
                  : turn_b ? p->k
                           : p->n,
-                 random_lies(), structure_b);
-    operand_make(&p->c, world->allocator, p->m, vector && jtest_random_bool() ? -1 : p->n, random_lies(),
+                 random_storage(), structure_b);
+    operand_make(&p->c, world->allocator, p->m, vector && jtest_random_bool() ? -1 : p->n, random_storage(),
                  JSTRUCTURE_GENERAL);
     p->alpha = scalar_random(p->a.type);
     p->beta = scalar_random(p->a.type);

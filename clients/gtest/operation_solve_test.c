@@ -37,8 +37,8 @@ static void solve_is_right(operation_world_t *world, jblas_side_t side, jblas_op
     const int64_t m = jtest_random_between(0, most), n = jtest_random_between(0, most),
                   order = side == JBLAS_LEFT ? m : n;
     operand_t a, b;
-    operand_make(&a, world->allocator, order, order, random_lies(), structure);
-    operand_make(&b, world->allocator, m, side == JBLAS_LEFT && n == 1 ? -1 : n, random_lies(), JSTRUCTURE_GENERAL);
+    operand_make(&a, world->allocator, order, order, random_storage(), structure);
+    operand_make(&b, world->allocator, m, side == JBLAS_LEFT && n == 1 ? -1 : n, random_storage(), JSTRUCTURE_GENERAL);
     const scalar_t alpha = scalar_random(a.type);
     JSCOPED_TRACE("%s, operation %d, %s, structure %d, %ld x %ld", side == JBLAS_LEFT ? "left" : "right",
                   (int)operation, diagonal == JBLAS_UNIT ? "unit" : "non-unit", (int)structure, (long)m, (long)n);
@@ -98,10 +98,10 @@ JTEST_P(OperationCholesky, FactorsInPlace, int, operation_types) {
     for (int64_t round = jtest_iterations(60); round > 0 && !jtest_has_failure(); round--) {
         const int64_t n = round % 20 == 0 ? jtest_random_between(60, 150) : jtest_random_between(0, 12);
         const jstructure_t structure = cholesky_structure((jdatatype_t)*param);
-        const lies_t lies = random_lies();
-        JSCOPED_TRACE("order %ld, structure %d, %s", (long)n, (int)structure, lies_name(lies));
+        const storage_t storage = random_storage();
+        JSCOPED_TRACE("order %ld, structure %d, %s", (long)n, (int)structure, storage_name(storage));
         operand_t a;
-        operand_make(&a, world.allocator, n, n, lies, structure);
+        operand_make(&a, world.allocator, n, n, storage, structure);
         operand_make_definite(&a, &world.arena);
         wide_matrix_t factor = operand_value(&world.arena, &a);
         cholesky_reference(&world.arena, &factor, structure);
@@ -126,7 +126,7 @@ JTEST_P(OperationCholesky, SaysWhereItIsNotDefinite, int, operation_types) {
     for (int64_t round = jtest_iterations(20); round > 0 && !jtest_has_failure(); round--) {
         const int64_t n = jtest_random_between(1, 40), bad = jtest_random_between(0, n - 1);
         operand_t a;
-        operand_make(&a, world.allocator, n, n, random_lies(), cholesky_structure((jdatatype_t)*param));
+        operand_make(&a, world.allocator, n, n, random_storage(), cholesky_structure((jdatatype_t)*param));
         operand_make_definite(&a, &world.arena);
         wide_put(operand_at(&a, bad, bad), a.type, 0, -1);
         int64_t info = -1;
@@ -144,9 +144,9 @@ JTEST_P(OperationCholesky, ItsFactorSolves, int, operation_types) {
     operand_t a, x;
     const int64_t n = 17;
     const scalar_t one = scalar_of((jdatatype_t)*param, 1, 0);
-    operand_make(&a, world.allocator, n, n, LIES_ROW_PADDED, JSTRUCTURE_HERMITIAN_LOWER);
+    operand_make(&a, world.allocator, n, n, STORED_ROW_PADDED, JSTRUCTURE_HERMITIAN_LOWER);
     operand_make_definite(&a, &world.arena);
-    operand_make(&x, world.allocator, n, 3, LIES_STEPPED, JSTRUCTURE_GENERAL);
+    operand_make(&x, world.allocator, n, 3, STORED_STEPPED, JSTRUCTURE_GENERAL);
     const wide_matrix_t solution = operand_value(&world.arena, &x);
     wide_matrix_t right = wide_zeros(&world.arena, n, 3);
     wide_multiply_add(1, operand_value(&world.arena, &a), solution, right);

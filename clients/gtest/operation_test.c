@@ -38,8 +38,8 @@ JTEST_P(Operation, CopyGoesFromAnyLayoutToAnyOther, int, operation_types) {
         const jstructure_t to = jtest_random_bool() ? JSTRUCTURE_GENERAL : from;
         const int64_t m = jtest_random_between(0, 9), n = from != JSTRUCTURE_GENERAL ? m : jtest_random_between(-1, 9);
         operand_t a, b;
-        operand_make(&a, world.allocator, m, n, random_lies(), from);
-        operand_make(&b, world.allocator, m, n, random_lies(), to);
+        operand_make(&a, world.allocator, m, n, random_storage(), from);
+        operand_make(&b, world.allocator, m, n, random_storage(), to);
         JEXPECT_OK(jbuffer_copy(world.handle, a.view, b.view));
         operand_expect(&b, operand_value(&world.arena, &a), 0);
         operand_expect_unchanged(&a);
@@ -65,7 +65,7 @@ JTEST_P(Operation, FillWritesTheStoredElements, int, operation_types) {
         const bool zero = jtest_random_bool();
         const scalar_t value = scalar_of((jdatatype_t)*param, jtest_random_double(-2, 2), jtest_random_double(-2, 2));
         operand_t x;
-        operand_make(&x, world.allocator, m, n, random_lies(), structure);
+        operand_make(&x, world.allocator, m, n, random_storage(), structure);
         JEXPECT_OK(jbuffer_fill(world.handle, zero ? NULL : &value, x.view));
         wide_matrix_t expected = wide_zeros(&world.arena, m, n < 0 ? 1 : n);
         for (int64_t i = 0; i < expected.rows * expected.columns; i++)
@@ -112,7 +112,7 @@ JTEST_P(Operation, ScaleMultipliesTheStoredElements, int, operation_types) {
                       n = structure != JSTRUCTURE_GENERAL ? m : jtest_random_between(-1, 9);
         const scalar_t alpha = scalar_random((jdatatype_t)*param);
         operand_t x;
-        operand_make(&x, world.allocator, m, n, random_lies(), structure);
+        operand_make(&x, world.allocator, m, n, random_storage(), structure);
         wide_matrix_t expected = wide_zeros(&world.arena, m, n < 0 ? 1 : n);
         wide_add(scalar_value(x.type, &alpha), operand_value(&world.arena, &x), expected);
         JEXPECT_OK(jbuffer_scale(world.handle, &alpha, x.view));
@@ -153,10 +153,11 @@ JTEST_P(Operation, AddOfEveryStructure, int, operation_types) {
         const scalar_t alpha = scalar_random(type), beta = scalar_random(type);
         const wide_t wide_alpha = scalar_value(type, &alpha), wide_beta = scalar_value(type, &beta);
         operand_t a, b, c;
-        operand_make(&a, world.allocator, m, n, random_lies(), first);
-        operand_make(&b, world.allocator, m, n, random_lies(), second);
+        operand_make(&a, world.allocator, m, n, random_storage(), first);
+        operand_make(&b, world.allocator, m, n, random_storage(), second);
         const jstructure_t known = sum_structure(type, first, second, wide_alpha, wide_beta);
-        operand_make(&c, world.allocator, m, n, random_lies(), jtest_random_bool() ? JSTRUCTURE_GENERAL : alike(known));
+        operand_make(&c, world.allocator, m, n, random_storage(),
+                     jtest_random_bool() ? JSTRUCTURE_GENERAL : alike(known));
         JSCOPED_TRACE("structures %d + %d -> %d, %s + %s -> ?, %ld x %ld", (int)first, (int)second,
                       (int)c.layout.structure, "a", "b", (long)m, (long)n);
         wide_matrix_t expected = wide_zeros(&world.arena, m, n < 0 ? 1 : n);
@@ -321,7 +322,7 @@ JTEST_P(Operation, NormsOfEveryStructure, int, operation_types) {
         const int64_t m = jtest_random_between(0, 9),
                       n = structure != JSTRUCTURE_GENERAL ? m : jtest_random_between(-1, 9);
         operand_t x;
-        operand_make(&x, world.allocator, m, n, random_lies(), structure);
+        operand_make(&x, world.allocator, m, n, random_storage(), structure);
         const wide_matrix_t value = operand_value(&world.arena, &x);
         for (int norm = 0; norm < 4; norm++) {
             double result = -1;
@@ -390,8 +391,8 @@ JTEST_P(Operation, TransposeOfEveryStructure, int, operation_types) {
                                        ? (jstructure_t)(structure % 2 ? (int)structure + 1 : (int)structure - 1)
                                        : structure;
         operand_t a, b;
-        operand_make(&a, world.allocator, m, n, random_lies(), structure);
-        operand_make(&b, world.allocator, turned ? width : m, turned ? m : width, random_lies(),
+        operand_make(&a, world.allocator, m, n, random_storage(), structure);
+        operand_make(&b, world.allocator, turned ? width : m, turned ? m : width, random_storage(),
                      jtest_random_bool() ? JSTRUCTURE_GENERAL : alike(after));
         JSCOPED_TRACE("operation %d, structures %d -> %d, %s -> %s, %ld x %ld", (int)operation, (int)structure,
                       (int)b.layout.structure, "a", "b", (long)m, (long)n);

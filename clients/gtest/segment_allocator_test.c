@@ -254,7 +254,7 @@ JTEST(SegmentAllocator, TheProcesssOwnByTheEnvironment) {
     JEXPECT_OK(jprocess_reset());
 }
 
-JTEST(SegmentAllocator, AHandlesWorkspaceLiesInTheSegment) {
+JTEST(SegmentAllocator, AHandlesWorkspaceIsInTheSegment) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 8 * MIB);
     jsegment_t *segment = place_create(&place);
     JASSERT_NOT_NULL(segment);

@@ -508,7 +508,7 @@ JTEST(Shared, WithoutAnAllocatorThereIsNothingToDo) {
 /* ---- Where an aligned extent is looked for ----------------------------------------------------------------------- */
 
 /* Many free extents have the length that is asked for and lie wrong; the one that lies right is behind them all. */
-JTEST(Shared, AnAlignedExtentIsFoundBehindManyThatLieWrong) {
+JTEST(Shared, AnAlignedExtentIsFoundBehindManyThatAreNotAligned) {
     enum { BYTES = 3 * 4096, ALIGNMENT = 2 * 4096 };
     static joffset_t offsets[400];
     jsegment_t *segment = private_segment(4 * MIB, 0);

@@ -147,7 +147,7 @@ JTEST(AllocSlots, KnowsForeignInteriorAndFreedPointersAndWrongSizes) {
     JEXPECT_OK(jallocator_destroy(slots));
 }
 
-JTEST(Ranges, FindExactlyWhatLiesInside) {
+JTEST(Ranges, FindExactlyWhatIsInside) {
     static char bytes[1000], *const begin = bytes + 100;
     ji_ranges_t ranges = {0};
     static const size_t order[] = {3, 0, 5, 1, 4, 2};

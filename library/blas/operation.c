@@ -256,8 +256,8 @@ static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t 
         ji_operand_t *operand = &op->operands[i];
         jbuffer_t *buffer = ji_operand_buffer(operand);
         if (operand->layout.rank <= 2)
-            operand->lies = buffer != NULL ? ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer))
-                                           : ji_matrix(op->type, &operand->layout, NULL);
+            operand->stored = buffer != NULL ? ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer))
+                                             : ji_matrix(op->type, &operand->layout, NULL);
     }
     JTRY_RETURN(class->prepare(op));
     const bool in_place = !op->operands[op->count - 1].pack;
@@ -265,7 +265,7 @@ static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t 
         ji_operand_t *operand = &op->operands[i];
         if (operand->detach && in_place && operand->temporary == NULL && !operand->pack) {
             operand->pack = true;
-            operand->pack_row = is_row_major(&operand->lies);
+            operand->pack_row = is_row_major(&operand->stored);
         }
         if (!operand->pack)
             continue;
@@ -383,13 +383,13 @@ static void place_operands(ji_operation_t *op) {
         }
         if (operand->layout.rank > 2)
             continue;
-        operand->lies = ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer));
-        operand->matrix = operand->lies;
+        operand->stored = ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer));
+        operand->matrix = operand->stored;
         if (!operand->pack)
             continue;
         operand->matrix.data = op->ws.ptr[SLOT_PACKED + i];
-        operand->matrix.row_stride = operand->pack_row ? ji_max(1, operand->lies.columns) : 1;
-        operand->matrix.column_stride = operand->pack_row ? 1 : ji_max(1, operand->lies.rows);
+        operand->matrix.row_stride = operand->pack_row ? ji_max(1, operand->stored.columns) : 1;
+        operand->matrix.column_stride = operand->pack_row ? 1 : ji_max(1, operand->stored.rows);
         if (operand->expand)
             operand->matrix.structure = JSTRUCTURE_GENERAL;
     }
@@ -402,7 +402,7 @@ static jstatus_t copy_matrix(const ji_operation_t *op, const ji_matrix_t *from, 
 
 static jstatus_t pack_operand(const ji_operation_t *op, const ji_operand_t *operand) {
     if (operand->layout.rank <= 2)
-        return copy_matrix(op, &operand->lies, &operand->matrix);
+        return copy_matrix(op, &operand->stored, &operand->matrix);
     const ji_layout_term_t terms[2] = {{&ji_one[op->type], &operand->buffer->layout, ji_buffer_data(operand->buffer)},
                                        {0}};
     return ji_layout_add(op->handle, op->type, terms, &operand->view, operand->data);
@@ -476,7 +476,7 @@ static jstatus_t run_here(ji_operation_t *op, const ji_operation_class_t *class)
         status = ran = class->run(op);
     for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
         if (op->operands[i].pack && op->operands[i].access != JI_READS) {
-            status = copy_matrix(op, &op->operands[i].matrix, &op->operands[i].lies);
+            status = copy_matrix(op, &op->operands[i].matrix, &op->operands[i].stored);
             status = status == JSTATUS_SUCCESS ? ran : status;
         }
     return status;

@@ -163,7 +163,7 @@ typedef struct ji_operand {
 
     bool detach;          /* wanted as a copy, because the result overlaps it */
     jbuffer_t *temporary; /* stands in for the buffer; in workspace */
-    ji_matrix_t lies;     /* local: the buffer, or what stands in for it */
+    ji_matrix_t stored;   /* local: the buffer, or what stands in for it */
     ji_matrix_t matrix;   /* local: what is computed on: that, or the packed copy; */
     jlayout_t view;       /* the same where the rank is above 2: its layout */
     void *data;           /* and its first element */
@@ -173,7 +173,7 @@ typedef struct ji_operation ji_operation_t;
 
 /* What an operation adds to the common way. */
 typedef struct ji_operation_class {
-    /* Decides on stand-ins, callee_bytes and extra_bytes. For local computation `lies` is there, without data of a
+    /* Decides on stand-ins, callee_bytes and extra_bytes. For local computation `stored` is there, without data of a
      * result to be made. */
     jstatus_t (*prepare)(ji_operation_t *op);
     /* On matrices (local), or on ji_operand_buffer() by op->ops (distributed). */

@@ -185,7 +185,7 @@ static jstatus_t product_prepare(ji_operation_t *op) {
         return product_prepare_distributed(op);
     const ji_matrix_t *matrices[JI_OPERANDS];
     for (int i = 0; i < JI_OPERANDS; i++)
-        matrices[i] = &op->operands[i].lies;
+        matrices[i] = &op->operands[i].stored;
     product_call_t call;
     product_decide(op, matrices, &call);
     if (call.special >= 0)
@@ -292,7 +292,7 @@ static ji_matmat_t solve_block(ji_operation_t *op, const ji_matrix_t *a, const j
 static jstatus_t solve_prepare(ji_operation_t *op) {
     if (op->distributed)
         return JSTATUS_SUCCESS;
-    const ji_matmat_t block = solve_block(op, &op->operands[0].lies, &op->operands[1].lies);
+    const ji_matmat_t block = solve_block(op, &op->operands[0].stored, &op->operands[1].stored);
     if (block.m == 0 || block.n == 0)
         return JSTATUS_SUCCESS;
     jplan_t plan;
@@ -358,7 +358,7 @@ static jstatus_t cholesky_prepare(ji_operation_t *op) {
         a->align = d->blocks[0] != d->blocks[1] || starts[0] % d->blocks[0] != 0 || starts[1] % d->blocks[0] != 0;
         return JSTATUS_SUCCESS;
     }
-    const ji_matmat_t block = cholesky_block(op, &a->lies);
+    const ji_matmat_t block = cholesky_block(op, &a->stored);
     if (block.n == 0)
         return JSTATUS_SUCCESS;
     jplan_t plan;

@@ -96,9 +96,9 @@ JTEST_P(GpuOperation, ProductsAgreeWithTheHost, int, operation_types) {
                        zero = scalar_of((jdatatype_t)*param, 0, 0);
         operand_t a, b, c;
         twin_t gpu_a, gpu_b, gpu_c;
-        operand_make(&a, world.host.allocator, turn_a ? k : m, turn_a ? m : k, random_lies(), structures[0]);
-        operand_make(&b, world.host.allocator, turn_b ? n : k, turn_b ? k : n, random_lies(), structures[1]);
-        operand_make(&c, world.host.allocator, m, n, random_lies(), JSTRUCTURE_GENERAL);
+        operand_make(&a, world.host.allocator, turn_a ? k : m, turn_a ? m : k, random_storage(), structures[0]);
+        operand_make(&b, world.host.allocator, turn_b ? n : k, turn_b ? k : n, random_storage(), structures[1]);
+        operand_make(&c, world.host.allocator, m, n, random_storage(), JSTRUCTURE_GENERAL);
         twin_make(&gpu_a, &world, &a);
         twin_make(&gpu_b, &world, &b);
         twin_make(&gpu_c, &world, &c);
@@ -151,9 +151,9 @@ JTEST_P(GpuOperation, ElementsAgreeWithTheHost, int, operation_types) {
         const scalar_t alpha = scalar_of((jdatatype_t)*param, 1.5, 0), beta = scalar_of((jdatatype_t)*param, -2, 0);
         operand_t a, b, c;
         twin_t gpu_a, gpu_b, gpu_c;
-        operand_make(&a, world.host.allocator, m, n, random_lies(), structure);
-        operand_make(&b, world.host.allocator, m, n, random_lies(), structure);
-        operand_make(&c, world.host.allocator, m, n, random_lies(),
+        operand_make(&a, world.host.allocator, m, n, random_storage(), structure);
+        operand_make(&b, world.host.allocator, m, n, random_storage(), structure);
+        operand_make(&c, world.host.allocator, m, n, random_storage(),
                      jtest_random_bool() ? structure : JSTRUCTURE_GENERAL);
         twin_make(&gpu_a, &world, &a);
         twin_make(&gpu_b, &world, &b);
@@ -214,12 +214,12 @@ JTEST_P(GpuOperation, FactorsAndSolvesAgreeWithTheHost, int, operation_types) {
         const bool upper = jtest_random_bool();
         operand_t a, b;
         twin_t gpu_a, gpu_b;
-        operand_make(&a, world.host.allocator, n, n, random_lies(),
+        operand_make(&a, world.host.allocator, n, n, random_storage(),
                      upper ? JSTRUCTURE_HERMITIAN_UPPER : JSTRUCTURE_HERMITIAN_LOWER);
         for (int64_t i = 0; i < n; i++)
             wide_put(operand_at(&a, i, i), a.type, 0, 2 * n);
         operand_keep(&a);
-        operand_make(&b, world.host.allocator, n, rhs, random_lies(), JSTRUCTURE_GENERAL);
+        operand_make(&b, world.host.allocator, n, rhs, random_storage(), JSTRUCTURE_GENERAL);
         twin_make(&gpu_a, &world, &a);
         twin_make(&gpu_b, &world, &b);
         JSCOPED_TRACE("order %ld, %s", (long)n, upper ? "upper" : "lower");
@@ -277,7 +277,7 @@ JTEST_P(GpuOperation, OneQueryIsEnoughForAChain, int, operation_types) {
     gpu_begin(&world, type);
     operand_t a;
     twin_t gpu_a;
-    operand_make(&a, world.host.allocator, n, n, LIES_STEPPED, JSTRUCTURE_GENERAL);
+    operand_make(&a, world.host.allocator, n, n, STORED_STEPPED, JSTRUCTURE_GENERAL);
     twin_make(&gpu_a, &world, &a);
     jbuffer_t *p = NULL, *s = NULL, *corner = NULL, *here = NULL;
     for (int round = 0; round < 3; round++) {

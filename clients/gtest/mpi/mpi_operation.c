@@ -42,14 +42,14 @@ void placed_make(placed_t *placed, mpi_world_t *world, place_t place, bool alone
     memset(placed, 0, sizeof *placed);
     placed->place = place;
     operand_make(&placed->local, world->allocators[PLACE_LOCAL], rows, columns,
-                 place == PLACE_LOCAL ? random_lies() : LIES_COLUMN, structure);
+                 place == PLACE_LOCAL ? random_storage() : STORED_COLUMN, structure);
     if (definite)
         operand_make_definite(&placed->local, &world->arena);
     const scalar_t nan = scalar_of(world->type, NAN, NAN);
     const int rank = columns < 0 ? 1 : 2;
     if (place == PLACE_LOCAL) { /* another operand, since the first one keeps the value */
         operand_t there;
-        operand_make(&there, world->allocators[PLACE_LOCAL], rows, columns, random_lies(), structure);
+        operand_make(&there, world->allocators[PLACE_LOCAL], rows, columns, random_storage(), structure);
         JEXPECT_OK(jbuffer_fill(world->handle, &nan, there.parent));
         if (alone || world->mpi->rank == 0)
             JEXPECT_OK(jbuffer_copy(world->handle, placed->local.view, there.view));
