@@ -128,6 +128,12 @@ JTEST(JblasSeldom, RankUpdatesRefuseTheOtherTranspose) {
                    JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jblas_zherk(handle, JBLAS_UPPER, T, 1, 1, &d, (void *)b, 1, &d, (void *)e, 1),
                    JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(
+        jblas_csyr2k(handle, JBLAS_UPPER, C, 1, 1, (void *)a, (void *)a, 1, (void *)a, 1, (void *)a, (void *)c, 1),
+        JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_csyr2k: trans = 113: is not for this routine and type");
+    JEXPECT_STATUS(jblas_zher2k(handle, JBLAS_UPPER, T, 1, 1, (void *)b, (void *)b, 1, (void *)b, 1, &d, (void *)e, 1),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_TRUE(c[0] == 1 && e[0] == 1);
     JEXPECT_OK(jblas_csyrk(handle, JBLAS_UPPER, T, 1, 1, (void *)a, (void *)a, 1, (void *)a, (void *)c, 1));
     JEXPECT_OK(jblas_zherk(handle, JBLAS_UPPER, C, 1, 1, &d, (void *)b, 1, &d, (void *)e, 1));
