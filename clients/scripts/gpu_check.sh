@@ -112,7 +112,7 @@ output() { tail -c "+$((start + 1))" "$log"; }
 # A status is replaced by a worse one alone.
 turn() { # STATUS NOTE
     case $status,$1 in
-    FAILED,* | TIMEOUT,skipped | TIMEOUT,unjudged) ;;
+    FAILED,* | TIMEOUT,skipped | TIMEOUT,unjudged | TIMEOUT,passed) ;;
     *) status=$1 ;;
     esac
     note+="${note:+; }$2"
