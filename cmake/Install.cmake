@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What is installed and how others find it (find_package, pkg-config). The install components are libjalloc, libjblas,
-# libjalloc_mpi, libjalloc_cuda, libjalloc_hip, dev, dev_mpi, clients and docs; install.sh's component "library" is all but
+# libjbuffer, libjalloc_mpi, libjalloc_cuda, libjalloc_hip, dev, dev_mpi, clients and docs; install.sh's component "library" is all but
 # the last two. What belongs to libjalloc_mpi has a dev of its own, since it depends on an MPI. A project of which jalloc is
 # a part installs it along, for its programs load the shared libraries and its own exported targets name jalloc's.
 include(CMakePackageConfigHelpers)
@@ -36,6 +36,7 @@ if(JALLOC_HAVE_JBLAS)
   install(FILES cmake/FindCBLAS.cmake DESTINATION ${cmake_folder} COMPONENT dev)
   list(JOIN CBLAS_LIBRARIES " " PC_CBLAS)
   jalloc_install_library(jblas jblasTargets jblasStaticTargets dev)
+  jalloc_install_library(jbuffer jbufferTargets jbufferStaticTargets dev)
 endif()
 
 if(TARGET jalloc_mpi)

@@ -19,9 +19,9 @@
 #include "jalloc/datatype.h"
 
 #define MAX_K 16384
-#define SLAB 4096 /* as the tuning of library/gpu/precision.cu has it */
+#define SLAB 4096 /* as the tuning of library/gpu/blas/precision.cu has it */
 
-/* The ways of library/blas/precision.h: how many parts a number has; the first products join that many pairs. */
+/* The ways of library/blas/primitives/precision.h: how many parts a number has; the first products join that many pairs. */
 typedef struct way {
     const char *name;
     int parts, exponent, shift; /* of a line's largest; a part is stored larger than it is by so many bits */

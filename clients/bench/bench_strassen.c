@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jblas_dgemm and jblas_sgemm by halvings (library/blas/strassen.c) on the host, beside the CBLAS's own, whatever the
+/* jblas_dgemm and jblas_sgemm by halvings (library/blas/algorithms/strassen.c) on the host, beside the CBLAS's own, whatever the
  * library thinks of where that pays: it is told to halve from the order given. At most 8/7 a halving is to be had. The
  * error is that of some rows of C, against long double, in units of k u max|A| max|B|.
  *

@@ -5,7 +5,7 @@
  * the handle), checks its arguments as cuBLAS does, and submits work to the handle's stream; the work looks at its
  * operands when the stream gets there and leaves the arithmetic to the CBLAS. */
 
-#include "gpu/vendor_blas.h"
+#include "gpu/blas/vendor_blas.h"
 
 #if GPU_HAS_BLAS
 

@@ -3,7 +3,7 @@
 #ifndef JALLOC_CLIENTS_FAKE_BLAS_H
 #define JALLOC_CLIENTS_FAKE_BLAS_H
 
-/* A vendor's BLAS for the fake runtime, in the shape of cuBLAS: library/gpu/vendor_blas.h includes this file in place of
+/* A vendor's BLAS for the fake runtime, in the shape of cuBLAS: library/gpu/blas/vendor_blas.h includes this file in place of
  * cublas_v2.h where the runtime plays CUDA. What it computes it leaves to the CBLAS, as work of the stream. As the
  * runtime does, it chooses what hurts wherever cuBLAS's manual leaves a choice, and calls a fault what is never right:
  *
@@ -165,7 +165,7 @@ void *fake_blas_find(const char *function);
 
 #pragma GCC visibility pop
 
-/* ---- For library/gpu/vendor_blas.h ---- */
+/* ---- For library/gpu/blas/vendor_blas.h ---- */
 
 #define GPU_BLAS_NAME "fake cuBLAS"
 #define GPU_BLAS_LIBRARY "fake"

@@ -3,7 +3,7 @@
 #ifndef JALLOC_CLIENTS_FAKE_GPU_H
 #define JALLOC_CLIENTS_FAKE_GPU_H
 
-/* A GPU runtime for tests, which runs on the processor. library/gpu/vendor.h includes this file when JALLOC_GPU_FAKE is
+/* A GPU runtime for tests, which runs on the processor. library/gpu/device/vendor.h includes this file when JALLOC_GPU_FAKE is
  * defined, in place of cuda_runtime.h or hip_runtime.h; the sources of library/gpu compiled against it are a module that
  * libjalloc loads like any other. It is there to find mistakes, so wherever the rules of CUDA and HIP leave a choice, it
  * makes the one that hurts:

@@ -82,7 +82,7 @@ def check_pkg_config(prefix, scratch, jblas, mpi):
         for static in (False, True):
             flags = output("pkg-config", "--cflags", "--libs", *(["--static"] if static else []), package, env=env).split()
             if static:  # both kinds are there, and -l prefers the shared one
-                ours = {f"-l{name}": f"-l:lib{name}.a" for name in ("jalloc", "jblas", "jalloc_mpi")}
+                ours = {f"-l{name}": f"-l:lib{name}.a" for name in ("jalloc", "jblas", "jbuffer", "jalloc_mpi")}
                 flags = [ours.get(f, f) for f in flags]
             program = scratch / f"{source}.{'static' if static else 'shared'}"
             run(compiler, *macro, HERE / source, "-o", program, *flags, env=env)

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: MIT
 """Keeps the layer order of the library true.
 
-A folder of library/ may include only what stands at or above it in LAYERS; public headers know each other in the same
-order and nothing of library/; headers of other projects' BLAS and OpenMP stay in blas/ and below. The order is read from
-the #include lines, so it holds for every build configuration at once. --self-test plants violations in a scratch tree and
-fails unless each is found."""
+A folder of library/ (a layer) may include only what stands at or above it in LAYERS, blas/ nothing of buffer/: libjblas
+does not need libjbuffer. Within a layer that has rooms, a room may include only what stands at or above it in ROOMS.
+Public headers know each other in the order of layers and nothing of library/; headers of other projects' BLAS, GPU
+runtimes, MPI and OpenMP stay in the folders of VENDOR_IN. The order is read from the #include lines, so it holds for every
+build configuration at once. --self-test plants violations in a scratch tree and fails unless each is found."""
 
 import argparse
 import pathlib
@@ -14,7 +15,18 @@ import re
 import sys
 import tempfile
 
-LAYERS = ["core", "device", "memory", "shm", "handle", "buffer", "blas", "gpu", "mpi"]
+LAYERS = ["core", "device", "memory", "shm", "handle", "blas", "buffer", "operation", "gpu", "mpi"]
+APART = {"buffer": "blas"}  # these do not know each other, whichever stands above
+
+# The rooms of a layer, from the lowest; "" is the layer's folder itself.
+ROOMS = {
+    "memory": ["", "providers", "allocators", "allocators/bfc", "allocators/lru", "allocators/small", "trace", "adaptors",
+               "compose"],
+    "shm": ["", "heap", "segment"],
+    "blas": ["primitives", "", "algorithms", "host", "routine", "routines/level1", "routines/level2", "routines/level3",
+             "routines/lapack"],
+    "gpu": ["device", "blas"],
+}
 
 # The layer whose interface a public header is. jalloc.h includes them all and is for users alone.
 PUBLIC = {
@@ -23,15 +35,16 @@ PUBLIC = {
     "memory": ["adaptor", "allocator", "policy", "process", "provider", "quota"],
     "shm": ["segment"],
     "handle": ["handle", "borrow"],
+    "blas": ["jblas"],
     "buffer": ["buffer", "layout", "runtime"],
-    "blas": ["jblas", "operation"],
+    "operation": ["operation"],
     "gpu": ["cuda", "hip"],
     "mpi": ["mpi"],
 }
 LAYER_OF_PUBLIC = {name: layer for layer, names in PUBLIC.items() for name in names}
 UMBRELLA = "jalloc/jalloc.h"
 VENDOR = re.compile(r"(cblas|lapacke?|openblas\w*|mkl\w*|omp|cuda\w*|hip\w*|mpi)(/.*|\.h)$")
-VENDOR_FROM = "blas"
+VENDOR_IN = ("blas", "gpu", "mpi")
 FOREIGN_PUBLIC = ("mpi", "mpi.h")  # the one public header that needs another project's: MPI_Comm differs between MPIs
 SUFFIXES = {".c", ".h", ".inc", ".cpp", ".hpp", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
@@ -57,8 +70,22 @@ def layer_of_include(name):
     return parts[0] if parts[0] in LAYERS else None
 
 
+def check_room(layer, room, name):
+    """A complaint about an include from a room of a layer into another of its rooms, or None."""
+    target = "/".join(name.split("/")[1:-1])
+    order = ROOMS.get(layer)
+    if order is None:
+        return None if target == room else f"{layer} has no rooms: add them to ROOMS"
+    if room not in order:
+        return f"the room {room} is not in ROOMS"
+    if target not in order or order.index(target) > order.index(room):
+        return f"{layer}/{room} may not include {name}"
+    return None
+
+
 def check_file(path, shown, layer, public):
     """Complaints about one file of a layer."""
+    room = "/".join(shown.parts[2:-1])
     for number, name, quoted in includes(path):
         where = f"{shown}:{number}"
         try:
@@ -73,12 +100,14 @@ def check_file(path, shown, layer, public):
             beside = quoted and "/" not in name and (path.parent / name).exists()
             if quoted and not beside:
                 yield f"{where}: {name} is neither in a layer of library/ nor beside the file"
-            elif VENDOR.match(name) and (public or rank(layer) < rank(VENDOR_FROM)) and not (layer, name) == FOREIGN_PUBLIC:
+            elif VENDOR.match(name) and (public or layer not in VENDOR_IN) and not (layer, name) == FOREIGN_PUBLIC:
                 yield f"{where}: {layer} may not include {name} of another project"
         elif public and not name.startswith("jalloc/"):
             yield f"{where}: a public header includes {name} of library/"
-        elif rank(target) > rank(layer):
+        elif rank(target) > rank(layer) or APART.get(layer) == target:
             yield f"{where}: {layer} may not include {name}, which belongs to {target}"
+        elif target == layer and not public and not name.startswith("jalloc/") and (why := check_room(layer, room, name)):
+            yield f"{where}: {why}"
 
 
 def check_tree(root):
@@ -115,6 +144,14 @@ def self_test():
         ("library/memory/providers/a.c", '# include "blas/blas.h"'),
         ("library/handle/a.c", "#include <cblas.h>"),
         ("library/device/a.c", '#include "../core/core.h"'),
+        ("library/blas/routine/a.c", '#include "buffer/buffer.h"'),
+        ("library/buffer/a.c", '#include "blas/blas.h"'),
+        ("library/operation/a.c", "#include <cblas.h>"),
+        ("library/blas/algorithms/a.c", '#include "blas/host/product.h"'),
+        ("library/blas/attic/a.c", '#include "blas/blas.h"'),
+        ("library/memory/providers/a.c", '#include "memory/trace/trace.h"'),
+        ("library/handle/attic/a.c", '#include "handle/handle.h"'),
+        ("library/gpu/device/a.cu", '#include "gpu/blas/blas.h"'),
         ("library/blas/a.c", '#include "jalloc/jalloc.h"'),
         ("library/handle/a.c", '#include "nowhere.h"'),
         ("library/odd/a.c", "#include <stdio.h>"),
@@ -127,6 +164,8 @@ def self_test():
         ("library/core/core.h", '#include <stdio.h>\n#include "jalloc/status.h"'),
         ("library/blas/ok.c", '#include "core/core.h"\n#include "own.h"\n#include <omp.h>\n#include "jalloc/handle.h"'),
         ("library/blas/own.h", ""),
+        ("library/blas/host/ok.c", '#include "blas/blas.h"\n#include "blas/primitives/primitive.h"'),
+        ("library/operation/ok.c", '#include "blas/blas.h"\n#include "buffer/buffer.h"'),
         ("include/jalloc/jblas.h", '#include "jalloc/handle.h"'),
         ("include/jalloc/jalloc.h", '#include "jalloc/jblas.h"'),
     ]

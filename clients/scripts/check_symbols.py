@@ -2,7 +2,7 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
 """The symbols that the shared libraries export are those of the checked lists, cmake/NAME.symbols, with the functions of
-jblas's rows (library/blas/rows.h), and nothing else. A GPU module exports the one by which libjalloc opens it, and needs nothing of libjalloc.
+jblas's rows (library/blas/routine/rows.h), and nothing else. A GPU module exports the one by which libjalloc opens it, and needs nothing of libjalloc.
 
 Names that begin with ji_ are internal: only those that a header of library/ marks JI_SHARED, for our own libraries of the
 same version, may be exported, and only where one of these imports them.
@@ -21,8 +21,9 @@ sys.dont_write_bytecode = True  # in the source folder
 from texts.rows import ROWS, functions
 
 ALLOWED = {
-    "jalloc": re.compile(r"j[a-z]+_[a-z0-9_]+$"),
-    "jblas": re.compile(r"(jblas|jbuffer)_[a-z0-9_]+$"),
+    "jalloc": re.compile(r"j(?!blas|buffer|layout|runtime)[a-z]+_[a-z0-9_]+$"),
+    "jblas": re.compile(r"jblas_[a-z0-9_]+$"),
+    "jbuffer": re.compile(r"j(buffer|layout|runtime|structure|element)[a-z]*_[a-z0-9_]+$"),
     "jalloc_mpi": re.compile(r"(jruntime|jbuffer)_[a-z0-9_]+$"),
 }
 INTERNAL = re.compile(r"ji_")

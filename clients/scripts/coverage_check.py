@@ -32,7 +32,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ["core", "device", "handle", "memory", "shm", "buffer", "blas", "mpi", "gpu"]
+FOLDERS = ["core", "device", "handle", "memory", "shm", "blas", "buffer", "operation", "mpi", "gpu"]
 
 # Where objects of library/ lie in a build. Each is read by itself: gcovr cannot add up two compilations of a file whose
 # functions begin on different lines, as the two flavours of library/gpu do.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
-"""Compiles library/gpu/*.cu as device code for an AMD processor, with Clang 19, and reads in the
+"""Compiles library/gpu/*/*.cu as device code for an AMD processor, with Clang 19, and reads in the
 compiler's report what each kernel takes. Debian's hipcc does not know gfx942 and gfx1100.
 
     hip_targets.py TARGET          compiles for the target, such as gfx942
@@ -171,7 +171,7 @@ def main():
     libraries = folder / "bitcode"
     make_device_libraries(libraries, target)
     findings = [*self_test(target, folder, libraries)] if arguments.self_test else []
-    kernels, sources = [], sorted((SOURCE / "library/gpu").glob("*.cu"))
+    kernels, sources = [], sorted((SOURCE / "library/gpu").rglob("*.cu"))
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for found, error in pool.map(lambda source: compile_source(source, target, libraries), sources):
             kernels += sorted(found)

@@ -17,7 +17,7 @@
  *
  * A buffer allocator is bound to a runtime view, a kind, an element type and a device; it makes buffers from layouts. A
  * buffer keeps its allocator, so results can be made alike: jbuffer_propagate(), and rebinding for another kind or type.
- * Operations on buffers stand in operation.h (libjblas); what needs MPI's types in mpi.h (libjalloc_mpi).
+ * Operations on buffers stand in operation.h; both are libjbuffer's. What needs MPI's types stands in mpi.h (libjalloc_mpi).
  *
  * **Collective.** Of distributed buffers, and of replicated ones on a runtime of several processes, allocate, construct_*,
  * save, load and creating or rebinding an allocator are collective: all processes of the runtime call them in the same

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "jalloc/export.h"
+#include "jalloc/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,6 +106,9 @@ JALLOC_API size_t jhandle_sizeof_datatype(jdatatype_t type);
 
 /** The type's short name: "f32", "f64", "f32_c", ...; "unknown" for a value that is none. Static. */
 JALLOC_API const char *jdatatype_name(jdatatype_t type);
+
+/** The type of that name ("f64"); the inverse of jdatatype_name(). @return success; invalid pointer; invalid value. */
+JALLOC_API jstatus_t jdatatype_parse(const char *name, jdatatype_t *type);
 
 #ifdef __cplusplus
 }

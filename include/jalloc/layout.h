@@ -142,9 +142,6 @@ JALLOC_API jstatus_t jlayout_format(const jlayout_t *layout, const jdatatype_t *
  * @return success; invalid pointer; invalid value (the message quotes the text and says where and what); invalid size. */
 JALLOC_API jstatus_t jlayout_parse(const char *text, jlayout_t *layout, jdatatype_t *type);
 
-/** The type of that name ("f64"); the inverse of jdatatype_name(). @return success; invalid pointer; invalid value. */
-JALLOC_API jstatus_t jdatatype_parse(const char *name, jdatatype_t *type);
-
 /** @name Block-cyclic distribution
  * How a matrix is spread over a grid of processes: blocks[0] x blocks[1] blocks go to the processes in turn, in each
  * dimension for itself, the first block to the first process. ScaLAPACK's, with the first block on process (0, 0).

@@ -4,7 +4,7 @@
 #define JALLOC_OPERATION_H
 
 /** @file
- * Operations on buffers through a handle: libjblas. Local and replicated buffers are computed on with jblas,
+ * Operations on buffers through a handle: libjbuffer. Local and replicated buffers are computed on with jblas,
  * distributed ones with ScaLAPACK and PBLAS (libjalloc_mpi), and temporary memory is the handle's workspace in either
  * case.
  *

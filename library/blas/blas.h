@@ -3,9 +3,20 @@
 #ifndef JALLOC_BLAS_BLAS_H
 #define JALLOC_BLAS_BLAS_H
 
-/* How jblas is built. Each routine exists once; its element type is a value, not a copy of the code:
+/* How jblas is built. Its rooms, of which each knows only those above it:
  *
- *   jblas_dtrsm(handle, side, ..., ldb)      the public name, made from the routine's row (rows.h): puts the arguments
+ *   primitives/   what a device can do by itself, in stream order, and the blocks of arguments it takes: what libjblas and
+ *                 the GPU modules have in common
+ *   (here)        what a routine reads of its handle; plans; routines by a type that is a value
+ *   algorithms/   what turns workspace into speed: trsm, trtri, potrf, sums in a fixed order, three products, Strassen,
+ *                 split precision; written over primitives, so once for all devices
+ *   host/         the host's primitives: the CBLAS, a guest behind a table that is checked, and typed loops
+ *   routine/      what a routine is: its row, its entries and checks made from that, its line in the log
+ *   routines/     a file for each routine, by BLAS level
+ *
+ * Each routine exists once; its element type is a value, not a copy of the code:
+ *
+ *   jblas_dtrsm(handle, side, ..., ldb)      the public name, made from the routine's row (routine/rows.h): puts the arguments
  *        |                                   into a block (ji_matmat_t); handle check; logging if the handle asks for it
  *   trsm_call(handle, block)                 checks, size query, quick return, pointers, made from the row by entry.h:
  *        |                                   one small file per routine
@@ -15,7 +26,7 @@
  *   ji_run(handle, JI_TRSM, block)           a primitive: what a device can do by itself, in stream order
  *        |
  *   ji_host_trsm(block)                      on the host: CBLAS, or a typed loop (host/); on a GPU the device's
- *                                            table (block.h), which its module fills
+ *                                            table (primitives/primitive.h), which its module fills
  *
  * There is one argument block per BLAS level. It is what is logged (a routine's row, rows.h, names the members in the
  * order of BLAS), what the algorithms take, and what a primitive is launched with: a block is at most
@@ -31,8 +42,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "blas/block.h"
-#include "blas/rows.h"
+#include "blas/primitives/primitive.h"
 #include "handle/handle.h" /* its fields and inline functions; of ji_* functions only those marked JI_SHARED cross */
 #include "jalloc/borrow.h"
 #include "jalloc/jblas.h"
@@ -167,10 +177,6 @@ struct ji_row {
     const ji_argument_t *arguments; /* in the order of BLAS, ended by a NULL name */
 };
 
-#define JI_ROW_(routine, level) extern const ji_row_t ji_row_##routine;
-JI_ROUTINE_LIST(JI_ROW_)
-#undef JI_ROW_
-
 /* The type of a scalar, by that of the elements. */
 #define JI_TYPE_OF_ELEMENT(type) (type)
 #define JI_TYPE_OF_REAL(type) ji_real_of(type)
@@ -179,7 +185,24 @@ JI_ROUTINE_LIST(JI_ROW_)
 /* Static text such as "jblas_dtrsm", for messages and plans. */
 static inline const char *ji_routine_name(const ji_head_t *head) { return head->row->names[head->type]; }
 
-/* ---- Entering a routine; what its file needs stands in entry.h ---- */
+/* ---- Routines by a type that is a value, for libjbuffer ---- */
+
+/* As the typed name that head.type says, checks and all; the block's other members are that one's arguments, a scalar's
+ * its pointer. hemm is of complex types. */
+JI_SHARED jstatus_t ji_call_copy(jhandle_t *handle, ji_vector_t *args);
+JI_SHARED jstatus_t ji_call_scal(jhandle_t *handle, ji_vector_t *args);
+JI_SHARED jstatus_t ji_call_gemm(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_symm(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_hemm(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_geam(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_trsm(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_potrf(jhandle_t *handle, ji_matmat_t *args);
+/* The workspace that such a call would borrow; what can be wrong with its sizes was checked. The others borrow none. */
+JI_SHARED size_t ji_gemm_bytes(const jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED size_t ji_trsm_bytes(const jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED size_t ji_potrf_bytes(const jhandle_t *handle, ji_matmat_t *args);
+
+/* ---- Entering a routine; what its file needs stands in routine/entry.h ---- */
 
 typedef jstatus_t (*ji_call_function_t)(jhandle_t *handle, void *block);
 

@@ -74,14 +74,12 @@ bool ji_layout_strides(int rank, const int64_t *extents, jorder_t order, int64_t
 /* The order of a layout, where it has one; where it has both the strides of single elements decide. */
 bool ji_layout_order(const jlayout_t *layout, jorder_t *order);
 /* The dimensions in the order of their strides, the fastest first; of equal ones the first. */
-JI_SHARED void ji_layout_sort(const jlayout_t *layout, int order[JLAYOUT_MAX_RANK]);
+void ji_layout_sort(const jlayout_t *layout, int order[JLAYOUT_MAX_RANK]);
 /* Whether each stride goes beyond all elements of the dimensions with shorter ones, so that no two elements share an address.
  * Of a layout that has been checked. */
 bool ji_layout_is_nested(const jlayout_t *layout);
 /* As jlayout_set_leading_dimension(), of that order. */
 jstatus_t ji_layout_lead(jlayout_t *layout, jorder_t order, int64_t leading_dimension);
-/* The type of that name; false where there is none. */
-bool ji_datatype_find(const char *name, jdatatype_t *type);
 
 /* ---- Runtimes (runtime.c, node.c) ---- */
 
@@ -92,7 +90,7 @@ typedef enum ji_scope {
     JI_SCOPE_LEADERS /* the first of each machine; root is a node number. Others return success at once */
 } ji_scope_t;
 
-struct ji_operation_ops; /* blas/operation.h */
+struct ji_operation_ops; /* operation/operation.h */
 typedef struct ji_grid ji_grid_t;
 
 /* What processes do together. Every function is collective over its scope, and gives device error with MPI's message
@@ -147,7 +145,7 @@ JI_SHARED jstatus_t ji_runtime_make(const ji_runtime_ops_t *ops, void *state, co
 void ji_node_confine(const char *root, size_t *total_bytes, size_t *available_bytes);
 
 /* jruntime_agree(), and if no process has an error, that all passed the same arguments: invalid value where not. */
-JI_SHARED jstatus_t ji_runtime_agree_on(jruntime_t *runtime, jstatus_t status, uint64_t arguments);
+jstatus_t ji_runtime_agree_on(jruntime_t *runtime, jstatus_t status, uint64_t arguments);
 
 /* The library's references of a runtime, as jruntime_retain() and jruntime_release() are the program's. */
 jstatus_t ji_runtime_hold(jruntime_t *runtime);
@@ -175,8 +173,8 @@ struct jbuffer_allocator {
 jstatus_t ji_buffer_allocator_make(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
                                    jbuffer_allocator_t **out);
 /* The same for a process by itself, which asks nobody: of any kind but distributed, for what only this process sees. */
-JI_SHARED jstatus_t ji_buffer_allocator_make_alone(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
-                                                   jbuffer_allocator_t **out);
+jstatus_t ji_buffer_allocator_make_alone(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
+                                         jbuffer_allocator_t **out);
 
 /* The library's references of an allocator. */
 jstatus_t ji_buffer_allocator_hold(jbuffer_allocator_t *allocator);
@@ -200,7 +198,7 @@ static inline jstatus_t ji_buffer_agree_on(const jbuffer_allocator_t *allocator,
 }
 
 /* The distribution of a layout by an allocator of distributed ones: its blocks, or the allocator's, or chosen. */
-JI_SHARED jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allocator, const jlayout_t *layout);
+jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allocator, const jlayout_t *layout);
 /* The bytes of this process's part of a layout, which is checked; of a distributed one also its distribution. */
 jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayout_t *layout, jdistribution_t *d,
                                size_t *bytes);
@@ -261,16 +259,16 @@ jstatus_t ji_storage_create(jbuffer_allocator_t *allocator, const jlayout_t *lay
 jstatus_t ji_storage_promise(jbuffer_allocator_t *allocator, const jlayout_t *layout, ji_storage_t **out);
 /* Takes a placeholder's memory, for all its views: collective and agreed where ji_storage_create() is, and the same
  * statuses; on an error it is a placeholder as before. */
-JI_SHARED jstatus_t ji_storage_take(ji_storage_t *storage);
+jstatus_t ji_storage_take(ji_storage_t *storage);
 /* Gives that back: it is a placeholder again. */
-JI_SHARED jstatus_t ji_storage_return(ji_storage_t *storage);
+jstatus_t ji_storage_return(ji_storage_t *storage);
 /* One reference less; the last gives the memory back. */
 jstatus_t ji_storage_release(ji_storage_t *storage);
 /* A buffer over a storage, whose reference it takes over on success. */
 jstatus_t ji_buffer_make(ji_storage_t *storage, const jlayout_t *layout, jbuffer_t **out);
 /* A buffer that is a placeholder, of an allocator that is not best; as jbuffer_allocate() but for the memory, and by each
  * process for itself. */
-JI_SHARED jstatus_t ji_buffer_promise(jbuffer_allocator_t *allocator, const jlayout_t *layout, jbuffer_t **out);
+jstatus_t ji_buffer_promise(jbuffer_allocator_t *allocator, const jlayout_t *layout, jbuffer_t **out);
 
 /* How the elements of two buffers lie to each other (overlap.c). */
 typedef enum ji_overlap {
@@ -280,7 +278,7 @@ typedef enum ji_overlap {
     JI_OVERLAP_HERE  /* memory that was wrapped twice, once as the part of a distributed buffer: other processes may
                         find something else */
 } ji_overlap_t;
-JI_SHARED ji_overlap_t ji_buffer_overlap(const jbuffer_t *a, const jbuffer_t *b);
+ji_overlap_t ji_buffer_overlap(const jbuffer_t *a, const jbuffer_t *b);
 
 /* Looks whether the pointer is a live buffer: success; invalid pointer; not found. */
 static inline jstatus_t ji_buffer_check(const jbuffer_t *buffer, const char *caller) {
@@ -294,10 +292,10 @@ JI_SHARED jstatus_t ji_buffer_check_contents(const jbuffer_t *buffer, const char
 
 /* A hash with more of the arguments of a collective function. It begins as 0; none that something was added to is. What a
  * process may have as it likes does not count. */
-JI_SHARED uint64_t ji_arguments_add(uint64_t hash, const void *bytes, size_t size_bytes);
+uint64_t ji_arguments_add(uint64_t hash, const void *bytes, size_t size_bytes);
 uint64_t ji_arguments_add_layout(uint64_t hash, const jlayout_t *layout, bool with_strides); /* that was checked */
 uint64_t ji_arguments_add_allocator(uint64_t hash, const jbuffer_allocator_options_t *options);
-JI_SHARED uint64_t ji_arguments_add_buffer(uint64_t hash, const jbuffer_t *buffer);
+uint64_t ji_arguments_add_buffer(uint64_t hash, const jbuffer_t *buffer);
 
 /* ---- Elements in local memory (elements.c) ---- */
 
@@ -345,7 +343,7 @@ JI_SHARED jstatus_t ji_buffer_copy_bytes(const jbuffer_t *destination, const jbu
 JI_SHARED jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, jstream_t *stream, void *workspace,
                                    size_t size_bytes);
 /* Whether that copy is collective. */
-JI_SHARED bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const jbuffer_t *source);
+bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const jbuffer_t *source);
 
 /* ---- Making buffers (construct.c, function.c, convert.c) ---- */
 

@@ -225,7 +225,7 @@ static bool layout_read(layout_reader_t *reader, bool with_type, layout_words_t 
             return layout_miss(reader, "an element type");
         memcpy(name, reader->at, length);
         name[length] = '\0';
-        if (!ji_datatype_find(name, &words->type))
+        if (jdatatype_parse(name, &words->type) != JSTATUS_SUCCESS)
             return layout_miss(reader, "an element type");
         reader->at += length;
     }
@@ -272,21 +272,4 @@ jstatus_t jlayout_parse(const char *text, jlayout_t *layout, jdatatype_t *type) 
     if (type != NULL)
         *type = words.type;
     return JSTATUS_SUCCESS;
-}
-
-bool ji_datatype_find(const char *name, jdatatype_t *type) {
-    for (int t = 0; jhandle_sizeof_datatype((jdatatype_t)t) != 0; t++)
-        if (strcmp(name, jdatatype_name((jdatatype_t)t)) == 0) {
-            *type = (jdatatype_t)t;
-            return true;
-        }
-    return false;
-}
-
-jstatus_t jdatatype_parse(const char *name, jdatatype_t *type) {
-    JREQUIRE(name != NULL && type != NULL, JSTATUS_INVALID_POINTER);
-    if (ji_datatype_find(name, type))
-        return JSTATUS_SUCCESS;
-    return ji_fail(JSTATUS_INVALID_VALUE,
-                   "\"%.80s\" is no element type: f32, f64, f32_c, f64_c, f16, bf16, i8 and i32 are", name);
 }

@@ -92,7 +92,7 @@ static inline bool ji_size_round_up(size_t size, size_t multiple, size_t *rounde
 
 /* Reads one row of the table, as jconfig_get(). invalid configuration, with a message that quotes the
  * variable, where it is not valid. */
-jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry);
+JI_SHARED jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry);
 /* jconfig_get() for the log: says nothing of names that are unknown. */
 jstatus_t ji_config_read(jconfig_t which, jconfig_entry_t *entry);
 
@@ -116,7 +116,7 @@ bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_
 
 /* Reads "[KIND][@DEVICE]", as JALLOC_BUFFER has it. `kind` is 0 local, 1 replicated, 2 distributed, -1 not said; the device
  * is written in full, or "". False where the text is not so. */
-bool ji_config_buffer(const char *text, int *kind, char device[JI_DEVICE_NAME_BYTES]);
+JI_SHARED bool ji_config_buffer(const char *text, int *kind, char device[JI_DEVICE_NAME_BYTES]);
 
 /* Counts forks of this process: an object remembers the count at its creation and is foreign where it differs. */
 extern unsigned ji_fork_generation;

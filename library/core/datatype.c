@@ -5,6 +5,10 @@
 
 #include "jalloc/datatype.h"
 
+#include "core/core.h"
+
+#include <string.h>
+
 static const struct {
     const char *name;
     size_t size_bytes;
@@ -23,4 +27,15 @@ size_t jhandle_sizeof_datatype(jdatatype_t type) {
 
 const char *jdatatype_name(jdatatype_t type) {
     return DATATYPE_KNOWN(type) ? datatype_table[(size_t)type].name : "unknown";
+}
+
+jstatus_t jdatatype_parse(const char *name, jdatatype_t *type) {
+    JREQUIRE(name != NULL && type != NULL, JSTATUS_INVALID_POINTER);
+    for (size_t i = 0; DATATYPE_KNOWN(i); ++i)
+        if (strcmp(name, datatype_table[i].name) == 0) {
+            *type = (jdatatype_t)i;
+            return JSTATUS_SUCCESS;
+        }
+    return ji_fail(JSTATUS_INVALID_VALUE,
+                   "\"%.80s\" is no element type: f32, f64, f32_c, f64_c, f16, bf16, i8 and i32 are", name);
 }

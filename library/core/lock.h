@@ -45,9 +45,9 @@ static inline uintptr_t ji_lock_self_(void) {
 #endif
 }
 
-void ji_lock_init(ji_lock_t *lock);
-void ji_lock_fini(ji_lock_t *lock);
-void ji_lock_acquire_slowly_(ji_lock_t *lock);
+JI_SHARED void ji_lock_init(ji_lock_t *lock);
+JI_SHARED void ji_lock_fini(ji_lock_t *lock);
+JI_SHARED void ji_lock_acquire_slowly_(ji_lock_t *lock);
 bool ji_lock_try(ji_lock_t *lock); /* never waits long */
 
 /* Enters where the lock is biased to this thread. */

@@ -13,7 +13,7 @@
 
 #include "device/table.h"
 
-/* Changes whenever anything in table.h, here, or in blas/block.h does. A module refuses another one. */
+/* Changes whenever anything in table.h, here, or in blas/primitives/primitive.h does. A module refuses another one. */
 #define JI_MODULE_ABI 5u
 
 #define JI_MODULE_OPEN "jalloc_module_open"

@@ -59,7 +59,7 @@ struct jdevice {
     size_t granule_bytes; /* a power of two */
     char name[16];
     void *state;                    /* the operations' own */
-    const struct ji_blas_ops *blas; /* blas/block.h; NULL on the host, whose BLAS is libjblas's */
+    const struct ji_blas_ops *blas; /* blas/primitives/primitive.h; NULL on the host, whose BLAS is libjblas's */
 };
 
 /* First member of every stream and event. */

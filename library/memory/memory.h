@@ -203,7 +203,7 @@ bool ji_compose_begins_with_provider(const char *composition);
 jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char *fallback, jallocator_t **allocator);
 /* The process's provider of host memory that comes zeroed from the system and costs nothing until it is touched. It lives
  * as the process's other allocators do. success; memory error. */
-jstatus_t ji_process_get_mapped(jallocator_t **allocator);
+JI_SHARED jstatus_t ji_process_get_mapped(jallocator_t **allocator);
 
 #define JI_PROCESS_MAX_TEXT 1023 /* of one composition */
 
@@ -231,7 +231,7 @@ jmemory_kind_t ji_device_memory_kind(const jallocator_t *allocator);
     { "threads", "none|lock", "lock", "from which threads it may be called" }
 
 extern const ji_kind_t ji_kind_malloc, ji_kind_mmap, ji_kind_numa, ji_kind_huge, ji_kind_device, ji_kind_null;
-extern const ji_kind_t ji_kind_segment; /* shm/kind.c */
+extern const ji_kind_t ji_kind_segment; /* shm/segment/kind.c */
 extern const ji_kind_t ji_kind_stack, ji_kind_slots, ji_kind_pool, ji_kind_bfc, ji_kind_lru, ji_kind_small,
     ji_kind_general;
 extern const ji_kind_t ji_kind_track, ji_kind_exact, ji_kind_record, ji_kind_guard, ji_kind_fill, ji_kind_limit,

@@ -13,8 +13,8 @@
 
 #include "mpi/distributed.h"
 
-#include "blas/operation.h"
 #include "mpi/pblas.h"
+#include "operation/operation.h"
 
 #define TABLE(t, hermitian)                                                                                            \
     { p##t##geadd_, p##t##tradd_, p##t##gemm_, p##t##symm_, hermitian, p##t##trsm_, p##t##potrf_ }

@@ -11,7 +11,7 @@
 #include <cblas.h>
 #include <string.h>
 
-#include "blas/rows.h"
+#include "blas/routine/rows.h"
 #include "problem.h"
 
 /* ---- Operands ---- */

@@ -4,7 +4,7 @@
 /* Buffers on a GPU: every way to make one, single elements, views, copies between the host and the device with strides,
  * structures and other types, moves, files. The elements tell their places, so whatever is moved wrongly is seen. */
 
-#include "../buffer_helper.h"
+#include "buffer_helper.h"
 #include "gpu_device.h"
 
 #include "buffer/buffer.h"

@@ -6,8 +6,8 @@
  * played through gpu_program(); what is counted is the fake runtime's; handle_capture_test.c looks at the rest of the states on a pretended
  * device. */
 
-#include "../handle_helper.h"
 #include "gpu_device.h"
+#include "handle_helper.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blas/block.h"
+#include "blas/primitives/primitive.h"
 
 #define REGION_ALIGNMENT 256
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blas/block.h"
+#include "blas/primitives/primitive.h"
 
 static ji_tuning_t saved;
 

@@ -4,8 +4,8 @@
 /* The handle's workspace on a GPU: growth in stream order, fixed modes that call nothing of the runtime, changes of
  * stream by event. What is written in stream order shows whether the order is right. Captures: gpu_capture_test.c. */
 
-#include "../handle_helper.h"
 #include "gpu_device.h"
+#include "handle_helper.h"
 
 #include "jalloc/provider.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "blas/blas.h"
-#include "blas/split.h"
+#include "blas/primitives/split.h"
 
 static const ji_row_t any_row = {.name = "level3"};
 

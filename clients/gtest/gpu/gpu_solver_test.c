@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blas/block.h"
+#include "blas/primitives/primitive.h"
 
 static const int solves[] = {BLAS_INDEX_strsm, BLAS_INDEX_dtrsm, BLAS_INDEX_ctrsm, BLAS_INDEX_ztrsm};
 static const int triangular_inverses[] = {BLAS_INDEX_strtri, BLAS_INDEX_dtrtri, BLAS_INDEX_ctrtri, BLAS_INDEX_ztrtri};

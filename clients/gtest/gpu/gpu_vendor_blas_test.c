@@ -6,7 +6,7 @@
  * additions rounds. On a real GPU, on the fake one that has no vendor's BLAS, and with JALLOC_VENDOR_BLAS=0, only the
  * results are looked at. */
 
-#include "blas/block.h"
+#include "blas/primitives/primitive.h"
 #include "fake_blas_control.h"
 #include "gpu_device.h"
 

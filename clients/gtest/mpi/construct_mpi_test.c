@@ -5,7 +5,7 @@
  * lists; and any one process failing at any allocation, with the same status on all and nothing left. What each element
  * should be follows from its place, so no process has to be asked. */
 
-#include "../buffer_helper.h"
+#include "buffer_helper.h"
 #include "mpi_fixture.h"
 
 #include "buffer/buffer.h"

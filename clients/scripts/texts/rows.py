@@ -1,12 +1,12 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
-"""The routines of jblas: what library/blas/rows.h says of them, held against what jblas.h declares."""
+"""The routines of jblas: what library/blas/routine/rows.h says of them, held against what jblas.h declares."""
 
 import re
 
 from texts.tree import at
 
-ROWS = "library/blas/rows.h"
+ROWS = "library/blas/routine/rows.h"
 HEADER = "include/jalloc/jblas.h"
 ARGUMENTS = re.compile(r"^#define JI_ARGUMENTS_(\w+)\(X, t[^)]*\) (.*)$", re.MULTILINE)
 FUNCTIONS = re.compile(r"^#define JI_FUNCTIONS_(\w+)\(X, context\) (.*)$", re.MULTILINE)

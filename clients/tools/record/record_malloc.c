@@ -58,7 +58,7 @@
 
 #include "core/environment.h"
 #include "core/size.h"
-#include "memory/trace_file.h"
+#include "memory/trace/trace_file.h"
 
 #define HEAP_EXPORT __attribute__((visibility("default")))
 /* A thread's own variable at a fixed place: the usual way to reach one in a library may allocate. */

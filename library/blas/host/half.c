@@ -9,7 +9,7 @@
  *             for each panel of k           of rows: n / 512 times, and a product of 512 columns stands behind each. */
 
 #include "blas/host/cblas.h"
-#include "blas/precision.h"
+#include "blas/primitives/precision.h"
 
 #define HALF_BLOCK 64 /* three blocks on the stack: 48 KiB */
 

@@ -4,10 +4,10 @@
 /* Level 3 on the host: the CBLAS's own, unless alpha or k is 0 (scale.h). gemm is cut into products that the CBLAS's
  * integers hold; for the others the entries have refused what they do not. */
 
+#include "blas/algorithms/triangle.h"
 #include "blas/host/cblas.h"
 #include "blas/host/product.h"
 #include "blas/host/scale.h"
-#include "blas/triangle.h"
 
 #define UNPACK(block)                                                                                                  \
     const ji_matmat_t *args = block;                                                                                   \

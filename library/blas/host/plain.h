@@ -7,7 +7,7 @@
  * element after the other: with an increment of 0 each step sees what the one before it wrote, as in reference BLAS. The
  * blocks are those of the primitives. Float sums are formed in double. */
 
-#include "blas/block.h"
+#include "blas/primitives/primitive.h"
 
 void ji_plain_axpy(const ji_vector_t *v);
 void ji_plain_copy(const ji_vector_t *v);

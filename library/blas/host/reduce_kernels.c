@@ -9,7 +9,7 @@
  * two, in the same order (the idea of Blue 1978, without his three accumulators). */
 
 #include "blas/host/cblas.h"
-#include "blas/reduce.h"
+#include "blas/primitives/reduce.h"
 
 #include <float.h>
 #include <math.h>

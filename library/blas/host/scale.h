@@ -9,7 +9,7 @@
  * that: BLIS 0.9 ends the process at a NULL, MKL's symm multiplies a NaN by zero. So where nothing is read no CBLAS is
  * asked, and jblas scales by itself. A scalar of 0 writes zeros whatever was there, 1 touches nothing. */
 
-#include "blas/block.h"
+#include "blas/primitives/primitive.h"
 
 /* n elements that are |increment| apart, from the lowest address. scalar_type is head's, or its real type. */
 void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const ji_scalar_t *scalar, int64_t n, void *x,

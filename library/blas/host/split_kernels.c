@@ -5,7 +5,7 @@
  * plain loops down the columns, one text for float and double. */
 
 #include "blas/blas.h"
-#include "blas/split.h"
+#include "blas/primitives/split.h"
 
 #define SPLIT_DEFINE(letter, real)                                                                                     \
     static void split_##letter(const ji_split_t *call) {                                                               \

@@ -17,7 +17,7 @@
  *
  * The solves are triangle.h's where there is workspace and they pay, the CBLAS's otherwise. */
 
-#include "blas/triangle.h"
+#include "blas/algorithms/triangle.h"
 
 #include <math.h>
 

@@ -31,8 +31,8 @@
  * while after each product, that was measured to be slower by far; the products between the leaves are where more
  * threads come in. */
 
+#include "blas/algorithms/triangle.h"
 #include "blas/host/cblas.h"
-#include "blas/triangle.h"
 
 #include <math.h>
 

@@ -13,7 +13,7 @@
 
 #include "jalloc/adaptor.h"
 #include "memory/memory.h"
-#include "memory/trace.h"
+#include "memory/trace/trace.h"
 
 _Static_assert(JALLOCATOR_MAX_NAME + sizeof "#4294967295" - 1 <= JI_TRACE_MAX_NAME, "a label fits into a line");
 

@@ -1,0 +1,156 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_CLIENTS_GTEST_JBLAS_ROUTINES_H
+#define JALLOC_CLIENTS_GTEST_JBLAS_ROUTINES_H
+
+/* All routines of jblas as one table, so that a property is tested on all of them by one loop.
+ *
+ * A routine says its arguments as a signature, one letter each in their order, the shapes of its operands, and its
+ * reference. A function is a routine at one type. A case is a function with random arguments: sizes, strides, enums,
+ * scalars, and operands in memory of their own with inaccessible pages around it.
+ *
+ *   S T V U D    side, trans of A, trans of B, uplo, diag       0 1 2   operands           x y z   their ld or increment
+ *   m n k b      sizes; b: of a batch                          a c     alpha, beta        p q s   their strides
+ *                                                              A C     the same, real
+ *
+ * Whatever a routine must not read (the other triangle, a unit diagonal, C when beta is 0, A and B when alpha is 0,
+ * imaginary parts of a Hermitian diagonal, padding) is NaN in every case; whatever it must not write is compared. */
+
+#include "blas/routine/rows.h"
+#include "jblas_reference.h"
+#include "jtest.h"
+
+#define BLAS_OPERANDS 3
+#define BLAS_MAX_BATCH 4
+enum { BLAS_ALPHA = BLAS_OPERANDS, BLAS_BETA, BLAS_POINTERS };
+
+typedef struct blas_case blas_case_t;
+
+typedef struct blas_routine {
+    const char *name; /* without the type's letter */
+    const char *signature;
+    int level; /* 1, 2, 3; bounds the sizes */
+    void (*shape)(blas_case_t *c);
+    void (*reference)(blas_case_t *c);
+} blas_routine_t;
+
+typedef struct blas_function {
+    const char *name; /* such as "jblas_dtrsm" */
+    const blas_routine_t *routine;
+    jdatatype_t type;
+    jstatus_t (*call)(jhandle_t *handle, const blas_case_t *c);
+} blas_function_t;
+
+enum {
+#define BLAS_COUNT_(context, routine, t, name) BLAS_INDEX_##name,
+#define BLAS_COUNT_ALL_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, )
+    JI_ROUTINE_LIST(BLAS_COUNT_ALL_)
+#undef BLAS_COUNT_ALL_
+#undef BLAS_COUNT_
+        BLAS_FUNCTION_COUNT
+};
+extern const blas_function_t blas_functions[BLAS_FUNCTION_COUNT];
+void blas_function_name(const void *function, char *name);
+
+/* JTEST_P over the table: one test for each function. */
+#define JTEST_EACH_FUNCTION(suite, name) JTEST_P_NAMED(suite, name, blas_function_t, blas_functions, blas_function_name)
+
+typedef enum { BLAS_NONE, BLAS_VECTOR, BLAS_MATRIX, BLAS_RESULT } blas_kind_t;
+/* Which elements of an operand there are. */
+typedef enum { BLAS_ALL, BLAS_UPPER, BLAS_LOWER, BLAS_STRICTLY_UPPER, BLAS_STRICTLY_LOWER } blas_part_t;
+
+/* How large a diagonal is: so that solving with the matrix does not amplify errors, or that it has a Cholesky factor. */
+typedef enum { BLAS_PLAIN, BLAS_SOLVABLE, BLAS_POSITIVE_DEFINITE } blas_dominance_t;
+
+typedef struct blas_operand {
+    blas_kind_t kind;
+    blas_part_t part;
+    int element; /* jdatatype_t or WIDE_I64 */
+    bool written;
+    bool unread;    /* NaN, because it must not be read */
+    bool hermitian; /* imaginary parts of the diagonal are not read and become zero */
+    blas_dominance_t dominance;
+    int64_t rows, columns; /* a vector: its elements, 1 */
+    int64_t ld;            /* a vector: its increment */
+    int64_t count, stride; /* of a batch */
+    unsigned char *data;   /* the first byte that may be read or written */
+    size_t bytes;          /* from there; the first inaccessible byte follows (or the last one precedes) */
+    unsigned char *region; /* what is compared: canaries and data */
+    size_t region_bytes;
+    unsigned char *before; /* region as it was filled */
+    void *mapping;         /* with the inaccessible pages */
+    size_t mapping_bytes;
+    void *pointers[BLAS_MAX_BATCH];
+    wide_matrix_t want[BLAS_MAX_BATCH];
+} blas_operand_t;
+
+struct blas_case {
+    const blas_function_t *function;
+    jblas_side_t side;
+    union {
+        jblas_operation_t transa, trans;
+    };
+    jblas_operation_t transb;
+    jblas_fill_t uplo;
+    jblas_diagonal_t diag;
+    union {
+        int64_t k, nrhs;
+    };
+    int64_t m, n, batch_count;
+    blas_operand_t operand[BLAS_OPERANDS];
+    void *pointer[BLAS_POINTERS];             /* what is passed: operands, alpha, beta; tests put NULL here */
+    _Alignas(16) unsigned char scalar[2][16]; /* alpha, beta */
+    wide_t alpha, beta;
+    int64_t depth; /* terms in one element of the answer, for the error bound */
+    bool quick;    /* answers by not touching anything: Hermitian diagonals keep their imaginary parts */
+    bool has_reference;
+    wide_arena_t arena;
+    char text[256];
+};
+
+/* How the random arguments are drawn. Zero means: free. */
+typedef struct blas_wish {
+    int64_t low, high; /* sizes, both ends possible; 0, 0: by level, zero included */
+    bool plain;        /* alpha is neither 0 nor 1, beta neither, so that all the work is done */
+    bool guard_before; /* the inaccessible page stands before the operands, not behind */
+    bool tight;        /* leading dimensions as small as may be, increments 1 */
+    bool alpha_zero, beta_zero, beta_one;
+    bool no_depth; /* k is 0: A and B are not read */
+    bool hollow;   /* operands are NULL: for size queries of any size */
+} blas_wish_t;
+
+/* A case; end it with blas_case_free. */
+blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t *wish);
+void blas_case_free(blas_case_t *c);
+static inline void blas_case_cleanup(blas_case_t **c) { blas_case_free(*c); }
+#define BLAS_CASE(c, function, ...)                                                                                    \
+    __attribute__((cleanup(blas_case_cleanup))) blas_case_t *c = blas_case_create(function, &(blas_wish_t){__VA_ARGS__})
+
+static inline jstatus_t blas_call(jhandle_t *handle, const blas_case_t *c) { return c->function->call(handle, c); }
+/* What a query gives for the call, asked with NULL operands. */
+size_t blas_query(jhandle_t *handle, blas_case_t *c);
+/* The call with its arguments. */
+const char *blas_describe(blas_case_t *c);
+/* Operands as they were. */
+void blas_restore(blas_case_t *c);
+/* Whether the operands are as they were; says what is not. */
+bool blas_unchanged(blas_case_t *c);
+/* Whether the answer is right within the error bound, and nothing else was touched; says what is not. */
+bool blas_right(blas_case_t *c);
+/* A copy of all operands, to be freed; and whether they are the same, bit for bit, as the copy. */
+unsigned char *blas_snapshot(const blas_case_t *c);
+bool blas_same_as(const blas_case_t *c, const unsigned char *snapshot);
+/* Whether the CBLAS's gemm of the type reads what lies behind its operands; the room that guard pages then leave to
+ * products of the type. */
+bool blas_product_reads_beyond(int element);
+size_t blas_room_bytes(int element);
+/* jtest_guard_pages() with that room between the bytes and the page. */
+void *blas_guard_pages(size_t bytes, int element);
+/* Whether the function's signature has the letter. */
+bool blas_has(const blas_case_t *c, char letter);
+/* The place of an element in elements from the operand's first byte. */
+int64_t blas_index(const blas_operand_t *o, int64_t batch, int64_t i, int64_t j);
+/* Whether the element is part of the operand. */
+bool blas_is_part(const blas_operand_t *o, int64_t i, int64_t j);
+
+#endif

@@ -1,0 +1,201 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* How a call of jblas enters and leaves: what ji_enter() does not do inline, refusals, plans, and primitives on a
+ * created stream. Everything here is off the path of a small call on the NULL stream with a plain handle. */
+
+#include "blas/host/selfcheck.h"
+#include "blas/routine/entry.h"
+#include "blas/routine/log.h"
+
+#include <stdio.h>
+
+/* ---- Rows ---- */
+
+#define ARGUMENT(block_t, kind, ...) ARGUMENT_##kind(block_t, __VA_ARGS__)
+#define ARGUMENT_ENUM(block_t, name, which) {#name, ENUM_##which, offsetof(block_t, name)},
+#define ARGUMENT_LENGTH(block_t, name) {#name, JI_ARGUMENT_SIZE, offsetof(block_t, name)},
+#define ARGUMENT_SIZE(block_t, name) {#name, JI_ARGUMENT_SIZE, offsetof(block_t, name)},
+#define ARGUMENT_SCALAR(block_t, name, of) {#name, SCALAR_##of, offsetof(block_t, name)},
+#define ARGUMENT_RESULT(block_t, name, of) POINTER(block_t, name)
+#define ARGUMENT_VECTOR(block_t, name, inc, ...) POINTER(block_t, name) STRIDE(block_t, inc)
+#define ARGUMENT_MATRIX(block_t, name, ld, ...) POINTER(block_t, name) STRIDE(block_t, ld)
+#define ARGUMENT_STRIDED(block_t, name, ld, stride, ...)                                                               \
+    POINTER(block_t, name) STRIDE(block_t, ld) STRIDE(block_t, stride)
+#define ARGUMENT_POINTERS(block_t, name, ld, ...) POINTER(block_t, name) STRIDE(block_t, ld)
+#define POINTER(block_t, name) {#name, JI_ARGUMENT_POINTER, offsetof(block_t, name)},
+#define STRIDE(block_t, name) {#name, JI_ARGUMENT_STRIDE, offsetof(block_t, name)},
+#define ENUM_SIDE JI_ARGUMENT_SIDE
+#define ENUM_FILL JI_ARGUMENT_FILL
+#define ENUM_DIAGONAL JI_ARGUMENT_DIAGONAL
+#define ENUM_OPERATION JI_ARGUMENT_OPERATION
+#define ENUM_SYMMETRIC_OPERATION JI_ARGUMENT_OPERATION
+#define ENUM_HERMITIAN_OPERATION JI_ARGUMENT_OPERATION
+#define SCALAR_ELEMENT JI_ARGUMENT_SCALAR
+#define SCALAR_REAL JI_ARGUMENT_REAL_SCALAR
+#define SCALAR_SUM JI_ARGUMENT_SUM_SCALAR
+#define BLOCK_1 ji_vector_t
+#define BLOCK_2 ji_matvec_t
+#define BLOCK_3 ji_matmat_t
+#define NAME(context, routine, t, function) [JI_TYPE_##t] = TEXT(jblas_##function),
+#define TEXT(name) #name
+
+#define ROW(routine, level)                                                                                            \
+    static const ji_argument_t arguments_##routine[] = {JI_ARGUMENTS_##routine(ARGUMENT, BLOCK_##level){0}};           \
+    const ji_row_t ji_row_##routine = {#routine, {JI_FUNCTIONS_##routine(NAME, )}, arguments_##routine};
+JI_ROUTINE_LIST(ROW)
+
+/* ---- The CBLAS ---- */
+
+#ifndef JALLOC_BLAS_INT
+#define JALLOC_BLAS_INT 32
+#endif
+#if JALLOC_BLAS_INT == 64
+int64_t ji_blas_int_max = INT64_MAX;
+#elif JALLOC_BLAS_INT == 32
+int64_t ji_blas_int_max = INT32_MAX;
+#else
+#error "JALLOC_BLAS_INT is 32 or 64"
+#endif
+
+_Atomic(bool) ji_cblas_ready;
+
+/* OpenBLAS tells its version and options; other CBLAS have no such function. */
+extern char *openblas_get_config(void) __attribute__((weak));
+
+const char *jblas_cblas_name(void) { return openblas_get_config ? openblas_get_config() : "unknown CBLAS"; }
+int jblas_cblas_int_bits(void) { return JALLOC_BLAS_INT; }
+
+/* The 32-bit and the 64-bit OpenBLAS export the same names, so the loader can give us the other one. It would read
+ * integers of the wrong width: memory would be damaged, so nothing is called at all. */
+static bool cblas_has_our_integers(void) {
+    const char *config = openblas_get_config ? openblas_get_config() : NULL;
+    return config == NULL || (strstr(config, "USE64BITINT") != NULL) == (JALLOC_BLAS_INT == 64);
+}
+
+const jblas_cblas_kernel_t *jblas_cblas_kernel_get(size_t index) {
+    if (!cblas_has_our_integers())
+        return NULL;
+    ji_selfcheck_once();
+    return ji_selfcheck_kernel(index);
+}
+
+static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
+    if (!cblas_has_our_integers())
+        return jhandle_fail(handle, JSTATUS_INTERNAL_ERROR,
+                            "%s: libjblas was built for a CBLAS with %d-bit integers, but \"%s\" was loaded",
+                            ji_routine_name(head), JALLOC_BLAS_INT, jblas_cblas_name());
+    ji_selfcheck_once();
+    atomic_store_explicit(&ji_cblas_ready, true, memory_order_release); /* and what the check has mended */
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- Entering ---- */
+
+jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) {
+    const ji_head_t *head = block;
+    if (!ji_handle_is_valid(handle))
+        return jhandle_fail(NULL, JSTATUS_INVALID_HANDLE, "%s: the handle is %s", ji_routine_name(head),
+                            handle ? "destroyed or not a handle" : "NULL");
+    if (handle->state == JI_HANDLE_FORKED)
+        return jhandle_fail(handle, JSTATUS_FORKED,
+                            "%s: the handle was made before a fork; make a new one in the child",
+                            ji_routine_name(head));
+    if (!atomic_load_explicit(&ji_cblas_ready, memory_order_acquire)) {
+        JTRY_RETURN(cblas_check(handle, head));
+    }
+    /* From now on ji_enter() need not ask; what the check has mended, this thread has seen. */
+    handle->calls_are_plain = handle->layers == 0;
+    /* A query does no work, so there is nothing to replay or to time. */
+    if (handle->layers == 0 || ji_is_query(handle))
+        return call(handle, block);
+    return ji_log_call(handle, call, block);
+}
+
+/* The argument's place in the order of BLAS, from 1; 0: no single argument. */
+static int row_number_of(const ji_row_t *row, const char *name) {
+    for (const ji_argument_t *argument = row->arguments; argument->name != NULL; ++argument)
+        if (strcmp(argument->name, name) == 0)
+            return (int)(argument - row->arguments) + 1;
+    return 0;
+}
+
+static jstatus_t refused(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument) {
+    ji_handle_keep_refused(handle, ji_routine_name(head), argument, row_number_of(head->row, argument));
+    return status;
+}
+
+jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument, int64_t value,
+                    const char *rule, int64_t bound) {
+    char text[160];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(text, sizeof text, rule, (long long)bound);
+#pragma GCC diagnostic pop
+    status = jhandle_fail(handle, status, "%s: %s = %lld: %s", ji_routine_name(head), argument, (long long)value, text);
+    return refused(handle, head, status, argument);
+}
+
+jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument) {
+    jstatus_t status = jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL", ji_routine_name(head), argument);
+    return refused(handle, head, status, argument);
+}
+
+/* ---- Plans ---- */
+
+jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan_function) {
+    if (plan_function == NULL)
+        return jhandle_set_optimal_size(handle, 0, NULL);
+    jplan_t plan;
+    plan_function(&plan, handle, block);
+    return jhandle_answer_plan(handle, &plan);
+}
+
+const jborrow_t ji_nothing_borrowed = {.ok = true};
+
+/* Whether there is one way: in every plan of jblas the last one needs nothing. */
+static bool plan_is_empty(const jplan_t *plan) { return plan->rung_count == 1; }
+
+jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_function, ji_run_function_t run) {
+    jplan_t plan;
+    plan_function(&plan, handle, block);
+    if (plan_is_empty(&plan))
+        return run(handle, block, &ji_nothing_borrowed);
+    JALLOC_BORROW_PLAN(ws, handle, &plan);
+    if (!ws.ok)
+        return ws.status;
+    ((ji_head_t *)block)->rung = ws.rung;
+    jstatus_t status = run(handle, block, &ws);
+    return jstatus_is_error(status) ? status : ws.status;
+}
+
+/* ---- Created streams, and devices other than the host ---- */
+
+jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes) {
+    jdevice_t *device = handle->device;
+    jstatus_t status;
+    if (device->kind == JDEVICE_HOST)
+        status = jstream_launch(device, handle->stream, ji_host_primitives[primitive], block, block_bytes);
+    else if (device->blas != NULL)
+        status = device->blas->run(device, handle->stream, primitive, block,
+                                   ji_host_pointers(handle) ? &handle->synchronization_count : NULL);
+    else
+        return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s has no BLAS", jdevice_name(device));
+    if (status != JSTATUS_SUCCESS)
+        return jhandle_fail(handle, status, "enqueueing work: %s", jstatus_last_message());
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status) {
+    if (handle->device->kind != JDEVICE_HOST) /* there run() has waited */
+        return status;
+    /* After an error, too: what was enqueued before it writes into a variable of the caller, who may return. A wait that
+     * fails is tried once more. */
+    jstatus_t waited = ji_handle_wait(handle, handle->stream);
+    if (waited == JSTATUS_SUCCESS)
+        return status;
+    if (!jstatus_is_error(status))
+        status = jhandle_fail(handle, waited, "waiting for a result: %s", jstatus_last_message());
+    (void)ji_handle_wait(handle, handle->stream);
+    return status;
+}

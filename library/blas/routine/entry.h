@@ -1,0 +1,320 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_ROUTINE_ENTRY_H
+#define JALLOC_BLAS_ROUTINE_ENTRY_H
+
+/* What a routine's file is made of. Its row (rows.h) says the arguments. From it come the typed
+ * functions, and what is asked of arguments, in one order for all routines:
+ *
+ *     JI_CALL syrk_call(jhandle_t *handle, void *block) {
+ *         ji_matmat_t *args = block;
+ *         JI_CHECK_SIZES(syrk)               enumerators, sizes, leading dimensions, increments
+ *         JI_CHECK_WIDTH(syrk, args->n > 0); and that the BLAS takes them
+ *         if (ji_is_query(handle))           a size query ends here, before it looks at operands
+ *             return ji_answer(handle, args, NULL);
+ *         if (args->n == 0)                  nothing to do
+ *             return JSTATUS_SUCCESS;
+ *         JI_TAKE_SCALARS(syrk)              scalars and results are there; scalars are taken
+ *         JI_CHECK_OPERANDS(syrk)            operands are there, those that are read or written
+ *         return ji_run(handle, JI_SYRK, args);
+ *     }
+ *     JI_FUNCTIONS_syrk(JI_ENTRY, matmat)
+ *
+ * A call function is inlined into each typed name, where most of it falls away, and what is right is
+ * found to be so by few comparisons: a small product costs little more than the CBLAS's. */
+
+#include "blas/blas.h"
+#include "blas/routine/rows.h"
+
+/* The rows as data, what blas.h declares of them. */
+#define JI_ROW_(routine, level) extern const ji_row_t ji_row_##routine;
+JI_ROUTINE_LIST(JI_ROW_)
+#undef JI_ROW_
+
+/* ---- Typed functions ---- */
+
+#define JI_PARAMETER(t, kind, ...) JI_PARAMETER_##kind(t, __VA_ARGS__)
+#define JI_PARAMETER_ENUM(t, name, which) , JI_ENUM_##which name
+#define JI_PARAMETER_LENGTH(t, name) , int64_t name
+#define JI_PARAMETER_SIZE(t, name) , int64_t name
+#define JI_PARAMETER_SCALAR(t, name, of) , const JI_##of##_##t *name
+#define JI_PARAMETER_RESULT(t, name, of) , JI_##of##_##t *name
+#define JI_PARAMETER_VECTOR(t, name, inc, access, count, read) , JI_##access(JI_ELEMENT_##t) * name, int64_t inc
+#define JI_PARAMETER_MATRIX(t, name, ld, access, structure, shape, read)                                               \
+    , JI_##access(JI_ELEMENT_##t) * name, int64_t ld
+#define JI_PARAMETER_STRIDED(t, name, ld, stride, access, structure, shape, read)                                      \
+    , JI_##access(JI_ELEMENT_##t) * name, int64_t ld, int64_t stride
+#define JI_PARAMETER_POINTERS(t, name, ld, access, structure, shape, read)                                             \
+    , JI_##access(JI_ELEMENT_##t) *const name[], int64_t ld
+
+#define JI_ENUM_SIDE jblas_side_t
+#define JI_ENUM_FILL jblas_fill_t
+#define JI_ENUM_DIAGONAL jblas_diagonal_t
+#define JI_ENUM_OPERATION jblas_operation_t
+#define JI_ENUM_SYMMETRIC_OPERATION jblas_operation_t
+#define JI_ENUM_HERMITIAN_OPERATION jblas_operation_t
+#define JI_READ(type) const type
+#define JI_WRITTEN(type) type
+
+#define JI_STORE(t, kind, ...) JI_STORE_##kind(__VA_ARGS__)
+#define JI_STORE_ENUM(name, which) args.name = name;
+#define JI_STORE_LENGTH(name) args.name = name;
+#define JI_STORE_SIZE(name) args.name = name;
+#define JI_STORE_SCALAR(name, of) args.name.pointer = name;
+#define JI_STORE_RESULT(name, of) args.name = name;
+#define JI_STORE_VECTOR(name, inc, access, count, read) args.name = ji_unconst(name), args.inc = inc;
+#define JI_STORE_MATRIX(name, ld, access, structure, shape, read) args.name = ji_unconst(name), args.ld = ld;
+#define JI_STORE_STRIDED(name, ld, stride, access, structure, shape, read)                                             \
+    args.name = ji_unconst(name), args.ld = ld, args.stride = stride;
+#define JI_STORE_POINTERS(name, ld, access, structure, shape, read)                                                    \
+    args.name = ji_unconst((const void *)name), args.ld = ld;
+
+/* Blocks in which nothing is set. Member by member, so that the compiler drops what the row sets
+ * anyway: clearing it whole took 10 ns of a small product. */
+static inline void ji_clear_vector(ji_vector_t *args) {
+    args->n = args->incx = args->incy = 0;
+    args->alpha.pointer = args->x = args->y = args->result = NULL;
+}
+static inline void ji_clear_matvec(ji_matvec_t *args) {
+    args->uplo = (jblas_fill_t)0;
+    args->trans = (jblas_operation_t)0;
+    args->diag = (jblas_diagonal_t)0;
+    args->m = args->n = args->lda = args->incx = args->incy = 0;
+    args->alpha.pointer = args->beta.pointer = args->a = args->x = args->y = NULL;
+}
+static inline void ji_clear_matmat(ji_matmat_t *args) {
+    args->side = (jblas_side_t)0;
+    args->uplo = (jblas_fill_t)0;
+    args->transa = args->transb = (jblas_operation_t)0;
+    args->diag = (jblas_diagonal_t)0;
+    args->m = args->n = args->k = args->lda = args->ldb = args->ldc = 0;
+    args->stride_a = args->stride_b = args->stride_c = args->batch_count = 0;
+    args->alpha.pointer = args->beta.pointer = args->a = args->b = args->c = NULL;
+    args->info = NULL;
+}
+
+/* One function, for JI_FUNCTIONS_<routine> with the block: vector, matvec or matmat. */
+#define JI_ENTRY(block, routine, t, function)                                                                          \
+    jstatus_t jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {                            \
+        ji_##block##_t args;                                                                                           \
+        ji_clear_##block(&args);                                                                                       \
+        args.head = (ji_head_t){JI_TYPE_##t, 0, &ji_row_##routine};                                                    \
+        JI_ARGUMENTS_##routine(JI_STORE, t) return ji_enter(handle, routine##_call, &args);                            \
+    }
+
+/* One for every type, declared in blas.h: JI_VALUED(gemm, matmat). */
+#define JI_VALUED(routine, block)                                                                                      \
+    jstatus_t ji_call_##routine(jhandle_t *handle, ji_##block##_t *args) {                                             \
+        args->head.row = &ji_row_##routine;                                                                            \
+        return ji_enter(handle, routine##_call, args);                                                                 \
+    }
+/* And what it would borrow, by the function of its plan where `planned`. */
+#define JI_VALUED_BYTES(routine, block, planned)                                                                       \
+    size_t ji_##routine##_bytes(const jhandle_t *handle, ji_##block##_t *args) {                                       \
+        jplan_t plan;                                                                                                  \
+        args->head.row = &ji_row_##routine;                                                                            \
+        if (!(planned))                                                                                                \
+            return 0;                                                                                                  \
+        ji_##routine##_plan(&plan, handle, args);                                                                      \
+        return jplan_bytes(&plan, handle);                                                                             \
+    }
+
+/* The plain case. Everything else runs the one copy of the call function that the cold one calls. */
+#define ji_enter(handle, call, block)                                                                                  \
+    (JI_LIKELY(ji_is_plain(handle)) ? call(handle, block) : ji_enter_cold(handle, call, block))
+static inline bool ji_is_plain(const jhandle_t *handle) {
+    return handle != NULL && handle->state == JI_HANDLE_READY && handle->calls_are_plain;
+}
+#ifdef __OPTIMIZE__
+#define JI_CALL static inline __attribute__((always_inline)) jstatus_t
+#else /* a debugger and coverage have one copy of each call, not one for each typed name */
+#define JI_CALL static inline jstatus_t
+#endif
+
+/* ---- Sizes ---- */
+
+/* Refuses a call, keeping a message: "jblas_dtrsm: lda = 3: must be at least 5". `rule` has one %lld,
+ * for the bound. */
+jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument, int64_t value,
+                    const char *rule, int64_t bound) __attribute__((cold));
+jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument) __attribute__((cold));
+
+/* Whether stride * count elements of any type can be addressed. Two numbers below 2^29 always can:
+ * 2^58 elements of 16 bytes. */
+#define JI_SMALL_SIZE (INT64_C(1) << 29)
+static inline bool ji_addressable(int64_t stride, int64_t count) {
+    int64_t elements;
+    if (JI_LIKELY((uint64_t)(stride | count) < (uint64_t)JI_SMALL_SIZE))
+        return true;
+    return !__builtin_mul_overflow(stride, count, &elements) && elements <= INT64_MAX / 16 &&
+           elements >= -(INT64_MAX / 16);
+}
+
+/* Enumerators of one kind follow each other. */
+static inline bool ji_is_one_of(int value, int first, int last) {
+    return (unsigned)value - (unsigned)first <= (unsigned)last - (unsigned)first;
+}
+/* Of a product of a complex matrix with its own transpose: the operation that is not one. */
+static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t operation, jblas_operation_t other) {
+    return ji_is_complex(type) && operation == other;
+}
+
+/* All sizes, leading dimensions and increments, or-ed: as large as the largest of them, but for the
+ * last bits, and huge if one is negative. */
+#define JI_ALL_SIZES(routine) ((uint64_t)(0 JI_ARGUMENTS_##routine(JI_EACH_SIZE, JI_OR)))
+#define JI_OR(size) | size
+#define JI_EACH_SIZE(F, kind, ...) JI_EACH_SIZE_##kind(F, __VA_ARGS__)
+#define JI_EACH_SIZE_ENUM(F, name, which)
+#define JI_EACH_SIZE_LENGTH(F, name) F(args->name)
+#define JI_EACH_SIZE_SIZE(F, name) F(args->name)
+#define JI_EACH_SIZE_SCALAR(F, name, of)
+#define JI_EACH_SIZE_RESULT(F, name, of)
+#define JI_EACH_SIZE_VECTOR(F, name, inc, access, count, read) F(args->inc)
+#define JI_EACH_SIZE_MATRIX(F, name, ld, access, structure, shape, read) F(args->ld)
+#define JI_EACH_SIZE_STRIDED(F, name, ld, stride, access, structure, shape, read) F(args->ld) F(args->stride)
+#define JI_EACH_SIZE_POINTERS(F, name, ld, access, structure, shape, read) F(args->ld)
+
+/* Whether nothing is wrong, for small sizes, which need no look at each. False says nothing. */
+#define JI_ARE_RIGHT(routine) (JI_ALL_SIZES(routine) < (uint64_t)JI_SMALL_SIZE JI_ARGUMENTS_##routine(JI_IS_RIGHT, ))
+#define JI_IS_RIGHT(t, kind, ...) JI_IS_RIGHT_##kind(__VA_ARGS__)
+#define JI_IS_RIGHT_ENUM(name, which) &&JI_IS_##which(args->name)
+#define JI_IS_RIGHT_LENGTH(name)
+#define JI_IS_RIGHT_SIZE(name)
+#define JI_IS_RIGHT_SCALAR(name, of)
+#define JI_IS_RIGHT_RESULT(name, of)
+#define JI_IS_RIGHT_VECTOR(name, inc, access, count, read) &&JI_IS_INCREMENT_##count(args->inc)
+#define JI_IS_RIGHT_MATRIX(name, ld, access, structure, shape, read) &&args->ld >= JI_ROWS_##shape && args->ld != 0
+#define JI_IS_RIGHT_STRIDED(name, ld, stride, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
+#define JI_IS_RIGHT_POINTERS(name, ld, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
+
+#define JI_IS_SIDE(value) ji_is_one_of(value, JBLAS_LEFT, JBLAS_RIGHT)
+#define JI_IS_FILL(value) ji_is_one_of(value, JBLAS_UPPER, JBLAS_LOWER)
+#define JI_IS_DIAGONAL(value) ji_is_one_of(value, JBLAS_NON_UNIT, JBLAS_UNIT)
+#define JI_IS_OPERATION(value) ji_is_one_of(value, JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE)
+#define JI_IS_SYMMETRIC_OPERATION(value)                                                                               \
+    (JI_IS_OPERATION(value) && !ji_is_other_operation(args->head.type, value, JBLAS_CONJUGATE_TRANSPOSE))
+#define JI_IS_HERMITIAN_OPERATION(value)                                                                               \
+    (JI_IS_OPERATION(value) && !ji_is_other_operation(args->head.type, value, JBLAS_TRANSPOSE))
+/* An increment of 0 is one at level 1 alone. */
+#define JI_IS_INCREMENT_LENGTH(n) JI_ANY_INCREMENT
+#define JI_IS_INCREMENT_ELEMENTS(n) JI_INCREMENT_NOT_0
+#define JI_IS_INCREMENT_TAKEN(trans, m, n) JI_INCREMENT_NOT_0
+#define JI_IS_INCREMENT_GIVEN(trans, m, n) JI_INCREMENT_NOT_0
+#define JI_ANY_INCREMENT(inc) true
+#define JI_INCREMENT_NOT_0(inc) (inc != 0)
+
+/* Finds the first that is wrong. The parameters of the call function are `handle` and the typed block
+ * `args`. A status is returned as the constant that it is: where a check is inlined, the compiler then
+ * sees that the call ends there. */
+#define JI_CHECK_SIZES(routine)                                                                                        \
+    if (JI_UNLIKELY(!JI_ARE_RIGHT(routine))) {                                                                         \
+        JI_ARGUMENTS_##routine(JI_CHECK_ONE, )                                                                         \
+    }
+#define JI_CHECK(condition, status, argument, value, rule, bound)                                                      \
+    if (JI_UNLIKELY(!(condition)))                                                                                     \
+        return (void)ji_refuse(handle, &args->head, status, argument, value, rule, bound), status;
+
+#define JI_CHECK_ONE(t, kind, ...) JI_CHECK_ONE_##kind(__VA_ARGS__)
+#define JI_CHECK_ONE_ENUM(name, which)                                                                                 \
+    JI_CHECK(JI_IS_##which(args->name), JSTATUS_INVALID_VALUE, #name, (int64_t)args->name,                             \
+             JI_RULE_##which(args->name), 0)
+#define JI_CHECK_ONE_LENGTH(name)
+#define JI_CHECK_ONE_SIZE(name)                                                                                        \
+    JI_CHECK(args->name >= 0, JSTATUS_INVALID_SIZE, #name, args->name, "must be at least %lld", 0)
+#define JI_CHECK_ONE_SCALAR(name, of)
+#define JI_CHECK_ONE_RESULT(name, of)
+#define JI_CHECK_ONE_VECTOR(name, inc, access, count, read)                                                            \
+    JI_CHECK(JI_IS_INCREMENT_##count(args->inc), JSTATUS_INVALID_SIZE, #inc, args->inc, "must not be %lld", 0)         \
+    JI_CHECK(ji_addressable(args->inc, JI_COUNT_##count), JSTATUS_INVALID_SIZE, #inc, args->inc,                       \
+             "with %lld elements is more than memory can hold", JI_COUNT_##count)
+#define JI_CHECK_ONE_MATRIX(name, ld, access, structure, shape, read)                                                  \
+    JI_CHECK(args->ld >= ji_max(JI_ROWS_##shape, 1), JSTATUS_INVALID_SIZE, #ld, args->ld, "must be at least %lld",     \
+             ji_max(JI_ROWS_##shape, 1))                                                                               \
+    JI_CHECK(ji_addressable(args->ld, JI_COLUMNS_##shape), JSTATUS_INVALID_SIZE, #ld, args->ld,                        \
+             "with %lld columns is more than memory can hold", JI_COLUMNS_##shape)
+#define JI_CHECK_ONE_STRIDED(name, ld, stride, ...)                                                                    \
+    JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)                                                                         \
+    JI_CHECK(ji_addressable(args->stride, ji_max(args->batch_count, 0)), JSTATUS_INVALID_SIZE, #stride, args->stride,  \
+             "with %lld matrices is more than memory can hold", args->batch_count)
+#define JI_CHECK_ONE_POINTERS(name, ld, ...) JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)
+
+#define JI_RULE_SIDE(value) JI_MUST_BE_SIDE
+#define JI_RULE_FILL(value) JI_MUST_BE_FILL
+#define JI_RULE_DIAGONAL(value) JI_MUST_BE_DIAGONAL
+#define JI_RULE_OPERATION(value) JI_MUST_BE_OPERATION
+#define JI_RULE_SYMMETRIC_OPERATION(value) JI_RULE_OPERATION_OF_TYPE(value)
+#define JI_RULE_HERMITIAN_OPERATION(value) JI_RULE_OPERATION_OF_TYPE(value)
+#define JI_RULE_OPERATION_OF_TYPE(value)                                                                               \
+    (JI_IS_OPERATION(value) ? "is not for this routine and type" : JI_MUST_BE_OPERATION)
+
+/* For a primitive that does not split what is too large for the BLAS, 2^k - 1, which the or-ed sizes
+ * exceed exactly if one of them does. A call with nothing to do reaches no BLAS. */
+#define JI_CHECK_WIDTH(routine, something)                                                                             \
+    if (JI_UNLIKELY(JI_ALL_SIZES(routine) > (uint64_t)ji_integer_max(handle)) && (something)) {                        \
+        int64_t largest = 0;                                                                                           \
+        JI_ARGUMENTS_##routine(JI_EACH_SIZE, JI_ENLARGE)                                                               \
+            JI_CHECK(largest <= ji_integer_max(handle), JSTATUS_INVALID_SIZE, "the largest size", largest,             \
+                     "the BLAS in use takes at most %lld", ji_integer_max(handle))                                     \
+    }
+#define JI_ENLARGE(size) largest = ji_max(largest, ji_abs(size));
+
+/* ---- Pointers ---- */
+
+#define JI_CHECK_POINTER(name)                                                                                         \
+    if (JI_UNLIKELY(args->name == NULL))                                                                               \
+        return (void)ji_refuse_pointer(handle, &args->head, #name), JSTATUS_INVALID_POINTER;
+
+/* Declares alpha_type and beta_type, which JI_CHECK_OPERANDS looks at. */
+#define JI_TAKE_SCALARS(routine) JI_ARGUMENTS_##routine(JI_CHECK_SCALAR, ) JI_ARGUMENTS_##routine(JI_TAKE_SCALAR, )
+#define JI_CHECK_SCALAR(t, kind, ...) JI_CHECK_SCALAR_##kind(__VA_ARGS__)
+#define JI_CHECK_SCALAR_ENUM(name, which)
+#define JI_CHECK_SCALAR_LENGTH(name)
+#define JI_CHECK_SCALAR_SIZE(name)
+#define JI_CHECK_SCALAR_SCALAR(name, of)                                                                               \
+    if (JI_UNLIKELY(args->name.pointer == NULL))                                                                       \
+        return (void)ji_refuse_pointer(handle, &args->head, #name), JSTATUS_INVALID_POINTER;
+#define JI_CHECK_SCALAR_RESULT(name, of) JI_CHECK_POINTER(name)
+#define JI_CHECK_SCALAR_VECTOR(name, ...)
+#define JI_CHECK_SCALAR_MATRIX(name, ...)
+#define JI_CHECK_SCALAR_STRIDED(name, ...)
+#define JI_CHECK_SCALAR_POINTERS(name, ...)
+#define JI_TAKE_SCALAR(t, kind, ...) JI_TAKE_SCALAR_##kind(__VA_ARGS__)
+#define JI_TAKE_SCALAR_ENUM(name, which)
+#define JI_TAKE_SCALAR_LENGTH(name)
+#define JI_TAKE_SCALAR_SIZE(name)
+#define JI_TAKE_SCALAR_SCALAR(name, of)                                                                                \
+    const jdatatype_t name##_type = JI_TYPE_OF_##of(args->head.type);                                                  \
+    ji_take(handle, &args->name, name##_type);                                                                         \
+    (void)name##_type;
+#define JI_TAKE_SCALAR_RESULT(name, of)
+#define JI_TAKE_SCALAR_VECTOR(name, ...)
+#define JI_TAKE_SCALAR_MATRIX(name, ...)
+#define JI_TAKE_SCALAR_STRIDED(name, ...)
+#define JI_TAKE_SCALAR_POINTERS(name, ...)
+
+/* What is written has to be there; what is read, if it is read. */
+#define JI_CHECK_OPERANDS(routine) JI_ARGUMENTS_##routine(JI_CHECK_OPERAND, )
+#define JI_CHECK_OPERAND(t, kind, ...) JI_CHECK_OPERAND_##kind(__VA_ARGS__)
+#define JI_CHECK_OPERAND_ENUM(name, which)
+#define JI_CHECK_OPERAND_LENGTH(name)
+#define JI_CHECK_OPERAND_SIZE(name)
+#define JI_CHECK_OPERAND_SCALAR(name, of)
+#define JI_CHECK_OPERAND_RESULT(name, of)
+#define JI_CHECK_OPERAND_VECTOR(name, inc, access, count, read)                                                        \
+    if (JI_IS_NEEDED_##access(read)) {                                                                                 \
+        JI_CHECK_POINTER(name)                                                                                         \
+    }
+#define JI_CHECK_OPERAND_MATRIX(name, ld, access, structure, shape, read)                                              \
+    if (JI_IS_NEEDED_##access(read)) {                                                                                 \
+        JI_CHECK_POINTER(name)                                                                                         \
+    }
+#define JI_CHECK_OPERAND_STRIDED(name, ld, stride, ...) JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
+#define JI_CHECK_OPERAND_POINTERS(name, ld, ...) JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
+#define JI_IS_NEEDED_READ(read) JI_IS_READ_##read
+#define JI_IS_NEEDED_WRITTEN(read) true
+#define JI_IS_READ_ALWAYS true
+#define JI_IS_READ_ALPHA !ji_scalar_is(&args->alpha, alpha_type, 0)
+#define JI_IS_READ_BETA !ji_scalar_is(&args->beta, beta_type, 0)
+#define JI_IS_READ_PRODUCT (args->k > 0 && JI_IS_READ_ALPHA)
+
+#endif

@@ -1,0 +1,24 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The index of the largest element. Long vectors on a GPU are searched in blocks, see ../reduce.c. */
+
+#include "blas/primitives/reduce.h"
+#include "blas/routine/entry.h"
+
+JI_CALL iamax_call(jhandle_t *handle, void *block) {
+    ji_vector_t *args = block;
+    JI_CHECK_SIZES(iamax)
+    const bool planned = args->n > JI_REDUCE_BLOCK && args->incx > 0 && ji_reduce_pays(handle, JI_REDUCE_IAMAX, args);
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, planned ? ji_iamax_plan : NULL);
+
+    JI_TAKE_SCALARS(iamax)
+    if (args->n > 0) {
+        JI_CHECK_OPERANDS(iamax)
+    }
+    return ji_return_result(handle, planned ? ji_run_plan(handle, args, ji_iamax_plan, ji_iamax_run)
+                                            : ji_run(handle, JI_IAMAX, args));
+}
+
+JI_FUNCTIONS_iamax(JI_ENTRY, vector)

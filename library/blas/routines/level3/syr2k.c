@@ -1,0 +1,36 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* C = alpha A B^T + alpha B A^T + beta C on one triangle, and its Hermitian form, whose beta is real. */
+
+#include "blas/routine/entry.h"
+
+JI_CALL syr2k_call(jhandle_t *handle, void *block) {
+    ji_matmat_t *args = block;
+    JI_CHECK_SIZES(syr2k)
+    JI_CHECK_WIDTH(syr2k, args->n > 0)
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, NULL);
+    if (args->n == 0)
+        return JSTATUS_SUCCESS;
+
+    JI_TAKE_SCALARS(syr2k)
+    JI_CHECK_OPERANDS(syr2k)
+    return ji_run(handle, JI_SYR2K, args);
+}
+
+JI_CALL her2k_call(jhandle_t *handle, void *block) {
+    ji_matmat_t *args = block;
+    JI_CHECK_SIZES(her2k)
+    JI_CHECK_WIDTH(her2k, args->n > 0)
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, NULL);
+    if (args->n == 0)
+        return JSTATUS_SUCCESS;
+
+    JI_TAKE_SCALARS(her2k)
+    JI_CHECK_OPERANDS(her2k)
+    return ji_run(handle, JI_HER2K, args);
+}
+
+JI_FUNCTIONS_syr2k(JI_ENTRY, matmat) JI_FUNCTIONS_her2k(JI_ENTRY, matmat)

@@ -1,0 +1,244 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Level 2: a matrix is read (or written) once and each element used once, so all that matters is that neighbouring
+ * threads touch neighbouring elements of a column, with many columns on the way at once.
+ *
+ *   gemv N          32 rows by 8 groups of columns a thread block; the groups' sums are added in shared memory
+ *   gemv T, C       a column for the whole thread block, or 8 columns for 32 threads each where they are short
+ *   symv, hemv      32 rows by 8 groups; a tile of the triangle that is not stored is read where it is and turned over
+ *                   in shared memory
+ *   ger, syr, her, syr2, her2   tiles of 32 x 32
+ *
+ * Every element of a result is one thread block's, which adds in one order: same bits each run. trmv and trsv stand in
+ * trmv.cu. */
+
+#include <type_traits>
+
+#include "gpu/blas/blas.h"
+#include "gpu/blas/group.h"
+#include "gpu/blas/vector.h"
+
+/* From here on a column feeds a whole thread block. */
+#define LEVEL2_LONG_COLUMN 2048
+
+/* What a kernel is given: pointers to elements 0. */
+template <typename T> struct matvec_t {
+    int64_t m, n;
+    const T *a;
+    int64_t lda;
+    const T *x;
+    int64_t incx;
+    T *y;
+    int64_t incy;
+    ji_scalar_t alpha, beta;
+};
+
+template <typename T> static matvec_t<T> matvec_of(const ji_matvec_t *args, int64_t elements_x, int64_t elements_y) {
+    matvec_t<T> v = {};
+    v.m = args->m, v.n = args->n, v.a = (const T *)args->a, v.lda = args->lda;
+    v.x = vector_start<T>(args->x, elements_x, args->incx), v.incx = args->incx;
+    v.y = vector_start<T>(args->y, elements_y, args->incy), v.incy = args->incy;
+    v.alpha = args->alpha, v.beta = args->beta;
+    return v;
+}
+
+/* y = alpha sum + beta y, where a zero beta does not read y and a zero alpha did not add anything. */
+template <typename T> static __device__ inline void update_element(T *y, T alpha, T sum, T beta) {
+    T value = is_zero(alpha) ? make<T>(0) : alpha * sum;
+    if (!is_zero(beta))
+        value = value + beta * *y;
+    *y = value;
+}
+
+/* ---- gemv ---- */
+
+template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v) {
+    __shared__ T sums[GROUP_THREADS];
+    const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
+    const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
+    const int64_t columns = is_zero(alpha) ? 0 : v.n;
+    for (int64_t first = blockIdx.x * (int64_t)GROUP_ACROSS; first < v.m; first += gridDim.x * (int64_t)GROUP_ACROSS) {
+        const int64_t i = first + row;
+        T sum = make<T>(0);
+        if (i < v.m) {
+            for (int64_t j = group; j < columns; j += GROUP_DOWN)
+                sum = multiply_add(v.a[i + j * v.lda], v.x[j * v.incx], sum);
+        }
+        group_join<group_sum_t, GROUP_THREADS, GROUP_ACROSS>(sums, sum);
+        if (group == 0 && i < v.m)
+            update_element(v.y + i * v.incy, alpha, sums[row], beta);
+    }
+}
+
+template <typename T, int COLUMNS> static __global__ void gemv_columns_kernel(matvec_t<T> v, bool conjugated) {
+    __shared__ T sums[GROUP_THREADS];
+    const int lanes = GROUP_THREADS / COLUMNS;
+    const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
+    const int t = (int)threadIdx.x, lane = t % lanes;
+    const int64_t rows = is_zero(alpha) ? 0 : v.m;
+    for (int64_t first = blockIdx.x * (int64_t)COLUMNS; first < v.n; first += gridDim.x * (int64_t)COLUMNS) {
+        const int64_t j = first + t / lanes;
+        T sum = make<T>(0);
+        if (j < v.n) {
+            const T *column = v.a + j * v.lda;
+            for (int64_t i = lane; i < rows; i += lanes)
+                sum = multiply_add(conjugate_if(conjugated, column[i]), v.x[i * v.incx], sum);
+        }
+        group_join<group_sum_t, lanes>(sums, sum);
+        if (lane == 0 && j < v.n)
+            update_element(v.y + j * v.incy, alpha, sums[t], beta);
+    }
+}
+
+template <typename T> static jstatus_t gemv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
+    const bool plain = args->trans == JBLAS_NO_TRANSPOSE, conjugated = args->trans == JBLAS_CONJUGATE_TRANSPOSE;
+    const matvec_t<T> v = matvec_of<T>(args, plain ? args->n : args->m, plain ? args->m : args->n);
+    if (plain)
+        GPU_LAUNCH((gemv_rows_kernel<T>), gpu_blocks(v.m, GROUP_ACROSS, GPU_GRID_MOST), GROUP_THREADS, call->stream, v);
+    else if (v.m >= LEVEL2_LONG_COLUMN)
+        GPU_LAUNCH((gemv_columns_kernel<T, 1>), gpu_blocks(v.n, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
+                   conjugated);
+    else
+        GPU_LAUNCH((gemv_columns_kernel<T, 8>), gpu_blocks(v.n, 8, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
+                   conjugated);
+    return gpu_check_launch(call->device, "gemv");
+}
+
+/* ---- symv, hemv ---- */
+
+/* The tile of the whole matrix whose first element is (i0, j0), as tile[column][row]; elements outside are not set. Off
+ * the diagonal one of (i0, j0) and (j0, i0) is stored; the other one is its conjugate, turned over. */
+template <typename T>
+static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const matvec_t<T> &v, bool lower, int64_t i0,
+                                             int64_t j0, int row, int group) {
+    const bool diagonal = i0 == j0, stored = diagonal || (i0 > j0) == lower;
+    const int64_t top = stored ? i0 : j0, left = stored ? j0 : i0;
+    for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN) {
+        if (top + row >= v.n || left + column >= v.n || (diagonal && row != column && (row > column) != lower))
+            continue;
+        const T value = v.a[top + row + (left + column) * v.lda];
+        if (diagonal && row == column) {
+            tile[column][row] = make<T>(real_part(value));
+            continue;
+        }
+        if (stored)
+            tile[column][row] = value;
+        if (!stored || diagonal)
+            tile[row][column] = conjugate(value);
+    }
+}
+
+template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool lower) {
+    __shared__ T sums[GROUP_THREADS];
+    __shared__ T tile[GROUP_ACROSS][GROUP_ACROSS + 1]; /* a column more, so that turning over has no bank conflicts */
+    const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
+    const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
+    const int64_t columns = is_zero(alpha) ? 0 : v.n;
+    for (int64_t i0 = blockIdx.x * (int64_t)GROUP_ACROSS; i0 < v.n; i0 += gridDim.x * (int64_t)GROUP_ACROSS) {
+        const int64_t i = i0 + row;
+        T sum = make<T>(0);
+        for (int64_t j0 = 0; j0 < columns; j0 += GROUP_ACROSS) {
+            symmetric_tile(tile, v, lower, i0, j0, row, group);
+            __syncthreads();
+            for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN)
+                if (i < v.n && j0 + column < v.n)
+                    sum = multiply_add(tile[column][row], v.x[(j0 + column) * v.incx], sum);
+            __syncthreads(); /* before the next tile */
+        }
+        group_join<group_sum_t, GROUP_THREADS, GROUP_ACROSS>(sums, sum);
+        if (group == 0 && i < v.n)
+            update_element(v.y + i * v.incy, alpha, sums[row], beta);
+    }
+}
+
+template <typename T> static jstatus_t symv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
+    const matvec_t<T> v = matvec_of<T>(args, args->n, args->n);
+    GPU_LAUNCH((symv_kernel<T>), gpu_blocks(v.n, GROUP_ACROSS, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
+               args->uplo == JBLAS_LOWER);
+    return gpu_check_launch(call->device, "symv");
+}
+
+/* ---- ger, syr, her, syr2, her2 ---- */
+
+/* Tiles of an m x n matrix, one after the other in a column of tiles. */
+static inline int64_t tiles_of(int64_t n) { return (n + GROUP_ACROSS - 1) / GROUP_ACROSS; }
+
+template <typename T>
+static __global__ void ger_kernel(matvec_t<T> v, T *a, int64_t tiles_m, int64_t tiles, bool conjugated) {
+    const T alpha = gpu_scalar<T>(v.alpha);
+    if (is_zero(alpha))
+        return;
+    const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
+    for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const int64_t i = tile % tiles_m * GROUP_ACROSS + row, j0 = tile / tiles_m * GROUP_ACROSS;
+        if (i >= v.m)
+            continue;
+        const T x = v.x[i * v.incx];
+        GPU_UNROLL
+        for (int column = 0; column < GROUP_ACROSS; column += GROUP_DOWN) {
+            const int64_t j = j0 + column + group;
+            if (j < v.n) {
+                T *element = a + i + j * v.lda;
+                *element = multiply_add(x, alpha * conjugate_if(conjugated, v.y[j * v.incy]), *element);
+            }
+        }
+    }
+}
+
+template <typename T> static jstatus_t ger_launch(const gpu_call_t *call, const ji_matvec_t *args, bool conjugated) {
+    const matvec_t<T> v = matvec_of<T>(args, args->m, args->n);
+    const int64_t tiles_m = tiles_of(v.m), tiles = tiles_m * tiles_of(v.n);
+    GPU_LAUNCH((ger_kernel<T>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
+               const_cast<T *>(v.a), tiles_m, tiles, conjugated);
+    return gpu_check_launch(call->device, "ger");
+}
+
+/* A = alpha x x^H + A with a real alpha, or alpha x y^H + conj(alpha) y x^H + A. The diagonal becomes real, whatever it
+ * was. */
+template <typename T, bool TWO>
+static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t tiles, bool lower) {
+    const auto alpha = gpu_scalar<typename std::conditional<TWO, T, real_of<T>>::type>(v.alpha);
+    if (is_zero(alpha))
+        return;
+    const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
+    for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const int64_t i = tile % tiles_n * GROUP_ACROSS + row, j0 = tile / tiles_n * GROUP_ACROSS;
+        if (i >= v.n || (lower ? i < j0 : i >= j0 + GROUP_ACROSS))
+            continue;
+        const T x = v.x[i * v.incx];
+        for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN) {
+            const int64_t j = j0 + column;
+            if (j >= v.n || (i != j && (i > j) != lower))
+                continue;
+            T *element = a + i + j * v.lda;
+            T sum = multiply_add(x, alpha * conjugate((TWO ? v.y : v.x)[j * (TWO ? v.incy : v.incx)]), *element);
+            if (TWO)
+                sum = multiply_add(v.y[i * v.incy], conjugate(alpha * v.x[j * v.incx]), sum);
+            *element = i == j ? make<T>(real_part(sum)) : sum;
+        }
+    }
+}
+
+template <typename T, bool TWO> static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args) {
+    const matvec_t<T> v = matvec_of<T>(args, args->n, TWO ? args->n : 0);
+    const int64_t tiles_n = tiles_of(v.n), tiles = tiles_n * tiles_n;
+    GPU_LAUNCH((syr_kernel<T, TWO>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
+               const_cast<T *>(v.a), tiles_n, tiles, args->uplo == JBLAS_LOWER);
+    return gpu_check_launch(call->device, "syr");
+}
+
+/* ---- Primitives ---- */
+
+#define LEVEL2_DEFINE(name, ...)                                                                                       \
+    jstatus_t gpu_##name(const gpu_call_t *call, const void *block) {                                                  \
+        const ji_matvec_t *args = (const ji_matvec_t *)block;                                                          \
+        GPU_BY_TYPE(args->head.type, return __VA_ARGS__);                                                              \
+        return JSTATUS_INTERNAL_ERROR;                                                                                 \
+    }
+LEVEL2_DEFINE(gemv, gemv_launch<T>(call, args))
+LEVEL2_DEFINE(symv, symv_launch<T>(call, args))
+LEVEL2_DEFINE(ger, ger_launch<T>(call, args, false))
+LEVEL2_DEFINE(gerc, ger_launch<T>(call, args, true))
+LEVEL2_DEFINE(syr, syr_launch<T, false>(call, args))
+LEVEL2_DEFINE(syr2, syr_launch<T, true>(call, args))

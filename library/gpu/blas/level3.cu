@@ -1,0 +1,72 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Level 3 by products: gemm and its batched forms, gemmt, symm, hemm, syrk, herk, syr2k, her2k. What each says of its
+ * operands to the kernel of level3.h. */
+
+#include "gpu/blas/level3.h"
+
+template <typename T> static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
+    level3_product<T> product = level3_product_of<T>(args);
+    const bool left = args->side == JBLAS_LEFT, lower = args->uplo == JBLAS_LOWER;
+    /* The strides of elements with line >= depth: where they are stored themselves, or the mirrored ones. */
+    product_operand<T> symmetric = level3_rows<T>(args->a, args->lda, lower ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE);
+    symmetric.symmetric = true;
+    symmetric.hermitian = hermitian;
+    symmetric.conjugate = hermitian && lower != left; /* as a column of the product a line of A is its conjugate */
+    product.k = left ? args->m : args->n;
+    product.a = left ? symmetric : level3_rows<T>(args->b, args->ldb, JBLAS_NO_TRANSPOSE);
+    product.b = left ? level3_columns<T>(args->b, args->ldb, JBLAS_NO_TRANSPOSE) : symmetric;
+    return level3_run(call, product);
+}
+
+template <typename T> static jstatus_t level3_syrk(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
+    level3_product<T> product = level3_product_of<T>(args);
+    product.m = args->n;
+    product.a = product.b = level3_rows<T>(args->a, args->lda, args->transa);
+    if (hermitian)
+        product.b.conjugate = !product.a.conjugate;
+    else
+        product.a.conjugate = product.b.conjugate = false;
+    product.hermitian = product.real_alpha = product.real_beta = hermitian;
+    product.uplo = args->uplo;
+    return level3_run(call, product);
+}
+
+template <typename T> static jstatus_t level3_syr2k(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
+    level3_product<T> product = level3_product_of<T>(args);
+    product.m = args->n;
+    product.a = level3_rows<T>(args->a, args->lda, args->trans);
+    product.b = level3_rows<T>(args->b, args->ldb, args->trans);
+    product.a.conjugate = hermitian && args->trans == JBLAS_CONJUGATE_TRANSPOSE;
+    product.b.conjugate = hermitian && !product.a.conjugate;
+    product.hermitian = product.real_beta = hermitian;
+    product.uplo = args->uplo;
+    jstatus_t status = level3_run(call, product);
+    if (status != JSTATUS_SUCCESS || args->k == 0)
+        return status;
+    const product_operand<T> first = product.a;
+    product.a = product.b, product.b = first;
+    product.b.conjugate = product.a.conjugate, product.a.conjugate = first.conjugate;
+    product.conjugate_alpha = hermitian;
+    product.beta = ji_constant(hermitian ? ji_real_of(args->head.type) : args->head.type, 1);
+    return level3_run(call, product);
+}
+
+#define LEVEL3(function, run, how)                                                                                     \
+    jstatus_t gpu_##function(const gpu_call_t *call, const void *block) {                                              \
+        const ji_matmat_t *args = (const ji_matmat_t *)block;                                                          \
+        jstatus_t status;                                                                                              \
+        GPU_BY_TYPE(args->head.type, status = run<T>(call, args, how))                                                 \
+        return status;                                                                                                 \
+    }
+LEVEL3(gemm, level3_gemm, LEVEL3_ONE)
+LEVEL3(gemmt, level3_gemm, LEVEL3_TRIANGLE)
+LEVEL3(gemm_batched, level3_gemm, LEVEL3_POINTERS)
+LEVEL3(gemm_strided, level3_gemm, LEVEL3_STRIDED)
+LEVEL3(symm, level3_symm, false)
+LEVEL3(hemm, level3_symm, true)
+LEVEL3(syrk, level3_syrk, false)
+LEVEL3(herk, level3_syrk, true)
+LEVEL3(syr2k, level3_syr2k, false)
+LEVEL3(her2k, level3_syr2k, true)

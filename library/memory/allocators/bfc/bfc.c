@@ -1,0 +1,869 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Best fit with coalescing.
+ *
+ * Memory comes from below in regions. A region is a run of chunks, live or free, each a multiple of 256 bytes; their
+ * records stand beside the memory and are linked in the order of addresses, closed to a ring by the region's border:
+ *
+ *     region   | live | free        | live | live | free          |
+ *     records  border <-> a <-> b <-> c <-> d <-> e <-> border          b, e: also in bins (bfc_bins.h)
+ *
+ * A request takes a chunk from the bins; what is left over stays in the bins as a chunk of its own where the chunk is
+ * at least twice the request, or 128 MiB would be left over (or an eighth of it: split_tightly). The front is handed
+ * out, so the free chunk keeps its record and most often its bin, and nothing is relinked. A freed chunk is merged with
+ * both neighbours; again the free neighbour keeps its record. So allocating and freeing touch the records of a chunk
+ * and its neighbours, and no loop depends on how many there are. Where no bin serves, slower ways are tried before the
+ * policy grows or fails (bfc_search).
+ *
+ * In front of the bins stand quick lists. A freed chunk whose request's size was freed before goes to the list of that
+ * size as it is, and the next request of that size takes it: a program that allocates and frees the same sizes again
+ * and again never splits or merges. They hold at most a thousand chunks, and are emptied into the bins before a chunk
+ * is cut that is much larger than the request, and before anything is looked at as a whole: growth, statistics, visits,
+ * trim, check.
+ *
+ * Streams (frontier.h): free chunks are in the bins of the stream that they were last used on, and merged with
+ * neighbours of the same stream, behind the later fence of the two. Index 0 is what all may use. A stream takes from
+ * its own bins, then from index 0, where chunks of other streams are moved as soon as their fences have been passed.
+ *
+ * A region has a few percent of what is reserved, or what the request needs. Before more is reserved than ever before,
+ * free regions are given back: a program whose blocks change their sizes does not keep what it used to need.
+ * Regions that touch can be one (bfc_regions.c). */
+
+#include "memory/allocators/bfc/bfc.h"
+#include "memory/entry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BFC_GROWTH_PERCENT 6
+#define BFC_FIRST_REGION_BYTES ((size_t)1 << 20)
+#define BFC_MOST_LEFT_OVER_BYTES ((size_t)128 << 20) /* more is not handed out unasked */
+#define BFC_QUICK_SPARES                                                                                               \
+    8                        /* chunks so many times the request are not cut while quick lists could serve when merged \
+                              */
+#define BFC_TIGHT_FRACTION 8 /* of a request, that must be left over where chunks are split tightly */
+#define BFC_QUICK_MOST_CHUNKS 1024 /* so that emptying them is never long */
+#define BFC_FIRST_SLOTS_BITS 6
+#define BFC_FIRST_RECORDS 63 /* with the block's head 4 KiB */
+#define BFC_MOST_RECORDS 4095
+
+struct bfc_block {
+    bfc_block_t *next;
+};
+
+/* ---- Records and slots ------------------------------------------------------------------------------------------- */
+
+/* More records: as many as there are, within bounds. They lie on cache lines of their own, and stay where they are. */
+bool ji_bfc_records_add(bfc_t *bfc) {
+    size_t count = bfc->record_count < BFC_FIRST_RECORDS  ? BFC_FIRST_RECORDS
+                   : bfc->record_count < BFC_MOST_RECORDS ? bfc->record_count
+                                                          : BFC_MOST_RECORDS;
+    bfc_block_t *block = ji_metadata_alloc(sizeof(bfc_block_t) + (count + 1) * sizeof(bfc_chunk_t));
+    if (block == NULL)
+        return false;
+    block->next = bfc->blocks;
+    bfc->blocks = block;
+    bfc->record_count += count;
+    uintptr_t first = (uintptr_t)(block + 1);
+    bfc_chunk_t *records = (bfc_chunk_t *)(first + (-first & (sizeof(bfc_chunk_t) - 1)));
+    for (size_t i = count; i-- > 0;) /* so that they are taken in the order of addresses */
+        bfc_record_put(bfc, &records[i]);
+    return true;
+}
+
+static void bfc_slot_enter(bfc_t *bfc, bfc_chunk_t *chunk) {
+    size_t i = bfc_slot_home(bfc, chunk->address);
+    while (bfc->slots[i].address != 0)
+        i = (i + 1) & bfc->slot_mask;
+    bfc->slots[i] = (bfc_slot_t){chunk->address, chunk};
+    ++bfc->slot_count;
+}
+
+/* Those behind an emptied slot move up (ji_ledger_remove explains). */
+static void bfc_slot_leave(bfc_t *bfc, bfc_slot_t *slot) {
+    size_t hole = (size_t)(slot - bfc->slots);
+    --bfc->slot_count;
+    for (size_t i = hole;;) {
+        i = (i + 1) & bfc->slot_mask;
+        if (JI_LIKELY(bfc->slots[i].address == 0))
+            break;
+        size_t home = bfc_slot_home(bfc, bfc->slots[i].address);
+        if (((i - home) & bfc->slot_mask) >= ((i - hole) & bfc->slot_mask)) {
+            bfc->slots[hole] = bfc->slots[i];
+            hole = i;
+        }
+    }
+    bfc->slots[hole].address = 0;
+}
+
+static bool bfc_slots_resize(bfc_t *bfc, unsigned bits) {
+    bfc_t grown = *bfc;
+    size_t slots = (size_t)1 << bits;
+    grown.slots = ji_metadata_zalloc(slots * sizeof *grown.slots);
+    if (grown.slots == NULL)
+        return false;
+    grown.slot_mask = slots - 1;
+    grown.slot_shift = 64 - bits;
+    grown.slot_count = 0;
+    for (size_t i = 0; bfc->slots != NULL && i <= bfc->slot_mask; ++i)
+        if (bfc->slots[i].address != 0)
+            bfc_slot_enter(&grown, bfc->slots[i].chunk);
+    ji_metadata_free(bfc->slots);
+    *bfc = grown;
+    return true;
+}
+
+/* Whatever a call may need of records and slots is there before it changes anything. */
+static inline bool bfc_has_room(const bfc_t *bfc) {
+    return bfc->spare_count >= BFC_RECORDS_PER_CALL && bfc->slot_count <= bfc->slot_mask / 4;
+}
+static __attribute__((noinline)) bool bfc_make_room(bfc_t *bfc) {
+    return (bfc->spare_count >= BFC_RECORDS_PER_CALL || ji_bfc_records_add(bfc)) &&
+           (bfc->slot_count <= bfc->slot_mask / 4 || bfc_slots_resize(bfc, 65 - bfc->slot_shift));
+}
+
+/* ---- Free chunks ----------------------------------------------------------------------------------------------------
+ * */
+
+/* A chunk of the bins that has so many bytes, and its bin; NULL where none is found at once. Of the request's own bin,
+ * where chunks may be too small, the first is looked at: a size that was freed and merged with nothing is found again.
+ * */
+static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_bytes, unsigned *bin) {
+    unsigned own = bfc_bin_of(size_bytes), from = bfc_bin_from(size_bytes);
+    if (from != own) {
+        bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, own);
+        if (chunk != NULL && chunk->size_bytes >= size_bytes) {
+            *bin = own;
+            return chunk;
+        }
+    }
+    *bin = bfc_bins_next(&stream->bins, from);
+    return *bin < BFC_BIN_COUNT ? bfc_chunk_of(stream->bins.heads[*bin].next) : NULL;
+}
+
+static bool bfc_fits(uintptr_t address, size_t size_bytes, size_t need, size_t alignment) {
+    size_t front = -address & (alignment - 1);
+    return size_bytes >= front && size_bytes - front >= need;
+}
+
+/* The same where alignment asks for more than a granule, or where a chunk of the request's own bin may be large enough.
+ * */
+static bfc_chunk_t *bfc_find_exactly(const bfc_stream_t *stream, size_t need, size_t alignment) {
+    for (unsigned bin = bfc_bin_of(need); (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT; ++bin)
+        for (bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin); chunk != NULL;
+             chunk = bfc_bins_after(&stream->bins, bin, chunk))
+            if (bfc_fits(chunk->address, chunk->size_bytes, need, alignment))
+                return chunk;
+    return NULL;
+}
+
+/* Cuts the first `front_bytes` off a free chunk; both stay free. Returns the rest. */
+bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes) {
+    bfc_bins_t *bins = &bfc->streams[chunk->where]->bins;
+    unsigned bin = bfc_bin_of(chunk->size_bytes);
+    bfc_chunk_t *rest = bfc_record_take(bfc);
+    *rest = *chunk;
+    rest->address += front_bytes;
+    rest->size_bytes -= front_bytes;
+    rest->left = chunk;
+    rest->right->left = rest;
+    chunk->size_bytes = front_bytes;
+    chunk->right = rest;
+    bfc_bins_move(bins, chunk, bin);
+    bfc_bins_insert(bins, rest, bfc_bin_of(rest->size_bytes));
+    return rest;
+}
+
+/* Makes a chunk to be handed out of a free one of `bin`, or of its front. */
+static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chunk, unsigned bin, size_t need) {
+    size_t rest = chunk->size_bytes - need;
+    if (rest >= BFC_GRANULE_BYTES && (rest >= need || rest >= BFC_MOST_LEFT_OVER_BYTES ||
+                                      (bfc->splits_tightly && rest >= need / BFC_TIGHT_FRACTION))) {
+        bfc_chunk_t *front = bfc_record_take(bfc), *left = chunk->left;
+        front->address = chunk->address;
+        front->size_bytes = need;
+        front->left = left;
+        front->right = chunk;
+        left->right = front;
+        chunk->left = front;
+        chunk->address += need;
+        chunk->size_bytes = rest;
+        bfc->free_bytes -= need;
+        bfc_bins_move(&stream->bins, chunk, bin);
+        chunk = front;
+    } else {
+        bfc->free_bytes -= chunk->size_bytes;
+        bfc_bins_remove(&stream->bins, chunk, bin);
+    }
+    bfc_slot_enter(bfc, chunk);
+    return chunk;
+}
+
+/* ---- Quick lists ----------------------------------------------------------------------------------------------------
+ * */
+
+static __attribute__((noinline)) void bfc_quick_empty(bfc_t *bfc, bfc_stream_t *stream, bfc_quick_t *quick) {
+    for (bfc_chunk_t *chunk = quick->first, *next; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        --bfc->quick_count;
+        bfc_slot_leave(bfc, bfc_slot_find(bfc, (void *)chunk->address));
+        bfc_settle(bfc, stream, chunk, chunk->serial);
+    }
+    quick->first = NULL;
+}
+
+void ji_bfc_flush(bfc_t *bfc) {
+    for (uint32_t s = 0; bfc->quick_count != 0 && s < bfc->stream_count; ++s)
+        for (unsigned word = 0; bfc->streams[s] != NULL && word < BFC_QUICK_SLOTS / 64; ++word) {
+            bfc_stream_t *stream = bfc->streams[s];
+            for (uint64_t used = stream->quick_used[word]; used != 0; used &= used - 1)
+                bfc_quick_empty(bfc, stream, &stream->quick[64 * word + (unsigned)__builtin_ctzll(used)]);
+            stream->quick_used[word] = 0;
+        }
+}
+
+/* ---- Streams --------------------------------------------------------------------------------------------------------
+ * */
+
+/* The bins of a stream, made when it is first seen; NULL without bookkeeping memory. */
+static bfc_stream_t *bfc_stream_at(bfc_t *bfc, uint32_t index) {
+    if (index >= bfc->stream_count) {
+        uint32_t count = index + 1 + bfc->stream_count;
+        bfc_stream_t **streams = ji_metadata_zalloc(count * sizeof(bfc->streams[0]));
+        if (streams == NULL)
+            return NULL;
+        memcpy(streams, bfc->streams, bfc->stream_count * sizeof(bfc->streams[0]));
+        ji_metadata_free(bfc->streams);
+        bfc->streams = streams;
+        bfc->stream_count = count;
+    }
+    if (bfc->streams[index] == NULL && (bfc->streams[index] = ji_metadata_zalloc(sizeof(bfc_stream_t))) != NULL) {
+        bfc->streams[index]->index = index;
+        bfc_bins_init(&bfc->streams[index]->bins);
+    }
+    return bfc->streams[index];
+}
+
+static __attribute__((noinline)) jstatus_t bfc_stream_of(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of) {
+    uint32_t index;
+    JTRY_RETURN(ji_frontier_index(&bfc->frontier, stream, &index));
+    bfc_stream_t *found = bfc_stream_at(bfc, index);
+    if (found == NULL)
+        return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+    *of = found;
+    return JSTATUS_SUCCESS;
+}
+
+/* Where a chunk freed on the stream now goes. Without bookkeeping memory for the stream waits for it instead. */
+static __attribute__((noinline)) jstatus_t bfc_mark(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of,
+                                                    uint64_t *serial) {
+    ji_fence_t fence;
+    jstatus_t status = ji_frontier_mark(&bfc->frontier, stream, &fence);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    bfc_stream_t *found = bfc_stream_at(bfc, fence.index);
+    if (found == NULL) {
+        status = ji_frontier_drain(&bfc->frontier, fence);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+        found = bfc->ready;
+        fence.serial = 0;
+    }
+    *of = found;
+    *serial = fence.serial;
+    return JSTATUS_SUCCESS;
+}
+
+/* Looks how far a stream has come; an event is recorded where none is under way. */
+static void bfc_look(bfc_t *bfc, uint32_t index) {
+    (void)ji_frontier_passed_by_all(&bfc->frontier, (ji_fence_t){bfc->frontier.streams[index].issued, index});
+}
+
+/* Moves chunks whose fence has been passed to where all may use them. */
+static void bfc_absorb(bfc_t *bfc) {
+    for (uint32_t i = 1; i < bfc->stream_count; ++i) {
+        bfc_stream_t *stream = bfc->streams[i];
+        uint64_t passed = stream != NULL ? bfc->frontier.streams[i].passed : 0;
+        if (stream == NULL || passed == stream->absorbed)
+            continue;
+        stream->absorbed = passed;
+        for (unsigned bin = 0; (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT; ++bin)
+            for (bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin), *next; chunk != NULL; chunk = next) {
+                next = bfc_bins_after(&stream->bins, bin, chunk);
+                if (chunk->serial > passed)
+                    continue;
+                bfc_unbin(bfc, chunk);
+                bfc_settle(bfc, bfc->ready, chunk, 0);
+            }
+    }
+}
+
+static void bfc_look_and_absorb(bfc_t *bfc) {
+    for (uint32_t i = 1; i < bfc->stream_count; ++i)
+        if (bfc->streams[i] != NULL && bfc->streams[i]->bins.words != 0)
+            bfc_look(bfc, i);
+    bfc_absorb(bfc);
+}
+
+/* Makes one free chunk of neighbours that are free behind different streams, for use on `stream`: with `wait` behind
+ * any, and the stream waits for the others by events; else behind none but its own. Takes the smallest run that
+ * suffices. NULL with success where there is none. */
+static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment, bool wait,
+                            bfc_chunk_t **gathered) {
+    bfc_chunk_t *best = NULL;
+    size_t best_bytes = SIZE_MAX;
+    for (bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next_region)
+        for (bfc_chunk_t *chunk = region->right, *first = NULL; chunk != region; chunk = chunk->right) {
+            if (!bfc_is_free(chunk) || (chunk->where != 0 && chunk->where != own->index && !wait)) {
+                first = NULL;
+                continue;
+            }
+            if (first == NULL)
+                first = chunk;
+            size_t bytes = chunk->address + chunk->size_bytes - first->address;
+            if (bytes < best_bytes && bfc_fits(first->address, bytes, need, alignment)) {
+                best = first;
+                best_bytes = bytes;
+            }
+        }
+    *gathered = NULL;
+    if (best == NULL)
+        return JSTATUS_SUCCESS;
+    uintptr_t end = best->address + best_bytes;
+    uint64_t serial = 0;
+    for (bfc_chunk_t *chunk = best; !bfc_is_border(chunk) && chunk->address != end; chunk = chunk->right) {
+        ji_fence_t fence = {chunk->where != 0 ? chunk->serial : 0, chunk->where};
+        JTRY_RETURN(ji_frontier_wait(&bfc->frontier, fence, stream));
+        if (serial < fence.serial)
+            serial = fence.serial;
+    }
+    if (wait) { /* who comes after the stream's wait comes after what it waited for */
+        ji_fence_t fence;
+        JTRY_RETURN(ji_frontier_mark(&bfc->frontier, stream, &fence));
+        serial = fence.serial;
+    }
+    bfc_unbin(bfc, best);
+    for (bfc_chunk_t *other = best->right; !bfc_is_border(other) && other->address != end; other = best->right) {
+        bfc_unbin(bfc, other);
+        best->size_bytes += other->size_bytes;
+        best->right = other->right;
+        bfc_record_put(bfc, other);
+    }
+    best->right->left = best;
+    best->where = own->index;
+    best->serial = serial;
+    if (serial <= own->absorbed) /* passed already: what is left of it is to be absorbed, too */
+        own->absorbed = UINT64_MAX;
+    bfc->free_bytes += best->size_bytes;
+    bfc_bins_insert(&own->bins, best, bfc_bin_of(best->size_bytes));
+    *gathered = best;
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- Regions --------------------------------------------------------------------------------------------------------
+ * */
+
+static void bfc_set_reserved(bfc_t *bfc, size_t reserved_bytes) {
+    bfc->reserved_bytes = reserved_bytes;
+    if (bfc->peak_reserved_bytes < reserved_bytes)
+        bfc->peak_reserved_bytes = reserved_bytes;
+    if (bfc->most_reserved_bytes < reserved_bytes)
+        bfc->most_reserved_bytes = reserved_bytes;
+}
+
+/* The whole memory of a region, freshly taken, becomes one free chunk. */
+static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc_stream_t *stream, uint64_t serial) {
+    bfc_chunk_t *border = bfc_record_take(bfc), *chunk = bfc_record_take(bfc);
+    *border =
+        (bfc_chunk_t){.address = address, .size_bytes = size_bytes, .left = chunk, .right = chunk, .where = BFC_BORDER};
+    ji_bfc_region_list(bfc, border);
+    *chunk = (bfc_chunk_t){.address = address, .size_bytes = size_bytes, .left = border, .right = border};
+    bfc_settle(bfc, stream, chunk, serial);
+    bfc_set_reserved(bfc, bfc->reserved_bytes + size_bytes);
+    if (bfc->below_coalesces)
+        ji_bfc_region_meet(bfc, border);
+}
+
+/* Gives a region back that is one free chunk whose fence has been passed, and has no seams. */
+static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
+    JTRY_RETURN(jallocator_deallocate(bfc->below, (void *)border->address, border->size_bytes,
+                                      ji_frontier_any_stream(&bfc->frontier)));
+    bfc_set_reserved(bfc, bfc->reserved_bytes - border->size_bytes);
+    bfc_unbin(bfc, border->right);
+    bfc_record_put(bfc, border->right);
+    ji_bfc_region_unlist(bfc, border);
+    bfc_record_put(bfc, border);
+    return JSTATUS_SUCCESS;
+}
+
+/* Whether it can be given back. Seams that are left could not be parted for want of bookkeeping memory. */
+static bool bfc_region_is_free(const bfc_chunk_t *border) {
+    return border->right == border->left && border->right->where == 0 && border->seams == NULL;
+}
+
+/* What may still be taken from below. */
+static size_t bfc_available(const bfc_t *bfc) { return bfc->limit_bytes - bfc->reserved_bytes; }
+
+static bool bfc_is_refusal(jstatus_t status) {
+    return status == JSTATUS_MEMORY_ERROR || status == JSTATUS_INVALID_SIZE;
+}
+
+/* What the next region should have: a part of what there is, so that there are never many regions, nor much more than
+ * was asked for. */
+static size_t bfc_next_region_bytes(const bfc_t *bfc, size_t need) {
+    size_t reserved = bfc->reserved_bytes, percent = bfc->growth_percent; /* at most 1000 */
+    size_t wanted = (reserved / 100 * percent + reserved % 100 * percent / 100) & ~(BFC_GRANULE_BYTES - 1);
+    if (wanted < bfc->region_bytes)
+        wanted = bfc->region_bytes;
+    return wanted < need ? need : wanted;
+}
+
+/* Gives free regions back as long as more would be reserved than ever before: memory that fell apart makes room for
+ * what grows in its place. */
+static void bfc_make_way(bfc_t *bfc, size_t bytes) {
+    if (bfc->reserved_bytes + bytes <= bfc->most_reserved_bytes)
+        return;
+    ji_bfc_regions_part(bfc);
+    for (bfc_chunk_t *region = bfc->regions, *next;
+         region != NULL && bfc->reserved_bytes + bytes > bfc->most_reserved_bytes; region = next) {
+        next = region->next_region;
+        if (bfc_region_is_free(region))
+            (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
+    }
+    ji_bfc_regions_join(bfc);
+}
+
+/* Takes a region that has room for the request: what it should have, or as much as is available, or a tenth less than
+ * what was refused, and less again; at last the request alone. */
+static jstatus_t bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment) {
+    if (bfc->all_at_once && bfc->regions != NULL)
+        return ji_fail(JSTATUS_MEMORY_ERROR, "everything was taken at once");
+    if (need > bfc_available(bfc))
+        return ji_fail(JSTATUS_MEMORY_ERROR, "the limit is reached");
+    size_t wanted = bfc_next_region_bytes(bfc, need);
+    if (!bfc->keep_regions)
+        bfc_make_way(bfc, wanted);
+    size_t available = bfc_available(bfc);
+    size_t bytes = bfc->all_at_once || wanted > available ? available : wanted;
+    ji_fence_t fence;
+    jstatus_t status = ji_frontier_mark_taken(&bfc->frontier, bfc->below_is_ordered, stream, &fence);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (alignment < BFC_GRANULE_BYTES)
+        alignment = BFC_GRANULE_BYTES;
+    void *memory;
+    while (bfc_is_refusal(status = jallocator_allocate(bfc->below, bytes, alignment, stream, &memory)) &&
+           bytes > need) {
+        bytes = (bytes - bytes / 10) & ~(BFC_GRANULE_BYTES - 1);
+        if (bytes < need)
+            bytes = need;
+    }
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    bfc_region_add(bfc, (uintptr_t)memory, bytes, fence.index != 0 ? own : bfc->ready, fence.serial);
+    return JSTATUS_SUCCESS;
+}
+
+/* Gives free regions back so that growth may succeed: where the limit refused it as many as it takes, and none if all
+ * would not do; where below refused it all. Whether any was. */
+static bool bfc_evict(bfc_t *bfc, size_t need) {
+    bool limited = need > bfc_available(bfc);
+    size_t evictable = 0, reserved = bfc->reserved_bytes;
+    ji_bfc_regions_part(bfc);
+    for (bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next_region)
+        evictable += bfc_region_is_free(region) ? region->size_bytes : 0;
+    bool suffices = evictable != 0 && need <= bfc_available(bfc) + evictable;
+    for (bfc_chunk_t *region = bfc->regions, *next;
+         suffices && region != NULL && (!limited || need > bfc_available(bfc)); region = next) {
+        next = region->next_region;
+        if (bfc_region_is_free(region))
+            (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
+    }
+    ji_bfc_regions_join(bfc);
+    return bfc->reserved_bytes < reserved;
+}
+
+/* ---- Allocation -----------------------------------------------------------------------------------------------------
+ * */
+
+static jstatus_t bfc_exhausted(bfc_t *bfc, size_t need, size_t alignment, jstatus_t status) {
+    size_t largest = ji_bfc_largest_free(bfc), free_bytes = bfc->free_bytes;
+    char limit[32] = "no limit";
+    if (bfc->limit_bytes != SIZE_MAX)
+        snprintf(limit, sizeof limit, "limit %zu", bfc->limit_bytes);
+    return ji_fail(
+        status,
+        "%zu bytes aligned to %zu requested; %zu in use, %zu reserved, %s, %zu free, largest free block %zu, "
+        "fragmentation %.3f (%s)",
+        need, alignment, bfc->reserved_bytes - free_bytes, bfc->reserved_bytes, limit, free_bytes, largest,
+        free_bytes != 0 ? 1.0 - (double)largest / (double)free_bytes : 0.0, jstatus_last_message());
+}
+
+/* A free chunk of own or ready bins, wherever it stands. */
+static bfc_chunk_t *bfc_find_own(bfc_t *bfc, const bfc_stream_t *own, size_t need, size_t alignment) {
+    bfc_chunk_t *chunk = bfc_find_exactly(own, need, alignment);
+    return chunk != NULL || own == bfc->ready ? chunk : bfc_find_exactly(bfc->ready, need, alignment);
+}
+
+/* Finds a chunk where the bins gave none at once: each step is dearer than the one before. */
+static jstatus_t bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment,
+                            bfc_chunk_t **found) {
+    ji_bfc_flush(bfc);
+    if ((*found = bfc_find_own(bfc, own, need, alignment)) != NULL)
+        return JSTATUS_SUCCESS;
+    bfc_look_and_absorb(bfc);
+    jstatus_t status = bfc_gather(bfc, own, stream, need, alignment, false, found);
+    if (status != JSTATUS_SUCCESS || *found != NULL)
+        return status;
+    status = bfc_grow(bfc, own, stream, need, alignment);
+    if (bfc_is_refusal(status)) {
+        jstatus_t waited = bfc_gather(bfc, own, stream, need, alignment, true, found);
+        if (waited != JSTATUS_SUCCESS || *found != NULL)
+            return waited;
+        if (!bfc->keep_regions && bfc_evict(bfc, need))
+            status = bfc_grow(bfc, own, stream, need, alignment);
+    }
+    if (status == JSTATUS_SUCCESS && (*found = bfc_find_own(bfc, own, need, alignment)) == NULL)
+        status = ji_fail(JSTATUS_INTERNAL_ERROR, "a region of %zu bytes serves no request of %zu",
+                         bfc->regions->size_bytes, need);
+    return bfc_is_refusal(status) ? bfc_exhausted(bfc, need, alignment, status) : status;
+}
+
+static inline void *bfc_hand_out(bfc_t *bfc, bfc_chunk_t *chunk, size_t size_bytes) {
+    bfc->granted_bytes += chunk->size_bytes;
+    if (JI_UNLIKELY(bfc->granted_bytes > bfc->peak_granted_bytes))
+        bfc->peak_granted_bytes = bfc->granted_bytes;
+    chunk->where = BFC_LIVE;
+    chunk->requested_bytes = size_bytes;
+    chunk->tag = ji_tag_current;
+    return (void *)chunk->address;
+}
+
+static inline size_t bfc_round(size_t size_bytes) {
+    return (size_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1);
+}
+
+/* A chunk that the bins give at once, of the stream's own or of those for all. */
+static inline bfc_chunk_t *bfc_find_at_once(const bfc_t *bfc, const bfc_stream_t *own, size_t size_bytes,
+                                            unsigned *bin) {
+    bfc_chunk_t *chunk = bfc_find_fit(own, size_bytes, bin);
+    return JI_LIKELY(chunk != NULL) || own == bfc->ready ? chunk : bfc_find_fit(bfc->ready, size_bytes, bin);
+}
+
+static __attribute__((noinline)) jstatus_t bfc_allocate_binned(bfc_t *bfc, bfc_stream_t *own, size_t size_bytes,
+                                                               size_t alignment, jstream_t *stream, void **pointer) {
+    if (JI_UNLIKELY(!bfc_has_room(bfc)) && !bfc_make_room(bfc))
+        return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+    size_t need = bfc_round(size_bytes);
+    size_t room =
+        alignment > BFC_GRANULE_BYTES ? need + alignment - BFC_GRANULE_BYTES : need; /* serves wherever it is */
+    unsigned bin;
+    bfc_chunk_t *chunk = bfc_find_at_once(bfc, own, room, &bin);
+    if (chunk != NULL && chunk->size_bytes / BFC_QUICK_SPARES >= room && bfc_quick_bytes(bfc) >= room) {
+        ji_bfc_flush(bfc);
+        chunk = bfc_find_at_once(bfc, own, room, &bin);
+    }
+    if (JI_UNLIKELY(chunk == NULL)) {
+        JTRY_RETURN(bfc_search(bfc, own, stream, need, alignment, &chunk));
+        bin = bfc_bin_of(chunk->size_bytes);
+    }
+    size_t front = -chunk->address & (alignment - 1);
+    if (JI_UNLIKELY(front != 0)) {
+        chunk = ji_bfc_cut_front(bfc, chunk, front);
+        bin = bfc_bin_of(chunk->size_bytes);
+    }
+    *pointer = bfc_hand_out(bfc, bfc_carve(bfc, bfc->streams[chunk->where], chunk, bin, need), size_bytes);
+    return JSTATUS_SUCCESS;
+}
+
+/* The short way: from a quick list. */
+static inline jstatus_t bfc_allocate_for(bfc_t *bfc, bfc_stream_t *own, size_t size_bytes, size_t alignment,
+                                         jstream_t *stream, void **pointer) {
+    size_t need = bfc_round(size_bytes);
+    bfc_quick_t *quick = &own->quick[bfc_quick_number(need)];
+    bfc_chunk_t *chunk = quick->first;
+    if (chunk == NULL || quick->size_bytes != need || (chunk->address & (alignment - 1)) != 0)
+        return bfc_allocate_binned(bfc, own, size_bytes, alignment, stream, pointer);
+    quick->first = chunk->next;
+    --bfc->quick_count;
+    *pointer = bfc_hand_out(bfc, chunk, size_bytes);
+    return JSTATUS_SUCCESS;
+}
+
+static __attribute__((noinline)) jstatus_t bfc_allocate_on(bfc_t *bfc, size_t size_bytes, size_t alignment,
+                                                           jstream_t *stream, void **pointer) {
+    bfc_stream_t *own = NULL;
+    jstatus_t status = bfc_stream_of(bfc, stream, &own);
+    return status == JSTATUS_SUCCESS ? bfc_allocate_for(bfc, own, size_bytes, alignment, stream, pointer) : status;
+}
+
+static jstatus_t bfc_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+    bfc_t *bfc = context;
+    return ji_stream_is_inline(&bfc->frontier, stream)
+               ? bfc_allocate_for(bfc, bfc->ready, size_bytes, alignment, stream, pointer)
+               : bfc_allocate_on(bfc, size_bytes, alignment, stream, pointer);
+}
+
+static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const void *pointer, size_t size_bytes,
+                                                      const bfc_slot_t *slot) {
+    if (slot != NULL && slot->chunk->where == BFC_LIVE)
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "allocator \"%s\": %p, tagged \"%s\", has %zu bytes and is given back with "
+                       "%zu",
+                       bfc->name, pointer, jtag_name(slot->chunk->tag), slot->chunk->requested_bytes, size_bytes);
+    jallocation_t around;
+    if (ji_bfc_find((void *)(uintptr_t)bfc, pointer, &around) == JSTATUS_SUCCESS)
+        return ji_fail(JSTATUS_NOT_FOUND,
+                       "allocator \"%s\": %p lies inside the block at %p, tagged \"%s\", and is no "
+                       "beginning of one",
+                       bfc->name, pointer, around.pointer, jtag_name(around.tag));
+    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back already",
+                   bfc->name, pointer);
+}
+
+static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t *slot,
+                                                            bfc_quick_t *quick, size_t size, uint64_t serial) {
+    bfc_chunk_t *chunk = slot->chunk;
+    bfc_slot_leave(bfc, slot);
+    if (quick->size_bytes != size) { /* the slot is for the size that was freed last */
+        if (JI_UNLIKELY(quick->first != NULL))
+            bfc_quick_empty(bfc, own, quick);
+        quick->size_bytes = size;
+    }
+    bfc_settle(bfc, own, chunk, serial);
+}
+
+/* The short way: into a quick list. */
+static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t *slot, uint64_t serial) {
+    bfc_chunk_t *chunk = slot->chunk;
+    size_t size = bfc_round(chunk->requested_bytes);
+    unsigned number = bfc_quick_number(size);
+    bfc_quick_t *quick = &own->quick[number];
+    bfc->granted_bytes -= chunk->size_bytes;
+    if (quick->size_bytes != size || bfc->quick_count >= BFC_QUICK_MOST_CHUNKS) {
+        bfc_deallocate_binned(bfc, own, slot, quick, size, serial);
+        return;
+    }
+    chunk->where = BFC_QUICK;
+    chunk->serial = serial;
+    chunk->next = quick->first;
+    quick->first = chunk;
+    own->quick_used[number / 64] |= (uint64_t)1 << number % 64;
+    ++bfc->quick_count;
+}
+
+static __attribute__((noinline)) jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_slot_t *slot, jstream_t *stream) {
+    bfc_stream_t *own;
+    uint64_t serial;
+    jstatus_t status = bfc_mark(bfc, stream, &own, &serial);
+    if (status == JSTATUS_SUCCESS)
+        bfc_deallocate_for(bfc, own, slot, serial);
+    return status;
+}
+
+static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    bfc_t *bfc = context;
+    bfc_slot_t *slot = bfc_slot_find(bfc, pointer);
+    if (JI_UNLIKELY(slot == NULL || slot->chunk->where != BFC_LIVE || slot->chunk->requested_bytes != size_bytes))
+        return bfc_refuse(bfc, pointer, size_bytes, slot);
+    if (!ji_stream_is_inline(&bfc->frontier, stream))
+        return bfc_deallocate_on(bfc, slot, stream);
+    bfc_deallocate_for(bfc, bfc->ready, slot, 0);
+    return JSTATUS_SUCCESS;
+}
+
+JI_POLICY_ENTRIES(bfc)
+
+/* ---- The other slots ------------------------------------------------------------------------------------------------
+ * */
+
+static size_t bfc_usable_size(void *context, const void *pointer, size_t size_bytes) {
+    const bfc_slot_t *slot = bfc_slot_find(context, pointer);
+    return slot != NULL ? slot->chunk->size_bytes : size_bytes;
+}
+
+static void bfc_get_stats(void *context, jallocator_stats_t *stats) {
+    bfc_t *bfc = context;
+    ji_bfc_flush(bfc);
+    stats->limit_bytes = bfc->limit_bytes != SIZE_MAX ? bfc->limit_bytes : 0;
+    stats->reserved_bytes = bfc->reserved_bytes;
+    stats->peak_reserved_bytes = bfc->peak_reserved_bytes;
+    stats->free_bytes = bfc->free_bytes;
+    stats->granted_bytes = bfc->granted_bytes;
+    stats->peak_granted_bytes = bfc->peak_granted_bytes;
+    stats->largest_free_bytes = ji_bfc_largest_free(bfc);
+}
+
+static void bfc_clear_stats(void *context) {
+    bfc_t *bfc = context;
+    bfc->peak_reserved_bytes = bfc->reserved_bytes;
+    bfc->peak_granted_bytes = bfc->granted_bytes;
+}
+
+/* Waits for the fences of a region that has nothing live, so that it can be one chunk for all. */
+static jstatus_t bfc_region_drain(bfc_t *bfc, const bfc_chunk_t *border) {
+    for (const bfc_chunk_t *chunk = border->right; chunk != border; chunk = chunk->right)
+        if (!bfc_is_free(chunk))
+            return JSTATUS_SUCCESS;
+    for (const bfc_chunk_t *chunk = border->right; chunk != border; chunk = chunk->right) {
+        ji_fence_t fence = {chunk->where != 0 ? chunk->serial : 0, chunk->where};
+        JTRY_RETURN(ji_frontier_drain(&bfc->frontier, fence));
+    }
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t bfc_trim_parted(bfc_t *bfc, size_t keep_bytes) {
+    for (bfc_chunk_t *region = bfc->regions, *next; region != NULL && bfc->free_bytes > keep_bytes; region = next) {
+        next = region->next_region;
+        JTRY_RETURN(bfc_region_drain(bfc, region));
+        bfc_absorb(bfc);
+        if (!bfc_region_is_free(region))
+            continue;
+        JTRY_RETURN(bfc_region_give_back(bfc, region));
+    }
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t bfc_trim(void *context, size_t keep_bytes) {
+    bfc_t *bfc = context;
+    ji_bfc_flush(bfc);
+    ji_bfc_regions_part(bfc);
+    jstatus_t status = bfc_trim_parted(bfc, keep_bytes);
+    ji_bfc_regions_join(bfc);
+    return status;
+}
+
+static void bfc_forget_stream(void *context, jstream_t *stream) {
+    bfc_t *bfc = context;
+    ji_bfc_flush(bfc);
+    ji_frontier_forget(&bfc->frontier, stream);
+    bfc_absorb(bfc);
+}
+
+static void bfc_fini(bfc_t *bfc) {
+    ji_frontier_fini(&bfc->frontier);
+    for (uint32_t i = 0; i < bfc->stream_count; ++i)
+        ji_metadata_free(bfc->streams[i]);
+    ji_metadata_free(bfc->streams);
+    for (bfc_block_t *block = bfc->blocks, *next; block != NULL; block = next) {
+        next = block->next;
+        ji_metadata_free(block);
+    }
+    ji_metadata_free(bfc->slots);
+    ji_metadata_free(bfc);
+}
+
+static void bfc_destroy(void *context) {
+    bfc_t *bfc = context;
+    if (bfc_trim(bfc, 0) != JSTATUS_SUCCESS)
+        jlog_write(JLOG_WARNING, __func__, "allocator \"%s\": %zu bytes were not given back: %s", bfc->name,
+                   bfc->reserved_bytes, jstatus_last_message());
+    bfc_fini(bfc);
+}
+
+/* ---- Making one -----------------------------------------------------------------------------------------------------
+ * */
+
+static jstatus_t bfc_check_options(const ji_request_t *request, const jbfc_options_t *options) {
+    if (options->threads > JALLOCATOR_THREADS_LOCK)
+        return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": threads is %d, must be none or lock", request->name,
+                       (int)options->threads);
+    if (options->region_bytes > PTRDIFF_MAX / 2)
+        return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": region_bytes is %zu, more than this machine can address",
+                       request->name, options->region_bytes);
+    if (options->growth_percent > 1000)
+        return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": growth_percent is %zu, must be at most 1000", request->name,
+                       options->growth_percent);
+    if (options->all_at_once && options->limit_bytes == 0)
+        return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": all_at_once needs limit_bytes", request->name);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
+    static const jallocator_ops_t ops = {
+        .struct_size = sizeof ops,
+        .allocate = bfc_allocate,
+        .deallocate = bfc_deallocate,
+        .usable_size = bfc_usable_size,
+        .find = ji_bfc_find,
+        .visit = ji_bfc_visit,
+        .get_stats = bfc_get_stats,
+        .clear_stats = bfc_clear_stats,
+        .trim = bfc_trim,
+        .check = ji_bfc_check,
+        .forget_stream = bfc_forget_stream,
+        .destroy = bfc_destroy,
+    };
+    const jbfc_options_t *options = request->options;
+    bfc_t *bfc = NULL;
+    jstatus_t status;
+    JTRY(bfc_check_options(request, options));
+    JTRY_ALLOC(bfc = ji_metadata_zalloc(sizeof *bfc));
+    ji_frontier_init(&bfc->frontier, request->device);
+    JTRY_ALLOC(bfc->streams = ji_metadata_zalloc(sizeof(bfc->streams[0])));
+    bfc->stream_count = 1;
+    JTRY_ALLOC(bfc->ready = bfc_stream_at(bfc, 0));
+    if (!bfc_slots_resize(bfc, BFC_FIRST_SLOTS_BITS)) {
+        status = ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name);
+        goto done;
+    }
+    bfc->below = request->below;
+    bfc->below_is_ordered = ji_allocator_gives_in_order(request->below);
+    bfc->below_coalesces = ji_allocator_coalesces(request->below);
+    bfc->limit_bytes = options->limit_bytes != 0 ? options->limit_bytes & ~(BFC_GRANULE_BYTES - 1) : SIZE_MAX;
+    bfc->region_bytes = options->region_bytes != 0
+                            ? (options->region_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1)
+                            : BFC_FIRST_REGION_BYTES;
+    bfc->growth_percent = options->growth_percent != 0 ? options->growth_percent : BFC_GROWTH_PERCENT;
+    bfc->splits_tightly = options->split_tightly;
+    bfc->all_at_once = options->all_at_once;
+    bfc->keep_regions = options->keep_regions;
+    strncpy(bfc->name, request->name, JALLOCATOR_MAX_NAME);
+    ji_traits_t traits = {.name = request->name,
+                          .below = request->below,
+                          .threads = options->threads != JALLOCATOR_THREADS_DEFAULT ? options->threads
+                                                                                    : JALLOCATOR_THREADS_LOCK,
+                          .kind = &ji_kind_bfc};
+    traits.entry = traits.threads == JALLOCATOR_THREADS_LOCK ? &bfc_locked : &bfc_single;
+    JTRY(ji_allocator_make(&ops, bfc, &traits, out));
+    bfc = NULL;
+done:
+    if (bfc != NULL)
+        bfc_fini(bfc);
+    return status;
+}
+
+static const jallocator_key_t bfc_keys[] = {
+    JI_THREADS_KEY,
+    {"limit", "SIZE", "0", "most that is taken from below; 0: no limit"},
+    {"region", "SIZE", "1MiB", "least that is taken from below at once"},
+    {"growth", "COUNT", "6", "each region has at least this many percent of what is reserved; 100 doubles"},
+    {"tight", "BOOL", "false", "splits where an eighth of the request is left over, not only as much again"},
+    {"all_at_once", "BOOL", "false", "takes the limit at the first allocation, and never more"},
+    {"keep_regions", "BOOL", "false", "whole free regions are given back by trim alone"},
+    {NULL, NULL, NULL, NULL},
+};
+static const ji_key_member_t bfc_members[] = {
+    {JI_KEY_CHOICE, offsetof(jbfc_options_t, threads), JALLOCATOR_THREADS_NONE},
+    {JI_KEY_SIZE, offsetof(jbfc_options_t, limit_bytes), 0},
+    {JI_KEY_SIZE, offsetof(jbfc_options_t, region_bytes), 0},
+    {JI_KEY_COUNT, offsetof(jbfc_options_t, growth_percent), 0},
+    {JI_KEY_BOOL, offsetof(jbfc_options_t, split_tightly), 0},
+    {JI_KEY_BOOL, offsetof(jbfc_options_t, all_at_once), 0},
+    {JI_KEY_BOOL, offsetof(jbfc_options_t, keep_regions), 0},
+};
+static const jbfc_options_t bfc_defaults = JBFC_OPTIONS_INIT;
+
+const ji_kind_t ji_kind_bfc = {
+    .public = {"bfc", JALLOCATOR_POLICY, "best fit with coalescing, after TensorFlow's; constant-time search",
+               bfc_keys},
+    .members = bfc_members,
+    .options_bytes = sizeof bfc_defaults,
+    .defaults = &bfc_defaults,
+    .create = bfc_create,
+};
+
+jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_options_t *options, jallocator_t **allocator) {
+    return ji_kind_make(&ji_kind_bfc, NULL, below, options, allocator);
+}

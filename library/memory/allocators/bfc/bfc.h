@@ -1,0 +1,190 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_MEMORY_ALLOCATORS_BFC_BFC_H
+#define JALLOC_MEMORY_ALLOCATORS_BFC_BFC_H
+
+/* What the files of the policy share: bfc.c hands out memory, bfc_regions.c joins regions that touch, bfc_inspect.c shows
+ * and checks what there is. */
+
+#include "jalloc/policy.h"
+#include "memory/allocators/bfc/bfc_bins.h"
+#include "memory/frontier.h"
+#include "memory/memory.h"
+
+/* Freed chunks that were not coalesced, because chunks of that request come and go. */
+typedef struct bfc_quick {
+    size_t size_bytes;  /* of the request, in whole granules, for which the slot is used; 0: never used */
+    bfc_chunk_t *first; /* last freed, first used */
+} bfc_quick_t;
+
+#define BFC_QUICK_BITS 8
+#define BFC_QUICK_SLOTS (1u << BFC_QUICK_BITS)
+
+/* The slot of a size, in whole granules. */
+static inline unsigned bfc_quick_number(size_t size_bytes) {
+    return (unsigned)(((uint64_t)size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - BFC_QUICK_BITS));
+}
+
+/* What is free behind the work of one stream. */
+typedef struct bfc_stream {
+    uint32_t index; /* in the frontier, and of itself in bfc_t.streams; 0: usable by all */
+    /* Chunks whose fence is up to here were moved to index 0; UINT64_MAX: to be looked at again. Quick
+     * lists are emptied before, so what is freed later, and so all they have, is behind it. */
+    uint64_t absorbed;
+    bfc_bins_t bins;
+    uint64_t quick_used[BFC_QUICK_SLOTS / 64]; /* bit i: quick[i] may have chunks */
+    bfc_quick_t quick[BFC_QUICK_SLOTS];
+} bfc_stream_t;
+
+/* From addresses to the chunks that begin there and are not in bins: open addressing as in ledger.c, at most a quarter
+ * full. */
+typedef struct bfc_slot {
+    uintptr_t address; /* 0: empty */
+    bfc_chunk_t *chunk;
+} bfc_slot_t;
+
+typedef struct bfc_block bfc_block_t; /* of records */
+
+typedef struct bfc {
+    /* Used by every call. */
+    bfc_stream_t *ready; /* index 0 */
+    bfc_slot_t *slots;
+    size_t slot_mask;
+    unsigned slot_shift; /* 64 - the binary logarithm of the number of slots */
+    size_t slot_count;   /* in use */
+    bfc_chunk_t *spare;  /* records that are no chunk now */
+    size_t spare_count;
+    size_t quick_count;
+    size_t granted_bytes, peak_granted_bytes; /* in live chunks */
+    size_t free_bytes;                        /* in bins */
+    bool splits_tightly;
+    ji_frontier_t frontier;
+
+    bfc_stream_t **streams; /* by index, [0] is ready; NULL: nothing was freed there yet */
+    uint32_t stream_count;
+    bfc_chunk_t *regions; /* their borders, the last one taken first; NULL: none */
+    bfc_block_t *blocks;
+    size_t record_count; /* in all blocks */
+    jallocator_t *below;
+    size_t limit_bytes; /* a multiple of the granule; SIZE_MAX: none */
+    size_t reserved_bytes, peak_reserved_bytes;
+    size_t most_reserved_bytes; /* as the peak, but never cleared */
+    size_t region_bytes;        /* least of a region */
+    size_t growth_percent;      /* of what is reserved, that a further region has at least */
+    bool all_at_once, keep_regions;
+    bool below_is_ordered; /* what below gives is only ordered with the stream it was asked for */
+    bool below_coalesces;  /* regions that touch may be used as one */
+    char name[JALLOCATOR_MAX_NAME + 1];
+} bfc_t;
+
+static inline bool bfc_is_free(const bfc_chunk_t *chunk) { return chunk->where < BFC_BORDER; }
+static inline bool bfc_is_border(const bfc_chunk_t *chunk) { return chunk->where == BFC_BORDER; }
+
+static inline size_t bfc_slot_home(const bfc_t *bfc, uintptr_t address) {
+    return (size_t)((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15) >> bfc->slot_shift);
+}
+
+/* The slot of an address at which a chunk begins that is live or in a quick list; NULL where there is none. */
+static inline bfc_slot_t *bfc_slot_find(const bfc_t *bfc, const void *pointer) {
+    for (size_t i = bfc_slot_home(bfc, (uintptr_t)pointer);; i = (i + 1) & bfc->slot_mask) {
+        bfc_slot_t *slot = &bfc->slots[i];
+        if (JI_LIKELY(slot->address == (uintptr_t)pointer))
+            return slot;
+        if (slot->address == 0)
+            return NULL;
+    }
+}
+
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
+
+/* What a call may need: a border and its first chunk, a front cut off to align, a rest. There before it begins. */
+#define BFC_RECORDS_PER_CALL 4
+
+static inline bfc_chunk_t *bfc_record_take(bfc_t *bfc) {
+    bfc_chunk_t *record = bfc->spare;
+    bfc->spare = record->next;
+    --bfc->spare_count;
+    return record;
+}
+
+static inline void bfc_record_put(bfc_t *bfc, bfc_chunk_t *record) {
+    record->next = bfc->spare;
+    bfc->spare = record;
+    ++bfc->spare_count;
+}
+/* More records; false without bookkeeping memory. */
+bool ji_bfc_records_add(bfc_t *bfc);
+
+/* ---- Free chunks ------------------------------------------------------------------------------------------------- */
+
+/* Takes a free chunk out of its bin. Its record still says where it was. */
+static inline void bfc_unbin(bfc_t *bfc, bfc_chunk_t *chunk) {
+    bfc_bins_remove(&bfc->streams[chunk->where]->bins, chunk, bfc_bin_of(chunk->size_bytes));
+    bfc->free_bytes -= chunk->size_bytes;
+}
+
+/* Puts a chunk that is in no bin into those of a stream, behind a fence; merges it with its neighbours there. */
+static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chunk, uint64_t serial) {
+    bfc_chunk_t *left = chunk->left, *right = chunk->right;
+    uint32_t index = stream->index;
+    bfc->free_bytes += chunk->size_bytes;
+    if (left->where == index) {
+        unsigned bin = bfc_bin_of(left->size_bytes);
+        left->size_bytes += chunk->size_bytes;
+        if (left->serial < serial)
+            left->serial = serial;
+        bfc_record_put(bfc, chunk);
+        if (right->where == index) {
+            bfc_bins_remove(&stream->bins, right, bfc_bin_of(right->size_bytes));
+            left->size_bytes += right->size_bytes;
+            if (left->serial < right->serial)
+                left->serial = right->serial;
+            bfc_record_put(bfc, right);
+            right = right->right;
+        }
+        left->right = right;
+        right->left = left;
+        bfc_bins_move(&stream->bins, left, bin);
+    } else if (right->where == index) {
+        unsigned bin = bfc_bin_of(right->size_bytes);
+        right->address = chunk->address;
+        right->size_bytes += chunk->size_bytes;
+        right->left = left;
+        left->right = right;
+        if (right->serial < serial)
+            right->serial = serial;
+        bfc_record_put(bfc, chunk);
+        bfc_bins_move(&stream->bins, right, bin);
+    } else {
+        chunk->where = index;
+        chunk->serial = serial;
+        bfc_bins_insert(&stream->bins, chunk, bfc_bin_of(chunk->size_bytes));
+    }
+}
+
+/* Cuts the first `front_bytes` off a free chunk; both stay free. Returns the rest. */
+bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes);
+
+static inline size_t bfc_quick_bytes(const bfc_t *bfc) {
+    return bfc->reserved_bytes - bfc->free_bytes - bfc->granted_bytes;
+}
+
+/* Coalesces what is in quick lists. Afterwards no two neighbours that are free behind the same stream exist. */
+void ji_bfc_flush(bfc_t *bfc);
+
+/* bfc_regions.c: the list of regions, and those that touch. */
+void ji_bfc_region_list(bfc_t *bfc, bfc_chunk_t *border);
+void ji_bfc_region_unlist(bfc_t *bfc, const bfc_chunk_t *border);
+/* Joins a region with its neighbours. */
+void ji_bfc_region_meet(bfc_t *bfc, bfc_chunk_t *border);
+/* Around what gives regions back: each as it was taken, where it can be; then those that touch as one again. */
+void ji_bfc_regions_part(bfc_t *bfc);
+void ji_bfc_regions_join(bfc_t *bfc);
+
+/* bfc_inspect.c: slots of the table of functions. */
+size_t ji_bfc_largest_free(const bfc_t *bfc);
+jstatus_t ji_bfc_find(void *context, const void *pointer, jallocation_t *block);
+void ji_bfc_visit(void *context, jallocation_visitor_t visitor, void *visitor_context);
+jstatus_t ji_bfc_check(void *context);
+
+#endif

@@ -1,0 +1,673 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* A cache of freed blocks by layout, least recently used out first, with reference counts; after Hpt's memory pool.
+ *
+ * A layout is a size, rounded up to the granule, and an alignment. Every block that was taken from below, or adopted,
+ * has a record, and so has every layout that has a block; both are found by a ledger, blocks by their address and
+ * layouts by size and alignment as one number. A block keeps its layout as long as it is here: one that serves a
+ * smaller request returns to the layout that it came from, and has its true size when it is given back below.
+ *
+ *     layouts, by use      4096/64  <->  512/64  <->  1 MiB/64
+ *                             |             |             |
+ *     kept blocks,          newest        newest        newest       served from this end
+ *     by layout               |             |             |
+ *                           oldest        oldest        oldest
+ *
+ *     all kept blocks      newest <-> ... <-> oldest                 given back from this end
+ *
+ * So the capacity in bytes takes the block that has been kept longest, whatever its layout, and the capacity in layouts
+ * the layout that was used longest ago with all its blocks. A block whose stream has not passed its release cannot be
+ * given back below; it is passed over, and the cache may be beyond its capacity until a later release finds that it has
+ * passed.
+ *
+ * A request goes the first of these ways that leads anywhere:
+ *
+ *     1. a kept block of its layout
+ *     2. of the kept blocks up to nearest_percent larger, one of the smallest layout (below)
+ *     3. below
+ *     4. below, after everything kept that may be given back was given back
+ *     5. a kept block of the ways 1 and 2 whose stream has not passed its release: the request's stream waits for it
+ *
+ * For the second way layouts are listed in bins, sixteen to a power of two. lru.h has the lists. */
+
+#include "memory/allocators/lru/lru.h"
+#include "memory/allocators/policy.h"
+#include "memory/entry.h"
+
+#define LRU_MAX_BYTES (SIZE_MAX >> 6) /* no machine has more; leaves room in a layout's number for the alignment */
+#define LRU_MAX_ALIGNMENT ((size_t)1 << 30) /* as for every allocator */
+#define LRU_LOOKS 16                        /* blocks whose stream is asked whether it has passed, in one search */
+
+/* A request, as asked for and as it is taken from below. */
+typedef struct lru_request {
+    size_t size_bytes, alignment;
+    size_t layout_bytes, layout_alignment;
+    jstream_t *stream;
+} lru_request_t;
+
+/* ---- Giving back ---- */
+
+/* Gives a kept block to below, its fence passed. Where below refuses, it stays. */
+static jstatus_t lru_give_back(lru_t *lru, uint32_t number) {
+    const lru_block_t *block = &lru->blocks[number];
+    jstatus_t status = jallocator_deallocate(lru->below, block->address, lru->layouts[block->layout].size_bytes,
+                                             ji_frontier_stream(&lru->frontier, block->fence));
+    if (status == JSTATUS_SUCCESS) {
+        lru_take(lru, number, block->layout);
+        ji_lru_forget(lru, number);
+    }
+    return status;
+}
+
+/* The same where the fence has been passed; false: it stays. */
+static bool lru_evict_block(lru_t *lru, uint32_t number) {
+    bool evicted = ji_frontier_passed_by_all(&lru->frontier, lru->blocks[number].fence) &&
+                   lru_give_back(lru, number) == JSTATUS_SUCCESS;
+    lru->eviction_count += evicted;
+    return evicted;
+}
+
+/* Of a layout all that may be given back; false: not everything. */
+static bool lru_evict_layout(lru_t *lru, uint32_t number) {
+    uint32_t left = lru->layouts[number].kept_count, block = lru->layouts[number].oldest;
+    while (left != 0) {
+        uint32_t newer = lru->blocks[block].above;
+        if (!lru_evict_block(lru, block))
+            return false;
+        block = newer;
+        --left;
+    }
+    return true;
+}
+
+static inline bool lru_is_beyond_capacity(const lru_t *lru) {
+    return lru->kept_bytes > lru->capacity_bytes || lru->kept_layouts > lru->capacity_layouts;
+}
+
+/* Brings what is kept within the capacity, as far as that can be done without waiting. `number` was kept last. */
+static __attribute__((noinline)) void lru_evict(lru_t *lru, uint32_t number) {
+    /* What cannot be kept in any case must not drive out the others. */
+    if (lru->layouts[lru->blocks[number].layout].size_bytes > lru->capacity_bytes)
+        (void)lru_evict_block(lru, number);
+    unsigned looks = LRU_LOOKS;
+    uint32_t newer;
+    for (uint32_t layout = lru_oldest(lru_uses(lru));
+         lru->kept_layouts > lru->capacity_layouts && layout != 0 && looks != 0; layout = newer) {
+        newer = lru->layouts[layout].use.newer;
+        if (lru->layouts[layout].kept_count == 0)
+            ji_lru_strike_layout(lru, layout);
+        else if (!lru_evict_layout(lru, layout))
+            --looks;
+    }
+    for (uint32_t block = ji_lru_next_kept(lru, 0); lru->kept_bytes > lru->capacity_bytes && block != 0 && looks != 0;
+         block = newer) {
+        newer = ji_lru_next_kept(lru, block);
+        if (!lru_evict_block(lru, block))
+            --looks;
+    }
+}
+
+/* Everything that may be given back without waiting; whether that was anything. */
+static bool lru_evict_all(lru_t *lru) {
+    size_t before = lru->kept_blocks;
+    uint32_t newer;
+    for (uint32_t block = ji_lru_next_kept(lru, 0); block != 0; block = newer) {
+        newer = ji_lru_next_kept(lru, block);
+        (void)lru_evict_block(lru, block);
+    }
+    return lru->kept_blocks < before;
+}
+
+/* The oldest until at most keep_bytes are kept; waits for their streams. */
+static jstatus_t lru_trim(void *context, size_t keep_bytes) {
+    lru_t *lru = context;
+    jstatus_t status = JSTATUS_SUCCESS;
+    while (status == JSTATUS_SUCCESS && lru->kept_bytes > keep_bytes) {
+        uint32_t block = ji_lru_next_kept(lru, 0);
+        status = ji_frontier_drain(&lru->frontier, lru->blocks[block].fence);
+        if (status == JSTATUS_SUCCESS)
+            status = lru_give_back(lru, block);
+    }
+    return status;
+}
+
+/* ---- Allocating ---- */
+
+/* The block of a layout (or of none) that a stream may use: the newest, since it is the likeliest to be in a cache of
+ * the processor; where streams have not passed the newest ones, the oldest. 0: none. */
+static uint32_t lru_choose(lru_t *lru, uint32_t layout, jstream_t *stream) {
+    uint32_t block = lru->layouts[layout].newest;
+    for (unsigned looks = LRU_LOOKS; block != 0 && looks != 0; --looks, block = lru->blocks[block].under)
+        if (ji_frontier_passed(&lru->frontier, lru->blocks[block].fence, stream))
+            return block;
+    if (block != 0 && ji_frontier_passed(&lru->frontier, lru->blocks[lru->layouts[layout].oldest].fence, stream))
+        return lru->layouts[layout].oldest;
+    return 0;
+}
+
+/* Most bytes that a block for the request may have. */
+static size_t lru_nearest_limit(const lru_t *lru, const lru_request_t *request) {
+    size_t more;
+    if (!ji_size_mul(request->layout_bytes / 100, lru->nearest_percent, &more) ||
+        !ji_size_add(more, request->layout_bytes % 100 * lru->nearest_percent / 100, &more) ||
+        !ji_size_add(more, request->layout_bytes, &more))
+        return SIZE_MAX;
+    return more;
+}
+
+/* A kept block of the smallest layout that serves the request; 0: none. `passed`: that its stream may use now, else
+ * any. Looks through the bins upwards. */
+static uint32_t lru_search(lru_t *lru, const lru_request_t *request, bool passed) {
+    size_t limit = lru_nearest_limit(lru, request);
+    uint32_t best = 0, best_block = 0, next;
+    for (uint32_t bin = lru_bin(request->size_bytes); bin <= lru_bin(limit) && best == 0; ++bin)
+        for (uint32_t number = lru->bins[bin]; number != 0; number = next) {
+            const lru_layout_t *layout = &lru->layouts[number], *rival = &lru->layouts[best];
+            next = layout->bin_next;
+            if (layout->kept_count == 0) {
+                ji_lru_strike_layout(lru, number);
+                continue;
+            }
+            if (layout->size_bytes < request->size_bytes || layout->size_bytes > limit ||
+                layout->alignment < request->alignment)
+                continue;
+            if (best != 0 && (layout->size_bytes > rival->size_bytes ||
+                              (layout->size_bytes == rival->size_bytes && layout->alignment > rival->alignment)))
+                continue;
+            uint32_t block = passed ? lru_choose(lru, number, request->stream) : layout->newest;
+            if (block != 0) {
+                best = number;
+                best_block = block;
+            }
+        }
+    return best_block;
+}
+
+/* A hit, of whichever sort it is. */
+static uint32_t lru_count_hit(lru_t *lru, const lru_request_t *request, uint32_t block) {
+    bool exact =
+        lru_layout_is(&lru->layouts[lru->blocks[block].layout], request->layout_bytes, request->layout_alignment);
+    ++*(exact ? &lru->hit_count : &lru->nearest_hit_count);
+    return block;
+}
+
+/* A kept block that the request's stream may use at once; 0: none. */
+static uint32_t lru_find_kept(lru_t *lru, const lru_request_t *request) {
+    if (lru->kept_blocks == 0)
+        return 0;
+    uint32_t layout = lru_find_layout(lru, request->layout_bytes, request->layout_alignment);
+    uint32_t block = lru_choose(lru, layout, request->stream);
+    if (block == 0)
+        block = lru_search(lru, request, true);
+    return block != 0 ? lru_count_hit(lru, request, block) : 0;
+}
+
+/* A kept block that the stream has to wait for first. The host never waits, so there is none for inline work. */
+static uint32_t lru_find_awaited(lru_t *lru, const lru_request_t *request) {
+    if (lru->kept_blocks == 0 || ji_stream_is_inline(&lru->frontier, request->stream))
+        return 0;
+    uint32_t block = lru_search(lru, request, false);
+    if (block == 0 || ji_frontier_wait(&lru->frontier, lru->blocks[block].fence, request->stream) != JSTATUS_SUCCESS)
+        return 0;
+    return lru_count_hit(lru, request, block);
+}
+
+static jstatus_t lru_take_from_below(lru_t *lru, const lru_request_t *request, void **pointer) {
+    jstatus_t status = ji_lru_reserve(lru);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    void *memory;
+    status =
+        jallocator_allocate(lru->below, request->layout_bytes, request->layout_alignment, request->stream, &memory);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (ji_ledger_find(&lru->by_address, memory) != NULL) {
+        (void)jallocator_deallocate(lru->below, memory, request->layout_bytes, request->stream);
+        return ji_fail(JSTATUS_INTERNAL_ERROR, "allocator \"%s\" handed out %p, which is not given back yet",
+                       jallocator_name(lru->below), memory);
+    }
+    ji_lru_enter(lru, memory, request->size_bytes, request->layout_bytes, request->layout_alignment);
+    ++lru->miss_count;
+    *pointer = memory;
+    return JSTATUS_SUCCESS;
+}
+
+/* A kept block becomes a live one. */
+static inline void *lru_serve(lru_t *lru, uint32_t number, uint32_t layout, size_t size_bytes) {
+    lru_block_t *block = &lru->blocks[number];
+    lru_take(lru, number, layout);
+    lru_make_newest(lru_uses(lru), layout);
+    block->size_bytes = size_bytes;
+    block->tag = ji_tag_current;
+    block->owners = 1;
+    block->adoption = NULL;
+    return block->address;
+}
+
+/* Any request. */
+static __attribute__((noinline)) jstatus_t lru_allocate_any(lru_t *lru, size_t size_bytes, size_t alignment,
+                                                            jstream_t *stream, void **pointer) {
+    if (size_bytes > LRU_MAX_BYTES)
+        return ji_fail(JSTATUS_INVALID_SIZE, "more than %zu bytes", (size_t)LRU_MAX_BYTES);
+    lru_request_t request = {size_bytes, alignment, lru_layout_bytes(lru, size_bytes),
+                             lru_layout_alignment(lru, alignment), stream};
+    uint32_t block = lru_find_kept(lru, &request);
+    if (block == 0) {
+        jstatus_t status = lru_take_from_below(lru, &request, pointer);
+        if (status == JSTATUS_MEMORY_ERROR && lru_evict_all(lru))
+            status = lru_take_from_below(lru, &request, pointer);
+        if (status != JSTATUS_MEMORY_ERROR || (block = lru_find_awaited(lru, &request)) == 0)
+            return status;
+    }
+    *pointer = lru_serve(lru, block, lru->blocks[block].layout, size_bytes);
+    return JSTATUS_SUCCESS;
+}
+
+/* The usual request: its layout was used lately and the newest block that is kept of it may be used at once. */
+static jstatus_t lru_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+    lru_t *lru = context;
+    jstatus_t status = ji_policy_check_stream(&lru->frontier, stream);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
+        return status;
+    size_t layout_bytes = lru_layout_bytes(lru, size_bytes);
+    uint32_t layout = *lru_recent(lru, layout_bytes), block = lru->layouts[layout].newest;
+    if (JI_UNLIKELY(!lru_layout_is(&lru->layouts[layout], layout_bytes, lru_layout_alignment(lru, alignment)) ||
+                    block == 0 || lru->blocks[block].fence.index != 0))
+        return lru_allocate_any(lru, size_bytes, alignment, stream, pointer);
+    ++lru->hit_count;
+    *pointer = lru_serve(lru, block, layout, size_bytes);
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- Releasing ---- */
+
+/* The fence of a block that is released on a stream and may have an older one, of an earlier owner's or of the use
+ * before this, which no stream waited for: what comes of both. The host does not wait; inline work is done, so the
+ * older one stands. */
+static jstatus_t lru_merge_fence(lru_t *lru, ji_fence_t older, jstream_t *stream, ji_fence_t *fence) {
+    if (!ji_frontier_passed(&lru->frontier, older, stream)) {
+        if (ji_stream_is_inline(&lru->frontier, stream)) {
+            *fence = older;
+            return JSTATUS_SUCCESS;
+        }
+        jstatus_t status = ji_frontier_wait(&lru->frontier, older, stream);
+        if (status == JSTATUS_MEMORY_ERROR) /* of an event: a free must not fail for that */
+            status = ji_frontier_drain(&lru->frontier, older);
+        if (status != JSTATUS_SUCCESS)
+            return status;
+    }
+    return ji_frontier_mark(&lru->frontier, stream, fence);
+}
+
+/* The last owner of an adopted block has let go. */
+static jstatus_t lru_end_adoption(lru_t *lru, uint32_t number) {
+    const lru_block_t *block = &lru->blocks[number];
+    lru_adoption_t *adoption = block->adoption;
+    void *pointer = block->address;
+    size_t size_bytes = block->size_bytes;
+    JTRY_RETURN(ji_frontier_drain(&lru->frontier, block->fence));
+    ji_lru_forget(lru, number);
+    adoption->give_back(adoption->context, pointer, size_bytes);
+    ji_metadata_free(adoption);
+    return JSTATUS_SUCCESS;
+}
+
+/* One owner less of any block; *left is how many there are then. On failure nothing has changed. */
+static __attribute__((noinline)) jstatus_t lru_let_go_any(lru_t *lru, uint32_t number, jstream_t *stream,
+                                                          size_t *left) {
+    lru_block_t *block = &lru->blocks[number];
+    JTRY_RETURN(lru_merge_fence(lru, block->fence, stream, &block->fence));
+    *left = block->owners - 1;
+    if (*left != 0) {
+        --block->owners;
+        return JSTATUS_SUCCESS;
+    }
+    if (block->adoption != NULL)
+        return lru_end_adoption(lru, number);
+    lru_keep(lru, number, block->layout);
+    if (lru_is_beyond_capacity(lru))
+        lru_evict(lru, number);
+    return JSTATUS_SUCCESS;
+}
+
+/* The same; the usual one is the only owner and has used the block inline. */
+static inline jstatus_t lru_let_go(lru_t *lru, uint32_t number, jstream_t *stream, size_t *left) {
+    const lru_block_t *block = &lru->blocks[number];
+    if (JI_UNLIKELY(block->fence.index != 0 || block->owners != 1 || block->adoption != NULL ||
+                    !ji_stream_is_inline(&lru->frontier, stream)))
+        return lru_let_go_any(lru, number, stream, left);
+    *left = 0;
+    lru_keep(lru, number, block->layout);
+    if (JI_UNLIKELY(lru_is_beyond_capacity(lru)))
+        lru_evict(lru, number);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t lru_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    lru_t *lru = context;
+    uint32_t number = lru_find_live(lru, pointer);
+    if (JI_UNLIKELY(number == 0))
+        return ji_lru_refuse(lru, pointer);
+    const lru_block_t *block = &lru->blocks[number];
+    if (JI_UNLIKELY(block->size_bytes != size_bytes))
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "allocator \"%s\": %p has %zu bytes and the tag \"%s\", and is given back with %zu",
+                       jallocator_name(lru->self), pointer, block->size_bytes, jtag_name(block->tag), size_bytes);
+    size_t left;
+    jstatus_t status = lru_let_go(lru, number, stream, &left);
+    if (JI_UNLIKELY(status == JSTATUS_SUCCESS &&
+                    left != 0)) { /* the object has booked the end of a block that lives on */
+        ++lru->self->books.live_count;
+        lru->self->books.in_use_bytes += size_bytes;
+    }
+    return status;
+}
+
+JI_POLICY_ENTRIES(lru)
+
+/* ---- Looking ---- */
+
+static void lru_describe(const lru_t *lru, const lru_block_t *from, jallocation_t *block) {
+    block->pointer = from->address;
+    block->usable_bytes = lru->layouts[from->layout].size_bytes;
+    block->live = from->owners != 0;
+    block->size_bytes = block->live ? from->size_bytes : block->usable_bytes;
+    block->tag = block->live ? from->tag : 0;
+}
+
+static size_t lru_usable_size(void *context, const void *pointer, size_t size_bytes) {
+    const lru_t *lru = context;
+    uint32_t number = lru_find_live(lru, pointer);
+    return number != 0 ? lru->layouts[lru->blocks[number].layout].size_bytes : size_bytes;
+}
+
+static jstatus_t lru_find(void *context, const void *pointer, jallocation_t *block) {
+    const lru_t *lru = context;
+    const ji_ledger_entry_t *entry = ji_ledger_find(&lru->by_address, pointer);
+    if (entry == NULL)
+        entry = ji_ledger_find_containing(&lru->by_address, pointer);
+    if (entry == NULL || lru->blocks[entry->number].owners == 0)
+        return JSTATUS_NOT_FOUND;
+    lru_describe(lru, &lru->blocks[entry->number], block);
+    return JSTATUS_SUCCESS;
+}
+
+static void lru_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
+    const lru_t *lru = context;
+    jallocation_t block = JALLOCATION_INIT;
+    for (const ji_ledger_entry_t *entry = NULL; (entry = ji_ledger_next(&lru->by_address, entry)) != NULL;) {
+        lru_describe(lru, &lru->blocks[entry->number], &block);
+        if (!visitor(visitor_context, &block))
+            return;
+    }
+}
+
+static void lru_get_stats(void *context, jallocator_stats_t *stats) {
+    const lru_t *lru = context;
+    stats->reserved_bytes = lru->reserved_bytes;
+    stats->peak_reserved_bytes = lru->peak_reserved_bytes;
+    stats->free_bytes = lru->kept_bytes;
+    stats->largest_free_bytes = 0;
+    for (uint32_t i = lru_newest(lru_uses(lru)); i != 0; i = lru->layouts[i].use.older)
+        if (lru->layouts[i].kept_count != 0 && lru->layouts[i].size_bytes > stats->largest_free_bytes)
+            stats->largest_free_bytes = lru->layouts[i].size_bytes;
+}
+
+static void lru_clear_stats(void *context) {
+    lru_t *lru = context;
+    lru->peak_reserved_bytes = lru->reserved_bytes;
+}
+
+/* What is below is looked at as well. */
+static jstatus_t lru_check(void *context) {
+    const lru_t *lru = context;
+    jstatus_t status = ji_lru_check(lru);
+    return status == JSTATUS_SUCCESS ? jallocator_check(lru->below) : status;
+}
+
+static void lru_forget_stream(void *context, jstream_t *stream) {
+    lru_t *lru = context;
+    ji_frontier_forget(&lru->frontier, stream);
+}
+
+/* ---- Life ---- */
+
+static void lru_free_parts(lru_t *lru) {
+    if (lru == NULL)
+        return;
+    ji_frontier_fini(&lru->frontier);
+    ji_lru_fini_records(lru);
+    ji_metadata_free(lru);
+}
+
+static void lru_destroy(void *context) {
+    lru_t *lru = context;
+    while (lru->kept_blocks != 0) {
+        uint32_t block = ji_lru_next_kept(lru, 0);
+        jstatus_t status = ji_frontier_drain(&lru->frontier, lru->blocks[block].fence);
+        if (status == JSTATUS_SUCCESS)
+            status = lru_give_back(lru, block);
+        if (status != JSTATUS_SUCCESS) {
+            jlog_write(JLOG_WARNING, __func__, "allocator \"%s\": a kept block cannot be given back: %s",
+                       jallocator_name(lru->self), jstatus_last_message());
+            lru_take(lru, block, lru->blocks[block].layout);
+            ji_lru_forget(lru, block);
+        }
+    }
+    lru_free_parts(lru);
+}
+
+static jstatus_t lru_create(const ji_request_t *request, jallocator_t **out) {
+    static const jallocator_ops_t ops = {
+        .struct_size = sizeof ops,
+        .allocate = lru_allocate,
+        .deallocate = lru_deallocate,
+        .usable_size = lru_usable_size,
+        .find = lru_find,
+        .visit = lru_visit,
+        .get_stats = lru_get_stats,
+        .clear_stats = lru_clear_stats,
+        .trim = lru_trim,
+        .check = lru_check,
+        .forget_stream = lru_forget_stream,
+        .destroy = lru_destroy,
+    };
+    const jlru_options_t *options = request->options;
+    bool unsaid = options->threads == JALLOCATOR_THREADS_DEFAULT;
+    if (!unsaid && options->threads != JALLOCATOR_THREADS_NONE && options->threads != JALLOCATOR_THREADS_LOCK)
+        return ji_fail(JSTATUS_INVALID_VALUE, "lru: options->threads is %d, must be default, none or lock",
+                       (int)options->threads);
+    jstatus_t status = JSTATUS_SUCCESS;
+    ji_traits_t traits = {.name = request->name,
+                          .below = request->below,
+                          .threads = unsaid ? JALLOCATOR_THREADS_LOCK : options->threads,
+                          .kind = &ji_kind_lru};
+    lru_t *lru;
+    JTRY_ALLOC(lru = ji_metadata_zalloc(sizeof *lru));
+    ji_frontier_init(&lru->frontier, request->device);
+    if (!ji_lru_init_records(lru)) {
+        status = ji_fail(JSTATUS_MEMORY_ERROR, "lru: no memory for bookkeeping");
+        goto done;
+    }
+    lru->below = request->below;
+    lru->granule_mask = jdevice_granule_bytes(request->device) - 1;
+    lru->capacity_layouts = options->capacity_layouts != 0 ? options->capacity_layouts : 256;
+    lru->capacity_bytes = options->capacity_bytes != 0 ? options->capacity_bytes : SIZE_MAX;
+    lru->nearest_percent = options->nearest_percent == 0   ? 12
+                           : options->nearest_percent == 1 ? 0
+                                                           : options->nearest_percent;
+    traits.entry = traits.threads == JALLOCATOR_THREADS_LOCK ? &lru_locked : &lru_single;
+    JTRY(ji_allocator_make(&ops, lru, &traits, &lru->self));
+    *out = lru->self;
+    lru = NULL;
+done:
+    lru_free_parts(lru);
+    return status;
+}
+
+static const jallocator_key_t lru_keys[] = {
+    {"layouts", "COUNT", "256", "most different layouts kept"},
+    {"bytes", "SIZE", "0", "most bytes kept; 0: no limit"},
+    {"nearest", "COUNT", "12", "a kept block up to this many percent larger may serve; 1: exact only"},
+    JI_THREADS_KEY,
+    {NULL, NULL, NULL, NULL},
+};
+static const ji_key_member_t lru_members[] = {
+    {JI_KEY_COUNT, offsetof(jlru_options_t, capacity_layouts), 0},
+    {JI_KEY_SIZE, offsetof(jlru_options_t, capacity_bytes), 0},
+    {JI_KEY_COUNT, offsetof(jlru_options_t, nearest_percent), 0},
+    {JI_KEY_CHOICE, offsetof(jlru_options_t, threads), JALLOCATOR_THREADS_NONE},
+};
+static const jlru_options_t lru_defaults = JLRU_OPTIONS_INIT;
+
+const ji_kind_t ji_kind_lru = {
+    .public = {"lru", JALLOCATOR_POLICY, "freed blocks kept by layout, least recently used out first", lru_keys},
+    .members = lru_members,
+    .options_bytes = sizeof lru_defaults,
+    .defaults = &lru_defaults,
+    .create = lru_create,
+};
+
+jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_options_t *options, jallocator_t **allocator) {
+    return ji_kind_make(&ji_kind_lru, NULL, below, options, allocator);
+}
+
+/* ---- Reference counts ---- */
+
+/* The cache at or below an allocator, its lock taken as the object takes it. */
+static jstatus_t lru_lock(jallocator_t *allocator, const char *caller, lru_t **lru) {
+    jallocator_t *cache;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_lru, caller, &cache));
+    if (cache->threads == JALLOCATOR_THREADS_LOCK)
+        ji_lock_acquire(&cache->lock);
+    *lru = cache->context;
+    return JSTATUS_SUCCESS;
+}
+static void lru_unlock(lru_t *lru) {
+    if (lru->self->threads == JALLOCATOR_THREADS_LOCK)
+        ji_lock_release(&lru->self->lock);
+}
+
+jstatus_t jallocator_lru_retain(jallocator_t *allocator, void *pointer) {
+    JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
+    lru_t *lru;
+    jstatus_t status = lru_lock(allocator, __func__, &lru);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    uint32_t number = lru_find_live(lru, pointer);
+    if (number == 0)
+        status = ji_lru_refuse(lru, pointer);
+    else if (lru->blocks[number].owners == UINT32_MAX)
+        status = ji_fail(JSTATUS_INVALID_VALUE, "allocator \"%s\": %p has 2^32 - 1 owners", jallocator_name(lru->self),
+                         pointer);
+    else
+        ++lru->blocks[number].owners;
+    lru_unlock(lru);
+    return status;
+}
+
+jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream_t *stream, size_t *remaining) {
+    JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
+    lru_t *lru;
+    jstatus_t status = lru_lock(allocator, __func__, &lru);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    size_t left = 0;
+    uint32_t number = lru_find_live(lru, pointer);
+    if (number == 0) {
+        status = ji_lru_refuse(lru, pointer);
+    } else {
+        size_t size_bytes = lru->blocks[number].size_bytes;
+        status = lru_let_go(lru, number, stream, &left);
+        if (status == JSTATUS_SUCCESS && left == 0)
+            ji_books_deallocate(&lru->self->books, size_bytes);
+    }
+    lru_unlock(lru);
+    if (status == JSTATUS_SUCCESS && remaining != NULL)
+        *remaining = left;
+    return status;
+}
+
+jstatus_t jallocator_lru_count(jallocator_t *allocator, const void *pointer, size_t *count) {
+    JREQUIRE(pointer != NULL && count != NULL, JSTATUS_INVALID_POINTER);
+    lru_t *lru;
+    jstatus_t status = lru_lock(allocator, __func__, &lru);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    uint32_t number = lru_find_live(lru, pointer);
+    if (number == 0)
+        status = ji_lru_refuse(lru, pointer);
+    else
+        *count = lru->blocks[number].owners;
+    lru_unlock(lru);
+    return status;
+}
+
+/* Enters a foreign block. `adoption` may be NULL; it is the block's if this succeeds. */
+static jstatus_t lru_adopt(lru_t *lru, void *pointer, size_t size_bytes, size_t alignment, lru_adoption_t *adoption) {
+    if (alignment == 0)
+        alignment = lru->granule_mask + 1;
+    if (((uintptr_t)pointer & (alignment - 1)) != 0)
+        return ji_fail(JSTATUS_INVALID_VALUE, "jallocator_lru_adopt: %p is not aligned to %zu", pointer, alignment);
+    const ji_ledger_entry_t *entry = ji_ledger_find(&lru->by_address, pointer);
+    if (entry != NULL) {
+        const lru_block_t *block = &lru->blocks[entry->number];
+        return ji_fail(JSTATUS_EXISTS, "allocator \"%s\": %p is here already, %s with %zu bytes and the tag \"%s\"",
+                       jallocator_name(lru->self), pointer, block->owners != 0 ? "live" : "kept", block->size_bytes,
+                       jtag_name(block->tag));
+    }
+    JTRY_RETURN(ji_lru_reserve(lru));
+    uint32_t number = ji_lru_enter(lru, pointer, size_bytes, size_bytes, alignment);
+    lru->blocks[number].adoption = adoption;
+    ji_books_allocate(&lru->self->books, size_bytes);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jallocator_lru_adopt(jallocator_t *allocator, void *pointer, size_t size_bytes, size_t alignment,
+                               void (*give_back)(void *context, void *pointer, size_t size_bytes),
+                               void *give_back_context) {
+    JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(size_bytes != 0 && size_bytes <= LRU_MAX_BYTES, JSTATUS_INVALID_SIZE);
+    JREQUIRE(alignment == 0 || (ji_is_power_of_two(alignment) && alignment <= LRU_MAX_ALIGNMENT),
+             JSTATUS_INVALID_VALUE);
+    lru_adoption_t *adoption = NULL;
+    if (give_back != NULL) {
+        adoption = ji_metadata_alloc(sizeof *adoption);
+        if (adoption == NULL)
+            return ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", __func__);
+        *adoption = (lru_adoption_t){give_back, give_back_context};
+    }
+    lru_t *lru;
+    jstatus_t status = lru_lock(allocator, __func__, &lru);
+    if (status == JSTATUS_SUCCESS) {
+        status = lru_adopt(lru, pointer, size_bytes, alignment, adoption);
+        lru_unlock(lru);
+    }
+    if (status != JSTATUS_SUCCESS)
+        ji_metadata_free(adoption);
+    return status;
+}
+
+jstatus_t jallocator_lru_clear(jallocator_t *allocator) {
+    lru_t *lru;
+    jstatus_t status = lru_lock(allocator, __func__, &lru);
+    if (status == JSTATUS_SUCCESS) {
+        status = lru_trim(lru, 0);
+        lru_unlock(lru);
+    }
+    return status;
+}
+
+jstatus_t jallocator_lru_get_counters(jallocator_t *allocator, jlru_counters_t *counters) {
+    JREQUIRE(counters != NULL, JSTATUS_INVALID_POINTER);
+    if (counters->struct_size < sizeof *counters)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: counters->struct_size is %zu, must be %zu", __func__,
+                       counters->struct_size, sizeof *counters);
+    lru_t *lru;
+    JTRY_RETURN(lru_lock(allocator, __func__, &lru));
+    *counters = (jlru_counters_t){counters->struct_size, lru->hit_count,    lru->nearest_hit_count, lru->miss_count,
+                                  lru->eviction_count,   lru->kept_layouts, lru->kept_blocks,       lru->kept_bytes};
+    lru_unlock(lru);
+    return JSTATUS_SUCCESS;
+}

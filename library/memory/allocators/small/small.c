@@ -1,0 +1,487 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Small blocks: segregated by size, in slabs, with a cache for each thread (after Bonwick and Adams, "Magazines and
+ * Vmem", 2001, and Berger et al., "Hoard", 2000), with all state beside the memory.
+ *
+ *     below      ...[ slab: 64 64 64 64 ...][ slab: 4096 4096 4096 ...]......[ large ]...
+ *                      |                                                        |
+ *     cells      [ size+tag | 0 | size+tag | 0 | ... ]  one for each block      ledger
+ *
+ * Requests up to largest_bytes are rounded up to a class: every multiple of the device's granule up to 8, from there 8
+ * classes for each doubling, so that at most an eighth is lost. Slabs begin at multiples of 16 KiB and their blocks lie
+ * side by side, so a block is aligned as far as its class's size is divisible by two; who needs more alignment gets a
+ * block of a class that has it. What no class can give goes straight below, and is entered in a ledger.
+ *
+ * Each block has a cell in its slab's books, which says whether it is live, how large it was asked to be and for whom.
+ * From an address, a table gives the slab, and a multiplication the cell. So a pointer that is foreign, lies inside a
+ * block or was given back before, and a size that is not the block's, are recognised at no extra cost. Only two threads
+ * that give the same block back at the same moment are not: to see that would cost an atomic exchange for every free.
+ *
+ * A thread's first use of the allocator makes it a cache, from which nearly all is served without a lock
+ * (small_cache.c); caches are filled from, and emptied to, lists of all threads (small_central.c). Blocks in a cache
+ * were last used on one stream; those that go to others go with a fence (frontier.h).
+ *
+ * Counting is by thread, too: each sum is exact when no thread is at work, and the peak is exact where one thread
+ * allocates; with several it is the sum of the threads' own peaks, which is no less. */
+
+#include <string.h>
+
+#include "memory/allocators/policy.h"
+#include "memory/allocators/small/small.h"
+
+#define SMALL_DEFAULT_LARGEST_BYTES ((size_t)32 << 10)
+#define SMALL_DEFAULT_CACHE_BYTES ((size_t)1 << 20)
+#define SMALL_MAX_CACHE_BYTES ((size_t)1 << 30)
+
+/* ---- Classes ---- */
+
+/* The class that serves a request, or SMALL_NO_CLASS. */
+static uint32_t small_class_for(const small_t *small, size_t size_bytes, size_t alignment) {
+    if (size_bytes > small->largest_bytes)
+        return SMALL_NO_CLASS;
+    for (uint32_t i = small->class_of[(size_bytes - 1) / SMALL_STEP_BYTES]; i < small->class_count; ++i)
+        if (small->classes[i].alignment >= alignment)
+            return i;
+    return SMALL_NO_CLASS;
+}
+
+/* The size of the class after that of `size_bytes`. */
+static size_t small_class_next(size_t size_bytes, size_t granule_bytes) {
+    size_t step = granule_bytes;
+    while (size_bytes >= 16 * step)
+        step *= 2;
+    return size_bytes + step;
+}
+
+/* The number of classes up to a size, which becomes that of the largest one. */
+static uint32_t small_class_count(size_t *largest_bytes, size_t granule_bytes) {
+    uint32_t count = 1;
+    size_t size = granule_bytes;
+    for (; size < *largest_bytes; ++count)
+        size = small_class_next(size, granule_bytes);
+    *largest_bytes = size;
+    return count;
+}
+
+static void small_class_fill(small_t *small, size_t granule_bytes) {
+    size_t size = granule_bytes, begin = 0;
+    for (uint32_t i = 0; i < small->class_count; ++i) {
+        size_t divisor = size & -size;
+        small->classes[i].block_bytes = (uint32_t)size;
+        small->classes[i].alignment = (uint32_t)(divisor < SMALL_UNIT_BYTES ? divisor : SMALL_UNIT_BYTES);
+        memset(small->class_of + begin, (int)i, size / SMALL_STEP_BYTES - begin);
+        begin = size / SMALL_STEP_BYTES;
+        size = small_class_next(size, granule_bytes);
+    }
+}
+
+/* ---- Large ones ---- */
+
+/* Where all that is below is ours, its books are enough: what is live there and no slab is a large block. */
+static jstatus_t large_allocate(small_t *small, small_cache_t *cache, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
+    JTRY_RETURN(jallocator_allocate(small->below, size_bytes, alignment, stream, pointer));
+    if (small->owns_all) {
+        ji_small_count_blocks(small, cache, 1);
+        return JSTATUS_SUCCESS;
+    }
+    ji_lock_acquire(&small->lock);
+    bool entered = ji_ledger_reserve(&small->ledger);
+    if (entered) {
+        ji_ledger_insert(&small->ledger, *pointer, size_bytes, ji_tag_current);
+        ji_small_reserve(small, size_bytes);
+    }
+    ji_lock_release(&small->lock);
+    if (entered) {
+        ji_small_count_blocks(small, cache, 1);
+        return JSTATUS_SUCCESS;
+    }
+    (void)jallocator_deallocate(small->below, *pointer, size_bytes, stream);
+    *pointer = NULL;
+    return ji_refuse_bookkeeping();
+}
+
+/* Takes a block out of the ledger; refuses one that is not there. */
+static jstatus_t large_remove(small_t *small, const void *pointer, size_t size_bytes, jtag_t *tag) {
+    ji_ledger_entry_t *entry = ji_ledger_find(&small->ledger, pointer);
+    if (entry == NULL) {
+        const ji_ledger_entry_t *around = ji_ledger_find_containing(&small->ledger, pointer);
+        return around != NULL ? ji_refuse_interior(small->allocator, pointer, around->address, around->tag)
+                              : ji_refuse_foreign(small->allocator, pointer);
+    }
+    if (entry->size_bytes != size_bytes)
+        return ji_refuse_size(small->allocator, pointer, entry->tag, entry->size_bytes, size_bytes);
+    *tag = entry->tag;
+    ji_ledger_remove(&small->ledger, entry);
+    ji_small_unreserve(small, size_bytes);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
+    jtag_t tag = 0;
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (!small->owns_all) {
+        ji_lock_acquire(&small->lock);
+        status = large_remove(small, pointer, size_bytes, &tag);
+        ji_lock_release(&small->lock);
+    }
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    status = jallocator_deallocate(small->below, pointer, size_bytes, stream);
+    if (status == JSTATUS_SUCCESS) {
+        ji_small_count_blocks(small, cache, (size_t)-1);
+    } else if (!small->owns_all) { /* it stays live; its entry in the ledger is only gone where others took it all */
+        ji_lock_acquire(&small->lock);
+        if (ji_ledger_reserve(&small->ledger))
+            ji_ledger_insert(&small->ledger, pointer, size_bytes, tag);
+        ji_small_reserve(small, size_bytes);
+        ji_lock_release(&small->lock);
+    }
+    return status;
+}
+
+/* ---- Allocating and freeing, where the fast paths do not serve ---- */
+
+static jstatus_t small_allocate_once(small_t *small, small_cache_t *cache, size_t size_bytes, size_t alignment,
+                                     jstream_t *stream, void **pointer) {
+    uint32_t class_index = small_class_for(small, size_bytes, alignment);
+    if (class_index == SMALL_NO_CLASS)
+        return large_allocate(small, cache, size_bytes, alignment, stream, pointer);
+    small_item_t item;
+    jstatus_t status = ji_small_cache_pop(small, cache, class_index, stream, &item);
+    if (status == JSTATUS_SUCCESS) {
+        small_cell_enter(item.cell, size_bytes, ji_tag_current);
+        *pointer = item.pointer;
+    }
+    return status;
+}
+
+static jstatus_t small_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+    small_t *small = context;
+    jstatus_t status = ji_policy_check_stream(&small->frontier, stream);
+    small_cache_t *cache = status == JSTATUS_SUCCESS ? ji_small_cache_get(small, stream) : NULL;
+    if (status == JSTATUS_SUCCESS)
+        status = small_allocate_once(small, cache, size_bytes, alignment, stream, pointer);
+    if (status == JSTATUS_MEMORY_ERROR) { /* what other classes keep may be enough */
+        ji_small_cache_empty(small);
+        (void)ji_small_central_trim(small, 0, false);
+        status = small_allocate_once(small, cache, size_bytes, alignment, stream, pointer);
+    }
+    if (status == JSTATUS_SUCCESS)
+        ji_small_count_allocate(small, cache, size_bytes);
+    else
+        ji_small_count_failure(small, cache);
+    return status;
+}
+
+/* Finds the cell of a block that is given back with this size; refuses what is no such block. */
+static jstatus_t small_check_block(const small_t *small, const small_slab_t *slab, const void *pointer, size_t offset,
+                                   size_t size_bytes, small_cell_t **cell) {
+    size_t index;
+    bool begins = small_slab_index(slab, offset, &index);
+    *cell = &slab->cells[index];
+    size_t live_bytes = atomic_load_explicit(&(*cell)->size_bytes, memory_order_relaxed);
+    jtag_t tag = small_cell_tag(*cell);
+    if (!begins && live_bytes != 0)
+        return ji_refuse_interior(small->allocator, pointer, (uintptr_t)pointer - (offset - index * slab->block_bytes),
+                                  tag);
+    if (live_bytes == 0)
+        return begins ? ji_refuse_freed(small->allocator, pointer, tag) : ji_refuse_foreign(small->allocator, pointer);
+    if (live_bytes != size_bytes)
+        return ji_refuse_size(small->allocator, pointer, tag, live_bytes, size_bytes);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t small_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    small_t *small = context;
+    size_t offset;
+    const small_slab_t *slab = small_slab_find(small, pointer, &offset);
+    small_cell_t *cell = NULL;
+    jstatus_t status = ji_policy_check_stream(&small->frontier, stream);
+    if (status == JSTATUS_SUCCESS && slab != NULL)
+        status = small_check_block(small, slab, pointer, offset, size_bytes, &cell);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    small_cache_t *cache = ji_small_cache_get(small, stream);
+    if (slab != NULL)
+        status = ji_small_cache_push(small, cache, slab->class_index, stream, (small_item_t){pointer, cell});
+    else
+        status = large_deallocate(small, cache, pointer, size_bytes, stream);
+    if (status == JSTATUS_SUCCESS)
+        ji_small_count_deallocate(small, cache, size_bytes);
+    return status;
+}
+
+/* ---- Looking ---- */
+
+static size_t small_usable_size(void *context, const void *pointer, size_t size_bytes) {
+    small_t *small = context;
+    size_t offset;
+    const small_slab_t *slab = small_slab_find(small, pointer, &offset);
+    return slab != NULL ? slab->block_bytes : jallocator_usable_size(small->below, pointer, size_bytes);
+}
+
+static void small_describe(const small_slab_t *slab, size_t index, jallocation_t *block) {
+    const small_cell_t *cell = &slab->cells[index];
+    size_t live_bytes = atomic_load_explicit(&cell->size_bytes, memory_order_relaxed);
+    uintptr_t base = atomic_load_explicit(&slab->base, memory_order_relaxed);
+    block->live = live_bytes != 0;
+    block->pointer = (void *)(base + index * slab->block_bytes);
+    block->size_bytes = block->live ? live_bytes : slab->block_bytes;
+    block->usable_bytes = slab->block_bytes;
+    block->tag = block->live ? small_cell_tag(cell) : 0;
+}
+
+static void large_describe(const small_t *small, const ji_ledger_entry_t *entry, jallocation_t *block) {
+    block->live = true;
+    block->pointer = (void *)entry->address;
+    block->size_bytes = entry->size_bytes;
+    block->usable_bytes = jallocator_usable_size(small->below, block->pointer, entry->size_bytes);
+    block->tag = entry->tag;
+}
+
+static jstatus_t small_find(void *context, const void *pointer, jallocation_t *block) {
+    small_t *small = context;
+    size_t offset;
+    const small_slab_t *slab = small_slab_find(small, pointer, &offset);
+    if (slab != NULL) {
+        small_describe(slab, offset / slab->block_bytes, block);
+        return block->live && offset % slab->block_bytes < block->size_bytes ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND;
+    }
+    if (small->owns_all) {
+        jstatus_t status = jallocator_find(small->below, pointer, block);
+        block->allocator = small->allocator;
+        return status;
+    }
+    ji_lock_acquire(&small->lock);
+    const ji_ledger_entry_t *entry = ji_ledger_find(&small->ledger, pointer);
+    if (entry == NULL)
+        entry = ji_ledger_find_containing(&small->ledger, pointer);
+    if (entry != NULL)
+        large_describe(small, entry, block);
+    ji_lock_release(&small->lock);
+    return entry != NULL ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND;
+}
+
+static bool small_visit_slabs(const small_slab_t *slab, jallocation_visitor_t visitor, void *context) {
+    for (; slab != NULL; slab = slab->next)
+        for (size_t i = 0; i < slab->count; ++i) {
+            jallocation_t block = JALLOCATION_INIT;
+            small_describe(slab, i, &block);
+            if (!visitor(context, &block))
+                return false;
+        }
+    return true;
+}
+
+static void small_visit_large(small_t *small, jallocation_visitor_t visitor, void *context) {
+    bool goes_on = true;
+    ji_lock_acquire(&small->lock);
+    for (const ji_ledger_entry_t *entry = NULL; goes_on && (entry = ji_ledger_next(&small->ledger, entry)) != NULL;) {
+        jallocation_t block = JALLOCATION_INIT;
+        large_describe(small, entry, &block);
+        goes_on = visitor(context, &block);
+    }
+    ji_lock_release(&small->lock);
+}
+
+/* Of what lies below all but our slabs. */
+typedef struct small_walk {
+    small_t *small;
+    jallocation_visitor_t visitor;
+    void *context;
+} small_walk_t;
+
+static bool small_visit_below(void *context, const jallocation_t *block) {
+    const small_walk_t *walk = context;
+    jallocation_t shown = *block;
+    size_t offset;
+    shown.allocator = NULL;
+    return (block->live && small_slab_find(walk->small, block->pointer, &offset) != NULL) ||
+           walk->visitor(walk->context, &shown);
+}
+
+static void small_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
+    small_t *small = context;
+    bool goes_on = true;
+    for (uint32_t i = 0; goes_on && i < small->class_count; ++i) {
+        small_class_t *class = &small->classes[i];
+        ji_lock_acquire(&class->lock);
+        goes_on = small_visit_slabs(class->partial, visitor, visitor_context) &&
+                  small_visit_slabs(class->full, visitor, visitor_context);
+        ji_lock_release(&class->lock);
+    }
+    small_walk_t walk = {small, visitor, visitor_context};
+    if (goes_on && small->owns_all)
+        (void)jallocator_visit(small->below, small_visit_below, &walk);
+    else if (goes_on)
+        small_visit_large(small, visitor, visitor_context);
+}
+
+/* ---- Statistics, trimming, checking ---- */
+
+static void small_get_stats(void *context, jallocator_stats_t *stats) {
+    small_t *small = context;
+    size_t cached[SMALL_MAX_CLASSES];
+    ji_small_count_report(small, stats, cached);
+    for (uint32_t i = 0; i < small->class_count; ++i) {
+        small_class_t *class = &small->classes[i];
+        ji_lock_acquire(&class->lock);
+        size_t count = cached[i] + class->free_count + class->bundled_count;
+        ji_lock_release(&class->lock);
+        stats->free_bytes += count * class->block_bytes;
+        if (count > 0)
+            stats->largest_free_bytes = class->block_bytes;
+    }
+    if (!small->owns_all)
+        return;
+    jallocator_stats_t below = JALLOCATOR_STATS_INIT;
+    (void)jallocator_get_stats(small->below, &below);
+    stats->limit_bytes = below.limit_bytes;
+    stats->reserved_bytes = below.reserved_bytes;
+    stats->peak_reserved_bytes = below.peak_reserved_bytes;
+    stats->free_bytes += below.free_bytes;
+    if (below.largest_free_bytes > stats->largest_free_bytes)
+        stats->largest_free_bytes = below.largest_free_bytes;
+}
+
+static void small_clear_stats(void *context) {
+    small_t *small = context;
+    ji_small_count_clear(small);
+    if (small->owns_all)
+        (void)jallocator_clear_stats(small->below);
+}
+
+/* Empties the calling thread's caches; those of other threads are emptied when they next need something. */
+static jstatus_t small_trim(void *context, size_t keep_bytes) {
+    small_t *small = context;
+    ji_small_cache_empty(small);
+    jstatus_t status = ji_small_central_trim(small, keep_bytes, true);
+    return small->owns_all && status == JSTATUS_SUCCESS ? jallocator_trim(small->below, keep_bytes) : status;
+}
+
+static jstatus_t small_check(void *context) {
+    small_t *small = context;
+    jstatus_t status = ji_small_central_check(small);
+    return small->owns_all && status == JSTATUS_SUCCESS ? jallocator_check(small->below) : status;
+}
+
+static void small_forget_stream(void *context, jstream_t *stream) {
+    small_t *small = context;
+    ji_small_cache_forget(small, stream);
+    ji_lock_acquire(&small->lock);
+    ji_frontier_forget(&small->frontier, stream);
+    ji_lock_release(&small->lock);
+}
+
+/* ---- Life ---- */
+
+static void small_free(small_t *small) {
+    if (small != NULL)
+        ji_metadata_free(small->class_of);
+    ji_metadata_free(small);
+}
+
+static void small_destroy(void *context) {
+    small_t *small = context;
+    ji_small_cache_leave(small);
+    ji_small_central_fini(small);
+    small_free(small);
+}
+
+jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind, const jsmall_options_t *options,
+                        bool owns_all, jallocator_t **out) {
+    static const jallocator_ops_t ops = {
+        .struct_size = sizeof ops,
+        .allocate = small_allocate,
+        .deallocate = small_deallocate,
+        .usable_size = small_usable_size,
+        .find = small_find,
+        .visit = small_visit,
+        .get_stats = small_get_stats,
+        .clear_stats = small_clear_stats,
+        .trim = small_trim,
+        .check = small_check,
+        .forget_stream = small_forget_stream,
+        .destroy = small_destroy,
+    };
+    size_t largest_bytes = options->largest_bytes != 0 ? options->largest_bytes : SMALL_DEFAULT_LARGEST_BYTES;
+    size_t cache_bytes = options->cache_bytes != 0 ? options->cache_bytes : SMALL_DEFAULT_CACHE_BYTES;
+    if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: threads is %u", kind->public.name, (unsigned)options->threads);
+    if (largest_bytes > SMALL_MAX_LARGEST_BYTES)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: largest_bytes is %zu, at most %zu", kind->public.name, largest_bytes,
+                       SMALL_MAX_LARGEST_BYTES);
+    if (cache_bytes > SMALL_MAX_CACHE_BYTES)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: cache_bytes is %zu, at most %zu", kind->public.name, cache_bytes,
+                       SMALL_MAX_CACHE_BYTES);
+
+    jstatus_t status = JSTATUS_SUCCESS;
+    size_t granule_bytes = jdevice_granule_bytes(request->below->device);
+    uint32_t class_count = small_class_count(&largest_bytes, granule_bytes);
+    ji_traits_t traits = {.name = request->name,
+                          .below = request->below,
+                          .threads = JALLOCATOR_THREADS_SAFE,
+                          .counts_itself = true,
+                          .kind = kind};
+    small_t *small;
+    JTRY_ALLOC(small = ji_metadata_zalloc(sizeof *small + class_count * sizeof small->classes[0]));
+    JTRY_ALLOC(small->class_of = ji_metadata_alloc(largest_bytes / SMALL_STEP_BYTES));
+    small->below = request->below;
+    small->largest_bytes = largest_bytes;
+    small->cache_bytes = cache_bytes;
+    small->class_count = class_count;
+    small->owns_all = owns_all;
+    small_class_fill(small, granule_bytes);
+    ji_frontier_init(&small->frontier, request->below->device);
+    JTRY(ji_small_central_init(small));
+    status = ji_allocator_make(&ops, small, &traits, &small->allocator);
+    if (status != JSTATUS_SUCCESS) {
+        ji_small_central_fini(small);
+        goto done;
+    }
+    ji_small_cache_enter(small);
+    *out = small->allocator;
+    small->straight = (*out)->entry;
+    (*out)->entry = (ji_entry_t){ji_small_cache_allocate, ji_small_cache_deallocate};
+    /* The code is the same for all; that it is called by one thread at a time changes nothing but what it says. */
+    if (request->below->threads == JALLOCATOR_THREADS_NONE)
+        (*out)->threads = JALLOCATOR_THREADS_NONE;
+    else if (options->threads != JALLOCATOR_THREADS_DEFAULT)
+        (*out)->threads = options->threads;
+    small = NULL;
+done:
+    small_free(small);
+    return status;
+}
+
+static jstatus_t small_create(const ji_request_t *request, jallocator_t **out) {
+    return ji_small_make(request, &ji_kind_small, request->options, false, out);
+}
+
+static const jallocator_key_t small_keys[] = {
+    {"threads", "none|lock|safe", "safe", "from which threads it may be called"},
+    {"largest", "SIZE", "32KiB", "larger requests go straight below"},
+    {"cache", "SIZE", "1MiB", "most a thread keeps for itself, for each stream it uses"},
+    {NULL, NULL, NULL, NULL},
+};
+static const ji_key_member_t small_members[] = {
+    {JI_KEY_CHOICE, offsetof(jsmall_options_t, threads), JALLOCATOR_THREADS_NONE},
+    {JI_KEY_SIZE, offsetof(jsmall_options_t, largest_bytes), 0},
+    {JI_KEY_SIZE, offsetof(jsmall_options_t, cache_bytes), 0},
+};
+static const jsmall_options_t small_defaults = JSMALL_OPTIONS_INIT;
+
+const ji_kind_t ji_kind_small = {
+    .public = {"small", JALLOCATOR_POLICY, "small blocks by size class, with a cache for each thread", small_keys},
+    .members = small_members,
+    .options_bytes = sizeof small_defaults,
+    .defaults = &small_defaults,
+    .create = small_create,
+};
+
+jstatus_t jallocator_create_small(jallocator_t *below, const jsmall_options_t *options, jallocator_t **allocator) {
+    return ji_kind_make(&ji_kind_small, NULL, below, options, allocator);
+}

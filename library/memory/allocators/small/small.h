@@ -1,0 +1,289 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_MEMORY_ALLOCATORS_SMALL_SMALL_H
+#define JALLOC_MEMORY_ALLOCATORS_SMALL_SMALL_H
+
+/* Small blocks: what its three files share. The idea stands in small.c; small_cache.c has what belongs to one thread,
+ * small_central.c what belongs to all.
+ *
+ * Locks, in the order in which they may be taken: a class's, the registry's (all caches of the process), the
+ * allocator's. What is below is called with a class's lock at most. */
+
+#include "jalloc/policy.h"
+#include "memory/frontier.h"
+#include "memory/memory.h"
+
+#define SMALL_UNIT_SHIFT 14 /* slabs begin at multiples of this; the table of slabs is keyed by it */
+#define SMALL_UNIT_BYTES ((size_t)1 << SMALL_UNIT_SHIFT)
+#define SMALL_STEP_BYTES 64 /* the least granule of a device: class_of has one entry for each */
+#define SMALL_MAX_LARGEST_BYTES ((size_t)1 << 20)
+#define SMALL_MAX_CLASSES 104 /* 8 below 9 granules, 8 for each doubling from there to the largest */
+#define SMALL_NO_CLASS UINT32_MAX
+#define SMALL_BUNDLE_ITEMS 62
+
+/* A block's page in the books. Read and written with relaxed atomics: whoever has the block has the cell, others only
+ * look. */
+typedef struct small_cell {
+    _Atomic(uint32_t) size_bytes; /* as requested; 0: not live */
+    _Atomic(uint32_t) tag;        /* of the block that is or was here */
+} small_cell_t;
+
+static inline void small_cell_enter(small_cell_t *cell, size_t size_bytes, jtag_t tag) {
+    atomic_store_explicit(&cell->size_bytes, (uint32_t)size_bytes, memory_order_relaxed);
+    atomic_store_explicit(&cell->tag, tag, memory_order_relaxed);
+}
+static inline jtag_t small_cell_tag(const small_cell_t *cell) {
+    return atomic_load_explicit(&cell->tag, memory_order_relaxed);
+}
+
+/* A free block with the address of its cell, so that handing it out needs no search. */
+typedef struct small_item {
+    void *pointer;
+    small_cell_t *cell;
+} small_item_t;
+
+/* Blocks of one class, side by side. A slab's description outlives the slab and is used for another one of the same
+ * size, until the allocator ends: so a search that passes it, without a lock, reads nothing that was freed. A search
+ * reads `bytes` before `base`, and the two are written in the opposite order: where they are not of one slab, the range
+ * they make is still that of a slab of this description, which is not where the block that is searched for can be. */
+typedef struct small_slab {
+    /* Read without a lock. */
+    atomic_uintptr_t base; /* where the first block is */
+    atomic_size_t bytes;   /* size_bytes; 0: there is no slab here now */
+    uint64_t reciprocal;   /* of block_bytes */
+    small_cell_t *cells;   /* one for each block */
+    uint32_t class_index, block_bytes;
+    size_t magazine_offset; /* of the class's magazine in every cache */
+    size_t size_bytes;      /* constant */
+    /* Under the class's lock. */
+    uint32_t count; /* blocks */
+    uint32_t free_count;
+    uint32_t first_word;                /* before it no bit is set */
+    uint64_t *free_bits;                /* behind the cells: a bit for each block, set where it is free */
+    ji_fence_t fence;                   /* before this is passed its memory is the other streams' to leave alone */
+    struct small_slab *next, *previous; /* of the class's partial or full ones */
+    /* Under the allocator's lock. */
+    struct small_slab *next_spare; /* descriptions without a slab */
+    struct small_slab *next_made;  /* all descriptions */
+    bool entered;                  /* is in the table */
+} small_slab_t;
+
+/* Free blocks that came from a thread's cache, behind one fence. */
+typedef struct small_bundle {
+    struct small_bundle *next, *previous;
+    ji_fence_t fence;
+    uint32_t count;
+    small_item_t items[SMALL_BUNDLE_ITEMS];
+} small_bundle_t;
+
+typedef struct small_class {
+    ji_lock_t lock;                  /* guards everything below it */
+    uint32_t block_bytes, alignment; /* constant */
+    small_slab_t *partial, *full;    /* with and without free blocks of their own */
+    size_t slab_count, slab_bytes;   /* of all */
+    size_t empty_count;              /* of the partial ones: nothing of them is in use */
+    size_t free_count;               /* blocks free in slabs */
+    size_t bundled_count;            /* blocks free in bundles */
+    small_bundle_t *newest, *oldest, *spare;
+    char apart[64]; /* two classes share no cache line */
+} small_class_t;
+
+/* What one thread did. Written by it alone, read by all; relaxed. */
+typedef struct small_counts {
+    atomic_size_t allocation_count;
+    atomic_size_t in_use_bytes;  /* allocated minus freed by this thread: below zero where it frees others' blocks */
+    atomic_size_t peak_bytes;    /* of in_use_bytes; signed as well */
+    atomic_size_t at_hand_bytes; /* the fast path serves no more: the least of largest request and largest class */
+    atomic_size_t largest_request_bytes;
+    atomic_size_t failure_count;
+    atomic_size_t out_count; /* blocks that left slabs and bundles, or below, minus those that came back: they are
+                                    live or in a magazine */
+} small_counts_t;
+
+/* Free blocks of one class that a thread keeps for itself, the last freed on top. Written by the thread alone; `bottom`
+ * is changed, with `top`, under the registry's lock, so that statistics see how many there are. */
+typedef struct small_magazine {
+    _Atomic(small_item_t *) top; /* the next one would go here */
+    small_item_t *bottom, *end;
+    uint32_t alignment, block_bytes; /* of the class */
+} small_magazine_t;
+
+static inline uint32_t small_magazine_count(const small_magazine_t *magazine) {
+    return (uint32_t)(atomic_load_explicit(&magazine->top, memory_order_relaxed) - magazine->bottom);
+}
+static inline uint32_t small_magazine_capacity(const small_magazine_t *magazine) {
+    return (uint32_t)(magazine->end - magazine->bottom);
+}
+
+/* What a thread keeps of an allocator for one stream: blocks last used on it. */
+typedef struct small_cache {
+    _Atomic(jstream_t *) stream;     /* SMALL_GONE when it was destroyed: the blocks are free for all */
+    const uint8_t *class_of;         /* [(size - 1) / SMALL_STEP_BYTES] */
+    const struct small_table *table; /* the allocator's, or one that was; with its mask */
+    size_t table_mask;
+    small_counts_t counts; /* of all this thread's caches of the allocator, in the one that is in use */
+    struct small *small;
+    size_t room_bytes; /* may still be added to the magazines' capacities */
+    uint32_t hand;     /* the next magazine to lose capacity to another */
+    uint32_t misses;   /* of all magazines */
+    unsigned epoch;    /* of the allocator, when the cache was last emptied for a trim */
+    bool counting;     /* the counts are here */
+    /* Under the registry's lock. */
+    bool leaving;                /* its thread is ending and is emptying it */
+    struct small_thread *thread; /* NULL: it did not come through a fork */
+    struct small_cache *next_of_thread, *next, *previous;
+    char apart[64]; /* what other threads write shares no cache line with the magazines */
+    small_magazine_t magazines[];
+} small_cache_t;
+
+/* A stream that no caller can have. */
+extern char ji_small_gone;
+#define SMALL_GONE ((jstream_t *)&ji_small_gone)
+
+/* The calling thread's caches. `allocator` is another thread's to clear, when it destroys the allocator: a match proves
+ * that the allocator lives and that `cache` does, and without a match nothing is followed. */
+typedef struct small_thread {
+    _Atomic(jallocator_t *) allocator; /* the last one used; NULL: none */
+    small_cache_t *cache;              /* what was last used of it */
+    small_cache_t *first;              /* all its caches; under the registry's lock */
+    bool ended;                        /* gets none any more */
+} small_thread_t;
+extern _Thread_local small_thread_t ji_small_thread __attribute__((tls_model("initial-exec")));
+
+/* From addresses to slabs: open addressing with linear probing, read without a lock. A slab is entered once for each
+ * unit it touches. A table that has become too small stays until the allocator ends, for those who are reading it. */
+typedef struct small_table {
+    size_t mask; /* slots - 1 */
+    size_t used; /* slots that are or were taken; at most an eighth */
+    struct small_table *older;
+    _Atomic(small_slab_t *) slabs[]; /* &ji_small_nowhere: never taken; &ji_small_removed: not any more */
+} small_table_t;
+extern small_slab_t ji_small_nowhere, ji_small_removed;
+
+typedef struct small {
+    /* Written once. */
+    jallocator_t *allocator, *below;
+    ji_entry_t straight; /* the object's own entry: for what the fast paths do not do */
+    size_t largest_bytes, cache_bytes;
+    uint32_t class_count;
+    bool owns_all; /* "general": what is below belongs to it and is shown as its own */
+    uint8_t *class_of;
+    _Atomic(small_table_t *) table;
+    atomic_uint epoch;             /* of trims */
+    struct small *next, *previous; /* all of the process; under the registry's lock */
+    small_cache_t *caches;         /* under the registry's lock */
+    char apart[64];
+    ji_lock_t lock; /* guards everything below but the classes */
+    ji_frontier_t frontier;
+    ji_ledger_t ledger; /* of what went straight below */
+    size_t reserved_bytes, peak_reserved_bytes;
+    size_t peak_before_bytes; /* what the peak was said to be when a thread ended */
+    small_counts_t counts;    /* of threads that have ended, or have no cache */
+    small_slab_t *made, *spare;
+    small_class_t classes[];
+} small_t;
+
+/* ---- Slabs
+ * ----------------------------------------------------------------------------------------------------------- */
+
+/* Where a search begins. Slabs lie side by side more often than not, and so do their slots; folding the address parts
+ * those that lie a large power of two apart. */
+static inline size_t small_table_slot(uintptr_t address, size_t mask) {
+    return (address >> SMALL_UNIT_SHIFT ^ address >> (SMALL_UNIT_SHIFT + 9)) & mask;
+}
+
+/* Whether the address is in the slab; and how far behind its beginning. */
+static inline bool small_slab_contains(const small_slab_t *slab, const void *pointer, size_t *offset) {
+    size_t bytes = atomic_load_explicit(&slab->bytes, memory_order_acquire);
+    *offset = (uintptr_t)pointer - atomic_load_explicit(&slab->base, memory_order_relaxed);
+    return *offset < bytes;
+}
+
+/* The slab around an address, NULL where there is none. */
+static inline small_slab_t *small_slab_find(small_t *small, const void *pointer, size_t *offset) {
+    small_table_t *table = atomic_load_explicit(&small->table, memory_order_acquire);
+    for (size_t slot = small_table_slot((uintptr_t)pointer, table->mask);; slot = (slot + 1) & table->mask) {
+        small_slab_t *slab = atomic_load_explicit(&table->slabs[slot], memory_order_acquire);
+        if (small_slab_contains(slab, pointer, offset))
+            return slab;
+        if (slab == &ji_small_nowhere)
+            return NULL;
+    }
+}
+
+/* The index of the block that begins `offset` bytes behind the slab's beginning; false where none does. One product is
+ * quotient and remainder (Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019): the reciprocal is
+ * ceil(2^64 / block_bytes), and both are less than 2^32. */
+static inline bool small_slab_index(const small_slab_t *slab, size_t offset, size_t *index) {
+    __extension__ typedef unsigned __int128 wide_t;
+    wide_t product = (wide_t)slab->reciprocal * offset;
+    *index = (size_t)(product >> 64);
+    return (uint64_t)product < slab->reciprocal;
+}
+
+/* Bytes taken from below and given back; under the allocator's lock. */
+static inline void ji_small_reserve(small_t *small, size_t bytes) {
+    small->reserved_bytes += bytes;
+    if (small->reserved_bytes > small->peak_reserved_bytes)
+        small->peak_reserved_bytes = small->reserved_bytes;
+}
+static inline void ji_small_unreserve(small_t *small, size_t bytes) { small->reserved_bytes -= bytes; }
+
+/* Makes one, of kind "small" or "general". owns_all: what is below belongs to it and is shown as its own. */
+jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind, const jsmall_options_t *options,
+                        bool owns_all, jallocator_t **out);
+
+/* ---- Central ---- */
+
+/* Makes and ends what the central part needs. */
+jstatus_t ji_small_central_init(small_t *small);
+void ji_small_central_fini(small_t *small);
+/* Takes up to `wanted` blocks that may be used on the stream; at least one, or a status. */
+jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t *stream, small_item_t *items,
+                                uint32_t wanted, uint32_t *taken);
+/* Takes blocks back, behind a fence. Cannot fail. They are soon wanted again, unless they `settle`. */
+void ji_small_central_give(small_t *small, uint32_t class_index, const small_item_t *items, uint32_t count,
+                           ji_fence_t fence, bool settle);
+/* Gives slabs that are empty back below until at most keep_bytes are free. `waits`: for streams that memory is behind.
+ */
+jstatus_t ji_small_central_trim(small_t *small, size_t keep_bytes, bool waits);
+/* What a free on the stream now is behind. As ji_frontier_mark. */
+jstatus_t ji_small_central_mark(small_t *small, jstream_t *stream, ji_fence_t *fence);
+/* Whether all lists are whole. */
+jstatus_t ji_small_central_check(small_t *small);
+
+/* ---- Caches ---- */
+
+/* The fast paths, put into the object as its entry. */
+jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                  void **pointer);
+jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream);
+
+/* The calling thread's cache for the stream; NULL where there can be none: for want of memory, or in a thread that
+ * ends. */
+small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream);
+/* A block of the class, from the cache, which may be NULL, or from the central part. */
+jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t class_index, jstream_t *stream,
+                             small_item_t *item);
+/* Takes a live block that is freed on the stream, and clears its cell. On failure nothing has changed. */
+jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t class_index, jstream_t *stream,
+                              small_item_t item);
+/* Empties the calling thread's caches of the allocator. */
+void ji_small_cache_empty(small_t *small);
+
+/* The allocator begins and ends; all caches of it end with it. */
+void ji_small_cache_enter(small_t *small);
+void ji_small_cache_leave(small_t *small);
+/* The stream is about to be destroyed. */
+void ji_small_cache_forget(small_t *small, const jstream_t *stream);
+
+/* Counts; cache NULL: under the allocator's lock. */
+void ji_small_count_allocate(small_t *small, small_cache_t *cache, size_t size_bytes);
+void ji_small_count_deallocate(small_t *small, small_cache_t *cache, size_t size_bytes);
+void ji_small_count_blocks(small_t *small, small_cache_t *cache, size_t more); /* left slabs and bundles */
+void ji_small_count_failure(small_t *small, small_cache_t *cache);
+/* The sums over all threads, and the blocks of each class in their caches. */
+void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cached[]);
+void ji_small_count_clear(small_t *small);
+
+#endif

@@ -1,0 +1,382 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* What is done to every element: fill, scale, norm. A buffer of any kind, rank, strides and structure is a number of
+ * lines; each operation says what it does to one.
+ *
+ * Of a distributed buffer the rows of a view that a process holds are neighbours in its part, since the order of local
+ * rows is that of global ones; so are those of a column down to the diagonal. A line is cut at two local indices. */
+
+#include "operation/operation.h"
+
+#include <math.h>
+
+#define STAGE_BYTES ((size_t)1 << 16) /* of a device's line read at once by norm */
+
+/* ---- Lines ---- */
+
+static void *at(const jbuffer_t *buffer, int64_t offset) {
+    return (char *)ji_buffer_data(buffer) + offset * (int64_t)jhandle_sizeof_datatype(ji_buffer_type(buffer));
+}
+
+/* The stored rows [*first, *end) of column j of n rows. */
+static void stored_rows(jstructure_t structure, int64_t n, int64_t j, int64_t *first, int64_t *end) {
+    const bool general = structure == JSTRUCTURE_GENERAL, upper = ji_structure_is_upper(structure);
+    *first = general || upper ? 0 : j;
+    *end = general || !upper ? n : j + 1;
+}
+
+static jstatus_t each_column(const jbuffer_t *buffer, ji_line_function_t function, void *context) {
+    const ji_matrix_t matrix = ji_matrix(ji_buffer_type(buffer), &buffer->layout, NULL);
+    for (int64_t j = 0; j < matrix.columns; j++) {
+        int64_t first, end;
+        stored_rows(matrix.structure, matrix.rows, j, &first, &end);
+        if (first == end)
+            continue;
+        const ji_line_t line = {at(buffer, first * matrix.row_stride + j * matrix.column_stride), end - first,
+                                matrix.row_stride, first, j};
+        JTRY_RETURN(function(context, &line));
+    }
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t each_local_column(const jbuffer_t *buffer, ji_line_function_t function, void *context) {
+    const jdistribution_t *d = &buffer->storage->distribution;
+    const ji_matrix_t matrix = ji_matrix(ji_buffer_type(buffer), &buffer->layout, NULL);
+    const int64_t *starts = buffer->starts;
+    if (d->place[0] < 0)
+        return JSTATUS_SUCCESS;
+    const int64_t last = jdistribution_local_count(d, 1, d->place[1], starts[1] + matrix.columns);
+    for (int64_t local = jdistribution_local_count(d, 1, d->place[1], starts[1]); local < last; local++) {
+        const int64_t j = jdistribution_to_global(d, 1, d->place[1], local) - starts[1];
+        int64_t first, end;
+        stored_rows(matrix.structure, matrix.rows, j, &first, &end);
+        const int64_t top = jdistribution_local_count(d, 0, d->place[0], starts[0] + first);
+        const int64_t count = jdistribution_local_count(d, 0, d->place[0], starts[0] + end) - top;
+        if (count == 0)
+            continue;
+        const ji_line_t line = {at(buffer, top + local * buffer->storage->leading_dimension), count, 1, top, j};
+        JTRY_RETURN(function(context, &line));
+    }
+    return JSTATUS_SUCCESS;
+}
+
+/* Dimensions in the order of their strides; those that follow each other without a gap are one. Extents of 1 are left
+ * out. The new rank, at least 1. */
+static int collapse(const jlayout_t *layout, int64_t *extents, int64_t *strides) {
+    int order[JLAYOUT_MAX_RANK], rank = 0;
+    ji_layout_sort(layout, order);
+    for (int k = 0; k < layout->rank; k++)
+        if (layout->extents[order[k]] != 1) {
+            extents[rank] = layout->extents[order[k]];
+            strides[rank++] = layout->strides[order[k]];
+        }
+    if (rank == 0)
+        extents[rank] = strides[rank] = 1, rank++;
+    int kept = 0;
+    for (int d = 1; d < rank; d++) {
+        if (strides[d] == strides[kept] * extents[kept]) {
+            extents[kept] *= extents[d];
+        } else {
+            kept++;
+            extents[kept] = extents[d];
+            strides[kept] = strides[d];
+        }
+    }
+    return kept + 1;
+}
+
+static jstatus_t each_run(const jbuffer_t *buffer, ji_line_function_t function, void *context) {
+    int64_t extents[JLAYOUT_MAX_RANK], strides[JLAYOUT_MAX_RANK], index[JLAYOUT_MAX_RANK] = {0}, offset = 0;
+    const int rank = collapse(&buffer->layout, extents, strides);
+    for (int d = 0; d < rank; d++)
+        if (extents[d] == 0)
+            return JSTATUS_SUCCESS;
+    for (;;) {
+        const ji_line_t line = {at(buffer, offset), extents[0], strides[0], 0, 0};
+        JTRY_RETURN(function(context, &line));
+        int d = 1;
+        for (; d < rank; d++) {
+            offset += strides[d];
+            if (++index[d] < extents[d])
+                break;
+            offset -= extents[d] * strides[d];
+            index[d] = 0;
+        }
+        if (d >= rank)
+            return JSTATUS_SUCCESS;
+    }
+}
+
+jstatus_t ji_each_line(const jbuffer_t *buffer, bool by_column, ji_line_function_t function, void *context) {
+    if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED)
+        return each_local_column(buffer, function, context);
+    if (by_column || buffer->layout.structure != JSTRUCTURE_GENERAL)
+        return each_column(buffer, function, context);
+    return each_run(buffer, function, context);
+}
+
+int64_t ji_row_of(const jbuffer_t *buffer, const ji_line_t *line, int64_t index) {
+    const jdistribution_t *d = &buffer->storage->distribution;
+    if (ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED)
+        return line->row + index;
+    return jdistribution_to_global(d, 0, d->place[0], line->row + index) - buffer->starts[0];
+}
+
+/* ---- Fill and scale ---- */
+
+static jstatus_t prepare_nothing(ji_operation_t *op) {
+    (void)op;
+    return JSTATUS_SUCCESS;
+}
+
+/* What a launched fill of a strided line is given. */
+typedef struct filler {
+    void *data;
+    int64_t count, stride;
+    size_t size_bytes; /* of an element */
+    unsigned char value[16];
+} filler_t;
+
+static void fill_strided(void *arguments) {
+    const filler_t *filler = arguments;
+    char *element = filler->data;
+    for (int64_t i = 0; i < filler->count; i++, element += filler->stride * (int64_t)filler->size_bytes)
+        memcpy(element, filler->value, filler->size_bytes);
+}
+
+static jstatus_t fill_line(void *context, const ji_line_t *line) {
+    const ji_operation_t *op = context;
+    jhandle_t *handle = op->handle;
+    filler_t filler = {line->data, line->count, line->stride, jhandle_sizeof_datatype(op->type), {0}};
+    if (op->scalars[0] != NULL)
+        memcpy(filler.value, op->scalars[0], filler.size_bytes);
+    if (line->stride == 1)
+        return jdevice_fill(handle->device, handle->stream, line->data, filler.value, filler.size_bytes,
+                            (size_t)line->count);
+    if (jdevice_kind(handle->device) == JDEVICE_HOST)
+        return jstream_launch(handle->device, handle->stream, fill_strided, &filler, sizeof filler);
+    char *element = line->data;
+    for (int64_t i = 0; i < line->count; i++, element += line->stride * (int64_t)filler.size_bytes)
+        JTRY_RETURN(jdevice_fill(handle->device, handle->stream, element, filler.value, filler.size_bytes, 1));
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t scale_line(void *context, const ji_line_t *line) {
+    const ji_operation_t *op = context;
+    return ji_scale(op->handle, op->type, line->count, op->scalars[0], line->data, line->stride);
+}
+
+/* What ji_scale_lines() does to each. */
+typedef struct scaler {
+    jhandle_t *handle;
+    jdatatype_t type;
+    const void *scalar;
+} scaler_t;
+
+static jstatus_t scale_or_clear_line(void *context, const ji_line_t *line) {
+    static const unsigned char zeros[16];
+    const scaler_t *scaler = context;
+    if (!ji_is_zero(scaler->type, scaler->scalar))
+        return ji_scale(scaler->handle, scaler->type, line->count, scaler->scalar, line->data, line->stride);
+    return jdevice_fill(scaler->handle->device, scaler->handle->stream, line->data, zeros, ji_sizeof(scaler->type),
+                        (size_t)line->count);
+}
+
+jstatus_t ji_scale_lines(jhandle_t *handle, const void *scalar, const jbuffer_t *x) {
+    scaler_t scaler = {handle, ji_buffer_type(x), scalar};
+    return ji_each_line(x, true, scale_or_clear_line, &scaler);
+}
+
+static jstatus_t fill_run(ji_operation_t *op) { return ji_each_line(op->operands[0].buffer, false, fill_line, op); }
+static jstatus_t scale_run(ji_operation_t *op) { return ji_each_line(op->operands[0].buffer, false, scale_line, op); }
+
+jstatus_t jbuffer_fill(jhandle_t *handle, const void *value, jbuffer_t *x) {
+    static const ji_operation_class_t fill = {prepare_nothing, fill_run, .elementwise = true};
+    ji_operation_t op = {.name = __func__,
+                         .handle = handle,
+                         .operands = {{.buffer = x, .access = JI_WRITES}},
+                         .count = 1,
+                         .any_type = true,
+                         .scalars = {value}};
+    return ji_operation_run(&op, ji_operation_check(&op), &fill);
+}
+
+jstatus_t jbuffer_scale(jhandle_t *handle, const void *alpha, jbuffer_t *x) {
+    static const ji_operation_class_t scale = {prepare_nothing, scale_run, .elementwise = true};
+    ji_operation_t op = {.name = __func__,
+                         .handle = handle,
+                         .operands = {{.buffer = x, .access = JI_UPDATES}},
+                         .count = 1,
+                         .scalars = {alpha}};
+    jstatus_t status = ji_operation_check(&op);
+    if (status == JSTATUS_SUCCESS && alpha == NULL && !ji_is_query(handle))
+        status = ji_fail(JSTATUS_INVALID_POINTER, "%s: alpha is NULL", __func__);
+    return ji_operation_run(&op, status, &scale);
+}
+
+/* ---- Norms ---- */
+
+typedef struct norm_walk {
+    const ji_operation_t *op;
+    const jbuffer_t *x;
+    bool mirrored;  /* each element beside the diagonal stands for two */
+    double largest; /* of all |x_ij| that are not NaN */
+    double nan;     /* 1: there is one */
+    double scale;   /* Frobenius, second round: what elements are divided by */
+    double sum;     /* of squares */
+    double *sums;   /* one, infinity; NULL: the largest is wanted */
+    char *stage;    /* of a device: room for STAGE_BYTES in host memory */
+} norm_walk_t;
+
+static double modulus(jdatatype_t type, const char *element) {
+    ji_value_t value;
+    memcpy(&value, element, ji_sizeof(type));
+    switch (type) {
+    case JDATATYPE_F32: return fabs((double)value.s);
+    case JDATATYPE_F64: return fabs(value.d);
+    case JDATATYPE_F32_C: return hypot((double)value.c[0], (double)value.c[1]);
+    default: return hypot(value.z[0], value.z[1]);
+    }
+}
+
+static void norm_add(norm_walk_t *walk, const ji_line_t *line, int64_t index, double size) {
+    const bool placed = walk->sums != NULL || walk->mirrored; /* where it stands matters */
+    const int64_t row = placed ? ji_row_of(walk->x, line, index) : 0;
+    const bool twice = walk->mirrored && row != line->column;
+    if (walk->sums == NULL) {
+        size /= walk->scale;
+        walk->sum += (twice ? 2 : 1) * size * size;
+        return;
+    }
+    const bool by_column = walk->op->norm == JNORM_ONE;
+    walk->sums[by_column ? line->column : row] += size;
+    if (twice)
+        walk->sums[by_column ? row : line->column] += size;
+}
+
+/* Elements in host memory; `index` of the first one in its line. */
+static void norm_elements(norm_walk_t *walk, const ji_line_t *line, const char *data, int64_t index, int64_t count) {
+    const jdatatype_t type = walk->op->type;
+    const int64_t step = line->stride * (int64_t)ji_sizeof(type);
+    for (int64_t i = 0; i < count; i++, data += step) {
+        const double size = modulus(type, data);
+        if (walk->sums == NULL && walk->scale == 0) {
+            if (size > walk->largest)
+                walk->largest = size;
+            else if (isnan(size))
+                walk->nan = 1;
+        } else {
+            norm_add(walk, line, index + i, size);
+        }
+    }
+}
+
+static jstatus_t norm_line(void *context, const ji_line_t *line) {
+    norm_walk_t *walk = context;
+    jhandle_t *handle = walk->op->handle;
+    const size_t bytes = ji_sizeof(walk->op->type);
+    if (walk->stage == NULL) {
+        norm_elements(walk, line, line->data, 0, line->count);
+        return JSTATUS_SUCCESS;
+    }
+    /* With the gaps between them, or one by one where they are too far apart. */
+    const int64_t room = (int64_t)(STAGE_BYTES / bytes), piece = (room - 1) / line->stride + 1;
+    for (int64_t i = 0; i < line->count; i += piece) {
+        const int64_t count = line->count - i < piece ? line->count - i : piece;
+        JTRY_RETURN(jdevice_copy(handle->device, handle->stream, walk->stage,
+                                 (char *)line->data + i * line->stride * (int64_t)bytes,
+                                 (size_t)((count - 1) * line->stride + 1) * bytes));
+        JTRY_RETURN(ji_handle_wait(handle, handle->stream));
+        norm_elements(walk, line, walk->stage, i, count);
+    }
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t norm_reduce(const ji_operation_t *op, double *values, int64_t count, bool sum) {
+    return op->distributed ? op->ops->reduce(op->runtime, values, count, sum) : JSTATUS_SUCCESS;
+}
+
+/* How many sums the norm needs; 0: it is the largest element. */
+static int64_t norm_sums(const ji_operation_t *op) {
+    const jlayout_t *layout = &op->operands[0].layout;
+    if (layout->rank == 0 || op->norm == JNORM_MAX || op->norm == JNORM_FROBENIUS)
+        return 0;
+    if (layout->rank == 1)
+        return op->norm == JNORM_ONE ? 1 : 0;
+    return layout->extents[op->norm == JNORM_ONE ? 1 : 0];
+}
+
+static jstatus_t norm_prepare(ji_operation_t *op) {
+    const size_t sums = jalloc_mul(norm_sums(op), sizeof(double));
+    const bool staged = jdevice_kind(op->handle->device) != JDEVICE_HOST;
+    if (!ji_size_add(sums, staged ? STAGE_BYTES : 0, &op->extra_bytes))
+        op->extra_bytes = JALLOC_SIZE_OVERFLOW;
+    op->waits = true; /* the host does it */
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t norm_run(ji_operation_t *op) {
+    const int64_t count = norm_sums(op);
+    const jbuffer_t *x = op->operands[0].buffer;
+    const jstructure_t structure = x->layout.structure;
+    const bool staged = jdevice_kind(op->handle->device) != JDEVICE_HOST;
+    char *extra = ji_operation_extra(op);
+    norm_walk_t walk = {.op = op,
+                        .x = x,
+                        .mirrored = structure != JSTRUCTURE_GENERAL && !ji_structure_is_triangular(structure),
+                        .sums = count > 0 ? (double *)(void *)(staged ? extra + STAGE_BYTES : extra) : NULL,
+                        .stage = staged ? extra : NULL};
+    if (walk.sums != NULL) {
+        memset(walk.sums, 0, (size_t)count * sizeof *walk.sums);
+        JTRY_RETURN(ji_each_line(x, true, norm_line, &walk));
+        JTRY_RETURN(norm_reduce(op, walk.sums, count, true));
+        for (int64_t i = 0; i < count; i++)
+            if (walk.sums[i] > walk.largest || isnan(walk.sums[i])) {
+                walk.largest = walk.sums[i];
+                if (isnan(walk.largest))
+                    break;
+            }
+        *op->number = walk.largest;
+        return JSTATUS_SUCCESS;
+    }
+    JTRY_RETURN(ji_each_line(x, false, norm_line, &walk));
+    double found[2] = {walk.largest, walk.nan};
+    JTRY_RETURN(norm_reduce(op, found, 2, false));
+    double result = found[1] != 0 ? (double)NAN : found[0];
+    if (op->norm == JNORM_FROBENIUS && result > 0 && !isinf(result)) {
+        walk.scale = result;
+        JTRY_RETURN(ji_each_line(x, walk.mirrored, norm_line, &walk));
+        JTRY_RETURN(norm_reduce(op, &walk.sum, 1, true));
+        result *= sqrt(walk.sum);
+    }
+    *op->number = result;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, jbuffer_t *x, double *result) {
+    static const ji_operation_class_t class = {norm_prepare, norm_run, .elementwise = true};
+    double number = 0;
+    ji_operation_t op = {.name = __func__,
+                         .handle = handle,
+                         .operands = {{.buffer = x, .access = JI_READS}},
+                         .count = 1,
+                         .norm = norm,
+                         .number = &number};
+    jstatus_t status = ji_operation_check(&op);
+    if (status == JSTATUS_SUCCESS && (unsigned)norm > JNORM_FROBENIUS)
+        status =
+            ji_fail(JSTATUS_INVALID_VALUE,
+                    "%s: norm = %d: must be JNORM_MAX (0), JNORM_ONE (1), JNORM_INFINITY (2) or JNORM_FROBENIUS (3)",
+                    __func__, (int)norm);
+    else if (status == JSTATUS_SUCCESS && (norm == JNORM_ONE || norm == JNORM_INFINITY) &&
+             op.operands[0].layout.rank > 2)
+        status = ji_fail(JSTATUS_INVALID_VALUE, "%s: this norm is of matrices and vectors; the rank is %d", __func__,
+                         op.operands[0].layout.rank);
+    else if (status == JSTATUS_SUCCESS && result == NULL && !ji_is_query(handle))
+        status = ji_fail(JSTATUS_INVALID_POINTER, "%s: result is NULL", __func__);
+    status = ji_operation_run(&op, status, &class);
+    if (!jstatus_is_error(status) && result != NULL && !ji_is_query(handle))
+        *result = number;
+    return status;
+}

@@ -1,0 +1,591 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The way that all operations on buffers take; operation.h has the picture.
+ *
+ * Collective operations stay together because nothing that one process finds wrong ends the operation there and then:
+ * it is kept as a status until ji_operation_run() has everyone agree on it, once, when all that can fail by itself
+ * (checks, stand-ins, workspace) has been tried. After that message only collective steps follow, which agree by
+ * themselves, or such that cannot fail.
+ *
+ * The borrow has the same eight slots in every plan:
+ *
+ *     0 1 2   temporaries of operands 0 1 2, of the computation's kind: this process's part
+ *     3 4 5   packed copies of operands 0 1 2
+ *     6       what the copies between kinds exchange through: as much as serves them best, or (rung "rounds") the least
+ *     7       the operation's own
+ *
+ * The last two are read by the host; on a handle of another device they come from the process's allocator of host
+ * memory. */
+
+#include "operation/operation.h"
+
+#include "jalloc/process.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SLOT_PACKED = JI_OPERANDS, SLOT_COPY = 2 * JI_OPERANDS, SLOT_EXTRA, SLOTS };
+static_assert((int)SLOTS == JBORROW_MAX_BUFFERS, "all slots are used");
+
+/* ---- Checks ---- */
+
+static void shape_text(const jlayout_t *layout, char text[128]) {
+    size_t length = (size_t)snprintf(text, 128, "[");
+    for (int d = 0; d < layout->rank; d++) /* their product is within 63 bits, so there is room for all */
+        length += (size_t)snprintf(text + length, 128 - length, d ? ",%lld" : "%lld", (long long)layout->extents[d]);
+    snprintf(text + length, 128 - length, "]");
+}
+
+jstatus_t ji_operation_refuse_shapes(const ji_operation_t *op, const jlayout_t *a, const jlayout_t *b) {
+    char texts[2][128];
+    shape_text(a, texts[0]);
+    shape_text(b, texts[1]);
+    return ji_fail(JSTATUS_INVALID_SIZE, "%s: the shapes %s and %s do not fit", op->name, texts[0], texts[1]);
+}
+
+jstatus_t ji_operation_check_operation(const ji_operation_t *op, jblas_operation_t operation) {
+    if ((unsigned)operation - JBLAS_NO_TRANSPOSE > JBLAS_CONJUGATE_TRANSPOSE - JBLAS_NO_TRANSPOSE)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: operation = %d: " JI_MUST_BE_OPERATION, op->name, (int)operation);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_operation_check_matrix(const ji_operation_t *op, int operand) {
+    const int rank = op->operands[operand].layout.rank;
+    return rank <= 2 ? JSTATUS_SUCCESS
+                     : ji_fail(JSTATUS_INVALID_VALUE, "%s: an operand of rank %d is no matrix", op->name, rank);
+}
+
+static jstatus_t check_handle(const ji_operation_t *op) {
+    const jhandle_t *handle = op->handle;
+    if (handle == NULL ||
+        (handle->state != JI_HANDLE_READY && handle->state != JI_HANDLE_QUERYING && handle->state != JI_HANDLE_FORKED))
+        return ji_fail(JSTATUS_INVALID_HANDLE, "%s: the handle is %s", op->name,
+                       handle ? "destroyed or not a handle" : "NULL");
+    if (handle->state == JI_HANDLE_FORKED)
+        return ji_fail(JSTATUS_FORKED, "%s: the handle was made before a fork; make a new one in the child", op->name);
+    return JSTATUS_SUCCESS;
+}
+
+/* What the live operands say, so that even an operation that fails here can be agreed upon. Those who take part are the
+ * processes that the operand of the highest kind has in common; of one kind, of the first. */
+static void look_at_operands(ji_operation_t *op, const bool live[JI_OPERANDS]) {
+    bool kinds[3] = {false, false, false}, shared = false;
+    const jbuffer_t *highest = NULL;
+    for (int i = 0; i < op->count; i++) {
+        const jbuffer_t *buffer = op->operands[i].buffer;
+        if (!live[i])
+            continue;
+        if (highest == NULL)
+            op->type = ji_buffer_type(buffer);
+        if (highest == NULL || ji_buffer_kind(buffer) > ji_buffer_kind(highest))
+            highest = buffer;
+        kinds[ji_buffer_kind(buffer)] = true;
+        shared = shared || ji_buffer_is_shared(buffer);
+    }
+    if (highest == NULL)
+        return;
+    op->runtime = ji_buffer_runtime(highest);
+    const bool several = op->runtime->info.processes > 1;
+    op->distributed = kinds[JBUFFER_DISTRIBUTED];
+    op->mixed = several && !op->distributed && kinds[JBUFFER_LOCAL] && kinds[JBUFFER_REPLICATED];
+    /* A result that is made is of the highest kind, and making it is collective where that is. */
+    const bool makes = op->result != NULL && op->operands[op->count - 1].buffer == NULL;
+    const jbuffer_t *last = live[op->count - 1] ? op->operands[op->count - 1].buffer : NULL;
+    op->takes = several && ((makes && kinds[JBUFFER_REPLICATED]) ||
+                            (last != NULL && ji_buffer_is_placeholder(last) && ji_buffer_kind(last) != JBUFFER_LOCAL));
+    op->collective = several && (op->distributed || op->mixed || shared || op->takes);
+    op->mixed = op->mixed && !op->copies;
+    op->ops = op->runtime->ops->operations;
+    for (int i = 0; i < 2; i++)
+        if (op->scalars[i] != NULL) {
+            memcpy(&op->values[i], op->scalars[i], jhandle_sizeof_datatype(op->type));
+            op->scalars[i] = &op->values[i];
+        }
+}
+
+static jstatus_t check_operand(const ji_operation_t *op, const jbuffer_t *buffer) {
+    jhandle_t *handle = op->handle;
+    if (ji_buffer_runtime(buffer) != op->runtime)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: the operands are of several runtimes", op->name);
+    if (ji_buffer_type(buffer) != op->type)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: operands of types %s and %s", op->name, jdatatype_name(op->type),
+                       jdatatype_name(ji_buffer_type(buffer)));
+    if (!op->any_type && op->type > JDATATYPE_F64_C)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: not of type %s", op->name, jdatatype_name(op->type));
+    if (op->copies)
+        return JSTATUS_SUCCESS;
+    if (op->distributed && jdevice_kind(ji_buffer_device(buffer)) != JDEVICE_HOST)
+        return ji_fail(JSTATUS_NOT_IMPLEMENTED,
+                       "%s: distributed computation with an operand on %s: copy it to the host first", op->name,
+                       jdevice_name(ji_buffer_device(buffer)));
+    if (ji_buffer_device(buffer) != handle->device)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: an operand on %s, the handle on %s", op->name,
+                       jdevice_name(ji_buffer_device(buffer)), jdevice_name(handle->device));
+    if (op->distributed && op->ops == NULL)
+        return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s: this runtime computes on nothing distributed", op->name);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_operation_check(ji_operation_t *op) {
+    bool live[JI_OPERANDS] = {false};
+    jstatus_t status = check_handle(op);
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        const bool made = i == op->count - 1 && op->result != NULL && operand->buffer == NULL;
+        const jstatus_t found = made ? JSTATUS_SUCCESS : ji_buffer_check(operand->buffer, op->name);
+        live[i] = !made && found == JSTATUS_SUCCESS;
+        if (live[i])
+            operand->layout = operand->buffer->layout;
+        if (status == JSTATUS_SUCCESS)
+            status = found;
+    }
+    look_at_operands(op, live);
+    for (int i = 0; i < op->count && status == JSTATUS_SUCCESS; i++)
+        if (live[i])
+            status = check_operand(op, op->operands[i].buffer);
+    return status;
+}
+
+/* ---- Stand-ins ---- */
+
+/* An allocator for what no other process sees: what is computed here in place of local buffers among replicated ones, and
+ * copies of what is shared on a node. Nobody is asked for it, since a query would, too. */
+static jstatus_t make_replicated_allocator(ji_operation_t *op) {
+    jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
+    options.kind = JBUFFER_REPLICATED;
+    options.type = op->type;
+    options.device = op->handle->device;
+    return ji_buffer_allocator_make_alone(op->runtime, &options, &op->replicated);
+}
+
+/* The allocators of results and temporaries, where there are any. */
+static jstatus_t choose_allocators(ji_operation_t *op) {
+    jbuffer_t *buffers[JI_OPERANDS];
+    for (int i = 0; i < op->count; i++)
+        buffers[i] = op->operands[i].buffer;
+    const bool makes = op->operands[op->count - 1].buffer == NULL;
+    if (op->copies)
+        return JSTATUS_SUCCESS;
+    if (op->distributed || makes)
+        JTRY_RETURN(jbuffer_propagate((size_t)op->count, buffers, &op->allocator));
+    return op->mixed ? make_replicated_allocator(op) : JSTATUS_SUCCESS;
+}
+
+/* The allocator by which the memory of a temporary becomes a buffer. */
+static jstatus_t temporary_allocator(ji_operation_t *op, const ji_operand_t *operand, jbuffer_allocator_t **allocator) {
+    *allocator = op->copies ? ji_buffer_allocator(operand->buffer) : op->distributed ? op->allocator : op->replicated;
+    if (!op->copies || !ji_buffer_is_shared(operand->buffer))
+        return JSTATUS_SUCCESS;
+    const jstatus_t status = make_replicated_allocator(op);
+    *allocator = op->replicated;
+    return status;
+}
+
+static bool needs_temporary(const ji_operation_t *op, const ji_operand_t *operand) {
+    const jbuffer_t *buffer = operand->buffer;
+    if (buffer == NULL)
+        return false;
+    if (op->copies)
+        return operand->detach;
+    if (!op->distributed)
+        return op->mixed && ji_buffer_kind(buffer) == JBUFFER_LOCAL;
+    return ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED || ji_buffer_allocator(buffer)->grid != op->allocator->grid ||
+           (operand->expand && operand->layout.structure != JSTRUCTURE_GENERAL) || operand->align || operand->detach;
+}
+
+/* Operands that the result, where it is written in place, shares elements with. */
+static jstatus_t find_overlaps(ji_operation_t *op, const ji_operation_class_t *class) {
+    const ji_operand_t *result = &op->operands[op->count - 1];
+    if (result->buffer == NULL || needs_temporary(op, result))
+        return JSTATUS_SUCCESS;
+    for (int i = 0; i < op->count - 1; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        const ji_overlap_t overlap = ji_buffer_overlap(operand->buffer, result->buffer);
+        const bool apart = op->copies && ji_buffer_device(operand->buffer) != op->handle->device; /* from workspace */
+        operand->detach = overlap == JI_OVERLAP_SOME || (overlap == JI_OVERLAP_SAME && !class->elementwise);
+        if ((overlap == JI_OVERLAP_HERE && !needs_temporary(op, operand)) || (operand->detach && apart))
+            return ji_fail(JSTATUS_INVALID_VALUE,
+                           "%s: operand %d has memory of the result's, wrapped as a buffer of its own", op->name, i);
+    }
+    return JSTATUS_SUCCESS;
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destination, const jbuffer_t *source) {
+    size_t best = 0, least = 0;
+    JTRY_RETURN(ji_buffer_copy_bytes(destination, source, &best, &least));
+    op->copy_bytes[0] = larger(op->copy_bytes[0], best);
+    op->copy_bytes[1] = larger(op->copy_bytes[1], least);
+    return JSTATUS_SUCCESS;
+}
+
+/* Makes the buffer object of a temporary, whose memory comes with the borrow, and asks what copying it takes. */
+static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_t *bytes) {
+    alignas(64) static char nowhere[64]; /* memory is not looked at before there is any */
+    jbuffer_allocator_t *allocator;
+    jlayout_t layout;
+    JTRY_RETURN(temporary_allocator(op, operand, &allocator));
+    (void)jlayout_init(&layout, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
+    if (!operand->expand)
+        layout.structure = operand->layout.structure;
+    if (operand->align) {
+        const jdistribution_t distribution = ji_buffer_distribution(allocator, &layout);
+        layout.blocks[0] = layout.blocks[1] = distribution.blocks[0];
+    }
+    JTRY_RETURN(jbuffer_allocator_local_bytes(allocator, &layout, bytes));
+    JTRY_RETURN(jbuffer_wrap(allocator, &layout, nowhere, &operand->temporary));
+    if (operand->access != JI_WRITES)
+        JTRY_RETURN(ji_operation_count_copy(op, operand->temporary, operand->buffer));
+    return operand->access == JI_READS ? JSTATUS_SUCCESS
+                                       : ji_operation_count_copy(op, operand->buffer, operand->temporary);
+}
+
+/* The order in which the matrix lies, or is nearest to lying. */
+static bool is_row_major(const ji_matrix_t *matrix) {
+    return !ji_matrix_is_column_major(matrix) && matrix->column_stride < matrix->row_stride;
+}
+
+/* What local computation packs: what BLAS cannot take, as the operation's own prepare function says, and operands that
+ * the result overlaps, unless that is computed in memory of its own. These lie in the copy as they did, so that BLAS takes
+ * them the same way. */
+static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[SLOTS]) {
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        jbuffer_t *buffer = ji_operand_buffer(operand);
+        if (operand->layout.rank <= 2)
+            operand->stored = buffer != NULL ? ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer))
+                                             : ji_matrix(op->type, &operand->layout, NULL);
+    }
+    JTRY_RETURN(class->prepare(op));
+    const bool in_place = !op->operands[op->count - 1].pack;
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        if (operand->detach && in_place && operand->temporary == NULL && !operand->pack) {
+            operand->pack = true;
+            operand->pack_row = is_row_major(&operand->stored);
+        }
+        if (!operand->pack)
+            continue;
+        int64_t count = 0;
+        (void)jlayout_count(&operand->layout, &count);
+        bytes[SLOT_PACKED + i] = jalloc_mul(count, ji_sizeof(op->type));
+    }
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[SLOTS]) {
+    JTRY_RETURN(choose_allocators(op));
+    const bool computes_distributed = op->distributed && !op->copies;
+    if (computes_distributed) { /* what is expanded or aligned is known before temporaries are made, */
+        JTRY_RETURN(class->prepare(op));
+    }
+    JTRY_RETURN(find_overlaps(op, class));
+    op->waits = op->collective || op->distributed;
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        if (!needs_temporary(op, operand))
+            continue;
+        JTRY_RETURN(make_temporary(op, operand, &bytes[i]));
+    }
+    for (int i = 0; i < op->count && computes_distributed && class->by_scalapack; i++) {
+        jbuffer_t *buffer = ji_operand_buffer(&op->operands[i]);
+        if (buffer != NULL)
+            JTRY_RETURN(op->ops->check(buffer));
+    }
+    return computes_distributed ? JSTATUS_SUCCESS
+                                : prepare_packing(op, class, bytes); /* and what is packed after them */
+}
+
+/* ---- The plan ---- */
+
+#define IN_ROUNDS "rounds"
+#define WITH_LEAST "least"
+
+static void make_plan(const ji_operation_t *op, size_t bytes[SLOTS], jplan_t *plan) {
+    const ji_matrix_t shape = ji_matrix(op->type, &op->operands[op->count - 1].layout, NULL);
+    jplan_init(plan, op->handle, op->name, "mn", (const int64_t[]){shape.rows, shape.columns});
+    if (jdevice_kind(op->handle->device) == JDEVICE_HOST) {
+        bytes[SLOT_EXTRA] = op->extra_bytes;
+        bytes[SLOT_COPY] = op->copy_bytes[0];
+    }
+    jplan_add(plan, bytes[SLOT_COPY] != 0 ? "exchange" : "best", 0, op->callee_bytes, SLOTS, bytes);
+    const bool rounds = bytes[SLOT_COPY] != 0 && op->copy_bytes[1] != op->copy_bytes[0];
+    if (op->callee_bytes == 0 && !rounds)
+        return;
+    if (rounds)
+        bytes[SLOT_COPY] = op->copy_bytes[1];
+    jplan_add(plan, rounds ? IN_ROUNDS : WITH_LEAST, 0, 0, SLOTS, bytes); /* what it calls takes what is left */
+}
+
+/* Whether there is anything to borrow. */
+static bool wants_workspace(const ji_operation_t *op, const size_t bytes[SLOTS]) {
+    size_t any = op->callee_bytes | op->extra_bytes | op->copy_bytes[0] | op->copy_bytes[1];
+    for (int i = 0; i < SLOTS; i++)
+        any |= bytes[i];
+    return any != 0;
+}
+
+/* Host memory for a handle that has none. */
+typedef struct host_memory {
+    jallocator_t *allocator;
+    void *pointer;
+    size_t size_bytes;
+} host_memory_t;
+
+static jstatus_t take_host_memory(ji_operation_t *op, host_memory_t *memory) {
+    jmemory_request_t request = JMEMORY_REQUEST_INIT;
+    const size_t copy = (op->copy_bytes[0] + 63) & ~(size_t)63;
+    if (copy + op->extra_bytes == 0 || jdevice_kind(op->handle->device) == JDEVICE_HOST)
+        return JSTATUS_SUCCESS;
+    if (copy + op->extra_bytes < copy || copy < op->copy_bytes[0])
+        return ji_fail(JSTATUS_INVALID_SIZE, "%s: the sizes of host memory overflow", op->name);
+    request.gpu_compatible = true;
+    JTRY_RETURN(jprocess_get_allocator(&request, &memory->allocator));
+    memory->size_bytes = copy + op->extra_bytes;
+    JTRY_RETURN(jallocator_allocate(memory->allocator, memory->size_bytes, 64, NULL, &memory->pointer));
+    op->ws.ptr[SLOT_COPY] = memory->pointer;
+    op->ws.ptr[SLOT_EXTRA] = (char *)memory->pointer + copy;
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- Running ---- */
+
+static jstatus_t wait(const ji_operation_t *op) { return ji_handle_wait(op->handle, op->handle->stream); }
+
+jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, jbuffer_t *source) {
+    const bool less = ji_is_way(&op->ws, IN_ROUNDS) || ji_is_way(&op->ws, WITH_LEAST);
+    const bool best = !less || jdevice_kind(op->handle->device) != JDEVICE_HOST;
+    const jstatus_t status = ji_buffer_copy(destination, source, op->waits ? NULL : op->handle->stream,
+                                            op->ws.ptr[SLOT_COPY], op->copy_bytes[best ? 0 : 1]);
+    /* Through an image in host memory the host waits for the pieces, which counts as once. */
+    if (op->copy_bytes[0] != 0 && jdevice_kind(op->handle->device) != JDEVICE_HOST)
+        ++op->handle->synchronization_count;
+    return status;
+}
+
+/* Gives stand-ins their memory, and operands where they lie. */
+static void place_operands(ji_operation_t *op) {
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        if (operand->temporary != NULL)
+            operand->temporary->storage->pointer = op->ws.ptr[i];
+        if (op->distributed)
+            continue;
+        jbuffer_t *buffer = ji_operand_buffer(operand);
+        operand->view = buffer->layout;
+        operand->data = ji_buffer_data(buffer);
+        if (operand->pack) {
+            (void)jlayout_init(&operand->view, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
+            operand->data = op->ws.ptr[SLOT_PACKED + i];
+        }
+        if (operand->layout.rank > 2)
+            continue;
+        operand->stored = ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer));
+        operand->matrix = operand->stored;
+        if (!operand->pack)
+            continue;
+        operand->matrix.data = op->ws.ptr[SLOT_PACKED + i];
+        operand->matrix.row_stride = operand->pack_row ? ji_max(1, operand->stored.columns) : 1;
+        operand->matrix.column_stride = operand->pack_row ? 1 : ji_max(1, operand->stored.rows);
+        if (operand->expand)
+            operand->matrix.structure = JSTRUCTURE_GENERAL;
+    }
+}
+
+static jstatus_t copy_matrix(const ji_operation_t *op, const ji_matrix_t *from, const ji_matrix_t *to) {
+    const ji_term_t terms[2] = {{&ji_one[op->type], JBLAS_NO_TRANSPOSE, *from}, {NULL, JBLAS_NO_TRANSPOSE, *from}};
+    return ji_matrix_add(op->handle, terms, to);
+}
+
+static jstatus_t pack_operand(const ji_operation_t *op, const ji_operand_t *operand) {
+    if (operand->layout.rank <= 2)
+        return copy_matrix(op, &operand->stored, &operand->matrix);
+    const ji_layout_term_t terms[2] = {{&ji_one[op->type], &operand->buffer->layout, ji_buffer_data(operand->buffer)},
+                                       {0}};
+    return ji_layout_add(op->handle, op->type, terms, &operand->view, operand->data);
+}
+
+/* ---- The result's own memory ---- */
+
+/* A new result, without memory: a query gives it so, and otherwise it takes it as a placeholder from a query does. */
+static jstatus_t promise_result(ji_operation_t *op) {
+    ji_operand_t *last = &op->operands[op->count - 1];
+    if (last->buffer != NULL)
+        return JSTATUS_SUCCESS;
+    JTRY_RETURN(ji_buffer_promise(op->allocator, &last->layout, &op->made));
+    last->buffer = op->made;
+    return JSTATUS_SUCCESS;
+}
+
+/* Nothing can be read where there is no memory yet. */
+static jstatus_t check_contents(const ji_operation_t *op) {
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].access != JI_WRITES)
+            JTRY_RETURN(ji_buffer_check_contents(op->operands[i].buffer, op->name));
+    return JSTATUS_SUCCESS;
+}
+
+/* Takes the memory of a result that is a placeholder: what is one process's own before all agree, what is shared on a
+ * node, which is taken together, after that. */
+static jstatus_t take_result(ji_operation_t *op, bool agreed) {
+    jbuffer_t *result = op->operands[op->count - 1].buffer;
+    if (!ji_buffer_is_placeholder(result) || ji_buffer_is_shared(result) != agreed)
+        return JSTATUS_SUCCESS;
+    const jstatus_t status = ji_storage_take(result->storage);
+    op->took = status == JSTATUS_SUCCESS;
+    return status;
+}
+
+/* Gives a new result to the caller; on an error it and the memory that was taken go back. */
+static void end_result(ji_operation_t *op, jstatus_t status) {
+    if (!jstatus_is_error(status)) {
+        if (op->made != NULL)
+            *op->result = op->made;
+        return;
+    }
+    if (op->took)
+        (void)ji_storage_return(op->operands[op->count - 1].buffer->storage);
+    (void)jbuffer_release(op->made);
+}
+
+/* ---- Running on matrices of this process ---- */
+
+/* A result in a segment is written by one process of each machine. */
+static bool writes(const ji_operation_t *op) {
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].access != JI_READS && !ji_buffer_writes(ji_operand_buffer(&op->operands[i])))
+            return false;
+    return true;
+}
+static bool result_is_shared(const ji_operation_t *op) {
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].access != JI_READS && ji_buffer_is_shared(ji_operand_buffer(&op->operands[i])))
+            return true;
+    return false;
+}
+
+static jstatus_t run_here(ji_operation_t *op, const ji_operation_class_t *class) {
+    jstatus_t status = JSTATUS_SUCCESS, ran = JSTATUS_SUCCESS;
+    for (int i = 0; i < op->count && status == JSTATUS_SUCCESS; i++)
+        if (op->operands[i].pack && op->operands[i].access != JI_WRITES)
+            status = pack_operand(op, &op->operands[i]);
+    if (status == JSTATUS_SUCCESS)
+        status = ran = class->run(op);
+    for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
+        if (op->operands[i].pack && op->operands[i].access != JI_READS) {
+            status = copy_matrix(op, &op->operands[i].matrix, &op->operands[i].stored);
+            status = status == JSTATUS_SUCCESS ? ran : status;
+        }
+    return status;
+}
+
+/* Everything behind the agreement, in host mode. */
+static jstatus_t carry_out(ji_operation_t *op, const ji_operation_class_t *class) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    JTRY(take_result(op, true));
+    place_operands(op);
+    if (op->waits)
+        JTRY(wait(op));
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].temporary != NULL && op->operands[i].access != JI_WRITES)
+            JTRY(ji_operation_copy_between(op, op->operands[i].temporary, op->operands[i].buffer));
+    if (op->distributed || op->copies)
+        status = class->run(op);
+    else if (writes(op))
+        status = run_here(op, class);
+    if (op->waits && !jstatus_is_error(status)) {
+        const jstatus_t waited = wait(op);
+        status = waited == JSTATUS_SUCCESS ? status : waited;
+    }
+    if (op->collective && result_is_shared(op) && !op->copies) {
+        status = jruntime_agree(op->runtime, status);
+        if (!jstatus_is_error(status) && op->info != NULL) {
+            const jstatus_t told =
+                op->runtime->ops->broadcast(op->runtime, JI_SCOPE_NODE, 0, NULL, op->info, sizeof *op->info);
+            status = told == JSTATUS_SUCCESS ? status : told;
+        }
+    }
+    for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
+        if (op->operands[i].temporary != NULL && op->operands[i].access != JI_READS) {
+            const jstatus_t copied = ji_operation_copy_between(op, op->operands[i].buffer, op->operands[i].temporary);
+            status = copied == JSTATUS_SUCCESS ? status : copied;
+        }
+done:
+    /* Before memory that the stream still writes is given back: the result's own, the host's, `info` of our caller. */
+    if (jstatus_is_error(status) && (op->took || op->waits || op->info != NULL))
+        (void)wait(op);
+    return status;
+}
+
+/* What all processes should have passed alike; only looked at where none has found anything wrong. */
+static uint64_t hash_arguments(const ji_operation_t *op, const ji_operation_class_t *class) {
+    const int options[] = {(int)op->operation[0], (int)op->operation[1], (int)op->side, (int)op->diagonal,
+                           (int)op->norm};
+    uint64_t hash = ji_arguments_add(0, op->name, strlen(op->name));
+    hash = ji_arguments_add(hash, options, sizeof options);
+    if (class->by_scalapack) /* what each does to its own part may be by a number of its own */
+        hash = ji_arguments_add(hash, op->values, sizeof op->values);
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].buffer == NULL || ji_buffer_check(op->operands[i].buffer, op->name) == JSTATUS_SUCCESS)
+            hash = ji_arguments_add_buffer(hash, op->operands[i].buffer);
+    return hash;
+}
+
+jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operation_class_t *class) {
+    size_t bytes[SLOTS] = {0};
+    jplan_t plan;
+    host_memory_t memory = {NULL, NULL, 0};
+    const bool queries = op->handle != NULL && jhandle_is_size_query(op->handle);
+    if (status == JSTATUS_SUCCESS && !queries)
+        status = check_contents(op);
+    if (status == JSTATUS_SUCCESS)
+        status = prepare(op, class, bytes);
+    if (status == JSTATUS_SUCCESS)
+        status = promise_result(op);
+    const bool plans = status == JSTATUS_SUCCESS && (queries || wants_workspace(op, bytes));
+    if (plans)
+        make_plan(op, bytes, &plan);
+    if (queries) {
+        if (plans)
+            status = jhandle_answer_plan(op->handle, &plan);
+    } else {
+        if (plans)
+            status = jborrow_begin_plan(&op->ws, op->handle, &plan);
+        if (!jstatus_is_error(status)) {
+            const jstatus_t taken = take_host_memory(op, &memory);
+            status = taken == JSTATUS_SUCCESS ? status : taken;
+        }
+        /* As they were passed: a result that has memory is another argument than one that takes it. */
+        const uint64_t arguments = op->collective ? hash_arguments(op, class) : 0;
+        if (!jstatus_is_error(status)) {
+            const jstatus_t taken = take_result(op, false);
+            status = taken == JSTATUS_SUCCESS ? status : taken;
+        }
+        if (op->collective)
+            status = ji_runtime_agree_on(op->runtime, status, arguments);
+        if (!jstatus_is_error(status)) {
+            const jpointer_mode_t mode = op->handle->pointer_mode;
+            jstatus_t done = jhandle_set_pointer_mode(op->handle, JPOINTER_MODE_HOST);
+            if (done == JSTATUS_SUCCESS)
+                done = carry_out(op, class);
+            (void)jhandle_set_pointer_mode(op->handle, mode);
+            status = done == JSTATUS_SUCCESS ? status : done;
+        }
+        if (op->ws.ok)
+            (void)jborrow_end(&op->ws);
+        if (memory.pointer != NULL)
+            (void)jallocator_deallocate(memory.allocator, memory.pointer, memory.size_bytes, NULL);
+    }
+    end_result(op, status);
+    for (int i = 0; i < op->count; i++)
+        (void)jbuffer_release(op->operands[i].temporary);
+    (void)jbuffer_allocator_release(op->allocator);
+    (void)jbuffer_allocator_release(op->replicated);
+    if (jstatus_is_error(status))
+        return jhandle_fail(check_handle(op) == JSTATUS_SUCCESS ? op->handle : NULL, status, "%s",
+                            jstatus_last_message());
+    return status;
+}

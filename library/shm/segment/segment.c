@@ -1,0 +1,550 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Attachments: made, ended, taken through a fork; growth; conversions between offsets and addresses.
+ *
+ * An attachment's slot. With a file behind the segment, whoever has the lock on the slot's byte is the slot; the kernel
+ * takes it away when the process dies, so nobody has to be asked whether it lives. Without a file the slot's claim names
+ * the process by pid and start time. Whoever gets a slot that its last owner left by dying reaps that one first, so a slot
+ * that is alive has nothing of its predecessor's.
+ *
+ *     take byte (or claim) | generation + 1 | lock | reap predecessor | state = taken | unlock
+ *     dead here: byte is free again           dead here: the next one does the same
+ *
+ * Fork. The child's attachment shares the parent's description, which would say "alive" for a parent that has died. So
+ * the fork handler opens another one and closes that, and the first use takes a slot of its own. It knows the
+ * attachments in the list, so a description is opened and comes into the list while no fork can happen. */
+
+#include "shm/heap/heap.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SEGMENT_DEFAULT_PROCESSES 64
+#define SEGMENT_DEFAULT_TIMEOUT_MS 60000
+#define SEGMENT_JOIN_PASSES 4
+
+/* ---- All attachments of the process --------------------------------------------------------------------------------- */
+
+static ji_lock_t segment_opening_lock; /* held from before a file is opened until its attachment is in the list */
+static ji_lock_t segment_list_lock;
+static jsegment_t *segment_list;
+
+/* In the child: a description of its own instead of the parent's. What this cannot be had for stays without a slot. */
+static void segment_in_child(void) {
+    for (jsegment_t *segment = segment_list; segment != NULL; segment = segment->next) {
+        if (segment->backing.backend == JSEGMENT_PRIVATE || segment->read_only)
+            continue;
+        ji_segment_set_ready(segment, false);
+        segment->lock_held = false;
+        segment->slot = 0;
+        if (segment->backing.descriptor >= 0) {
+            int descriptor = -1;
+            (void)shm_backing_reopen(&segment->backing, &descriptor);
+            close(segment->backing.descriptor);
+            segment->backing.descriptor = descriptor;
+        }
+    }
+}
+
+static void segment_start(void) {
+    /* Their fork handlers are before this file's: in the child, these locks are free then. */
+    ji_lock_init(&segment_opening_lock);
+    ji_lock_init(&segment_list_lock);
+    (void)pthread_atfork(NULL, NULL, segment_in_child);
+}
+static void segment_start_once(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, segment_start);
+}
+
+jsegment_t *ji_segment_list_acquire(void) {
+    segment_start_once();
+    ji_lock_acquire(&segment_list_lock);
+    return segment_list;
+}
+void ji_segment_list_release(void) { ji_lock_release(&segment_list_lock); }
+
+static void segment_enlist(jsegment_t *segment) {
+    segment->next = ji_segment_list_acquire();
+    if (segment->next != NULL)
+        segment->next->previous = segment;
+    segment_list = segment;
+    ji_segment_list_release();
+}
+static void segment_delist(jsegment_t *segment) {
+    (void)ji_segment_list_acquire();
+    if (segment->previous != NULL)
+        segment->previous->next = segment->next;
+    else
+        segment_list = segment->next;
+    if (segment->next != NULL)
+        segment->next->previous = segment->previous;
+    ji_segment_list_release();
+}
+
+/* ---- The private part ----------------------------------------------------------------------------------------------- */
+
+static jstatus_t segment_check_options(const jsegment_options_t *options, const char *caller) {
+    if (options->struct_size != sizeof *options)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: struct_size is not set", caller);
+    if ((unsigned)options->backend > JSEGMENT_ARRAY)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: backend %d", caller, (int)options->backend);
+    if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: threads %d", caller, (int)options->threads);
+    if (options->max_processes > JSEGMENT_MAX_PROCESSES)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: max_processes %u, at most %d", caller, options->max_processes,
+                       JSEGMENT_MAX_PROCESSES);
+    if ((options->backend == JSEGMENT_POSIX || options->backend == JSEGMENT_FILE) && options->name == NULL)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: this backend needs a name", caller);
+    if (options->backend == JSEGMENT_ARRAY && options->array == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: no array", caller);
+    return JSTATUS_SUCCESS;
+}
+
+static size_t segment_map_bytes(const shm_constants_t *constants) {
+    return (size_t)constants->max_pages * sizeof(uintptr_t);
+}
+
+static jsegment_t *segment_new(const jsegment_options_t *options) {
+    jsegment_t *segment = ji_metadata_zalloc(sizeof *segment);
+    if (segment == NULL)
+        return NULL;
+    segment->backing.descriptor = -1;
+    segment->read_only = options->read_only;
+    segment->locks = options->threads != JALLOCATOR_THREADS_NONE;
+    segment->timeout_ms = options->timeout_ms != 0 ? options->timeout_ms : SEGMENT_DEFAULT_TIMEOUT_MS;
+    ji_lock_init(&segment->lock);
+    return segment;
+}
+
+static void segment_free(jsegment_t *segment) {
+    if (segment == NULL)
+        return;
+    for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
+        if (segment->open[i] != NULL) {
+            ji_heap_forget(segment->open[i]);
+            ji_metadata_free(segment->open[i]);
+        }
+    if (segment->map != NULL)
+        (void)munmap(segment->map, segment_map_bytes(&segment->constants));
+    shm_backing_close(&segment->backing);
+    ji_lock_fini(&segment->lock);
+    ji_metadata_free(segment);
+}
+
+/* Everything is where the constants say. The map is private memory that costs nothing where it is not used. */
+static jstatus_t segment_bind(jsegment_t *segment) {
+    const shm_constants_t *constants = &segment->constants;
+    char *base = segment->backing.base;
+    segment->base = base;
+    segment->header = (shm_header_t *)base;
+    segment->slots = (shm_slot_t *)(base + constants->slots_offset);
+    segment->allocators = (shm_allocator_t *)(base + constants->allocators_offset);
+    segment->roots = (shm_root_t *)(base + constants->roots_offset);
+    segment->log = (shm_log_entry_t *)(base + constants->log_offset);
+    segment->table = (shm_page_t *)(base + constants->table_offset);
+    segment->max_pages = constants->max_pages;
+    void *map = mmap(NULL, segment_map_bytes(constants), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED)
+        return ji_fail(JSTATUS_MEMORY_ERROR, "no address space for the map of the segment: %s", strerror(errno));
+    segment->map = map;
+    return JSTATUS_SUCCESS;
+}
+
+/* Creates (size 0: attaches) what is behind the segment, and puts the segment into the list. */
+static jstatus_t segment_open(jsegment_t *segment, const jsegment_options_t *options, size_t size_bytes) {
+    segment_start_once();
+    ji_lock_acquire(&segment_opening_lock);
+    jstatus_t status = size_bytes != 0 ? shm_backing_create(options, &segment->constants, size_bytes, &segment->backing)
+                                       : shm_backing_attach(options, &segment->constants, &segment->backing);
+    if (status == JSTATUS_SUCCESS)
+        segment_enlist(segment);
+    ji_lock_release(&segment_opening_lock);
+    return status;
+}
+
+/* ---- Slots ---------------------------------------------------------------------------------------------------------- */
+
+static bool slot_take(jsegment_t *segment, unsigned slot, bool also_of_dead) {
+    shm_slot_t *entry = &segment->slots[slot - 1];
+    if (segment->backing.has_file)
+        return (also_of_dead || shm_load(&entry->state) == SHM_SLOT_FREE) && shm_life_take(&segment->backing, slot);
+    uint64_t claim = shm_load(&entry->claim);
+    if (claim != 0 && (!also_of_dead || shm_life_of(&segment->backing, slot, claim) != SHM_DEAD_PROCESS))
+        return false;
+    return __atomic_compare_exchange_n(&entry->claim, &claim, shm_life_identity(&segment->backing, &segment->constants),
+                                       false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static void slot_give_up(jsegment_t *segment, unsigned slot) {
+    if (segment->backing.has_file)
+        shm_life_release(&segment->backing, slot);
+    else
+        shm_store(&segment->slots[slot - 1].claim, 0);
+}
+
+/* Gets this attachment a slot; reaps whoever had it and died, and all other dead ones. */
+static jstatus_t segment_join(jsegment_t *segment) {
+    unsigned slot = 0;
+    /* Free ones first, then those of the dead; again, since one may become free behind the search and another one be
+     * taken before it. */
+    for (int pass = 0; pass < SEGMENT_JOIN_PASSES && slot == 0; ++pass)
+        for (unsigned i = 1; i <= segment->constants.slot_count && slot == 0; ++i)
+            if (slot_take(segment, i, pass > 0))
+                slot = i;
+    if (slot == 0)
+        return ji_fail(JSTATUS_NO_SLOT, "%llu processes are attached, as many as the segment has room for",
+                       (unsigned long long)segment->constants.slot_count);
+    shm_slot_t *entry = &segment->slots[slot - 1];
+    const uint64_t generation = shm_load(&entry->generation) + 1;
+    shm_store(&entry->generation, generation);
+    segment->slot = slot;
+    segment->lock_word = SHM_LOCK_WORD(slot, generation);
+    jstatus_t status = ji_segment_enter(segment);
+    if (status == JSTATUS_SUCCESS) {
+        if (shm_load(&entry->state) != SHM_SLOT_FREE) {
+            status = ji_reap_slot(segment, slot);
+            if (status == JSTATUS_SUCCESS)
+                shm_count(&segment->header->reaped_count);
+        }
+        if (status == JSTATUS_SUCCESS) {
+            uint64_t opened = 0;
+            for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
+                if (segment->open[i] != NULL && ji_shared_is_there(segment->open[i]))
+                    opened |= (uint64_t)1 << i;
+            shm_store(&entry->opened, opened);
+            shm_store(&entry->dirty, 0);
+            __atomic_store_n(&entry->pid, (int64_t)getpid(), __ATOMIC_RELAXED);
+            __atomic_store_n(&entry->attached_at, (int64_t)time(NULL), __ATOMIC_RELAXED);
+            shm_store(&entry->pid_namespace, segment->backing.pid_namespace);
+            shm_store(&entry->joined, generation);
+            shm_store(&entry->state, SHM_SLOT_TAKEN);
+            status = ji_reap_all(segment, NULL);
+        }
+        if (status == JSTATUS_SUCCESS)
+            ji_segment_set_ready(segment, true);
+        ji_segment_leave(segment);
+    }
+    if (status != JSTATUS_SUCCESS) {
+        slot_give_up(segment, slot);
+        segment->slot = 0;
+    }
+    return status;
+}
+
+/* A child of a fork begins to use its parent's attachment. */
+static jstatus_t segment_join_again(jsegment_t *segment) {
+    if (segment->backing.has_file && segment->backing.descriptor < 0)
+        return ji_fail(JSTATUS_FORKED, "the segment's file could not be opened anew after a fork");
+    for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
+        if (segment->open[i] != NULL)
+            ji_heap_forget(segment->open[i]);
+    for (unsigned i = 0; i <= SHM_CACHE_PAGES; ++i)
+        segment->cache[i].count = 0;
+    segment->cached_pages = 0;
+    (void)madvise(segment->map, segment_map_bytes(&segment->constants),
+                  MADV_DONTNEED); /* zeros: extents of the parent's */
+    return segment_join(segment);
+}
+
+jstatus_t ji_segment_begin_slowly_(jsegment_t *segment) {
+    jstatus_t status = segment->read_only ? ji_fail(JSTATUS_READ_ONLY, "the segment is attached for reading alone")
+                                          : segment_join_again(segment);
+    if (status != JSTATUS_SUCCESS)
+        ji_segment_end(segment);
+    return status;
+}
+
+jstatus_t ji_segment_begin_reading(jsegment_t *segment) {
+    if (!segment->read_only)
+        return ji_segment_begin(segment);
+    if (segment->locks)
+        ji_lock_acquire(&segment->lock);
+    if (ji_pages_refresh(segment))
+        return JSTATUS_SUCCESS;
+    ji_segment_end(segment);
+    return ji_fail(JSTATUS_CORRUPTED, "the segment says that it is larger than its memory");
+}
+
+jstatus_t ji_segment_lock(jsegment_t *segment) {
+    JTRY_RETURN(ji_segment_begin(segment));
+    jstatus_t status = ji_segment_enter(segment);
+    if (status != JSTATUS_SUCCESS)
+        ji_segment_end(segment);
+    return status;
+}
+jstatus_t ji_segment_unlock(jsegment_t *segment, jstatus_t status) {
+    ji_segment_leave(segment);
+    ji_segment_end(segment);
+    return status;
+}
+
+/* ---- Create, attach -------------------------------------------------------------------------------------------------- */
+
+static size_t segment_round(size_t bytes) {
+    size_t rounded;
+    return ji_size_round_up(bytes, SHM_PAGE_BYTES, &rounded) ? rounded : 0;
+}
+
+jstatus_t jsegment_create(const jsegment_options_t *options, jsegment_t **out) {
+    JREQUIRE(options != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
+    jstatus_t status = segment_check_options(options, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    JREQUIRE(!options->read_only, JSTATUS_INVALID_VALUE);
+    const size_t size = options->backend == JSEGMENT_ARRAY ? options->size_bytes & ~(SHM_PAGE_BYTES - 1)
+                                                           : segment_round(options->size_bytes);
+    const size_t max =
+        options->max_bytes == 0 || options->backend == JSEGMENT_ARRAY ? size : segment_round(options->max_bytes);
+    if (size < JSEGMENT_MIN_BYTES || max < size || max >> SHM_PAGE_SHIFT > SHM_MAX_PAGES)
+        return ji_fail(JSTATUS_INVALID_SIZE, "a segment of %zu bytes that may grow to %zu: at least %d, at most 4 TiB",
+                       options->size_bytes, options->max_bytes, JSEGMENT_MIN_BYTES);
+    const unsigned slots = options->max_processes != 0 ? options->max_processes : SEGMENT_DEFAULT_PROCESSES;
+    const bool has_file =
+        options->backend == JSEGMENT_POSIX || options->backend == JSEGMENT_MEMFD || options->backend == JSEGMENT_FILE;
+    bool listed = false;
+    jsegment_t *segment = NULL;
+    JTRY_ALLOC(segment = segment_new(options));
+    if (!shm_constants_make(&segment->constants, size, max, slots, has_file)) {
+        status = ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes have no room for the bookkeeping of %zu and %u processes",
+                         size, max, slots);
+        goto done;
+    }
+    JTRY(segment_open(segment, options, size));
+    listed = true;
+    JTRY(segment_bind(segment));
+    /* Nobody else sees it yet, or takes it for a segment; so nothing here can be interrupted halfway. */
+    JTRY(ji_pages_add(segment, segment->constants.first_page, size >> SHM_PAGE_SHIFT));
+    JTRY(ji_commit(segment));
+    JTRY(segment_join(segment));
+    memcpy((char *)segment->header + sizeof segment->constants.magic,
+           (const char *)&segment->constants + sizeof segment->constants.magic,
+           sizeof segment->constants - sizeof segment->constants.magic);
+    uint64_t magic;
+    memcpy(&magic, segment->constants.magic, sizeof magic);
+    shm_store((uint64_t *)segment->header, magic);
+    JTRY(shm_backing_publish(&segment->backing));
+    *out = segment;
+    segment = NULL;
+done:
+    if (segment != NULL && options->backend == JSEGMENT_ARRAY && segment->header != NULL)
+        memset(segment->header, 0, sizeof segment->constants.magic);
+    if (segment != NULL && listed)
+        segment_delist(segment);
+    segment_free(segment);
+    return status;
+}
+
+jstatus_t jsegment_attach(const jsegment_options_t *options, jsegment_t **out) {
+    JREQUIRE(options != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
+    jstatus_t status = segment_check_options(options, __func__);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    bool at_gate = false, listed = false;
+    struct stat file;
+    jsegment_t *segment = NULL;
+    JTRY_ALLOC(segment = segment_new(options));
+    JTRY(segment_open(segment, options, 0));
+    listed = true;
+    JTRY(segment_bind(segment));
+    if (!ji_pages_refresh(segment)) {
+        const uint64_t total = shm_load(&segment->header->total_pages);
+        status =
+            total > segment->constants.first_page && total <= segment->max_pages
+                ? ji_fail(JSTATUS_TRUNCATED, "the segment has %llu pages, its memory fewer", (unsigned long long)total)
+                : ji_fail(JSTATUS_CORRUPTED, "the segment says that it has %llu pages", (unsigned long long)total);
+        goto done;
+    }
+    if (!options->read_only && ji_segment_is_poisoned(segment)) {
+        status = ji_fail(JSTATUS_CORRUPTED, "the segment was found damaged before");
+        goto done;
+    }
+    if (!options->read_only) {
+        at_gate = shm_gate_take(&segment->backing, false, segment->timeout_ms);
+        if (!at_gate) {
+            status = ji_fail(JSTATUS_BUSY, "the segment is being removed");
+            goto done;
+        }
+        if ((options->backend == JSEGMENT_POSIX || options->backend == JSEGMENT_FILE) &&
+            (fstat(segment->backing.descriptor, &file) != 0 || file.st_nlink == 0)) {
+            status = ji_fail(JSTATUS_NOT_FOUND, "the segment was removed meanwhile");
+            goto done;
+        }
+        JTRY(segment_join(segment));
+        shm_gate_release(&segment->backing);
+    }
+    *out = segment;
+    segment = NULL;
+done:
+    if (segment != NULL && at_gate)
+        shm_gate_release(&segment->backing);
+    if (segment != NULL && listed)
+        segment_delist(segment);
+    segment_free(segment);
+    return status;
+}
+
+/* ---- Detach, destroy --------------------------------------------------------------------------------------------------- */
+
+/* Leaves the segment: what the slot owns is free. Holds the attachment's lock. */
+static jstatus_t segment_leave(jsegment_t *segment) {
+    for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
+        if (segment->open[i] != NULL && segment->open[i]->above_count > 0)
+            return ji_fail(JSTATUS_BUSY, "a jallocator_t stands over allocator %llu of the segment",
+                           (unsigned long long)segment->open[i]->id);
+    if (segment->slot == 0)
+        return JSTATUS_SUCCESS;
+    JTRY_RETURN(ji_segment_enter_anyway(segment));
+    if (!ji_segment_is_poisoned(segment))
+        (void)ji_reap_slot(segment, segment->slot); /* a segment that is found damaged here is left as it is */
+    const unsigned slot = segment->slot;
+    ji_segment_set_ready(segment, false);
+    segment->slot = 0;
+    ji_segment_leave(segment);
+    slot_give_up(segment, slot);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t segment_end(jsegment_t *segment, jstatus_t status) {
+    ji_segment_end(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    segment_delist(segment);
+    segment_free(segment);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jsegment_detach(jsegment_t *segment) {
+    if (segment == NULL)
+        return JSTATUS_SUCCESS;
+    if (segment->locks)
+        ji_lock_acquire(&segment->lock);
+    return segment_end(segment, segment_leave(segment));
+}
+
+jstatus_t jsegment_destroy(jsegment_t *segment) {
+    if (segment == NULL)
+        return JSTATUS_SUCCESS;
+    jstatus_t status = ji_segment_begin(segment);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    const bool at_gate = shm_gate_take(&segment->backing, true, segment->timeout_ms);
+    if (!at_gate)
+        status = ji_fail(JSTATUS_BUSY, "others are attaching to the segment");
+    for (unsigned i = 1; i <= segment->constants.slot_count && status == JSTATUS_SUCCESS; ++i)
+        if (i != segment->slot && shm_load(&segment->slots[i - 1].state) != SHM_SLOT_FREE &&
+            !ji_slot_is_dead(segment, i))
+            status = ji_fail(JSTATUS_BUSY, "slot %u (process %lld) is attached", i,
+                             (long long)__atomic_load_n(&segment->slots[i - 1].pid, __ATOMIC_RELAXED));
+    if (status == JSTATUS_SUCCESS)
+        status = segment_leave(segment);
+    if (status == JSTATUS_SUCCESS) {
+        if (segment->backing.backend == JSEGMENT_ARRAY)
+            memset(segment->header, 0, sizeof segment->constants.magic);
+        const jstatus_t removed = shm_backing_unlink(&segment->backing);
+        (void)segment_end(segment, JSTATUS_SUCCESS);
+        return removed;
+    }
+    if (at_gate)
+        shm_gate_release(&segment->backing);
+    ji_segment_end(segment);
+    return status;
+}
+
+jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, bool even_if_attached) {
+    JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
+    shm_backing_t backing;
+    jstatus_t status = shm_backing_find(backend, name, &backing);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+    if (!shm_gate_take(&backing, true, SEGMENT_DEFAULT_TIMEOUT_MS))
+        status = ji_fail(JSTATUS_BUSY, "\"%s\": others are attaching", name);
+    else if (!even_if_attached && shm_life_of_any(&backing))
+        status = ji_fail(JSTATUS_BUSY, "\"%s\": a living process is attached", name);
+    else
+        status = shm_backing_unlink(&backing);
+    shm_gate_release(&backing); /* not by closing: a child of another thread's fork may have the description as well */
+    shm_backing_close(&backing);
+    return status;
+}
+
+/* ---- Growth, recovery ----------------------------------------------------------------------------------------------------- */
+
+jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages) {
+    const uint64_t total = ji_pages_total(segment);
+    if (pages > segment->max_pages)
+        return ji_fail(JSTATUS_INVALID_SIZE, "the segment may not grow beyond %llu bytes",
+                       (unsigned long long)segment->max_pages << SHM_PAGE_SHIFT);
+    if (pages <= total)
+        return JSTATUS_SUCCESS;
+    JTRY_RETURN(shm_backing_extend(&segment->backing, &segment->constants, (size_t)total << SHM_PAGE_SHIFT,
+                                   (size_t)pages << SHM_PAGE_SHIFT));
+    jstatus_t status = ji_pages_add(segment, total, pages);
+    status = ji_finish(segment, status);
+    if (status == JSTATUS_SUCCESS)
+        shm_count(&segment->header->growth_count);
+    else
+        (void)ji_pages_refresh(segment);
+    return status;
+}
+
+jstatus_t jsegment_grow(jsegment_t *segment, size_t size_bytes) {
+    JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
+    const uint64_t pages = (size_bytes >> SHM_PAGE_SHIFT) + (size_bytes % SHM_PAGE_BYTES != 0);
+    jstatus_t status = ji_segment_lock(segment);
+    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, ji_segment_extend(segment, pages)) : status;
+}
+
+jstatus_t jsegment_recover(jsegment_t *segment, unsigned *count) {
+    JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
+    jstatus_t status = ji_segment_lock(segment);
+    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, ji_reap_all(segment, count)) : status;
+}
+
+jstatus_t jsegment_export(jsegment_t *segment, int *descriptor) {
+    JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(descriptor != NULL, JSTATUS_INVALID_POINTER);
+    return shm_backing_reopen(&segment->backing, descriptor);
+}
+
+unsigned jsegment_slot(jsegment_t *segment) {
+    if (segment == NULL || ji_segment_begin(segment) != JSTATUS_SUCCESS)
+        return 0;
+    const unsigned slot = segment->slot;
+    ji_segment_end(segment);
+    return slot;
+}
+
+/* ---- Offsets -------------------------------------------------------------------------------------------------------------- */
+
+static bool segment_holds(jsegment_t *segment, uint64_t offset, uint64_t bytes) {
+    const uint64_t size = ji_pages_total(segment) << SHM_PAGE_SHIFT;
+    return offset <= size && bytes <= size - offset;
+}
+
+void *jsegment_pointer(jsegment_t *segment, joffset_t offset, size_t size_bytes) {
+    if (segment == NULL || offset == JOFFSET_NULL)
+        return NULL;
+    if (JI_UNLIKELY(!segment_holds(segment, offset, size_bytes)) &&
+        (!ji_pages_refresh(segment) || !segment_holds(segment, offset, size_bytes)))
+        return NULL;
+    return segment->base + offset;
+}
+
+joffset_t jsegment_offset(jsegment_t *segment, const void *pointer) {
+    if (segment == NULL || (uintptr_t)pointer < (uintptr_t)segment->base)
+        return JOFFSET_NULL;
+    const uint64_t offset = (uintptr_t)pointer - (uintptr_t)segment->base;
+    if (offset < segment->max_pages << SHM_PAGE_SHIFT && !segment_holds(segment, offset, 1))
+        (void)ji_pages_refresh(segment);
+    return segment_holds(segment, offset, 1) ? offset : JOFFSET_NULL;
+}
