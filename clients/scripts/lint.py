@@ -16,7 +16,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ["include", "library", "clients"]
-SUFFIXES = {".c", ".h", ".cpp", ".hpp"}
+SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".cu"}
 
 
 def sources():

@@ -5,36 +5,44 @@
 
 /* How jblas is built. Its rooms, of which each knows only those above it:
  *
- *   primitives/   what a device can do by itself, in stream order, and the blocks of arguments it takes: what libjblas and
- *                 the GPU modules have in common
+ *   primitives/   what a device can do by itself, in stream order, and the blocks of arguments it
+ *                 takes: what libjblas and the GPU modules have in common
  *   (here)        what a routine reads of its handle; plans; routines by a type that is a value
- *   algorithms/   what turns workspace into speed: trsm, trtri, potrf, sums in a fixed order, three products, Strassen,
- *                 split precision; written over primitives, so once for all devices
- *   host/         the host's primitives: the CBLAS, a guest behind a table that is checked, and typed loops
- *   routine/      what a routine is: its row, its entries and checks made from that, its line in the log
+ *   algorithms/   what turns workspace into speed: trsm, trtri, potrf, sums in a fixed order, three
+ *                 products, Strassen, split precision; written over primitives, so once for all
+ *                 devices
+ *   host/         the host's primitives: the CBLAS, a guest behind a table that is checked, and
+ *                 typed loops
+ *   routine/      what a routine is: its row, its entries and checks made from that, its line in
+ *                 the log
  *   routines/     a file for each routine, by BLAS level
  *
  * Each routine exists once; its element type is a value, not a copy of the code:
  *
- *   jblas_dtrsm(handle, side, ..., ldb)      the public name, made from the routine's row (routine/rows.h): puts the arguments
+ *   jblas_dtrsm(handle, side, ..., ldb)      the public name, made from the routine's row
+ *                                            (routine/rows.h): puts the arguments
  *        |                                   into a block (ji_matmat_t); handle check; logging if the handle asks for it
- *   trsm_call(handle, block)                 checks, size query, quick return, pointers, made from the row by entry.h:
+ *   trsm_call(handle, block)                 checks, size query, quick return, pointers, made from
+ *                                            the row by entry.h:
  *        |                                   one small file per routine
  *        |                                   routines with a plan: ji_run_plan(), which borrows
  *   ji_trsm_plan / ji_trsm_run               an algorithm on workspace, written over primitives
  *        |
- *   ji_run(handle, JI_TRSM, block)           a primitive: what a device can do by itself, in stream order
+ *   ji_run(handle, JI_TRSM, block)           a primitive: what a device can do by itself, in stream
+ *                                            order
  *        |
- *   ji_host_trsm(block)                      on the host: CBLAS, or a typed loop (host/); on a GPU the device's
- *                                            table (primitives/primitive.h), which its module fills
+ *   ji_host_trsm(block)                      on the host: CBLAS, or a typed loop (host/); on a GPU
+ *                                            the device's table (primitives/primitive.h), which its
+ *                                            module fills
  *
- * There is one argument block per BLAS level. It is what is logged (a routine's row, rows.h, names the members in the
- * order of BLAS), what the algorithms take, and what a primitive is launched with: a block is at most
- * JSTREAM_MAX_ARGUMENT_BYTES, so a created stream copies it and the call returns.
+ * There is one argument block per BLAS level. It is what is logged (a routine's row, rows.h, names
+ * the members in the order of BLAS), what the algorithms take, and what a primitive is launched
+ * with: a block is at most JSTREAM_MAX_ARGUMENT_BYTES, so a created stream copies it and the call
+ * returns.
  *
- * Invariants: a primitive allocates nothing, checks nothing and cannot fail; what it reads through pointers is read
- * when it runs, in stream order. Sizes are not negative and leading dimensions are right when a block leaves the
- * checks. */
+ * Invariants: a primitive allocates nothing, checks nothing and cannot fail; what it reads through
+ * pointers is read when it runs, in stream order. Sizes are not negative and leading dimensions are
+ * right when a block leaves the checks. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -67,7 +75,8 @@ static inline const ji_tuning_t *ji_tuning(const jhandle_t *handle) {
 }
 
 static inline int64_t ji_integer_max(const jhandle_t *handle) {
-    return handle->device->blas == NULL ? ji_blas_int_max : handle->device->blas->tuning.integer_max;
+    return handle->device->blas == NULL ? ji_blas_int_max
+                                        : handle->device->blas->tuning.integer_max;
 }
 
 /* Runs a primitive in the handle's stream. */
@@ -75,10 +84,15 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
 
 /* ---- What a routine reads of its handle ---- */
 
-static inline bool ji_is_query(const jhandle_t *handle) { return handle->state == JI_HANDLE_QUERYING; }
-static inline bool ji_host_pointers(const jhandle_t *handle) { return handle->pointer_mode == JPOINTER_MODE_HOST; }
+static inline bool ji_is_query(const jhandle_t *handle) {
+    return handle->state == JI_HANDLE_QUERYING;
+}
+static inline bool ji_host_pointers(const jhandle_t *handle) {
+    return handle->pointer_mode == JPOINTER_MODE_HOST;
+}
 
-static inline jstatus_t ji_run_bytes(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes) {
+static inline jstatus_t ji_run_bytes(jhandle_t *handle, ji_primitive_t primitive, void *block,
+                                     size_t block_bytes) {
     if (JI_LIKELY(handle->runs_inline)) {
         ji_host_primitives[primitive](block);
         return JSTATUS_SUCCESS;
@@ -112,9 +126,11 @@ static inline jstatus_t ji_return_result(jhandle_t *handle, jstatus_t status) {
 typedef void (*ji_plan_function_t)(jplan_t *plan, const jhandle_t *handle, const void *block);
 typedef jstatus_t (*ji_run_function_t)(jhandle_t *handle, const void *block, const jborrow_t *ws);
 
-/* Plans, borrows, runs, and answers success, perf degraded, or why not. Also for an algorithm that calls another while
- * it holds a borrow (callee_bytes of its plan is then jplan_bytes() of the other's). The block was checked. */
-jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan, ji_run_function_t run);
+/* Plans, borrows, runs, and answers success, perf degraded, or why not. Also for an algorithm that
+ * calls another while it holds a borrow (callee_bytes of its plan is then jplan_bytes() of the
+ * other's). The block was checked. */
+jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan,
+                      ji_run_function_t run);
 /* Whether the borrow is of the rung of this name. */
 static inline bool ji_is_way(const jborrow_t *ws, const char *name) {
     return ws->way != NULL && strcmp(ws->way, name) == 0;
@@ -124,12 +140,13 @@ extern const jborrow_t ji_nothing_borrowed;
 /* Answers a size query: with the plan, or (NULL) that no workspace is wanted. */
 jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan);
 
-/* The algorithms. Sizes are > 0, pointers are there, alpha is taken (ji_scalar_t) or on the device. Each `plan` uses
- * ji_routine_name(&block->head) as its routine, and bits_class so that the rungs with the same bits agree. */
+/* The algorithms. Sizes are > 0, pointers are there, alpha is taken (ji_scalar_t) or on the device.
+ * Each `plan` uses ji_routine_name(&block->head) as its routine, and bits_class so that the rungs
+ * with the same bits agree. */
 void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
-/* trtri, potrf: *info is the caller's host variable in host pointer mode on a NULL stream; otherwise it is written in
- * stream order (the entry synchronizes afterwards in host mode). */
+/* trtri, potrf: *info is the caller's host variable in host pointer mode on a NULL stream;
+ * otherwise it is written in stream order (the entry synchronizes afterwards in host mode). */
 void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_trtri_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
@@ -137,7 +154,8 @@ jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *w
 /* gemm. Asked only where ji_gemm_is_planned(); below, gemm is the primitive and plans nothing. */
 void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
-/* Sums in a fixed order. Asked only for n > JI_REDUCE_BLOCK; up to that the primitive is one block, in one order. */
+/* Sums in a fixed order. Asked only for n > JI_REDUCE_BLOCK; up to that the primitive is one block,
+ * in one order. */
 void ji_dot_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_dot_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 void ji_dotc_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
@@ -183,12 +201,14 @@ struct ji_row {
 #define JI_TYPE_OF_SUM(type) (ji_is_half(type) ? JDATATYPE_F32 : (type))
 
 /* Static text such as "jblas_dtrsm", for messages and plans. */
-static inline const char *ji_routine_name(const ji_head_t *head) { return head->row->names[head->type]; }
+static inline const char *ji_routine_name(const ji_head_t *head) {
+    return head->row->names[head->type];
+}
 
 /* ---- Routines by a type that is a value, for libjbuffer ---- */
 
-/* As the typed name that head.type says, checks and all; the block's other members are that one's arguments, a scalar's
- * its pointer. hemm is of complex types. */
+/* As the typed name that head.type says, checks and all; the block's other members are that one's
+ * arguments, a scalar's its pointer. hemm is of complex types. */
 JI_SHARED jstatus_t ji_call_copy(jhandle_t *handle, ji_vector_t *args);
 JI_SHARED jstatus_t ji_call_scal(jhandle_t *handle, ji_vector_t *args);
 JI_SHARED jstatus_t ji_call_gemm(jhandle_t *handle, ji_matmat_t *args);
@@ -197,7 +217,8 @@ JI_SHARED jstatus_t ji_call_hemm(jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED jstatus_t ji_call_geam(jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED jstatus_t ji_call_trsm(jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED jstatus_t ji_call_potrf(jhandle_t *handle, ji_matmat_t *args);
-/* The workspace that such a call would borrow; what can be wrong with its sizes was checked. The others borrow none. */
+/* The workspace that such a call would borrow; what can be wrong with its sizes was checked. The
+ * others borrow none. */
 JI_SHARED size_t ji_gemm_bytes(const jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED size_t ji_trsm_bytes(const jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED size_t ji_potrf_bytes(const jhandle_t *handle, ji_matmat_t *args);
@@ -206,17 +227,18 @@ JI_SHARED size_t ji_potrf_bytes(const jhandle_t *handle, ji_matmat_t *args);
 
 typedef jstatus_t (*ji_call_function_t)(jhandle_t *handle, void *block);
 
-/* False until the CBLAS was looked at, found to take integers of the width this library was built for, and self-checked
- * (host/selfcheck.c). Who reads true sees what the check has mended. */
+/* False until the CBLAS was looked at, found to take integers of the width this library was built
+ * for, and self-checked (host/selfcheck.c). Who reads true sees what the check has mended. */
 extern _Atomic(bool) ji_cblas_ready;
 /* What is not the plain case: an invalid handle, the first call, a size query, logging. */
-jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) __attribute__((cold));
+jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
+    __attribute__((cold));
 
 /* What is said of a number that is no enumerator. */
 #define JI_MUST_BE_SIDE "must be JBLAS_LEFT (141) or JBLAS_RIGHT (142)"
 #define JI_MUST_BE_FILL "must be JBLAS_UPPER (121) or JBLAS_LOWER (122)"
 #define JI_MUST_BE_DIAGONAL "must be JBLAS_NON_UNIT (131) or JBLAS_UNIT (132)"
-#define JI_MUST_BE_OPERATION                                                                                           \
+#define JI_MUST_BE_OPERATION                                                                       \
     "must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or JBLAS_CONJUGATE_TRANSPOSE (113)"
 
 static inline int64_t ji_max(int64_t a, int64_t b) { return a > b ? a : b; }

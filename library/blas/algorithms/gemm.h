@@ -12,8 +12,8 @@ static inline int64_t gemm_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t ji_gemm_smallest(const ji_matmat_t *args) {
     return gemm_min(gemm_min(args->m, args->n), args->k);
 }
-/* Whether gemm has a plan: the one question that a small product is asked. All ways but the plain one are bounded in the
- * norm alone, so they are for those who asked for no more. */
+/* Whether gemm has a plan: the one question that a small product is asked. All ways but the plain
+ * one are bounded in the norm alone, so they are for those who asked for no more. */
 static inline bool ji_gemm_is_planned(const jhandle_t *handle, const ji_matmat_t *args) {
     return handle->accuracy == JACCURACY_NORMWISE &&
            ji_gemm_smallest(args) >= ji_tuning(handle)->gemm_least[args->head.type];
@@ -29,16 +29,20 @@ enum {
     JI_GEMM_BITS_SPLIT /* and on, by ji_split_way_t */
 };
 
-/* The ways. Each adds its rungs to a plan; `run` gets sizes > 0, pointers, and an alpha that is not known to be 0. */
+/* The ways. Each adds its rungs to a plan; `run` gets sizes > 0, pointers, and an alpha that is not
+ * known to be 0. */
 #define JI_GEMM_3M "3m" /* its rung */
 bool ji_gemm3m_pays(const jhandle_t *handle, const ji_matmat_t *args);
 void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
 jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *args, const jborrow_t *ws);
 bool ji_gemm_split_pays(const jhandle_t *handle, const ji_matmat_t *args);
 void ji_gemm_split_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args);
-jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split_way_t way, const jborrow_t *ws);
-int ji_strassen_levels(const jhandle_t *handle, const ji_matmat_t *args); /* how many halvings pay: 0, 1, 2 */
-const char *ji_strassen_name(int levels);                                 /* of the rung of 1 or 2 halvings */
+jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split_way_t way,
+                            const jborrow_t *ws);
+/* How many halvings pay: 0, 1, 2. */
+int ji_strassen_levels(const jhandle_t *handle, const ji_matmat_t *args);
+/* Of the rung of 1 or 2 halvings. */
+const char *ji_strassen_name(int levels);
 void ji_strassen_add_rungs(jplan_t *plan, const ji_matmat_t *args, int levels);
 jstatus_t ji_strassen_run(jhandle_t *handle, const ji_matmat_t *args, int levels, void *workspace);
 

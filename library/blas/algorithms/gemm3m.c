@@ -6,18 +6,20 @@
  *     P0 = Re A Re B,   P1 = Im A Im B,   P2 = (Re A + Im A)(Re B + Im B)
  *     Re AB = P0 - P1,  Im AB = P2 - P0 - P1
  *
- * A quarter of the work is saved; splitting and merging take back some of it, so it pays for large matrices only (Van
- * Zee and Smith 2017 for the variants).
+ * A quarter of the work is saved; splitting and merging take back some of it, so it pays for large
+ * matrices only (Van Zee and Smith 2017 for the variants).
  *
- * Error (Higham 1992). The terms of P2 are sums of parts, so the imaginary part errs in proportion to all of AB, not to
- * Im AB: with g = gamma(k + p + 8), p the panels of k, and |.| of each element's modulus
+ * Error (Higham 1992). The terms of P2 are sums of parts, so the imaginary part errs in proportion
+ * to all of AB, not to Im AB: with g = gamma(k + p + 8), p the panels of k, and |.| of each
+ * element's modulus
  *
  *     |Re error| <= g |A||B|     |Im error| <= g ((|Re A| + |Im A|)(|Re B| + |Im B|) + |A||B|) <= 3 g |A||B|
  *
- * where the conventional way has |Re A||Im B| + |Im A||Re B| for the second. Re A + Im A overflows before either does,
- * and infinities turn into NaN more often. So it is for the accuracy normwise.
+ * where the conventional way has |Re A||Im B| + |Im A||Re B| for the second. Re A + Im A overflows
+ * before either does, and infinities turn into NaN more often. So it is for the accuracy normwise.
  *
- *          n panel                     For each panel of k: A's panel is split, whole. For each panel of n: B's is
+ *          n panel                     For each panel of k: A's panel is split, whole. For each
+ *                                      panel of n: B's is
  *         +---+                        split, three products go to workspace, and are merged into C.
  *         | B | k panel
  *         +---+                        Workspace: 3 (m kc + kc nc + m nc) reals, so it grows with m alone.
@@ -37,21 +39,26 @@ static int64_t gemm3m_width(int64_t size, int64_t most) {
 }
 
 bool ji_gemm3m_pays(const jhandle_t *handle, const ji_matmat_t *args) {
-    return ji_is_complex(args->head.type) && ji_gemm_smallest(args) >= ji_tuning(handle)->gemm3m_least;
+    return ji_is_complex(args->head.type) &&
+           ji_gemm_smallest(args) >= ji_tuning(handle)->gemm3m_least;
 }
 
 void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {
     jdatatype_t real = ji_real_of(args->head.type);
     const ji_tuning_t *tuning = ji_tuning(handle);
-    int64_t kc = gemm_min(args->k, tuning->gemm3m_k_panel), nc = gemm_min(args->n, tuning->gemm3m_n_panel);
-    size_t bytes[3] = {jalloc_matrix_bytes(real, args->m, 3 * kc), jalloc_matrix_bytes(real, kc, 3 * nc),
+    int64_t kc = gemm_min(args->k, tuning->gemm3m_k_panel),
+            nc = gemm_min(args->n, tuning->gemm3m_n_panel);
+    size_t bytes[3] = {jalloc_matrix_bytes(real, args->m, 3 * kc),
+                       jalloc_matrix_bytes(real, kc, 3 * nc),
                        jalloc_matrix_bytes(real, args->m, 3 * nc)};
     jplan_add(plan, JI_GEMM_3M, JI_GEMM_BITS_3M, 0, 3, bytes);
 }
 
-/* parts = the split of the rows x columns of op(stored) that begin at (i, j); stored as `stored` is. */
-static jstatus_t gemm3m_split(jhandle_t *handle, jdatatype_t type, jblas_operation_t operation, const void *stored,
-                              int64_t ld, int64_t i, int64_t j, int64_t rows, int64_t columns, void *parts) {
+/* parts = the split of the rows x columns of op(stored) that begin at (i, j); stored as `stored`
+ * is. */
+static jstatus_t gemm3m_split(jhandle_t *handle, jdatatype_t type, jblas_operation_t operation,
+                              const void *stored, int64_t ld, int64_t i, int64_t j, int64_t rows,
+                              int64_t columns, void *parts) {
     bool flat = operation == JBLAS_NO_TRANSPOSE;
     ji_split_t block = {.type = type,
                         .conjugate = operation == JBLAS_CONJUGATE_TRANSPOSE,
@@ -67,19 +74,24 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jbor
     ji_matmat_t args = *matmat;
     jdatatype_t type = args.head.type, real = ji_real_of(type);
     const ji_tuning_t *tuning = ji_tuning(handle);
-    int64_t kc = gemm3m_width(args.k, tuning->gemm3m_k_panel), nc = gemm3m_width(args.n, tuning->gemm3m_n_panel);
+    int64_t kc = gemm3m_width(args.k, tuning->gemm3m_k_panel),
+            nc = gemm3m_width(args.n, tuning->gemm3m_n_panel);
     ji_scalar_t beta = args.beta;
     for (int64_t p = 0; p < args.k; p += kc) {
         int64_t depth = gemm_min(kc, args.k - p);
-        JTRY_RETURN(gemm3m_split(handle, type, args.transa, args.a, args.lda, 0, p, args.m, depth, ws->ptr[0]));
+        JTRY_RETURN(gemm3m_split(handle, type, args.transa, args.a, args.lda, 0, p, args.m, depth,
+                                 ws->ptr[0]));
         for (int64_t j = 0; j < args.n; j += nc) {
             int64_t width = gemm_min(nc, args.n - j);
-            JTRY_RETURN(gemm3m_split(handle, type, args.transb, args.b, args.ldb, p, j, depth, width, ws->ptr[1]));
+            JTRY_RETURN(gemm3m_split(handle, type, args.transb, args.b, args.ldb, p, j, depth,
+                                     width, ws->ptr[1]));
             for (int64_t part = 0; part < 3; part++) {
                 ji_matmat_t product = {
                     .head = args.head,
-                    .transa = args.transa == JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
-                    .transb = args.transb == JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
+                    .transa =
+                        args.transa == JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
+                    .transb =
+                        args.transb == JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
                     .m = args.m,
                     .n = width,
                     .k = depth,

@@ -1,59 +1,71 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* sgemm by split precision: products of floats on units that multiply narrower numbers many times faster.
+/* sgemm by split precision: products of floats on units that multiply narrower numbers many times
+ * faster.
  *
- * A float has 24 bits of significand. It is the sum of three bfloat16 (8 bits each, exact), or of two binary16 (11 bits
- * each, but for the last bit), so a product of floats is a sum of products of parts. Those of the smallest parts do not
- * reach the 24th bit and are left out:
+ * A float has 24 bits of significand. It is the sum of three bfloat16 (8 bits each, exact), or of
+ * two binary16 (11 bits each, but for the last bit), so a product of floats is a sum of products of
+ * parts. Those of the smallest parts do not reach the 24th bit and are left out:
  *
  *     split-bf16    a2 b0 + a1 b1 + a0 b2,  a1 b0 + a0 b1,  a0 b0       6 of 9 products
  *     split-fp16    a1 b0 + a0 b1,  a0 b0                               3 of 4
  *
- *     the shifts of A's rows and of B's columns       powers of two that bring each line to where its parts need it
- *     for each slab of the depth:
+ *     the shifts of A's rows and of B's columns powers of two that bring each line to where its
+ *     parts need it for each slab of the depth:
  *         split A, split B                            into workspace, each part once (precision.h)
- *         P += the small products, all of the slab    one of the vendor's for each column of the table above
+ *         P += the small products, all of the slab one of the vendor's for each column of the table
+ *         above
  *         for each panel of the slab: P += a0 b0      the vendor's; float P in workspace
- *     C = alpha 2^-shifts P + beta C                  rounded once; nothing overflows on the way that is not infinite in C
+ *     C = alpha 2^-shifts P + beta C                  rounded once; nothing overflows on the way
+ *                                                     that is not infinite in C
  *
- * What a tensor core does when it adds decides the rest: it aligns the terms to the largest and truncates (Fasi, Higham,
- * Mikaitis, Pranesh 2021), so errors do not cancel but grow with the length of the sum (Ootomo and Yokota 2022 measure it,
- * and add outside of the tensor cores). Here sums of a0 b0, which decide, are as long as a panel, and panels are added as
- * floats, to the nearest. The small products are 2^-7 of these and less, so they are added over a slab at once, first.
+ * What a tensor core does when it adds decides the rest: it aligns the terms to the largest and
+ * truncates (Fasi, Higham, Mikaitis, Pranesh 2021), so errors do not cancel but grow with the
+ * length of the sum (Ootomo and Yokota 2022 measure it, and add outside of the tensor cores). Here
+ * sums of a0 b0, which decide, are as long as a panel, and panels are added as floats, to the
+ * nearest. The small products are 2^-7 of these and less, so they are added over a slab at once,
+ * first.
  *
- * Panels, on models of what cores add (clients/bench/bench_split_error.c): as deep as an eighth of k, from 256 to 1024 on an
- * H100 and to 512 on an A100, split-bf16 errs 0.3 to 1.8 times as much as float whatever the numbers. split-fp16 errs 0.5
- * to 1.8 times as much, but 2 to 5 times (to 7 on an A100) where all terms are of one sign: its products of 22 bits are cut
- * from the fourth addition on, those of 16 bits after some hundreds.
+ * Panels, on models of what cores add (clients/bench/bench_split_error.c): as deep as an eighth of
+ * k, from 256 to 1024 on an H100 and to 512 on an A100, split-bf16 errs 0.3 to 1.8 times as much as
+ * float whatever the numbers. split-fp16 errs 0.5 to 1.8 times as much, but 2 to 5 times (to 7 on
+ * an A100) where all terms are of one sign: its products of 22 bits are cut from the fourth
+ * addition on, those of 16 bits after some hundreds.
  *
- * What it costs, counted for n x n matrices of order 8192 on an H100 (700 TFLOP/s of bfloat16 reached, 50 of float; 3 TB/s):
- * cublasSgemm 22 ms. Six products 9.4 ms, P read and written 12 times 2.1 ms (twice for each of two slabs, 8 panels), A and
- * B read twice and their parts written 0.6 ms, the result 0.2 ms: 12.4 ms, 1.8 times as fast, up to 2.1 where the vendor's
- * kernels hide P's traffic behind the products. Three products: 7.3 ms (4.7, 1.8, 0.5, 0.2), 3 times. The other way is to
- * store parts as often as they are multiplied, six times in all, so that one product a panel does everything: P is passed
- * 8 times in place of 12, but 0.3 ms more of parts are written, a slab of as many bytes is half as deep, and a core adds
- * six times as many terms. By this count it is 0.4 ms faster; its bound is six times as large. So parts are stored once.
+ * What it costs, counted for n x n matrices of order 8192 on an H100 (700 TFLOP/s of bfloat16
+ * reached, 50 of float; 3 TB/s): cublasSgemm 22 ms. Six products 9.4 ms, P read and written 12
+ * times 2.1 ms (twice for each of two slabs, 8 panels), A and B read twice and their parts written
+ * 0.6 ms, the result 0.2 ms: 12.4 ms, 1.8 times as fast, up to 2.1 where the vendor's kernels hide
+ * P's traffic behind the products. Three products: 7.3 ms (4.7, 1.8, 0.5, 0.2), 3 times. The other
+ * way is to store parts as often as they are multiplied, six times in all, so that one product a
+ * panel does everything: P is passed 8 times in place of 12, but 0.3 ms more of parts are written,
+ * a slab of as many bytes is half as deep, and a core adds six times as many terms. By this count
+ * it is 0.4 ms faster; its bound is six times as large. So parts are stored once.
  *
- * Error, with u = 2^-24, panels of depth d, slabs of depth K, every addition of a tensor core counted as one that truncates
- * (2u), alpha 1 and beta 0, and r, c the largest elements of the row of op(A) and the column of op(B):
+ * Error, with u = 2^-24, panels of depth d, slabs of depth K, every addition of a tensor core
+ * counted as one that truncates (2u), alpha 1 and beta 0, and r, c the largest elements of the row
+ * of op(A) and the column of op(B):
  *
  *     split-bf16    |C - C'| <= (2.1 d + K / 30  + k / d + 2 k / K + 16) u |A||B| + k 2^-100 r c
  *     split-fp16    |C - C'| <= (2.1 d + K / 240 + k / d +   k / K + 16) u |A||B| + k 2^-46 r c
  *
  *   - d: |a0||b0| <= 1.01 |a||b|, d additions.
- *   - K: 2 K additions of |a1 b0| and |a0 b1|, each <= 2^-8 |a||b| (bfloat16) or 2^-11 |a||b| (binary16), and 3 K of terms
- *     that are 2^-15 |a||b| together.
+ *   - K: 2 K additions of |a1 b0| and |a0 b1|, each <= 2^-8 |a||b| (bfloat16) or 2^-11 |a||b|
+ *     (binary16), and 3 K of terms that are 2^-15 |a||b| together.
  *   - k / d, k / K: the additions to P.
- *   - 16: what is left out, u (bfloat16) or 4u (binary16); what two binary16 leave of a and of b, 2u each; C's rounding.
- *   - r c: parts that underflow. bfloat16 has float's exponents. With a line's largest element at 2^14, a0 of binary16 is
- *     exact to 2^-25 and a1, stored 2^11 times as large, to 2^-36, which is 2^-50 r: elements below 2^-27 r begin to lose
- *     digits. Four such terms, of a, of b and of the a1 b1 left out, are less than 2^-46 r c.
+ *   - 16: what is left out, u (bfloat16) or 4u (binary16); what two binary16 leave of a and of b,
+ *     2u each; C's rounding.
+ *   - r c: parts that underflow. bfloat16 has float's exponents. With a line's largest element at
+ *     2^14, a0 of binary16 is exact to 2^-25 and a1, stored 2^11 times as large, to 2^-36, which is
+ *     2^-50 r: elements below 2^-27 r begin to lose digits. Four such terms, of a, of b and of the
+ *     a1 b1 left out, are less than 2^-46 r c.
  *
- * So both are bounded in the norm, and the second less where large elements of a line meet small ones of the other.
+ * So both are bounded in the norm, and the second less where large elements of a line meet small
+ * ones of the other.
  *
- * Infinity and NaN: the low parts of an infinity are NaN, so both make NaN of what depends on them. What does not is as
- * ever. */
+ * Infinity and NaN: the low parts of an infinity are NaN, so both make NaN of what depends on them.
+ * What does not is as ever. */
 
 #include <math.h>
 
@@ -65,12 +77,16 @@ typedef struct split_depths {
 } split_depths_t;
 
 static int64_t split_count(int64_t size, int64_t each) { return (size + each - 1) / each; }
-static int64_t split_round(int64_t size) { return split_count(size, JI_SPLIT_MULTIPLE) * JI_SPLIT_MULTIPLE; }
+static int64_t split_round(int64_t size) {
+    return split_count(size, JI_SPLIT_MULTIPLE) * JI_SPLIT_MULTIPLE;
+}
 
-/* Panels of about the same depth, so that none is a sliver, and slabs of about as many panels. A sum of floats errs in
- * proportion to the root of k, one that truncates to the depth of a panel: short panels for short sums. */
+/* Panels of about the same depth, so that none is a sliver, and slabs of about as many panels. A
+ * sum of floats errs in proportion to the root of k, one that truncates to the depth of a panel:
+ * short panels for short sums. */
 static split_depths_t split_depths(int64_t k, const ji_tuning_t *tuning) {
-    const int64_t most = gemm_min(tuning->split_k_panel, ji_max(k / 8, 256)), panels = split_count(k, most);
+    const int64_t most = gemm_min(tuning->split_k_panel, ji_max(k / 8, 256)),
+                  panels = split_count(k, most);
     const int64_t panel = split_round(split_count(k, panels));
     const int64_t slabs = split_count(panels, ji_max(tuning->split_slab / panel, 1));
     return (split_depths_t){panel, split_count(panels, slabs) * panel};
@@ -93,14 +109,16 @@ void ji_gemm_split_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_ma
         const size_t bytes[] = {jalloc_matrix_bytes(form->type, depth, args->m),
                                 jalloc_matrix_bytes(form->type, depth, args->n),
                                 jalloc_matrix_bytes(JDATATYPE_F32, split_round(args->m), args->n),
-                                jalloc_mul(args->m, sizeof(int32_t)), jalloc_mul(args->n, sizeof(int32_t))};
-        jplan_add(plan, form->name, JI_GEMM_BITS_SPLIT + (uint32_t)way, 0, sizeof bytes / sizeof *bytes, bytes);
+                                jalloc_mul(args->m, sizeof(int32_t)),
+                                jalloc_mul(args->n, sizeof(int32_t))};
+        jplan_add(plan, form->name, JI_GEMM_BITS_SPLIT + (uint32_t)way, 0,
+                  sizeof bytes / sizeof *bytes, bytes);
     }
 }
 
 /* op(A) or op(B), all of the depth. */
-static ji_split_operand_t split_operand(const ji_matmat_t *args, ji_split_way_t way, bool is_b, void *parts,
-                                        int32_t *shifts) {
+static ji_split_operand_t split_operand(const ji_matmat_t *args, ji_split_way_t way, bool is_b,
+                                        void *parts, int32_t *shifts) {
     const bool plain = (is_b ? args->transb : args->transa) == JBLAS_NO_TRANSPOSE;
     const bool along = plain == is_b; /* the depth runs down the columns */
     const int64_t ld = is_b ? args->ldb : args->lda;
@@ -117,8 +135,8 @@ static ji_split_operand_t split_operand(const ji_matmat_t *args, ji_split_way_t 
 }
 
 /* P += the products of a slab, or P = where it is the first. */
-static jstatus_t split_products(jhandle_t *handle, const ji_split_operand_t operands[2], int64_t panel, float *product,
-                                bool first) {
+static jstatus_t split_products(jhandle_t *handle, const ji_split_operand_t operands[2],
+                                int64_t panel, float *product, bool first) {
     const ji_split_form_t *form = ji_split_form(operands[0].way);
     const size_t part_bytes = jhandle_sizeof_datatype(form->type);
     const int64_t slab = operands[0].slab;
@@ -133,7 +151,8 @@ static jstatus_t split_products(jhandle_t *handle, const ji_split_operand_t oper
                                  .n = operands[1].lines,
                                  .k = gemm_min(step, depth - p),
                                  .alpha = {.value = {.s = ldexpf(1, -order * form->gap)}},
-                                 .a = (const char *)operands[0].parts + (size_t)(a_first + p) * part_bytes,
+                                 .a = (const char *)operands[0].parts +
+                                      (size_t)(a_first + p) * part_bytes,
                                  .lda = form->parts * slab,
                                  .b = (const char *)operands[1].parts + (size_t)p * part_bytes,
                                  .ldb = form->parts * slab,
@@ -147,7 +166,8 @@ static jstatus_t split_products(jhandle_t *handle, const ji_split_operand_t oper
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split_way_t way, const jborrow_t *ws) {
+jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split_way_t way,
+                            const jborrow_t *ws) {
     const ji_tuning_t *tuning = ji_tuning(handle);
     const split_depths_t depths = split_depths(args->k, tuning);
     const ji_split_operand_t whole[2] = {split_operand(args, way, false, ws->ptr[0], ws->ptr[3]),

@@ -6,8 +6,9 @@
  *     [A  0]^-1   [     A^-1      0  ]
  *     [C  B]    = [-B^-1 C A^-1  B^-1]        and the same for an upper triangle, with C above
  *
- * So two inverses of one order become one of twice the order by two products, C A^-1 into workspace and -B^-1 times
- * that into C's place. Pairs are independent of each other: each doubling is two batches over the whole triangle.
+ * So two inverses of one order become one of twice the order by two products, C A^-1 into workspace
+ * and -B^-1 times that into C's place. Pairs are independent of each other: each doubling is two
+ * batches over the whole triangle.
  *
  *     tiles of 32, inverted by one primitive     32 -> 64            64 -> 128     last ones may be smaller
  *     +--+                                       +-----+             +----------+
@@ -18,17 +19,20 @@
  *           |\ |                                       +--+
  *           +--+
  *
- * The products take the triangles as full matrices, zeros and all: twice the work of what is needed, at several times
- * the speed. Five primitives invert all blocks of 128, whatever the order of the triangle. Two products with inverses
- * bound no residual element by element, so this is for the accuracy normwise.
+ * The products take the triangles as full matrices, zeros and all: twice the work of what is
+ * needed, at several times the speed. Five primitives invert all blocks of 128, whatever the order
+ * of the triangle. Two products with inverses bound no residual element by element, so this is for
+ * the accuracy normwise.
  *
- * Without memory for the products each pair is joined by a product and a solve: C A^-1 in C's place, and B itself, which
- * is still in A's triangle, taken out of that. As tiles are inverted by substitution, |A X - I| <= gamma_n |A||X| of a
- * lower triangle and |X A - I| <= gamma_n |X||A| of an upper one (Du Croz and Higham 1992). */
+ * Without memory for the products each pair is joined by a product and a solve: C A^-1 in C's
+ * place, and B itself, which is still in A's triangle, taken out of that. As tiles are inverted by
+ * substitution, |A X - I| <= gamma_n |A||X| of a lower triangle and |X A - I| <= gamma_n |X||A| of
+ * an upper one (Du Croz and Higham 1992). */
 
 #include "blas/algorithms/triangle.h"
 
-/* Pairs of halves of this order, and what is left of the last second half: more than 0 for a pair that is not whole. */
+/* Pairs of halves of this order, and what is left of the last second half: more than 0 for a pair
+ * that is not whole. */
 static int64_t inverses_pairs(int64_t order, int64_t half, int64_t *rest) {
     *rest = order % (2 * half) - half;
     return order / (2 * half);
@@ -49,13 +53,14 @@ size_t ji_inverse_products_bytes(jdatatype_t type, int64_t order, int64_t block)
 }
 
 /* Joins `count` pairs from `pair` on: a half, and a second half of order `second`. */
-static jstatus_t inverses_double(jhandle_t *handle, const ji_inverses_t *block, void *products, int64_t pair,
-                                 int64_t half, int64_t second, int64_t count) {
+static jstatus_t inverses_double(jhandle_t *handle, const ji_inverses_t *block, void *products,
+                                 int64_t pair, int64_t half, int64_t second, int64_t count) {
     jdatatype_t type = block->type;
     const int64_t ld = block->block, stride = 2 * half * (ld + 1);
     void *first_inverse = ji_at(type, block->inverses, pair * stride, 0, 1);
     void *second_inverse = ji_at(type, first_inverse, half, half, ld);
-    void *corner = block->upper ? ji_at(type, first_inverse, 0, half, ld) : ji_at(type, first_inverse, half, 0, ld);
+    void *corner = block->upper ? ji_at(type, first_inverse, 0, half, ld)
+                                : ji_at(type, first_inverse, half, 0, ld);
     ji_matmat_t product = {.head = {.type = type},
                            .transa = JBLAS_NO_TRANSPOSE,
                            .transb = JBLAS_NO_TRANSPOSE,
@@ -88,8 +93,8 @@ static jstatus_t inverses_double(jhandle_t *handle, const ji_inverses_t *block, 
 }
 
 /* Joins one pair by a product with the first half's inverse and a solve with the second half. */
-static jstatus_t inverses_solve(jhandle_t *handle, const ji_inverses_t *block, int64_t pair, int64_t half,
-                                int64_t second) {
+static jstatus_t inverses_solve(jhandle_t *handle, const ji_inverses_t *block, int64_t pair,
+                                int64_t half, int64_t second) {
     jdatatype_t type = block->type;
     const int64_t ld = block->block, first = pair * 2 * half;
     void *inverse = ji_at(type, block->inverses, first * (ld + 1), 0, 1);
@@ -103,7 +108,8 @@ static jstatus_t inverses_solve(jhandle_t *handle, const ji_inverses_t *block, i
                         .alpha = ji_constant(type, -1),
                         .a = inverse,
                         .lda = ld,
-                        .b = block->upper ? ji_at(type, inverse, 0, half, ld) : ji_at(type, inverse, half, 0, ld),
+                        .b = block->upper ? ji_at(type, inverse, 0, half, ld)
+                                          : ji_at(type, inverse, half, 0, ld),
                         .ldb = ld};
     JTRY_RETURN(ji_run(handle, JI_TRMM, &step));
     step.side = block->upper ? JBLAS_RIGHT : JBLAS_LEFT;

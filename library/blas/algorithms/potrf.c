@@ -1,14 +1,14 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* potrf: the Cholesky factor of a symmetric or Hermitian matrix, in place, A = L L^H or U^H U, which is the same with
- * L = U^H.
+/* potrf: the Cholesky factor of a symmetric or Hermitian matrix, in place, A = L L^H or U^H U,
+ * which is the same with L = U^H.
  *
- * On the host the whole routine is one primitive, by halves (host/triangle_factor.c): each base says by info whether
- * there is a next step, and no caller waits for it.
+ * On the host the whole routine is one primitive, by halves (host/triangle_factor.c): each base
+ * says by info whether there is a next step, and no caller waits for it.
  *
- * On a GPU, where a launch costs as much as a small product, it goes by blocks of factor_base columns, from the left to
- * the right in blocks of factor_wide:
+ * On a GPU, where a launch costs as much as a small product, it goes by blocks of factor_base
+ * columns, from the left to the right in blocks of factor_wide:
  *
  *          wide             wide               each block    takes out what its wide block has to its left (a product)
  *      +-----------+-----------------+                       factors its diagonal block (one launch)
@@ -20,16 +20,18 @@
  *      |  ##..     | \               |         #: done  .: at work
  *      |  ##..     |    \            |
  *
- * With workspace each diagonal block is inverted when it is factored, by the same launch, and the solve is a product:
+ * With workspace each diagonal block is inverted when it is factored, by the same launch, and the
+ * solve is a product:
  *
  *     panel := A's block column    panel -= (#) (# beside the block)^H    base: L11, X = inv(L11)^H    A21 := panel X
  *
- * Of an upper triangle the panel holds the adjoint of a block row. A residual that is bounded in each element no product
- * with an inverse has, so this is for the accuracy normwise. Otherwise the solve is JI_TRSM.
+ * Of an upper triangle the panel holds the adjoint of a block row. A residual that is bounded in
+ * each element no product with an inverse has, so this is for the accuracy normwise. Otherwise the
+ * solve is JI_TRSM.
  *
- * All steps are given at once. Those behind a pivot that failed compute with what is there; but they write to the right
- * of it and below alone, so it and the factor before it stay, and in the end info is found by looking for it:
- * JI_PIVOT_INFO.
+ * All steps are given at once. Those behind a pivot that failed compute with what is there; but
+ * they write to the right of it and below alone, so it and the factor before it stay, and in the
+ * end info is found by looking for it: JI_PIVOT_INFO.
  *
  * Rungs of a GPU, with a matrix of more than one block:
  *
@@ -60,9 +62,10 @@ static void *potrf_at(const potrf_walk_t *walk, int64_t i, int64_t j) {
                        : ji_at(call->head.type, call->a, i, j, call->lda);
 }
 
-/* C -= rows of L from `first` on times those from `second` on, adjoint; of both the columns [left, left + k). */
-static jstatus_t potrf_product(const potrf_walk_t *walk, int64_t first, int64_t m, int64_t second, int64_t n,
-                               int64_t left, int64_t k, void *c, int64_t ldc) {
+/* C -= rows of L from `first` on times those from `second` on, adjoint; of both the columns [left,
+ * left + k). */
+static jstatus_t potrf_product(const potrf_walk_t *walk, int64_t first, int64_t m, int64_t second,
+                               int64_t n, int64_t left, int64_t k, void *c, int64_t ldc) {
     const ji_matmat_t *call = walk->call;
     const jdatatype_t type = call->head.type;
     ji_matmat_t product = {.head = call->head,
@@ -82,8 +85,10 @@ static jstatus_t potrf_product(const potrf_walk_t *walk, int64_t first, int64_t 
     return ji_run(walk->handle, JI_GEMM, &product);
 }
 
-/* The n x n block at `first` of A -= rows of L from there on times themselves, adjoint; columns [left, left + k). */
-static jstatus_t potrf_square(const potrf_walk_t *walk, int64_t first, int64_t n, int64_t left, int64_t k) {
+/* The n x n block at `first` of A -= rows of L from there on times themselves, adjoint; columns
+ * [left, left + k). */
+static jstatus_t potrf_square(const potrf_walk_t *walk, int64_t first, int64_t n, int64_t left,
+                              int64_t k) {
     const ji_matmat_t *call = walk->call;
     const jdatatype_t type = call->head.type, real = ji_real_of(type);
     ji_matmat_t update = {.head = call->head,
@@ -100,8 +105,10 @@ static jstatus_t potrf_square(const potrf_walk_t *walk, int64_t first, int64_t n
     return ji_run(walk->handle, ji_is_complex(type) ? JI_HERK : JI_SYRK, &update);
 }
 
-/* Factors the n x n block at `first`, which stands in A or in the panel, and writes X if there is a panel below. */
-static jstatus_t potrf_base(const potrf_walk_t *walk, int64_t first, int64_t n, const void *panel, void *inverse) {
+/* Factors the n x n block at `first`, which stands in A or in the panel, and writes X if there is a
+ * panel below. */
+static jstatus_t potrf_base(const potrf_walk_t *walk, int64_t first, int64_t n, const void *panel,
+                            void *inverse) {
     ji_matmat_t base = *walk->call;
     base.a = potrf_at(walk, first, first);
     base.n = n;
@@ -136,8 +143,9 @@ static jstatus_t potrf_block(const potrf_walk_t *walk, int64_t left, int64_t fir
         JTRY_RETURN(potrf_square(walk, first, n, left, k));
     if (k > 0 && rows > 0) {
         void *c = potrf_at(walk, below, first);
-        JTRY_RETURN(walk->upper ? potrf_product(walk, first, n, below, rows, left, k, c, call->lda)
-                                : potrf_product(walk, below, rows, first, n, left, k, c, call->lda));
+        JTRY_RETURN(walk->upper
+                        ? potrf_product(walk, first, n, below, rows, left, k, c, call->lda)
+                        : potrf_product(walk, below, rows, first, n, left, k, c, call->lda));
     }
     JTRY_RETURN(potrf_base(walk, first, n, NULL, NULL));
     return rows > 0 ? potrf_solve(walk, first, n, rows) : JSTATUS_SUCCESS;
@@ -146,7 +154,8 @@ static jstatus_t potrf_block(const potrf_walk_t *walk, int64_t left, int64_t fir
 /* ---- A block by products ---- */
 
 /* panel = A's block column at `column`, n columns, rows from `first` on. */
-static jstatus_t potrf_copy(const potrf_walk_t *walk, int64_t first, int64_t rows, int64_t column, int64_t n) {
+static jstatus_t potrf_copy(const potrf_walk_t *walk, int64_t first, int64_t rows, int64_t column,
+                            int64_t n) {
     ji_matmat_t copy = *walk->call;
     copy.m = rows;
     copy.n = n;
@@ -157,9 +166,10 @@ static jstatus_t potrf_copy(const potrf_walk_t *walk, int64_t first, int64_t row
     return ji_run(walk->handle, JI_POTRF_PANEL, &copy);
 }
 
-/* A's rows from `first` on in the block column at `column` = the panel's, of which these are the first, times X. */
-static jstatus_t potrf_multiply(const potrf_walk_t *walk, const void *panel, int64_t first, int64_t rows,
-                                int64_t column, int64_t n) {
+/* A's rows from `first` on in the block column at `column` = the panel's, of which these are the
+ * first, times X. */
+static jstatus_t potrf_multiply(const potrf_walk_t *walk, const void *panel, int64_t first,
+                                int64_t rows, int64_t column, int64_t n) {
     const ji_matmat_t *call = walk->call;
     const int64_t ldx = walk->tuning->factor_base;
     ji_matmat_t product = {.head = call->head,
@@ -179,7 +189,8 @@ static jstatus_t potrf_multiply(const potrf_walk_t *walk, const void *panel, int
     return ji_run(walk->handle, JI_GEMM, &product);
 }
 
-static jstatus_t potrf_block_by_products(const potrf_walk_t *walk, int64_t left, int64_t first, int64_t n) {
+static jstatus_t potrf_block_by_products(const potrf_walk_t *walk, int64_t left, int64_t first,
+                                         int64_t n) {
     const ji_matmat_t *call = walk->call;
     const int64_t below = first + n;
     for (int64_t strip = first; strip < call->n; strip += walk->strip) {
@@ -187,18 +198,22 @@ static jstatus_t potrf_block_by_products(const potrf_walk_t *walk, int64_t left,
         const int64_t begin = strip == first ? below : strip; /* of what is multiplied by X */
         JTRY_RETURN(potrf_copy(walk, strip, end - strip, first, n));
         if (first > left)
-            JTRY_RETURN(potrf_product(walk, strip, end - strip, first, n, left, first - left, walk->panel, walk->ld));
+            JTRY_RETURN(potrf_product(walk, strip, end - strip, first, n, left, first - left,
+                                      walk->panel, walk->ld));
         if (strip == first)
-            JTRY_RETURN(potrf_base(walk, first, n, walk->panel, below < call->n ? walk->inverse : NULL));
+            JTRY_RETURN(
+                potrf_base(walk, first, n, walk->panel, below < call->n ? walk->inverse : NULL));
         if (begin < end)
-            JTRY_RETURN(potrf_multiply(walk, ji_at(call->head.type, walk->panel, begin - strip, 0, 1), begin,
-                                       end - begin, first, n));
+            JTRY_RETURN(potrf_multiply(walk,
+                                       ji_at(call->head.type, walk->panel, begin - strip, 0, 1),
+                                       begin, end - begin, first, n));
     }
     return JSTATUS_SUCCESS;
 }
 
 static jstatus_t potrf_by_blocks(const potrf_walk_t *walk) {
-    const int64_t order = walk->call->n, wide = walk->tuning->factor_wide, base = walk->tuning->factor_base;
+    const int64_t order = walk->call->n, wide = walk->tuning->factor_wide,
+                  base = walk->tuning->factor_base;
     for (int64_t left = 0; left < order; left += wide) {
         const int64_t right = left + potrf_min(wide, order - left);
         for (int64_t first = left; first < right; first += base) {
@@ -218,7 +233,8 @@ static int64_t potrf_panel_ld(const jhandle_t *handle, const ji_matmat_t *args, 
     return ji_inverse_ld(whole ? args->n : potrf_min(args->n, ji_tuning(handle)->factor_strip));
 }
 
-static void potrf_add_products(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args, bool whole) {
+static void potrf_add_products(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
+                               bool whole) {
     const int64_t base = ji_tuning(handle)->factor_base;
     const size_t bytes[2] = {
         jalloc_matrix_bytes(args->head.type, base, base),

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* gemm by Strassen's algorithm in Winograd's form: 7 products of half the order in place of 8, and 15 additions.
+/* gemm by Strassen's algorithm in Winograd's form: 7 products of half the order in place of 8, and
+ * 15 additions.
  *
  *     S1 = A21 + A22   S2 = S1 - A11    S3 = A11 - A21   S4 = A12 - S2
  *     T1 = B12 - B11   T2 = B22 - T1    T3 = B22 - B12   T4 = B21 - T2
@@ -10,28 +11,30 @@
  *     C11 = A11 B11 + A12 B21           C12 = U + S1 T1 + S4 B22
  *     C21 = V + A22 T4                  C22 = V + S1 T1
  *
- * A seventh of the products is saved for additions that memory limits, so it pays for large orders only, and once more
- * for halves of halves. The schedule is the one with three temporaries that adds to C (Huss-Lederman et al. 1996,
- * "STRASSEN2"; Boyer, Dumas, Pernet and Zhou 2009 for what there is beside it): X for the sums of A, Y for those of B,
- * Z for what two quarters of C share. C takes beta with the first thing that is added to it, so alpha and beta may be
- * on the device.
+ * A seventh of the products is saved for additions that memory limits, so it pays for large orders
+ * only, and once more for halves of halves. The schedule is the one with three temporaries that
+ * adds to C (Huss-Lederman et al. 1996, "STRASSEN2"; Boyer, Dumas, Pernet and Zhou 2009 for what
+ * there is beside it): X for the sums of A, Y for those of B, Z for what two quarters of C share. C
+ * takes beta with the first thing that is added to it, so alpha and beta may be on the device.
  *
  *     | X: mk/4 | Y: kn/4 | Z: mn/4 |          a halving; a second one stands behind it, a quarter as large
  *
- * An odd row, column or depth is peeled off and done by thin products (Huss-Lederman et al.), so nothing is copied or
- * padded. X and Y lie as A and B do, transposed or not: additions run down columns always.
+ * An odd row, column or depth is peeled off and done by thin products (Huss-Lederman et al.), so
+ * nothing is copied or padded. X and Y lie as A and B do, transposed or not: additions run down
+ * columns always.
  *
- * Error. The bound of a classical product holds element by element; here only the norms bound it, and each halving
- * multiplies the constant: |C - C'| <= (18^l (k'^2 + 6 k') - 6 k) u max|A| max|B| for l halvings down to depth k'
- * (Higham 2002, section 23.2.2). Small elements of C beside large ones lose digits, and a sum of quarters may
- * overflow. So it is for the accuracy normwise. */
+ * Error. The bound of a classical product holds element by element; here only the norms bound it,
+ * and each halving multiplies the constant: |C - C'| <= (18^l (k'^2 + 6 k') - 6 k) u max|A| max|B|
+ * for l halvings down to depth k' (Higham 2002, section 23.2.2). Small elements of C beside large
+ * ones lose digits, and a sum of quarters may overflow. So it is for the accuracy normwise. */
 
 #include "blas/algorithms/gemm.h"
 
 int ji_strassen_levels(const jhandle_t *handle, const ji_matmat_t *args) {
     if (ji_is_complex(args->head.type))
         return 0;
-    const int64_t least = ji_tuning(handle)->strassen_least[args->head.type], smallest = ji_gemm_smallest(args);
+    const int64_t least = ji_tuning(handle)->strassen_least[args->head.type],
+                  smallest = ji_gemm_smallest(args);
     return smallest < 2 || smallest < least ? 0 : smallest / 2 < ji_max(least, 2) ? 1 : 2;
 }
 
@@ -45,14 +48,15 @@ typedef struct view {
 
 static view_t view_at(const view_t *view, int64_t i, int64_t j) {
     view_t part = *view;
-    part.data =
-        view->flat ? ji_at(view->type, view->data, i, j, view->ld) : ji_at(view->type, view->data, j, i, view->ld);
+    part.data = view->flat ? ji_at(view->type, view->data, i, j, view->ld)
+                           : ji_at(view->type, view->data, j, i, view->ld);
     return part;
 }
 
 /* to = x A + y B for rows x columns of what the views show; `to` lies as they do. */
-static jstatus_t strassen_add(jhandle_t *handle, const ji_head_t *head, const view_t *to, int64_t rows, int64_t columns,
-                              double x, const view_t *a, double y, const view_t *b) {
+static jstatus_t strassen_add(jhandle_t *handle, const ji_head_t *head, const view_t *to,
+                              int64_t rows, int64_t columns, double x, const view_t *a, double y,
+                              const view_t *b) {
     ji_matmat_t sum = {.head = *head,
                        .transa = JBLAS_NO_TRANSPOSE,
                        .transb = JBLAS_NO_TRANSPOSE,
@@ -70,8 +74,9 @@ static jstatus_t strassen_add(jhandle_t *handle, const ji_head_t *head, const vi
 }
 
 /* C = Z + beta C. */
-static jstatus_t strassen_give(jhandle_t *handle, const ji_head_t *head, const view_t *c, int64_t rows, int64_t columns,
-                               const view_t *z, const ji_scalar_t *beta) {
+static jstatus_t strassen_give(jhandle_t *handle, const ji_head_t *head, const view_t *c,
+                               int64_t rows, int64_t columns, const view_t *z,
+                               const ji_scalar_t *beta) {
     ji_matmat_t sum = {.head = *head,
                        .transa = JBLAS_NO_TRANSPOSE,
                        .transb = JBLAS_NO_TRANSPOSE,
@@ -129,8 +134,9 @@ typedef struct strassen {
     const ji_matmat_t *args; /* head and operations */
 } strassen_t;
 
-static jstatus_t strassen_product(const strassen_t *call, int64_t m, int64_t n, int64_t k, const ji_scalar_t *alpha,
-                                  const view_t *a, const view_t *b, const ji_scalar_t *beta, const view_t *c) {
+static jstatus_t strassen_product(const strassen_t *call, int64_t m, int64_t n, int64_t k,
+                                  const ji_scalar_t *alpha, const view_t *a, const view_t *b,
+                                  const ji_scalar_t *beta, const view_t *c) {
     ji_matmat_t product = {.head = call->args->head,
                            .transa = call->args->transa,
                            .transb = call->args->transb,
@@ -148,9 +154,9 @@ static jstatus_t strassen_product(const strassen_t *call, int64_t m, int64_t n, 
     return ji_run(call->handle, JI_GEMM, &product);
 }
 
-static jstatus_t strassen_halve(const strassen_t *call, int levels, void *workspace, int64_t m, int64_t n, int64_t k,
-                                const ji_scalar_t *alpha, const view_t *a, const view_t *b, const ji_scalar_t *beta,
-                                const view_t *c) {
+static jstatus_t strassen_halve(const strassen_t *call, int levels, void *workspace, int64_t m,
+                                int64_t n, int64_t k, const ji_scalar_t *alpha, const view_t *a,
+                                const view_t *b, const ji_scalar_t *beta, const view_t *c) {
     if (levels == 0)
         return strassen_product(call, m, n, k, alpha, a, b, beta, c);
     jhandle_t *handle = call->handle;
@@ -158,9 +164,12 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
     const jdatatype_t type = head->type;
     const int64_t hm = m / 2, hn = n / 2, hk = k / 2;
     const ji_scalar_t one = ji_constant(type, 1), zero = ji_constant(type, 0);
-    const view_t a11 = *a, a12 = view_at(a, 0, hk), a21 = view_at(a, hm, 0), a22 = view_at(a, hm, hk);
-    const view_t b11 = *b, b12 = view_at(b, 0, hn), b21 = view_at(b, hk, 0), b22 = view_at(b, hk, hn);
-    const view_t c11 = *c, c12 = view_at(c, 0, hn), c21 = view_at(c, hm, 0), c22 = view_at(c, hm, hn);
+    const view_t a11 = *a, a12 = view_at(a, 0, hk), a21 = view_at(a, hm, 0),
+                 a22 = view_at(a, hm, hk);
+    const view_t b11 = *b, b12 = view_at(b, 0, hn), b21 = view_at(b, hk, 0),
+                 b22 = view_at(b, hk, hn);
+    const view_t c11 = *c, c12 = view_at(c, 0, hn), c21 = view_at(c, hm, 0),
+                 c22 = view_at(c, hm, hn);
     char *place = workspace;
     const view_t x = {type, place, a->flat ? hm : hk, a->flat};
     place += strassen_part_bytes(type, hm, hk);
@@ -168,11 +177,14 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
     place += strassen_part_bytes(type, hk, hn);
     const view_t z = {type, place, hm, true};
     void *rest = place + strassen_part_bytes(type, hm, hn);
-#define SUM_A(p, left, q, right) JTRY_RETURN(strassen_add(handle, head, &x, hm, hk, p, &(left), q, &(right)))
-#define SUM_B(p, left, q, right) JTRY_RETURN(strassen_add(handle, head, &y, hk, hn, p, &(left), q, &(right)))
+#define SUM_A(p, left, q, right)                                                                   \
+    JTRY_RETURN(strassen_add(handle, head, &x, hm, hk, p, &(left), q, &(right)))
+#define SUM_B(p, left, q, right)                                                                   \
+    JTRY_RETURN(strassen_add(handle, head, &y, hk, hn, p, &(left), q, &(right)))
 #define GIVE(to, keep) JTRY_RETURN(strassen_give(handle, head, &(to), hm, hn, &z, &(keep)))
-#define PRODUCT(left, right, keep, to)                                                                                 \
-    JTRY_RETURN(strassen_halve(call, levels - 1, rest, hm, hn, hk, alpha, &(left), &(right), &(keep), &(to)))
+#define PRODUCT(left, right, keep, to)                                                             \
+    JTRY_RETURN(strassen_halve(call, levels - 1, rest, hm, hn, hk, alpha, &(left), &(right),       \
+                               &(keep), &(to)))
     SUM_A(1, a21, 1, a22);       /* S1 */
     SUM_B(1, b12, -1, b11);      /* T1 */
     PRODUCT(x, y, zero, z);      /* S1 T1 */
@@ -198,7 +210,8 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
 #undef SUM_B
 #undef GIVE
 #undef PRODUCT
-    /* What was peeled off: the last of k adds to what is done; the last column and the last row are whole. */
+    /* What was peeled off: the last of k adds to what is done; the last column and the last row are
+     * whole. */
     const view_t a_deep = view_at(a, 0, 2 * hk), b_deep = view_at(b, 2 * hk, 0);
     const view_t b_right = view_at(b, 0, 2 * hn), c_right = view_at(c, 0, 2 * hn);
     const view_t a_down = view_at(a, 2 * hm, 0), c_down = view_at(c, 2 * hm, 0);
@@ -217,5 +230,6 @@ jstatus_t ji_strassen_run(jhandle_t *handle, const ji_matmat_t *args, int levels
     const view_t a = {type, args->a, args->lda, args->transa == JBLAS_NO_TRANSPOSE};
     const view_t b = {type, args->b, args->ldb, args->transb == JBLAS_NO_TRANSPOSE};
     const view_t c = {type, args->c, args->ldc, true};
-    return strassen_halve(&call, levels, workspace, args->m, args->n, args->k, &args->alpha, &a, &b, &args->beta, &c);
+    return strassen_halve(&call, levels, workspace, args->m, args->n, args->k, &args->alpha, &a, &b,
+                          &args->beta, &c);
 }

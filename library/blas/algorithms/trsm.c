@@ -3,9 +3,9 @@
 
 /* trsm by triangles that are made ready in workspace.
  *
- * Substitution finds one unknown after the other, and each waits for the one before: the machine's product units
- * starve. So the triangle is halved, and most of the work is products; what is left are small triangles, of which
- * workspace holds a copy in the order in which it will be read.
+ * Substitution finds one unknown after the other, and each waits for the one before: the machine's
+ * product units starve. So the triangle is halved, and most of the work is products; what is left
+ * are small triangles, of which workspace holds a copy in the order in which it will be read.
  *
  *     +-----------+              A triangle above `leaf` unknowns is halved (here twice). Solve the upper half, take
  *     | 1 \       |              its share out of the lower right-hand sides by one product (2, 4, 6), solve the
@@ -14,40 +14,45 @@
  *     |   4   6  7|
  *     +-----------+              The numbers are the order of steps; 4 is one product for the lower half.
  *
- * The products are the device's gemm. What a leaf is differs (triangle.h). On the host it is packed and solved with by
- * two primitives, in place: by substitution (host/triangle_kernels.c), so that whatever the triangle, the right-hand
- * side and the rung the residual is that of substitution, |alpha B - A X| <= gamma_k |A||X| element by element.
+ * The products are the device's gemm. What a leaf is differs (triangle.h). On the host it is packed
+ * and solved with by two primitives, in place: by substitution (host/triangle_kernels.c), so that
+ * whatever the triangle, the right-hand side and the rung the residual is that of substitution,
+ * |alpha B - A X| <= gamma_k |A||X| element by element.
  *
- * On a GPU, where a launch costs as much as a small product, all leaves are inverted together before the walk (inverses.c); a leaf is then one product into a solution in workspace, the products between leaves
- * read that, and in the end it is copied to B:
+ * On a GPU, where a launch costs as much as a small product, all leaves are inverted together
+ * before the walk (inverses.c); a leaf is then one product into a solution in workspace, the
+ * products between leaves read that, and in the end it is copied to B:
  *
  *     B   [ b0 | b1 | b2 ]    x0 = inverse 0 * b0;   b1, b2 -= A x0;   x1 = inverse 1 * b1;   ...
  *     X   [ x0 | x1 | x2 ]    -> B
  *
- * An inverse keeps the residual of substitution where the leaves are well conditioned (Du Croz and Higham 1992), and then
- * in the norm: |alpha B - A X| <= c |A||D^-1||A||X| with the leaves' own inverses, which also spread what is not finite.
- * A larger leaf may have a larger D^-1, but the constant does not follow its order L: of random, LU's, Cholesky's and
- * Kahan's leaves of 64, 128, 256 and 512 in float, conditions 4 to 4e17, none had more than 2.2 rounding errors of that
- * bound. Nobody on the host sees how they are conditioned without waiting for it. So on a GPU these rungs are for the
- * accuracy normwise; componentwise plans have substitution alone there.
+ * An inverse keeps the residual of substitution where the leaves are well conditioned (Du Croz and
+ * Higham 1992), and then in the norm: |alpha B - A X| <= c |A||D^-1||A||X| with the leaves' own
+ * inverses, which also spread what is not finite. A larger leaf may have a larger D^-1, but the
+ * constant does not follow its order L: of random, LU's, Cholesky's and Kahan's leaves of 64, 128,
+ * 256 and 512 in float, conditions 4 to 4e17, none had more than 2.2 rounding errors of that bound.
+ * Nobody on the host sees how they are conditioned without waiting for it. So on a GPU these rungs
+ * are for the accuracy normwise; componentwise plans have substitution alone there.
  *
- * The order L of the leaves. n unknowns are n/L products, n/L - 1 more between leaves, 2 log2(L/32) + 1 launches for the
- * inverses and a copy: of 8192 unknowns 133 launches with leaves of 128, 41 with 512. A leaf of L times r right-hand sides
- * is L/128 times r/128 tiles of a product. While these are fewer than the processors, a leaf twice as large takes its
- * products no longer than two took theirs, and a level of products between leaves is gone, of which the same holds. What
- * it costs is L/n of all work for the zeros in inverses. So L is the least of 128, 256 and 512 that fills the processors,
- * and at most n/4.
+ * The order L of the leaves. n unknowns are n/L products, n/L - 1 more between leaves, 2
+ * log2(L/32) + 1 launches for the inverses and a copy: of 8192 unknowns 133 launches with leaves of 128, 41
+ * with 512. A leaf of L times r right-hand sides is L/128 times r/128 tiles of a product. While
+ * these are fewer than the processors, a leaf twice as large takes its products no longer than two
+ * took theirs, and a level of products between leaves is gone, of which the same holds. What it
+ * costs is L/n of all work for the zeros in inverses. So L is the least of 128, 256 and 512 that
+ * fills the processors, and at most n/4.
  *
- * Rungs: on the host "packed" (one leaf of up to 256), "packed-64" (one leaf of 64), "substitution" (none). On a GPU
+ * Rungs: on the host "packed" (one leaf of up to 256), "packed-64" (one leaf of 64), "substitution"
+ * (none). On a GPU
  *
  *     "inverse"          the inverses of all leaves, and the solution, as large as B
- *     "inverse-strips"   the inverses of all leaves, of 128, and one leaf's solution for at most 1024 right-hand sides,
- *                        copied at once
+ *     "inverse-strips"   the inverses of all leaves, of 128, and one leaf's solution for at most
+ *                        1024 right-hand sides, copied at once
  *     "inverse-64"       one inverse of 64, and such a solution
  *     "substitution"     none
  *
- * Each sums in an order of its own, so each has bits of its own. Where workspace does not pay, substitution is the
- * only rung. */
+ * Each sums in an order of its own, so each has bits of its own. Where workspace does not pay,
+ * substitution is the only rung. */
 
 #include "blas/algorithms/triangle.h"
 
@@ -61,8 +66,9 @@ typedef struct triangle_walk {
     jhandle_t *handle;
     ji_triangle_space_t space;
     int64_t order, rhs;
-    bool left, transposed, reversed; /* M is op(A) (left) or its transpose; transposed against A's storage */
-    bool products;                   /* leaves are done by products */
+    /* M is op(A) (left) or its transpose; transposed against A's storage */
+    bool left, transposed, reversed;
+    bool products; /* leaves are done by products */
     int64_t solution_ld;
 } triangle_walk_t;
 
@@ -72,16 +78,18 @@ static int64_t triangle_first(const triangle_walk_t *walk, int64_t q, int64_t co
     return walk->reversed ? walk->order - q - count : q;
 }
 
-/* The rows (left) or columns of a matrix like B that belong to the unknowns from `first` on, right-hand sides from
- * `rhs` on. */
-static void *triangle_rows(const triangle_walk_t *walk, const void *b, int64_t ld, int64_t first, int64_t rhs) {
+/* The rows (left) or columns of a matrix like B that belong to the unknowns from `first` on,
+ * right-hand sides from `rhs` on. */
+static void *triangle_rows(const triangle_walk_t *walk, const void *b, int64_t ld, int64_t first,
+                           int64_t rhs) {
     jdatatype_t type = walk->args->head.type;
     return walk->left ? ji_at(type, b, first, rhs, ld) : ji_at(type, b, rhs, first, ld);
 }
 
 /* ---- A leaf in place ---- */
 
-static jstatus_t triangle_apply(const triangle_walk_t *walk, int64_t q, int64_t count, const ji_scalar_t *alpha) {
+static jstatus_t triangle_apply(const triangle_walk_t *walk, int64_t q, int64_t count,
+                                const ji_scalar_t *alpha) {
     const ji_matmat_t *args = walk->args;
     jdatatype_t type = args->head.type;
     int64_t first = triangle_first(walk, q, count), sign = walk->reversed ? -1 : 1;
@@ -121,9 +129,11 @@ static jstatus_t triangle_invert(const triangle_walk_t *walk, int64_t first, int
     return ji_triangle_inverses(walk->handle, &block, walk->space.solution);
 }
 
-/* solution = alpha * inverse * the leaf's part of B (or B's part times the inverse), for `rhs` right-hand sides. */
-static jstatus_t triangle_multiply(const triangle_walk_t *walk, const void *inverse, const void *b, void *solution,
-                                   int64_t count, int64_t rhs, const ji_scalar_t *alpha) {
+/* solution = alpha * inverse * the leaf's part of B (or B's part times the inverse), for `rhs`
+ * right-hand sides. */
+static jstatus_t triangle_multiply(const triangle_walk_t *walk, const void *inverse, const void *b,
+                                   void *solution, int64_t count, int64_t rhs,
+                                   const ji_scalar_t *alpha) {
     const ji_matmat_t *args = walk->args;
     ji_matmat_t block = {.head = args->head,
                          .k = count,
@@ -145,7 +155,8 @@ static jstatus_t triangle_multiply(const triangle_walk_t *walk, const void *inve
     return ji_run(walk->handle, JI_GEMM, &block);
 }
 
-static jstatus_t triangle_copy(const triangle_walk_t *walk, int64_t m, int64_t n, const void *solution, void *b) {
+static jstatus_t triangle_copy(const triangle_walk_t *walk, int64_t m, int64_t n,
+                               const void *solution, void *b) {
     jdatatype_t type = walk->args->head.type;
     ji_matmat_t block = {.head = walk->args->head,
                          .transa = JBLAS_NO_TRANSPOSE,
@@ -163,24 +174,27 @@ static jstatus_t triangle_copy(const triangle_walk_t *walk, int64_t m, int64_t n
     return ji_run(walk->handle, JI_GEAM, &block);
 }
 
-static jstatus_t triangle_product(const triangle_walk_t *walk, int64_t q, int64_t count, const ji_scalar_t *alpha) {
+static jstatus_t triangle_product(const triangle_walk_t *walk, int64_t q, int64_t count,
+                                  const ji_scalar_t *alpha) {
     const ji_matmat_t *args = walk->args;
     const ji_triangle_space_t *space = &walk->space;
     int64_t first = triangle_first(walk, q, count);
     const void *inverse = space->triangles;
     if (space->all_inverses)
-        inverse = ji_at(args->head.type, inverse, JI_INVERSE_OFFSET(space->leaf, first / space->leaf), 0, 1);
+        inverse = ji_at(args->head.type, inverse,
+                        JI_INVERSE_OFFSET(space->leaf, first / space->leaf), 0, 1);
     else
         JTRY_RETURN(triangle_invert(walk, first, count));
     if (space->whole_solution)
         return triangle_multiply(walk, inverse, triangle_rows(walk, args->b, args->ldb, first, 0),
-                                 triangle_rows(walk, space->solution, walk->solution_ld, first, 0), count, walk->rhs,
-                                 alpha);
+                                 triangle_rows(walk, space->solution, walk->solution_ld, first, 0),
+                                 count, walk->rhs, alpha);
     for (int64_t rhs = 0; rhs < walk->rhs; rhs += TRIANGLE_STRIP) {
         int64_t width = triangle_min(walk->rhs - rhs, TRIANGLE_STRIP);
         void *b = triangle_rows(walk, args->b, args->ldb, first, rhs);
         JTRY_RETURN(triangle_multiply(walk, inverse, b, space->solution, count, width, alpha));
-        JTRY_RETURN(triangle_copy(walk, walk->left ? count : width, walk->left ? width : count, space->solution, b));
+        JTRY_RETURN(triangle_copy(walk, walk->left ? count : width, walk->left ? width : count,
+                                  space->solution, b));
     }
     return JSTATUS_SUCCESS;
 }
@@ -188,13 +202,14 @@ static jstatus_t triangle_product(const triangle_walk_t *walk, int64_t q, int64_
 /* ---- The walk ---- */
 
 /* B(lower) = alpha B(lower) - M(lower, upper) X(upper), or its transpose on the right. */
-static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int64_t upper_count, int64_t lower,
-                                 int64_t lower_count, const ji_scalar_t *alpha) {
+static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int64_t upper_count,
+                                 int64_t lower, int64_t lower_count, const ji_scalar_t *alpha) {
     const ji_matmat_t *args = walk->args;
     jdatatype_t type = args->head.type;
-    int64_t from = triangle_first(walk, upper, upper_count), to = triangle_first(walk, lower, lower_count);
-    const void *a =
-        walk->transposed ? ji_at(type, args->a, from, to, args->lda) : ji_at(type, args->a, to, from, args->lda);
+    int64_t from = triangle_first(walk, upper, upper_count),
+            to = triangle_first(walk, lower, lower_count);
+    const void *a = walk->transposed ? ji_at(type, args->a, from, to, args->lda)
+                                     : ji_at(type, args->a, to, from, args->lda);
     const bool apart = walk->space.whole_solution; /* the solution stands beside B */
     const int64_t ldx = apart ? walk->solution_ld : args->ldb;
     const void *x = triangle_rows(walk, apart ? walk->space.solution : args->b, ldx, from, 0);
@@ -222,14 +237,17 @@ static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int
 static int64_t triangle_upper(const triangle_walk_t *walk, int64_t count) {
     const int64_t leaf = walk->space.leaf, leaves = (count + leaf - 1) / leaf;
     if (!walk->products) /* leaves of about the same order, so that none is a sliver */
-        return (count / leaves + JI_TRIANGLE_BLOCK - 1) / JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK * (leaves / 2);
+        return (count / leaves + JI_TRIANGLE_BLOCK - 1) / JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK *
+               (leaves / 2);
     /* Leaves that are blocks of A, whose last one may be smaller: reversed it comes first. */
     return walk->reversed ? count - (leaves + 1) / 2 * leaf : leaves / 2 * leaf;
 }
 
-static jstatus_t triangle_walk(const triangle_walk_t *walk, int64_t q, int64_t count, const ji_scalar_t *alpha) {
+static jstatus_t triangle_walk(const triangle_walk_t *walk, int64_t q, int64_t count,
+                               const ji_scalar_t *alpha) {
     if (count <= walk->space.leaf)
-        return walk->products ? triangle_product(walk, q, count, alpha) : triangle_apply(walk, q, count, alpha);
+        return walk->products ? triangle_product(walk, q, count, alpha)
+                              : triangle_apply(walk, q, count, alpha);
     int64_t upper = triangle_upper(walk, count);
     ji_scalar_t one = ji_constant(walk->args->head.type, 1);
     jstatus_t status = triangle_walk(walk, q, upper, alpha);
@@ -240,7 +258,8 @@ static jstatus_t triangle_walk(const triangle_walk_t *walk, int64_t q, int64_t c
     return status;
 }
 
-jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args, const ji_triangle_space_t *space) {
+jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args,
+                            const ji_triangle_space_t *space) {
     bool left = args->side == JBLAS_LEFT;
     bool transposed = (args->transa != JBLAS_NO_TRANSPOSE) == left;
     triangle_walk_t walk = {
@@ -254,8 +273,11 @@ jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args, const ji
         .reversed = (args->uplo == JBLAS_UPPER) != transposed,
         .products = ji_triangle_tuning(handle)->triangle_products,
     };
-    int64_t rows = left ? walk.order : space->whole_solution ? walk.rhs : triangle_min(walk.rhs, TRIANGLE_STRIP);
-    walk.solution_ld = ji_inverse_ld(left && !space->whole_solution ? triangle_min(rows, space->leaf) : rows);
+    int64_t rows = left                    ? walk.order
+                   : space->whole_solution ? walk.rhs
+                                           : triangle_min(walk.rhs, TRIANGLE_STRIP);
+    walk.solution_ld =
+        ji_inverse_ld(left && !space->whole_solution ? triangle_min(rows, space->leaf) : rows);
     jstatus_t status = JSTATUS_SUCCESS;
     if (space->all_inverses)
         status = triangle_invert(&walk, 0, walk.order);
@@ -294,8 +316,9 @@ static int64_t triangle_leaf(const ji_tuning_t *tuning, int64_t order, int64_t r
 }
 
 /* No size here falls when the order or the right-hand sides grow. */
-static void triangle_add_products(jplan_t *plan, const char *name, uint32_t bits_class, const ji_matmat_t *solve,
-                                  int64_t leaf, bool all_inverses, bool whole_solution) {
+static void triangle_add_products(jplan_t *plan, const char *name, uint32_t bits_class,
+                                  const ji_matmat_t *solve, int64_t leaf, bool all_inverses,
+                                  bool whole_solution) {
     jdatatype_t type = solve->head.type;
     bool left = solve->side == JBLAS_LEFT;
     int64_t order = left ? solve->m : solve->n, rhs = left ? solve->n : solve->m;
@@ -303,24 +326,31 @@ static void triangle_add_products(jplan_t *plan, const char *name, uint32_t bits
     if (!whole_solution)
         order = triangle_min(order, leaf), rhs = triangle_min(rhs, TRIANGLE_STRIP);
     size_t products = ji_inverse_products_bytes(type, inverted, leaf);
-    size_t solution = jalloc_matrix_bytes(type, ji_inverse_ld(left ? order : rhs), left ? rhs : order);
-    size_t bytes[2] = {ji_inverses_bytes(type, inverted, leaf), solution > products ? solution : products};
+    size_t solution =
+        jalloc_matrix_bytes(type, ji_inverse_ld(left ? order : rhs), left ? rhs : order);
+    size_t bytes[2] = {ji_inverses_bytes(type, inverted, leaf),
+                       solution > products ? solution : products};
     jplan_add(plan, name, bits_class, 0, 2, bytes);
 }
 
-void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *solve, bool pays) {
+void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *solve,
+                           bool pays) {
     const ji_tuning_t *tuning = ji_tuning(handle);
     const int64_t order = solve->side == JBLAS_LEFT ? solve->m : solve->n;
     const bool large = order > tuning->triangle_small_leaf;
     if (pays && tuning->triangle_products) {
         /* As large as for one right-hand side: with more of them leaves may be smaller. */
-        triangle_add_products(plan, JI_INVERSE, 1, solve, triangle_leaf(tuning, order, 1), true, true);
+        triangle_add_products(plan, JI_INVERSE, 1, solve, triangle_leaf(tuning, order, 1), true,
+                              true);
         if (large) {
-            triangle_add_products(plan, JI_INVERSE_STRIPS, 2, solve, tuning->triangle_leaf, true, false);
-            triangle_add_products(plan, JI_INVERSE_SMALL, 3, solve, tuning->triangle_small_leaf, false, false);
+            triangle_add_products(plan, JI_INVERSE_STRIPS, 2, solve, tuning->triangle_leaf, true,
+                                  false);
+            triangle_add_products(plan, JI_INVERSE_SMALL, 3, solve, tuning->triangle_small_leaf,
+                                  false, false);
         }
     } else if (pays) {
-        size_t bytes = ji_triangle_bytes(solve->head.type, triangle_min(order, tuning->triangle_leaf));
+        size_t bytes =
+            ji_triangle_bytes(solve->head.type, triangle_min(order, tuning->triangle_leaf));
         jplan_add(plan, JI_PACKED, 1, 0, 1, &bytes);
         bytes = ji_triangle_bytes(solve->head.type, tuning->triangle_small_leaf);
         if (large)
@@ -329,14 +359,16 @@ void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matm
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }
 
-ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const ji_matmat_t *solve, const jborrow_t *ws) {
+ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const ji_matmat_t *solve,
+                                      const jborrow_t *ws) {
     const ji_tuning_t *tuning = ji_tuning(handle);
     if (ws->ptr[0] == NULL)
         return (ji_triangle_space_t){.leaf = 0};
     if (tuning->triangle_products) {
         const bool left = solve->side == JBLAS_LEFT, whole = ji_is_way(ws, JI_INVERSE);
         const bool small = ji_is_way(ws, JI_INVERSE_SMALL);
-        const int64_t best = triangle_leaf(tuning, left ? solve->m : solve->n, left ? solve->n : solve->m);
+        const int64_t best =
+            triangle_leaf(tuning, left ? solve->m : solve->n, left ? solve->n : solve->m);
         return (ji_triangle_space_t){.leaf = whole   ? best
                                              : small ? tuning->triangle_small_leaf
                                                      : tuning->triangle_leaf,
@@ -345,13 +377,15 @@ ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const ji_matmat_t
                                      .triangles = ws->ptr[0],
                                      .solution = ws->ptr[1]};
     }
-    int64_t leaf = ji_is_way(ws, JI_PACKED_SMALL) ? tuning->triangle_small_leaf : tuning->triangle_leaf;
+    int64_t leaf =
+        ji_is_way(ws, JI_PACKED_SMALL) ? tuning->triangle_small_leaf : tuning->triangle_leaf;
     return (ji_triangle_space_t){.leaf = ji_host_triangle_leaf(leaf), .triangles = ws->ptr[0]};
 }
 
 void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
-    jplan_init(plan, handle, ji_routine_name(&args->head), "mn", (const int64_t[]){args->m, args->n});
+    jplan_init(plan, handle, ji_routine_name(&args->head), "mn",
+               (const int64_t[]){args->m, args->n});
     ji_triangle_add_rungs(plan, handle, args, ji_triangle_pays(handle, args));
 }
 

@@ -3,21 +3,21 @@
 
 /* trtri: the inverse of a triangle, in place; and what it shares with potrf.
  *
- * On the host it is one primitive, which goes by halves (host/triangle_factor.c): a product and a solve, for which there
- * is the workspace of trsm's rungs, "packed" and "packed-64"; "substitution" leaves it to the CBLAS. Small matrices need
- * no solve that pays, and have the last rung alone.
+ * On the host it is one primitive, which goes by halves (host/triangle_factor.c): a product and a
+ * solve, for which there is the workspace of trsm's rungs, "packed" and "packed-64"; "substitution"
+ * leaves it to the CBLAS. Small matrices need no solve that pays, and have the last rung alone.
  *
- * A GPU inverts as trsm's leaves are inverted, with the whole triangle for a leaf (inverses.c): 2 log2(n / 32) batches
- * of products beside A. A zero on the diagonal must leave A as it was, and whether there is one nobody on the host
- * knows; so a first primitive looks for it, and the last one, which copies the inverse back, does so only if there was
- * none:
+ * A GPU inverts as trsm's leaves are inverted, with the whole triangle for a leaf (inverses.c): 2
+ * log2(n / 32) batches of products beside A. A zero on the diagonal must leave A as it was, and
+ * whether there is one nobody on the host knows; so a first primitive looks for it, and the last
+ * one, which copies the inverse back, does so only if there was none:
  *
  *     A --check--> place of the zero ------------------+
  *       --tiles--> inverse --products--> inverse ... --store--> A, info
  *
- * Rungs: normwise "inverse", with the inverse and the products in workspace, 1.25 n^2 elements; componentwise "halves",
- * n^2 elements, where pairs are joined by a product and a solve; "substitution", one thread block in place, slow. Small
- * matrices have the last alone. */
+ * Rungs: normwise "inverse", with the inverse and the products in workspace, 1.25 n^2 elements;
+ * componentwise "halves", n^2 elements, where pairs are joined by a product and a solve;
+ * "substitution", one thread block in place, slow. Small matrices have the last alone. */
 
 #include "blas/algorithms/triangle.h"
 
@@ -30,7 +30,8 @@ void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *a
                          .side = left ? JBLAS_LEFT : JBLAS_RIGHT,
                          .m = left ? half : rest,
                          .n = left ? rest : half}; /* the largest one */
-    ji_triangle_add_rungs(plan, handle, &solve, args->n > tuning->factor_base && ji_triangle_pays(handle, &solve));
+    ji_triangle_add_rungs(plan, handle, &solve,
+                          args->n > tuning->factor_base && ji_triangle_pays(handle, &solve));
 }
 
 jstatus_t ji_factor_begin(jhandle_t *handle, const ji_matmat_t *args) {
@@ -41,9 +42,11 @@ jstatus_t ji_factor_begin(jhandle_t *handle, const ji_matmat_t *args) {
     if (status == JSTATUS_SUCCESS && capture == 0)
         return JSTATUS_SUCCESS;
     if (status != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, status, "%s: %s", ji_routine_name(&args->head), jstatus_last_message());
+        return jhandle_fail(handle, status, "%s: %s", ji_routine_name(&args->head),
+                            jstatus_last_message());
     return jhandle_fail(handle, JSTATUS_CAPTURING,
-                        "%s: info cannot come to the host while the stream is being captured; use device pointer mode",
+                        "%s: info cannot come to the host while the stream is being captured; use "
+                        "device pointer mode",
                         ji_routine_name(&args->head));
 }
 
@@ -51,7 +54,8 @@ jstatus_t ji_factor_begin(jhandle_t *handle, const ji_matmat_t *args) {
 static void trtri_add_products(jplan_t *plan, const ji_matmat_t *args, bool normwise) {
     const int64_t ld = ji_inverse_ld(args->n);
     size_t bytes[3] = {jalloc_matrix_bytes(args->head.type, ld, args->n),
-                       normwise ? ji_inverse_products_bytes(args->head.type, args->n, ld) : 0, sizeof(int64_t)};
+                       normwise ? ji_inverse_products_bytes(args->head.type, args->n, ld) : 0,
+                       sizeof(int64_t)};
     jplan_add(plan, normwise ? "inverse" : "halves", 1, 0, 3, bytes);
 }
 
@@ -67,7 +71,8 @@ void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }
 
-static jstatus_t trtri_by_products(jhandle_t *handle, const ji_matmat_t *args, const jborrow_t *ws) {
+static jstatus_t trtri_by_products(jhandle_t *handle, const ji_matmat_t *args,
+                                   const jborrow_t *ws) {
     ji_matmat_t check = *args;
     check.c = ws->ptr[2];
     JTRY_RETURN(ji_factor_begin(handle, args));

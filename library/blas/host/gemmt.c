@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* gemmt on the host, where a CBLAS may not have it: by halves. The rectangle between two halves is a product of the
- * CBLAS's, and only the last squares are computed whole, on the stack, for the triangle that is taken of them:
+/* gemmt on the host, where a CBLAS may not have it: by halves. The rectangle between two halves is
+ * a product of the CBLAS's, and only the last squares are computed whole, on the stack, for the
+ * triangle that is taken of them:
  *
  *     +---+               n = 4 tiles: one product of 2 x 2 tiles, two of one tile, four squares. Of a triangle of
  *     |\  |               order n all squares together are TILE / n of the work.
@@ -77,7 +78,8 @@ void ji_host_gemmt(void *block) {
     const ji_matmat_t *args = block;
     const jdatatype_t type = args->head.type;
     if (args->k == 0 || host_is_zero(type, &args->alpha))
-        ji_host_scale_triangle(&args->head, type, &args->beta, args->uplo, args->n, args->c, args->ldc);
+        ji_host_scale_triangle(&args->head, type, &args->beta, args->uplo, args->n, args->c,
+                               args->ldc);
     else
         gemmt_halves(args, 0, args->n);
 }

@@ -1,39 +1,45 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* JI_GEMM_HALF on the host: panels of A and B are widened to float as they lie (sgemm transposes), multiplied into a
- * float panel of C, and that is scaled, added to C and rounded once.
+/* JI_GEMM_HALF on the host: panels of A and B are widened to float as they lie (sgemm transposes),
+ * multiplied into a float panel of C, and that is scaled, added to C and rounded once.
  *
- *     for each panel of columns of C        A panel of C stays in float until all of k has been added to it. A panel of
- *         for each panel of rows            A is widened once for each panel of columns, one of B once for each panel
- *             for each panel of k           of rows: n / 512 times, and a product of 512 columns stands behind each. */
+ *     for each panel of columns of C        A panel of C stays in float until all of k has been
+ *                                           added to it. A panel of
+ *         for each panel of rows            A is widened once for each panel of columns, one of B
+ *                                           once for each panel
+ *             for each panel of k           of rows: n / 512 times, and a product of 512 columns
+ *                                           stands behind each. */
 
 #include "blas/host/cblas.h"
 #include "blas/primitives/precision.h"
 
 #define HALF_BLOCK 64 /* three blocks on the stack: 48 KiB */
 
-#define HALF_DEFINE(name, T)                                                                                           \
-    static void widen_##name(const T *from, int64_t ld, int64_t rows, int64_t columns, float *to) {                    \
-        for (int64_t j = 0; j < columns; j++, to += rows)                                                              \
-            for (int64_t i = 0; i < rows; i++)                                                                         \
-                to[i] = jalloc_f32_from_##name(from[i + j * ld]);                                                      \
-    }                                                                                                                  \
-    /* C = alpha P + beta C; alpha 0: P counts as 0; beta 0: C is not read */                                          \
-    static void narrow_##name(const float *p, int64_t rows, int64_t columns, float alpha, float beta, T *c,            \
-                              int64_t ldc) {                                                                           \
-        for (int64_t j = 0; j < columns; j++, p += rows, c += ldc)                                                     \
-            for (int64_t i = 0; i < rows; i++) {                                                                       \
-                const float product = alpha == 0 ? 0 : alpha * p[i];                                                   \
-                c[i] = jalloc_##name##_from_f32(beta == 0 ? product : product + beta * jalloc_f32_from_##name(c[i]));  \
-            }                                                                                                          \
+#define HALF_DEFINE(name, T)                                                                       \
+    static void widen_##name(const T *from, int64_t ld, int64_t rows, int64_t columns,             \
+                             float *to) {                                                          \
+        for (int64_t j = 0; j < columns; j++, to += rows)                                          \
+            for (int64_t i = 0; i < rows; i++)                                                     \
+                to[i] = jalloc_f32_from_##name(from[i + j * ld]);                                  \
+    }                                                                                              \
+    /* C = alpha P + beta C; alpha 0: P counts as 0; beta 0: C is not read */                      \
+    static void narrow_##name(const float *p, int64_t rows, int64_t columns, float alpha,          \
+                              float beta, T *c, int64_t ldc) {                                     \
+        for (int64_t j = 0; j < columns; j++, p += rows, c += ldc)                                 \
+            for (int64_t i = 0; i < rows; i++) {                                                   \
+                const float product = alpha == 0 ? 0 : alpha * p[i];                               \
+                c[i] = jalloc_##name##_from_f32(                                                   \
+                    beta == 0 ? product : product + beta * jalloc_f32_from_##name(c[i]));          \
+            }                                                                                      \
     }
 HALF_DEFINE(f16, jfloat16_t)
 HALF_DEFINE(bf16, jbfloat16_t)
 
-/* Rows [i, i + rows) and columns [j, j + columns) of op(X), as they lie. Gives the leading dimension. */
-static int64_t widen(jdatatype_t type, const void *x, int64_t ld, jblas_operation_t operation, int64_t i, int64_t j,
-                     int64_t rows, int64_t columns, float *to) {
+/* Rows [i, i + rows) and columns [j, j + columns) of op(X), as they lie. Gives the leading
+ * dimension. */
+static int64_t widen(jdatatype_t type, const void *x, int64_t ld, jblas_operation_t operation,
+                     int64_t i, int64_t j, int64_t rows, int64_t columns, float *to) {
     const bool flat = operation == JBLAS_NO_TRANSPOSE;
     const int64_t high = flat ? rows : columns, wide = flat ? columns : rows;
     const uint16_t *from = (const uint16_t *)x + (flat ? i + j * ld : j + i * ld);
@@ -75,7 +81,8 @@ void ji_host_gemm_half(void *block) {
                                        .ldc = rows};
                 product.lda = widen(type, args->a, args->lda, args->transa, i, p, rows, depth, a);
                 if (p > 0 || depth < args->k || i == 0) /* else B's panel is there already */
-                    product.ldb = widen(type, args->b, args->ldb, args->transb, p, j, depth, columns, b);
+                    product.ldb =
+                        widen(type, args->b, args->ldb, args->transb, p, j, depth, columns, b);
                 else
                     product.ldb = args->transb == JBLAS_NO_TRANSPOSE ? depth : columns;
                 ji_host_gemm(&product);
@@ -85,8 +92,10 @@ void ji_host_gemm_half(void *block) {
             if (!multiply)
                 memset(c, 0, (size_t)(rows * columns) * sizeof(float));
             if (type == JDATATYPE_F16)
-                narrow_f16(c, rows, columns, multiply ? alpha : 0, beta, (jfloat16_t *)args->c + at, args->ldc);
+                narrow_f16(c, rows, columns, multiply ? alpha : 0, beta, (jfloat16_t *)args->c + at,
+                           args->ldc);
             else
-                narrow_bf16(c, rows, columns, multiply ? alpha : 0, beta, (jbfloat16_t *)args->c + at, args->ldc);
+                narrow_bf16(c, rows, columns, multiply ? alpha : 0, beta,
+                            (jbfloat16_t *)args->c + at, args->ldc);
         }
 }

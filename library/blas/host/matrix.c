@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Matrices that are scaled and added: what no CBLAS has. The loops are those of matrix_kernel.h, once for each type.
- * Transposed operands are read in tiles, so that both sides of a transposition stay in cache. */
+/* Matrices that are scaled and added: what no CBLAS has. The loops are those of matrix_kernel.h,
+ * once for each type. Transposed operands are read in tiles, so that both sides of a transposition
+ * stay in cache. */
 
 #include "blas/host/cblas.h"
 #include "blas/host/scale.h"
@@ -33,8 +34,8 @@ void ji_host_geam(void *block) {
 #undef CALL
 }
 
-void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const ji_scalar_t *scalar, int64_t n, void *x,
-                          int64_t increment) {
+void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const ji_scalar_t *scalar,
+                          int64_t n, void *x, int64_t increment) {
     const int64_t step = ji_abs(increment); /* a pointer of BLAS is to the lowest address */
     ji_vector_t vector = {.head = *head, .n = n, .alpha = *scalar, .x = x, .incx = step};
     if (host_is(scalar_type, scalar, 1))
@@ -48,11 +49,14 @@ void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const 
             memset(ji_at(head->type, x, 0, i, step), 0, ji_sizeof(head->type));
 }
 
-void ji_host_scale_triangle(const ji_head_t *head, jdatatype_t scalar_type, const ji_scalar_t *scalar,
-                            jblas_fill_t uplo, int64_t n, void *a, int64_t lda) {
+void ji_host_scale_triangle(const ji_head_t *head, jdatatype_t scalar_type,
+                            const ji_scalar_t *scalar, jblas_fill_t uplo, int64_t n, void *a,
+                            int64_t lda) {
     for (int64_t j = 0; j < n; j++) {
-        const int64_t first = uplo == JBLAS_LOWER ? j : 0, count = uplo == JBLAS_LOWER ? n - j : j + 1;
-        ji_host_scale_vector(head, scalar_type, scalar, count, ji_at(head->type, a, first, j, lda), 1);
+        const int64_t first = uplo == JBLAS_LOWER ? j : 0,
+                      count = uplo == JBLAS_LOWER ? n - j : j + 1;
+        ji_host_scale_vector(head, scalar_type, scalar, count, ji_at(head->type, a, first, j, lda),
+                             1);
     }
 }
 

@@ -1,11 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Loops of matrix.c for one type; included once for each. REAL is float or double, COMPLEX 0 or 1, NAME(f) names what
- * is defined. No include guard: that is the point. */
+/* Loops of matrix.c for one type; included once for each. REAL is float or double, COMPLEX 0 or 1,
+ * NAME(f) names what is defined. No include guard: that is the point. */
 
-/* sum += scalar op(x), one element. Complex numbers are pairs of reals, and products are formed as written: the
- * compiler's own complex product would test for NaN. */
+/* sum += scalar op(x), one element. Complex numbers are pairs of reals, and products are formed as
+ * written: the compiler's own complex product would test for NaN. */
 static inline void NAME(geam_add)(REAL *sum, const REAL *scalar, const REAL *x, bool conjugate) {
 #if COMPLEX
     const REAL im = conjugate ? -x[1] : x[1];
@@ -22,7 +22,8 @@ static void NAME(geam)(const ji_matmat_t *args) {
     const REAL *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);
     const REAL *a = args->a, *b = args->b;
     REAL *c = args->c;
-    const bool flat_a = args->transa == JBLAS_NO_TRANSPOSE, flat_b = args->transb == JBLAS_NO_TRANSPOSE;
+    const bool flat_a = args->transa == JBLAS_NO_TRANSPOSE,
+               flat_b = args->transb == JBLAS_NO_TRANSPOSE;
     const bool conjugate_a = args->transa == JBLAS_CONJUGATE_TRANSPOSE,
                conjugate_b = args->transb == JBLAS_CONJUGATE_TRANSPOSE;
     const int64_t row_a = flat_a ? 1 : args->lda, column_a = flat_a ? args->lda : 1;
@@ -33,7 +34,8 @@ static void NAME(geam)(const ji_matmat_t *args) {
     for (int64_t top = 0; top < args->m; top += tile)
         for (int64_t j = 0; j < args->n; j++)
             for (int64_t i = top; i < host_min(args->m, top + tile); i++) {
-                REAL sum[PARTS] = {0}; /* an element of A or B is read before the same of C is written */
+                /* An element of A or B is read before the same of C is written. */
+                REAL sum[PARTS] = {0};
                 if (with_a)
                     NAME(geam_add)(sum, alpha, a + PARTS * (i * row_a + j * column_a), conjugate_a);
                 if (with_b)

@@ -1,23 +1,25 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 2 on the host: the CBLAS's own, unless alpha is 0 (scale.h). The entries have refused what its integers do not
- * hold. */
+/* Level 2 on the host: the CBLAS's own, unless alpha is 0 (scale.h). The entries have refused what
+ * its integers do not hold. */
 
 #include "blas/host/cblas.h"
 #include "blas/host/scale.h"
 
 /* The arguments as the CBLAS takes them. */
-#define UNPACK(block)                                                                                                  \
-    const ji_matvec_t *args = block;                                                                                   \
-    jdatatype_t type = args->head.type;                                                                                \
-    const host_int_t m = (host_int_t)args->m, n = (host_int_t)args->n, lda = (host_int_t)args->lda;                    \
-    const host_int_t incx = (host_int_t)args->incx, incy = (host_int_t)args->incy;                                     \
-    const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);                             \
-    const enum CBLAS_UPLO uplo = (enum CBLAS_UPLO)args->uplo;                                                          \
-    const enum CBLAS_TRANSPOSE trans = host_operation(type, args->trans);                                              \
-    const enum CBLAS_DIAG diag = (enum CBLAS_DIAG)args->diag;                                                          \
-    (void)m, (void)n, (void)lda, (void)incx, (void)incy, (void)alpha, (void)beta, (void)uplo, (void)trans, (void)diag
+#define UNPACK(block)                                                                              \
+    const ji_matvec_t *args = block;                                                               \
+    jdatatype_t type = args->head.type;                                                            \
+    const host_int_t m = (host_int_t)args->m, n = (host_int_t)args->n,                             \
+                     lda = (host_int_t)args->lda;                                                  \
+    const host_int_t incx = (host_int_t)args->incx, incy = (host_int_t)args->incy;                 \
+    const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);         \
+    const enum CBLAS_UPLO uplo = (enum CBLAS_UPLO)args->uplo;                                      \
+    const enum CBLAS_TRANSPOSE trans = host_operation(type, args->trans);                          \
+    const enum CBLAS_DIAG diag = (enum CBLAS_DIAG)args->diag;                                      \
+    (void)m, (void)n, (void)lda, (void)incx, (void)incy, (void)alpha, (void)beta, (void)uplo,      \
+        (void)trans, (void)diag
 /* A vector or matrix that a block holds as read only because other routines only read it. */
 #define WRITABLE(pointer) ((void *)(uintptr_t)(pointer))
 
@@ -32,8 +34,9 @@ void ji_host_gemv(void *block) {
         matvec_scale(args, args->trans == JBLAS_NO_TRANSPOSE ? args->m : args->n);
         return;
     }
-#define CALL(t, value)                                                                                                 \
-    cblas_##t##gemv(CblasColMajor, trans, m, n, value(alpha), args->a, lda, args->x, incx, value(beta), args->y, incy)
+#define CALL(t, value)                                                                             \
+    cblas_##t##gemv(CblasColMajor, trans, m, n, value(alpha), args->a, lda, args->x, incx,         \
+                    value(beta), args->y, incy)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }
@@ -50,7 +53,9 @@ void ji_host_ger(void *block) {
     case JDATATYPE_F64:
         cblas_dger(CblasColMajor, m, n, HOST_VALUE_D(alpha), args->x, incx, args->y, incy, a, lda);
         break;
-    case JDATATYPE_F32_C: cblas_cgeru(CblasColMajor, m, n, alpha, args->x, incx, args->y, incy, a, lda); break;
+    case JDATATYPE_F32_C:
+        cblas_cgeru(CblasColMajor, m, n, alpha, args->x, incx, args->y, incy, a, lda);
+        break;
     default: cblas_zgeru(CblasColMajor, m, n, alpha, args->x, incx, args->y, incy, a, lda);
     }
 }
@@ -74,17 +79,20 @@ void ji_host_symv(void *block) {
     }
     switch (type) {
     case JDATATYPE_F32:
-        cblas_ssymv(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->a, lda, args->x, incx, HOST_VALUE_S(beta),
-                    args->y, incy);
+        cblas_ssymv(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->a, lda, args->x, incx,
+                    HOST_VALUE_S(beta), args->y, incy);
         break;
     case JDATATYPE_F64:
-        cblas_dsymv(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->a, lda, args->x, incx, HOST_VALUE_D(beta),
-                    args->y, incy);
+        cblas_dsymv(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->a, lda, args->x, incx,
+                    HOST_VALUE_D(beta), args->y, incy);
         break;
     case JDATATYPE_F32_C:
-        cblas_chemv(CblasColMajor, uplo, n, alpha, args->a, lda, args->x, incx, beta, args->y, incy);
+        cblas_chemv(CblasColMajor, uplo, n, alpha, args->a, lda, args->x, incx, beta, args->y,
+                    incy);
         break;
-    default: cblas_zhemv(CblasColMajor, uplo, n, alpha, args->a, lda, args->x, incx, beta, args->y, incy);
+    default:
+        cblas_zhemv(CblasColMajor, uplo, n, alpha, args->a, lda, args->x, incx, beta, args->y,
+                    incy);
     }
 }
 
@@ -94,9 +102,15 @@ void ji_host_syr(void *block) {
         return;
     void *a = WRITABLE(args->a);
     switch (type) {
-    case JDATATYPE_F32: cblas_ssyr(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, a, lda); break;
-    case JDATATYPE_F64: cblas_dsyr(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->x, incx, a, lda); break;
-    case JDATATYPE_F32_C: cblas_cher(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, a, lda); break;
+    case JDATATYPE_F32:
+        cblas_ssyr(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, a, lda);
+        break;
+    case JDATATYPE_F64:
+        cblas_dsyr(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->x, incx, a, lda);
+        break;
+    case JDATATYPE_F32_C:
+        cblas_cher(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, a, lda);
+        break;
     default: cblas_zher(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->x, incx, a, lda);
     }
 }
@@ -108,12 +122,16 @@ void ji_host_syr2(void *block) {
     void *a = WRITABLE(args->a);
     switch (type) {
     case JDATATYPE_F32:
-        cblas_ssyr2(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, args->y, incy, a, lda);
+        cblas_ssyr2(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, args->y, incy, a,
+                    lda);
         break;
     case JDATATYPE_F64:
-        cblas_dsyr2(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->x, incx, args->y, incy, a, lda);
+        cblas_dsyr2(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->x, incx, args->y, incy, a,
+                    lda);
         break;
-    case JDATATYPE_F32_C: cblas_cher2(CblasColMajor, uplo, n, alpha, args->x, incx, args->y, incy, a, lda); break;
+    case JDATATYPE_F32_C:
+        cblas_cher2(CblasColMajor, uplo, n, alpha, args->x, incx, args->y, incy, a, lda);
+        break;
     default: cblas_zher2(CblasColMajor, uplo, n, alpha, args->x, incx, args->y, incy, a, lda);
     }
 }

@@ -3,9 +3,10 @@
 #ifndef JALLOC_BLAS_HOST_PLAIN_H
 #define JALLOC_BLAS_HOST_PLAIN_H
 
-/* Level 1 by plain loops: what a primitive does where the CBLAS is not to be trusted. Any n and any increment, one
- * element after the other: with an increment of 0 each step sees what the one before it wrote, as in reference BLAS. The
- * blocks are those of the primitives. Float sums are formed in double. */
+/* Level 1 by plain loops: what a primitive does where the CBLAS is not to be trusted. Any n and any
+ * increment, one element after the other: with an increment of 0 each step sees what the one before
+ * it wrote, as in reference BLAS. The blocks are those of the primitives. Float sums are formed in
+ * double. */
 
 #include "blas/primitives/primitive.h"
 

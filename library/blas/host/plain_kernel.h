@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Loops of plain.c for one type; included once for each. REAL is float or double, COMPLEX 0 or 1, NAME(f) names what is
- * defined. No include guard: that is the point. */
+/* Loops of plain.c for one type; included once for each. REAL is float or double, COMPLEX 0 or 1,
+ * NAME(f) names what is defined. No include guard: that is the point. */
 
 #define PARTS (1 + COMPLEX)
 /* Element i of a vector of the block. */
@@ -10,7 +10,8 @@
 #define Y(i) (y + PARTS * ((i)*v->incy))
 
 /* A product is formed as it stands: no zero is skipped, and NaN is not tested for. */
-static inline void NAME(multiply)(const REAL *alpha, const REAL *x, bool complex_alpha, REAL *product) {
+static inline void NAME(multiply)(const REAL *alpha, const REAL *x, bool complex_alpha,
+                                  REAL *product) {
 #if COMPLEX
     product[0] = complex_alpha ? alpha[0] * x[0] - alpha[1] * x[1] : alpha[0] * x[0];
     product[1] = complex_alpha ? alpha[0] * x[1] + alpha[1] * x[0] : alpha[0] * x[1];

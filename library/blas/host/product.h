@@ -3,8 +3,9 @@
 #ifndef JALLOC_BLAS_HOST_PRODUCT_H
 #define JALLOC_BLAS_HOST_PRODUCT_H
 
-/* The host's product, inline: gemm's typed names know the type and have the arguments in registers, so for a small one
- * that runs in the calling thread there is nothing between their checks and the CBLAS. */
+/* The host's product, inline: gemm's typed names know the type and have the arguments in registers,
+ * so for a small one that runs in the calling thread there is nothing between their checks and the
+ * CBLAS. */
 
 #include "blas/host/cblas.h"
 
@@ -12,11 +13,11 @@
 static inline __attribute__((always_inline)) void ji_host_product(const ji_matmat_t *args) {
     jdatatype_t type = args->head.type;
     const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);
-#define CALL(t, value)                                                                                                 \
-    cblas_##t##gemm(CblasColMajor, host_operation(type, args->transa), host_operation(type, args->transb),             \
-                    (host_int_t)args->m, (host_int_t)args->n, (host_int_t)args->k, value(alpha), args->a,              \
-                    (host_int_t)args->lda, args->b, (host_int_t)args->ldb, value(beta), args->c,                       \
-                    (host_int_t)args->ldc)
+#define CALL(t, value)                                                                             \
+    cblas_##t##gemm(CblasColMajor, host_operation(type, args->transa),                             \
+                    host_operation(type, args->transb), (host_int_t)args->m, (host_int_t)args->n,  \
+                    (host_int_t)args->k, value(alpha), args->a, (host_int_t)args->lda, args->b,    \
+                    (host_int_t)args->ldb, value(beta), args->c, (host_int_t)args->ldc)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }
@@ -25,11 +26,12 @@ static inline __attribute__((always_inline)) void ji_host_product(const ji_matma
 void ji_host_gemm_unusual(const ji_matmat_t *args) __attribute__((cold));
 
 static inline __attribute__((always_inline)) void ji_host_gemm_inline(const ji_matmat_t *args) {
-    /* OpenBLAS's kernels for small products on AVX-512 (0.3.21) multiply by a zero alpha all the same, so a NaN in A
-     * would reach C, and a NULL would be read. Sizes are not negative, so their bitwise or is above 2^k - 1 exactly if
-     * one of them is. */
+    /* OpenBLAS's kernels for small products on AVX-512 (0.3.21) multiply by a zero alpha all the
+     * same, so a NaN in A would reach C, and a NULL would be read. Sizes are not negative, so their
+     * bitwise or is above 2^k - 1 exactly if one of them is. */
     if (JI_LIKELY(args->k != 0 && !host_is_zero(args->head.type, &args->alpha) &&
-                  (args->m | args->n | args->k | args->lda | args->ldb | args->ldc) <= ji_blas_int_max))
+                  (args->m | args->n | args->k | args->lda | args->ldb | args->ldc) <=
+                      ji_blas_int_max))
         ji_host_product(args);
     else
         ji_host_gemm_unusual(args);

@@ -3,10 +3,11 @@
 
 /* Sums in a fixed order on the host: JI_REDUCE_BLOCKS and JI_REDUCE_COMBINE.
  *
- * The sum of one block is the CBLAS's: a block is far below the lengths from which a CBLAS uses threads (OpenBLAS:
- * 10,000), so its order is fixed. nrm2 adds squares, by dot. Should the sum of squares leave the range in which nothing
- * was lost to overflow or underflow, which is rare, everything is done again with the elements scaled by a power of
- * two, in the same order (the idea of Blue 1978, without his three accumulators). */
+ * The sum of one block is the CBLAS's: a block is far below the lengths from which a CBLAS uses
+ * threads (OpenBLAS: 10,000), so its order is fixed. nrm2 adds squares, by dot. Should the sum of
+ * squares leave the range in which nothing was lost to overflow or underflow, which is rare,
+ * everything is done again with the elements scaled by a power of two, in the same order (the idea
+ * of Blue 1978, without his three accumulators). */
 
 #include "blas/host/cblas.h"
 #include "blas/primitives/reduce.h"
@@ -19,8 +20,10 @@
 /* From here on more threads bring more memory bandwidth than it costs to wake them. */
 #define REDUCE_PARALLEL_BYTES 4194304.0
 
-/* Elements [first, first + count) of x; the lowest address where the increment is negative, as BLAS has it. */
-static const void *reduce_part(const ji_vector_t *v, const void *x, int64_t increment, int64_t first, int64_t count) {
+/* Elements [first, first + count) of x; the lowest address where the increment is negative, as BLAS
+ * has it. */
+static const void *reduce_part(const ji_vector_t *v, const void *x, int64_t increment,
+                               int64_t first, int64_t count) {
     int64_t element = increment > 0 ? first * increment : (v->n - first - count) * -increment;
     return ji_at(v->head.type, x, element, 0, 0);
 }
@@ -33,7 +36,8 @@ static double reduce_largest(const ji_vector_t *v) {
     double largest = 0;
     for (int64_t i = 0; i < v->n; i++)
         for (int64_t part = 0; part < parts; part++) {
-            double value = ji_real_of(v->head.type) == JDATATYPE_F32 ? s[i * step + part] : d[i * step + part];
+            double value =
+                ji_real_of(v->head.type) == JDATATYPE_F32 ? s[i * step + part] : d[i * step + part];
             if (!(fabs(value) <= largest))
                 largest = fabs(value);
             if (isnan(largest))
@@ -42,8 +46,10 @@ static double reduce_largest(const ji_vector_t *v) {
     return largest;
 }
 
-/* The sum of squares of one block, each element scaled by 2^-exponent. nrm2's increments are positive. */
-static double reduce_scaled_squares(const ji_vector_t *v, int64_t first, int64_t count, int exponent) {
+/* The sum of squares of one block, each element scaled by 2^-exponent. nrm2's increments are
+ * positive. */
+static double reduce_scaled_squares(const ji_vector_t *v, int64_t first, int64_t count,
+                                    int exponent) {
     int64_t parts = ji_is_complex(v->head.type) ? 2 : 1, step = v->incx * parts;
     const char *start = reduce_part(v, v->x, v->incx, first, count);
     double sum = 0;
@@ -70,7 +76,8 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
     switch (call->reduction) {
     case JI_REDUCE_ASUM: ji_host_asum(&part); return;
     case JI_REDUCE_NRM2:
-        /* dot of the real parts with themselves, and of the imaginary parts; contiguous ones at once. */
+        /* dot of the real parts with themselves, and of the imaginary parts; contiguous ones at
+         * once. */
         part.head.type = ji_real_of(v->head.type);
         part.incx = ji_abs(v->incx);
         if (ji_is_complex(v->head.type)) {
@@ -117,20 +124,23 @@ static void reduce_tree(const ji_reduce_t *call, int64_t first, int64_t count, j
     host_add(type, sum, &right);
 }
 
-static double reduce_scaled_tree(const ji_reduce_t *call, int64_t first, int64_t count, int exponent) {
+static double reduce_scaled_tree(const ji_reduce_t *call, int64_t first, int64_t count,
+                                 int exponent) {
     if (count > 1)
         return reduce_scaled_tree(call, first, count / 2, exponent) +
                reduce_scaled_tree(call, first + count / 2, count - count / 2, exponent);
     int64_t start = first * JI_REDUCE_BLOCK, rest = call->vector.n - start;
-    return reduce_scaled_squares(&call->vector, start, rest < JI_REDUCE_BLOCK ? rest : JI_REDUCE_BLOCK, exponent);
+    return reduce_scaled_squares(&call->vector, start,
+                                 rest < JI_REDUCE_BLOCK ? rest : JI_REDUCE_BLOCK, exponent);
 }
 
-/* A sum of squares becomes its root, unless it left the range in which nothing that matters was lost: below `least` a
- * square that vanished might have. */
+/* A sum of squares becomes its root, unless it left the range in which nothing that matters was
+ * lost: below `least` a square that vanished might have. */
 static bool reduce_take_root(jdatatype_t real, void *squares) {
     float *s = squares;
     double *d = squares;
-    const double least_s = (double)FLT_MIN / FLT_EPSILON / FLT_EPSILON, least_d = DBL_MIN / DBL_EPSILON / DBL_EPSILON;
+    const double least_s = (double)FLT_MIN / FLT_EPSILON / FLT_EPSILON,
+                 least_d = DBL_MIN / DBL_EPSILON / DBL_EPSILON;
     if (real == JDATATYPE_F32) {
         if (!((double)*s >= least_s && *s <= FLT_MAX))
             return false;
@@ -167,8 +177,8 @@ void ji_host_reduce_combine(void *block) {
     memcpy(call->vector.result, &sum, ji_sizeof(type));
 }
 
-/* A CBLAS's own norm is as good as its care for overflow, and slower than its dot. One block of numbers side by side is
- * one dot and a root, as a rule. */
+/* A CBLAS's own norm is as good as its care for overflow, and slower than its dot. One block of
+ * numbers side by side is one dot and a root, as a rule. */
 void ji_host_nrm2(void *block) {
     const ji_vector_t *v = block;
     const jdatatype_t real = ji_real_of(v->head.type);
@@ -190,31 +200,38 @@ void ji_host_nrm2(void *block) {
         if (reduce_take_root(real, v->result))
             return;
     }
-    ji_reduce_t call = {.vector = *v, .reduction = JI_REDUCE_NRM2, .blocks = 1}; /* see routines/nrm2.c */
+    /* See routines/nrm2.c. */
+    ji_reduce_t call = {.vector = *v, .reduction = JI_REDUCE_NRM2, .blocks = 1};
     ji_host_reduce_combine(&call);
 }
 
 /* 2: OpenMP; absent from other CBLAS, and from their cblas.h. */
-extern int openblas_get_parallel(void) __attribute__((weak)); /* NOLINT(readability-redundant-declaration) */
+/* NOLINTNEXTLINE(readability-redundant-declaration) */
+extern int openblas_get_parallel(void) __attribute__((weak));
 
-/* What GCC makes of "#pragma omp parallel" (libgomp's manual, "Implementing PARALLEL construct"; LLVM's runtime has it
- * too) is called by hand: a runtime that libjblas were linked with would be loaded into every program, be it used or not,
- * and that is felt, in a forked child for example. Here it is the one that the CBLAS brought, or none. */
-extern void GOMP_parallel(void (*work)(void *), void *data, unsigned threads, unsigned flags) __attribute__((weak));
+/* What GCC makes of "#pragma omp parallel" (libgomp's manual, "Implementing PARALLEL construct";
+ * LLVM's runtime has it too) is called by hand: a runtime that libjblas were linked with would be
+ * loaded into every program, be it used or not, and that is felt, in a forked child for example.
+ * Here it is the one that the CBLAS brought, or none. */
+extern void GOMP_parallel(void (*work)(void *), void *data, unsigned threads, unsigned flags)
+    __attribute__((weak));
 extern int omp_in_parallel(void) __attribute__((weak));
 
-/* Threads are used for long vectors, and only those that the CBLAS uses as well. A second set of threads beside a CBLAS
- * with its own was measured to cost milliseconds where the sum takes microseconds: each set spins for a while after its
- * work, and the other waits for the processor. */
+/* Threads are used for long vectors, and only those that the CBLAS uses as well. A second set of
+ * threads beside a CBLAS with its own was measured to cost milliseconds where the sum takes
+ * microseconds: each set spins for a while after its work, and the other waits for the
+ * processor. */
 bool ji_host_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector) {
     if (reduction == JI_REDUCE_IAMAX)
         return false;
     double operands = reduction <= JI_REDUCE_DOTC ? 2 : 1;
-    return operands * (double)vector->n * (double)ji_sizeof(vector->head.type) >= REDUCE_PARALLEL_BYTES &&
+    return operands * (double)vector->n * (double)ji_sizeof(vector->head.type) >=
+               REDUCE_PARALLEL_BYTES &&
            GOMP_parallel != NULL && openblas_get_parallel != NULL && openblas_get_parallel() == 2;
 }
 
-/* A forked child works alone: the threads stayed with its parent, and an OpenMP runtime may wait for them forever. */
+/* A forked child works alone: the threads stayed with its parent, and an OpenMP runtime may wait
+ * for them forever. */
 static bool reduce_may_use_threads(void) {
     static _Atomic pid_t owner;
     pid_t self = getpid(), nobody = 0;

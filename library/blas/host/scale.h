@@ -5,18 +5,21 @@
 
 /* What is left of a product that reads none of its operands: y = beta y, C = beta C.
  *
- * BLAS says that A and B are not read where alpha or k is 0, and jblas takes NULL for them. Not every CBLAS keeps to
- * that: BLIS 0.9 ends the process at a NULL, MKL's symm multiplies a NaN by zero. So where nothing is read no CBLAS is
- * asked, and jblas scales by itself. A scalar of 0 writes zeros whatever was there, 1 touches nothing. */
+ * BLAS says that A and B are not read where alpha or k is 0, and jblas takes NULL for them. Not
+ * every CBLAS keeps to that: BLIS 0.9 ends the process at a NULL, MKL's symm multiplies a NaN by
+ * zero. So where nothing is read no CBLAS is asked, and jblas scales by itself. A scalar of 0
+ * writes zeros whatever was there, 1 touches nothing. */
 
 #include "blas/primitives/primitive.h"
 
-/* n elements that are |increment| apart, from the lowest address. scalar_type is head's, or its real type. */
-void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const ji_scalar_t *scalar, int64_t n, void *x,
-                          int64_t increment);
+/* n elements that are |increment| apart, from the lowest address. scalar_type is head's, or its
+ * real type. */
+void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const ji_scalar_t *scalar,
+                          int64_t n, void *x, int64_t increment);
 /* One triangle of order n, with its diagonal. */
-void ji_host_scale_triangle(const ji_head_t *head, jdatatype_t scalar_type, const ji_scalar_t *scalar,
-                            jblas_fill_t uplo, int64_t n, void *a, int64_t lda);
+void ji_host_scale_triangle(const ji_head_t *head, jdatatype_t scalar_type,
+                            const ji_scalar_t *scalar, jblas_fill_t uplo, int64_t n, void *a,
+                            int64_t lda);
 /* A whole matrix: the primitive ji_host_scale_matrix() of blas.h. */
 
 #endif

@@ -3,19 +3,21 @@
 
 /* The self-check: does the CBLAS tell the truth on this processor?
  *
- * A CBLAS has kernels for each type of processor, chosen when it is loaded, and is tested on few of them. OpenBLAS
- * 0.3.21's cblas_scasum for Cooperlake is wrong at 339 of the lengths 1..399, from 9 on. Reductions are where such
- * mistakes were found over the years (unrolled loops with remainders of their own), and they are silent: no crash, no
- * NaN, only another number.
+ * A CBLAS has kernels for each type of processor, chosen when it is loaded, and is tested on few of
+ * them. OpenBLAS 0.3.21's cblas_scasum for Cooperlake is wrong at 339 of the lengths 1..399, from 9
+ * on. Reductions are where such mistakes were found over the years (unrolled loops with remainders
+ * of their own), and they are silent: no crash, no NaN, only another number.
  *
- * So the first call of a process compares each of them (guest.h) with what its definition says. The samples are small
- * integers: every sum is exact in every order, and one element too many or too few shows. The lengths pass through all
- * remainders of loops unrolled up to 32 times, and around where a loop of 64 or 128 has run once or twice; a few of
- * them again from a start that is not aligned, and with an increment. What follows a vector is not zero. Together some
- * 670 short calls: 30 to 90 microseconds on a Zen 4, once.
+ * So the first call of a process compares each of them (guest.h) with what its definition says. The
+ * samples are small integers: every sum is exact in every order, and one element too many or too
+ * few shows. The lengths pass through all remainders of loops unrolled up to 32 times, and around
+ * where a loop of 64 or 128 has run once or twice; a few of them again from a start that is not
+ * aligned, and with an increment. What follows a vector is not zero. Together some 670 short calls:
+ * 30 to 90 microseconds on a Zen 4, once.
  *
- * A kernel that lies is replaced in the table by a function of the same arguments: a loop of plain.c, or for scasum and
- * dzasum the real sum over the parts where these lie together. It is logged, and jblas_cblas_kernel_get() tells it. */
+ * A kernel that lies is replaced in the table by a function of the same arguments: a loop of
+ * plain.c, or for scasum and dzasum the real sum over the parts where these lie together. It is
+ * logged, and jblas_cblas_kernel_get() tells it. */
 
 #include "blas/host/selfcheck.h"
 
@@ -33,38 +35,40 @@ ji_guest_t ji_guest = {JI_GUEST_LIST(GUEST_GIVEN_)};
 
 /* ---- What stands in for a kernel that lies: its arguments, another way ---- */
 
-#define BLOCK_(element, x_, incx_, y_, incy_, result_)                                                                 \
-    &(const ji_vector_t) {                                                                                             \
-        .head = {.type = element}, .n = n, .x = x_, .incx = incx_, .y = ji_unconst(y_), .incy = incy_,                 \
-        .result = result_                                                                                              \
+#define BLOCK_(element, x_, incx_, y_, incy_, result_)                                             \
+    &(const ji_vector_t) {                                                                         \
+        .head = {.type = element}, .n = n, .x = x_, .incx = incx_, .y = ji_unconst(y_),            \
+        .incy = incy_, .result = result_                                                           \
     }
-#define STAND_IN_ASUM(function, X, R, element)                                                                         \
-    static R stand_in_##function(host_int_t n, const X *x, host_int_t incx) {                                          \
-        R sum;                                                                                                         \
-        if (ji_is_complex(element) && incx == 1 && n <= ji_blas_int_max / 2)                                           \
-            return ji_real_of(element) == JDATATYPE_F32 ? (R)ji_guest.sasum(2 * n, (const void *)x, 1)                 \
-                                                        : (R)ji_guest.dasum(2 * n, (const void *)x, 1);                \
-        ji_plain_asum(BLOCK_(element, x, incx, NULL, 1, &sum));                                                        \
-        return sum;                                                                                                    \
+#define STAND_IN_ASUM(function, X, R, element)                                                     \
+    static R stand_in_##function(host_int_t n, const X *x, host_int_t incx) {                      \
+        R sum;                                                                                     \
+        if (ji_is_complex(element) && incx == 1 && n <= ji_blas_int_max / 2)                       \
+            return ji_real_of(element) == JDATATYPE_F32                                            \
+                       ? (R)ji_guest.sasum(2 * n, (const void *)x, 1)                              \
+                       : (R)ji_guest.dasum(2 * n, (const void *)x, 1);                             \
+        ji_plain_asum(BLOCK_(element, x, incx, NULL, 1, &sum));                                    \
+        return sum;                                                                                \
     }
-#define STAND_IN_DOT(function, X, R, element)                                                                          \
-    static R stand_in_##function(host_int_t n, const X *x, host_int_t incx, const X *y, host_int_t incy) {             \
-        R sum;                                                                                                         \
-        ji_plain_dot(BLOCK_(element, x, incx, y, incy, &sum), false);                                                  \
-        return sum;                                                                                                    \
+#define STAND_IN_DOT(function, X, R, element)                                                      \
+    static R stand_in_##function(host_int_t n, const X *x, host_int_t incx, const X *y,            \
+                                 host_int_t incy) {                                                \
+        R sum;                                                                                     \
+        ji_plain_dot(BLOCK_(element, x, incx, y, incy, &sum), false);                              \
+        return sum;                                                                                \
     }
-#define STAND_IN_DOT_SUB_(function, element, conjugate)                                                                \
-    static void stand_in_##function(host_int_t n, const void *x, host_int_t incx, const void *y, host_int_t incy,      \
-                                    void *sum) {                                                                       \
-        ji_plain_dot(BLOCK_(element, x, incx, y, incy, sum), conjugate);                                               \
+#define STAND_IN_DOT_SUB_(function, element, conjugate)                                            \
+    static void stand_in_##function(host_int_t n, const void *x, host_int_t incx, const void *y,   \
+                                    host_int_t incy, void *sum) {                                  \
+        ji_plain_dot(BLOCK_(element, x, incx, y, incy, sum), conjugate);                           \
     }
 #define STAND_IN_DOTU(function, X, R, element) STAND_IN_DOT_SUB_(function, element, false)
 #define STAND_IN_DOTC(function, X, R, element) STAND_IN_DOT_SUB_(function, element, true)
-#define STAND_IN_IAMAX(function, X, R, element)                                                                        \
-    static R stand_in_##function(host_int_t n, const X *x, host_int_t incx) {                                          \
-        int64_t found;                                                                                                 \
-        ji_plain_iamax(BLOCK_(element, x, incx, NULL, 1, &found));                                                     \
-        return (R)(found - 1); /* n is not 0 */                                                                        \
+#define STAND_IN_IAMAX(function, X, R, element)                                                    \
+    static R stand_in_##function(host_int_t n, const X *x, host_int_t incx) {                      \
+        int64_t found;                                                                             \
+        ji_plain_iamax(BLOCK_(element, x, incx, NULL, 1, &found));                                 \
+        return (R)(found - 1); /* n is not 0 */                                                    \
     }
 #define STAND_IN_(function, shape, X, R, element) STAND_IN_##shape(function, X, R, element)
 JI_GUEST_LIST(STAND_IN_)
@@ -80,9 +84,9 @@ static void selfcheck_store(jdatatype_t type, const ji_value_t *value, double re
 #define CALL_ASUM(function, element) result[0] = (double)ji_guest.function(n, x, incx)
 #define CALL_IAMAX(function, element) result[0] = (double)ji_guest.function(n, x, incx)
 #define CALL_DOT(function, element) result[0] = (double)ji_guest.function(n, x, incx, y, incx)
-#define CALL_DOTU(function, element)                                                                                   \
-    ji_value_t sum;                                                                                                    \
-    ji_guest.function(n, x, incx, y, incx, (void *)&sum);                                                              \
+#define CALL_DOTU(function, element)                                                               \
+    ji_value_t sum;                                                                                \
+    ji_guest.function(n, x, incx, y, incx, (void *)&sum);                                          \
     selfcheck_store(element, &sum, result)
 #define CALL_DOTC(function, element) CALL_DOTU(function, element)
 
@@ -94,25 +98,27 @@ typedef struct selfcheck_row {
     void (*replace)(void);
 } selfcheck_row_t;
 
-#define ROW_FUNCTIONS_(function, shape, X, R, element)                                                                 \
-    static void call_##function(host_int_t n, const void *x, const void *y, host_int_t incx, double result[2]) {       \
-        (void)y;                                                                                                       \
-        CALL_##shape(function, element);                                                                               \
-    }                                                                                                                  \
+#define ROW_FUNCTIONS_(function, shape, X, R, element)                                             \
+    static void call_##function(host_int_t n, const void *x, const void *y, host_int_t incx,       \
+                                double result[2]) {                                                \
+        (void)y;                                                                                   \
+        CALL_##shape(function, element);                                                           \
+    }                                                                                              \
     static void replace_##function(void) { ji_guest.function = stand_in_##function; }
 JI_GUEST_LIST(ROW_FUNCTIONS_)
 
-#define ROW_(function, shape, X, R, element)                                                                           \
+#define ROW_(function, shape, X, R, element)                                                       \
     {{"cblas_" #function, 0, NULL}, SHAPE_##shape, element, call_##function, replace_##function},
 static selfcheck_row_t selfcheck_rows[] = {JI_GUEST_LIST(ROW_)};
 #define ROW_COUNT (sizeof selfcheck_rows / sizeof selfcheck_rows[0])
 
 /* ---- The samples, and what the kernels make of them by definition ---- */
 
-/* Lengths that are tried, and where: the first `offset` elements are left out, then every step-th counts. */
-static const int16_t every_length[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,   10,  11,  12,  13,  14,
-                                       15, 16, 17, 18, 19, 20, 21, 22, 23,  24,  25,  26,  27,  28,
-                                       29, 30, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
+/* Lengths that are tried, and where: the first `offset` elements are left out, then every step-th
+ * counts. */
+static const int16_t every_length[] = {
+    1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,  17,  18,  19,  20,  21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
 static const int16_t some_lengths[] = {7, 33, 129};
 static const struct {
     int offset, step;
@@ -129,8 +135,8 @@ static const struct {
 static _Alignas(64) float x_single[SAMPLE_REALS], y_single[SAMPLE_REALS];
 static _Alignas(64) double x_double[SAMPLE_REALS], y_double[SAMPLE_REALS];
 
-/* Growing, in equal fours and with mixed signs: iamax has to find another place again and again, the first of
- * equals. */
+/* Growing, in equal fours and with mixed signs: iamax has to find another place again and again,
+ * the first of equals. */
 static int64_t sample_x(int64_t i) { return (i * 5 % 7 < 3 ? -1 : 1) * (i / 4 + 1); }
 static int64_t sample_y(int64_t i) { return (i * 3 % 5 < 2 ? -1 : 1) * (i % 11 + 1); }
 
@@ -147,7 +153,8 @@ typedef struct selfcheck_sum {
 } selfcheck_sum_t;
 
 /* Takes element `place` of the samples as element i of the vectors. */
-static void selfcheck_add(const selfcheck_row_t *row, selfcheck_sum_t *sum, int64_t i, int64_t place) {
+static void selfcheck_add(const selfcheck_row_t *row, selfcheck_sum_t *sum, int64_t i,
+                          int64_t place) {
     const bool pairs = ji_is_complex(row->type);
     const int64_t k = pairs ? 2 * place : place;
     const double a = x_double[k], b = pairs ? x_double[k + 1] : 0;
@@ -166,7 +173,8 @@ static void selfcheck_add(const selfcheck_row_t *row, selfcheck_sum_t *sum, int6
 /* The first length at which the kernel is wrong; 0 if there is none. */
 static int64_t selfcheck_first_wrong(const selfcheck_row_t *row) {
     const bool single = ji_real_of(row->type) == JDATATYPE_F32;
-    const void *x = single ? (const void *)x_single : x_double, *y = single ? (const void *)y_single : y_double;
+    const void *x = single ? (const void *)x_single : x_double,
+               *y = single ? (const void *)y_single : y_double;
     for (size_t p = 0; p < sizeof selfcheck_probes / sizeof selfcheck_probes[0]; p++) {
         const int offset = selfcheck_probes[p].offset, step = selfcheck_probes[p].step;
         selfcheck_sum_t sum = {{0, 0}, 0};
@@ -176,8 +184,8 @@ static int64_t selfcheck_first_wrong(const selfcheck_row_t *row) {
             double result[2] = {0, 0};
             for (; taken < n; taken++)
                 selfcheck_add(row, &sum, taken, offset + taken * step);
-            row->call((host_int_t)n, ji_at(row->type, x, offset, 0, 0), ji_at(row->type, y, offset, 0, 0), step,
-                      result);
+            row->call((host_int_t)n, ji_at(row->type, x, offset, 0, 0),
+                      ji_at(row->type, y, offset, 0, 0), step, result);
             if (!(result[0] == sum.part[0] && result[1] == sum.part[1]))
                 return n;
         }
@@ -197,8 +205,10 @@ void ji_selfcheck(void) {
         row->shown.instead = row->shape == SHAPE_ASUM && ji_is_complex(row->type)
                                  ? "the real sum over the parts, a plain loop where they lie apart"
                                  : "a plain loop";
-        jlog_write(JLOG_WARNING, NULL, "%s of this CBLAS is wrong on this processor (n = %lld): jblas takes %s (%s)",
-                   row->shown.name, (long long)row->shown.wrong_length, row->shown.instead, jblas_cblas_name());
+        jlog_write(JLOG_WARNING, NULL,
+                   "%s of this CBLAS is wrong on this processor (n = %lld): jblas takes %s (%s)",
+                   row->shown.name, (long long)row->shown.wrong_length, row->shown.instead,
+                   jblas_cblas_name());
     }
 }
 

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Small triangles in place, for triangle_factor.c: included once for each element type (no include guard).
+/* Small triangles in place, for triangle_factor.c: included once for each element type (no include
+ * guard).
  *
  *   BASE_REAL      float or double
  *   BASE_COMPLEX   0 or 1
@@ -14,7 +15,8 @@
 #define AT(i, j) (a + ((i) + (j)*lda) * PARTS)
 
 /* y += f x, or with the conjugate of f. */
-static inline void BASE_NAME(axpy)(int64_t n, const REAL *f, bool conjugate, const REAL *restrict x, REAL *restrict y) {
+static inline void BASE_NAME(axpy)(int64_t n, const REAL *f, bool conjugate, const REAL *restrict x,
+                                   REAL *restrict y) {
 #if BASE_COMPLEX
     REAL re = f[0], im = conjugate ? -f[1] : f[1];
     for (int64_t i = 0; i < n; i++) {
@@ -90,8 +92,8 @@ static int64_t BASE_NAME(find_zero)(int64_t n, const void *matrix, int64_t lda) 
     return 0;
 }
 
-/* Inverts in place: the lower triangle from the last column back, the upper from the first column on. Column j of the
- * inverse is -1/a(j,j) times the part already inverted times column j. */
+/* Inverts in place: the lower triangle from the last column back, the upper from the first column
+ * on. Column j of the inverse is -1/a(j,j) times the part already inverted times column j. */
 static void BASE_NAME(invert)(bool upper, bool unit, int64_t n, void *matrix, int64_t lda) {
     REAL *a = matrix;
     for (int64_t step = 0; step < n; step++) {
@@ -117,7 +119,8 @@ static void BASE_NAME(invert)(bool upper, bool unit, int64_t n, void *matrix, in
     }
 }
 
-/* Cholesky in place. 0, or the 1-based column whose pivot is not positive; columns before it are done. */
+/* Cholesky in place. 0, or the 1-based column whose pivot is not positive; columns before it are
+ * done. */
 static int64_t BASE_NAME(cholesky)(bool upper, int64_t n, void *matrix, int64_t lda) {
     REAL *a = matrix;
     for (int64_t j = 0; j < n; j++) {

@@ -3,17 +3,19 @@
 
 /* trtri and potrf on the host, each one primitive.
  *
- * Both are recursive: split in halves, do one half, solve with it, update the other. What a step finds (a zero, a pivot
- * that is not positive) decides whether there is a next one, so a host that enqueued the steps would have to wait for
- * each. As one primitive the whole routine runs in stream order, nobody waits, and info is written where the caller
- * wants it.
+ * Both are recursive: split in halves, do one half, solve with it, update the other. What a step
+ * finds (a zero, a pivot that is not positive) decides whether there is a next one, so a host that
+ * enqueued the steps would have to wait for each. As one primitive the whole routine runs in stream
+ * order, nobody waits, and info is written where the caller wants it.
  *
- *   trtri   A = [L11 0; L21 L22]: X22 = inv(L22); L21 := -X22 L21, a product; L21 := L21 inv(L11), a solve, while L11 is
- *           still itself; then that is inverted. An upper triangle begins with its first half. Multiplying on one side
- *           and solving on the other keeps |X A - I| <= gamma_n |X||A|, as LAPACK has it; two solves, or two products,
- *           bound no residual so (Du Croz and Higham 1992).
- *   potrf   A11 = L11 L11^H; A21 := A21 inv(L11)^H, a solve; A22 -= A21 A21^H; then A22 the same way; down to a base that
- *           stops at a pivot that is not positive and leaves it on the diagonal, everything before it done.
+ *   trtri   A = [L11 0; L21 L22]: X22 = inv(L22); L21 := -X22 L21, a product; L21 := L21 inv(L11),
+ *           a solve, while L11 is still itself; then that is inverted. An upper triangle begins
+ *           with its first half. Multiplying on one side and solving on the other keeps |X A - I|
+ *           <= gamma_n |X||A|, as LAPACK has it; two solves, or two products, bound no residual so
+ *           (Du Croz and Higham 1992).
+ *   potrf   A11 = L11 L11^H; A21 := A21 inv(L11)^H, a solve; A22 -= A21 A21^H; then A22 the same
+ *           way; down to a base that stops at a pivot that is not positive and leaves it on the
+ *           diagonal, everything before it done.
  *
  * The solves are triangle.h's where there is workspace and they pay, the CBLAS's otherwise. */
 
@@ -55,10 +57,10 @@ static ji_triangle_space_t factor_space(const ji_matmat_t *call) {
     return (ji_triangle_space_t){.leaf = call->k, .triangles = call->c};
 }
 
-/* A solve with the triangle, m x n; B is part of the matrix, as the triangle is. By triangles where there is workspace
- * and it pays. Inline: it cannot fail. */
-static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_operation_t trans, const void *triangle,
-                         void *b, int64_t m, int64_t n) {
+/* A solve with the triangle, m x n; B is part of the matrix, as the triangle is. By triangles where
+ * there is workspace and it pays. Inline: it cannot fail. */
+static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_operation_t trans,
+                         const void *triangle, void *b, int64_t m, int64_t n) {
     const ji_triangle_space_t space = factor_space(call);
     ji_matmat_t solve = *call;
     solve.side = side, solve.transa = trans;
@@ -73,7 +75,8 @@ static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_opera
 }
 
 /* B := - triangle B. */
-static void factor_multiply(const ji_matmat_t *call, const void *triangle, void *b, int64_t m, int64_t n) {
+static void factor_multiply(const ji_matmat_t *call, const void *triangle, void *b, int64_t m,
+                            int64_t n) {
     ji_matmat_t product = *call;
     product.side = JBLAS_LEFT, product.transa = JBLAS_NO_TRANSPOSE;
     product.m = m, product.n = n;
@@ -112,7 +115,8 @@ void ji_host_trtri(void *block) {
 }
 
 /* `second` -= corner^H corner (upper) or corner corner^H: n x n, by n x k. */
-static void factor_update(const ji_matmat_t *call, void *corner, void *second, int64_t n, int64_t k) {
+static void factor_update(const ji_matmat_t *call, void *corner, void *second, int64_t n,
+                          int64_t k) {
     jdatatype_t type = call->head.type, real = ji_real_of(type);
     ji_matmat_t update = {.head = call->head,
                           .uplo = call->uplo,
@@ -146,8 +150,8 @@ static void factor_cholesky(const ji_matmat_t *call, void *a, int64_t first, int
     factor_cholesky(call, a, first, half);
     if (*call->info != 0)
         return;
-    factor_solve(call, upper ? JBLAS_LEFT : JBLAS_RIGHT, JBLAS_CONJUGATE_TRANSPOSE, a, corner, upper ? half : rest,
-                 upper ? rest : half);
+    factor_solve(call, upper ? JBLAS_LEFT : JBLAS_RIGHT, JBLAS_CONJUGATE_TRANSPOSE, a, corner,
+                 upper ? half : rest, upper ? rest : half);
     factor_update(call, corner, second, rest, half);
     factor_cholesky(call, second, first + half, rest);
 }

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The body of triangle_kernels.c, included once for each element type and instruction set (no include guard: that is
- * the point). triangle_kernels.c explains the layout.
+/* The body of triangle_kernels.c, included once for each element type and instruction set (no
+ * include guard: that is the point). triangle_kernels.c explains the layout.
  *
  *   KERNEL_REAL           float or double
  *   KERNEL_COMPLEX        0 or 1
@@ -21,11 +21,13 @@
 #define VECTORS (TRIANGLE_ROW_BYTES / KERNEL_VECTOR_BYTES) /* vectors in a row */
 #define HALF (VECTORS / 2)
 #define BLOCK JI_TRIANGLE_BLOCK
-#define BLOCK_MARK(block) ((block) + (BLOCK - 1) * BLOCK * PARTS) /* row 0, column 7: above the diagonal */
+#define BLOCK_MARK(block)                                                                          \
+    ((block) + (BLOCK - 1) * BLOCK * PARTS) /* row 0, column 7: above the diagonal */
 
 typedef REAL VECTOR __attribute__((vector_size(KERNEL_VECTOR_BYTES), may_alias));
 typedef REAL OCTET __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
-typedef REAL QUARTET __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+typedef REAL QUARTET
+    __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 
 #if KERNEL_COMPLEX
 /* 1 / a by Smith's algorithm. */
@@ -40,7 +42,8 @@ static inline KERNEL_TARGET void KERNEL_NAME(reciprocal)(const REAL *a, REAL *in
     }
 }
 
-/* x / a where 1 / a is no normal number: a is brought near 1 first, by a power of two that comes out again. */
+/* x / a where 1 / a is no normal number: a is brought near 1 first, by a power of two that comes
+ * out again. */
 static inline KERNEL_TARGET void KERNEL_NAME(divide)(const REAL *a, REAL *re, REAL *im) {
     REAL largest = TRIANGLE_ABS(a[0]) > TRIANGLE_ABS(a[1]) ? a[0] : a[1], inverse[2];
     int exponent = isfinite(largest) && largest != 0 ? TRIANGLE_EXPONENT(largest) : 0;
@@ -52,9 +55,10 @@ static inline KERNEL_TARGET void KERNEL_NAME(divide)(const REAL *a, REAL *re, RE
 }
 #endif
 
-/* Makes an 8 x 8 diagonal block, stored by columns, ready for solve(): reciprocals on its diagonal. Multiplying by one is
- * as accurate as dividing if it is a normal number. If one is not (of a zero, a subnormal, a huge or an infinite pivot),
- * the block is left as it is and marked, in the triangle that is not used. */
+/* Makes an 8 x 8 diagonal block, stored by columns, ready for solve(): reciprocals on its diagonal.
+ * Multiplying by one is as accurate as dividing if it is a normal number. If one is not (of a zero,
+ * a subnormal, a huge or an infinite pivot), the block is left as it is and marked, in the triangle
+ * that is not used. */
 static inline KERNEL_TARGET void KERNEL_NAME(prepare)(REAL *block, bool unit) {
     REAL inverse[BLOCK * PARTS];
     if (unit)
@@ -80,29 +84,34 @@ static inline KERNEL_TARGET void KERNEL_NAME(prepare)(REAL *block, bool unit) {
             block[r * (BLOCK + 1) * PARTS + part] = inverse[r * PARTS + part];
 }
 
-/* Four vectors of four, `stride` reals apart, transposed and stored at to, to + one, to + two, to + two + one. */
-static inline KERNEL_TARGET void KERNEL_NAME(spread)(const REAL *from, ptrdiff_t stride, REAL *to, ptrdiff_t one,
-                                                     ptrdiff_t two) {
+/* Four vectors of four, `stride` reals apart, transposed and stored at to, to + one, to + two, to +
+ * two + one. */
+static inline KERNEL_TARGET void KERNEL_NAME(spread)(const REAL *from, ptrdiff_t stride, REAL *to,
+                                                     ptrdiff_t one, ptrdiff_t two) {
     QUARTET a = *(const QUARTET *)from, b = *(const QUARTET *)(from + stride);
     QUARTET c = *(const QUARTET *)(from + 2 * stride), d = *(const QUARTET *)(from + 3 * stride);
-    QUARTET ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    QUARTET cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6), cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    QUARTET ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+            ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    QUARTET cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+            cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
     *(QUARTET *)to = __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5);
     *(QUARTET *)(to + one) = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5);
     *(QUARTET *)(to + two) = __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7);
     *(QUARTET *)(to + two + one) = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7);
 }
 
-/* The reverse: four vectors of four at from, from + one, from + two, from + two + one, to `stride` reals apart. */
-static inline KERNEL_TARGET void KERNEL_NAME(gather)(const REAL *from, ptrdiff_t one, ptrdiff_t two, REAL *to,
-                                                     ptrdiff_t stride) {
-    QUARTET rows[4] = {*(const QUARTET *)from, *(const QUARTET *)(from + one), *(const QUARTET *)(from + two),
-                       *(const QUARTET *)(from + two + one)};
+/* The reverse: four vectors of four at from, from + one, from + two, from + two + one, to `stride`
+ * reals apart. */
+static inline KERNEL_TARGET void KERNEL_NAME(gather)(const REAL *from, ptrdiff_t one, ptrdiff_t two,
+                                                     REAL *to, ptrdiff_t stride) {
+    QUARTET rows[4] = {*(const QUARTET *)from, *(const QUARTET *)(from + one),
+                       *(const QUARTET *)(from + two), *(const QUARTET *)(from + two + one)};
     KERNEL_NAME(spread)((const REAL *)rows, 4, to, stride, 2 * stride);
 }
 
-/* Makes M ready: for each block of 8 rows, first what stands left of the diagonal block, column after column, then the
- * diagonal block as solve() takes it. A last block with fewer rows is filled up with rows of the unit matrix. */
+/* Makes M ready: for each block of 8 rows, first what stands left of the diagonal block, column
+ * after column, then the diagonal block as solve() takes it. A last block with fewer rows is filled
+ * up with rows of the unit matrix. */
 static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
     const REAL *a = call->a;
     REAL *out = call->packed;
@@ -118,7 +127,8 @@ static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
             for (int64_t p = 0; p < i; p += 4, out += 4 * BLOCK)
                 for (int r = 0; r < BLOCK; r += 4)
                     KERNEL_NAME(spread)
-            (a + r * rs + (cs > 0 ? p : -p - 3), rs, out + r + (cs > 0 ? 0 : 3 * BLOCK), cs * BLOCK, cs * 2 * BLOCK);
+            (a + r * rs + (cs > 0 ? p : -p - 3), rs, out + r + (cs > 0 ? 0 : 3 * BLOCK), cs * BLOCK,
+             cs * 2 * BLOCK);
         } else {
             for (int64_t p = 0; p < i; p++, out += BLOCK * PARTS)
                 for (int r = 0; r < BLOCK; r++)
@@ -141,8 +151,8 @@ static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
 }
 
 /* Substitution in a diagonal block whose pivots are divided by. Rare, so a lane at a time. */
-static KERNEL_TARGET __attribute__((noinline, cold)) void KERNEL_NAME(solve_by_division)(const REAL *block,
-                                                                                         REAL *rows) {
+static KERNEL_TARGET __attribute__((noinline, cold)) void
+KERNEL_NAME(solve_by_division)(const REAL *block, REAL *rows) {
     for (int r = 0; r < BLOCK; r++)
         for (int lane = 0; lane < LANES; lane++) {
             const REAL *column = block + r * BLOCK * PARTS;
@@ -162,9 +172,10 @@ static KERNEL_TARGET __attribute__((noinline, cold)) void KERNEL_NAME(solve_by_d
         }
 }
 
-/* Substitution in a diagonal block. The rows wait for each other, but the lanes do not, and what the processor finds to
- * do meanwhile are the sums of the next block. */
-static inline KERNEL_TARGET void KERNEL_NAME(solve)(const REAL *restrict block, VECTOR *restrict rows) {
+/* Substitution in a diagonal block. The rows wait for each other, but the lanes do not, and what
+ * the processor finds to do meanwhile are the sums of the next block. */
+static inline KERNEL_TARGET void KERNEL_NAME(solve)(const REAL *restrict block,
+                                                    VECTOR *restrict rows) {
     if (__builtin_expect(*BLOCK_MARK(block) != 0, 0)) {
         KERNEL_NAME(solve_by_division)(block, (REAL *)rows);
         return;
@@ -210,18 +221,21 @@ static inline KERNEL_TARGET void KERNEL_NAME(solve)(const REAL *restrict block, 
 }
 
 /* Solves for the right-hand sides in one strip. */
-static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restrict packed, VECTOR *restrict strip) {
+static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restrict packed,
+                                             VECTOR *restrict strip) {
     for (int64_t block = 0; block < blocks; block++) {
         VECTOR *rows = strip + block * BLOCK * VECTORS;
         int64_t above = block * BLOCK;
         for (int r0 = 0; r0 < BLOCK; r0 += KERNEL_ROWS)
             for (int v = 0; v < HALF; v++) {
-                /* Two vectors: of complex elements the real and the imaginary part, else two side by side. */
+                /* Two vectors: of complex elements the real and the imaginary part, else two side
+                 * by side. */
                 int v0 = KERNEL_COMPLEX ? v : 2 * v, v1 = KERNEL_COMPLEX ? v + HALF : 2 * v + 1;
                 VECTOR first[KERNEL_ROWS], second[KERNEL_ROWS];
                 TRIANGLE_UNROLL
                 for (int r = 0; r < KERNEL_ROWS; r++)
-                    first[r] = rows[(r0 + r) * VECTORS + v0], second[r] = rows[(r0 + r) * VECTORS + v1];
+                    first[r] = rows[(r0 + r) * VECTORS + v0],
+                    second[r] = rows[(r0 + r) * VECTORS + v1];
                 const REAL *a = packed + r0 * PARTS;
                 const VECTOR *x = strip;
                 for (int64_t p = 0; p < above; p++, a += BLOCK * PARTS, x += VECTORS) {
@@ -238,7 +252,8 @@ static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restric
                 }
                 TRIANGLE_UNROLL
                 for (int r = 0; r < KERNEL_ROWS; r++)
-                    rows[(r0 + r) * VECTORS + v0] = first[r], rows[(r0 + r) * VECTORS + v1] = second[r];
+                    rows[(r0 + r) * VECTORS + v0] = first[r],
+                                              rows[(r0 + r) * VECTORS + v1] = second[r];
             }
         const REAL *diagonal = packed + above * BLOCK * PARTS;
         KERNEL_NAME(solve)(diagonal, rows);
@@ -246,11 +261,13 @@ static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restric
     }
 }
 
-/* Moves right-hand sides [first, first + lanes) of B into the strip, or back. Unknown q is row q of the strip; the
- * lanes are the right-hand sides, for complex elements all real parts before all imaginary ones. */
-static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, int64_t first, ptrdiff_t lanes,
-                                                   REAL *strip, bool load) {
-    ptrdiff_t q_stride = call->b_q * PARTS, rhs_stride = call->b_rhs * PARTS, order = call->order, lane = 0;
+/* Moves right-hand sides [first, first + lanes) of B into the strip, or back. Unknown q is row q of
+ * the strip; the lanes are the right-hand sides, for complex elements all real parts before all
+ * imaginary ones. */
+static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, int64_t first,
+                                                   ptrdiff_t lanes, REAL *strip, bool load) {
+    ptrdiff_t q_stride = call->b_q * PARTS, rhs_stride = call->b_rhs * PARTS, order = call->order,
+              lane = 0;
     REAL *b = (REAL *)call->b + first * rhs_stride;
 #if !KERNEL_COMPLEX
     if (rhs_stride == 1 && lanes == LANES) {
@@ -263,7 +280,8 @@ static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, in
         return;
     }
 #endif
-    /* Unknowns side by side: tiles of 4 lanes x 4 reals. Reversed, the lowest address holds the last unknown. */
+    /* Unknowns side by side: tiles of 4 lanes x 4 reals. Reversed, the lowest address holds the
+     * last unknown. */
     if (q_stride == PARTS || q_stride == -PARTS) {
         ptrdiff_t step = q_stride > 0 ? ROW : -ROW, in_tile = 4 / PARTS;
         ptrdiff_t one = KERNEL_COMPLEX ? LANES : step, two = KERNEL_COMPLEX ? step : 2 * step;
@@ -291,7 +309,8 @@ static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, in
     for (ptrdiff_t q = 0; q < order; q++)
         for (ptrdiff_t l = lane; l < lanes; l++)
             for (int part = 0; part < PARTS; part++) {
-                REAL *element = b + q * q_stride + l * rhs_stride + part, *place = strip + q * ROW + l + part * LANES;
+                REAL *element = b + q * q_stride + l * rhs_stride + part,
+                     *place = strip + q * ROW + l + part * LANES;
                 if (load)
                     *place = *element;
                 else
@@ -299,7 +318,8 @@ static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, in
             }
 }
 
-/* Right-hand sides from `first` on, as many as a strip holds: into the strip, scaled, solved, and back. */
+/* Right-hand sides from `first` on, as many as a strip holds: into the strip, scaled, solved, and
+ * back. */
 static KERNEL_TARGET void KERNEL_NAME(apply)(const ji_triangle_t *call, int64_t first) {
     _Alignas(64) REAL strip[JI_TRIANGLE_MAX_ORDER * ROW];
     const REAL *alpha = ji_scalar_data(&call->alpha);

@@ -3,9 +3,9 @@
 
 /* Triangles on the host: JI_TRIANGLE_PACK and JI_TRIANGLE_APPLY.
  *
- * Right-hand sides are independent of each other, so they are the lanes of vectors. A strip holds as many as fill 128
- * bytes, and one row for each unknown; it stands in the first cache. The solve walks down the strip by blocks of 8
- * rows:
+ * Right-hand sides are independent of each other, so they are the lanes of vectors. A strip holds
+ * as many as fill 128 bytes, and one row for each unknown; it stands in the first cache. The solve
+ * walks down the strip by blocks of 8 rows:
  *
  *       M, packed                      strip
  *     +----+                         +--------+
@@ -16,20 +16,23 @@
  *     |  above  |diag|               +--------+       multiplication by its reciprocal
  *     +---------+----+
  *
- * The packed triangle is read from front to back, once for each strip. Inside the 8 x 8 block each row waits for the one
- * before; a product with the block's inverse would not wait, and was measured to be 0 to 3 % faster (orders 64 to 256):
- * the sums of the next block do not wait either, and fill the time. But an inverse multiplies rows of B that nearly
- * cancel, and so loses digits that substitution keeps whatever the condition of the block; it spreads a NaN or an
- * infinity to rows that do not depend on it; and it overflows where no unknown does. All that is kept here are the
- * reciprocals of pivots, which OpenBLAS's own kernels keep too: x (1 / d) is x / d within two roundings where 1 / d is a
- * normal number. Blocks with a pivot for which it is not are solved by division (prepare() in triangle_kernel.h).
+ * The packed triangle is read from front to back, once for each strip. Inside the 8 x 8 block each
+ * row waits for the one before; a product with the block's inverse would not wait, and was measured
+ * to be 0 to 3 % faster (orders 64 to 256): the sums of the next block do not wait either, and fill
+ * the time. But an inverse multiplies rows of B that nearly cancel, and so loses digits that
+ * substitution keeps whatever the condition of the block; it spreads a NaN or an infinity to rows
+ * that do not depend on it; and it overflows where no unknown does. All that is kept here are the
+ * reciprocals of pivots, which OpenBLAS's own kernels keep too: x (1 / d) is x / d within two
+ * roundings where 1 / d is a normal number. Blocks with a pivot for which it is not are solved by
+ * division (prepare() in triangle_kernel.h).
  *
- * The code is written once, with the compilers' vector extension, and compiled for AVX-512 and for AVX2 with FMA; the
- * processor at hand chooses. On another processor this does not pay, so these primitives are never run.
+ * The code is written once, with the compilers' vector extension, and compiled for AVX-512 and for
+ * AVX2 with FMA; the processor at hand chooses. On another processor this does not pay, so these
+ * primitives are never run.
  *
- * One thread does it. Strips could be spread over threads of ours, but beside the threads of a CBLAS, which spin for a
- * while after each product, that was measured to be slower by far; the products between the leaves are where more
- * threads come in. */
+ * One thread does it. Strips could be spread over threads of ours, but beside the threads of a
+ * CBLAS, which spin for a while after each product, that was measured to be slower by far; the
+ * products between the leaves are where more threads come in. */
 
 #include "blas/algorithms/triangle.h"
 #include "blas/host/cblas.h"
@@ -51,10 +54,10 @@ typedef struct triangle_kernels {
     void (*apply)(const ji_triangle_t *call, int64_t first);
 } triangle_kernels_t;
 
-#define TRIANGLE_TABLE(set)                                                                                            \
-    static const triangle_kernels_t triangle_##set[4] = {{s_##set##_pack, s_##set##_apply},                            \
-                                                         {d_##set##_pack, d_##set##_apply},                            \
-                                                         {c_##set##_pack, c_##set##_apply},                            \
+#define TRIANGLE_TABLE(set)                                                                        \
+    static const triangle_kernels_t triangle_##set[4] = {{s_##set##_pack, s_##set##_apply},        \
+                                                         {d_##set##_pack, d_##set##_apply},        \
+                                                         {c_##set##_pack, c_##set##_apply},        \
                                                          {z_##set##_pack, z_##set##_apply}};
 
 #if defined(__x86_64__)
@@ -86,13 +89,15 @@ static const triangle_kernels_t *triangle_for(jdatatype_t type) {
     return triangle_choose() + type; /* pays() was asked, so there are some */
 }
 
-/* Measured beside OpenBLAS. A part of a strip costs as much as a full one, so a few right-hand sides do not pay; nor do
- * triangles that are nearly all diagonal block. With AVX2 the registers hold half as many accumulators: there a good
- * substitution of floats is not beaten. Without either, the vector extension gains nothing. */
+/* Measured beside OpenBLAS. A part of a strip costs as much as a full one, so a few right-hand
+ * sides do not pay; nor do triangles that are nearly all diagonal block. With AVX2 the registers
+ * hold half as many accumulators: there a good substitution of floats is not beaten. Without
+ * either, the vector extension gains nothing. */
 bool ji_host_triangle_pays(const ji_matmat_t *args) {
     const triangle_kernels_t *kernels = triangle_choose();
     jdatatype_t type = args->head.type;
-    int64_t order = args->side == JBLAS_LEFT ? args->m : args->n, rhs = args->side == JBLAS_LEFT ? args->n : args->m;
+    int64_t order = args->side == JBLAS_LEFT ? args->m : args->n,
+            rhs = args->side == JBLAS_LEFT ? args->n : args->m;
     int64_t strip = TRIANGLE_ROW_BYTES / (int64_t)ji_sizeof(type);
     if (kernels == NULL)
         return false;
@@ -103,10 +108,12 @@ bool ji_host_triangle_pays(const ji_matmat_t *args) {
     return order >= 8 && rhs >= (ji_is_complex(type) ? strip : strip / 2);
 }
 
-/* Absent from other CBLAS; OpenBLAS's header has it, too. NOLINTNEXTLINE(readability-redundant-declaration) */
+/* Absent from other CBLAS; OpenBLAS's header has it, too. */
+/* NOLINTNEXTLINE(readability-redundant-declaration) */
 extern int openblas_get_num_threads(void) __attribute__((weak));
 
-/* A leaf is one thread's work, so beside a CBLAS with many threads the leaves are smaller and the products larger. */
+/* A leaf is one thread's work, so beside a CBLAS with many threads the leaves are smaller and the
+ * products larger. */
 int64_t ji_host_triangle_leaf(int64_t largest) {
     int threads = openblas_get_num_threads ? openblas_get_num_threads() : 1;
     int64_t leaf = threads <= 2   ? JI_TRIANGLE_MAX_ORDER

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The triangle kernels for one instruction set (KERNEL_SET, KERNEL_TARGET, KERNEL_VECTOR_BYTES, KERNEL_ROWS) and the
- * four element types. No include guard: included once for each set. */
+/* The triangle kernels for one instruction set (KERNEL_SET, KERNEL_TARGET, KERNEL_VECTOR_BYTES,
+ * KERNEL_ROWS) and the four element types. No include guard: included once for each set. */
 
 #define KERNEL_JOIN_(letter, set, name) letter##_##set##_##name
 #define KERNEL_JOIN(letter, set, name) KERNEL_JOIN_(letter, set, name)

@@ -1,12 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 1 on the host, through the CBLAS. A length that its integers do not hold is done in parts that they do, by the
- * same function. An increment that they do not hold, and 0, which reference BLAS defines and a CBLAS may not, go through
- * plain loops (plain.c): with the one nobody waits for speed, with the other the elements are gigabytes apart.
+/* Level 1 on the host, through the CBLAS. A length that its integers do not hold is done in parts
+ * that they do, by the same function. An increment that they do not hold, and 0, which reference
+ * BLAS defines and a CBLAS may not, go through plain loops (plain.c): with the one nobody waits for
+ * speed, with the other the elements are gigabytes apart.
  *
- * Where a CBLAS and the reference BLAS disagree about NaN, the reference is followed: scal multiplies by zero too, and
- * iamax finds the first NaN. */
+ * Where a CBLAS and the reference BLAS disagree about NaN, the reference is followed: scal
+ * multiplies by zero too, and iamax finds the first NaN. */
 
 #include <math.h>
 
@@ -16,7 +17,8 @@
 
 /* Whether the CBLAS takes an increment: its integers hold it, and it is not 0. */
 static inline bool host_takes(int64_t increment) {
-    return (uint64_t)increment + (uint64_t)ji_blas_int_max <= 2 * (uint64_t)ji_blas_int_max && increment != 0;
+    return (uint64_t)increment + (uint64_t)ji_blas_int_max <= 2 * (uint64_t)ji_blas_int_max &&
+           increment != 0;
 }
 
 /* One part after the other; with a result of this type, their sum. */
@@ -37,18 +39,18 @@ static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jda
     if (v->result != NULL)
         memcpy(v->result, &sum, ji_sizeof(sum_type));
 }
-/* Returns from a primitive that is done otherwise: by the loop `plain`, or in parts. A length of 0 or less has no parts.
- * Routines of one vector have no other increment, which is 1 then. */
-#define DONE_UNLESS_ONE_CALL(v, other, function, plain, sum_type)                                                      \
-    do {                                                                                                               \
-        if (JI_UNLIKELY(!host_takes((v)->incx) || !host_takes(other))) {                                               \
-            plain;                                                                                                     \
-            return;                                                                                                    \
-        }                                                                                                              \
-        if (JI_UNLIKELY((uint64_t)(v)->n - 1 >= (uint64_t)ji_blas_int_max)) {                                          \
-            host_do_parts(v, function, sum_type);                                                                      \
-            return;                                                                                                    \
-        }                                                                                                              \
+/* Returns from a primitive that is done otherwise: by the loop `plain`, or in parts. A length of 0
+ * or less has no parts. Routines of one vector have no other increment, which is 1 then. */
+#define DONE_UNLESS_ONE_CALL(v, other, function, plain, sum_type)                                  \
+    do {                                                                                           \
+        if (JI_UNLIKELY(!host_takes((v)->incx) || !host_takes(other))) {                           \
+            plain;                                                                                 \
+            return;                                                                                \
+        }                                                                                          \
+        if (JI_UNLIKELY((uint64_t)(v)->n - 1 >= (uint64_t)ji_blas_int_max)) {                      \
+            host_do_parts(v, function, sum_type);                                                  \
+            return;                                                                                \
+        }                                                                                          \
     } while (0)
 #define N ((host_int_t)v->n)
 #define X v->x, (host_int_t)v->incx
@@ -98,7 +100,8 @@ void ji_host_scal(void *block) {
         ji_plain_scal(v, ji_is_complex(v->head.type));
         return;
     }
-    DONE_UNLESS_ONE_CALL(v, 1, ji_host_scal, ji_plain_scal(v, ji_is_complex(v->head.type)), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, 1, ji_host_scal, ji_plain_scal(v, ji_is_complex(v->head.type)),
+                         v->head.type);
     const void *alpha = ji_scalar_data(&v->alpha);
 #define CALL(t, value) cblas_##t##scal(N, value(alpha), WRITABLE_X)
     HOST_BY_TYPE(v->head.type, CALL)
@@ -121,10 +124,12 @@ void ji_host_rscal(void *block) {
         cblas_zdscal(N, HOST_VALUE_D(alpha), WRITABLE_X);
 }
 
-/* OpenBLAS 0.3.21's complex dots, on every processor with AVX, read an element beyond the last where an increment is not
- * 1: a stride further on, or before the first, where no memory may be. They are called for vectors without gaps alone. */
-#define COMPLEX_DOT(kernel, conjugate)                                                                                 \
-    (JI_LIKELY(v->incx == 1 && v->incy == 1) ? ji_guest.kernel(N, X, Y, v->result) : ji_plain_dot(v, conjugate))
+/* OpenBLAS 0.3.21's complex dots, on every processor with AVX, read an element beyond the last
+ * where an increment is not 1: a stride further on, or before the first, where no memory may be.
+ * They are called for vectors without gaps alone. */
+#define COMPLEX_DOT(kernel, conjugate)                                                             \
+    (JI_LIKELY(v->incx == 1 && v->incy == 1) ? ji_guest.kernel(N, X, Y, v->result)                 \
+                                             : ji_plain_dot(v, conjugate))
 
 void ji_host_dot(void *block) {
     const ji_vector_t *v = block;
@@ -173,8 +178,8 @@ static double iamax_size(const ji_vector_t *v, int64_t i) {
     }
 }
 
-/* In blocks that stay in cache: asum tells whether there is a NaN in one, and only then is it looked for. In a short
- * vector a loop has found the largest before a CBLAS would have begun. */
+/* In blocks that stay in cache: asum tells whether there is a NaN in one, and only then is it
+ * looked for. In a short vector a loop has found the largest before a CBLAS would have begun. */
 enum { IAMAX_BLOCK = 512, IAMAX_SHORT = 16 };
 
 void ji_host_iamax(void *block) {
@@ -192,7 +197,8 @@ void ji_host_iamax(void *block) {
             count = host_min(most, v->n - first);
             ji_value_t sum = {.z = {0, 0}};
             ji_vector_t part = *v;
-            part.n = count, part.x = host_part(type, v->x, v->incx, v->n, first, count), part.result = &sum;
+            part.n = count, part.x = host_part(type, v->x, v->incx, v->n, first, count),
+            part.result = &sum;
             ji_host_asum(&part);
             int64_t found = 0;
             if (isnan(ji_real_of(type) == JDATATYPE_F32 ? sum.s : sum.d)) {
@@ -201,7 +207,8 @@ void ji_host_iamax(void *block) {
                 best = first + found;
                 break;
             }
-#define CALL(t, value) found = (int64_t)ji_guest.i##t##amax((host_int_t)count, part.x, (host_int_t)v->incx)
+#define CALL(t, value)                                                                             \
+    found = (int64_t)ji_guest.i##t##amax((host_int_t)count, part.x, (host_int_t)v->incx)
             HOST_BY_TYPE(type, CALL)
 #undef CALL
             double size = iamax_size(v, first + found);

@@ -3,35 +3,38 @@
 #ifndef JALLOC_BLAS_PRIMITIVES_PRECISION_H
 #define JALLOC_BLAS_PRIMITIVES_PRECISION_H
 
-/* Products of numbers narrower than float: the argument blocks of JI_GEMM_HALF, and of what sgemm by split precision
- * (gemm_split.c) is made of. */
+/* Products of numbers narrower than float: the argument blocks of JI_GEMM_HALF, and of what sgemm
+ * by split precision (gemm_split.c) is made of. */
 
 #include "blas/primitives/primitive.h"
 
 /* ---- 16-bit gemm ---- */
 
-/* C = alpha op(A) op(B) + beta C with A, B, C of 16 bits (type F16 or BF16) and everything between them in float; alpha
- * and beta are float. m, n > 0. With alpha 0 or k 0 A and B are not read, with beta 0 C is not. */
+/* C = alpha op(A) op(B) + beta C with A, B, C of 16 bits (type F16 or BF16) and everything between
+ * them in float; alpha and beta are float. m, n > 0. With alpha 0 or k 0 A and B are not read, with
+ * beta 0 C is not. */
 typedef struct ji_half {
     ji_matmat_t product;
-    /* The host's: workspace for float panels of A (m x k), B (k x n) and C (m x n), one after the other. NULL: small
-     * ones on the stack. Elsewhere not looked at. */
+    /* The host's: workspace for float panels of A (m x k), B (k x n) and C (m x n), one after the
+     * other. NULL: small ones on the stack. Elsewhere not looked at. */
     float *panels;
     int64_t m_panel, n_panel, k_panel;
 } ji_half_t;
 
 static_assert(sizeof(ji_half_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
-/* ---- Split precision ----
- *
- * A line is a row of op(A), or a column of op(B). It is scaled by a power of two, 2^shift, that brings its largest element
- * near 2^exponent, and cut into parts x = x0 + x1 + ..., each as exact as its type can be; x_i is stored as 2^(i gap) x_i,
- * so that it underflows no sooner than x0. The parts of a slab of the depth stand one after the other, those of A from the
- * smallest on and those of B from the largest:
+/* ---- Split precision ---- */
+
+/* A line is a row of op(A), or a column of op(B). It is scaled by a power of two, 2^shift, that
+ * brings its largest element near 2^exponent, and cut into parts x = x0 + x1 + ..., each as exact
+ * as its type can be; x_i is stored as 2^(i gap) x_i, so that it underflows no sooner than x0. The
+ * parts of a slab of the depth stand one after the other, those of A from the smallest on and those
+ * of B from the largest:
  *
  *     a line of A   | a2 | a1 | a0 |       A product is of two slices that begin at any element and run on over parts:
  *     a line of B   | b0 | b1 | b2 |       all of both is a2 b0 + a1 b1 + a0 b2; what is left without A's first part and
- *                                          B's last is a1 b0 + a0 b1; pieces of a0 and b0 are the panels.
+ *                                          B's last is a1 b0 + a0 b1; pieces of a0 and b0 are the
+ *                                          panels.
  *
  * So each part is stored once. Zeros where the depth ends before the slab does. */
 
@@ -46,9 +49,10 @@ typedef struct ji_split_form_data {
 
 static inline const ji_split_form_t *ji_split_form(ji_split_way_t way) {
     static const ji_split_form_t forms[JI_SPLIT_WAYS] = {
-        {"split-bf16", JDATATYPE_BF16, 3, 0, 0}, /* as far from float's largest as from its smallest */
-        {"split-fp16", JDATATYPE_F16, 2, 14, 11} /* rounding must not reach 2^16; x1 is 2^-11 x0 at most */
-    };
+        /* As far from float's largest as from its smallest. */
+        {"split-bf16", JDATATYPE_BF16, 3, 0, 0},
+        /* Rounding must not reach 2^16; x1 is 2^-11 x0 at most. */
+        {"split-fp16", JDATATYPE_F16, 2, 14, 11}};
     return &forms[way];
 }
 
@@ -58,9 +62,10 @@ static inline const ji_split_form_t *ji_split_form(ji_split_way_t way) {
 typedef struct ji_split_operand {
     ji_split_way_t way;
     bool is_b;
-    int64_t lines, depth;       /* that are there */
-    const void *matrix;         /* the first line's first */
-    int64_t line_step, at_step; /* elements from line to line, and along the depth; one of them is 1 */
+    int64_t lines, depth; /* that are there */
+    const void *matrix;   /* the first line's first */
+    /* Elements from line to line, and along the depth; one of them is 1. */
+    int64_t line_step, at_step;
     ji_scalar_t alpha;
     int32_t *shifts; /* by line */
     /* Of JI_SPLIT_PRECISION alone: */
@@ -68,7 +73,8 @@ typedef struct ji_split_operand {
     void *parts;
 } ji_split_operand_t;
 
-/* JI_SPLIT_RESULT: C = alpha 2^-(shifts of row and column) P + beta C, rounded once. With beta 0 C is not read. */
+/* JI_SPLIT_RESULT: C = alpha 2^-(shifts of row and column) P + beta C, rounded once. With beta 0 C
+ * is not read. */
 typedef struct ji_split_result {
     int64_t m, n;
     ji_scalar_t alpha, beta;

@@ -3,8 +3,8 @@
 #ifndef JALLOC_BLAS_PRIMITIVES_PRIMITIVE_H
 #define JALLOC_BLAS_PRIMITIVES_PRIMITIVE_H
 
-/* What libjblas and the devices' primitives have in common: element types, scalars, argument blocks, the list of
- * primitives. Read by C and, in the GPU modules, by C++. */
+/* What libjblas and the devices' primitives have in common: element types, scalars, argument
+ * blocks, the list of primitives. Read by C and, in the GPU modules, by C++. */
 
 #include <assert.h>
 #include <stdbool.h>
@@ -18,10 +18,14 @@
 /* ---- Element types: the first four of jdatatype_t, in the order s d c z ---- */
 
 static inline bool ji_is_complex(jdatatype_t type) { return type >= JDATATYPE_F32_C; }
-static inline bool ji_is_half(jdatatype_t type) { return type == JDATATYPE_F16 || type == JDATATYPE_BF16; }
+static inline bool ji_is_half(jdatatype_t type) {
+    return type == JDATATYPE_F16 || type == JDATATYPE_BF16;
+}
 /* s for s and c, d for d and z. */
 static inline jdatatype_t ji_real_of(jdatatype_t type) { return (jdatatype_t)((int)type & 1); }
-static inline size_t ji_sizeof(jdatatype_t type) { return (size_t)4 << (((int)type & 1) + ((int)type >> 1)); }
+static inline size_t ji_sizeof(jdatatype_t type) {
+    return (size_t)4 << (((int)type & 1) + ((int)type >> 1));
+}
 /* Element (i, j) of a column-major matrix; ji_at(type, x, 0, i, 1) is element i of a vector. */
 static inline void *ji_at(jdatatype_t type, const void *a, int64_t i, int64_t j, int64_t lda) {
     return (char *)(uintptr_t)a + (i + j * lda) * (int64_t)ji_sizeof(type);
@@ -36,7 +40,8 @@ typedef union ji_value {
     double z[2];
 } ji_value_t;
 
-/* A scalar argument: a value that is known, or the place it is read from when the primitive runs (device pointer mode).
+/* A scalar argument: a value that is known, or the place it is read from when the primitive runs
+ * (device pointer mode).
  */
 typedef struct ji_scalar {
     const void *pointer; /* NULL: value holds it */
@@ -76,9 +81,10 @@ typedef struct ji_row ji_row_t;
 
 /* First member of every block: {type, 0, &ji_row_<routine>}. */
 typedef struct ji_head {
-    jdatatype_t type;    /* of the matrices and vectors */
-    int rung;            /* set by ji_run_plan: the rung taken, for the log; 0 elsewhere */
-    const ji_row_t *row; /* what the log and the messages know of the routine; primitives do not look */
+    jdatatype_t type; /* of the matrices and vectors */
+    int rung;         /* set by ji_run_plan: the rung taken, for the log; 0 elsewhere */
+    /* What the log and the messages know of the routine; primitives do not look. */
+    const ji_row_t *row;
 } ji_head_t;
 
 typedef struct ji_vector { /* level 1 */
@@ -140,77 +146,84 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
 
 /* ---- Primitives ---- */
 
-/* X(ENUMERATOR, function): what a device can do by itself, in stream order. On the host JI_<ENUMERATOR> is
- * `void ji_host_<function>(void *block)`, on a GPU `jstatus_t gpu_<function>(const gpu_call_t *, const void *block)`. An
- * algorithm that needs a primitive of its own adds a line here and a file in host/ or ../gpu/; its block may be any
- * struct of at most JSTREAM_MAX_ARGUMENT_BYTES. */
-#define JI_COMMON_PRIMITIVE_LIST(X)                                                                                    \
-    X(AXPY, axpy) /* level 1: ji_vector_t */                                                                           \
-    X(COPY, copy)                                                                                                      \
-    X(SWAP, swap)                                                                                                      \
-    X(SCAL, scal)                                                                                                      \
-    X(RSCAL, rscal) /* complex x, real alpha */                                                                        \
-    X(DOT, dot)     /* for at most JI_REDUCE_BLOCK elements one fixed order */                                         \
-    X(DOTC, dotc)                                                                                                      \
-    X(NRM2, nrm2)                                                                                                      \
-    X(ASUM, asum)                                                                                                      \
-    X(IAMAX, iamax)                                                                                                    \
-    X(GEMV, gemv) /* level 2: ji_matvec_t */                                                                           \
-    X(GER, ger)                                                                                                        \
-    X(GERC, gerc)                                                                                                      \
-    X(SYMV, symv) /* hemv for complex types */                                                                         \
-    X(SYR, syr)   /* her for complex types */                                                                          \
-    X(SYR2, syr2) /* her2 for complex types */                                                                         \
-    X(TRMV, trmv)                                                                                                      \
-    X(TRSV, trsv)                                                                                                      \
-    X(GEMM, gemm) /* level 3: ji_matmat_t */                                                                           \
-    X(SYMM, symm)                                                                                                      \
-    X(HEMM, hemm)                                                                                                      \
-    X(SYRK, syrk)                                                                                                      \
-    X(SYR2K, syr2k)                                                                                                    \
-    X(HER2K, her2k)                                                                                                    \
-    X(GEMMT, gemmt)                                                                                                    \
-    X(HERK, herk)                                                                                                      \
-    X(TRMM, trmm)                                                                                                      \
-    X(TRSM, trsm)                 /* substitution */                                                                   \
-    X(GEAM, geam)                 /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */              \
-    X(SCALE_MATRIX, scale_matrix) /* B = alpha B, m x n, uses b ldb; alpha 0 writes zeros whatever B holds */          \
-    X(GEMM_BATCHED, gemm_batched)                                                                                      \
-    X(GEMM_STRIDED, gemm_strided)                                                                                      \
-    X(SET_INFO, set_info)             /* *info = n, in stream order */                                                 \
-    X(TRIANGLE_CLEAR, triangle_clear) /* ji_matmat_t: B = 0 if alpha is 0 */                                           \
-    X(TRTRI, trtri)                   /* ji_matmat_t; c: workspace for triangles of order k, or NULL. Writes *info */  \
-    X(REDUCE_BLOCKS, reduce_blocks)   /* ji_reduce_t, see reduce.h */                                                  \
-    X(REDUCE_COMBINE, reduce_combine)                                                                                  \
-    X(SPLIT, split)         /* ji_split_t, see split.h */                                                              \
-    X(MERGE, merge)         /* ji_merge_t */                                                                           \
+/* X(ENUMERATOR, function): what a device can do by itself, in stream order. On the host
+ * JI_<ENUMERATOR> is `void ji_host_<function>(void *block)`, on a GPU `jstatus_t
+ * gpu_<function>(const gpu_call_t *, const void *block)`. An algorithm that needs a primitive of
+ * its own adds a line here and a file in host/ or ../gpu/; its block may be any struct of at most
+ * JSTREAM_MAX_ARGUMENT_BYTES. */
+#define JI_COMMON_PRIMITIVE_LIST(X)                                                                \
+    X(AXPY, axpy) /* level 1: ji_vector_t */                                                       \
+    X(COPY, copy)                                                                                  \
+    X(SWAP, swap)                                                                                  \
+    X(SCAL, scal)                                                                                  \
+    X(RSCAL, rscal) /* complex x, real alpha */                                                    \
+    X(DOT, dot)     /* for at most JI_REDUCE_BLOCK elements one fixed order */                     \
+    X(DOTC, dotc)                                                                                  \
+    X(NRM2, nrm2)                                                                                  \
+    X(ASUM, asum)                                                                                  \
+    X(IAMAX, iamax)                                                                                \
+    X(GEMV, gemv) /* level 2: ji_matvec_t */                                                       \
+    X(GER, ger)                                                                                    \
+    X(GERC, gerc)                                                                                  \
+    X(SYMV, symv) /* hemv for complex types */                                                     \
+    X(SYR, syr)   /* her for complex types */                                                      \
+    X(SYR2, syr2) /* her2 for complex types */                                                     \
+    X(TRMV, trmv)                                                                                  \
+    X(TRSV, trsv)                                                                                  \
+    X(GEMM, gemm) /* level 3: ji_matmat_t */                                                       \
+    X(SYMM, symm)                                                                                  \
+    X(HEMM, hemm)                                                                                  \
+    X(SYRK, syrk)                                                                                  \
+    X(SYR2K, syr2k)                                                                                \
+    X(HER2K, her2k)                                                                                \
+    X(GEMMT, gemmt)                                                                                \
+    X(HERK, herk)                                                                                  \
+    X(TRMM, trmm)                                                                                  \
+    X(TRSM, trsm) /* substitution */                                                               \
+    X(GEAM, geam) /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */          \
+    X(SCALE_MATRIX,                                                                                \
+      scale_matrix) /* B = alpha B, m x n, uses b ldb; alpha 0 writes zeros whatever B holds */    \
+    X(GEMM_BATCHED, gemm_batched)                                                                  \
+    X(GEMM_STRIDED, gemm_strided)                                                                  \
+    X(SET_INFO, set_info)             /* *info = n, in stream order */                             \
+    X(TRIANGLE_CLEAR, triangle_clear) /* ji_matmat_t: B = 0 if alpha is 0 */                       \
+    X(TRTRI,                                                                                       \
+      trtri) /* ji_matmat_t; c: workspace for triangles of order k, or NULL. Writes *info */       \
+    X(REDUCE_BLOCKS, reduce_blocks) /* ji_reduce_t, see reduce.h */                                \
+    X(REDUCE_COMBINE, reduce_combine)                                                              \
+    X(SPLIT, split)         /* ji_split_t, see split.h */                                          \
+    X(MERGE, merge)         /* ji_merge_t */                                                       \
     X(GEMM_HALF, gemm_half) /* ji_half_t, see precision.h */
 
-#define JI_HOST_PRIMITIVE_LIST(X)                                                                                      \
-    X(TRIANGLE_PACK, triangle_pack) /* ji_triangle_t, see triangle.h */                                                \
-    X(TRIANGLE_APPLY, triangle_apply)                                                                                  \
+#define JI_HOST_PRIMITIVE_LIST(X)                                                                  \
+    X(TRIANGLE_PACK, triangle_pack) /* ji_triangle_t, see triangle.h */                            \
+    X(TRIANGLE_APPLY, triangle_apply)                                                              \
     X(POTRF, potrf) /* ji_matmat_t as TRTRI */
 
 /* Of a GPU alone. */
-#define JI_GPU_PRIMITIVE_LIST(X)                                                                                       \
-    X(SPLIT_SCALE, split_scale)         /* ji_split_operand_t, see precision.h */                                      \
-    X(SPLIT_PRECISION, split_precision) /* ji_split_operand_t */                                                       \
-    X(SPLIT_RESULT, split_result)       /* ji_split_result_t */                                                        \
-    X(GEMM_MIXED, gemm_mixed)           /* ji_matmat_t: C float, A and B of the type BF16 or F16; scalars by value */  \
-    X(GEMM_EMULATED, gemm_emulated)     /* ji_matmat_t: as GEMM, by the vendor's emulation of float */                 \
-    X(TRIANGLE_INVERSES, triangle_inverses) /* ji_inverses_t, see triangle.h */                                        \
-    X(TRIANGLE_CHECK, triangle_check)       /* ji_matmat_t: *(int64_t *)c = the first zero of A's diagonal, or 0 */    \
-    X(TRIANGLE_STORE, triangle_store)       /* ji_matmat_t: *info = *(int64_t *)c; if it is 0, A's triangle = B's */   \
-    X(POTRF_PANEL, potrf_panel)             /* ji_matmat_t, see below */                                               \
-    X(POTRF_BASE, potrf_base)               /* ji_matmat_t */                                                          \
-    X(PIVOT_INFO, pivot_info)               /* ji_matmat_t: *info = the first of A's diagonal not above 0, or 0 */
+#define JI_GPU_PRIMITIVE_LIST(X)                                                                   \
+    X(SPLIT_SCALE, split_scale)         /* ji_split_operand_t, see precision.h */                  \
+    X(SPLIT_PRECISION, split_precision) /* ji_split_operand_t */                                   \
+    X(SPLIT_RESULT, split_result)       /* ji_split_result_t */                                    \
+    X(GEMM_MIXED,                                                                                  \
+      gemm_mixed) /* ji_matmat_t: C float, A and B of the type BF16 or F16; scalars by value */    \
+    X(GEMM_EMULATED, gemm_emulated) /* ji_matmat_t: as GEMM, by the vendor's emulation of float */ \
+    X(TRIANGLE_INVERSES, triangle_inverses) /* ji_inverses_t, see triangle.h */                    \
+    X(TRIANGLE_CHECK,                                                                              \
+      triangle_check) /* ji_matmat_t: *(int64_t *)c = the first zero of A's diagonal, or 0 */      \
+    X(TRIANGLE_STORE,                                                                              \
+      triangle_store) /* ji_matmat_t: *info = *(int64_t *)c; if it is 0, A's triangle = B's */     \
+    X(POTRF_PANEL, potrf_panel) /* ji_matmat_t, see below */                                       \
+    X(POTRF_BASE, potrf_base)   /* ji_matmat_t */                                                  \
+    X(PIVOT_INFO, pivot_info) /* ji_matmat_t: *info = the first of A's diagonal not above 0, or 0 */
 
 /* Of a Hermitian matrix both see one triangle, as the lower one: an upper one is its adjoint.
- *   JI_POTRF_PANEL   C = m rows of n columns of A, whose diagonal begins k rows above the first of them; zeros above it,
- *                    and no imaginary parts on it
- *   JI_POTRF_BASE    A = its factor L, n <= factor_base; if there is a b, of B in place of A, lower. If there is a c, n is
- *                    factor_base, and C = inv(L)^H, zeros below included. A pivot that is not positive stays; what is
- *                    computed with it stands to its right and below. */
+ *   JI_POTRF_PANEL   C = m rows of n columns of A, whose diagonal begins k rows above the first of
+ *                    them; zeros above it, and no imaginary parts on it
+ *   JI_POTRF_BASE    A = its factor L, n <= factor_base; if there is a b, of B in place of A,
+ *                    lower. If there is a c, n is factor_base, and C = inv(L)^H, zeros below
+ *                    included. A pivot that is not positive stays; what is computed with it stands
+ *                    to its right and below. */
 
 #define JI_HOST_ALL_PRIMITIVE_LIST(X) JI_COMMON_PRIMITIVE_LIST(X) JI_HOST_PRIMITIVE_LIST(X)
 #define JI_GPU_ALL_PRIMITIVE_LIST(X) JI_COMMON_PRIMITIVE_LIST(X) JI_GPU_PRIMITIVE_LIST(X)
@@ -231,26 +244,32 @@ typedef enum ji_primitive {
 /* How split precision cuts a float, best first: precision.h. */
 typedef enum ji_split_way { JI_SPLIT_BF16, JI_SPLIT_FP16, JI_SPLIT_WAYS } ji_split_way_t;
 
-/* Where an algorithm begins to pay on the device, and its panels. INT64_MAX: never. What begins is said of the smallest
- * of m, n, k. */
+/* Where an algorithm begins to pay on the device, and its panels. INT64_MAX: never. What begins is
+ * said of the smallest of m, n, k. */
 typedef struct ji_tuning {
-    int64_t processors;    /* that a product has to fill; where it matters to a way */
-    int64_t integer_max;   /* largest size, increment or leading dimension that every primitive takes */
+    int64_t processors; /* that a product has to fill; where it matters to a way */
+    /* Largest size, increment or leading dimension that every primitive takes. */
+    int64_t integer_max;
     int64_t gemm_least[4]; /* s d c z: below, gemm has no plan; ji_tuning_complete() */
     int64_t gemm3m_least, gemm3m_k_panel, gemm3m_n_panel;
     int64_t strassen_least[2]; /* s d: one halving from here on, two from twice that */
     int64_t split_least;       /* sgemm by split precision */
-    int64_t split_k_panel;     /* a product's depth: how long a tensor core's own additions are trusted */
-    int64_t split_slab;        /* depth that is split at once */
-    ji_split_way_t split_way;  /* the best that is offered; those behind it are too */
-    bool split_by_kernels;     /* even where JI_GEMM_MIXED is a kernel of ours, or the vendor emulates: for tests */
-    /* Triangles, see triangle.h: the largest leaves and those of the lower rung; the order and the right-hand sides
-     * from which inversion pays. By products: leaves are inverted beforehand and applied by gemm, those of the first rung
-     * by shape up to the largest leaf (trsm.c), a multiple of triangle_leaf by a power of 2; trtri and potrf are many
-     * primitives; otherwise JI_TRIANGLE_PACK and _APPLY, and one. Cholesky's base; where one primitive does it by
-     * halves, what these are multiples of; otherwise the columns whose share the rest loses at once, a multiple of the
-     * base, and the rows that the lower rung solves for at once, at least the base. */
-    int64_t triangle_leaf, triangle_largest_leaf, triangle_small_leaf, triangle_least_order, triangle_least_rhs;
+    /* A product's depth: how long a tensor core's own additions are trusted. */
+    int64_t split_k_panel;
+    int64_t split_slab;       /* depth that is split at once */
+    ji_split_way_t split_way; /* the best that is offered; those behind it are too */
+    /* Even where JI_GEMM_MIXED is a kernel of ours, or the vendor emulates: for tests. */
+    bool split_by_kernels;
+    /* Triangles, see triangle.h: the largest leaves and those of the lower rung; the order and the
+     * right-hand sides from which inversion pays. By products: leaves are inverted beforehand and
+     * applied by gemm, those of the first rung by shape up to the largest leaf (trsm.c), a multiple
+     * of triangle_leaf by a power of 2; trtri and potrf are many primitives; otherwise
+     * JI_TRIANGLE_PACK and _APPLY, and one. Cholesky's base; where one primitive does it by halves,
+     * what these are multiples of; otherwise the columns whose share the rest loses at once, a
+     * multiple of the base, and the rows that the lower rung solves for at once, at least the
+     * base. */
+    int64_t triangle_leaf, triangle_largest_leaf, triangle_small_leaf, triangle_least_order,
+        triangle_least_rhs;
     bool triangle_products;
     int64_t factor_base, factor_multiple, factor_wide, factor_strip;
 } ji_tuning_t;
@@ -267,12 +286,14 @@ static inline void ji_tuning_complete(ji_tuning_t *tuning) {
 typedef struct ji_blas_ops {
     const char *name; /* such as "cuBLAS 13.0" or "jalloc's kernels" */
     ji_tuning_t tuning;
-    /* Enqueues a primitive. With host_waits, where the block names a place for a result (result, info), that is host
-     * memory, written before the call returns: for this the call waits, and counts it there; with NULL it is memory of
-     * the device and nothing waits. device error; memory error; capturing (a host result under capture); not implemented. */
-    jstatus_t (*run)(jdevice_t *device, jstream_t *stream, ji_primitive_t primitive, const void *block,
-                     uint64_t *host_waits);
-    /* Whether JI_GEMM_MIXED runs on tensor cores. Loads the vendor's library; the answer never changes. */
+    /* Enqueues a primitive. With host_waits, where the block names a place for a result (result,
+     * info), that is host memory, written before the call returns: for this the call waits, and
+     * counts it there; with NULL it is memory of the device and nothing waits. device error; memory
+     * error; capturing (a host result under capture); not implemented. */
+    jstatus_t (*run)(jdevice_t *device, jstream_t *stream, ji_primitive_t primitive,
+                     const void *block, uint64_t *host_waits);
+    /* Whether JI_GEMM_MIXED runs on tensor cores. Loads the vendor's library; the answer never
+     * changes. */
     bool (*has_mixed)(jdevice_t *device);
     /* Whether JI_GEMM_EMULATED is worth while. As above. */
     bool (*has_emulated)(jdevice_t *device);

@@ -19,7 +19,9 @@ typedef struct ji_reduce {
     ji_vector_t vector;
     ji_reduction_t reduction;
     int64_t blocks; /* of JI_REDUCE_BLOCK elements, the last may be shorter */
-    void *partials; /* one partial result a block, in workspace, overwritten; NULL: computed when they are needed */
+    /* One partial result a block, in workspace, overwritten; NULL: computed when they are
+     * needed. */
+    void *partials;
 } ji_reduce_t;
 
 static_assert(sizeof(ji_reduce_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
@@ -29,17 +31,20 @@ static inline jdatatype_t ji_reduce_type(ji_reduction_t reduction, jdatatype_t t
     return reduction <= JI_REDUCE_DOTC ? type : ji_real_of(type);
 }
 static inline size_t ji_reduce_result_bytes(ji_reduction_t reduction, jdatatype_t type) {
-    return reduction == JI_REDUCE_IAMAX ? sizeof(int64_t) : ji_sizeof(ji_reduce_type(reduction, type));
+    return reduction == JI_REDUCE_IAMAX ? sizeof(int64_t)
+                                        : ji_sizeof(ji_reduce_type(reduction, type));
 }
-/* Of one partial result. Two numbers are room for a norm's sum of squares with its scale, and for iamax's element with
- * its place. */
+/* Of one partial result. Two numbers are room for a norm's sum of squares with its scale, and for
+ * iamax's element with its place. */
 static inline size_t ji_reduce_partial_bytes(ji_reduction_t reduction, jdatatype_t type) {
-    return reduction == JI_REDUCE_NRM2 || reduction == JI_REDUCE_IAMAX ? 2 * sizeof(int64_t)
-                                                                       : ji_reduce_result_bytes(reduction, type);
+    return reduction == JI_REDUCE_NRM2 || reduction == JI_REDUCE_IAMAX
+               ? 2 * sizeof(int64_t)
+               : ji_reduce_result_bytes(reduction, type);
 }
 
-/* Whether partial results in workspace pay, for n > JI_REDUCE_BLOCK: where several will compute them at once. On the
- * host these are the threads of the CBLAS, and not for iamax, which is one primitive there. */
+/* Whether partial results in workspace pay, for n > JI_REDUCE_BLOCK: where several will compute
+ * them at once. On the host these are the threads of the CBLAS, and not for iamax, which is one
+ * primitive there. */
 bool ji_reduce_pays(const jhandle_t *handle, ji_reduction_t reduction, const ji_vector_t *vector);
 bool ji_host_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector);
 

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* How a call of jblas enters and leaves: what ji_enter() does not do inline, refusals, plans, and primitives on a
- * created stream. Everything here is off the path of a small call on the NULL stream with a plain handle. */
+/* How a call of jblas enters and leaves: what ji_enter() does not do inline, refusals, plans, and
+ * primitives on a created stream. Everything here is off the path of a small call on the NULL
+ * stream with a plain handle. */
 
 #include "blas/host/selfcheck.h"
 #include "blas/routine/entry.h"
@@ -20,7 +21,7 @@
 #define ARGUMENT_RESULT(block_t, name, of) POINTER(block_t, name)
 #define ARGUMENT_VECTOR(block_t, name, inc, ...) POINTER(block_t, name) STRIDE(block_t, inc)
 #define ARGUMENT_MATRIX(block_t, name, ld, ...) POINTER(block_t, name) STRIDE(block_t, ld)
-#define ARGUMENT_STRIDED(block_t, name, ld, stride, ...)                                                               \
+#define ARGUMENT_STRIDED(block_t, name, ld, stride, ...)                                           \
     POINTER(block_t, name) STRIDE(block_t, ld) STRIDE(block_t, stride)
 #define ARGUMENT_POINTERS(block_t, name, ld, ...) POINTER(block_t, name) STRIDE(block_t, ld)
 #define POINTER(block_t, name) {#name, JI_ARGUMENT_POINTER, offsetof(block_t, name)},
@@ -40,9 +41,11 @@
 #define NAME(context, routine, t, function) [JI_TYPE_##t] = TEXT(jblas_##function),
 #define TEXT(name) #name
 
-#define ROW(routine, level)                                                                                            \
-    static const ji_argument_t arguments_##routine[] = {JI_ARGUMENTS_##routine(ARGUMENT, BLOCK_##level){0}};           \
-    const ji_row_t ji_row_##routine = {#routine, {JI_FUNCTIONS_##routine(NAME, )}, arguments_##routine};
+#define ROW(routine, level)                                                                        \
+    static const ji_argument_t arguments_##routine[] = {                                           \
+        JI_ARGUMENTS_##routine(ARGUMENT, BLOCK_##level){0}};                                       \
+    const ji_row_t ji_row_##routine = {                                                            \
+        #routine, {JI_FUNCTIONS_##routine(NAME, )}, arguments_##routine};
 JI_ROUTINE_LIST(ROW)
 
 /* ---- The CBLAS ---- */
@@ -63,11 +66,14 @@ _Atomic(bool) ji_cblas_ready;
 /* OpenBLAS tells its version and options; other CBLAS have no such function. */
 extern char *openblas_get_config(void) __attribute__((weak));
 
-const char *jblas_cblas_name(void) { return openblas_get_config ? openblas_get_config() : "unknown CBLAS"; }
+const char *jblas_cblas_name(void) {
+    return openblas_get_config ? openblas_get_config() : "unknown CBLAS";
+}
 int jblas_cblas_int_bits(void) { return JALLOC_BLAS_INT; }
 
-/* The 32-bit and the 64-bit OpenBLAS export the same names, so the loader can give us the other one. It would read
- * integers of the wrong width: memory would be damaged, so nothing is called at all. */
+/* The 32-bit and the 64-bit OpenBLAS export the same names, so the loader can give us the other
+ * one. It would read integers of the wrong width: memory would be damaged, so nothing is called at
+ * all. */
 static bool cblas_has_our_integers(void) {
     const char *config = openblas_get_config ? openblas_get_config() : NULL;
     return config == NULL || (strstr(config, "USE64BITINT") != NULL) == (JALLOC_BLAS_INT == 64);
@@ -82,11 +88,13 @@ const jblas_cblas_kernel_t *jblas_cblas_kernel_get(size_t index) {
 
 static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
     if (!cblas_has_our_integers())
-        return jhandle_fail(handle, JSTATUS_INTERNAL_ERROR,
-                            "%s: libjblas was built for a CBLAS with %d-bit integers, but \"%s\" was loaded",
-                            ji_routine_name(head), JALLOC_BLAS_INT, jblas_cblas_name());
+        return jhandle_fail(
+            handle, JSTATUS_INTERNAL_ERROR,
+            "%s: libjblas was built for a CBLAS with %d-bit integers, but \"%s\" was loaded",
+            ji_routine_name(head), JALLOC_BLAS_INT, jblas_cblas_name());
     ji_selfcheck_once();
-    atomic_store_explicit(&ji_cblas_ready, true, memory_order_release); /* and what the check has mended */
+    /* And what the check has mended. */
+    atomic_store_explicit(&ji_cblas_ready, true, memory_order_release);
     return JSTATUS_SUCCESS;
 }
 
@@ -95,8 +103,8 @@ static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
 jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) {
     const ji_head_t *head = block;
     if (!ji_handle_is_valid(handle))
-        return jhandle_fail(NULL, JSTATUS_INVALID_HANDLE, "%s: the handle is %s", ji_routine_name(head),
-                            handle ? "destroyed or not a handle" : "NULL");
+        return jhandle_fail(NULL, JSTATUS_INVALID_HANDLE, "%s: the handle is %s",
+                            ji_routine_name(head), handle ? "destroyed or not a handle" : "NULL");
     if (handle->state == JI_HANDLE_FORKED)
         return jhandle_fail(handle, JSTATUS_FORKED,
                             "%s: the handle was made before a fork; make a new one in the child",
@@ -120,24 +128,28 @@ static int row_number_of(const ji_row_t *row, const char *name) {
     return 0;
 }
 
-static jstatus_t refused(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument) {
-    ji_handle_keep_refused(handle, ji_routine_name(head), argument, row_number_of(head->row, argument));
+static jstatus_t refused(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
+                         const char *argument) {
+    ji_handle_keep_refused(handle, ji_routine_name(head), argument,
+                           row_number_of(head->row, argument));
     return status;
 }
 
-jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument, int64_t value,
-                    const char *rule, int64_t bound) {
+jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
+                    const char *argument, int64_t value, const char *rule, int64_t bound) {
     char text[160];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(text, sizeof text, rule, (long long)bound);
 #pragma GCC diagnostic pop
-    status = jhandle_fail(handle, status, "%s: %s = %lld: %s", ji_routine_name(head), argument, (long long)value, text);
+    status = jhandle_fail(handle, status, "%s: %s = %lld: %s", ji_routine_name(head), argument,
+                          (long long)value, text);
     return refused(handle, head, status, argument);
 }
 
 jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument) {
-    jstatus_t status = jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL", ji_routine_name(head), argument);
+    jstatus_t status = jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL",
+                                    ji_routine_name(head), argument);
     return refused(handle, head, status, argument);
 }
 
@@ -156,7 +168,8 @@ const jborrow_t ji_nothing_borrowed = {.ok = true};
 /* Whether there is one way: in every plan of jblas the last one needs nothing. */
 static bool plan_is_empty(const jplan_t *plan) { return plan->rung_count == 1; }
 
-jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_function, ji_run_function_t run) {
+jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_function,
+                      ji_run_function_t run) {
     jplan_t plan;
     plan_function(&plan, handle, block);
     if (plan_is_empty(&plan))
@@ -175,12 +188,15 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
     jdevice_t *device = handle->device;
     jstatus_t status;
     if (device->kind == JDEVICE_HOST)
-        status = jstream_launch(device, handle->stream, ji_host_primitives[primitive], block, block_bytes);
+        status = jstream_launch(device, handle->stream, ji_host_primitives[primitive], block,
+                                block_bytes);
     else if (device->blas != NULL)
-        status = device->blas->run(device, handle->stream, primitive, block,
-                                   ji_host_pointers(handle) ? &handle->synchronization_count : NULL);
+        status =
+            device->blas->run(device, handle->stream, primitive, block,
+                              ji_host_pointers(handle) ? &handle->synchronization_count : NULL);
     else
-        return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s has no BLAS", jdevice_name(device));
+        return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s has no BLAS",
+                            jdevice_name(device));
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "enqueueing work: %s", jstatus_last_message());
     return JSTATUS_SUCCESS;
@@ -189,8 +205,8 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
 jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status) {
     if (handle->device->kind != JDEVICE_HOST) /* there run() has waited */
         return status;
-    /* After an error, too: what was enqueued before it writes into a variable of the caller, who may return. A wait that
-     * fails is tried once more. */
+    /* After an error, too: what was enqueued before it writes into a variable of the caller, who
+     * may return. A wait that fails is tried once more. */
     jstatus_t waited = ji_handle_wait(handle, handle->stream);
     if (waited == JSTATUS_SUCCESS)
         return status;

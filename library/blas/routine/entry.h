@@ -20,8 +20,8 @@
  *     }
  *     JI_FUNCTIONS_syrk(JI_ENTRY, matmat)
  *
- * A call function is inlined into each typed name, where most of it falls away, and what is right is
- * found to be so by few comparisons: a small product costs little more than the CBLAS's. */
+ * A call function is inlined into each typed name, where most of it falls away, and what is right
+ * is found to be so by few comparisons: a small product costs little more than the CBLAS's. */
 
 #include "blas/blas.h"
 #include "blas/routine/rows.h"
@@ -39,12 +39,13 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_PARAMETER_SIZE(t, name) , int64_t name
 #define JI_PARAMETER_SCALAR(t, name, of) , const JI_##of##_##t *name
 #define JI_PARAMETER_RESULT(t, name, of) , JI_##of##_##t *name
-#define JI_PARAMETER_VECTOR(t, name, inc, access, count, read) , JI_##access(JI_ELEMENT_##t) * name, int64_t inc
-#define JI_PARAMETER_MATRIX(t, name, ld, access, structure, shape, read)                                               \
+#define JI_PARAMETER_VECTOR(t, name, inc, access, count, read)                                     \
+    , JI_##access(JI_ELEMENT_##t) * name, int64_t inc
+#define JI_PARAMETER_MATRIX(t, name, ld, access, structure, shape, read)                           \
     , JI_##access(JI_ELEMENT_##t) * name, int64_t ld
-#define JI_PARAMETER_STRIDED(t, name, ld, stride, access, structure, shape, read)                                      \
+#define JI_PARAMETER_STRIDED(t, name, ld, stride, access, structure, shape, read)                  \
     , JI_##access(JI_ELEMENT_##t) * name, int64_t ld, int64_t stride
-#define JI_PARAMETER_POINTERS(t, name, ld, access, structure, shape, read)                                             \
+#define JI_PARAMETER_POINTERS(t, name, ld, access, structure, shape, read)                         \
     , JI_##access(JI_ELEMENT_##t) *const name[], int64_t ld
 
 #define JI_ENUM_SIDE jblas_side_t
@@ -62,11 +63,13 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_STORE_SIZE(name) args.name = name;
 #define JI_STORE_SCALAR(name, of) args.name.pointer = name;
 #define JI_STORE_RESULT(name, of) args.name = name;
-#define JI_STORE_VECTOR(name, inc, access, count, read) args.name = ji_unconst(name), args.inc = inc;
-#define JI_STORE_MATRIX(name, ld, access, structure, shape, read) args.name = ji_unconst(name), args.ld = ld;
-#define JI_STORE_STRIDED(name, ld, stride, access, structure, shape, read)                                             \
+#define JI_STORE_VECTOR(name, inc, access, count, read)                                            \
+    args.name = ji_unconst(name), args.inc = inc;
+#define JI_STORE_MATRIX(name, ld, access, structure, shape, read)                                  \
+    args.name = ji_unconst(name), args.ld = ld;
+#define JI_STORE_STRIDED(name, ld, stride, access, structure, shape, read)                         \
     args.name = ji_unconst(name), args.ld = ld, args.stride = stride;
-#define JI_STORE_POINTERS(name, ld, access, structure, shape, read)                                                    \
+#define JI_STORE_POINTERS(name, ld, access, structure, shape, read)                                \
     args.name = ji_unconst((const void *)name), args.ld = ld;
 
 /* Blocks in which nothing is set. Member by member, so that the compiler drops what the row sets
@@ -94,33 +97,34 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
 }
 
 /* One function, for JI_FUNCTIONS_<routine> with the block: vector, matvec or matmat. */
-#define JI_ENTRY(block, routine, t, function)                                                                          \
-    jstatus_t jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {                            \
-        ji_##block##_t args;                                                                                           \
-        ji_clear_##block(&args);                                                                                       \
-        args.head = (ji_head_t){JI_TYPE_##t, 0, &ji_row_##routine};                                                    \
-        JI_ARGUMENTS_##routine(JI_STORE, t) return ji_enter(handle, routine##_call, &args);                            \
+#define JI_ENTRY(block, routine, t, function)                                                      \
+    jstatus_t jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {        \
+        ji_##block##_t args;                                                                       \
+        ji_clear_##block(&args);                                                                   \
+        args.head = (ji_head_t){JI_TYPE_##t, 0, &ji_row_##routine};                                \
+        JI_ARGUMENTS_##routine(JI_STORE, t) return ji_enter(handle, routine##_call, &args);        \
     }
 
 /* One for every type, declared in blas.h: JI_VALUED(gemm, matmat). */
-#define JI_VALUED(routine, block)                                                                                      \
-    jstatus_t ji_call_##routine(jhandle_t *handle, ji_##block##_t *args) {                                             \
-        args->head.row = &ji_row_##routine;                                                                            \
-        return ji_enter(handle, routine##_call, args);                                                                 \
+#define JI_VALUED(routine, block)                                                                  \
+    jstatus_t ji_call_##routine(jhandle_t *handle, ji_##block##_t *args) {                         \
+        args->head.row = &ji_row_##routine;                                                        \
+        return ji_enter(handle, routine##_call, args);                                             \
     }
 /* And what it would borrow, by the function of its plan where `planned`. */
-#define JI_VALUED_BYTES(routine, block, planned)                                                                       \
-    size_t ji_##routine##_bytes(const jhandle_t *handle, ji_##block##_t *args) {                                       \
-        jplan_t plan;                                                                                                  \
-        args->head.row = &ji_row_##routine;                                                                            \
-        if (!(planned))                                                                                                \
-            return 0;                                                                                                  \
-        ji_##routine##_plan(&plan, handle, args);                                                                      \
-        return jplan_bytes(&plan, handle);                                                                             \
+#define JI_VALUED_BYTES(routine, block, planned)                                                   \
+    size_t ji_##routine##_bytes(const jhandle_t *handle, ji_##block##_t *args) {                   \
+        jplan_t plan;                                                                              \
+        args->head.row = &ji_row_##routine;                                                        \
+        if (!(planned))                                                                            \
+            return 0;                                                                              \
+        ji_##routine##_plan(&plan, handle, args);                                                  \
+        return jplan_bytes(&plan, handle);                                                         \
     }
 
-/* The plain case. Everything else runs the one copy of the call function that the cold one calls. */
-#define ji_enter(handle, call, block)                                                                                  \
+/* The plain case. Everything else runs the one copy of the call function that the cold one
+ * calls. */
+#define ji_enter(handle, call, block)                                                              \
     (JI_LIKELY(ji_is_plain(handle)) ? call(handle, block) : ji_enter_cold(handle, call, block))
 static inline bool ji_is_plain(const jhandle_t *handle) {
     return handle != NULL && handle->state == JI_HANDLE_READY && handle->calls_are_plain;
@@ -133,11 +137,13 @@ static inline bool ji_is_plain(const jhandle_t *handle) {
 
 /* ---- Sizes ---- */
 
-/* Refuses a call, keeping a message: "jblas_dtrsm: lda = 3: must be at least 5". `rule` has one %lld,
- * for the bound. */
-jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status, const char *argument, int64_t value,
-                    const char *rule, int64_t bound) __attribute__((cold));
-jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument) __attribute__((cold));
+/* Refuses a call, keeping a message: "jblas_dtrsm: lda = 3: must be at least 5". `rule` has one
+ * %lld, for the bound. */
+jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
+                    const char *argument, int64_t value, const char *rule, int64_t bound)
+    __attribute__((cold));
+jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument)
+    __attribute__((cold));
 
 /* Whether stride * count elements of any type can be addressed. Two numbers below 2^29 always can:
  * 2^58 elements of 16 bytes. */
@@ -155,7 +161,8 @@ static inline bool ji_is_one_of(int value, int first, int last) {
     return (unsigned)value - (unsigned)first <= (unsigned)last - (unsigned)first;
 }
 /* Of a product of a complex matrix with its own transpose: the operation that is not one. */
-static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t operation, jblas_operation_t other) {
+static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t operation,
+                                         jblas_operation_t other) {
     return ji_is_complex(type) && operation == other;
 }
 
@@ -171,11 +178,13 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_EACH_SIZE_RESULT(F, name, of)
 #define JI_EACH_SIZE_VECTOR(F, name, inc, access, count, read) F(args->inc)
 #define JI_EACH_SIZE_MATRIX(F, name, ld, access, structure, shape, read) F(args->ld)
-#define JI_EACH_SIZE_STRIDED(F, name, ld, stride, access, structure, shape, read) F(args->ld) F(args->stride)
+#define JI_EACH_SIZE_STRIDED(F, name, ld, stride, access, structure, shape, read)                  \
+    F(args->ld) F(args->stride)
 #define JI_EACH_SIZE_POINTERS(F, name, ld, access, structure, shape, read) F(args->ld)
 
 /* Whether nothing is wrong, for small sizes, which need no look at each. False says nothing. */
-#define JI_ARE_RIGHT(routine) (JI_ALL_SIZES(routine) < (uint64_t)JI_SMALL_SIZE JI_ARGUMENTS_##routine(JI_IS_RIGHT, ))
+#define JI_ARE_RIGHT(routine)                                                                      \
+    (JI_ALL_SIZES(routine) < (uint64_t)JI_SMALL_SIZE JI_ARGUMENTS_##routine(JI_IS_RIGHT, ))
 #define JI_IS_RIGHT(t, kind, ...) JI_IS_RIGHT_##kind(__VA_ARGS__)
 #define JI_IS_RIGHT_ENUM(name, which) &&JI_IS_##which(args->name)
 #define JI_IS_RIGHT_LENGTH(name)
@@ -183,7 +192,8 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_IS_RIGHT_SCALAR(name, of)
 #define JI_IS_RIGHT_RESULT(name, of)
 #define JI_IS_RIGHT_VECTOR(name, inc, access, count, read) &&JI_IS_INCREMENT_##count(args->inc)
-#define JI_IS_RIGHT_MATRIX(name, ld, access, structure, shape, read) &&args->ld >= JI_ROWS_##shape && args->ld != 0
+#define JI_IS_RIGHT_MATRIX(name, ld, access, structure, shape, read)                               \
+    &&args->ld >= JI_ROWS_##shape && args->ld != 0
 #define JI_IS_RIGHT_STRIDED(name, ld, stride, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
 #define JI_IS_RIGHT_POINTERS(name, ld, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
 
@@ -191,9 +201,10 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_IS_FILL(value) ji_is_one_of(value, JBLAS_UPPER, JBLAS_LOWER)
 #define JI_IS_DIAGONAL(value) ji_is_one_of(value, JBLAS_NON_UNIT, JBLAS_UNIT)
 #define JI_IS_OPERATION(value) ji_is_one_of(value, JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE)
-#define JI_IS_SYMMETRIC_OPERATION(value)                                                                               \
-    (JI_IS_OPERATION(value) && !ji_is_other_operation(args->head.type, value, JBLAS_CONJUGATE_TRANSPOSE))
-#define JI_IS_HERMITIAN_OPERATION(value)                                                                               \
+#define JI_IS_SYMMETRIC_OPERATION(value)                                                           \
+    (JI_IS_OPERATION(value) &&                                                                     \
+     !ji_is_other_operation(args->head.type, value, JBLAS_CONJUGATE_TRANSPOSE))
+#define JI_IS_HERMITIAN_OPERATION(value)                                                           \
     (JI_IS_OPERATION(value) && !ji_is_other_operation(args->head.type, value, JBLAS_TRANSPOSE))
 /* An increment of 0 is one at level 1 alone. */
 #define JI_IS_INCREMENT_LENGTH(n) JI_ANY_INCREMENT
@@ -203,39 +214,41 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_ANY_INCREMENT(inc) true
 #define JI_INCREMENT_NOT_0(inc) (inc != 0)
 
-/* Finds the first that is wrong. The parameters of the call function are `handle` and the typed block
- * `args`. A status is returned as the constant that it is: where a check is inlined, the compiler then
- * sees that the call ends there. */
-#define JI_CHECK_SIZES(routine)                                                                                        \
-    if (JI_UNLIKELY(!JI_ARE_RIGHT(routine))) {                                                                         \
-        JI_ARGUMENTS_##routine(JI_CHECK_ONE, )                                                                         \
+/* Finds the first that is wrong. The parameters of the call function are `handle` and the typed
+ * block `args`. A status is returned as the constant that it is: where a check is inlined, the
+ * compiler then sees that the call ends there. */
+#define JI_CHECK_SIZES(routine)                                                                    \
+    if (JI_UNLIKELY(!JI_ARE_RIGHT(routine))) {                                                     \
+        JI_ARGUMENTS_##routine(JI_CHECK_ONE, )                                                     \
     }
-#define JI_CHECK(condition, status, argument, value, rule, bound)                                                      \
-    if (JI_UNLIKELY(!(condition)))                                                                                     \
+#define JI_CHECK(condition, status, argument, value, rule, bound)                                  \
+    if (JI_UNLIKELY(!(condition)))                                                                 \
         return (void)ji_refuse(handle, &args->head, status, argument, value, rule, bound), status;
 
 #define JI_CHECK_ONE(t, kind, ...) JI_CHECK_ONE_##kind(__VA_ARGS__)
-#define JI_CHECK_ONE_ENUM(name, which)                                                                                 \
-    JI_CHECK(JI_IS_##which(args->name), JSTATUS_INVALID_VALUE, #name, (int64_t)args->name,                             \
+#define JI_CHECK_ONE_ENUM(name, which)                                                             \
+    JI_CHECK(JI_IS_##which(args->name), JSTATUS_INVALID_VALUE, #name, (int64_t)args->name,         \
              JI_RULE_##which(args->name), 0)
 #define JI_CHECK_ONE_LENGTH(name)
-#define JI_CHECK_ONE_SIZE(name)                                                                                        \
+#define JI_CHECK_ONE_SIZE(name)                                                                    \
     JI_CHECK(args->name >= 0, JSTATUS_INVALID_SIZE, #name, args->name, "must be at least %lld", 0)
 #define JI_CHECK_ONE_SCALAR(name, of)
 #define JI_CHECK_ONE_RESULT(name, of)
-#define JI_CHECK_ONE_VECTOR(name, inc, access, count, read)                                                            \
-    JI_CHECK(JI_IS_INCREMENT_##count(args->inc), JSTATUS_INVALID_SIZE, #inc, args->inc, "must not be %lld", 0)         \
-    JI_CHECK(ji_addressable(args->inc, JI_COUNT_##count), JSTATUS_INVALID_SIZE, #inc, args->inc,                       \
+#define JI_CHECK_ONE_VECTOR(name, inc, access, count, read)                                        \
+    JI_CHECK(JI_IS_INCREMENT_##count(args->inc), JSTATUS_INVALID_SIZE, #inc, args->inc,            \
+             "must not be %lld", 0)                                                                \
+    JI_CHECK(ji_addressable(args->inc, JI_COUNT_##count), JSTATUS_INVALID_SIZE, #inc, args->inc,   \
              "with %lld elements is more than memory can hold", JI_COUNT_##count)
-#define JI_CHECK_ONE_MATRIX(name, ld, access, structure, shape, read)                                                  \
-    JI_CHECK(args->ld >= ji_max(JI_ROWS_##shape, 1), JSTATUS_INVALID_SIZE, #ld, args->ld, "must be at least %lld",     \
-             ji_max(JI_ROWS_##shape, 1))                                                                               \
-    JI_CHECK(ji_addressable(args->ld, JI_COLUMNS_##shape), JSTATUS_INVALID_SIZE, #ld, args->ld,                        \
+#define JI_CHECK_ONE_MATRIX(name, ld, access, structure, shape, read)                              \
+    JI_CHECK(args->ld >= ji_max(JI_ROWS_##shape, 1), JSTATUS_INVALID_SIZE, #ld, args->ld,          \
+             "must be at least %lld", ji_max(JI_ROWS_##shape, 1))                                  \
+    JI_CHECK(ji_addressable(args->ld, JI_COLUMNS_##shape), JSTATUS_INVALID_SIZE, #ld, args->ld,    \
              "with %lld columns is more than memory can hold", JI_COLUMNS_##shape)
-#define JI_CHECK_ONE_STRIDED(name, ld, stride, ...)                                                                    \
-    JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)                                                                         \
-    JI_CHECK(ji_addressable(args->stride, ji_max(args->batch_count, 0)), JSTATUS_INVALID_SIZE, #stride, args->stride,  \
-             "with %lld matrices is more than memory can hold", args->batch_count)
+#define JI_CHECK_ONE_STRIDED(name, ld, stride, ...)                                                \
+    JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)                                                     \
+    JI_CHECK(ji_addressable(args->stride, ji_max(args->batch_count, 0)), JSTATUS_INVALID_SIZE,     \
+             #stride, args->stride, "with %lld matrices is more than memory can hold",             \
+             args->batch_count)
 #define JI_CHECK_ONE_POINTERS(name, ld, ...) JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)
 
 #define JI_RULE_SIDE(value) JI_MUST_BE_SIDE
@@ -244,34 +257,35 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_RULE_OPERATION(value) JI_MUST_BE_OPERATION
 #define JI_RULE_SYMMETRIC_OPERATION(value) JI_RULE_OPERATION_OF_TYPE(value)
 #define JI_RULE_HERMITIAN_OPERATION(value) JI_RULE_OPERATION_OF_TYPE(value)
-#define JI_RULE_OPERATION_OF_TYPE(value)                                                                               \
+#define JI_RULE_OPERATION_OF_TYPE(value)                                                           \
     (JI_IS_OPERATION(value) ? "is not for this routine and type" : JI_MUST_BE_OPERATION)
 
-/* For a primitive that does not split what is too large for the BLAS, 2^k - 1, which the or-ed sizes
- * exceed exactly if one of them does. A call with nothing to do reaches no BLAS. */
-#define JI_CHECK_WIDTH(routine, something)                                                                             \
-    if (JI_UNLIKELY(JI_ALL_SIZES(routine) > (uint64_t)ji_integer_max(handle)) && (something)) {                        \
-        int64_t largest = 0;                                                                                           \
-        JI_ARGUMENTS_##routine(JI_EACH_SIZE, JI_ENLARGE)                                                               \
-            JI_CHECK(largest <= ji_integer_max(handle), JSTATUS_INVALID_SIZE, "the largest size", largest,             \
-                     "the BLAS in use takes at most %lld", ji_integer_max(handle))                                     \
+/* For a primitive that does not split what is too large for the BLAS, 2^k - 1, which the or-ed
+ * sizes exceed exactly if one of them does. A call with nothing to do reaches no BLAS. */
+#define JI_CHECK_WIDTH(routine, something)                                                         \
+    if (JI_UNLIKELY(JI_ALL_SIZES(routine) > (uint64_t)ji_integer_max(handle)) && (something)) {    \
+        int64_t largest = 0;                                                                       \
+        JI_ARGUMENTS_##routine(JI_EACH_SIZE, JI_ENLARGE)                                           \
+            JI_CHECK(largest <= ji_integer_max(handle), JSTATUS_INVALID_SIZE, "the largest size",  \
+                     largest, "the BLAS in use takes at most %lld", ji_integer_max(handle))        \
     }
 #define JI_ENLARGE(size) largest = ji_max(largest, ji_abs(size));
 
 /* ---- Pointers ---- */
 
-#define JI_CHECK_POINTER(name)                                                                                         \
-    if (JI_UNLIKELY(args->name == NULL))                                                                               \
+#define JI_CHECK_POINTER(name)                                                                     \
+    if (JI_UNLIKELY(args->name == NULL))                                                           \
         return (void)ji_refuse_pointer(handle, &args->head, #name), JSTATUS_INVALID_POINTER;
 
 /* Declares alpha_type and beta_type, which JI_CHECK_OPERANDS looks at. */
-#define JI_TAKE_SCALARS(routine) JI_ARGUMENTS_##routine(JI_CHECK_SCALAR, ) JI_ARGUMENTS_##routine(JI_TAKE_SCALAR, )
+#define JI_TAKE_SCALARS(routine)                                                                   \
+    JI_ARGUMENTS_##routine(JI_CHECK_SCALAR, ) JI_ARGUMENTS_##routine(JI_TAKE_SCALAR, )
 #define JI_CHECK_SCALAR(t, kind, ...) JI_CHECK_SCALAR_##kind(__VA_ARGS__)
 #define JI_CHECK_SCALAR_ENUM(name, which)
 #define JI_CHECK_SCALAR_LENGTH(name)
 #define JI_CHECK_SCALAR_SIZE(name)
-#define JI_CHECK_SCALAR_SCALAR(name, of)                                                                               \
-    if (JI_UNLIKELY(args->name.pointer == NULL))                                                                       \
+#define JI_CHECK_SCALAR_SCALAR(name, of)                                                           \
+    if (JI_UNLIKELY(args->name.pointer == NULL))                                                   \
         return (void)ji_refuse_pointer(handle, &args->head, #name), JSTATUS_INVALID_POINTER;
 #define JI_CHECK_SCALAR_RESULT(name, of) JI_CHECK_POINTER(name)
 #define JI_CHECK_SCALAR_VECTOR(name, ...)
@@ -282,9 +296,9 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_TAKE_SCALAR_ENUM(name, which)
 #define JI_TAKE_SCALAR_LENGTH(name)
 #define JI_TAKE_SCALAR_SIZE(name)
-#define JI_TAKE_SCALAR_SCALAR(name, of)                                                                                \
-    const jdatatype_t name##_type = JI_TYPE_OF_##of(args->head.type);                                                  \
-    ji_take(handle, &args->name, name##_type);                                                                         \
+#define JI_TAKE_SCALAR_SCALAR(name, of)                                                            \
+    const jdatatype_t name##_type = JI_TYPE_OF_##of(args->head.type);                              \
+    ji_take(handle, &args->name, name##_type);                                                     \
     (void)name##_type;
 #define JI_TAKE_SCALAR_RESULT(name, of)
 #define JI_TAKE_SCALAR_VECTOR(name, ...)
@@ -300,15 +314,16 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_CHECK_OPERAND_SIZE(name)
 #define JI_CHECK_OPERAND_SCALAR(name, of)
 #define JI_CHECK_OPERAND_RESULT(name, of)
-#define JI_CHECK_OPERAND_VECTOR(name, inc, access, count, read)                                                        \
-    if (JI_IS_NEEDED_##access(read)) {                                                                                 \
-        JI_CHECK_POINTER(name)                                                                                         \
+#define JI_CHECK_OPERAND_VECTOR(name, inc, access, count, read)                                    \
+    if (JI_IS_NEEDED_##access(read)) {                                                             \
+        JI_CHECK_POINTER(name)                                                                     \
     }
-#define JI_CHECK_OPERAND_MATRIX(name, ld, access, structure, shape, read)                                              \
-    if (JI_IS_NEEDED_##access(read)) {                                                                                 \
-        JI_CHECK_POINTER(name)                                                                                         \
+#define JI_CHECK_OPERAND_MATRIX(name, ld, access, structure, shape, read)                          \
+    if (JI_IS_NEEDED_##access(read)) {                                                             \
+        JI_CHECK_POINTER(name)                                                                     \
     }
-#define JI_CHECK_OPERAND_STRIDED(name, ld, stride, ...) JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
+#define JI_CHECK_OPERAND_STRIDED(name, ld, stride, ...)                                            \
+    JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
 #define JI_CHECK_OPERAND_POINTERS(name, ld, ...) JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
 #define JI_IS_NEEDED_READ(read) JI_IS_READ_##read
 #define JI_IS_NEEDED_WRITTEN(read) true

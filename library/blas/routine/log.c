@@ -1,22 +1,24 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Call logging (JALLOC_LAYER) for all routines at once. A routine's row names its arguments; the tables below say where
- * an argument of that name stands in the block of its level and how it is written. So the bench line, the trace line
- * and the profile's key are three readings of one list:
+/* Call logging (JALLOC_LAYER) for all routines at once. A routine's row names its arguments; the
+ * tables below say where an argument of that name stands in the block of its level and how it is
+ * written. So the bench line, the trace line and the profile's key are three readings of one list:
  *
  *   bench    jblas-bench -f trsm -r d --side L ... --lda 512 --ldb 512      options that jblas-bench takes
  *   trace    jblas_dtrsm(handle=0x..., side=L, ..., A=0x..., lda=512)       everything
  *   profile  trsm -r d --side L ... -m 512 -n 512                           enums and sizes: what decides the time
  *
- * A bench line run again does what the call did: it has the same status and takes the same rung. So it says what the
- * handle was like (mode, workspace, what was borrowed of it, budget, seal, policy, accuracy, pointer mode), scalars to
- * the last bit, enumerators that are none as numbers, and which pointers were NULL. It cannot say what memory there was
- * for default mode to grow into, nor the value of a scalar that is read later, in stream order, or on a GPU: that is
- * "--alpha device", and 1 when it is run again.
+ * A bench line run again does what the call did: it has the same status and takes the same rung. So
+ * it says what the handle was like (mode, workspace, what was borrowed of it, budget, seal, policy,
+ * accuracy, pointer mode), scalars to the last bit, enumerators that are none as numbers, and which
+ * pointers were NULL. It cannot say what memory there was for default mode to grow into, nor the
+ * value of a scalar that is read later, in stream order, or on a GPU: that is "--alpha device", and
+ * 1 when it is run again.
  *
- * The profile's time is that of the call: on a created stream, and on any of a GPU, the host waits before and after, so
- * that it is the time of the work. In a capture it cannot, and the time is that of the capturing. */
+ * The profile's time is that of the call: on a created stream, and on any of a GPU, the host waits
+ * before and after, so that it is the time of the work. In a capture it cannot, and the time is
+ * that of the capturing. */
 
 #include "blas/routine/log.h"
 
@@ -24,7 +26,8 @@
 #include <stdio.h>
 #include <time.h>
 
-/* What jblas-bench calls an argument, and a trace line where it is another name; NULL: no option. */
+/* What jblas-bench calls an argument, and a trace line where it is another name; NULL: no
+ * option. */
 typedef struct word {
     const char *name, *option, *label;
 } word_t;
@@ -69,11 +72,13 @@ typedef struct line {
 static void JALLOC_PRINTF(2, 3) line_add(line_t *line, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    int written = vsnprintf(line->text + line->length, sizeof line->text - line->length, format, arguments);
+    int written =
+        vsnprintf(line->text + line->length, sizeof line->text - line->length, format, arguments);
     va_end(arguments);
     if (written > 0)
-        line->length +=
-            (size_t)written < sizeof line->text - line->length ? (size_t)written : sizeof line->text - line->length - 1;
+        line->length += (size_t)written < sizeof line->text - line->length
+                            ? (size_t)written
+                            : sizeof line->text - line->length - 1;
 }
 
 /* A letter; a number for what is no enumerator. */
@@ -113,7 +118,9 @@ static const word_t *word_of(const ji_argument_t *argument) {
 }
 
 /* Whether scalars can be read now: the call itself reads them before it returns. */
-static bool scalars_are_here(const jhandle_t *handle) { return ji_host_pointers(handle) || handle->runs_inline; }
+static bool scalars_are_here(const jhandle_t *handle) {
+    return ji_host_pointers(handle) || handle->runs_inline;
+}
 
 static jdatatype_t scalar_type(const ji_argument_t *argument, jdatatype_t type) {
     switch (argument->kind) {
@@ -123,9 +130,10 @@ static jdatatype_t scalar_type(const ji_argument_t *argument, jdatatype_t type) 
     }
 }
 
-/* The value; false where there is none to write: a pointer, or a scalar that is NULL or not here. */
-static bool line_add_value(line_t *line, const char *before, const ji_argument_t *argument, const ji_head_t *head,
-                           bool scalars_here) {
+/* The value; false where there is none to write: a pointer, or a scalar that is NULL or not
+ * here. */
+static bool line_add_value(line_t *line, const char *before, const ji_argument_t *argument,
+                           const ji_head_t *head, bool scalars_here) {
     const char *at = (const char *)head + argument->offset;
     int enumerator;
     int64_t size;
@@ -146,7 +154,8 @@ static bool line_add_value(line_t *line, const char *before, const ji_argument_t
     case JI_ARGUMENT_SCALAR:
     case JI_ARGUMENT_REAL_SCALAR:
     case JI_ARGUMENT_SUM_SCALAR:
-        pointer = ((const ji_scalar_t *)(const void *)at)->pointer; /* not taken yet: the caller's */
+        /* Not taken yet: the caller's. */
+        pointer = ((const ji_scalar_t *)(const void *)at)->pointer;
         if (pointer == NULL || !scalars_here)
             return false;
         line_add(line, "%s", before);
@@ -169,7 +178,8 @@ static const char *label_of(const ji_argument_t *argument) {
 }
 
 /* Options as jblas-bench takes them: all of them, or only what decides the time. */
-static void line_add_options(line_t *line, const jhandle_t *handle, const ji_head_t *head, bool all) {
+static void line_add_options(line_t *line, const jhandle_t *handle, const ji_head_t *head,
+                             bool all) {
     line_add(line, "-f %s -r %c", head->row->name, "sdczhb"[head->type]);
     for (const ji_argument_t *argument = head->row->arguments; argument->name != NULL; ++argument) {
         if (!all && argument->kind > JI_ARGUMENT_SIZE)

@@ -14,18 +14,20 @@
  *     #define JI_PARAMETER_SIZE(t, name) , int64_t name
  *     jstatus_t jblas_dgemm(jhandle_t *handle JI_ARGUMENTS_gemm(JI_PARAMETER, d));
  *
- * So the entries, their checks, the log, jblas-bench and the tests come from one list. An argument is
- * X(t, kind, name, ...), where kind is one of
+ * So the entries, their checks, the log, jblas-bench and the tests come from one list. An argument
+ * is X(t, kind, name, ...), where kind is one of
  *
  *     ENUM     enumeration                                      SIDE, FILL, DIAGONAL, OPERATION; or, for
  *                                                               products of a matrix with its own
- *                                                               transpose, SYMMETRIC_OPERATION (complex
- *                                                               types: no conjugation) and
+ *                                                               transpose, SYMMETRIC_OPERATION
+ *                                                               (complex types: no conjugation) and
  *                                                               HERMITIAN_OPERATION (no other one)
  *     LENGTH                                                    of vectors; below 1 they are empty
- *     SIZE                                                      of matrices, or how many; at least 0
+ *     SIZE                                                      of matrices, or how many; at least
+ *                                                               0
  *     SCALAR   of                                               ELEMENT, REAL (of an element's parts) or
- *                                                               SUM (16-bit elements are summed in float)
+ *                                                               SUM (16-bit elements are summed in
+ *                                                               float)
  *     RESULT   of                                               the same, or INDEX: int64_t; written
  *     VECTOR   increment, access, count, read
  *     MATRIX   ld, access, structure, shape, read
@@ -33,14 +35,16 @@
  *     POINTERS ld, access, structure, shape, read               batch_count pointers to matrices
  *
  *     access     READ, or WRITTEN, which it is whether it was read or not
- *     count      LENGTH(n) of a LENGTH; ELEMENTS(n), whose increment must not be 0; those of a vector
- *                that op(A) with an m x n matrix A takes or gives: TAKEN(trans, m, n), GIVEN(trans, m, n)
- *     structure  GENERAL, SYMMETRIC, HERMITIAN, TRIANGULAR; INVERTED, a triangle that is divided by;
- *                FACTOR, the same as Cholesky leaves it; DEFINITE, Hermitian and positive definite
- *     shape      PLAIN(rows, columns); OPERATED(trans, m, n), which op makes m x n; SIDED(m, n), square
- *                and of the order that fits beside an m x n matrix
- *     read       when its elements are: ALWAYS, NEVER, ALPHA or BETA unless that is 0, PRODUCT unless
- *                alpha or k is. What is READ may be NULL where it is not read
+ *     count      LENGTH(n) of a LENGTH; ELEMENTS(n), whose increment must not be 0; those of a
+ *                vector that op(A) with an m x n matrix A takes or gives: TAKEN(trans, m, n),
+ *                GIVEN(trans, m, n)
+ *     structure  GENERAL, SYMMETRIC, HERMITIAN, TRIANGULAR; INVERTED, a triangle that is divided
+ *                by; FACTOR, the same as Cholesky leaves it; DEFINITE, Hermitian and positive
+ *                definite
+ *     shape      PLAIN(rows, columns); OPERATED(trans, m, n), which op makes m x n; SIDED(m, n),
+ *                square and of the order that fits beside an m x n matrix
+ *     read       when its elements are: ALWAYS, NEVER, ALPHA or BETA unless that is 0, PRODUCT
+ *                unless alpha or k is. What is READ may be NULL where it is not read
  *
  * Names are those of the parameters and of the members of a block (primitive.h) both. */
 
@@ -96,51 +100,53 @@
 /* ---- The rows ---- */
 
 /* Functions named by the type's letter and the routine. */
-#define JI_SD(X, context, routine) X(context, routine, s, s##routine) X(context, routine, d, d##routine)
-#define JI_CZ(X, context, routine) X(context, routine, c, c##routine) X(context, routine, z, z##routine)
+#define JI_SD(X, context, routine)                                                                 \
+    X(context, routine, s, s##routine) X(context, routine, d, d##routine)
+#define JI_CZ(X, context, routine)                                                                 \
+    X(context, routine, c, c##routine) X(context, routine, z, z##routine)
 #define JI_SDCZ(X, context, routine) JI_SD(X, context, routine) JI_CZ(X, context, routine)
 
 /* X(routine, level): level 1, 2 or 3 says which block. */
-#define JI_ROUTINE_LIST(X)                                                                                             \
-    X(asum, 1)                                                                                                         \
-    X(axpy, 1)                                                                                                         \
-    X(copy, 1)                                                                                                         \
-    X(dot, 1)                                                                                                          \
-    X(dotu, 1)                                                                                                         \
-    X(dotc, 1)                                                                                                         \
-    X(iamax, 1)                                                                                                        \
-    X(nrm2, 1)                                                                                                         \
-    X(scal, 1)                                                                                                         \
-    X(csscal, 1)                                                                                                       \
-    X(zdscal, 1)                                                                                                       \
-    X(swap, 1)                                                                                                         \
-    X(gemv, 2)                                                                                                         \
-    X(ger, 2)                                                                                                          \
-    X(geru, 2)                                                                                                         \
-    X(gerc, 2)                                                                                                         \
-    X(symv, 2)                                                                                                         \
-    X(hemv, 2)                                                                                                         \
-    X(syr, 2)                                                                                                          \
-    X(her, 2)                                                                                                          \
-    X(syr2, 2)                                                                                                         \
-    X(her2, 2)                                                                                                         \
-    X(trmv, 2)                                                                                                         \
-    X(trsv, 2)                                                                                                         \
-    X(gemm, 3)                                                                                                         \
-    X(symm, 3)                                                                                                         \
-    X(hemm, 3)                                                                                                         \
-    X(syrk, 3)                                                                                                         \
-    X(herk, 3)                                                                                                         \
-    X(syr2k, 3)                                                                                                        \
-    X(her2k, 3)                                                                                                        \
-    X(gemmt, 3)                                                                                                        \
-    X(trmm, 3)                                                                                                         \
-    X(trsm, 3)                                                                                                         \
-    X(trtri, 3)                                                                                                        \
-    X(geam, 3)                                                                                                         \
-    X(gemm_batched, 3)                                                                                                 \
-    X(gemm_strided_batched, 3)                                                                                         \
-    X(potrf, 3)                                                                                                        \
+#define JI_ROUTINE_LIST(X)                                                                         \
+    X(asum, 1)                                                                                     \
+    X(axpy, 1)                                                                                     \
+    X(copy, 1)                                                                                     \
+    X(dot, 1)                                                                                      \
+    X(dotu, 1)                                                                                     \
+    X(dotc, 1)                                                                                     \
+    X(iamax, 1)                                                                                    \
+    X(nrm2, 1)                                                                                     \
+    X(scal, 1)                                                                                     \
+    X(csscal, 1)                                                                                   \
+    X(zdscal, 1)                                                                                   \
+    X(swap, 1)                                                                                     \
+    X(gemv, 2)                                                                                     \
+    X(ger, 2)                                                                                      \
+    X(geru, 2)                                                                                     \
+    X(gerc, 2)                                                                                     \
+    X(symv, 2)                                                                                     \
+    X(hemv, 2)                                                                                     \
+    X(syr, 2)                                                                                      \
+    X(her, 2)                                                                                      \
+    X(syr2, 2)                                                                                     \
+    X(her2, 2)                                                                                     \
+    X(trmv, 2)                                                                                     \
+    X(trsv, 2)                                                                                     \
+    X(gemm, 3)                                                                                     \
+    X(symm, 3)                                                                                     \
+    X(hemm, 3)                                                                                     \
+    X(syrk, 3)                                                                                     \
+    X(herk, 3)                                                                                     \
+    X(syr2k, 3)                                                                                    \
+    X(her2k, 3)                                                                                    \
+    X(gemmt, 3)                                                                                    \
+    X(trmm, 3)                                                                                     \
+    X(trsm, 3)                                                                                     \
+    X(trtri, 3)                                                                                    \
+    X(geam, 3)                                                                                     \
+    X(gemm_batched, 3)                                                                             \
+    X(gemm_strided_batched, 3)                                                                     \
+    X(potrf, 3)                                                                                    \
     X(potrs, 3)
 
 /* clang-format off */

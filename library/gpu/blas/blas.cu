@@ -3,14 +3,16 @@
 
 /* The table of primitives of a GPU.
  *
- * For each primitive: the vendor's way where its library is there and has one, a kernel of ours otherwise. The library
- * is looked for when a primitive is first run, so that a program which only wants memory never loads it.
+ * For each primitive: the vendor's way where its library is there and has one, a kernel of ours
+ * otherwise. The library is looked for when a primitive is first run, so that a program which only
+ * wants memory never loads it.
  *
- * Results. A kernel cannot write to the caller's ordinary memory. In host pointer mode it writes to a place of the
- * device, which is copied to the caller's in stream order, and the call waits for the copy. The place is one of
- * GPU_RESULTS; a call holds its place until it has waited, so calls of several threads and streams never share one, and
- * with all places held a call waits for one. The places are taken when the device is opened, so that no call allocates
- * them; if there was no memory then, by the first that needs one. */
+ * Results. A kernel cannot write to the caller's ordinary memory. In host pointer mode it writes to
+ * a place of the device, which is copied to the caller's in stream order, and the call waits for
+ * the copy. The place is one of GPU_RESULTS; a call holds its place until it has waited, so calls
+ * of several threads and streams never share one, and with all places held a call waits for one.
+ * The places are taken when the device is opened, so that no call allocates them; if there was no
+ * memory then, by the first that needs one. */
 
 #include "gpu/blas/blas.h"
 
@@ -35,7 +37,8 @@ struct gpu_blas_t {
 static const gpu_primitive_t gpu_own_primitives[JI_PRIMITIVE_COUNT] = {
 #define JI_PRIMITIVE_(enumerator, function) gpu_##function,
 #define JI_NONE_(enumerator, function) nullptr,
-    JI_COMMON_PRIMITIVE_LIST(JI_PRIMITIVE_) JI_HOST_PRIMITIVE_LIST(JI_NONE_) JI_GPU_PRIMITIVE_LIST(JI_PRIMITIVE_)
+    JI_COMMON_PRIMITIVE_LIST(JI_PRIMITIVE_) JI_HOST_PRIMITIVE_LIST(JI_NONE_)
+        JI_GPU_PRIMITIVE_LIST(JI_PRIMITIVE_)
 #undef JI_NONE_
 #undef JI_PRIMITIVE_
 };
@@ -48,7 +51,8 @@ static void blas_choose(gpu_device_t *device) {
         device->blas->primitives[i] = vendor != nullptr ? vendor : gpu_own_primitives[i];
     }
     const char *name = gpu_vendor_blas_name(device);
-    __atomic_store_n(&device->blas->ops.name, name != nullptr ? name : "jalloc's kernels", __ATOMIC_RELEASE);
+    __atomic_store_n(&device->blas->ops.name, name != nullptr ? name : "jalloc's kernels",
+                     __ATOMIC_RELEASE);
 }
 
 /* What is known of a primitive's result by its block. */
@@ -65,10 +69,12 @@ static blas_result_t blas_result(ji_primitive_t primitive, void *block) {
     case JI_DOT:
     case JI_DOTC: return {&vector->result, ji_sizeof(vector->head.type), sizeof *vector};
     case JI_NRM2:
-    case JI_ASUM: return {&vector->result, ji_sizeof(ji_real_of(vector->head.type)), sizeof *vector};
+    case JI_ASUM:
+        return {&vector->result, ji_sizeof(ji_real_of(vector->head.type)), sizeof *vector};
     case JI_IAMAX: return {&vector->result, sizeof(int64_t), sizeof *vector};
     case JI_REDUCE_COMBINE:
-        return {&reduce->vector.result, ji_reduce_result_bytes(reduce->reduction, reduce->vector.head.type),
+        return {&reduce->vector.result,
+                ji_reduce_result_bytes(reduce->reduction, reduce->vector.head.type),
                 sizeof *reduce};
     case JI_SET_INFO:
     case JI_TRTRI:
@@ -84,7 +90,8 @@ static jstatus_t blas_take_results(jdevice_t *device) {
     void *memory = nullptr;
     if (blas->results != nullptr)
         return JSTATUS_SUCCESS;
-    jstatus_t status = gpu_allocate(device, JMEMORY_DEVICE, GPU_RESULTS * GPU_RESULT_BYTES, GPU_RESULT_BYTES, &memory);
+    jstatus_t status = gpu_allocate(device, JMEMORY_DEVICE, GPU_RESULTS * GPU_RESULT_BYTES,
+                                    GPU_RESULT_BYTES, &memory);
     blas->results = (char *)memory;
     return status;
 }
@@ -107,18 +114,20 @@ static void blas_let_go(gpu_blas_t *blas, int place) {
 }
 
 /* Runs with the result in a place of the device, then brings it to the caller's memory. */
-static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t primitive, gpu_primitive_t run,
-                                      const void *block, uint64_t *host_waits) {
+static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t primitive,
+                                      gpu_primitive_t run, const void *block,
+                                      uint64_t *host_waits) {
     static_assert(GPU_RESULTS == 64, "a bit for each");
     uint64_t capture = 0;
     jstatus_t status = gpu_call_capture(call, &capture);
     if (status != JSTATUS_SUCCESS)
         return status;
     if (capture != 0)
-        return gpu_services->fail(JSTATUS_CAPTURING,
-                                  "%s: a result cannot come to the host while the stream is being captured; use device "
-                                  "pointer mode",
-                                  call->device->name);
+        return gpu_services->fail(
+            JSTATUS_CAPTURING,
+            "%s: a result cannot come to the host while the stream is being captured; use device "
+            "pointer mode",
+            call->device->name);
     union {
         ji_vector_t vector;
         ji_matmat_t matmat;
@@ -134,9 +143,10 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
     *result.place = call->blas->results + place * GPU_RESULT_BYTES;
     status = run(call, &copy);
     if (status == JSTATUS_SUCCESS)
-        status = gpu_check(call->device,
-                           gpuMemcpyAsync(callers, *result.place, result.bytes, gpuMemcpyDefault, call->stream),
-                           "gpuMemcpyAsync");
+        status = gpu_check(
+            call->device,
+            gpuMemcpyAsync(callers, *result.place, result.bytes, gpuMemcpyDefault, call->stream),
+            "gpuMemcpyAsync");
     jstatus_t waited = gpu_check(call->device, gpuStreamSynchronize(call->stream),
                                  "gpuStreamSynchronize"); /* before anybody gets the place */
     blas_let_go(call->blas, place);
@@ -155,18 +165,21 @@ jstatus_t gpu_call_capture(const gpu_call_t *call, uint64_t *capture) {
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t primitive, const void *block,
-                          uint64_t *host_waits) {
+static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t primitive,
+                          const void *block, uint64_t *host_waits) {
     GPU_ENTER(device);
-    gpu_relaxed relaxed; /* a kernel's first launch may load it, and the vendor's library takes memory */
+    /* A kernel's first launch may load it, and the vendor's library takes memory. */
+    gpu_relaxed relaxed;
     gpu_blas_t *blas = blas_of(device);
     std::call_once(blas->once, blas_choose, gpu_device(device));
     gpu_primitive_t run = blas->primitives[primitive];
     if (run == nullptr)
-        return gpu_services->fail(JSTATUS_INTERNAL_ERROR, "%s has no primitive %d", device->name, (int)primitive);
+        return gpu_services->fail(JSTATUS_INTERNAL_ERROR, "%s has no primitive %d", device->name,
+                                  (int)primitive);
     gpu_call_t call = {device, gpu_native(stream), stream, blas, false, 0};
     uint64_t capture;
-    if (gpu_is_default(stream)) { /* a kernel in it would spoil a capture that it must not run beside */
+    if (gpu_is_default(stream)) {
+        /* A kernel in it would spoil a capture that it must not run beside. */
         jstatus_t status = gpu_call_capture(&call, &capture);
         if (status != JSTATUS_SUCCESS)
             return status;
@@ -179,7 +192,8 @@ static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t p
 jstatus_t gpu_blas_init(gpu_device_t *device) {
     device->blas = new (std::nothrow) gpu_blas_t();
     if (device->blas == nullptr)
-        return gpu_services->fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", device->base.name);
+        return gpu_services->fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping",
+                                  device->base.name);
     /* Not measured on a GPU yet. */
     ji_blas_ops_t ops = {};
     ops.name = "";
@@ -188,9 +202,9 @@ jstatus_t gpu_blas_init(gpu_device_t *device) {
     ops.tuning.gemm3m_least = 1024;
     ops.tuning.gemm3m_k_panel = INT64_MAX; /* whole: launches cost more than memory */
     ops.tuning.gemm3m_n_panel = 4096;
-    /* Counted for an H100: a halving saves n^3 / 4 flops, and its 14 additions move 39 quarters of a matrix. dgemm of
-     * 8192: 2.3 ms for 1.7 of 18, and halves are multiplied about 2 % slower: 1.01. Of 16384: 18 ms for 7 of 147, 1.06.
-     * In float the additions move half as much. */
+    /* Counted for an H100: a halving saves n^3 / 4 flops, and its 14 additions move 39 quarters of
+     * a matrix. dgemm of 8192: 2.3 ms for 1.7 of 18, and halves are multiplied about 2 % slower:
+     * 1.01. Of 16384: 18 ms for 7 of 147, 1.06. In float the additions move half as much. */
     ops.tuning.strassen_least[0] = 8192;
     ops.tuning.strassen_least[1] = 16384;
     gpu_split_tuning(&device->base, &ops.tuning);

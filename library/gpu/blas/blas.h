@@ -7,11 +7,12 @@
  *
  *     jstatus_t gpu_<function>(const gpu_call_t *call, const void *block);
  *
- * in the file of its level, and enqueues kernels: it allocates nothing, waits for nothing, reads no memory of the
- * device. The device is current, and what it does is not held against captures elsewhere (gpu_relaxed). What it could not
- * enqueue it says by a status. Scalars known to the host come in the block; others are read by the kernel through their
- * pointer (gpu_scalar). A result (block->result, block->info) is memory that kernels can write: blas.cu has put a place of
- * the device there where the caller's is on the host.
+ * in the file of its level, and enqueues kernels: it allocates nothing, waits for nothing, reads no
+ * memory of the device. The device is current, and what it does is not held against captures
+ * elsewhere (gpu_relaxed). What it could not enqueue it says by a status. Scalars known to the host
+ * come in the block; others are read by the kernel through their pointer (gpu_scalar). A result
+ * (block->result, block->info) is memory that kernels can write: blas.cu has put a place of the
+ * device there where the caller's is on the host.
  *
  * vendor_blas.cu has the vendor's BLAS for some of them; gpu_vendor_primitive() says for which. */
 
@@ -27,12 +28,14 @@ typedef struct gpu_call_t {
     mutable uint64_t capture; /* where it is known */
 } gpu_call_t;
 
-/* The capture that the stream is in; 0: in none. As gpu_capture(), but the runtime is asked once a call. */
+/* The capture that the stream is in; 0: in none. As gpu_capture(), but the runtime is asked once a
+ * call. */
 jstatus_t gpu_call_capture(const gpu_call_t *call, uint64_t *capture);
 
 typedef jstatus_t (*gpu_primitive_t)(const gpu_call_t *call, const void *block);
 
-#define JI_PRIMITIVE_(enumerator, function) jstatus_t gpu_##function(const gpu_call_t *call, const void *block);
+#define JI_PRIMITIVE_(enumerator, function)                                                        \
+    jstatus_t gpu_##function(const gpu_call_t *call, const void *block);
 JI_GPU_ALL_PRIMITIVE_LIST(JI_PRIMITIVE_)
 #undef JI_PRIMITIVE_
 
@@ -41,15 +44,17 @@ gpu_primitive_t gpu_vendor_primitive(gpu_device_t *device, ji_primitive_t primit
 /* Such as "cuBLAS 13.0"; NULL where the library is not there. Loads it. */
 const char *gpu_vendor_blas_name(gpu_device_t *device);
 
-/* Split precision on this GPU, whether its products run on tensor cores, and whether the vendor's library does it all;
- * precision.cu. */
+/* Split precision on this GPU, whether its products run on tensor cores, and whether the vendor's
+ * library does it all; precision.cu. */
 void gpu_split_tuning(jdevice_t *device, ji_tuning_t *tuning);
 bool gpu_has_mixed(jdevice_t *device);
 bool gpu_has_emulated(jdevice_t *device);
 void gpu_triangle_tuning(ji_tuning_t *tuning); /* triangle.cu */
 
-/* Grids have at most 2^31 - 1 blocks in x and 65535 in y and z; kernels loop where that may not be enough. */
-/* Along x no more than these are asked for. The tests build the fake modules with few, so that the loops do run. */
+/* Grids have at most 2^31 - 1 blocks in x and 65535 in y and z; kernels loop where that may not be
+ * enough. */
+/* Along x no more than these are asked for. The tests build the fake modules with few, so that the
+ * loops do run. */
 #ifndef GPU_GRID_MOST
 #define GPU_GRID_MOST 65536
 #endif

@@ -3,31 +3,36 @@
 
 /* Cholesky's base, and its info.
  *
- * potrf_panel   copies a part of a block column, of an upper triangle the adjoint, to where a product may write.
- * potrf_base    one block of threads factors a diagonal block A = L L^H of at most 128 and, where there is a place for
- *               it, writes X = inv(L)^H there. An upper triangle is its conjugate transpose: U^H is L. Two threads
- *               have a row, 16 columns each. A block column of 32 after the other:
+ * potrf_panel   copies a part of a block column, of an upper triangle the adjoint, to where a
+ *               product may write.
+ * potrf_base    one block of threads factors a diagonal block A = L L^H of at most 128 and, where
+ *               there is a place for it, writes X = inv(L)^H there. An upper triangle is its
+ *               conjugate transpose: U^H is L. Two threads have a row, 16 columns each. A block
+ *               column of 32 after the other:
  *
  *                   X X X X      rows from the diagonal tile D on   x := A - what is to the left times D's rows to the left
  *                   L D . .      D                                  is factored in shared memory
  *                   L L . .      rows below D                       x := x inv(D)^H, by substitution
  *                   L L . .      rows down to D's last one          the same for X, whose A is the unit matrix
  *
- *               So the rows of X begin where those of A end: all 128 are at work in each block column, and rows of both
- *               are found by one substitution. While it is at work X's place also holds L, as drawn, so that rows are
- *               always read along a column; without such a place A's own triangle has to do.
+ *               So the rows of X begin where those of A end: all 128 are at work in each block
+ *               column, and rows of both are found by one substitution. While it is at work X's
+ *               place also holds L, as drawn, so that rows are always read along a column; without
+ *               such a place A's own triangle has to do.
  *
- *               In D all columns behind column j lose column j * conj(l(k,j)) / pivot(j), and only in the end all are
- *               divided by sqrt(pivot): one barrier a column. A pivot that is not positive stays as it is on the
- *               diagonal. What is computed with it stands to the right of it and below.
+ *               In D all columns behind column j lose column j * conj(l(k,j)) / pivot(j), and only
+ *               in the end all are divided by sqrt(pivot): one barrier a column. A pivot that is
+ *               not positive stays as it is on the diagonal. What is computed with it stands to the
+ *               right of it and below.
  * pivot_info    looks for it: the first diagonal element of the whole that is not positive. */
 
 #include "gpu/blas/blas.h"
 #include "gpu/blas/tile.h"
 
-#define FACTOR_ORDER 128                                  /* ji_tuning_t.factor_base of GPUs */
-#define FACTOR_WIDTH (TILE * FACTOR_ORDER / GROUP_THREADS) /* columns of a thread in a block column */
-#define FACTOR_AHEAD 8                                    /* elements of a row on the way at once */
+#define FACTOR_ORDER 128 /* ji_tuning_t.factor_base of GPUs */
+#define FACTOR_WIDTH                                                                               \
+    (TILE * FACTOR_ORDER / GROUP_THREADS) /* columns of a thread in a block column */
+#define FACTOR_AHEAD 8                    /* elements of a row on the way at once */
 
 static_assert(FACTOR_WIDTH * 2 == TILE, "two threads a row");
 
@@ -47,14 +52,16 @@ template <typename T> struct factor_view {
 
 template <typename T> static factor_view<T> factor_lower(const ji_matmat_t *args) {
     const bool upper = args->uplo == JBLAS_UPPER;
-    return factor_view<T>{(T *)const_cast<void *>(args->a), upper ? args->lda : 1, upper ? 1 : args->lda, upper};
+    return factor_view<T>{(T *)const_cast<void *>(args->a), upper ? args->lda : 1,
+                          upper ? 1 : args->lda, upper};
 }
 
 /* ---- Panel ---- */
 
 template <typename T>
 static __global__ void __launch_bounds__(GROUP_THREADS)
-    potrf_panel_kernel(factor_view<T> from, int64_t above, int64_t m, int64_t n, T *panel, int64_t ld) {
+    potrf_panel_kernel(factor_view<T> from, int64_t above, int64_t m, int64_t n, T *panel,
+                       int64_t ld) {
     __shared__ T tile[TILE][TILE + 1];
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     const int64_t high = (m + TILE - 1) / TILE, wide = (n + TILE - 1) / TILE;
@@ -76,10 +83,12 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
     }
 }
 
-template <typename T> static jstatus_t factor_run_panel(const gpu_call_t *call, const ji_matmat_t *args) {
+template <typename T>
+static jstatus_t factor_run_panel(const gpu_call_t *call, const ji_matmat_t *args) {
     const int64_t tiles = (args->m + TILE - 1) / TILE * ((args->n + TILE - 1) / TILE);
-    GPU_LAUNCH((potrf_panel_kernel<T>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream,
-               factor_lower<T>(args), args->k, args->m, args->n, (T *)args->c, args->ldc);
+    GPU_LAUNCH((potrf_panel_kernel<T>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS,
+               call->stream, factor_lower<T>(args), args->k, args->m, args->n, (T *)args->c,
+               args->ldc);
     return gpu_check_launch(call->device, "potrf_panel");
 }
 
@@ -97,17 +106,19 @@ template <typename T> struct factor_call {
     bool inverts;
 };
 
-/* L's rows from `top` on and columns from `left` on; as in all tiles here, tile[column][row]. Columns stand a multiple of
- * 16 bytes apart, so that neighbours come by one load. */
+/* L's rows from `top` on and columns from `left` on; as in all tiles here, tile[column][row].
+ * Columns stand a multiple of 16 bytes apart, so that neighbours come by one load. */
 template <typename T> using factor_tile = T[TILE + 4];
 
 template <typename T>
-static __device__ inline void factor_read(factor_tile<T> *tile, const factor_call<T> &call, int top, int left) {
+static __device__ inline void factor_read(factor_tile<T> *tile, const factor_call<T> &call, int top,
+                                          int left) {
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     const bool turned = call.rows.down != 1; /* neighbouring threads: neighbours in memory */
     GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k) {
-        const int other = down + k * GROUP_DOWN, i = turned ? other : across, j = turned ? across : other;
+        const int other = down + k * GROUP_DOWN, i = turned ? other : across,
+                  j = turned ? across : other;
         tile[j][i] = top + i < call.n ? call.rows.get(top + i, left + j) : make<T>(0);
     }
 }
@@ -122,8 +133,8 @@ template <typename T> static __device__ inline T factor_over(T a, real_of<T> b) 
 static __device__ inline float factor_sqrt(float x) { return sqrtf(x); }
 static __device__ inline double factor_sqrt(double x) { return sqrt(x); }
 
-/* Factors what stands in a tile's lower triangle, in its place. Begins and ends with a barrier. A thread has four
- * elements of a row; a column comes to the tile when it is the next one. */
+/* Factors what stands in a tile's lower triangle, in its place. Begins and ends with a barrier. A
+ * thread has four elements of a row; a column comes to the tile when it is the next one. */
 template <typename T> static __device__ inline void factor_diagonal(factor_tile<T> *tile) {
     typedef real_of<T> R;
     const int row = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
@@ -187,7 +198,8 @@ static __device__ inline void factor_take_out(T *x, const factor_tile<T> *tile, 
 }
 
 /* x := x inv(L)^H, where L is what stands from (first, first) on. */
-template <typename T> static __device__ inline void factor_substitute(T *x, const factor_tile<T> *tile, int first) {
+template <typename T>
+static __device__ inline void factor_substitute(T *x, const factor_tile<T> *tile, int first) {
     GPU_UNROLL
     for (int p = 0; p < FACTOR_WIDTH; ++p) {
         const T *column = tile[first + p] + first;
@@ -201,7 +213,8 @@ template <typename T> static __device__ inline void factor_substitute(T *x, cons
 template <typename T>
 static __global__ void __launch_bounds__(GROUP_THREADS) potrf_base_kernel(factor_call<T> call) {
     alignas(16) __shared__ factor_tile<T> tile[TILE];
-    const int row = (int)threadIdx.x % FACTOR_ORDER, top = row / TILE * TILE; /* of the row's tiles */
+    /* Of the row's tiles. */
+    const int row = (int)threadIdx.x % FACTOR_ORDER, top = row / TILE * TILE;
     const int half = (int)threadIdx.x / FACTOR_ORDER, first = half * FACTOR_WIDTH;
     for (int left = 0; left < call.n; left += TILE) {
         T x[FACTOR_WIDTH];
@@ -257,10 +270,11 @@ static __global__ void __launch_bounds__(GROUP_THREADS) potrf_base_kernel(factor
             call.rows.put(row, column, make<T>(0));
 }
 
-template <typename T> static jstatus_t factor_run_base(const gpu_call_t *call, const ji_matmat_t *args) {
+template <typename T>
+static jstatus_t factor_run_base(const gpu_call_t *call, const ji_matmat_t *args) {
     if (args->n > FACTOR_ORDER || (args->c != nullptr && args->n < FACTOR_ORDER))
-        return gpu_services->fail(JSTATUS_INTERNAL_ERROR, "%s: a base of order %lld", call->device->name,
-                                  (long long)args->n);
+        return gpu_services->fail(JSTATUS_INTERNAL_ERROR, "%s: a base of order %lld",
+                                  call->device->name, (long long)args->n);
     factor_call<T> factor = {};
     factor.n = (int)args->n;
     factor.from = factor.to = factor.rows = factor_lower<T>(args);
@@ -284,14 +298,16 @@ template <typename T>
 static __global__ void __launch_bounds__(GROUP_THREADS)
     pivot_info_kernel(const T *a, int64_t lda, int64_t n, int64_t *info) {
     __shared__ int64_t places[GROUP_THREADS];
-    const int64_t place = group_find_on_diagonal(a, lda, n, places, [](T pivot) { return !(real_part(pivot) > 0); });
+    const int64_t place =
+        group_find_on_diagonal(a, lda, n, places, [](T pivot) { return !(real_part(pivot) > 0); });
     if (threadIdx.x == 0)
         *info = place;
 }
 
-template <typename T> static jstatus_t factor_run_info(const gpu_call_t *call, const ji_matmat_t *args) {
-    GPU_LAUNCH((pivot_info_kernel<T>), 1, GROUP_THREADS, call->stream, (const T *)args->a, args->lda, args->n,
-               args->info);
+template <typename T>
+static jstatus_t factor_run_info(const gpu_call_t *call, const ji_matmat_t *args) {
+    GPU_LAUNCH((pivot_info_kernel<T>), 1, GROUP_THREADS, call->stream, (const T *)args->a,
+               args->lda, args->n, args->info);
     return gpu_check_launch(call->device, "pivot_info");
 }
 

@@ -1,10 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* gemm of 16-bit numbers, summed in float: the vendor's on its matrix units, kernels of ours where it has none.
+/* gemm of 16-bit numbers, summed in float: the vendor's on its matrix units, kernels of ours where
+ * it has none.
  *
- * An alpha on the device may be 0, and then NaN in A and B must not reach C, which the vendor does not promise: so that
- * is ours as well, as for the other types. */
+ * An alpha on the device may be 0, and then NaN in A and B must not reach C, which the vendor does
+ * not promise: so that is ours as well, as for the other types. */
 
 #include "blas/primitives/precision.h"
 #include "gpu/blas/level3.h"
@@ -18,7 +19,8 @@ jstatus_t gpu_gemm_half(const gpu_call_t *call, const void *block) {
     const ji_matmat_t *args = &((const ji_half_t *)block)->product;
     const bool f16 = args->head.type == JDATATYPE_F16;
     if (half_is_known(args)) {
-        const jstatus_t status = gpu_vendor_gemm_ex(call, args, f16 ? GPU_NARROW_F16 : GPU_NARROW_BF16, true);
+        const jstatus_t status =
+            gpu_vendor_gemm_ex(call, args, f16 ? GPU_NARROW_F16 : GPU_NARROW_BF16, true);
         if (status != JSTATUS_NOT_IMPLEMENTED)
             return status;
     }

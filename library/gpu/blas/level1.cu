@@ -1,15 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 1 element by element: axpy, copy, swap, scal. What is done to one element is an operation, a type with
+/* Level 1 element by element: axpy, copy, swap, scal. What is done to one element is an operation,
+ * a type with
  *
  *     reads_x reads_y writes_x writes_y    which operands there are, and how they are used
  *     prepare(alpha)                       reads the scalar; false: nothing is to be done
  *     apply(alpha, x, y)                   the work
  *
- * and two kernels carry operations to vectors: in packs, or element by element where an increment or an address does
- * not allow them. Each element is independent, so which kernel ran cannot be told from the bits. Where an increment of 0
- * makes them dependent, as reference BLAS has it, a third one goes through them in order.
+ * and two kernels carry operations to vectors: in packs, or element by element where an increment
+ * or an address does not allow them. Each element is independent, so which kernel ran cannot be
+ * told from the bits. Where an increment of 0 makes them dependent, as reference BLAS has it, a
+ * third one goes through them in order.
  *
  * The last elements, too few for a pack, are the first block's. */
 
@@ -27,7 +29,8 @@ template <typename T> struct axpy_t {
     __device__ void apply(T alpha, T &x, T &y) const { y = multiply_add(alpha, x, y); }
 };
 
-/* The same number. A copy of a struct is one of memory, for which HIP's compilers leave registers. */
+/* The same number. A copy of a struct is one of memory, for which HIP's compilers leave
+ * registers. */
 template <typename T> static __device__ inline T by_parts(T a) {
     if constexpr (number<T>::is_complex)
         return T{a.re, a.im};
@@ -79,7 +82,8 @@ template <typename T> struct rscal_t {
     __device__ void apply(T alpha, T &x, T &) const { x = real_part(alpha) * x; }
 };
 
-template <typename Op, typename T> static __device__ inline void each_element(const Op &op, T alpha, T *x, T *y) {
+template <typename Op, typename T>
+static __device__ inline void each_element(const Op &op, T alpha, T *x, T *y) {
     T a = make<T>(0), b = make<T>(0);
     if (Op::reads_x)
         a = *x;
@@ -103,7 +107,8 @@ static __global__ void each_strided_kernel(Op op, int64_t n, typename Op::value_
         each_element(op, alpha, x + i * incx, y + i * incy);
 }
 
-/* One element after the other by one thread, where an increment of 0 puts all that is written in one place. */
+/* One element after the other by one thread, where an increment of 0 puts all that is written in
+ * one place. */
 template <typename Op>
 static __global__ void each_in_turn_kernel(Op op, int64_t n, typename Op::value_t *x, int64_t incx,
                                            typename Op::value_t *y, int64_t incy) {
@@ -116,7 +121,8 @@ static __global__ void each_in_turn_kernel(Op op, int64_t n, typename Op::value_
 
 /* A thread's packs are a block's width apart, so that neighbours read neighbours. */
 template <typename Op>
-static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t *x, typename Op::value_t *y) {
+static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t *x,
+                                          typename Op::value_t *y) {
     typedef typename Op::value_t T;
     typedef pack<T> pack_t;
     T alpha = make<T>(0);
@@ -154,7 +160,8 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
         each_element(op, alpha, x + rest, y + rest);
 }
 
-template <typename Op> static jstatus_t each_launch(const gpu_call_t *call, const ji_vector_t *v, const char *name) {
+template <typename Op>
+static jstatus_t each_launch(const gpu_call_t *call, const ji_vector_t *v, const char *name) {
     typedef typename Op::value_t T;
     const bool has_y = Op::reads_y || Op::writes_y;
     const Op op = {v->alpha};
@@ -166,21 +173,22 @@ template <typename Op> static jstatus_t each_launch(const gpu_call_t *call, cons
         GPU_LAUNCH((each_in_turn_kernel<Op>), 1, 1, call->stream, op, n, x, incx, y, incy);
     else if (vector_is_packed(x, incx) && (!has_y || vector_is_packed(y, incy)))
         GPU_LAUNCH((each_packed_kernel<Op>),
-                   gpu_blocks(n, (int64_t)GPU_VECTOR_THREADS * GPU_PACK_LOADS * pack<T>::width, GPU_GRID_MOST),
+                   gpu_blocks(n, (int64_t)GPU_VECTOR_THREADS * GPU_PACK_LOADS * pack<T>::width,
+                              GPU_GRID_MOST),
                    GPU_VECTOR_THREADS, call->stream, op, n, x, y);
     else
-        GPU_LAUNCH((each_strided_kernel<Op>), gpu_blocks(n, GPU_VECTOR_THREADS, GPU_GRID_MOST), GPU_VECTOR_THREADS,
-                   call->stream, op, n, x, incx, y, incy);
+        GPU_LAUNCH((each_strided_kernel<Op>), gpu_blocks(n, GPU_VECTOR_THREADS, GPU_GRID_MOST),
+                   GPU_VECTOR_THREADS, call->stream, op, n, x, incx, y, incy);
     return gpu_check_launch(call->device, name);
 }
 
-#define EACH_DEFINE(name, only_positive)                                                                               \
-    jstatus_t gpu_##name(const gpu_call_t *call, const void *block) {                                                  \
-        const ji_vector_t *v = (const ji_vector_t *)block;                                                             \
-        if (v->n <= 0 || (only_positive && v->incx <= 0))                                                              \
-            return JSTATUS_SUCCESS;                                                                                    \
-        GPU_BY_TYPE(v->head.type, return each_launch<name##_t<T>>(call, v, #name));                                    \
-        return JSTATUS_INTERNAL_ERROR;                                                                                 \
+#define EACH_DEFINE(name, only_positive)                                                           \
+    jstatus_t gpu_##name(const gpu_call_t *call, const void *block) {                              \
+        const ji_vector_t *v = (const ji_vector_t *)block;                                         \
+        if (v->n <= 0 || (only_positive && v->incx <= 0))                                          \
+            return JSTATUS_SUCCESS;                                                                \
+        GPU_BY_TYPE(v->head.type, return each_launch<name##_t<T>>(call, v, #name));                \
+        return JSTATUS_INTERNAL_ERROR;                                                             \
     }
 EACH_DEFINE(axpy, false)
 EACH_DEFINE(copy, false)

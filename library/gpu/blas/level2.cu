@@ -1,17 +1,20 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 2: a matrix is read (or written) once and each element used once, so all that matters is that neighbouring
- * threads touch neighbouring elements of a column, with many columns on the way at once.
+/* Level 2: a matrix is read (or written) once and each element used once, so all that matters is
+ * that neighbouring threads touch neighbouring elements of a column, with many columns on the way
+ * at once.
  *
- *   gemv N          32 rows by 8 groups of columns a thread block; the groups' sums are added in shared memory
- *   gemv T, C       a column for the whole thread block, or 8 columns for 32 threads each where they are short
- *   symv, hemv      32 rows by 8 groups; a tile of the triangle that is not stored is read where it is and turned over
- *                   in shared memory
+ *   gemv N          32 rows by 8 groups of columns a thread block; the groups' sums are added in
+ *                   shared memory
+ *   gemv T, C       a column for the whole thread block, or 8 columns for 32 threads each where
+ *                   they are short
+ *   symv, hemv      32 rows by 8 groups; a tile of the triangle that is not stored is read where it
+ *                   is and turned over in shared memory
  *   ger, syr, her, syr2, her2   tiles of 32 x 32
  *
- * Every element of a result is one thread block's, which adds in one order: same bits each run. trmv and trsv stand in
- * trmv.cu. */
+ * Every element of a result is one thread block's, which adds in one order: same bits each run.
+ * trmv and trsv stand in trmv.cu. */
 
 #include <type_traits>
 
@@ -34,7 +37,8 @@ template <typename T> struct matvec_t {
     ji_scalar_t alpha, beta;
 };
 
-template <typename T> static matvec_t<T> matvec_of(const ji_matvec_t *args, int64_t elements_x, int64_t elements_y) {
+template <typename T>
+static matvec_t<T> matvec_of(const ji_matvec_t *args, int64_t elements_x, int64_t elements_y) {
     matvec_t<T> v = {};
     v.m = args->m, v.n = args->n, v.a = (const T *)args->a, v.lda = args->lda;
     v.x = vector_start<T>(args->x, elements_x, args->incx), v.incx = args->incx;
@@ -43,7 +47,8 @@ template <typename T> static matvec_t<T> matvec_of(const ji_matvec_t *args, int6
     return v;
 }
 
-/* y = alpha sum + beta y, where a zero beta does not read y and a zero alpha did not add anything. */
+/* y = alpha sum + beta y, where a zero beta does not read y and a zero alpha did not add
+ * anything. */
 template <typename T> static __device__ inline void update_element(T *y, T alpha, T sum, T beta) {
     T value = is_zero(alpha) ? make<T>(0) : alpha * sum;
     if (!is_zero(beta))
@@ -58,7 +63,8 @@ template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v) {
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
     const int64_t columns = is_zero(alpha) ? 0 : v.n;
-    for (int64_t first = blockIdx.x * (int64_t)GROUP_ACROSS; first < v.m; first += gridDim.x * (int64_t)GROUP_ACROSS) {
+    for (int64_t first = blockIdx.x * (int64_t)GROUP_ACROSS; first < v.m;
+         first += gridDim.x * (int64_t)GROUP_ACROSS) {
         const int64_t i = first + row;
         T sum = make<T>(0);
         if (i < v.m) {
@@ -71,13 +77,15 @@ template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v) {
     }
 }
 
-template <typename T, int COLUMNS> static __global__ void gemv_columns_kernel(matvec_t<T> v, bool conjugated) {
+template <typename T, int COLUMNS>
+static __global__ void gemv_columns_kernel(matvec_t<T> v, bool conjugated) {
     __shared__ T sums[GROUP_THREADS];
     const int lanes = GROUP_THREADS / COLUMNS;
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
     const int t = (int)threadIdx.x, lane = t % lanes;
     const int64_t rows = is_zero(alpha) ? 0 : v.m;
-    for (int64_t first = blockIdx.x * (int64_t)COLUMNS; first < v.n; first += gridDim.x * (int64_t)COLUMNS) {
+    for (int64_t first = blockIdx.x * (int64_t)COLUMNS; first < v.n;
+         first += gridDim.x * (int64_t)COLUMNS) {
         const int64_t j = first + t / lanes;
         T sum = make<T>(0);
         if (j < v.n) {
@@ -91,31 +99,37 @@ template <typename T, int COLUMNS> static __global__ void gemv_columns_kernel(ma
     }
 }
 
-template <typename T> static jstatus_t gemv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
-    const bool plain = args->trans == JBLAS_NO_TRANSPOSE, conjugated = args->trans == JBLAS_CONJUGATE_TRANSPOSE;
+template <typename T>
+static jstatus_t gemv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
+    const bool plain = args->trans == JBLAS_NO_TRANSPOSE,
+               conjugated = args->trans == JBLAS_CONJUGATE_TRANSPOSE;
     const matvec_t<T> v = matvec_of<T>(args, plain ? args->n : args->m, plain ? args->m : args->n);
     if (plain)
-        GPU_LAUNCH((gemv_rows_kernel<T>), gpu_blocks(v.m, GROUP_ACROSS, GPU_GRID_MOST), GROUP_THREADS, call->stream, v);
+        GPU_LAUNCH((gemv_rows_kernel<T>), gpu_blocks(v.m, GROUP_ACROSS, GPU_GRID_MOST),
+                   GROUP_THREADS, call->stream, v);
     else if (v.m >= LEVEL2_LONG_COLUMN)
-        GPU_LAUNCH((gemv_columns_kernel<T, 1>), gpu_blocks(v.n, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
-                   conjugated);
+        GPU_LAUNCH((gemv_columns_kernel<T, 1>), gpu_blocks(v.n, 1, GPU_GRID_MOST), GROUP_THREADS,
+                   call->stream, v, conjugated);
     else
-        GPU_LAUNCH((gemv_columns_kernel<T, 8>), gpu_blocks(v.n, 8, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
-                   conjugated);
+        GPU_LAUNCH((gemv_columns_kernel<T, 8>), gpu_blocks(v.n, 8, GPU_GRID_MOST), GROUP_THREADS,
+                   call->stream, v, conjugated);
     return gpu_check_launch(call->device, "gemv");
 }
 
 /* ---- symv, hemv ---- */
 
-/* The tile of the whole matrix whose first element is (i0, j0), as tile[column][row]; elements outside are not set. Off
- * the diagonal one of (i0, j0) and (j0, i0) is stored; the other one is its conjugate, turned over. */
+/* The tile of the whole matrix whose first element is (i0, j0), as tile[column][row]; elements
+ * outside are not set. Off the diagonal one of (i0, j0) and (j0, i0) is stored; the other one is
+ * its conjugate, turned over. */
 template <typename T>
-static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const matvec_t<T> &v, bool lower, int64_t i0,
-                                             int64_t j0, int row, int group) {
+static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const matvec_t<T> &v,
+                                             bool lower, int64_t i0, int64_t j0, int row,
+                                             int group) {
     const bool diagonal = i0 == j0, stored = diagonal || (i0 > j0) == lower;
     const int64_t top = stored ? i0 : j0, left = stored ? j0 : i0;
     for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN) {
-        if (top + row >= v.n || left + column >= v.n || (diagonal && row != column && (row > column) != lower))
+        if (top + row >= v.n || left + column >= v.n ||
+            (diagonal && row != column && (row > column) != lower))
             continue;
         const T value = v.a[top + row + (left + column) * v.lda];
         if (diagonal && row == column) {
@@ -131,11 +145,13 @@ static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const 
 
 template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool lower) {
     __shared__ T sums[GROUP_THREADS];
-    __shared__ T tile[GROUP_ACROSS][GROUP_ACROSS + 1]; /* a column more, so that turning over has no bank conflicts */
+    /* A column more, so that turning over has no bank conflicts. */
+    __shared__ T tile[GROUP_ACROSS][GROUP_ACROSS + 1];
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
     const int64_t columns = is_zero(alpha) ? 0 : v.n;
-    for (int64_t i0 = blockIdx.x * (int64_t)GROUP_ACROSS; i0 < v.n; i0 += gridDim.x * (int64_t)GROUP_ACROSS) {
+    for (int64_t i0 = blockIdx.x * (int64_t)GROUP_ACROSS; i0 < v.n;
+         i0 += gridDim.x * (int64_t)GROUP_ACROSS) {
         const int64_t i = i0 + row;
         T sum = make<T>(0);
         for (int64_t j0 = 0; j0 < columns; j0 += GROUP_ACROSS) {
@@ -152,10 +168,11 @@ template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool low
     }
 }
 
-template <typename T> static jstatus_t symv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
+template <typename T>
+static jstatus_t symv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
     const matvec_t<T> v = matvec_of<T>(args, args->n, args->n);
-    GPU_LAUNCH((symv_kernel<T>), gpu_blocks(v.n, GROUP_ACROSS, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
-               args->uplo == JBLAS_LOWER);
+    GPU_LAUNCH((symv_kernel<T>), gpu_blocks(v.n, GROUP_ACROSS, GPU_GRID_MOST), GROUP_THREADS,
+               call->stream, v, args->uplo == JBLAS_LOWER);
     return gpu_check_launch(call->device, "symv");
 }
 
@@ -165,7 +182,8 @@ template <typename T> static jstatus_t symv_launch(const gpu_call_t *call, const
 static inline int64_t tiles_of(int64_t n) { return (n + GROUP_ACROSS - 1) / GROUP_ACROSS; }
 
 template <typename T>
-static __global__ void ger_kernel(matvec_t<T> v, T *a, int64_t tiles_m, int64_t tiles, bool conjugated) {
+static __global__ void ger_kernel(matvec_t<T> v, T *a, int64_t tiles_m, int64_t tiles,
+                                  bool conjugated) {
     const T alpha = gpu_scalar<T>(v.alpha);
     if (is_zero(alpha))
         return;
@@ -180,13 +198,15 @@ static __global__ void ger_kernel(matvec_t<T> v, T *a, int64_t tiles_m, int64_t 
             const int64_t j = j0 + column + group;
             if (j < v.n) {
                 T *element = a + i + j * v.lda;
-                *element = multiply_add(x, alpha * conjugate_if(conjugated, v.y[j * v.incy]), *element);
+                *element =
+                    multiply_add(x, alpha * conjugate_if(conjugated, v.y[j * v.incy]), *element);
             }
         }
     }
 }
 
-template <typename T> static jstatus_t ger_launch(const gpu_call_t *call, const ji_matvec_t *args, bool conjugated) {
+template <typename T>
+static jstatus_t ger_launch(const gpu_call_t *call, const ji_matvec_t *args, bool conjugated) {
     const matvec_t<T> v = matvec_of<T>(args, args->m, args->n);
     const int64_t tiles_m = tiles_of(v.m), tiles = tiles_m * tiles_of(v.n);
     GPU_LAUNCH((ger_kernel<T>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
@@ -194,8 +214,8 @@ template <typename T> static jstatus_t ger_launch(const gpu_call_t *call, const 
     return gpu_check_launch(call->device, "ger");
 }
 
-/* A = alpha x x^H + A with a real alpha, or alpha x y^H + conj(alpha) y x^H + A. The diagonal becomes real, whatever it
- * was. */
+/* A = alpha x x^H + A with a real alpha, or alpha x y^H + conj(alpha) y x^H + A. The diagonal
+ * becomes real, whatever it was. */
 template <typename T, bool TWO>
 static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t tiles, bool lower) {
     const auto alpha = gpu_scalar<typename std::conditional<TWO, T, real_of<T>>::type>(v.alpha);
@@ -212,7 +232,8 @@ static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t 
             if (j >= v.n || (i != j && (i > j) != lower))
                 continue;
             T *element = a + i + j * v.lda;
-            T sum = multiply_add(x, alpha * conjugate((TWO ? v.y : v.x)[j * (TWO ? v.incy : v.incx)]), *element);
+            T sum = multiply_add(
+                x, alpha * conjugate((TWO ? v.y : v.x)[j * (TWO ? v.incy : v.incx)]), *element);
             if (TWO)
                 sum = multiply_add(v.y[i * v.incy], conjugate(alpha * v.x[j * v.incx]), sum);
             *element = i == j ? make<T>(real_part(sum)) : sum;
@@ -220,21 +241,22 @@ static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t 
     }
 }
 
-template <typename T, bool TWO> static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args) {
+template <typename T, bool TWO>
+static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args) {
     const matvec_t<T> v = matvec_of<T>(args, args->n, TWO ? args->n : 0);
     const int64_t tiles_n = tiles_of(v.n), tiles = tiles_n * tiles_n;
-    GPU_LAUNCH((syr_kernel<T, TWO>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
-               const_cast<T *>(v.a), tiles_n, tiles, args->uplo == JBLAS_LOWER);
+    GPU_LAUNCH((syr_kernel<T, TWO>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS,
+               call->stream, v, const_cast<T *>(v.a), tiles_n, tiles, args->uplo == JBLAS_LOWER);
     return gpu_check_launch(call->device, "syr");
 }
 
 /* ---- Primitives ---- */
 
-#define LEVEL2_DEFINE(name, ...)                                                                                       \
-    jstatus_t gpu_##name(const gpu_call_t *call, const void *block) {                                                  \
-        const ji_matvec_t *args = (const ji_matvec_t *)block;                                                          \
-        GPU_BY_TYPE(args->head.type, return __VA_ARGS__);                                                              \
-        return JSTATUS_INTERNAL_ERROR;                                                                                 \
+#define LEVEL2_DEFINE(name, ...)                                                                   \
+    jstatus_t gpu_##name(const gpu_call_t *call, const void *block) {                              \
+        const ji_matvec_t *args = (const ji_matvec_t *)block;                                      \
+        GPU_BY_TYPE(args->head.type, return __VA_ARGS__);                                          \
+        return JSTATUS_INTERNAL_ERROR;                                                             \
     }
 LEVEL2_DEFINE(gemv, gemv_launch<T>(call, args))
 LEVEL2_DEFINE(symv, symv_launch<T>(call, args))

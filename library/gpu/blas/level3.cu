@@ -1,26 +1,31 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 3 by products: gemm and its batched forms, gemmt, symm, hemm, syrk, herk, syr2k, her2k. What each says of its
- * operands to the kernel of level3.h. */
+/* Level 3 by products: gemm and its batched forms, gemmt, symm, hemm, syrk, herk, syr2k, her2k.
+ * What each says of its operands to the kernel of level3.h. */
 
 #include "gpu/blas/level3.h"
 
-template <typename T> static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
+template <typename T>
+static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
     level3_product<T> product = level3_product_of<T>(args);
     const bool left = args->side == JBLAS_LEFT, lower = args->uplo == JBLAS_LOWER;
-    /* The strides of elements with line >= depth: where they are stored themselves, or the mirrored ones. */
-    product_operand<T> symmetric = level3_rows<T>(args->a, args->lda, lower ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE);
+    /* The strides of elements with line >= depth: where they are stored themselves, or the mirrored
+     * ones. */
+    product_operand<T> symmetric =
+        level3_rows<T>(args->a, args->lda, lower ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE);
     symmetric.symmetric = true;
     symmetric.hermitian = hermitian;
-    symmetric.conjugate = hermitian && lower != left; /* as a column of the product a line of A is its conjugate */
+    /* As a column of the product a line of A is its conjugate. */
+    symmetric.conjugate = hermitian && lower != left;
     product.k = left ? args->m : args->n;
     product.a = left ? symmetric : level3_rows<T>(args->b, args->ldb, JBLAS_NO_TRANSPOSE);
     product.b = left ? level3_columns<T>(args->b, args->ldb, JBLAS_NO_TRANSPOSE) : symmetric;
     return level3_run(call, product);
 }
 
-template <typename T> static jstatus_t level3_syrk(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
+template <typename T>
+static jstatus_t level3_syrk(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
     level3_product<T> product = level3_product_of<T>(args);
     product.m = args->n;
     product.a = product.b = level3_rows<T>(args->a, args->lda, args->transa);
@@ -33,7 +38,8 @@ template <typename T> static jstatus_t level3_syrk(const gpu_call_t *call, const
     return level3_run(call, product);
 }
 
-template <typename T> static jstatus_t level3_syr2k(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
+template <typename T>
+static jstatus_t level3_syr2k(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
     level3_product<T> product = level3_product_of<T>(args);
     product.m = args->n;
     product.a = level3_rows<T>(args->a, args->lda, args->trans);
@@ -53,12 +59,12 @@ template <typename T> static jstatus_t level3_syr2k(const gpu_call_t *call, cons
     return level3_run(call, product);
 }
 
-#define LEVEL3(function, run, how)                                                                                     \
-    jstatus_t gpu_##function(const gpu_call_t *call, const void *block) {                                              \
-        const ji_matmat_t *args = (const ji_matmat_t *)block;                                                          \
-        jstatus_t status;                                                                                              \
-        GPU_BY_TYPE(args->head.type, status = run<T>(call, args, how))                                                 \
-        return status;                                                                                                 \
+#define LEVEL3(function, run, how)                                                                 \
+    jstatus_t gpu_##function(const gpu_call_t *call, const void *block) {                          \
+        const ji_matmat_t *args = (const ji_matmat_t *)block;                                      \
+        jstatus_t status;                                                                          \
+        GPU_BY_TYPE(args->head.type, status = run<T>(call, args, how))                             \
+        return status;                                                                             \
     }
 LEVEL3(gemm, level3_gemm, LEVEL3_ONE)
 LEVEL3(gemmt, level3_gemm, LEVEL3_TRIANGLE)

@@ -3,23 +3,24 @@
 #ifndef JALLOC_GPU_BLAS_LEVEL3_H
 #define JALLOC_GPU_BLAS_LEVEL3_H
 
-/* Products of matrices by kernels: the one kernel behind level 3 (level3.cu), 16-bit gemm (half.cu) and split precision
- * where the vendor has none (precision.cu). It computes C = alpha A B + beta C (product.h), and its users differ in what
- * they say of the operands:
+/* Products of matrices by kernels: the one kernel behind level 3 (level3.cu), 16-bit gemm (half.cu)
+ * and split precision where the vendor has none (precision.cu). It computes C = alpha A B + beta C
+ * (product.h), and its users differ in what they say of the operands:
  *
- *   gemm          views of A and B; of 16-bit numbers, widened as they are read, and C narrowed as it is written
+ *   gemm          views of A and B; of 16-bit numbers, widened as they are read, and C narrowed as
+ *                 it is written
  *   symm, hemm    one operand is read from a triangle
  *   gemmt         C is one triangle: tiles that lie in the other are not begun
  *   syrk, herk    so it is; and both operands are A
  *   syr2k, her2k  A and B, and then B and A added to that
  *   batched       more tiles
  *
- * A block of threads takes tiles, counted through the whole batch, until there are none. Two sizes of tile: the large
- * ones read less memory for each product, the small ones are for products that would leave most of a large tile, or of
- * the machine, idle.
+ * A block of threads takes tiles, counted through the whole batch, until there are none. Two sizes
+ * of tile: the large ones read less memory for each product, the small ones are for products that
+ * would leave most of a large tile, or of the machine, idle.
  *
- * Scalars may be on the device, so it is the kernel that sees whether they are 0 or 1: alpha 0 reads neither A nor B,
- * beta 0 does not read C, and with alpha 0 and beta 1 nothing is touched. */
+ * Scalars may be on the device, so it is the kernel that sees whether they are 0 or 1: alpha 0
+ * reads neither A nor B, beta 0 does not read C, and with alpha 0 and beta 1 nothing is touched. */
 
 #include <type_traits>
 
@@ -51,7 +52,8 @@ template <typename T, typename STORED = T, typename RESULT = T> struct level3_pr
     RESULT *const *many_c; /* NULL: not by pointers */
 };
 
-template <typename T> static __device__ inline T level3_scalar(const ji_scalar_t &scalar, bool real) {
+template <typename T>
+static __device__ inline T level3_scalar(const ji_scalar_t &scalar, bool real) {
     return real ? make<T>(gpu_scalar<real_of<T>>(scalar)) : gpu_scalar<T>(scalar);
 }
 
@@ -63,23 +65,28 @@ template <typename T> static __device__ inline T level3_scaled(T scalar, bool re
         return scalar * value;
 }
 
-/* Whether any element of rows [row, row + size) and columns [column, column + size) is part of C. */
-static __device__ inline bool level3_is_part(jblas_fill_t uplo, int64_t row, int64_t column, int64_t size) {
+/* Whether any element of rows [row, row + size) and columns [column, column + size) is part of
+ * C. */
+static __device__ inline bool level3_is_part(jblas_fill_t uplo, int64_t row, int64_t column,
+                                             int64_t size) {
     if (uplo == JBLAS_UPPER)
         return row <= column + size - 1;
     return uplo != JBLAS_LOWER || column <= row + size - 1;
 }
 
 template <typename T, typename TILE, bool SYMMETRIC, typename STORED, typename RESULT>
-static __global__ void __launch_bounds__(TILE::THREADS) level3_kernel(level3_product<T, STORED, RESULT> call) {
+static __global__ void __launch_bounds__(TILE::THREADS)
+    level3_kernel(level3_product<T, STORED, RESULT> call) {
     alignas(16) __shared__ T shared[TILE::SHARED];
-    const T alpha = conjugate_if(call.conjugate_alpha, level3_scalar<T>(call.alpha, call.real_alpha)),
+    const T alpha =
+                conjugate_if(call.conjugate_alpha, level3_scalar<T>(call.alpha, call.real_alpha)),
             beta = level3_scalar<T>(call.beta, call.real_beta);
     const bool product = call.k > 0 && !is_zero(alpha), read = !is_zero(beta);
     if (!product && beta == make<T>(1))
         return;
     const int across = (int)threadIdx.x % TILE::ACROSS, down = (int)threadIdx.x / TILE::ACROSS;
-    const int64_t high = (call.m + TILE::SIDE - 1) / TILE::SIDE, wide = (call.n + TILE::SIDE - 1) / TILE::SIDE;
+    const int64_t high = (call.m + TILE::SIDE - 1) / TILE::SIDE,
+                  wide = (call.n + TILE::SIDE - 1) / TILE::SIDE;
     for (int64_t item = blockIdx.x; item < high * wide * call.batch_count; item += gridDim.x) {
         const int64_t matrix = item / (high * wide), tile = item % (high * wide);
         const int64_t top = tile % high * TILE::SIDE, left = tile / high * TILE::SIDE;
@@ -89,8 +96,10 @@ static __global__ void __launch_bounds__(TILE::THREADS) level3_kernel(level3_pro
         product_clear<T, TILE::EACH>(sum);
         if (product) {
             product_operand<STORED> of_a = call.a, of_b = call.b;
-            of_a.data = call.many_c != nullptr ? call.many_a[matrix] : of_a.data + matrix * call.stride_a;
-            of_b.data = call.many_c != nullptr ? call.many_b[matrix] : of_b.data + matrix * call.stride_b;
+            of_a.data =
+                call.many_c != nullptr ? call.many_a[matrix] : of_a.data + matrix * call.stride_a;
+            of_b.data =
+                call.many_c != nullptr ? call.many_b[matrix] : of_b.data + matrix * call.stride_b;
             product_loader<T, TILE, SYMMETRIC, STORED> a(of_a, top, call.m);
             product_loader<T, TILE, SYMMETRIC, STORED> b(of_b, left, call.n);
             product_accumulate<T, TILE>(shared, a, b, call.k, sum);
@@ -115,19 +124,24 @@ static __global__ void __launch_bounds__(TILE::THREADS) level3_kernel(level3_pro
 }
 
 template <typename T, typename TILE, typename STORED, typename RESULT>
-static jstatus_t level3_launch(const gpu_call_t *call, const level3_product<T, STORED, RESULT> &product) {
-    const unsigned blocks = gpu_blocks(TILE::count(product.m, product.n, product.batch_count), 1, GPU_GRID_MOST);
+static jstatus_t level3_launch(const gpu_call_t *call,
+                               const level3_product<T, STORED, RESULT> &product) {
+    const unsigned blocks =
+        gpu_blocks(TILE::count(product.m, product.n, product.batch_count), 1, GPU_GRID_MOST);
     if constexpr (std::is_same_v<T, STORED>) /* no routine reads a narrow triangle */
         if (product.a.symmetric || product.b.symmetric) {
-            GPU_LAUNCH((level3_kernel<T, TILE, true, STORED, RESULT>), blocks, TILE::THREADS, call->stream, product);
+            GPU_LAUNCH((level3_kernel<T, TILE, true, STORED, RESULT>), blocks, TILE::THREADS,
+                       call->stream, product);
             return gpu_check_launch(call->device, "level3_kernel");
         }
-    GPU_LAUNCH((level3_kernel<T, TILE, false, STORED, RESULT>), blocks, TILE::THREADS, call->stream, product);
+    GPU_LAUNCH((level3_kernel<T, TILE, false, STORED, RESULT>), blocks, TILE::THREADS, call->stream,
+               product);
     return gpu_check_launch(call->device, "level3_kernel");
 }
 
 template <typename T, typename STORED, typename RESULT>
-static jstatus_t level3_run(const gpu_call_t *call, const level3_product<T, STORED, RESULT> &product) {
+static jstatus_t level3_run(const gpu_call_t *call,
+                            const level3_product<T, STORED, RESULT> &product) {
     typedef typename level3_tiles<T>::large large;
     typedef typename level3_tiles<T>::small small;
     if (product.m <= 0 || product.n <= 0 || product.batch_count <= 0)
@@ -140,7 +154,8 @@ static jstatus_t level3_run(const gpu_call_t *call, const level3_product<T, STOR
 /* ---- gemm ---- */
 
 /* op(A) with its rows as lines. */
-template <typename T> static product_operand<T> level3_rows(const void *a, int64_t lda, jblas_operation_t operation) {
+template <typename T>
+static product_operand<T> level3_rows(const void *a, int64_t lda, jblas_operation_t operation) {
     product_operand<T> operand = {};
     const bool plain = operation == JBLAS_NO_TRANSPOSE;
     operand.data = (const T *)a;
@@ -186,7 +201,8 @@ static jstatus_t level3_gemm(const gpu_call_t *call, const ji_matmat_t *args, le
     if (form != LEVEL3_ONE)
         product.batch_count = args->batch_count;
     if (form == LEVEL3_STRIDED) {
-        product.stride_a = args->stride_a, product.stride_b = args->stride_b, product.stride_c = args->stride_c;
+        product.stride_a = args->stride_a, product.stride_b = args->stride_b,
+        product.stride_c = args->stride_c;
     } else if (form == LEVEL3_POINTERS) {
         product.many_a = (const STORED *const *)args->a;
         product.many_b = (const STORED *const *)args->b;

@@ -1,12 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Matrices without products: geam, scale_matrix, triangle_clear, split and merge for gemm3m, set_info. All are bound by
- * memory.
+/* Matrices without products: geam, scale_matrix, triangle_clear, split and merge for gemm3m,
+ * set_info. All are bound by memory.
  *
- * A block of 32 x 8 threads takes tiles of 32 x 32 elements until there are none; neighbouring threads have neighbouring
- * rows. A transposed operand of geam is read along its own columns and turned in shared memory; what is not transposed
- * is read by the thread that writes the same element of C, so C may be that operand. */
+ * A block of 32 x 8 threads takes tiles of 32 x 32 elements until there are none; neighbouring
+ * threads have neighbouring rows. A transposed operand of geam is read along its own columns and
+ * turned in shared memory; what is not transposed is read by the thread that writes the same
+ * element of C, so C may be that operand. */
 
 #include "gpu/blas/blas.h"
 #include "gpu/blas/group.h"
@@ -20,13 +21,16 @@ static unsigned matrix_blocks(int64_t m, int64_t n) {
 
 /* ---- One element after the other ---- */
 
-/* DO has start(), which reads the scalars and says whether there is anything to do, and at(i, j). */
+/* DO has start(), which reads the scalars and says whether there is anything to do, and at(i,
+ * j). */
 template <typename DO>
-static __global__ void __launch_bounds__(GROUP_THREADS) matrix_each_kernel(DO action, int64_t m, int64_t n) {
+static __global__ void __launch_bounds__(GROUP_THREADS)
+    matrix_each_kernel(DO action, int64_t m, int64_t n) {
     if (!action.start())
         return;
     const int across = (int)threadIdx.x % GROUP_ACROSS, down = (int)threadIdx.x / GROUP_ACROSS;
-    const int64_t high = (m + GROUP_ACROSS - 1) / GROUP_ACROSS, wide = (n + GROUP_ACROSS - 1) / GROUP_ACROSS;
+    const int64_t high = (m + GROUP_ACROSS - 1) / GROUP_ACROSS,
+                  wide = (n + GROUP_ACROSS - 1) / GROUP_ACROSS;
     for (int64_t tile = blockIdx.x; tile < high * wide; tile += gridDim.x) {
         const int64_t i = tile % high * GROUP_ACROSS + across, left = tile / high * GROUP_ACROSS;
         const int64_t right = left + GROUP_ACROSS < n ? left + GROUP_ACROSS : n;
@@ -37,10 +41,12 @@ static __global__ void __launch_bounds__(GROUP_THREADS) matrix_each_kernel(DO ac
 }
 
 template <typename DO>
-static jstatus_t matrix_each(const gpu_call_t *call, const DO &action, int64_t m, int64_t n, const char *name) {
+static jstatus_t matrix_each(const gpu_call_t *call, const DO &action, int64_t m, int64_t n,
+                             const char *name) {
     if (m <= 0 || n <= 0)
         return JSTATUS_SUCCESS;
-    GPU_LAUNCH((matrix_each_kernel<DO>), matrix_blocks(m, n), GROUP_THREADS, call->stream, action, m, n);
+    GPU_LAUNCH((matrix_each_kernel<DO>), matrix_blocks(m, n), GROUP_THREADS, call->stream, action,
+               m, n);
     return gpu_check_launch(call->device, name);
 }
 
@@ -63,7 +69,8 @@ template <typename T> struct matrix_scale {
 };
 
 template <typename T>
-static jstatus_t matrix_run_scale(const gpu_call_t *call, const ji_matmat_t *args, bool clears_only) {
+static jstatus_t matrix_run_scale(const gpu_call_t *call, const ji_matmat_t *args,
+                                  bool clears_only) {
     matrix_scale<T> action = {};
     action.alpha = args->alpha;
     action.b = (T *)const_cast<void *>(args->b);
@@ -79,8 +86,12 @@ static jstatus_t matrix_scale_any(const gpu_call_t *call, const void *block, boo
     return status;
 }
 
-jstatus_t gpu_scale_matrix(const gpu_call_t *call, const void *block) { return matrix_scale_any(call, block, false); }
-jstatus_t gpu_triangle_clear(const gpu_call_t *call, const void *block) { return matrix_scale_any(call, block, true); }
+jstatus_t gpu_scale_matrix(const gpu_call_t *call, const void *block) {
+    return matrix_scale_any(call, block, false);
+}
+jstatus_t gpu_triangle_clear(const gpu_call_t *call, const void *block) {
+    return matrix_scale_any(call, block, true);
+}
 
 /* ---- Complex and real: split.h ---- */
 
@@ -101,7 +112,8 @@ template <typename R> struct matrix_split {
     }
 };
 
-template <typename R> static jstatus_t matrix_run_split(const gpu_call_t *call, const ji_split_t *args) {
+template <typename R>
+static jstatus_t matrix_run_split(const gpu_call_t *call, const ji_split_t *args) {
     matrix_split<R> action = {};
     const int64_t size = args->m * args->n;
     action.m = args->m;
@@ -116,7 +128,8 @@ template <typename R> static jstatus_t matrix_run_split(const gpu_call_t *call, 
 
 jstatus_t gpu_split(const gpu_call_t *call, const void *block) {
     const ji_split_t *args = (const ji_split_t *)block;
-    return args->type == JDATATYPE_F32_C ? matrix_run_split<float>(call, args) : matrix_run_split<double>(call, args);
+    return args->type == JDATATYPE_F32_C ? matrix_run_split<float>(call, args)
+                                         : matrix_run_split<double>(call, args);
 }
 
 template <typename R> struct matrix_merge {
@@ -154,7 +167,8 @@ template <typename R> struct matrix_merge {
     }
 };
 
-template <typename R> static jstatus_t matrix_run_merge(const gpu_call_t *call, const ji_merge_t *args) {
+template <typename R>
+static jstatus_t matrix_run_merge(const gpu_call_t *call, const ji_merge_t *args) {
     matrix_merge<R> action = {};
     const int64_t size = args->m * args->n;
     action.m = args->m;
@@ -170,7 +184,8 @@ template <typename R> static jstatus_t matrix_run_merge(const gpu_call_t *call, 
 
 jstatus_t gpu_merge(const gpu_call_t *call, const void *block) {
     const ji_merge_t *args = (const ji_merge_t *)block;
-    return args->type == JDATATYPE_F32_C ? matrix_run_merge<float>(call, args) : matrix_run_merge<double>(call, args);
+    return args->type == JDATATYPE_F32_C ? matrix_run_merge<float>(call, args)
+                                         : matrix_run_merge<double>(call, args);
 }
 
 /* ---- C = alpha op(A) + beta op(B) ---- */
@@ -194,16 +209,19 @@ template <typename T> struct matrix_sum {
     int64_t ldc;
 };
 
-template <typename T> static __global__ void __launch_bounds__(GROUP_THREADS) matrix_geam_kernel(matrix_sum<T> call) {
+template <typename T>
+static __global__ void __launch_bounds__(GROUP_THREADS) matrix_geam_kernel(matrix_sum<T> call) {
     __shared__ T turned[GROUP_ACROSS * (GROUP_ACROSS + 1)];
     const T alpha = gpu_scalar<T>(call.a.scalar), beta = gpu_scalar<T>(call.b.scalar);
     const bool with_a = !is_zero(alpha), with_b = !is_zero(beta);
     const bool turn_a = with_a && call.a.turned, turn_b = with_b && call.b.turned;
     const int across = (int)threadIdx.x % GROUP_ACROSS, down = (int)threadIdx.x / GROUP_ACROSS;
-    const int64_t high = (call.m + GROUP_ACROSS - 1) / GROUP_ACROSS, wide = (call.n + GROUP_ACROSS - 1) / GROUP_ACROSS;
+    const int64_t high = (call.m + GROUP_ACROSS - 1) / GROUP_ACROSS,
+                  wide = (call.n + GROUP_ACROSS - 1) / GROUP_ACROSS;
     for (int64_t tile = blockIdx.x; tile < high * wide; tile += gridDim.x) {
         const int64_t top = tile % high * GROUP_ACROSS, left = tile / high * GROUP_ACROSS;
-        if (turn_a || turn_b) { /* neighbouring threads: neighbouring columns of C, rows of A and B */
+        if (turn_a || turn_b) {
+            /* Neighbouring threads: neighbouring columns of C, rows of A and B. */
             for (int row = down; row < GROUP_ACROSS; row += GROUP_DOWN) {
                 const int64_t i = top + row, j = left + across;
                 T sum = make<T>(0);
@@ -234,8 +252,8 @@ template <typename T> static __global__ void __launch_bounds__(GROUP_THREADS) ma
 }
 
 template <typename T>
-static matrix_operand<T> matrix_operand_of(const void *data, int64_t ld, jblas_operation_t operation,
-                                           const ji_scalar_t *scalar) {
+static matrix_operand<T> matrix_operand_of(const void *data, int64_t ld,
+                                           jblas_operation_t operation, const ji_scalar_t *scalar) {
     matrix_operand<T> operand = {};
     operand.data = (const T *)data;
     operand.ld = ld;
@@ -245,7 +263,8 @@ static matrix_operand<T> matrix_operand_of(const void *data, int64_t ld, jblas_o
     return operand;
 }
 
-template <typename T> static jstatus_t matrix_run_geam(const gpu_call_t *call, const ji_matmat_t *args) {
+template <typename T>
+static jstatus_t matrix_run_geam(const gpu_call_t *call, const ji_matmat_t *args) {
     if (args->m <= 0 || args->n <= 0)
         return JSTATUS_SUCCESS;
     matrix_sum<T> sum = {};
@@ -254,7 +273,8 @@ template <typename T> static jstatus_t matrix_run_geam(const gpu_call_t *call, c
     sum.b = matrix_operand_of<T>(args->b, args->ldb, args->transb, &args->beta);
     sum.c = (T *)args->c;
     sum.ldc = args->ldc;
-    GPU_LAUNCH((matrix_geam_kernel<T>), matrix_blocks(sum.m, sum.n), GROUP_THREADS, call->stream, sum);
+    GPU_LAUNCH((matrix_geam_kernel<T>), matrix_blocks(sum.m, sum.n), GROUP_THREADS, call->stream,
+               sum);
     return gpu_check_launch(call->device, "matrix_geam_kernel");
 }
 

@@ -3,9 +3,9 @@
 #ifndef JALLOC_GPU_BLAS_NUMBER_H
 #define JALLOC_GPU_BLAS_NUMBER_H
 
-/* Numbers in kernels: float, double and complex<> of them behind one set of functions, so that a kernel is written once
- * for s d c z. complex<> is ours because it must be usable in shared memory by three compilers: no constructor, and the
- * layout of C's _Complex. */
+/* Numbers in kernels: float, double and complex<> of them behind one set of functions, so that a
+ * kernel is written once for s d c z. complex<> is ours because it must be usable in shared memory
+ * by three compilers: no constructor, and the layout of C's _Complex. */
 
 #include "blas/primitives/primitive.h"
 #include "gpu/device/vendor.h"
@@ -22,22 +22,26 @@ template <typename R> struct number<complex<R>> {
 };
 template <typename T> using real_of = typename number<T>::real;
 
-template <typename R> static __host__ __device__ inline complex<R> operator+(complex<R> a, complex<R> b) {
+template <typename R>
+static __host__ __device__ inline complex<R> operator+(complex<R> a, complex<R> b) {
     return complex<R>{a.re + b.re, a.im + b.im};
 }
-template <typename R> static __host__ __device__ inline complex<R> operator-(complex<R> a, complex<R> b) {
+template <typename R>
+static __host__ __device__ inline complex<R> operator-(complex<R> a, complex<R> b) {
     return complex<R>{a.re - b.re, a.im - b.im};
 }
 template <typename R> static __host__ __device__ inline complex<R> operator-(complex<R> a) {
     return complex<R>{-a.re, -a.im};
 }
-template <typename R> static __host__ __device__ inline complex<R> operator*(complex<R> a, complex<R> b) {
+template <typename R>
+static __host__ __device__ inline complex<R> operator*(complex<R> a, complex<R> b) {
     return complex<R>{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 template <typename R> static __host__ __device__ inline complex<R> operator*(R a, complex<R> b) {
     return complex<R>{a * b.re, a * b.im};
 }
-template <typename R> static __host__ __device__ inline bool operator==(complex<R> a, complex<R> b) {
+template <typename R>
+static __host__ __device__ inline bool operator==(complex<R> a, complex<R> b) {
     return a.re == b.re && a.im == b.im;
 }
 
@@ -60,8 +64,12 @@ template <typename T> static __host__ __device__ inline T conjugate(T a) {
     else
         return a;
 }
-template <typename T> static __host__ __device__ inline T conjugate_if(bool yes, T a) { return yes ? conjugate(a) : a; }
-template <typename T> static __host__ __device__ inline bool is_zero(T a) { return a == make<T>(0); }
+template <typename T> static __host__ __device__ inline T conjugate_if(bool yes, T a) {
+    return yes ? conjugate(a) : a;
+}
+template <typename T> static __host__ __device__ inline bool is_zero(T a) {
+    return a == make<T>(0);
+}
 /* sum + a b, with fused multiply-add where the machine has it. */
 template <typename T> static __host__ __device__ inline T multiply_add(T a, T b, T sum) {
     if constexpr (number<T>::is_complex)
@@ -94,29 +102,30 @@ template <typename T> static __device__ inline T gpu_scalar(const ji_scalar_t &s
     return value;
 }
 
-/* Calls with the C++ type of a jdatatype_t: GPU_BY_TYPE(type, f<T>(...)), where T is float, double, complex<...>. */
-#define GPU_BY_TYPE(type, ...)                                                                                         \
-    switch (type) {                                                                                                    \
-    case JDATATYPE_F32: {                                                                                              \
-        typedef float T;                                                                                               \
-        __VA_ARGS__;                                                                                                   \
-        break;                                                                                                         \
-    }                                                                                                                  \
-    case JDATATYPE_F64: {                                                                                              \
-        typedef double T;                                                                                              \
-        __VA_ARGS__;                                                                                                   \
-        break;                                                                                                         \
-    }                                                                                                                  \
-    case JDATATYPE_F32_C: {                                                                                            \
-        typedef complex<float> T;                                                                                      \
-        __VA_ARGS__;                                                                                                   \
-        break;                                                                                                         \
-    }                                                                                                                  \
-    default: {                                                                                                         \
-        typedef complex<double> T;                                                                                     \
-        __VA_ARGS__;                                                                                                   \
-        break;                                                                                                         \
-    }                                                                                                                  \
+/* Calls with the C++ type of a jdatatype_t: GPU_BY_TYPE(type, f<T>(...)), where T is float, double,
+ * complex<...>. */
+#define GPU_BY_TYPE(type, ...)                                                                     \
+    switch (type) {                                                                                \
+    case JDATATYPE_F32: {                                                                          \
+        typedef float T;                                                                           \
+        __VA_ARGS__;                                                                               \
+        break;                                                                                     \
+    }                                                                                              \
+    case JDATATYPE_F64: {                                                                          \
+        typedef double T;                                                                          \
+        __VA_ARGS__;                                                                               \
+        break;                                                                                     \
+    }                                                                                              \
+    case JDATATYPE_F32_C: {                                                                        \
+        typedef complex<float> T;                                                                  \
+        __VA_ARGS__;                                                                               \
+        break;                                                                                     \
+    }                                                                                              \
+    default: {                                                                                     \
+        typedef complex<double> T;                                                                 \
+        __VA_ARGS__;                                                                               \
+        break;                                                                                     \
+    }                                                                                              \
     }
 
 #endif

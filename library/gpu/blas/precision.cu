@@ -1,11 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What sgemm by split precision (../blas/gemm_split.c) is made of: the shifts of an operand's lines, its parts, products
- * of parts summed in float, and the result. Layouts stand in ../blas/precision.h.
+/* What sgemm by split precision (../blas/gemm_split.c) is made of: the shifts of an operand's
+ * lines, its parts, products of parts summed in float, and the result. Layouts stand in
+ * ../blas/precision.h.
  *
- * The first two are bound by memory. Both read an operand in squares of 32 lines x 32 of the depth, a thread four
- * neighbours in memory, which are along the depth or across the lines; with one load of 16 bytes where the operand lies so. */
+ * The first two are bound by memory. Both read an operand in squares of 32 lines x 32 of the depth,
+ * a thread four neighbours in memory, which are along the depth or across the lines; with one load
+ * of 16 bytes where the operand lies so. */
 
 #include <stdlib.h>
 
@@ -28,7 +30,8 @@ struct split_place {
     int line, at, line_step, at_step;
 
     __device__ inline split_place(bool along) {
-        const int four = (int)threadIdx.x % SPLIT_ACROSS * SPLIT_EACH, other = (int)threadIdx.x / SPLIT_ACROSS;
+        const int four = (int)threadIdx.x % SPLIT_ACROSS * SPLIT_EACH,
+                  other = (int)threadIdx.x / SPLIT_ACROSS;
         line = along ? other : four;
         at = along ? four : other;
         line_step = along ? 0 : 1;
@@ -45,9 +48,10 @@ struct split_reader {
 
     __device__ inline explicit split_reader(const ji_split_operand_t &call)
         : data((const float *)call.matrix), lines(call.lines),
-          depth(gpu_scalar<float>(call.alpha) != 0 ? call.depth : 0), line_step(call.line_step), at_step(call.at_step),
-          along(call.at_step == 1), place(along) {
-        together = (uintptr_t)data % sizeof(split_four) == 0 && (along ? line_step : at_step) % SPLIT_EACH == 0;
+          depth(gpu_scalar<float>(call.alpha) != 0 ? call.depth : 0), line_step(call.line_step),
+          at_step(call.at_step), along(call.at_step == 1), place(along) {
+        together = (uintptr_t)data % sizeof(split_four) == 0 &&
+                   (along ? line_step : at_step) % SPLIT_EACH == 0;
     }
 
     /* This thread's of the square that begins at (line, at); zeros beyond the operand. */
@@ -68,13 +72,16 @@ struct split_reader {
 
 /* ---- How large the lines are ---- */
 
-/* A block takes 32 lines, all of their depth. Bits of positive floats are in the order of the floats; a line with what is
- * not finite is scaled down as by 2^128, and spoilt anyway. */
-static __global__ void __launch_bounds__(SPLIT_THREADS) split_scale_kernel(ji_split_operand_t call, int exponent) {
-    __shared__ uint32_t shared[SPLIT_SIDE][SPLIT_SIDE + 1]; /* by line, and by what of the depth a thread has seen */
+/* A block takes 32 lines, all of their depth. Bits of positive floats are in the order of the
+ * floats; a line with what is not finite is scaled down as by 2^128, and spoilt anyway. */
+static __global__ void __launch_bounds__(SPLIT_THREADS)
+    split_scale_kernel(ji_split_operand_t call, int exponent) {
+    /* By line, and by what of the depth a thread has seen. */
+    __shared__ uint32_t shared[SPLIT_SIDE][SPLIT_SIDE + 1];
     const split_reader reader(call);
     const split_place place = reader.place;
-    for (int64_t line = (int64_t)blockIdx.x * SPLIT_SIDE; line < call.lines; line += (int64_t)gridDim.x * SPLIT_SIDE) {
+    for (int64_t line = (int64_t)blockIdx.x * SPLIT_SIDE; line < call.lines;
+         line += (int64_t)gridDim.x * SPLIT_SIDE) {
         uint32_t largest[SPLIT_EACH] = {};
         GPU_UNROLL_FEW
         for (int64_t at = 0; at < reader.depth; at += SPLIT_SIDE) {
@@ -95,7 +102,8 @@ static __global__ void __launch_bounds__(SPLIT_THREADS) split_scale_kernel(ji_sp
             uint32_t most = 0;
             for (int i = 0; i < SPLIT_SIDE; ++i)
                 most = shared[threadIdx.x][i] > most ? shared[threadIdx.x][i] : most;
-            const int of = most < 0x00800000u ? -126 : (int)(most >> 23) - 127; /* subnormals have few bits to lose */
+            /* Subnormals have few bits to lose. */
+            const int of = most < 0x00800000u ? -126 : (int)(most >> 23) - 127;
             call.shifts[line + threadIdx.x] = most == 0 ? 0 : exponent - of;
         }
     }
@@ -103,8 +111,8 @@ static __global__ void __launch_bounds__(SPLIT_THREADS) split_scale_kernel(ji_sp
 
 jstatus_t gpu_split_scale(const gpu_call_t *call, const void *block) {
     const ji_split_operand_t *args = (const ji_split_operand_t *)block;
-    GPU_LAUNCH((split_scale_kernel), gpu_blocks(args->lines, SPLIT_SIDE, GPU_GRID_MOST), SPLIT_THREADS, call->stream,
-               *args, ji_split_form(args->way)->exponent);
+    GPU_LAUNCH((split_scale_kernel), gpu_blocks(args->lines, SPLIT_SIDE, GPU_GRID_MOST),
+               SPLIT_THREADS, call->stream, *args, ji_split_form(args->way)->exponent);
     return gpu_check_launch(call->device, "split_scale_kernel");
 }
 
@@ -130,8 +138,9 @@ static __device__ inline float split_power(int exponent) {
     return jalloc_f32_of_bits_((uint32_t)(exponent + 127) << 23);
 }
 
-/* A block takes tiles of 32 lines x 128 of the depth, neighbours those that are neighbours in memory. It reads them as
- * above and writes along the depth, 16 bytes of each part at once; between the two they stand in shared memory, whose rows are one longer, so that neither way makes more
+/* A block takes tiles of 32 lines x 128 of the depth, neighbours those that are neighbours in
+ * memory. It reads them as above and writes along the depth, 16 bytes of each part at once; between
+ * the two they stand in shared memory, whose rows are one longer, so that neither way makes more
  * than two threads want one bank. The low parts of what is not finite are NaN. */
 template <typename PART, int PARTS, int GAP>
 static __global__ void __launch_bounds__(SPLIT_THREADS) split_kernel(ji_split_operand_t call) {
@@ -153,27 +162,33 @@ static __global__ void __launch_bounds__(SPLIT_THREADS) split_kernel(ji_split_op
         for (int s = 0; s < SPLIT_SQUARES; ++s) {
             GPU_UNROLL
             for (int i = 0; i < SPLIT_EACH; ++i)
-                tile[place.line + i * place.line_step][s * SPLIT_SIDE + place.at + i * place.at_step] = fours[s].e[i];
+                tile[place.line + i * place.line_step]
+                    [s * SPLIT_SIDE + place.at + i * place.at_step] = fours[s].e[i];
         }
         __syncthreads();
-        for (int i = (int)threadIdx.x; i < SPLIT_SIDE * SPLIT_DEPTH / SPLIT_STORED; i += SPLIT_THREADS) {
-            const int row = i / (SPLIT_DEPTH / SPLIT_STORED), at = i % (SPLIT_DEPTH / SPLIT_STORED) * SPLIT_STORED;
+        for (int i = (int)threadIdx.x; i < SPLIT_SIDE * SPLIT_DEPTH / SPLIT_STORED;
+             i += SPLIT_THREADS) {
+            const int row = i / (SPLIT_DEPTH / SPLIT_STORED),
+                      at = i % (SPLIT_DEPTH / SPLIT_STORED) * SPLIT_STORED;
             const int64_t line = first_line + row;
             if (line >= call.lines || first + at >= call.slab)
                 continue;
-            const int shift = call.shifts[line]; /* may be more than a power of two can be: in two steps */
+            /* May be more than a power of two can be: in two steps. */
+            const int shift = call.shifts[line];
             const float some = split_power(shift / 2), rest = split_power(shift - shift / 2);
             split_eight parts[PARTS];
             GPU_UNROLL
             for (int e = 0; e < SPLIT_STORED / 2; ++e) {
-                float low = tile[row][at + 2 * e] * some * rest, high = tile[row][at + 2 * e + 1] * some * rest;
+                float low = tile[row][at + 2 * e] * some * rest,
+                      high = tile[row][at + 2 * e + 1] * some * rest;
                 GPU_UNROLL
                 for (int p = 0; p < PARTS; ++p) {
                     parts[p].e[e] = split_next<PART, GAP>(&low);
                     parts[p].e[e] |= split_next<PART, GAP>(&high) << 16;
                 }
             }
-            split_eight *to = (split_eight *)call.parts + (line * PARTS * eights + (first + at) / SPLIT_STORED);
+            split_eight *to =
+                (split_eight *)call.parts + (line * PARTS * eights + (first + at) / SPLIT_STORED);
             GPU_UNROLL
             for (int p = 0; p < PARTS; ++p)
                 to[(call.is_b ? p : PARTS - 1 - p) * eights] = parts[p];
@@ -183,10 +198,10 @@ static __global__ void __launch_bounds__(SPLIT_THREADS) split_kernel(ji_split_op
 
 template <typename PART, int PARTS, int GAP>
 static jstatus_t split_launch(const gpu_call_t *call, const ji_split_operand_t *args) {
-    const int64_t tiles =
-        ((args->slab + SPLIT_DEPTH - 1) / SPLIT_DEPTH) * ((args->lines + SPLIT_SIDE - 1) / SPLIT_SIDE);
-    GPU_LAUNCH((split_kernel<PART, PARTS, GAP>), gpu_blocks(tiles, 1, GPU_GRID_MOST), SPLIT_THREADS, call->stream,
-               *args);
+    const int64_t tiles = ((args->slab + SPLIT_DEPTH - 1) / SPLIT_DEPTH) *
+                          ((args->lines + SPLIT_SIDE - 1) / SPLIT_SIDE);
+    GPU_LAUNCH((split_kernel<PART, PARTS, GAP>), gpu_blocks(tiles, 1, GPU_GRID_MOST), SPLIT_THREADS,
+               call->stream, *args);
     return gpu_check_launch(call->device, "split_kernel");
 }
 
@@ -201,7 +216,8 @@ jstatus_t gpu_split_precision(const gpu_call_t *call, const void *block) {
 jstatus_t gpu_gemm_mixed(const gpu_call_t *call, const void *block) {
     const ji_matmat_t *args = (const ji_matmat_t *)block;
     const bool bf16 = args->head.type == JDATATYPE_BF16;
-    const jstatus_t status = gpu_vendor_gemm_ex(call, args, bf16 ? GPU_NARROW_BF16 : GPU_NARROW_F16, false);
+    const jstatus_t status =
+        gpu_vendor_gemm_ex(call, args, bf16 ? GPU_NARROW_BF16 : GPU_NARROW_F16, false);
     if (status != JSTATUS_NOT_IMPLEMENTED)
         return status;
     return bf16 ? level3_gemm<float, jbfloat16_t, float>(call, args, LEVEL3_ONE)
@@ -220,18 +236,22 @@ static __device__ inline double split_power_wide(int exponent) {
     return power;
 }
 
-/* In double, which holds the products of two floats; so it is rounded once. Blocks take 256 rows of 8 columns. */
-static __global__ void __launch_bounds__(SPLIT_THREADS) split_result_kernel(ji_split_result_t call) {
+/* In double, which holds the products of two floats; so it is rounded once. Blocks take 256 rows of
+ * 8 columns. */
+static __global__ void __launch_bounds__(SPLIT_THREADS)
+    split_result_kernel(ji_split_result_t call) {
     const float alpha = gpu_scalar<float>(call.alpha), beta = gpu_scalar<float>(call.beta);
     const int64_t high = (call.m + SPLIT_THREADS - 1) / SPLIT_THREADS;
     const int64_t wide = (call.n + RESULT_COLUMNS - 1) / RESULT_COLUMNS;
     for (int64_t item = blockIdx.x; item < high * wide; item += gridDim.x) {
-        const int64_t row = item % high * SPLIT_THREADS + threadIdx.x, left = item / high * RESULT_COLUMNS;
+        const int64_t row = item % high * SPLIT_THREADS + threadIdx.x,
+                      left = item / high * RESULT_COLUMNS;
         if (row >= call.m)
             continue;
         const int row_shift = call.row_shifts[row];
         const float *product = call.product + (row + left * call.ld);
-        float *c = (float *)call.c + (row + left * call.ldc), sum[RESULT_COLUMNS], before[RESULT_COLUMNS];
+        float *c = (float *)call.c + (row + left * call.ldc), sum[RESULT_COLUMNS],
+              before[RESULT_COLUMNS];
         int shift[RESULT_COLUMNS];
         GPU_UNROLL
         for (int j = 0; j < RESULT_COLUMNS; ++j) {
@@ -251,9 +271,10 @@ static __global__ void __launch_bounds__(SPLIT_THREADS) split_result_kernel(ji_s
 
 jstatus_t gpu_split_result(const gpu_call_t *call, const void *block) {
     const ji_split_result_t *args = (const ji_split_result_t *)block;
-    const int64_t items =
-        ((args->m + SPLIT_THREADS - 1) / SPLIT_THREADS) * ((args->n + RESULT_COLUMNS - 1) / RESULT_COLUMNS);
-    GPU_LAUNCH((split_result_kernel), gpu_blocks(items, 1, GPU_GRID_MOST), SPLIT_THREADS, call->stream, *args);
+    const int64_t items = ((args->m + SPLIT_THREADS - 1) / SPLIT_THREADS) *
+                          ((args->n + RESULT_COLUMNS - 1) / RESULT_COLUMNS);
+    GPU_LAUNCH((split_result_kernel), gpu_blocks(items, 1, GPU_GRID_MOST), SPLIT_THREADS,
+               call->stream, *args);
     return gpu_check_launch(call->device, "split_result_kernel");
 }
 
@@ -261,7 +282,8 @@ jstatus_t gpu_split_result(const gpu_call_t *call, const void *block) {
 
 /* Where it is declined, the product of floats. */
 jstatus_t gpu_gemm_emulated(const gpu_call_t *call, const void *block) {
-    const jstatus_t status = gpu_vendor_gemm_ex(call, (const ji_matmat_t *)block, GPU_NARROW_BF16X9, false);
+    const jstatus_t status =
+        gpu_vendor_gemm_ex(call, (const ji_matmat_t *)block, GPU_NARROW_BF16X9, false);
     if (status != JSTATUS_NOT_IMPLEMENTED)
         return status;
     return gpu_vendor_primitive(gpu_device(call->device), JI_GEMM)(call, block);
@@ -275,12 +297,14 @@ static int split_architecture(jdevice_t *device) {
     return GPU_KIND == JDEVICE_CUDA && strncmp(text, "sm_", 3) == 0 ? atoi(text + 3) : 0;
 }
 
-/* Not measured on a GPU yet. On an H200 six products of bfloat16 have 2.5 times the peak of float; splitting and adding
- * panels take back some of it, the more the smaller the matrices. On AMD's (MI250: bfloat16 8 times the vector rate of
- * float, but 4 times that of its own float matrix units) it does not pay. */
+/* Not measured on a GPU yet. On an H200 six products of bfloat16 have 2.5 times the peak of float;
+ * splitting and adding panels take back some of it, the more the smaller the matrices. On AMD's
+ * (MI250: bfloat16 8 times the vector rate of float, but 4 times that of its own float matrix
+ * units) it does not pay. */
 void gpu_split_tuning(jdevice_t *device, ji_tuning_t *tuning) {
     tuning->split_least = GPU_KIND == JDEVICE_CUDA ? 2048 : INT64_MAX;
-    tuning->split_k_panel = split_architecture(device) >= 90 ? 1024 : 512; /* older ones cut off more */
+    /* Older ones cut off more. */
+    tuning->split_k_panel = split_architecture(device) >= 90 ? 1024 : 512;
     tuning->split_slab = 4096;
     tuning->split_way = JI_SPLIT_BF16;
     tuning->split_by_kernels = false;

@@ -3,7 +3,8 @@
 #ifndef JALLOC_GPU_BLAS_PRODUCT_H
 #define JALLOC_GPU_BLAS_PRODUCT_H
 
-/* A tile of a product of matrices, computed by one block of threads: what level 3 and the triangles stand on.
+/* A tile of a product of matrices, computed by one block of threads: what level 3 and the triangles
+ * stand on.
  *
  *                      depth p -->   +---------+
  *                                    |    B    |  lines of B are columns of the product
@@ -14,14 +15,17 @@
  *        the product  |  |  |        |         |  A thread has EACH x EACH sums in registers, so it does EACH^2 products
  *                     +--+--+--      +---------+  for 2 EACH numbers that it reads.
  *
- * An operand is a view, lines by depth: a first element, two strides of either sign, and whether it is conjugated. So
- * transposition, sides and reversed triangles are gone when a kernel begins. Slices are read along whichever stride is
- * 1 or -1, and lie in shared memory with their lines one after the other, rows padded by 16 bytes: then neither writing
- * along the depth nor reading CHUNKs of 16 bytes along the lines makes two threads of a group want one bank.
+ * An operand is a view, lines by depth: a first element, two strides of either sign, and whether it
+ * is conjugated. So transposition, sides and reversed triangles are gone when a kernel begins.
+ * Slices are read along whichever stride is 1 or -1, and lie in shared memory with their lines one
+ * after the other, rows padded by 16 bytes: then neither writing along the depth nor reading CHUNKs
+ * of 16 bytes along the lines makes two threads of a group want one bank.
  *
- * Operands may be of a narrower type than what is multiplied: they are widened on their way into shared memory.
+ * Operands may be of a narrower type than what is multiplied: they are widened on their way into
+ * shared memory.
  *
- * A symmetric or Hermitian operand is read from one triangle: an element of the other is the mirrored one.
+ * A symmetric or Hermitian operand is read from one triangle: an element of the other is the
+ * mirrored one.
  *
  * What lies beyond the matrix counts as 0 in both operands at once, so that 0 meets no NaN. */
 
@@ -32,17 +36,20 @@
 template <typename T, int SIDE_, int EACH_> struct product_tile {
     static constexpr int SIDE = SIDE_, EACH = EACH_, DEPTH = 8;
     static constexpr int ACROSS = SIDE / EACH, THREADS = ACROSS * ACROSS;
-    static constexpr int LOADS = SIDE * DEPTH / THREADS; /* elements of a slice that a thread brings */
-    static constexpr int CHUNK = 16 / (int)sizeof(T);    /* elements that are read at once */
+    /* Elements of a slice that a thread brings. */
+    static constexpr int LOADS = SIDE * DEPTH / THREADS;
+    static constexpr int CHUNK = 16 / (int)sizeof(T); /* elements that are read at once */
     static constexpr int ROW = SIDE + CHUNK, SLICE = DEPTH * ROW;
     static constexpr int SHARED = 4 * SLICE; /* elements: two slices of two operands */
-    static_assert(EACH % CHUNK == 0 && THREADS % SIDE == 0 && THREADS % DEPTH == 0, "whole chunks, whole rows");
+    static_assert(EACH % CHUNK == 0 && THREADS % SIDE == 0 && THREADS % DEPTH == 0,
+                  "whole chunks, whole rows");
     static_assert(SHARED * sizeof(T) <= 48 * 1024, "static shared memory is limited");
 
     static int64_t count(int64_t m, int64_t n, int64_t batch_count) {
         return ((m + SIDE - 1) / SIDE) * ((n + SIDE - 1) / SIDE) * batch_count;
     }
-    /* Whether tiles as large as these are mostly full and keep every multiprocessor busy. Not measured on a GPU yet. */
+    /* Whether tiles as large as these are mostly full and keep every multiprocessor busy. Not
+     * measured on a GPU yet. */
     static bool suits(jdevice_t *device, int64_t m, int64_t n, int64_t batch_count) {
         return 2 * m > SIDE && 2 * n > SIDE &&
                count(m, n, batch_count) >= gpu_device(device)->properties.multiprocessors;
@@ -57,25 +64,31 @@ template <typename T> struct product_operand {
     const T *data;
     int64_t line, depth; /* strides, elements */
     bool conjugate;
-    bool symmetric; /* the strides are those of elements with line >= depth; the others are mirrored ones */
-    bool hermitian; /* also: mirrored ones are conjugated against the others, and the diagonal is real */
+    /* The strides are those of elements with line >= depth; the others are mirrored ones. */
+    bool symmetric;
+    /* Also: mirrored ones are conjugated against the others, and the diagonal is real. */
+    bool hermitian;
 };
 
 static __device__ inline bool product_is_one(int64_t stride) { return stride == 1 || stride == -1; }
 
-/* A thread's part in bringing the slices of an operand, from its line `first_line` on. With SYMMETRIC the operand may be
- * symmetric. */
+/* A thread's part in bringing the slices of an operand, from its line `first_line` on. With
+ * SYMMETRIC the operand may be symmetric. */
 template <typename T, typename TILE, bool SYMMETRIC, typename STORED = T> struct product_loader {
     product_operand<STORED> from;
-    const STORED *data;               /* this thread's first element of the next slice; unless SYMMETRIC */
-    int64_t first;                    /* line */
-    int lines;                        /* that there are, of the tile's */
-    int line, at, line_step, at_step; /* this thread's elements in a slice: line and depth of the first, and on */
+    /* This thread's first element of the next slice; unless SYMMETRIC. */
+    const STORED *data;
+    int64_t first; /* line */
+    int lines;     /* that there are, of the tile's */
+    /* This thread's elements in a slice: line and depth of the first, and on. */
+    int line, at, line_step, at_step;
     T next[TILE::LOADS];
 
-    __device__ inline product_loader(const product_operand<STORED> &operand, int64_t first_line, int64_t line_count)
+    __device__ inline product_loader(const product_operand<STORED> &operand, int64_t first_line,
+                                     int64_t line_count)
         : from(operand), first(first_line),
-          lines(line_count - first_line < TILE::SIDE ? (int)(line_count - first_line) : TILE::SIDE) {
+          lines(line_count - first_line < TILE::SIDE ? (int)(line_count - first_line)
+                                                     : TILE::SIDE) {
         aim(product_is_one(operand.line));
         data = from.data + ((first + line) * from.line + at * from.depth);
     }
@@ -91,13 +104,15 @@ template <typename T, typename TILE, bool SYMMETRIC, typename STORED = T> struct
 
     __device__ inline T mirrored(int64_t l, int64_t d) const {
         const bool mirror = from.symmetric && d > l;
-        const T value = widen(from.data[(mirror ? d : l) * from.line + (mirror ? l : d) * from.depth]);
+        const T value =
+            widen(from.data[(mirror ? d : l) * from.line + (mirror ? l : d) * from.depth]);
         if (from.hermitian && l == d)
             return make<T>(real_part(value));
         return conjugate_if(from.conjugate != (from.hermitian && mirror), value);
     }
 
-    /* The slice at depth p into registers, of which `left` lie within the operand. Slices come one after the other. */
+    /* The slice at depth p into registers, of which `left` lie within the operand. Slices come one
+     * after the other. */
     __device__ inline void fetch(int64_t p, int64_t left) {
         if constexpr (SYMMETRIC) /* the stride of 1 is along the other side in the mirrored half */
             aim(product_is_one(from.line) != (from.symmetric && p > first));
@@ -109,7 +124,9 @@ template <typename T, typename TILE, bool SYMMETRIC, typename STORED = T> struct
             else if constexpr (SYMMETRIC)
                 next[i] = mirrored(first + l, p + d);
             else
-                next[i] = conjugate_if(from.conjugate, widen(data[i * (line_step * from.line + at_step * from.depth)]));
+                next[i] =
+                    conjugate_if(from.conjugate,
+                                 widen(data[i * (line_step * from.line + at_step * from.depth)]));
         }
         data += TILE::DEPTH * from.depth;
     }
@@ -122,8 +139,9 @@ template <typename T, typename TILE, bool SYMMETRIC, typename STORED = T> struct
     }
 };
 
-/* sum += A B over a depth. All threads of the block call it; on return `shared` (TILE::SHARED elements, aligned to 16
- * bytes) may be used for something else. Before the call nothing that others still read may stand there. */
+/* sum += A B over a depth. All threads of the block call it; on return `shared` (TILE::SHARED
+ * elements, aligned to 16 bytes) may be used for something else. Before the call nothing that
+ * others still read may stand there. */
 template <typename T, typename TILE, typename A, typename B>
 static __device__ inline void product_accumulate(T *shared, A &a, B &b, int64_t depth,
                                                  T (&sum)[TILE::EACH][TILE::EACH]) {

@@ -3,36 +3,41 @@
 
 /* dot, nrm2, asum and iamax: reductions in a fixed order.
  *
- * A vector is cut into blocks of JI_REDUCE_BLOCK elements. One thread block reduces one of them: thread t takes the
- * packs t, t + 256, t + 512, ... in this order, wherever the vector lies and however far its elements are apart, and
- * the threads' results are joined as a tree in shared memory. The blocks' results are joined pairwise, neighbours
- * first:
+ * A vector is cut into blocks of JI_REDUCE_BLOCK elements. One thread block reduces one of them:
+ * thread t takes the packs t, t + 256, t + 512, ... in this order, wherever the vector lies and
+ * however far its elements are apart, and the threads' results are joined as a tree in shared
+ * memory. The blocks' results are joined pairwise, neighbours first:
  *
  *     0   1   2   3   4   5   6        what has no neighbour waits for the next level
  *     +---+   +---+   +---+   |
  *       +-------+       +-----+
  *           +-------------+
  *
- * Of this tree, the part over REDUCE_CHUNK results that begin at a multiple of REDUCE_CHUNK is done by one thread
- * block, wherever the results come from:
+ * Of this tree, the part over REDUCE_CHUNK results that begin at a multiple of REDUCE_CHUNK is done
+ * by one thread block, wherever the results come from:
  *
- *   partials in workspace    many thread blocks compute them (JI_REDUCE_BLOCKS); then one kernel joins each chunk into
- *                            its first place, the next one chunks of chunks, until one is left (JI_REDUCE_COMBINE)
- *   no workspace             one thread block computes a chunk of results, joins it, and puts it on a stack of finished
- *                            subtrees of which the last two are joined while they are equally large
+ *   partials in workspace    many thread blocks compute them (JI_REDUCE_BLOCKS); then one kernel
+ *                            joins each chunk into its first place, the next one chunks of chunks,
+ *                            until one is left (JI_REDUCE_COMBINE)
+ *   no workspace             one thread block computes a chunk of results, joins it, and puts it on
+ *                            a stack of finished subtrees of which the last two are joined while
+ *                            they are equally large
  *
- * So the bits depend on the number of elements alone. To this end nothing is left to the compiler that it could do in
- * one way here and in another there: where a product is added, the fused operation is written out.
+ * So the bits depend on the number of elements alone. To this end nothing is left to the compiler
+ * that it could do in one way here and in another there: where a product is added, the fused
+ * operation is written out.
  *
  * A reduction is a type with
  *     partial_t                  what is known of some elements; none(), join(left, right)
  *     two                        whether it reads y
- *     block(v, first, count)     of the elements [first, first + count) of a vector, known to all threads
+ *     block(v, first, count)     of the elements [first, first + count) of a vector, known to all
+ *                                threads
  *     finish(result, whole)      writes the result
  *
- * nrm2 must not overflow or underflow where its result does not. It adds squares in double. Should a block's sum leave
- * the range in which nothing was lost, its elements are scaled by a power of two and added again, and the exponent
- * stays with the sum, as in Blue's accumulators (1978). Squares of floats are always in that range. */
+ * nrm2 must not overflow or underflow where its result does not. It adds squares in double. Should
+ * a block's sum leave the range in which nothing was lost, its elements are scaled by a power of
+ * two and added again, and the exponent stays with the sum, as in Blue's accumulators (1978).
+ * Squares of floats are always in that range. */
 
 #include <math.h>
 
@@ -46,18 +51,23 @@
 #define GPU_REDUCE_CHUNK 1024
 #endif
 #define REDUCE_CHUNK GPU_REDUCE_CHUNK
-/* Chunks on the stack, each twice the one above it: 2^51 blocks are all that int64_t elements can be. */
+/* Chunks on the stack, each twice the one above it: 2^51 blocks are all that int64_t elements can
+ * be. */
 #define REDUCE_STACK 52
 
-static_assert(JI_REDUCE_BLOCK % (GROUP_THREADS * GPU_PACK_LOADS * (GPU_PACK_BYTES / sizeof(float))) == 0,
+static_assert(JI_REDUCE_BLOCK %
+                      (GROUP_THREADS * GPU_PACK_LOADS * (GPU_PACK_BYTES / sizeof(float))) ==
+                  0,
               "whole packs");
 
 /* ---- Parts ---- */
 
 static __device__ inline float fused(float a, float b, float c) { return fmaf(a, b, c); }
 static __device__ inline double fused(double a, double b, double c) { return fma(a, b, c); }
-template <typename R> static __device__ inline complex<R> fused(complex<R> a, complex<R> b, complex<R> c) {
-    return complex<R>{fused(-a.im, b.im, fused(a.re, b.re, c.re)), fused(a.im, b.re, fused(a.re, b.im, c.im))};
+template <typename R>
+static __device__ inline complex<R> fused(complex<R> a, complex<R> b, complex<R> c) {
+    return complex<R>{fused(-a.im, b.im, fused(a.re, b.re, c.re)),
+                      fused(a.im, b.re, fused(a.re, b.im, c.im))};
 }
 
 /* |x| as BLAS measures it. */
@@ -76,8 +86,10 @@ template <typename T> struct vectors_t {
     bool packed;
 };
 
-template <typename S, typename T> static __device__ inline vectors_t<T> vectors_of(const ji_vector_t &v) {
-    vectors_t<T> vectors = {vector_start<T>(v.x, v.n, v.incx), nullptr, v.incx, 0, vector_is_packed(v.x, v.incx)};
+template <typename S, typename T>
+static __device__ inline vectors_t<T> vectors_of(const ji_vector_t &v) {
+    vectors_t<T> vectors = {vector_start<T>(v.x, v.n, v.incx), nullptr, v.incx, 0,
+                            vector_is_packed(v.x, v.incx)};
     if (S::two) {
         vectors.y = vector_start<T>(v.y, v.n, v.incy), vectors.incy = v.incy;
         vectors.packed = vectors.packed && vector_is_packed(v.y, v.incy);
@@ -85,18 +97,20 @@ template <typename S, typename T> static __device__ inline vectors_t<T> vectors_
     return vectors;
 }
 
-/* What one thread block knows of the elements [first, first + count), count <= JI_REDUCE_BLOCK; known to all threads.
- * How an element is taken is A: partial_t, two, none(), take(sum, x, y, place), join(a, b). */
+/* What one thread block knows of the elements [first, first + count), count <= JI_REDUCE_BLOCK;
+ * known to all threads. How an element is taken is A: partial_t, two, none(), take(sum, x, y,
+ * place), join(a, b). */
 template <typename A, typename T>
-static __device__ typename A::partial_t reduce_elements(const A &a, const vectors_t<T> &v, int64_t first,
-                                                        int64_t count) {
+static __device__ typename A::partial_t reduce_elements(const A &a, const vectors_t<T> &v,
+                                                        int64_t first, int64_t count) {
     typedef typename A::partial_t partial_t;
     typedef pack<T> pack_t;
     __shared__ partial_t sums[GROUP_THREADS];
     const int t = (int)threadIdx.x, packs = JI_REDUCE_BLOCK / pack_t::width;
     partial_t sum = A::none();
     if (v.packed && count == JI_REDUCE_BLOCK) {
-        const pack_t *x = (const pack_t *)(v.x + first), *y = A::two ? (const pack_t *)(v.y + first) : x;
+        const pack_t *x = (const pack_t *)(v.x + first),
+                     *y = A::two ? (const pack_t *)(v.y + first) : x;
         for (int begin = t; begin < packs; begin += GROUP_THREADS * GPU_PACK_LOADS) {
             pack_t px[GPU_PACK_LOADS], py[GPU_PACK_LOADS];
             GPU_UNROLL
@@ -170,7 +184,8 @@ template <typename T> struct largest_t {
     static __device__ partial_t join(partial_t a, partial_t b) {
         const bool same = is_nan(a.size) ? is_nan(b.size) : a.size == b.size;
         const bool left = same ? a.place <= b.place : is_nan(a.size) || a.size > b.size;
-        /* Word by word: of one of two structs HIP's compilers take the address, and keep both in memory. */
+        /* Word by word: of one of two structs HIP's compilers take the address, and keep both in
+         * memory. */
         return partial_t{left ? a.size : b.size, left ? a.place : b.place};
     }
     __device__ void take(partial_t &best, T x, T, int64_t place) const {
@@ -179,7 +194,9 @@ template <typename T> struct largest_t {
     static __device__ partial_t block(const vectors_t<T> &v, int64_t first, int64_t count) {
         return reduce_elements(largest_t(), v, first, count);
     }
-    static __device__ void finish(void *result, partial_t whole) { *(int64_t *)result = whole.place + 1; }
+    static __device__ void finish(void *result, partial_t whole) {
+        *(int64_t *)result = whole.place + 1;
+    }
 };
 
 /* Sum of squares, each times 4^-exponent. */
@@ -230,15 +247,18 @@ template <typename T> struct norm_t {
     typedef T value_t;
     typedef scaled_sum_t partial_t;
     static const bool two = false;
-    static __device__ partial_t none() { return partial_t{0, -100000}; } /* a scale that never counts */
+    /* A scale that never counts. */
+    static __device__ partial_t none() { return partial_t{0, -100000}; }
     static __device__ partial_t join(partial_t a, partial_t b) {
         if (a.exponent < b.exponent)
-            return partial_t{ldexp(a.sum, (int)(2 * (a.exponent - b.exponent))) + b.sum, b.exponent};
+            return partial_t{ldexp(a.sum, (int)(2 * (a.exponent - b.exponent))) + b.sum,
+                             b.exponent};
         return partial_t{a.sum + ldexp(b.sum, (int)(2 * (b.exponent - a.exponent))), a.exponent};
     }
     static __device__ partial_t block(const vectors_t<T> &v, int64_t first, int64_t count) {
         const double sum = reduce_elements(squares_t<T>(), v, first, count);
-        /* Where no square has lost anything that matters, and 2^51 such sums do not overflow. NaN has no better sum. */
+        /* Where no square has lost anything that matters, and 2^51 such sums do not overflow. NaN
+         * has no better sum. */
         if ((sum >= 0x1p-918 && sum <= 0x1p+960) || is_nan(sum))
             return partial_t{sum, 0};
         const double largest = reduce_elements(largest_part_t<T>(), v, first, count);
@@ -258,8 +278,8 @@ template <typename T> struct norm_t {
 /* ---- Kernels ---- */
 
 template <typename S>
-static __device__ inline typename S::partial_t reduce_block(const vectors_t<typename S::value_t> &v, int64_t n,
-                                                            int64_t block) {
+static __device__ inline typename S::partial_t reduce_block(const vectors_t<typename S::value_t> &v,
+                                                            int64_t n, int64_t block) {
     const int64_t first = block * JI_REDUCE_BLOCK, rest = n - first;
     return S::block(v, first, rest < JI_REDUCE_BLOCK ? rest : JI_REDUCE_BLOCK);
 }
@@ -273,9 +293,11 @@ template <typename S> static __global__ void reduce_blocks_kernel(ji_reduce_t ca
     }
 }
 
-/* Joins the first `count` <= REDUCE_CHUNK of `leaves`, in shared memory, into the first, which thread 0 may read. All
- * but the first may be written at once, as no thread reads them any more; the first is for thread 0 to write. */
-template <typename S> static __device__ inline void reduce_chunk(typename S::partial_t *leaves, int count) {
+/* Joins the first `count` <= REDUCE_CHUNK of `leaves`, in shared memory, into the first, which
+ * thread 0 may read. All but the first may be written at once, as no thread reads them any more;
+ * the first is for thread 0 to write. */
+template <typename S>
+static __device__ inline void reduce_chunk(typename S::partial_t *leaves, int count) {
     __syncthreads(); /* all are there */
     for (int step = 1; step < count; step *= 2) {
         for (int i = (int)threadIdx.x * 2 * step; i + step < count; i += GROUP_THREADS * 2 * step)
@@ -284,9 +306,10 @@ template <typename S> static __device__ inline void reduce_chunk(typename S::par
     }
 }
 
-/* One level of chunks over the partials that stand `stride` apart. Each chunk's result goes to its first place, the
- * last one's to the caller. */
-template <typename S> static __global__ void reduce_partials_kernel(ji_reduce_t call, int64_t count, int64_t stride) {
+/* One level of chunks over the partials that stand `stride` apart. Each chunk's result goes to its
+ * first place, the last one's to the caller. */
+template <typename S>
+static __global__ void reduce_partials_kernel(ji_reduce_t call, int64_t count, int64_t stride) {
     typedef typename S::partial_t partial_t;
     __shared__ partial_t leaves[REDUCE_CHUNK];
     partial_t *partials = (partial_t *)call.partials;
@@ -307,11 +330,13 @@ template <typename S> static __global__ void reduce_partials_kernel(ji_reduce_t 
 template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t call) {
     typedef typename S::partial_t partial_t;
     __shared__ partial_t leaves[REDUCE_CHUNK];
-    __shared__ partial_t stack[REDUCE_STACK]; /* place l: 2^l chunks, if bit l of the number of chunks is set */
+    /* Place l: 2^l chunks, if bit l of the number of chunks is set. */
+    __shared__ partial_t stack[REDUCE_STACK];
     const vectors_t<typename S::value_t> v = vectors_of<S, typename S::value_t>(call.vector);
     int64_t chunks = 0;
     for (int64_t first = 0; first < call.blocks; first += REDUCE_CHUNK, ++chunks) {
-        const int here = (int)(call.blocks - first < REDUCE_CHUNK ? call.blocks - first : REDUCE_CHUNK);
+        const int here =
+            (int)(call.blocks - first < REDUCE_CHUNK ? call.blocks - first : REDUCE_CHUNK);
         for (int i = 0; i < here; ++i) {
             const partial_t partial = reduce_block<S>(v, call.vector.n, first + i);
             if (threadIdx.x == 0)
@@ -340,14 +365,17 @@ template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t ca
 
 /* ---- Primitives ---- */
 
-template <typename S> static jstatus_t reduce_blocks_launch(const gpu_call_t *call, const ji_reduce_t *reduce) {
-    static_assert(sizeof(typename S::partial_t) <= 2 * sizeof(int64_t), "ji_reduce_partial_bytes()");
-    GPU_LAUNCH((reduce_blocks_kernel<S>), gpu_blocks(reduce->blocks, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream,
-               *reduce);
+template <typename S>
+static jstatus_t reduce_blocks_launch(const gpu_call_t *call, const ji_reduce_t *reduce) {
+    static_assert(sizeof(typename S::partial_t) <= 2 * sizeof(int64_t),
+                  "ji_reduce_partial_bytes()");
+    GPU_LAUNCH((reduce_blocks_kernel<S>), gpu_blocks(reduce->blocks, 1, GPU_GRID_MOST),
+               GROUP_THREADS, call->stream, *reduce);
     return gpu_check_launch(call->device, "reduce_blocks");
 }
 
-template <typename S> static jstatus_t reduce_combine_launch(const gpu_call_t *call, const ji_reduce_t *reduce) {
+template <typename S>
+static jstatus_t reduce_combine_launch(const gpu_call_t *call, const ji_reduce_t *reduce) {
     if (reduce->partials == nullptr) {
         GPU_LAUNCH((reduce_serial_kernel<S>), 1, GROUP_THREADS, call->stream, *reduce);
         return gpu_check_launch(call->device, "reduce_serial");
@@ -356,8 +384,8 @@ template <typename S> static jstatus_t reduce_combine_launch(const gpu_call_t *c
     int64_t count = reduce->blocks, stride = 1;
     for (bool last = false; !last && status == JSTATUS_SUCCESS; stride *= REDUCE_CHUNK) {
         last = count <= REDUCE_CHUNK;
-        GPU_LAUNCH((reduce_partials_kernel<S>), gpu_blocks(count, REDUCE_CHUNK, GPU_GRID_MOST), GROUP_THREADS,
-                   call->stream, *reduce, count, stride);
+        GPU_LAUNCH((reduce_partials_kernel<S>), gpu_blocks(count, REDUCE_CHUNK, GPU_GRID_MOST),
+                   GROUP_THREADS, call->stream, *reduce, count, stride);
         status = gpu_check_launch(call->device, "reduce_partials");
         count = (count + REDUCE_CHUNK - 1) / REDUCE_CHUNK;
     }
@@ -365,8 +393,10 @@ template <typename S> static jstatus_t reduce_combine_launch(const gpu_call_t *c
 }
 
 template <typename T>
-static jstatus_t reduce_of_type(const gpu_call_t *call, const ji_reduce_t *reduce, bool to_partials) {
-#define REDUCE_LAUNCH(S) to_partials ? reduce_blocks_launch<S>(call, reduce) : reduce_combine_launch<S>(call, reduce)
+static jstatus_t reduce_of_type(const gpu_call_t *call, const ji_reduce_t *reduce,
+                                bool to_partials) {
+#define REDUCE_LAUNCH(S)                                                                           \
+    to_partials ? reduce_blocks_launch<S>(call, reduce) : reduce_combine_launch<S>(call, reduce)
     typedef products_t<T, false> plain_t;
     typedef products_t<T, number<T>::is_complex> conjugated_t;
     switch (reduce->reduction) {
@@ -391,9 +421,10 @@ jstatus_t gpu_reduce_combine(const gpu_call_t *call, const void *block) {
     return reduce_any(call, (const ji_reduce_t *)block, false);
 }
 
-/* A reduction by itself: the serial way, which up to JI_REDUCE_BLOCK elements is one block's. A vector without elements
- * has no block. */
-static jstatus_t reduce_alone(const gpu_call_t *call, const void *block, ji_reduction_t reduction, bool only_positive) {
+/* A reduction by itself: the serial way, which up to JI_REDUCE_BLOCK elements is one block's. A
+ * vector without elements has no block. */
+static jstatus_t reduce_alone(const gpu_call_t *call, const void *block, ji_reduction_t reduction,
+                              bool only_positive) {
     ji_reduce_t reduce = {};
     reduce.vector = *(const ji_vector_t *)block;
     reduce.reduction = reduction;
@@ -404,7 +435,9 @@ static jstatus_t reduce_alone(const gpu_call_t *call, const void *block, ji_redu
     return reduce_any(call, &reduce, false);
 }
 
-jstatus_t gpu_dot(const gpu_call_t *call, const void *block) { return reduce_alone(call, block, JI_REDUCE_DOT, false); }
+jstatus_t gpu_dot(const gpu_call_t *call, const void *block) {
+    return reduce_alone(call, block, JI_REDUCE_DOT, false);
+}
 jstatus_t gpu_dotc(const gpu_call_t *call, const void *block) {
     return reduce_alone(call, block, JI_REDUCE_DOTC, false);
 }

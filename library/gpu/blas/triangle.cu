@@ -3,11 +3,12 @@
 
 /* Triangular inverses: what the products of ../blas/inverses.c begin with, and trtri.
  *
- * triangle_inverses   one block of threads for each tile of a diagonal block. A tile on the diagonal is inverted in
- *                     shared memory, one beside it copied or cleared. An upper tile is read turned: the inverse of a
- *                     transpose is the transpose of the inverse.
- * trtri               without workspace: one block of threads for the whole triangle, in place. From the last block
- *                     column back, with M seen as lower:
+ * triangle_inverses   one block of threads for each tile of a diagonal block. A tile on the
+ *                     diagonal is inverted in shared memory, one beside it copied or cleared. An
+ *                     upper tile is read turned: the inverse of a transpose is the transpose of the
+ *                     inverse.
+ * trtri               without workspace: one block of threads for the whole triangle, in place.
+ *                     From the last block column back, with M seen as lower:
  *
  *                         +----------+     the part below the tile D, rows of tiles from the last one up, which then
  *                         | D        |     still find those above as they were:   part := -(inverse below) part
@@ -21,8 +22,9 @@
 #include "gpu/blas/tile.h"
 
 void gpu_triangle_tuning(ji_tuning_t *tuning) {
-    /* Not measured on a GPU yet; trsm.c counts for the leaves. Cholesky's wide blocks: products of this depth run at full
-     * speed, and what is done inside of them is about 512 / order of the work. */
+    /* Not measured on a GPU yet; trsm.c counts for the leaves. Cholesky's wide blocks: products of
+     * this depth run at full speed, and what is done inside of them is about 512 / order of the
+     * work. */
     tuning->triangle_products = true;
     tuning->triangle_leaf = 128;
     tuning->triangle_largest_leaf = 512;
@@ -38,14 +40,15 @@ static int64_t triangle_tiles(int64_t size) { return size / TILE + (size % TILE 
 
 /* ---- Diagonal blocks ---- */
 
-/* The tile of A's lower triangle at (0, 0) of `data`, or of its transpose, with `size` rows: a tile of the unit matrix
- * beyond, ones on the diagonal where it is not read. */
+/* The tile of A's lower triangle at (0, 0) of `data`, or of its transpose, with `size` rows: a tile
+ * of the unit matrix beyond, ones on the diagonal where it is not read. */
 template <typename T>
-static __device__ inline void triangle_load(T (*tile)[TILE + 1], const T *data, int64_t ld, int size, bool turned,
-                                            bool unit) {
+static __device__ inline void triangle_load(T (*tile)[TILE + 1], const T *data, int64_t ld,
+                                            int size, bool turned, bool unit) {
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     for (int j = down; j < TILE; j += GROUP_DOWN) {
-        const int row = turned ? j : across, column = turned ? across : j; /* across: along A's columns */
+        /* Across: along A's columns. */
+        const int row = turned ? j : across, column = turned ? across : j;
         if (row > column ? row < size : row == column && !unit && row < size)
             tile[row][column] = data[across + j * ld];
         else
@@ -54,12 +57,14 @@ static __device__ inline void triangle_load(T (*tile)[TILE + 1], const T *data, 
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(GROUP_THREADS) triangle_inverses_kernel(ji_inverses_t args) {
+static __global__ void __launch_bounds__(GROUP_THREADS)
+    triangle_inverses_kernel(ji_inverses_t args) {
     __shared__ T tile[TILE][TILE + 1];
     __shared__ T row[2][TILE];
     const T *a = (const T *)args.a;
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
-    const int64_t side = args.block < args.order ? args.block : args.order; /* of the largest block */
+    /* Of the largest block. */
+    const int64_t side = args.block < args.order ? args.block : args.order;
     const int64_t high = (side + TILE - 1) / TILE, wide = (args.order + TILE - 1) / TILE;
     for (int64_t t = blockIdx.x; t < high * wide; t += gridDim.x) {
         const int64_t left = t / high * TILE, block = left / args.block, start = block * args.block;
@@ -68,12 +73,14 @@ static __global__ void __launch_bounds__(GROUP_THREADS) triangle_inverses_kernel
             continue;
         const int64_t rows = args.order - top < TILE ? args.order - top : TILE;
         const int64_t columns = args.order - left < TILE ? args.order - left : TILE;
-        T *to = (T *)args.inverses + JI_INVERSE_OFFSET(args.block, block) + (top - start) + (left - start) * args.block;
+        T *to = (T *)args.inverses + JI_INVERSE_OFFSET(args.block, block) + (top - start) +
+                (left - start) * args.block;
         if (top != left) { /* the same for all threads */
             const bool stored = (top > left) != args.upper;
             for (int64_t j = down; j < columns; j += GROUP_DOWN)
                 if (across < rows)
-                    to[across + j * args.block] = stored ? a[top + across + (left + j) * args.lda] : make<T>(0);
+                    to[across + j * args.block] =
+                        stored ? a[top + across + (left + j) * args.lda] : make<T>(0);
             continue;
         }
         T element[TILE_EACH];
@@ -92,9 +99,11 @@ static __global__ void __launch_bounds__(GROUP_THREADS) triangle_inverses_kernel
     }
 }
 
-template <typename T> static jstatus_t triangle_run_inverses(const gpu_call_t *call, const ji_inverses_t *args) {
+template <typename T>
+static jstatus_t triangle_run_inverses(const gpu_call_t *call, const ji_inverses_t *args) {
     const int64_t side = args->block < args->order ? args->block : args->order;
-    const unsigned grid = gpu_blocks(triangle_tiles(side) * triangle_tiles(args->order), 1, GPU_GRID_MOST);
+    const unsigned grid =
+        gpu_blocks(triangle_tiles(side) * triangle_tiles(args->order), 1, GPU_GRID_MOST);
     GPU_LAUNCH((triangle_inverses_kernel<T>), grid, GROUP_THREADS, call->stream, *args);
     return gpu_check_launch(call->device, "triangle_inverses");
 }
@@ -108,7 +117,8 @@ jstatus_t gpu_triangle_inverses(const gpu_call_t *call, const void *block) {
 
 /* For all threads of the block; `shared` has an element for each. */
 template <typename T>
-static __device__ inline int64_t triangle_find_zero(const T *a, int64_t lda, int64_t n, int64_t *shared) {
+static __device__ inline int64_t triangle_find_zero(const T *a, int64_t lda, int64_t n,
+                                                    int64_t *shared) {
     return group_find_on_diagonal(a, lda, n, shared, [](T element) { return is_zero(element); });
 }
 
@@ -121,9 +131,10 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
         *place = zero;
 }
 
-template <typename T> static jstatus_t triangle_run_check(const gpu_call_t *call, const ji_matmat_t *args) {
-    GPU_LAUNCH((triangle_check_kernel<T>), 1, GROUP_THREADS, call->stream, (const T *)args->a, args->lda, args->n,
-               args->diag == JBLAS_UNIT, (int64_t *)args->c);
+template <typename T>
+static jstatus_t triangle_run_check(const gpu_call_t *call, const ji_matmat_t *args) {
+    GPU_LAUNCH((triangle_check_kernel<T>), 1, GROUP_THREADS, call->stream, (const T *)args->a,
+               args->lda, args->n, args->diag == JBLAS_UNIT, (int64_t *)args->c);
     return gpu_check_launch(call->device, "triangle_check");
 }
 
@@ -136,8 +147,8 @@ jstatus_t gpu_triangle_check(const gpu_call_t *call, const void *block) {
 
 template <typename T>
 static __global__ void __launch_bounds__(GROUP_THREADS)
-    triangle_store_kernel(T *a, int64_t lda, const T *b, int64_t ldb, int64_t n, bool upper, bool unit,
-                          const int64_t *place, int64_t *info) {
+    triangle_store_kernel(T *a, int64_t lda, const T *b, int64_t ldb, int64_t n, bool upper,
+                          bool unit, const int64_t *place, int64_t *info) {
     const int64_t zero = *place;
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *info = zero;
@@ -154,11 +165,13 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
     }
 }
 
-template <typename T> static jstatus_t triangle_run_store(const gpu_call_t *call, const ji_matmat_t *args) {
+template <typename T>
+static jstatus_t triangle_run_store(const gpu_call_t *call, const ji_matmat_t *args) {
     const int64_t side = triangle_tiles(args->n);
-    GPU_LAUNCH((triangle_store_kernel<T>), gpu_blocks(side * side, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream,
-               (T *)const_cast<void *>(args->a), args->lda, (const T *)args->b, args->ldb, args->n,
-               args->uplo == JBLAS_UPPER, args->diag == JBLAS_UNIT, (const int64_t *)args->c, args->info);
+    GPU_LAUNCH((triangle_store_kernel<T>), gpu_blocks(side * side, 1, GPU_GRID_MOST), GROUP_THREADS,
+               call->stream, (T *)const_cast<void *>(args->a), args->lda, (const T *)args->b,
+               args->ldb, args->n, args->uplo == JBLAS_UPPER, args->diag == JBLAS_UNIT,
+               (const int64_t *)args->c, args->info);
     return gpu_check_launch(call->device, "triangle_store");
 }
 
@@ -169,21 +182,24 @@ jstatus_t gpu_triangle_store(const gpu_call_t *call, const void *block) {
 
 /* ---- trtri in place ---- */
 
-/* The tile of M at (i, j): zeros beyond it and, on the diagonal, above; ones there where it is not read. */
+/* The tile of M at (i, j): zeros beyond it and, on the diagonal, above; ones there where it is not
+ * read. */
 template <typename T>
-static __device__ inline void triangle_load_part(T (*tile)[TILE + 1], tile_view<T> m, int64_t n, int64_t i, int64_t j,
-                                                 bool unit) {
+static __device__ inline void triangle_load_part(T (*tile)[TILE + 1], tile_view<T> m, int64_t n,
+                                                 int64_t i, int64_t j, bool unit) {
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     for (int column = down; column < TILE; column += GROUP_DOWN) {
         const int64_t row = i + across;
-        const bool stored = row < n && j + column < n && (row > j + column || (row == j + column && !unit));
+        const bool stored =
+            row < n && j + column < n && (row > j + column || (row == j + column && !unit));
         tile[across][column] = stored ? *m.at(row, j + column) : make<T>(row == j + column ? 1 : 0);
     }
 }
 
 /* Thread's elements of the tile at (i, j), row threadIdx.x mod 32. */
 template <typename T>
-static __device__ inline void triangle_put(tile_view<T> m, int64_t n, int64_t i, int64_t j, const T *element) {
+static __device__ inline void triangle_put(tile_view<T> m, int64_t n, int64_t i, int64_t j,
+                                           const T *element) {
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k)
@@ -260,9 +276,10 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
     }
 }
 
-template <typename T> static jstatus_t triangle_run_trtri(const gpu_call_t *call, const ji_matmat_t *args) {
-    GPU_LAUNCH((trtri_kernel<T>), 1, GROUP_THREADS, call->stream, tile_lower<T>(args), (const T *)args->a, args->lda,
-               args->n, args->diag == JBLAS_UNIT, args->info);
+template <typename T>
+static jstatus_t triangle_run_trtri(const gpu_call_t *call, const ji_matmat_t *args) {
+    GPU_LAUNCH((trtri_kernel<T>), 1, GROUP_THREADS, call->stream, tile_lower<T>(args),
+               (const T *)args->a, args->lda, args->n, args->diag == JBLAS_UNIT, args->info);
     return gpu_check_launch(call->device, "trtri");
 }
 

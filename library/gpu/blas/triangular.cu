@@ -3,9 +3,10 @@
 
 /* trmm and trsm (by substitution), in place, without workspace.
  *
- * All cases of side, uplo and trans are one case (../blas/triangle.h): a lower triangle M and unknowns x(0), x(1), ...
- * which are views with strides of either sign. Right-hand sides do not know of each other, so a block of threads owns a
- * strip of 32 of them and walks along the triangle by block rows:
+ * All cases of side, uplo and trans are one case (../blas/triangle.h): a lower triangle M and
+ * unknowns x(0), x(1), ... which are views with strides of either sign. Right-hand sides do not
+ * know of each other, so a block of threads owns a strip of 32 of them and walks along the triangle
+ * by block rows:
  *
  *          M                     strip
  *        +----+                +------+
@@ -16,11 +17,13 @@
  *    q   | before  | D  |      |  q   |       `before` by `above` is a product of tiles (product.h); what is above is
  *        +---------+----+      +------+       solved already (trsm) or not yet overwritten (trmm)
  *
- * The diagonal block D and the block row of the strip stand in shared memory. Substitution inside D is the work of one
- * thread for each right-hand side, so that no barrier stands between its unknowns.
+ * The diagonal block D and the block row of the strip stand in shared memory. Substitution inside D
+ * is the work of one thread for each right-hand side, so that no barrier stands between its
+ * unknowns.
  *
- * Nothing above the diagonal is multiplied: a NaN in a right-hand side reaches the unknowns that depend on it, and no
- * others. With alpha 0 (perhaps known to the kernel alone) B becomes 0 and A is not read. */
+ * Nothing above the diagonal is multiplied: a NaN in a right-hand side reaches the unknowns that
+ * depend on it, and no others. With alpha 0 (perhaps known to the kernel alone) B becomes 0 and A
+ * is not read. */
 
 #include "gpu/blas/blas.h"
 #include "gpu/blas/product.h"
@@ -37,20 +40,22 @@ template <typename T> struct triangular_product {
     ji_scalar_t alpha;
 };
 
-/* The i-th element of a square in shared memory: neighbouring threads take neighbours along the lines, or along the
- * depth, whichever are neighbours in the matrix. Element (line, depth) stands as in a slice. */
+/* The i-th element of a square in shared memory: neighbouring threads take neighbours along the
+ * lines, or along the depth, whichever are neighbours in the matrix. Element (line, depth) stands
+ * as in a slice. */
 template <typename TILE> struct triangular_place {
     int line, depth, at;
 
     __device__ inline triangular_place(int i, bool along_lines)
-        : line(along_lines ? i % TILE::SIDE : i / TILE::SIDE), depth(along_lines ? i / TILE::SIDE : i % TILE::SIDE),
-          at(depth * TILE::ROW + line) {}
+        : line(along_lines ? i % TILE::SIDE : i / TILE::SIDE),
+          depth(along_lines ? i / TILE::SIDE : i % TILE::SIDE), at(depth * TILE::ROW + line) {}
 };
 
-/* D, whose first element is at `data`: zeros and a diagonal of ones where it is not read or beyond the triangle. */
+/* D, whose first element is at `data`: zeros and a diagonal of ones where it is not read or beyond
+ * the triangle. */
 template <typename T, typename TILE>
-static __device__ inline void triangular_read_diagonal(T *square, const T *data, const triangular_product<T> &call,
-                                                       int order) {
+static __device__ inline void
+triangular_read_diagonal(T *square, const T *data, const triangular_product<T> &call, int order) {
     const bool along = product_is_one(call.m.line);
     GPU_NO_UNROLL
     for (int i = (int)threadIdx.x; i < TILE::SIDE * TILE::SIDE; i += TILE::THREADS) {
@@ -58,27 +63,31 @@ static __device__ inline void triangular_read_diagonal(T *square, const T *data,
         const bool diagonal = place.line == place.depth;
         T value = make<T>(diagonal ? 1 : 0);
         if (place.line < order && (place.line > place.depth || (diagonal && !call.unit)))
-            value = conjugate_if(call.m.conjugate, data[place.line * call.m.line + place.depth * call.m.depth]);
+            value = conjugate_if(call.m.conjugate,
+                                 data[place.line * call.m.line + place.depth * call.m.depth]);
         square[place.at] = value;
     }
 }
 
 /* The block row of the strip at `data`, right-hand sides as lines. */
 template <typename T, typename TILE>
-static __device__ inline void triangular_read_strip(T *strip, const T *data, const triangular_product<T> &call,
-                                                    int order, int count) {
+static __device__ inline void triangular_read_strip(T *strip, const T *data,
+                                                    const triangular_product<T> &call, int order,
+                                                    int count) {
     const bool along = product_is_one(call.x_rhs);
     GPU_NO_UNROLL
     for (int i = (int)threadIdx.x; i < TILE::SIDE * TILE::SIDE; i += TILE::THREADS) {
         const triangular_place<TILE> place(i, along);
         const bool within = place.line < count && place.depth < order;
-        strip[place.at] = within ? data[place.line * call.x_rhs + place.depth * call.x_q] : make<T>(0);
+        strip[place.at] =
+            within ? data[place.line * call.x_rhs + place.depth * call.x_q] : make<T>(0);
     }
 }
 
 template <typename T, typename TILE>
-static __device__ inline void triangular_write_strip(const T *strip, T *data, const triangular_product<T> &call,
-                                                     int order, int count) {
+static __device__ inline void triangular_write_strip(const T *strip, T *data,
+                                                     const triangular_product<T> &call, int order,
+                                                     int count) {
     const bool along = product_is_one(call.x_rhs);
     GPU_NO_UNROLL
     for (int i = (int)threadIdx.x; i < TILE::SIDE * TILE::SIDE; i += TILE::THREADS) {
@@ -88,7 +97,8 @@ static __device__ inline void triangular_write_strip(const T *strip, T *data, co
     }
 }
 
-/* D X = strip, in place; one thread for each right-hand side, TRIANGULAR_STEP unknowns in registers at a time. */
+/* D X = strip, in place; one thread for each right-hand side, TRIANGULAR_STEP unknowns in registers
+ * at a time. */
 template <typename T, typename TILE>
 static __device__ inline void triangular_substitute(const T *square, T *strip, bool unit) {
     const int rhs = (int)threadIdx.x;
@@ -124,7 +134,8 @@ static __device__ inline void triangular_substitute(const T *square, T *strip, b
 
 /* sum += D strip. */
 template <typename T, typename TILE>
-static __device__ inline void triangular_multiply(const T *square, const T *strip, bool unit, int across, int down,
+static __device__ inline void triangular_multiply(const T *square, const T *strip, bool unit,
+                                                  int across, int down,
                                                   T (&sum)[TILE::EACH][TILE::EACH]) {
     GPU_NO_UNROLL
     for (int p = 0; p < TILE::SIDE; ++p) {
@@ -147,7 +158,8 @@ template <typename T, bool SOLVE>
 static __global__ void __launch_bounds__((product_tile<T, TRIANGULAR_SIDE, 4>::THREADS))
     triangular_kernel(triangular_product<T> call) {
     typedef product_tile<T, TRIANGULAR_SIDE, 4> TILE;
-    static_assert(TILE::SIDE * TILE::ROW <= TILE::SHARED && TILE::SIDE <= TILE::THREADS, "D lies where slices were");
+    static_assert(TILE::SIDE * TILE::ROW <= TILE::SHARED && TILE::SIDE <= TILE::THREADS,
+                  "D lies where slices were");
     alignas(16) __shared__ T shared[TILE::SHARED];
     alignas(16) __shared__ T strip[TILE::SIDE * TILE::ROW];
     const T alpha = gpu_scalar<T>(call.alpha);
@@ -169,10 +181,13 @@ static __global__ void __launch_bounds__((product_tile<T, TRIANGULAR_SIDE, 4>::T
                 T sum[TILE::EACH][TILE::EACH];
                 product_clear<T, TILE::EACH>(sum);
                 triangular_read_strip<T, TILE>(strip, x + q * call.x_q, call, order, count);
-                const product_operand<T> above = {call.x, call.x_rhs, call.x_q, false, false, false};
-                product_loader<T, TILE, false> a(call.m, q, call.order), b(above, first, call.count);
+                const product_operand<T> above = {call.x, call.x_rhs, call.x_q,
+                                                  false,  false,      false};
+                product_loader<T, TILE, false> a(call.m, q, call.order),
+                    b(above, first, call.count);
                 product_accumulate<T, TILE>(shared, a, b, q, sum);
-                triangular_read_diagonal<T, TILE>(shared, call.m.data + q * (call.m.line + call.m.depth), call, order);
+                triangular_read_diagonal<T, TILE>(
+                    shared, call.m.data + q * (call.m.line + call.m.depth), call, order);
                 __syncthreads();
                 if (!SOLVE) {
                     triangular_multiply<T, TILE>(shared, strip, call.unit, across, down, sum);
@@ -193,7 +208,8 @@ static __global__ void __launch_bounds__((product_tile<T, TRIANGULAR_SIDE, 4>::T
                 }
             }
             triangular_write_strip<T, TILE>(strip, x + q * call.x_q, call, order, count);
-            __syncthreads(); /* the next row reads what was written here, and overwrites what was read */
+            /* The next row reads what was written here, and overwrites what was read. */
+            __syncthreads();
         }
     }
 }
@@ -201,7 +217,8 @@ static __global__ void __launch_bounds__((product_tile<T, TRIANGULAR_SIDE, 4>::T
 template <typename T> static triangular_product<T> triangular_of(const ji_matmat_t *args) {
     triangular_product<T> product = {};
     const bool left = args->side == JBLAS_LEFT;
-    /* M is op(A) (left) or its transpose; transposed against A's storage. Reversed: from the last unknown on. */
+    /* M is op(A) (left) or its transpose; transposed against A's storage. Reversed: from the last
+     * unknown on. */
     const bool transposed = (args->transa != JBLAS_NO_TRANSPOSE) == left;
     const bool reversed = (args->uplo == JBLAS_UPPER) != transposed;
     const int64_t sign = reversed ? -1 : 1;
@@ -220,11 +237,13 @@ template <typename T> static triangular_product<T> triangular_of(const ji_matmat
     return product;
 }
 
-template <typename T, bool SOLVE> static jstatus_t triangular_run(const gpu_call_t *call, const ji_matmat_t *args) {
+template <typename T, bool SOLVE>
+static jstatus_t triangular_run(const gpu_call_t *call, const ji_matmat_t *args) {
     if (args->m <= 0 || args->n <= 0)
         return JSTATUS_SUCCESS;
     const triangular_product<T> product = triangular_of<T>(args);
-    GPU_LAUNCH((triangular_kernel<T, SOLVE>), gpu_blocks(product.count, TRIANGULAR_SIDE, GPU_GRID_MOST),
+    GPU_LAUNCH((triangular_kernel<T, SOLVE>),
+               gpu_blocks(product.count, TRIANGULAR_SIDE, GPU_GRID_MOST),
                (product_tile<T, TRIANGULAR_SIDE, 4>::THREADS), call->stream, product);
     return gpu_check_launch(call->device, SOLVE ? "trsm" : "trmm");
 }

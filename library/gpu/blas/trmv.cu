@@ -3,10 +3,11 @@
 
 /* trmv and trsv, in place and without workspace.
  *
- * Turned round where needed, op(A) is always a lower triangle L and the vector is walked from its beginning: an upper
- * one is read from the last element backwards, by negative strides. It is cut into diagonal blocks of TRMV_BLOCK. What
- * is on the diagonal one thread block does, with x in shared memory; what is below is a gemv over many thread blocks.
- * The kernels of a stream run one after the other, which is all the order that is needed:
+ * Turned round where needed, op(A) is always a lower triangle L and the vector is walked from its
+ * beginning: an upper one is read from the last element backwards, by negative strides. It is cut
+ * into diagonal blocks of TRMV_BLOCK. What is on the diagonal one thread block does, with x in
+ * shared memory; what is below is a gemv over many thread blocks. The kernels of a stream run one
+ * after the other, which is all the order that is needed:
  *
  *     A = N, columns of L lie together             A = T, rows of L lie together
  *
@@ -14,8 +15,8 @@
  *     | C D             below -= C x0, all of it   | C D             solve D x1 = x1
  *     | C C D           by one gemv N              | C C D
  *
- * trmv goes the other way, from the last block to the first, so that a block of x is read by all who need its old value
- * before it gets its new one. */
+ * trmv goes the other way, from the last block to the first, so that a block of x is read by all
+ * who need its old value before it gets its new one. */
 
 #include "gpu/blas/blas.h"
 #include "gpu/blas/vector.h"
@@ -31,7 +32,9 @@ template <typename T> struct triangle_t {
     int64_t incx;
     int n;
     bool conjugated, unit;
-    __device__ T at(int i, int j) const { return conjugate_if(conjugated, a[i * row + j * column]); }
+    __device__ T at(int i, int j) const {
+        return conjugate_if(conjugated, a[i * row + j * column]);
+    }
 };
 
 template <typename T> static __global__ void trmv_kernel(triangle_t<T> l) {
@@ -48,9 +51,10 @@ template <typename T> static __global__ void trmv_kernel(triangle_t<T> l) {
     l.x[i * l.incx] = sum;
 }
 
-/* By columns within a tile of the diagonal, whose elements come to shared memory first; then by rows below it. x[i] is
- * the right side until it is divided by its diagonal element, which happens after the last use as a right side: in each
- * step all threads divide for themselves, and only what is behind changes. So one barrier a step is enough. */
+/* By columns within a tile of the diagonal, whose elements come to shared memory first; then by
+ * rows below it. x[i] is the right side until it is divided by its diagonal element, which happens
+ * after the last use as a right side: in each step all threads divide for themselves, and only what
+ * is behind changes. So one barrier a step is enough. */
 template <typename T> static __global__ void trsv_kernel(triangle_t<T> l) {
     __shared__ T x[TRMV_BLOCK], tile[TRMV_TILE][TRMV_TILE + 1]; /* tile[column][row] */
     const int t = (int)threadIdx.x;
@@ -97,7 +101,8 @@ template <typename T> struct triangular_t {
     bool unit;
 };
 
-template <typename T> static triangular_t<T> triangular_of(const gpu_call_t *call, const ji_matvec_t *args) {
+template <typename T>
+static triangular_t<T> triangular_of(const gpu_call_t *call, const ji_matvec_t *args) {
     const bool plain = args->trans == JBLAS_NO_TRANSPOSE;
     triangular_t<T> l = {};
     l.call = call, l.n = args->n, l.trans = args->trans, l.unit = args->diag == JBLAS_UNIT;
@@ -118,8 +123,8 @@ template <typename T> static T *lowest(T *first, int64_t n, int64_t inc) {
 
 /* x[to ...] += sign L(to ..., from ...) x[from ...]: `rows` elements from `columns` elements. */
 template <typename T>
-static jstatus_t triangular_update(const triangular_t<T> &l, int64_t to, int64_t rows, int64_t from, int64_t columns,
-                                   double sign, jdatatype_t type) {
+static jstatus_t triangular_update(const triangular_t<T> &l, int64_t to, int64_t rows, int64_t from,
+                                   int64_t columns, double sign, jdatatype_t type) {
     if (rows <= 0 || columns <= 0)
         return JSTATUS_SUCCESS;
     const bool plain = l.trans == JBLAS_NO_TRANSPOSE;
@@ -155,10 +160,11 @@ static jstatus_t triangular_block(const triangular_t<T> &l, int64_t first, int64
     return gpu_check_launch(l.call->device, solve ? "trsv" : "trmv");
 }
 
-/* Block `first` by the pattern above. Either way it is the block first and then what depends on it, or the other way
- * round. */
+/* Block `first` by the pattern above. Either way it is the block first and then what depends on it,
+ * or the other way round. */
 template <typename T>
-static jstatus_t triangular_step(const triangular_t<T> &l, int64_t first, bool solve, jdatatype_t type) {
+static jstatus_t triangular_step(const triangular_t<T> &l, int64_t first, bool solve,
+                                 jdatatype_t type) {
     const int64_t rest = l.n - first, width = rest < TRMV_BLOCK ? rest : TRMV_BLOCK;
     const bool plain = l.trans == JBLAS_NO_TRANSPOSE;
     const double sign = solve ? -1 : 1;
@@ -174,12 +180,14 @@ static jstatus_t triangular_step(const triangular_t<T> &l, int64_t first, bool s
     return status;
 }
 
-template <typename T> static jstatus_t triangular_run(const gpu_call_t *call, const ji_matvec_t *args, bool solve) {
+template <typename T>
+static jstatus_t triangular_run(const gpu_call_t *call, const ji_matvec_t *args, bool solve) {
     const triangular_t<T> l = triangular_of<T>(call, args);
     const int64_t blocks = (l.n + TRMV_BLOCK - 1) / TRMV_BLOCK;
     jstatus_t status = JSTATUS_SUCCESS;
     for (int64_t i = 0; i < blocks && status == JSTATUS_SUCCESS; ++i)
-        status = triangular_step(l, (solve ? i : blocks - 1 - i) * TRMV_BLOCK, solve, args->head.type);
+        status =
+            triangular_step(l, (solve ? i : blocks - 1 - i) * TRMV_BLOCK, solve, args->head.type);
     return status;
 }
 

@@ -5,11 +5,12 @@
 
 /* How kernels see vectors.
  *
- * BLAS gives the lowest address; where the increment is negative element 0 is at the other end. Kernels are given the
- * address of element 0, so that element i is at x[i * inc] for either sign.
+ * BLAS gives the lowest address; where the increment is negative element 0 is at the other end.
+ * Kernels are given the address of element 0, so that element i is at x[i * inc] for either sign.
  *
- * Memory is fastest in packs: 16 bytes by one instruction, several of them asked for before the first is used. A vector
- * can be read in packs where its increment is 1 and it begins at a multiple of 16, which nobody promises. */
+ * Memory is fastest in packs: 16 bytes by one instruction, several of them asked for before the
+ * first is used. A vector can be read in packs where its increment is 1 and it begins at a multiple
+ * of 16, which nobody promises. */
 
 #include "gpu/blas/number.h"
 
@@ -23,7 +24,8 @@ template <typename T> struct alignas(GPU_PACK_BYTES) pack {
 };
 
 /* Element 0 of n; NULL for a vector that is not there, because nobody will read it. */
-template <typename T> static __host__ __device__ inline T *vector_start(const void *x, int64_t n, int64_t inc) {
+template <typename T>
+static __host__ __device__ inline T *vector_start(const void *x, int64_t n, int64_t inc) {
     T *start = (T *)const_cast<void *>(x);
     return inc < 0 && n > 0 && x != nullptr ? start - (n - 1) * inc : start;
 }

@@ -3,53 +3,63 @@
 
 /* The vendor's BLAS behind the primitives.
  *
- * Loaded, not linked. The library is looked for by the name of its binary interface (libcublas.so.13) when the first
- * primitive runs, along the run path of this module, and every function by its name. If anything is missing it counts as
- * not there, kernels of ours do everything, and jdevice_properties_t says so by its `blas`. So it does with
- * JALLOC_VENDOR_BLAS=0.
+ * Loaded, not linked. The library is looked for by the name of its binary interface
+ * (libcublas.so.13) when the first primitive runs, along the run path of this module, and every
+ * function by its name. If anything is missing it counts as not there, kernels of ours do
+ * everything, and jdevice_properties_t says so by its `blas`. So it does with JALLOC_VENDOR_BLAS=0.
  *
- * Streams. The vendor's handle has a stream, a workspace and a pointer mode, which its next call uses; so a call of ours
- * is a turn: settings, of which those that differ from the last turn's are said, and call under one lock. What NVIDIA's
- * manual says decides the rest ("cublasSetStream", "cublasSetWorkspace", "Results reproducibility", "CUDA Graphs
- * support"):
+ * Streams. The vendor's handle has a stream, a workspace and a pointer mode, which its next call
+ * uses; so a call of ours is a turn: settings, of which those that differ from the last turn's are
+ * said, and call under one lock. What NVIDIA's manual says decides the rest ("cublasSetStream",
+ * "cublasSetWorkspace", "Results reproducibility", "CUDA Graphs support"):
  *
- *   - A workspace that the library takes by itself comes and goes with cudaMalloc or, in a capture, becomes nodes of the
- *     graph that take memory. One that is given keeps it from taking any. Setting the stream puts the library's own back,
- *     so the workspace is given again after the stream.
- *   - Two streams may not share a workspace, and with a workspace and a handle for each stream the same call has the same
- *     bits whatever other streams do.
+ *   - A workspace that the library takes by itself comes and goes with cudaMalloc or, in a capture,
+ *     becomes nodes of the graph that take memory. One that is given keeps it from taking any.
+ *     Setting the stream puts the library's own back, so the workspace is given again after the
+ *     stream.
+ *   - Two streams may not share a workspace, and with a workspace and a handle for each stream the
+ *     same call has the same bits whatever other streams do.
  *
  *        thread 1 -- stream A --\                    .-----------.---------------.
  *                                +-- turn ---------> | handle A  | workspace A   |    found by (device, stream),
  *        thread 2 -- stream A --/                    :-----------:---------------:    made at the stream's first call,
- *        thread 3 -- stream B ----- turn ----------> | handle B  | workspace B   |    handed on when it is destroyed
+ *        thread 3 -- stream B ----- turn ----------> | handle B | workspace B | handed on when it
+ *        is destroyed
  *                                                    '-----------'---------------'
  *                 -- stream B in capture 7 --------------- " ---- workspace of capture 7 and B
  *                 -- stream C in capture 8, its first call - " -- workspace of capture 8 and C
  *
- *   - A graph may run beside the stream it was captured from, so a capture has workspaces of its own. The graph keeps
- *     them until it and all that was made of it are gone; then the next capture gets them. Where graphs own nothing, or
- *     the library cannot be given a workspace, what is captured is done by kernels of ours.
- *   - Nothing is promised of making a handle during a capture, and making one then is known to fail (pytorch#99397). So
- *     none is: a stream that comes to its first call in a capture has a turn of another stream's handle, with the
- *     workspace of the capture. Where the device has no handle yet, kernels of ours do the work, as they do where the
- *     library cannot make one beside a capture.
+ *   - A graph may run beside the stream it was captured from, so a capture has workspaces of its
+ *     own. The graph keeps them until it and all that was made of it are gone; then the next
+ *     capture gets them. Where graphs own nothing, or the library cannot be given a workspace, what
+ *     is captured is done by kernels of ours.
+ *   - Nothing is promised of making a handle during a capture, and making one then is known to fail
+ *     (pytorch#99397). So none is: a stream that comes to its first call in a capture has a turn of
+ *     another stream's handle, with the workspace of the capture. Where the device has no handle
+ *     yet, kernels of ours do the work, as they do where the library cannot make one beside a
+ *     capture.
  *
- * So the first BLAS call on a stream takes memory (4 to 32 MiB by architecture, and the handle's own), and the first in a
- * capture a workspace; no later one takes, frees or waits. A program that cannot have that inside a call warms the
- * stream up by any product of matrices; before a capture any stream of the device will do.
+ * So the first BLAS call on a stream takes memory (4 to 32 MiB by architecture, and the handle's
+ * own), and the first in a capture a workspace; no later one takes, frees or waits. A program that
+ * cannot have that inside a call warms the stream up by any product of matrices; before a capture
+ * any stream of the device will do.
  *
- * Semantics. The vendor's way is taken where its manual promises what jblas.h does, and kernels of ours otherwise:
+ * Semantics. The vendor's way is taken where its manual promises what jblas.h does, and kernels of
+ * ours otherwise:
  *
- *   - alpha 0, and k 0: the manual does not say that A and B are not read, and 0 NaN would show. Known zeros never get
- *     here; an alpha on the device may be one. trsm and trmm only write B, which is cleared afterwards if alpha was 0;
- *     geam's manual promises it; everything else with an alpha on the device is done by kernels of ours.
- *   - Scalars of one call are on one side. Where the algorithms put a constant of theirs beside a scalar on the device,
- *     the constant is read from a table on the device.
- *   - Complex numbers are read whole: addresses must be multiples of their size, and nobody can look at those in an array
- *     of pointers, so complex batches are ours. So are negative increments and strides, of which nothing is said.
- *   - hemm: nothing is said of imaginary parts on the diagonal, so it is ours. hemv, her, herk say it.
- *   - Sums are added in an order that does not depend on the run: no atomics, and floats are multiplied as floats. */
+ *   - alpha 0, and k 0: the manual does not say that A and B are not read, and 0 NaN would show.
+ *     Known zeros never get here; an alpha on the device may be one. trsm and trmm only write B,
+ *     which is cleared afterwards if alpha was 0; geam's manual promises it; everything else with
+ *     an alpha on the device is done by kernels of ours.
+ *   - Scalars of one call are on one side. Where the algorithms put a constant of theirs beside a
+ *     scalar on the device, the constant is read from a table on the device.
+ *   - Complex numbers are read whole: addresses must be multiples of their size, and nobody can
+ *     look at those in an array of pointers, so complex batches are ours. So are negative
+ *     increments and strides, of which nothing is said.
+ *   - hemm: nothing is said of imaginary parts on the diagonal, so it is ours. hemv, her, herk say
+ *     it.
+ *   - Sums are added in an order that does not depend on the run: no atomics, and floats are
+ *     multiplied as floats. */
 
 #include "gpu/blas/vendor_blas.h"
 
@@ -81,7 +91,8 @@ struct vendor_api_t {
 #define X(name) decltype(&GPU_BLAS_64(name)) name;
     GPU_BLAS_COMPUTE_LIST(X)
 #undef X
-    gpublasStatus_t (*SetWorkspace)(gpublasHandle_t handle, void *workspace, size_t bytes); /* may be NULL */
+    /* May be NULL. */
+    gpublasStatus_t (*SetWorkspace)(gpublasHandle_t handle, void *workspace, size_t bytes);
 };
 
 static std::once_flag vendor_once;
@@ -90,19 +101,20 @@ static char vendor_name[64]; /* empty: there is none */
 static int vendor_version;   /* major * 100 + minor */
 
 static bool vendor_find_functions(vendor_api_t *api, void *library) {
-#define X(name)                                                                                                        \
-    api->name = (decltype(api->name))GPU_BLAS_FIND(library, GPU_BLAS_STRING(GPU_BLAS_(name)));                         \
-    if (api->name == nullptr)                                                                                          \
+#define X(name)                                                                                    \
+    api->name = (decltype(api->name))GPU_BLAS_FIND(library, GPU_BLAS_STRING(GPU_BLAS_(name)));     \
+    if (api->name == nullptr)                                                                      \
         return false;
     GPU_BLAS_HELPER_LIST(X)
 #undef X
-#define X(name)                                                                                                        \
-    api->name = (decltype(api->name))GPU_BLAS_FIND(library, GPU_BLAS_STRING(GPU_BLAS_64(name)));                       \
-    if (api->name == nullptr)                                                                                          \
+#define X(name)                                                                                    \
+    api->name = (decltype(api->name))GPU_BLAS_FIND(library, GPU_BLAS_STRING(GPU_BLAS_64(name)));   \
+    if (api->name == nullptr)                                                                      \
         return false;
     GPU_BLAS_COMPUTE_LIST(X)
 #undef X
-    api->SetWorkspace = (decltype(api->SetWorkspace))GPU_BLAS_FIND(library, GPU_BLAS_STRING(GPU_BLAS_(SetWorkspace)));
+    api->SetWorkspace = (decltype(api->SetWorkspace))GPU_BLAS_FIND(
+        library, GPU_BLAS_STRING(GPU_BLAS_(SetWorkspace)));
     return true;
 }
 
@@ -127,9 +139,9 @@ const char *gpu_vendor_blas_name(gpu_device_t *) {
     return vendor_name[0] != '\0' ? vendor_name : nullptr;
 }
 
-/* ---- What is kept for a stream, and for a capture ----
- *
- * For as long as the process lives, as the devices are. */
+/* ---- What is kept for a stream, and for a capture ---- */
+
+/* For as long as the process lives, as the devices are. */
 
 struct vendor_settings_t {
     gpuStream_t stream;
@@ -141,10 +153,11 @@ struct vendor_stream_t {
     vendor_stream_t *next; /* of its chain */
     gpu_device_t *device;
     gpuStream_t stream;
-    bool taken;                /* by this stream; else by none */
-    std::atomic<bool> ready;   /* for turns of any stream: handle and constants are there */
-    std::atomic<bool> settled; /* `settings` is what the handle was told in its last turn, which was this stream's */
-    std::mutex turn;           /* of the rest */
+    bool taken;              /* by this stream; else by none */
+    std::atomic<bool> ready; /* for turns of any stream: handle and constants are there */
+    /* `settings` is what the handle was told in its last turn, which was this stream's */
+    std::atomic<bool> settled;
+    std::mutex turn; /* of the rest */
     bool has_handle;
     gpublasHandle_t handle;
     void *workspace;       /* NULL: no call outside of captures yet */
@@ -170,8 +183,8 @@ struct vendor_constants_t {
     alignas(16) double doubles[3][2];
     alignas(16) float floats[3][4];
 };
-static __device__ const vendor_constants_t vendor_constants = {{{-1, 0}, {0, 0}, {1, 0}},
-                                                               {{-1, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}}};
+static __device__ const vendor_constants_t vendor_constants = {
+    {{-1, 0}, {0, 0}, {1, 0}}, {{-1, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}}};
 
 static jstatus_t vendor_no_memory(const jdevice_t *device) {
     return gpu_services->fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", device->name);
@@ -202,8 +215,8 @@ static vendor_stream_t *vendor_find_stream(gpu_device_t *device, gpuStream_t str
     return left;
 }
 
-/* Whose handle a stream in a capture may use: its own entry's, else another's (lent), best one's that nobody uses. NULL:
- * nobody has one. */
+/* Whose handle a stream in a capture may use: its own entry's, else another's (lent), best one's
+ * that nobody uses. NULL: nobody has one. */
 static vendor_stream_t *vendor_find_ready(gpu_device_t *device, gpuStream_t stream, bool *lent) {
     std::lock_guard<std::mutex> lock(vendor_mutex);
     vendor_stream_t *found = nullptr;
@@ -233,12 +246,14 @@ static void vendor_release_capture(void *object) { ((vendor_capture_t *)object)-
 static jstatus_t vendor_take_workspace(gpu_device_t *device, void **workspace) {
     if (*workspace != nullptr)
         return JSTATUS_SUCCESS;
-    return gpu_allocate(&device->base, JMEMORY_DEVICE, GPU_BLAS_WORKSPACE_BYTES(device->properties.architecture), 256,
-                        workspace);
+    return gpu_allocate(&device->base, JMEMORY_DEVICE,
+                        GPU_BLAS_WORKSPACE_BYTES(device->properties.architecture), 256, workspace);
 }
 
-/* The workspace of a stream in a capture, which the graph keeps from then on. Not implemented: graphs keep nothing. */
-static jstatus_t vendor_capture_workspace(const gpu_call_t *call, uint64_t capture, void **workspace) {
+/* The workspace of a stream in a capture, which the graph keeps from then on. Not implemented:
+ * graphs keep nothing. */
+static jstatus_t vendor_capture_workspace(const gpu_call_t *call, uint64_t capture,
+                                          void **workspace) {
     gpu_device_t *device = gpu_device(call->device);
     vendor_capture_t *entry = nullptr, *left = nullptr;
     if (!device->properties.has_capture_ownership)
@@ -280,7 +295,8 @@ static jstatus_t vendor_capture_workspace(const gpu_call_t *call, uint64_t captu
 
 /* ---- A turn ---- */
 
-/* From construction to destruction the stream's handle, or one that it is lent, is this call's, and set up for it. */
+/* From construction to destruction the stream's handle, or one that it is lent, is this call's, and
+ * set up for it. */
 class vendor_turn {
   public:
     vendor_turn(const gpu_call_t *call, gpublasPointerMode_t mode);
@@ -309,7 +325,8 @@ class vendor_turn {
 
 vendor_turn::vendor_turn(const gpu_call_t *call, gpublasPointerMode_t mode)
     : status(JSTATUS_SUCCESS), entry(nullptr), lent(false), before(gpuPeekAtLastError()) {
-    if (call->stream == GPU_BLAS_STREAM_PER_THREAD) { /* one name for as many streams as there are threads */
+    if (call->stream == GPU_BLAS_STREAM_PER_THREAD) {
+        /* One name for as many streams as there are threads. */
         status = JSTATUS_NOT_IMPLEMENTED;
         return;
     }
@@ -318,7 +335,8 @@ vendor_turn::vendor_turn(const gpu_call_t *call, gpublasPointerMode_t mode)
     if (status != JSTATUS_SUCCESS)
         return;
     gpu_device_t *device = gpu_device(call->device);
-    entry = capture != 0 ? vendor_find_ready(device, call->stream, &lent) : vendor_find_stream(device, call->stream);
+    entry = capture != 0 ? vendor_find_ready(device, call->stream, &lent)
+                         : vendor_find_stream(device, call->stream);
     if (entry == nullptr) {
         status = capture != 0 ? JSTATUS_NOT_IMPLEMENTED : vendor_no_memory(call->device);
         return;
@@ -333,7 +351,8 @@ jstatus_t vendor_turn::check(gpublasStatus_t code, const char *function) const {
     if (gpuPeekAtLastError() != before)
         (void)gpuGetLastError(); /* what failed below it */
     jstatus_t failed = JSTATUS_DEVICE_ERROR;
-    if (code == GPU_BLAS_ENUM_(STATUS_NOT_SUPPORTED) || code == GPU_BLAS_ENUM_(STATUS_ARCH_MISMATCH) ||
+    if (code == GPU_BLAS_ENUM_(STATUS_NOT_SUPPORTED) ||
+        code == GPU_BLAS_ENUM_(STATUS_ARCH_MISMATCH) ||
         code == GPU_BLAS_ENUM_(STATUS_NOT_INITIALIZED))
         return JSTATUS_NOT_IMPLEMENTED;
     if (code == GPU_BLAS_ENUM_(STATUS_ALLOC_FAILED))
@@ -344,11 +363,12 @@ jstatus_t vendor_turn::check(gpublasStatus_t code, const char *function) const {
                               GPU_BLAS_STATUS_TEXT(vendor_api, code), (int)code);
 }
 
-#define VENDOR_TRY(function, ...)                                                                                      \
-    do {                                                                                                               \
-        jstatus_t status_ = check(vendor_api.function(__VA_ARGS__), GPU_BLAS_STRING(GPU_BLAS_(function)));             \
-        if (status_ != JSTATUS_SUCCESS)                                                                                \
-            return status_;                                                                                            \
+#define VENDOR_TRY(function, ...)                                                                  \
+    do {                                                                                           \
+        jstatus_t status_ =                                                                        \
+            check(vendor_api.function(__VA_ARGS__), GPU_BLAS_STRING(GPU_BLAS_(function)));         \
+        if (status_ != JSTATUS_SUCCESS)                                                            \
+            return status_;                                                                        \
     } while (0)
 
 jstatus_t vendor_turn::set_up(const gpu_call_t *call, gpublasPointerMode_t mode, uint64_t capture) {
@@ -364,7 +384,8 @@ jstatus_t vendor_turn::set_up(const gpu_call_t *call, gpublasPointerMode_t mode,
     }
     if (found == JSTATUS_SUCCESS && !entry->ready.load())
         found = make_ready(call);
-    return found == JSTATUS_SUCCESS ? settle(vendor_settings_t{call->stream, workspace, mode}) : found;
+    return found == JSTATUS_SUCCESS ? settle(vendor_settings_t{call->stream, workspace, mode})
+                                    : found;
 }
 
 /* What is missing is made; a failure leaves the rest to the next call. */
@@ -380,7 +401,8 @@ jstatus_t vendor_turn::make_ready(const gpu_call_t *call) {
         entry->handle = made;
         entry->has_handle = true;
     }
-    const jstatus_t prepared = check(GPU_BLAS_PREPARE(vendor_api, entry->handle), "preparing " GPU_BLAS_NAME);
+    const jstatus_t prepared =
+        check(GPU_BLAS_PREPARE(vendor_api, entry->handle), "preparing " GPU_BLAS_NAME);
     entry->ready.store(prepared == JSTATUS_SUCCESS);
     return prepared;
 }
@@ -391,7 +413,8 @@ jstatus_t vendor_turn::settle(const vendor_settings_t &wanted) {
     const bool streams = settled && entry->settings.stream == wanted.stream;
     if (!streams)
         VENDOR_TRY(SetStream, entry->handle, wanted.stream);
-    if (vendor_api.SetWorkspace != nullptr && !(streams && entry->settings.workspace == wanted.workspace))
+    if (vendor_api.SetWorkspace != nullptr &&
+        !(streams && entry->settings.workspace == wanted.workspace))
         VENDOR_TRY(SetWorkspace, entry->handle, wanted.workspace,
                    GPU_BLAS_WORKSPACE_BYTES(entry->device->properties.architecture));
     if (!(settled && entry->settings.mode == wanted.mode))
@@ -403,7 +426,8 @@ jstatus_t vendor_turn::settle(const vendor_settings_t &wanted) {
 
 /* ---- Scalars ---- */
 
-/* The scalars of a call, on one side. On the host they are copied: the vendor's complex types want their alignment. */
+/* The scalars of a call, on one side. On the host they are copied: the vendor's complex types want
+ * their alignment. */
 class vendor_scalars {
   public:
     gpublasPointerMode_t mode = GPU_BLAS_ENUM_(POINTER_MODE_HOST);
@@ -442,8 +466,9 @@ class vendor_scalars {
         const bool wide = ji_real_of(type) == JDATATYPE_F64;
         for (int number = 0; number < 3; ++number)
             if (ji_scalar_is(scalar, type, number - 1)) {
-                offsets[i] = wide ? offsetof(vendor_constants_t, doubles) + number * sizeof(double[2])
-                                  : offsetof(vendor_constants_t, floats) + number * sizeof(float[4]);
+                offsets[i] =
+                    wide ? offsetof(vendor_constants_t, doubles) + number * sizeof(double[2])
+                         : offsetof(vendor_constants_t, floats) + number * sizeof(float[4]);
                 return true;
             }
         return false;
@@ -467,7 +492,8 @@ static vendor_any any(const void *pointer) { return vendor_any{pointer}; }
 static gpublasOperation_t vendor_operation(jdatatype_t type, jblas_operation_t operation) {
     if (operation == JBLAS_NO_TRANSPOSE)
         return GPU_BLAS_ENUM_(OP_N);
-    return operation == JBLAS_CONJUGATE_TRANSPOSE && ji_is_complex(type) ? GPU_BLAS_ENUM_(OP_C) : GPU_BLAS_ENUM_(OP_T);
+    return operation == JBLAS_CONJUGATE_TRANSPOSE && ji_is_complex(type) ? GPU_BLAS_ENUM_(OP_C)
+                                                                         : GPU_BLAS_ENUM_(OP_T);
 }
 static gpublasFillMode_t vendor_fill(jblas_fill_t fill) {
     return fill == JBLAS_UPPER ? GPU_BLAS_ENUM_(FILL_MODE_UPPER) : GPU_BLAS_ENUM_(FILL_MODE_LOWER);
@@ -479,19 +505,23 @@ static gpublasDiagType_t vendor_diagonal(jblas_diagonal_t diagonal) {
     return diagonal == JBLAS_UNIT ? GPU_BLAS_ENUM_(DIAG_UNIT) : GPU_BLAS_ENUM_(DIAG_NON_UNIT);
 }
 
-static bool vendor_aligned(jdatatype_t type, const void *pointer) { return (uintptr_t)pointer % ji_sizeof(type) == 0; }
+static bool vendor_aligned(jdatatype_t type, const void *pointer) {
+    return (uintptr_t)pointer % ji_sizeof(type) == 0;
+}
 /* Whether the vendor's kernels can be given the vectors and matrices. */
 static bool vendor_fits(const ji_matvec_t *args) {
     const jdatatype_t type = args->head.type;
-    return vendor_aligned(type, args->a) && vendor_aligned(type, args->x) && vendor_aligned(type, args->y) &&
-           args->incx >= 0 && args->incy >= 0;
+    return vendor_aligned(type, args->a) && vendor_aligned(type, args->x) &&
+           vendor_aligned(type, args->y) && args->incx >= 0 && args->incy >= 0;
 }
 static bool vendor_fits(const ji_matmat_t *args) {
     const jdatatype_t type = args->head.type;
-    return vendor_aligned(type, args->a) && vendor_aligned(type, args->b) && vendor_aligned(type, args->c);
+    return vendor_aligned(type, args->a) && vendor_aligned(type, args->b) &&
+           vendor_aligned(type, args->c);
 }
 
-/* Whether alpha is known not to be 0. Only then is what the vendor reads and multiplies what jblas.h says. */
+/* Whether alpha is known not to be 0. Only then is what the vendor reads and multiplies what
+ * jblas.h says. */
 static bool vendor_alpha_counts(jdatatype_t type, const ji_scalar_t *alpha) {
     return alpha->pointer == nullptr && !ji_scalar_is(alpha, type, 0);
 }
@@ -502,18 +532,22 @@ struct vendor_outcome {
 };
 
 /* Of a call by type: the status, and the name for messages. */
-#define VENDOR_CALL_(name, ...) (vendor_outcome{vendor_api.name(__VA_ARGS__), GPU_BLAS_STRING(GPU_BLAS_64(name))})
-#define VENDOR_REAL_(type, name, ...)                                                                                  \
-    ((type) == JDATATYPE_F32 ? VENDOR_CALL_(S##name, __VA_ARGS__) : VENDOR_CALL_(D##name, __VA_ARGS__))
-#define VENDOR_COMPLEX_(type, name, ...)                                                                               \
-    ((type) == JDATATYPE_F32_C ? VENDOR_CALL_(C##name, __VA_ARGS__) : VENDOR_CALL_(Z##name, __VA_ARGS__))
-#define VENDOR_ALL_(type, name, ...)                                                                                   \
-    (ji_is_complex(type) ? VENDOR_COMPLEX_(type, name, __VA_ARGS__) : VENDOR_REAL_(type, name, __VA_ARGS__))
+#define VENDOR_CALL_(name, ...)                                                                    \
+    (vendor_outcome{vendor_api.name(__VA_ARGS__), GPU_BLAS_STRING(GPU_BLAS_64(name))})
+#define VENDOR_REAL_(type, name, ...)                                                              \
+    ((type) == JDATATYPE_F32 ? VENDOR_CALL_(S##name, __VA_ARGS__)                                  \
+                             : VENDOR_CALL_(D##name, __VA_ARGS__))
+#define VENDOR_COMPLEX_(type, name, ...)                                                           \
+    ((type) == JDATATYPE_F32_C ? VENDOR_CALL_(C##name, __VA_ARGS__)                                \
+                               : VENDOR_CALL_(Z##name, __VA_ARGS__))
+#define VENDOR_ALL_(type, name, ...)                                                               \
+    (ji_is_complex(type) ? VENDOR_COMPLEX_(type, name, __VA_ARGS__)                                \
+                         : VENDOR_REAL_(type, name, __VA_ARGS__))
 
 /* Takes a turn and calls; `ours` where the vendor cannot do it. invoke(turn) -> vendor_outcome. */
 template <typename INVOKE>
-static jstatus_t vendor_run(const gpu_call_t *call, gpublasPointerMode_t mode, gpu_primitive_t ours, const void *block,
-                            INVOKE invoke) {
+static jstatus_t vendor_run(const gpu_call_t *call, gpublasPointerMode_t mode, gpu_primitive_t ours,
+                            const void *block, INVOKE invoke) {
     {
         vendor_turn turn(call, mode);
         if (turn.status == JSTATUS_SUCCESS) {
@@ -528,9 +562,9 @@ static jstatus_t vendor_run(const gpu_call_t *call, gpublasPointerMode_t mode, g
 
 /* ---- Level 2 ---- */
 
-#define VENDOR_MATVEC(args, block)                                                                                     \
-    const ji_matvec_t *args = (const ji_matvec_t *)block;                                                              \
-    const jdatatype_t type = args->head.type;                                                                          \
+#define VENDOR_MATVEC(args, block)                                                                 \
+    const ji_matvec_t *args = (const ji_matvec_t *)block;                                          \
+    const jdatatype_t type = args->head.type;                                                      \
     vendor_scalars scalars
 
 static jstatus_t vendor_gemv(const gpu_call_t *call, const void *block) {
@@ -539,21 +573,22 @@ static jstatus_t vendor_gemv(const gpu_call_t *call, const void *block) {
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_gemv(call, block);
     return vendor_run(call, scalars.mode, gpu_gemv, block, [&](const vendor_turn &turn) {
-        return VENDOR_ALL_(type, gemv, turn.handle(), vendor_operation(type, args->trans), args->m, args->n,
-                           any(scalars.alpha(turn)), any(args->a), args->lda, any(args->x), args->incx,
-                           any(scalars.beta(turn)), any(args->y), args->incy);
+        return VENDOR_ALL_(type, gemv, turn.handle(), vendor_operation(type, args->trans), args->m,
+                           args->n, any(scalars.alpha(turn)), any(args->a), args->lda, any(args->x),
+                           args->incx, any(scalars.beta(turn)), any(args->y), args->incy);
     });
 }
 
 static jstatus_t vendor_ger_any(const gpu_call_t *call, const void *block, bool conjugate) {
     VENDOR_MATVEC(args, block);
     gpu_primitive_t ours = conjugate ? gpu_gerc : gpu_ger;
-    if (!vendor_fits(args) || !vendor_alpha_counts(type, &args->alpha) || !scalars.take(type, &args->alpha, nullptr))
+    if (!vendor_fits(args) || !vendor_alpha_counts(type, &args->alpha) ||
+        !scalars.take(type, &args->alpha, nullptr))
         return ours(call, block);
     return vendor_run(call, scalars.mode, ours, block, [&](const vendor_turn &turn) {
-#define VENDOR_GER_ARGUMENTS                                                                                           \
-    turn.handle(), args->m, args->n, any(scalars.alpha(turn)), any(args->x), args->incx, any(args->y), args->incy,     \
-        any(args->a), args->lda
+#define VENDOR_GER_ARGUMENTS                                                                       \
+    turn.handle(), args->m, args->n, any(scalars.alpha(turn)), any(args->x), args->incx,           \
+        any(args->y), args->incy, any(args->a), args->lda
         if (!ji_is_complex(type))
             return VENDOR_REAL_(type, ger, VENDOR_GER_ARGUMENTS);
         return conjugate ? VENDOR_COMPLEX_(type, gerc, VENDOR_GER_ARGUMENTS)
@@ -561,8 +596,12 @@ static jstatus_t vendor_ger_any(const gpu_call_t *call, const void *block, bool 
 #undef VENDOR_GER_ARGUMENTS
     });
 }
-static jstatus_t vendor_ger(const gpu_call_t *call, const void *block) { return vendor_ger_any(call, block, false); }
-static jstatus_t vendor_gerc(const gpu_call_t *call, const void *block) { return vendor_ger_any(call, block, true); }
+static jstatus_t vendor_ger(const gpu_call_t *call, const void *block) {
+    return vendor_ger_any(call, block, false);
+}
+static jstatus_t vendor_gerc(const gpu_call_t *call, const void *block) {
+    return vendor_ger_any(call, block, true);
+}
 
 static jstatus_t vendor_symv(const gpu_call_t *call, const void *block) {
     VENDOR_MATVEC(args, block);
@@ -570,9 +609,9 @@ static jstatus_t vendor_symv(const gpu_call_t *call, const void *block) {
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_symv(call, block);
     return vendor_run(call, scalars.mode, gpu_symv, block, [&](const vendor_turn &turn) {
-#define VENDOR_SYMV_ARGUMENTS                                                                                          \
-    turn.handle(), vendor_fill(args->uplo), args->n, any(scalars.alpha(turn)), any(args->a), args->lda, any(args->x),  \
-        args->incx, any(scalars.beta(turn)), any(args->y), args->incy
+#define VENDOR_SYMV_ARGUMENTS                                                                      \
+    turn.handle(), vendor_fill(args->uplo), args->n, any(scalars.alpha(turn)), any(args->a),       \
+        args->lda, any(args->x), args->incx, any(scalars.beta(turn)), any(args->y), args->incy
         return ji_is_complex(type) ? VENDOR_COMPLEX_(type, hemv, VENDOR_SYMV_ARGUMENTS)
                                    : VENDOR_REAL_(type, symv, VENDOR_SYMV_ARGUMENTS);
 #undef VENDOR_SYMV_ARGUMENTS
@@ -586,9 +625,9 @@ static jstatus_t vendor_syr(const gpu_call_t *call, const void *block) {
         !scalars.take(scalar, &args->alpha, nullptr))
         return gpu_syr(call, block);
     return vendor_run(call, scalars.mode, gpu_syr, block, [&](const vendor_turn &turn) {
-#define VENDOR_SYR_ARGUMENTS                                                                                           \
-    turn.handle(), vendor_fill(args->uplo), args->n, any(scalars.alpha(turn)), any(args->x), args->incx, any(args->a), \
-        args->lda
+#define VENDOR_SYR_ARGUMENTS                                                                       \
+    turn.handle(), vendor_fill(args->uplo), args->n, any(scalars.alpha(turn)), any(args->x),       \
+        args->incx, any(args->a), args->lda
         return ji_is_complex(type) ? VENDOR_COMPLEX_(type, her, VENDOR_SYR_ARGUMENTS)
                                    : VENDOR_REAL_(type, syr, VENDOR_SYR_ARGUMENTS);
 #undef VENDOR_SYR_ARGUMENTS
@@ -597,38 +636,42 @@ static jstatus_t vendor_syr(const gpu_call_t *call, const void *block) {
 
 static jstatus_t vendor_syr2(const gpu_call_t *call, const void *block) {
     VENDOR_MATVEC(args, block);
-    if (!vendor_fits(args) || !vendor_alpha_counts(type, &args->alpha) || !scalars.take(type, &args->alpha, nullptr))
+    if (!vendor_fits(args) || !vendor_alpha_counts(type, &args->alpha) ||
+        !scalars.take(type, &args->alpha, nullptr))
         return gpu_syr2(call, block);
     return vendor_run(call, scalars.mode, gpu_syr2, block, [&](const vendor_turn &turn) {
-#define VENDOR_SYR2_ARGUMENTS                                                                                          \
-    turn.handle(), vendor_fill(args->uplo), args->n, any(scalars.alpha(turn)), any(args->x), args->incx, any(args->y), \
-        args->incy, any(args->a), args->lda
+#define VENDOR_SYR2_ARGUMENTS                                                                      \
+    turn.handle(), vendor_fill(args->uplo), args->n, any(scalars.alpha(turn)), any(args->x),       \
+        args->incx, any(args->y), args->incy, any(args->a), args->lda
         return ji_is_complex(type) ? VENDOR_COMPLEX_(type, her2, VENDOR_SYR2_ARGUMENTS)
                                    : VENDOR_REAL_(type, syr2, VENDOR_SYR2_ARGUMENTS);
 #undef VENDOR_SYR2_ARGUMENTS
     });
 }
 
-#define VENDOR_TRIANGLE_VECTOR(name)                                                                                   \
-    static jstatus_t vendor_##name(const gpu_call_t *call, const void *block) {                                        \
-        const ji_matvec_t *args = (const ji_matvec_t *)block;                                                          \
-        const jdatatype_t type = args->head.type;                                                                      \
-        if (!vendor_fits(args))                                                                                        \
-            return gpu_##name(call, block);                                                                            \
-        return vendor_run(call, GPU_BLAS_ENUM_(POINTER_MODE_HOST), gpu_##name, block, [&](const vendor_turn &turn) {   \
-            return VENDOR_ALL_(type, name, turn.handle(), vendor_fill(args->uplo),                                     \
-                               vendor_operation(type, args->trans), vendor_diagonal(args->diag), args->n,              \
-                               any(args->a), args->lda, any(args->x), args->incx);                                     \
-        });                                                                                                            \
+#define VENDOR_TRIANGLE_VECTOR(name)                                                               \
+    static jstatus_t vendor_##name(const gpu_call_t *call, const void *block) {                    \
+        const ji_matvec_t *args = (const ji_matvec_t *)block;                                      \
+        const jdatatype_t type = args->head.type;                                                  \
+        if (!vendor_fits(args))                                                                    \
+            return gpu_##name(call, block);                                                        \
+        return vendor_run(call, GPU_BLAS_ENUM_(POINTER_MODE_HOST), gpu_##name, block,              \
+                          [&](const vendor_turn &turn) {                                           \
+                              return VENDOR_ALL_(                                                  \
+                                  type, name, turn.handle(), vendor_fill(args->uplo),              \
+                                  vendor_operation(type, args->trans),                             \
+                                  vendor_diagonal(args->diag), args->n, any(args->a), args->lda,   \
+                                  any(args->x), args->incx);                                       \
+                          });                                                                      \
     }
 VENDOR_TRIANGLE_VECTOR(trmv)
 VENDOR_TRIANGLE_VECTOR(trsv)
 
 /* ---- Level 3 ---- */
 
-#define VENDOR_MATMAT(args, block)                                                                                     \
-    const ji_matmat_t *args = (const ji_matmat_t *)block;                                                              \
-    const jdatatype_t type = args->head.type;                                                                          \
+#define VENDOR_MATMAT(args, block)                                                                 \
+    const ji_matmat_t *args = (const ji_matmat_t *)block;                                          \
+    const jdatatype_t type = args->head.type;                                                      \
     vendor_scalars scalars
 
 static jstatus_t vendor_gemm(const gpu_call_t *call, const void *block) {
@@ -638,9 +681,9 @@ static jstatus_t vendor_gemm(const gpu_call_t *call, const void *block) {
         return gpu_gemm(call, block);
     return vendor_run(call, scalars.mode, gpu_gemm, block, [&](const vendor_turn &turn) {
         return VENDOR_ALL_(type, gemm, turn.handle(), vendor_operation(type, args->transa),
-                           vendor_operation(type, args->transb), args->m, args->n, args->k, any(scalars.alpha(turn)),
-                           any(args->a), args->lda, any(args->b), args->ldb, any(scalars.beta(turn)), any(args->c),
-                           args->ldc);
+                           vendor_operation(type, args->transb), args->m, args->n, args->k,
+                           any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b),
+                           args->ldb, any(scalars.beta(turn)), any(args->c), args->ldc);
     });
 }
 
@@ -651,22 +694,26 @@ static jstatus_t vendor_gemm_batched(const gpu_call_t *call, const void *block) 
         return gpu_gemm_batched(call, block);
     return vendor_run(call, scalars.mode, gpu_gemm_batched, block, [&](const vendor_turn &turn) {
         return VENDOR_REAL_(type, gemmBatched, turn.handle(), vendor_operation(type, args->transa),
-                            vendor_operation(type, args->transb), args->m, args->n, args->k, any(scalars.alpha(turn)),
-                            any(args->a), args->lda, any(args->b), args->ldb, any(scalars.beta(turn)), any(args->c),
-                            args->ldc, args->batch_count);
+                            vendor_operation(type, args->transb), args->m, args->n, args->k,
+                            any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b),
+                            args->ldb, any(scalars.beta(turn)), any(args->c), args->ldc,
+                            args->batch_count);
     });
 }
 
 static jstatus_t vendor_gemm_strided(const gpu_call_t *call, const void *block) {
     VENDOR_MATMAT(args, block);
-    if (!vendor_fits(args) || args->stride_a < 0 || args->stride_b < 0 || args->stride_c < 0 || args->k == 0 ||
-        !vendor_alpha_counts(type, &args->alpha) || !scalars.take(type, &args->alpha, &args->beta))
+    if (!vendor_fits(args) || args->stride_a < 0 || args->stride_b < 0 || args->stride_c < 0 ||
+        args->k == 0 || !vendor_alpha_counts(type, &args->alpha) ||
+        !scalars.take(type, &args->alpha, &args->beta))
         return gpu_gemm_strided(call, block);
     return vendor_run(call, scalars.mode, gpu_gemm_strided, block, [&](const vendor_turn &turn) {
-        return VENDOR_ALL_(type, gemmStridedBatched, turn.handle(), vendor_operation(type, args->transa),
-                           vendor_operation(type, args->transb), args->m, args->n, args->k, any(scalars.alpha(turn)),
-                           any(args->a), args->lda, args->stride_a, any(args->b), args->ldb, args->stride_b,
-                           any(scalars.beta(turn)), any(args->c), args->ldc, args->stride_c, args->batch_count);
+        return VENDOR_ALL_(type, gemmStridedBatched, turn.handle(),
+                           vendor_operation(type, args->transa),
+                           vendor_operation(type, args->transb), args->m, args->n, args->k,
+                           any(scalars.alpha(turn)), any(args->a), args->lda, args->stride_a,
+                           any(args->b), args->ldb, args->stride_b, any(scalars.beta(turn)),
+                           any(args->c), args->ldc, args->stride_c, args->batch_count);
     });
 }
 
@@ -676,8 +723,9 @@ static jstatus_t vendor_symm(const gpu_call_t *call, const void *block) {
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_symm(call, block);
     return vendor_run(call, scalars.mode, gpu_symm, block, [&](const vendor_turn &turn) {
-        return VENDOR_ALL_(type, symm, turn.handle(), vendor_side(args->side), vendor_fill(args->uplo), args->m,
-                           args->n, any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b), args->ldb,
+        return VENDOR_ALL_(type, symm, turn.handle(), vendor_side(args->side),
+                           vendor_fill(args->uplo), args->m, args->n, any(scalars.alpha(turn)),
+                           any(args->a), args->lda, any(args->b), args->ldb,
                            any(scalars.beta(turn)), any(args->c), args->ldc);
     });
 }
@@ -688,9 +736,10 @@ static jstatus_t vendor_syrk(const gpu_call_t *call, const void *block) {
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_syrk(call, block);
     return vendor_run(call, scalars.mode, gpu_syrk, block, [&](const vendor_turn &turn) {
-        return VENDOR_ALL_(type, syrk, turn.handle(), vendor_fill(args->uplo), vendor_operation(type, args->transa),
-                           args->n, args->k, any(scalars.alpha(turn)), any(args->a), args->lda, any(scalars.beta(turn)),
-                           any(args->c), args->ldc);
+        return VENDOR_ALL_(type, syrk, turn.handle(), vendor_fill(args->uplo),
+                           vendor_operation(type, args->transa), args->n, args->k,
+                           any(scalars.alpha(turn)), any(args->a), args->lda,
+                           any(scalars.beta(turn)), any(args->c), args->ldc);
     });
 }
 
@@ -701,8 +750,9 @@ static jstatus_t vendor_herk(const gpu_call_t *call, const void *block) {
         !scalars.take(scalar, &args->alpha, &args->beta))
         return gpu_herk(call, block);
     return vendor_run(call, scalars.mode, gpu_herk, block, [&](const vendor_turn &turn) {
-        return VENDOR_COMPLEX_(type, herk, turn.handle(), vendor_fill(args->uplo), vendor_operation(type, args->transa),
-                               args->n, args->k, any(scalars.alpha(turn)), any(args->a), args->lda,
+        return VENDOR_COMPLEX_(type, herk, turn.handle(), vendor_fill(args->uplo),
+                               vendor_operation(type, args->transa), args->n, args->k,
+                               any(scalars.alpha(turn)), any(args->a), args->lda,
                                any(scalars.beta(turn)), any(args->c), args->ldc);
     });
 }
@@ -715,10 +765,10 @@ static jstatus_t vendor_syr2k_any(const gpu_call_t *call, const void *block, boo
         !scalars.take(type, &args->alpha, &args->beta))
         return ours(call, block);
     return vendor_run(call, scalars.mode, ours, block, [&](const vendor_turn &turn) {
-#define VENDOR_SYR2K_ARGUMENTS                                                                                         \
-    turn.handle(), vendor_fill(args->uplo), vendor_operation(type, args->trans), args->n, args->k,                     \
-        any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b), args->ldb, any(scalars.beta(turn)),           \
-        any(args->c), args->ldc
+#define VENDOR_SYR2K_ARGUMENTS                                                                     \
+    turn.handle(), vendor_fill(args->uplo), vendor_operation(type, args->trans), args->n, args->k, \
+        any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b), args->ldb,                \
+        any(scalars.beta(turn)), any(args->c), args->ldc
         return hermitian ? VENDOR_COMPLEX_(type, her2k, VENDOR_SYR2K_ARGUMENTS)
                          : VENDOR_ALL_(type, syr2k, VENDOR_SYR2K_ARGUMENTS);
 #undef VENDOR_SYR2K_ARGUMENTS
@@ -727,47 +777,59 @@ static jstatus_t vendor_syr2k_any(const gpu_call_t *call, const void *block, boo
 static jstatus_t vendor_syr2k(const gpu_call_t *call, const void *block) {
     return vendor_syr2k_any(call, block, false);
 }
-static jstatus_t vendor_her2k(const gpu_call_t *call, const void *block) { return vendor_syr2k_any(call, block, true); }
+static jstatus_t vendor_her2k(const gpu_call_t *call, const void *block) {
+    return vendor_syr2k_any(call, block, true);
+}
 
-/* trmm and trsm write B alone, so a zero that alpha on the device turns out to be is put right afterwards. */
+/* trmm and trsm write B alone, so a zero that alpha on the device turns out to be is put right
+ * afterwards. */
 static jstatus_t vendor_clear(const gpu_call_t *call, const ji_matmat_t *args, jstatus_t status) {
-    return status == JSTATUS_SUCCESS && args->alpha.pointer != nullptr ? gpu_triangle_clear(call, args) : status;
+    return status == JSTATUS_SUCCESS && args->alpha.pointer != nullptr
+               ? gpu_triangle_clear(call, args)
+               : status;
 }
 
 static jstatus_t vendor_trmm(const gpu_call_t *call, const void *block) {
     VENDOR_MATMAT(args, block);
-    if (!vendor_fits(args) || ji_scalar_is(&args->alpha, type, 0) || !scalars.take(type, &args->alpha, nullptr))
+    if (!vendor_fits(args) || ji_scalar_is(&args->alpha, type, 0) ||
+        !scalars.take(type, &args->alpha, nullptr))
         return gpu_trmm(call, block);
-    const jstatus_t status = vendor_run(call, scalars.mode, gpu_trmm, block, [&](const vendor_turn &turn) {
-        return VENDOR_ALL_(type, trmm, turn.handle(), vendor_side(args->side), vendor_fill(args->uplo),
-                           vendor_operation(type, args->transa), vendor_diagonal(args->diag), args->m, args->n,
-                           any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b), args->ldb, any(args->b),
-                           args->ldb);
-    });
+    const jstatus_t status =
+        vendor_run(call, scalars.mode, gpu_trmm, block, [&](const vendor_turn &turn) {
+            return VENDOR_ALL_(type, trmm, turn.handle(), vendor_side(args->side),
+                               vendor_fill(args->uplo), vendor_operation(type, args->transa),
+                               vendor_diagonal(args->diag), args->m, args->n,
+                               any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b),
+                               args->ldb, any(args->b), args->ldb);
+        });
     return vendor_clear(call, args, status);
 }
 
 static jstatus_t vendor_trsm(const gpu_call_t *call, const void *block) {
     VENDOR_MATMAT(args, block);
-    if (!vendor_fits(args) || ji_scalar_is(&args->alpha, type, 0) || !scalars.take(type, &args->alpha, nullptr))
+    if (!vendor_fits(args) || ji_scalar_is(&args->alpha, type, 0) ||
+        !scalars.take(type, &args->alpha, nullptr))
         return gpu_trsm(call, block);
-    const jstatus_t status = vendor_run(call, scalars.mode, gpu_trsm, block, [&](const vendor_turn &turn) {
-        return VENDOR_ALL_(type, trsm, turn.handle(), vendor_side(args->side), vendor_fill(args->uplo),
-                           vendor_operation(type, args->transa), vendor_diagonal(args->diag), args->m, args->n,
-                           any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b), args->ldb);
-    });
+    const jstatus_t status =
+        vendor_run(call, scalars.mode, gpu_trsm, block, [&](const vendor_turn &turn) {
+            return VENDOR_ALL_(
+                type, trsm, turn.handle(), vendor_side(args->side), vendor_fill(args->uplo),
+                vendor_operation(type, args->transa), vendor_diagonal(args->diag), args->m, args->n,
+                any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b), args->ldb);
+        });
     return vendor_clear(call, args, status);
 }
 
 static jstatus_t vendor_geam(const gpu_call_t *call, const void *block) {
     VENDOR_MATMAT(args, block);
-    if (!vendor_fits(args) || ji_scalar_is(&args->alpha, type, 0) || ji_scalar_is(&args->beta, type, 0) ||
-        !scalars.take(type, &args->alpha, &args->beta))
+    if (!vendor_fits(args) || ji_scalar_is(&args->alpha, type, 0) ||
+        ji_scalar_is(&args->beta, type, 0) || !scalars.take(type, &args->alpha, &args->beta))
         return gpu_geam(call, block);
     return vendor_run(call, scalars.mode, gpu_geam, block, [&](const vendor_turn &turn) {
         return VENDOR_ALL_(type, geam, turn.handle(), vendor_operation(type, args->transa),
-                           vendor_operation(type, args->transb), args->m, args->n, any(scalars.alpha(turn)),
-                           any(args->a), args->lda, any(scalars.beta(turn)), any(args->b), args->ldb, any(args->c),
+                           vendor_operation(type, args->transb), args->m, args->n,
+                           any(scalars.alpha(turn)), any(args->a), args->lda,
+                           any(scalars.beta(turn)), any(args->b), args->ldb, any(args->c),
                            args->ldc);
     });
 }
@@ -810,7 +872,8 @@ bool gpu_vendor_has_bf16x9(gpu_device_t *device) {
 #endif
 }
 
-jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gpu_narrow_t narrow, bool narrow_result) {
+jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gpu_narrow_t narrow,
+                             bool narrow_result) {
     vendor_scalars scalars;
     if (gpu_vendor_blas_name(gpu_device(call->device)) == nullptr ||
         !scalars.take(JDATATYPE_F32, &args->alpha, &args->beta))
@@ -828,9 +891,10 @@ jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gp
     const auto result = narrow_result ? inputs : GPU_BLAS_TYPE_(R_32F);
     return vendor_run(call, scalars.mode, nullptr, nullptr, [&](const vendor_turn &turn) {
         return VENDOR_CALL_(GemmEx, turn.handle(), vendor_operation(JDATATYPE_F32, args->transa),
-                            vendor_operation(JDATATYPE_F32, args->transb), args->m, args->n, args->k,
-                            scalars.alpha(turn), args->a, inputs, args->lda, args->b, inputs, args->ldb,
-                            scalars.beta(turn), args->c, result, args->ldc, compute, GPU_BLAS_DEFAULT_ALGORITHM);
+                            vendor_operation(JDATATYPE_F32, args->transb), args->m, args->n,
+                            args->k, scalars.alpha(turn), args->a, inputs, args->lda, args->b,
+                            inputs, args->ldb, scalars.beta(turn), args->c, result, args->ldc,
+                            compute, GPU_BLAS_DEFAULT_ALGORITHM);
     });
 }
 

@@ -3,16 +3,18 @@
 #ifndef JALLOC_GPU_BLAS_VENDOR_BLAS_H
 #define JALLOC_GPU_BLAS_VENDOR_BLAS_H
 
-/* The vendor's BLAS: what it is called, which of its functions are used, and the product of narrow numbers that only it
- * does on matrix units. As ../gpu/vendor.h for the runtime, this header is the only one that knows cuBLAS from hipBLAS:
+/* The vendor's BLAS: what it is called, which of its functions are used, and the product of narrow
+ * numbers that only it does on matrix units. As ../gpu/vendor.h for the runtime, this header is the
+ * only one that knows cuBLAS from hipBLAS:
  *
  *   nvcc          cuBLAS 12 or newer, where cublas_v2.h is found
  *   hipcc         hipBLAS 2.2 or newer, where hipblas/hipblas.h is found
  *   the tests     clients/fake_gpu/fake_blas.h, in the flavour that plays CUDA
  *   otherwise     GPU_HAS_BLAS is 0, and kernels of ours do everything
  *
- * Older versions have no functions with 64-bit sizes and count as missing. Nothing is linked: the functions of the list
- * below are looked up in the library when the first primitive runs, so a machine without it needs nothing. */
+ * Older versions have no functions with 64-bit sizes and count as missing. Nothing is linked: the
+ * functions of the list below are looked up in the library when the first primitive runs, so a
+ * machine without it needs nothing. */
 
 #include <stdlib.h>
 
@@ -27,14 +29,17 @@ typedef enum gpu_narrow_t {
     GPU_NARROW_BF16X9 /* floats, which the vendor cuts into three bfloat16: all nine products */
 } gpu_narrow_t;
 
-/* Enqueues C = alpha op(A) op(B) + beta C with alpha and beta of type float, whatever args->head says; C has the type of
- * A and B (narrow_result) or float. Inside a primitive, so the device is current. Sizes are > 0. With beta 0 C is not
- * read. An alpha of 0 does not keep A and B from being read: who promises that must look first.
- *   - not implemented, and no message: no vendor's library, or nothing in it that this call can take (an alpha on the
- *     host other than -1, 0, 1 beside a beta on the device, or the other way round; a capture that cannot own memory;
- *     floats that are not aligned; an emulation that the library has not or declines). Nothing was enqueued.
+/* Enqueues C = alpha op(A) op(B) + beta C with alpha and beta of type float, whatever args->head
+ * says; C has the type of A and B (narrow_result) or float. Inside a primitive, so the device is
+ * current. Sizes are > 0. With beta 0 C is not read. An alpha of 0 does not keep A and B from being
+ * read: who promises that must look first.
+ *   - not implemented, and no message: no vendor's library, or nothing in it that this call can
+ *     take (an alpha on the host other than -1, 0, 1 beside a beta on the device, or the other way
+ *     round; a capture that cannot own memory; floats that are not aligned; an emulation that the
+ *     library has not or declines). Nothing was enqueued.
  *   - memory error, device error, capturing: said. */
-jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gpu_narrow_t narrow, bool narrow_result);
+jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gpu_narrow_t narrow,
+                             bool narrow_result);
 
 /* Whether the library knows GPU_NARROW_BF16X9, which it may still decline. Loads it. */
 bool gpu_vendor_has_bf16x9(gpu_device_t *device);
@@ -53,7 +58,8 @@ bool gpu_vendor_has_bf16x9(gpu_device_t *device);
 #elif defined(__HIP_PLATFORM_AMD__) || defined(__HIP__) || defined(__HIPCC__)
 
 #if __has_include(<hipblas/hipblas.h>)
-#define HIPBLAS_V2 1 /* compute types of their own, complex numbers of HIP; the default from 3.0 on */
+#define HIPBLAS_V2                                                                                 \
+    1 /* compute types of their own, complex numbers of HIP; the default from 3.0 on */
 #include <hipblas/hipblas.h>
 #define GPU_HAS_BLAS (hipblasVersionMajor * 100 + hipblasVersionMinor >= 202)
 #else
@@ -69,7 +75,8 @@ bool gpu_vendor_has_bf16x9(gpu_device_t *device);
 #define GPU_BLAS_STREAM_PER_THREAD hipStreamPerThread
 #define GPU_BLAS_EXTRA_LIST(X) X(SetAtomicsMode) X(StatusToString)
 #define GPU_BLAS_STATUS_TEXT(api, status) (api).StatusToString(status)
-#define GPU_BLAS_GET_VERSION(api, major, minor) (*(major) = hipblasVersionMajor, *(minor) = hipblasVersionMinor)
+#define GPU_BLAS_GET_VERSION(api, major, minor)                                                    \
+    (*(major) = hipblasVersionMajor, *(minor) = hipblasVersionMinor)
 /* rocBLAS adds with atomics unless it is told not to: then bits differ from run to run. */
 #define GPU_BLAS_PREPARE(api, handle) (api).SetAtomicsMode(handle, HIPBLAS_ATOMICS_NOT_ALLOWED)
 /* rocBLAS's own default, where it is told at all: see vendor_stream_t. */
@@ -91,20 +98,22 @@ bool gpu_vendor_has_bf16x9(gpu_device_t *device);
 #define GPU_BLAS_TYPE_(name) CUDA_##name
 #define GPU_BLAS_DEFAULT_ALGORITHM CUBLAS_GEMM_DEFAULT
 #if defined(CUBLAS_VERSION) && CUBLAS_VERSION >= 120900
-#define GPU_BLAS_BF16X9_SINCE                                                                                          \
+#define GPU_BLAS_BF16X9_SINCE                                                                      \
     1209 /* major * 100 + minor of the library that is loaded; not defined: the header lacks it */
 #endif
 #define GPU_BLAS_STREAM_PER_THREAD cudaStreamPerThread
 #define GPU_BLAS_EXTRA_LIST(X) X(SetMathMode) X(GetProperty) X(GetStatusString)
 #define GPU_BLAS_STATUS_TEXT(api, status) (api).GetStatusString(status)
-#define GPU_BLAS_GET_VERSION(api, major, minor)                                                                        \
+#define GPU_BLAS_GET_VERSION(api, major, minor)                                                    \
     ((api).GetProperty(MAJOR_VERSION, major), (api).GetProperty(MINOR_VERSION, minor))
 /* The default mode multiplies floats as floats. The flag is about narrow results: partial
  * sums stay floats until the end. */
-#define GPU_BLAS_PREPARE(api, handle)                                                                                  \
-    (api).SetMathMode(handle, (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION))
-/* What its manual recommends by architecture ("sm_90"). Less slows some products down, less than 16 KiB fails some. */
-#define GPU_BLAS_WORKSPACE_BYTES(architecture)                                                                         \
+#define GPU_BLAS_PREPARE(api, handle)                                                              \
+    (api).SetMathMode(handle, (cublasMath_t)(CUBLAS_DEFAULT_MATH |                                 \
+                                             CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION))
+/* What its manual recommends by architecture ("sm_90"). Less slows some products down, less than 16
+ * KiB fails some. */
+#define GPU_BLAS_WORKSPACE_BYTES(architecture)                                                     \
     ((size_t)(atoi((architecture) + 3) >= 120 ? 12 : atoi((architecture) + 3) >= 90 ? 32 : 4) << 20)
 
 #endif
@@ -120,8 +129,8 @@ bool gpu_vendor_has_bf16x9(gpu_device_t *device);
 
 #define GPU_BLAS_STRING(text) GPU_BLAS_STRING_(text)
 #define GPU_BLAS_STRING_(text) #text
-/* The vendors' headers rename functions by macros (cublasSgemm_64 is cublasSgemm_v2_64), so a name is expanded before
- * it is looked up. */
+/* The vendors' headers rename functions by macros (cublasSgemm_64 is cublasSgemm_v2_64), so a name
+ * is expanded before it is looked up. */
 #define GPU_BLAS_64(name) GPU_BLAS_(name##_64)
 
 #define gpublasHandle_t GPU_BLAS_(Handle_t)
@@ -138,35 +147,37 @@ bool gpu_vendor_has_bf16x9(gpu_device_t *device);
 #define GPU_BLAS_COMPLEX_(X, name) X(C##name) X(Z##name)
 #define GPU_BLAS_ALL_(X, name) GPU_BLAS_REAL_(X, name) GPU_BLAS_COMPLEX_(X, name)
 
-/* About the library and its handles. SetWorkspace is looked up apart: hipBLAS has it from 3.0 on only. */
+/* About the library and its handles. SetWorkspace is looked up apart: hipBLAS has it from 3.0 on
+ * only. */
 #define GPU_BLAS_HELPER_LIST(X) X(Create) X(SetStream) X(SetPointerMode) GPU_BLAS_EXTRA_LIST(X)
 
-/* Those that compute, with 64-bit sizes. Level 1 is not among them: its kernels are limited by memory, and jalloc's
- * sums have an order. hemm is not: nothing is promised of imaginary parts on the diagonal. */
-#define GPU_BLAS_COMPUTE_LIST(X)                                                                                       \
-    GPU_BLAS_ALL_(X, gemv)                                                                                             \
-    GPU_BLAS_REAL_(X, ger)                                                                                             \
-    GPU_BLAS_COMPLEX_(X, geru)                                                                                         \
-    GPU_BLAS_COMPLEX_(X, gerc)                                                                                         \
-    GPU_BLAS_REAL_(X, symv)                                                                                            \
-    GPU_BLAS_COMPLEX_(X, hemv)                                                                                         \
-    GPU_BLAS_REAL_(X, syr)                                                                                             \
-    GPU_BLAS_REAL_(X, syr2)                                                                                            \
-    GPU_BLAS_COMPLEX_(X, her2)                                                                                         \
-    GPU_BLAS_COMPLEX_(X, her)                                                                                          \
-    GPU_BLAS_ALL_(X, trmv)                                                                                             \
-    GPU_BLAS_ALL_(X, trsv)                                                                                             \
-    GPU_BLAS_ALL_(X, gemm)                                                                                             \
-    GPU_BLAS_ALL_(X, gemmBatched)                                                                                      \
-    GPU_BLAS_ALL_(X, gemmStridedBatched)                                                                               \
-    GPU_BLAS_ALL_(X, symm)                                                                                             \
-    GPU_BLAS_ALL_(X, syrk)                                                                                             \
-    GPU_BLAS_ALL_(X, syr2k)                                                                                            \
-    GPU_BLAS_COMPLEX_(X, her2k)                                                                                        \
-    GPU_BLAS_COMPLEX_(X, herk)                                                                                         \
-    GPU_BLAS_ALL_(X, trmm)                                                                                             \
-    GPU_BLAS_ALL_(X, trsm)                                                                                             \
-    GPU_BLAS_ALL_(X, geam)                                                                                             \
+/* Those that compute, with 64-bit sizes. Level 1 is not among them: its kernels are limited by
+ * memory, and jalloc's sums have an order. hemm is not: nothing is promised of imaginary parts on
+ * the diagonal. */
+#define GPU_BLAS_COMPUTE_LIST(X)                                                                   \
+    GPU_BLAS_ALL_(X, gemv)                                                                         \
+    GPU_BLAS_REAL_(X, ger)                                                                         \
+    GPU_BLAS_COMPLEX_(X, geru)                                                                     \
+    GPU_BLAS_COMPLEX_(X, gerc)                                                                     \
+    GPU_BLAS_REAL_(X, symv)                                                                        \
+    GPU_BLAS_COMPLEX_(X, hemv)                                                                     \
+    GPU_BLAS_REAL_(X, syr)                                                                         \
+    GPU_BLAS_REAL_(X, syr2)                                                                        \
+    GPU_BLAS_COMPLEX_(X, her2)                                                                     \
+    GPU_BLAS_COMPLEX_(X, her)                                                                      \
+    GPU_BLAS_ALL_(X, trmv)                                                                         \
+    GPU_BLAS_ALL_(X, trsv)                                                                         \
+    GPU_BLAS_ALL_(X, gemm)                                                                         \
+    GPU_BLAS_ALL_(X, gemmBatched)                                                                  \
+    GPU_BLAS_ALL_(X, gemmStridedBatched)                                                           \
+    GPU_BLAS_ALL_(X, symm)                                                                         \
+    GPU_BLAS_ALL_(X, syrk)                                                                         \
+    GPU_BLAS_ALL_(X, syr2k)                                                                        \
+    GPU_BLAS_COMPLEX_(X, her2k)                                                                    \
+    GPU_BLAS_COMPLEX_(X, herk)                                                                     \
+    GPU_BLAS_ALL_(X, trmm)                                                                         \
+    GPU_BLAS_ALL_(X, trsm)                                                                         \
+    GPU_BLAS_ALL_(X, geam)                                                                         \
     X(GemmEx)
 
 #endif

@@ -3,15 +3,16 @@
 
 /* Copies and fills.
  *
- * The runtime finds out from the addresses where each side of a copy lies. A fill whose bytes are all alike is the
- * runtime's too. Any other is a kernel: whatever the pattern, 16 bytes hold it a whole number of times, so the memory is
+ * The runtime finds out from the addresses where each side of a copy lies. A fill whose bytes are
+ * all alike is the runtime's too. Any other is a kernel: whatever the pattern, 16 bytes hold it a
+ * whole number of times, so the memory is
  *
  *     destination                                                      a chunk is 16 bytes, aligned
  *     | head | chunk | chunk | chunk | ... | tail |
  *       0-15                                 0-15
  *
- * and every chunk is the same 16 bytes, the pattern turned by the length of the head. Threads write chunks side by side;
- * the first few write the bytes of the ends as well. */
+ * and every chunk is the same 16 bytes, the pattern turned by the length of the head. Threads write
+ * chunks side by side; the first few write the bytes of the ends as well. */
 
 #include "gpu/device/gpu.h"
 
@@ -35,11 +36,14 @@ static __device__ unsigned char fill_byte(fill_chunk_t chunk, unsigned index) {
                            index % 8 * 8); /* the first byte is the lowest */
 }
 
-static __global__ void __launch_bounds__(FILL_THREADS) fill_kernel(fill_t fill, fill_chunk_t chunk) {
-    const size_t thread = (size_t)blockIdx.x * blockDim.x + threadIdx.x, threads = (size_t)gridDim.x * blockDim.x;
+static __global__ void __launch_bounds__(FILL_THREADS)
+    fill_kernel(fill_t fill, fill_chunk_t chunk) {
+    const size_t thread = (size_t)blockIdx.x * blockDim.x + threadIdx.x,
+                 threads = (size_t)gridDim.x * blockDim.x;
     fill_chunk_t *chunks = (fill_chunk_t *)(fill.destination + fill.head_bytes);
     if (thread < fill.head_bytes)
-        fill.destination[thread] = fill_byte(chunk, (unsigned)(FILL_CHUNK_BYTES + thread - fill.head_bytes));
+        fill.destination[thread] =
+            fill_byte(chunk, (unsigned)(FILL_CHUNK_BYTES + thread - fill.head_bytes));
     if (thread < fill.tail_bytes)
         ((unsigned char *)(chunks + fill.chunks))[thread] = fill_byte(chunk, (unsigned)thread);
     for (size_t i = thread; i < fill.chunks; i += threads)
@@ -51,17 +55,19 @@ gpuError_t gpu_probe_kernels() {
     return gpuFuncGetAttributes(&attributes, (const void *)fill_kernel);
 }
 
-jstatus_t gpu_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source, size_t size_bytes) {
+jstatus_t gpu_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
+                   size_t size_bytes) {
     GPU_ENTER(device);
     jstatus_t status = gpu_require_usable(device, stream);
     if (status != JSTATUS_SUCCESS)
         return status;
-    GPU_TRY(device, gpuMemcpyAsync(destination, source, size_bytes, gpuMemcpyDefault, gpu_native(stream)));
+    GPU_TRY(device,
+            gpuMemcpyAsync(destination, source, size_bytes, gpuMemcpyDefault, gpu_native(stream)));
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t gpu_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern, size_t pattern_bytes,
-                   size_t count) {
+jstatus_t gpu_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern,
+                   size_t pattern_bytes, size_t count) {
     GPU_ENTER(device);
     gpu_relaxed relaxed; /* the kernel's first launch may load it */
     jstatus_t status = gpu_require_usable(device, stream);
@@ -87,7 +93,8 @@ jstatus_t gpu_fill(jdevice_t *device, jstream_t *stream, void *destination, cons
     fill_chunk_t chunk;
     memcpy(&chunk, bytes, sizeof chunk);
 
-    const size_t most = (size_t)FILL_BLOCKS_PER_MULTIPROCESSOR * (size_t)gpu_device(device)->properties.multiprocessors;
+    const size_t most = (size_t)FILL_BLOCKS_PER_MULTIPROCESSOR *
+                        (size_t)gpu_device(device)->properties.multiprocessors;
     size_t blocks = (fill.chunks + FILL_THREADS - 1) / FILL_THREADS;
     if (blocks > most)
         blocks = most;

@@ -3,12 +3,14 @@
 
 /* Opening devices, and what every operation stands on: the current device, errors, forks.
  *
- * A device that cannot be opened is an answer, not a fault: no driver, a driver too old for this module, no device, no
- * such number, a device that the module has no kernels for. Each is JSTATUS_NO_DEVICE with a reason in the runtime's own
- * words, and asking again after the cause is gone succeeds.
+ * A device that cannot be opened is an answer, not a fault: no driver, a driver too old for this
+ * module, no device, no such number, a device that the module has no kernels for. Each is
+ * JSTATUS_NO_DEVICE with a reason in the runtime's own words, and asking again after the cause is
+ * gone succeeds.
  *
- * The runtime of a vendor does not survive a fork. A device remembers in which process it was opened, and the module in
- * which it first called the runtime, so a child is refused before it calls anything. */
+ * The runtime of a vendor does not survive a fork. A device remembers in which process it was
+ * opened, and the module in which it first called the runtime, so a child is refused before it
+ * calls anything. */
 
 #include "gpu/device/gpu.h"
 
@@ -18,8 +20,9 @@
 
 #include "blas/primitives/primitive.h"
 
-#define GPU_DEVICES 64        /* as many as libjalloc asks for */
-#define GPU_GRANULE_BYTES 256 /* what every runtime's memory is aligned to, and what wide loads and copies like */
+#define GPU_DEVICES 64 /* as many as libjalloc asks for */
+#define GPU_GRANULE_BYTES                                                                          \
+    256 /* what every runtime's memory is aligned to, and what wide loads and copies like */
 
 const ji_module_services_t *gpu_services;
 
@@ -33,7 +36,8 @@ static thread_local gpuError_t gpu_launch_error; /* the first since gpu_check_la
 
 /* ---- Errors ---- */
 
-/* A call in this folder's words, gpuMalloc(&pointer, bytes), in the vendor's: cudaMalloc. Anything else as it is. */
+/* A call in this folder's words, gpuMalloc(&pointer, bytes), in the vendor's: cudaMalloc. Anything
+ * else as it is. */
 static void module_name_call(const char *what, char *text, size_t text_bytes) {
     if (strncmp(what, "gpu", 3) == 0 && what[3] >= 'A' && what[3] <= 'Z')
         snprintf(text, text_bytes, GPU_KIND_NAME "%.*s", (int)strcspn(what + 3, "("), what + 3);
@@ -53,14 +57,15 @@ jstatus_t gpu_check(const jdevice_t *device, gpuError_t error, const char *what)
     jstatus_t status = JSTATUS_DEVICE_ERROR;
     if (error == gpuErrorOutOfMemory)
         status = JSTATUS_MEMORY_ERROR;
-    else if (error == gpuErrorStreamCaptureUnsupported || error == gpuErrorStreamCaptureInvalidated ||
-             error == gpuErrorStreamCaptureMerge || error == gpuErrorStreamCaptureIsolation ||
-             error == gpuErrorStreamCaptureImplicit || error == gpuErrorCapturedEvent)
+    else if (error == gpuErrorStreamCaptureUnsupported ||
+             error == gpuErrorStreamCaptureInvalidated || error == gpuErrorStreamCaptureMerge ||
+             error == gpuErrorStreamCaptureIsolation || error == gpuErrorStreamCaptureImplicit ||
+             error == gpuErrorCapturedEvent)
         status = JSTATUS_CAPTURING;
     char call[96];
     module_name_call(what, call, sizeof call);
-    return gpu_services->fail(status, "%s: %s: %s (%s)", device->name, call, gpuGetErrorString(error),
-                              gpuGetErrorName(error));
+    return gpu_services->fail(status, "%s: %s: %s (%s)", device->name, call,
+                              gpuGetErrorString(error), gpuGetErrorName(error));
 }
 
 void gpu_note_launch(gpuError_t error) {
@@ -76,16 +81,19 @@ jstatus_t gpu_check_launch(const jdevice_t *device, const char *kernel) {
 
 /* ---- Scopes ---- */
 
-gpu_current::gpu_current(jdevice_t *base) : status(JSTATUS_SUCCESS), changed(false), before(GPU_NO_CONTEXT) {
+gpu_current::gpu_current(jdevice_t *base)
+    : status(JSTATUS_SUCCESS), changed(false), before(GPU_NO_CONTEXT) {
     const gpu_device_t *device = gpu_device(base);
     if (device->fork_generation != *gpu_services->fork_generation) {
-        status = gpu_services->fail(JSTATUS_FORKED,
-                                    "%s: opened before a fork; " GPU_RUNTIME_NAME " does not survive one", base->name);
+        status = gpu_services->fail(
+            JSTATUS_FORKED, "%s: opened before a fork; " GPU_RUNTIME_NAME " does not survive one",
+            base->name);
         return;
     }
     if (gpu_functions > 0) {
         status = gpu_services->fail(JSTATUS_BUSY,
-                                    "%s: called by a function in a stream, where " GPU_RUNTIME_NAME " allows no calls",
+                                    "%s: called by a function in a stream, where " GPU_RUNTIME_NAME
+                                    " allows no calls",
                                     base->name);
         return;
     }
@@ -99,12 +107,14 @@ gpu_current::gpu_current(jdevice_t *base) : status(JSTATUS_SUCCESS), changed(fal
     error = gpuSetContext(device->context);
     if (error != gpuSuccess)
         status = gpu_check(base, error, GPU_SET_CONTEXT_NAME);
-    changed = before != GPU_NO_CONTEXT || device->ordinal != 0; /* also if it failed: halfway, perhaps */
+    /* Also if it failed: halfway, perhaps. */
+    changed = before != GPU_NO_CONTEXT || device->ordinal != 0;
 }
 
 gpu_current::~gpu_current() {
     if (changed)
-        gpu_forget_error(gpuSetContext(before)); /* the program will learn of it by its own next call */
+        /* The program will learn of it by its own next call. */
+        gpu_forget_error(gpuSetContext(before));
 }
 
 gpu_relaxed::gpu_relaxed() : mode(gpuStreamCaptureModeRelaxed), changed(false) {
@@ -123,7 +133,8 @@ gpu_in_function::~gpu_in_function() { --gpu_functions; }
 
 /* ---- Opening ---- */
 
-static jstatus_t module_refuse(char *reason, size_t reason_size, const char *format, ...) JALLOC_PRINTF(3, 4);
+static jstatus_t module_refuse(char *reason, size_t reason_size, const char *format, ...)
+    JALLOC_PRINTF(3, 4);
 static jstatus_t module_refuse(char *reason, size_t reason_size, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -132,20 +143,23 @@ static jstatus_t module_refuse(char *reason, size_t reason_size, const char *for
     return JSTATUS_NO_DEVICE;
 }
 
-static jstatus_t module_refuse_error(char *reason, size_t reason_size, const char *call, gpuError_t error) {
+static jstatus_t module_refuse_error(char *reason, size_t reason_size, const char *call,
+                                     gpuError_t error) {
     gpu_forget_error(error);
-    return module_refuse(reason, reason_size, GPU_KIND_NAME "%s: %s (%s)", call, gpuGetErrorString(error),
-                         gpuGetErrorName(error));
+    return module_refuse(reason, reason_size, GPU_KIND_NAME "%s: %s (%s)", call,
+                         gpuGetErrorString(error), gpuGetErrorName(error));
 }
 
-/* Versions of the runtime, which is part of the module, and of the driver, which is the machine's; 0: there is none. */
+/* Versions of the runtime, which is part of the module, and of the driver, which is the machine's;
+ * 0: there is none. */
 static void module_get_versions(int *runtime, int *driver) {
     *runtime = *driver = 0;
     gpu_forget_error(gpuRuntimeGetVersion(runtime));
     gpu_forget_error(gpuDriverGetVersion(driver));
 }
 
-/* Why the runtime has no devices. It calls a driver that is not there and one that is too old by the same name. */
+/* Why the runtime has no devices. It calls a driver that is not there and one that is too old by
+ * the same name. */
 static jstatus_t module_refuse_count(char *reason, size_t reason_size, gpuError_t error) {
     gpu_forget_error(error);
     int runtime, driver;
@@ -155,11 +169,13 @@ static jstatus_t module_refuse_count(char *reason, size_t reason_size, gpuError_
         if (driver == 0)
             snprintf(versions, sizeof versions, "; no driver is installed");
         else
-            snprintf(versions, sizeof versions, "; the driver supports %d.%d, and this module needs %d.%d",
-                     GPU_VERSION_MAJOR(driver), GPU_VERSION_MINOR(driver), GPU_VERSION_MAJOR(runtime),
-                     GPU_VERSION_MINOR(runtime));
+            snprintf(versions, sizeof versions,
+                     "; the driver supports %d.%d, and this module needs %d.%d",
+                     GPU_VERSION_MAJOR(driver), GPU_VERSION_MINOR(driver),
+                     GPU_VERSION_MAJOR(runtime), GPU_VERSION_MINOR(runtime));
     }
-    return module_refuse(reason, reason_size, "%s (%s)%s", gpuGetErrorString(error), gpuGetErrorName(error), versions);
+    return module_refuse(reason, reason_size, "%s (%s)%s", gpuGetErrorString(error),
+                         gpuGetErrorName(error), versions);
 }
 
 static jstatus_t module_describe(gpu_device_t *device, char *reason, size_t reason_size) {
@@ -177,9 +193,9 @@ static jstatus_t module_describe(gpu_device_t *device, char *reason, size_t reas
     jdevice_properties_t *properties = &device->properties;
     snprintf(properties->description, sizeof properties->description, "%.127s", found.name);
     gpu_architecture(&found, properties->architecture, sizeof properties->architecture);
-    snprintf(properties->runtime, sizeof properties->runtime, GPU_RUNTIME_NAME " %d.%d, driver %d.%d",
-             GPU_VERSION_MAJOR(runtime), GPU_VERSION_MINOR(runtime), GPU_VERSION_MAJOR(driver),
-             GPU_VERSION_MINOR(driver));
+    snprintf(properties->runtime, sizeof properties->runtime,
+             GPU_RUNTIME_NAME " %d.%d, driver %d.%d", GPU_VERSION_MAJOR(runtime),
+             GPU_VERSION_MINOR(runtime), GPU_VERSION_MAJOR(driver), GPU_VERSION_MINOR(driver));
     properties->total_bytes = found.totalGlobalMem;
     properties->granule_bytes = GPU_GRANULE_BYTES;
     properties->multiprocessors = found.multiProcessorCount;
@@ -192,8 +208,8 @@ static jstatus_t module_describe(gpu_device_t *device, char *reason, size_t reas
     return JSTATUS_SUCCESS;
 }
 
-/* What the table of primitives knows, once a primitive has run: a program that asks for the size of the cache must not
- * load the vendor's BLAS. */
+/* What the table of primitives knows, once a primitive has run: a program that asks for the size of
+ * the cache must not load the vendor's BLAS. */
 jstatus_t gpu_get_properties(jdevice_t *device, jdevice_properties_t *properties) {
     GPU_ENTER(device);
     const size_t struct_size = properties->struct_size;
@@ -235,7 +251,8 @@ static ji_device_ops_t module_make_ops() {
 /* Makes the device current, which starts it, and sees whether it can run this module's kernels. */
 static jstatus_t module_start(gpu_device_t *device, char *reason, size_t reason_size) {
     gpu_relaxed relaxed;
-    gpuError_t error = device->has_context ? gpuSuccess : gpuOpenContext(&device->context, device->ordinal);
+    gpuError_t error =
+        device->has_context ? gpuSuccess : gpuOpenContext(&device->context, device->ordinal);
     if (error != gpuSuccess)
         return module_refuse_error(reason, reason_size, ": the device's context", error);
     device->has_context = true;
@@ -246,28 +263,34 @@ static jstatus_t module_start(gpu_device_t *device, char *reason, size_t reason_
     if (error != gpuSuccess) {
         gpu_forget_error(error);
         return module_refuse(reason, reason_size, "%s cannot run this module's kernels: %s (%s)",
-                             device->properties.architecture, gpuGetErrorString(error), gpuGetErrorName(error));
+                             device->properties.architecture, gpuGetErrorString(error),
+                             gpuGetErrorName(error));
     }
-    jstatus_t status = device->blas == nullptr ? gpu_blas_init(device) : JSTATUS_SUCCESS; /* asked for again */
+    /* Asked for again. */
+    jstatus_t status = device->blas == nullptr ? gpu_blas_init(device) : JSTATUS_SUCCESS;
     if (status != JSTATUS_SUCCESS)
         snprintf(reason, reason_size, "no memory for bookkeeping");
     return status;
 }
 
-extern "C" JALLOC_API jstatus_t jalloc_module_open(uint32_t abi_version, const ji_module_services_t *services,
-                                                   int index, jdevice_t **out, char *reason, size_t reason_size) {
+extern "C" JALLOC_API jstatus_t jalloc_module_open(uint32_t abi_version,
+                                                   const ji_module_services_t *services, int index,
+                                                   jdevice_t **out, char *reason,
+                                                   size_t reason_size) {
     if (abi_version != JI_MODULE_ABI) {
-        (void)module_refuse(reason, reason_size,
-                            "the module is for another version of libjalloc (its interface %u, not %u)", JI_MODULE_ABI,
-                            abi_version);
+        (void)module_refuse(
+            reason, reason_size,
+            "the module is for another version of libjalloc (its interface %u, not %u)",
+            JI_MODULE_ABI, abi_version);
         return JSTATUS_NO_DEVICE;
     }
     static const ji_device_ops_t ops = module_make_ops();
     gpu_services = services;
     if (gpu_runtime_called && gpu_runtime_generation != *services->fork_generation) {
-        (void)module_refuse(reason, reason_size,
-                            GPU_RUNTIME_NAME
-                            " was used before a fork, and does not survive one; use it in one process");
+        (void)module_refuse(
+            reason, reason_size,
+            GPU_RUNTIME_NAME
+            " was used before a fork, and does not survive one; use it in one process");
         return JSTATUS_FORKED;
     }
     gpu_runtime_called = true;
@@ -280,7 +303,8 @@ extern "C" JALLOC_API jstatus_t jalloc_module_open(uint32_t abi_version, const j
     if (count <= 0)
         return module_refuse_count(reason, reason_size, gpuErrorNoDevice);
     if (index < 0 || index >= count || index >= GPU_DEVICES)
-        return module_refuse(reason, reason_size, "no such number, there %s %d " GPU_RUNTIME_NAME " device%s",
+        return module_refuse(reason, reason_size,
+                             "no such number, there %s %d " GPU_RUNTIME_NAME " device%s",
                              count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
     if (out == nullptr)
         return JSTATUS_SUCCESS;

@@ -3,16 +3,18 @@
 #ifndef JALLOC_GPU_DEVICE_VENDOR_H
 #define JALLOC_GPU_DEVICE_VENDOR_H
 
-/* One source, three runtimes. The code of this folder writes gpuMalloc, gpuStream_t, GPU_LAUNCH; this header says what
- * that is called by the vendor whose compiler reads it:
+/* One source, three runtimes. The code of this folder writes gpuMalloc, gpuStream_t, GPU_LAUNCH;
+ * this header says what that is called by the vendor whose compiler reads it:
  *
  *   nvcc                      cudaMalloc     cudaLaunchKernel
  *   hipcc                     hipMalloc      hipLaunchKernel
- *   any C++ compiler with     a runtime of the tests (clients/fake_gpu), which runs kernels on the processor,
+ *   any C++ compiler with     a runtime of the tests (clients/fake_gpu), which runs kernels on the
+ *                             processor,
  *   JALLOC_GPU_FAKE           in the least convenient order that the rules of streams allow
  *
- * It is the only file that knows a vendor by name; where two differ by more than a name, a GPU_HAS_... says so here and
- * the code asks that. Kernels use no warp intrinsics, so nothing depends on 32 or 64 threads running in step. */
+ * It is the only file that knows a vendor by name; where two differ by more than a name, a
+ * GPU_HAS_... says so here and the code asks that. Kernels use no warp intrinsics, so nothing
+ * depends on 32 or 64 threads running in step. */
 
 #include <stdio.h>
 #include <string.h>
@@ -62,9 +64,10 @@
 #define gpuHostAllocMapped hipHostMallocMapped
 #define gpuFreeHost hipHostFree
 /* The default stream is never captured, and not every version may be asked of it. */
-#define gpuStreamGetCaptureInfo(stream, status, id, graph)                                                             \
-    ((stream) == nullptr ? hipStreamIsCapturing(stream, status)                                                        \
-                         : hipStreamGetCaptureInfo_v2(stream, status, id, graph, nullptr, nullptr))
+#define gpuStreamGetCaptureInfo(stream, status, id, graph)                                         \
+    ((stream) == nullptr                                                                           \
+         ? hipStreamIsCapturing(stream, status)                                                    \
+         : hipStreamGetCaptureInfo_v2(stream, status, id, graph, nullptr, nullptr))
 
 #define GPU_VERSION_MAJOR(version) ((version) / 10000000)
 #define GPU_VERSION_MINOR(version) ((version) / 100000 % 100)
@@ -104,18 +107,18 @@
 #define gpuHostAllocMapped cudaHostAllocMapped
 #define gpuFreeHost cudaFreeHost
 #if CUDART_VERSION >= 13000
-#define gpuStreamGetCaptureInfo(stream, status, id, graph)                                                             \
+#define gpuStreamGetCaptureInfo(stream, status, id, graph)                                         \
     cudaStreamGetCaptureInfo(stream, status, id, graph, nullptr, nullptr, nullptr)
 #else
-#define gpuStreamGetCaptureInfo(stream, status, id, graph)                                                             \
+#define gpuStreamGetCaptureInfo(stream, status, id, graph)                                         \
     cudaStreamGetCaptureInfo_v2(stream, status, id, graph, nullptr, nullptr)
 #endif
 
 #define GPU_VERSION_MAJOR(version) ((version) / 1000)
 #define GPU_VERSION_MINOR(version) ((version) % 1000 / 10)
 
-/* What knows a thread's context is the driver. Its functions are found by the runtime, once; an error of the driver has
- * the runtime's number for it. */
+/* What knows a thread's context is the driver. Its functions are found by the runtime, once; an
+ * error of the driver has the runtime's number for it. */
 typedef CUcontext gpuContext_t;
 struct gpu_driver_t {
     decltype(&cuCtxGetCurrent) get;
@@ -127,16 +130,20 @@ inline gpu_driver_t &gpu_driver() {
     static gpu_driver_t functions;
     return functions;
 }
-template <typename F> static inline cudaError_t gpu_driver_find(const char *name, unsigned version, F *function) {
+template <typename F>
+static inline cudaError_t gpu_driver_find(const char *name, unsigned version, F *function) {
     cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
 #if CUDART_VERSION >= 12050
-    const cudaError_t error =
-        cudaGetDriverEntryPointByVersion(name, (void **)function, version, cudaEnableDefault, &found);
+    const cudaError_t error = cudaGetDriverEntryPointByVersion(name, (void **)function, version,
+                                                               cudaEnableDefault, &found);
 #else
-    const cudaError_t error = cudaGetDriverEntryPoint(name, (void **)function, cudaEnableDefault, &found);
+    const cudaError_t error =
+        cudaGetDriverEntryPoint(name, (void **)function, cudaEnableDefault, &found);
     (void)version;
 #endif
-    return error != cudaSuccess || found == cudaDriverEntryPointSuccess ? error : cudaErrorInsufficientDriver;
+    return error != cudaSuccess || found == cudaDriverEntryPointSuccess
+               ? error
+               : cudaErrorInsufficientDriver;
 }
 inline cudaError_t gpuOpenContext(gpuContext_t *context, int ordinal) {
     gpu_driver_t &driver = gpu_driver();
@@ -231,21 +238,24 @@ inline cudaError_t gpuOpenContext(gpuContext_t *context, int ordinal) {
 /* T, where it is not to be deduced: the arguments are converted to what the kernel takes. */
 template <typename T> struct gpu_same_t { typedef T type; };
 
-/* What <<<>>> does, but for its outcome: that would be known by the last error alone, which may be the program's. */
+/* What <<<>>> does, but for its outcome: that would be known by the last error alone, which may be
+ * the program's. */
 template <typename... P>
-static inline gpuError_t gpu_launch_kernel(void (*kernel)(P...), dim3 grid, dim3 block, gpuStream_t stream,
+static inline gpuError_t gpu_launch_kernel(void (*kernel)(P...), dim3 grid, dim3 block,
+                                           gpuStream_t stream,
                                            typename gpu_same_t<P>::type... arguments) {
     void *list[] = {(void *)&arguments..., nullptr};
     return gpuLaunchKernel((const void *)kernel, grid, block, list, 0, stream);
 }
 #define GPU_UNWRAP_(...) __VA_ARGS__
-#define GPU_LAUNCH_KERNEL(kernel, grid, block, stream, ...)                                                            \
+#define GPU_LAUNCH_KERNEL(kernel, grid, block, stream, ...)                                        \
     gpu_launch_kernel(GPU_UNWRAP_ kernel, (grid), (block), (stream), ##__VA_ARGS__)
 
 #endif
 
-/* What a thread works in. CUDA: a context, such as the one that a device has for all runtimes of the process; or none, and
- * then the runtime's first call gives it the current device's, which it may have to make. HIP: the current device.
+/* What a thread works in. CUDA: a context, such as the one that a device has for all runtimes of
+ * the process; or none, and then the runtime's first call gives it the current device's, which it
+ * may have to make. HIP: the current device.
  *   gpuOpenContext(&context, ordinal)   the device's, for as long as the process lives
  *   gpuGetContext, gpuSetContext        the calling thread's */
 #if GPU_HAS_CONTEXTS
@@ -262,12 +272,14 @@ typedef int gpuContext_t;
 #define GPU_SET_CONTEXT_NAME "gpuSetDevice"
 #endif
 
-/* A launch: GPU_LAUNCH((kernel<T, 16>), grid, block, stream, arguments...). The kernel stands in parentheses where it
- * has commas. Shared memory is static. Whether it was launched says gpu_check_launch(). */
+/* A launch: GPU_LAUNCH((kernel<T, 16>), grid, block, stream, arguments...). The kernel stands in
+ * parentheses where it has commas. Shared memory is static. Whether it was launched says
+ * gpu_check_launch(). */
 #define GPU_LAUNCH(...) gpu_note_launch(GPU_LAUNCH_KERNEL(__VA_ARGS__))
 
-/* Before a loop that must be unrolled, so that its arrays are registers; one that must not, which would take more
- * registers than there are; and one of which a few rounds are, so that their loads are on the way together. */
+/* Before a loop that must be unrolled, so that its arrays are registers; one that must not, which
+ * would take more registers than there are; and one of which a few rounds are, so that their loads
+ * are on the way together. */
 #if defined(JALLOC_GPU_FAKE)
 #define GPU_UNROLL
 #define GPU_NO_UNROLL
@@ -284,7 +296,8 @@ typedef int gpuContext_t;
 #endif
 
 /* "sm_90", "gfx90a": what a kernel must be compiled for to run on the device. */
-static inline void gpu_architecture(const gpuDeviceProp_t *properties, char *text, size_t text_bytes) {
+static inline void gpu_architecture(const gpuDeviceProp_t *properties, char *text,
+                                    size_t text_bytes) {
 #if defined(__HIP_PLATFORM_AMD__) || defined(FAKE_GPU_HIP)
     const char *name = properties->gcnArchName; /* with its features: gfx90a:sramecc+:xnack- */
     snprintf(text, text_bytes, "%.*s", (int)strcspn(name, ":"), name);

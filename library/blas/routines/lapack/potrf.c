@@ -19,4 +19,5 @@ JI_CALL potrf_call(jhandle_t *handle, void *block) {
     return ji_return_result(handle, ji_run_plan(handle, args, ji_potrf_plan, ji_potrf_run));
 }
 
-JI_FUNCTIONS_potrf(JI_ENTRY, matmat) JI_VALUED(potrf, matmat) JI_VALUED_BYTES(potrf, matmat, args->n != 0)
+JI_FUNCTIONS_potrf(JI_ENTRY, matmat) JI_VALUED(potrf, matmat)
+    JI_VALUED_BYTES(potrf, matmat, args->n != 0)

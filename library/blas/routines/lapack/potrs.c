@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Solves A X = B with the Cholesky factor in A: two triangular solves. Both have the shape of one plan, which is asked
- * for once; they run one after the other, so the workspace of one serves both. */
+/* Solves A X = B with the Cholesky factor in A: two triangular solves. Both have the shape of one
+ * plan, which is asked for once; they run one after the other, so the workspace of one serves
+ * both. */
 
 #include "blas/routine/entry.h"
 

@@ -6,8 +6,8 @@
 #include "blas/routine/entry.h"
 
 /* All products have this shape; the primitive and the plan differ. */
-JI_CALL dot_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive, ji_plan_function_t plan,
-                ji_run_function_t run) {
+JI_CALL dot_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive,
+                ji_plan_function_t plan, ji_run_function_t run) {
     JI_CHECK_SIZES(dot)
     const bool planned = args->n > JI_REDUCE_BLOCK;
     if (ji_is_query(handle))
@@ -17,11 +17,17 @@ JI_CALL dot_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive, 
     if (args->n > 0) {
         JI_CHECK_OPERANDS(dot)
     }
-    return ji_return_result(handle, planned ? ji_run_plan(handle, args, plan, run) : ji_run(handle, primitive, args));
+    return ji_return_result(handle, planned ? ji_run_plan(handle, args, plan, run)
+                                            : ji_run(handle, primitive, args));
 }
 
-JI_CALL dot_call(jhandle_t *handle, void *block) { return dot_any(handle, block, JI_DOT, ji_dot_plan, ji_dot_run); }
+JI_CALL dot_call(jhandle_t *handle, void *block) {
+    return dot_any(handle, block, JI_DOT, ji_dot_plan, ji_dot_run);
+}
 JI_CALL dotu_call(jhandle_t *handle, void *block) { return dot_call(handle, block); }
-JI_CALL dotc_call(jhandle_t *handle, void *block) { return dot_any(handle, block, JI_DOTC, ji_dotc_plan, ji_dotc_run); }
+JI_CALL dotc_call(jhandle_t *handle, void *block) {
+    return dot_any(handle, block, JI_DOTC, ji_dotc_plan, ji_dotc_run);
+}
 
-JI_FUNCTIONS_dot(JI_ENTRY, vector) JI_FUNCTIONS_dotu(JI_ENTRY, vector) JI_FUNCTIONS_dotc(JI_ENTRY, vector)
+JI_FUNCTIONS_dot(JI_ENTRY, vector) JI_FUNCTIONS_dotu(JI_ENTRY, vector)
+    JI_FUNCTIONS_dotc(JI_ENTRY, vector)

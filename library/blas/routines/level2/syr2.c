@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A = alpha x y^T + alpha y x^T + A on one triangle; for complex types alpha x y^H + conj(alpha) y x^H + A. */
+/* A = alpha x y^T + alpha y x^T + A on one triangle; for complex types alpha x y^H + conj(alpha) y
+ * x^H + A. */
 
 #include "blas/routine/entry.h"
 

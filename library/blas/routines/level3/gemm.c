@@ -1,15 +1,16 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* C = alpha op(A) op(B) + beta C. With the accuracy componentwise, and below a size of the device's, there is no plan, so
- * a product costs little more than the vendor's. Otherwise the ways that turn workspace and digits into speed, best
- * first, those that the type and the device have:
+/* C = alpha op(A) op(B) + beta C. With the accuracy componentwise, and below a size of the
+ * device's, there is no plan, so a product costs little more than the vendor's. Otherwise the ways
+ * that turn workspace and digits into speed, best first, those that the type and the device have:
  *
  *     complex   "3m"                        three real products, ../gemm3m.c
  *     float     "emulated-bf16x9"           the vendor's own emulation, which needs nothing; in place of those below
  *     float     "split-bf16", "split-fp16"  tensor cores, gemm_split.c
  *     real      "strassen-2", "strassen-1"  halvings, strassen.c
- *     all       "plain"                     the device's own, and the one whose bits the policy "same bits" has */
+ *     all       "plain"                     the device's own, and the one whose bits the policy "same bits"
+ *     has */
 
 #include "blas/algorithms/gemm.h"
 #include "blas/host/product.h"
@@ -18,17 +19,20 @@
 
 #define GEMM_EMULATED "emulated-bf16x9"
 
-/* With scalars on the host alone: the vendor does not promise what an alpha of 0 does, and one on the device may be 0. */
+/* With scalars on the host alone: the vendor does not promise what an alpha of 0 does, and one on
+ * the device may be 0. */
 static bool gemm_emulated_pays(const jhandle_t *handle, const ji_matmat_t *args) {
     const ji_blas_ops_t *blas = handle->device->blas;
     const ji_tuning_t *tuning = ji_tuning(handle);
     return args->head.type == JDATATYPE_F32 && ji_gemm_smallest(args) >= tuning->split_least &&
-           ji_host_pointers(handle) && !tuning->split_by_kernels && blas != NULL && blas->has_emulated(handle->device);
+           ji_host_pointers(handle) && !tuning->split_by_kernels && blas != NULL &&
+           blas->has_emulated(handle->device);
 }
 
 void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
-    jplan_init(plan, handle, ji_routine_name(&args->head), "mnk", (const int64_t[]){args->m, args->n, args->k});
+    jplan_init(plan, handle, ji_routine_name(&args->head), "mnk",
+               (const int64_t[]){args->m, args->n, args->k});
     if (gemm_emulated_pays(handle, args)) {
         jplan_add(plan, GEMM_EMULATED, JI_GEMM_BITS_EMULATED, 0, 0, NULL);
     } else {

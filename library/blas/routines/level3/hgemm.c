@@ -3,9 +3,9 @@
 
 /* gemm of 16-bit numbers, summed in float: hgemm (IEEE half) and bgemm (bfloat16).
  *
- * On a GPU this is one primitive, which needs no workspace. On the host no CBLAS at hand has it, so panels of A and B
- * are widened, multiplied by sgemm and added up in a float panel of C, which is rounded once at the end. How large the
- * panels may be is what workspace decides:
+ * On a GPU this is one primitive, which needs no workspace. On the host no CBLAS at hand has it, so
+ * panels of A and B are widened, multiplied by sgemm and added up in a float panel of C, which is
+ * rounded once at the end. How large the panels may be is what workspace decides:
  *
  *     rung "panels"    up to 512 x 512 each, in workspace: 3 MiB at most, whatever the matrices
  *     rung "blocks"    64 x 64 on the stack: sgemm at a size where it is slow
@@ -26,9 +26,11 @@ static int64_t half_width(int64_t size) {
 
 static void half_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
-    jplan_init(plan, handle, ji_routine_name(&args->head), "mnk", (const int64_t[]){args->m, args->n, args->k});
+    jplan_init(plan, handle, ji_routine_name(&args->head), "mnk",
+               (const int64_t[]){args->m, args->n, args->k});
     /* In proportion to the sizes up to the largest panel; k = 0 wants none. */
-    int64_t m = gemm_min(args->m, HALF_PANEL), n = gemm_min(args->n, HALF_PANEL), k = gemm_min(args->k, HALF_PANEL);
+    int64_t m = gemm_min(args->m, HALF_PANEL), n = gemm_min(args->n, HALF_PANEL),
+            k = gemm_min(args->k, HALF_PANEL);
     size_t bytes = k == 0 ? 0 : (size_t)(m * k + k * n + m * n) * sizeof(float);
     if (bytes > 0)
         jplan_add(plan, "panels", 1, 0, 1, &bytes);
@@ -56,7 +58,8 @@ JI_CALL gemm_call(jhandle_t *handle, void *block) {
 
     JI_TAKE_SCALARS(gemm)
     JI_CHECK_OPERANDS(gemm)
-    return planned ? ji_run_plan(handle, args, half_plan, half_run) : half_run(handle, args, &ji_nothing_borrowed);
+    return planned ? ji_run_plan(handle, args, half_plan, half_run)
+                   : half_run(handle, args, &ji_nothing_borrowed);
 }
 
 JI_HB(JI_ENTRY, matmat, gemm)

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* C = alpha A B^T + alpha B A^T + beta C on one triangle, and its Hermitian form, whose beta is real. */
+/* C = alpha A B^T + alpha B A^T + beta C on one triangle, and its Hermitian form, whose beta is
+ * real. */
 
 #include "blas/routine/entry.h"
 

@@ -20,7 +20,8 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
     JI_CHECK_OPERANDS(trsm)
     if (plan == NULL)
         return ji_run(handle, JI_TRMM, args);
-    if (!ji_triangle_pays(handle, args)) /* substitution is the only way: no need to write that down */
+    /* Substitution is the only way: no need to write that down. */
+    if (!ji_triangle_pays(handle, args))
         return ji_trsm_run(handle, args, &ji_nothing_borrowed);
     return ji_run_plan(handle, args, plan, ji_trsm_run);
 }
