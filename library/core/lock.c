@@ -23,7 +23,7 @@
 _Thread_local char ji_lock_thread __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock_list_mutex = PTHREAD_MUTEX_INITIALIZER;
-static ji_lock_t *lock_list; /* under the mutex */
+static ji_list_t lock_list = JI_LIST_EMPTY(lock_list); /* under the mutex */
 static bool lock_may_bias;
 
 static inline void lock_pause(void) {
@@ -98,19 +98,20 @@ void ji_lock_acquire_slowly_(ji_lock_t *lock) {
 static void lock_before_fork(void) {
     for (;;) {
         pthread_mutex_lock(&lock_list_mutex);
-        ji_lock_t *refused = lock_list;
+        ji_lock_t *refused = JI_LIST_FIRST(&lock_list, ji_lock_t, link);
         while (refused != NULL && ji_lock_try(refused))
-            refused = refused->next;
+            refused = JI_LIST_NEXT(&lock_list, refused, ji_lock_t, link);
         if (refused == NULL)
             return;
-        for (ji_lock_t *lock = lock_list; lock != refused; lock = lock->next)
+        for (ji_lock_t *lock = JI_LIST_FIRST(&lock_list, ji_lock_t, link); lock != refused;
+             lock = JI_LIST_NEXT(&lock_list, lock, ji_lock_t, link))
             ji_lock_release(lock);
         pthread_mutex_unlock(&lock_list_mutex);
         sched_yield();
     }
 }
 static void lock_after_fork(void) {
-    for (ji_lock_t *lock = lock_list; lock != NULL; lock = lock->next)
+    JI_LIST_EACH(&lock_list, ji_lock_t, lock, link)
         ji_lock_release(lock);
     pthread_mutex_unlock(&lock_list_mutex);
 }
@@ -118,7 +119,7 @@ static void lock_after_fork(void) {
 /* The forking thread has every lock. Whatever mark of another thread is on one (inside, or held, for the moment that it
  * takes to see that it may not be) is of a thread that the child does not have, and would not be taken back. */
 static void lock_in_child(void) {
-    for (ji_lock_t *lock = lock_list; lock != NULL; lock = lock->next) {
+    JI_LIST_EACH(&lock_list, ji_lock_t, lock, link) {
         atomic_store_explicit(&lock->inside, false, memory_order_relaxed);
         atomic_store_explicit(&lock->held, false, memory_order_relaxed);
     }
@@ -138,22 +139,13 @@ void ji_lock_init(ji_lock_t *lock) {
     atomic_init(&lock->first, 0);
     atomic_init(&lock->inside, false);
     atomic_init(&lock->held, false);
-    lock->previous = NULL;
     pthread_mutex_lock(&lock_list_mutex);
-    lock->next = lock_list;
-    if (lock_list != NULL)
-        lock_list->previous = lock;
-    lock_list = lock;
+    ji_list_push_front(&lock_list, &lock->link);
     pthread_mutex_unlock(&lock_list_mutex);
 }
 
 void ji_lock_fini(ji_lock_t *lock) {
     pthread_mutex_lock(&lock_list_mutex);
-    if (lock->previous != NULL)
-        lock->previous->next = lock->next;
-    else
-        lock_list = lock->next;
-    if (lock->next != NULL)
-        lock->next->previous = lock->previous;
+    ji_list_remove(&lock->link);
     pthread_mutex_unlock(&lock_list_mutex);
 }

@@ -21,13 +21,14 @@
 #include <stdbool.h>
 
 #include "core/core.h"
+#include "core/list.h"
 
 typedef struct ji_lock {
-    _Atomic(uintptr_t) biased_to;    /* a thread; JI_LOCK_NEW or JI_LOCK_REVOKED */
-    _Atomic(uintptr_t) first;        /* the thread it was biased to, kept when it is revoked; 0: none yet */
-    atomic_bool inside;              /* that thread is inside, or is about to see that it may not be */
-    atomic_bool held;                /* revoked: somebody is inside, or is revoking it */
-    struct ji_lock *next, *previous; /* all locks, for a fork */
+    _Atomic(uintptr_t) biased_to; /* a thread; JI_LOCK_NEW or JI_LOCK_REVOKED */
+    _Atomic(uintptr_t) first;     /* the thread it was biased to, kept when it is revoked; 0: none yet */
+    atomic_bool inside;           /* that thread is inside, or is about to see that it may not be */
+    atomic_bool held;             /* revoked: somebody is inside, or is revoking it */
+    ji_link_t link;               /* in the list of all locks, for a fork */
 } ji_lock_t;
 
 #define JI_LOCK_NEW ((uintptr_t)0)

@@ -55,9 +55,9 @@ struct ji_shared_block {
     ji_capture_source_t *source;
     void *pointer;
     size_t size_bytes;
-    atomic_size_t owners, graphs;       /* owners: graphs, and the handle */
-    bool kept;                          /* the handle stands in for a graph that cannot own it */
-    ji_shared_block_t *next, *previous; /* all of the source, by whoever looks after it */
+    atomic_size_t owners, graphs; /* owners: graphs, and the handle */
+    bool kept;                    /* the handle stands in for a graph that cannot own it */
+    ji_link_t link;               /* in the source's list, by whoever looks after it */
     ji_shared_block_t *next_released;
 };
 
@@ -66,7 +66,7 @@ struct ji_capture_source {
     jallocator_t *allocator;
     bool owns_allocator;                   /* an orphan's: else it is retained */
     jstream_t *stream;                     /* that nobody captures; NULL: not made yet */
-    ji_shared_block_t *blocks;             /* all that are not given back */
+    ji_list_t blocks;                      /* all that are not given back */
     _Atomic(ji_shared_block_t *) released; /* without an owner; put there by any thread */
     atomic_size_t captured_bytes;
     ji_capture_source_t *next_orphan;
@@ -118,22 +118,14 @@ static ji_shared_block_t *shared_make(ji_capture_source_t *source, size_t size_b
     block->source = source;
     block->size_bytes = size_bytes;
     atomic_init(&block->owners, 1);
-    block->next = source->blocks;
-    if (block->next != NULL)
-        block->next->previous = block;
-    source->blocks = block;
+    ji_list_push_front(&source->blocks, &block->link);
     return block;
 }
 
 static void shared_free(ji_shared_block_t *block) {
     if (block == NULL)
         return;
-    if (block->previous != NULL)
-        block->previous->next = block->next;
-    else
-        block->source->blocks = block->next;
-    if (block->next != NULL)
-        block->next->previous = block->previous;
+    ji_list_remove(&block->link);
     ji_metadata_free(block);
 }
 
@@ -144,6 +136,7 @@ static jstatus_t source_get(jhandle_t *handle, ji_capture_source_t **out) {
         ji_capture_source_t *source = ji_metadata_zalloc(sizeof *source);
         if (source == NULL)
             return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+        ji_list_init(&source->blocks);
         source->device = handle->device;
         source->allocator = handle->allocator;
         handle->source = source;
@@ -213,7 +206,7 @@ static void orphans_collect(void) {
     for (; source != NULL; source = next) {
         next = source->next_orphan;
         (void)source_collect(source);
-        if (source->blocks == NULL)
+        if (ji_list_is_empty(&source->blocks))
             source_free(source);
         else
             orphans_add(source);
@@ -392,10 +385,11 @@ jstatus_t ji_capture_follow(jhandle_t *handle, const char *routine) {
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 static bool source_has_kept(const ji_capture_source_t *source) {
-    const ji_shared_block_t *block = source != NULL ? source->blocks : NULL;
-    while (block != NULL && !block->kept)
-        block = block->next;
-    return block != NULL;
+    if (source != NULL)
+        JI_LIST_EACH(&source->blocks, ji_shared_block_t, block, link)
+            if (block->kept)
+                return true;
+    return false;
 }
 
 jstatus_t ji_capture_may_end(jhandle_t *handle) {
@@ -410,8 +404,7 @@ void ji_capture_forget_graphs(jhandle_t *handle) {
     if (handle->source == NULL)
         return;
     atomic_store_explicit(&handle->source->released, NULL, memory_order_relaxed);
-    for (ji_shared_block_t *block = handle->source->blocks, *next; block != NULL; block = next) {
-        next = block->next;
+    JI_LIST_EACH(&handle->source->blocks, ji_shared_block_t, block, link) {
         atomic_store_explicit(&block->owners, 1, memory_order_relaxed);
         if (block != handle->shared)
             shared_let_go(block);
@@ -422,13 +415,13 @@ void ji_capture_end(jhandle_t *handle) {
     ji_capture_source_t *source = handle->source;
     handle->source = NULL;
     source->owns_allocator = handle->owns_allocator;
-    for (ji_shared_block_t *block = source->blocks; block != NULL; block = block->next)
+    JI_LIST_EACH(&source->blocks, ji_shared_block_t, block, link)
         if (block->kept) {
             block->kept = false;
             shared_release(block);
         }
     (void)source_collect(source);
-    if (source->blocks == NULL)
+    if (ji_list_is_empty(&source->blocks))
         source_free(source);
     else
         orphans_add(source);

@@ -87,12 +87,12 @@ static jstatus_t handle_check_options(const jhandle_options_t *options, const jd
  * fork. The lock is held across the fork, so the list is whole in the child. Of the threads only the one that forked is
  * there: its borrows stay live, for their guards will end them; those of the others have ended with their threads. */
 static pthread_mutex_t handle_list_lock = PTHREAD_MUTEX_INITIALIZER;
-static jhandle_t *handle_list;
+static ji_list_t handle_list = JI_LIST_EMPTY(handle_list);
 
 static void handle_list_before_fork(void) { pthread_mutex_lock(&handle_list_lock); }
 static void handle_list_in_parent(void) { pthread_mutex_unlock(&handle_list_lock); }
 static void handle_list_in_child(void) {
-    for (jhandle_t *handle = handle_list; handle != NULL; handle = handle->next) {
+    JI_LIST_EACH(&handle_list, jhandle_t, handle, link) {
         handle->state = JI_HANDLE_FORKED;
         handle->borrows.fast_end = 0;
         if (ji_handle_is_foreign(handle))
@@ -109,21 +109,13 @@ static void handle_list_add(jhandle_t *handle) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, handle_list_watch_forks);
     pthread_mutex_lock(&handle_list_lock);
-    handle->next = handle_list;
-    if (handle_list != NULL)
-        handle_list->previous = handle;
-    handle_list = handle;
+    ji_list_push_front(&handle_list, &handle->link);
     pthread_mutex_unlock(&handle_list_lock);
 }
 
 static void handle_list_remove(jhandle_t *handle) {
     pthread_mutex_lock(&handle_list_lock);
-    if (handle->previous != NULL)
-        handle->previous->next = handle->next;
-    else if (handle_list == handle)
-        handle_list = handle->next;
-    if (handle->next != NULL)
-        handle->next->previous = handle->previous;
+    ji_list_remove(&handle->link);
     pthread_mutex_unlock(&handle_list_lock);
 }
 
@@ -180,6 +172,7 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
 
     jhandle_t *handle;
     JTRY_ALLOC(handle = ji_metadata_zalloc(sizeof *handle));
+    ji_link_init(&handle->link);
     handle->state = JI_HANDLE_READY;
     handle->device = device;
     handle_take_stream(handle, options->stream);

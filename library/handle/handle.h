@@ -19,6 +19,7 @@
  * mode's blocks are the graph's, and the ordinary ones are in `aside` (capture.c). */
 
 #include "core/core.h"
+#include "core/list.h"
 #include "device/device.h"
 #include "jalloc/borrow.h"
 #include "jalloc/handle.h"
@@ -101,7 +102,7 @@ struct jhandle {
     const char *refused_routine, *refused_name; /* static; meaningful while refused_number is not 0 */
     int refused_number;                         /* of the argument that `message` is about; 0: of none */
 
-    jhandle_t *next, *previous; /* all handles of the process, for the child after a fork */
+    ji_link_t link; /* in the list of all handles of the process, for the child after a fork */
 };
 
 static inline bool ji_handle_is_valid(const jhandle_t *handle) {

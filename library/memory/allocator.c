@@ -20,12 +20,13 @@
 /* ---- All allocators of the process ---- */
 
 static ji_lock_t allocator_list_lock;
-static jallocator_t *allocator_list;
+static ji_list_t allocator_list = JI_LIST_EMPTY(allocator_list);
 static bool allocator_keeps_call_traces;
 
 /* A stream is about to be destroyed, all its work done. */
 static void allocator_forget_stream(jstream_t *stream) {
-    for (jallocator_t *allocator = ji_allocator_list_acquire(); allocator != NULL; allocator = allocator->next) {
+    const ji_list_t *allocators = ji_allocator_list_acquire();
+    JI_LIST_EACH(allocators, jallocator_t, allocator, link) {
         bool locks = allocator->threads == JALLOCATOR_THREADS_LOCK;
         if (locks)
             ji_lock_acquire(&allocator->lock);
@@ -41,11 +42,11 @@ static void allocator_list_start(void) {
     atomic_store_explicit(&ji_stream_destroy_hook, allocator_forget_stream, memory_order_release);
 }
 
-jallocator_t *ji_allocator_list_acquire(void) {
+ji_list_t *ji_allocator_list_acquire(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, allocator_list_start);
     ji_lock_acquire(&allocator_list_lock);
-    return allocator_list;
+    return &allocator_list;
 }
 
 void ji_allocator_list_release(void) { ji_lock_release(&allocator_list_lock); }
@@ -66,24 +67,17 @@ static jstatus_t allocator_start_report(void) {
 }
 
 static void allocator_list_add(jallocator_t *allocator) {
-    allocator->next = ji_allocator_list_acquire();
+    ji_list_t *allocators = ji_allocator_list_acquire();
     if (allocator_keeps_call_traces &&
         (allocator->call_traces = ji_metadata_alloc(sizeof *allocator->call_traces)) != NULL)
         ji_call_traces_init(allocator->call_traces);
-    if (allocator->next != NULL)
-        allocator->next->previous = allocator;
-    allocator_list = allocator;
+    ji_list_push_front(allocators, &allocator->link);
     ji_allocator_list_release();
 }
 
 static void allocator_list_remove(jallocator_t *allocator) {
     (void)ji_allocator_list_acquire();
-    if (allocator->previous != NULL)
-        allocator->previous->next = allocator->next;
-    else
-        allocator_list = allocator->next;
-    if (allocator->next != NULL)
-        allocator->next->previous = allocator->previous;
+    ji_list_remove(&allocator->link);
     ji_allocator_list_release();
 }
 
@@ -503,8 +497,8 @@ jstatus_t jallocation_find(const void *pointer, jallocation_t *block) {
     JTRY_RETURN(allocation_check_size(block, __func__));
     jallocation_t found;
     jstatus_t status = JSTATUS_NOT_FOUND;
-    for (jallocator_t *allocator = ji_allocator_list_acquire(); allocator != NULL && status != JSTATUS_SUCCESS;
-         allocator = allocator->next)
+    const ji_list_t *allocators = ji_allocator_list_acquire();
+    JI_LIST_WHILE(status != JSTATUS_SUCCESS, allocators, jallocator_t, allocator, link)
         status = allocator_find(allocator, pointer, &found);
     ji_allocator_list_release();
     if (status != JSTATUS_SUCCESS)

@@ -335,8 +335,8 @@ static bool leak_write(void *context, const jallocation_t *block) {
     return true;
 }
 
-static bool leak_is_on_top(const jallocator_t *allocator, const jallocator_t *first) {
-    for (const jallocator_t *other = first; other != NULL; other = other->next)
+static bool leak_is_on_top(const jallocator_t *allocator, const ji_list_t *allocators) {
+    JI_LIST_EACH(allocators, const jallocator_t, other, link)
         if (other->below == allocator)
             return false;
     return true;
@@ -346,9 +346,10 @@ jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context) {
     JREQUIRE(writer != NULL, JSTATUS_INVALID_POINTER);
     leak_report_t leaks = {{writer, context}, NULL, 0, 0};
     size_t count = 0, bytes = 0;
-    jallocator_t *first = ji_allocator_list_acquire();
-    for (leaks.allocator = first; leaks.allocator != NULL; leaks.allocator = leaks.allocator->next) {
-        if (!leak_is_on_top(leaks.allocator, first))
+    const ji_list_t *allocators = ji_allocator_list_acquire();
+    JI_LIST_EACH(allocators, jallocator_t, allocator, link) {
+        leaks.allocator = allocator;
+        if (!leak_is_on_top(allocator, allocators))
             continue;
         leaks.count = leaks.bytes = 0;
         (void)jallocator_visit(leaks.allocator, leak_count, &leaks);

@@ -76,7 +76,7 @@ struct jallocator {
     bool has_ledger;       /* of itself it cannot say which blocks are its own */
     const ji_kind_t *kind; /* NULL: a caller's functions */
     char name[JALLOCATOR_MAX_NAME + 1];
-    jallocator_t *next, *previous; /* all allocators, the newest first */
+    ji_link_t link; /* in the list of all allocators, the newest first */
 
     char apart[64]; /* what is written does not share a cache line with what every call reads */
     /* Threads "lock": around every function. "Safe": around books and ledger alone. "None": not used. */
@@ -116,7 +116,7 @@ jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out);
 void ji_allocator_dispose(jallocator_t *allocator);
 
 /* All allocators of the process, newest first: hold the lock while walking. */
-jallocator_t *ji_allocator_list_acquire(void); /* takes the lock, returns the first */
+ji_list_t *ji_allocator_list_acquire(void); /* takes the lock */
 void ji_allocator_list_release(void);
 
 /* Reads JALLOC_LEAK_REPORT and has the report written at exit, if that is wanted. invalid configuration: it cannot be

@@ -59,9 +59,9 @@ struct shm_record {
     uint32_t block_bytes, block_count, word_count;
     uint32_t reserved_count;
     uint32_t page, pages;
-    shm_record_t *next, *previous;         /* in the class's list: slabs with blocks that are not reserved */
-    shm_record_t *next_own, *previous_own; /* all of the allocator's */
-    uint64_t reserved[];                   /* blocks allocated, or in the class's magazine; padding bits are set */
+    ji_link_t link;      /* in the class's list: slabs with blocks that are not reserved */
+    ji_link_t own_link;  /* in the list of all of the allocator's */
+    uint64_t reserved[]; /* blocks allocated, or in the class's magazine; padding bits are set */
 };
 
 /* A free block that is reserved for the class's next allocation. */
@@ -74,10 +74,10 @@ struct shm_class {
     shm_ready_t *top;    /* the magazine, last in first out: its blocks are those from `ready` to here */
     shm_ready_t *ready;  /* owned; NULL: the class has not been used */
     shm_ready_t *limit;  /* where it is full */
-    shm_record_t *list;  /* slabs with blocks that are not reserved, the first is used */
+    ji_list_t list;      /* slabs with blocks that are not reserved, the first is used */
     shm_record_t *empty; /* one of them that is empty: one is kept */
     uint32_t slab_count;
-    char apart[20];
+    char apart[12];
 };
 _Static_assert(sizeof(shm_class_t) == 64, "a class is found by a shift");
 
@@ -91,9 +91,9 @@ struct jshared {
     size_t header_bytes;
     joffset_t region; /* of a stack */
     size_t region_bytes;
-    unsigned open_count, above_count; /* opens; allocators over it */
-    bool gone;                        /* it was destroyed while a forked child had no slot in the segment */
-    shm_record_t *own;
+    unsigned open_count, above_count;     /* opens; allocators over it */
+    bool gone;                            /* it was destroyed while a forked child had no slot in the segment */
+    ji_list_t own;                        /* its slabs' records */
     shm_class_t classes[SHM_CLASSES + 1]; /* the last is of blocks of the allocator's own size */
 };
 
@@ -136,7 +136,7 @@ struct jsegment {
         uint32_t pages[SHM_CACHE_DEPTH];
     } cache[SHM_CACHE_PAGES + 1]; /* by length */
     uint64_t cached_pages;
-    jsegment_t *next, *previous; /* all of the process */
+    ji_link_t link; /* in the list of all of the process */
 };
 
 /* Bugs for jalloc-crash to find, which lists them. Only a build made for that has them. */
@@ -198,8 +198,8 @@ uint64_t ji_pages_total(const jsegment_t *segment);
 bool ji_pages_refresh(jsegment_t *segment);
 unsigned ji_pages_bin(uint64_t pages);
 /* Lists by links: the head is a word of the segment. */
-void ji_list_insert(jsegment_t *segment, uint64_t *head, uint64_t page);
-jstatus_t ji_list_remove(jsegment_t *segment, uint64_t *head, uint64_t page);
+void ji_page_list_insert(jsegment_t *segment, uint64_t *head, uint64_t page);
+jstatus_t ji_page_list_remove(jsegment_t *segment, uint64_t *head, uint64_t page);
 
 /* ---- slab.c: what a slab looks like --------------------------------------------------------------------------------- */
 
@@ -248,6 +248,8 @@ uint32_t ji_class_bytes(unsigned class_index);
 
 /* ---- heap.c: this attachment's slabs and extents -------------------------------------------------------------------- */
 
+/* Begins without slabs; the memory is zero. */
+void ji_heap_init(jshared_t *shared);
 /* Forgets all that is private: the segment's truth is another's now, or about to be free. Touches no shared word. */
 void ji_heap_forget(jshared_t *shared);
 /* Leaves the slabs of an allocator to the segment; their blocks stay this slot's. Under the segment's lock. */
@@ -309,7 +311,7 @@ jstatus_t ji_segment_unlock(jsegment_t *segment, jstatus_t status);
 /* Makes the segment at least so long. Under its lock. */
 jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages);
 /* Walks all attachments of the process under the list's lock. */
-jsegment_t *ji_segment_list_acquire(void);
+ji_list_t *ji_segment_list_acquire(void);
 void ji_segment_list_release(void);
 
 /* ---- shared.c, blocks.c ---------------------------------------------------------------------------------------------- */

@@ -838,8 +838,8 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
     bfc_t *bfc = allocator->context;
     bfc_chunk_t *live = bfc_slot_find(bfc, a)->chunk, *freed = live->right;
     bfc_slot_t *slot = bfc_slot_find(bfc, a);
-    bfc_chunk_t seams[2] = {{.address = bfc->regions->address},
-                            {.address = bfc->regions->address + bfc->regions->size_bytes}};
+    bfc_chunk_t *region = JI_LIST_FIRST(&bfc->regions, bfc_chunk_t, link);
+    bfc_chunk_t seams[2] = {{.address = region->address}, {.address = region->address + region->size_bytes}};
     SPOILED(live->size_bytes, G);
     SPOILED(live->size_bytes, 0);
     SPOILED(live->size_bytes, 2 * G + 1);
@@ -852,14 +852,14 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
     SPOILED(live->left, freed);
     SPOILED(slot->chunk, freed);
     SPOILED(slot->address, slot->address + 1);
-    SPOILED(bfc->regions->size_bytes, MIB - G);
-    SPOILED(bfc->regions->seams, &seams[0]);
-    SPOILED(bfc->regions->seams, &seams[1]);
+    SPOILED(region->size_bytes, MIB - G);
+    SPOILED(region->seams, &seams[0]);
+    SPOILED(region->seams, &seams[1]);
     SPOILED(live->address, live->address + G);
     SPOILED(freed->size_bytes, 40 * G);
     SPOILED(freed->right->left, live);
     SPOILED(freed->where, 1);
-    SPOILED(freed->ring.previous, NULL);
+    SPOILED(freed->link.previous, NULL);
     SPOILED(bfc->free_bytes, 1);
     SPOILED(bfc->reserved_bytes, 1);
     SPOILED(bfc->slot_count, 1);
@@ -916,7 +916,7 @@ JTEST(Bfc, CheckFindsWhatWasOverwrittenOfStreams) {
     JEXPECT_OK(jallocator_deallocate(allocator, a, 4 * G, two.first));
     JEXPECT_OK(jallocator_check(allocator));
     bfc_t *bfc = allocator->context;
-    bfc_chunk_t *freed = bfc->regions->right;
+    bfc_chunk_t *freed = JI_LIST_FIRST(&bfc->regions, bfc_chunk_t, link)->right;
     bfc_stream_t *of = bfc->streams[freed->where];
     JASSERT_EQ(freed->where, 1);
     SPOILED(freed->serial, 99);                   /* never issued */

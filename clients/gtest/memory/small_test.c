@@ -214,7 +214,7 @@ JTEST(Small, AThreadThatEndsGivesItsCacheBack) {
     const small_t *small = allocator->context;
     block_list_t list = {.allocator = allocator, .size_bytes = 1000};
     run_thread(take_and_free_all, &list);
-    JEXPECT_NULL(small->caches);
+    JEXPECT_TRUE(ji_list_is_empty(&small->caches));
     const jallocator_stats_t stats = stats_of(allocator);
     JEXPECT_EQ(stats.allocation_count, 200);
     JEXPECT_EQ(stats.live_count, 0);
@@ -753,8 +753,8 @@ JTEST(Small, AStreamThatIsDestroyedLeavesItsBlocksToAll) {
             JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], 256, stream));
         JEXPECT_OK(jstream_destroy(stream));
     }
-    JASSERT_NOT_NULL(small->caches);
-    JEXPECT_NULL(small->caches->next); /* one cache, used again */
+    JASSERT_FALSE(ji_list_is_empty(&small->caches));
+    JEXPECT_EQ(small->caches.ring.next, small->caches.ring.previous); /* one cache, used again */
     JEXPECT_OK(jallocator_trim(allocator, 0));
     JEXPECT_EQ(stats_of(allocator).reserved_bytes, 0);
     JEXPECT_OK(jallocator_destroy(allocator));
@@ -857,8 +857,9 @@ JTEST(Small, CheckSeesFreeBlocksThatAreNotWhatTheyWere) {
     for (int i = 0; i < COUNT; ++i)
         JEXPECT_OK(jallocator_deallocate(small_one, pointers[i], 64, NULL));
     small_class_t *class = &((small_t *)small_one->context)->classes[0];
-    small_slab_t *slab = class->partial;
-    JASSERT_NOT_NULL(class->newest);
+    small_slab_t *slab = JI_LIST_FIRST(&class->partial, small_slab_t, link);
+    small_bundle_t *newest = JI_LIST_FIRST(&class->bundles, small_bundle_t, link);
+    JASSERT_NOT_NULL(newest);
     JASSERT_NOT_NULL(slab);
     JASSERT_OK(jallocator_check(small_one));
     ++class->free_count;
@@ -867,9 +868,9 @@ JTEST(Small, CheckSeesFreeBlocksThatAreNotWhatTheyWere) {
     ++class->bundled_count;
     expect_damage(small_one, "counted");
     --class->bundled_count;
-    atomic_store(&class->newest->items[0].cell->size_bytes, 5);
+    atomic_store(&newest->items[0].cell->size_bytes, 5);
     expect_damage(small_one, "both free and live");
-    atomic_store(&class->newest->items[0].cell->size_bytes, 0);
+    atomic_store(&newest->items[0].cell->size_bytes, 0);
     uint32_t place = 0;
     while ((slab->free_bits[place / 64] >> place % 64 & 1) == 0)
         ++place;
@@ -932,7 +933,7 @@ JTEST(Small, AThreadThatCanHaveNoCacheIsServed) {
     JASSERT_EQ(pthread_create(&thread, NULL, take_and_free, allocator), 0);
     pthread_join(thread, NULL);
     JEXPECT_TRUE(jtest_calls_failed());
-    JEXPECT_NULL(((const small_t *)allocator->context)->caches);
+    JEXPECT_TRUE(ji_list_is_empty(&((const small_t *)allocator->context)->caches));
     JEXPECT_EQ(stats_of(allocator).live_count, 0);
     JEXPECT_EQ(stats_of(allocator).allocation_count, 20);
     JEXPECT_OK(jallocator_check(allocator));
@@ -953,7 +954,7 @@ JTEST(Small, AThreadThatEndsIsServedWithoutACache) {
                0); /* glibc: ended after the allocator's key, which is older */
     JASSERT_EQ(pthread_create(&thread, NULL, end_with_a_late_use, allocator), 0);
     pthread_join(thread, NULL);
-    JEXPECT_NULL(((const small_t *)allocator->context)->caches);
+    JEXPECT_TRUE(ji_list_is_empty(&((const small_t *)allocator->context)->caches));
     JEXPECT_EQ(stats_of(allocator).allocation_count, 40);
     JEXPECT_EQ(stats_of(allocator).live_count, 0);
     JEXPECT_OK(jallocator_check(allocator));
@@ -1024,7 +1025,7 @@ JTEST_ONLY_WITH("JALLOC_TEST_KEYLESS", Small, Keyless) {
     jallocator_t *allocator = make_default();
     JEXPECT_TRUE(jtest_calls_failed());
     (void)take_and_free(allocator);
-    JEXPECT_NULL(((const small_t *)allocator->context)->caches);
+    JEXPECT_TRUE(ji_list_is_empty(&((const small_t *)allocator->context)->caches));
     JEXPECT_EQ(stats_of(allocator).allocation_count, 20);
     JEXPECT_OK(jallocator_check(allocator));
     JEXPECT_OK(jallocator_destroy(allocator));

@@ -453,7 +453,7 @@ JTEST(SegmentVerify, AChangeThatCannotBeMadeIsUndone) {
     JASSERT_OK(ji_segment_lock(segment));
     ji_put(segment, &header->growth_count, before + 1);
     ji_put(segment, &header->orphans, 1);
-    ji_list_insert(segment, &header->orphans, scene->own);
+    ji_page_list_insert(segment, &header->orphans, scene->own);
     JEXPECT_STATUS(ji_segment_unlock(segment, ji_commit(segment)), JSTATUS_CORRUPTED);
     JEXPECT_EQ(header->growth_count, before);
     JEXPECT_EQ(header->orphans, scene->orphan);

@@ -38,8 +38,8 @@ typedef struct slots_slot {
 typedef struct slots_block {
     uintptr_t begin;
     uint32_t slot_count, live_count;
-    uint32_t free;                       /* first free slot; or SLOTS_END */
-    struct slots_block *next, *previous; /* in the list of blocks with a free slot */
+    uint32_t free;  /* first free slot; or SLOTS_END */
+    ji_link_t link; /* in the list of blocks with a free slot */
     slots_slot_t slots[];
 } slots_block_t;
 
@@ -49,29 +49,12 @@ typedef struct slots {
     size_t block_slots, limit_slots;
     bool below_gives_in_order;
     ji_ranges_t blocks;
-    slots_block_t *first; /* with a free slot */
+    ji_list_t with_free; /* blocks with a free slot */
     ji_frontier_t frontier;
     size_t slot_count, live_count, peak_slot_count, peak_live_count;
 } slots_t;
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
-
-static void slots_link(slots_t *slots, slots_block_t *block) {
-    block->previous = NULL;
-    block->next = slots->first;
-    if (slots->first != NULL)
-        slots->first->previous = block;
-    slots->first = block;
-}
-
-static void slots_unlink(slots_t *slots, slots_block_t *block) {
-    if (block->previous != NULL)
-        block->previous->next = block->next;
-    else
-        slots->first = block->next;
-    if (block->next != NULL)
-        block->next->previous = block->previous;
-}
 
 static uintptr_t slots_address(const slots_t *slots, const slots_block_t *block, size_t index) {
     return block->begin + index * slots->slot_bytes;
@@ -104,7 +87,7 @@ static jstatus_t slots_grow(slots_t *slots, jstream_t *stream) {
     }
     block->slots[count - 1].next = SLOTS_END;
     ji_ranges_insert(&slots->blocks, memory, bytes, block);
-    slots_link(slots, block);
+    ji_list_push_front(&slots->with_free, &block->link);
     slots->slot_count += count;
     if (slots->peak_slot_count < slots->slot_count)
         slots->peak_slot_count = slots->slot_count;
@@ -122,7 +105,7 @@ static jstatus_t slots_shrink(slots_t *slots, slots_block_t *block) {
     JTRY(jallocator_deallocate(slots->below, (void *)block->begin, block->slot_count * slots->slot_bytes,
                                ji_frontier_stream(&slots->frontier, block->slots[0].fence)));
     ji_ranges_remove(&slots->blocks, (void *)block->begin);
-    slots_unlink(slots, block);
+    ji_list_remove(&block->link);
     slots->slot_count -= block->slot_count;
     ji_metadata_free(block);
 done:
@@ -142,13 +125,14 @@ static void *slots_take(slots_t *slots, slots_block_t *block, uint32_t *link, si
     if (++slots->live_count > slots->peak_live_count)
         slots->peak_live_count = slots->live_count;
     if (block->free == SLOTS_END)
-        slots_unlink(slots, block);
+        ji_list_remove(&block->link);
     return (void *)slots_address(slots, block, index);
 }
 
 /* Takes the first slot that the stream may have now, looking at so many that it may not; NULL: none. */
 static void *slots_search(slots_t *slots, size_t size_bytes, jstream_t *stream, size_t looks) {
-    for (slots_block_t *block = slots->first; block != NULL; block = block->next)
+    for (slots_block_t *block = JI_LIST_FIRST(&slots->with_free, slots_block_t, link); block != NULL;
+         block = JI_LIST_NEXT(&slots->with_free, block, slots_block_t, link))
         for (uint32_t *link = &block->free; *link != SLOTS_END; link = &block->slots[*link].next) {
             if (ji_frontier_passed(&slots->frontier, block->slots[*link].fence, stream))
                 return slots_take(slots, block, link, size_bytes);
@@ -172,7 +156,7 @@ static jstatus_t slots_allocate(void *context, size_t size_bytes, size_t alignme
     if (JI_UNLIKELY(memory == NULL)) {
         status = slots_grow(slots, stream);
         memory = slots_search(slots, size_bytes, stream, SIZE_MAX);
-        slots_block_t *block = slots->first;
+        slots_block_t *block = JI_LIST_FIRST(&slots->with_free, slots_block_t, link);
         if (memory == NULL && block != NULL &&
             ji_frontier_wait(&slots->frontier, block->slots[block->free].fence, stream) == JSTATUS_SUCCESS)
             memory = slots_take(slots, block, &block->free, size_bytes);
@@ -209,7 +193,7 @@ static jstatus_t slots_deallocate(void *context, void *pointer, size_t size_byte
         return ji_refuse_size(slots->self, pointer, slot->tag, slot->size_bytes, size_bytes);
     JTRY_RETURN(ji_frontier_mark(&slots->frontier, stream, &slot->fence));
     if (block->free == SLOTS_END)
-        slots_link(slots, block);
+        ji_list_push_front(&slots->with_free, &block->link);
     slot->size_bytes = 0;
     slot->next = block->free;
     block->free = (uint32_t)(slot - block->slots);
@@ -278,8 +262,7 @@ static void slots_clear_stats(void *context) {
 static jstatus_t slots_trim(void *context, size_t keep_bytes) {
     slots_t *slots = context;
     jstatus_t status = JSTATUS_SUCCESS;
-    for (slots_block_t *block = slots->first, *next; block != NULL; block = next) {
-        next = block->next;
+    JI_LIST_EACH(&slots->with_free, slots_block_t, block, link) {
         if ((slots->slot_count - slots->live_count) * slots->slot_bytes <= keep_bytes)
             break;
         if (block->live_count == 0)
@@ -341,6 +324,7 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
                        SLOTS_MAX_BLOCK_SLOTS);
     slots_t *slots;
     JTRY_ALLOC(slots = ji_metadata_zalloc(sizeof *slots));
+    ji_list_init(&slots->with_free);
     ji_frontier_init(&slots->frontier, request->device);
     slots->below = request->below;
     slots->below_gives_in_order = ji_allocator_gives_in_order(request->below);

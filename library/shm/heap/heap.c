@@ -30,39 +30,16 @@
 
 /* ---- Shadows ---------------------------------------------------------------------------------------------------------- */
 
-static void record_list(shm_record_t *record) {
-    shm_class_t *class = record->class;
-    record->previous = NULL;
-    record->next = class->list;
-    if (class->list != NULL)
-        class->list->previous = record;
-    class->list = record;
-}
-static void record_unlist(shm_record_t *record) {
-    shm_class_t *class = record->class;
-    if (record->previous != NULL)
-        record->previous->next = record->next;
-    else
-        class->list = record->next;
-    if (record->next != NULL)
-        record->next->previous = record->previous;
-}
-
 /* Takes the record out of everything private and frees it. */
 static void record_destroy(shm_record_t *record) {
     jshared_t *shared = record->allocator;
     shm_class_t *class = record->class;
     if (record->summary != 0)
-        record_unlist(record);
+        ji_list_remove(&record->link);
     if (class->empty == record)
         class->empty = NULL;
     --class->slab_count;
-    if (record->previous_own != NULL)
-        record->previous_own->next_own = record->next_own;
-    else
-        shared->own = record->next_own;
-    if (record->next_own != NULL)
-        record->next_own->previous_own = record->previous_own;
+    ji_list_remove(&record->own_link);
     for (uint32_t i = 0; i < record->pages; ++i)
         shared->segment->map[record->page + i] = 0;
     ji_metadata_free(record);
@@ -107,14 +84,10 @@ static void record_install(shm_record_t *record, jshared_t *shared, unsigned cla
     shm_class_t *class = record->class;
     ++class->slab_count;
     if (record->summary != 0)
-        record_list(record);
+        ji_list_push_front(&record->class->list, &record->link);
     if (record->reserved_count == 0)
         class->empty = record; /* the only one: a class with an empty slab gets no other */
-    record->previous_own = NULL;
-    record->next_own = shared->own;
-    if (shared->own != NULL)
-        shared->own->previous_own = record;
-    shared->own = record;
+    ji_list_push_front(&shared->own, &record->own_link);
     for (uint64_t i = 0; i < pages; ++i)
         segment->map[page + i] = (uintptr_t)record;
 }
@@ -125,7 +98,7 @@ static jstatus_t record_release(shm_record_t *record) {
     uint64_t *word = &segment->table[record->page].word;
     jstatus_t status = JSTATUS_SUCCESS;
     if ((shm_load(word) & SHM_LINKED) != 0)
-        status = ji_list_remove(segment, &segment->slots[segment->slot - 1].dirty, record->page);
+        status = ji_page_list_remove(segment, &segment->slots[segment->slot - 1].dirty, record->page);
     if (status == JSTATUS_SUCCESS)
         status = ji_pages_free(segment, record->page, NULL);
     status = ji_finish(segment, status);
@@ -137,7 +110,7 @@ static jstatus_t record_release(shm_record_t *record) {
 /* The word has blocks again that are not reserved. */
 static void record_make_available(shm_record_t *record, uint32_t w) {
     if (record->summary == 0)
-        record_list(record);
+        ji_list_push_front(&record->class->list, &record->link);
     record->summary |= (uint64_t)1 << w;
 }
 
@@ -204,7 +177,7 @@ static void __attribute__((noinline)) class_drain(jsegment_t *segment, shm_class
 
 /* Fills an empty magazine by half from the first slab of the list, the lowest block on top. */
 static void class_fill(shm_class_t *class) {
-    shm_record_t *record = class->list;
+    shm_record_t *record = JI_LIST_FIRST(&class->list, shm_record_t, link);
     const uint32_t half = (uint32_t)(class->limit - class->ready) / 2;
     uint32_t count = 0;
     while (record->summary != 0 && count < half) {
@@ -222,7 +195,7 @@ static void class_fill(shm_class_t *class) {
         class->empty = NULL;
     record->reserved_count += count;
     if (record->summary == 0)
-        record_unlist(record);
+        ji_list_remove(&record->link);
     for (uint32_t i = 0; i < count / 2; ++i) {
         const shm_ready_t low = class->ready[i];
         class->ready[i] = class->ready[count - 1 - i];
@@ -236,13 +209,19 @@ static void heap_drain(jshared_t *shared) {
         class_drain(shared->segment, &shared->classes[c], 0);
 }
 
+void ji_heap_init(jshared_t *shared) {
+    ji_list_init(&shared->own);
+    for (unsigned c = 0; c <= SHM_OWN_CLASS; ++c)
+        ji_list_init(&shared->classes[c].list);
+}
+
 void ji_heap_forget(jshared_t *shared) {
     for (unsigned c = 0; c <= SHM_OWN_CLASS; ++c) {
         ji_metadata_free(shared->classes[c].ready);
         shared->classes[c].ready = shared->classes[c].top = shared->classes[c].limit = NULL;
     }
-    while (shared->own != NULL)
-        record_destroy(shared->own);
+    JI_LIST_EACH(&shared->own, shm_record_t, record, own_link)
+        record_destroy(record);
 }
 
 /* ---- Under the segment's lock ----------------------------------------------------------------------------------------- */
@@ -256,7 +235,7 @@ static jstatus_t heap_collect(jsegment_t *segment) {
         if (record == NULL || record->page != page)
             return JI_POISON(segment, "page %llu is in slot %u's list and is no slab of its", (unsigned long long)page,
                              segment->slot);
-        jstatus_t status = ji_list_remove(segment, dirty, page);
+        jstatus_t status = ji_page_list_remove(segment, dirty, page);
         if (status == JSTATUS_SUCCESS)
             ji_put(segment, &segment->table[page].word, shm_page_word(segment, page) & ~SHM_LINKED);
         if ((status = ji_finish(segment, status)) != JSTATUS_SUCCESS)
@@ -289,12 +268,9 @@ jstatus_t ji_heap_trim(jsegment_t *segment) {
         if (segment->open[i] == NULL)
             continue;
         heap_drain(segment->open[i]);
-        for (shm_record_t *record = segment->open[i]->own, *next; record != NULL && status == JSTATUS_SUCCESS;
-             record = next) {
-            next = record->next_own;
+        JI_LIST_WHILE(status == JSTATUS_SUCCESS, &segment->open[i]->own, shm_record_t, record, own_link)
             if (record->reserved_count == 0)
                 status = record_release(record);
-        }
     }
     return status;
 }
@@ -389,7 +365,7 @@ static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopt
             shm_record_t *record = record_make(&geometry);
             if (record == NULL)
                 return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
-            jstatus_t status = ji_list_remove(segment, &segment->header->orphans, page);
+            jstatus_t status = ji_page_list_remove(segment, &segment->header->orphans, page);
             if (status == JSTATUS_SUCCESS)
                 ji_put(segment, &segment->table[page].word, SHM_WITH_OWNER(word, segment->slot));
             if ((status = ji_finish(segment, status)) != JSTATUS_SUCCESS) {
@@ -410,7 +386,7 @@ static jstatus_t heap_refill(jshared_t *shared, unsigned class_index) {
     jsegment_t *segment = shared->segment;
     bool adopted;
     jstatus_t status = heap_collect(segment);
-    if (status != JSTATUS_SUCCESS || shared->classes[class_index].list != NULL)
+    if (status != JSTATUS_SUCCESS || !ji_list_is_empty(&shared->classes[class_index].list))
         return status;
     status = heap_adopt(shared, class_index, &adopted);
     if (status != JSTATUS_SUCCESS || adopted)
@@ -462,7 +438,7 @@ jstatus_t ji_heap_link(jsegment_t *segment, uint64_t page, uint64_t word) {
         return JSTATUS_SUCCESS;
     if (owner == 0 || owner > segment->constants.slot_count)
         return JI_POISON(segment, "page %llu is a slab of slot %u", (unsigned long long)page, owner);
-    ji_list_insert(segment, &segment->slots[owner - 1].dirty, page);
+    ji_page_list_insert(segment, &segment->slots[owner - 1].dirty, page);
     ji_put(segment, &segment->table[page].word, word | SHM_LINKED);
     return ji_commit(segment);
 }
@@ -472,7 +448,7 @@ jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geom
     for (uint32_t i = 0; i < geometry->block_count; ++i)
         if (ji_slab_owner(segment, page, geometry, i) != 0)
             return JSTATUS_SUCCESS;
-    jstatus_t status = ji_list_remove(segment, &segment->header->orphans, page);
+    jstatus_t status = ji_page_list_remove(segment, &segment->header->orphans, page);
     if (status == JSTATUS_SUCCESS)
         status = ji_pages_free(segment, page, end);
     return ji_finish(segment, status);
@@ -528,14 +504,14 @@ jstatus_t ji_heap_leave(jshared_t *shared) {
     jsegment_t *segment = shared->segment;
     jstatus_t status = heap_collect(segment);
     heap_drain(shared);
-    while (status == JSTATUS_SUCCESS && shared->own != NULL) {
-        shm_record_t *record = shared->own;
+    shm_record_t *record;
+    while (status == JSTATUS_SUCCESS && (record = JI_LIST_FIRST(&shared->own, shm_record_t, own_link)) != NULL) {
         if (record->reserved_count == 0) {
             status = record_release(record);
             continue;
         }
         uint64_t *word = &segment->table[record->page].word;
-        ji_list_insert(segment, &segment->header->orphans, record->page);
+        ji_page_list_insert(segment, &segment->header->orphans, record->page);
         ji_put(segment, word, shm_load(word) | SHM_GIVEN | (uint64_t)SHM_SLOT_SEGMENT << 8);
         status = ji_commit(segment);
         if (status == JSTATUS_SUCCESS)
@@ -589,13 +565,13 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
     const uint64_t block_bytes = shared->kind == JSHARED_PAGES ? shared->block_bytes : ji_class_bytes(class_index);
     if (class->ready == NULL && !class_start(class, block_bytes))
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
-    if (class->list == NULL) {
+    if (ji_list_is_empty(&class->list)) {
         JTRY_RETURN(ji_segment_enter(segment));
         jstatus_t status = heap_refill(shared, class_index);
         ji_segment_leave(segment);
         if (status != JSTATUS_SUCCESS)
             return status;
-        if (class->list == NULL)
+        if (ji_list_is_empty(&class->list))
             return JI_POISON(segment, "a slab has no free block although it had one");
     }
     class_fill(class);

@@ -57,7 +57,7 @@ static bool list_may_hold(const jsegment_t *segment, uint64_t page) {
     return page >= segment->constants.first_page && page < ji_pages_total(segment);
 }
 
-void ji_list_insert(jsegment_t *segment, uint64_t *head, uint64_t page) {
+void ji_page_list_insert(jsegment_t *segment, uint64_t *head, uint64_t page) {
     const uint64_t next = shm_load(head);
     if (next != 0) {
         if (!list_may_hold(segment, next)) {
@@ -71,7 +71,7 @@ void ji_list_insert(jsegment_t *segment, uint64_t *head, uint64_t page) {
     ji_put(segment, head, page);
 }
 
-jstatus_t ji_list_remove(jsegment_t *segment, uint64_t *head, uint64_t page) {
+jstatus_t ji_page_list_remove(jsegment_t *segment, uint64_t *head, uint64_t page) {
     const uint64_t links = shm_load(links_of(segment, page)), next = NEXT(links), previous = PREVIOUS(links);
     if ((previous == 0 ? shm_load(head) != page
                        : !list_may_hold(segment, previous) || NEXT(shm_load(links_of(segment, previous))) != page) ||
@@ -93,14 +93,14 @@ static void bin_insert(jsegment_t *segment, uint64_t page, uint64_t pages) {
     const unsigned bin = ji_pages_bin(pages);
     uint64_t *bits = &segment->header->bin_bits[bin / 64];
     const uint64_t bit = (uint64_t)1 << bin % 64;
-    ji_list_insert(segment, &segment->header->bins[bin], page);
+    ji_page_list_insert(segment, &segment->header->bins[bin], page);
     if ((shm_load(bits) & bit) == 0)
         ji_put(segment, bits, shm_load(bits) | bit);
 }
 
 static jstatus_t bin_remove(jsegment_t *segment, uint64_t page, uint64_t pages) {
     const unsigned bin = ji_pages_bin(pages);
-    jstatus_t status = ji_list_remove(segment, &segment->header->bins[bin], page);
+    jstatus_t status = ji_page_list_remove(segment, &segment->header->bins[bin], page);
     if (status == JSTATUS_SUCCESS && shm_load(&segment->header->bins[bin]) == 0) {
         uint64_t *bits = &segment->header->bin_bits[bin / 64];
         ji_put(segment, bits, shm_load(bits) & ~((uint64_t)1 << bin % 64));

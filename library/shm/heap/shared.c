@@ -169,6 +169,7 @@ static jstatus_t shared_with_memory(jsegment_t *segment, uint64_t id, const jsha
         return status;
     bool inside = false;
     JTRY_ALLOC(made = ji_metadata_zalloc(sizeof *made));
+    ji_heap_init(made);
     if (!segment->read_only) {
         JTRY(ji_segment_enter(segment));
         inside = true;
@@ -215,7 +216,8 @@ jstatus_t jshared_open(jsegment_t *segment, uint64_t id, jshared_t **shared) {
 jstatus_t jshared_find(uint64_t id, jshared_t **shared) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     jshared_t *found = NULL;
-    for (jsegment_t *segment = ji_segment_list_acquire(); segment != NULL && found == NULL; segment = segment->next) {
+    const ji_list_t *segments = ji_segment_list_acquire();
+    JI_LIST_WHILE(found == NULL, segments, jsegment_t, segment, link) {
         if (segment->locks)
             ji_lock_acquire(&segment->lock);
         for (unsigned i = 0; i < SHM_ALLOCATORS && found == NULL; ++i)

@@ -69,7 +69,7 @@ static jstatus_t reap_sift(jsegment_t *segment, uint64_t page, uint64_t word, un
         atomic_store_explicit(&ji_slab_freed(segment, page)[w], 0, memory_order_release);
     if (*empty)
         return JSTATUS_SUCCESS;
-    ji_list_insert(segment, &segment->header->orphans, page);
+    ji_page_list_insert(segment, &segment->header->orphans, page);
     ji_put(segment, &segment->table[page].word, (word & ~SHM_LINKED) | (uint64_t)SHM_SLOT_SEGMENT << 8);
     return ji_commit(segment);
 }
@@ -178,7 +178,7 @@ static jstatus_t reap_unlist(jsegment_t *segment, uint64_t *head, unsigned index
             return JI_POISON(segment, "a list of slabs does not end");
         const uint64_t next = shm_load(&segment->table[page].links) & 0xffffffffu;
         if (SHM_ALLOCATOR(shm_page_word(segment, page)) == index) {
-            jstatus_t status = ji_list_remove(segment, head, page);
+            jstatus_t status = ji_page_list_remove(segment, head, page);
             if (status != JSTATUS_SUCCESS)
                 return ji_undo(segment, status);
             ji_put(segment, &segment->table[page].word, shm_page_word(segment, page) & ~SHM_LINKED);

@@ -33,11 +33,11 @@
 
 static ji_lock_t segment_opening_lock; /* held from before a file is opened until its attachment is in the list */
 static ji_lock_t segment_list_lock;
-static jsegment_t *segment_list;
+static ji_list_t segment_list = JI_LIST_EMPTY(segment_list);
 
 /* In the child: a description of its own instead of the parent's. What this cannot be had for stays without a slot. */
 static void segment_in_child(void) {
-    for (jsegment_t *segment = segment_list; segment != NULL; segment = segment->next) {
+    JI_LIST_EACH(&segment_list, jsegment_t, segment, link) {
         if (segment->backing.backend == JSEGMENT_PRIVATE || segment->read_only)
             continue;
         ji_segment_set_ready(segment, false);
@@ -63,28 +63,20 @@ static void segment_start_once(void) {
     pthread_once(&once, segment_start);
 }
 
-jsegment_t *ji_segment_list_acquire(void) {
+ji_list_t *ji_segment_list_acquire(void) {
     segment_start_once();
     ji_lock_acquire(&segment_list_lock);
-    return segment_list;
+    return &segment_list;
 }
 void ji_segment_list_release(void) { ji_lock_release(&segment_list_lock); }
 
 static void segment_enlist(jsegment_t *segment) {
-    segment->next = ji_segment_list_acquire();
-    if (segment->next != NULL)
-        segment->next->previous = segment;
-    segment_list = segment;
+    ji_list_push_front(ji_segment_list_acquire(), &segment->link);
     ji_segment_list_release();
 }
 static void segment_delist(jsegment_t *segment) {
     (void)ji_segment_list_acquire();
-    if (segment->previous != NULL)
-        segment->previous->next = segment->next;
-    else
-        segment_list = segment->next;
-    if (segment->next != NULL)
-        segment->next->previous = segment->previous;
+    ji_list_remove(&segment->link);
     ji_segment_list_release();
 }
 

@@ -139,7 +139,7 @@ static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_
         }
     }
     *bin = bfc_bins_next(&stream->bins, from);
-    return *bin < BFC_BIN_COUNT ? bfc_chunk_of(stream->bins.heads[*bin].next) : NULL;
+    return *bin < BFC_BIN_COUNT ? JI_LIST_OBJECT(stream->bins.chunks[*bin].ring.next, bfc_chunk_t, link) : NULL;
 }
 
 static bool bfc_fits(uintptr_t address, size_t size_bytes, size_t need, size_t alignment) {
@@ -313,7 +313,7 @@ static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, si
                             bfc_chunk_t **gathered) {
     bfc_chunk_t *best = NULL;
     size_t best_bytes = SIZE_MAX;
-    for (bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next_region)
+    JI_LIST_EACH(&bfc->regions, bfc_chunk_t, region, link)
         for (bfc_chunk_t *chunk = region->right, *first = NULL; chunk != region; chunk = chunk->right) {
             if (!bfc_is_free(chunk) || (chunk->where != 0 && chunk->where != own->index && !wait)) {
                 first = NULL;
@@ -377,7 +377,7 @@ static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc
     bfc_chunk_t *border = bfc_record_take(bfc), *chunk = bfc_record_take(bfc);
     *border =
         (bfc_chunk_t){.address = address, .size_bytes = size_bytes, .left = chunk, .right = chunk, .where = BFC_BORDER};
-    ji_bfc_region_list(bfc, border);
+    ji_list_push_front(&bfc->regions, &border->link);
     *chunk = (bfc_chunk_t){.address = address, .size_bytes = size_bytes, .left = border, .right = border};
     bfc_settle(bfc, stream, chunk, serial);
     bfc_set_reserved(bfc, bfc->reserved_bytes + size_bytes);
@@ -392,7 +392,7 @@ static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
     bfc_set_reserved(bfc, bfc->reserved_bytes - border->size_bytes);
     bfc_unbin(bfc, border->right);
     bfc_record_put(bfc, border->right);
-    ji_bfc_region_unlist(bfc, border);
+    ji_list_remove(&border->link);
     bfc_record_put(bfc, border);
     return JSTATUS_SUCCESS;
 }
@@ -425,19 +425,16 @@ static void bfc_make_way(bfc_t *bfc, size_t bytes) {
     if (bfc->reserved_bytes + bytes <= bfc->most_reserved_bytes)
         return;
     ji_bfc_regions_part(bfc);
-    for (bfc_chunk_t *region = bfc->regions, *next;
-         region != NULL && bfc->reserved_bytes + bytes > bfc->most_reserved_bytes; region = next) {
-        next = region->next_region;
+    JI_LIST_WHILE(bfc->reserved_bytes + bytes > bfc->most_reserved_bytes, &bfc->regions, bfc_chunk_t, region, link)
         if (bfc_region_is_free(region))
             (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
-    }
     ji_bfc_regions_join(bfc);
 }
 
 /* Takes a region that has room for the request: what it should have, or as much as is available, or a tenth less than
  * what was refused, and less again; at last the request alone. */
 static jstatus_t bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment) {
-    if (bfc->all_at_once && bfc->regions != NULL)
+    if (bfc->all_at_once && !ji_list_is_empty(&bfc->regions))
         return ji_fail(JSTATUS_MEMORY_ERROR, "everything was taken at once");
     if (need > bfc_available(bfc))
         return ji_fail(JSTATUS_MEMORY_ERROR, "the limit is reached");
@@ -471,15 +468,12 @@ static bool bfc_evict(bfc_t *bfc, size_t need) {
     bool limited = need > bfc_available(bfc);
     size_t evictable = 0, reserved = bfc->reserved_bytes;
     ji_bfc_regions_part(bfc);
-    for (bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next_region)
+    JI_LIST_EACH(&bfc->regions, bfc_chunk_t, region, link)
         evictable += bfc_region_is_free(region) ? region->size_bytes : 0;
     bool suffices = evictable != 0 && need <= bfc_available(bfc) + evictable;
-    for (bfc_chunk_t *region = bfc->regions, *next;
-         suffices && region != NULL && (!limited || need > bfc_available(bfc)); region = next) {
-        next = region->next_region;
+    JI_LIST_WHILE(suffices && (!limited || need > bfc_available(bfc)), &bfc->regions, bfc_chunk_t, region, link)
         if (bfc_region_is_free(region))
             (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
-    }
     ji_bfc_regions_join(bfc);
     return bfc->reserved_bytes < reserved;
 }
@@ -526,7 +520,7 @@ static jstatus_t bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, si
     }
     if (status == JSTATUS_SUCCESS && (*found = bfc_find_own(bfc, own, need, alignment)) == NULL)
         status = ji_fail(JSTATUS_INTERNAL_ERROR, "a region of %zu bytes serves no request of %zu",
-                         bfc->regions->size_bytes, need);
+                         JI_LIST_FIRST(&bfc->regions, bfc_chunk_t, link)->size_bytes, need);
     return bfc_is_refusal(status) ? bfc_exhausted(bfc, need, alignment, status) : status;
 }
 
@@ -714,8 +708,7 @@ static jstatus_t bfc_region_drain(bfc_t *bfc, const bfc_chunk_t *border) {
 }
 
 static jstatus_t bfc_trim_parted(bfc_t *bfc, size_t keep_bytes) {
-    for (bfc_chunk_t *region = bfc->regions, *next; region != NULL && bfc->free_bytes > keep_bytes; region = next) {
-        next = region->next_region;
+    JI_LIST_WHILE(bfc->free_bytes > keep_bytes, &bfc->regions, bfc_chunk_t, region, link) {
         JTRY_RETURN(bfc_region_drain(bfc, region));
         bfc_absorb(bfc);
         if (!bfc_region_is_free(region))
@@ -800,6 +793,7 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     jstatus_t status;
     JTRY(bfc_check_options(request, options));
     JTRY_ALLOC(bfc = ji_metadata_zalloc(sizeof *bfc));
+    ji_list_init(&bfc->regions);
     ji_frontier_init(&bfc->frontier, request->device);
     JTRY_ALLOC(bfc->streams = ji_metadata_zalloc(sizeof(bfc->streams[0])));
     bfc->stream_count = 1;

@@ -62,7 +62,7 @@ typedef struct bfc {
 
     bfc_stream_t **streams; /* by index, [0] is ready; NULL: nothing was freed there yet */
     uint32_t stream_count;
-    bfc_chunk_t *regions; /* their borders, the last one taken first; NULL: none */
+    ji_list_t regions; /* their borders, the last one taken first */
     bfc_block_t *blocks;
     size_t record_count; /* in all blocks */
     jallocator_t *below;
@@ -172,10 +172,7 @@ static inline size_t bfc_quick_bytes(const bfc_t *bfc) {
 /* Coalesces what is in quick lists. Afterwards no two neighbours that are free behind the same stream exist. */
 void ji_bfc_flush(bfc_t *bfc);
 
-/* bfc_regions.c: the list of regions, and those that touch. */
-void ji_bfc_region_list(bfc_t *bfc, bfc_chunk_t *border);
-void ji_bfc_region_unlist(bfc_t *bfc, const bfc_chunk_t *border);
-/* Joins a region with its neighbours. */
+/* bfc_regions.c: those that touch. Joins a region with its neighbours. */
 void ji_bfc_region_meet(bfc_t *bfc, bfc_chunk_t *border);
 /* Around what gives regions back: each as it was taken, where it can be; then those that touch as one again. */
 void ji_bfc_regions_part(bfc_t *bfc);

@@ -17,16 +17,12 @@
  * Which bins have chunks stands in 13 words of bits, which words are not zero in a 14th. */
 
 #include "core/core.h"
+#include "core/list.h"
 #include "jalloc/tag.h"
 
 #define BFC_GRANULE_BYTES ((size_t)256)
 #define BFC_BIN_WORDS 13
 #define BFC_BIN_COUNT (64 * BFC_BIN_WORDS) /* sizes below 2^63 bytes fall into 1..831 */
-
-/* A chunk's links in its bin: a ring that the bin's head closes, so that linking and unlinking need no branch. */
-typedef struct bfc_ring {
-    struct bfc_ring *next, *previous;
-} bfc_ring_t;
 
 /* A run of granules. A free one is in a bin, a border is no memory: it closes the ring of a region's chunks, so that
  * every chunk has two neighbours. One cache line. */
@@ -35,11 +31,8 @@ typedef struct bfc_chunk {
     size_t size_bytes;              /* a multiple of the granule; of a border: the region's */
     struct bfc_chunk *left, *right; /* neighbours by address */
     union {
-        bfc_ring_t ring;        /* in a bin */
+        ji_link_t link;         /* in a bin; of a border: among the regions */
         struct bfc_chunk *next; /* in a quick list, or among the spare records */
-        struct {
-            struct bfc_chunk *next_region, *previous_region; /* of a border */
-        };
     };
     union {
         size_t requested_bytes;  /* live */
@@ -56,7 +49,7 @@ typedef struct bfc_chunk {
 typedef struct bfc_bins {
     uint64_t words;                   /* bit i: bits[i] is not zero */
     uint64_t bits[BFC_BIN_WORDS + 1]; /* the last one is always zero */
-    bfc_ring_t heads[BFC_BIN_COUNT];
+    ji_list_t chunks[BFC_BIN_COUNT];
 } bfc_bins_t;
 
 /* The width of the bins around a size, as a power of two. */
@@ -77,37 +70,27 @@ static inline unsigned bfc_bin_from(size_t size_bytes) {
 
 static inline void bfc_bins_init(bfc_bins_t *bins) {
     for (unsigned bin = 0; bin < BFC_BIN_COUNT; ++bin)
-        bins->heads[bin].next = bins->heads[bin].previous = &bins->heads[bin];
-}
-
-static inline bfc_chunk_t *bfc_chunk_of(bfc_ring_t *ring) {
-    return (bfc_chunk_t *)((char *)ring - offsetof(bfc_chunk_t, ring));
+        ji_list_init(&bins->chunks[bin]);
 }
 
 /* The first chunk of a bin, and the one after a chunk; NULL past the last. */
 static inline bfc_chunk_t *bfc_bins_first(const bfc_bins_t *bins, unsigned bin) {
-    bfc_ring_t *ring = bins->heads[bin].next;
-    return ring != &bins->heads[bin] ? bfc_chunk_of(ring) : NULL;
+    return JI_LIST_FIRST(&bins->chunks[bin], bfc_chunk_t, link);
 }
 static inline bfc_chunk_t *bfc_bins_after(const bfc_bins_t *bins, unsigned bin, const bfc_chunk_t *chunk) {
-    bfc_ring_t *ring = chunk->ring.next;
-    return ring != &bins->heads[bin] ? bfc_chunk_of(ring) : NULL;
+    return JI_LIST_NEXT(&bins->chunks[bin], chunk, bfc_chunk_t, link);
 }
 
 static inline void bfc_bins_insert(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned bin) {
-    bfc_ring_t *head = &bins->heads[bin], *next = head->next;
-    chunk->ring.next = next;
-    chunk->ring.previous = head;
-    next->previous = head->next = &chunk->ring;
+    ji_list_push_front(&bins->chunks[bin], &chunk->link);
     bins->bits[bin / 64] |= (uint64_t)1 << bin % 64;
     bins->words |= (uint64_t)1 << bin / 64;
 }
 
 static inline void bfc_bins_remove(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned bin) {
-    bfc_ring_t *next = chunk->ring.next, *previous = chunk->ring.previous;
-    next->previous = previous;
-    previous->next = next;
-    bins->bits[bin / 64] &= ~((uint64_t)(next == previous) << bin % 64); /* only the head is on both sides of one */
+    const bool last = chunk->link.next == chunk->link.previous; /* only the list's own is on both sides of one */
+    ji_list_remove(&chunk->link);
+    bins->bits[bin / 64] &= ~((uint64_t)last << bin % 64);
     bins->words &= ~((uint64_t)(bins->bits[bin / 64] == 0) << bin / 64);
 }
 

@@ -32,7 +32,7 @@ static void bfc_describe(const bfc_chunk_t *chunk, jallocation_t *block) {
 
 /* The chunk that contains an address; NULL where it is in no region. */
 static const bfc_chunk_t *bfc_chunk_around(const bfc_t *bfc, const void *pointer) {
-    for (const bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next_region)
+    JI_LIST_EACH(&bfc->regions, const bfc_chunk_t, region, link)
         if ((uintptr_t)pointer - region->address < region->size_bytes)
             for (const bfc_chunk_t *chunk = region->right; chunk != region; chunk = chunk->right)
                 if ((uintptr_t)pointer - chunk->address < chunk->size_bytes)
@@ -53,7 +53,7 @@ jstatus_t ji_bfc_find(void *context, const void *pointer, jallocation_t *block) 
 void ji_bfc_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
     bfc_t *bfc = context;
     ji_bfc_flush(bfc);
-    for (const bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next_region)
+    JI_LIST_EACH(&bfc->regions, const bfc_chunk_t, region, link)
         for (const bfc_chunk_t *chunk = region->right; chunk != region; chunk = chunk->right) {
             jallocation_t block = JALLOCATION_INIT;
             bfc_describe(chunk, &block);
@@ -128,14 +128,14 @@ static jstatus_t bfc_check_region(const bfc_t *bfc, const bfc_chunk_t *border, b
 /* Every chunk in the bins is free, of that stream, and in the bin of its size; `count` of them are seen. */
 static jstatus_t bfc_check_bins(const bfc_t *bfc, const bfc_stream_t *stream, size_t *count) {
     for (unsigned bin = 0; bin < BFC_BIN_COUNT; ++bin) {
-        const bfc_ring_t *head = &stream->bins.heads[bin], *previous = head;
+        const ji_link_t *head = &stream->bins.chunks[bin].ring, *previous = head;
         if ((head->next != head) != (stream->bins.bits[bin / 64] >> bin % 64 & 1) ||
             (stream->bins.bits[bin / 64] != 0) != (stream->bins.words >> bin / 64 & 1))
             return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": bin %u of stream %u: its bit is wrong", bfc->name, bin,
                            stream->index);
         for (const bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin); chunk != NULL;
-             previous = &chunk->ring, chunk = bfc_bins_after(&stream->bins, bin, chunk)) {
-            if (chunk->where != stream->index || chunk->ring.previous != previous ||
+             previous = &chunk->link, chunk = bfc_bins_after(&stream->bins, bin, chunk)) {
+            if (chunk->where != stream->index || chunk->link.previous != previous ||
                 bfc_bin_of(chunk->size_bytes) != bin)
                 return bfc_corrupted(bfc, chunk, "it is in a bin that is not its own");
             ++*count;
@@ -150,7 +150,7 @@ jstatus_t ji_bfc_check(void *context) {
     size_t binned = 0;
     jstatus_t status = JSTATUS_SUCCESS;
     ji_bfc_flush(bfc);
-    for (const bfc_chunk_t *region = bfc->regions; region != NULL; region = region->next_region)
+    JI_LIST_EACH(&bfc->regions, const bfc_chunk_t, region, link)
         JTRY(bfc_check_region(bfc, region, &census));
     for (uint32_t s = 0; s < bfc->stream_count; ++s)
         if (bfc->streams[s] != NULL)

@@ -13,23 +13,6 @@
 
 #include "memory/allocators/bfc/bfc.h"
 
-void ji_bfc_region_list(bfc_t *bfc, bfc_chunk_t *border) {
-    border->previous_region = NULL;
-    border->next_region = bfc->regions;
-    if (bfc->regions != NULL)
-        bfc->regions->previous_region = border;
-    bfc->regions = border;
-}
-
-void ji_bfc_region_unlist(bfc_t *bfc, const bfc_chunk_t *border) {
-    if (border->next_region != NULL)
-        border->next_region->previous_region = border->previous_region;
-    if (border->previous_region != NULL)
-        border->previous_region->next_region = border->next_region;
-    else
-        bfc->regions = border->next_region;
-}
-
 static bool bfc_regions_touch(const bfc_chunk_t *left, const bfc_chunk_t *right) {
     return left->address + left->size_bytes == right->address;
 }
@@ -37,7 +20,7 @@ static bool bfc_regions_touch(const bfc_chunk_t *left, const bfc_chunk_t *right)
 /* Makes one region of two that touch. The right one's border becomes a seam. */
 static void bfc_region_join(bfc_t *bfc, bfc_chunk_t *left, bfc_chunk_t *right) {
     bfc_chunk_t *last = left->left, *first = right->right, **seam = &left->seams;
-    ji_bfc_region_unlist(bfc, right);
+    ji_list_remove(&right->link);
     left->size_bytes += right->size_bytes;
     left->left = right->left;
     left->left->right = left;
@@ -53,8 +36,8 @@ static void bfc_region_join(bfc_t *bfc, bfc_chunk_t *left, bfc_chunk_t *right) {
 }
 
 void ji_bfc_region_meet(bfc_t *bfc, bfc_chunk_t *border) {
-    for (bfc_chunk_t *other = bfc->regions, *next; other != NULL; other = next) {
-        next = other->next_region;
+    for (bfc_chunk_t *other = JI_LIST_FIRST(&bfc->regions, bfc_chunk_t, link), *next; other != NULL; other = next) {
+        next = JI_LIST_NEXT(&bfc->regions, other, bfc_chunk_t, link);
         if (bfc_regions_touch(border, other)) {
             bfc_region_join(bfc, border, other);
         } else if (bfc_regions_touch(other, border)) {
@@ -63,7 +46,8 @@ void ji_bfc_region_meet(bfc_t *bfc, bfc_chunk_t *border) {
         } else {
             continue;
         }
-        next = bfc->regions; /* the lists have changed, and a region may touch on both sides */
+        /* The lists have changed, and a region may touch on both sides. */
+        next = JI_LIST_FIRST(&bfc->regions, bfc_chunk_t, link);
     }
 }
 
@@ -89,26 +73,27 @@ static void bfc_region_part(bfc_t *bfc, bfc_chunk_t *border) {
         border->left = chunk->left;
         border->left->right = border;
         chunk->left = seam->left->right = seam;
-        ji_bfc_region_list(bfc, seam);
+        ji_list_push_front(&bfc->regions, &seam->link);
         border = seam;
         link = &seam->seams;
     }
 }
 
 void ji_bfc_regions_part(bfc_t *bfc) {
-    for (bfc_chunk_t *region = bfc->regions, *next; bfc->below_coalesces && region != NULL; region = next) {
-        next = region->next_region; /* new ones come in front */
-        bfc_region_part(bfc, region);
-    }
+    if (bfc->below_coalesces)
+        JI_LIST_EACH(&bfc->regions, bfc_chunk_t, region, link)
+            bfc_region_part(bfc, region);
 }
 
 void ji_bfc_regions_join(bfc_t *bfc) {
-    for (bfc_chunk_t *region = bfc->regions; bfc->below_coalesces && region != NULL; region = region->next_region)
-        for (bfc_chunk_t *other = bfc->regions, *next; other != NULL; other = next) {
-            next = other->next_region;
+    const ji_list_t *regions = &bfc->regions;
+    bfc_chunk_t *first = bfc->below_coalesces ? JI_LIST_FIRST(regions, bfc_chunk_t, link) : NULL;
+    for (bfc_chunk_t *region = first; region != NULL; region = JI_LIST_NEXT(regions, region, bfc_chunk_t, link))
+        for (bfc_chunk_t *other = JI_LIST_FIRST(regions, bfc_chunk_t, link), *next; other != NULL; other = next) {
+            next = JI_LIST_NEXT(regions, other, bfc_chunk_t, link);
             if (bfc_regions_touch(region, other)) {
                 bfc_region_join(bfc, region, other);
-                next = bfc->regions;
+                next = JI_LIST_FIRST(regions, bfc_chunk_t, link);
             }
         }
 }

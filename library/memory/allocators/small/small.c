@@ -265,8 +265,8 @@ static jstatus_t small_find(void *context, const void *pointer, jallocation_t *b
     return entry != NULL ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND;
 }
 
-static bool small_visit_slabs(const small_slab_t *slab, jallocation_visitor_t visitor, void *context) {
-    for (; slab != NULL; slab = slab->next)
+static bool small_visit_slabs(const ji_list_t *slabs, jallocation_visitor_t visitor, void *context) {
+    JI_LIST_EACH(slabs, const small_slab_t, slab, link)
         for (size_t i = 0; i < slab->count; ++i) {
             jallocation_t block = JALLOCATION_INIT;
             small_describe(slab, i, &block);
@@ -309,8 +309,8 @@ static void small_visit(void *context, jallocation_visitor_t visitor, void *visi
     for (uint32_t i = 0; goes_on && i < small->class_count; ++i) {
         small_class_t *class = &small->classes[i];
         ji_lock_acquire(&class->lock);
-        goes_on = small_visit_slabs(class->partial, visitor, visitor_context) &&
-                  small_visit_slabs(class->full, visitor, visitor_context);
+        goes_on = small_visit_slabs(&class->partial, visitor, visitor_context) &&
+                  small_visit_slabs(&class->full, visitor, visitor_context);
         ji_lock_release(&class->lock);
     }
     small_walk_t walk = {small, visitor, visitor_context};
@@ -429,6 +429,7 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind, cons
     small_t *small;
     JTRY_ALLOC(small = ji_metadata_zalloc(sizeof *small + class_count * sizeof small->classes[0]));
     JTRY_ALLOC(small->class_of = ji_metadata_alloc(largest_bytes / SMALL_STEP_BYTES));
+    ji_list_init(&small->caches);
     small->below = request->below;
     small->largest_bytes = largest_bytes;
     small->cache_bytes = cache_bytes;

@@ -58,10 +58,10 @@ typedef struct small_slab {
     /* Under the class's lock. */
     uint32_t count; /* blocks */
     uint32_t free_count;
-    uint32_t first_word;                /* before it no bit is set */
-    uint64_t *free_bits;                /* behind the cells: a bit for each block, set where it is free */
-    ji_fence_t fence;                   /* before this is passed its memory is the other streams' to leave alone */
-    struct small_slab *next, *previous; /* of the class's partial or full ones */
+    uint32_t first_word; /* before it no bit is set */
+    uint64_t *free_bits; /* behind the cells: a bit for each block, set where it is free */
+    ji_fence_t fence;    /* before this is passed its memory is the other streams' to leave alone */
+    ji_link_t link;      /* among the class's partial or full ones */
     /* Under the allocator's lock. */
     struct small_slab *next_spare; /* descriptions without a slab */
     struct small_slab *next_made;  /* all descriptions */
@@ -70,7 +70,7 @@ typedef struct small_slab {
 
 /* Free blocks that came from a thread's cache, behind one fence. */
 typedef struct small_bundle {
-    struct small_bundle *next, *previous;
+    ji_link_t link; /* among the class's bundles, or its spare ones */
     ji_fence_t fence;
     uint32_t count;
     small_item_t items[SMALL_BUNDLE_ITEMS];
@@ -79,13 +79,13 @@ typedef struct small_bundle {
 typedef struct small_class {
     ji_lock_t lock;                  /* guards everything below it */
     uint32_t block_bytes, alignment; /* constant */
-    small_slab_t *partial, *full;    /* with and without free blocks of their own */
+    ji_list_t partial, full;         /* slabs with and without free blocks of their own */
     size_t slab_count, slab_bytes;   /* of all */
     size_t empty_count;              /* of the partial ones: nothing of them is in use */
     size_t free_count;               /* blocks free in slabs */
     size_t bundled_count;            /* blocks free in bundles */
-    small_bundle_t *newest, *oldest, *spare;
-    char apart[64]; /* two classes share no cache line */
+    ji_list_t bundles, spare;        /* bundles, the newest first; and records of such */
+    char apart[64];                  /* two classes share no cache line */
 } small_class_t;
 
 /* What one thread did. Written by it alone, read by all; relaxed. */
@@ -131,7 +131,8 @@ typedef struct small_cache {
     /* Under the registry's lock. */
     bool leaving;                /* its thread is ending and is emptying it */
     struct small_thread *thread; /* NULL: it did not come through a fork */
-    struct small_cache *next_of_thread, *next, *previous;
+    struct small_cache *next_of_thread;
+    ji_link_t link; /* among the allocator's */
     char apart[64]; /* what other threads write shares no cache line with the magazines */
     small_magazine_t magazines[];
 } small_cache_t;
@@ -169,9 +170,9 @@ typedef struct small {
     bool owns_all; /* "general": what is below belongs to it and is shown as its own */
     uint8_t *class_of;
     _Atomic(small_table_t *) table;
-    atomic_uint epoch;             /* of trims */
-    struct small *next, *previous; /* all of the process; under the registry's lock */
-    small_cache_t *caches;         /* under the registry's lock */
+    atomic_uint epoch; /* of trims */
+    ji_link_t link;    /* among all of the process; under the registry's lock */
+    ji_list_t caches;  /* under the registry's lock */
     char apart[64];
     ji_lock_t lock; /* guards everything below but the classes */
     ji_frontier_t frontier;

@@ -40,8 +40,8 @@ char ji_small_gone;
 _Thread_local small_thread_t ji_small_thread __attribute__((tls_model("initial-exec")));
 
 static ji_lock_t small_registry_lock;
-static small_t *small_registry; /* all allocators */
-static pthread_key_t small_key; /* its destructor sees threads end */
+static ji_list_t small_registry = JI_LIST_EMPTY(small_registry); /* all allocators */
+static pthread_key_t small_key;                                  /* its destructor sees threads end */
 static bool small_key_made;
 
 /* ---- Counts ---- */
@@ -130,7 +130,7 @@ static void counts_add(small_counts_t *sum, const small_counts_t *counts) {
 static void counts_sum(small_t *small, small_counts_t *sum) {
     memset(sum, 0, sizeof *sum);
     counts_add(sum, &small->counts);
-    for (const small_cache_t *cache = small->caches; cache != NULL; cache = cache->next)
+    JI_LIST_EACH(&small->caches, const small_cache_t, cache, link)
         counts_add(sum, &cache->counts);
     if ((ptrdiff_t)small_load(sum->peak_bytes) < (ptrdiff_t)small->peak_before_bytes)
         small_store(sum->peak_bytes, small->peak_before_bytes);
@@ -156,7 +156,7 @@ void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cac
     ji_lock_release(&small->lock);
     for (uint32_t i = 0; i < small->class_count; ++i)
         cached[i] = 0;
-    for (const small_cache_t *cache = small->caches; cache != NULL; cache = cache->next)
+    JI_LIST_EACH(&small->caches, const small_cache_t, cache, link)
         for (uint32_t i = 0; i < small->class_count; ++i)
             cached[i] += small_magazine_count(&cache->magazines[i]);
     ji_lock_release(&small_registry_lock);
@@ -185,7 +185,7 @@ void ji_small_count_clear(small_t *small) {
     small->peak_reserved_bytes = small->reserved_bytes;
     counts_clear(&small->counts);
     ji_lock_release(&small->lock);
-    for (small_cache_t *cache = small->caches; cache != NULL; cache = cache->next)
+    JI_LIST_EACH(&small->caches, small_cache_t, cache, link)
         counts_clear(&cache->counts);
     ji_lock_release(&small_registry_lock);
 }
@@ -415,16 +415,6 @@ static void cache_leave_thread(small_cache_t *cache) {
     cache->thread = NULL;
 }
 
-static void cache_leave_allocator(small_cache_t *cache) {
-    small_t *small = cache->small;
-    if (cache->previous != NULL)
-        cache->previous->next = cache->next;
-    else
-        small->caches = cache->next;
-    if (cache->next != NULL)
-        cache->next->previous = cache->previous;
-}
-
 static void cache_free(small_cache_t *cache) {
     for (uint32_t i = 0; i < cache->small->class_count; ++i)
         ji_metadata_free(cache->magazines[i].bottom);
@@ -448,7 +438,7 @@ static void thread_end(void *value) {
         ji_lock_acquire(&cache->small->lock);
         counts_retire(cache->small, cache);
         ji_lock_release(&cache->small->lock);
-        cache_leave_allocator(cache);
+        ji_list_remove(&cache->link);
         cache_free(cache);
     }
     ji_lock_release(&small_registry_lock);
@@ -456,8 +446,8 @@ static void thread_end(void *value) {
 
 /* The parent's other threads are not here, and where their hints were may be another's memory. */
 static void registry_after_fork(void) {
-    for (small_t *small = small_registry; small != NULL; small = small->next)
-        for (small_cache_t *cache = small->caches; cache != NULL; cache = cache->next)
+    JI_LIST_EACH(&small_registry, small_t, small, link)
+        JI_LIST_EACH(&small->caches, small_cache_t, cache, link)
             if (cache->thread != &ji_small_thread) {
                 cache->thread = NULL;
                 cache->leaving = false;
@@ -474,10 +464,7 @@ void ji_small_cache_enter(small_t *small) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, registry_start);
     ji_lock_acquire(&small_registry_lock);
-    small->next = small_registry;
-    if (small->next != NULL)
-        small->next->previous = small;
-    small_registry = small;
+    ji_list_push_front(&small_registry, &small->link);
     ji_lock_release(&small_registry_lock);
 }
 
@@ -485,14 +472,15 @@ void ji_small_cache_enter(small_t *small) {
 static small_cache_t *registry_take_cache(small_t *small, ji_fence_t *fence) {
     ji_lock_acquire(&small_registry_lock);
     small_cache_t *cache;
-    while ((cache = small->caches) != NULL && cache->leaving) { /* its thread will have done it soon */
+    /* The thread of one that is leaving will have done it soon. */
+    while ((cache = JI_LIST_FIRST(&small->caches, small_cache_t, link)) != NULL && cache->leaving) {
         ji_lock_release(&small_registry_lock);
         sched_yield();
         ji_lock_acquire(&small_registry_lock);
     }
     if (cache != NULL) {
         cache_leave_thread(cache);
-        cache_leave_allocator(cache);
+        ji_list_remove(&cache->link);
         *fence = cache_fence(cache);
     }
     ji_lock_release(&small_registry_lock);
@@ -507,18 +495,13 @@ void ji_small_cache_leave(small_t *small) {
         cache_free(cache);
     }
     ji_lock_acquire(&small_registry_lock);
-    if (small->previous != NULL)
-        small->previous->next = small->next;
-    else
-        small_registry = small->next;
-    if (small->next != NULL)
-        small->next->previous = small->previous;
+    ji_list_remove(&small->link);
     ji_lock_release(&small_registry_lock);
 }
 
 void ji_small_cache_forget(small_t *small, const jstream_t *stream) {
     ji_lock_acquire(&small_registry_lock);
-    for (small_cache_t *cache = small->caches; cache != NULL; cache = cache->next)
+    JI_LIST_EACH(&small->caches, small_cache_t, cache, link)
         if (small_load(cache->stream) == stream)
             small_store(cache->stream, SMALL_GONE);
     ji_lock_release(&small_registry_lock);
@@ -543,10 +526,7 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
     cache->thread = &ji_small_thread;
     cache->next_of_thread = ji_small_thread.first;
     ji_small_thread.first = cache;
-    cache->next = small->caches;
-    if (cache->next != NULL)
-        cache->next->previous = cache;
-    small->caches = cache;
+    ji_list_push_front(&small->caches, &cache->link);
     return cache;
 }
 

@@ -140,23 +140,6 @@ static bool table_make_room(small_t *small, size_t units) {
 
 /* ---- Slabs, under the class's lock ---- */
 
-static void slab_link(small_slab_t **list, small_slab_t *slab) {
-    slab->previous = NULL;
-    slab->next = *list;
-    if (*list != NULL)
-        (*list)->previous = slab;
-    *list = slab;
-}
-
-static void slab_unlink(small_slab_t **list, small_slab_t *slab) {
-    if (slab->previous != NULL)
-        slab->previous->next = slab->next;
-    else
-        *list = slab->next;
-    if (slab->next != NULL)
-        slab->next->previous = slab->previous;
-}
-
 /* A description of a slab of so many bytes. */
 static small_slab_t *slab_describe(small_t *small, size_t size_bytes) {
     ji_lock_acquire(&small->lock);
@@ -221,7 +204,7 @@ static jstatus_t slab_take(small_t *small, uint32_t class_index, uint32_t count,
     if (count % 64 != 0)
         slab->free_bits[words - 1] = (UINT64_C(1) << count % 64) - 1;
     JTRY(slab_enter(small, slab, base, stream));
-    slab_link(&class->partial, slab);
+    ji_list_push_front(&class->partial, &slab->link);
     ++class->slab_count;
     ++class->empty_count;
     class->slab_bytes += slab->size_bytes;
@@ -245,7 +228,7 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
         atomic_store_explicit(&slab->bytes, slab->size_bytes, memory_order_release);
         return status;
     }
-    slab_unlink(&class->partial, slab);
+    ji_list_remove(&slab->link);
     --class->slab_count;
     --class->empty_count;
     class->slab_bytes -= slab->size_bytes;
@@ -277,8 +260,8 @@ static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t 
     slab->free_count -= count;
     class->free_count -= count;
     if (slab->free_count == 0) {
-        slab_unlink(&class->partial, slab);
-        slab_link(&class->full, slab);
+        ji_list_remove(&slab->link);
+        ji_list_push_front(&class->full, &slab->link);
     }
     return count;
 }
@@ -291,8 +274,8 @@ static void slab_push(small_t *small, small_class_t *class, const small_item_t *
     if (index / 64 < slab->first_word)
         slab->first_word = index / 64;
     if (slab->free_count++ == 0) {
-        slab_unlink(&class->full, slab);
-        slab_link(&class->partial, slab);
+        ji_list_remove(&slab->link);
+        ji_list_push_front(&class->partial, &slab->link);
     }
     class->empty_count += slab->free_count == slab->count;
     ++class->free_count;
@@ -302,9 +285,8 @@ static void slab_push(small_t *small, small_class_t *class, const small_item_t *
 static jstatus_t class_release(small_t *small, small_class_t *class, size_t keep_count, size_t *free_bytes,
                                size_t keep_bytes, bool waits) {
     jstatus_t status = JSTATUS_SUCCESS;
-    for (small_slab_t *slab = class->partial, *next;
-         slab != NULL && class->empty_count > keep_count && *free_bytes > keep_bytes; slab = next) {
-        next = slab->next;
+    JI_LIST_WHILE(class->empty_count > keep_count && *free_bytes > keep_bytes, &class->partial, small_slab_t, slab,
+                  link) {
         if (slab->free_count != slab->count || !central_passed_by_all(small, slab->fence, waits))
             continue;
         size_t bytes = slab->size_bytes;
@@ -320,40 +302,26 @@ static jstatus_t class_release(small_t *small, small_class_t *class, size_t keep
 /* ---- Bundles, under the class's lock ---- */
 
 static void bundle_unlink(small_class_t *class, small_bundle_t *bundle) {
-    if (bundle->previous != NULL)
-        bundle->previous->next = bundle->next;
-    else
-        class->newest = bundle->next;
-    if (bundle->next != NULL)
-        bundle->next->previous = bundle->previous;
-    else
-        class->oldest = bundle->previous;
-    bundle->next = class->spare;
-    class->spare = bundle;
+    ji_list_remove(&bundle->link);
+    ji_list_push_front(&class->spare, &bundle->link);
 }
 
 /* The newest bundle, if it has room and its stream is that of the fence, else another one; NULL without memory. */
 static small_bundle_t *bundle_for(small_class_t *class, ji_fence_t fence) {
-    small_bundle_t *bundle = class->newest;
+    small_bundle_t *bundle = JI_LIST_FIRST(&class->bundles, small_bundle_t, link);
     if (bundle != NULL && bundle->fence.index == fence.index && bundle->count < SMALL_BUNDLE_ITEMS) {
         if (bundle->fence.serial < fence.serial)
             bundle->fence = fence;
         return bundle;
     }
-    bundle = class->spare;
+    bundle = JI_LIST_FIRST(&class->spare, small_bundle_t, link);
     if (bundle != NULL)
-        class->spare = bundle->next;
+        ji_list_remove(&bundle->link);
     else if ((bundle = ji_metadata_alloc(sizeof *bundle)) == NULL)
         return NULL;
     bundle->fence = fence;
     bundle->count = 0;
-    bundle->previous = NULL;
-    bundle->next = class->newest;
-    if (class->newest != NULL)
-        class->newest->previous = bundle;
-    else
-        class->oldest = bundle;
-    class->newest = bundle;
+    ji_list_push_front(&class->bundles, &bundle->link);
     return bundle;
 }
 
@@ -365,11 +333,9 @@ static void bundle_dissolve(small_t *small, small_class_t *class, small_bundle_t
 }
 
 static void class_free_spare(small_class_t *class) {
-    while (class->spare != NULL) {
-        small_bundle_t *bundle = class->spare;
-        class->spare = bundle->next;
+    JI_LIST_EACH(&class->spare, small_bundle_t, bundle, link)
         ji_metadata_free(bundle);
-    }
+    ji_list_init(&class->spare);
 }
 
 /* ---- Giving and taking ---- */
@@ -377,8 +343,7 @@ static void class_free_spare(small_class_t *class) {
 static uint32_t class_pop(small_t *small, small_class_t *class, jstream_t *stream, small_item_t *items,
                           uint32_t wanted) {
     uint32_t taken = 0;
-    for (small_bundle_t *bundle = class->newest, *next; bundle != NULL && taken < wanted; bundle = next) {
-        next = bundle->next;
+    JI_LIST_WHILE(taken < wanted, &class->bundles, small_bundle_t, bundle, link) {
         if (!central_passed(small, bundle->fence, stream))
             continue;
         while (bundle->count > 0 && taken < wanted) {
@@ -388,8 +353,7 @@ static uint32_t class_pop(small_t *small, small_class_t *class, jstream_t *strea
         if (bundle->count == 0)
             bundle_unlink(class, bundle);
     }
-    for (small_slab_t *slab = class->partial, *next; slab != NULL && taken < wanted; slab = next) {
-        next = slab->next;
+    JI_LIST_WHILE(taken < wanted, &class->partial, small_slab_t, slab, link) {
         if (central_passed(small, slab->fence, stream))
             taken += slab_pop(class, slab, items + taken, wanted - taken);
     }
@@ -443,9 +407,12 @@ void ji_small_central_give(small_t *small, uint32_t class_index, const small_ite
             slab_push(small, class, &items[i]);
         }
     }
-    while (class->bundled_count * class->block_bytes > keep_bytes &&
-           central_passed_by_all(small, class->oldest->fence, false))
-        bundle_dissolve(small, class, class->oldest);
+    while (class->bundled_count * class->block_bytes > keep_bytes) {
+        small_bundle_t *oldest = JI_LIST_LAST(&class->bundles, small_bundle_t, link);
+        if (!central_passed_by_all(small, oldest->fence, false))
+            break;
+        bundle_dissolve(small, class, oldest);
+    }
     size_t keep_count = class->slab_count / 2 > SMALL_SPARE_SLABS ? class->slab_count / 2 : SMALL_SPARE_SLABS;
     size_t free_bytes = SIZE_MAX;
     (void)class_release(small, class, keep_count, &free_bytes, 0, false);
@@ -458,11 +425,9 @@ jstatus_t ji_small_central_trim(small_t *small, size_t keep_bytes, bool waits) {
     for (uint32_t i = 0; i < small->class_count; ++i) {
         small_class_t *class = &small->classes[i];
         ji_lock_acquire(&class->lock);
-        for (small_bundle_t *bundle = class->newest, *next; bundle != NULL; bundle = next) {
-            next = bundle->next;
+        JI_LIST_EACH(&class->bundles, small_bundle_t, bundle, link)
             if (central_passed_by_all(small, bundle->fence, waits))
                 bundle_dissolve(small, class, bundle);
-        }
         class_free_spare(class);
         free_bytes += class->free_count * class->block_bytes;
         ji_lock_release(&class->lock);
@@ -495,14 +460,14 @@ static bool slab_is_whole(const small_slab_t *slab) {
 
 static jstatus_t class_check(small_t *small, small_class_t *class) {
     size_t free_count = 0, bundled_count = 0;
-    for (const small_slab_t *slab = class->partial; slab != NULL; slab = slab->next) {
+    JI_LIST_EACH(&class->partial, const small_slab_t, slab, link) {
         free_count += slab->free_count;
         if (!slab_is_whole(slab))
             return ji_fail(JSTATUS_CORRUPTED,
                            "allocator \"%s\": the free blocks of the slab at %p are not what they were",
                            small->allocator->name, (void *)atomic_load(&slab->base));
     }
-    for (const small_bundle_t *bundle = class->newest; bundle != NULL; bundle = bundle->next) {
+    JI_LIST_EACH(&class->bundles, const small_bundle_t, bundle, link) {
         bundled_count += bundle->count;
         for (uint32_t i = 0; i < bundle->count; ++i)
             if (atomic_load_explicit(&bundle->items[i].cell->size_bytes, memory_order_relaxed) != 0)
@@ -534,8 +499,14 @@ jstatus_t ji_small_central_init(small_t *small) {
         return ji_refuse_bookkeeping();
     atomic_init(&small->table, table);
     ji_lock_init(&small->lock);
-    for (uint32_t i = 0; i < small->class_count; ++i)
-        ji_lock_init(&small->classes[i].lock);
+    for (uint32_t i = 0; i < small->class_count; ++i) {
+        small_class_t *class = &small->classes[i];
+        ji_lock_init(&class->lock);
+        ji_list_init(&class->partial);
+        ji_list_init(&class->full);
+        ji_list_init(&class->bundles);
+        ji_list_init(&class->spare);
+    }
     return JSTATUS_SUCCESS;
 }
 
