@@ -28,7 +28,7 @@ void ji_call_traces_fini(ji_call_traces_t *traces) {
 }
 
 static bool call_traces_make_room(ji_call_traces_t *traces) {
-    if (traces->ledger.count < traces->capacity)
+    if (traces->ledger.table.count < traces->capacity)
         return true;
     size_t capacity = traces->capacity != 0 ? 2 * traces->capacity : CALL_TRACES_FIRST_CAPACITY;
     ji_call_trace_t *grown = ji_metadata_alloc(capacity * sizeof *grown);
@@ -50,7 +50,7 @@ void ji_call_traces_put(ji_call_traces_t *traces, const void *address) {
     ji_lock_acquire(&traces->lock);
     ji_ledger_entry_t *entry = ji_ledger_find(&traces->ledger, address);
     if (entry == NULL && call_traces_make_room(traces) && ji_ledger_reserve(&traces->ledger)) {
-        uint32_t number = (uint32_t)traces->ledger.count;
+        uint32_t number = (uint32_t)traces->ledger.table.count;
         entry = ji_ledger_insert(&traces->ledger, address, 1, 0);
         entry->number = number;
     }

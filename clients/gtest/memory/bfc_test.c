@@ -862,7 +862,7 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
     SPOILED(freed->link.previous, NULL);
     SPOILED(bfc->free_bytes, 1);
     SPOILED(bfc->reserved_bytes, 1);
-    SPOILED(bfc->slot_count, 1);
+    SPOILED(bfc->slots.count, 1);
     SPOILED(bfc->quick_count, 1);
     SPOILED(bfc->granted_bytes, 1);
     SPOILED(bfc->ready->bins.bits[0], 0);

@@ -16,7 +16,7 @@ JTEST(Ledger, AgreesWithAPlainArray) {
     enum { PLACES = 600 };
     static size_t sizes[PLACES]; /* 0: not entered */
     memset(sizes, 0, sizeof sizes);
-    ji_ledger_t ledger = {NULL, 0, 0};
+    ji_ledger_t ledger = {{NULL, 0, 0, 0}};
     size_t count = 0;
     const uintptr_t base = (uintptr_t)jtest_random() << 8 | 0x100;
     for (int64_t i = jtest_iterations(60000); i > 0 && !jtest_has_failure(); --i) {
@@ -36,7 +36,7 @@ JTEST(Ledger, AgreesWithAPlainArray) {
             ji_ledger_insert(&ledger, address, sizes[place], 0)->number = (uint32_t)place;
             ++count;
         }
-        JEXPECT_EQ(ledger.count, count);
+        JEXPECT_EQ(ledger.table.count, count);
         if (i % 1000 == 0) {
             size_t seen = 0;
             for (ji_ledger_entry_t *next = NULL; (next = ji_ledger_next(&ledger, next)) != NULL;) {
@@ -55,7 +55,7 @@ JTEST(Ledger, AgreesWithAPlainArray) {
 
 JTEST(Ledger, GrowsOrStaysAsItWas) {
     JFOR_EACH_FAILURE(n) {
-        ji_ledger_t ledger = {NULL, 0, 0};
+        ji_ledger_t ledger = {{NULL, 0, 0, 0}};
         size_t entered = 0;
         for (size_t i = 1; i <= 300; ++i)
             if (ji_ledger_reserve(&ledger)) {
@@ -64,7 +64,7 @@ JTEST(Ledger, GrowsOrStaysAsItWas) {
             } else {
                 JEXPECT_TRUE(jtest_metadata_failed());
             }
-        JEXPECT_EQ(ledger.count, entered);
+        JEXPECT_EQ(ledger.table.count, entered);
         for (ji_ledger_entry_t *next = NULL; (next = ji_ledger_next(&ledger, next)) != NULL;)
             JEXPECT_EQ(next->address, next->size_bytes * 4096);
         ji_ledger_fini(&ledger);
@@ -73,9 +73,9 @@ JTEST(Ledger, GrowsOrStaysAsItWas) {
 
 /* What was there until just now comes back without memory too, as long as one place stays empty. */
 JTEST(Ledger, TakesBackWithoutMemoryWhatWasThere) {
-    ji_ledger_t ledger = {NULL, 0, 0};
+    ji_ledger_t ledger = {{NULL, 0, 0, 0}};
     JASSERT_TRUE(ji_ledger_reserve(&ledger));
-    const size_t most = ledger.mask;
+    const size_t most = ledger.table.mask;
     for (size_t i = 1; i < most; ++i)
         ji_ledger_insert(&ledger, (void *)(i * 4096), i, 0);
     jtest_fail_metadata_after(1);
@@ -86,7 +86,7 @@ JTEST(Ledger, TakesBackWithoutMemoryWhatWasThere) {
     jtest_fail_metadata_after(1);
     JEXPECT_NULL(ji_ledger_restore(&ledger, (void *)((most + 1) * 4096), 1, 0));
     JEXPECT_TRUE(jtest_metadata_failed());
-    JEXPECT_EQ(ledger.count, most);
+    JEXPECT_EQ(ledger.table.count, most);
     for (size_t i = 1; i <= most; ++i)
         JEXPECT_NOT_NULL(ji_ledger_find(&ledger, (void *)(i * 4096)));
     JEXPECT_NULL(ji_ledger_find(&ledger, (void *)((most + 1) * 4096))); /* the search ends */

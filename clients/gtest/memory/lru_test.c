@@ -760,7 +760,7 @@ JTEST(Lru, CheckFindsWhatWasOverwritten) {
     SPOILED(layout->use.newer, block->layout);
     SPOILED(layout->kept_count, 1);
     SPOILED(layout->block_count, 1);
-    SPOILED(lru->by_address.count, 2);
+    SPOILED(lru->by_address.table.count, 2);
     SPOILED(lru->reserved_bytes, 1);
     SPOILED(lru->kept_blocks, 1);
     SPOILED(lru->kept_bytes, 1);

@@ -151,9 +151,9 @@ static void visit_settle(visit_adaptor_t *visit, void *pointer, bool goes) {
 static void visit_settle_all(visit_adaptor_t *visit, int slot) {
     for (bool again = true; again;) {
         bool worked = false, waits = false;
-        for (size_t i = 0; visit->self->ledger.entries != NULL && i <= visit->self->ledger.mask; ++i) {
-            const ji_ledger_entry_t *entry = &visit->self->ledger.entries[i];
-            if (entry->address == 0 || ((entry->number >> slot & 1) != 0) == visit->slots[slot].present)
+        for (size_t i = 0; i < ji_ledger_slots(&visit->self->ledger); ++i) {
+            const ji_ledger_entry_t *entry = ji_ledger_at(&visit->self->ledger, i);
+            if (entry == NULL || ((entry->number >> slot & 1) != 0) == visit->slots[slot].present)
                 continue;
             void *pointer = (void *)entry->address;
             if (visit_is_taken(visit, pointer)) {

@@ -73,54 +73,19 @@ bool ji_bfc_records_add(bfc_t *bfc) {
 }
 
 static void bfc_slot_enter(bfc_t *bfc, bfc_chunk_t *chunk) {
-    size_t i = bfc_slot_home(bfc, chunk->address);
-    while (bfc->slots[i].address != 0)
-        i = (i + 1) & bfc->slot_mask;
-    bfc->slots[i] = (bfc_slot_t){chunk->address, chunk};
-    ++bfc->slot_count;
+    bfc_slot_t *slot = ji_hash_insert(&bfc->slots, chunk->address, sizeof *slot);
+    slot->chunk = chunk;
 }
-
-/* Those behind an emptied slot move up (ji_ledger_remove explains). */
-static void bfc_slot_leave(bfc_t *bfc, bfc_slot_t *slot) {
-    size_t hole = (size_t)(slot - bfc->slots);
-    --bfc->slot_count;
-    for (size_t i = hole;;) {
-        i = (i + 1) & bfc->slot_mask;
-        if (JI_LIKELY(bfc->slots[i].address == 0))
-            break;
-        size_t home = bfc_slot_home(bfc, bfc->slots[i].address);
-        if (((i - home) & bfc->slot_mask) >= ((i - hole) & bfc->slot_mask)) {
-            bfc->slots[hole] = bfc->slots[i];
-            hole = i;
-        }
-    }
-    bfc->slots[hole].address = 0;
-}
-
-static bool bfc_slots_resize(bfc_t *bfc, unsigned bits) {
-    bfc_t grown = *bfc;
-    size_t slots = (size_t)1 << bits;
-    grown.slots = ji_metadata_zalloc(slots * sizeof *grown.slots);
-    if (grown.slots == NULL)
-        return false;
-    grown.slot_mask = slots - 1;
-    grown.slot_shift = 64 - bits;
-    grown.slot_count = 0;
-    for (size_t i = 0; bfc->slots != NULL && i <= bfc->slot_mask; ++i)
-        if (bfc->slots[i].address != 0)
-            bfc_slot_enter(&grown, bfc->slots[i].chunk);
-    ji_metadata_free(bfc->slots);
-    *bfc = grown;
-    return true;
-}
+static void bfc_slot_leave(bfc_t *bfc, bfc_slot_t *slot) { ji_hash_remove(&bfc->slots, slot, sizeof *slot); }
 
 /* Whatever a call may need of records and slots is there before it changes anything. */
 static inline bool bfc_has_room(const bfc_t *bfc) {
-    return bfc->spare_count >= BFC_RECORDS_PER_CALL && bfc->slot_count <= bfc->slot_mask / 4;
+    return bfc->spare_count >= BFC_RECORDS_PER_CALL && bfc->slots.count <= bfc->slots.mask / 4;
 }
 static __attribute__((noinline)) bool bfc_make_room(bfc_t *bfc) {
     return (bfc->spare_count >= BFC_RECORDS_PER_CALL || ji_bfc_records_add(bfc)) &&
-           (bfc->slot_count <= bfc->slot_mask / 4 || bfc_slots_resize(bfc, 65 - bfc->slot_shift));
+           (bfc->slots.count <= bfc->slots.mask / 4 ||
+            ji_hash_resize(&bfc->slots, ji_hash_bits(&bfc->slots) + 1, sizeof(bfc_slot_t)));
 }
 
 /* ---- Free chunks ----------------------------------------------------------------------------------------------------
@@ -743,7 +708,7 @@ static void bfc_fini(bfc_t *bfc) {
         next = block->next;
         ji_metadata_free(block);
     }
-    ji_metadata_free(bfc->slots);
+    ji_hash_fini(&bfc->slots);
     ji_metadata_free(bfc);
 }
 
@@ -798,7 +763,7 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     JTRY_ALLOC(bfc->streams = ji_metadata_zalloc(sizeof(bfc->streams[0])));
     bfc->stream_count = 1;
     JTRY_ALLOC(bfc->ready = bfc_stream_at(bfc, 0));
-    if (!bfc_slots_resize(bfc, BFC_FIRST_SLOTS_BITS)) {
+    if (!ji_hash_resize(&bfc->slots, BFC_FIRST_SLOTS_BITS, sizeof(bfc_slot_t))) {
         status = ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name);
         goto done;
     }

@@ -6,6 +6,7 @@
 /* What the files of the policy share: bfc.c hands out memory, bfc_regions.c joins regions that touch, bfc_inspect.c shows
  * and checks what there is. */
 
+#include "core/hash.h"
 #include "jalloc/policy.h"
 #include "memory/allocators/bfc/bfc_bins.h"
 #include "memory/frontier.h"
@@ -36,10 +37,9 @@ typedef struct bfc_stream {
     bfc_quick_t quick[BFC_QUICK_SLOTS];
 } bfc_stream_t;
 
-/* From addresses to the chunks that begin there and are not in bins: open addressing as in ledger.c, at most a quarter
- * full. */
+/* From addresses to the chunks that begin there and are not in bins: a table at most a quarter full. */
 typedef struct bfc_slot {
-    uintptr_t address; /* 0: empty */
+    uintptr_t address; /* the key */
     bfc_chunk_t *chunk;
 } bfc_slot_t;
 
@@ -48,10 +48,7 @@ typedef struct bfc_block bfc_block_t; /* of records */
 typedef struct bfc {
     /* Used by every call. */
     bfc_stream_t *ready; /* index 0 */
-    bfc_slot_t *slots;
-    size_t slot_mask;
-    unsigned slot_shift; /* 64 - the binary logarithm of the number of slots */
-    size_t slot_count;   /* in use */
+    ji_hash_t slots;     /* bfc_slot_t */
     bfc_chunk_t *spare;  /* records that are no chunk now */
     size_t spare_count;
     size_t quick_count;
@@ -80,19 +77,9 @@ typedef struct bfc {
 static inline bool bfc_is_free(const bfc_chunk_t *chunk) { return chunk->where < BFC_BORDER; }
 static inline bool bfc_is_border(const bfc_chunk_t *chunk) { return chunk->where == BFC_BORDER; }
 
-static inline size_t bfc_slot_home(const bfc_t *bfc, uintptr_t address) {
-    return (size_t)((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15) >> bfc->slot_shift);
-}
-
 /* The slot of an address at which a chunk begins that is live or in a quick list; NULL where there is none. */
 static inline bfc_slot_t *bfc_slot_find(const bfc_t *bfc, const void *pointer) {
-    for (size_t i = bfc_slot_home(bfc, (uintptr_t)pointer);; i = (i + 1) & bfc->slot_mask) {
-        bfc_slot_t *slot = &bfc->slots[i];
-        if (JI_LIKELY(slot->address == (uintptr_t)pointer))
-            return slot;
-        if (slot->address == 0)
-            return NULL;
-    }
+    return ji_hash_find(&bfc->slots, (uintptr_t)pointer, sizeof(bfc_slot_t));
 }
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */

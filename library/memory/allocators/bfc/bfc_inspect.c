@@ -155,14 +155,14 @@ jstatus_t ji_bfc_check(void *context) {
     for (uint32_t s = 0; s < bfc->stream_count; ++s)
         if (bfc->streams[s] != NULL)
             JTRY(bfc_check_bins(bfc, bfc->streams[s], &binned));
-    if (binned != census.free_count || census.live_count != bfc->slot_count || census.free_bytes != bfc->free_bytes ||
+    if (binned != census.free_count || census.live_count != bfc->slots.count || census.free_bytes != bfc->free_bytes ||
         census.reserved_bytes != bfc->reserved_bytes || bfc->quick_count != 0 || bfc_quick_bytes(bfc) != 0)
         status =
             ji_fail(JSTATUS_CORRUPTED,
                     "allocator \"%s\": the sums are wrong: %zu reserved bytes (%zu found), %zu free (%zu), %zu live "
                     "chunks (%zu), %zu chunks in bins (%zu)",
                     bfc->name, bfc->reserved_bytes, census.reserved_bytes, bfc->free_bytes, census.free_bytes,
-                    bfc->slot_count, census.live_count, binned, census.free_count);
+                    bfc->slots.count, census.live_count, binned, census.free_count);
 done:
     return status;
 }

@@ -200,7 +200,7 @@ jstatus_t ji_lru_check(const lru_t *lru) {
         kept_layouts += of_layout != 0;
         blocks -= of_layout;
     }
-    whole = whole && blocks == 0 && records == lru->by_address.count && reserved == lru->reserved_bytes &&
+    whole = whole && blocks == 0 && records == lru->by_address.table.count && reserved == lru->reserved_bytes &&
             kept == lru->kept_blocks && kept_bytes == lru->kept_bytes && kept_layouts == lru->kept_layouts;
     if (!whole)
         return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": the lists of kept blocks have changed",

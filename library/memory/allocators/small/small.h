@@ -151,8 +151,9 @@ typedef struct small_thread {
 } small_thread_t;
 extern _Thread_local small_thread_t ji_small_thread __attribute__((tls_model("initial-exec")));
 
-/* From addresses to slabs: open addressing with linear probing, read without a lock. A slab is entered once for each
- * unit it touches. A table that has become too small stays until the allocator ends, for those who are reading it. */
+/* From addresses to slabs: open addressing with linear probing. It is read without a lock, so entries do not move, as
+ * those of core/hash.h do. A slab is entered once for each unit it touches. A table that has become too small stays until
+ * the allocator ends, for those who are reading it. */
 typedef struct small_table {
     size_t mask; /* slots - 1 */
     size_t used; /* slots that are or were taken; at most an eighth */
