@@ -124,10 +124,13 @@ extern unsigned ji_fork_generation;
 void ji_fork_watch(void);
 
 /* What the library holds across a fork, the outermost first: whoever has one may come to need those below it, as a
- * driver that the registry starts may fork, and a device that cannot be opened is logged. */
+ * driver that the registry starts may fork, and a device that cannot be opened is logged. Segments and caches hold nothing
+ * themselves; they are put right in the child, where the locks are free by then. */
 typedef enum ji_fork_rank {
     JI_FORK_REGISTRY,
     JI_FORK_HANDLES,
+    JI_FORK_SEGMENTS,
+    JI_FORK_CACHES,
     JI_FORK_LOCKS,
     JI_FORK_PROFILE,
     JI_FORK_LOG,
@@ -135,7 +138,7 @@ typedef enum ji_fork_rank {
 } ji_fork_rank_t;
 
 typedef struct ji_fork_handlers {
-    void (*before)(void); /* in the forking thread: takes the lock */
+    void (*before)(void); /* in the forking thread: takes the lock; NULL, as the next: there is nothing to do */
     void (*in_parent)(void);
     void (*in_child)(void);
 } ji_fork_handlers_t;

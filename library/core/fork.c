@@ -9,9 +9,10 @@
  * A lock that has to be free in a child is taken by the forking thread. pthread_atfork() takes locks in the opposite
  * order of their registration, which is the order of first use, by chance: a thread that forks within the registry
  * and one that forks outside of it could each wait for what the other holds. So the library takes its locks in the
- * order of ji_fork_rank_t.
+ * order of ji_fork_rank_t. It registers here alone, also for what is only put right in the child, where the order
+ * matters as much.
  *
- * It registers twice, the inner ranks first. What is held of the outer ones may come to call functions of the program's
+ * It does so twice, for the inner ranks first. What is held of the outer ones may come to call functions of the program's
  * (bookkeeping memory, an allocator), whose own locks have to be taken after: whatever the program registered before
  * it first used such a lock is. The log and the profile are used earlier than that, and call none under their lock but
  * the log's sink. */
@@ -34,7 +35,8 @@ static void fork_before(int first, int end) {
     for (int rank = first; rank < end; rank++) {
         const ji_fork_handlers_t *handlers = atomic_load(&fork_handlers[rank]);
         if (handlers != NULL) {
-            handlers->before();
+            if (handlers->before != NULL)
+                handlers->before();
             fork_held |= 1U << rank;
         }
     }
@@ -44,7 +46,9 @@ static void fork_after(int first, int end, bool child) {
     for (int rank = end - 1; rank >= first; rank--)
         if ((fork_held & 1U << rank) != 0) {
             const ji_fork_handlers_t *handlers = atomic_load(&fork_handlers[rank]);
-            (child ? handlers->in_child : handlers->in_parent)();
+            void (*after)(void) = child ? handlers->in_child : handlers->in_parent;
+            if (after != NULL)
+                after();
             fork_held &= ~(1U << rank);
         }
 }

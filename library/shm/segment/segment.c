@@ -53,10 +53,10 @@ static void segment_in_child(void) {
 }
 
 static void segment_start(void) {
-    /* Their fork handlers are before this file's: in the child, these locks are free then. */
+    static const ji_fork_handlers_t handlers = {NULL, NULL, segment_in_child};
     ji_lock_init(&segment_opening_lock);
     ji_lock_init(&segment_list_lock);
-    (void)pthread_atfork(NULL, NULL, segment_in_child);
+    ji_fork_hold(JI_FORK_SEGMENTS, &handlers);
 }
 static void segment_start_once(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -455,9 +455,10 @@ static void registry_after_fork(void) {
 }
 
 static void registry_start(void) {
+    static const ji_fork_handlers_t handlers = {NULL, NULL, registry_after_fork};
     ji_lock_init(&small_registry_lock);
     small_key_made = pthread_key_create(&small_key, thread_end) == 0;
-    (void)pthread_atfork(NULL, NULL, registry_after_fork);
+    ji_fork_hold(JI_FORK_CACHES, &handlers);
 }
 
 void ji_small_cache_enter(small_t *small) {
