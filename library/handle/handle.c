@@ -20,11 +20,15 @@ static jstatus_t handle_check_thread(const jhandle_t *handle, const char *caller
 }
 
 jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller) {
-    if (!ji_handle_is_valid(handle))
-        return ji_fail(JSTATUS_INVALID_HANDLE, "%s: %s", caller, handle ? "not a live handle" : "the handle is NULL");
-    if (handle->state == JI_HANDLE_FORKED)
-        return ji_fail(JSTATUS_FORKED, "%s: the handle was made before a fork; make a new one in the child", caller);
-    return handle_check_thread(handle, caller);
+    const char *why;
+    jstatus_t status = ji_handle_judge(handle, &why);
+    return status == JSTATUS_SUCCESS ? handle_check_thread(handle, caller)
+                                     : ji_fail(status, "%s: the handle %s", caller, why);
+}
+
+/* What reads of a handle asks for: it may be a parent's, or another thread's. */
+static jstatus_t handle_check_readable(const jhandle_t *handle, const char *caller) {
+    return ji_handle_is_valid(handle) ? JSTATUS_SUCCESS : ji_handle_check(handle, caller);
 }
 
 static jstatus_t handle_check_no_borrow(jhandle_t *handle, const char *caller) {
@@ -315,8 +319,7 @@ unsigned jhandle_layers(const jhandle_t *handle) { return ji_handle_is_valid(han
 /* A getter: checks the handle and the out-parameter, then copies one value. */
 #define HANDLE_GET(handle, out, value)                                                                                 \
     do {                                                                                                               \
-        if (!ji_handle_is_valid(handle))                                                                               \
-            return ji_fail(JSTATUS_INVALID_HANDLE, "%s: not a live handle", __func__);                                 \
+        JTRY_RETURN(handle_check_readable(handle, __func__));                                                          \
         if ((out) == NULL)                                                                                             \
             return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__, #out);                    \
         *(out) = (value);                                                                                              \
@@ -326,9 +329,7 @@ unsigned jhandle_layers(const jhandle_t *handle) { return ji_handle_is_valid(han
 /* A setter: checks the handle and the value, then stores it. */
 #define HANDLE_SET(handle, member, value, allowed)                                                                     \
     do {                                                                                                               \
-        jstatus_t status_ = ji_handle_check(handle, __func__);                                                         \
-        if (status_ != JSTATUS_SUCCESS)                                                                                \
-            return status_;                                                                                            \
+        JTRY_RETURN(ji_handle_check(handle, __func__));                                                                \
         if (!(allowed))                                                                                                \
             return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: requires %s", __func__, #allowed);                 \
         (handle)->member = (value);                                                                                    \
@@ -371,8 +372,7 @@ jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy) {
 }
 
 jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
-    if (!ji_handle_is_valid(handle))
-        return ji_fail(JSTATUS_INVALID_HANDLE, "%s: not a live handle", __func__);
+    JTRY_RETURN(handle_check_readable(handle, __func__));
     if (stats == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: stats is NULL", __func__);
     if (stats->struct_size != sizeof *stats)
@@ -415,8 +415,7 @@ jstatus_t jhandle_clear_stats(jhandle_t *handle) {
 }
 
 jstatus_t jhandle_get_refused_argument(const jhandle_t *handle, const char **routine, const char **name, int *number) {
-    if (!ji_handle_is_valid(handle))
-        return ji_fail(JSTATUS_INVALID_HANDLE, "%s: not a live handle", __func__);
+    JTRY_RETURN(handle_check_readable(handle, __func__));
     if (handle->refused_number == 0)
         return ji_fail(JSTATUS_NOT_FOUND, "%s: the handle's last error was not about an argument", __func__);
     if (routine != NULL)

@@ -110,6 +110,19 @@ static inline bool ji_handle_is_valid(const jhandle_t *handle) {
                               handle->state == JI_HANDLE_FORKED);
 }
 
+/* Whether a call may have the handle: success; invalid handle; forked. `why` then says what it is or was. */
+static inline jstatus_t ji_handle_judge(const jhandle_t *handle, const char **why) {
+    if (!ji_handle_is_valid(handle)) {
+        *why = handle != NULL ? "is destroyed or not a handle" : "is NULL";
+        return JSTATUS_INVALID_HANDLE;
+    }
+    if (handle->state == JI_HANDLE_FORKED) {
+        *why = "was made before a fork; make a new one in the child";
+        return JSTATUS_FORKED;
+    }
+    return JSTATUS_SUCCESS;
+}
+
 /* Whether another thread holds borrows. Then nothing of the handle may be changed here. */
 static inline bool ji_handle_is_foreign(const jhandle_t *handle) {
     return handle->borrows.depth > 0 &&

@@ -58,14 +58,9 @@ jstatus_t ji_operation_check_matrix(const ji_operation_t *op, int operand) {
 }
 
 static jstatus_t check_handle(const ji_operation_t *op) {
-    const jhandle_t *handle = op->handle;
-    if (handle == NULL ||
-        (handle->state != JI_HANDLE_READY && handle->state != JI_HANDLE_QUERYING && handle->state != JI_HANDLE_FORKED))
-        return ji_fail(JSTATUS_INVALID_HANDLE, "%s: the handle is %s", op->name,
-                       handle ? "destroyed or not a handle" : "NULL");
-    if (handle->state == JI_HANDLE_FORKED)
-        return ji_fail(JSTATUS_FORKED, "%s: the handle was made before a fork; make a new one in the child", op->name);
-    return JSTATUS_SUCCESS;
+    const char *why;
+    jstatus_t status = ji_handle_judge(op->handle, &why);
+    return status == JSTATUS_SUCCESS ? JSTATUS_SUCCESS : ji_fail(status, "%s: the handle %s", op->name, why);
 }
 
 /* What the live operands say, so that even an operation that fails here can be agreed upon. Those who take part are the

@@ -31,6 +31,18 @@ JTEST(Handle, RefusedCallsWithAHandleAreLoggedAtLevelInfo) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Whatever asks for one. */
+JTEST(Handle, ACallWithoutAHandleSaysSo) {
+    jhandle_mode_t mode;
+    const jstatus_t asked[] = {jhandle_get_mode(NULL, &mode), jhandle_get_stats(NULL, NULL),
+                               jhandle_get_refused_argument(NULL, NULL, NULL, NULL)};
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; ++i)
+        JEXPECT_STATUS(asked[i], JSTATUS_INVALID_HANDLE);
+    JEXPECT_STREQ(jstatus_last_message(), "jhandle_get_refused_argument: the handle is NULL");
+    JEXPECT_STATUS(jhandle_clear_stats(NULL), JSTATUS_INVALID_HANDLE);
+    JEXPECT_STREQ(jstatus_last_message(), "jhandle_clear_stats: the handle is NULL");
+}
+
 JTEST(Handle, DefaultsAreTheHostAndNothingHeld) {
     jhandle_t *handle = NULL;
     jstream_t *stream = (jstream_t *)&handle;

@@ -102,13 +102,10 @@ static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
 
 jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) {
     const ji_head_t *head = block;
-    if (!ji_handle_is_valid(handle))
-        return jhandle_fail(NULL, JSTATUS_INVALID_HANDLE, "%s: the handle is %s",
-                            ji_routine_name(head), handle ? "destroyed or not a handle" : "NULL");
-    if (handle->state == JI_HANDLE_FORKED)
-        return jhandle_fail(handle, JSTATUS_FORKED,
-                            "%s: the handle was made before a fork; make a new one in the child",
-                            ji_routine_name(head));
+    const char *why;
+    jstatus_t status = ji_handle_judge(handle, &why);
+    if (status != JSTATUS_SUCCESS)
+        return jhandle_fail(handle, status, "%s: the handle %s", ji_routine_name(head), why);
     if (!atomic_load_explicit(&ji_cblas_ready, memory_order_acquire)) {
         JTRY_RETURN(cblas_check(handle, head));
     }
