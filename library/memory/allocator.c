@@ -118,8 +118,12 @@ jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t s
     if (entry != NULL)
         return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p lies inside the block at %p and is no beginning of one",
                        allocator->name, pointer, (void *)entry->address);
-    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back already",
-                   allocator->name, pointer);
+    return ji_refuse_unknown(allocator->name, pointer, "already");
+}
+
+jstatus_t ji_refuse_unknown(const char *name, const void *pointer, const char *when) {
+    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back %s", name,
+                   pointer, when);
 }
 
 jstatus_t ji_entry_lacks_books(jallocator_t *allocator) {

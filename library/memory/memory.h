@@ -112,6 +112,10 @@ jstatus_t ji_allocator_require_kind(jallocator_t *allocator, const ji_kind_t *ki
  * failure the allocator is destroyed. */
 jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out);
 
+/* Refuses a pointer that is given back and of which the allocator of that name knows nothing. `when` it was given back,
+ * if it ever was anybody's: "already", or "long ago" where those of late are known. not found. */
+jstatus_t ji_refuse_unknown(const char *name, const void *pointer, const char *when) __attribute__((cold));
+
 /* Ends an allocator without looking whether it may be: for one that ends by itself. */
 void ji_allocator_dispose(jallocator_t *allocator);
 

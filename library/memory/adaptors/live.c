@@ -100,8 +100,7 @@ static jstatus_t live_refuse(const ji_live_t *live, const void *pointer) {
         return ji_fail(JSTATUS_NOT_FOUND,
                        "allocator \"%s\": %p lies inside the block at %p (tag \"%s\") and is no beginning of one",
                        live->self->name, pointer, (void *)around->address, jtag_name(around->tag));
-    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back already",
-                   live->self->name, pointer);
+    return ji_refuse_unknown(live->self->name, pointer, "already");
 }
 
 jstatus_t ji_live_take(ji_live_t *live, const void *pointer, size_t size_bytes, ji_live_block_t *block) {

@@ -205,7 +205,7 @@ static jstatus_t visit_remove_block(visit_adaptor_t *visit, void *pointer, size_
     }
     const ji_ledger_entry_t *entry = ji_ledger_find(&visit->self->ledger, pointer);
     if (entry == NULL)
-        return ji_fail(JSTATUS_NOT_FOUND, "visit: %p is not live: never handed out, or given back already", pointer);
+        return ji_refuse_unknown(visit->self->name, pointer, "already");
     if (entry->size_bytes != size_bytes)
         return ji_fail(JSTATUS_INVALID_SIZE, "visit: %p has %zu bytes and is given back with %zu", pointer,
                        entry->size_bytes, size_bytes);

@@ -44,8 +44,7 @@ static inline jstatus_t ji_policy_check_stream(const ji_frontier_t *frontier, co
 #define JI_TAG_CLOSES(tag) ((tag) != 0 ? ")" : "")
 
 static inline jstatus_t ji_refuse_foreign(const jallocator_t *allocator, const void *pointer) {
-    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back already",
-                   jallocator_name(allocator), pointer);
+    return ji_refuse_unknown(jallocator_name(allocator), pointer, "already");
 }
 static inline jstatus_t ji_refuse_freed(const jallocator_t *allocator, const void *pointer, jtag_t tag) {
     return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p%s%s%s was given back already", jallocator_name(allocator),

@@ -97,8 +97,7 @@ static jstatus_t array_deallocate(void *context, void *pointer, size_t size_byte
     (void)stream;
     array_block_t *block = array_find_beginning(provider, pointer);
     if (block == NULL)
-        return ji_fail(JSTATUS_NOT_FOUND,
-                       "allocator \"array\": %p is not live: never handed out, or given back already", pointer);
+        return ji_refuse_unknown("array", pointer, "already");
     if (block->size_bytes != size_bytes)
         return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"array\": %p has %zu bytes and is given back with %zu",
                        pointer, block->size_bytes, size_bytes);

@@ -577,8 +577,7 @@ static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const vo
                        "allocator \"%s\": %p lies inside the block at %p, tagged \"%s\", and is no "
                        "beginning of one",
                        bfc->name, pointer, around.pointer, jtag_name(around.tag));
-    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back already",
-                   bfc->name, pointer);
+    return ji_refuse_unknown(bfc->name, pointer, "already");
 }
 
 static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t *slot,

@@ -171,8 +171,7 @@ jstatus_t ji_lru_refuse(const lru_t *lru, const void *pointer) {
                        name, pointer, block->owners != 0 ? "block" : "kept block", block->address, block->size_bytes,
                        jtag_name(block->tag));
     }
-    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back long ago",
-                   name, pointer);
+    return ji_refuse_unknown(name, pointer, "long ago");
 }
 
 jstatus_t ji_lru_check(const lru_t *lru) {
