@@ -205,6 +205,19 @@ static void move_take(jbuffer_allocator_t *allocator, jbuffer_t *source) {
     (void)ji_buffer_allocator_drop(before);
 }
 
+/* Whether all can move, or none does: that one cannot is an agreement, too. What is exchanged is a status, and "perf
+ * degraded", no error, is what one says that has to copy. */
+static jstatus_t move_agree(const jbuffer_allocator_t *allocator, const jbuffer_t *source, jstatus_t status,
+                            bool *moves) {
+    if (status == JSTATUS_SUCCESS && !move_is_possible(allocator, source))
+        status = JSTATUS_PERF_DEGRADED;
+    const uint64_t arguments = ji_arguments_add_allocator(0, &allocator->options);
+    status = ji_buffer_agree_on(ji_construct_participants(allocator, source), status,
+                                ji_arguments_add_buffer(arguments, source));
+    *moves = status == JSTATUS_SUCCESS;
+    return status == JSTATUS_PERF_DEGRADED ? JSTATUS_SUCCESS : status;
+}
+
 jstatus_t jbuffer_construct_move(jbuffer_allocator_t *allocator, jbuffer_t **source, jbuffer_t **buffer, bool *reused) {
     JREQUIRE(source != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status = ji_construct_check_out(buffer, __func__);
@@ -219,22 +232,13 @@ jstatus_t jbuffer_construct_move(jbuffer_allocator_t *allocator, jbuffer_t **sou
         JTRY(jbuffer_allocator_choose(allocator, &layout, 0, NULL, &chosen));
         allocator = chosen;
     }
-    /* All or none: that one cannot is an agreement, too. */
-    again = status == JSTATUS_SUCCESS && move_is_possible(allocator, moved);
-    if (status == JSTATUS_SUCCESS && !again)
-        status = JSTATUS_PERF_DEGRADED;
-    const uint64_t arguments = ji_arguments_add_allocator(0, &allocator->options);
-    status = ji_buffer_agree_on(ji_construct_participants(allocator, moved), status,
-                                ji_arguments_add_buffer(arguments, moved));
-    again = status == JSTATUS_SUCCESS;
+    JTRY(move_agree(allocator, moved, status, &again));
     if (again) {
         move_take(allocator, moved);
         made = moved;
-    } else if (status == JSTATUS_PERF_DEGRADED) {
+    } else {
         JTRY(jbuffer_construct_copy(allocator, moved, &made));
         (void)jbuffer_release(moved);
-    } else {
-        goto done;
     }
     *source = NULL;
     *buffer = made;

@@ -146,11 +146,11 @@ static jstatus_t __attribute__((noinline)) shared_deallocate_slowly(jshared_t *s
         return JSTATUS_SUCCESS;
     JTRY_RETURN(ji_segment_begin(shared->segment));
     jstatus_t status = shared_check_free(shared);
-    if (status == JSTATUS_SUCCESS && !ji_heap_free_ready(shared, offset)) {
-        status = ji_heap_free_own(shared, offset);
-        if (status == JSTATUS_SIZE_INCREASED)
-            status = shared_free_any(shared, offset);
-    }
+    bool freed = status == JSTATUS_SUCCESS && ji_heap_free_ready(shared, offset);
+    if (status == JSTATUS_SUCCESS && !freed)
+        status = ji_heap_free_own(shared, offset, &freed);
+    if (status == JSTATUS_SUCCESS && !freed)
+        status = shared_free_any(shared, offset);
     ji_segment_end(shared->segment);
     return status;
 }
@@ -180,18 +180,18 @@ static jstatus_t shared_free_many(jshared_t *shared, size_t count, const joffset
     for (size_t i = 0; i < count && status == JSTATUS_SUCCESS; ++i) {
         if (offsets[i] == JOFFSET_NULL)
             continue;
-        jstatus_t freed =
-            ji_heap_free_ready(shared, offsets[i]) ? JSTATUS_SUCCESS : ji_heap_free_own(shared, offsets[i]);
-        if (freed == JSTATUS_SIZE_INCREASED) {
+        bool freed = ji_heap_free_ready(shared, offsets[i]);
+        jstatus_t answer = freed ? JSTATUS_SUCCESS : ji_heap_free_own(shared, offsets[i], &freed);
+        if (answer == JSTATUS_SUCCESS && !freed) {
             if (!inside && (status = ji_segment_enter(shared->segment)) != JSTATUS_SUCCESS)
                 break;
             inside = true;
-            freed = ji_heap_free_any(shared, offsets[i]);
+            answer = ji_heap_free_any(shared, offsets[i]);
         }
-        if (freed == JSTATUS_NOT_FOUND)
-            first = freed;
+        if (answer == JSTATUS_NOT_FOUND)
+            first = answer;
         else
-            status = freed;
+            status = answer;
     }
     if (inside)
         ji_segment_leave(shared->segment);
@@ -352,8 +352,9 @@ static jstatus_t shared_reallocate(jshared_t *shared, joffset_t *offset, size_t 
         if (status != JSTATUS_SUCCESS)
             (void)ji_heap_free_any(shared, moved);
         ji_segment_leave(segment);
-    } else {
-        (void)ji_heap_free_own(shared, moved); /* one that is too long for the cache stays until the slot is left */
+    } else { /* one that is too long for the cache stays until the slot is left */
+        bool freed;
+        (void)ji_heap_free_own(shared, moved, &freed);
     }
     if (status == JSTATUS_SUCCESS)
         *offset = moved;

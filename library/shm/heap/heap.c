@@ -696,15 +696,16 @@ bool ji_heap_free_cached(jshared_t *shared, joffset_t offset) {
 /* The same; makes room for it: half of what the cache has of its length, or, where all lengths together are too much,
  * of each. So lengths that are not asked for any more do not keep others out, and the lock is taken for many at a
  * time. */
-static jstatus_t heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pages) {
+static jstatus_t heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pages, bool *freed) {
     jsegment_t *segment = shared->segment;
-    if (heap_free_cached(shared, page, pages))
+    *freed = heap_free_cached(shared, page, pages);
+    if (*freed)
         return JSTATUS_SUCCESS;
     if (pages > SHM_CACHE_PAGES || pages > heap_cache_limit(segment) || segment->lock_held)
-        return JSTATUS_SIZE_INCREASED; /* the other way */
+        return JSTATUS_SUCCESS; /* the other way */
     const bool all = segment->cached_pages + pages > heap_cache_limit(segment);
     if (!all && segment->cache[pages].count < SHM_CACHE_DEPTH)
-        return JSTATUS_SIZE_INCREASED; /* another process has freed it, or has it now */
+        return JSTATUS_SUCCESS; /* another process has freed it, or has it now */
     jstatus_t status = ji_segment_enter(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
@@ -712,22 +713,23 @@ static jstatus_t heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pag
          ++length)
         status = heap_uncache(segment, length, segment->cache[length].count / 2);
     ji_segment_leave(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    return heap_free_cached(shared, page, pages) ? JSTATUS_SUCCESS : JSTATUS_SIZE_INCREASED;
+    *freed = status == JSTATUS_SUCCESS && heap_free_cached(shared, page, pages);
+    return status;
 }
 
-jstatus_t ji_heap_free_own(jshared_t *shared, joffset_t offset) {
+jstatus_t ji_heap_free_own(jshared_t *shared, joffset_t offset, bool *freed) {
     jsegment_t *segment = shared->segment;
     const uint64_t page = offset >> SHM_PAGE_SHIFT;
     const uintptr_t entry = page < segment->max_pages ? segment->map[page] : 0;
     uint32_t index;
+    *freed = false;
     if (entry == 0 || ((entry & 1) != 0 && (offset & (SHM_PAGE_BYTES - 1)) != 0))
-        return JSTATUS_SIZE_INCREASED;
+        return JSTATUS_SUCCESS;
     if ((entry & 1) != 0)
-        return heap_free_extent(shared, page, entry >> 1);
+        return heap_free_extent(shared, page, entry >> 1, freed);
     if (!ji_record_find(shared, (shm_record_t *)entry, offset, &index))
         return heap_not_found(shared, offset);
     record_free(segment, (shm_record_t *)entry, index, offset);
+    *freed = true;
     return JSTATUS_SUCCESS;
 }

@@ -75,9 +75,9 @@ bool ji_heap_free_cached(jshared_t *shared, joffset_t offset);
 /* Allocates for this slot. Not under the segment's lock: takes it where it must. The size is not 0. */
 jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset);
 
-/* Frees a block of this slot's own slabs and extents, without the segment's lock where that can be. "Size increased": it
- * is none, or has to go the long way: ji_heap_free_any() knows. success; not found; corrupted; busy. */
-jstatus_t ji_heap_free_own(jshared_t *shared, joffset_t offset);
+/* Frees a block of this slot's own slabs and extents, without the segment's lock where that can be. Success without
+ * `freed`: it is none, or has to go the long way: ji_heap_free_any() knows. success; not found; corrupted; busy. */
+jstatus_t ji_heap_free_own(jshared_t *shared, joffset_t offset, bool *freed);
 
 /* A live block, whoever owns it. Under the segment's lock. */
 typedef struct shm_found {
