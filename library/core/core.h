@@ -3,7 +3,8 @@
 #ifndef JALLOC_CORE_CORE_H
 #define JALLOC_CORE_CORE_H
 
-/* What every layer uses: messages, the one exit of functions that acquire, bookkeeping memory, checked arithmetic. */
+/* What every layer uses: messages, the one exit of functions that acquire, bookkeeping memory, checked arithmetic, what
+ * survives a fork. What objects are kept in stands beside it: list.h, hash.h. */
 
 #include <stdbool.h>
 #include <stddef.h>
