@@ -73,7 +73,7 @@ class Listed(Directive):
 class Environment(Listed):
     header, macro = "config.h", "JCONFIG_LIST"
 
-    def entry(self, name, default, syntax, meaning):
+    def entry(self, number, name, default, syntax, meaning):
         return f"{name}={syntax}", f"{meaning}. Default: {default or 'empty'}."
 
 

@@ -203,10 +203,8 @@ static void show_runtime(void) {
 static bool show_environment(void) {
     bool valid = true;
     section_begin("environment");
-    for (int which = 0; which < JCONFIG_COUNT; which++) {
-        jconfig_entry_t entry;
-        if (jstatus_is_error(jconfig_get((jconfig_t)which, &entry)))
-            continue;
+    jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
+    for (int which = 0; jconfig_get((jconfig_t)which, &entry) == JSTATUS_SUCCESS; which++) {
         row_begin(entry.name);
         field_text("value", "%s", entry.value);
         field_text("origin", "%s", entry.from_environment ? "environment" : "default");

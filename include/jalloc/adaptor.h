@@ -38,7 +38,7 @@ typedef struct jtrack_options_t {
 JALLOC_API jstatus_t jallocator_create_track(jallocator_t *below, const jtrack_options_t *options,
                                              jallocator_t **allocator);
 
-/** One change: positive when allocated, negative when freed. */
+/** One change: positive when allocated, negative when freed. Frozen. */
 typedef struct jtrack_record_t {
     int64_t bytes;
     int64_t time_ns; /**< of the monotonic clock */
@@ -194,7 +194,7 @@ JALLOC_API jstatus_t jallocator_create_lock(jallocator_t *below, jallocator_t **
 
 /* ---- Watching ---- */
 
-/** Sees blocks on their way: after each was taken from below, and before each is given back. */
+/** Sees blocks on their way: after each was taken from below, and before each is given back. Frozen. */
 typedef struct jvisitor_t {
     void (*grow)(void *context, void *pointer, size_t size_bytes);
     void (*shrink)(void *context, void *pointer, size_t size_bytes);

@@ -83,7 +83,7 @@ typedef struct jallocation_t {
 typedef bool (*jallocation_visitor_t)(void *context, const jallocation_t *block);
 
 /** An allocator's functions. The first two are required; any other may be NULL and gets the default that its comment
- * names. Zero the struct, then set struct_size, so that slots added later stay NULL. */
+ * names. What they are given to fill in says by its struct_size how much of it there is. */
 typedef struct jallocator_ops_t {
     size_t struct_size; /**< sizeof(jallocator_ops_t) of the caller */
 
@@ -122,6 +122,9 @@ typedef struct jallocator_ops_t {
      * SubAllocator::SupportsCoalescing). Asked when a policy is made above it. Default: no. */
     bool (*coalesces)(void *context);
 } jallocator_ops_t;
+
+#define JALLOCATOR_OPS_INIT                                                                                            \
+    { sizeof(jallocator_ops_t), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /** How an allocator is made of functions. */
 typedef struct jallocator_options_t {
@@ -173,14 +176,14 @@ JALLOC_API size_t jallocator_usable_size(jallocator_t *allocator, const void *po
 /** Whether a pointer is the beginning of a live allocation of this allocator. @return success; invalid pointer. */
 JALLOC_API jstatus_t jallocator_owns(jallocator_t *allocator, const void *pointer, bool *owned);
 
-/** Describes the live block of this allocator that contains the pointer; set block->struct_size first.
+/** Describes the live block of this allocator that contains the pointer. `block` begins as JALLOCATION_INIT.
  * @return success; invalid pointer; invalid value (struct_size); not found. */
 JALLOC_API jstatus_t jallocator_find(jallocator_t *allocator, const void *pointer, jallocation_t *block);
 
 /** Shows every block, live ones and free ones held, in any order. @return success; invalid pointer. */
 JALLOC_API jstatus_t jallocator_visit(jallocator_t *allocator, jallocation_visitor_t visitor, void *context);
 
-/** Statistics; set stats->struct_size first. @return success; invalid pointer; invalid value (struct_size). */
+/** Statistics. `stats` begins as JALLOCATOR_STATS_INIT. @return success; invalid pointer; invalid value (struct_size). */
 JALLOC_API jstatus_t jallocator_get_stats(jallocator_t *allocator, jallocator_stats_t *stats);
 
 /** Peaks and largest fall to the present values. @return success; invalid pointer. */
@@ -261,7 +264,7 @@ typedef enum jallocator_role_t {
     JALLOCATOR_ADAPTOR = 2   /**< passes calls on to what is below, and watches or changes them */
 } jallocator_role_t;
 
-/** A key that a kind understands. */
+/** A key that a kind understands. Frozen. */
 typedef struct jallocator_key_t {
     const char *name;     /**< as written */
     const char *syntax;   /**< "SIZE", "COUNT", "BOOL", "MILLISECONDS", "NUMBER", "0..255", "TEXT", or "a|b|c" */
@@ -269,7 +272,7 @@ typedef struct jallocator_key_t {
     const char *meaning;  /**< one line */
 } jallocator_key_t;
 
-/** A kind of allocator that a composition can name. */
+/** A kind of allocator that a composition can name. Frozen. */
 typedef struct jallocator_kind_t {
     const char *name;
     jallocator_role_t role;

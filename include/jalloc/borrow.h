@@ -36,7 +36,7 @@ extern "C" {
 #define JBORROW_MAX_BUFFERS 8 /**< buffers in one borrow */
 #define JBORROW_MAX_DEPTH 32  /**< borrows live at once on one handle */
 
-/** A lease on part of a handle's workspace. Not to be copied. */
+/** A lease on part of a handle's workspace. Not to be copied. Frozen. */
 typedef struct jborrow_t {
     void *ptr[JBORROW_MAX_BUFFERS]; /**< the buffers asked for; NULL for a zero size, all NULL when not ok */
     jstatus_t status;               /**< success; perf degraded; or why there are none */
@@ -64,7 +64,7 @@ JALLOC_API jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const c
  *         that has ended, or abandoned); busy (on another thread than it began on; it stays live); invalid handle. */
 JALLOC_API jstatus_t jborrow_end(jborrow_t *borrow);
 
-/** One way of carrying out a call. */
+/** One way of carrying out a call. Frozen. */
 typedef struct jplan_rung_t {
     const char *name;                  /**< static text, such as "inverse" */
     uint32_t bits_class;               /**< rungs that give the same bits have the same number */
@@ -75,6 +75,7 @@ typedef struct jplan_rung_t {
 
 /** The ways in which one call can be carried out, best first. Build it with jplan_init and jplan_add. */
 typedef struct jplan_t {
+    size_t struct_size;                    /**< sizeof(jplan_t); jplan_init() sets it */
     const char *routine;                   /**< static text, such as "jblas_dtrsm" */
     const char *shape_names;               /**< one letter per size, such as "mn"; static text */
     int64_t shape[4];                      /**< the sizes */
@@ -83,11 +84,24 @@ typedef struct jplan_t {
     bool same_bits;                        /**< only rungs of the last rung's class may be used */
     jplan_rung_t rungs[JHANDLE_MAX_RUNGS]; /**< the rungs */
 } jplan_t;
+/** A plan without rungs. What jplan_init() starts needs none. */
+#define JPLAN_INIT                                                                                                     \
+    {                                                                                                                  \
+        sizeof(jplan_t), NULL, NULL, {0}, JSTATUS_SUCCESS, 0, false, {                                                 \
+            { NULL, 0, 0, {0}, 0 }                                                                                     \
+        }                                                                                                              \
+    }
 
-/** Starts a plan. `shape` holds one size for each letter of shape_names (at most 4). Takes the handle's result policy.
- */
-JALLOC_API void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *routine, const char *shape_names,
-                           const int64_t *shape);
+/** jplan_init() for other languages: `struct_size` is the size of the caller's jplan_t. */
+JALLOC_API void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle, const char *routine,
+                                 const char *shape_names, const int64_t *shape);
+
+/** Starts a plan, whatever it holds. `shape` holds one size for each letter of shape_names (at most 4). Takes the
+ * handle's result policy. */
+static inline void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *routine, const char *shape_names,
+                              const int64_t *shape) {
+    jplan_init_sized(plan, sizeof *plan, handle, routine, shape_names, shape);
+}
 
 /** Adds a rung below those there. `name` is static text, unlike those of the plan's other rungs. A size of JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it
  * is the best rung is answered invalid size. Too many rungs or buffers are kept in plan->status and answered by the
@@ -100,8 +114,8 @@ JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, 
 JALLOC_API size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle);
 
 /** Answers a size query with a plan. @return size increased; size unchanged; size query mismatch (not querying);
- * invalid value (the plan has no rung, or too much was added: plan->status); busy; forked; invalid handle; invalid
- * pointer; invalid size. */
+ * invalid value (struct_size; the plan has no rung, or too much was added: plan->status); busy; forked; invalid handle;
+ * invalid pointer; invalid size. */
 JALLOC_API jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan);
 
 /** Borrows the best rung that the result policy allows and that fits: its own buffers and callee_bytes beside them.
@@ -150,14 +164,14 @@ static inline size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t
 
 /** What was before a borrow; the frame of borrow number i is frames[i]. Neither neighbour of `top` changes together
  * with it: compilers would store the two as one vector, and the end, which reads `top` alone, would run into a
- * store-forwarding stall. */
+ * store-forwarding stall. Frozen. */
 typedef struct jborrow_frame_ {
     uintptr_t top;       /**< where free memory began before */
     const char *routine; /**< who borrowed; static text or NULL */
     uint64_t serial;     /**< the borrow's; 0 once it ended out of order */
 } jborrow_frame_;
 
-/** The borrow frames at the beginning of a handle. */
+/** The borrow frames at the beginning of a handle. Frozen. */
 typedef struct jborrow_frames_ {
     uintptr_t top;          /**< where free memory begins */
     uintptr_t fast_end;     /**< a borrow that ends below may take the inline path */
@@ -168,6 +182,19 @@ typedef struct jborrow_frames_ {
     uint32_t irregular;     /**< not 0: ends must go to jborrow_end (a further block, or an end out of order) */
     jborrow_frame_ frames[JBORROW_MAX_DEPTH]; /**< innermost last */
 } jborrow_frames_;
+
+/** What the inline functions call in all but the usual case. Frozen. */
+typedef struct jborrow_calls_ {
+    jstatus_t (*begin)(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
+                       const size_t *size_bytes); /**< jborrow_begin */
+    jstatus_t (*end)(jborrow_t *borrow);          /**< jborrow_end */
+} jborrow_calls_;
+
+/** The inline functions compile the structs above into programs, and that a handle begins with its frames. They are frozen
+ * under the number in this name: a library with another layout has the next number and not this, so that a program of the
+ * old layout is not loaded with it, where it would corrupt memory. An object, because functions may be looked up as late as
+ * they are first called. */
+extern JALLOC_API const jborrow_calls_ jborrow_calls_1_;
 
 /** No sum of JBORROW_MAX_BUFFERS sizes up to this overflows. */
 #define JBORROW_MAX_SIZE_BYTES_ (SIZE_MAX / (4 * JBORROW_MAX_BUFFERS))
@@ -222,7 +249,7 @@ static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_
         }
     }
     jborrow_t escaping;
-    jborrow_begin(&escaping, handle, routine, count, size_bytes);
+    jborrow_calls_1_.begin(&escaping, handle, routine, count, size_bytes);
     *borrow = escaping;
 }
 
@@ -245,7 +272,7 @@ static inline __attribute__((always_inline)) void jborrow_end_inline_(jborrow_t 
         escaping.handle_ = borrow->handle_;
         escaping.depth_ = depth;
         escaping.serial_ = borrow->serial_;
-        jborrow_end(&escaping);
+        jborrow_calls_1_.end(&escaping);
     }
 }
 

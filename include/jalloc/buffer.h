@@ -208,7 +208,7 @@ typedef enum jbuffer_filled_t {
     JBUFFER_FAILED = 2  /**< ends the construction with invalid value, on all processes */
 } jbuffer_filled_t;
 
-/** A block to fill: where it lies in the whole, and local memory for it. */
+/** A block to fill: where it lies in the whole, and local memory for it. Frozen. */
 typedef struct jbuffer_block_t {
     int rank;
     jdatatype_t type;

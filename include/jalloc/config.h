@@ -20,45 +20,47 @@
 extern "C" {
 #endif
 
-/** X(NAME, default, syntax, meaning): every variable there is. docs/environment and jalloc-info are made from it. */
+/** X(number, NAME, default, syntax, meaning): every variable there is. docs/environment and jalloc-info are made from it.
+ * A variable keeps its number, and new ones come last. */
 #define JCONFIG_LIST(X)                                                                                                \
-    X(JALLOC_DEVICE_MEMORY_SIZE, "0", "SIZE[;DEVICE=SIZE]...",                                                         \
+    X(0, JALLOC_DEVICE_MEMORY_SIZE, "0", "SIZE[;DEVICE=SIZE]...",                                                      \
       "workspace taken when a handle is created (preallocate mode); 0: default mode. Units: B, K/KiB/KB, M, G, T, "    \
       "powers of 1024")                                                                                                \
-    X(JALLOC_BUDGET, "0", "SIZE[;DEVICE=SIZE]...",                                                                     \
+    X(1, JALLOC_BUDGET, "0", "SIZE[;DEVICE=SIZE]...",                                                                  \
       "most workspace a handle in default mode may hold; 0: no bound. A call that wants more takes a lower rung")      \
-    X(JALLOC_ALLOCATOR, "", "COMPOSITION[;DEVICE=COMPOSITION]...",                                                     \
+    X(2, JALLOC_ALLOCATOR, "", "COMPOSITION[;DEVICE=COMPOSITION]...",                                                  \
       "what handles and the process's allocators are made of, such as \"bfc(limit=2GiB)+guard\"; empty: the device's " \
       "own memory for handles, \"general\" for the process")                                                           \
-    X(JALLOC_BUFFER, "", "[KIND][@DEVICE]",                                                                            \
+    X(3, JALLOC_BUFFER, "", "[KIND][@DEVICE]",                                                                         \
       "where buffers live whose allocator chooses: local, replicated or distributed, a device, or both; empty: "       \
       "chosen")                                                                                                        \
-    X(JALLOC_RECORD, "", "FILE", "trace file that every allocator made from then on is recorded in; empty: none")      \
-    X(JALLOC_LEAK_REPORT, "0", "0|1|stacks",                                                                           \
+    X(4, JALLOC_RECORD, "", "FILE", "trace file that every allocator made from then on is recorded in; empty: none")   \
+    X(5, JALLOC_LEAK_REPORT, "0", "0|1|stacks",                                                                        \
       "report at exit, to the log, what was allocated and never given back; stacks (in debug builds 1, too): by whom") \
-    X(JALLOC_RESULT_POLICY, "fast", "fast|same_bits",                                                                  \
+    X(6, JALLOC_RESULT_POLICY, "fast", "fast|same_bits",                                                               \
       "same_bits: results do not depend on how much workspace there was")                                              \
-    X(JALLOC_ACCURACY, "componentwise", "componentwise|normwise",                                                      \
+    X(7, JALLOC_ACCURACY, "componentwise", "componentwise|normwise",                                                   \
       "normwise: faster ways too, whose error is bounded in the norm and not in each element")                         \
-    X(JALLOC_LAYER, "0", "0..7", "call logging, a sum: 1 trace, 2 bench, 4 profile")                                   \
-    X(JALLOC_LOG_LEVEL, "warning", "off|error|warning|info|debug", "which messages are written")                       \
-    X(JALLOC_LOG_PATH, "", "FILE", "file that messages and layer lines are appended to; empty: standard error")        \
-    X(JALLOC_MODULE_PATH, "", "DIRECTORY", "where device modules are looked for; empty: beside libjalloc")             \
-    X(JALLOC_VENDOR_BLAS, "1", "0|1", "0: GPUs run jalloc's own kernels alone, where the vendor's BLAS is there too")  \
-    X(JALLOC_RECORD_HEAP, "", "FILE",                                                                                  \
+    X(8, JALLOC_LAYER, "0", "0..7", "call logging, a sum: 1 trace, 2 bench, 4 profile")                                \
+    X(9, JALLOC_LOG_LEVEL, "warning", "off|error|warning|info|debug", "which messages are written")                    \
+    X(10, JALLOC_LOG_PATH, "", "FILE", "file that messages and layer lines are appended to; empty: standard error")    \
+    X(11, JALLOC_MODULE_PATH, "", "DIRECTORY", "where device modules are looked for; empty: beside libjalloc")         \
+    X(12, JALLOC_VENDOR_BLAS, "1", "0|1",                                                                              \
+      "0: GPUs run jalloc's own kernels alone, where the vendor's BLAS is there too")                                  \
+    X(13, JALLOC_RECORD_HEAP, "", "FILE",                                                                              \
       "trace file of the program's own heap, by libjalloc_record.so; %p in it: the process's number; empty: none")     \
-    X(JALLOC_RECORD_HEAP_MIN_BYTES, "1024", "SIZE", "smallest block that libjalloc_record.so records")
+    X(14, JALLOC_RECORD_HEAP_MIN_BYTES, "1024", "SIZE", "smallest block that libjalloc_record.so records")
 
-/** Which variable. */
+/** Which variable. How many there are is the library's to say: jconfig_get() of the next number is invalid value. */
 typedef enum jconfig_t {
-#define JCONFIG_ENUMERATOR_(name, fallback, syntax, meaning) JCONFIG_##name,
+#define JCONFIG_ENUMERATOR_(number, name, fallback, syntax, meaning) JCONFIG_##name = number,
     JCONFIG_LIST(JCONFIG_ENUMERATOR_)
 #undef JCONFIG_ENUMERATOR_
-        JCONFIG_COUNT
 } jconfig_t;
 
 /** One row of the table, and what is in force. */
 typedef struct jconfig_entry_t {
+    size_t struct_size;    /**< sizeof(jconfig_entry_t) */
     const char *name;      /**< as in the environment */
     const char *value;     /**< in force: the environment's, or the default */
     const char *fallback;  /**< the default */
@@ -68,9 +70,11 @@ typedef struct jconfig_entry_t {
     bool valid;            /**< value can be understood, all of it, by those who use it */
     const char *example;   /**< jconfig_example(syntax) */
 } jconfig_entry_t;
+#define JCONFIG_ENTRY_INIT                                                                                             \
+    { sizeof(jconfig_entry_t), NULL, NULL, NULL, NULL, NULL, false, false, NULL }
 
 /** Reads one row; the strings are static or the environment's own, valid until the environment changes.
- * @return success; invalid value (no such variable); invalid pointer. */
+ * @return success; invalid value (no such variable, struct_size); invalid pointer. */
 JALLOC_API jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry);
 
 /** An example of what a syntax accepts, that of a variable or of an allocator's key (jallocator_key_t.syntax): "64MiB" for
@@ -80,7 +84,8 @@ JALLOC_API const char *jconfig_example(const char *syntax);
 /** Longest name that jconfig_get_unknown() gives whole. */
 #define JCONFIG_MAX_NAME 63
 
-/** A variable in the environment whose name begins with JALLOC_ and is not in the table: misspelt, or of another version. */
+/** A variable in the environment whose name begins with JALLOC_ and is not in the table: misspelt, or of another version.
+ * Frozen. */
 typedef struct jconfig_unknown_t {
     char name[JCONFIG_MAX_NAME + 1]; /**< cut where it is longer */
     const char *nearest;             /**< the variable that is spelt most alike, static; NULL: none is close */

@@ -32,11 +32,12 @@ typedef enum jdatatype_t {
 __extension__ typedef float _Complex jcomplex_f32_t;
 __extension__ typedef double _Complex jcomplex_f64_t;
 
-/** A number of 16 bits, as it is stored: IEEE binary16. A struct, so that it is not taken for an integer. */
+/** A number of 16 bits, as it is stored: IEEE binary16. A struct, so that it is not taken for an integer.
+ * Frozen. */
 typedef struct jfloat16_t {
     uint16_t bits; /**< sign, 5 bits of exponent (bias 15), 10 of fraction */
 } jfloat16_t;
-/** bfloat16: the upper half of a binary32. */
+/** bfloat16: the upper half of a binary32. Frozen. */
 typedef struct jbfloat16_t {
     uint16_t bits; /**< sign, 8 bits of exponent (bias 127), 7 of fraction */
 } jbfloat16_t;

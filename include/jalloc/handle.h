@@ -278,8 +278,11 @@ typedef struct jhandle_stats_t {
     uint64_t capture_count;                     /**< captures that borrowed, each time one was entered */
     size_t captured_bytes;                      /**< workspace that graphs own now, alone or beside the handle */
 } jhandle_stats_t;
+#define JHANDLE_STATS_INIT                                                                                             \
+    { sizeof(jhandle_stats_t), 0, 0, 0, 0, {0}, {0}, 0, 0, 0, 0, {0}, 0, 0, 0, 0 }
 
-/** Statistics; set stats->struct_size first. @return success; invalid handle; invalid pointer; invalid value. */
+/** Statistics. `stats` begins as JHANDLE_STATS_INIT.
+ * @return success; invalid handle; invalid pointer; invalid value (struct_size). */
 JALLOC_API jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats);
 /** Counters fall to 0, the high watermark to what is in use. @return success; invalid handle; busy; forked. */
 JALLOC_API jstatus_t jhandle_clear_stats(jhandle_t *handle);

@@ -69,7 +69,7 @@ JALLOC_API const char *jblas_cblas_name(void);
 /** Bits of an integer of the CBLAS that the library was built for: 32 or 64. */
 JALLOC_API int jblas_cblas_int_bits(void);
 
-/** A kernel of the CBLAS that was compared with its definition. */
+/** A kernel of the CBLAS that was compared with its definition. Frozen. */
 typedef struct jblas_cblas_kernel_t {
     const char *name;     /**< such as "cblas_scasum" */
     int64_t wrong_length; /**< 0: it is right; otherwise the first of the lengths tried at which it is wrong */

@@ -57,7 +57,7 @@ typedef enum jstructure_t {
 /** Which index runs fastest. */
 typedef enum jorder_t { JORDER_COLUMN_MAJOR = 0, JORDER_ROW_MAJOR = 1 } jorder_t;
 
-/** A layout. Make it with jlayout_init(); every function that takes one checks it. */
+/** A layout. Make it with jlayout_init(); every function that takes one checks it. Frozen. */
 typedef struct jlayout_t {
     int rank; /**< 0 to JLAYOUT_MAX_RANK; what stands behind it in the arrays is 0 */
     jstructure_t structure;
@@ -156,7 +156,7 @@ JALLOC_API jstatus_t jlayout_parse(const char *text, jlayout_t *layout, jdatatyp
  *      00 00 | 01 01 | 00 00 | 01 01 | 00
  * @{ */
 
-/** A matrix over a grid, seen from one process. */
+/** A matrix over a grid, seen from one process. Frozen. */
 typedef struct jdistribution_t {
     int64_t extents[2]; /**< of the whole matrix */
     int64_t blocks[2];  /**< at least 1 */

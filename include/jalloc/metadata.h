@@ -24,6 +24,8 @@ typedef struct jmetadata_hooks_t {
     void (*deallocate)(void *context, void *pointer);    /**< not called with NULL */
     void *context;                                       /**< passed through */
 } jmetadata_hooks_t;
+#define JMETADATA_HOOKS_INIT                                                                                           \
+    { sizeof(jmetadata_hooks_t), NULL, NULL, NULL }
 
 /** Replaces malloc and free for bookkeeping; NULL restores them.
  * Only while no bookkeeping is live, so that each block returns to where it came from.

@@ -41,7 +41,7 @@ typedef struct jstack_options_t {
 JALLOC_API jstatus_t jallocator_create_stack(jallocator_t *below, const jstack_options_t *options,
                                              jallocator_t **allocator);
 
-/** A height of a stack. */
+/** A height of a stack. Frozen. */
 typedef struct jstack_mark_t {
     uint64_t height; /**< opaque */
 } jstack_mark_t;

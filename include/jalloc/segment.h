@@ -52,12 +52,12 @@ typedef struct jshared jshared_t;   /**< an allocator in a segment, opened throu
 typedef uint64_t joffset_t;
 #define JOFFSET_NULL ((joffset_t)0) /**< names no byte */
 
-/** An offset that several processes change. Use the functions below. */
+/** An offset that several processes change. Use the functions below. Frozen. */
 typedef struct joffset_atomic_t {
     joffset_t value;
 } joffset_atomic_t;
 
-/** An offset that says in which allocator. */
+/** An offset that says in which allocator. Frozen. */
 typedef struct jshared_pointer_t {
     uint64_t allocator_id;
     joffset_t offset;
@@ -65,7 +65,7 @@ typedef struct jshared_pointer_t {
 #define JSHARED_POINTER_NULL                                                                                           \
     { 0, JOFFSET_NULL }
 
-/** The same with an atomic offset. The id is an ordinary member: set it before others see it. */
+/** The same with an atomic offset. The id is an ordinary member: set it before others see it. Frozen. */
 typedef struct jshared_pointer_atomic_t {
     uint64_t allocator_id;
     joffset_atomic_t offset;
@@ -262,6 +262,8 @@ typedef struct jextent_t {
     unsigned block_count;  /**< slab: blocks there are */
     unsigned live_count;   /**< slab: blocks allocated */
 } jextent_t;
+#define JEXTENT_INIT                                                                                                   \
+    { sizeof(jextent_t), JOFFSET_NULL, 0, JEXTENT_HEADER, 0, 0, 0, 0, 0 }
 /** Sees one extent; false ends the walk. Must not use the segment. */
 typedef bool (*jextent_visitor_t)(void *context, const jextent_t *extent);
 /** Shows every extent, in the order of offsets, under the lock. */

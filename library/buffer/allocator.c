@@ -76,7 +76,6 @@ static jstatus_t allocator_begin(jruntime_t *runtime, const jbuffer_allocator_op
     jbuffer_allocator_t *made;
     JTRY_ALLOC(made = ji_metadata_zalloc(sizeof *made));
     made->options = *options;
-    made->options.struct_size = sizeof made->options;
     JTRY(allocator_complete(runtime, &made->options));
     jallocator_t *bytes = options->allocator;
     if (bytes == NULL && options->kind != JBUFFER_BEST && !ji_buffer_is_shared_kind(&made->options)) {
@@ -130,14 +129,15 @@ jstatus_t ji_buffer_allocator_make_alone(jruntime_t *runtime, const jbuffer_allo
     return status;
 }
 
-jstatus_t jbuffer_allocator_create(jruntime_t *runtime, const jbuffer_allocator_options_t *options,
+jstatus_t jbuffer_allocator_create(jruntime_t *runtime, const jbuffer_allocator_options_t *given,
                                    jbuffer_allocator_t **allocator) {
-    JREQUIRE(options != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(options->struct_size >= sizeof *options, JSTATUS_INVALID_VALUE);
+    JREQUIRE(given != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
+    jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
+    JTRY_RETURN(JI_TAKE_OPTIONS(jbuffer_allocator_options_t, &options, given, kind));
     JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
-    if ((unsigned)options->kind > JBUFFER_BEST)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: %d is no kind of buffer", __func__, (int)options->kind);
-    return ji_buffer_allocator_make(runtime, options, allocator);
+    if ((unsigned)options.kind > JBUFFER_BEST)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: %d is no kind of buffer", __func__, (int)options.kind);
+    return ji_buffer_allocator_make(runtime, &options, allocator);
 }
 
 jstatus_t jbuffer_allocator_rebind(jbuffer_allocator_t *allocator, jbuffer_kind_t kind, jdatatype_t type,
@@ -189,11 +189,9 @@ jstatus_t ji_buffer_allocator_drop(jbuffer_allocator_t *allocator) {
 
 jstatus_t jbuffer_allocator_get_options(jbuffer_allocator_t *allocator, jbuffer_allocator_options_t *options) {
     JREQUIRE(options != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(options->struct_size >= sizeof *options, JSTATUS_INVALID_VALUE);
+    JTRY_RETURN(JI_CHECK_SIZED(jbuffer_allocator_options_t, options, kind));
     JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
-    const size_t struct_size = options->struct_size;
-    *options = allocator->options;
-    options->struct_size = struct_size;
+    JI_GIVE_RESULT(options, &allocator->options);
     return JSTATUS_SUCCESS;
 }
 

@@ -201,22 +201,23 @@ jstatus_t jbuffer_as_pointer(jbuffer_t *buffer, jdevice_kind_t device, void **po
 jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part) {
     JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(part != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(part->struct_size >= sizeof *part, JSTATUS_INVALID_VALUE);
+    JTRY_RETURN(JI_CHECK_SIZED(jbuffer_part_t, part, pointer));
     if (ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: the buffer is %s", __func__,
                        jbuffer_kind_name(ji_buffer_kind(buffer)));
     JTRY_RETURN(ji_buffer_check_contents(buffer, __func__));
     const ji_storage_t *storage = buffer->storage;
     const jlayout_t *layout = &buffer->layout, here = ji_buffer_part_place(buffer).layout;
-    part->pointer = storage->pointer;
-    part->leading_dimension = storage->leading_dimension;
-    part->rows = here.extents[0];
-    part->columns = here.extents[1];
-    part->distribution = storage->distribution;
+    jbuffer_part_t held = {.pointer = storage->pointer,
+                           .leading_dimension = storage->leading_dimension,
+                           .rows = here.extents[0],
+                           .columns = here.extents[1],
+                           .distribution = storage->distribution};
     for (int d = 0; d < 2; ++d) {
-        part->starts[d] = buffer->starts[d];
-        part->extents[d] = d < layout->rank ? layout->extents[d] : 1;
+        held.starts[d] = buffer->starts[d];
+        held.extents[d] = d < layout->rank ? layout->extents[d] : 1;
     }
+    JI_GIVE_RESULT(part, &held);
     return JSTATUS_SUCCESS;
 }
 

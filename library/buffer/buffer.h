@@ -24,6 +24,7 @@
 
 #include "core/core.h"
 #include "core/lock.h"
+#include "core/sized.h"
 #include "jalloc/buffer.h"
 #include "jalloc/segment.h"
 

@@ -112,7 +112,6 @@ jstatus_t ji_runtime_make(const ji_runtime_ops_t *ops, void *state, const jrunti
     runtime->ops = ops;
     runtime->state = state;
     runtime->info = *info;
-    runtime->info.struct_size = sizeof runtime->info;
     runtime->info.transport = ops->transport;
     ji_lock_init(&runtime->lock);
     (void)runtime_look(runtime); /* a device that does not answer has been told of, and is no reason to do without */
@@ -165,30 +164,26 @@ jstatus_t jruntime_refresh(jruntime_t *runtime) {
 
 jstatus_t jruntime_get_info(jruntime_t *runtime, jruntime_info_t *info) {
     JREQUIRE(info != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(info->struct_size >= sizeof *info, JSTATUS_INVALID_VALUE);
+    JTRY_RETURN(JI_CHECK_SIZED(jruntime_info_t, info, transport));
     JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
-    const size_t struct_size = info->struct_size;
     ji_lock_acquire(&runtime->lock);
-    *info = runtime->info;
+    JI_GIVE_RESULT(info, &runtime->info);
     ji_lock_release(&runtime->lock);
-    info->struct_size = struct_size;
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jruntime_get_device(jruntime_t *runtime, int index, jruntime_device_t *device) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(device->struct_size >= sizeof *device, JSTATUS_INVALID_VALUE);
+    JTRY_RETURN(JI_CHECK_SIZED(jruntime_device_t, device, device));
     JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
-    const size_t struct_size = device->struct_size;
     ji_lock_acquire(&runtime->lock);
     const int count = runtime->info.devices;
     const bool is_one = index >= 0 && index < count;
     if (is_one)
-        *device = runtime->devices[index];
+        JI_GIVE_RESULT(device, &runtime->devices[index]);
     ji_lock_release(&runtime->lock);
     if (!is_one)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: there is no device %d: the runtime has %d", __func__, index, count);
-    device->struct_size = struct_size;
     return JSTATUS_SUCCESS;
 }
 

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
 #include "core/environment.h"
 #include "core/size.h"
+#include "core/sized.h"
 
 bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_NAME_BYTES], int *kind, int *index) {
     static const char *const kinds[] = {"host", "cuda", "hip"};
@@ -232,22 +232,24 @@ jstatus_t ji_config_read(jconfig_t which, jconfig_entry_t *entry) {
     static const struct {
         const char *name, *fallback, *syntax, *meaning;
     } table[] = {
-#define CONFIG_ROW(name, fallback, syntax, meaning) {#name, fallback, syntax, meaning},
+#define CONFIG_ROW(number, name, fallback, syntax, meaning) [number] = {#name, fallback, syntax, meaning},
         JCONFIG_LIST(CONFIG_ROW)
 #undef CONFIG_ROW
     };
-    JREQUIRE((size_t)which < JCONFIG_COUNT, JSTATUS_INVALID_VALUE);
-    JREQUIRE(entry != NULL, JSTATUS_INVALID_POINTER);
+    _Static_assert(sizeof table / sizeof table[0] == JI_CONFIG_COUNT, "the numbers of JCONFIG_LIST have no gap");
+    JREQUIRE((size_t)which < JI_CONFIG_COUNT, JSTATUS_INVALID_VALUE);
     const char *value = secure_getenv(table[which].name);
     if (value != NULL && value[0] == '\0') /* as in "JALLOC_LAYER= program": not set */
         value = NULL;
-    entry->name = table[which].name;
-    entry->value = value != NULL ? value : table[which].fallback;
-    entry->fallback = table[which].fallback;
-    entry->syntax = table[which].syntax;
-    entry->meaning = table[which].meaning;
-    entry->example = jconfig_example(table[which].syntax);
-    entry->from_environment = value != NULL;
+    *entry = (jconfig_entry_t){
+        .name = table[which].name,
+        .value = value != NULL ? value : table[which].fallback,
+        .fallback = table[which].fallback,
+        .syntax = table[which].syntax,
+        .meaning = table[which].meaning,
+        .example = jconfig_example(table[which].syntax),
+        .from_environment = value != NULL,
+    };
     entry->valid = config_judge(which, entry->syntax, entry->value) == JSTATUS_SUCCESS;
     return JSTATUS_SUCCESS;
 }
@@ -280,14 +282,24 @@ static void config_look_at_names(void) {
                    unknown.nearest != NULL ? unknown.nearest : "");
 }
 
-jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry) {
+static void config_look_at_names_once(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, config_look_at_names);
-    return ji_config_read(which, entry);
+}
+
+jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry) {
+    JREQUIRE(entry != NULL, JSTATUS_INVALID_POINTER);
+    JTRY_RETURN(JI_CHECK_SIZED(jconfig_entry_t, entry, value));
+    config_look_at_names_once();
+    jconfig_entry_t read;
+    JTRY_RETURN(ji_config_read(which, &read));
+    JI_GIVE_RESULT(entry, &read);
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry) {
-    (void)jconfig_get(which, entry);
+    config_look_at_names_once();
+    (void)ji_config_read(which, entry); /* fails for a number that is none */
     if (entry->valid)
         return JSTATUS_SUCCESS;
     unsigned messages = ji_message_count;

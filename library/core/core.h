@@ -91,7 +91,14 @@ static inline bool ji_size_round_up(size_t size, size_t multiple, size_t *rounde
     return true;
 }
 
-/* Reads one row of the table, as jconfig_get(). invalid configuration, with a message that quotes the
+/* How many variables there are; the numbers have no gaps. */
+enum {
+#define JI_CONFIG_ONE_MORE_(number, name, fallback, syntax, meaning) +1
+    JI_CONFIG_COUNT = 0 JCONFIG_LIST(JI_CONFIG_ONE_MORE_)
+#undef JI_CONFIG_ONE_MORE_
+};
+
+/* Reads one row of the table, as jconfig_get(), into all of *entry. invalid configuration, with a message that quotes the
  * variable, where it is not valid. */
 JI_SHARED jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry);
 /* jconfig_get() for the log: says nothing of names that are unknown. */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "core/core.h"
 #include "core/environment.h"
 #include "core/nearest.h"
 #include "jalloc/config.h"
@@ -22,7 +23,7 @@ extern char **environ;
 #define PREFIX_LENGTH (sizeof JI_ENVIRONMENT_PREFIX - 1)
 
 static const char *const environment_names[] = {
-#define ENVIRONMENT_ROW(name, fallback, syntax, meaning) #name,
+#define ENVIRONMENT_ROW(number, name, fallback, syntax, meaning) [number] = #name,
     JCONFIG_LIST(ENVIRONMENT_ROW)
 #undef ENVIRONMENT_ROW
 };
@@ -39,7 +40,7 @@ static bool environment_knows(const char *const *names, size_t count, const char
 
 static bool environment_is_known(const char *text, size_t length) {
     return strncmp(text, environment_of_tests, sizeof environment_of_tests - 1) == 0 ||
-           environment_knows(environment_names, JCONFIG_COUNT, text, length) ||
+           environment_knows(environment_names, JI_CONFIG_COUNT, text, length) ||
            environment_knows(environment_others, sizeof environment_others / sizeof environment_others[0], text,
                              length);
 }
@@ -56,7 +57,7 @@ bool ji_environment_unknown(size_t index, ji_environment_name_t *name) {
 
         /* The beginning that all have would make everything close. */
         ji_nearest_t nearest = ji_nearest_begin(*entry + PREFIX_LENGTH, length - PREFIX_LENGTH);
-        for (size_t i = 0; i < JCONFIG_COUNT; i++)
+        for (size_t i = 0; i < JI_CONFIG_COUNT; i++)
             ji_nearest_offer(&nearest, environment_names[i] + PREFIX_LENGTH);
         *name = (ji_environment_name_t){
             .text = *entry,

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "core/sized.h"
 
 #define METADATA_CHANGING SIZE_MAX
 
@@ -37,18 +37,15 @@ static atomic_size_t metadata_live; /* blocks, or METADATA_CHANGING */
 static size_t metadata_blocks(size_t live) { return live != METADATA_CHANGING ? live : 0; }
 
 jstatus_t jmetadata_set_hooks(const jmetadata_hooks_t *hooks) {
-    if (hooks == NULL)
-        hooks = &metadata_default_hooks;
-    if (hooks->struct_size < sizeof(jmetadata_hooks_t))
-        return ji_fail(JSTATUS_INVALID_VALUE, "jmetadata_set_hooks: struct_size is %zu, must be %zu",
-                       hooks->struct_size, sizeof(jmetadata_hooks_t));
-    JREQUIRE(hooks->allocate != NULL && hooks->deallocate != NULL, JSTATUS_INVALID_POINTER);
+    jmetadata_hooks_t taken = metadata_default_hooks;
+    JTRY_RETURN(JI_TAKE_OPTIONS(jmetadata_hooks_t, &taken, hooks, deallocate));
+    JREQUIRE(taken.allocate != NULL && taken.deallocate != NULL, JSTATUS_INVALID_POINTER);
 
     size_t live = 0;
     if (!atomic_compare_exchange_strong_explicit(&metadata_live, &live, METADATA_CHANGING, memory_order_acquire,
                                                  memory_order_relaxed))
         return ji_fail(JSTATUS_BUSY, "jmetadata_set_hooks: %zu blocks of bookkeeping are live", metadata_blocks(live));
-    metadata_hooks = *hooks;
+    metadata_hooks = taken;
     atomic_store_explicit(&metadata_live, 0, memory_order_release);
     return JSTATUS_SUCCESS;
 }

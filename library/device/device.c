@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "core/sized.h"
 #include "device/device.h"
 
 /* Larger alignments than any page are a mistake. */
@@ -52,12 +53,11 @@ int jdevice_index(const jdevice_t *device) { return device != NULL ? device->ind
 
 jstatus_t jdevice_get_properties(jdevice_t *device, jdevice_properties_t *properties) {
     JREQUIRE(device != NULL && properties != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(properties->struct_size == sizeof *properties, JSTATUS_INVALID_VALUE);
+    JTRY_RETURN(JI_CHECK_SIZED(jdevice_properties_t, properties, description));
     jdevice_properties_t found = {.struct_size = sizeof found, .granule_bytes = device->granule_bytes};
-    jstatus_t status = device->ops->get_properties(device, &found);
-    if (status == JSTATUS_SUCCESS)
-        *properties = found;
-    return status;
+    JTRY_RETURN(device->ops->get_properties(device, &found));
+    JI_GIVE_RESULT(properties, &found);
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t jdevice_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes) {

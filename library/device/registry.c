@@ -121,7 +121,7 @@ static jstatus_t registry_refuse_load(const char *file, const char *name) {
 
 static jstatus_t registry_load(registry_module_t *module, const char *name) {
     char directory[PATH_MAX], file[PATH_MAX + 32];
-    jconfig_entry_t path, vendor_blas;
+    jconfig_entry_t path = JCONFIG_ENTRY_INIT, vendor_blas;
     (void)jconfig_get(JCONFIG_JALLOC_MODULE_PATH, &path); /* fails for wrong arguments alone */
     if (!path.valid || strlen(path.value) >= sizeof directory)
         return ji_fail(JSTATUS_NO_DEVICE, "%s: JALLOC_MODULE_PATH=\"%.200s\" is not an absolute path", name,

@@ -153,6 +153,8 @@ jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t
     JREQUIRE(borrow != NULL, JSTATUS_INVALID_POINTER);
     if (plan == NULL)
         return borrow_nothing(borrow, ji_fail(JSTATUS_INVALID_POINTER, "%s: plan is NULL", __func__));
+    if (ji_plan_check(plan) != JSTATUS_SUCCESS)
+        return borrow_nothing(borrow, JSTATUS_INVALID_VALUE);
     if (!borrow_is_allowed(borrow, handle, plan->routine))
         return borrow->status;
     if (plan->status != JSTATUS_SUCCESS || plan->rung_count == 0)
@@ -232,6 +234,8 @@ jstatus_t jborrow_end(jborrow_t *borrow) {
                                                name_of(frame->routine), borrows->depth - 1 - depth,
                                                name_of(borrows->frames[borrows->depth - 1].routine)));
 }
+
+const jborrow_calls_ jborrow_calls_1_ = {jborrow_begin, jborrow_end};
 
 void ji_handle_end_borrows(jhandle_t *handle) {
     for (uint32_t i = 0; i < handle->borrows.depth; ++i)

@@ -57,9 +57,9 @@ typedef struct handle_environment {
 /* Every variable is looked at, also those that are others' to read: a value that is not understood is told here, where
  * there is a status to tell it by, and not where it would have been needed. */
 static jstatus_t handle_read_environment(const char *device_name, handle_environment_t *environment) {
-    jconfig_entry_t entries[JCONFIG_COUNT];
+    jconfig_entry_t entries[JI_CONFIG_COUNT];
     jstatus_t status;
-    for (int which = 0; which < JCONFIG_COUNT; which++)
+    for (int which = 0; which < JI_CONFIG_COUNT; which++)
         JTRY(ji_config_require((jconfig_t)which, &entries[which]));
 
     JTRY(jconfig_parse_device_size(entries[JCONFIG_JALLOC_DEVICE_MEMORY_SIZE].value, device_name,
@@ -75,7 +75,6 @@ done:
 }
 
 static jstatus_t handle_check_options(const jhandle_options_t *options, const jdevice_t *device) {
-    JREQUIRE(options->struct_size == sizeof(jhandle_options_t), JSTATUS_INVALID_VALUE);
     JREQUIRE(options->pointer_mode == JPOINTER_MODE_HOST || options->pointer_mode == JPOINTER_MODE_DEVICE,
              JSTATUS_INVALID_VALUE);
     JREQUIRE(options->result_policy == JRESULT_POLICY_FAST || options->result_policy == JRESULT_POLICY_SAME_BITS,
@@ -155,13 +154,13 @@ static jstatus_t handle_make_allocator(jhandle_t *handle, bool has_stream_ordere
     return status;
 }
 
-jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
-    static const jhandle_options_t defaults = JHANDLE_OPTIONS_INIT;
+jstatus_t jhandle_create(const jhandle_options_t *given, jhandle_t **out) {
     JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
-    if (options == NULL)
-        options = &defaults;
-    jdevice_t *device = options->device ? options->device : jdevice_host();
-    JTRY_RETURN(handle_check_options(options, device));
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    JTRY_RETURN(JI_TAKE_OPTIONS(jhandle_options_t, &options, given, device));
+    jdevice_t *device = options.device != NULL ? options.device : jdevice_host();
+    JTRY_RETURN(handle_check_options(&options, device));
+
     handle_environment_t environment;
     jstatus_t status = handle_read_environment(jdevice_name(device), &environment);
     if (status != JSTATUS_SUCCESS)
@@ -179,27 +178,27 @@ jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **out) {
     ji_link_init(&handle->link);
     handle->state = JI_HANDLE_READY;
     handle->device = device;
-    handle_take_stream(handle, options->stream);
-    handle->used_stream = options->stream;
+    handle_take_stream(handle, options.stream);
+    handle->used_stream = options.stream;
     handle->can_be_captured = properties.has_capture;
     handle->graphs_can_own = properties.has_capture && properties.has_capture_ownership;
-    handle->never_captured = options->never_captured;
-    handle->pointer_mode = options->pointer_mode;
-    handle->result_policy = options->set_result_policy ? options->result_policy : environment.result_policy;
-    handle->accuracy = options->set_accuracy ? options->accuracy : environment.accuracy;
+    handle->never_captured = options.never_captured;
+    handle->pointer_mode = options.pointer_mode;
+    handle->result_policy = options.set_result_policy ? options.result_policy : environment.result_policy;
+    handle->accuracy = options.set_accuracy ? options.accuracy : environment.accuracy;
     handle->layers = environment.layers;
-    handle->budget_bytes = options->budget_bytes ? options->budget_bytes : environment.budget_bytes;
+    handle->budget_bytes = options.budget_bytes ? options.budget_bytes : environment.budget_bytes;
     handle->borrows.granule_mask = jdevice_granule_bytes(device) - 1;
     handle->block_count = 1;
-    if (options->allocator != NULL) {
-        (void)jallocator_retain(options->allocator);
-        handle->allocator = options->allocator;
+    if (options.allocator != NULL) {
+        (void)jallocator_retain(options.allocator);
+        handle->allocator = options.allocator;
     } else {
         JTRY(handle_make_allocator(handle, properties.has_stream_ordered));
     }
     handle->takes_in_order = ji_allocator_takes_in_order(handle->allocator);
 
-    size_t preallocate = options->preallocate_bytes ? options->preallocate_bytes : environment.preallocate_bytes;
+    size_t preallocate = options.preallocate_bytes ? options.preallocate_bytes : environment.preallocate_bytes;
     if (preallocate != 0) {
         ji_block_t block;
         if (!ji_size_round_up(preallocate, handle->borrows.granule_mask + 1, &preallocate)) {
@@ -375,11 +374,9 @@ jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
     JTRY_RETURN(handle_check_readable(handle, __func__));
     if (stats == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: stats is NULL", __func__);
-    if (stats->struct_size != sizeof *stats)
-        return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: struct_size is %zu, not %zu", __func__,
-                            stats->struct_size, sizeof *stats);
+    if (JI_CHECK_SIZED(jhandle_stats_t, stats, borrow_count) != JSTATUS_SUCCESS)
+        return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: %s", __func__, jstatus_last_message());
     jhandle_stats_t now = {
-        .struct_size = sizeof now,
         .borrow_count = handle->borrows.serial - handle->cleared_serial,
         .in_use_bytes = ji_handle_in_use(handle),
         .high_watermark_bytes = handle->high_watermark,
@@ -397,7 +394,7 @@ jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
     memcpy(now.rung_count, handle->rung_count, sizeof now.rung_count);
     memcpy(now.peak_routine, handle->peak_routine, sizeof now.peak_routine);
     memcpy(now.peak_shape, handle->peak_shape, sizeof now.peak_shape);
-    *stats = now;
+    JI_GIVE_RESULT(stats, &now);
     return JSTATUS_SUCCESS;
 }
 

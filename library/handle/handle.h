@@ -20,6 +20,7 @@
 
 #include "core/core.h"
 #include "core/list.h"
+#include "core/sized.h"
 #include "device/device.h"
 #include "jalloc/borrow.h"
 #include "jalloc/handle.h"
@@ -145,6 +146,11 @@ static inline void ji_handle_keep_refused(jhandle_t *handle, const char *routine
     handle->refused_routine = routine;
     handle->refused_name = name;
     handle->refused_number = number;
+}
+
+/* Whether a plan can be read: its caller may be of another version. */
+static inline jstatus_t ji_plan_check(const jplan_t *plan) {
+    return JI_LIKELY(plan->struct_size == sizeof *plan) ? JSTATUS_SUCCESS : JI_CHECK_SIZED(jplan_t, plan, rungs);
 }
 
 /* The checks of whatever changes the handle: valid, not made before a fork, no borrow of another thread live. */

@@ -4,10 +4,19 @@
 /* Plans and size queries. A plan states every way of a call with its bytes once; the query reports rung 0 of it and the
  * borrow walks down it, so the two cannot disagree. That is the whole of the promise that queried bytes suffice. */
 
+#include <string.h>
+
 #include "handle/handle.h"
 
-void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *routine, const char *shape_names,
-                const int64_t *shape) {
+void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle, const char *routine,
+                      const char *shape_names, const int64_t *shape) {
+    plan->struct_size = struct_size;
+    if (JI_UNLIKELY(struct_size != sizeof *plan)) {
+        if (struct_size > sizeof *plan && struct_size <= JI_SIZED_MAX_BYTES) /* nobody else sets what is unknown */
+            memset(plan + 1, 0, struct_size - sizeof *plan);
+        if (ji_plan_check(plan) != JSTATUS_SUCCESS)
+            return;
+    }
     plan->routine = routine;
     plan->shape_names = shape_names;
     for (int i = 0; i < 4 && shape_names && shape_names[i]; ++i)
@@ -19,6 +28,8 @@ void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *routine, con
 
 void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes, size_t buffer_count,
                const size_t *bytes) {
+    if (ji_plan_check(plan) != JSTATUS_SUCCESS)
+        return;
     if (plan->rung_count == JHANDLE_MAX_RUNGS || buffer_count > JBORROW_MAX_BUFFERS) {
         plan->status = JSTATUS_INVALID_VALUE;
         return;
@@ -43,6 +54,8 @@ static size_t rung_bytes(const jplan_rung_t *rung, size_t granule_bytes) {
 }
 
 size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle) {
+    if (ji_plan_check(plan) != JSTATUS_SUCCESS)
+        return JALLOC_SIZE_OVERFLOW;
     if (plan->rung_count == 0 || plan->status != JSTATUS_SUCCESS)
         return plan->rung_count == 0 ? 0 : JALLOC_SIZE_OVERFLOW;
     uint32_t best = 0;
@@ -109,6 +122,8 @@ jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan) {
         return status;
     if (plan == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: plan is NULL", __func__);
+    if (ji_plan_check(plan) != JSTATUS_SUCCESS)
+        return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: %s", __func__, jstatus_last_message());
     if (plan->status != JSTATUS_SUCCESS || plan->rung_count == 0)
         return jhandle_fail(handle, plan->status ? plan->status : JSTATUS_INVALID_VALUE,
                             "%s: the plan is not sound (%u rungs, %s)", plan->routine, plan->rung_count,

@@ -198,8 +198,7 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
     jallocator_t *allocator = ji_metadata_zalloc(sizeof *allocator);
     if (allocator == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", traits->name);
-    memcpy(&allocator->ops, ops, ops->struct_size < sizeof *ops ? ops->struct_size : sizeof *ops);
-    allocator->ops.struct_size = sizeof *ops;
+    allocator->ops = *ops;
     allocator_fill_defaults(&allocator->ops);
     allocator->context = context;
     allocator->threads = traits->threads;
@@ -228,30 +227,25 @@ static jstatus_t allocator_check_name(const char *name, const char *caller) {
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const jallocator_options_t *options,
+jstatus_t jallocator_create(const jallocator_ops_t *given_ops, void *context, const jallocator_options_t *given_options,
                             jallocator_t **out) {
-    static const jallocator_options_t default_options = JALLOCATOR_OPTIONS_INIT;
-    JREQUIRE(ops != NULL && out != NULL, JSTATUS_INVALID_POINTER);
-    /* A caller with an older table has fewer slots, one with a newer table has slots that are not called yet. */
-    if (ops->struct_size < offsetof(jallocator_ops_t, usable_size))
-        return ji_fail(JSTATUS_INVALID_VALUE, "jallocator_create: ops->struct_size is %zu, must be %zu",
-                       ops->struct_size, sizeof *ops);
-    JREQUIRE(ops->allocate != NULL && ops->deallocate != NULL, JSTATUS_INVALID_POINTER);
-    if (options == NULL)
-        options = &default_options;
-    if (options->struct_size < sizeof *options)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jallocator_create: options->struct_size is %zu, must be %zu",
-                       options->struct_size, sizeof *options);
-    JREQUIRE((unsigned)options->threads <= JALLOCATOR_THREADS_SAFE, JSTATUS_INVALID_VALUE);
-    const char *name = options->name != NULL ? options->name : "callbacks";
+    JREQUIRE(given_ops != NULL && out != NULL, JSTATUS_INVALID_POINTER);
+    jallocator_ops_t ops = JALLOCATOR_OPS_INIT;
+    JTRY_RETURN(JI_TAKE_OPTIONS(jallocator_ops_t, &ops, given_ops, deallocate));
+    JREQUIRE(ops.allocate != NULL && ops.deallocate != NULL, JSTATUS_INVALID_POINTER);
+
+    jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
+    JTRY_RETURN(JI_TAKE_OPTIONS(jallocator_options_t, &options, given_options, name));
+    JREQUIRE((unsigned)options.threads <= JALLOCATOR_THREADS_SAFE, JSTATUS_INVALID_VALUE);
+    const char *name = options.name != NULL ? options.name : "callbacks";
     JTRY_RETURN(allocator_check_name(name, __func__));
-    bool unsaid = options->threads == JALLOCATOR_THREADS_DEFAULT;
+    bool unsaid = options.threads == JALLOCATOR_THREADS_DEFAULT;
     ji_traits_t traits = {.name = name,
-                          .device = options->device,
-                          .below = options->below,
-                          .threads = unsaid ? JALLOCATOR_THREADS_SAFE : options->threads};
+                          .device = options.device,
+                          .below = options.below,
+                          .threads = unsaid ? JALLOCATOR_THREADS_SAFE : options.threads};
     jallocator_t *allocator = NULL;
-    jstatus_t status = ji_allocator_make(ops, context, &traits, &allocator);
+    jstatus_t status = ji_allocator_make(&ops, context, &traits, &allocator);
     return status == JSTATUS_SUCCESS ? ji_record_wrap(allocator, out) : status;
 }
 
@@ -262,17 +256,12 @@ jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *b
     JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(below != NULL || kind->public.role == JALLOCATOR_PROVIDER, JSTATUS_INVALID_POINTER);
 
-    /* A caller with older options has fewer members: the rest have their defaults. */
     _Alignas(max_align_t) char complete[JI_KIND_MAX_OPTIONS_BYTES];
     size_t bytes = kind->options_bytes != 0 ? kind->options_bytes : sizeof no_options;
     memcpy(complete, kind->options_bytes != 0 ? kind->defaults : &no_options, bytes);
+    const char *type = kind->options_bytes != 0 ? kind->options_type : caller;
+    JTRY_RETURN(ji_options_take(complete, bytes, options, sizeof no_options, type));
     const ji_common_options_t *common = (const ji_common_options_t *)complete;
-    if (options != NULL) {
-        size_t given = ((const ji_common_options_t *)options)->struct_size;
-        if (given < sizeof *common)
-            return ji_fail(JSTATUS_INVALID_VALUE, "%s: options->struct_size is %zu, must be %zu", caller, given, bytes);
-        memcpy(complete, options, given < bytes ? given : bytes);
-    }
     ji_request_t request = {device, below, complete, common->name != NULL ? common->name : kind->public.name};
     JTRY_RETURN(allocator_check_name(request.name, caller));
     if (request.device == NULL)
@@ -470,35 +459,21 @@ jstatus_t jallocator_owns(jallocator_t *allocator, const void *pointer, bool *ow
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t allocation_check_size(const jallocation_t *block, const char *caller) {
-    if (block->struct_size < sizeof *block)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: block->struct_size is %zu, must be %zu", caller, block->struct_size,
-                       sizeof *block);
-    return JSTATUS_SUCCESS;
-}
-
-/* Gives what was found to a caller, whose struct may be larger. */
-static jstatus_t allocation_answer(jstatus_t status, jallocation_t found, jallocation_t *block) {
-    if (status == JSTATUS_SUCCESS) {
-        found.struct_size = block->struct_size;
-        *block = found;
-    }
-    return status;
-}
-
 jstatus_t jallocator_find(jallocator_t *allocator, const void *pointer, jallocation_t *block) {
     JREQUIRE(allocator != NULL && pointer != NULL && block != NULL, JSTATUS_INVALID_POINTER);
-    JTRY_RETURN(allocation_check_size(block, __func__));
+    JTRY_RETURN(JI_CHECK_SIZED(jallocation_t, block, pointer));
     jallocation_t found;
     jstatus_t status = allocator_find(allocator, pointer, &found);
     if (status == JSTATUS_NOT_FOUND)
         ji_fail(status, "allocator \"%s\": %p is in no live block", allocator->name, pointer);
-    return allocation_answer(status, found, block);
+    if (status == JSTATUS_SUCCESS)
+        JI_GIVE_RESULT(block, &found);
+    return status;
 }
 
 jstatus_t jallocation_find(const void *pointer, jallocation_t *block) {
     JREQUIRE(pointer != NULL && block != NULL, JSTATUS_INVALID_POINTER);
-    JTRY_RETURN(allocation_check_size(block, __func__));
+    JTRY_RETURN(JI_CHECK_SIZED(jallocation_t, block, pointer));
     jallocation_t found;
     jstatus_t status = JSTATUS_NOT_FOUND;
     const ji_list_t *allocators = ji_allocator_list_acquire();
@@ -507,7 +482,8 @@ jstatus_t jallocation_find(const void *pointer, jallocation_t *block) {
     ji_allocator_list_release();
     if (status != JSTATUS_SUCCESS)
         return ji_fail(JSTATUS_NOT_FOUND, "%p is in no live block of any allocator", pointer);
-    return allocation_answer(status, found, block);
+    JI_GIVE_RESULT(block, &found);
+    return JSTATUS_SUCCESS;
 }
 
 /* Passes over live blocks of below that are not this allocator's; says whose blocks they are, where the allocator's
@@ -559,9 +535,7 @@ jstatus_t jallocator_visit(jallocator_t *allocator, jallocation_visitor_t visito
 
 jstatus_t jallocator_get_stats(jallocator_t *allocator, jallocator_stats_t *stats) {
     JREQUIRE(allocator != NULL && stats != NULL, JSTATUS_INVALID_POINTER);
-    if (stats->struct_size < sizeof *stats)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jallocator_get_stats: stats->struct_size is %zu, must be %zu",
-                       stats->struct_size, sizeof *stats);
+    JTRY_RETURN(JI_CHECK_SIZED(jallocator_stats_t, stats, allocation_count));
     jallocator_stats_t present = {.struct_size = sizeof present};
     allocator_enter(allocator, true);
     ji_books_report(&allocator->books, &present);
@@ -572,8 +546,7 @@ jstatus_t jallocator_get_stats(jallocator_t *allocator, jallocator_stats_t *stat
         allocator_leave(allocator, true);
     present.fragmentation =
         present.free_bytes != 0 ? 1.0 - (double)present.largest_free_bytes / (double)present.free_bytes : 0;
-    present.struct_size = stats->struct_size;
-    *stats = present;
+    JI_GIVE_RESULT(stats, &present);
     return JSTATUS_SUCCESS;
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/core.h"
 #include "core/lock.h"
+#include "core/sized.h"
 #include "core/tag.h"
 #include "device/device.h"
 #include "jalloc/allocator.h"
@@ -176,6 +177,7 @@ extern const jallocator_key_t ji_no_keys[1];
 struct ji_kind {
     jallocator_kind_t public; /* name, role, summary, keys */
     const ji_key_member_t *members;
+    const char *options_type;
     size_t options_bytes; /* 0: the kind has none but its name */
     const void *defaults; /* options_bytes of them */
     jstatus_t (*create)(const ji_request_t *request, jallocator_t **out);

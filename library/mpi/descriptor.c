@@ -30,8 +30,7 @@ jstatus_t ji_mpi_describe(const jbuffer_t *buffer, jbuffer_scalapack_t *matrix) 
                            (long long)whole->extents[d], (long long)whole->blocks[d]);
 
     *matrix =
-        (jbuffer_scalapack_t){.struct_size = sizeof *matrix,
-                              .pointer = storage->pointer != NULL ? storage->pointer : descriptor_dummy,
+        (jbuffer_scalapack_t){.pointer = storage->pointer != NULL ? storage->pointer : descriptor_dummy,
                               .row = (int)buffer->starts[0] + 1,
                               .column = (int)buffer->starts[1] + 1,
                               .rows = (int)extents[0],
@@ -45,7 +44,10 @@ jstatus_t ji_mpi_describe(const jbuffer_t *buffer, jbuffer_scalapack_t *matrix) 
 jstatus_t jbuffer_as_scalapack(jbuffer_t *buffer, jbuffer_scalapack_t *matrix) {
     JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(matrix != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(matrix->struct_size == sizeof *matrix, JSTATUS_INVALID_VALUE);
-    jstatus_t status = ji_buffer_check_contents(buffer, __func__);
-    return status == JSTATUS_SUCCESS ? ji_mpi_describe(buffer, matrix) : status;
+    JTRY_RETURN(JI_CHECK_SIZED(jbuffer_scalapack_t, matrix, pointer));
+    JTRY_RETURN(ji_buffer_check_contents(buffer, __func__));
+    jbuffer_scalapack_t described;
+    JTRY_RETURN(ji_mpi_describe(buffer, &described));
+    JI_GIVE_RESULT(matrix, &described);
+    return JSTATUS_SUCCESS;
 }

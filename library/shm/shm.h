@@ -20,6 +20,7 @@
 
 #include "core/core.h"
 #include "core/lock.h"
+#include "core/sized.h"
 #include "jalloc/segment.h"
 #include "shm/backing.h"
 #include "shm/layout.h"

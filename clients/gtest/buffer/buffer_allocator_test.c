@@ -113,7 +113,7 @@ JTEST(BufferAllocator, TheProcessesAllocatorStaysWhileItIsUsed) {
 }
 
 typedef void (*spoil_t)(jbuffer_allocator_options_t *options);
-static void spoil_size(jbuffer_allocator_options_t *o) { o->struct_size -= 1; }
+static void spoil_size(jbuffer_allocator_options_t *o) { o->struct_size = sizeof o->struct_size; }
 static void spoil_no_size(jbuffer_allocator_options_t *o) { o->struct_size = 0; }
 static void spoil_kind(jbuffer_allocator_options_t *o) { o->kind = (jbuffer_kind_t)4; }
 static void spoil_negative_kind(jbuffer_allocator_options_t *o) { o->kind = (jbuffer_kind_t)-1; }

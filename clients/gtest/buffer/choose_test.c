@@ -517,7 +517,7 @@ JTEST(Choose, AnEnvironmentThatIsNotUnderstoodIsQuoted) {
         JEXPECT_SUBSTR(jstatus_last_message(), texts[i]);
         JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_BUFFER");
         JEXPECT_SUBSTR(jstatus_last_message(), "distributed@host");
-        jconfig_entry_t entry;
+        jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
         JEXPECT_OK(jconfig_get(JCONFIG_JALLOC_BUFFER, &entry));
         JEXPECT_FALSE(entry.valid);
         JEXPECT_NULL(chosen);

@@ -312,8 +312,8 @@ JTEST(Runtime, ArgumentsAreChecked) {
     JEXPECT_STATUS(jruntime_create(NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jruntime_get_info(runtime, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jruntime_get_device(runtime, 0, NULL), JSTATUS_INVALID_POINTER);
-    info.struct_size = sizeof info - 1;
-    device.struct_size = sizeof device - 1;
+    info.struct_size = sizeof(size_t);
+    device.struct_size = sizeof(size_t);
     JEXPECT_STATUS(jruntime_get_info(runtime, &info), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jruntime_get_device(runtime, 0, &device), JSTATUS_INVALID_VALUE);
     JEXPECT_NULL(info.transport);

@@ -209,21 +209,21 @@ JTEST(Config, BadDeviceSizesAreRefusedWhateverTheDevice) {
 
 JTEST(Config, NullArgumentsAreRefused) {
     size_t bytes = 99;
-    jconfig_entry_t entry;
+    jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
     JEXPECT_STATUS(jconfig_parse_size(NULL, &bytes), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jconfig_parse_size("1", NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jconfig_parse_device_size(NULL, "host", &bytes), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jconfig_parse_device_size("1", NULL, &bytes), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jconfig_parse_device_size("1", "host", NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jconfig_get(JCONFIG_JALLOC_LAYER, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jconfig_get(JCONFIG_COUNT, &entry), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jconfig_get((jconfig_t)JI_CONFIG_COUNT, &entry), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jconfig_get((jconfig_t)-1, &entry), JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(bytes, 99);
 }
 
 JTEST(Config, EveryRowHasItsDefaultAndTheDefaultIsValid) {
-    for (int which = 0; which < JCONFIG_COUNT; ++which) {
-        jconfig_entry_t entry;
+    for (int which = 0; which < JI_CONFIG_COUNT; ++which) {
+        jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
         JASSERT_OK(jconfig_get((jconfig_t)which, &entry));
         JSCOPED_TRACE("%s", entry.name);
         JEXPECT_EQ(strncmp(entry.name, "JALLOC_", 7), 0);
@@ -296,8 +296,8 @@ static const struct config_value {
 
 /* As in "JALLOC_LAYER= program". */
 JTEST(Config, AnEmptyVariableIsNotSet) {
-    for (int which = 0; which < JCONFIG_COUNT; ++which) {
-        jconfig_entry_t entry;
+    for (int which = 0; which < JI_CONFIG_COUNT; ++which) {
+        jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
         JASSERT_OK(jconfig_get((jconfig_t)which, &entry));
         JSCOPED_TRACE("%s", entry.name);
         jtest_setenv(entry.name, "");
@@ -338,7 +338,7 @@ JTEST(Config, ASizeAboveAllMemoryIsCalledTooLarge) {
 JTEST(Config, ValuesInForceAndTheirValidity) {
     for (size_t i = 0; i < sizeof config_values / sizeof config_values[0]; ++i) {
         const struct config_value *row = &config_values[i];
-        jconfig_entry_t entry;
+        jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
         JSCOPED_TRACE("%s=\"%s\"", row->name, row->value);
         jtest_setenv(row->name, row->value);
         JASSERT_OK(jconfig_get(row->which, &entry));
@@ -376,8 +376,8 @@ JTEST(Config, ARefusalShowsAnExample) {
 
 /* A syntax either shows an example, which it accepts, or lists its values. */
 JTEST(Config, EverySyntaxHasAnExampleOrListsItsValues) {
-    for (int which = 0; which < JCONFIG_COUNT; ++which) {
-        jconfig_entry_t entry;
+    for (int which = 0; which < JI_CONFIG_COUNT; ++which) {
+        jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
         JASSERT_OK(jconfig_get((jconfig_t)which, &entry));
         JSCOPED_TRACE("%s=%s", entry.name, entry.syntax);
         JEXPECT_EQ(entry.example, jconfig_example(entry.syntax));
@@ -434,8 +434,8 @@ JTEST(Config, UnknownNamesAreToldWithTheNearest) {
                                         "JALLOC_RECORD_HEAP_OF", "JALLOC",      "XJALLOC_A"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
         jtest_setenv(known[i], "1");
-    for (int which = 0; which < JCONFIG_COUNT; ++which) {
-        jconfig_entry_t entry;
+    for (int which = 0; which < JI_CONFIG_COUNT; ++which) {
+        jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
         JASSERT_OK(jconfig_get((jconfig_t)which, &entry));
         jtest_setenv(entry.name, "1");
     }
@@ -486,9 +486,9 @@ JTEST(Config, NamesOfAnyLengthAreOfferedAsTheNearest) {
 }
 
 JTEST_ONLY_WITH("JALLOC_TEST_KEEP", ConfigChild, ReadsSeveralTimes) {
-    jconfig_entry_t entry;
+    jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
     for (int i = 0; i < 3; ++i)
-        for (int which = 0; which < JCONFIG_COUNT; ++which)
+        for (int which = 0; which < JI_CONFIG_COUNT; ++which)
             JEXPECT_OK(jconfig_get((jconfig_t)which, &entry));
 }
 #define LONG "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
@@ -546,9 +546,9 @@ JTEST(Config, AnyNamesAndValuesAreJudged) {
     static const char letters[] = "0123456789.BKMGTib;:=()+,|@ /-_%n%s\x01\xff"
                                   "abcdefghijklmnopqrstuvwxyz";
     for (int64_t i = jtest_iterations(300); i > 0; --i) {
-        jconfig_entry_t entry;
+        jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
         char name[80], value[64];
-        JASSERT_OK(jconfig_get((jconfig_t)jtest_random_between(0, JCONFIG_COUNT - 1), &entry));
+        JASSERT_OK(jconfig_get((jconfig_t)jtest_random_between(0, JI_CONFIG_COUNT - 1), &entry));
         if (strcmp(entry.syntax, "FILE") == 0)
             continue;
         snprintf(name, sizeof name, "%s", entry.name);

@@ -241,7 +241,7 @@ static void use_inherited(void *argument) {
     const inherited_t *inherited = argument;
     jhandle_t *handle = inherited->handle;
     jborrow_t borrow;
-    const jplan_t plan = {.routine = "planned", .rung_count = 1};
+    const jplan_t plan = {.struct_size = sizeof plan, .routine = "planned", .rung_count = 1};
     JEXPECT_STATUS(borrow_one(&borrow, handle, 64), JSTATUS_FORKED);
     JEXPECT_FALSE(borrow.ok);
     JEXPECT_STATUS(jborrow_begin_plan(&borrow, handle, &plan), JSTATUS_FORKED);

@@ -90,7 +90,7 @@ JTEST(Quota, ArgumentsAreChecked) {
     jquota_stats_t stats = JQUOTA_STATS_INIT;
     JEXPECT_STATUS(jquota_get_stats(NULL, &stats), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jquota_get_stats(quota, NULL), JSTATUS_INVALID_POINTER);
-    stats.struct_size = sizeof stats - 1;
+    stats.struct_size = sizeof(size_t);
     JEXPECT_STATUS(jquota_get_stats(quota, &stats), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jquota_set_limit(NULL, 1), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jquota_set_limit(quota, 0), JSTATUS_INVALID_SIZE);

@@ -66,7 +66,7 @@ def outside(tree):
         {*cmake_options(tree), *variables(tree), *others, "JSTATUS_UNKNOWN", "JBUFFER_LIST_n"})
 
 
-DECLARED = re.compile(r"^JALLOC_API\b[^;{]*?\b(j\w+)\(", re.MULTILINE | re.DOTALL)
+DECLARED = re.compile(r"^(?:extern )?JALLOC_API\b[^;{]*?\b(j\w+)[(;]", re.MULTILINE | re.DOTALL)
 TYPE = re.compile(r"^(?:typedef (?:enum|struct) (\w+) \{|#define (J\w*[A-Z0-9])\b(?!_H$))",
                   re.MULTILINE)
 

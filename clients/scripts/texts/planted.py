@@ -4,6 +4,7 @@
 
 from texts.allocators import KINDS_PAGE, check_blas, check_kinds
 from texts.comments import check_comments
+from texts.layouts import LAYOUT_TEST, check_layouts
 from texts.names import check_names, check_paths, check_reference
 from texts.programs import check_build, check_environment, check_options
 from texts.promises import PROMISES_PAGE, check_promises
@@ -107,4 +108,11 @@ PLANTED = [
      "(already querying: the maximum is kept);\n * invalid handle;",
      "(already querying: the maximum is kept);",
      "jhandle_start_size_query can return invalid handle"),
+    (check_layouts, "include/jalloc/policy.h", "A height of a stack. Frozen.", "A height of a stack.",
+     "jstack_mark_t neither begins with struct_size nor"),
+    (check_layouts, "include/jalloc/tag.h", None, "typedef struct jtag_x_t {\n    int a;\n} jtag_x_t;",
+     "jtag_x_t neither begins with struct_size nor"),
+    (check_layouts, "include/jalloc/quota.h", "#define JQUOTA_STATS_INIT", "#define JQUOTA_STATS",
+     "jquota_stats_t has no JQUOTA_STATS_INIT"),
+    (check_layouts, LAYOUT_TEST, "SIZE(jvisitor_t, 24);", "", "jvisitor_t is frozen and not in"),
 ]

@@ -117,9 +117,9 @@ LISTS = [("include/jalloc/status.h", "JSTATUS_LIST", "JSTATUS_"),
 
 
 def rows(text, macro):
-    """First arguments of an X-macro's rows."""
+    """The names in an X-macro's rows: their first arguments but for a number."""
     body = re.search(rf"#define {macro}\(X\)((?:.*\\\n)+.*)\n", text)
-    return re.findall(r"\bX\((\w+),", body.group(1)) if body else []
+    return re.findall(r"\bX\((?:\d+, )?(\w+),", body.group(1)) if body else []
 
 
 def line_of(text, position):

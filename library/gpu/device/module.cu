@@ -212,9 +212,7 @@ static jstatus_t module_describe(gpu_device_t *device, char *reason, size_t reas
  * the cache must not load the vendor's BLAS. */
 jstatus_t gpu_get_properties(jdevice_t *device, jdevice_properties_t *properties) {
     GPU_ENTER(device);
-    const size_t struct_size = properties->struct_size;
     *properties = gpu_device(device)->properties;
-    properties->struct_size = struct_size;
     snprintf(properties->blas, sizeof properties->blas, "%.63s",
              __atomic_load_n(&device->blas->name, __ATOMIC_ACQUIRE));
     return JSTATUS_SUCCESS;

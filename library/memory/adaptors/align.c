@@ -134,6 +134,7 @@ static const ji_key_member_t align_members[] = {{JI_KEY_SIZE, offsetof(jalign_op
 const ji_kind_t ji_kind_align = {
     .public = {"align", JALLOCATOR_ADAPTOR, "every allocation at least so aligned", align_keys},
     .members = align_members,
+    .options_type = "jalign_options_t",
     .options_bytes = sizeof(jalign_options_t),
     .defaults = &align_defaults,
     .create = align_create,

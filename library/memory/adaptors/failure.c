@@ -60,6 +60,7 @@ static const failure_options_t failure_defaults = {sizeof failure_defaults, NULL
 
 const ji_kind_t ji_kind_failure = {
     .public = {"failure", JALLOCATOR_ADAPTOR, "calls a function when an allocation fails, and tries again", ji_no_keys},
+    .options_type = "failure_options_t",
     .options_bytes = sizeof(failure_options_t),
     .defaults = &failure_defaults,
     .create = failure_create,

@@ -130,6 +130,7 @@ static const ji_key_member_t fill_members[] = {
 const ji_kind_t ji_kind_fill = {
     .public = {"fill", JALLOCATOR_ADAPTOR, "writes NaN, or another byte, over memory that comes and goes", fill_keys},
     .members = fill_members,
+    .options_type = "jfill_options_t",
     .options_bytes = sizeof(jfill_options_t),
     .defaults = &fill_defaults,
     .create = fill_create,

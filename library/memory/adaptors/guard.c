@@ -194,6 +194,7 @@ static const ji_key_member_t guard_members[] = {{JI_KEY_SIZE, offsetof(jguard_op
 const ji_kind_t ji_kind_guard = {
     .public = {"guard", JALLOCATOR_ADAPTOR, "words around each block that nobody may write to", guard_keys},
     .members = guard_members,
+    .options_type = "jguard_options_t",
     .options_bytes = sizeof(jguard_options_t),
     .defaults = &guard_defaults,
     .create = guard_create,

@@ -75,6 +75,7 @@ static const ji_key_member_t limit_members[] = {{JI_KEY_SIZE, offsetof(jlimit_op
 const ji_kind_t ji_kind_limit = {
     .public = {"limit", JALLOCATOR_ADAPTOR, "refuses what would make more bytes live than its limit", limit_keys},
     .members = limit_members,
+    .options_type = "jlimit_options_t",
     .options_bytes = sizeof(jlimit_options_t),
     .defaults = &limit_defaults,
     .create = limit_create,

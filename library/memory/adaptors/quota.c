@@ -316,6 +316,7 @@ static const ji_key_member_t quota_members[] = {
 const ji_kind_t ji_kind_quota = {
     .public = {"quota", JALLOCATOR_ADAPTOR, "a share of a budget that many have together", quota_keys},
     .members = quota_members,
+    .options_type = "quota_options_t",
     .options_bytes = sizeof(quota_options_t),
     .defaults = &quota_defaults,
     .create = quota_create,
@@ -358,16 +359,14 @@ jstatus_t jquota_set_limit(jquota_t *quota, size_t limit_bytes) {
 
 jstatus_t jquota_get_stats(jquota_t *quota, jquota_stats_t *stats) {
     JREQUIRE(quota != NULL && stats != NULL, JSTATUS_INVALID_POINTER);
-    if (stats->struct_size < sizeof *stats)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jquota_get_stats: stats->struct_size is %zu, must be %zu",
-                       stats->struct_size, sizeof *stats);
+    JTRY_RETURN(JI_CHECK_SIZED(jquota_stats_t, stats, limit_bytes));
     ji_lock_acquire(&quota->lock);
-    jquota_stats_t present = {stats->struct_size,  quota->limit_bytes,       quota->guaranteed_bytes,
+    jquota_stats_t present = {sizeof present,      quota->limit_bytes,       quota->guaranteed_bytes,
                               quota->in_use_bytes, quota->peak_in_use_bytes, quota->share_count,
                               quota->refusal_count};
     ji_lock_release(&quota->lock);
     quota_raise(&present.peak_in_use_bytes, present.in_use_bytes);
-    *stats = present;
+    JI_GIVE_RESULT(stats, &present);
     return JSTATUS_SUCCESS;
 }
 
@@ -375,14 +374,8 @@ jstatus_t jallocator_create_quota(jallocator_t *below, jquota_t *quota, const jq
                                   jallocator_t **allocator) {
     JREQUIRE(quota != NULL, JSTATUS_INVALID_POINTER);
     quota_options_t complete = quota_defaults;
-    if (options != NULL) {
-        if (options->struct_size < sizeof(ji_common_options_t))
-            return ji_fail(JSTATUS_INVALID_VALUE, "quota: options->struct_size is %zu, must be %zu",
-                           options->struct_size, sizeof *options);
-        memcpy(&complete.share, options,
-               options->struct_size < sizeof *options ? options->struct_size : sizeof *options);
-        complete.share.struct_size = sizeof complete;
-    }
+    JTRY_RETURN(JI_TAKE_OPTIONS(jquota_share_options_t, &complete.share, options, name));
+    complete.share.struct_size = sizeof complete;
     complete.quota = quota;
     return ji_kind_make(&ji_kind_quota, NULL, below, &complete, allocator);
 }

@@ -55,10 +55,7 @@ static jstatus_t record_deallocate(void *context, void *pointer, size_t size_byt
 
 static void record_get_stats(void *context, jallocator_stats_t *stats) {
     const record_t *record = context;
-    jallocator_stats_t below = JALLOCATOR_STATS_INIT;
-    (void)jallocator_get_stats(record->adaptor.below, &below);
-    below.struct_size = stats->struct_size;
-    *stats = below;
+    (void)jallocator_get_stats(record->adaptor.below, stats);
 }
 static void record_clear_stats(void *context) {
     const record_t *record = context;
@@ -100,7 +97,7 @@ done:
 }
 
 jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out) {
-    jconfig_entry_t file;
+    jconfig_entry_t file = JCONFIG_ENTRY_INIT;
     (void)jconfig_get(JCONFIG_JALLOC_RECORD, &file);
     /* A tracking allocator may end by itself, so nobody can stand on top; all it does is seen below it. */
     if (file.value[0] == '\0' || allocator->kind == &ji_kind_track) {
@@ -133,6 +130,7 @@ static const ji_key_member_t record_members[] = {{JI_KEY_TEXT, offsetof(jrecord_
 const ji_kind_t ji_kind_record = {
     .public = {"record", JALLOCATOR_ADAPTOR, "writes every call to a trace file", record_keys},
     .members = record_members,
+    .options_type = "jrecord_options_t",
     .options_bytes = sizeof(jrecord_options_t),
     .defaults = &record_defaults,
     .create = record_create,

@@ -142,6 +142,7 @@ static const ji_key_member_t retry_members[] = {{JI_KEY_UINT64, offsetof(jretry_
 const ji_kind_t ji_kind_retry = {
     .public = {"retry", JALLOCATOR_ADAPTOR, "waits for a free where memory is short, until a deadline", retry_keys},
     .members = retry_members,
+    .options_type = "jretry_options_t",
     .options_bytes = sizeof(jretry_options_t),
     .defaults = &retry_defaults,
     .create = retry_create,

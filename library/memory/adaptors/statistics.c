@@ -124,9 +124,7 @@ jstatus_t jallocator_statistics_pop(jallocator_t *allocator, jallocator_stats_t 
     jallocator_t *found;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_statistics, __func__, &found));
     JREQUIRE(stats != NULL, JSTATUS_INVALID_POINTER);
-    if (stats->struct_size < sizeof *stats)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: stats->struct_size is %zu, must be %zu", __func__,
-                       stats->struct_size, sizeof *stats);
+    JTRY_RETURN(JI_CHECK_SIZED(jallocator_stats_t, stats, allocation_count));
     statistics_adaptor_t *statistics = found->context;
     ji_books_t *books = &statistics->books;
     ji_lock_acquire(&statistics->lock);
@@ -136,8 +134,7 @@ jstatus_t jallocator_statistics_pop(jallocator_t *allocator, jallocator_stats_t 
         return ji_fail(JSTATUS_NOT_FOUND, "%s: no part was begun", __func__);
     }
     const ji_books_t *begin = &part->begin;
-    *stats = (jallocator_stats_t){
-        .struct_size = stats->struct_size,
+    const jallocator_stats_t counted = {
         .allocation_count = books->allocation_count - begin->allocation_count,
         .live_count = statistics_more(books->live_count, begin->live_count),
         .in_use_bytes = statistics_more(books->in_use_bytes, begin->in_use_bytes),
@@ -152,5 +149,6 @@ jstatus_t jallocator_statistics_pop(jallocator_t *allocator, jallocator_stats_t 
     statistics->part = part->around;
     ji_lock_release(&statistics->lock);
     ji_metadata_free(part);
+    JI_GIVE_RESULT(stats, &counted);
     return JSTATUS_SUCCESS;
 }

@@ -150,6 +150,7 @@ static const ji_key_member_t track_members[] = {
 const ji_kind_t ji_kind_track = {
     .public = {"track", JALLOCATOR_ADAPTOR, "counts what passes: total, high watermark, live", track_keys},
     .members = track_members,
+    .options_type = "jtrack_options_t",
     .options_bytes = sizeof(jtrack_options_t),
     .defaults = &track_defaults,
     .create = track_create,
@@ -163,19 +164,18 @@ jstatus_t jallocator_track_totals(jallocator_t *allocator, jtrack_totals_t *tota
     jallocator_t *found;
     JREQUIRE(totals != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found));
-    if (totals->struct_size < sizeof *totals)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: totals->struct_size is %zu, must be %zu", __func__,
-                       totals->struct_size, sizeof *totals);
+    JTRY_RETURN(JI_CHECK_SIZED(jtrack_totals_t, totals, total_bytes));
     ji_lock_acquire(&found->lock);
     const ji_books_t books = found->books;
     ji_lock_release(&found->lock);
     track_t *track = found->context;
     ji_lock_acquire(&track->lock);
-    *totals = (jtrack_totals_t){
-        totals->struct_size, track->total_bytes,     books.peak_in_use_bytes,
-        books.in_use_bytes,  books.allocation_count, books.live_count,
+    const jtrack_totals_t present = {
+        sizeof present,     track->total_bytes,     books.peak_in_use_bytes,
+        books.in_use_bytes, books.allocation_count, books.live_count,
     };
     ji_lock_release(&track->lock);
+    JI_GIVE_RESULT(totals, &present);
     return JSTATUS_SUCCESS;
 }
 

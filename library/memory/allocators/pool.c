@@ -505,6 +505,7 @@ static const ji_key_member_t pool_members[] = {
 const ji_kind_t ji_kind_pool = {
     .public = {"pool", JALLOCATOR_POLICY, "keeps freed buffers for the next request of equal rounded size", pool_keys},
     .members = pool_members,
+    .options_type = "jpool_options_t",
     .options_bytes = sizeof(jpool_options_t),
     .defaults = &pool_defaults,
     .create = pool_create,
@@ -526,15 +527,14 @@ jstatus_t jallocator_pool_clear_counters(jallocator_t *allocator) {
 
 jstatus_t jallocator_pool_get_counters(jallocator_t *allocator, jpool_counters_t *counters) {
     JREQUIRE(counters != NULL, JSTATUS_INVALID_POINTER);
-    if (counters->struct_size < sizeof *counters)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: counters->struct_size is %zu, must be %zu", __func__,
-                       counters->struct_size, sizeof *counters);
+    JTRY_RETURN(JI_CHECK_SIZED(jpool_counters_t, counters, hit_count));
     jallocator_t *found;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_pool, __func__, &found));
     ji_policy_enter(found);
     const pool_t *pool = found->context;
-    *counters = (jpool_counters_t){counters->struct_size, pool->hit_count,   pool->miss_count,
-                                   pool->eviction_count,  pool->limit_count, pool->put_count};
+    const jpool_counters_t present = {sizeof present,       pool->hit_count,   pool->miss_count,
+                                      pool->eviction_count, pool->limit_count, pool->put_count};
     ji_policy_leave(found);
+    JI_GIVE_RESULT(counters, &present);
     return JSTATUS_SUCCESS;
 }

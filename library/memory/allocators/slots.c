@@ -361,6 +361,7 @@ static const ji_key_member_t slots_members[] = {
 const ji_kind_t ji_kind_slots = {
     .public = {"slots", JALLOCATOR_POLICY, "slots of one size, in constant time", slots_keys},
     .members = slots_members,
+    .options_type = "jslots_options_t",
     .options_bytes = sizeof(jslots_options_t),
     .defaults = &slots_defaults,
     .create = slots_create,

@@ -533,6 +533,7 @@ const ji_kind_t ji_kind_stack = {
                "one allocation after the other, for frees in the opposite order; in any other memory waits",
                stack_keys},
     .members = stack_members,
+    .options_type = "jstack_options_t",
     .options_bytes = sizeof(jstack_options_t),
     .defaults = &stack_defaults,
     .create = stack_create,

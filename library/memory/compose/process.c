@@ -217,9 +217,6 @@ static jdevice_t *process_get_gpu(void) {
 }
 
 static jstatus_t process_resolve(const jmemory_request_t *request, process_memory_t *memory) {
-    if (request->struct_size < sizeof *request)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jprocess_get_allocator: request->struct_size is %zu, must be %zu",
-                       request->struct_size, sizeof *request);
     JREQUIRE(request->numa_node >= -1, JSTATUS_INVALID_VALUE);
     jdevice_t *device = request->device != NULL ? request->device : jdevice_host();
     *memory = (process_memory_t){device, JMEMORY_DEVICE, request->numa_node, false};
@@ -291,12 +288,13 @@ done:
     return status;
 }
 
-jstatus_t jprocess_get_allocator(const jmemory_request_t *request, jallocator_t **allocator) {
-    static const jmemory_request_t ordinary = JMEMORY_REQUEST_INIT;
+jstatus_t jprocess_get_allocator(const jmemory_request_t *given, jallocator_t **allocator) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+    jmemory_request_t request = JMEMORY_REQUEST_INIT;
+    JTRY_RETURN(JI_TAKE_OPTIONS(jmemory_request_t, &request, given, device));
     process_memory_t memory = {0};
-    jstatus_t status = process_resolve(request != NULL ? request : &ordinary, &memory);
-    return status == JSTATUS_SUCCESS ? process_get(&memory, allocator) : status;
+    JTRY_RETURN(process_resolve(&request, &memory));
+    return process_get(&memory, allocator);
 }
 
 jstatus_t ji_process_get_mapped(jallocator_t **allocator) {
@@ -306,10 +304,8 @@ jstatus_t ji_process_get_mapped(jallocator_t **allocator) {
 
 jstatus_t jprocess_describe_pointer(const void *pointer, jmemory_info_t *info) {
     JREQUIRE(pointer != NULL && info != NULL, JSTATUS_INVALID_POINTER);
-    if (info->struct_size < sizeof *info)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jprocess_describe_pointer: info->struct_size is %zu, must be %zu",
-                       info->struct_size, sizeof *info);
-    jmemory_info_t known = {info->struct_size, jdevice_host(), JMEMORY_DEVICE, NULL, 0};
+    JTRY_RETURN(JI_CHECK_SIZED(jmemory_info_t, info, device));
+    jmemory_info_t known = {sizeof known, jdevice_host(), JMEMORY_DEVICE, NULL, 0};
     jallocation_t block = JALLOCATION_INIT;
     if (jallocation_find(pointer, &block) == JSTATUS_SUCCESS) {
         known.device = jallocator_device(block.allocator);
@@ -317,7 +313,7 @@ jstatus_t jprocess_describe_pointer(const void *pointer, jmemory_info_t *info) {
         known.allocator = block.allocator;
         known.size_bytes = block.size_bytes;
     }
-    *info = known;
+    JI_GIVE_RESULT(info, &known);
     return JSTATUS_SUCCESS;
 }
 

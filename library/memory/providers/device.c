@@ -148,6 +148,7 @@ static const ji_key_member_t device_members[] = {{JI_KEY_CHOICE, offsetof(device
 const ji_kind_t ji_kind_device = {
     .public = {"device", JALLOCATOR_PROVIDER, "the device's raw memory, one runtime allocation each", device_keys},
     .members = device_members,
+    .options_type = "device_options_t",
     .options_bytes = sizeof(device_options_t),
     .defaults = &device_defaults,
     .create = device_create,

@@ -101,6 +101,7 @@ static const ji_key_member_t huge_members[] = {
 const ji_kind_t ji_kind_huge = {
     .public = {"huge", JALLOCATOR_PROVIDER, "mappings of huge pages", huge_keys},
     .members = huge_members,
+    .options_type = "jhuge_options_t",
     .options_bytes = sizeof(jhuge_options_t),
     .defaults = &huge_defaults,
     .create = huge_create,

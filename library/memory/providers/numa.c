@@ -165,6 +165,7 @@ static const ji_key_member_t numa_members[] = {
 const ji_kind_t ji_kind_numa = {
     .public = {"numa", JALLOCATOR_PROVIDER, "mappings placed on a NUMA node, or over all of them", numa_keys},
     .members = numa_members,
+    .options_type = "jnuma_options_t",
     .options_bytes = sizeof(jnuma_options_t),
     .defaults = &numa_defaults,
     .create = numa_create,

@@ -112,8 +112,6 @@ static jstatus_t shared_make_entry(jsegment_t *segment, uint64_t id, const jshar
 }
 
 static jstatus_t shared_check_options(const jshared_options_t *options) {
-    if (options->struct_size != sizeof *options)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jshared_create: struct_size is not set");
     if ((unsigned)options->kind > JSHARED_STACK)
         return ji_fail(JSTATUS_INVALID_VALUE, "jshared_create: kind %d", (int)options->kind);
     const size_t largest = (size_t)SHM_MAX_PAGES << SHM_PAGE_SHIFT;
@@ -184,15 +182,14 @@ done:
     return status;
 }
 
-jstatus_t jshared_create(jsegment_t *segment, uint64_t id, const jshared_options_t *options, jshared_t **shared) {
-    static const jshared_options_t defaults = JSHARED_OPTIONS_INIT;
+jstatus_t jshared_create(jsegment_t *segment, uint64_t id, const jshared_options_t *given, jshared_t **shared) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(id != 0, JSTATUS_INVALID_VALUE);
-    if (options == NULL)
-        options = &defaults;
-    jstatus_t status = shared_check_options(options);
-    return status == JSTATUS_SUCCESS ? shared_with_memory(segment, id, options, shared_create, false, shared) : status;
+    jshared_options_t options = JSHARED_OPTIONS_INIT;
+    JTRY_RETURN(JI_TAKE_OPTIONS(jshared_options_t, &options, given, kind));
+    JTRY_RETURN(shared_check_options(&options));
+    return shared_with_memory(segment, id, &options, shared_create, false, shared);
 }
 
 static jstatus_t shared_open(jsegment_t *segment, uint64_t id, const jshared_options_t *options, jshared_t **made,

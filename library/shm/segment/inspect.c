@@ -179,14 +179,13 @@ static bool stats_see(jsegment_t *segment, const inspect_extent_t *extent, void 
 jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *stats) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(stats != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(stats->struct_size == sizeof *stats, JSTATUS_INVALID_VALUE);
+    JTRY_RETURN(JI_CHECK_SIZED(jsegment_stats_t, stats, metadata_bytes));
     JTRY_RETURN(inspect_begin(segment));
     stats_context_t seen = {.bytes.metadata = segment->constants.first_page << SHM_PAGE_SHIFT};
     jstatus_t status = inspect_walk(segment, 0, stats_see, &seen);
     if (status == JSTATUS_SUCCESS) {
         const shm_header_t *header = segment->header;
-        *stats = (jsegment_stats_t){
-            .struct_size = sizeof *stats,
+        jsegment_stats_t now = {
             .metadata_bytes = seen.bytes.metadata,
             .owned_bytes = seen.bytes.owned,
             .given_bytes = seen.bytes.given,
@@ -204,9 +203,10 @@ jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *stats) {
             .poisoned = ji_segment_is_poisoned(segment),
         };
         for (unsigned i = 0; i < segment->constants.slot_count; ++i)
-            stats->processes += shm_load(&segment->slots[i].state) != SHM_SLOT_FREE;
+            now.processes += shm_load(&segment->slots[i].state) != SHM_SLOT_FREE;
         for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
-            stats->allocators += shm_load(&segment->allocators[i].state) == SHM_ALLOCATOR_READY;
+            now.allocators += shm_load(&segment->allocators[i].state) == SHM_ALLOCATOR_READY;
+        JI_GIVE_RESULT(stats, &now);
     }
     return inspect_end(segment, status);
 }
@@ -214,14 +214,14 @@ jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *stats) {
 jstatus_t jsegment_get_process(jsegment_t *segment, unsigned slot, jsegment_process_t *process) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(process != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(process->struct_size == sizeof *process, JSTATUS_INVALID_VALUE);
+    JTRY_RETURN(JI_CHECK_SIZED(jsegment_process_t, process, attached));
     JREQUIRE(slot >= 1 && slot <= segment->constants.slot_count, JSTATUS_INVALID_VALUE);
     jstatus_t status = inspect_begin(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
     const shm_slot_t *entry = &segment->slots[slot - 1];
     stats_context_t seen = {.slot = slot};
-    jsegment_process_t found = {.struct_size = sizeof found};
+    jsegment_process_t found = JSEGMENT_PROCESS_INIT;
     const uint64_t state = shm_load(&entry->state);
     if (state != SHM_SLOT_FREE) {
         status = inspect_walk(segment, slot, stats_see, &seen);
@@ -238,7 +238,7 @@ jstatus_t jsegment_get_process(jsegment_t *segment, unsigned slot, jsegment_proc
         found.cached_bytes = seen.bytes.cached;
     }
     if (status == JSTATUS_SUCCESS)
-        *process = found;
+        JI_GIVE_RESULT(process, &found);
     return inspect_end(segment, status);
 }
 

@@ -181,6 +181,7 @@ const ji_kind_t ji_kind_segment = {
     .public = {"segment", JALLOCATOR_PROVIDER, "a segment of its own, which grows; shared if its backend is",
                kind_keys},
     .members = kind_members,
+    .options_type = "segment_kind_options_t",
     .options_bytes = sizeof(segment_kind_options_t),
     .defaults = &kind_defaults,
     .create = kind_create,

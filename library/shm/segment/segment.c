@@ -83,8 +83,6 @@ static void segment_delist(jsegment_t *segment) {
 /* ---- The private part ----------------------------------------------------------------------------------------------- */
 
 static jstatus_t segment_check_options(const jsegment_options_t *options, const char *caller) {
-    if (options->struct_size != sizeof *options)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: struct_size is not set", caller);
     if ((unsigned)options->backend > JSEGMENT_ARRAY)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: backend %d", caller, (int)options->backend);
     if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
@@ -285,32 +283,32 @@ static size_t segment_round(size_t bytes) {
     return ji_size_round_up(bytes, SHM_PAGE_BYTES, &rounded) ? rounded : 0;
 }
 
-jstatus_t jsegment_create(const jsegment_options_t *options, jsegment_t **out) {
-    JREQUIRE(options != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = segment_check_options(options, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    JREQUIRE(!options->read_only, JSTATUS_INVALID_VALUE);
-    const size_t size = options->backend == JSEGMENT_ARRAY ? options->size_bytes & ~(SHM_PAGE_BYTES - 1)
-                                                           : segment_round(options->size_bytes);
+jstatus_t jsegment_create(const jsegment_options_t *given, jsegment_t **out) {
+    JREQUIRE(given != NULL && out != NULL, JSTATUS_INVALID_POINTER);
+    jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
+    JTRY_RETURN(JI_TAKE_OPTIONS(jsegment_options_t, &options, given, backend));
+    JTRY_RETURN(segment_check_options(&options, __func__));
+    jstatus_t status = JSTATUS_SUCCESS;
+    JREQUIRE(!options.read_only, JSTATUS_INVALID_VALUE);
+    const size_t size = options.backend == JSEGMENT_ARRAY ? options.size_bytes & ~(SHM_PAGE_BYTES - 1)
+                                                          : segment_round(options.size_bytes);
     const size_t max =
-        options->max_bytes == 0 || options->backend == JSEGMENT_ARRAY ? size : segment_round(options->max_bytes);
+        options.max_bytes == 0 || options.backend == JSEGMENT_ARRAY ? size : segment_round(options.max_bytes);
     if (size < JSEGMENT_MIN_BYTES || max < size || max >> SHM_PAGE_SHIFT > SHM_MAX_PAGES)
         return ji_fail(JSTATUS_INVALID_SIZE, "a segment of %zu bytes that may grow to %zu: at least %d, at most 4 TiB",
-                       options->size_bytes, options->max_bytes, JSEGMENT_MIN_BYTES);
-    const unsigned slots = options->max_processes != 0 ? options->max_processes : SEGMENT_DEFAULT_PROCESSES;
+                       options.size_bytes, options.max_bytes, JSEGMENT_MIN_BYTES);
+    const unsigned slots = options.max_processes != 0 ? options.max_processes : SEGMENT_DEFAULT_PROCESSES;
     const bool has_file =
-        options->backend == JSEGMENT_POSIX || options->backend == JSEGMENT_MEMFD || options->backend == JSEGMENT_FILE;
+        options.backend == JSEGMENT_POSIX || options.backend == JSEGMENT_MEMFD || options.backend == JSEGMENT_FILE;
     bool listed = false;
     jsegment_t *segment = NULL;
-    JTRY_ALLOC(segment = segment_new(options));
+    JTRY_ALLOC(segment = segment_new(&options));
     if (!shm_constants_make(&segment->constants, size, max, slots, has_file)) {
         status = ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes have no room for the bookkeeping of %zu and %u processes",
                          size, max, slots);
         goto done;
     }
-    JTRY(segment_open(segment, options, size));
+    JTRY(segment_open(segment, &options, size));
     listed = true;
     JTRY(segment_bind(segment));
     /* Nobody else sees it yet, or takes it for a segment; so nothing here can be interrupted halfway. */
@@ -327,7 +325,7 @@ jstatus_t jsegment_create(const jsegment_options_t *options, jsegment_t **out) {
     *out = segment;
     segment = NULL;
 done:
-    if (segment != NULL && options->backend == JSEGMENT_ARRAY && segment->header != NULL)
+    if (segment != NULL && options.backend == JSEGMENT_ARRAY && segment->header != NULL)
         memset(segment->header, 0, sizeof segment->constants.magic);
     if (segment != NULL && listed)
         segment_delist(segment);
@@ -335,17 +333,17 @@ done:
     return status;
 }
 
-jstatus_t jsegment_attach(const jsegment_options_t *options, jsegment_t **out) {
-    JREQUIRE(options != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = segment_check_options(options, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+jstatus_t jsegment_attach(const jsegment_options_t *given, jsegment_t **out) {
+    JREQUIRE(given != NULL && out != NULL, JSTATUS_INVALID_POINTER);
+    jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
+    JTRY_RETURN(JI_TAKE_OPTIONS(jsegment_options_t, &options, given, backend));
+    JTRY_RETURN(segment_check_options(&options, __func__));
+    jstatus_t status = JSTATUS_SUCCESS;
     bool at_gate = false, listed = false;
     struct stat file;
     jsegment_t *segment = NULL;
-    JTRY_ALLOC(segment = segment_new(options));
-    JTRY(segment_open(segment, options, 0));
+    JTRY_ALLOC(segment = segment_new(&options));
+    JTRY(segment_open(segment, &options, 0));
     listed = true;
     JTRY(segment_bind(segment));
     if (!ji_pages_refresh(segment)) {
@@ -356,17 +354,17 @@ jstatus_t jsegment_attach(const jsegment_options_t *options, jsegment_t **out) {
                 : ji_fail(JSTATUS_CORRUPTED, "the segment says that it has %llu pages", (unsigned long long)total);
         goto done;
     }
-    if (!options->read_only && ji_segment_is_poisoned(segment)) {
+    if (!options.read_only && ji_segment_is_poisoned(segment)) {
         status = ji_fail(JSTATUS_CORRUPTED, "the segment was found damaged before");
         goto done;
     }
-    if (!options->read_only) {
+    if (!options.read_only) {
         at_gate = shm_gate_take(&segment->backing, false, segment->timeout_ms);
         if (!at_gate) {
             status = ji_fail(JSTATUS_BUSY, "the segment is being removed");
             goto done;
         }
-        if ((options->backend == JSEGMENT_POSIX || options->backend == JSEGMENT_FILE) &&
+        if ((options.backend == JSEGMENT_POSIX || options.backend == JSEGMENT_FILE) &&
             (fstat(segment->backing.descriptor, &file) != 0 || file.st_nlink == 0)) {
             status = ji_fail(JSTATUS_NOT_FOUND, "the segment was removed meanwhile");
             goto done;

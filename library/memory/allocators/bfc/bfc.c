@@ -817,6 +817,7 @@ const ji_kind_t ji_kind_bfc = {
     .public = {"bfc", JALLOCATOR_POLICY, "best fit with coalescing, after TensorFlow's; constant-time search",
                bfc_keys},
     .members = bfc_members,
+    .options_type = "jbfc_options_t",
     .options_bytes = sizeof bfc_defaults,
     .defaults = &bfc_defaults,
     .create = bfc_create,

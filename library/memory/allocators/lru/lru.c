@@ -524,6 +524,7 @@ static const jlru_options_t lru_defaults = JLRU_OPTIONS_INIT;
 const ji_kind_t ji_kind_lru = {
     .public = {"lru", JALLOCATOR_POLICY, "freed blocks kept by layout, least recently used out first", lru_keys},
     .members = lru_members,
+    .options_type = "jlru_options_t",
     .options_bytes = sizeof lru_defaults,
     .defaults = &lru_defaults,
     .create = lru_create,
@@ -661,13 +662,12 @@ jstatus_t jallocator_lru_clear(jallocator_t *allocator) {
 
 jstatus_t jallocator_lru_get_counters(jallocator_t *allocator, jlru_counters_t *counters) {
     JREQUIRE(counters != NULL, JSTATUS_INVALID_POINTER);
-    if (counters->struct_size < sizeof *counters)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: counters->struct_size is %zu, must be %zu", __func__,
-                       counters->struct_size, sizeof *counters);
+    JTRY_RETURN(JI_CHECK_SIZED(jlru_counters_t, counters, hit_count));
     lru_t *lru;
     JTRY_RETURN(lru_lock(allocator, __func__, &lru));
-    *counters = (jlru_counters_t){counters->struct_size, lru->hit_count,    lru->nearest_hit_count, lru->miss_count,
-                                  lru->eviction_count,   lru->kept_layouts, lru->kept_blocks,       lru->kept_bytes};
+    const jlru_counters_t present = {sizeof present,      lru->hit_count,    lru->nearest_hit_count, lru->miss_count,
+                                     lru->eviction_count, lru->kept_layouts, lru->kept_blocks,       lru->kept_bytes};
     lru_unlock(lru);
+    JI_GIVE_RESULT(counters, &present);
     return JSTATUS_SUCCESS;
 }

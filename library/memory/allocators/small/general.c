@@ -46,6 +46,7 @@ const ji_kind_t ji_kind_general = {
     .public = {"general", JALLOCATOR_POLICY, "small blocks over best fit with coalescing, \"bfc+small\" as one",
                general_keys},
     .members = general_members,
+    .options_type = "jgeneral_options_t",
     .options_bytes = sizeof general_defaults,
     .defaults = &general_defaults,
     .create = general_create,

@@ -478,6 +478,7 @@ static const jsmall_options_t small_defaults = JSMALL_OPTIONS_INIT;
 const ji_kind_t ji_kind_small = {
     .public = {"small", JALLOCATOR_POLICY, "small blocks by size class, with a cache for each thread", small_keys},
     .members = small_members,
+    .options_type = "jsmall_options_t",
     .options_bytes = sizeof small_defaults,
     .defaults = &small_defaults,
     .create = small_create,

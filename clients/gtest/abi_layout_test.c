@@ -1,0 +1,157 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Public layouts that can never change, since programs have them compiled in: structs that do not begin with their size
+ * (their comments end with "Frozen."), and numbers that arrays inside of structs have. They are compared when this is compiled.
+ * A line here is changed before a first release alone; after it a struct gets a successor of another name. */
+
+#include "jtest.h"
+
+#include <stddef.h>
+
+#include "jalloc/jalloc.h"
+
+#define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " is frozen")
+#define AT(type, member, bytes) _Static_assert(offsetof(type, member) == (bytes), #type " is frozen")
+#define NUMBER(name, value) _Static_assert((name) == (value), #name " is frozen")
+
+SIZE(jfloat16_t, 2);
+AT(jfloat16_t, bits, 0);
+
+SIZE(jbfloat16_t, 2);
+AT(jbfloat16_t, bits, 0);
+
+SIZE(jstack_mark_t, 8);
+AT(jstack_mark_t, height, 0);
+
+SIZE(jtrack_record_t, 24);
+AT(jtrack_record_t, bytes, 0);
+AT(jtrack_record_t, time_ns, 8);
+AT(jtrack_record_t, tag, 16);
+
+SIZE(jvisitor_t, 24);
+AT(jvisitor_t, grow, 0);
+AT(jvisitor_t, shrink, 8);
+AT(jvisitor_t, context, 16);
+
+SIZE(jallocator_key_t, 32);
+AT(jallocator_key_t, name, 0);
+AT(jallocator_key_t, syntax, 8);
+AT(jallocator_key_t, fallback, 16);
+AT(jallocator_key_t, meaning, 24);
+
+SIZE(jallocator_kind_t, 32);
+AT(jallocator_kind_t, name, 0);
+AT(jallocator_kind_t, role, 8);
+AT(jallocator_kind_t, summary, 16);
+AT(jallocator_kind_t, keys, 24);
+
+SIZE(jconfig_unknown_t, 72);
+AT(jconfig_unknown_t, name, 0);
+AT(jconfig_unknown_t, nearest, 64);
+
+SIZE(jlayout_t, 200);
+AT(jlayout_t, rank, 0);
+AT(jlayout_t, structure, 4);
+AT(jlayout_t, extents, 8);
+AT(jlayout_t, strides, 72);
+AT(jlayout_t, blocks, 136);
+
+SIZE(jdistribution_t, 48);
+AT(jdistribution_t, extents, 0);
+AT(jdistribution_t, blocks, 16);
+AT(jdistribution_t, grid, 32);
+AT(jdistribution_t, place, 40);
+
+SIZE(jbuffer_block_t, 40);
+AT(jbuffer_block_t, rank, 0);
+AT(jbuffer_block_t, type, 4);
+AT(jbuffer_block_t, starts, 8);
+AT(jbuffer_block_t, extents, 16);
+AT(jbuffer_block_t, strides, 24);
+AT(jbuffer_block_t, data, 32);
+
+SIZE(joffset_atomic_t, 8);
+AT(joffset_atomic_t, value, 0);
+
+SIZE(jshared_pointer_t, 16);
+AT(jshared_pointer_t, allocator_id, 0);
+AT(jshared_pointer_t, offset, 8);
+
+SIZE(jshared_pointer_atomic_t, 16);
+AT(jshared_pointer_atomic_t, allocator_id, 0);
+AT(jshared_pointer_atomic_t, offset, 8);
+
+SIZE(jblas_cblas_kernel_t, 24);
+AT(jblas_cblas_kernel_t, name, 0);
+AT(jblas_cblas_kernel_t, wrong_length, 8);
+AT(jblas_cblas_kernel_t, instead, 16);
+
+SIZE(jplan_rung_t, 88);
+AT(jplan_rung_t, name, 0);
+AT(jplan_rung_t, bits_class, 8);
+AT(jplan_rung_t, buffer_count, 12);
+AT(jplan_rung_t, bytes, 16);
+AT(jplan_rung_t, callee_bytes, 80);
+
+SIZE(jborrow_t, 112);
+AT(jborrow_t, ptr, 0);
+AT(jborrow_t, status, 64);
+AT(jborrow_t, rung, 68);
+AT(jborrow_t, way, 72);
+AT(jborrow_t, ok, 80);
+AT(jborrow_t, depth_, 84);
+AT(jborrow_t, serial_, 88);
+AT(jborrow_t, handle_, 96);
+AT(jborrow_t, top_, 104);
+
+/* What the inline functions of borrow.h know of a handle. Another layout is allowed, under the next number: with a change
+ * here jborrow_calls_1_ gets that number, in the header, the library and its list of symbols. */
+SIZE(jborrow_frame_, 24);
+AT(jborrow_frame_, top, 0);
+AT(jborrow_frame_, routine, 8);
+AT(jborrow_frame_, serial, 16);
+
+SIZE(jborrow_frames_, 816);
+AT(jborrow_frames_, top, 0);
+AT(jborrow_frames_, fast_end, 8);
+AT(jborrow_frames_, granule_mask, 16);
+AT(jborrow_frames_, user, 24);
+AT(jborrow_frames_, serial, 32);
+AT(jborrow_frames_, depth, 40);
+AT(jborrow_frames_, irregular, 44);
+AT(jborrow_frames_, frames, 48);
+
+SIZE(jborrow_calls_, 16);
+AT(jborrow_calls_, begin, 0);
+AT(jborrow_calls_, end, 8);
+
+/* Lengths of arrays in the middle of structs, or in one that is frozen. */
+NUMBER(JHANDLE_MAX_RUNGS, 8);
+NUMBER(JHANDLE_MAX_SHAPE, 47);
+NUMBER(JHANDLE_MAX_ROUTINE, 31);
+NUMBER(JBORROW_MAX_BUFFERS, 8);
+NUMBER(JBORROW_MAX_DEPTH, 32);
+NUMBER(JLAYOUT_MAX_RANK, 8);
+NUMBER(JCONFIG_MAX_NAME, 63);
+
+/* Variables keep their numbers. */
+NUMBER(JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, 0);
+NUMBER(JCONFIG_JALLOC_LAYER, 8);
+NUMBER(JCONFIG_JALLOC_RECORD_HEAP_MIN_BYTES, 14);
+
+/* A handle begins with the frames, which programs change inline. */
+JTEST(AbiLayout, AHandleBeginsWithItsBorrowFrames) {
+    jhandle_t *handle;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    const jborrow_frames_ *frames = (const jborrow_frames_ *)handle;
+    JEXPECT_EQ(frames->depth, 0);
+    JEXPECT_EQ(frames->granule_mask, jdevice_granule_bytes(jdevice_host()) - 1);
+    {
+        JALLOC_BORROW(ws, handle, 64);
+        JEXPECT_OK(ws.status);
+        JEXPECT_EQ(frames->depth, 1);
+        JEXPECT_STREQ(frames->frames[0].routine, __func__);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
