@@ -68,7 +68,7 @@ function(gpu_refuse KIND errors)
   set(GPU_${KIND}_COMPILER "" PARENT_SCOPE)
 endfunction()
 
-# gpu_add_module(NAME COMPILE link... ) makes lib<NAME>.so.0 beside libjalloc, of every source of library/gpu, and the
+# gpu_add_module(NAME COMPILE link... ) makes lib<NAME>.so.N beside libjalloc, N as in its soname, of every source of library/gpu, and the
 # target NAME. COMPILE: a list, the compiler and its options; LINK: the same.
 function(gpu_add_module name)
   cmake_parse_arguments(GPU "" "" "COMPILE;LINK;SOURCES" ${ARGN})
@@ -83,12 +83,12 @@ function(gpu_add_module name)
     list(APPEND objects ${object})
   endforeach()
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${name})
-  set(library ${JALLOC_MODULE_DIR}/lib${name}.so.0)
+  set(library ${JALLOC_MODULE_DIR}/lib${name}.so.${JALLOC_SOVERSION})
   set(exports ${PROJECT_SOURCE_DIR}/cmake/gpu_module.map)
   add_custom_command(OUTPUT ${library}
-    COMMAND ${GPU_LINK} -shared -o ${library} ${objects} -Xlinker -soname=lib${name}.so.0
+    COMMAND ${GPU_LINK} -shared -o ${library} ${objects} -Xlinker -soname=lib${name}.so.${JALLOC_SOVERSION}
             -Xlinker --version-script=${exports} -Xlinker -z -Xlinker defs
-    DEPENDS ${objects} ${exports} COMMENT "Linking lib${name}.so.0" VERBATIM)
+    DEPENDS ${objects} ${exports} COMMENT "Linking lib${name}.so.${JALLOC_SOVERSION}" VERBATIM)
   add_custom_target(${name} ALL DEPENDS ${library})
   install(FILES ${library} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lib${name})
   set(JALLOC_MODULES ${JALLOC_MODULES} ${name} CACHE INTERNAL "")

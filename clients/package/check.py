@@ -64,11 +64,11 @@ def check_cmake(prefix, scratch, mpi):
         check_component(configure(prefix, scratch / "absent", True), "this jalloc has no libjalloc_mpi")
     for component in ("cuda", "hip", "fftw"):
         wanted = [*configure(prefix, scratch / component, False), f"-DWANT_ALSO={component}"]
-        if list(prefix.rglob(f"libjalloc_{component}.so.0")):
+        if list(prefix.rglob(f"libjalloc_{component}.so.*")):
             run(*wanted)
         else:
             check_component(wanted, "jalloc has no component fftw" if component == "fftw" else
-                            f"this jalloc has no libjalloc_{component}.so.0")
+                            f"this jalloc has no libjalloc_{component}.so.")
 
 
 def check_pkg_config(prefix, scratch, jblas, mpi):
@@ -99,7 +99,7 @@ def check_deb(build):
         print(output("dpkg-deb", "--info", deb))
         contents += output("dpkg-deb", "--contents", deb)
     print(contents)
-    modules = [f"/{module.name}" for module in (build / "library").glob("libjalloc_*.so.0")]
+    modules = [f"/{module.name}" for module in (build / "library").glob("libjalloc_*.so.*")]
     if (build / "library" / "libjalloc_mpi.so").exists():
         modules += ["/libjalloc_mpi.so.", "/libjalloc_mpi.a", "/jalloc_mpiTargets.cmake", "/pkgconfig/jalloc_mpi.pc"]
     for wanted in ("/libjalloc.so.", "/libjalloc.so ", "/libjalloc.a", "/include/jalloc/jalloc.h", "/jallocConfig.cmake",

@@ -108,8 +108,7 @@ def main():
     if all(library.exists() for library in libraries):
         good &= check_wanted(libraries)
     for name in MODULES:
-        library = arguments.build / "library" / f"lib{name}.so.0"
-        if library.exists():
+        for library in (arguments.build / "library").glob(f"lib{name}.so.*"):
             good &= check_module(name, library)
     if seen == 0:
         print(f"check_symbols: no library in {arguments.build}/library")

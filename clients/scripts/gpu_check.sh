@@ -77,7 +77,7 @@ make_kit() {
     mkdir -p "$kit/bin" "$kit/lib" "$kit/data" "$kit/reference"
     cp "$build"/bin/{jalloc-gpu-test,bench_gpu,co2_forecast,jalloc-info,cuda_graph,cuda_stream_interop} "$kit/bin/"
     for library in "$build"/library/libj*.so.*; do # by the names that the loader asks for
-        [[ -L $library || $library == *_cuda.so.0 ]] && cp -L "$library" "$kit/lib/"
+        [[ -L $library || $library == *_cuda.so.* ]] && cp -L "$library" "$kit/lib/"
     done
     cp "$root"/clients/samples/co2_forecast/data/*.csv "$kit/data/"
     cp "$root"/clients/samples/co2_forecast/reference/*.csv "$kit/reference/"

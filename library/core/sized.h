@@ -23,7 +23,8 @@
  * success; invalid value. */
 #define JI_TAKE_OPTIONS(type, options, user, least)                                                                    \
     ji_options_take(options, sizeof(type), user, JI_SIZE_THROUGH(type, least), #type)
-jstatus_t ji_options_take(void *options, size_t size_bytes, const void *user, size_t minimum_bytes, const char *type);
+JI_SHARED jstatus_t ji_options_take(void *options, size_t size_bytes, const void *user, size_t minimum_bytes,
+                                    const char *type);
 
 /* Whether the struct that a caller wants filled in can be; before anything else is done. success; invalid value. */
 #define JI_CHECK_SIZED(type, user, least) ji_sized_check(user, sizeof(type), JI_SIZE_THROUGH(type, least), #type)

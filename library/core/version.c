@@ -5,12 +5,6 @@
 
 #include "jalloc/version.h"
 
-#define VERSION_QUOTE_(number) #number
-#define VERSION_QUOTE(number) VERSION_QUOTE_(number)
-
 int jalloc_version(void) { return JALLOC_VERSION; }
 
-const char *jalloc_version_string(void) {
-    return VERSION_QUOTE(JALLOC_VERSION_MAJOR) "." VERSION_QUOTE(JALLOC_VERSION_MINOR) "." VERSION_QUOTE(
-        JALLOC_VERSION_PATCH);
-}
+const char *jalloc_version_string(void) { return JALLOC_VERSION_STRING; }

@@ -5,13 +5,23 @@
 
 /* What a device module is. A module is a shared library, one for each kind of GPU:
  *
- *     libjalloc_cuda.so.0, libjalloc_hip.so.0
+ *     libjalloc_cuda.so.N, libjalloc_hip.so.N
  *
+ * with libjalloc's own N (its soname's: 0.1, 0.2, ... 1, 2), so that each of several versions has its modules beside it;
  * found in the directory that JALLOC_MODULE_PATH names, or else beside libjalloc, and nowhere else: not in the working
  * directory, not in the loader's search path. It is loaded when a device of its kind is first asked for and stays
  * loaded. It exports one symbol, JI_MODULE_OPEN, of type ji_module_open_t. */
 
 #include "device/table.h"
+#include "jalloc/version.h"
+
+/* The file of a module, JI_MODULE_FILE("cuda"). The number is that of JALLOC_SOVERSION in library/CMakeLists.txt. */
+#if JALLOC_VERSION_MAJOR == 0
+#define JI_SOVERSION "0." JALLOC_QUOTE_(JALLOC_VERSION_MINOR)
+#else
+#define JI_SOVERSION JALLOC_QUOTE_(JALLOC_VERSION_MAJOR)
+#endif
+#define JI_MODULE_FILE(kind) "libjalloc_" kind ".so." JI_SOVERSION
 
 /* Changes whenever anything in table.h, here, or in blas/primitives/primitive.h does. A module refuses another one. */
 #define JI_MODULE_ABI 5u

@@ -37,8 +37,8 @@ typedef struct registry_module {
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool registry_held; /* by this thread */
 static registry_module_t registry_modules[] = {
-    [JDEVICE_CUDA] = {.file = "libjalloc_cuda.so.0", .option = "JALLOC_CUDA"},
-    [JDEVICE_HIP] = {.file = "libjalloc_hip.so.0", .option = "JALLOC_HIP"},
+    [JDEVICE_CUDA] = {.file = JI_MODULE_FILE("cuda"), .option = "JALLOC_CUDA"},
+    [JDEVICE_HIP] = {.file = JI_MODULE_FILE("hip"), .option = "JALLOC_HIP"},
 };
 
 static void registry_before_fork(void) {

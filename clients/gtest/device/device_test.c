@@ -6,6 +6,7 @@
 #include "jtest.h"
 
 #include "device/device.h"
+#include "device/module.h"
 #include "jalloc/device.h"
 
 #include <errno.h>
@@ -60,7 +61,7 @@ JTEST(Device, AbsentGpuIsNoDeviceAndTheMessageSaysWhy) {
 JTEST(Device, AFileThatIsNoModuleIsNoDevice) {
     char folder[] = P_tmpdir "/jalloc-module-XXXXXX", path[256], *full = NULL;
     JASSERT_NOT_NULL(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/libjalloc_cuda.so.0", folder);
+    snprintf(path, sizeof path, "%s/%s", folder, JI_MODULE_FILE("cuda"));
     FILE *file = fopen(path, "w");
     if (file) {
         fputs("not a library\n", file);
@@ -69,7 +70,7 @@ JTEST(Device, AFileThatIsNoModuleIsNoDevice) {
     full = realpath(folder, NULL);
     jtest_setenv("JALLOC_MODULE_PATH", full);
     JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
-    JEXPECT_SUBSTR(jstatus_last_message(), "libjalloc_cuda.so.0 cannot be loaded");
+    JEXPECT_SUBSTR(jstatus_last_message(), JI_MODULE_FILE("cuda") " cannot be loaded");
     JEXPECT_NULL(strstr(strstr(jstatus_last_message(), "libjalloc_cuda") + 1, "libjalloc_cuda")); /* said once */
     free(full);
     remove(path);

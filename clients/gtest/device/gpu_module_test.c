@@ -27,8 +27,8 @@
 typedef struct real {
     const char *kind, *file, *error; /* the runtime's errors begin so */
 } real_t;
-static const real_t reals[] = {{"cuda:0", JALLOC_MODULE_DIR "/libjalloc_cuda.so.0", "(cudaError"},
-                               {"hip:0", JALLOC_MODULE_DIR "/libjalloc_hip.so.0", "(hipError"}};
+static const real_t reals[] = {{"cuda:0", JALLOC_MODULE_DIR "/" JI_MODULE_FILE("cuda"), "(cudaError"},
+                               {"hip:0", JALLOC_MODULE_DIR "/" JI_MODULE_FILE("hip"), "(hipError"}};
 
 static void name_of_real(const void *parameter, char *name) {
     snprintf(name, 5, "%.*s", (int)strcspn(((const real_t *)parameter)->kind, ":"), ((const real_t *)parameter)->kind);
@@ -127,7 +127,7 @@ JTEST(Module, ALibraryThatIsNoModuleIsNoDevice) {
     JASSERT_NOT_NULL(library);
     JASSERT_EQ(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
     JASSERT_NOT_NULL(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/libjalloc_cuda.so.0", folder);
+    snprintf(path, sizeof path, "%s/%s", folder, JI_MODULE_FILE("cuda"));
     JASSERT_EQ(symlink(map->l_name, path), 0);
     jtest_setenv("JALLOC_MODULE_PATH", folder);
     JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
@@ -199,7 +199,7 @@ static void ask_the_shared_library(void *argument) {
     memcpy(&get, &symbols[0], sizeof get);
     memcpy(&message, &symbols[1], sizeof message);
     jstatus_t status = get("hip:0", &(jdevice_t *){NULL});
-    if (expected[0] == 'n' && access("libjalloc_hip.so.0", F_OK) == 0) { /* built too, and found */
+    if (expected[0] == 'n' && access(JI_MODULE_FILE("hip"), F_OK) == 0) { /* built too, and found */
         JEXPECT_NULL(strstr(message(), expected));
     } else {
         JEXPECT_STATUS(status, JSTATUS_NO_DEVICE);

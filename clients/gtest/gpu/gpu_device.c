@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "blas/primitives/primitive.h"
+#include "device/module.h"
 
 #define REGION_ALIGNMENT 256
 
@@ -53,7 +54,8 @@ const fake_gpu_control_t *gpu_fake(void) {
     static bool looked;
     if (!looked) {
         char path[sizeof module_path + 64];
-        snprintf(path, sizeof path, "%s/libjalloc_%.*s.so.0", module_path, (int)strcspn(device_name, ":"), device_name);
+        snprintf(path, sizeof path, "%s/libjalloc_%.*s.so." JI_SOVERSION, module_path, (int)strcspn(device_name, ":"),
+                 device_name);
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         control = library != NULL ? dlsym(library, "fake_gpu_control") : NULL;
         looked = true;
