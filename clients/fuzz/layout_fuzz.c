@@ -52,18 +52,18 @@ static size_t put_words(const char *const *words, size_t count, const uint8_t *d
 static void measure(const jlayout_t *layout) {
     int64_t count, span, blocks, covered = 0, offset, starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK];
     jlayout_t slice;
-    FUZZ_DEMAND(jlayout_count(layout, &count) == JSTATUS_SUCCESS);
-    FUZZ_DEMAND(jlayout_span(layout, &span) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jlayout_get_count(layout, &count) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jlayout_get_span(layout, &span) == JSTATUS_SUCCESS);
     FUZZ_DEMAND((count == 0) == (span == 0));
     FUZZ_DEMAND(!jlayout_is_packed(layout) || count == span);
-    FUZZ_DEMAND(jlayout_block_count(layout, &blocks) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jlayout_get_block_count(layout, &blocks) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(blocks <= count && (blocks == 0) == (count == 0));
     for (int64_t number = 0; number < blocks && number < 64; ++number) {
         int64_t elements = 1;
-        FUZZ_DEMAND(jlayout_block(layout, number, starts, extents) == JSTATUS_SUCCESS);
+        FUZZ_DEMAND(jlayout_get_block(layout, number, starts, extents) == JSTATUS_SUCCESS);
         FUZZ_DEMAND(jlayout_slice(layout, starts, extents, NULL, &slice, &offset) == JSTATUS_SUCCESS);
-        FUZZ_DEMAND(jlayout_count(&slice, &elements) == JSTATUS_SUCCESS);
-        FUZZ_DEMAND(jlayout_span(&slice, &extents[0]) == JSTATUS_SUCCESS);
+        FUZZ_DEMAND(jlayout_get_count(&slice, &elements) == JSTATUS_SUCCESS);
+        FUZZ_DEMAND(jlayout_get_span(&slice, &extents[0]) == JSTATUS_SUCCESS);
         FUZZ_DEMAND(elements >= 1 && offset >= 0 && offset <= span - extents[0]);
         covered += elements;
     }
@@ -110,7 +110,7 @@ static void compare(jbuffer_t *a, jbuffer_t *b, jdatatype_t type) {
     FUZZ_DEMAND(jbuffer_get_layout(b, &layout_b) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(jlayout_same_shape(&layout_a, &layout_b));
     FUZZ_DEMAND(jlayout_is_packed(&layout_a) && jlayout_is_packed(&layout_b));
-    FUZZ_DEMAND(jlayout_bytes(&layout_a, type, &bytes) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jlayout_get_bytes(&layout_a, type, &bytes) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(jbuffer_as_pointer(a, JDEVICE_HOST, &data_a) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(jbuffer_as_pointer(b, JDEVICE_HOST, &data_b) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(bytes == 0 || memcmp(data_a, data_b, bytes) == 0);

@@ -224,7 +224,7 @@ static jstatus_t call_counters(jstatus_t (*create)(jallocator_t *, jallocator_t 
     static jstatus_t call_##name##_counters(void *user) { return call_counters(create_##name, get_##name, user); }
 COUNTERS(pool, jallocator_pool_get_counters)
 COUNTERS(lru, jallocator_lru_get_counters)
-COUNTERS(track, jallocator_track_totals)
+COUNTERS(track, jallocator_track_get_totals)
 
 static jstatus_t call_quota_stats(void *user) {
     jquota_t *quota;
@@ -247,10 +247,8 @@ static jstatus_t call_quota(void *user) {
 static jstatus_t call_request(void *user) {
     jallocator_t *allocator;
     jstatus_t status = jprocess_get_allocator(user, &allocator);
-    OK(jprocess_reset());
     return status;
 }
-static jstatus_t call_memory_info(void *user) { return jprocess_describe_pointer(&failures, user); }
 
 static void *hook_allocate(void *context, size_t size_bytes) {
     (void)context;
@@ -338,7 +336,6 @@ static jstatus_t call_buffer_allocator(void *user) {
         got = jbuffer_allocator_get_options(allocator, user);
     OK(jbuffer_allocator_release(allocator));
     OK(jruntime_release(runtime));
-    OK(jprocess_reset());
     return got;
 }
 
@@ -358,7 +355,6 @@ static jstatus_t with_buffer(jstatus_t (*function)(jbuffer_t *buffer, void *user
     OK(jbuffer_release(buffer));
     OK(jbuffer_allocator_release(allocator));
     OK(jruntime_release(runtime));
-    OK(jprocess_reset());
     return status;
 }
 static jstatus_t as_part(jbuffer_t *buffer, void *user) { return jbuffer_as_part(buffer, user); }
@@ -413,7 +409,6 @@ static const call_t calls[] = {
     CALL(jquota_stats_t, call_quota_stats, RESULT),
     CALL(jquota_share_options_t, call_quota, OPTIONS),
     CALL(jmemory_request_t, call_request, OPTIONS),
-    CALL(jmemory_info_t, call_memory_info, RESULT),
     CALL(jsegment_options_t, call_segment_options, OPTIONS),
     CALL(jsegment_stats_t, call_segment_stats, RESULT),
     CALL(jsegment_process_t, call_segment_process, RESULT),

@@ -23,7 +23,7 @@ static int layouts(void) {
     char text[JLAYOUT_MAX_TEXT + 1];
     const int64_t starts[2] = {1, 0}, extents[2] = {3, 2}, steps[2] = {2, 1};
     TRY(jlayout_parse("f64[6,4] ld=8 blocks=(2,2)", &layout, &type));
-    TRY(jlayout_span(&layout, &span));
+    TRY(jlayout_get_span(&layout, &span));
     CLAIM(type == JDATATYPE_F64 && layout.strides[0] == 1 && layout.strides[1] == 8 && span == 3 * 8 + 6);
     /* Rows 1, 3, 5 of the first two columns: the same memory, seen with other strides. */
     TRY(jlayout_slice(&layout, starts, extents, steps, &every_other, &offset));
@@ -149,7 +149,7 @@ static int rebinding(jbuffer_allocator_t *allocator) {
 
     TRY(jbuffer_construct_list(allocator, JBUFFER_LIST_1(third), &wide));
     TRY(jbuffer_construct_copy(replicated, wide, &narrow)); /* rounded to the nearest float */
-    TRY(jbuffer_kind_of(narrow, &kind));
+    TRY(jbuffer_get_kind(narrow, &kind));
     TRY(jbuffer_get(narrow, first, &value));
     CLAIM(kind == JBUFFER_REPLICATED && value == (float)third[0]);
     TRY(jbuffer_release(narrow));

@@ -56,14 +56,14 @@ int main(void) {
     }
 
     jtrack_totals_t totals = JTRACK_TOTALS_INIT;
-    TRY(jallocator_track_totals(track, &totals));
+    TRY(jallocator_track_get_totals(track, &totals));
     printf("%zu bytes in all, %zu at most at once, %zu still live\n", totals.total_bytes, totals.high_watermark_bytes,
            totals.live_bytes);
     CLAIM(totals.live_bytes == 400 && totals.high_watermark_bytes == 400);
 
     jtrack_record_t records[16];
     size_t count;
-    TRY(jallocator_track_records(track, records, 16, &count));
+    TRY(jallocator_track_get_records(track, records, 16, &count));
     for (size_t i = 0; i < count; i++)
         printf("  %+5lld bytes  %s\n", (long long)records[i].bytes, jtag_name(records[i].tag));
     CLAIM(count == 5);

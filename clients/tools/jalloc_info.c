@@ -165,7 +165,7 @@ static void show_devices(void) {
     show_device("host");
     for (int kind = JDEVICE_CUDA; kind <= JDEVICE_HIP; kind++) {
         int count = 1;
-        (void)jdevice_count((jdevice_kind_t)kind, &count);
+        (void)jdevice_get_count((jdevice_kind_t)kind, &count);
         for (int i = 0; i < count; i++) {
             char name[32];
             snprintf(name, sizeof name, "%s:%d", kinds[kind], i);
@@ -241,7 +241,7 @@ static bool show_unknown(void) {
 static void show_self_check(void) {
     const jblas_cblas_kernel_t *kernel;
     int checked = 0, wrong = 0;
-    for (; (kernel = jblas_cblas_kernel_get((size_t)checked)) != NULL; checked++)
+    for (; (kernel = jblas_cblas_kernel_at((size_t)checked)) != NULL; checked++)
         wrong += kernel->wrong_length != 0;
     if (checked == 0)
         field_text("self-check", "not made: the integers of this CBLAS have another width");
@@ -250,7 +250,7 @@ static void show_self_check(void) {
     else
         field_text("self-check", "checked %d kernels, %d wrong and not used", checked, wrong);
     for (int i = 0; i < checked; i++)
-        if ((kernel = jblas_cblas_kernel_get((size_t)i))->wrong_length != 0)
+        if ((kernel = jblas_cblas_kernel_at((size_t)i))->wrong_length != 0)
             field_text(kernel->name, "wrong at n = %lld; jblas takes %s", (long long)kernel->wrong_length,
                        kernel->instead);
 }
@@ -276,7 +276,7 @@ static void show_allocators(void) {
     static const char *const roles[] = {"provider", "policy", "adaptor"};
     section_begin("allocators");
     const jallocator_kind_t *kind;
-    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; i++) {
+    for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; i++) {
         row_begin(kind->name);
         field_text("role", "%s", roles[kind->role]);
         field_text("summary", "%s", kind->summary);

@@ -12,7 +12,7 @@
  * invalid pointer; invalid value (an option; the message names it); memory error; io error and invalid configuration
  * (JALLOC_RECORD, JALLOC_LEAK_REPORT).
  *
- * Each keeps `below` until it is destroyed. Functions that belong to one kind (jallocator_track_records(), ...) find it
+ * Each keeps `below` until it is destroyed. Functions that belong to one kind (jallocator_track_get_records(), ...) find it
  * through further adaptors on top. */
 
 #include "jalloc/allocator.h"
@@ -57,11 +57,11 @@ typedef struct jtrack_totals_t {
     { sizeof(jtrack_totals_t), 0, 0, 0, 0, 0 }
 
 /** @return success; invalid pointer; invalid value (no tracking allocator in the composition, struct_size). */
-JALLOC_API jstatus_t jallocator_track_totals(jallocator_t *allocator, jtrack_totals_t *totals);
+JALLOC_API jstatus_t jallocator_track_get_totals(const jallocator_t *allocator, jtrack_totals_t *totals);
 /** Copies the latest records, oldest first, at most `capacity`; `count` is how many were copied.
- * @return as jallocator_track_totals(). */
-JALLOC_API jstatus_t jallocator_track_records(jallocator_t *allocator, jtrack_record_t *records, size_t capacity,
-                                              size_t *count);
+ * @return as jallocator_track_get_totals(). */
+JALLOC_API jstatus_t jallocator_track_get_records(const jallocator_t *allocator, jtrack_record_t *records,
+                                                  size_t capacity, size_t *count);
 /** The owner lets go: no allocation is served any more, and the tracking allocator itself is destroyed with its last
  * live allocation (at once when there is none). `allocator` must be the tracking one itself, kept by nobody.
  * @return success; invalid pointer; invalid value; busy (somebody keeps it). */

@@ -170,21 +170,20 @@ JALLOC_API jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_by
 JALLOC_API jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
                                            jstream_t *stream);
 
-/** Bytes that may be used at a live allocation, at least size_bytes. 0 for NULL. */
-JALLOC_API size_t jallocator_usable_size(jallocator_t *allocator, const void *pointer, size_t size_bytes);
+/** Bytes that may be used at a live allocation of size_bytes, at least as many; what jallocator_find() calls usable_bytes,
+ * for a caller who knows the block. 0 for NULL. */
+JALLOC_API size_t jallocator_usable_size(const jallocator_t *allocator, const void *pointer, size_t size_bytes);
 
-/** Whether a pointer is the beginning of a live allocation of this allocator. @return success; invalid pointer. */
-JALLOC_API jstatus_t jallocator_owns(jallocator_t *allocator, const void *pointer, bool *owned);
-
-/** Describes the live block of this allocator that contains the pointer. `block` begins as JALLOCATION_INIT.
+/** What a pointer is to this allocator: describes its live block that contains the pointer (one that begins there has it
+ * as block->pointer). `block` begins as JALLOCATION_INIT. jallocation_find() asks all allocators.
  * @return success; invalid pointer; invalid value (struct_size); not found. */
-JALLOC_API jstatus_t jallocator_find(jallocator_t *allocator, const void *pointer, jallocation_t *block);
+JALLOC_API jstatus_t jallocator_find(const jallocator_t *allocator, const void *pointer, jallocation_t *block);
 
 /** Shows every block, live ones and free ones held, in any order. @return success; invalid pointer. */
-JALLOC_API jstatus_t jallocator_visit(jallocator_t *allocator, jallocation_visitor_t visitor, void *context);
+JALLOC_API jstatus_t jallocator_visit(const jallocator_t *allocator, jallocation_visitor_t visitor, void *context);
 
 /** Statistics. `stats` begins as JALLOCATOR_STATS_INIT. @return success; invalid pointer; invalid value (struct_size). */
-JALLOC_API jstatus_t jallocator_get_stats(jallocator_t *allocator, jallocator_stats_t *stats);
+JALLOC_API jstatus_t jallocator_get_stats(const jallocator_t *allocator, jallocator_stats_t *stats);
 
 /** Peaks and largest fall to the present values. @return success; invalid pointer. */
 JALLOC_API jstatus_t jallocator_clear_stats(jallocator_t *allocator);
@@ -203,6 +202,10 @@ JALLOC_API const char *jallocator_name(const jallocator_t *allocator);
 /** The device whose memory it hands out. NULL for NULL. */
 JALLOC_API jdevice_t *jallocator_device(const jallocator_t *allocator);
 
+/** The kind of that memory, by the provider at the bottom: pinned, managed, stream-ordered, or device for everything else,
+ * for the host's and for NULL. */
+JALLOC_API jmemory_kind_t jallocator_memory_kind(const jallocator_t *allocator);
+
 /** Where it takes its memory from; NULL for a provider. */
 JALLOC_API jallocator_t *jallocator_below(const jallocator_t *allocator);
 
@@ -219,8 +222,10 @@ JALLOC_API jstatus_t jallocator_release(jallocator_t *allocator);
 /** @name Introspection over the whole process
  * @{ */
 
-/** Which allocator made the memory that contains this pointer, how large it is, and for whom. Looks through all
- * allocators, the newest first, so a block of a policy is found before the provider's block that it lies in.
+/** What any pointer is: which allocator made the memory that contains it, how large the block is, and for whom; of that
+ * allocator jallocator_device() and jallocator_memory_kind() say what memory it is. Not found: no allocator's. Asks all
+ * as jallocator_find() asks one, the newest first, so a block of a policy is found before the provider's block that it
+ * lies in; where the allocator is known, that is the cheaper question.
  * @return success; invalid pointer; invalid value (struct_size); not found. */
 JALLOC_API jstatus_t jallocation_find(const void *pointer, jallocation_t *block);
 
@@ -235,7 +240,7 @@ typedef enum jallocator_dump_format_t {
 
 /** Writes what an allocator holds: statistics, blocks by power of two, who holds what, and the owners (tags) ranked by
  * bytes. @return success; invalid pointer; invalid value; memory error (of the tables that it makes meanwhile). */
-JALLOC_API jstatus_t jallocator_dump(jallocator_t *allocator, jallocator_dump_format_t format,
+JALLOC_API jstatus_t jallocator_dump(const jallocator_t *allocator, jallocator_dump_format_t format,
                                      jallocator_writer_t writer, void *context);
 
 /** Writes what is live in every allocator of the process that stands on top of a composition, with tags and, with
@@ -249,11 +254,11 @@ JALLOC_API jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *c
  *
  *     COMPOSITION = STAGE ["+" STAGE]...
  *     STAGE       = KIND ["(" KEY "=" VALUE ["," KEY "=" VALUE]... ")"]    each key at most once
- *     KIND        = one of jallocator_kind_get(), or a device: "cuda:0" is the kind "device" on it
+ *     KIND        = one of jallocator_kind_at(), or a device: "cuda:0" is the kind "device" on it
  *
  * "bfc(limit=2GiB)+guard" is a guard over best fit over the device's own memory: where the first stage is no provider,
  * the device's provider is put below it, and "cuda:0+bfc" says which device's. The same text is understood by
- * JALLOC_ALLOCATOR and by jalloc-replay. Every kind and its keys are listed by jallocator_kind_get(), by jalloc-info, and
+ * JALLOC_ALLOCATOR and by jalloc-replay. Every kind and its keys are listed by jallocator_kind_at(), by jalloc-info, and
  * in the manual.
  * @{ */
 
@@ -282,7 +287,7 @@ typedef struct jallocator_kind_t {
 } jallocator_kind_t;
 
 /** The index-th kind; NULL past the last. Static. */
-JALLOC_API const jallocator_kind_t *jallocator_kind_get(size_t index);
+JALLOC_API const jallocator_kind_t *jallocator_kind_at(size_t index);
 
 /** Makes a composition. The result owns what is below it: destroying it destroys all. device NULL: the one that the text
  * begins with, else the host. The text is one composition, or, as in JALLOC_ALLOCATOR, one for all devices and others by

@@ -138,7 +138,7 @@ static inline size_t jalloc_mul(int64_t a, int64_t b) {
 /** The bytes of a rows x columns matrix of `type`, or JALLOC_SIZE_OVERFLOW. */
 static inline size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t columns) {
     size_t elements = jalloc_mul(rows, columns), bytes;
-    return __builtin_mul_overflow(elements, jhandle_sizeof_datatype(type), &bytes) ? JALLOC_SIZE_OVERFLOW : bytes;
+    return __builtin_mul_overflow(elements, jdatatype_bytes(type), &bytes) ? JALLOC_SIZE_OVERFLOW : bytes;
 }
 
 /** Returns size unchanged from the enclosing function while querying: for routines that need no workspace. */

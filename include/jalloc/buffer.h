@@ -115,15 +115,15 @@ JALLOC_API jstatus_t jbuffer_allocator_release(jbuffer_allocator_t *allocator);
 
 /** What it was made with, with everything chosen: device, grid, blocks; the runtime by the next function.
  * @return success; invalid pointer; invalid value (struct_size); not found. */
-JALLOC_API jstatus_t jbuffer_allocator_get_options(jbuffer_allocator_t *allocator,
+JALLOC_API jstatus_t jbuffer_allocator_get_options(const jbuffer_allocator_t *allocator,
                                                    jbuffer_allocator_options_t *options);
 /** Its runtime, without a new reference; NULL for what is no allocator. */
-JALLOC_API jruntime_t *jbuffer_allocator_runtime(jbuffer_allocator_t *allocator);
+JALLOC_API jruntime_t *jbuffer_allocator_runtime(const jbuffer_allocator_t *allocator);
 
 /** The bytes that this process would hold of a buffer of this layout; of a best allocator: of the whole. Not collective.
  * @return success; invalid pointer; not found; invalid value (a layout that the kind cannot have); invalid size. */
-JALLOC_API jstatus_t jbuffer_allocator_local_bytes(jbuffer_allocator_t *allocator, const jlayout_t *layout,
-                                                   size_t *bytes);
+JALLOC_API jstatus_t jbuffer_allocator_get_local_bytes(const jbuffer_allocator_t *allocator, const jlayout_t *layout,
+                                                       size_t *bytes);
 
 /** Chooses where a buffer of this layout should live, given the operands it will meet (count may be 0), with a new
  * reference. An ordinary allocator chooses itself. The best one goes by the first line that applies:
@@ -173,7 +173,7 @@ JALLOC_API jstatus_t jbuffer_propagate(size_t count, jbuffer_t *const *operands,
 JALLOC_API jstatus_t jbuffer_allocate(jbuffer_allocator_t *allocator, const jlayout_t *layout, jbuffer_t **buffer);
 
 /** Memory of the caller's as a buffer, kept valid until the last reference ends: this process's part, of at least
- * jbuffer_allocator_local_bytes(), aligned to the element, on the allocator's device. Not collective. Not for buffers that
+ * jbuffer_allocator_get_local_bytes(), aligned to the element, on the allocator's device. Not collective. Not for buffers that
  * are shared on a node (not implemented). */
 JALLOC_API jstatus_t jbuffer_wrap(jbuffer_allocator_t *allocator, const jlayout_t *layout, void *pointer,
                                   jbuffer_t **buffer);
@@ -236,7 +236,8 @@ JALLOC_API jstatus_t jbuffer_construct_function(jbuffer_allocator_t *allocator, 
  * column-major with the source's shape and structure; its blocks too for a distributed result from a distributed source
  * whose allocator is the same. Local to replicated or distributed takes rank 0's contents; to local gives the whole to
  * every process. */
-JALLOC_API jstatus_t jbuffer_construct_copy(jbuffer_allocator_t *allocator, jbuffer_t *source, jbuffer_t **buffer);
+JALLOC_API jstatus_t jbuffer_construct_copy(jbuffer_allocator_t *allocator, const jbuffer_t *source,
+                                            jbuffer_t **buffer);
 
 /** As construct_copy, and gives the caller's reference of *source up: *source is NULL afterwards. The memory is used again
  * where the source is the only reference to it (no view, not wrapped) and both allocators have device, type, grid, blocks
@@ -271,13 +272,13 @@ JALLOC_API jstatus_t jbuffer_with_structure(jbuffer_t *buffer, jstructure_t stru
 
 /** Its layout; of a view that of the view. Of a distributed one the strides are those of the whole, packed.
  * @return success; invalid pointer; not found. */
-JALLOC_API jstatus_t jbuffer_get_layout(jbuffer_t *buffer, jlayout_t *layout);
+JALLOC_API jstatus_t jbuffer_get_layout(const jbuffer_t *buffer, jlayout_t *layout);
 /** @return success; invalid pointer; not found. */
-JALLOC_API jstatus_t jbuffer_kind_of(jbuffer_t *buffer, jbuffer_kind_t *kind);
+JALLOC_API jstatus_t jbuffer_get_kind(const jbuffer_t *buffer, jbuffer_kind_t *kind);
 /** @return success; invalid pointer; not found. */
-JALLOC_API jstatus_t jbuffer_get_type(jbuffer_t *buffer, jdatatype_t *type);
-/** The allocator that made it, without a new reference: valid as long as the buffer. @return as jbuffer_kind_of(). */
-JALLOC_API jstatus_t jbuffer_get_allocator(jbuffer_t *buffer, jbuffer_allocator_t **allocator);
+JALLOC_API jstatus_t jbuffer_get_type(const jbuffer_t *buffer, jdatatype_t *type);
+/** The allocator that made it, without a new reference: valid as long as the buffer. @return as jbuffer_get_kind(). */
+JALLOC_API jstatus_t jbuffer_get_allocator(const jbuffer_t *buffer, jbuffer_allocator_t **allocator);
 
 /** Down-cast to a pointer: the first element of a local or replicated buffer on a device of that kind, a device pointer of
  * CUDA or HIP for theirs. The strides are the layout's. NULL where there are no elements.
@@ -308,7 +309,7 @@ JALLOC_API jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part);
  * NULL for rank 0. Collective for distributed ones: every process gets it.
  * @return success; invalid pointer; invalid value (indices; a placeholder); not found; device error; not implemented (a
  *         distributed one whose runtime has no broadcast). */
-JALLOC_API jstatus_t jbuffer_get(jbuffer_t *buffer, const int64_t *indices, void *value);
+JALLOC_API jstatus_t jbuffer_get(const jbuffer_t *buffer, const int64_t *indices, void *value);
 /** Writes one element. Of a distributed one the process that holds it does; of one shared on a node the first process of
  * each machine does; the others do not touch it. Not collective: synchronize before others read.
  * @return success; invalid pointer; invalid value (indices; outside of the stored triangle; a placeholder); not found;
@@ -328,7 +329,7 @@ JALLOC_API jstatus_t jbuffer_set(jbuffer_t *buffer, const int64_t *indices, cons
  * this process; replicated: by rank 0; distributed: by all at once through MPI-IO, onto one file system.
  * @return success; invalid pointer; invalid value (a placeholder); not found (freed; no such folder); not implemented
  * (type); permission; io error (the message has the system's reason); memory error; device error. */
-JALLOC_API jstatus_t jbuffer_save(jbuffer_t *buffer, const char *path);
+JALLOC_API jstatus_t jbuffer_save(const jbuffer_t *buffer, const char *path);
 
 /** Loads a file into a new buffer of the allocator's kind; packed, in the file's order (a distributed one: column-major).
  * The type must be the allocator's. Local: this process reads; replicated: rank 0 does; distributed: all at once.

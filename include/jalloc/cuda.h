@@ -36,7 +36,7 @@ static inline jstatus_t jcuda_stream_wrap(jdevice_t *device, cudaStream_t native
 
 /** The cudaStream_t behind a stream of jalloc, made by jstream_create() or wrapped; of NULL: 0, the legacy default
  * stream. Whoever destroys it breaks the jstream_t. */
-static inline cudaStream_t jcuda_stream_native(jdevice_t *device, jstream_t *stream) {
+static inline cudaStream_t jcuda_stream_native(const jdevice_t *device, const jstream_t *stream) {
     return (cudaStream_t)jstream_native(device, stream);
 }
 

@@ -103,6 +103,8 @@ static JALLOC_HOST_DEVICE_ inline jbfloat16_t jalloc_bf16_from_f32(float value) 
 /** @} */
 
 /** Bytes of one element; 0 for a value that is no element type. */
+JALLOC_API size_t jdatatype_bytes(jdatatype_t type);
+/** The same, by the name that it has beside a handle. */
 JALLOC_API size_t jhandle_sizeof_datatype(jdatatype_t type);
 
 /** The type's short name: "f32", "f64", "f32_c", ...; "unknown" for a value that is none. Static. */

@@ -85,15 +85,15 @@ JALLOC_API int jdevice_index(const jdevice_t *device);
 
 /** How many devices of a kind there are. Loads the module if need be.
  * @return success (with at least 1); invalid pointer; invalid value; no device (the message says why there is none). */
-JALLOC_API jstatus_t jdevice_count(jdevice_kind_t kind, int *count);
+JALLOC_API jstatus_t jdevice_get_count(jdevice_kind_t kind, int *count);
 
 /** What the device is. @return success; invalid pointer; invalid value (struct_size); forked; device
  * error. */
-JALLOC_API jstatus_t jdevice_get_properties(jdevice_t *device, jdevice_properties_t *properties);
+JALLOC_API jstatus_t jdevice_get_properties(const jdevice_t *device, jdevice_properties_t *properties);
 
 /** Free and total bytes of the device's memory (host: available and total memory of the machine). Either may be NULL.
  * @return success; invalid pointer (device); forked; device error. */
-JALLOC_API jstatus_t jdevice_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes);
+JALLOC_API jstatus_t jdevice_get_memory_info(const jdevice_t *device, size_t *free_bytes, size_t *total_bytes);
 
 /** Takes raw memory from the device's runtime: no cache, no statistics; jallocator_create_device() wraps it.
  * On a GPU this synchronizes. alignment: a power of two, or 0 for the granule; a GPU serves more than what its
@@ -163,15 +163,12 @@ JALLOC_API jstatus_t jstream_destroy(jstream_t *stream);
  *         has no end to wait for, and goes on); forked; device error. */
 JALLOC_API jstatus_t jstream_synchronize(jdevice_t *device, jstream_t *stream);
 
-/** Whether the stream is being captured into a graph (not on the host).
+/** The capture into a graph that the stream is in: a number that no other capture of the process has; 0 when it is in
+ * none, and on the host.
  * @return success; invalid pointer; invalid value; capturing (a capture that has failed and must be ended; or a GPU's
  *         NULL stream beside the capture of a stream that it waits for: it cannot be used meanwhile); forked; device
  *         error. */
-JALLOC_API jstatus_t jstream_is_capturing(jdevice_t *device, jstream_t *stream, bool *capturing);
-
-/** The capture that the stream is in: a number that no other capture of the process has; 0 when it is in none.
- * @return as jstream_is_capturing(). */
-JALLOC_API jstatus_t jstream_get_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture);
+JALLOC_API jstatus_t jstream_get_capture(const jdevice_t *device, const jstream_t *stream, uint64_t *capture);
 
 /** Makes a stream of the device's runtime (cudaStream_t, hipStream_t) usable here; jalloc/cuda.h and jalloc/hip.h have
  * typed forms. Destroying the result leaves the runtime's stream as it is; it must not be destroyed before.
@@ -180,7 +177,7 @@ JALLOC_API jstatus_t jstream_get_capture(jdevice_t *device, jstream_t *stream, u
 JALLOC_API jstatus_t jstream_wrap(jdevice_t *device, void *native, jstream_t **stream);
 
 /** The runtime's stream behind a stream (NULL: behind the device's NULL stream). NULL on the host and for NULL device. */
-JALLOC_API void *jstream_native(jdevice_t *device, jstream_t *stream);
+JALLOC_API void *jstream_native(const jdevice_t *device, const jstream_t *stream);
 
 /** The device of a stream; NULL for NULL. */
 JALLOC_API jdevice_t *jstream_device(const jstream_t *stream);
@@ -202,11 +199,11 @@ JALLOC_API jstatus_t jevent_record(jevent_t *event, jstream_t *stream);
  * stream into it.
  * @return success; invalid pointer; invalid value; busy (called by a function in the stream itself, or its queue is
  * full); capturing (the stream is captured and the event is of another capture, or of none); forked; device error. */
-JALLOC_API jstatus_t jevent_wait(jevent_t *event, jstream_t *stream);
+JALLOC_API jstatus_t jevent_wait(const jevent_t *event, jstream_t *stream);
 
 /** Whether the event's last recording is reached. Does not wait.
  * @return success; invalid pointer; capturing (it was recorded in a capture); forked; device error. */
-JALLOC_API jstatus_t jevent_query(jevent_t *event, bool *reached);
+JALLOC_API jstatus_t jevent_query(const jevent_t *event, bool *reached);
 
 /** Waits until the event's last recording is reached.
  * @return success; invalid pointer; busy (called by a function in the stream itself); capturing (it was recorded in a
@@ -216,7 +213,7 @@ JALLOC_API jstatus_t jevent_synchronize(jevent_t *event);
 /** Milliseconds between two events that were recorded and reached.
  * @return success; invalid pointer; busy (one is not reached yet); invalid value (not recorded; other device); capturing
  * (recorded in a capture); forked; device error. */
-JALLOC_API jstatus_t jevent_get_elapsed_ms(jevent_t *start, jevent_t *stop, double *milliseconds);
+JALLOC_API jstatus_t jevent_get_elapsed_ms(const jevent_t *start, const jevent_t *stop, double *milliseconds);
 
 #ifdef __cplusplus
 }

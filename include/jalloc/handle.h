@@ -171,18 +171,18 @@ JALLOC_API jstatus_t jhandle_set_fixed_workspace_size(jhandle_t *handle, size_t 
 JALLOC_API jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_bytes);
 
 /** The mode. @return success; invalid handle; invalid pointer. */
-JALLOC_API jstatus_t jhandle_get_mode(jhandle_t *handle, jhandle_mode_t *mode);
+JALLOC_API jstatus_t jhandle_get_mode(const jhandle_t *handle, jhandle_mode_t *mode);
 
 /** The workspace's capacity in bytes: what borrows outside of captures can have without growing.
  * @return success; invalid handle; invalid pointer. */
-JALLOC_API jstatus_t jhandle_get_workspace_size(jhandle_t *handle, size_t *size_bytes);
+JALLOC_API jstatus_t jhandle_get_workspace_size(const jhandle_t *handle, size_t *size_bytes);
 
 /** Bounds what default mode may hold between calls (while growing, the old block lives until the new one is there);
  * 0: no bound. What is held already is kept until trimmed. In a capture it bounds what borrows there come from.
  * @return success; invalid handle; busy (another thread holds borrows, here and below); forked. */
 JALLOC_API jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes);
 /** The bound; 0: none. @return success; invalid handle; invalid pointer. */
-JALLOC_API jstatus_t jhandle_get_budget(jhandle_t *handle, size_t *budget_bytes);
+JALLOC_API jstatus_t jhandle_get_budget(const jhandle_t *handle, size_t *budget_bytes);
 
 /** Default mode: gives workspace back if more than keep_bytes are held. Fixed modes: no effect.
  * Synchronizes with the stream if the workspace was used, unless the allocator takes it back in stream order.
@@ -230,9 +230,9 @@ JALLOC_API jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream);
  */
 JALLOC_API jstatus_t jhandle_set_never_captured(jhandle_t *handle, bool never_captured);
 /** @return success; invalid handle; invalid pointer. */
-JALLOC_API jstatus_t jhandle_get_never_captured(jhandle_t *handle, bool *never_captured);
+JALLOC_API jstatus_t jhandle_get_never_captured(const jhandle_t *handle, bool *never_captured);
 /** @return success; invalid handle; invalid pointer. */
-JALLOC_API jstatus_t jhandle_get_stream(jhandle_t *handle, jstream_t **stream);
+JALLOC_API jstatus_t jhandle_get_stream(const jhandle_t *handle, jstream_t **stream);
 /** The handle's device; NULL for an invalid handle. */
 JALLOC_API jdevice_t *jhandle_device(const jhandle_t *handle);
 /** The allocator that the workspace comes from; NULL for an invalid handle. */
@@ -240,16 +240,16 @@ JALLOC_API jallocator_t *jhandle_allocator(const jhandle_t *handle);
 /** @return success; invalid handle; invalid value; busy; forked. */
 JALLOC_API jstatus_t jhandle_set_pointer_mode(jhandle_t *handle, jpointer_mode_t mode);
 /** @return success; invalid handle; invalid pointer. */
-JALLOC_API jstatus_t jhandle_get_pointer_mode(jhandle_t *handle, jpointer_mode_t *mode);
+JALLOC_API jstatus_t jhandle_get_pointer_mode(const jhandle_t *handle, jpointer_mode_t *mode);
 /** @return success; invalid handle; invalid value; busy; forked. */
 JALLOC_API jstatus_t jhandle_set_result_policy(jhandle_t *handle, jresult_policy_t policy);
 /** @return success; invalid handle; invalid pointer. */
-JALLOC_API jstatus_t jhandle_get_result_policy(jhandle_t *handle, jresult_policy_t *policy);
+JALLOC_API jstatus_t jhandle_get_result_policy(const jhandle_t *handle, jresult_policy_t *policy);
 /** How accurate the calls from now on are. Size queries answer for the accuracy that is set when they are asked.
  * @return success; invalid handle; invalid value; busy; forked. */
 JALLOC_API jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy);
 /** @return success; invalid handle; invalid pointer. */
-JALLOC_API jstatus_t jhandle_get_accuracy(jhandle_t *handle, jaccuracy_t *accuracy);
+JALLOC_API jstatus_t jhandle_get_accuracy(const jhandle_t *handle, jaccuracy_t *accuracy);
 
 /** @} @name Diagnosis
  * @{ */
@@ -283,7 +283,7 @@ typedef struct jhandle_stats_t {
 
 /** Statistics. `stats` begins as JHANDLE_STATS_INIT.
  * @return success; invalid handle; invalid pointer; invalid value (struct_size). */
-JALLOC_API jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats);
+JALLOC_API jstatus_t jhandle_get_stats(const jhandle_t *handle, jhandle_stats_t *stats);
 /** Counters fall to 0, the high watermark to what is in use. @return success; invalid handle; busy; forked. */
 JALLOC_API jstatus_t jhandle_clear_stats(jhandle_t *handle);
 /** The message of the last error of a call with this handle; empty before the first. Valid until the next one. */

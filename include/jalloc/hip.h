@@ -36,7 +36,7 @@ static inline jstatus_t jhip_stream_wrap(jdevice_t *device, hipStream_t native, 
 
 /** The hipStream_t behind a stream of jalloc, made by jstream_create() or wrapped; of NULL: 0, the legacy default
  * stream. Whoever destroys it breaks the jstream_t. */
-static inline hipStream_t jhip_stream_native(jdevice_t *device, jstream_t *stream) {
+static inline hipStream_t jhip_stream_native(const jdevice_t *device, const jstream_t *stream) {
     return (hipStream_t)jstream_native(device, stream);
 }
 

@@ -81,7 +81,7 @@ typedef struct jblas_cblas_kernel_t {
  * microseconds. One that is wrong is not called again, which is logged as a warning. Makes the check if no call has.
  * @return the kernel of that index, static; NULL beyond the last, and for all where the CBLAS's integers have another
  * width than the one this library was built for, for then none is called. */
-JALLOC_API const jblas_cblas_kernel_t *jblas_cblas_kernel_get(size_t index);
+JALLOC_API const jblas_cblas_kernel_t *jblas_cblas_kernel_at(size_t index);
 
 /** @name Level 1: vectors
  * Without a plan, but for dot, nrm2, asum and, on a GPU, iamax. n <= 0 is a vector without elements, as in BLAS:

@@ -90,18 +90,18 @@ JALLOC_API jstatus_t jlayout_set_structure(jlayout_t *layout, jstructure_t struc
 JALLOC_API jstatus_t jlayout_check(const jlayout_t *layout);
 
 /** The number of elements. @return success; invalid pointer; what jlayout_check() returns. */
-JALLOC_API jstatus_t jlayout_count(const jlayout_t *layout, int64_t *count);
+JALLOC_API jstatus_t jlayout_get_count(const jlayout_t *layout, int64_t *count);
 
 /** Elements from the first to the last one, both included: what memory must have. 0 where there is none.
  * @return success; invalid pointer; what jlayout_check() returns. */
-JALLOC_API jstatus_t jlayout_span(const jlayout_t *layout, int64_t *span);
+JALLOC_API jstatus_t jlayout_get_span(const jlayout_t *layout, int64_t *span);
 
 /** The bytes of the span. @return success; invalid pointer; invalid value (type); invalid size; as jlayout_check(). */
-JALLOC_API jstatus_t jlayout_bytes(const jlayout_t *layout, jdatatype_t type, size_t *bytes);
+JALLOC_API jstatus_t jlayout_get_bytes(const jlayout_t *layout, jdatatype_t type, size_t *bytes);
 
 /** How many elements behind the first one the element at these indices lies. @return success; invalid pointer; invalid
  * value (an index outside; the message names the dimension); invalid size (as jlayout_check()). */
-JALLOC_API jstatus_t jlayout_offset(const jlayout_t *layout, const int64_t *indices, int64_t *offset);
+JALLOC_API jstatus_t jlayout_get_offset(const jlayout_t *layout, const int64_t *indices, int64_t *offset);
 
 /** Whether the elements fill their span without a hole, in either order. False for NULL. */
 JALLOC_API bool jlayout_is_packed(const jlayout_t *layout);
@@ -129,10 +129,10 @@ JALLOC_API jstatus_t jlayout_permute(const jlayout_t *layout, const int *order, 
 
 /** How many blocks there are; 1 of a layout that is not divided, 0 of one without elements. @return success; invalid
  * pointer; as jlayout_check(). */
-JALLOC_API jstatus_t jlayout_block_count(const jlayout_t *layout, int64_t *count);
+JALLOC_API jstatus_t jlayout_get_block_count(const jlayout_t *layout, int64_t *count);
 /** Where a block begins and how large it is; blocks are numbered column-major. Both arrays have rank elements.
  * @return success; invalid pointer; invalid value (number); invalid size (as jlayout_check()). */
-JALLOC_API jstatus_t jlayout_block(const jlayout_t *layout, int64_t number, int64_t *starts, int64_t *extents);
+JALLOC_API jstatus_t jlayout_get_block(const jlayout_t *layout, int64_t number, int64_t *starts, int64_t *extents);
 
 /** Writes the text form with its end into at most `size` bytes; JLAYOUT_MAX_TEXT + 1 always suffice. `type` may be NULL:
  * then none is written. @return success; invalid pointer; invalid size (too small); as jlayout_check(). */

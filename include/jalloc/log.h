@@ -46,7 +46,7 @@ JALLOC_API jstatus_t jlog_set_sink(jlog_sink_t sink, void *context);
 JALLOC_API jstatus_t jlog_set_level(jlog_level_t level);
 
 /** The level in force. */
-JALLOC_API jlog_level_t jlog_get_level(void);
+JALLOC_API jlog_level_t jlog_level(void);
 
 /** Writes a formatted message if `level` is let through. `place` is the key of the rate limit: any address that stands
  * for the place in the source, or NULL for no limit. For authors of routines. */

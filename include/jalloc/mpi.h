@@ -27,7 +27,7 @@ JALLOC_API jstatus_t jruntime_create_mpi(MPI_Comm communicator, jruntime_t **run
 
 /** The runtime's own communicator, valid as long as the runtime; for communication that does not meet jalloc's.
  * @return success; invalid pointer; not found; invalid value (a runtime without MPI). */
-JALLOC_API jstatus_t jruntime_get_communicator(jruntime_t *runtime, MPI_Comm *communicator);
+JALLOC_API jstatus_t jruntime_get_communicator(const jruntime_t *runtime, MPI_Comm *communicator);
 
 /** Whether MPI takes pointers to the memory of such a device. True for the host. Where it is false copies go through host
  * memory. */

@@ -64,10 +64,10 @@ extern "C" {
  * to point between the processes that hold a piece and those that need it.
  * Workspace: local, none, or where a device's elements are not contiguous a packed copy; between processes rung 0
  * "exchange" packed pieces to send and to receive, all at once; rung 1 "rounds" 1 MiB, one round after the other. */
-JALLOC_API jstatus_t jbuffer_copy(jhandle_t *handle, jbuffer_t *source, jbuffer_t *destination);
+JALLOC_API jstatus_t jbuffer_copy(jhandle_t *handle, jbuffer_t *destination, const jbuffer_t *source);
 
 /** Every stored element becomes *value; NULL: 0. Workspace: none. */
-JALLOC_API jstatus_t jbuffer_fill(jhandle_t *handle, const void *value, jbuffer_t *x);
+JALLOC_API jstatus_t jbuffer_fill(jhandle_t *handle, jbuffer_t *x, const void *value);
 
 /** x = alpha x, the stored elements. Multiplies by zero, too. A Hermitian x stays one where alpha is real. Workspace:
  * none. */
@@ -77,8 +77,8 @@ JALLOC_API jstatus_t jbuffer_scale(jhandle_t *handle, const void *alpha, jbuffer
  * that both have in common, where it is new (of Hermitian ones with real scalars); a C with a structure must have that
  * one, in either triangle. Workspace: none for kinds and grids that are alike, and of distributed ones structures;
  * else copies of those that differ. */
-JALLOC_API jstatus_t jbuffer_add(jhandle_t *handle, const void *alpha, jbuffer_t *a, const void *beta, jbuffer_t *b,
-                                 jbuffer_t **c);
+JALLOC_API jstatus_t jbuffer_add(jhandle_t *handle, const void *alpha, const jbuffer_t *a, const void *beta,
+                                 const jbuffer_t *b, jbuffer_t **c);
 
 /** Norms of a buffer of any rank (max, Frobenius) or of a matrix. */
 typedef enum jnorm_t {
@@ -90,23 +90,26 @@ typedef enum jnorm_t {
 
 /** *result = a norm of x as the structure has it; 0 without elements; NaN where there is one. |z| of complex numbers is
  * their modulus. Waits. Workspace: of a matrix one and infinity a number for each column or row. */
-JALLOC_API jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, jbuffer_t *x, double *result);
+JALLOC_API jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, const jbuffer_t *x, double *result);
 
 /** B = A^T or A^H (A is copied for "N"); A: m x n, B: n x m, with the structure of that where it is new, or one that
  * op(A) has, too. Workspace: as jbuffer_add(). */
-JALLOC_API jstatus_t jbuffer_transpose(jhandle_t *handle, jblas_operation_t operation, jbuffer_t *a, jbuffer_t **b);
+JALLOC_API jstatus_t jbuffer_transpose(jhandle_t *handle, jblas_operation_t operation, const jbuffer_t *a,
+                                       jbuffer_t **b);
 
 /** C = alpha op(A) op(B) + beta C. Matrices, or a vector as one of one column; a new C is a vector where B is one.
  * beta = 0: C is not read, and may be made here; else it must be given (invalid value). C has no structure. Of a
  * symmetric or Hermitian A or B only the stored triangle is read.
  * Workspace: as jblas_dgemm, beside copies of operands that cannot be taken as they lie. */
 JALLOC_API jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a, jblas_operation_t operation_b,
-                                     const void *alpha, jbuffer_t *a, jbuffer_t *b, const void *beta, jbuffer_t **c);
+                                     const void *alpha, const jbuffer_t *a, const jbuffer_t *b, const void *beta,
+                                     jbuffer_t **c);
 
 /** Solves op(A) X = alpha B (left) or X op(A) = alpha B (right); X overwrites B. A has a triangular structure
  * (jbuffer_with_structure()). Workspace: as jblas_dtrsm, beside copies. */
 JALLOC_API jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t side, jblas_operation_t operation,
-                                              jblas_diagonal_t diagonal, const void *alpha, jbuffer_t *a, jbuffer_t *b);
+                                              jblas_diagonal_t diagonal, const void *alpha, const jbuffer_t *a,
+                                              jbuffer_t *b);
 
 /** Cholesky factorization of a symmetric or Hermitian A in place: its stored triangle becomes U with A = U^H U, or L
  * with A = L L^H. *info (host, waited for): 0, or i > 0 where the leading minor of order i is not positive definite;

@@ -47,7 +47,7 @@ typedef struct jstack_mark_t {
 } jstack_mark_t;
 
 /** The present height. Works through adaptors above. @return success; invalid pointer; invalid value (not a stack). */
-JALLOC_API jstatus_t jallocator_stack_mark(jallocator_t *allocator, jstack_mark_t *mark);
+JALLOC_API jstatus_t jallocator_stack_get_mark(const jallocator_t *allocator, jstack_mark_t *mark);
 /** Frees everything allocated since the mark, last used on `stream`. Adaptors above do not hear of it: what they have
  * counted as live stays counted, so mark and rewind a stack that stands on top.
  * @return success; invalid pointer; invalid value (not a stack, or the stack is lower than the mark). */
@@ -112,7 +112,7 @@ typedef struct jpool_counters_t {
 #define JPOOL_COUNTERS_INIT                                                                                            \
     { sizeof(jpool_counters_t), 0, 0, 0, 0, 0 }
 /** Works through adaptors above. @return success; invalid pointer; invalid value (not a pool, struct_size). */
-JALLOC_API jstatus_t jallocator_pool_get_counters(jallocator_t *allocator, jpool_counters_t *counters);
+JALLOC_API jstatus_t jallocator_pool_get_counters(const jallocator_t *allocator, jpool_counters_t *counters);
 /** The four counts begin at 0 again; what is kept stays (jallocator_trim() gives it back). @return success; invalid
  * pointer; invalid value (not a pool). */
 JALLOC_API jstatus_t jallocator_pool_clear_counters(jallocator_t *allocator);
@@ -183,8 +183,9 @@ JALLOC_API jstatus_t jallocator_lru_retain(jallocator_t *allocator, void *pointe
  *         the allocation for a double release. */
 JALLOC_API jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream_t *stream,
                                             size_t *remaining);
-/** The owners of a live block. @return as jallocator_lru_retain(). */
-JALLOC_API jstatus_t jallocator_lru_count(jallocator_t *allocator, const void *pointer, size_t *count);
+/** The owners of the live block that begins there; what else is known of it says jallocator_find().
+ * @return as jallocator_lru_retain(). */
+JALLOC_API jstatus_t jallocator_lru_get_count(const jallocator_t *allocator, const void *pointer, size_t *count);
 /** Takes a foreign block into the books with one owner. At the last release `give_back` is called with it, inside the
  * cache, which it must not call; NULL: the block joins the cache and is given to below in the end, so it must come from
  * there, with this size. alignment: what the block is known to be aligned to, 0: the granule.
@@ -209,7 +210,7 @@ typedef struct jlru_counters_t {
 #define JLRU_COUNTERS_INIT                                                                                             \
     { sizeof(jlru_counters_t), 0, 0, 0, 0, 0, 0, 0 }
 /** @return success; invalid pointer; invalid value (no cache, struct_size). */
-JALLOC_API jstatus_t jallocator_lru_get_counters(jallocator_t *allocator, jlru_counters_t *counters);
+JALLOC_API jstatus_t jallocator_lru_get_counters(const jallocator_t *allocator, jlru_counters_t *counters);
 
 /* ---- Small blocks, and the general-purpose default ---- */
 

@@ -33,26 +33,6 @@ typedef struct jmemory_request_t {
  * have); forked (a GPU's, in a child); and what jallocator_compose() returns. */
 JALLOC_API jstatus_t jprocess_get_allocator(const jmemory_request_t *request, jallocator_t **allocator);
 
-/** What kind of memory a pointer is. */
-typedef struct jmemory_info_t {
-    size_t struct_size;
-    jdevice_t *device;       /**< whose */
-    jmemory_kind_t kind;     /**< device, pinned or managed; ordinary host memory is the host's device memory */
-    jallocator_t *allocator; /**< that made it; NULL: none of jalloc's */
-    size_t size_bytes;       /**< of the block; 0: not jalloc's */
-} jmemory_info_t;
-#define JMEMORY_INFO_INIT                                                                                              \
-    { sizeof(jmemory_info_t), NULL, JMEMORY_DEVICE, NULL, 0 }
-
-/** What memory a pointer points to. A pointer that no allocator and no device knows is ordinary host memory.
- * @return success; invalid pointer; invalid value (struct_size). */
-JALLOC_API jstatus_t jprocess_describe_pointer(const void *pointer, jmemory_info_t *info);
-
-/** Destroys the process's allocators, so that the next request makes new ones from the environment as it is then. For
- * tests. @return success; busy (the message names the first that has something live, or that somebody else keeps; it and
- * those not yet reached stay); device error, capturing and forked (memory that a device does not take back). */
-JALLOC_API jstatus_t jprocess_reset(void);
-
 #ifdef __cplusplus
 }
 #endif

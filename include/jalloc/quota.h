@@ -43,7 +43,7 @@ typedef struct jquota_stats_t {
 #define JQUOTA_STATS_INIT                                                                                              \
     { sizeof(jquota_stats_t), 0, 0, 0, 0, 0, 0 }
 /** @return success; invalid pointer; invalid value (struct_size). */
-JALLOC_API jstatus_t jquota_get_stats(jquota_t *quota, jquota_stats_t *stats);
+JALLOC_API jstatus_t jquota_get_stats(const jquota_t *quota, jquota_stats_t *stats);
 
 /** Options of jallocator_create_quota(). */
 typedef struct jquota_share_options_t {

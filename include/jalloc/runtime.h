@@ -56,10 +56,10 @@ JALLOC_API jstatus_t jruntime_create(jruntime_t **runtime);
 JALLOC_API jstatus_t jruntime_refresh(jruntime_t *runtime);
 
 /** @return success; invalid pointer; invalid value (struct_size); not found. */
-JALLOC_API jstatus_t jruntime_get_info(jruntime_t *runtime, jruntime_info_t *info);
+JALLOC_API jstatus_t jruntime_get_info(const jruntime_t *runtime, jruntime_info_t *info);
 
 /** Describes device number `index`. @return success; invalid pointer; invalid value (struct_size, index); not found. */
-JALLOC_API jstatus_t jruntime_get_device(jruntime_t *runtime, int index, jruntime_device_t *device);
+JALLOC_API jstatus_t jruntime_get_device(const jruntime_t *runtime, int index, jruntime_device_t *device);
 
 /** One more reference, the program's. @return success; invalid pointer; not found. */
 JALLOC_API jstatus_t jruntime_retain(jruntime_t *runtime);

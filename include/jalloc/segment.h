@@ -92,8 +92,9 @@ static inline bool joffset_compare_exchange(joffset_atomic_t *offset, joffset_t 
  * Never fails otherwise; does not look at what is there. */
 JALLOC_API void *jsegment_pointer(jsegment_t *segment, joffset_t offset, size_t size_bytes);
 
-/** The offset of an address in the segment; JOFFSET_NULL for any other. */
-JALLOC_API joffset_t jsegment_offset(jsegment_t *segment, const void *pointer);
+/** The offset of an address in the segment; JOFFSET_NULL for any other. Does not look at what is there:
+ * jshared_describe() says it of a block. */
+JALLOC_API joffset_t jsegment_offset(const jsegment_t *segment, const void *pointer);
 
 /** An offset as a pointer to so many objects of a type: `double *x = JSEGMENT_AT(segment, double, offset, n)`. NULL where
  * they do not lie in the segment, or the offset is not a multiple of the type's alignment. */
@@ -192,10 +193,10 @@ JALLOC_API jstatus_t jsegment_recover(jsegment_t *segment, unsigned *count);
 
 /** Looks at all structures in the segment. Waits for the lock; read-only attachments look without it and may see a
  * change half done. Does not poison. @return success; corrupted (the message says what and where). */
-JALLOC_API jstatus_t jsegment_verify(jsegment_t *segment);
+JALLOC_API jstatus_t jsegment_verify(const jsegment_t *segment);
 
 /** The slot of this attachment: the owner of what it allocates. 0 for a read-only one and for NULL. */
-JALLOC_API unsigned jsegment_slot(jsegment_t *segment);
+JALLOC_API unsigned jsegment_slot(const jsegment_t *segment);
 
 /** Sizes and counts. Every byte of the segment's size is in exactly one of the first five. */
 typedef struct jsegment_stats_t {
@@ -222,7 +223,7 @@ typedef struct jsegment_stats_t {
 #define JSEGMENT_STATS_INIT                                                                                            \
     { sizeof(jsegment_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false }
 /** Walks the segment, under its lock. @return success; invalid value (struct_size). */
-JALLOC_API jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *stats);
+JALLOC_API jstatus_t jsegment_get_stats(const jsegment_t *segment, jsegment_stats_t *stats);
 
 /** Who is attached. */
 typedef struct jsegment_process_t {
@@ -238,7 +239,7 @@ typedef struct jsegment_process_t {
 #define JSEGMENT_PROCESS_INIT                                                                                          \
     { sizeof(jsegment_process_t), false, false, false, 0, 0, 0, 0 }
 /** Describes slot 1 to max_processes. @return success; invalid value (struct_size, slot). */
-JALLOC_API jstatus_t jsegment_get_process(jsegment_t *segment, unsigned slot, jsegment_process_t *process);
+JALLOC_API jstatus_t jsegment_get_process(const jsegment_t *segment, unsigned slot, jsegment_process_t *process);
 
 /** What an extent of pages is. */
 typedef enum jextent_state_t {
@@ -267,10 +268,10 @@ typedef struct jextent_t {
 /** Sees one extent; false ends the walk. Must not use the segment. */
 typedef bool (*jextent_visitor_t)(void *context, const jextent_t *extent);
 /** Shows every extent, in the order of offsets, under the lock. */
-JALLOC_API jstatus_t jsegment_visit(jsegment_t *segment, jextent_visitor_t visitor, void *context);
+JALLOC_API jstatus_t jsegment_visit(const jsegment_t *segment, jextent_visitor_t visitor, void *context);
 
 /** Draws a map of the segment as an SVG picture. @return success; memory error (of the table made meanwhile). */
-JALLOC_API jstatus_t jsegment_draw(jsegment_t *segment, jallocator_writer_t writer, void *context);
+JALLOC_API jstatus_t jsegment_draw(const jsegment_t *segment, jallocator_writer_t writer, void *context);
 
 /** @} @name Roots
  * Names for what attachers are to find. Roots belong to the segment and do not own what they name: give it to the segment
@@ -286,12 +287,12 @@ JALLOC_API jstatus_t jsegment_draw(jsegment_t *segment, jallocator_writer_t writ
 JALLOC_API jstatus_t jsegment_set_root(jsegment_t *segment, const char *name, joffset_t offset);
 
 /** Finds a name. Takes no lock. @return success; invalid value (name empty or too long); not found. */
-JALLOC_API jstatus_t jsegment_get_root(jsegment_t *segment, const char *name, joffset_t *offset);
+JALLOC_API jstatus_t jsegment_get_root(const jsegment_t *segment, const char *name, joffset_t *offset);
 
 /** Shows the roots, one for each index below JSEGMENT_MAX_ROOTS that is in use, in no order. Takes no lock.
  * @return success; not found (none has that index now); invalid value (the index). */
-JALLOC_API jstatus_t jsegment_list_root(jsegment_t *segment, unsigned index, char name[JSEGMENT_MAX_ROOT_NAME + 1],
-                                        joffset_t *offset);
+JALLOC_API jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index,
+                                          char name[JSEGMENT_MAX_ROOT_NAME + 1], joffset_t *offset);
 
 /** @} @name Allocators
  * @{ */
@@ -378,16 +379,17 @@ JALLOC_API jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count, co
  * @return as jshared_allocate() and jshared_deallocate(). */
 JALLOC_API jstatus_t jshared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes, size_t alignment);
 
-/** The bytes that may be used of a live block, and its owner's slot (either may be NULL). @return success; not found;
+/** What an offset is to this allocator: the bytes that may be used of the live block that begins there, and its owner's
+ * slot (either may be NULL). Of a pointer that a jallocator_t over it gave, jallocator_find() says more. @return success; not found;
  * not implemented (stack). */
-JALLOC_API jstatus_t jshared_describe(jshared_t *shared, joffset_t offset, size_t *usable_bytes, unsigned *owner);
+JALLOC_API jstatus_t jshared_describe(const jshared_t *shared, joffset_t offset, size_t *usable_bytes, unsigned *owner);
 
 /** Gives a block that this attachment owns, or that the segment owns, to a slot in use or to JSEGMENT_SLOT_SEGMENT: from
  * then on it dies with that one. @return success; not found; permission (another slot owns it); invalid value (slot). */
 JALLOC_API jstatus_t jshared_give(jshared_t *shared, joffset_t offset, unsigned slot);
 
 /** Stack: where it stands now. @return success; not implemented (another kind). */
-JALLOC_API jstatus_t jshared_get_mark(jshared_t *shared, uint64_t *mark);
+JALLOC_API jstatus_t jshared_get_mark(const jshared_t *shared, uint64_t *mark);
 
 /** Stack: frees everything allocated since the mark; 0: everything. @return success; invalid value (a mark above where it
  * stands); not implemented (another kind). */

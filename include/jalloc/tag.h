@@ -42,7 +42,7 @@ JALLOC_API const char *jtag_name(jtag_t tag);
 JALLOC_API jtag_t jtag_set(jtag_t tag);
 
 /** The calling thread's tag. */
-JALLOC_API jtag_t jtag_get(void);
+JALLOC_API jtag_t jtag_current(void);
 
 /** @cond */
 static inline void jtag_end_(const jtag_t *previous) { jtag_set(*previous); }

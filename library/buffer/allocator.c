@@ -187,7 +187,7 @@ jstatus_t ji_buffer_allocator_drop(jbuffer_allocator_t *allocator) {
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
-jstatus_t jbuffer_allocator_get_options(jbuffer_allocator_t *allocator, jbuffer_allocator_options_t *options) {
+jstatus_t jbuffer_allocator_get_options(const jbuffer_allocator_t *allocator, jbuffer_allocator_options_t *options) {
     JREQUIRE(options != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jbuffer_allocator_options_t, options, kind));
     JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
@@ -195,7 +195,7 @@ jstatus_t jbuffer_allocator_get_options(jbuffer_allocator_t *allocator, jbuffer_
     return JSTATUS_SUCCESS;
 }
 
-jruntime_t *jbuffer_allocator_runtime(jbuffer_allocator_t *allocator) {
+jruntime_t *jbuffer_allocator_runtime(const jbuffer_allocator_t *allocator) {
     return ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__) == JSTATUS_SUCCESS ? allocator->runtime
                                                                                                : NULL;
 }
@@ -239,7 +239,7 @@ jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayo
     JTRY_RETURN(jlayout_check(layout));
     if (allocator->options.kind != JBUFFER_DISTRIBUTED)
         return ji_layout_is_nested(layout)
-                   ? jlayout_bytes(layout, allocator->options.type, bytes)
+                   ? jlayout_get_bytes(layout, allocator->options.type, bytes)
                    : ji_fail(JSTATUS_INVALID_VALUE, "memory for a layout some elements of which share an address");
     if (layout->rank > 2)
         return ji_fail(JSTATUS_INVALID_VALUE, "a distributed buffer has rank 0 to 2, not %d", layout->rank);
@@ -254,7 +254,8 @@ jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayo
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jbuffer_allocator_local_bytes(jbuffer_allocator_t *allocator, const jlayout_t *layout, size_t *bytes) {
+jstatus_t jbuffer_allocator_get_local_bytes(const jbuffer_allocator_t *allocator, const jlayout_t *layout,
+                                            size_t *bytes) {
     JREQUIRE(layout != NULL && bytes != NULL, JSTATUS_INVALID_POINTER);
     jdistribution_t ignored;
     jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);

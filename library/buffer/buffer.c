@@ -158,28 +158,28 @@ jstatus_t jbuffer_with_structure(jbuffer_t *buffer, jstructure_t structure, jbuf
 
 /* ---- What a buffer is -------------------------------------------------------------------------------------------- */
 
-jstatus_t jbuffer_get_layout(jbuffer_t *buffer, jlayout_t *layout) {
+jstatus_t jbuffer_get_layout(const jbuffer_t *buffer, jlayout_t *layout) {
     JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(layout != NULL, JSTATUS_INVALID_POINTER);
     *layout = buffer->layout;
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jbuffer_kind_of(jbuffer_t *buffer, jbuffer_kind_t *kind) {
+jstatus_t jbuffer_get_kind(const jbuffer_t *buffer, jbuffer_kind_t *kind) {
     JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(kind != NULL, JSTATUS_INVALID_POINTER);
     *kind = ji_buffer_kind(buffer);
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jbuffer_get_type(jbuffer_t *buffer, jdatatype_t *type) {
+jstatus_t jbuffer_get_type(const jbuffer_t *buffer, jdatatype_t *type) {
     JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(type != NULL, JSTATUS_INVALID_POINTER);
     *type = ji_buffer_type(buffer);
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jbuffer_get_allocator(jbuffer_t *buffer, jbuffer_allocator_t **allocator) {
+jstatus_t jbuffer_get_allocator(const jbuffer_t *buffer, jbuffer_allocator_t **allocator) {
     JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     *allocator = ji_buffer_allocator(buffer);
@@ -278,14 +278,14 @@ static jstatus_t buffer_check_element(const jbuffer_t *buffer, const int64_t *in
         return ji_fail(JSTATUS_INVALID_POINTER, "%s: value is NULL", caller);
     jstatus_t status = ji_buffer_check_contents(buffer, caller);
     if (status == JSTATUS_SUCCESS)
-        status = jlayout_offset(&buffer->layout, indices, offset);
+        status = jlayout_get_offset(&buffer->layout, indices, offset);
     if (status != JSTATUS_SUCCESS)
         return status;
     *element = buffer_find(&buffer->layout, indices);
-    return jlayout_offset(&buffer->layout, element->indices, offset);
+    return jlayout_get_offset(&buffer->layout, element->indices, offset);
 }
 
-jstatus_t jbuffer_get(jbuffer_t *buffer, const int64_t *indices, void *value) {
+jstatus_t jbuffer_get(const jbuffer_t *buffer, const int64_t *indices, void *value) {
     JTRY_RETURN(ji_buffer_check(buffer, __func__));
     buffer_element_t element = {0};
     int64_t offset = 0;

@@ -115,12 +115,12 @@ typedef struct ji_runtime_ops {
      * The processes of `runtime` take part: a local side may be of another one. */
     jstatus_t (*copy_bytes)(jruntime_t *runtime, const jbuffer_t *destination, const jbuffer_t *source, size_t *best,
                             size_t *least);
-    jstatus_t (*copy)(jruntime_t *runtime, jbuffer_t *destination, jbuffer_t *source, void *workspace,
+    jstatus_t (*copy)(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source, void *workspace,
                       size_t size_bytes);
     /* Element of the whole storage, to every process. */
-    jstatus_t (*get)(jbuffer_t *buffer, const int64_t indices[2], void *value);
+    jstatus_t (*get)(const jbuffer_t *buffer, const int64_t indices[2], void *value);
     /* jbuffer_save() and the elements of jbuffer_load(); agreed upon. */
-    jstatus_t (*save)(jbuffer_t *buffer, const char *path);
+    jstatus_t (*save)(const jbuffer_t *buffer, const char *path);
     jstatus_t (*load)(jbuffer_t *buffer, const char *path, int64_t data_offset, jorder_t order);
     const struct ji_operation_ops *operations; /* of libjblas on distributed buffers */
 } ji_runtime_ops_t;
@@ -341,7 +341,7 @@ JI_SHARED jstatus_t ji_buffer_copy_bytes(const jbuffer_t *destination, const jbu
  * but for local copies in a stream that is not NULL (of a device that takes part). Collective where the two are of
  * different kinds and there are several processes, or one is distributed or shared on nodes; then the result is agreed, where
  * anything can fail. */
-JI_SHARED jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, jstream_t *stream, void *workspace,
+JI_SHARED jstatus_t ji_buffer_copy(jbuffer_t *destination, const jbuffer_t *source, jstream_t *stream, void *workspace,
                                    size_t size_bytes);
 /* Whether that copy is collective. */
 bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const jbuffer_t *source);
@@ -368,7 +368,7 @@ jstatus_t ji_construct_end(ji_construct_t *construct, jstatus_t status, jbuffer_
 /* Host memory for what is done meanwhile. */
 jstatus_t ji_construct_scratch(const ji_construct_t *construct, jallocator_t **allocator);
 /* Copies into the buffer that is made. Collective where ji_buffer_copy() is: every process comes here, with its status. */
-jstatus_t ji_construct_copy(ji_construct_t *construct, jbuffer_t *source, jstatus_t status);
+jstatus_t ji_construct_copy(ji_construct_t *construct, const jbuffer_t *source, jstatus_t status);
 /* Who has to agree: the buffer that is made, or if that is everybody's own the one that it is made from. */
 const jbuffer_allocator_t *ji_construct_participants(const jbuffer_allocator_t *allocator, const jbuffer_t *source);
 /* success; invalid pointer: the result pointer is NULL. */

@@ -141,7 +141,7 @@ static jstatus_t choice_carry_out(const jbuffer_allocator_t *best, const ji_choi
 static void choice_log(const jlayout_t *layout, jdatatype_t type, const ji_choice_question_t *question,
                        const ji_choice_t *choice) {
     char text[JLAYOUT_MAX_TEXT + 1] = "";
-    if (jlog_get_level() < JLOG_INFO)
+    if (jlog_level() < JLOG_INFO)
         return;
     (void)jlayout_format(layout, &type, text, sizeof text);
     size_t available = 0;
@@ -169,7 +169,7 @@ static jstatus_t choice_best(const jbuffer_allocator_t *best, const jlayout_t *l
                                      .info = &info,
                                      .devices = devices};
     ji_choice_t choice;
-    jstatus_t status = jlayout_bytes(layout, best->options.type, &question.size_bytes);
+    jstatus_t status = jlayout_get_bytes(layout, best->options.type, &question.size_bytes);
     if (status == JSTATUS_SUCCESS)
         status = choice_read_environment(&question.named);
     JTRY(choice_share(runtime, status, &question.named, sizeof question.named));

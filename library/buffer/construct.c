@@ -110,7 +110,7 @@ jstatus_t jbuffer_wrap(jbuffer_allocator_t *allocator, const jlayout_t *layout, 
                        "%s: only by an allocator whose buffers are one process's, on one device", __func__);
     ji_storage_t *storage = NULL;
     size_t bytes;
-    JTRY(jbuffer_allocator_local_bytes(allocator, layout, &bytes));
+    JTRY(jbuffer_allocator_get_local_bytes(allocator, layout, &bytes));
     JREQUIRE(buffer != NULL && (pointer != NULL || bytes == 0), JSTATUS_INVALID_POINTER);
     JTRY(ji_storage_create(allocator, layout, pointer, &storage));
     JTRY(ji_buffer_make(storage, layout, buffer));
@@ -217,7 +217,7 @@ static void construct_describe_local(ji_construct_descriptor_t *descriptor, cons
     descriptor->buffer.layout = *layout;
 }
 
-jstatus_t ji_construct_copy(ji_construct_t *construct, jbuffer_t *source, jstatus_t status) {
+jstatus_t ji_construct_copy(ji_construct_t *construct, const jbuffer_t *source, jstatus_t status) {
     jallocator_t *scratch = NULL;
     void *workspace = NULL;
     size_t best = 0, least = 0, bytes = 0;
@@ -256,7 +256,7 @@ jstatus_t jbuffer_construct_list(jbuffer_allocator_t *allocator, int rank, const
     if (status == JSTATUS_SUCCESS)
         status = jlayout_init(&nested, rank, extents, JORDER_ROW_MAJOR);
     if (status == JSTATUS_SUCCESS)
-        status = jlayout_count(&layout, &count);
+        status = jlayout_get_count(&layout, &count);
     if (status == JSTATUS_SUCCESS && values == NULL && count > 0)
         status = ji_fail(JSTATUS_INVALID_POINTER, "%s: requires values != NULL", __func__);
     construct_describe_local(&list, allocator, &nested, values);

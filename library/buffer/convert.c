@@ -55,15 +55,15 @@ static jstatus_t convert_source(const ji_construct_t *construct, const jbuffer_t
     int64_t count = 0;
     JTRY(jlayout_init(&to.layout, from.layout.rank, from.layout.extents, JORDER_COLUMN_MAJOR));
     to.layout.structure = from.layout.structure;
-    JTRY(jlayout_count(&to.layout, &count));
+    JTRY(jlayout_get_count(&to.layout, &count));
     if (count > 0 && convert_reads(made, source)) {
         ji_place_t image = {jdevice_host(), from.type, to.layout, NULL};
         size_t to_bytes, image_bytes = 0;
         const bool elsewhere = jdevice_kind(from.device) != JDEVICE_HOST;
-        JTRY(jlayout_bytes(&to.layout, to.type, &to_bytes));
+        JTRY(jlayout_get_bytes(&to.layout, to.type, &to_bytes));
         to_bytes = (to_bytes + CONVERT_ALIGNMENT - 1) & ~(size_t)(CONVERT_ALIGNMENT - 1);
         if (elsewhere) {
-            JTRY(jlayout_bytes(&to.layout, from.type, &image_bytes));
+            JTRY(jlayout_get_bytes(&to.layout, from.type, &image_bytes));
             image_bytes = (image_bytes + CONVERT_ALIGNMENT - 1) & ~(size_t)(CONVERT_ALIGNMENT - 1);
         }
         conversion->bytes = to_bytes + image_bytes + (elsewhere ? ji_place_copy_bytes(&image, &from) : 0);
@@ -121,7 +121,7 @@ static bool convert_check(jbuffer_allocator_t *allocator, const jbuffer_t *sourc
     return false;
 }
 
-jstatus_t jbuffer_construct_copy(jbuffer_allocator_t *allocator, jbuffer_t *source, jbuffer_t **buffer) {
+jstatus_t jbuffer_construct_copy(jbuffer_allocator_t *allocator, const jbuffer_t *source, jbuffer_t **buffer) {
     jstatus_t status = ji_construct_check_out(buffer, __func__);
     if (!convert_check(allocator, source, __func__, &status))
         return status;

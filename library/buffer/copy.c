@@ -34,7 +34,7 @@ static bool place_is_host(const ji_place_t *place) { return jdevice_kind(place->
 
 static int64_t place_count(const ji_place_t *place) {
     int64_t count = 0;
-    (void)jlayout_count(&place->layout, &count);
+    (void)jlayout_get_count(&place->layout, &count);
     return count;
 }
 
@@ -286,10 +286,10 @@ static jstatus_t copy_broadcast(jbuffer_t *buffer, char *workspace) {
     jlayout_t pieces = ji_layout_divide(&whole.layout, (int64_t)(piece_bytes / size));
     pieces.structure = JSTRUCTURE_GENERAL;
     int64_t count = 0, starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK];
-    jstatus_t failed = jlayout_block_count(&pieces, &count);
+    jstatus_t failed = jlayout_get_block_count(&pieces, &count);
     for (int64_t n = 0; n < count; ++n) {
         /* What fails here must not keep the others waiting. */
-        (void)jlayout_block(&pieces, n, starts, extents);
+        (void)jlayout_get_block(&pieces, n, starts, extents);
         const ji_place_t piece = ji_place_slice(&whole, starts, extents);
         const ji_place_t packed = {jdevice_host(), whole.type, place_pack(&piece.layout), workspace};
         jstatus_t status = JSTATUS_SUCCESS;
@@ -307,12 +307,12 @@ static jstatus_t copy_broadcast(jbuffer_t *buffer, char *workspace) {
 }
 
 /* What a process does by itself; waited for unless there is a stream. */
-static jstatus_t copy_here(jbuffer_t *destination, jbuffer_t *source, jstream_t *stream, void *workspace) {
+static jstatus_t copy_here(jbuffer_t *destination, const jbuffer_t *source, jstream_t *stream, void *workspace) {
     const ji_place_t to = ji_buffer_place(destination), from = ji_buffer_place(source);
     return stream != NULL ? ji_place_copy(&to, &from, stream, workspace) : copy_and_wait(&to, &from, workspace);
 }
 
-jstatus_t ji_buffer_copy(jbuffer_t *destination, jbuffer_t *source, jstream_t *stream, void *workspace,
+jstatus_t ji_buffer_copy(jbuffer_t *destination, const jbuffer_t *source, jstream_t *stream, void *workspace,
                          size_t size_bytes) {
     jruntime_t *runtime = copy_runtime(destination, source);
     const bool collective = ji_buffer_copy_is_collective(destination, source);

@@ -445,7 +445,7 @@ jstatus_t ji_place_copy_host(const ji_place_t *destination, const ji_place_t *so
                        jdatatype_name(source->type), jdatatype_name(destination->type));
     const jlayout_t *to = &destination->layout, *from = &source->layout;
     int64_t count = 0;
-    (void)jlayout_count(to, &count);
+    (void)jlayout_get_count(to, &count);
     if (count == 0)
         return JSTATUS_SUCCESS;
     if (to->structure != JSTRUCTURE_GENERAL || from->structure != JSTRUCTURE_GENERAL) {

@@ -190,7 +190,7 @@ static jstatus_t file_move_piece(file_job_t *job, const file_pieces_t *pieces, b
     ji_place_t piece = {jdevice_host(), job->place.type, {0}, job->piece};
     jstatus_t status;
     JTRY(jlayout_init(&piece.layout, job->place.layout.rank, pieces->extents, job->order));
-    JTRY(jlayout_bytes(&piece.layout, piece.type, bytes));
+    JTRY(jlayout_get_bytes(&piece.layout, piece.type, bytes));
     if (saving && job->place.layout.structure != JSTRUCTURE_GENERAL) {
         status = file_pack_structured(job, pieces, &piece);
     } else {
@@ -272,7 +272,7 @@ static jstatus_t file_write_elements(int file, const char *path, file_job_t *job
     size_t bytes;
     jstatus_t status;
     JTRY(jlayout_init(&packed, layout->rank, layout->extents, job->order));
-    JTRY(jlayout_bytes(&packed, job->place.type, &bytes));
+    JTRY(jlayout_get_bytes(&packed, job->place.type, &bytes));
     if (bytes == 0)
         goto done;
     if (jdevice_kind(job->place.device) == JDEVICE_HOST && layout->structure == JSTRUCTURE_GENERAL &&
@@ -334,7 +334,7 @@ done:
     return status;
 }
 
-jstatus_t jbuffer_save(jbuffer_t *buffer, const char *path) {
+jstatus_t jbuffer_save(const jbuffer_t *buffer, const char *path) {
     jstatus_t status = ji_buffer_check(buffer, __func__);
     if (status != JSTATUS_SUCCESS)
         return status;
@@ -361,7 +361,7 @@ static jstatus_t file_load_elements(int file, const char *path, const ji_npy_t *
     size_t bytes;
     int64_t offset = npy->data_offset;
     jstatus_t status;
-    JTRY(jlayout_bytes(&job.place.layout, npy->type, &bytes));
+    JTRY(jlayout_get_bytes(&job.place.layout, npy->type, &bytes));
     if (bytes == 0)
         goto done;
     if (jdevice_kind(job.place.device) == JDEVICE_HOST) {
@@ -388,7 +388,7 @@ done:
 static jstatus_t file_share(const jbuffer_t *buffer) {
     jruntime_t *const runtime = ji_buffer_runtime(buffer);
     size_t bytes;
-    jstatus_t status = jlayout_bytes(&buffer->layout, ji_buffer_type(buffer), &bytes);
+    jstatus_t status = jlayout_get_bytes(&buffer->layout, ji_buffer_type(buffer), &bytes);
     if (status != JSTATUS_SUCCESS || bytes == 0)
         return status;
     const ji_scope_t scope = ji_buffer_is_shared(buffer) ? JI_SCOPE_LEADERS : JI_SCOPE_ALL;

@@ -64,7 +64,7 @@ static bool function_touches(jstructure_t structure, const int64_t *starts, cons
 /* Fills block number n. `own`: this thread's memory for one, and as much again for staging; NULL where not needed. */
 static jstatus_t function_fill_block(const function_work_t *work, int64_t n, char *own) {
     int64_t starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK];
-    jstatus_t status = jlayout_block(&work->part.layout, n, starts, extents);
+    jstatus_t status = jlayout_get_block(&work->part.layout, n, starts, extents);
     if (status != JSTATUS_SUCCESS)
         return status;
     const ji_place_t piece = ji_place_slice(&work->part, starts, extents);
@@ -182,12 +182,12 @@ static jstatus_t function_fill(const ji_construct_t *construct, jbuffer_function
                             .zeroed = storage->zeroed,
                             .in_place = jdevice_kind(ji_buffer_device(made)) == JDEVICE_HOST,
                             .lock = PTHREAD_MUTEX_INITIALIZER};
-    JTRY_RETURN(jlayout_block_count(&work.part.layout, &work.count));
+    JTRY_RETURN(jlayout_get_block_count(&work.part.layout, &work.count));
     if (work.count == 0)
         return JSTATUS_SUCCESS;
     if (!work.in_place) {
         int64_t starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK];
-        JTRY_RETURN(jlayout_block(&work.part.layout, 0, starts, extents)); /* none is larger than the first */
+        JTRY_RETURN(jlayout_get_block(&work.part.layout, 0, starts, extents)); /* none is larger than the first */
         work.block_bytes = jhandle_sizeof_datatype(work.part.type);
         for (int d = 0; d < work.part.layout.rank; ++d)
             work.block_bytes *= (size_t)extents[d];

@@ -85,7 +85,7 @@ jstatus_t jlayout_check(const jlayout_t *layout) {
     return layout_measure(layout, &count, &span);
 }
 
-jstatus_t jlayout_count(const jlayout_t *layout, int64_t *count) {
+jstatus_t jlayout_get_count(const jlayout_t *layout, int64_t *count) {
     JREQUIRE(layout != NULL && count != NULL, JSTATUS_INVALID_POINTER);
     int64_t elements, span;
     jstatus_t status = layout_measure(layout, &elements, &span);
@@ -94,7 +94,7 @@ jstatus_t jlayout_count(const jlayout_t *layout, int64_t *count) {
     return status;
 }
 
-jstatus_t jlayout_span(const jlayout_t *layout, int64_t *span) {
+jstatus_t jlayout_get_span(const jlayout_t *layout, int64_t *span) {
     JREQUIRE(layout != NULL && span != NULL, JSTATUS_INVALID_POINTER);
     int64_t elements, length;
     jstatus_t status = layout_measure(layout, &elements, &length);
@@ -103,7 +103,7 @@ jstatus_t jlayout_span(const jlayout_t *layout, int64_t *span) {
     return status;
 }
 
-jstatus_t jlayout_bytes(const jlayout_t *layout, jdatatype_t type, size_t *bytes) {
+jstatus_t jlayout_get_bytes(const jlayout_t *layout, jdatatype_t type, size_t *bytes) {
     JREQUIRE(layout != NULL && bytes != NULL, JSTATUS_INVALID_POINTER);
     const size_t element = jhandle_sizeof_datatype(type);
     if (element == 0)
@@ -117,7 +117,7 @@ jstatus_t jlayout_bytes(const jlayout_t *layout, jdatatype_t type, size_t *bytes
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jlayout_offset(const jlayout_t *layout, const int64_t *indices, int64_t *offset) {
+jstatus_t jlayout_get_offset(const jlayout_t *layout, const int64_t *indices, int64_t *offset) {
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(jlayout_check(layout));
     JREQUIRE(indices != NULL || layout->rank == 0, JSTATUS_INVALID_POINTER);
@@ -390,7 +390,7 @@ static int64_t layout_count_blocks(const jlayout_t *layout) {
     return count;
 }
 
-jstatus_t jlayout_block_count(const jlayout_t *layout, int64_t *count) {
+jstatus_t jlayout_get_block_count(const jlayout_t *layout, int64_t *count) {
     JREQUIRE(count != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status = jlayout_check(layout);
     if (status == JSTATUS_SUCCESS)
@@ -398,7 +398,7 @@ jstatus_t jlayout_block_count(const jlayout_t *layout, int64_t *count) {
     return status;
 }
 
-jstatus_t jlayout_block(const jlayout_t *layout, int64_t number, int64_t *starts, int64_t *extents) {
+jstatus_t jlayout_get_block(const jlayout_t *layout, int64_t number, int64_t *starts, int64_t *extents) {
     JTRY_RETURN(jlayout_check(layout));
     JREQUIRE((starts != NULL && extents != NULL) || layout->rank == 0, JSTATUS_INVALID_POINTER);
     const int64_t count = layout_count_blocks(layout);

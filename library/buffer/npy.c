@@ -296,7 +296,7 @@ static jstatus_t npy_read_header(int file, const char *path, int64_t file_bytes,
     jlayout_t layout;
     size_t bytes;
     if (jlayout_init(&layout, npy->rank, npy->extents, npy->order) != JSTATUS_SUCCESS ||
-        jlayout_bytes(&layout, npy->type, &bytes) != JSTATUS_SUCCESS)
+        jlayout_get_bytes(&layout, npy->type, &bytes) != JSTATUS_SUCCESS)
         return ji_fail(JSTATUS_INVALID_VALUE, "\"%.200s\": %s", path, jstatus_last_message());
     if ((int64_t)bytes > file_bytes - npy->data_offset)
         return ji_fail(JSTATUS_TRUNCATED, "\"%.300s\" has %lld bytes of elements; its header speaks of %zu", path,

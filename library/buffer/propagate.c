@@ -48,7 +48,7 @@ static bool propagate_holds(propagate_are_t wanted, bool differ) {
 
 static int64_t propagate_count(const jbuffer_t *buffer) {
     int64_t count = 0;
-    (void)jlayout_count(&buffer->layout, &count); /* a live buffer's layout is one */
+    (void)jlayout_get_count(&buffer->layout, &count); /* a live buffer's layout is one */
     return count;
 }
 

@@ -47,7 +47,7 @@ static jstatus_t runtime_find_devices(jruntime_device_t devices[], int *found) {
     *found = 1;
     for (int kind = JDEVICE_CUDA; kind <= JDEVICE_HIP; ++kind) {
         int count = 0;
-        if (jdevice_count((jdevice_kind_t)kind, &count) != JSTATUS_SUCCESS)
+        if (jdevice_get_count((jdevice_kind_t)kind, &count) != JSTATUS_SUCCESS)
             continue; /* there are none, and the message says why */
         for (int index = 0; index < count && *found < JI_RUNTIME_MAX_DEVICES; ++index) {
             char name[32];
@@ -162,26 +162,28 @@ jstatus_t jruntime_refresh(jruntime_t *runtime) {
     return status == JSTATUS_SUCCESS ? runtime_look(runtime) : status;
 }
 
-jstatus_t jruntime_get_info(jruntime_t *runtime, jruntime_info_t *info) {
+jstatus_t jruntime_get_info(const jruntime_t *runtime, jruntime_info_t *info) {
     JREQUIRE(info != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jruntime_info_t, info, transport));
     JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
-    ji_lock_acquire(&runtime->lock);
+    ji_lock_t *lock = (ji_lock_t *)&runtime->lock; /* no part of what is seen */
+    ji_lock_acquire(lock);
     JI_GIVE_RESULT(info, &runtime->info);
-    ji_lock_release(&runtime->lock);
+    ji_lock_release(lock);
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jruntime_get_device(jruntime_t *runtime, int index, jruntime_device_t *device) {
+jstatus_t jruntime_get_device(const jruntime_t *runtime, int index, jruntime_device_t *device) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jruntime_device_t, device, device));
     JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
-    ji_lock_acquire(&runtime->lock);
+    ji_lock_t *lock = (ji_lock_t *)&runtime->lock; /* no part of what is seen */
+    ji_lock_acquire(lock);
     const int count = runtime->info.devices;
     const bool is_one = index >= 0 && index < count;
     if (is_one)
         JI_GIVE_RESULT(device, &runtime->devices[index]);
-    ji_lock_release(&runtime->lock);
+    ji_lock_release(lock);
     if (!is_one)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: there is no device %d: the runtime has %d", __func__, index, count);
     return JSTATUS_SUCCESS;

@@ -275,7 +275,7 @@ jstatus_t jconfig_get_unknown(size_t index, jconfig_unknown_t *unknown) {
 static void config_look_at_names(void) {
     static const char key;
     jconfig_unknown_t unknown;
-    (void)jlog_get_level();
+    (void)jlog_level();
     for (size_t i = 0; config_find_unknown(i, &unknown); i++)
         jlog_write(JLOG_WARNING, &key, "%s is set in the environment and is no variable of jalloc's; %s%s",
                    unknown.name, unknown.nearest != NULL ? "the nearest is " : "jalloc-info lists them",

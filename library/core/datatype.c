@@ -21,9 +21,9 @@ static const struct {
 /* Through size_t, so that a negative number is out of range like any other. */
 #define DATATYPE_KNOWN(type) ((size_t)(type) < sizeof datatype_table / sizeof datatype_table[0])
 
-size_t jhandle_sizeof_datatype(jdatatype_t type) {
-    return DATATYPE_KNOWN(type) ? datatype_table[(size_t)type].size_bytes : 0;
-}
+size_t jdatatype_bytes(jdatatype_t type) { return DATATYPE_KNOWN(type) ? datatype_table[(size_t)type].size_bytes : 0; }
+
+size_t jhandle_sizeof_datatype(jdatatype_t type) { return jdatatype_bytes(type); }
 
 const char *jdatatype_name(jdatatype_t type) {
     return DATATYPE_KNOWN(type) ? datatype_table[(size_t)type].name : "unknown";

@@ -200,7 +200,7 @@ jstatus_t jlog_set_level(jlog_level_t level) {
     return JSTATUS_SUCCESS;
 }
 
-jlog_level_t jlog_get_level(void) {
+jlog_level_t jlog_level(void) {
     int level = atomic_load_explicit(&log_level, memory_order_relaxed);
     if (level == LOG_LEVEL_UNREAD) {
         pthread_once(&log_once, log_first_use);
@@ -210,7 +210,7 @@ jlog_level_t jlog_get_level(void) {
 }
 
 void jlog_write(jlog_level_t level, const void *place, const char *format, ...) {
-    if (level > jlog_get_level() || (unsigned)level - JLOG_ERROR > JLOG_DEBUG - JLOG_ERROR || format == NULL)
+    if (level > jlog_level() || (unsigned)level - JLOG_ERROR > JLOG_DEBUG - JLOG_ERROR || format == NULL)
         return;
     int saved_errno = errno;
     char line[LOG_LINE_BYTES];

@@ -62,4 +62,4 @@ jtag_t jtag_set(jtag_t tag) {
     return previous;
 }
 
-jtag_t jtag_get(void) { return ji_tag_current; }
+jtag_t jtag_current(void) { return ji_tag_current; }

@@ -51,19 +51,19 @@ jdevice_kind_t jdevice_kind(const jdevice_t *device) { return device != NULL ? d
 size_t jdevice_granule_bytes(const jdevice_t *device) { return device != NULL ? device->granule_bytes : 0; }
 int jdevice_index(const jdevice_t *device) { return device != NULL ? device->index : 0; }
 
-jstatus_t jdevice_get_properties(jdevice_t *device, jdevice_properties_t *properties) {
+jstatus_t jdevice_get_properties(const jdevice_t *device, jdevice_properties_t *properties) {
     JREQUIRE(device != NULL && properties != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jdevice_properties_t, properties, description));
     jdevice_properties_t found = {.struct_size = sizeof found, .granule_bytes = device->granule_bytes};
-    JTRY_RETURN(device->ops->get_properties(device, &found));
+    JTRY_RETURN(device->ops->get_properties((jdevice_t *)device, &found));
     JI_GIVE_RESULT(properties, &found);
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jdevice_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes) {
+jstatus_t jdevice_get_memory_info(const jdevice_t *device, size_t *free_bytes, size_t *total_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     size_t free_now = 0, total = 0;
-    JTRY_RETURN(device->ops->get_memory_info(device, &free_now, &total));
+    JTRY_RETURN(device->ops->get_memory_info((jdevice_t *)device, &free_now, &total));
     if (free_bytes != NULL)
         *free_bytes = free_now;
     if (total_bytes != NULL)
@@ -174,19 +174,10 @@ jstatus_t jstream_synchronize(jdevice_t *device, jstream_t *stream) {
     return device->ops->stream_synchronize(device, stream);
 }
 
-jstatus_t jstream_is_capturing(jdevice_t *device, jstream_t *stream, bool *capturing) {
-    JREQUIRE(device != NULL && capturing != NULL, JSTATUS_INVALID_POINTER);
-    uint64_t capture = 0;
-    jstatus_t status = jstream_get_capture(device, stream, &capture);
-    if (status == JSTATUS_SUCCESS)
-        *capturing = capture != 0;
-    return status;
-}
-
-jstatus_t jstream_get_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture) {
+jstatus_t jstream_get_capture(const jdevice_t *device, const jstream_t *stream, uint64_t *capture) {
     JREQUIRE(device != NULL && capture != NULL, JSTATUS_INVALID_POINTER);
     DEVICE_REQUIRE_STREAM(device, stream);
-    return device->ops->stream_get_capture(device, stream, capture);
+    return device->ops->stream_get_capture((jdevice_t *)device, (jstream_t *)stream, capture);
 }
 
 jstatus_t jstream_wrap(jdevice_t *device, void *native, jstream_t **stream) {
@@ -195,8 +186,8 @@ jstatus_t jstream_wrap(jdevice_t *device, void *native, jstream_t **stream) {
     return device->ops->stream_wrap(device, native, stream);
 }
 
-void *jstream_native(jdevice_t *device, jstream_t *stream) {
-    return device != NULL ? device->ops->stream_native(device, stream) : NULL;
+void *jstream_native(const jdevice_t *device, const jstream_t *stream) {
+    return device != NULL ? device->ops->stream_native((jdevice_t *)device, (jstream_t *)stream) : NULL;
 }
 
 jdevice_t *jstream_device(const jstream_t *stream) { return stream != NULL ? stream->device : NULL; }
@@ -222,16 +213,16 @@ jstatus_t jevent_record(jevent_t *event, jstream_t *stream) {
     return event->device->ops->event_record(event, stream);
 }
 
-jstatus_t jevent_wait(jevent_t *event, jstream_t *stream) {
+jstatus_t jevent_wait(const jevent_t *event, jstream_t *stream) {
     DEVICE_REQUIRE_EVENT(event);
     DEVICE_REQUIRE_STREAM(event->device, stream);
-    return event->device->ops->event_wait(event, stream);
+    return event->device->ops->event_wait((jevent_t *)event, stream);
 }
 
-jstatus_t jevent_query(jevent_t *event, bool *reached) {
+jstatus_t jevent_query(const jevent_t *event, bool *reached) {
     DEVICE_REQUIRE_EVENT(event);
     JREQUIRE(reached != NULL, JSTATUS_INVALID_POINTER);
-    return event->device->ops->event_query(event, reached);
+    return event->device->ops->event_query((jevent_t *)event, reached);
 }
 
 jstatus_t jevent_synchronize(jevent_t *event) {
@@ -239,12 +230,12 @@ jstatus_t jevent_synchronize(jevent_t *event) {
     return event->device->ops->event_synchronize(event);
 }
 
-jstatus_t jevent_get_elapsed_ms(jevent_t *start, jevent_t *stop, double *milliseconds) {
+jstatus_t jevent_get_elapsed_ms(const jevent_t *start, const jevent_t *stop, double *milliseconds) {
     DEVICE_REQUIRE_EVENT(start);
     DEVICE_REQUIRE_EVENT(stop);
     JREQUIRE(milliseconds != NULL, JSTATUS_INVALID_POINTER);
     if (start->device != stop->device)
         return ji_fail(JSTATUS_INVALID_VALUE, "jevent_get_elapsed_ms: events of %s and of %s", start->device->name,
                        stop->device->name);
-    return start->device->ops->event_get_elapsed_ms(start, stop, milliseconds);
+    return start->device->ops->event_get_elapsed_ms((jevent_t *)start, (jevent_t *)stop, milliseconds);
 }

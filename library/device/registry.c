@@ -183,7 +183,7 @@ static jstatus_t registry_open(registry_module_t *module, int index, const char 
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jdevice_count(jdevice_kind_t kind, int *count) {
+jstatus_t jdevice_get_count(jdevice_kind_t kind, int *count) {
     JREQUIRE(count != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(kind >= JDEVICE_HOST && kind <= JDEVICE_HIP, JSTATUS_INVALID_VALUE);
     if (kind == JDEVICE_HOST) {

@@ -315,12 +315,13 @@ jallocator_t *jhandle_allocator(const jhandle_t *handle) {
 }
 unsigned jhandle_layers(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->layers : 0; }
 
-/* A getter: checks the handle and the out-parameter, then copies one value. */
+/* A getter: checks the handle and the out-parameter, then copies one value. The message of a failure is no part of what
+ * the handle is. */
 #define HANDLE_GET(handle, out, value)                                                                                 \
     do {                                                                                                               \
         JTRY_RETURN(handle_check_readable(handle, __func__));                                                          \
         if ((out) == NULL)                                                                                             \
-            return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__, #out);                    \
+            return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__, #out);       \
         *(out) = (value);                                                                                              \
         return JSTATUS_SUCCESS;                                                                                        \
     } while (0)
@@ -335,21 +336,23 @@ unsigned jhandle_layers(const jhandle_t *handle) { return ji_handle_is_valid(han
         return JSTATUS_SUCCESS;                                                                                        \
     } while (0)
 
-jstatus_t jhandle_get_mode(jhandle_t *handle, jhandle_mode_t *mode) { HANDLE_GET(handle, mode, handle->mode); }
-jstatus_t jhandle_get_workspace_size(jhandle_t *handle, size_t *size_bytes) {
+jstatus_t jhandle_get_mode(const jhandle_t *handle, jhandle_mode_t *mode) { HANDLE_GET(handle, mode, handle->mode); }
+jstatus_t jhandle_get_workspace_size(const jhandle_t *handle, size_t *size_bytes) {
     HANDLE_GET(handle, size_bytes, ji_workspace_ordinary_bytes(handle));
 }
-jstatus_t jhandle_get_budget(jhandle_t *handle, size_t *budget_bytes) {
+jstatus_t jhandle_get_budget(const jhandle_t *handle, size_t *budget_bytes) {
     HANDLE_GET(handle, budget_bytes, handle->budget_bytes);
 }
-jstatus_t jhandle_get_stream(jhandle_t *handle, jstream_t **stream) { HANDLE_GET(handle, stream, handle->stream); }
-jstatus_t jhandle_get_never_captured(jhandle_t *handle, bool *never_captured) {
+jstatus_t jhandle_get_stream(const jhandle_t *handle, jstream_t **stream) {
+    HANDLE_GET(handle, stream, handle->stream);
+}
+jstatus_t jhandle_get_never_captured(const jhandle_t *handle, bool *never_captured) {
     HANDLE_GET(handle, never_captured, handle->never_captured);
 }
-jstatus_t jhandle_get_pointer_mode(jhandle_t *handle, jpointer_mode_t *mode) {
+jstatus_t jhandle_get_pointer_mode(const jhandle_t *handle, jpointer_mode_t *mode) {
     HANDLE_GET(handle, mode, handle->pointer_mode);
 }
-jstatus_t jhandle_get_result_policy(jhandle_t *handle, jresult_policy_t *policy) {
+jstatus_t jhandle_get_result_policy(const jhandle_t *handle, jresult_policy_t *policy) {
     HANDLE_GET(handle, policy, handle->result_policy);
 }
 jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes) {
@@ -363,19 +366,19 @@ jstatus_t jhandle_set_pointer_mode(jhandle_t *handle, jpointer_mode_t mode) {
 jstatus_t jhandle_set_result_policy(jhandle_t *handle, jresult_policy_t policy) {
     HANDLE_SET(handle, result_policy, policy, policy == JRESULT_POLICY_FAST || policy == JRESULT_POLICY_SAME_BITS);
 }
-jstatus_t jhandle_get_accuracy(jhandle_t *handle, jaccuracy_t *accuracy) {
+jstatus_t jhandle_get_accuracy(const jhandle_t *handle, jaccuracy_t *accuracy) {
     HANDLE_GET(handle, accuracy, handle->accuracy);
 }
 jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy) {
     HANDLE_SET(handle, accuracy, accuracy, accuracy == JACCURACY_COMPONENTWISE || accuracy == JACCURACY_NORMWISE);
 }
 
-jstatus_t jhandle_get_stats(jhandle_t *handle, jhandle_stats_t *stats) {
+jstatus_t jhandle_get_stats(const jhandle_t *handle, jhandle_stats_t *stats) {
     JTRY_RETURN(handle_check_readable(handle, __func__));
     if (stats == NULL)
-        return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: stats is NULL", __func__);
+        return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_POINTER, "%s: stats is NULL", __func__);
     if (JI_CHECK_SIZED(jhandle_stats_t, stats, borrow_count) != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: %s", __func__, jstatus_last_message());
+        return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_VALUE, "%s: %s", __func__, jstatus_last_message());
     jhandle_stats_t now = {
         .borrow_count = handle->borrows.serial - handle->cleared_serial,
         .in_use_bytes = ji_handle_in_use(handle),

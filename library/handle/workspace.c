@@ -34,7 +34,7 @@ size_t ji_workspace_ordinary_bytes(const jhandle_t *handle) {
 
 jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine, ji_block_t *block) {
     void *pointer;
-    jtag_t tag = jtag_get();
+    jtag_t tag = jtag_current();
     bool captured = ji_capture_lends(handle);
     if (!captured)
         ji_capture_collect(handle);

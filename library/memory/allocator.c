@@ -332,13 +332,13 @@ jstatus_t jallocator_release(jallocator_t *allocator) {
     return JSTATUS_SUCCESS;
 }
 
-jallocator_t *ji_allocator_of_kind(jallocator_t *allocator, const ji_kind_t *kind) {
+jallocator_t *ji_allocator_of_kind(const jallocator_t *allocator, const ji_kind_t *kind) {
     while (allocator != NULL && allocator->kind != kind)
         allocator = allocator->below;
-    return allocator;
+    return (jallocator_t *)allocator;
 }
 
-jstatus_t ji_allocator_require_kind(jallocator_t *allocator, const ji_kind_t *kind, const char *caller,
+jstatus_t ji_allocator_require_kind(const jallocator_t *allocator, const ji_kind_t *kind, const char *caller,
                                     jallocator_t **found) {
     if (allocator == NULL)
         return ji_fail(JSTATUS_INVALID_POINTER, "%s: the allocator is NULL", caller);
@@ -390,20 +390,21 @@ jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t s
     return allocator->entry.deallocate(allocator, pointer, size_bytes, stream);
 }
 
-/* The lock is around every function with "lock"; around the ledger alone with "safe". */
+/* The lock is around every function with "lock"; around the ledger alone with "safe". Who only looks takes it, too: it is
+ * no part of what an allocator is seen to be. */
 static bool allocator_locks(const jallocator_t *allocator, bool ledger) {
     return allocator->threads == JALLOCATOR_THREADS_LOCK || (allocator->threads == JALLOCATOR_THREADS_SAFE && ledger);
 }
-static void allocator_enter(jallocator_t *allocator, bool ledger) {
+static void allocator_enter(const jallocator_t *allocator, bool ledger) {
     if (allocator_locks(allocator, ledger))
-        ji_lock_acquire(&allocator->lock);
+        ji_lock_acquire((ji_lock_t *)&allocator->lock);
 }
-static void allocator_leave(jallocator_t *allocator, bool ledger) {
+static void allocator_leave(const jallocator_t *allocator, bool ledger) {
     if (allocator_locks(allocator, ledger))
-        ji_lock_release(&allocator->lock);
+        ji_lock_release((ji_lock_t *)&allocator->lock);
 }
 
-size_t jallocator_usable_size(jallocator_t *allocator, const void *pointer, size_t size_bytes) {
+size_t jallocator_usable_size(const jallocator_t *allocator, const void *pointer, size_t size_bytes) {
     if (allocator == NULL || pointer == NULL)
         return 0;
     allocator_enter(allocator, false);
@@ -414,7 +415,7 @@ size_t jallocator_usable_size(jallocator_t *allocator, const void *pointer, size
 
 /* The live block around a pointer, as the ledger knows it. The functions are asked without its lock: they may call
  * below, whose visitors look into this ledger (allocator_walk_step). */
-static jstatus_t allocator_find_in_ledger(jallocator_t *allocator, const void *pointer, jallocation_t *block) {
+static jstatus_t allocator_find_in_ledger(const jallocator_t *allocator, const void *pointer, jallocation_t *block) {
     allocator_enter(allocator, true);
     const ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
     if (entry == NULL)
@@ -431,7 +432,7 @@ static jstatus_t allocator_find_in_ledger(jallocator_t *allocator, const void *p
     return JSTATUS_SUCCESS;
 }
 
-static bool allocator_ledger_has(jallocator_t *allocator, const void *pointer) {
+static bool allocator_ledger_has(const jallocator_t *allocator, const void *pointer) {
     allocator_enter(allocator, true);
     bool has = ji_ledger_find(&allocator->ledger, pointer) != NULL;
     allocator_leave(allocator, true);
@@ -439,8 +440,8 @@ static bool allocator_ledger_has(jallocator_t *allocator, const void *pointer) {
 }
 
 /* The live block around a pointer. What a `find` gives may be a block of below that is not this allocator's. */
-static jstatus_t allocator_find(jallocator_t *allocator, const void *pointer, jallocation_t *block) {
-    *block = (jallocation_t){.struct_size = sizeof *block, .allocator = allocator, .live = true};
+static jstatus_t allocator_find(const jallocator_t *allocator, const void *pointer, jallocation_t *block) {
+    *block = (jallocation_t){.struct_size = sizeof *block, .allocator = (jallocator_t *)allocator, .live = true};
     if (allocator->ops.find == NULL)
         return allocator_find_in_ledger(allocator, pointer, block);
     allocator_enter(allocator, false);
@@ -451,15 +452,7 @@ static jstatus_t allocator_find(jallocator_t *allocator, const void *pointer, ja
     return is_foreign ? JSTATUS_NOT_FOUND : status;
 }
 
-jstatus_t jallocator_owns(jallocator_t *allocator, const void *pointer, bool *owned) {
-    JREQUIRE(allocator != NULL && owned != NULL, JSTATUS_INVALID_POINTER);
-    jallocation_t block;
-    *owned =
-        pointer != NULL && allocator_find(allocator, pointer, &block) == JSTATUS_SUCCESS && block.pointer == pointer;
-    return JSTATUS_SUCCESS;
-}
-
-jstatus_t jallocator_find(jallocator_t *allocator, const void *pointer, jallocation_t *block) {
+jstatus_t jallocator_find(const jallocator_t *allocator, const void *pointer, jallocation_t *block) {
     JREQUIRE(allocator != NULL && pointer != NULL && block != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jallocation_t, block, pointer));
     jallocation_t found;
@@ -489,14 +482,14 @@ jstatus_t jallocation_find(const void *pointer, jallocation_t *block) {
 /* Passes over live blocks of below that are not this allocator's; says whose blocks they are, where the allocator's
  * function did not. */
 typedef struct allocator_walk {
-    jallocator_t *allocator;
+    const jallocator_t *allocator;
     jallocation_visitor_t visitor;
     void *context;
 } allocator_walk_t;
 
 static bool allocator_walk_step(void *context, const jallocation_t *block) {
     const allocator_walk_t *walk = context;
-    jallocator_t *allocator = walk->allocator;
+    const jallocator_t *allocator = walk->allocator;
     if (block->live && allocator->has_ledger) {
         bool walk_has_lock = allocator_locks(allocator, false);
         if (walk_has_lock ? ji_ledger_find(&allocator->ledger, block->pointer) == NULL
@@ -506,21 +499,22 @@ static bool allocator_walk_step(void *context, const jallocation_t *block) {
     jallocation_t shown = *block;
     shown.struct_size = sizeof shown;
     if (shown.allocator == NULL)
-        shown.allocator = allocator;
+        shown.allocator = (jallocator_t *)allocator;
     return walk->visitor(walk->context, &shown);
 }
 
-static void allocator_visit_ledger(jallocator_t *allocator, jallocation_visitor_t visitor, void *context) {
+static void allocator_visit_ledger(const jallocator_t *allocator, jallocation_visitor_t visitor, void *context) {
     for (const ji_ledger_entry_t *entry = NULL; (entry = ji_ledger_next(&allocator->ledger, entry)) != NULL;) {
         void *pointer = (void *)entry->address;
-        jallocation_t block = {sizeof block, allocator, pointer, entry->size_bytes, 0, entry->tag, true};
+        jallocation_t block = {sizeof block, (jallocator_t *)allocator, pointer, entry->size_bytes, 0, entry->tag,
+                               true};
         block.usable_bytes = allocator->ops.usable_size(allocator->context, pointer, entry->size_bytes);
         if (!visitor(context, &block))
             return;
     }
 }
 
-jstatus_t jallocator_visit(jallocator_t *allocator, jallocation_visitor_t visitor, void *context) {
+jstatus_t jallocator_visit(const jallocator_t *allocator, jallocation_visitor_t visitor, void *context) {
     JREQUIRE(allocator != NULL && visitor != NULL, JSTATUS_INVALID_POINTER);
     allocator_walk_t walk = {allocator, visitor, context};
     bool ledger = allocator->ops.visit == NULL;
@@ -533,7 +527,7 @@ jstatus_t jallocator_visit(jallocator_t *allocator, jallocation_visitor_t visito
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jallocator_get_stats(jallocator_t *allocator, jallocator_stats_t *stats) {
+jstatus_t jallocator_get_stats(const jallocator_t *allocator, jallocator_stats_t *stats) {
     JREQUIRE(allocator != NULL && stats != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jallocator_stats_t, stats, allocation_count));
     jallocator_stats_t present = {.struct_size = sizeof present};

@@ -91,7 +91,7 @@ static int census_compare_addresses(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static jstatus_t census_take(jallocator_t *allocator, census_t *census) {
+static jstatus_t census_take(const jallocator_t *allocator, census_t *census) {
     *census = (census_t){NULL, 0, 0, false};
     (void)jallocator_visit(allocator, census_add, census);
     if (census->short_of_memory) {
@@ -169,7 +169,7 @@ static void census_sort_sizes(const census_t *census, size_bin_t bins[SIZE_BINS]
 /* ---- Dump ---- */
 
 typedef struct dump {
-    jallocator_t *allocator;
+    const jallocator_t *allocator;
     jallocator_stats_t stats;
     census_t census;
     owner_t *owners;
@@ -273,7 +273,7 @@ static void dump_json(const report_t *report, const dump_t *dump) {
     report_write(report, "]}\n");
 }
 
-jstatus_t jallocator_dump(jallocator_t *allocator, jallocator_dump_format_t format, jallocator_writer_t writer,
+jstatus_t jallocator_dump(const jallocator_t *allocator, jallocator_dump_format_t format, jallocator_writer_t writer,
                           void *context) {
     JREQUIRE(allocator != NULL && writer != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(format == JALLOCATOR_DUMP_TEXT || format == JALLOCATOR_DUMP_JSON, JSTATUS_INVALID_VALUE);

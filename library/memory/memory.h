@@ -104,9 +104,9 @@ typedef struct ji_traits {
 jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits, jallocator_t **out);
 
 /* The nearest allocator of a kind, from `allocator` downwards; NULL where there is none. */
-jallocator_t *ji_allocator_of_kind(jallocator_t *allocator, const ji_kind_t *kind);
+jallocator_t *ji_allocator_of_kind(const jallocator_t *allocator, const ji_kind_t *kind);
 /* The same for a public function that needs one: invalid pointer, or invalid value with a message. */
-jstatus_t ji_allocator_require_kind(jallocator_t *allocator, const ji_kind_t *kind, const char *caller,
+jstatus_t ji_allocator_require_kind(const jallocator_t *allocator, const ji_kind_t *kind, const char *caller,
                                     jallocator_t **found);
 
 /* Where JALLOC_RECORD asks for it, puts a recording adaptor that owns `allocator` on top of it; else passes it on. On
@@ -210,6 +210,10 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
 /* The process's provider of host memory that comes zeroed from the system and costs nothing until it is touched. It lives
  * as the process's other allocators do. success; memory error. */
 JI_SHARED jstatus_t ji_process_get_mapped(jallocator_t **allocator);
+/* For tests: destroys the process's allocators, so that the next request makes new ones from the environment as it is then.
+ * success; busy (the message names the first that has something live, or that somebody else keeps; it and those not yet
+ * reached stay); device error, capturing and forked (memory that a device does not take back). */
+jstatus_t ji_process_reset(void);
 
 #define JI_PROCESS_MAX_TEXT 1023 /* of one composition */
 
@@ -228,9 +232,6 @@ static inline bool ji_allocator_coalesces(const jallocator_t *allocator) {
 }
 /* Whether this is a provider of memory in stream order. */
 bool ji_device_is_ordered(const jallocator_t *allocator);
-
-/* The kind of memory that an allocator's provider hands out: device for whatever is not a GPU's pinned or managed. */
-jmemory_kind_t ji_device_memory_kind(const jallocator_t *allocator);
 
 /* Keys that every policy has. Use in a kind's table of keys and of members. */
 #define JI_THREADS_KEY                                                                                                 \

@@ -46,17 +46,17 @@ jstatus_t ji_mpi_open_grid(jruntime_t *runtime, const int shape[2], ji_grid_t **
 void ji_mpi_close_grids(jruntime_t *runtime); /* all that were opened */
 jstatus_t ji_mpi_copy_bytes(jruntime_t *runtime, const jbuffer_t *destination, const jbuffer_t *source, size_t *best,
                             size_t *least);
-jstatus_t ji_mpi_copy(jruntime_t *runtime, jbuffer_t *destination, jbuffer_t *source, void *workspace,
+jstatus_t ji_mpi_copy(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source, void *workspace,
                       size_t size_bytes);
 /* The same, and with rows for columns where the two are general matrices, both distributed, and `transposed`. */
 jstatus_t ji_mpi_move_bytes(jruntime_t *runtime, const jbuffer_t *destination, const jbuffer_t *source, bool transposed,
                             size_t *best, size_t *least);
-jstatus_t ji_mpi_move(jruntime_t *runtime, jbuffer_t *destination, jbuffer_t *source, bool transposed, void *workspace,
-                      size_t size_bytes);
+jstatus_t ji_mpi_move(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source, bool transposed,
+                      void *workspace, size_t size_bytes);
 /* As jbuffer_as_scalapack(), of placeholders, too. */
 jstatus_t ji_mpi_describe(const jbuffer_t *buffer, jbuffer_scalapack_t *matrix);
-jstatus_t ji_mpi_get(jbuffer_t *buffer, const int64_t indices[2], void *value);
-jstatus_t ji_mpi_save(jbuffer_t *buffer, const char *path);
+jstatus_t ji_mpi_get(const jbuffer_t *buffer, const int64_t indices[2], void *value);
+jstatus_t ji_mpi_save(const jbuffer_t *buffer, const char *path);
 jstatus_t ji_mpi_load(jbuffer_t *buffer, const char *path, int64_t data_offset, jorder_t order);
 
 /* Bytes of a file that a process moves at once, at least an element's; tests make it small. */

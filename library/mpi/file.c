@@ -266,7 +266,7 @@ done:
 }
 
 /* A matrix with a structure is saved as the whole matrix that it stands for. */
-static jstatus_t file_save_structured(jbuffer_t *buffer, const char *path) {
+static jstatus_t file_save_structured(const jbuffer_t *buffer, const char *path) {
     jbuffer_t *whole = NULL;
     void *workspace = NULL;
     size_t best, least;
@@ -306,7 +306,7 @@ static void file_unblock_signal(const sigset_t *before, bool pending) {
     (void)pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-static jstatus_t file_save_general(jbuffer_t *buffer, const char *path) {
+static jstatus_t file_save_general(const jbuffer_t *buffer, const char *path) {
     jruntime_t *runtime = ji_buffer_runtime(buffer);
     const bool root = runtime->info.rank == 0;
     const jlayout_t *layout = &buffer->layout;
@@ -318,7 +318,7 @@ static jstatus_t file_save_general(jbuffer_t *buffer, const char *path) {
     bool made = false;
     memcpy(npy.extents, layout->extents, sizeof npy.extents);
     jstatus_t status = ji_npy_format(&npy, header);
-    file_job_t job = {.buffer = buffer,
+    file_job_t job = {.buffer = (jbuffer_t *)buffer, /* only read */
                       .path = path,
                       .data_offset = npy.data_offset,
                       .saving = true,
@@ -344,7 +344,7 @@ done:
     return status;
 }
 
-jstatus_t ji_mpi_save(jbuffer_t *buffer, const char *path) {
+jstatus_t ji_mpi_save(const jbuffer_t *buffer, const char *path) {
     JTRY_RETURN(ji_mpi_check_alive());
     if (buffer->layout.structure != JSTRUCTURE_GENERAL)
         return file_save_structured(buffer, path);

@@ -309,9 +309,9 @@ static int64_t column_count(const ji_matrix_t *matrix, const pattern_window_t *w
     return total;
 }
 
-/* The rows of a window in one column: those of the region. `from` and `to`: the column's beginnings. */
+/* The rows of a window in one column: those of the region. `to` and `from`: the column's beginnings. */
 static jstatus_t column_move(const ji_matrix_t *matrix, const pattern_window_t *window, int64_t low, int64_t high,
-                             ji_move_t move, const char *from, char *to) {
+                             ji_move_t move, char *to, const char *from) {
     const int64_t size = (int64_t)matrix->element;
     const bool whole = ji_region_is_all(matrix->region);
     int64_t from_step, to_step, total = 0;
@@ -403,7 +403,7 @@ jstatus_t ji_share_move(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t 
                     move == JI_MOVE_UNPACK ? message + total * size : matrix->from + (columns.source + k) * from_step;
                 char *to =
                     move == JI_MOVE_PACK ? message + total * size : matrix->to + (columns.destination + k) * to_step;
-                const jstatus_t done = column_move(matrix, &window, low, high, move, from, to);
+                const jstatus_t done = column_move(matrix, &window, low, high, move, to, from);
                 status = status != JSTATUS_SUCCESS ? status : done;
                 total += count;
             }

@@ -468,8 +468,8 @@ jstatus_t ji_mpi_move_bytes(jruntime_t *runtime, const jbuffer_t *destination, c
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_mpi_move(jruntime_t *runtime, jbuffer_t *destination, jbuffer_t *source, bool transposed, void *workspace,
-                      size_t size_bytes) {
+jstatus_t ji_mpi_move(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source, bool transposed,
+                      void *workspace, size_t size_bytes) {
     jstatus_t status = ji_mpi_check_alive();
     if (status != JSTATUS_SUCCESS)
         return status;
@@ -509,12 +509,12 @@ jstatus_t ji_mpi_copy_bytes(jruntime_t *runtime, const jbuffer_t *destination, c
     return ji_mpi_move_bytes(runtime, destination, source, false, best, least);
 }
 
-jstatus_t ji_mpi_copy(jruntime_t *runtime, jbuffer_t *destination, jbuffer_t *source, void *workspace,
+jstatus_t ji_mpi_copy(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source, void *workspace,
                       size_t size_bytes) {
     return ji_mpi_move(runtime, destination, source, false, workspace, size_bytes);
 }
 
-jstatus_t ji_mpi_get(jbuffer_t *buffer, const int64_t indices[2], void *value) {
+jstatus_t ji_mpi_get(const jbuffer_t *buffer, const int64_t indices[2], void *value) {
     jstatus_t status = ji_mpi_check_alive();
     if (status != JSTATUS_SUCCESS)
         return status;

@@ -297,7 +297,7 @@ jstatus_t jruntime_create_mpi(MPI_Comm communicator, jruntime_t **runtime) {
     return ji_runtime_create_mpi(communicator, 0, runtime);
 }
 
-jstatus_t jruntime_get_communicator(jruntime_t *runtime, MPI_Comm *communicator) {
+jstatus_t jruntime_get_communicator(const jruntime_t *runtime, MPI_Comm *communicator) {
     JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
     JREQUIRE(communicator != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(runtime->ops == &runtime_ops, JSTATUS_INVALID_VALUE);

@@ -191,7 +191,7 @@ jstatus_t ji_scale_lines(jhandle_t *handle, const void *scalar, const jbuffer_t 
 static jstatus_t fill_run(ji_operation_t *op) { return ji_each_line(op->operands[0].buffer, false, fill_line, op); }
 static jstatus_t scale_run(ji_operation_t *op) { return ji_each_line(op->operands[0].buffer, false, scale_line, op); }
 
-jstatus_t jbuffer_fill(jhandle_t *handle, const void *value, jbuffer_t *x) {
+jstatus_t jbuffer_fill(jhandle_t *handle, jbuffer_t *x, const void *value) {
     static const ji_operation_class_t fill = {prepare_nothing, fill_run, .elementwise = true};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
@@ -354,12 +354,12 @@ static jstatus_t norm_run(ji_operation_t *op) {
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, jbuffer_t *x, double *result) {
+jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, const jbuffer_t *x, double *result) {
     static const ji_operation_class_t class = {norm_prepare, norm_run, .elementwise = true};
     double number = 0;
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
-                         .operands = {{.buffer = x, .access = JI_READS}},
+                         .operands = {{.buffer = (jbuffer_t *)x, .access = JI_READS}},
                          .count = 1,
                          .norm = norm,
                          .number = &number};

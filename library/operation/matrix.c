@@ -229,12 +229,12 @@ static jstatus_t product_run(ji_operation_t *op) {
 }
 
 jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a, jblas_operation_t operation_b,
-                          const void *alpha, jbuffer_t *a, jbuffer_t *b, const void *beta, jbuffer_t **c) {
+                          const void *alpha, const jbuffer_t *a, const jbuffer_t *b, const void *beta, jbuffer_t **c) {
     static const ji_operation_class_t product = {product_prepare, product_run, .by_scalapack = true};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
-                         .operands = {{.buffer = a, .access = JI_READS},
-                                      {.buffer = b, .access = JI_READS},
+                         .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS},
+                                      {.buffer = (jbuffer_t *)b, .access = JI_READS},
                                       {.buffer = c ? *c : NULL, .access = JI_WRITES}},
                          .count = 3,
                          .result = c,
@@ -310,16 +310,17 @@ static jstatus_t solve_run(ji_operation_t *op) {
 }
 
 jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t side, jblas_operation_t operation,
-                                   jblas_diagonal_t diagonal, const void *alpha, jbuffer_t *a, jbuffer_t *b) {
+                                   jblas_diagonal_t diagonal, const void *alpha, const jbuffer_t *a, jbuffer_t *b) {
     static const ji_operation_class_t solve = {solve_prepare, solve_run, .by_scalapack = true};
-    ji_operation_t op = {.name = __func__,
-                         .handle = handle,
-                         .operands = {{.buffer = a, .access = JI_READS}, {.buffer = b, .access = JI_UPDATES}},
-                         .count = 2,
-                         .operation = {operation},
-                         .side = side,
-                         .diagonal = diagonal,
-                         .scalars = {alpha}};
+    ji_operation_t op = {
+        .name = __func__,
+        .handle = handle,
+        .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS}, {.buffer = b, .access = JI_UPDATES}},
+        .count = 2,
+        .operation = {operation},
+        .side = side,
+        .diagonal = diagonal,
+        .scalars = {alpha}};
     jstatus_t status = ji_operation_check(&op);
     if (status == JSTATUS_SUCCESS)
         status = solve_check(&op);

@@ -230,7 +230,7 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
         const jdistribution_t distribution = ji_buffer_distribution(allocator, &layout);
         layout.blocks[0] = layout.blocks[1] = distribution.blocks[0];
     }
-    JTRY_RETURN(jbuffer_allocator_local_bytes(allocator, &layout, bytes));
+    JTRY_RETURN(jbuffer_allocator_get_local_bytes(allocator, &layout, bytes));
     JTRY_RETURN(jbuffer_wrap(allocator, &layout, nowhere, &operand->temporary));
     if (operand->access != JI_WRITES)
         JTRY_RETURN(ji_operation_count_copy(op, operand->temporary, operand->buffer));
@@ -265,7 +265,7 @@ static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t 
         if (!operand->pack)
             continue;
         int64_t count = 0;
-        (void)jlayout_count(&operand->layout, &count);
+        (void)jlayout_get_count(&operand->layout, &count);
         bytes[SLOT_PACKED + i] = jalloc_mul(count, ji_sizeof(op->type));
     }
     return JSTATUS_SUCCESS;
@@ -350,7 +350,7 @@ static jstatus_t take_host_memory(ji_operation_t *op, host_memory_t *memory) {
 
 static jstatus_t wait(const ji_operation_t *op) { return ji_handle_wait(op->handle, op->handle->stream); }
 
-jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, jbuffer_t *source) {
+jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, const jbuffer_t *source) {
     const bool less = ji_is_way(&op->ws, IN_ROUNDS) || ji_is_way(&op->ws, WITH_LEAST);
     const bool best = !less || jdevice_kind(op->handle->device) != JDEVICE_HOST;
     const jstatus_t status = ji_buffer_copy(destination, source, op->waits ? NULL : op->handle->stream,
@@ -390,14 +390,14 @@ static void place_operands(ji_operation_t *op) {
     }
 }
 
-static jstatus_t copy_matrix(const ji_operation_t *op, const ji_matrix_t *from, const ji_matrix_t *to) {
+static jstatus_t copy_matrix(const ji_operation_t *op, const ji_matrix_t *to, const ji_matrix_t *from) {
     const ji_term_t terms[2] = {{&ji_one[op->type], JBLAS_NO_TRANSPOSE, *from}, {NULL, JBLAS_NO_TRANSPOSE, *from}};
     return ji_matrix_add(op->handle, terms, to);
 }
 
 static jstatus_t pack_operand(const ji_operation_t *op, const ji_operand_t *operand) {
     if (operand->layout.rank <= 2)
-        return copy_matrix(op, &operand->stored, &operand->matrix);
+        return copy_matrix(op, &operand->matrix, &operand->stored);
     const ji_layout_term_t terms[2] = {{&ji_one[op->type], &operand->buffer->layout, ji_buffer_data(operand->buffer)},
                                        {0}};
     return ji_layout_add(op->handle, op->type, terms, &operand->view, operand->data);
@@ -471,7 +471,7 @@ static jstatus_t run_here(ji_operation_t *op, const ji_operation_class_t *class)
         status = ran = class->run(op);
     for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
         if (op->operands[i].pack && op->operands[i].access != JI_READS) {
-            status = copy_matrix(op, &op->operands[i].matrix, &op->operands[i].stored);
+            status = copy_matrix(op, &op->operands[i].stored, &op->operands[i].matrix);
             status = status == JSTATUS_SUCCESS ? ran : status;
         }
     return status;

@@ -135,7 +135,7 @@ typedef struct ji_operation_ops {
 typedef enum ji_access { JI_READS, JI_WRITES, JI_UPDATES } ji_access_t;
 
 typedef struct ji_operand {
-    jbuffer_t *buffer; /* NULL, until all is prepared: a result to be made */
+    jbuffer_t *buffer; /* the caller's const, where it is only read. NULL, until all is prepared: a result to be made */
     ji_access_t access;
     jlayout_t layout; /* the buffer's, or that of the result to be made */
 
@@ -215,7 +215,7 @@ static inline void *ji_operation_extra(const ji_operation_t *op) { return op->ws
 /* Counts a copy between two buffers in the plan. */
 jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destination, const jbuffer_t *source);
 /* One that has been counted, in the handle's stream where the operation is done there. */
-jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, jbuffer_t *source);
+jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, const jbuffer_t *source);
 
 /* The checks that all have in common. What it finds is kept in op even where it fails, as far as it can be known: the
  * operation ends with ji_operation_run() all the same. */

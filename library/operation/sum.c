@@ -28,12 +28,12 @@ static jstatus_t copy_run(ji_operation_t *op) {
                : ji_operation_copy_between(op, op->operands[1].buffer, ji_operand_buffer(&op->operands[0]));
 }
 
-jstatus_t jbuffer_copy(jhandle_t *handle, jbuffer_t *source, jbuffer_t *destination) {
+jstatus_t jbuffer_copy(jhandle_t *handle, jbuffer_t *destination, const jbuffer_t *source) {
     static const ji_operation_class_t copy = {copy_prepare, copy_run, .elementwise = true};
     ji_operation_t op = {
         .name = __func__,
         .handle = handle,
-        .operands = {{.buffer = source, .access = JI_READS}, {.buffer = destination, .access = JI_WRITES}},
+        .operands = {{.buffer = (jbuffer_t *)source, .access = JI_READS}, {.buffer = destination, .access = JI_WRITES}},
         .count = 2,
         .any_type = true,
         .copies = true};
@@ -147,13 +147,13 @@ static jstatus_t add_run(ji_operation_t *op) {
     return ji_matrix_add(op->handle, terms, &op->operands[2].matrix);
 }
 
-jstatus_t jbuffer_add(jhandle_t *handle, const void *alpha, jbuffer_t *a, const void *beta, jbuffer_t *b,
+jstatus_t jbuffer_add(jhandle_t *handle, const void *alpha, const jbuffer_t *a, const void *beta, const jbuffer_t *b,
                       jbuffer_t **c) {
     static const ji_operation_class_t add = {add_prepare, add_run, .by_scalapack = true, .elementwise = true};
     ji_operation_t op = {.name = __func__,
                          .handle = handle,
-                         .operands = {{.buffer = a, .access = JI_READS},
-                                      {.buffer = b, .access = JI_READS},
+                         .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS},
+                                      {.buffer = (jbuffer_t *)b, .access = JI_READS},
                                       {.buffer = c ? *c : NULL, .access = JI_WRITES}},
                          .count = 3,
                          .result = c,
@@ -220,12 +220,12 @@ static jstatus_t transpose_run(ji_operation_t *op) {
     return ji_matrix_add(op->handle, terms, &op->operands[1].matrix);
 }
 
-jstatus_t jbuffer_transpose(jhandle_t *handle, jblas_operation_t operation, jbuffer_t *a, jbuffer_t **b) {
+jstatus_t jbuffer_transpose(jhandle_t *handle, jblas_operation_t operation, const jbuffer_t *a, jbuffer_t **b) {
     static const ji_operation_class_t transpose = {transpose_prepare, transpose_run, .by_scalapack = true};
     ji_operation_t op = {
         .name = __func__,
         .handle = handle,
-        .operands = {{.buffer = a, .access = JI_READS}, {.buffer = b ? *b : NULL, .access = JI_WRITES}},
+        .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS}, {.buffer = b ? *b : NULL, .access = JI_WRITES}},
         .count = 2,
         .result = b,
         .operation = {operation}};

@@ -318,7 +318,7 @@ static void put_picture(picture_t *picture, const jsegment_stats_t *stats) {
     put(picture, "</svg>\n");
 }
 
-jstatus_t jsegment_draw(jsegment_t *segment, jallocator_writer_t writer, void *context) {
+jstatus_t jsegment_draw(const jsegment_t *segment, jallocator_writer_t writer, void *context) {
     JREQUIRE(segment != NULL && writer != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status;
     jsegment_stats_t stats = JSEGMENT_STATS_INIT;

@@ -75,7 +75,7 @@ typedef struct conversion {
 
 static void convert_ours(void *context) {
     conversion_t *c = context;
-    MUST(jbuffer_copy(world.handle, c->source, c->destination));
+    MUST(jbuffer_copy(world.handle, c->destination, c->source));
 }
 
 static void construct_ours(void *context) {
@@ -231,7 +231,7 @@ typedef struct redistribution {
 
 static void redistribute_ours(void *context) {
     redistribution_t *r = context;
-    MUST(jbuffer_copy(world.handle, r->source, r->destination));
+    MUST(jbuffer_copy(world.handle, r->destination, r->source));
 }
 
 static void redistribute_scalapack(void *context) {
@@ -254,7 +254,7 @@ void bench_redistribution(void) {
             MUST(jbuffer_as_scalapack(r.destination, &r.to));
             redistribute_ours(&r);
             check_part(r.destination);
-            MUST(jbuffer_fill(world.handle, NULL, r.destination));
+            MUST(jbuffer_fill(world.handle, r.destination, NULL));
             redistribute_scalapack(&r);
             check_part(r.destination);
             report_ratio(&table, row, o, world_compare(redistribute_ours, redistribute_scalapack, &r),

@@ -106,7 +106,7 @@ typedef struct local_copy {
 
 static void copy_ours(void *context) {
     local_copy_t *c = context;
-    MUST(jbuffer_copy(world.handle, c->source, c->destination));
+    MUST(jbuffer_copy(world.handle, c->destination, c->source));
 }
 
 static void copy_plainly(void *context) {

@@ -330,13 +330,13 @@ JTEST(JblasHanded, ACblasWithOtherIntegersIsNotCalled) {
     JEXPECT_STATUS(jblas_dscal(handle, 1, &two, &x, 1), JSTATUS_INTERNAL_ERROR);
     JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_dscal: libjblas was built for a CBLAS with ");
     JEXPECT_SUBSTR(jhandle_last_message(handle), "\"OpenBLAS 0.3.21");
-    JEXPECT_NULL(jblas_cblas_kernel_get(0));
+    JEXPECT_NULL(jblas_cblas_kernel_at(0));
     JEXPECT_STREQ(jblas_cblas_name(), claimed_config);
     JEXPECT_EQ(atomic_load(&calls), 0);
     claimed_config = NULL;
     JEXPECT_OK(jblas_dscal(handle, 1, &two, &x, 1));
     JEXPECT_EQ(x, 2.0);
-    JEXPECT_NOT_NULL(jblas_cblas_kernel_get(0));
+    JEXPECT_NOT_NULL(jblas_cblas_kernel_at(0));
     atomic_store(&ji_cblas_ready, ready);
     JEXPECT_OK(jhandle_destroy(handle));
 }

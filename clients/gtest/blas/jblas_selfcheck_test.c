@@ -155,7 +155,7 @@ static void liar_name(const void *liar, char *name) { strcpy(name, ((const liar_
 
 static const jblas_cblas_kernel_t *kernel_called(const char *name) {
     const jblas_cblas_kernel_t *kernel;
-    for (size_t i = 0; (kernel = jblas_cblas_kernel_get(i)) != NULL; i++)
+    for (size_t i = 0; (kernel = jblas_cblas_kernel_at(i)) != NULL; i++)
         if (strcmp(kernel->name, name) == 0)
             return kernel;
     return NULL;
@@ -206,12 +206,12 @@ JTEST(JblasSelfCheck, AnImaginaryLieIsFoundToo) {
 }
 
 JTEST(JblasSelfCheck, RightKernelsStay) {
-    (void)jblas_cblas_kernel_get(0); /* what was wrong on this processor is mended now */
+    (void)jblas_cblas_kernel_at(0); /* what was wrong on this processor is mended now */
     const ji_guest_t before = ji_guest;
     jtest_log_clear();
     ji_selfcheck();
     size_t count = 0;
-    for (const jblas_cblas_kernel_t *kernel; (kernel = jblas_cblas_kernel_get(count)) != NULL; count++) {
+    for (const jblas_cblas_kernel_t *kernel; (kernel = jblas_cblas_kernel_at(count)) != NULL; count++) {
         JEXPECT_EQ(kernel->wrong_length, 0);
         JEXPECT_NULL(kernel->instead);
     }

@@ -11,6 +11,7 @@
 
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
+#include "memory/memory.h"
 
 static const jdatatype_t types[] = {JDATATYPE_F32, JDATATYPE_F64,  JDATATYPE_F32_C, JDATATYPE_F64_C,
                                     JDATATYPE_F16, JDATATYPE_BF16, JDATATYPE_I8,    JDATATYPE_I32};
@@ -106,9 +107,9 @@ JTEST(BufferAllocator, TheProcessesAllocatorStaysWhileItIsUsed) {
     const jbuffer_allocator_options_t options = options_of(JBUFFER_LOCAL, JDATATYPE_F32);
     jbuffer_allocator_t *allocator;
     JASSERT_OK(jbuffer_allocator_create(runtime, &options, &allocator));
-    JEXPECT_STATUS(jprocess_reset(), JSTATUS_BUSY);
+    JEXPECT_STATUS(ji_process_reset(), JSTATUS_BUSY);
     JEXPECT_OK(jbuffer_allocator_release(allocator));
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
     JEXPECT_OK(jruntime_release(runtime));
 }
 
@@ -357,7 +358,7 @@ static void expect_no_allocator(jbuffer_allocator_t *allocator, jstatus_t status
     JASSERT_OK(jlayout_init(&layout, 0, NULL, JORDER_COLUMN_MAJOR));
     JEXPECT_STATUS(jbuffer_allocator_get_options(allocator, &options), status);
     JEXPECT_STATUS(jbuffer_allocator_retain(allocator), status);
-    JEXPECT_STATUS(jbuffer_allocator_local_bytes(allocator, &layout, &bytes), status);
+    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes), status);
     JEXPECT_STATUS(jbuffer_allocator_choose(allocator, &layout, 0, NULL, &chosen), status);
     JEXPECT_NULL(jbuffer_allocator_runtime(allocator));
     JEXPECT_EQ(bytes, 7);
@@ -397,10 +398,10 @@ JTEST(BufferAllocator, ArgumentsOfQuestionsAreChecked) {
     options.kind = JBUFFER_BEST;
     JEXPECT_STATUS(jbuffer_allocator_get_options(allocator, &options), JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(options.kind, JBUFFER_BEST);
-    JEXPECT_STATUS(jbuffer_allocator_local_bytes(allocator, NULL, &bytes), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_allocator_local_bytes(allocator, &layout, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, NULL, &bytes), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, NULL), JSTATUS_INVALID_POINTER);
     layout.rank = 9;
-    JEXPECT_STATUS(jbuffer_allocator_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(bytes, 7);
     JEXPECT_OK(jbuffer_allocator_release(allocator));
     JEXPECT_OK(jruntime_release(runtime));
@@ -545,13 +546,13 @@ JTEST(BufferAllocator, LocalBytesAreThoseOfTheElementsThatAProcessOwns) {
                     for (int64_t j = 0; j < d.extents[1]; ++j)
                         owned += jdistribution_owner(&d, 0, i) == row && jdistribution_owner(&d, 1, j) == column;
                 size_t bytes = 7;
-                JEXPECT_OK(jbuffer_allocator_local_bytes(allocator, &layout, &bytes));
+                JEXPECT_OK(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes));
                 JEXPECT_EQ(bytes, (size_t)owned * jhandle_sizeof_datatype(type));
                 elements += owned;
                 JEXPECT_OK(jbuffer_allocator_release(allocator));
             }
         int64_t count;
-        JASSERT_OK(jlayout_count(&layout, &count));
+        JASSERT_OK(jlayout_get_count(&layout, &count));
         JEXPECT_EQ(elements, count);
     }
     JEXPECT_OK(jruntime_release(pretend.runtime));
@@ -610,7 +611,7 @@ JTEST(BufferAllocator, OutsideOfTheGridThereIsNothing) {
     jlayout_t layout;
     size_t bytes = 7;
     JASSERT_OK(jlayout_init(&layout, 2, (const int64_t[]){100, 100}, JORDER_COLUMN_MAJOR));
-    JEXPECT_OK(jbuffer_allocator_local_bytes(allocator, &layout, &bytes));
+    JEXPECT_OK(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes));
     JEXPECT_EQ(bytes, 0);
     JEXPECT_OK(jbuffer_allocator_release(allocator));
     JEXPECT_OK(jruntime_release(pretend.runtime));
@@ -627,7 +628,7 @@ JTEST(BufferAllocator, LocalBytesOfTheOtherKindsAreTheWhole) {
         jlayout_t layout;
         size_t bytes = 7;
         JASSERT_OK(jlayout_init(&layout, 3, (const int64_t[]){10, 20, 30}, JORDER_ROW_MAJOR));
-        JEXPECT_OK(jbuffer_allocator_local_bytes(allocator, &layout, &bytes));
+        JEXPECT_OK(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes));
         JEXPECT_EQ(bytes, 10 * 20 * 30 * 8);
         JEXPECT_OK(jbuffer_allocator_release(allocator));
     }
@@ -643,10 +644,10 @@ JTEST(BufferAllocator, ADistributedOneHasMatrices) {
     jlayout_t layout;
     size_t bytes = 7;
     JASSERT_OK(jlayout_init(&layout, 3, (const int64_t[]){10, 20, 30}, JORDER_COLUMN_MAJOR));
-    JEXPECT_STATUS(jbuffer_allocator_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_VALUE);
     for (int64_t divisor = 2; divisor <= 4; divisor += 2) { /* bytes beyond 64 bits, and beyond 63 */
         JASSERT_OK(jlayout_init(&layout, 2, (const int64_t[]){INT64_MAX / divisor, 1}, JORDER_COLUMN_MAJOR));
-        JEXPECT_STATUS(jbuffer_allocator_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_SIZE);
     }
     JEXPECT_EQ(bytes, 7);
     JEXPECT_OK(jbuffer_allocator_release(allocator));

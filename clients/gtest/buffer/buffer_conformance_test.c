@@ -86,7 +86,7 @@ static void check_allocate(jbuffer_allocator_t *allocator, jdatatype_t type, con
     JEXPECT_OK(jbuffer_allocator_get_options(allocator, &options));
     JEXPECT_OK(jbuffer_get_layout(buffer, &got));
     JEXPECT_TRUE(jlayout_equal(&got, layout));
-    JEXPECT_OK(jbuffer_kind_of(buffer, &kind));
+    JEXPECT_OK(jbuffer_get_kind(buffer, &kind));
     JEXPECT_EQ(kind, options.kind);
     JEXPECT_OK(jbuffer_get_type(buffer, &got_type));
     JEXPECT_EQ(got_type, type);

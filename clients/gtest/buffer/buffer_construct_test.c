@@ -274,7 +274,7 @@ JTEST(BufferConstruct, ZeroBlocksAreZeroInUsedMemory) {
         jbuffer_t *before = NULL, *buffer = NULL;
         int64_t span;
         void *data;
-        JEXPECT_OK(jlayout_span(&layout, &span));
+        JEXPECT_OK(jlayout_get_span(&layout, &span));
         JASSERT_OK(jbuffer_allocate(maker.allocator, &layout, &before));
         JEXPECT_OK(jbuffer_as_pointer(before, JDEVICE_HOST, &data));
         if (span > 0)
@@ -581,7 +581,7 @@ JTEST(BufferConstruct, TheBestAllocatorMakesBuffersOfItsChoice) {
         jbuffer_kind_t kind = JBUFFER_BEST;
         if (buffers[i] == NULL)
             continue;
-        JEXPECT_OK(jbuffer_kind_of(buffers[i], &kind));
+        JEXPECT_OK(jbuffer_get_kind(buffers[i], &kind));
         JEXPECT_EQ(kind, JBUFFER_LOCAL);
         JEXPECT_OK(jbuffer_release(buffers[i]));
     }

@@ -270,7 +270,7 @@ static void expect_refused(jbuffer_allocator_t *allocator, jbuffer_t *buffer, js
     JEXPECT_STATUS(jbuffer_permute(buffer, order, &out), expected);
     JEXPECT_STATUS(jbuffer_with_structure(buffer, JSTRUCTURE_GENERAL, &out), expected);
     JEXPECT_STATUS(jbuffer_get_layout(buffer, &layout), expected);
-    JEXPECT_STATUS(jbuffer_kind_of(buffer, &kind), expected);
+    JEXPECT_STATUS(jbuffer_get_kind(buffer, &kind), expected);
     JEXPECT_STATUS(jbuffer_get_type(buffer, &type), expected);
     JEXPECT_STATUS(jbuffer_get_allocator(buffer, &got), expected);
     JEXPECT_STATUS(jbuffer_as_pointer(buffer, JDEVICE_HOST, &pointer), expected);
@@ -310,7 +310,7 @@ JTEST(Buffer, ResultPointersMustNotBeNull) {
     JEXPECT_STATUS(jbuffer_permute(made.buffer, order, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_with_structure(made.buffer, JSTRUCTURE_GENERAL, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_get_layout(made.buffer, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_kind_of(made.buffer, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_get_kind(made.buffer, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_get_type(made.buffer, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_get_allocator(made.buffer, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_as_pointer(made.buffer, JDEVICE_HOST, NULL), JSTATUS_INVALID_POINTER);
@@ -647,7 +647,7 @@ JTEST(Buffer, MovesOfOneProcessUseDistributedMemoryAgain) {
             for (int round = 0; round < 2; ++round) {
                 JASSERT_OK(jbuffer_construct_move(distributed, &buffer, &moved, &reused));
                 JEXPECT_TRUE(reused && buffer == NULL);
-                JEXPECT_OK(jbuffer_kind_of(moved, &kind));
+                JEXPECT_OK(jbuffer_get_kind(moved, &kind));
                 JEXPECT_EQ(kind, JBUFFER_DISTRIBUTED);
                 jbuffer_part_t part = JBUFFER_PART_INIT;
                 JEXPECT_OK(jbuffer_as_part(moved, &part));

@@ -565,7 +565,7 @@ JTEST(Choose, TheLogSaysWhatAndWhy) {
     pretend_runtime_set_memory(pretend.runtime, 123 * MIB, 0, NULL);
     jbuffer_allocator_t *best = make_allocator(pretend.runtime, JBUFFER_BEST, NULL);
     const jlayout_t layout = matrix(1 << 12, 1 << 12);
-    const jlog_level_t level = jlog_get_level();
+    const jlog_level_t level = jlog_level();
     JEXPECT_OK(jlog_set_level(JLOG_WARNING));
     jtest_log_clear();
     expect_choice(best, &layout, 0, NULL, JBUFFER_DISTRIBUTED, jdevice_host());

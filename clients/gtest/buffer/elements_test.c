@@ -331,10 +331,10 @@ JTEST(Elements, LayoutsAreDividedIntoPiecesNoLargerThanAsked) {
         reference_random_extents(rank, 2000, extents);
         const jlayout_t layout = reference_random_layout(rank, extents), divided = ji_layout_divide(&layout, most);
         int64_t blocks = 0, elements = 0, starts[JLAYOUT_MAX_RANK], sizes[JLAYOUT_MAX_RANK];
-        JASSERT_OK(jlayout_block_count(&divided, &blocks));
+        JASSERT_OK(jlayout_get_block_count(&divided, &blocks));
         for (int64_t b = 0; b < blocks; ++b) {
             int64_t size = 1;
-            JASSERT_OK(jlayout_block(&divided, b, starts, sizes));
+            JASSERT_OK(jlayout_get_block(&divided, b, starts, sizes));
             for (int d = 0; d < rank; ++d)
                 size *= sizes[d];
             JEXPECT_LE(size, most);

@@ -98,8 +98,8 @@ JTEST(Layout, InitGivesNeighboursInTheOrderAsked) {
         JASSERT_OK(jlayout_init(&layout, rank, extents, order));
         JASSERT_OK(jlayout_check(&layout));
         JEXPECT_EQ(layout.structure, JSTRUCTURE_GENERAL);
-        JASSERT_OK(jlayout_count(&layout, &count));
-        JASSERT_OK(jlayout_span(&layout, &span));
+        JASSERT_OK(jlayout_get_count(&layout, &count));
+        JASSERT_OK(jlayout_get_span(&layout, &span));
         JASSERT_EQ(count, naive_count(&layout));
         JEXPECT_EQ(span, count);
         JEXPECT_TRUE(jlayout_is_packed(&layout));
@@ -112,7 +112,7 @@ JTEST(Layout, InitGivesNeighboursInTheOrderAsked) {
                 indices[d] = rest % extents[d];
                 rest /= extents[d];
             }
-            JASSERT_OK(jlayout_offset(&layout, indices, &offset));
+            JASSERT_OK(jlayout_get_offset(&layout, indices, &offset));
             JASSERT_EQ(offset, number);
         }
         for (int d = rank; d < JLAYOUT_MAX_RANK; ++d)
@@ -124,12 +124,12 @@ JTEST(Layout, OneNumberHasOneElement) {
     jlayout_t layout;
     int64_t count, span, offset = 9, blocks;
     JASSERT_OK(jlayout_init(&layout, 0, NULL, JORDER_ROW_MAJOR));
-    JEXPECT_OK(jlayout_count(&layout, &count));
-    JEXPECT_OK(jlayout_span(&layout, &span));
-    JEXPECT_OK(jlayout_offset(&layout, NULL, &offset));
-    JEXPECT_OK(jlayout_block_count(&layout, &blocks));
+    JEXPECT_OK(jlayout_get_count(&layout, &count));
+    JEXPECT_OK(jlayout_get_span(&layout, &span));
+    JEXPECT_OK(jlayout_get_offset(&layout, NULL, &offset));
+    JEXPECT_OK(jlayout_get_block_count(&layout, &blocks));
     JEXPECT_TRUE(count == 1 && span == 1 && offset == 0 && blocks == 1);
-    JEXPECT_OK(jlayout_block(&layout, 0, NULL, NULL));
+    JEXPECT_OK(jlayout_get_block(&layout, 0, NULL, NULL));
     JEXPECT_OK(jlayout_slice(&layout, NULL, NULL, NULL, &layout, &offset));
     JEXPECT_OK(jlayout_permute(&layout, NULL, &layout));
     JEXPECT_EQ(layout.rank, 0);
@@ -141,20 +141,20 @@ JTEST(Layout, MeasuresAgreeWithEnumeration) {
         const int64_t count = naive_count(&layout);
         int64_t answer, largest = -1, indices[JLAYOUT_MAX_RANK];
         size_t bytes;
-        JASSERT_OK(jlayout_count(&layout, &answer));
+        JASSERT_OK(jlayout_get_count(&layout, &answer));
         JEXPECT_EQ(answer, count);
         for (int64_t number = 0; number < count; ++number) {
             int64_t place = 0, offset;
             naive_indices(&layout, number, indices);
             for (int d = 0; d < layout.rank; ++d)
                 place += indices[d] * layout.strides[d];
-            JASSERT_OK(jlayout_offset(&layout, indices, &offset));
+            JASSERT_OK(jlayout_get_offset(&layout, indices, &offset));
             JASSERT_EQ(offset, place);
             largest = place > largest ? place : largest;
         }
-        JASSERT_OK(jlayout_span(&layout, &answer));
+        JASSERT_OK(jlayout_get_span(&layout, &answer));
         JEXPECT_EQ(answer, largest + 1);
-        JASSERT_OK(jlayout_bytes(&layout, JDATATYPE_F64_C, &bytes));
+        JASSERT_OK(jlayout_get_bytes(&layout, JDATATYPE_F64_C, &bytes));
         JEXPECT_EQ(bytes, 16 * (largest + 1));
         /* Without a hole, and one after the other in one of the two orders. */
         bool column = true, row = true;
@@ -299,7 +299,7 @@ JTEST(Layout, ArithmeticIsCheckedUpTo63Bits) {
             const jstatus_t status = jlayout_init(&layout, cases[i].rank, cases[i].extents, order);
             if (cases[i].fits) {
                 JEXPECT_OK(status);
-                JEXPECT_OK(jlayout_count(&layout, &count));
+                JEXPECT_OK(jlayout_get_count(&layout, &count));
                 JEXPECT_EQ(count, naive_count(&layout));
             } else {
                 JEXPECT_STATUS(status, JSTATUS_INVALID_SIZE);
@@ -312,38 +312,38 @@ JTEST(Layout, TheLastElementAndTheBytesAreWithin63Bits) {
     jlayout_t layout = {.rank = 2, .extents = {2, 2}, .strides = {1, INT64_MAX - 2}};
     int64_t span = 7;
     size_t bytes = 7;
-    JEXPECT_OK(jlayout_span(&layout, &span));
+    JEXPECT_OK(jlayout_get_span(&layout, &span));
     JEXPECT_EQ(span, INT64_MAX);
     layout.strides[1] = INT64_MAX - 1;
     span = 7;
-    JEXPECT_STATUS(jlayout_span(&layout, &span), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jlayout_get_span(&layout, &span), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jlayout_check(&layout), JSTATUS_INVALID_SIZE);
     layout.strides[0] = layout.strides[1] = INT64_MAX;
-    JEXPECT_STATUS(jlayout_span(&layout, &span), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jlayout_get_span(&layout, &span), JSTATUS_INVALID_SIZE);
     layout.extents[0] = 3;
-    JEXPECT_STATUS(jlayout_span(&layout, &span), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jlayout_get_span(&layout, &span), JSTATUS_INVALID_SIZE);
     layout.extents[0] = layout.extents[1] = 1; /* strides of single elements are multiplied by nothing */
-    JEXPECT_OK(jlayout_span(&layout, &span));
+    JEXPECT_OK(jlayout_get_span(&layout, &span));
     JEXPECT_EQ(span, 1);
     layout.extents[1] = 0;
-    JEXPECT_OK(jlayout_span(&layout, &span));
+    JEXPECT_OK(jlayout_get_span(&layout, &span));
     JEXPECT_EQ(span, 0);
 
     static const jdatatype_t types[] = {JDATATYPE_I8, JDATATYPE_F16, JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F64_C};
     for (size_t i = 0; i < COUNT_OF(types); ++i) {
         const int64_t size = (int64_t)jhandle_sizeof_datatype(types[i]);
         JASSERT_OK(jlayout_init(&layout, 1, EXTENTS(INT64_MAX / size), JORDER_COLUMN_MAJOR));
-        JEXPECT_OK(jlayout_bytes(&layout, types[i], &bytes));
+        JEXPECT_OK(jlayout_get_bytes(&layout, types[i], &bytes));
         JEXPECT_EQ(bytes, INT64_MAX / size * size);
         bytes = 7;
         if (size > 1) {
             JASSERT_OK(jlayout_init(&layout, 1, EXTENTS(INT64_MAX / size + 1), JORDER_COLUMN_MAJOR));
-            JEXPECT_STATUS(jlayout_bytes(&layout, types[i], &bytes), JSTATUS_INVALID_SIZE);
+            JEXPECT_STATUS(jlayout_get_bytes(&layout, types[i], &bytes), JSTATUS_INVALID_SIZE);
             JEXPECT_EQ(bytes, 7);
         }
     }
-    JEXPECT_STATUS(jlayout_bytes(&layout, (jdatatype_t)8, &bytes), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jlayout_bytes(&layout, (jdatatype_t)-1, &bytes), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jlayout_get_bytes(&layout, (jdatatype_t)8, &bytes), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jlayout_get_bytes(&layout, (jdatatype_t)-1, &bytes), JSTATUS_INVALID_VALUE);
 }
 
 /* ---- What is no layout ------------------------------------------------------------------------------------------- */
@@ -385,14 +385,14 @@ JTEST(Layout, EachFaultIsRefusedWithItsMessage) {
         JEXPECT_STATUS(jlayout_check(&layout), cases[i].status);
         JEXPECT_SUBSTR(jstatus_last_message(), cases[i].message);
         /* Every function that takes one looks at it. */
-        JEXPECT_STATUS(jlayout_count(&layout, &number), cases[i].status);
-        JEXPECT_STATUS(jlayout_span(&layout, &number), cases[i].status);
-        JEXPECT_STATUS(jlayout_bytes(&layout, JDATATYPE_F64, &bytes), cases[i].status);
-        JEXPECT_STATUS(jlayout_offset(&layout, zeros, &number), cases[i].status);
+        JEXPECT_STATUS(jlayout_get_count(&layout, &number), cases[i].status);
+        JEXPECT_STATUS(jlayout_get_span(&layout, &number), cases[i].status);
+        JEXPECT_STATUS(jlayout_get_bytes(&layout, JDATATYPE_F64, &bytes), cases[i].status);
+        JEXPECT_STATUS(jlayout_get_offset(&layout, zeros, &number), cases[i].status);
         JEXPECT_STATUS(jlayout_slice(&layout, zeros, zeros, NULL, &result, &number), cases[i].status);
         JEXPECT_STATUS(jlayout_permute(&layout, (const int[]){0, 1}, &result), cases[i].status);
-        JEXPECT_STATUS(jlayout_block_count(&layout, &number), cases[i].status);
-        JEXPECT_STATUS(jlayout_block(&layout, 0, starts, extents), cases[i].status);
+        JEXPECT_STATUS(jlayout_get_block_count(&layout, &number), cases[i].status);
+        JEXPECT_STATUS(jlayout_get_block(&layout, 0, starts, extents), cases[i].status);
         JEXPECT_STATUS(jlayout_format(&layout, NULL, text, sizeof text), cases[i].status);
         JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, 9), cases[i].status);
         JEXPECT_STATUS(jlayout_set_blocks(&layout, zeros), cases[i].status);
@@ -424,15 +424,15 @@ JTEST(Layout, MissingPointersAreRefused) {
     JEXPECT_STATUS(jlayout_set_structure(&layout, JSTRUCTURE_SYMMETRIC_LOWER), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jlayout_set_structure(&layout, (jstructure_t)99), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jlayout_check(NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_count(NULL, &number), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_count(&layout, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_span(NULL, &number), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_span(&layout, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_bytes(NULL, JDATATYPE_F64, &bytes), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_bytes(&layout, JDATATYPE_F64, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_offset(NULL, pair, &number), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_offset(&layout, NULL, &number), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_offset(&layout, EXTENTS(0, 0), NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_count(NULL, &number), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_count(&layout, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_span(NULL, &number), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_span(&layout, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_bytes(NULL, JDATATYPE_F64, &bytes), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_bytes(&layout, JDATATYPE_F64, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_offset(NULL, pair, &number), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_offset(&layout, NULL, &number), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_offset(&layout, EXTENTS(0, 0), NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_slice(NULL, pair, pair, NULL, &layout, &number), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_slice(&layout, NULL, EXTENTS(0, 0), NULL, &layout, &number), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_slice(&layout, EXTENTS(0, 0), NULL, NULL, &layout, &number), JSTATUS_INVALID_POINTER);
@@ -441,11 +441,11 @@ JTEST(Layout, MissingPointersAreRefused) {
     JEXPECT_STATUS(jlayout_permute(NULL, (const int[]){0, 1}, &layout), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_permute(&layout, NULL, &layout), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_permute(&layout, (const int[]){0, 1}, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_block_count(NULL, &number), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_block_count(&layout, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_block(NULL, 0, pair, pair), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_block(&layout, 0, NULL, pair), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_block(&layout, 0, pair, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_block_count(NULL, &number), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_block_count(&layout, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_block(NULL, 0, pair, pair), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_block(&layout, 0, NULL, pair), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_get_block(&layout, 0, pair, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_format(NULL, NULL, text, sizeof text), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_format(&layout, NULL, NULL, 64), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_parse(NULL, &layout, NULL), JSTATUS_INVALID_POINTER);
@@ -459,11 +459,11 @@ JTEST(Layout, IndicesOutsideNameTheirDimension) {
     jlayout_t layout;
     int64_t offset = 7;
     JASSERT_OK(jlayout_init(&layout, 3, EXTENTS(2, 3, 4), JORDER_ROW_MAJOR));
-    JEXPECT_STATUS(jlayout_offset(&layout, EXTENTS(2, 0, 0), &offset), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jlayout_get_offset(&layout, EXTENTS(2, 0, 0), &offset), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "dimension 0");
-    JEXPECT_STATUS(jlayout_offset(&layout, EXTENTS(0, -1, 0), &offset), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jlayout_get_offset(&layout, EXTENTS(0, -1, 0), &offset), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "index -1 of dimension 1");
-    JEXPECT_STATUS(jlayout_offset(&layout, EXTENTS(0, 0, INT64_MAX), &offset), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jlayout_get_offset(&layout, EXTENTS(0, 0, INT64_MAX), &offset), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "dimension 2 is outside of its extent 4");
     JEXPECT_EQ(offset, 7);
 }
@@ -512,8 +512,8 @@ static void check_view(const jlayout_t *root, const view_t *view) {
         naive_indices(&view->layout, number, here);
         for (int d = 0; d < view->layout.rank; ++d)
             there[view->dimension[d]] = view->indices[d][here[d]];
-        JASSERT_OK(jlayout_offset(&view->layout, here, &offset));
-        JASSERT_OK(jlayout_offset(root, there, &expected));
+        JASSERT_OK(jlayout_get_offset(&view->layout, here, &offset));
+        JASSERT_OK(jlayout_get_offset(root, there, &expected));
         JASSERT_EQ(view->first + offset, expected);
     }
 }
@@ -683,11 +683,11 @@ JTEST(Layout, BlocksCoverEveryElementOnce) {
         int64_t blocks, starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK], before[JLAYOUT_MAX_RANK] = {0};
         JASSERT_LE(elements, MOST);
         memset(covered, 0, sizeof covered);
-        JASSERT_OK(jlayout_block_count(&layout, &blocks));
+        JASSERT_OK(jlayout_get_block_count(&layout, &blocks));
         JEXPECT_EQ(blocks == 0, elements == 0);
         for (int64_t number = 0; number < blocks; ++number) {
             jlayout_t block = {.rank = layout.rank};
-            JASSERT_OK(jlayout_block(&layout, number, starts, extents));
+            JASSERT_OK(jlayout_get_block(&layout, number, starts, extents));
             memcpy(block.extents, extents, sizeof extents);
             for (int d = 0; d < layout.rank; ++d) {
                 JASSERT_TRUE(starts[d] >= 0 && extents[d] >= 1 && starts[d] + extents[d] <= layout.extents[d]);
@@ -710,8 +710,8 @@ JTEST(Layout, BlocksCoverEveryElementOnce) {
         }
         for (int64_t i = 0; i < elements; ++i)
             JASSERT_EQ(covered[i], 1);
-        JEXPECT_STATUS(jlayout_block(&layout, blocks, starts, extents), JSTATUS_INVALID_VALUE);
-        JEXPECT_STATUS(jlayout_block(&layout, -1, starts, extents), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jlayout_get_block(&layout, blocks, starts, extents), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jlayout_get_block(&layout, -1, starts, extents), JSTATUS_INVALID_VALUE);
     }
 }
 
@@ -720,14 +720,14 @@ JTEST(Layout, HugeBlocksAreCountedWithoutOverflow) {
     int64_t count, start, extent;
     JASSERT_OK(jlayout_init(&layout, 1, EXTENTS(INT64_MAX), JORDER_COLUMN_MAJOR));
     JASSERT_OK(jlayout_set_blocks(&layout, EXTENTS(INT64_MAX - 1)));
-    JASSERT_OK(jlayout_block_count(&layout, &count));
+    JASSERT_OK(jlayout_get_block_count(&layout, &count));
     JEXPECT_EQ(count, 2);
-    JASSERT_OK(jlayout_block(&layout, 1, &start, &extent));
+    JASSERT_OK(jlayout_get_block(&layout, 1, &start, &extent));
     JEXPECT_TRUE(start == INT64_MAX - 1 && extent == 1);
     JASSERT_OK(jlayout_set_blocks(&layout, EXTENTS(1)));
-    JASSERT_OK(jlayout_block_count(&layout, &count));
+    JASSERT_OK(jlayout_get_block_count(&layout, &count));
     JEXPECT_EQ(count, INT64_MAX);
-    JASSERT_OK(jlayout_block(&layout, INT64_MAX - 1, &start, &extent));
+    JASSERT_OK(jlayout_get_block(&layout, INT64_MAX - 1, &start, &extent));
     JEXPECT_TRUE(start == INT64_MAX - 1 && extent == 1);
 }
 

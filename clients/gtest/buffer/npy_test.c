@@ -105,7 +105,7 @@ static jbuffer_t *make_buffer(const char *text) {
     jbuffer_allocator_t *allocator = make_allocator(type, NULL);
     JEXPECT_OK(jbuffer_allocate(allocator, &layout, &buffer));
     JEXPECT_OK(jbuffer_as_pointer(buffer, JDEVICE_HOST, (void **)&bytes));
-    JEXPECT_OK(jlayout_bytes(&layout, type, &size));
+    JEXPECT_OK(jlayout_get_bytes(&layout, type, &size));
     for (size_t i = 0; i < size; ++i)
         bytes[i] = (unsigned char)jtest_random();
     JEXPECT_OK(jbuffer_allocator_release(allocator));
@@ -138,7 +138,7 @@ static void naive_element(const unsigned char *data, const jlayout_t *layout, jd
         places[0] = j;
         places[1] = i;
     }
-    JASSERT_OK(jlayout_offset(layout, places, &offset));
+    JASSERT_OK(jlayout_get_offset(layout, places, &offset));
     memcpy(element, data + (size_t)offset * size, size);
     if (mirrored && hermitian)
         conjugate(element, type);
@@ -158,7 +158,7 @@ static unsigned char *naive_file(jbuffer_t *buffer, bool fortran, size_t *size) 
     JEXPECT_OK(jbuffer_get_layout(buffer, &layout));
     JEXPECT_OK(jbuffer_get_type(buffer, &type));
     JEXPECT_OK(jbuffer_as_pointer(buffer, JDEVICE_HOST, (void **)&data));
-    JEXPECT_OK(jlayout_count(&layout, &count));
+    JEXPECT_OK(jlayout_get_count(&layout, &count));
     for (int d = 0; d < layout.rank; ++d)
         snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%lld%s", (long long)layout.extents[d],
                  layout.rank == 1      ? ","
@@ -215,7 +215,7 @@ static void expect_same_elements(jbuffer_t *loaded, jbuffer_t *original) {
     JASSERT_TRUE(jlayout_is_packed(&a));
     JASSERT_OK(jbuffer_as_pointer(loaded, JDEVICE_HOST, (void **)&data_a));
     JASSERT_OK(jbuffer_as_pointer(original, JDEVICE_HOST, (void **)&data_b));
-    JASSERT_OK(jlayout_count(&a, &count));
+    JASSERT_OK(jlayout_get_count(&a, &count));
     for (int64_t number = 0; number < count; ++number) {
         int64_t indices[JLAYOUT_MAX_RANK] = {0}, rest = number;
         unsigned char here[16], there[16];

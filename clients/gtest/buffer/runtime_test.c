@@ -62,7 +62,7 @@ JTEST(Runtime, ListsTheGpusBehindTheHost) {
     int next = 1;
     for (int kind = JDEVICE_CUDA; kind <= JDEVICE_HIP; ++kind) {
         int count = 0;
-        if (jdevice_count((jdevice_kind_t)kind, &count) != JSTATUS_SUCCESS)
+        if (jdevice_get_count((jdevice_kind_t)kind, &count) != JSTATUS_SUCCESS)
             count = 0;
         for (int i = 0; i < count; ++i, ++next) {
             jruntime_device_t device = JRUNTIME_DEVICE_INIT;

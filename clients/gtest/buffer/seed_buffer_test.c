@@ -67,7 +67,7 @@ JTEST(SeedBuffer, AllocateGivesAnUninitializedBuffer) {
     jbuffer_kind_t kind;
     jlayout_t own;
     double *elements = NULL;
-    JEXPECT_OK(jbuffer_kind_of(buffer, &kind));
+    JEXPECT_OK(jbuffer_get_kind(buffer, &kind));
     JEXPECT_EQ(kind, JBUFFER_REPLICATED);
     JEXPECT_OK(jbuffer_get_layout(buffer, &own));
     JEXPECT_TRUE(jlayout_equal(&own, &layout));
@@ -178,7 +178,7 @@ static jbuffer_t *seed_values(jbuffer_allocator_t *allocator) {
 
 static void expect_values(jbuffer_t *buffer, jbuffer_kind_t expected_kind) {
     jbuffer_kind_t kind;
-    JASSERT_OK(jbuffer_kind_of(buffer, &kind));
+    JASSERT_OK(jbuffer_get_kind(buffer, &kind));
     JEXPECT_EQ(kind, expected_kind);
     for (int64_t i = 0; i < 2; ++i)
         for (int64_t j = 0; j < 3; ++j)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "jalloc/process.h"
+#include "memory/memory.h"
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
@@ -176,12 +177,12 @@ JTEST(Storage, TheProcessesMappingsAreTakenBack) {
     JEXPECT_EQ(stats.in_use_bytes, 64 * MIB);
     JEXPECT_OK(jbuffer_release(one));
     JEXPECT_OK(jbuffer_allocator_release(allocator));
-    JEXPECT_STATUS(jprocess_reset(), JSTATUS_BUSY); /* in use, and stays */
+    JEXPECT_STATUS(ji_process_reset(), JSTATUS_BUSY); /* in use, and stays */
     JEXPECT_OK(jallocator_get_stats(from, &stats));
     JEXPECT_EQ(stats.in_use_bytes, 32 * MIB);
     data_of(other)[32 * MIB - 1] = 1;
     JEXPECT_OK(jbuffer_release(other));
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
     JEXPECT_OK(jruntime_release(runtime));
 }
 
@@ -273,7 +274,7 @@ JTEST(Storage, MemoryOfADeviceComesFromIt) {
     JEXPECT_OK(jbuffer_release(buffer));
     JEXPECT_OK(jbuffer_allocator_release(allocator));
     JEXPECT_OK(jruntime_release(runtime));
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
     JEXPECT_EQ(pretend_gpu_live_bytes(), 0);
 }
 

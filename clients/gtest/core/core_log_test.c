@@ -28,7 +28,7 @@ static size_t occurrences(const char *text, const char *part) {
 JTEST(Log, LevelLetsThroughItselfAndWhatIsMoreImportant) {
     for (int level = JLOG_OFF; level <= JLOG_DEBUG; ++level) {
         JEXPECT_OK(jlog_set_level((jlog_level_t)level));
-        JEXPECT_EQ(jlog_get_level(), level);
+        JEXPECT_EQ(jlog_level(), level);
         for (int message = JLOG_ERROR; message <= JLOG_DEBUG; ++message) {
             jtest_log_clear();
             jlog_write((jlog_level_t)message, NULL, "message of level %d", message);
@@ -41,7 +41,7 @@ JTEST(Log, LevelsThatAreNoneAreRefused) {
     JEXPECT_OK(jlog_set_level(JLOG_INFO));
     JEXPECT_STATUS(jlog_set_level((jlog_level_t)-1), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jlog_set_level((jlog_level_t)5), JSTATUS_INVALID_VALUE);
-    JEXPECT_EQ(jlog_get_level(), JLOG_INFO);
+    JEXPECT_EQ(jlog_level(), JLOG_INFO);
     jlog_write(JLOG_OFF, NULL, "never");
     jlog_write((jlog_level_t)9, NULL, "never");
     JEXPECT_EQ(jtest_log_count(), 0);

@@ -24,7 +24,7 @@ JTEST(Device, HostIsThere) {
     JEXPECT_EQ(jdevice_granule_bytes(device), 64);
     JEXPECT_EQ(jdevice_index(device), 0);
     int count = 0;
-    JEXPECT_OK(jdevice_count(JDEVICE_HOST, &count));
+    JEXPECT_OK(jdevice_get_count(JDEVICE_HOST, &count));
     JEXPECT_EQ(count, 1);
 }
 
@@ -101,11 +101,11 @@ JTEST(Device, ModulePathLongerThanAnyPathIsRefused) {
 
 JTEST(Device, CountChecksItsArguments) {
     int count = 7;
-    JEXPECT_STATUS(jdevice_count(JDEVICE_HOST, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jdevice_count((jdevice_kind_t)(JDEVICE_HOST - 1), &count), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jdevice_count((jdevice_kind_t)(JDEVICE_HIP + 1), &count), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_get_count(JDEVICE_HOST, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jdevice_get_count((jdevice_kind_t)(JDEVICE_HOST - 1), &count), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_get_count((jdevice_kind_t)(JDEVICE_HIP + 1), &count), JSTATUS_INVALID_VALUE);
     jtest_setenv("JALLOC_MODULE_PATH", "/nonexistent/folder");
-    JEXPECT_STATUS(jdevice_count(JDEVICE_HIP, &count), JSTATUS_NO_DEVICE);
+    JEXPECT_STATUS(jdevice_get_count(JDEVICE_HIP, &count), JSTATUS_NO_DEVICE);
     JEXPECT_EQ(count, 7);
 }
 
@@ -320,7 +320,7 @@ JTEST(Device, StreamsAndEventsOfAnotherDeviceAreRefused) {
     jstream_t *stream = NULL;
     jevent_t *event = NULL, *foreign = NULL;
     char a[16] = "", b[16] = "";
-    bool capturing;
+    uint64_t capture;
     double ms;
     JASSERT_OK(jstream_create(&other, &stream));
     JASSERT_OK(jevent_create(jdevice_host(), &event));
@@ -330,7 +330,7 @@ JTEST(Device, StreamsAndEventsOfAnotherDeviceAreRefused) {
     JEXPECT_SUBSTR(jstatus_last_message(), "other");
     JEXPECT_STATUS(jdevice_fill(jdevice_host(), stream, a, b, 1, 1), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jstream_synchronize(jdevice_host(), stream), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jstream_is_capturing(jdevice_host(), stream, &capturing), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jstream_get_capture(jdevice_host(), stream, &capture), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jtest_gate_block(NULL, jdevice_host(), stream), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jevent_record(event, stream), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jevent_wait(event, stream), JSTATUS_INVALID_VALUE);

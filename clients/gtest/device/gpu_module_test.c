@@ -47,7 +47,7 @@ static void ask_real(void *argument) {
         jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
         JEXPECT_STREQ(jdevice_name(device), real->kind);
         JEXPECT_OK(jdevice_get_properties(device, &properties));
-        JEXPECT_OK(jdevice_count(jdevice_kind(device), &count));
+        JEXPECT_OK(jdevice_get_count(jdevice_kind(device), &count));
         JEXPECT_GE(count, 1);
         return;
     }
@@ -56,7 +56,7 @@ static void ask_real(void *argument) {
     JEXPECT_NULL(strstr(jstatus_last_message(), "no module")); /* it was loaded, and asked */
     JEXPECT_SUBSTR(jstatus_last_message(), real->kind);
     JEXPECT_SUBSTR(jstatus_last_message(), real->error);
-    JEXPECT_STATUS(jdevice_count(strncmp(real->kind, "hip", 3) == 0 ? JDEVICE_HIP : JDEVICE_CUDA, &count),
+    JEXPECT_STATUS(jdevice_get_count(strncmp(real->kind, "hip", 3) == 0 ? JDEVICE_HIP : JDEVICE_CUDA, &count),
                    JSTATUS_NO_DEVICE);
     JEXPECT_SUBSTR(jstatus_last_message(), real->error);
 }
@@ -141,7 +141,7 @@ static void ask_the_odd_module(void *argument) {
     (void)argument;
     jdevice_t *device = jdevice_host();
     int count = -1;
-    JEXPECT_OK(jdevice_count(JDEVICE_CUDA, &count));
+    JEXPECT_OK(jdevice_get_count(JDEVICE_CUDA, &count));
     JEXPECT_EQ(count, 64); /* it would go on for ever */
     JEXPECT_STATUS(jdevice_get("cuda:0", &device), JSTATUS_MEMORY_ERROR);
     /* The status's words, for want of the module's. */

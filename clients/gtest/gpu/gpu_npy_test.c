@@ -51,7 +51,7 @@ static void compare(const char *text, size_t piece_bytes) {
     snprintf(on_host, sizeof on_host, "/tmp/jalloc-host-%ld.npy", (long)getpid());
     snprintf(on_device, sizeof on_device, "/tmp/jalloc-device-%ld.npy", (long)getpid());
     JASSERT_OK(jlayout_parse(text, &layout, &type));
-    JASSERT_OK(jlayout_bytes(&layout, type, &bytes));
+    JASSERT_OK(jlayout_get_bytes(&layout, type, &bytes));
     jbuffer_allocator_t *hosts = make_allocator(jdevice_host(), type), *devices = make_allocator(gpu_device(), type);
     JASSERT_OK(jbuffer_allocate(hosts, &layout, &host));
     JASSERT_OK(jbuffer_allocate(devices, &layout, &device));

@@ -123,7 +123,7 @@ JTEST_P(GpuOperation, ProductsAgreeWithTheHost, int, operation_types) {
         JEXPECT_OK(jbuffer_product(world.host.handle, op[0], op[1], &alpha, a.view, b.view, &zero, &c.view));
         JASSERT_OK(jbuffer_product(world.handle, op[0], op[1], &alpha, gpu_a.view, gpu_b.view, &zero, &made));
         JASSERT_OK(jbuffer_allocate(world.host.allocator, &layout, &back));
-        JEXPECT_OK(jbuffer_copy(round % 2 ? world.handle : world.host.handle, made, back));
+        JEXPECT_OK(jbuffer_copy(round % 2 ? world.handle : world.host.handle, back, made));
         JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
         wide_matrix_t product = operand_value(&world.host.arena, &c);
         for (int64_t i = 0; i < m * n; i++)
@@ -171,17 +171,17 @@ JTEST_P(GpuOperation, ElementsAgreeWithTheHost, int, operation_types) {
         JEXPECT_OK(jbuffer_add(world.host.handle, &alpha, a.view, &beta, b.view, &c.view));
         JEXPECT_OK(jbuffer_add(world.handle, &alpha, gpu_a.view, &beta, gpu_b.view, &gpu_c.view));
         twin_expect(&gpu_c, &c, &world, 16);
-        JEXPECT_OK(jbuffer_copy(world.handle, gpu_a.view, gpu_c.view)); /* on the GPU */
-        JEXPECT_OK(jbuffer_copy(world.host.handle, a.view, c.view));
+        JEXPECT_OK(jbuffer_copy(world.handle, gpu_c.view, gpu_a.view)); /* on the GPU */
+        JEXPECT_OK(jbuffer_copy(world.host.handle, c.view, a.view));
         JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
         twin_expect(&gpu_c, &c, &world, 0);
-        JEXPECT_OK(jbuffer_fill(world.host.handle, &alpha, c.view));
-        JEXPECT_OK(jbuffer_fill(world.handle, &alpha, gpu_c.view));
+        JEXPECT_OK(jbuffer_fill(world.host.handle, c.view, &alpha));
+        JEXPECT_OK(jbuffer_fill(world.handle, gpu_c.view, &alpha));
         JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
         twin_expect(&gpu_c, &c, &world, 0);
         /* From the host into a view on the GPU, by a handle of either. */
-        JEXPECT_OK(jbuffer_copy(round % 2 ? world.handle : world.host.handle, a.view, gpu_c.view));
-        JEXPECT_OK(jbuffer_copy(world.host.handle, a.view, c.view));
+        JEXPECT_OK(jbuffer_copy(round % 2 ? world.handle : world.host.handle, gpu_c.view, a.view));
+        JEXPECT_OK(jbuffer_copy(world.host.handle, c.view, a.view));
         JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
         twin_expect(&gpu_c, &c, &world, 0);
         if (n >= 0) { /* op(A), new */
@@ -326,13 +326,13 @@ JTEST(GpuOperation, DevicesAreNotMixed) {
     JASSERT_OK(jbuffer_construct_value(world.host.allocator, &layout, &one, &host));
     JASSERT_OK(jbuffer_construct_value(world.allocator, &layout, &zero, &gpu));
     JEXPECT_STATUS(jbuffer_scale(world.handle, &one, host), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_fill(world.host.handle, &one, gpu), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_fill(world.host.handle, gpu, &one), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_product(world.handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, &one, gpu, host, &zero, &none),
                    JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_copy(world.handle, host, host), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_copy(world.host.handle, gpu, gpu), JSTATUS_INVALID_VALUE);
-    JEXPECT_OK(jbuffer_copy(world.handle, host, gpu));
-    JEXPECT_OK(jbuffer_copy(world.host.handle, gpu, host));
+    JEXPECT_OK(jbuffer_copy(world.handle, gpu, host));
+    JEXPECT_OK(jbuffer_copy(world.host.handle, host, gpu));
     JEXPECT_NULL(none);
     JEXPECT_OK(jbuffer_release(host));
     JEXPECT_OK(jbuffer_release(gpu));

@@ -7,6 +7,7 @@
 
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
+#include "memory/memory.h"
 
 #include <string.h>
 
@@ -40,14 +41,14 @@ JTEST_P(GpuProcess, AllocatorsAreOfTheMemoryAskedFor, wish_t, wishes) {
         JEXPECT_EQ(jallocator_device(allocator), gpu_device());
     for (size_t bytes = 100; bytes < 1000000; bytes *= 9) {
         unsigned char *pointer = NULL;
-        jmemory_info_t info = {.struct_size = sizeof info};
+        jallocation_t block = JALLOCATION_INIT;
         const unsigned char value = 77;
         jdevice_t *device = jallocator_device(allocator);
         JASSERT_OK(jallocator_allocate(allocator, bytes, 0, NULL, (void **)&pointer));
-        JEXPECT_OK(jprocess_describe_pointer(pointer + bytes / 2, &info));
-        JEXPECT_EQ(info.device, device);
-        JEXPECT_EQ(info.kind, param->kind);
-        JEXPECT_EQ(info.size_bytes, bytes);
+        JEXPECT_OK(jallocation_find(pointer + bytes / 2, &block));
+        JEXPECT_EQ(jallocator_device(block.allocator), device);
+        JEXPECT_EQ(jallocator_memory_kind(block.allocator), param->kind);
+        JEXPECT_EQ(block.size_bytes, bytes);
         JEXPECT_OK(jdevice_fill(device, NULL, pointer, &value, 1, bytes));
         JEXPECT_OK(jstream_synchronize(device, NULL));
         if (param->host_reads)
@@ -55,7 +56,7 @@ JTEST_P(GpuProcess, AllocatorsAreOfTheMemoryAskedFor, wish_t, wishes) {
                 JASSERT_EQ(pointer[i], 77);
         JEXPECT_OK(jallocator_deallocate(allocator, pointer, bytes, NULL));
     }
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
 }
 
 JTEST(GpuProcess, MemoryOfAGpuHasNoNumaNode) {

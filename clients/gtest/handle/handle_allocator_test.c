@@ -143,11 +143,11 @@ JTEST(HandleAllocator, WorkspaceIsTaggedWithTheRoutineThatGrewIt) {
     jhandle_t *handle = make_on(provider);
     JEXPECT_OK(touch(handle, 1000)); /* its routine is called "one" */
     JEXPECT_STREQ(jtag_name(tag_of_workspace(handle)), "one");
-    JEXPECT_EQ(jtag_get(), 0);
+    JEXPECT_EQ(jtag_current(), 0);
     {
         JALLOC_TAG("assemble");
         JEXPECT_OK(touch(handle, 2000));
-        JEXPECT_STREQ(jtag_name(jtag_get()), "assemble");
+        JEXPECT_STREQ(jtag_name(jtag_current()), "assemble");
     }
     JEXPECT_STREQ(jtag_name(tag_of_workspace(handle)), "assemble");
     JEXPECT_OK(jhandle_set_workspace_size(handle, 4096)); /* for no routine */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 JTEST(Handle, RefusedCallsWithAHandleAreLoggedAtLevelInfo) {
-    const jlog_level_t level = jlog_get_level();
+    const jlog_level_t level = jlog_level();
     jhandle_t *handle;
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (jlog_level_t now = JLOG_WARNING; now <= JLOG_INFO; ++now) {

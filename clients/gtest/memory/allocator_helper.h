@@ -24,4 +24,10 @@ static inline void give(jallocator_t *allocator, void *pointer, size_t size_byte
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, size_bytes, NULL));
 }
 
+/* Whether one of its live blocks begins there. */
+static inline bool owns(const jallocator_t *allocator, const void *pointer) {
+    jallocation_t block = JALLOCATION_INIT;
+    return jallocator_find(allocator, pointer, &block) == JSTATUS_SUCCESS && block.pointer == pointer;
+}
+
 #endif

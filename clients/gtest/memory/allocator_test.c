@@ -127,14 +127,10 @@ static bool visit_nothing(void *context, const jallocation_t *block) {
 JTEST(Allocator, NullIsRefusedWhereverItIsGiven) {
     jallocator_t *allocator = make(&full);
     jallocation_t block = JALLOCATION_INIT;
-    bool owned = true;
     JEXPECT_STATUS(jallocator_own_below(NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_own_below(allocator), JSTATUS_NOT_FOUND);
     JEXPECT_SUBSTR(jstatus_last_message(), "has nothing below");
     JEXPECT_STATUS(jallocator_check(NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_owns(NULL, &script, &owned), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_owns(allocator, &script, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_TRUE(owned);
     JEXPECT_STATUS(jallocator_find(NULL, &script, &block), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_find(allocator, NULL, &block), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_find(allocator, &script, NULL), JSTATUS_INVALID_POINTER);
@@ -195,13 +191,11 @@ JTEST(Allocator, NameAndDeviceAndTheirDefaults) {
 
 JTEST(Allocator, EmptySlotsHaveDefaults) {
     jallocator_t *allocator = make(&least);
-    bool owned = true;
     void *pointer;
     JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
     JEXPECT_EQ(script.alignment, 64); /* the granule */
     JEXPECT_EQ(jallocator_usable_size(allocator, pointer, 100), 100);
-    JEXPECT_OK(jallocator_owns(allocator, pointer, &owned));
-    JEXPECT_TRUE(owned);
+    JEXPECT_TRUE(owns(allocator, pointer));
     JEXPECT_OK(jallocator_trim(allocator, 0));
     JEXPECT_OK(jallocator_clear_stats(allocator));
     JEXPECT_EQ(stats_of(allocator).limit_bytes, 0);
@@ -215,28 +209,23 @@ JTEST(Allocator, OlderTableHasFewerSlotsAndNewerOneMore) {
         void *later[4];
     } newer = {.ops = full};
     jallocator_ops_t older = full;
-    bool owned;
     older.struct_size = offsetof(jallocator_ops_t, usable_size); /* whatever is behind is not the caller's */
     jallocator_t *allocator = make(&older);
-    JEXPECT_OK(jallocator_owns(allocator, &script, &owned));
-    JEXPECT_FALSE(owned);
+    JEXPECT_FALSE(owns(allocator, &script));
     JEXPECT_OK(jallocator_destroy(allocator));
     JEXPECT_EQ(script.destroys, 0);
     newer.ops.struct_size = sizeof newer;
     allocator = make(&newer.ops);
-    JEXPECT_OK(jallocator_owns(allocator, &script, &owned));
-    JEXPECT_TRUE(owned);
+    JEXPECT_TRUE(owns(allocator, &script));
     JEXPECT_OK(jallocator_destroy(allocator));
     JEXPECT_EQ(script.destroys, 1);
 }
 
 JTEST(Allocator, SlotsAreCalled) {
     jallocator_t *allocator = make(&full);
-    bool owned = true;
     JEXPECT_EQ(jallocator_usable_size(allocator, &script, 100), 105);
     JEXPECT_EQ(jallocator_usable_size(allocator, NULL, 100), 0);
-    JEXPECT_OK(jallocator_owns(allocator, NULL, &owned));
-    JEXPECT_FALSE(owned);
+    JEXPECT_FALSE(owns(allocator, NULL));
     JEXPECT_EQ(stats_of(allocator).limit_bytes, 777);
     JEXPECT_STATUS(jallocator_trim(allocator, 33), JSTATUS_DEVICE_ERROR);
     JEXPECT_EQ(script.keep, 33);
@@ -303,8 +292,6 @@ JTEST(Allocator, ArgumentsAreCheckedBeforeTheFunctionsSeeThem) {
     JEXPECT_OK(jallocator_deallocate(allocator, NULL, 0, NULL));
     JEXPECT_OK(jallocator_deallocate(allocator, NULL, 100, NULL));
     JEXPECT_STATUS(jallocator_deallocate(NULL, &script, 1, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_owns(NULL, NULL, &(bool){false}), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_owns(allocator, NULL, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_EQ(jallocator_usable_size(NULL, &script, 8), 0);
     JEXPECT_STATUS(jallocator_trim(NULL, 0), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_clear_stats(NULL), JSTATUS_INVALID_POINTER);

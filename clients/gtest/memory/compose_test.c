@@ -10,6 +10,7 @@
 #include "jalloc/allocator.h"
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
+#include "memory/memory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -159,7 +160,7 @@ JTEST(Compose, RefusesWhatIsTooLongAndNull) {
 /* Whatever is listed is complete, and every key's fallback is a value that the key understands. */
 JTEST(Compose, EveryKeyUnderstandsItsFallback) {
     const jallocator_kind_t *kind;
-    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+    for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; ++i) {
         JSCOPED_TRACE("%s", kind->name);
         for (const jallocator_key_t *key = kind->keys; key->name != NULL; ++key) {
             JSCOPED_TRACE("%s=%s", key->name, key->fallback);
@@ -180,7 +181,7 @@ JTEST(Compose, EveryKeyUnderstandsItsFallback) {
 
 JTEST(Compose, EveryKindTakesAName) {
     const jallocator_kind_t *kind;
-    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+    for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; ++i) {
         const char *needs = strcmp(kind->name, "limit") == 0    ? "limit=1G,"
                             : strcmp(kind->name, "quota") == 0  ? "budget=named,limit=1G,"
                             : strcmp(kind->name, "record") == 0 ? "file=/dev/null,"
@@ -248,7 +249,7 @@ JTEST(Compose, AKeySetToItsFallbackChangesNothing) {
     void *array =
         mmap(NULL, DEFAULTS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     JASSERT_TRUE(array != MAP_FAILED);
-    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+    for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; ++i) {
         jallocator_stats_t plain[DEFAULTS_LEVELS], set[DEFAULTS_LEVELS];
         if (kind->keys[0].name == NULL || strcmp(kind->name, "record") == 0) /* that writes to standard error */
             continue;
@@ -346,7 +347,7 @@ JTEST(Compose, TheEnvironmentsDeviceIsThatDevicesAlone) {
         jtest_setenv("JALLOC_ALLOCATOR", rows[i][0]);
         JEXPECT_OK(jprocess_get_allocator(NULL, &own));
         JEXPECT_STREQ(jallocator_name(own), rows[i][1]);
-        JEXPECT_OK(jprocess_reset());
+        JEXPECT_OK(ji_process_reset());
     }
     /* Memory of another kind takes the place of the device, as of any provider. */
     const jmemory_request_t on_node = {sizeof on_node, NULL, 0, false, false};
@@ -358,7 +359,7 @@ JTEST(Compose, TheEnvironmentsDeviceIsThatDevicesAlone) {
         JEXPECT_OK(jprocess_get_allocator(&on_node, &placed));
         JEXPECT_STREQ(jallocator_name(placed), "bfc");
         JEXPECT_STREQ(jallocator_name(jallocator_below(placed)), "numa");
-        JEXPECT_OK(jprocess_reset());
+        JEXPECT_OK(ji_process_reset());
     }
     jallocator_t *own = NULL;
     jtest_setenv("JALLOC_ALLOCATOR", "track(records=9223372036854775807)");

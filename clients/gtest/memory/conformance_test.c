@@ -101,7 +101,7 @@ static size_t size_up_to(const subject_t *subject, size_t size) {
 static bool begins_with_provider(const subject_t *subject) {
     const size_t length = strcspn(subject->composition, "(+");
     const jallocator_kind_t *kind = NULL;
-    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i)
+    for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; ++i)
         if (strlen(kind->name) == length && strncmp(kind->name, subject->composition, length) == 0)
             break;
     return kind != NULL && kind->role == JALLOCATOR_PROVIDER;
@@ -123,10 +123,9 @@ static bool shows(void *context, const jallocation_t *block) {
 
 /* Whether the block that begins at the pointer is one of the allocator's: by every function that can tell. */
 static bool is_known(jallocator_t *allocator, const void *pointer) {
-    bool owned = false;
     jallocation_t block = JALLOCATION_INIT;
     const void *wanted = pointer;
-    JEXPECT_OK(jallocator_owns(allocator, pointer, &owned));
+    const bool owned = owns(allocator, pointer);
     JEXPECT_STATUS(jallocator_find(allocator, pointer, &block), owned ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND);
     JEXPECT_OK(jallocator_visit(allocator, shows, &wanted));
     JEXPECT_EQ(wanted == NULL, owned);
@@ -135,7 +134,7 @@ static bool is_known(jallocator_t *allocator, const void *pointer) {
 
 JTEST(Conformance, EveryKindHasARow) {
     const jallocator_kind_t *kind;
-    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+    for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; ++i) {
         size_t row = 0, length = strlen(kind->name);
         while (row < SUBJECTS && !(strncmp(subjects[row].composition, kind->name, length) == 0 &&
                                    strchr("(", subjects[row].composition[length]) != NULL))
@@ -144,7 +143,7 @@ JTEST(Conformance, EveryKindHasARow) {
             JFAIL("the kind \"%s\" is not tested for conformance", kind->name);
         JEXPECT_NOT_NULL(kind->summary);
         for (size_t other = 0; other < i; ++other)
-            JEXPECT_TRUE(strcmp(kind->name, jallocator_kind_get(other)->name) != 0);
+            JEXPECT_TRUE(strcmp(kind->name, jallocator_kind_at(other)->name) != 0);
     }
 }
 
@@ -350,9 +349,7 @@ CONFORMS(FindsByAnyAddressInside) {
             JEXPECT_OK(jallocation_find(pointers[i] + at, &anywhere));
             JEXPECT_EQ(anywhere.pointer, block.pointer);
             JEXPECT_EQ(anywhere.allocator, block.allocator);
-            bool owned = at != 0;
-            JEXPECT_OK(jallocator_owns(allocator, pointers[i] + at, &owned));
-            JEXPECT_EQ(owned, at == 0);
+            JEXPECT_EQ(owns(allocator, pointers[i] + at), at == 0);
         }
     for (size_t i = 0; i < 4; ++i) {
         JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], sizes[i], NULL));

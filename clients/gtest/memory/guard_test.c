@@ -80,7 +80,6 @@ JTEST(Guard, UsableSizeIsWhatWasAskedForAndBlocksAreFound) {
     jallocator_t *guard = make_guard(0);
     unsigned char *block = take_on(guard, 100, 256, NULL);
     jallocation_t found = JALLOCATION_INIT;
-    bool owned;
     JEXPECT_EQ(jallocator_usable_size(guard, block, 100), 100);
     JEXPECT_OK(jallocator_find(guard, block + 99, &found));
     JEXPECT_EQ(found.pointer, block);
@@ -88,8 +87,7 @@ JTEST(Guard, UsableSizeIsWhatWasAskedForAndBlocksAreFound) {
     JEXPECT_EQ(found.usable_bytes, 100);
     JEXPECT_EQ(found.allocator, guard);
     JEXPECT_STATUS(jallocator_find(guard, block + 100, &found), JSTATUS_NOT_FOUND);
-    JEXPECT_OK(jallocator_owns(guard, block - 256, &owned));
-    JEXPECT_FALSE(owned);
+    JEXPECT_FALSE(owns(guard, block - 256));
     JEXPECT_STATUS(jallocator_deallocate(guard, block + 1, 100, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jallocator_deallocate(guard, block, 99, NULL), JSTATUS_INVALID_SIZE);
     JEXPECT_OK(jallocator_deallocate(guard, block, 100, NULL));

@@ -56,17 +56,17 @@ JTEST(Tag, EqualNamesAreOneTag) {
 }
 
 JTEST(Tag, ScopesNest) {
-    const jtag_t outside = jtag_get();
+    const jtag_t outside = jtag_current();
     {
         JALLOC_TAG("outer");
-        JEXPECT_STREQ(jtag_name(jtag_get()), "outer");
+        JEXPECT_STREQ(jtag_name(jtag_current()), "outer");
         {
             JALLOC_TAG("inner");
-            JEXPECT_STREQ(jtag_name(jtag_get()), "inner");
+            JEXPECT_STREQ(jtag_name(jtag_current()), "inner");
         }
-        JEXPECT_STREQ(jtag_name(jtag_get()), "outer");
+        JEXPECT_STREQ(jtag_name(jtag_current()), "outer");
     }
-    JEXPECT_EQ(jtag_get(), outside);
+    JEXPECT_EQ(jtag_current(), outside);
 }
 
 static bool carries_the_tag(void *context, const jallocation_t *block) {
@@ -80,7 +80,7 @@ static bool carries_the_tag(void *context, const jallocation_t *block) {
 /* What each kind takes from below for a tagged thread, and what that takes from its own below, have the tag as well. */
 JTEST(Tag, IsCarriedThroughEveryKindOfAllocator) {
     const jallocator_kind_t *kind;
-    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+    for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; ++i) {
         JSCOPED_TRACE("%s", kind->name);
         char composition[100];
         jallocator_t *provider, *top;

@@ -377,16 +377,16 @@ JTEST(Lru, LastOwnerPutsTheBlockIntoTheCache) {
     jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 0);
     void *pointer = take(lru, 1000);
     size_t count = 0, left = 99;
-    JEXPECT_OK(jallocator_lru_count(lru, pointer, &count));
+    JEXPECT_OK(jallocator_lru_get_count(lru, pointer, &count));
     JEXPECT_EQ(count, 1);
     JEXPECT_OK(jallocator_lru_retain(lru, pointer));
     JEXPECT_OK(jallocator_lru_retain(lru, pointer));
-    JEXPECT_OK(jallocator_lru_count(lru, pointer, &count));
+    JEXPECT_OK(jallocator_lru_get_count(lru, pointer, &count));
     JEXPECT_EQ(count, 3);
     JEXPECT_OK(jallocator_lru_release(lru, pointer, NULL, &left));
     JEXPECT_EQ(left, 2);
     give(lru, pointer, 1000); /* the same as release, with the size checked */
-    JEXPECT_OK(jallocator_lru_count(lru, pointer, &count));
+    JEXPECT_OK(jallocator_lru_get_count(lru, pointer, &count));
     JEXPECT_EQ(count, 1);
     JEXPECT_FALSE(is_kept(lru, pointer));
     jallocator_stats_t stats = stats_of(lru);
@@ -400,10 +400,10 @@ JTEST(Lru, LastOwnerPutsTheBlockIntoTheCache) {
     JEXPECT_EQ(stats.live_count, 0);
     JEXPECT_EQ(stats.in_use_bytes, 0);
     JEXPECT_EQ(stats.allocation_count, 1);
-    JEXPECT_STATUS(jallocator_lru_count(lru, pointer, &count), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocator_lru_get_count(lru, pointer, &count), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jallocator_lru_retain(lru, pointer), JSTATUS_NOT_FOUND);
     JEXPECT_EQ(take(lru, 1000), pointer); /* one owner again */
-    JEXPECT_OK(jallocator_lru_count(lru, pointer, &count));
+    JEXPECT_OK(jallocator_lru_get_count(lru, pointer, &count));
     JEXPECT_EQ(count, 1);
     JEXPECT_OK(jallocator_lru_release(lru, pointer, NULL, NULL));
     destroy_lru(lru);
@@ -429,7 +429,7 @@ static void expect_refused(jallocator_t *lru, void *pointer, const char *part, c
         JEXPECT_STATUS(i == 0   ? jallocator_lru_release(lru, pointer, NULL, &number)
                        : i == 1 ? jallocator_deallocate(lru, pointer, 1000, NULL)
                        : i == 2 ? jallocator_lru_retain(lru, pointer)
-                                : jallocator_lru_count(lru, pointer, &number),
+                                : jallocator_lru_get_count(lru, pointer, &number),
                        JSTATUS_NOT_FOUND);
         JEXPECT_EQ(number, 99);
         JEXPECT_SUBSTR(jstatus_last_message(), address);
@@ -492,7 +492,7 @@ JTEST(Lru, StaleFreeOfAnotherSizeLeavesTheNextOwner) {
     size_t count = 0;
     JASSERT_EQ(owner, stale);
     JEXPECT_STATUS(jallocator_deallocate(lru, stale, 4096, NULL), JSTATUS_INVALID_SIZE);
-    JEXPECT_OK(jallocator_lru_count(lru, owner, &count));
+    JEXPECT_OK(jallocator_lru_get_count(lru, owner, &count));
     JEXPECT_EQ(count, 1);
     JEXPECT_EQ(stats_of(lru).in_use_bytes, 3000);
     give(lru, owner, 3000);
@@ -516,7 +516,7 @@ JTEST(Lru, AdoptedBlockGoesBackToItsOwnFunctionOnce) {
     given_t given = {NULL, 0, 0};
     size_t count = 0;
     JASSERT_OK(jallocator_lru_adopt(lru, foreign, sizeof foreign, 16, take_back, &given));
-    JEXPECT_OK(jallocator_lru_count(lru, foreign, &count));
+    JEXPECT_OK(jallocator_lru_get_count(lru, foreign, &count));
     JEXPECT_EQ(count, 1);
     jallocator_stats_t stats = stats_of(lru);
     JEXPECT_EQ(stats.live_count, 1);
@@ -603,11 +603,8 @@ JTEST(Lru, KnowsItsBlocks) {
     JEXPECT_EQ(block.allocator, lru);
     JEXPECT_STATUS(jallocator_find(lru, kept, &block), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jallocator_find(lru, (char *)kept + 100, &block), JSTATUS_NOT_FOUND);
-    bool owned = false;
-    JEXPECT_OK(jallocator_owns(lru, live, &owned));
-    JEXPECT_TRUE(owned);
-    JEXPECT_OK(jallocator_owns(lru, kept, &owned));
-    JEXPECT_FALSE(owned);
+    JEXPECT_TRUE(owns(lru, live));
+    JEXPECT_FALSE(owns(lru, kept));
     wanted_t wanted = {live, true, false};
     JEXPECT_OK(jallocator_visit(lru, look_for, &wanted));
     JEXPECT_TRUE(wanted.found);
@@ -646,7 +643,7 @@ JTEST(Lru, IsFoundThroughAdaptorsAbove) {
     void *pointer = take(top, 100);
     size_t count = 0;
     JEXPECT_OK(jallocator_lru_retain(top, pointer));
-    JEXPECT_OK(jallocator_lru_count(top, pointer, &count));
+    JEXPECT_OK(jallocator_lru_get_count(top, pointer, &count));
     JEXPECT_EQ(count, 2);
     JEXPECT_OK(jallocator_lru_release(top, pointer, NULL, &count));
     JEXPECT_EQ(count, 1);
@@ -665,7 +662,7 @@ JTEST(Lru, FunctionsRefuseWhatIsNoCache) {
     size_t count = 5;
     JEXPECT_STATUS(jallocator_lru_retain(other, &count), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_lru_release(other, &count, NULL, &count), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jallocator_lru_count(other, &count, &count), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_lru_get_count(other, &count, &count), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_lru_adopt(other, &count, 8, 8, NULL, NULL), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_lru_clear(other), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_lru_get_counters(other, &counters), JSTATUS_INVALID_VALUE);
@@ -674,8 +671,8 @@ JTEST(Lru, FunctionsRefuseWhatIsNoCache) {
     jallocator_t *lru = make_lru(other, 0, 0, 0);
     JEXPECT_STATUS(jallocator_lru_retain(lru, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_lru_release(lru, NULL, NULL, &count), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_lru_count(lru, NULL, &count), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_lru_count(lru, &count, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_lru_get_count(lru, NULL, &count), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_lru_get_count(lru, &count, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_lru_get_counters(lru, NULL), JSTATUS_INVALID_POINTER);
     counters.struct_size = 8;
     JEXPECT_STATUS(jallocator_lru_get_counters(lru, &counters), JSTATUS_INVALID_VALUE);
@@ -1276,10 +1273,10 @@ JTEST(Lru, CountsAreExactUnderAStorm) {
     void *shared = take(lru, 100);
     size_t count = 0;
     run_storm(storms, THREADS, retain_and_release, lru, shared, rounds);
-    JEXPECT_OK(jallocator_lru_count(lru, shared, &count));
+    JEXPECT_OK(jallocator_lru_get_count(lru, shared, &count));
     JEXPECT_EQ(count, 1 + THREADS * rounds / 2);
     run_storm(storms, THREADS, release_all, lru, shared, rounds);
-    JEXPECT_OK(jallocator_lru_count(lru, shared, &count));
+    JEXPECT_OK(jallocator_lru_get_count(lru, shared, &count));
     JEXPECT_EQ(count, 1);
     JEXPECT_EQ(stats_of(lru).live_count, 1);
     give(lru, shared, 100);
@@ -1353,7 +1350,7 @@ JTEST(Lru, FirstUseByTwoThreadsAtOnce) {
         JEXPECT_EQ(stats_of(lru).live_count, 2);
         for (int k = 0; k < 2; ++k) {
             size_t count = 0;
-            JEXPECT_OK(jallocator_lru_count(lru, storms[k].shared, &count));
+            JEXPECT_OK(jallocator_lru_get_count(lru, storms[k].shared, &count));
             JEXPECT_EQ(count, 1);
             give(lru, storms[k].shared, 256);
         }

@@ -9,13 +9,14 @@
 #include "jalloc/adaptor.h"
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static bool has_kind(const char *name) {
     const jallocator_kind_t *kind;
-    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i)
+    for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; ++i)
         if (strcmp(kind->name, name) == 0)
             return true;
     return false;
@@ -40,10 +41,10 @@ JTEST(Process, OneAllocatorForEqualRequests) {
     JEXPECT_EQ(get(&request), ordinary);
     jtest_setenv("JALLOC_ALLOCATOR", "mmap");
     JEXPECT_EQ(get(NULL), ordinary); /* made already */
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
     JEXPECT_STREQ(jallocator_name(get(NULL)), "mmap");
-    JEXPECT_OK(jprocess_reset());
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
+    JEXPECT_OK(ji_process_reset());
 }
 
 JTEST(Process, DefaultIsGeneral) {
@@ -54,7 +55,7 @@ JTEST(Process, DefaultIsGeneral) {
     void *pointer;
     JEXPECT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
 }
 
 JTEST(Process, ArgumentsAreChecked) {
@@ -67,11 +68,7 @@ JTEST(Process, ArgumentsAreChecked) {
     request.numa_node = -2;
     JEXPECT_STATUS(jprocess_get_allocator(&request, &allocator), JSTATUS_INVALID_VALUE);
     JEXPECT_NULL(allocator);
-    jmemory_info_t info = JMEMORY_INFO_INIT;
-    JEXPECT_STATUS(jprocess_describe_pointer(NULL, &info), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jprocess_describe_pointer(&info, NULL), JSTATUS_INVALID_POINTER);
-    info.struct_size = 8;
-    JEXPECT_STATUS(jprocess_describe_pointer(&info, &info), JSTATUS_INVALID_VALUE);
+    JEXPECT_EQ(jallocator_memory_kind(NULL), JMEMORY_DEVICE);
 }
 
 JTEST(Process, CompositionsByDevice) {
@@ -111,7 +108,7 @@ JTEST(Process, CompositionsByDevice) {
             JEXPECT_SUBSTR(jstatus_last_message(), rows[i].value);
             JEXPECT_NULL(allocator);
         }
-        JEXPECT_OK(jprocess_reset());
+        JEXPECT_OK(ji_process_reset());
     }
     char long_value[2000];
     memset(long_value, 'm', sizeof long_value - 1);
@@ -129,24 +126,24 @@ JTEST(Process, GpuCompatibleMemory) {
     jallocator_t *allocator = get(&request);
     jdevice_t *gpu = NULL;
     void *pointer;
-    jmemory_info_t info = JMEMORY_INFO_INIT;
+    jallocation_t block = JALLOCATION_INIT;
     JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
-    JEXPECT_OK(jprocess_describe_pointer(pointer, &info));
+    JEXPECT_OK(jallocation_find(pointer, &block));
     JEXPECT_EQ(get(&request), allocator);
     if (jdevice_get("cuda", &gpu) == JSTATUS_SUCCESS || jdevice_get("hip", &gpu) == JSTATUS_SUCCESS) {
         JEXPECT_NE(allocator, get(NULL));
-        JEXPECT_EQ(info.kind, JMEMORY_PINNED);
-        JEXPECT_EQ(info.device, gpu);
+        JEXPECT_EQ(jallocator_memory_kind(block.allocator), JMEMORY_PINNED);
+        JEXPECT_EQ(jallocator_device(block.allocator), gpu);
         request.numa_node = 0;
         JEXPECT_STATUS(jprocess_get_allocator(&request, &allocator), JSTATUS_INVALID_VALUE);
-        allocator = info.allocator;
+        allocator = block.allocator;
     } else {
         JEXPECT_EQ(allocator, get(NULL));
-        JEXPECT_EQ(info.kind, JMEMORY_DEVICE);
-        JEXPECT_EQ(info.device, jdevice_host());
+        JEXPECT_EQ(jallocator_memory_kind(block.allocator), JMEMORY_DEVICE);
+        JEXPECT_EQ(jallocator_device(block.allocator), jdevice_host());
     }
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
 }
 
 /* The node's provider takes the place of the one that the text begins with. */
@@ -172,7 +169,7 @@ JTEST(Process, NumaNodes) {
         JEXPECT_OK(jallocator_deallocate(on_node, pointer, 100, NULL));
         request.numa_node = 100000;
         JEXPECT_STATUS(jprocess_get_allocator(&request, &on_node), JSTATUS_NOT_FOUND);
-        JEXPECT_OK(jprocess_reset());
+        JEXPECT_OK(ji_process_reset());
     }
 }
 
@@ -181,11 +178,11 @@ JTEST(Process, ResetIsRefusedWhileSomethingIsLive) {
     jallocator_t *allocator = get(NULL);
     void *pointer;
     JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
-    JEXPECT_STATUS(jprocess_reset(), JSTATUS_BUSY);
+    JEXPECT_STATUS(ji_process_reset(), JSTATUS_BUSY);
     JEXPECT_SUBSTR(jstatus_last_message(), "\"busy\"");
     JEXPECT_EQ(get(NULL), allocator);
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
 }
 
 JTEST(Process, ItsAllocatorsAreNobodyElsesToDestroy) {
@@ -195,38 +192,34 @@ JTEST(Process, ItsAllocatorsAreNobodyElsesToDestroy) {
     JEXPECT_OK(jprocess_get_allocator(NULL, &again));
     JEXPECT_EQ(again, allocator);
     JASSERT_OK(jallocator_create_track(allocator, NULL, &above));
-    JEXPECT_STATUS(jprocess_reset(), JSTATUS_BUSY); /* somebody else keeps it too */
+    JEXPECT_STATUS(ji_process_reset(), JSTATUS_BUSY); /* somebody else keeps it too */
     JEXPECT_STATUS(jallocator_destroy(allocator), JSTATUS_BUSY);
     JEXPECT_OK(jallocator_own_below(above)); /* the process's is not destroyed with what stands on it either */
     JEXPECT_OK(jallocator_destroy(above));
     JEXPECT_OK(jprocess_get_allocator(NULL, &again));
     JEXPECT_EQ(again, allocator);
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
 }
 
-JTEST(Process, PointersAreDescribed) {
+JTEST(Process, PointersAreFound) {
     jtest_setenv("JALLOC_ALLOCATOR", "malloc");
-    jmemory_info_t info = JMEMORY_INFO_INIT;
+    jallocation_t block = JALLOCATION_INIT;
     jallocator_t *allocator = get(NULL);
     char *pointer;
     JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, (void **)&pointer));
-    JEXPECT_OK(jprocess_describe_pointer(pointer + 99, &info)); /* anywhere in the block */
-    JEXPECT_EQ(info.allocator, allocator);
-    JEXPECT_EQ(info.size_bytes, 100);
-    JEXPECT_EQ(info.device, jdevice_host());
-    JEXPECT_EQ(info.kind, JMEMORY_DEVICE);
+    JEXPECT_OK(jallocation_find(pointer + 99, &block)); /* anywhere in the block */
+    JEXPECT_EQ(block.allocator, allocator);
+    JEXPECT_EQ(block.size_bytes, 100);
+    JEXPECT_EQ(jallocator_device(block.allocator), jdevice_host());
+    JEXPECT_EQ(jallocator_memory_kind(block.allocator), JMEMORY_DEVICE);
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
-    JEXPECT_OK(jprocess_describe_pointer(&info, &info)); /* none of jalloc's: ordinary host memory */
-    JEXPECT_NULL(info.allocator);
-    JEXPECT_EQ(info.size_bytes, 0);
-    JEXPECT_EQ(info.device, jdevice_host());
-    JEXPECT_EQ(info.kind, JMEMORY_DEVICE);
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_STATUS(jallocation_find(&block, &block), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(ji_process_reset());
     JASSERT_OK(jallocator_create_device(jdevice_host(), JMEMORY_PINNED, &allocator));
     JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, (void **)&pointer));
-    JEXPECT_OK(jprocess_describe_pointer(pointer, &info)); /* on the host ordinary memory, too */
-    JEXPECT_EQ(info.kind, JMEMORY_DEVICE);
-    JEXPECT_EQ(info.allocator, allocator);
+    JEXPECT_OK(jallocation_find(pointer, &block));
+    JEXPECT_EQ(block.allocator, allocator);
+    JEXPECT_EQ(jallocator_memory_kind(allocator), JMEMORY_DEVICE); /* on the host ordinary memory, too */
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
     JEXPECT_OK(jallocator_destroy(allocator));
 }
@@ -259,7 +252,7 @@ JTEST(Process, FirstUseByManyThreadsGivesOne) {
             JEXPECT_EQ(got[i], got[0]);
         }
         JEXPECT_EQ(got[0], get(&request));
-        JEXPECT_OK(jprocess_reset());
+        JEXPECT_OK(ji_process_reset());
     }
 }
 
@@ -276,7 +269,7 @@ JTEST(Process, WhoIsOvertakenThrowsHisOwnAway) {
     pthread_join(thread, &later);
     JEXPECT_EQ(later, first);
     JEXPECT_EQ(get(NULL), first);
-    JEXPECT_OK(jprocess_reset()); /* nothing of the other is left */
+    JEXPECT_OK(ji_process_reset()); /* nothing of the other is left */
 }
 
 /* Of a GPU its own memory and managed memory, neither of which is on a NUMA node. */
@@ -293,10 +286,10 @@ JTEST(Process, EachMemoryOfADeviceHasItsOwn) {
     JEXPECT_EQ(managed, get(&request));
     JEXPECT_EQ(jallocator_device(managed), &gpu->device);
     void *pointer;
-    jmemory_info_t info = JMEMORY_INFO_INIT;
+    jallocation_t block = JALLOCATION_INIT;
     JASSERT_OK(jallocator_allocate(managed, 100, 0, NULL, &pointer));
-    JEXPECT_OK(jprocess_describe_pointer(pointer, &info));
-    JEXPECT_EQ(info.kind, JMEMORY_MANAGED);
+    JEXPECT_OK(jallocation_find(pointer, &block));
+    JEXPECT_EQ(jallocator_memory_kind(block.allocator), JMEMORY_MANAGED);
     JEXPECT_OK(jallocator_deallocate(managed, pointer, 100, NULL));
     request.managed = false;
     JEXPECT_EQ(own, get(&request));
@@ -305,7 +298,7 @@ JTEST(Process, EachMemoryOfADeviceHasItsOwn) {
     JEXPECT_STATUS(jprocess_get_allocator(&request, &none), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "cannot be placed on NUMA node 0");
     JEXPECT_NULL(none);
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
     JEXPECT_EQ(pretend_gpu_live_bytes(), 0);
 }
 
@@ -321,7 +314,7 @@ JTEST(Process, EachFailedAllocationOfBookkeepingLosesNothing) {
             JEXPECT_EQ(allocator != NULL, status == JSTATUS_SUCCESS);
             if (status != JSTATUS_SUCCESS && texts[k] == NULL) /* it is no text's fault */
                 JEXPECT_NULL(strstr(jstatus_last_message(), "JALLOC_ALLOCATOR"));
-            JEXPECT_OK(jprocess_reset());
+            JEXPECT_OK(ji_process_reset());
         }
     }
 }

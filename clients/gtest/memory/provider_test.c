@@ -237,17 +237,12 @@ CONFORMS(UsableSizeMayBeUsed) {
 CONFORMS(OwnsWhatIsLive) {
     jallocator_t *allocator;
     void *pointer;
-    bool owned = false;
     JASSERT_OK(param->create(&allocator));
     JASSERT_OK(jallocator_allocate(allocator, 100, 64, NULL, &pointer));
-    JEXPECT_OK(jallocator_owns(allocator, pointer, &owned));
-    JEXPECT_TRUE(owned);
-    JEXPECT_OK(jallocator_owns(allocator, &owned, &owned));
-    JEXPECT_FALSE(owned);
+    JEXPECT_TRUE(owns(allocator, pointer));
+    JEXPECT_FALSE(owns(allocator, &allocator));
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
-    owned = true;
-    JEXPECT_OK(jallocator_owns(allocator, pointer, &owned));
-    JEXPECT_FALSE(owned);
+    JEXPECT_FALSE(owns(allocator, pointer));
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 

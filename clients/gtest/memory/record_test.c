@@ -528,7 +528,7 @@ JTEST_ONLY_WITH("JALLOC_TEST_RECORDED", Record, Program) {
     JEXPECT_OK(jallocator_destroy(own));
     JASSERT_OK(jallocator_compose(NULL, "malloc+guard+track(records=4)", &stack)); /* kinds are found through it */
     jtrack_totals_t totals = JTRACK_TOTALS_INIT;
-    JEXPECT_OK(jallocator_track_totals(stack, &totals));
+    JEXPECT_OK(jallocator_track_get_totals(stack, &totals));
     JEXPECT_OK(jallocator_destroy(stack));
 }
 

@@ -27,7 +27,7 @@ static jallocator_t *make(size_t block_bytes, size_t limit_bytes) {
 }
 static jstack_mark_t mark_of(jallocator_t *stack) {
     jstack_mark_t mark = {~UINT64_C(0)};
-    JEXPECT_OK(jallocator_stack_mark(stack, &mark));
+    JEXPECT_OK(jallocator_stack_get_mark(stack, &mark));
     return mark;
 }
 
@@ -306,13 +306,13 @@ JTEST(AllocStack, MarkAndRewindFindTheStackBelow) {
     jallocator_t *stack, *below = jtest_failing_allocator();
     jstack_mark_t mark;
     JASSERT_OK(jallocator_compose(NULL, "malloc+stack(block=4K,limit=1M,threads=none)+lock", &stack));
-    JEXPECT_OK(jallocator_stack_mark(stack, &mark));
+    JEXPECT_OK(jallocator_stack_get_mark(stack, &mark));
     JEXPECT_OK(jallocator_stack_rewind(stack, mark, NULL));
     JEXPECT_OK(jallocator_destroy(stack));
-    JEXPECT_STATUS(jallocator_stack_mark(below, &mark), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_stack_get_mark(below, &mark), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_stack_rewind(below, mark, NULL), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jallocator_stack_mark(NULL, &mark), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_stack_mark(below, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_stack_get_mark(NULL, &mark), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_stack_get_mark(below, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_stack_rewind(NULL, mark, NULL), JSTATUS_INVALID_POINTER);
     stack = make(0, 0); /* which has no block yet */
     JEXPECT_STATUS(jallocator_deallocate(stack, &mark, 8, NULL), JSTATUS_NOT_FOUND);

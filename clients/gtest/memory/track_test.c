@@ -15,7 +15,7 @@
 
 static jtrack_totals_t totals_of(jallocator_t *track) {
     jtrack_totals_t totals = JTRACK_TOTALS_INIT;
-    JEXPECT_OK(jallocator_track_totals(track, &totals));
+    JEXPECT_OK(jallocator_track_get_totals(track, &totals));
     return totals;
 }
 static jallocator_t *make_track(jallocator_t *below, size_t record_count) {
@@ -86,7 +86,7 @@ JTEST(Track, RecordsAreTheLatestInOrderWithTheirTags) {
     jallocator_t *track = make_track(jtest_failing_allocator(), 5);
     jtrack_record_t records[8];
     size_t count = 77;
-    JEXPECT_OK(jallocator_track_records(track, records, 8, &count));
+    JEXPECT_OK(jallocator_track_get_records(track, records, 8, &count));
     JEXPECT_EQ(count, 0);
     void *blocks[4];
     const jtag_t tags[] = {jtag_intern("north"), jtag_intern("south")};
@@ -99,7 +99,7 @@ JTEST(Track, RecordsAreTheLatestInOrderWithTheirTags) {
     JEXPECT_OK(jallocator_deallocate(track, blocks[0], 10, NULL));
     /* Made: 10 20 30 40 -20 -10. */
     static const int64_t latest[] = {20, 30, 40, -20, -10};
-    JEXPECT_OK(jallocator_track_records(track, records, 8, &count));
+    JEXPECT_OK(jallocator_track_get_records(track, records, 8, &count));
     JASSERT_EQ(count, 5);
     for (size_t i = 0; i < 5; ++i) {
         JEXPECT_EQ(records[i].bytes, latest[i]);
@@ -109,11 +109,11 @@ JTEST(Track, RecordsAreTheLatestInOrderWithTheirTags) {
     JEXPECT_EQ(records[0].tag, tags[1]);
     JEXPECT_EQ(records[1].tag, tags[0]);
     JEXPECT_EQ(records[3].tag, 0);
-    JEXPECT_OK(jallocator_track_records(track, records, 2, &count)); /* the latest two */
+    JEXPECT_OK(jallocator_track_get_records(track, records, 2, &count)); /* the latest two */
     JASSERT_EQ(count, 2);
     JEXPECT_EQ(records[0].bytes, -20);
     JEXPECT_EQ(records[1].bytes, -10);
-    JEXPECT_OK(jallocator_track_records(track, NULL, 0, &count));
+    JEXPECT_OK(jallocator_track_get_records(track, NULL, 0, &count));
     JEXPECT_EQ(count, 0);
     JEXPECT_OK(jallocator_deallocate(track, blocks[2], 30, NULL));
     JEXPECT_OK(jallocator_deallocate(track, blocks[3], 40, NULL));
@@ -129,17 +129,17 @@ JTEST(Track, IsFoundThroughWhatStandsOnIt) {
     jtrack_record_t record;
     JASSERT_OK(jallocator_allocate(fill, 100, 0, NULL, &block));
     JEXPECT_EQ(totals_of(fill).live_bytes, 100);
-    JEXPECT_OK(jallocator_track_records(fill, &record, 1, &count));
+    JEXPECT_OK(jallocator_track_get_records(fill, &record, 1, &count));
     JEXPECT_EQ(count, 1);
     jtrack_totals_t totals = JTRACK_TOTALS_INIT;
-    JEXPECT_STATUS(jallocator_track_totals(other, &totals), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jallocator_track_records(other, &record, 1, &count), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jallocator_track_totals(NULL, &totals), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_track_totals(track, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_track_records(track, NULL, 1, &count), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_track_records(track, &record, 1, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_track_get_totals(other, &totals), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_track_get_records(other, &record, 1, &count), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_track_get_totals(NULL, &totals), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_track_get_totals(track, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_track_get_records(track, NULL, 1, &count), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_track_get_records(track, &record, 1, NULL), JSTATUS_INVALID_POINTER);
     totals.struct_size = 1;
-    JEXPECT_STATUS(jallocator_track_totals(track, &totals), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_track_get_totals(track, &totals), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_track_retire(NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_track_retire(other), JSTATUS_INVALID_VALUE); /* none at all */
     JEXPECT_STATUS(jallocator_track_retire(fill), JSTATUS_INVALID_VALUE);  /* below, not itself */

@@ -129,7 +129,7 @@ JMPI_TEST(ArgumentsMpi, AnErrorOfMpiLeavesNoReceivePosted, 4) {
     JMPI_ASSERT_OK(jbuffer_construct_value(world.allocators[PLACE_OTHER_GRID], &layout, NULL, &b));
     receives = cancelled = 0;
     waiting_fails = true;
-    const jstatus_t status = jbuffer_copy(world.handle, a, b);
+    const jstatus_t status = jbuffer_copy(world.handle, b, a);
     waiting_fails = false;
     JEXPECT_STATUS(status, JSTATUS_DEVICE_ERROR);
     JEXPECT_GT(receives, 0);

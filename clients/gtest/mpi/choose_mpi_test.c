@@ -106,7 +106,7 @@ JMPI_TEST(ChooseMpi, BuffersOfABestAllocatorAreWhole, 0) {
         jbuffer_kind_t kind = JBUFFER_BEST;
         const double value = 3;
         JMPI_ASSERT_OK(jbuffer_construct_value(best, &layout, &value, &buffer));
-        JEXPECT_OK(jbuffer_kind_of(buffer, &kind));
+        JEXPECT_OK(jbuffer_get_kind(buffer, &kind));
         JEXPECT_EQ(kind, mpi->size == 1 ? JBUFFER_LOCAL : i == 0 ? JBUFFER_REPLICATED : JBUFFER_DISTRIBUTED);
         double element = 0;
         JEXPECT_OK(jbuffer_get(buffer, (const int64_t[]){extents[i] - 1, extents[i] / 2}, &element));

@@ -49,7 +49,7 @@ static void expect_places(jbuffer_t *buffer, const jlayout_t *structured, const 
     jbuffer_part_t part = JBUFFER_PART_INIT;
     jbuffer_kind_t kind = JBUFFER_LOCAL;
     jdatatype_t type = JDATATYPE_F64;
-    JEXPECT_OK(jbuffer_kind_of(buffer, &kind));
+    JEXPECT_OK(jbuffer_get_kind(buffer, &kind));
     JEXPECT_OK(jbuffer_get_type(buffer, &type));
     if (kind == JBUFFER_DISTRIBUTED)
         JEXPECT_OK(jbuffer_as_part(buffer, &part));
@@ -118,7 +118,7 @@ JMPI_TEST_P(ConstructMpi, EveryKindFromEveryOther, grid_case_t, grids) {
                     JEXPECT_EQ(reused, from != LOCAL || mpi->size > 0);
                 if (!refused) {
                     jbuffer_kind_t kind;
-                    JEXPECT_OK(jbuffer_kind_of(buffer, &kind));
+                    JEXPECT_OK(jbuffer_get_kind(buffer, &kind));
                     JEXPECT_EQ(kind, to == LOCAL    ? JBUFFER_LOCAL
                                      : to <= SHARED ? JBUFFER_REPLICATED
                                                     : JBUFFER_DISTRIBUTED);
@@ -195,7 +195,7 @@ JMPI_TEST(ConstructMpi, TheBestAllocatorMakesWhatItChoseOnAll, 4) {
         JMPI_ASSERT_OK(jbuffer_construct_move(best, &source, &buffers[2], NULL));
         for (int i = 0; i < 3; ++i) {
             jbuffer_kind_t kind = JBUFFER_BEST;
-            JEXPECT_OK(jbuffer_kind_of(buffers[i], &kind));
+            JEXPECT_OK(jbuffer_get_kind(buffers[i], &kind));
             JEXPECT_STREQ(jbuffer_kind_name(kind), named[n]);
             expect_places(buffers[i], &layout, (const int64_t[]){0, 0});
             JEXPECT_OK(jbuffer_release(buffers[i]));

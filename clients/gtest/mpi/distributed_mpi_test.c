@@ -132,7 +132,7 @@ JMPI_TEST_P(Distributed, ConstructsWhatItIsAskedFor, grid_case_t, grids) {
         JMPI_ASSERT_OK(jlayout_init(&layout, 2, extents, JORDER_COLUMN_MAJOR));
 
         size_t expected = 0;
-        JMPI_ASSERT_OK(jbuffer_allocator_local_bytes(allocator, &layout, &expected));
+        JMPI_ASSERT_OK(jbuffer_allocator_get_local_bytes(allocator, &layout, &expected));
         const size_t live = jtest_live_bytes();
         JMPI_ASSERT_OK(jbuffer_allocate(allocator, &layout, &buffer));
         JEXPECT_EQ(jtest_live_bytes() - live, expected);

@@ -9,6 +9,7 @@
 
 #include "buffer/buffer.h"
 #include "jalloc/process.h"
+#include "memory/memory.h"
 #include "mpi/distributed.h"
 
 #include <errno.h>
@@ -176,7 +177,7 @@ JMPI_TEST(MpiErrors, OfOpeningAGrid, 1) {
     JEXPECT_STATUS(jbuffer_allocator_create(mpi->runtime, &options, &allocator), JSTATUS_DEVICE_ERROR);
     JEXPECT_TRUE(mpi_failed());
     JEXPECT_NULL(allocator);
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
     JEXPECT_EQ(jtest_metadata_live_count(), live);
     allocator = distributed_of(mpi);
     JEXPECT_OK(jbuffer_allocator_release(allocator));

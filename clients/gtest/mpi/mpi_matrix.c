@@ -118,7 +118,7 @@ static void *matrix_memory(const matrix_t *matrix, size_t *bytes) {
     }
     jlayout_t layout;
     JEXPECT_OK(jbuffer_get_layout(matrix->whole, &layout));
-    JEXPECT_OK(jlayout_bytes(&layout, matrix->type, bytes));
+    JEXPECT_OK(jlayout_get_bytes(&layout, matrix->type, bytes));
     JEXPECT_OK(jbuffer_as_pointer(matrix->whole, jdevice_kind(matrix->spec.device), &pointer));
     return pointer;
 }

@@ -50,9 +50,9 @@ void placed_make(placed_t *placed, mpi_world_t *world, place_t place, bool alone
     if (place == PLACE_LOCAL) { /* another operand, since the first one keeps the value */
         operand_t there;
         operand_make(&there, world->allocators[PLACE_LOCAL], rows, columns, random_storage(), structure);
-        JEXPECT_OK(jbuffer_fill(world->handle, &nan, there.parent));
+        JEXPECT_OK(jbuffer_fill(world->handle, there.parent, &nan));
         if (alone || world->mpi->rank == 0)
-            JEXPECT_OK(jbuffer_copy(world->handle, placed->local.view, there.view));
+            JEXPECT_OK(jbuffer_copy(world->handle, there.view, placed->local.view));
         JEXPECT_OK(jbuffer_retain(there.parent));
         JEXPECT_OK(jbuffer_retain(there.view));
         placed->whole = there.parent;
@@ -82,7 +82,7 @@ void placed_make(placed_t *placed, mpi_world_t *world, place_t place, bool alone
     } else {
         placed->view = slice;
     }
-    JEXPECT_OK(jbuffer_copy(world->handle, placed->local.view, placed->view));
+    JEXPECT_OK(jbuffer_copy(world->handle, placed->view, placed->local.view));
 }
 
 void placed_free(placed_t *placed) {

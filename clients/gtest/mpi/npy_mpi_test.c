@@ -79,7 +79,7 @@ static void saves_and_loads(const jmpi_t *mpi, bool shared_on_node) {
         JMPI_ASSERT_OK(jbuffer_save(buffer, folder.path));
         JMPI_ASSERT_OK(jbuffer_load(allocator, folder.path, &loaded));
         jbuffer_kind_t kind = JBUFFER_LOCAL;
-        JEXPECT_OK(jbuffer_kind_of(loaded, &kind));
+        JEXPECT_OK(jbuffer_get_kind(loaded, &kind));
         JEXPECT_EQ(kind, JBUFFER_REPLICATED);
         JEXPECT_OK(jbuffer_get_layout(loaded, &layout));
         JEXPECT_TRUE(jlayout_is_packed(&layout));
@@ -156,7 +156,7 @@ JMPI_TEST(NpyMpi, TheBestAllocatorLoadsAsItChooses, 0) {
         JSCOPED_TRACE("%s", wishes[wish]);
         jtest_setenv("JALLOC_BUFFER", wishes[wish]);
         JMPI_ASSERT_OK(jbuffer_load(best, folder.path, &loaded));
-        JEXPECT_OK(jbuffer_kind_of(loaded, &kind));
+        JEXPECT_OK(jbuffer_get_kind(loaded, &kind));
         JEXPECT_EQ(kind, (jbuffer_kind_t)wish);
         expect_filled(loaded, 7, 5);
         JMPI_ASSERT_OK(jbuffer_release(loaded));

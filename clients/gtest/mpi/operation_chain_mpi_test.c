@@ -143,7 +143,7 @@ JMPI_TEST_P(OperationMpiChain, APlaceholderIsTheSameOnAll, ranks_t, teams) {
                     continue; /* collective already */
                 if (mpi->rank == bad)
                     jtest_fail_allocation_after(1);
-                const jstatus_t status = way == 2 ? jbuffer_fill(world.handle, &two, c)
+                const jstatus_t status = way == 2 ? jbuffer_fill(world.handle, c, &two)
                                                   : jbuffer_transpose(world.handle, T, b, way == 0 ? &c : &fresh);
                 jtest_fail_allocation_after(0);
                 JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);

@@ -42,7 +42,7 @@ JMPI_TEST_P(OperationMpi, FillAndScale, grid_case_t, grids) {
         JEXPECT_OK(jbuffer_scale(world.handle, &factor, x.view));
         placed_expect(&world, &x, expected, 4);
         const bool zero = jtest_random_bool();
-        JEXPECT_OK(jbuffer_fill(world.handle, zero ? NULL : &value, x.view));
+        JEXPECT_OK(jbuffer_fill(world.handle, x.view, zero ? NULL : &value));
         for (int64_t i = 0; i < expected.rows * expected.columns; i++)
             expected.e[i] = zero ? 0 : scalar_value(world.type, &value);
         placed_expect(&world, &x, expected, 0);
@@ -96,9 +96,9 @@ JMPI_TEST_P(OperationMpi, CopyBetweenAnyTwoPlaces, grid_case_t, grids) {
         JSCOPED_TRACE("from %d to %d, structures %d -> %d, %ld x %ld", (int)from, (int)to, (int)structure,
                       (int)b.local.layout.structure, (long)m, (long)n);
         JEXPECT_OK(jhandle_start_size_query(world.handle));
-        JEXPECT_FALSE(jstatus_is_error(jbuffer_copy(world.handle, a.view, b.view)));
+        JEXPECT_FALSE(jstatus_is_error(jbuffer_copy(world.handle, b.view, a.view)));
         mpi_give_exactly(&world);
-        JEXPECT_OK(jbuffer_copy(world.handle, a.view, b.view));
+        JEXPECT_OK(jbuffer_copy(world.handle, b.view, a.view));
         mpi_give_any(&world);
         placed_expect(&world, &b, operand_value(&world.arena, &a.local), 0);
         placed_free(&a);

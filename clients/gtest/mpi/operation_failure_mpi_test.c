@@ -80,7 +80,7 @@ JMPI_TEST(OperationMpiFailure, AQueryAsksNobody, RANKS) {
         JEXPECT_OK(jhandle_start_size_query(world.handle));
         JEXPECT_STATUS(product_call(world.handle, &p, &p.c.view), JSTATUS_SIZE_INCREASED);
         JEXPECT_STATUS(product_call(world.handle, &p, &none), JSTATUS_SIZE_UNCHANGED);
-        JEXPECT_FALSE(jstatus_is_error(jbuffer_copy(world.handle, p.c.view, p.b.view)));
+        JEXPECT_FALSE(jstatus_is_error(jbuffer_copy(world.handle, p.b.view, p.c.view)));
         JEXPECT_FALSE(jstatus_is_error(jbuffer_norm(world.handle, JNORM_ONE, p.c.view, &norm)));
         JEXPECT_STATUS(jbuffer_transpose(world.handle, (jblas_operation_t)1, p.a.view, &none), JSTATUS_INVALID_VALUE);
         JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes));
@@ -103,12 +103,12 @@ JMPI_TEST(OperationMpiFailure, LessWorkspaceOnOneRankIsPerfDegradedOnAll, RANKS)
     JMPI_ASSERT_OK(jbuffer_construct_value(world.allocators[PLACE_OTHER_GRID], &layout, NULL, &b));
     size_t bytes = 0;
     JEXPECT_OK(jhandle_start_size_query(world.handle));
-    JEXPECT_STATUS(jbuffer_copy(world.handle, a, b), JSTATUS_SIZE_INCREASED);
+    JEXPECT_STATUS(jbuffer_copy(world.handle, b, a), JSTATUS_SIZE_INCREASED);
     JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes));
     JEXPECT_GT(bytes, (size_t)1 << 20);
     const size_t given = mpi->rank == 2 ? bytes - 64 : bytes;
     JEXPECT_OK(jhandle_set_workspace(world.handle, jtest_guard_pages(given), given));
-    EXPECT_ON_ALL(jbuffer_copy(world.handle, a, b), JSTATUS_PERF_DEGRADED);
+    EXPECT_ON_ALL(jbuffer_copy(world.handle, b, a), JSTATUS_PERF_DEGRADED);
     double norm = -1, one = 1, minus = -1;
     JEXPECT_OK(jhandle_set_workspace_size(world.handle, 0));
     JEXPECT_OK(jbuffer_add(world.handle, &one, a, &minus, b, &a));
@@ -143,7 +143,7 @@ JMPI_TEST(OperationMpiFailure, AWrongArgumentOnOneRank, RANKS) {
         EXPECT_ON_ALL(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, N, wrong ? (jblas_diagonal_t)0 : JBLAS_UNIT,
                                                &p.one, p.a.view, p.c.view),
                       JSTATUS_INVALID_VALUE);
-        EXPECT_ON_ALL(jbuffer_copy(world.handle, wrong ? p.a.view : p.b.view, p.c.view), JSTATUS_INVALID_SIZE);
+        EXPECT_ON_ALL(jbuffer_copy(world.handle, p.c.view, wrong ? p.a.view : p.b.view), JSTATUS_INVALID_SIZE);
         EXPECT_ON_ALL(jbuffer_cholesky(world.handle, p.a.view, &info), JSTATUS_INVALID_VALUE); /* on all: triangular */
         /* A freed one beside live ones. */
         JEXPECT_OK(jbuffer_slice(p.b.view, (const int64_t[]){0, 0}, (const int64_t[]){13, 9}, NULL, &gone));

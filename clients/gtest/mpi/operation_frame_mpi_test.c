@@ -34,7 +34,7 @@ static void fill_late(jstream_t *stream, jbuffer_t *buffer, double value) {
     jbuffer_part_t part = JBUFFER_PART_INIT;
     void *pointer = NULL;
     late_fill_t fill = {.count = (int64_t)ORDER * ORDER, .value = value};
-    JEXPECT_OK(jbuffer_kind_of(buffer, &kind));
+    JEXPECT_OK(jbuffer_get_kind(buffer, &kind));
     if (kind == JBUFFER_DISTRIBUTED) {
         JEXPECT_OK(jbuffer_as_part(buffer, &part));
         pointer = part.pointer;
@@ -90,18 +90,18 @@ JMPI_TEST(OperationMpiFrame, EveryOperationIsOrderedByTheStream, 0) {
         JEXPECT_OK(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, N, JBLAS_NON_UNIT, &minus, lower, a));
         JEXPECT_EQ(element(stream, a), -6.0);
         fill_late(stream, a, 7);
-        JEXPECT_OK(jbuffer_copy(world.handle, a, x));
+        JEXPECT_OK(jbuffer_copy(world.handle, x, a));
         JEXPECT_EQ(element(stream, x), 7.0);
         fill_late(stream, a, 8);
         JEXPECT_OK(jbuffer_scale(world.handle, &two, a));
         JEXPECT_EQ(element(stream, a), 16.0);
         fill_late(stream, a, 9);
-        JEXPECT_OK(jbuffer_fill(world.handle, &two, a));
+        JEXPECT_OK(jbuffer_fill(world.handle, a, &two));
         JEXPECT_EQ(element(stream, a), 2.0);
         fill_late(stream, a, 10);
         JEXPECT_OK(jbuffer_norm(world.handle, JNORM_MAX, a, &norm));
         JEXPECT_EQ(norm, 10.0);
-        JEXPECT_OK(jbuffer_copy(world.handle, identity, x));
+        JEXPECT_OK(jbuffer_copy(world.handle, x, identity));
         fill_late(stream, x, 1);
         JEXPECT_OK(jbuffer_cholesky(world.handle, symmetric, &info));
         JEXPECT_EQ(info, 2); /* all ones */
@@ -199,7 +199,7 @@ JMPI_TEST(OperationMpiFrame, MemoryOfAPartWrappedTwiceIsRefused, 0) {
     JMPI_ASSERT_OK(jbuffer_wrap(world.allocators[PLACE_GRID], &layout, memory, &a));
     JMPI_ASSERT_OK(
         jbuffer_wrap(world.allocators[PLACE_GRID], &layout, memory + (mpi->rank == 0 ? 1 : ORDER * ORDER), &b));
-    const jstatus_t copied = jbuffer_copy(world.handle, a, b), added = jbuffer_add(world.handle, &one, a, &one, a, &b);
+    const jstatus_t copied = jbuffer_copy(world.handle, b, a), added = jbuffer_add(world.handle, &one, a, &one, a, &b);
     JEXPECT_STATUS(copied, JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(added, JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jbuffer_release(a));
@@ -230,7 +230,7 @@ JMPI_TEST(OperationMpiFrame, TheLocalSideOfAConversionMayBeOfAnotherRuntime, 0) 
             JEXPECT_OK(jbuffer_get(y, (const int64_t[]){i, 19 - i}, &value));
             JEXPECT_EQ(value, 1.0); /* rank 0's */
         }
-        JMPI_ASSERT_OK(jbuffer_fill(world.handle, &five, y));
+        JMPI_ASSERT_OK(jbuffer_fill(world.handle, y, &five));
         JMPI_ASSERT_OK(jbuffer_construct_copy(local, y, &z));
         for (int64_t i = 0; i < 20; i++) {
             double value = -1;

@@ -50,7 +50,7 @@ static jbuffer_t *distributed_values(const jmpi_t *mpi, jbuffer_allocator_t *all
 /* Every process has the whole. */
 static void expect_replicated(jbuffer_t *buffer) {
     jbuffer_kind_t kind = JBUFFER_LOCAL;
-    JEXPECT_OK(jbuffer_kind_of(buffer, &kind));
+    JEXPECT_OK(jbuffer_get_kind(buffer, &kind));
     JEXPECT_EQ(kind, JBUFFER_REPLICATED);
     for (int64_t i = 0; i < ROWS; ++i)
         for (int64_t j = 0; j < COLUMNS; ++j) {

@@ -216,7 +216,7 @@ JTEST(OperationChain, APlaceholderIsABufferWithoutMemory) {
     JEXPECT_OK(jbuffer_get_layout(promise.c, &layout));
     JEXPECT_EQ(layout.extents[0], 6);
     JEXPECT_EQ(layout.extents[1], 4);
-    JEXPECT_OK(jbuffer_kind_of(promise.c, &kind));
+    JEXPECT_OK(jbuffer_get_kind(promise.c, &kind));
     JEXPECT_EQ((int)kind, (int)JBUFFER_LOCAL);
     JEXPECT_OK(jbuffer_get_type(promise.c, &type));
     JEXPECT_EQ((int)type, (int)JDATATYPE_F64);
@@ -263,9 +263,9 @@ JTEST(OperationChain, WhatWritesTakesTheMemory) {
         jbuffer_t *column = NULL;
         JEXPECT_OK(jbuffer_slice(promise.c, (const int64_t[]){0, 2}, (const int64_t[]){6, 1}, NULL, &column));
         switch (way) {
-        case 0: JEXPECT_OK(jbuffer_fill(handle, &five, promise.c)); break;
-        case 1: JEXPECT_OK(jbuffer_fill(handle, &five, column)); break;
-        case 2: JEXPECT_OK(jbuffer_copy(handle, promise.a, promise.c)); break;
+        case 0: JEXPECT_OK(jbuffer_fill(handle, promise.c, &five)); break;
+        case 1: JEXPECT_OK(jbuffer_fill(handle, column, &five)); break;
+        case 2: JEXPECT_OK(jbuffer_copy(handle, promise.c, promise.a)); break;
         default: JEXPECT_OK(jbuffer_transpose(handle, N, promise.a, &promise.c));
         }
         JEXPECT_EQ(element(promise.c, 5, 2), way < 2 ? 5.0 : 1.0);
@@ -336,7 +336,7 @@ JTEST(OperationChain, APlaceholderHasNothingToRead) {
     EXPECT_REFUSED(jbuffer_save(c, "placeholder.npy"));
     EXPECT_REFUSED(jbuffer_construct_copy(promise.allocator, c, &none));
     EXPECT_REFUSED(jbuffer_construct_move(promise.allocator, &moved, &none, &reused));
-    EXPECT_REFUSED(jbuffer_copy(h, c, a));
+    EXPECT_REFUSED(jbuffer_copy(h, a, c));
     EXPECT_REFUSED(jbuffer_copy(h, c, c));
     EXPECT_REFUSED(jbuffer_scale(h, &one, c));
     EXPECT_REFUSED(jbuffer_norm(h, JNORM_MAX, c, &value));

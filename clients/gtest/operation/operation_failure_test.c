@@ -83,8 +83,8 @@ JTEST(OperationDevice, ElementsFarApartAreFilledAndMeasured) {
     far_apart_t far;
     gpu_begin(&world);
     far_apart_make(&far, &world);
-    JEXPECT_OK(jbuffer_fill(world.handle, &three, far.vector));
-    JEXPECT_OK(jbuffer_fill(world.handle, &two, far.matrix));
+    JEXPECT_OK(jbuffer_fill(world.handle, far.vector, &three));
+    JEXPECT_OK(jbuffer_fill(world.handle, far.matrix, &two));
     JEXPECT_EQ(norm_of(world.handle, JNORM_ONE, far.vector), 15.0);
     JEXPECT_EQ(norm_of(world.handle, JNORM_ONE, far.parents[0]), 15.0); /* nothing beside them */
     JEXPECT_NEAR(norm_of(world.handle, JNORM_FROBENIUS, far.vector), sqrt(45.0), 1e-14);
@@ -103,11 +103,11 @@ JTEST(OperationDevice, ElementsFarApartAreFilledAndMeasured) {
 /* What goes through a device that has no BLAS, and what does not. */
 static jstatus_t device_call(gpu_world_t *world, far_apart_t *far, int which, double *norm) {
     switch (which) {
-    case 0: return jbuffer_fill(world->handle, &three, far->vector);
+    case 0: return jbuffer_fill(world->handle, far->vector, &three);
     case 1: return jbuffer_norm(world->handle, JNORM_ONE, far->matrix, norm);
     case 2: return jbuffer_norm(world->handle, JNORM_FROBENIUS, far->vector, norm);
     case 3: return jbuffer_norm(world->handle, JNORM_MAX, far->vector, norm);
-    default: return jbuffer_copy(world->handle, far->host, far->vector);
+    default: return jbuffer_copy(world->handle, far->vector, far->host);
     }
 }
 
@@ -116,8 +116,8 @@ JTEST(OperationDevice, EachFailureOfTheDeviceIsReported) {
     far_apart_t far;
     gpu_begin(&world);
     far_apart_make(&far, &world);
-    JEXPECT_OK(jbuffer_fill(world.handle, &two, far.vector));
-    JEXPECT_OK(jbuffer_fill(world.handle, &two, far.matrix));
+    JEXPECT_OK(jbuffer_fill(world.handle, far.vector, &two));
+    JEXPECT_OK(jbuffer_fill(world.handle, far.matrix, &two));
     for (int which = 0; which < 5; which++) {
         uint64_t n = 0;
         do {
@@ -235,11 +235,11 @@ JTEST(OperationProcesses, WithoutScalapackNothingDistributedIsComputed) {
     /* Nor does this one copy, from one kind to another or on to itself. */
     jbuffer_allocator_t *local = buffer_allocator_of(pretend.runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
     JASSERT_OK(jbuffer_construct_value(local, &layout, &one, &here));
-    JEXPECT_STATUS(jbuffer_copy(handle, x, here), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_STATUS(jbuffer_copy(handle, here, x), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_SUBSTR(jhandle_last_message(handle), "a pretended process sends nothing");
     JASSERT_OK(jbuffer_slice(x, (const int64_t[]){0, 0}, (const int64_t[]){5, 6}, NULL, &up));
     JASSERT_OK(jbuffer_slice(x, (const int64_t[]){1, 0}, (const int64_t[]){5, 6}, NULL, &down));
-    JEXPECT_STATUS(jbuffer_copy(handle, up, down), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_STATUS(jbuffer_copy(handle, down, up), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_OK(jbuffer_release(up));
     JEXPECT_OK(jbuffer_release(down));
     JEXPECT_OK(jbuffer_release(here));
@@ -291,8 +291,8 @@ static jstatus_t sum_call(jhandle_t *handle, sum_t *sum, int which) {
     case 3: return jbuffer_add(handle, &one, sum->shared, &one, sum->shared, &sum->made);
     case 4: return jbuffer_product(handle, N, N, &one, sum->shared, sum->local, &zero, &sum->shared);
     case 5: return jbuffer_cholesky(handle, sum->definite, &sum->info);
-    case 6: return jbuffer_copy(handle, sum->local, sum->everyones);
-    default: return jbuffer_copy(handle, sum->up, sum->down);
+    case 6: return jbuffer_copy(handle, sum->everyones, sum->local);
+    default: return jbuffer_copy(handle, sum->down, sum->up);
     }
 }
 

@@ -203,7 +203,7 @@ JTEST(OperationHandle, ScalarsAreReadByTheCall) {
     JEXPECT_OK(jbuffer_scale(world.handle, &two, x));
     JEXPECT_OK(jbuffer_add(world.handle, &one, x, &three, y, &y));
     JEXPECT_OK(jbuffer_product(world.handle, N, N, &one, x, x, &two, &y));
-    JEXPECT_OK(jbuffer_fill(world.handle, &three, x));
+    JEXPECT_OK(jbuffer_fill(world.handle, x, &three));
     one = two = three = 100;
     jtest_gate_open(&gate);
     JEXPECT_OK(jbuffer_norm(world.handle, JNORM_MAX, y, &norm));
@@ -256,7 +256,7 @@ JTEST_P(OperationHandle, CreatedStreamsKeepTheOrder, int, operation_types) {
     JEXPECT_OK(jtest_gate_block(&gate, jdevice_host(), stream));
     JEXPECT_OK(jbuffer_scale(world.handle, &two, a.view));
     JEXPECT_OK(jbuffer_product(world.handle, N, N, &one, a.view, b.view, &one, &c.view));
-    JEXPECT_OK(jbuffer_fill(world.handle, &zero, b.view));
+    JEXPECT_OK(jbuffer_fill(world.handle, b.view, &zero));
     JEXPECT_OK(jbuffer_add(world.handle, &one, b.view, &one, c.view, &d.view));
     operand_expect_unchanged(&c); /* nothing has been done yet */
     operand_expect_unchanged(&d);
@@ -265,10 +265,10 @@ JTEST_P(OperationHandle, CreatedStreamsKeepTheOrder, int, operation_types) {
     operand_expect(&d, expected, 200);
     /* Results in host memory are waited for. */
     double norm = -1;
-    JEXPECT_OK(jbuffer_fill(world.handle, &two, d.view));
+    JEXPECT_OK(jbuffer_fill(world.handle, d.view, &two));
     JEXPECT_OK(jbuffer_norm(world.handle, JNORM_MAX, d.view, &norm));
     JEXPECT_EQ(norm, 2.0);
-    JEXPECT_OK(jbuffer_copy(world.handle, d.view, c.view));
+    JEXPECT_OK(jbuffer_copy(world.handle, c.view, d.view));
     JEXPECT_OK(jbuffer_norm(world.handle, JNORM_MAX, c.view, &norm));
     JEXPECT_EQ(norm, 2.0);
     JEXPECT_OK(jhandle_set_stream(world.handle, NULL));
@@ -502,15 +502,15 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     JASSERT_OK(jbuffer_construct_value(world.allocator, &layout3, NULL, &cube));
 
     /* Handles. */
-    JEXPECT_STATUS(jbuffer_fill(NULL, &one, a.view), JSTATUS_INVALID_HANDLE);
+    JEXPECT_STATUS(jbuffer_fill(NULL, a.view, &one), JSTATUS_INVALID_HANDLE);
     static uint64_t zeros[1024];
-    JEXPECT_STATUS(jbuffer_fill((jhandle_t *)(void *)zeros, &one, a.view), JSTATUS_INVALID_HANDLE);
+    JEXPECT_STATUS(jbuffer_fill((jhandle_t *)(void *)zeros, a.view, &one), JSTATUS_INVALID_HANDLE);
     JEXPECT_SUBSTR(jstatus_last_message(), "jbuffer_fill: the handle is destroyed or not a handle");
     JEXPECT_STATUS(jbuffer_norm(NULL, JNORM_MAX, a.view, &norm), JSTATUS_INVALID_HANDLE);
     /* Pointers. */
-    JEXPECT_STATUS(jbuffer_fill(h, &one, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_fill(h, NULL, &one), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_scale(h, NULL, a.view), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_copy(h, a.view, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_copy(h, NULL, a.view), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_add(h, NULL, a.view, &one, a.view, &none), JSTATUS_INVALID_POINTER);
     JEXPECT_SUBSTR(jhandle_last_message(h), "alpha is NULL");
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, NULL, a.view, &none), JSTATUS_INVALID_POINTER);
@@ -544,7 +544,7 @@ JTEST(OperationHandle, MisuseIsAStatus) {
         jbuffer_solve_triangular(h, JBLAS_LEFT, (jblas_operation_t)1, JBLAS_UNIT, &one, triangle.view, a.view),
         JSTATUS_INVALID_VALUE);
     /* Shapes; the message has both. */
-    JEXPECT_STATUS(jbuffer_copy(h, a.view, b.view), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_copy(h, b.view, a.view), JSTATUS_INVALID_SIZE);
     JEXPECT_SUBSTR(jhandle_last_message(h), "[3,4]");
     JEXPECT_SUBSTR(jhandle_last_message(h), "[4,3]");
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, b.view, &none), JSTATUS_INVALID_SIZE);
@@ -576,7 +576,7 @@ JTEST(OperationHandle, MisuseIsAStatus) {
                    JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_norm(h, JNORM_ONE, cube, &norm), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, narrow, &none), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_copy(h, a.view, narrow), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_copy(h, narrow, a.view), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_scale(h, &one, integers), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_norm(h, JNORM_MAX, integers, &norm), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, elsewhere.view, &none), JSTATUS_INVALID_VALUE); /* runtimes */
@@ -591,7 +591,7 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, NULL, triangle.view, a.view),
                    JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(jbuffer_cholesky(h, symmetric.view, NULL), JSTATUS_SIZE_UNCHANGED);
-    JEXPECT_STATUS(jbuffer_copy(h, a.view, b.view), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_copy(h, b.view, a.view), JSTATUS_INVALID_SIZE);
     JEXPECT_OK(jhandle_stop_size_query(h, &bytes));
     JEXPECT_EQ(bytes, 64);
     JEXPECT_OK(jbuffer_release(asked[0]));
@@ -695,9 +695,9 @@ JTEST(OperationHandle, FreedBuffersAndForeignPointersAreNotFound) {
     jbuffer_t *const wrong[2] = {gone, (jbuffer_t *)(void *)foreign};
     for (int i = 0; i < 2; i++) {
         view = wrong[i];
-        JEXPECT_STATUS(jbuffer_copy(world.handle, view, a.view), JSTATUS_NOT_FOUND);
         JEXPECT_STATUS(jbuffer_copy(world.handle, a.view, view), JSTATUS_NOT_FOUND);
-        JEXPECT_STATUS(jbuffer_fill(world.handle, &one, view), JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jbuffer_copy(world.handle, view, a.view), JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jbuffer_fill(world.handle, view, &one), JSTATUS_NOT_FOUND);
         JEXPECT_STATUS(jbuffer_scale(world.handle, &one, view), JSTATUS_NOT_FOUND);
         JEXPECT_STATUS(jbuffer_add(world.handle, &one, view, &one, a.view, &none), JSTATUS_NOT_FOUND);
         JEXPECT_STATUS(jbuffer_add(world.handle, &one, a.view, &one, a.view, &view), JSTATUS_NOT_FOUND);

@@ -52,7 +52,7 @@ JTEST(OperationOverlap, IsFoundWhereElementsAreShared) {
         int64_t count = 0;
         jbuffer_t *whole = NULL, *views[2];
         JASSERT_OK(jlayout_parse(layouts[round % 4], &layout, NULL));
-        JASSERT_OK(jlayout_count(&layout, &count));
+        JASSERT_OK(jlayout_get_count(&layout, &count));
         JASSERT_OK(jbuffer_wrap(world.allocator, &layout, memory, &whole));
         for (int i = 0; i < 2; i++)
             views[i] = draw_view(whole, memory, marks[i], (size_t)count);
@@ -84,7 +84,7 @@ JTEST(OperationOverlap, OfMemoryWrappedTwice) {
     JEXPECT_OK(jbuffer_product(world.handle, N, N, &one, a, a, &zero, &b));
     const double squared[6] = {1, 2, 7, 10, 15, 22};
     JEXPECT_EQ(memcmp(memory, squared, sizeof memory), 0);
-    JEXPECT_OK(jbuffer_copy(world.handle, a, b));
+    JEXPECT_OK(jbuffer_copy(world.handle, b, a));
     const double copied[6] = {1, 2, 1, 2, 7, 10};
     JEXPECT_EQ(memcmp(memory, copied, sizeof memory), 0);
     JEXPECT_OK(jbuffer_release(a));
@@ -173,7 +173,7 @@ JTEST(OperationOverlap, OfAnyRankAndType) {
     JEXPECT_OK(jbuffer_release(a));
     JASSERT_OK(jbuffer_construct_list(bytes.allocator, JBUFFER_LIST_3(small), &a));
     JASSERT_OK(jbuffer_permute(a, (const int[]){1, 2, 0}, &turned));
-    JEXPECT_OK(jbuffer_copy(bytes.handle, turned, a));
+    JEXPECT_OK(jbuffer_copy(bytes.handle, a, turned));
     for (int64_t i = 0; i < 27; i++) {
         int8_t value = -1;
         JEXPECT_OK(jbuffer_get(a, (const int64_t[]){i / 9, i / 3 % 3, i % 3}, &value));
@@ -202,7 +202,7 @@ JTEST(OperationOverlap, CopiesAreMadeInTheStream) {
     jtest_gate_t gate = JTEST_GATE_INIT;
     JEXPECT_OK(jtest_gate_block(&gate, jdevice_host(), stream));
     JEXPECT_OK(jbuffer_product(world.handle, N, N, &one, a, a, &zero, &a)); /* 7 10; 15 22 */
-    JEXPECT_OK(jbuffer_copy(world.handle, turned, a));                      /* 7 15; 10 22 */
+    JEXPECT_OK(jbuffer_copy(world.handle, a, turned));                      /* 7 15; 10 22 */
     JEXPECT_OK(jbuffer_add(world.handle, &one, a, &one, turned, &a));       /* 14 25; 25 44 */
     JEXPECT_OK(jbuffer_transpose(world.handle, T, a, &a));
     JEXPECT_OK(jbuffer_product(world.handle, N, T, &one, lower, a, &one, &a)); /* a + a a^T */

@@ -40,7 +40,7 @@ JTEST_P(Operation, CopyGoesFromAnyLayoutToAnyOther, int, operation_types) {
         operand_t a, b;
         operand_make(&a, world.allocator, m, n, random_storage(), from);
         operand_make(&b, world.allocator, m, n, random_storage(), to);
-        JEXPECT_OK(jbuffer_copy(world.handle, a.view, b.view));
+        JEXPECT_OK(jbuffer_copy(world.handle, b.view, a.view));
         operand_expect(&b, operand_value(&world.arena, &a), 0);
         operand_expect_unchanged(&a);
         operand_keep(&b);
@@ -66,7 +66,7 @@ JTEST_P(Operation, FillWritesTheStoredElements, int, operation_types) {
         const scalar_t value = scalar_of((jdatatype_t)*param, jtest_random_double(-2, 2), jtest_random_double(-2, 2));
         operand_t x;
         operand_make(&x, world.allocator, m, n, random_storage(), structure);
-        JEXPECT_OK(jbuffer_fill(world.handle, zero ? NULL : &value, x.view));
+        JEXPECT_OK(jbuffer_fill(world.handle, x.view, zero ? NULL : &value));
         wide_matrix_t expected = wide_zeros(&world.arena, m, n < 0 ? 1 : n);
         for (int64_t i = 0; i < expected.rows * expected.columns; i++)
             expected.e[i] = zero ? 0 : scalar_value(x.type, &value);
@@ -90,7 +90,7 @@ JTEST(Operation, FillTakesEveryElementType) {
         void *pointer = NULL;
         JASSERT_OK(jbuffer_construct_value(world.allocator, &layout, NULL, &x));
         JASSERT_OK(jbuffer_slice(x, (const int64_t[]){1, 0}, (const int64_t[]){2, 5}, (const int64_t[]){3, 1}, &view));
-        JEXPECT_OK(jbuffer_fill(world.handle, value, view));
+        JEXPECT_OK(jbuffer_fill(world.handle, view, value));
         JEXPECT_OK(jbuffer_as_pointer(x, JDEVICE_HOST, &pointer));
         memory = pointer;
         for (size_t i = 0; i < 30; i++)
@@ -249,7 +249,7 @@ JTEST_P(Operation, AnyRankIsFilledScaledAddedAndMeasured, int, operation_types) 
                                *c = make_any(world.allocator, rank, extents, &parents[2]);
         const scalar_t two = scalar_of(type, 2, 0), three = scalar_of(type, 3, 1), one = scalar_of(type, 1, 0);
         long double largest = 0, squares = 0;
-        JEXPECT_OK(jbuffer_fill(world.handle, &one, b));
+        JEXPECT_OK(jbuffer_fill(world.handle, b, &one));
         do {
             if (empty)
                 break;

@@ -10,6 +10,7 @@
 #include "jalloc/borrow.h"
 #include "jalloc/handle.h"
 #include "jalloc/process.h"
+#include "memory/memory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -251,7 +252,7 @@ JTEST(SegmentAllocator, TheProcesssOwnByTheEnvironment) {
     JASSERT_OK(jallocator_allocate(allocator, 2 * MIB, 0, NULL, &pointer));
     memset(pointer, 1, 2 * MIB);
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 2 * MIB, NULL));
-    JEXPECT_OK(jprocess_reset());
+    JEXPECT_OK(ji_process_reset());
 }
 
 JTEST(SegmentAllocator, AHandlesWorkspaceIsInTheSegment) {

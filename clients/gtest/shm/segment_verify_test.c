@@ -630,9 +630,9 @@ JTEST(SegmentVerify, NothingIsNoSegmentAllocatorOrRoot) {
     JEXPECT_STATUS(jshared_destroy(NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_NULL(jshared_header(NULL, &bytes));
     JEXPECT_EQ(bytes, 0);
-    JEXPECT_STATUS(jsegment_list_root(NULL, 0, name, &offset), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jsegment_list_root(segment, 0, NULL, &offset), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jsegment_list_root(segment, 0, name, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jsegment_get_root_at(NULL, 0, name, &offset), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jsegment_get_root_at(segment, 0, NULL, &offset), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jsegment_get_root_at(segment, 0, name, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_OK(jsegment_destroy(segment));
 }
 

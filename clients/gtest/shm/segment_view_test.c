@@ -33,17 +33,17 @@ JTEST(SegmentRoot, AreListed) {
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     joffset_t offset = 7;
-    JEXPECT_STATUS(jsegment_list_root(segment, 0, name, &offset), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jsegment_get_root_at(segment, 0, name, &offset), JSTATUS_NOT_FOUND);
     JEXPECT_STREQ(name, "untouched");
     JEXPECT_EQ(offset, 7);
-    JEXPECT_STATUS(jsegment_list_root(segment, JSEGMENT_MAX_ROOTS, name, &offset), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jsegment_get_root_at(segment, JSEGMENT_MAX_ROOTS, name, &offset), JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jsegment_set_root(segment, "gone", 300));
     JEXPECT_OK(jsegment_set_root(segment, longest, 100));
     JEXPECT_OK(jsegment_set_root(segment, "short", 200));
     JEXPECT_OK(jsegment_set_root(segment, "gone", JOFFSET_NULL));
     unsigned seen = 0, right = 0;
     for (unsigned i = 0; i < JSEGMENT_MAX_ROOTS; ++i) {
-        if (jsegment_list_root(segment, i, name, &offset) != JSTATUS_SUCCESS)
+        if (jsegment_get_root_at(segment, i, name, &offset) != JSTATUS_SUCCESS)
             continue;
         ++seen;
         right += (strcmp(name, longest) == 0 && offset == 100) || (strcmp(name, "short") == 0 && offset == 200);

@@ -12,6 +12,7 @@
 
 #include "jalloc/metadata.h"
 #include "jalloc/process.h"
+#include "memory/memory.h"
 
 #include <pthread.h>
 #include <stdalign.h>
@@ -110,7 +111,7 @@ size_t jtest_metadata_live_count(void) {
 }
 
 uint64_t jtest_failure_first(void) {
-    (void)jprocess_reset();
+    (void)ji_process_reset();
     live_at_round = jtest_metadata_live_count();
     jtest_fail_metadata_after(1);
     return 1;
@@ -119,7 +120,7 @@ uint64_t jtest_failure_first(void) {
 uint64_t jtest_failure_next(const char *file, int line, uint64_t i) {
     const bool happened = jtest_metadata_failed();
     jtest_fail_metadata_after(0);
-    (void)jprocess_reset();
+    (void)ji_process_reset();
     const size_t live = jtest_metadata_live_count();
     if (live != live_at_round) {
         jtest_fail(file, line, "round %llu began with %zu live blocks of bookkeeping and ended with %zu",
@@ -160,7 +161,7 @@ void jtest_fixture_set_up(const char *name) {
 void jtest_fixture_tear_down(void) {
     jtest_fail_metadata_after(0);
     jtest_support_tear_down();
-    (void)jprocess_reset(); /* what is live in one keeps it, and is found below */
+    (void)ji_process_reset(); /* what is live in one keeps it, and is found below */
     char text[512] = "";
     size_t length = 0;
     pthread_mutex_lock(&lock);

@@ -497,7 +497,7 @@ void jtest_support_start(void) {
     }
 #ifdef JALLOC_HAVE_JBLAS /* what a first call has to say of this processor's CBLAS is no test's */
     jtest_log_install();
-    (void)jblas_cblas_kernel_get(0);
+    (void)jblas_cblas_kernel_at(0);
     jlog_set_sink(NULL, NULL);
 #endif
 }

@@ -88,7 +88,7 @@ static void make_parent(operand_t *operand, jbuffer_allocator_t *allocator, int6
         JEXPECT_OK(jbuffer_permute(operand->parent, (const int[]){1, 0}, &operand->view));
     else
         JEXPECT_OK(jbuffer_slice(operand->parent, (const int64_t[]){0, 0}, plain, NULL, &operand->view));
-    JEXPECT_OK(jlayout_bytes(&layout, operand->type, &operand->size_bytes));
+    JEXPECT_OK(jlayout_get_bytes(&layout, operand->type, &operand->size_bytes));
 }
 
 static void make_vector(operand_t *operand, jbuffer_allocator_t *allocator, int64_t n, storage_t storage) {
@@ -97,7 +97,7 @@ static void make_vector(operand_t *operand, jbuffer_allocator_t *allocator, int6
     JEXPECT_OK(jlayout_init(&layout, 1, &all, JORDER_COLUMN_MAJOR));
     JEXPECT_OK(jbuffer_allocate(allocator, &layout, &operand->parent));
     JEXPECT_OK(jbuffer_slice(operand->parent, (const int64_t[]){1}, &n, &step, &operand->view));
-    JEXPECT_OK(jlayout_bytes(&layout, operand->type, &operand->size_bytes));
+    JEXPECT_OK(jlayout_get_bytes(&layout, operand->type, &operand->size_bytes));
 }
 
 void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns, storage_t storage,
@@ -338,7 +338,7 @@ typedef struct overlap_call {
 
 static jstatus_t overlap_run(jhandle_t *handle, overlap_call_t *call) {
     switch (call->operation) {
-    case COPY: return jbuffer_copy(handle, call->a.buffer, call->c.buffer);
+    case COPY: return jbuffer_copy(handle, call->c.buffer, call->a.buffer);
     case ADD: return jbuffer_add(handle, &call->alpha, call->a.buffer, &call->beta, call->b.buffer, &call->c.buffer);
     case PRODUCT:
         return jbuffer_product(handle, call->transposes[0], call->transposes[1], &call->alpha, call->a.buffer,

@@ -66,14 +66,14 @@ static jstatus_t pretend_copy_bytes(jruntime_t *runtime, const jbuffer_t *destin
     return ji_fail(JSTATUS_NOT_IMPLEMENTED, "a pretended process sends nothing");
 }
 
-static jstatus_t pretend_copy(jruntime_t *runtime, jbuffer_t *destination, jbuffer_t *source, void *workspace,
+static jstatus_t pretend_copy(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source, void *workspace,
                               size_t size_bytes) {
     (void)workspace;
     (void)size_bytes;
     return pretend_copy_bytes(runtime, destination, source, NULL, NULL);
 }
 
-static jstatus_t pretend_get(jbuffer_t *buffer, const int64_t indices[2], void *value) {
+static jstatus_t pretend_get(const jbuffer_t *buffer, const int64_t indices[2], void *value) {
     (void)indices;
     (void)value;
     return pretend_copy_bytes(NULL, buffer, buffer, NULL, NULL);

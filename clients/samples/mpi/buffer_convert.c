@@ -31,7 +31,7 @@ static int check(jbuffer_t *buffer, jbuffer_kind_t expected, double **first) {
     jbuffer_kind_t kind;
     jlayout_t layout;
     void *pointer;
-    TRY(jbuffer_kind_of(buffer, &kind));
+    TRY(jbuffer_get_kind(buffer, &kind));
     TRY(jbuffer_get_layout(buffer, &layout));
     TRY(jbuffer_as_pointer(buffer, JDEVICE_HOST, &pointer));
     CLAIM(kind == expected && layout.rank == 2 && layout.extents[0] == ROWS && layout.extents[1] == COLUMNS);

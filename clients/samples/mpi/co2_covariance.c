@@ -78,7 +78,7 @@ static int likelihood_distributed(jruntime_t *runtime, jhandle_t *handle, const 
     TRY(jlayout_init(&square, 2, extents, JORDER_COLUMN_MAJOR));
     TRY(jlayout_set_structure(&square, JSTRUCTURE_SYMMETRIC_LOWER));
     TRY(jbuffer_allocator_create(runtime, &options, &allocator));
-    TRY(jbuffer_allocator_local_bytes(allocator, &square, &mine_bytes));
+    TRY(jbuffer_allocator_get_local_bytes(allocator, &square, &mine_bytes));
     TRY(jbuffer_construct_function(allocator, &square, fill_block, &kernel, 0, &covariance));
 
     int64_t minor;

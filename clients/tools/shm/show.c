@@ -149,7 +149,7 @@ static void json_show(const shm_found_t *found, const survey_t *survey) {
     for (unsigned i = 0; i < JSEGMENT_MAX_ROOTS; i++) {
         char name[JSEGMENT_MAX_ROOT_NAME + 1];
         joffset_t offset;
-        if (jsegment_list_root(found->segment, i, name, &offset) != JSTATUS_SUCCESS)
+        if (jsegment_get_root_at(found->segment, i, name, &offset) != JSTATUS_SUCCESS)
             continue;
         shm_json_open(NULL, '{');
         shm_json_text("name", name);
@@ -211,7 +211,7 @@ static void text_roots(const shm_found_t *found) {
     for (unsigned i = 0; i < JSEGMENT_MAX_ROOTS; i++) {
         char name[JSEGMENT_MAX_ROOT_NAME + 1];
         joffset_t offset;
-        if (jsegment_list_root(found->segment, i, name, &offset) != JSTATUS_SUCCESS)
+        if (jsegment_get_root_at(found->segment, i, name, &offset) != JSTATUS_SUCCESS)
             continue;
         if (shown++ == 0)
             puts("\nRoots");

@@ -17,8 +17,8 @@
 #define HALF_BLOCK 64 /* three blocks on the stack: 48 KiB */
 
 #define HALF_DEFINE(name, T)                                                                       \
-    static void widen_##name(const T *from, int64_t ld, int64_t rows, int64_t columns,             \
-                             float *to) {                                                          \
+    static void widen_##name(float *to, const T *from, int64_t ld, int64_t rows,                   \
+                             int64_t columns) {                                                    \
         for (int64_t j = 0; j < columns; j++, to += rows)                                          \
             for (int64_t i = 0; i < rows; i++)                                                     \
                 to[i] = jalloc_f32_from_##name(from[i + j * ld]);                                  \
@@ -38,15 +38,16 @@ HALF_DEFINE(bf16, jbfloat16_t)
 
 /* Rows [i, i + rows) and columns [j, j + columns) of op(X), as they lie. Gives the leading
  * dimension. */
-static int64_t widen(jdatatype_t type, const void *x, int64_t ld, jblas_operation_t operation,
-                     int64_t i, int64_t j, int64_t rows, int64_t columns, float *to) {
+static int64_t widen(float *to, jdatatype_t type, const void *x, int64_t ld,
+                     jblas_operation_t operation, int64_t i, int64_t j, int64_t rows,
+                     int64_t columns) {
     const bool flat = operation == JBLAS_NO_TRANSPOSE;
     const int64_t high = flat ? rows : columns, wide = flat ? columns : rows;
     const uint16_t *from = (const uint16_t *)x + (flat ? i + j * ld : j + i * ld);
     if (type == JDATATYPE_F16)
-        widen_f16((const jfloat16_t *)(const void *)from, ld, high, wide, to);
+        widen_f16(to, (const jfloat16_t *)(const void *)from, ld, high, wide);
     else
-        widen_bf16((const jbfloat16_t *)(const void *)from, ld, high, wide, to);
+        widen_bf16(to, (const jbfloat16_t *)(const void *)from, ld, high, wide);
     return high;
 }
 
@@ -79,10 +80,10 @@ void ji_host_gemm_half(void *block) {
                                        .beta = ji_constant(JDATATYPE_F32, p > 0),
                                        .c = c,
                                        .ldc = rows};
-                product.lda = widen(type, args->a, args->lda, args->transa, i, p, rows, depth, a);
+                product.lda = widen(a, type, args->a, args->lda, args->transa, i, p, rows, depth);
                 if (p > 0 || depth < args->k || i == 0) /* else B's panel is there already */
                     product.ldb =
-                        widen(type, args->b, args->ldb, args->transb, p, j, depth, columns, b);
+                        widen(b, type, args->b, args->ldb, args->transb, p, j, depth, columns);
                 else
                     product.ldb = args->transb == JBLAS_NO_TRANSPOSE ? depth : columns;
                 ji_host_gemm(&product);

@@ -17,7 +17,7 @@
  *
  * A kernel that lies is replaced in the table by a function of the same arguments: a loop of
  * plain.c, or for scasum and dzasum the real sum over the parts where these lie together. It is
- * logged, and jblas_cblas_kernel_get() tells it. */
+ * logged, and jblas_cblas_kernel_at() tells it. */
 
 #include "blas/host/selfcheck.h"
 

@@ -86,8 +86,8 @@ static inline KERNEL_TARGET void KERNEL_NAME(prepare)(REAL *block, bool unit) {
 
 /* Four vectors of four, `stride` reals apart, transposed and stored at to, to + one, to + two, to +
  * two + one. */
-static inline KERNEL_TARGET void KERNEL_NAME(spread)(const REAL *from, ptrdiff_t stride, REAL *to,
-                                                     ptrdiff_t one, ptrdiff_t two) {
+static inline KERNEL_TARGET void KERNEL_NAME(spread)(REAL *to, ptrdiff_t one, ptrdiff_t two,
+                                                     const REAL *from, ptrdiff_t stride) {
     QUARTET a = *(const QUARTET *)from, b = *(const QUARTET *)(from + stride);
     QUARTET c = *(const QUARTET *)(from + 2 * stride), d = *(const QUARTET *)(from + 3 * stride);
     QUARTET ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6),
@@ -102,11 +102,11 @@ static inline KERNEL_TARGET void KERNEL_NAME(spread)(const REAL *from, ptrdiff_t
 
 /* The reverse: four vectors of four at from, from + one, from + two, from + two + one, to `stride`
  * reals apart. */
-static inline KERNEL_TARGET void KERNEL_NAME(gather)(const REAL *from, ptrdiff_t one, ptrdiff_t two,
-                                                     REAL *to, ptrdiff_t stride) {
+static inline KERNEL_TARGET void KERNEL_NAME(gather)(REAL *to, ptrdiff_t stride, const REAL *from,
+                                                     ptrdiff_t one, ptrdiff_t two) {
     QUARTET rows[4] = {*(const QUARTET *)from, *(const QUARTET *)(from + one),
                        *(const QUARTET *)(from + two), *(const QUARTET *)(from + two + one)};
-    KERNEL_NAME(spread)((const REAL *)rows, 4, to, stride, 2 * stride);
+    KERNEL_NAME(spread)(to, stride, 2 * stride, (const REAL *)rows, 4);
 }
 
 /* Makes M ready: for each block of 8 rows, first what stands left of the diagonal block, column
@@ -127,8 +127,8 @@ static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
             for (int64_t p = 0; p < i; p += 4, out += 4 * BLOCK)
                 for (int r = 0; r < BLOCK; r += 4)
                     KERNEL_NAME(spread)
-            (a + r * rs + (cs > 0 ? p : -p - 3), rs, out + r + (cs > 0 ? 0 : 3 * BLOCK), cs * BLOCK,
-             cs * 2 * BLOCK);
+            (out + r + (cs > 0 ? 0 : 3 * BLOCK), cs * BLOCK, cs * 2 * BLOCK,
+             a + r * rs + (cs > 0 ? p : -p - 3), rs);
         } else {
             for (int64_t p = 0; p < i; p++, out += BLOCK * PARTS)
                 for (int r = 0; r < BLOCK; r++)
@@ -292,9 +292,9 @@ static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, in
             ptrdiff_t q = 0;
             for (; q + in_tile <= order; q += in_tile, column += 4, row += in_tile * step) {
                 if (load)
-                    KERNEL_NAME(spread)(column, rhs_stride, row, one, two);
+                    KERNEL_NAME(spread)(row, one, two, column, rhs_stride);
                 else
-                    KERNEL_NAME(gather)(row, one, two, column, rhs_stride);
+                    KERNEL_NAME(gather)(column, rhs_stride, row, one, two);
             }
             for (; q < order; q++, column += PARTS, row += step)
                 for (ptrdiff_t l = 0; l < 4; l++)

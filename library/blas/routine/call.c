@@ -79,7 +79,7 @@ static bool cblas_has_our_integers(void) {
     return config == NULL || (strstr(config, "USE64BITINT") != NULL) == (JALLOC_BLAS_INT == 64);
 }
 
-const jblas_cblas_kernel_t *jblas_cblas_kernel_get(size_t index) {
+const jblas_cblas_kernel_t *jblas_cblas_kernel_at(size_t index) {
     if (!cblas_has_our_integers())
         return NULL;
     ji_selfcheck_once();

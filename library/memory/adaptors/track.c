@@ -160,7 +160,7 @@ jstatus_t jallocator_create_track(jallocator_t *below, const jtrack_options_t *o
     return ji_kind_make(&ji_kind_track, NULL, below, options, allocator);
 }
 
-jstatus_t jallocator_track_totals(jallocator_t *allocator, jtrack_totals_t *totals) {
+jstatus_t jallocator_track_get_totals(const jallocator_t *allocator, jtrack_totals_t *totals) {
     jallocator_t *found;
     JREQUIRE(totals != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found));
@@ -179,7 +179,8 @@ jstatus_t jallocator_track_totals(jallocator_t *allocator, jtrack_totals_t *tota
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jallocator_track_records(jallocator_t *allocator, jtrack_record_t *records, size_t capacity, size_t *count) {
+jstatus_t jallocator_track_get_records(const jallocator_t *allocator, jtrack_record_t *records, size_t capacity,
+                                       size_t *count) {
     jallocator_t *found;
     JREQUIRE(count != NULL && (records != NULL || capacity == 0), JSTATUS_INVALID_POINTER);
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found));

@@ -525,7 +525,7 @@ jstatus_t jallocator_pool_clear_counters(jallocator_t *allocator) {
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jallocator_pool_get_counters(jallocator_t *allocator, jpool_counters_t *counters) {
+jstatus_t jallocator_pool_get_counters(const jallocator_t *allocator, jpool_counters_t *counters) {
     JREQUIRE(counters != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jpool_counters_t, counters, hit_count));
     jallocator_t *found;

@@ -566,7 +566,7 @@ static bool stack_reaches(const stack_allocator_t *stack, uint64_t serial) {
     return serial == 0 || (low != 0 && block->records[low - 1].serial == serial);
 }
 
-jstatus_t jallocator_stack_mark(jallocator_t *allocator, jstack_mark_t *mark) {
+jstatus_t jallocator_stack_get_mark(const jallocator_t *allocator, jstack_mark_t *mark) {
     JREQUIRE(mark != NULL, JSTATUS_INVALID_POINTER);
     jallocator_t *found;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_stack, __func__, &found));

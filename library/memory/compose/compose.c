@@ -50,7 +50,7 @@ static jstatus_t compose_refuse_kind(const char *name) {
     ji_nearest_t nearest = ji_nearest_begin(name, strlen(name));
     compose_list_t list = {"", 0};
     const jallocator_kind_t *kind;
-    for (size_t i = 0; (kind = jallocator_kind_get(i)) != NULL; ++i) {
+    for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; ++i) {
         ji_nearest_offer(&nearest, kind->name);
         compose_list_add(&list, kind->name);
     }
@@ -200,7 +200,7 @@ static const ji_kind_t *compose_find_kind(const char *name) {
     if (ji_config_device_name(name, strlen(name), device, &kind, &index))
         return &ji_kind_device;
     const jallocator_kind_t *listed = NULL;
-    for (size_t i = 0; (listed = jallocator_kind_get(i)) != NULL && strcmp(listed->name, name) != 0; ++i)
+    for (size_t i = 0; (listed = jallocator_kind_at(i)) != NULL && strcmp(listed->name, name) != 0; ++i)
         ;
     return (const ji_kind_t *)listed; /* its first member */
 }

@@ -40,6 +40,6 @@ static const ji_kind_t *const kinds[] = {
 
 const jallocator_key_t ji_no_keys[1] = {{NULL, NULL, NULL, NULL}};
 
-const jallocator_kind_t *jallocator_kind_get(size_t index) {
+const jallocator_kind_t *jallocator_kind_at(size_t index) {
     return index < sizeof kinds / sizeof kinds[0] ? &kinds[index]->public : NULL;
 }

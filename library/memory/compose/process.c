@@ -302,22 +302,7 @@ jstatus_t ji_process_get_mapped(jallocator_t **allocator) {
     return process_get(&memory, allocator);
 }
 
-jstatus_t jprocess_describe_pointer(const void *pointer, jmemory_info_t *info) {
-    JREQUIRE(pointer != NULL && info != NULL, JSTATUS_INVALID_POINTER);
-    JTRY_RETURN(JI_CHECK_SIZED(jmemory_info_t, info, device));
-    jmemory_info_t known = {sizeof known, jdevice_host(), JMEMORY_DEVICE, NULL, 0};
-    jallocation_t block = JALLOCATION_INIT;
-    if (jallocation_find(pointer, &block) == JSTATUS_SUCCESS) {
-        known.device = jallocator_device(block.allocator);
-        known.kind = ji_device_memory_kind(block.allocator);
-        known.allocator = block.allocator;
-        known.size_bytes = block.size_bytes;
-    }
-    JI_GIVE_RESULT(info, &known);
-    return JSTATUS_SUCCESS;
-}
-
-jstatus_t jprocess_reset(void) {
+jstatus_t ji_process_reset(void) {
     jstatus_t status = JSTATUS_SUCCESS;
     process_enter();
     while (process_entries != NULL && status == JSTATUS_SUCCESS) {

@@ -159,10 +159,10 @@ bool ji_device_is_ordered(const jallocator_t *allocator) {
            ((const device_provider_t *)allocator->context)->kind == JMEMORY_STREAM_ORDERED;
 }
 
-jmemory_kind_t ji_device_memory_kind(const jallocator_t *allocator) {
-    while (allocator->below != NULL)
+jmemory_kind_t jallocator_memory_kind(const jallocator_t *allocator) {
+    while (allocator != NULL && allocator->below != NULL)
         allocator = allocator->below;
-    if (allocator->kind != &ji_kind_device || jdevice_kind(allocator->device) == JDEVICE_HOST)
+    if (allocator == NULL || allocator->kind != &ji_kind_device || jdevice_kind(allocator->device) == JDEVICE_HOST)
         return JMEMORY_DEVICE;
     return ((const device_provider_t *)allocator->context)->kind;
 }

@@ -47,7 +47,7 @@ static jstatus_t stack_require(const jshared_t *shared, const char *caller) {
                                                    (unsigned long long)shared->id);
 }
 
-jstatus_t jshared_get_mark(jshared_t *shared, uint64_t *mark) {
+jstatus_t jshared_get_mark(const jshared_t *shared, uint64_t *mark) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(mark != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status = stack_require(shared, __func__);
@@ -245,7 +245,7 @@ static jstatus_t shared_find(jshared_t *shared, joffset_t offset, shm_found_t *f
     return status;
 }
 
-jstatus_t jshared_describe(jshared_t *shared, joffset_t offset, size_t *usable_bytes, unsigned *owner) {
+jstatus_t jshared_describe(const jshared_t *shared, joffset_t offset, size_t *usable_bytes, unsigned *owner) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     shm_found_t found = {0};
     const bool reads = shared->segment->read_only;
@@ -255,7 +255,7 @@ jstatus_t jshared_describe(jshared_t *shared, joffset_t offset, size_t *usable_b
     if (!reads)
         status = ji_segment_enter(shared->segment);
     if (status == JSTATUS_SUCCESS) {
-        status = shared_find(shared, offset, &found);
+        status = shared_find((jshared_t *)shared, offset, &found);
         if (!reads)
             ji_segment_leave(shared->segment);
     }

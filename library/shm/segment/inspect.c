@@ -40,9 +40,9 @@ static void slab_count(const jsegment_t *segment, unsigned watched, inspect_exte
 }
 
 /* Calls `see` for each extent; it ends the walk by false. `watched`: a slot whose blocks are counted apart; 0: none. */
-typedef bool (*inspect_see_t)(jsegment_t *segment, const inspect_extent_t *extent, void *context);
+typedef bool (*inspect_see_t)(const jsegment_t *segment, const inspect_extent_t *extent, void *context);
 
-static jstatus_t inspect_walk(jsegment_t *segment, unsigned watched, inspect_see_t see, void *context) {
+static jstatus_t inspect_walk(const jsegment_t *segment, unsigned watched, inspect_see_t see, void *context) {
     const uint64_t total = ji_pages_total(segment);
     for (uint64_t page = segment->constants.first_page; page < total;) {
         inspect_extent_t extent = {.page = page, .word = shm_page_word(segment, page)};
@@ -90,8 +90,10 @@ static void inspect_count(const inspect_extent_t *extent, unsigned slot, inspect
     }
 }
 
-/* Begins to look: with the segment's lock, but for a read-only attachment. */
-static jstatus_t inspect_begin(jsegment_t *segment) {
+/* Begins to look: with the segment's lock, but for a read-only attachment. The lock, and what a dead process left half
+ * done under it, are no part of what is seen. */
+static jstatus_t inspect_begin(const jsegment_t *seen) {
+    jsegment_t *segment = (jsegment_t *)seen;
     jstatus_t status = ji_segment_begin_reading(segment);
     if (status == JSTATUS_SUCCESS && !segment->read_only) {
         status = ji_segment_enter_anyway(segment);
@@ -100,7 +102,8 @@ static jstatus_t inspect_begin(jsegment_t *segment) {
     }
     return status;
 }
-static jstatus_t inspect_end(jsegment_t *segment, jstatus_t status) {
+static jstatus_t inspect_end(const jsegment_t *seen, jstatus_t status) {
+    jsegment_t *segment = (jsegment_t *)seen;
     if (!segment->read_only)
         ji_segment_leave(segment);
     ji_segment_end(segment);
@@ -114,7 +117,7 @@ typedef struct visit_context {
     void *context;
 } visit_context_t;
 
-static bool visit_see(jsegment_t *segment, const inspect_extent_t *extent, void *context) {
+static bool visit_see(const jsegment_t *segment, const inspect_extent_t *extent, void *context) {
     static const jextent_state_t states[] = {
         [SHM_FREE] = JEXTENT_FREE,     [SHM_DEAD] = JEXTENT_FREE, [SHM_BLOCK] = JEXTENT_BLOCK,
         [SHM_CACHED] = JEXTENT_CACHED, [SHM_SLAB] = JEXTENT_SLAB, [SHM_REGION] = JEXTENT_REGION,
@@ -141,7 +144,7 @@ static bool visit_see(jsegment_t *segment, const inspect_extent_t *extent, void 
     return visit->visitor(visit->context, &shown);
 }
 
-jstatus_t jsegment_visit(jsegment_t *segment, jextent_visitor_t visitor, void *context) {
+jstatus_t jsegment_visit(const jsegment_t *segment, jextent_visitor_t visitor, void *context) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(visitor != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status = inspect_begin(segment);
@@ -164,7 +167,7 @@ typedef struct stats_context {
     uint64_t largest_free, free_extents;
 } stats_context_t;
 
-static bool stats_see(jsegment_t *segment, const inspect_extent_t *extent, void *context) {
+static bool stats_see(const jsegment_t *segment, const inspect_extent_t *extent, void *context) {
     stats_context_t *stats = context;
     (void)segment;
     inspect_count(extent, stats->slot, &stats->bytes);
@@ -176,7 +179,7 @@ static bool stats_see(jsegment_t *segment, const inspect_extent_t *extent, void 
     return true;
 }
 
-jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *stats) {
+jstatus_t jsegment_get_stats(const jsegment_t *segment, jsegment_stats_t *stats) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(stats != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jsegment_stats_t, stats, metadata_bytes));
@@ -211,7 +214,7 @@ jstatus_t jsegment_get_stats(jsegment_t *segment, jsegment_stats_t *stats) {
     return inspect_end(segment, status);
 }
 
-jstatus_t jsegment_get_process(jsegment_t *segment, unsigned slot, jsegment_process_t *process) {
+jstatus_t jsegment_get_process(const jsegment_t *segment, unsigned slot, jsegment_process_t *process) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(process != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jsegment_process_t, process, attached));
@@ -341,7 +344,7 @@ static jstatus_t verify_extent(const jsegment_t *segment, const inspect_extent_t
     return JSTATUS_SUCCESS;
 }
 
-static bool verify_see(jsegment_t *segment, const inspect_extent_t *extent, void *context) {
+static bool verify_see(const jsegment_t *segment, const inspect_extent_t *extent, void *context) {
     verify_context_t *seen = context;
     seen->status = verify_extent(segment, extent, seen);
     seen->previous = extent->word;
@@ -367,7 +370,7 @@ static jstatus_t verify_list(const jsegment_t *segment, const uint64_t *head, sh
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t verify_lists(jsegment_t *segment, const verify_context_t *seen) {
+static jstatus_t verify_lists(const jsegment_t *segment, const verify_context_t *seen) {
     jstatus_t status = JSTATUS_SUCCESS;
     uint64_t in_bins = 0, orphans = 0, linked = 0;
     for (int bin = 0; bin < SHM_BINS; ++bin) {
@@ -415,7 +418,7 @@ static jstatus_t verify_tables(const jsegment_t *segment) {
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t segment_verify(jsegment_t *segment) {
+static jstatus_t segment_verify(const jsegment_t *segment) {
     verify_context_t seen = {.status = JSTATUS_SUCCESS};
     VERIFY(!ji_segment_is_poisoned(segment), "the segment was found damaged before");
     jstatus_t status = verify_tables(segment);
@@ -426,7 +429,7 @@ static jstatus_t segment_verify(jsegment_t *segment) {
     return status == JSTATUS_SUCCESS ? verify_lists(segment, &seen) : status;
 }
 
-jstatus_t jsegment_verify(jsegment_t *segment) {
+jstatus_t jsegment_verify(const jsegment_t *segment) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status = inspect_begin(segment);
     return status == JSTATUS_SUCCESS ? inspect_end(segment, segment_verify(segment)) : status;

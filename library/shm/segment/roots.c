@@ -83,7 +83,7 @@ jstatus_t jsegment_set_root(jsegment_t *segment, const char *name, joffset_t off
     return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, root_set(segment, name, offset)) : status;
 }
 
-jstatus_t jsegment_get_root(jsegment_t *segment, const char *name, joffset_t *offset) {
+jstatus_t jsegment_get_root(const jsegment_t *segment, const char *name, joffset_t *offset) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
@@ -110,8 +110,8 @@ jstatus_t jsegment_get_root(jsegment_t *segment, const char *name, joffset_t *of
     return ji_fail(JSTATUS_NOT_FOUND, "there is no root \"%s\"", name);
 }
 
-jstatus_t jsegment_list_root(jsegment_t *segment, unsigned index, char name[JSEGMENT_MAX_ROOT_NAME + 1],
-                             joffset_t *offset) {
+jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index, char name[JSEGMENT_MAX_ROOT_NAME + 1],
+                               joffset_t *offset) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);

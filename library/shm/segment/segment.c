@@ -506,17 +506,17 @@ jstatus_t jsegment_export(jsegment_t *segment, int *descriptor) {
     return shm_backing_reopen(&segment->backing, descriptor);
 }
 
-unsigned jsegment_slot(jsegment_t *segment) {
-    if (segment == NULL || ji_segment_begin(segment) != JSTATUS_SUCCESS)
+unsigned jsegment_slot(const jsegment_t *segment) {
+    if (segment == NULL || ji_segment_begin((jsegment_t *)segment) != JSTATUS_SUCCESS)
         return 0;
     const unsigned slot = segment->slot;
-    ji_segment_end(segment);
+    ji_segment_end((jsegment_t *)segment);
     return slot;
 }
 
 /* ---- Offsets -------------------------------------------------------------------------------------------------------------- */
 
-static bool segment_holds(jsegment_t *segment, uint64_t offset, uint64_t bytes) {
+static bool segment_holds(const jsegment_t *segment, uint64_t offset, uint64_t bytes) {
     const uint64_t size = ji_pages_total(segment) << SHM_PAGE_SHIFT;
     return offset <= size && bytes <= size - offset;
 }
@@ -530,11 +530,12 @@ void *jsegment_pointer(jsegment_t *segment, joffset_t offset, size_t size_bytes)
     return segment->base + offset;
 }
 
-joffset_t jsegment_offset(jsegment_t *segment, const void *pointer) {
+joffset_t jsegment_offset(const jsegment_t *segment, const void *pointer) {
     if (segment == NULL || (uintptr_t)pointer < (uintptr_t)segment->base)
         return JOFFSET_NULL;
     const uint64_t offset = (uintptr_t)pointer - (uintptr_t)segment->base;
     if (offset < segment->max_pages << SHM_PAGE_SHIFT && !segment_holds(segment, offset, 1))
-        (void)ji_pages_refresh(segment);
+        (void)ji_pages_refresh(
+            (jsegment_t *)segment); /* what this process knows of its size, which another has changed */
     return segment_holds(segment, offset, 1) ? offset : JOFFSET_NULL;
 }

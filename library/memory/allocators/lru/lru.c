@@ -537,7 +537,7 @@ jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_options_t *optio
 /* ---- Reference counts ---- */
 
 /* The cache at or below an allocator, its lock taken as the object takes it. */
-static jstatus_t lru_lock(jallocator_t *allocator, const char *caller, lru_t **lru) {
+static jstatus_t lru_lock(const jallocator_t *allocator, const char *caller, lru_t **lru) {
     jallocator_t *cache;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_lru, caller, &cache));
     if (cache->threads == JALLOCATOR_THREADS_LOCK)
@@ -590,7 +590,7 @@ jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream
     return status;
 }
 
-jstatus_t jallocator_lru_count(jallocator_t *allocator, const void *pointer, size_t *count) {
+jstatus_t jallocator_lru_get_count(const jallocator_t *allocator, const void *pointer, size_t *count) {
     JREQUIRE(pointer != NULL && count != NULL, JSTATUS_INVALID_POINTER);
     lru_t *lru;
     jstatus_t status = lru_lock(allocator, __func__, &lru);
@@ -660,7 +660,7 @@ jstatus_t jallocator_lru_clear(jallocator_t *allocator) {
     return status;
 }
 
-jstatus_t jallocator_lru_get_counters(jallocator_t *allocator, jlru_counters_t *counters) {
+jstatus_t jallocator_lru_get_counters(const jallocator_t *allocator, jlru_counters_t *counters) {
     JREQUIRE(counters != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jlru_counters_t, counters, hit_count));
     lru_t *lru;
