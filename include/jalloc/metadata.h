@@ -32,9 +32,6 @@ typedef struct jmetadata_hooks_t {
  * @return success; invalid value (struct_size), invalid pointer (a NULL function), busy (bookkeeping is live). */
 JALLOC_API jstatus_t jmetadata_set_hooks(const jmetadata_hooks_t *hooks);
 
-/** Blocks of bookkeeping live in the process now. */
-JALLOC_API size_t jmetadata_live_count(void);
-
 #ifdef __cplusplus
 }
 #endif

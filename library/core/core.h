@@ -65,6 +65,7 @@ extern _Thread_local unsigned ji_message_count __attribute__((tls_model("initial
 JI_SHARED void *ji_metadata_alloc(size_t size_bytes);
 JI_SHARED void *ji_metadata_zalloc(size_t size_bytes);
 JI_SHARED void ji_metadata_free(void *pointer); /* NULL: nothing */
+size_t ji_metadata_live_count(void);            /* blocks live in the process now; for tests */
 
 /* Checked arithmetic: false, and the result untouched, where it would overflow. */
 static inline bool ji_size_add(size_t a, size_t b, size_t *sum) {

@@ -50,7 +50,7 @@ jstatus_t jmetadata_set_hooks(const jmetadata_hooks_t *hooks) {
     return JSTATUS_SUCCESS;
 }
 
-size_t jmetadata_live_count(void) {
+size_t ji_metadata_live_count(void) {
     return metadata_blocks(atomic_load_explicit(&metadata_live, memory_order_relaxed));
 }
 

@@ -410,16 +410,16 @@ static void hook_deallocate(void *context, void *pointer) {
 static const jmetadata_hooks_t good_hooks = {sizeof good_hooks, hook_allocate, hook_deallocate, &hook_calls};
 
 JTEST(Metadata, HooksAreUsedAndGivenTheirContext) {
-    if (jmetadata_live_count() > 0)
+    if (ji_metadata_live_count() > 0)
         JSKIP("a test before this one has left bookkeeping, and failed for it");
     hook_calls = 0;
     JASSERT_OK(jmetadata_set_hooks(&good_hooks));
     void *pointer = ji_metadata_zalloc(40);
     JEXPECT_NOT_NULL(pointer);
-    JEXPECT_EQ(jmetadata_live_count(), 1);
+    JEXPECT_EQ(ji_metadata_live_count(), 1);
     ji_metadata_free(pointer);
     ji_metadata_free(NULL);
-    JEXPECT_EQ(jmetadata_live_count(), 0);
+    JEXPECT_EQ(ji_metadata_live_count(), 0);
     JEXPECT_EQ(hook_calls, 2);
     JEXPECT_OK(jtest_metadata_install());
 }
@@ -439,13 +439,13 @@ static void give_back(void *context, void *pointer) {
     free(pointer);
 }
 JTEST(Metadata, MemoryOfAProfileThatIsNotNeededIsGivenBack) {
-    if (jmetadata_live_count() > 0)
+    if (ji_metadata_live_count() > 0)
         JSKIP("a test before this one has left bookkeeping, and failed for it");
     const jmetadata_hooks_t hooks = {sizeof hooks, count_meanwhile, give_back, NULL};
     counted_meanwhile = false;
     JASSERT_OK(jmetadata_set_hooks(&hooks));
     JEXPECT_OK(jlog_profile_add("key", 0, 2.0));
-    JEXPECT_EQ(jmetadata_live_count(), 1);
+    JEXPECT_EQ(ji_metadata_live_count(), 1);
     jlog_profile_flush();
     JEXPECT_SUBSTR(jtest_log_text(), "0:2");
     JEXPECT_SUBSTR(jtest_log_text(), " 3.0 ");
@@ -453,7 +453,7 @@ JTEST(Metadata, MemoryOfAProfileThatIsNotNeededIsGivenBack) {
 }
 
 JTEST(Metadata, HooksAreRefusedWhileABlockIsLive) {
-    if (jmetadata_live_count() > 0)
+    if (ji_metadata_live_count() > 0)
         JSKIP("a test before this one has left bookkeeping, and failed for it");
     void *pointer = ji_metadata_alloc(8);
     JEXPECT_STATUS(jmetadata_set_hooks(&good_hooks), JSTATUS_BUSY);
@@ -495,5 +495,5 @@ JTEST(Metadata, ZeroBytesAreABlockAndZallocClears) {
 JTEST(Metadata, FailureIsNotCountedAsLive) {
     jtest_fail_metadata_after(1);
     JEXPECT_NULL(ji_metadata_zalloc(64));
-    JEXPECT_EQ(jmetadata_live_count(), 0);
+    JEXPECT_EQ(ji_metadata_live_count(), 0);
 }

@@ -5,6 +5,7 @@
 from texts.allocators import KINDS_PAGE, check_blas, check_kinds
 from texts.comments import check_comments
 from texts.layouts import LAYOUT_TEST, check_layouts
+from texts.interface import check_callers, check_getters, check_order
 from texts.names import check_names, check_paths, check_reference
 from texts.programs import check_build, check_environment, check_options
 from texts.promises import PROMISES_PAGE, check_promises
@@ -115,4 +116,20 @@ PLANTED = [
     (check_layouts, "include/jalloc/quota.h", "#define JQUOTA_STATS_INIT", "#define JQUOTA_STATS",
      "jquota_stats_t has no JQUOTA_STATS_INIT"),
     (check_layouts, LAYOUT_TEST, "SIZE(jvisitor_t, 24);", "", "jvisitor_t is frozen and not in"),
+    (check_order, "include/jalloc/operation.h", "jbuffer_t *destination, const jbuffer_t *source",
+     "const jbuffer_t *source, jbuffer_t *destination", "has its source before its destination"),
+    (check_order, "include/jalloc/device.h", "const void *source", "void *source",
+     "jdevice_copy has a source that is not const"),
+    (check_getters, "include/jalloc/handle.h", "jhandle_get_mode(const jhandle_t",
+     "jhandle_get_mode(jhandle_t", "jhandle_get_mode gets something of an object that is not const"),
+    (check_getters, "include/jalloc/layout.h", "jlayout_get_count(", "jlayout_count(",
+     "jlayout_count gives a value by a pointer"),
+    (check_getters, "include/jalloc/tag.h", "jtag_t jtag_current(", "jtag_t jtag_get(",
+     "jtag_get has a get in its name, and no status"),
+    (check_getters, "include/jalloc/allocator.h", "jallocator_name(const", "jallocator_name(",
+     "jallocator_name gives a value of an object that is not const"),
+    (check_callers, "docs/allocators/policies.rst", "jallocator_create_slots(below",
+     "create_slots(below", "jallocator_create_slots is called by tests alone"),
+    (check_callers, "cmake/jalloc.symbols", None, "jtag_nowhere",
+     "jtag_nowhere is called by tests alone"),
 ]
