@@ -73,7 +73,7 @@ static void measure(const jlayout_t *layout) {
 static void read_text(const char *text, bool typed) {
     jlayout_t layout, again;
     jdatatype_t type, type_again;
-    char back[JLAYOUT_MAX_TEXT + 1];
+    char back[JLAYOUT_TEXT_BYTES];
     const jstatus_t status = jlayout_parse(text, &layout, typed ? &type : NULL);
     if (status != JSTATUS_SUCCESS) {
         FUZZ_DEMAND(status == JSTATUS_INVALID_VALUE || status == JSTATUS_INVALID_SIZE);

@@ -19,7 +19,7 @@ static jbuffer_filled_t fill(void *context, const jbuffer_block_t *block) {
             const int64_t row = block->starts[0] + i, column = block->starts[1] + j;
             x[i * block->strides[0] + j * block->strides[1]] = (double)(row < column ? row : column) + 1;
         }
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 static int use(jruntime_t *runtime, jhandle_t *handle) {

@@ -20,7 +20,7 @@ static int layouts(void) {
     jlayout_t layout, every_other;
     jdatatype_t type;
     int64_t span, offset;
-    char text[JLAYOUT_MAX_TEXT + 1];
+    char text[JLAYOUT_TEXT_BYTES];
     const int64_t starts[2] = {1, 0}, extents[2] = {3, 2}, steps[2] = {2, 1};
     TRY(jlayout_parse("f64[6,4] ld=8 blocks=(2,2)", &layout, &type));
     TRY(jlayout_get_span(&layout, &span));
@@ -63,12 +63,12 @@ enum { N = 2048, BLOCK = 256 };
 static jbuffer_filled_t fill_diagonal(void *context, const jbuffer_block_t *block) {
     (void)context;
     if (block->starts[0] != block->starts[1])
-        return JBUFFER_ZERO; /* its pages are not touched */
+        return JBUFFER_BLOCK_ZERO; /* its pages are not touched */
     double *x = block->data;
     for (int64_t j = 0; j < block->extents[1]; j++)
         for (int64_t i = 0; i < block->extents[0]; i++)
             x[i * block->strides[0] + j * block->strides[1]] = (i == j ? BLOCK : 0) + 1.0 / (double)(1 + i + j);
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 /* Solves K x = b with a Cholesky factor and looks at what is left. */

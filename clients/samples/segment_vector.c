@@ -124,7 +124,7 @@ int main(int argc, char **argv) {
     (void)waitpid(writer, &wrote, 0);
     (void)waitpid(reader, &read, 0);
     if (wrote != 0 || read != 0)
-        (void)jsegment_remove(JSEGMENT_POSIX, name, true);
+        (void)jsegment_remove(JSEGMENT_POSIX, name, JSEGMENT_REMOVE_ALWAYS);
     CLAIM(wrote == 0 && read == 0);
     return 0;
 }

@@ -31,14 +31,13 @@ ROOMS = {
 # The layer whose interface a public header is. jalloc.h includes them all and is for users alone.
 PUBLIC = {
     "core": ["config", "datatype", "export", "log", "metadata", "status", "tag", "version"],
-    "device": ["device"],
+    "device": ["device", "cuda", "hip"],
     "memory": ["adaptor", "allocator", "policy", "process", "provider", "quota"],
     "shm": ["segment"],
     "handle": ["handle", "borrow"],
     "blas": ["jblas"],
     "buffer": ["buffer", "layout", "runtime"],
     "operation": ["operation"],
-    "gpu": ["cuda", "hip"],
     "mpi": ["mpi"],
 }
 LAYER_OF_PUBLIC = {name: layer for layer, names in PUBLIC.items() for name in names}

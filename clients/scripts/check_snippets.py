@@ -158,7 +158,7 @@ def status_functions(root):
     """Names of the functions that return a status."""
     headers = sorted((root / "include/jalloc").glob("*.h"))
     text = "".join(path.read_text(encoding="utf-8") for path in headers)
-    return set(re.findall(r"(?:JALLOC_API|static inline) jstatus_t (\w+)\(", text))
+    return set(re.findall(r"(?:JALLOC_API|JALLOC_INLINE) jstatus_t (\w+)\(", text))
 
 
 def blanked(code):

@@ -6,7 +6,7 @@
 #include <string.h>
 
 int main(void) {
-    char text[JLAYOUT_MAX_TEXT + 1];
+    char text[JLAYOUT_TEXT_BYTES];
     /* snippet */
     SNIPPET_TRY(jlayout_format(&layout, NULL, text, sizeof text));
     EXPECT(strcmp(text, "[800,700] ld=832 blocks=(64,64)") == 0);

@@ -18,7 +18,7 @@ static inline jbuffer_filled_t covariance(void *context, const jbuffer_block_t *
         for (int64_t i = 0; i < block->extents[0]; i++)
             x[i * block->strides[0] + j * block->strides[1]] =
                 block->starts[0] + i == block->starts[1] + j ? model->diagonal : 0;
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 #endif

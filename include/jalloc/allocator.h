@@ -129,7 +129,7 @@ typedef struct jallocator_ops_t {
 /** How an allocator is made of functions. */
 typedef struct jallocator_options_t {
     size_t struct_size;           /**< sizeof(jallocator_options_t) */
-    const char *name;             /**< copied, at most JALLOCATOR_MAX_NAME characters; NULL: "callbacks" */
+    const char *name;             /**< copied, at most JALLOCATOR_NAME_BYTES with its end; NULL: "callbacks" */
     jdevice_t *device;            /**< whose memory it hands out; NULL: that of `below`, else the host's */
     jallocator_t *below;          /**< where it takes memory from: kept until it is destroyed. NULL: none */
     jallocator_threads_t threads; /**< default: safe */
@@ -137,7 +137,7 @@ typedef struct jallocator_options_t {
 
 #define JALLOCATOR_OPTIONS_INIT                                                                                        \
     { sizeof(jallocator_options_t), NULL, NULL, NULL, JALLOCATOR_THREADS_DEFAULT }
-#define JALLOCATOR_MAX_NAME 31 /**< characters of a name */
+#define JALLOCATOR_NAME_BYTES 32 /**< of the longest name, its zero byte included */
 
 /** Makes an allocator from functions; this is also how a caller brings its own. The table is checked and copied;
  * `context` is passed to each function and stays the caller's (until ops->destroy).

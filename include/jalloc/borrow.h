@@ -128,7 +128,7 @@ JALLOC_API jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, co
 #define JALLOC_SIZE_OVERFLOW SIZE_MAX
 
 /** a * b, or JALLOC_SIZE_OVERFLOW. Negative arguments count as 0. */
-static inline size_t jalloc_mul(int64_t a, int64_t b) {
+JALLOC_INLINE size_t jalloc_mul(int64_t a, int64_t b) {
     size_t product;
     if (a <= 0 || b <= 0)
         return 0;
@@ -136,7 +136,7 @@ static inline size_t jalloc_mul(int64_t a, int64_t b) {
 }
 
 /** The bytes of a rows x columns matrix of `type`, or JALLOC_SIZE_OVERFLOW. */
-static inline size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t columns) {
+JALLOC_INLINE size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t columns) {
     size_t elements = jalloc_mul(rows, columns), bytes;
     return __builtin_mul_overflow(elements, jdatatype_bytes(type), &bytes) ? JALLOC_SIZE_OVERFLOW : bytes;
 }

@@ -201,11 +201,12 @@ JALLOC_API jstatus_t jbuffer_construct_list(jbuffer_allocator_t *allocator, int 
 
 /** What a function that fills a block says. */
 typedef enum jbuffer_filled_t {
-    JBUFFER_FILLED = 0, /**< the block has been written */
-    JBUFFER_ZERO = 1,   /**< the block is zero; the function wrote none of it. Where memory comes zeroed from the system
+    JBUFFER_BLOCK_FILLED = 0, /**< the block has been written */
+    JBUFFER_BLOCK_ZERO =
+        1, /**< the block is zero; the function wrote none of it. Where memory comes zeroed from the system
                              (32 MiB and more on the host, without an allocator of the caller's) its pages cost nothing
                              until something is written to them */
-    JBUFFER_FAILED = 2  /**< ends the construction with invalid value, on all processes */
+    JBUFFER_BLOCK_FAILED = 2 /**< ends the construction with invalid value, on all processes */
 } jbuffer_filled_t;
 
 /** A block to fill: where it lies in the whole, and local memory for it. Frozen. */

@@ -81,14 +81,14 @@ JALLOC_API jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry);
  * "SIZE". Static. NULL: the syntax lists the values themselves, as "fast|same_bits" does, or is none. */
 JALLOC_API const char *jconfig_example(const char *syntax);
 
-/** Longest name that jconfig_get_unknown() gives whole. */
-#define JCONFIG_MAX_NAME 63
+/** Bytes of the longest name that jconfig_get_unknown() gives whole, its zero byte included. */
+#define JCONFIG_NAME_BYTES 64
 
 /** A variable in the environment whose name begins with JALLOC_ and is not in the table: misspelt, or of another version.
  * Frozen. */
 typedef struct jconfig_unknown_t {
-    char name[JCONFIG_MAX_NAME + 1]; /**< cut where it is longer */
-    const char *nearest;             /**< the variable that is spelt most alike, static; NULL: none is close */
+    char name[JCONFIG_NAME_BYTES]; /**< cut where it is longer */
+    const char *nearest;           /**< the variable that is spelt most alike, static; NULL: none is close */
 } jconfig_unknown_t;
 
 /** The index-th unknown name in the environment, which must not be changed meanwhile. Not counted are those of the

@@ -13,6 +13,8 @@
 #include "jalloc/status.h"
 
 #ifdef __cplusplus
+#include <complex>
+
 extern "C" {
 #endif
 
@@ -28,9 +30,14 @@ typedef enum jdatatype_t {
     JDATATYPE_I32 = 7    /**< signed 32-bit integer */
 } jdatatype_t;
 
-/** Complex numbers with the layout of C's _Complex, Fortran's COMPLEX and C++'s std::complex. */
+/** Complex numbers: C's _Complex in C, std::complex in C++, both with the layout of Fortran's COMPLEX. */
+#ifdef __cplusplus
+typedef std::complex<float> jcomplex_f32_t;
+typedef std::complex<double> jcomplex_f64_t;
+#else
 __extension__ typedef float _Complex jcomplex_f32_t;
 __extension__ typedef double _Complex jcomplex_f64_t;
+#endif
 
 /** A number of 16 bits, as it is stored: IEEE binary16. A struct, so that it is not taken for an integer.
  * Frozen. */
@@ -55,20 +62,20 @@ typedef struct jbfloat16_t {
 #endif
 
 /** The bits of a float. */
-static JALLOC_HOST_DEVICE_ inline uint32_t jalloc_f32_bits_(float value) {
+static inline JALLOC_HOST_DEVICE_ uint32_t jalloc_f32_bits_(float value) {
     uint32_t bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 /** The float of these bits. */
-static JALLOC_HOST_DEVICE_ inline float jalloc_f32_of_bits_(uint32_t bits) {
+static inline JALLOC_HOST_DEVICE_ float jalloc_f32_of_bits_(uint32_t bits) {
     float value;
     __builtin_memcpy(&value, &bits, sizeof value);
     return value;
 }
 
 /** binary16 to float. */
-static JALLOC_HOST_DEVICE_ inline float jalloc_f32_from_f16(jfloat16_t value) {
+JALLOC_INLINE JALLOC_HOST_DEVICE_ float jalloc_f32_from_f16(jfloat16_t value) {
     uint32_t sign = (uint32_t)(value.bits & 0x8000u) << 16, rest = value.bits & 0x7fffu;
     uint32_t normal = (rest << 13) + (rest >= 0x7c00u ? 0x70000000u : 0x38000000u); /* exponents: + 112, + 224 */
     /* 2^-14 + fraction 2^-24, less 2^-14: exact, and no subnormal float is ever looked at. */
@@ -76,7 +83,7 @@ static JALLOC_HOST_DEVICE_ inline float jalloc_f32_from_f16(jfloat16_t value) {
     return jalloc_f32_of_bits_(sign | (rest < 0x0400u ? jalloc_f32_bits_(subnormal) : normal));
 }
 /** Float to binary16. */
-static JALLOC_HOST_DEVICE_ inline jfloat16_t jalloc_f16_from_f32(float value) {
+JALLOC_INLINE JALLOC_HOST_DEVICE_ jfloat16_t jalloc_f16_from_f32(float value) {
     uint32_t bits = jalloc_f32_bits_(value), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
     uint32_t normal =
         (rest - 0x38000000u + 0x0fffu + (rest >> 13 & 1u)) >> 13; /* a carry grows the exponent, as it should */
@@ -90,11 +97,11 @@ static JALLOC_HOST_DEVICE_ inline jfloat16_t jalloc_f16_from_f32(float value) {
     return half_value;
 }
 /** bfloat16 to float. */
-static JALLOC_HOST_DEVICE_ inline float jalloc_f32_from_bf16(jbfloat16_t value) {
+JALLOC_INLINE JALLOC_HOST_DEVICE_ float jalloc_f32_from_bf16(jbfloat16_t value) {
     return jalloc_f32_of_bits_((uint32_t)value.bits << 16);
 }
 /** Float to bfloat16. */
-static JALLOC_HOST_DEVICE_ inline jbfloat16_t jalloc_bf16_from_f32(float value) {
+JALLOC_INLINE JALLOC_HOST_DEVICE_ jbfloat16_t jalloc_bf16_from_f32(float value) {
     uint32_t bits = jalloc_f32_bits_(value);
     uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16, quiet = bits >> 16 | 0x0040u;
     jbfloat16_t result = {(uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded)};

@@ -254,29 +254,29 @@ JALLOC_API jstatus_t jhandle_get_accuracy(const jhandle_t *handle, jaccuracy_t *
 /** @} @name Diagnosis
  * @{ */
 
-#define JHANDLE_MAX_RUNGS 8    /**< rungs that are counted apart, and most that a plan may have */
-#define JHANDLE_MAX_SHAPE 47   /**< characters kept of a shape */
-#define JHANDLE_MAX_ROUTINE 31 /**< characters kept of a routine's name */
+#define JHANDLE_MAX_RUNGS 8      /**< rungs that are counted apart, and most that a plan may have */
+#define JHANDLE_SHAPE_BYTES 48   /**< kept of a shape, its zero byte included */
+#define JHANDLE_ROUTINE_BYTES 32 /**< kept of a routine's name, its zero byte included */
 
 /** What a handle has done since it was made or since jhandle_clear_stats. */
 typedef struct jhandle_stats_t {
-    size_t struct_size;                         /**< in: sizeof(jhandle_stats_t) of the caller */
-    uint64_t borrow_count;                      /**< borrows that succeeded */
-    uint64_t live_borrow_count;                 /**< borrows not ended yet */
-    size_t in_use_bytes;                        /**< borrowed now */
-    size_t high_watermark_bytes;                /**< most that was borrowed at once */
-    char peak_routine[JHANDLE_MAX_ROUTINE + 1]; /**< the routine that set the high watermark */
-    char peak_shape[JHANDLE_MAX_SHAPE + 1];     /**< and its shape, such as "m=512 n=64" */
-    uint64_t growth_count;                      /**< times default mode took a larger block */
-    uint64_t allocation_count;                  /**< workspace blocks taken */
-    uint64_t deallocation_count;                /**< workspace blocks given back */
-    uint64_t synchronization_count;             /**< times the host waited for a stream; the list above */
-    uint64_t rung_count[JHANDLE_MAX_RUNGS];     /**< planned calls by rung; one way that needs no bytes is no plan */
-    uint64_t degraded_count;                    /**< planned calls below rung 0 */
-    uint64_t misuse_count;                      /**< ends out of order or of what is not live,
+    size_t struct_size;                       /**< in: sizeof(jhandle_stats_t) of the caller */
+    uint64_t borrow_count;                    /**< borrows that succeeded */
+    uint64_t live_borrow_count;               /**< borrows not ended yet */
+    size_t in_use_bytes;                      /**< borrowed now */
+    size_t high_watermark_bytes;              /**< most that was borrowed at once */
+    char peak_routine[JHANDLE_ROUTINE_BYTES]; /**< the routine that set the high watermark */
+    char peak_shape[JHANDLE_SHAPE_BYTES];     /**< and its shape, such as "m=512 n=64" */
+    uint64_t growth_count;                    /**< times default mode took a larger block */
+    uint64_t allocation_count;                /**< workspace blocks taken */
+    uint64_t deallocation_count;              /**< workspace blocks given back */
+    uint64_t synchronization_count;           /**< times the host waited for a stream; the list above */
+    uint64_t rung_count[JHANDLE_MAX_RUNGS];   /**< planned calls by rung; one way that needs no bytes is no plan */
+    uint64_t degraded_count;                  /**< planned calls below rung 0 */
+    uint64_t misuse_count;                    /**< ends out of order or of what is not live,
                                                      abandonments, busy refusals of the borrowing thread */
-    uint64_t capture_count;                     /**< captures that borrowed, each time one was entered */
-    size_t captured_bytes;                      /**< workspace that graphs own now, alone or beside the handle */
+    uint64_t capture_count;                   /**< captures that borrowed, each time one was entered */
+    size_t captured_bytes;                    /**< workspace that graphs own now, alone or beside the handle */
 } jhandle_stats_t;
 #define JHANDLE_STATS_INIT                                                                                             \
     { sizeof(jhandle_stats_t), 0, 0, 0, 0, {0}, {0}, 0, 0, 0, 0, {0}, 0, 0, 0, 0 }

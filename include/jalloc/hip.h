@@ -16,6 +16,8 @@
  * @endcode */
 
 #include "jalloc/device.h"
+#include "jalloc/export.h"
+#include "jalloc/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,17 +30,11 @@ typedef struct ihipStream_t *hipStream_t;
  * be destroyed before jstream_destroy(), which leaves it as it is. The runtime's special streams (0, legacy,
  * per-thread) can be wrapped as well. Does not synchronize.
  * @return success; invalid pointer; invalid value (device is not of HIP); memory error; forked; device error. */
-static inline jstatus_t jhip_stream_wrap(jdevice_t *device, hipStream_t native, jstream_t **stream) {
-    if (device != NULL && jdevice_kind(device) != JDEVICE_HIP)
-        return JSTATUS_INVALID_VALUE;
-    return jstream_wrap(device, (void *)native, stream);
-}
+JALLOC_API jstatus_t jhip_stream_wrap(jdevice_t *device, hipStream_t native, jstream_t **stream);
 
 /** The hipStream_t behind a stream of jalloc, made by jstream_create() or wrapped; of NULL: 0, the legacy default
  * stream. Whoever destroys it breaks the jstream_t. */
-static inline hipStream_t jhip_stream_native(const jdevice_t *device, const jstream_t *stream) {
-    return (hipStream_t)jstream_native(device, stream);
-}
+JALLOC_API hipStream_t jhip_stream_native(const jdevice_t *device, const jstream_t *stream);
 
 #ifdef __cplusplus
 }

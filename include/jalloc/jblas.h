@@ -58,7 +58,7 @@ typedef enum jblas_operation_t {
 } jblas_operation_t;
 
 /** Which triangle is read or written; the other is not touched. */
-typedef enum jblas_fill_t { JBLAS_UPPER = 121, JBLAS_LOWER = 122 } jblas_fill_t;
+typedef enum jblas_uplo_t { JBLAS_UPPER = 121, JBLAS_LOWER = 122 } jblas_uplo_t;
 /** Whether the diagonal is read or taken to be all ones. */
 typedef enum jblas_diagonal_t { JBLAS_NON_UNIT = 131, JBLAS_UNIT = 132 } jblas_diagonal_t;
 /** On which side of the product the special matrix stands. */
@@ -219,68 +219,68 @@ JALLOC_API jstatus_t jblas_zgerc(jhandle_t *handle, int64_t m, int64_t n, const 
                                  jcomplex_f64_t *a, int64_t lda);
 
 /** y = alpha A x + beta y. A: symmetric of order n, one triangle read, lda >= max(1, n). */
-JALLOC_API jstatus_t jblas_ssymv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const float *alpha, const float *a,
+JALLOC_API jstatus_t jblas_ssymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const float *alpha, const float *a,
                                  int64_t lda, const float *x, int64_t incx, const float *beta, float *y, int64_t incy);
-JALLOC_API jstatus_t jblas_dsymv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha, const double *a,
+JALLOC_API jstatus_t jblas_dsymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const double *alpha, const double *a,
                                  int64_t lda, const double *x, int64_t incx, const double *beta, double *y,
                                  int64_t incy);
 
 /** y = alpha A x + beta y. A: Hermitian of order n, one triangle read, imaginary parts of the diagonal taken as 0,
  * lda >= max(1, n). */
-JALLOC_API jstatus_t jblas_chemv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const jcomplex_f32_t *alpha,
+JALLOC_API jstatus_t jblas_chemv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const jcomplex_f32_t *alpha,
                                  const jcomplex_f32_t *a, int64_t lda, const jcomplex_f32_t *x, int64_t incx,
                                  const jcomplex_f32_t *beta, jcomplex_f32_t *y, int64_t incy);
-JALLOC_API jstatus_t jblas_zhemv(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const jcomplex_f64_t *alpha,
+JALLOC_API jstatus_t jblas_zhemv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const jcomplex_f64_t *alpha,
                                  const jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *x, int64_t incx,
                                  const jcomplex_f64_t *beta, jcomplex_f64_t *y, int64_t incy);
 
 /** A = alpha x x^T + A. A: symmetric of order n, one triangle updated, lda >= max(1, n). */
-JALLOC_API jstatus_t jblas_ssyr(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const float *alpha, const float *x,
+JALLOC_API jstatus_t jblas_ssyr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const float *alpha, const float *x,
                                 int64_t incx, float *a, int64_t lda);
-JALLOC_API jstatus_t jblas_dsyr(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha, const double *x,
+JALLOC_API jstatus_t jblas_dsyr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const double *alpha, const double *x,
                                 int64_t incx, double *a, int64_t lda);
 
 /** A = alpha x x^H + A with a real alpha. A: Hermitian of order n, one triangle updated, imaginary parts of the
  * diagonal set to 0 (alpha = 0: a no-op), lda >= max(1, n). */
-JALLOC_API jstatus_t jblas_cher(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const float *alpha,
+JALLOC_API jstatus_t jblas_cher(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const float *alpha,
                                 const jcomplex_f32_t *x, int64_t incx, jcomplex_f32_t *a, int64_t lda);
-JALLOC_API jstatus_t jblas_zher(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha,
+JALLOC_API jstatus_t jblas_zher(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const double *alpha,
                                 const jcomplex_f64_t *x, int64_t incx, jcomplex_f64_t *a, int64_t lda);
 
 /** A = alpha x y^T + alpha y x^T + A. A: symmetric of order n, one triangle updated, lda >= max(1, n). */
-JALLOC_API jstatus_t jblas_ssyr2(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const float *alpha, const float *x,
+JALLOC_API jstatus_t jblas_ssyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const float *alpha, const float *x,
                                  int64_t incx, const float *y, int64_t incy, float *a, int64_t lda);
-JALLOC_API jstatus_t jblas_dsyr2(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const double *alpha, const double *x,
+JALLOC_API jstatus_t jblas_dsyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const double *alpha, const double *x,
                                  int64_t incx, const double *y, int64_t incy, double *a, int64_t lda);
 
 /** A = alpha x y^H + conj(alpha) y x^H + A. A: Hermitian of order n, one triangle updated, imaginary parts of the
  * diagonal set to 0 (alpha = 0: a no-op), lda >= max(1, n). */
-JALLOC_API jstatus_t jblas_cher2(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const jcomplex_f32_t *alpha,
+JALLOC_API jstatus_t jblas_cher2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const jcomplex_f32_t *alpha,
                                  const jcomplex_f32_t *x, int64_t incx, const jcomplex_f32_t *y, int64_t incy,
                                  jcomplex_f32_t *a, int64_t lda);
-JALLOC_API jstatus_t jblas_zher2(jhandle_t *handle, jblas_fill_t uplo, int64_t n, const jcomplex_f64_t *alpha,
+JALLOC_API jstatus_t jblas_zher2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const jcomplex_f64_t *alpha,
                                  const jcomplex_f64_t *x, int64_t incx, const jcomplex_f64_t *y, int64_t incy,
                                  jcomplex_f64_t *a, int64_t lda);
 
 /** x = op(A) x. A: triangular of order n, lda >= max(1, n). */
-JALLOC_API jstatus_t jblas_strmv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+JALLOC_API jstatus_t jblas_strmv(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
                                  int64_t n, const float *a, int64_t lda, float *x, int64_t incx);
-JALLOC_API jstatus_t jblas_dtrmv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+JALLOC_API jstatus_t jblas_dtrmv(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
                                  int64_t n, const double *a, int64_t lda, double *x, int64_t incx);
-JALLOC_API jstatus_t jblas_ctrmv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+JALLOC_API jstatus_t jblas_ctrmv(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
                                  int64_t n, const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *x, int64_t incx);
-JALLOC_API jstatus_t jblas_ztrmv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+JALLOC_API jstatus_t jblas_ztrmv(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
                                  int64_t n, const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *x, int64_t incx);
 
 /** Solves op(A) x = b; x holds b and is overwritten. A: triangular of order n, lda >= max(1, n). Whether A is singular
  * is not tested. */
-JALLOC_API jstatus_t jblas_strsv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+JALLOC_API jstatus_t jblas_strsv(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
                                  int64_t n, const float *a, int64_t lda, float *x, int64_t incx);
-JALLOC_API jstatus_t jblas_dtrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+JALLOC_API jstatus_t jblas_dtrsv(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
                                  int64_t n, const double *a, int64_t lda, double *x, int64_t incx);
-JALLOC_API jstatus_t jblas_ctrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+JALLOC_API jstatus_t jblas_ctrsv(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
                                  int64_t n, const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *x, int64_t incx);
-JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
+JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, jblas_diagonal_t diag,
                                  int64_t n, const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *x, int64_t incx);
 
 /** @} @name Level 3: matrix and matrix
@@ -361,27 +361,27 @@ JALLOC_API jstatus_t jblas_bgemm(jhandle_t *handle, jblas_operation_t transa, jb
 /** C = alpha A B + beta C (left) or alpha B A + beta C (right). A: symmetric of order m (left) or n (right), one
  * triangle read; B, C: m x n.
  * Workspace: none. */
-JALLOC_API jstatus_t jblas_ssymm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+JALLOC_API jstatus_t jblas_ssymm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, int64_t m, int64_t n,
                                  const float *alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
                                  const float *beta, float *c, int64_t ldc);
-JALLOC_API jstatus_t jblas_dsymm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+JALLOC_API jstatus_t jblas_dsymm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, int64_t m, int64_t n,
                                  const double *alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
                                  const double *beta, double *c, int64_t ldc);
-JALLOC_API jstatus_t jblas_csymm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+JALLOC_API jstatus_t jblas_csymm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, int64_t m, int64_t n,
                                  const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
                                  const jcomplex_f32_t *b, int64_t ldb, const jcomplex_f32_t *beta, jcomplex_f32_t *c,
                                  int64_t ldc);
-JALLOC_API jstatus_t jblas_zsymm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+JALLOC_API jstatus_t jblas_zsymm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, int64_t m, int64_t n,
                                  const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
                                  const jcomplex_f64_t *b, int64_t ldb, const jcomplex_f64_t *beta, jcomplex_f64_t *c,
                                  int64_t ldc);
 
 /** As jblas_zsymm with A Hermitian; imaginary parts of its diagonal are taken as 0. Workspace: none. */
-JALLOC_API jstatus_t jblas_chemm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+JALLOC_API jstatus_t jblas_chemm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, int64_t m, int64_t n,
                                  const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
                                  const jcomplex_f32_t *b, int64_t ldb, const jcomplex_f32_t *beta, jcomplex_f32_t *c,
                                  int64_t ldc);
-JALLOC_API jstatus_t jblas_zhemm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, int64_t m, int64_t n,
+JALLOC_API jstatus_t jblas_zhemm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, int64_t m, int64_t n,
                                  const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
                                  const jcomplex_f64_t *b, int64_t ldb, const jcomplex_f64_t *beta, jcomplex_f64_t *c,
                                  int64_t ldc);
@@ -389,16 +389,16 @@ JALLOC_API jstatus_t jblas_zhemm(jhandle_t *handle, jblas_side_t side, jblas_fil
 /** C = alpha A A^T + beta C (trans N: A is n x k) or alpha A^T A + beta C (T: A is k x n). C: symmetric of order n, one
  * triangle updated. The conjugate transpose is an invalid value for complex types.
  * Workspace: none. */
-JALLOC_API jstatus_t jblas_ssyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_ssyrk(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                  const float *alpha, const float *a, int64_t lda, const float *beta, float *c,
                                  int64_t ldc);
-JALLOC_API jstatus_t jblas_dsyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_dsyrk(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                  const double *alpha, const double *a, int64_t lda, const double *beta, double *c,
                                  int64_t ldc);
-JALLOC_API jstatus_t jblas_csyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_csyrk(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                  const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
                                  const jcomplex_f32_t *beta, jcomplex_f32_t *c, int64_t ldc);
-JALLOC_API jstatus_t jblas_zsyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_zsyrk(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                  const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
                                  const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc);
 
@@ -406,27 +406,27 @@ JALLOC_API jstatus_t jblas_zsyrk(jhandle_t *handle, jblas_fill_t uplo, jblas_ope
  * Hermitian of order n, one triangle updated, imaginary parts of the diagonal set to 0 (beta = 1 and alpha or k is
  * 0: a no-op, as in reference BLAS). The plain transpose is an invalid value.
  * Workspace: none. */
-JALLOC_API jstatus_t jblas_cherk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_cherk(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                  const float *alpha, const jcomplex_f32_t *a, int64_t lda, const float *beta,
                                  jcomplex_f32_t *c, int64_t ldc);
-JALLOC_API jstatus_t jblas_zherk(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_zherk(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                  const double *alpha, const jcomplex_f64_t *a, int64_t lda, const double *beta,
                                  jcomplex_f64_t *c, int64_t ldc);
 
 /** C = alpha A B^T + alpha B A^T + beta C (trans N: A and B are n x k) or alpha A^T B + alpha B^T A + beta C (T: they are
  * k x n). C: symmetric of order n, one triangle updated. The conjugate transpose is an invalid value for complex types.
  * Workspace: none. */
-JALLOC_API jstatus_t jblas_ssyr2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_ssyr2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                   const float *alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
                                   const float *beta, float *c, int64_t ldc);
-JALLOC_API jstatus_t jblas_dsyr2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_dsyr2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                   const double *alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
                                   const double *beta, double *c, int64_t ldc);
-JALLOC_API jstatus_t jblas_csyr2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_csyr2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                   const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
                                   const jcomplex_f32_t *b, int64_t ldb, const jcomplex_f32_t *beta, jcomplex_f32_t *c,
                                   int64_t ldc);
-JALLOC_API jstatus_t jblas_zsyr2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_zsyr2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                   const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
                                   const jcomplex_f64_t *b, int64_t ldb, const jcomplex_f64_t *beta, jcomplex_f64_t *c,
                                   int64_t ldc);
@@ -435,11 +435,11 @@ JALLOC_API jstatus_t jblas_zsyr2k(jhandle_t *handle, jblas_fill_t uplo, jblas_op
  * (C: they are k x n), beta real. C: Hermitian of order n, one triangle updated, imaginary parts of the diagonal set to
  * 0 (beta = 1 and alpha or k is 0: a no-op, as in reference BLAS). The plain transpose is an invalid value.
  * Workspace: none. */
-JALLOC_API jstatus_t jblas_cher2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_cher2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                   const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
                                   const jcomplex_f32_t *b, int64_t ldb, const float *beta, jcomplex_f32_t *c,
                                   int64_t ldc);
-JALLOC_API jstatus_t jblas_zher2k(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
+JALLOC_API jstatus_t jblas_zher2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans, int64_t n, int64_t k,
                                   const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
                                   const jcomplex_f64_t *b, int64_t ldb, const double *beta, jcomplex_f64_t *c,
                                   int64_t ldc);
@@ -448,18 +448,18 @@ JALLOC_API jstatus_t jblas_zher2k(jhandle_t *handle, jblas_fill_t uplo, jblas_op
  * wanted. op(A): n x k, op(B): k x n, C: n x n; the other triangle is not touched. MKL's name; gemmtr of reference BLAS
  * 3.13. On the host made of products of the CBLAS's by halves, half of gemm's work.
  * Workspace: none. */
-JALLOC_API jstatus_t jblas_sgemmt(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t transa,
+JALLOC_API jstatus_t jblas_sgemmt(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t transa,
                                   jblas_operation_t transb, int64_t n, int64_t k, const float *alpha, const float *a,
                                   int64_t lda, const float *b, int64_t ldb, const float *beta, float *c, int64_t ldc);
-JALLOC_API jstatus_t jblas_dgemmt(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t transa,
+JALLOC_API jstatus_t jblas_dgemmt(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t transa,
                                   jblas_operation_t transb, int64_t n, int64_t k, const double *alpha, const double *a,
                                   int64_t lda, const double *b, int64_t ldb, const double *beta, double *c,
                                   int64_t ldc);
-JALLOC_API jstatus_t jblas_cgemmt(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t transa,
+JALLOC_API jstatus_t jblas_cgemmt(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t transa,
                                   jblas_operation_t transb, int64_t n, int64_t k, const jcomplex_f32_t *alpha,
                                   const jcomplex_f32_t *a, int64_t lda, const jcomplex_f32_t *b, int64_t ldb,
                                   const jcomplex_f32_t *beta, jcomplex_f32_t *c, int64_t ldc);
-JALLOC_API jstatus_t jblas_zgemmt(jhandle_t *handle, jblas_fill_t uplo, jblas_operation_t transa,
+JALLOC_API jstatus_t jblas_zgemmt(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t transa,
                                   jblas_operation_t transb, int64_t n, int64_t k, const jcomplex_f64_t *alpha,
                                   const jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *b, int64_t ldb,
                                   const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc);
@@ -467,16 +467,16 @@ JALLOC_API jstatus_t jblas_zgemmt(jhandle_t *handle, jblas_fill_t uplo, jblas_op
 /** B = alpha op(A) B (left) or alpha B op(A) (right), in place. A: triangular of order m (left) or n (right); B: m x n.
  * alpha = 0: B = 0.
  * Workspace: none. */
-JALLOC_API jstatus_t jblas_strmm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+JALLOC_API jstatus_t jblas_strmm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const float *alpha, const float *a,
                                  int64_t lda, float *b, int64_t ldb);
-JALLOC_API jstatus_t jblas_dtrmm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+JALLOC_API jstatus_t jblas_dtrmm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const double *alpha, const double *a,
                                  int64_t lda, double *b, int64_t ldb);
-JALLOC_API jstatus_t jblas_ctrmm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+JALLOC_API jstatus_t jblas_ctrmm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const jcomplex_f32_t *alpha,
                                  const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b, int64_t ldb);
-JALLOC_API jstatus_t jblas_ztrmm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+JALLOC_API jstatus_t jblas_ztrmm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const jcomplex_f64_t *alpha,
                                  const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b, int64_t ldb);
 
@@ -495,16 +495,16 @@ JALLOC_API jstatus_t jblas_ztrmm(jhandle_t *handle, jblas_side_t side, jblas_fil
  * rung alone. Memory error: B unchanged.
  * Source: Higham, "Accuracy and stability of numerical algorithms", 2002, 8.1; for inverses Du Croz and Higham,
  * "Stability of methods for matrix inversion", 1992. */
-JALLOC_API jstatus_t jblas_strsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+JALLOC_API jstatus_t jblas_strsm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const float *alpha, const float *a,
                                  int64_t lda, float *b, int64_t ldb);
-JALLOC_API jstatus_t jblas_dtrsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+JALLOC_API jstatus_t jblas_dtrsm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const double *alpha, const double *a,
                                  int64_t lda, double *b, int64_t ldb);
-JALLOC_API jstatus_t jblas_ctrsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+JALLOC_API jstatus_t jblas_ctrsm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const jcomplex_f32_t *alpha,
                                  const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b, int64_t ldb);
-JALLOC_API jstatus_t jblas_ztrsm(jhandle_t *handle, jblas_side_t side, jblas_fill_t uplo, jblas_operation_t trans,
+JALLOC_API jstatus_t jblas_ztrsm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, jblas_operation_t trans,
                                  jblas_diagonal_t diag, int64_t m, int64_t n, const jcomplex_f64_t *alpha,
                                  const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b, int64_t ldb);
 
@@ -520,13 +520,13 @@ JALLOC_API jstatus_t jblas_ztrsm(jhandle_t *handle, jblas_side_t side, jblas_fil
  * inverses, |A X - I| <= gamma_k |A||X||A||X|.
  * Workspace: on the host as the solves inside, rungs "packed", "packed-64". On a GPU the inverse: componentwise
  * "halves", normwise "inverse" and a quarter more. Last rung "substitution" none, on a GPU slow. */
-JALLOC_API jstatus_t jblas_strtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, float *a,
+JALLOC_API jstatus_t jblas_strtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag, int64_t n, float *a,
                                   int64_t lda, int64_t *info);
-JALLOC_API jstatus_t jblas_dtrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n, double *a,
+JALLOC_API jstatus_t jblas_dtrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag, int64_t n, double *a,
                                   int64_t lda, int64_t *info);
-JALLOC_API jstatus_t jblas_ctrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n,
+JALLOC_API jstatus_t jblas_ctrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag, int64_t n,
                                   jcomplex_f32_t *a, int64_t lda, int64_t *info);
-JALLOC_API jstatus_t jblas_ztrtri(jhandle_t *handle, jblas_fill_t uplo, jblas_diagonal_t diag, int64_t n,
+JALLOC_API jstatus_t jblas_ztrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag, int64_t n,
                                   jcomplex_f64_t *a, int64_t lda, int64_t *info);
 
 /** C = alpha op(A) + beta op(B). C: m x n, op(A), op(B): m x n. alpha = 0: A is not read; beta = 0: B is not read. C
@@ -613,24 +613,24 @@ JALLOC_API jstatus_t jblas_zgemm_strided_batched(jhandle_t *handle, jblas_operat
  * Workspace: on the host rungs and bytes of the largest solve inside, see jblas_dtrsm. On a GPU, normwise and above order
  * 128, "inverse" the inverse of one diagonal block and n x 128 elements, "inverse-strips" 1024 x 128 in place of these;
  * last rung "substitution" none. */
-JALLOC_API jstatus_t jblas_spotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, float *a, int64_t lda,
+JALLOC_API jstatus_t jblas_spotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, float *a, int64_t lda,
                                   int64_t *info);
-JALLOC_API jstatus_t jblas_dpotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, double *a, int64_t lda,
+JALLOC_API jstatus_t jblas_dpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, double *a, int64_t lda,
                                   int64_t *info);
-JALLOC_API jstatus_t jblas_cpotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, jcomplex_f32_t *a, int64_t lda,
+JALLOC_API jstatus_t jblas_cpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, jcomplex_f32_t *a, int64_t lda,
                                   int64_t *info);
-JALLOC_API jstatus_t jblas_zpotrf(jhandle_t *handle, jblas_fill_t uplo, int64_t n, jcomplex_f64_t *a, int64_t lda,
+JALLOC_API jstatus_t jblas_zpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, jcomplex_f64_t *a, int64_t lda,
                                   int64_t *info);
 
 /** Solves A X = B with the factor that jblas_dpotrf left in A; X overwrites B. B: n x nrhs, ldb >= max(1, n).
  * Accuracy and workspace: as jblas_dtrsm with the same A and B. */
-JALLOC_API jstatus_t jblas_spotrs(jhandle_t *handle, jblas_fill_t uplo, int64_t n, int64_t nrhs, const float *a,
+JALLOC_API jstatus_t jblas_spotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs, const float *a,
                                   int64_t lda, float *b, int64_t ldb);
-JALLOC_API jstatus_t jblas_dpotrs(jhandle_t *handle, jblas_fill_t uplo, int64_t n, int64_t nrhs, const double *a,
+JALLOC_API jstatus_t jblas_dpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs, const double *a,
                                   int64_t lda, double *b, int64_t ldb);
-JALLOC_API jstatus_t jblas_cpotrs(jhandle_t *handle, jblas_fill_t uplo, int64_t n, int64_t nrhs,
+JALLOC_API jstatus_t jblas_cpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
                                   const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b, int64_t ldb);
-JALLOC_API jstatus_t jblas_zpotrs(jhandle_t *handle, jblas_fill_t uplo, int64_t n, int64_t nrhs,
+JALLOC_API jstatus_t jblas_zpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
                                   const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b, int64_t ldb);
 
 /** @} */

@@ -39,8 +39,8 @@
 extern "C" {
 #endif
 
-#define JLAYOUT_MAX_RANK 8   /**< dimensions that a layout may have */
-#define JLAYOUT_MAX_TEXT 639 /**< characters that any text form has at most */
+#define JLAYOUT_MAX_RANK 8     /**< dimensions that a layout may have */
+#define JLAYOUT_TEXT_BYTES 640 /**< of the longest text form, its zero byte included */
 
 /** What is known of a matrix beyond its extents. Memory is held for the whole matrix all the same; the triangle that is
  * not named is neither read nor written. Anything but general is for square matrices. */
@@ -134,7 +134,7 @@ JALLOC_API jstatus_t jlayout_get_block_count(const jlayout_t *layout, int64_t *c
  * @return success; invalid pointer; invalid value (number); invalid size (as jlayout_check()). */
 JALLOC_API jstatus_t jlayout_get_block(const jlayout_t *layout, int64_t number, int64_t *starts, int64_t *extents);
 
-/** Writes the text form with its end into at most `size` bytes; JLAYOUT_MAX_TEXT + 1 always suffice. `type` may be NULL:
+/** Writes the text form with its end into at most `size` bytes; JLAYOUT_TEXT_BYTES always suffice. `type` may be NULL:
  * then none is written. @return success; invalid pointer; invalid size (too small); as jlayout_check(). */
 JALLOC_API jstatus_t jlayout_format(const jlayout_t *layout, const jdatatype_t *type, char *text, size_t size);
 
@@ -165,21 +165,21 @@ typedef struct jdistribution_t {
 } jdistribution_t;
 
 /** The process (its row or column) that holds the global index. */
-static inline int jdistribution_owner(const jdistribution_t *d, int dimension, int64_t index) {
+JALLOC_INLINE int jdistribution_owner(const jdistribution_t *d, int dimension, int64_t index) {
     return (int)(index / d->blocks[dimension] % d->grid[dimension]);
 }
 /** The index of a global one among those of its owner. */
-static inline int64_t jdistribution_to_local(const jdistribution_t *d, int dimension, int64_t index) {
+JALLOC_INLINE int64_t jdistribution_to_local(const jdistribution_t *d, int dimension, int64_t index) {
     const int64_t block = d->blocks[dimension];
     return index / (block * d->grid[dimension]) * block + index % block;
 }
 /** The global index of a local one of the process at `place`. */
-static inline int64_t jdistribution_to_global(const jdistribution_t *d, int dimension, int place, int64_t index) {
+JALLOC_INLINE int64_t jdistribution_to_global(const jdistribution_t *d, int dimension, int place, int64_t index) {
     const int64_t block = d->blocks[dimension];
     return (index / block * d->grid[dimension] + place) * block + index % block;
 }
 /** How many of the global indices below `end` the process at `place` holds (ScaLAPACK's numroc). 0 for place -1. */
-static inline int64_t jdistribution_local_count(const jdistribution_t *d, int dimension, int place, int64_t end) {
+JALLOC_INLINE int64_t jdistribution_local_count(const jdistribution_t *d, int dimension, int place, int64_t end) {
     if (place < 0)
         return 0;
     const int64_t block = d->blocks[dimension], whole = end / block, turn = whole / d->grid[dimension];

@@ -72,19 +72,19 @@ typedef struct jshared_pointer_atomic_t {
 } jshared_pointer_atomic_t;
 
 /** Loads; what was written before the store of this value is seen after. */
-static inline joffset_t joffset_load(const joffset_atomic_t *offset) {
+JALLOC_INLINE joffset_t joffset_load(const joffset_atomic_t *offset) {
     return __atomic_load_n(&offset->value, __ATOMIC_ACQUIRE);
 }
 /** Stores; what was written before is seen by whoever loads this value. */
-static inline void joffset_store(joffset_atomic_t *offset, joffset_t value) {
+JALLOC_INLINE void joffset_store(joffset_atomic_t *offset, joffset_t value) {
     __atomic_store_n(&offset->value, value, __ATOMIC_RELEASE);
 }
 /** Stores and returns what was there. */
-static inline joffset_t joffset_exchange(joffset_atomic_t *offset, joffset_t value) {
+JALLOC_INLINE joffset_t joffset_exchange(joffset_atomic_t *offset, joffset_t value) {
     return __atomic_exchange_n(&offset->value, value, __ATOMIC_ACQ_REL);
 }
 /** Stores if `*expected` is there, else puts what is there into `*expected`. */
-static inline bool joffset_compare_exchange(joffset_atomic_t *offset, joffset_t *expected, joffset_t value) {
+JALLOC_INLINE bool joffset_compare_exchange(joffset_atomic_t *offset, joffset_t *expected, joffset_t value) {
     return __atomic_compare_exchange_n(&offset->value, expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
@@ -142,7 +142,7 @@ typedef struct jsegment_options_t {
     size_t max_bytes;       /**< create: it may grow to this, by itself or by jsegment_grow(); 0: it does not grow */
     unsigned max_processes; /**< create: attachments at a time, up to JSEGMENT_MAX_PROCESSES; 0: 64 */
     bool read_only;         /**< attach: for reading alone. It takes no slot */
-    unsigned timeout_ms;    /**< longest wait for the lock of the segment while its holder lives; 0: 60 s */
+    uint64_t timeout_ms;    /**< longest wait for the lock of the segment while its holder lives; 0: 60 s */
     jallocator_threads_t threads; /**< default: safe. None: the caller sees to it that one thread at a time is inside */
 } jsegment_options_t;
 #define JSEGMENT_OPTIONS_INIT                                                                                          \
@@ -170,12 +170,17 @@ JALLOC_API jstatus_t jsegment_detach(jsegment_t *segment);
  * attached, or as jsegment_detach(); it stays attached); what jsegment_remove() returns. */
 JALLOC_API jstatus_t jsegment_destroy(jsegment_t *segment);
 
-/** Takes away the name of a posix or file segment that no living process is attached to. It is refused what attach would
+/** Whom jsegment_remove() asks. */
+typedef enum jsegment_remove_t {
+    JSEGMENT_REMOVE_UNUSED = 0, /**< removes what no living process is attached to */
+    JSEGMENT_REMOVE_ALWAYS = 1  /**< does not ask who is attached; they keep the memory until they detach */
+} jsegment_remove_t;
+
+/** Takes away the name of a posix or file segment. It is refused what attach would
  * refuse, so that no other file is removed, but for corrupted, truncated and stale.
- * even_if_attached: does not ask who is attached; they keep the memory until they detach.
- * @return success; invalid pointer; invalid value (a backend without names); busy (attached); not found; unsafe; not a
+ * @return success; invalid pointer; invalid value (a backend without names, how); busy (attached); not found; unsafe; not a
  * segment; incompatible; permission; io error. */
-JALLOC_API jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, bool even_if_attached);
+JALLOC_API jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, jsegment_remove_t how);
 
 /** Makes the segment at least so large, for every process, in the mappings they have. Allocation does it by itself, in
  * larger steps, where memory runs out below max_bytes.
@@ -279,7 +284,7 @@ JALLOC_API jstatus_t jsegment_draw(const jsegment_t *segment, jallocator_writer_
  * @{ */
 
 #define JSEGMENT_MAX_ROOTS 128
-#define JSEGMENT_MAX_ROOT_NAME 39 /**< characters */
+#define JSEGMENT_ROOT_NAME_BYTES 40 /**< of the longest name, its zero byte included */
 
 /** Names an offset; one that is there is replaced in one step; JOFFSET_NULL takes the name away.
  * @return success; invalid value (name empty or too long; offset outside); not found (no such name to take away); memory
@@ -292,7 +297,7 @@ JALLOC_API jstatus_t jsegment_get_root(const jsegment_t *segment, const char *na
 /** Shows the roots, one for each index below JSEGMENT_MAX_ROOTS that is in use, in no order. Takes no lock.
  * @return success; not found (none has that index now); invalid value (the index). */
 JALLOC_API jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index,
-                                          char name[JSEGMENT_MAX_ROOT_NAME + 1], joffset_t *offset);
+                                          char name[JSEGMENT_ROOT_NAME_BYTES], joffset_t *offset);
 
 /** @} @name Allocators
  * @{ */

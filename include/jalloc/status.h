@@ -69,13 +69,13 @@ JALLOC_API const char *jstatus_name(jstatus_t status);
 JALLOC_API const char *jstatus_text(jstatus_t status);
 
 /** False for success, perf degraded, size increased and size unchanged; true for everything else. */
-static inline bool jstatus_is_error(jstatus_t status) {
+JALLOC_INLINE bool jstatus_is_error(jstatus_t status) {
     return status != JSTATUS_SUCCESS && status != JSTATUS_PERF_DEGRADED && status != JSTATUS_SIZE_INCREASED &&
            status != JSTATUS_SIZE_UNCHANGED;
 }
 
 /** The message of the last error that a jalloc function reported on this thread, with the values that were wrong.
- * Empty before the first. Valid until the thread's next error. Errors of a handle are also kept by the handle:
+ * Empty before the first. Valid until the thread's next error; perf degraded is none, and leaves it as it is. Errors of a handle are also kept by the handle:
  * jhandle_last_message(). */
 JALLOC_API const char *jstatus_last_message(void);
 

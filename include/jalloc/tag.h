@@ -28,8 +28,8 @@ extern "C" {
 
 typedef uint32_t jtag_t; /**< a name's number; 0: no tag */
 
-/** Longest name that is kept; what goes beyond it is cut. */
-#define JTAG_MAX_NAME 63
+/** Bytes of the longest name that is kept, its zero byte included; what goes beyond it is cut. */
+#define JTAG_NAME_BYTES 64
 
 /** The tag of a name, the same for equal names. The name is copied and kept as long as the process lives. 0 for NULL,
  * for an empty name, and when there are 1024 others. Walks the names: keep the tag where it is needed often. */

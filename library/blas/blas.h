@@ -172,7 +172,7 @@ jstatus_t ji_iamax_run(jhandle_t *handle, const void *vector, const jborrow_t *w
 
 typedef enum ji_argument_kind {
     JI_ARGUMENT_SIDE, /* enumerations first */
-    JI_ARGUMENT_FILL,
+    JI_ARGUMENT_UPLO,
     JI_ARGUMENT_DIAGONAL,
     JI_ARGUMENT_OPERATION,
     JI_ARGUMENT_SIZE,   /* decides the time */
@@ -236,7 +236,7 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
 
 /* What is said of a number that is no enumerator. */
 #define JI_MUST_BE_SIDE "must be JBLAS_LEFT (141) or JBLAS_RIGHT (142)"
-#define JI_MUST_BE_FILL "must be JBLAS_UPPER (121) or JBLAS_LOWER (122)"
+#define JI_MUST_BE_UPLO "must be JBLAS_UPPER (121) or JBLAS_LOWER (122)"
 #define JI_MUST_BE_DIAGONAL "must be JBLAS_NON_UNIT (131) or JBLAS_UNIT (132)"
 #define JI_MUST_BE_OPERATION                                                                       \
     "must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or JBLAS_CONJUGATE_TRANSPOSE (113)"

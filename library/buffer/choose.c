@@ -140,7 +140,7 @@ static jstatus_t choice_carry_out(const jbuffer_allocator_t *best, const ji_choi
 
 static void choice_log(const jlayout_t *layout, jdatatype_t type, const ji_choice_question_t *question,
                        const ji_choice_t *choice) {
-    char text[JLAYOUT_MAX_TEXT + 1] = "";
+    char text[JLAYOUT_TEXT_BYTES] = "";
     if (jlog_level() < JLOG_INFO)
         return;
     (void)jlayout_format(layout, &type, text, sizeof text);

@@ -81,11 +81,11 @@ static jstatus_t function_fill_block(const function_work_t *work, int64_t n, cha
     }
     const jbuffer_block_t block = {piece.layout.rank, piece.type, starts, extents, target.layout.strides, target.data};
     const jbuffer_filled_t filled = work->function(work->context, &block);
-    if (filled == JBUFFER_ZERO) {
+    if (filled == JBUFFER_BLOCK_ZERO) {
         if (work->zeroed)
             return JSTATUS_SUCCESS;
         ji_place_fill_host(&target, NULL);
-    } else if (filled != JBUFFER_FILLED) {
+    } else if (filled != JBUFFER_BLOCK_FILLED) {
         return ji_fail(JSTATUS_INVALID_VALUE, "the function failed for block number %lld of this process",
                        (long long)n);
     }

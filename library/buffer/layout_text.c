@@ -31,7 +31,7 @@ enum { LAYOUT_STRUCTURES = sizeof layout_structures / sizeof layout_structures[0
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 typedef struct layout_writer {
-    char text[JLAYOUT_MAX_TEXT + 1]; /* the longest is 8 dimensions of three numbers of 19 digits: 506 characters */
+    char text[JLAYOUT_TEXT_BYTES]; /* the longest is 8 dimensions of three numbers of 19 digits: 506 characters */
     size_t length;
 } layout_writer_t;
 

@@ -20,6 +20,9 @@
  * users: no public header declares one. */
 #define JI_SHARED __attribute__((visibility("default")))
 
+/* The longest wait of all, a hundred years, so that no time overflows. */
+#define JI_LONGEST_MS (UINT64_C(1000) * 3600 * 24 * 365 * 100)
+
 #define JI_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define JI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -28,6 +31,17 @@ JI_SHARED jstatus_t ji_fail(jstatus_t status, const char *format, ...) JALLOC_PR
 
 /* Messages kept by this thread so far: whether a callee left one can be told from it. */
 extern _Thread_local unsigned ji_message_count __attribute__((tls_model("initial-exec")));
+
+/* The thread's message before a try that may fail without being an error: it comes back where the try ended well after
+ * all. It is copied when the first message of the try would replace it, so a try without one costs nothing. */
+#define JI_MESSAGE_BYTES 512
+typedef struct ji_message_try {
+    struct ji_message_try *outer;
+    bool has_text;
+    char text[JI_MESSAGE_BYTES];
+} ji_message_try_t;
+void ji_message_try_begin(ji_message_try_t *attempt);
+void ji_message_try_end(ji_message_try_t *attempt, bool restores);
 
 /* Refuses an argument before anything is owned. */
 #define JREQUIRE(condition, status_code)                                                                               \

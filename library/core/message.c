@@ -21,12 +21,13 @@
 
 #include "core/core.h"
 
-#define MESSAGE_BYTES 512
 #define MESSAGE_BUFFERS 64 /* bits of a word */
 
 _Thread_local unsigned ji_message_count __attribute__((tls_model("initial-exec")));
 
-static char message_buffers[MESSAGE_BUFFERS][MESSAGE_BYTES];
+static _Thread_local ji_message_try_t *message_try __attribute__((tls_model("initial-exec"))); /* the innermost */
+
+static char message_buffers[MESSAGE_BUFFERS][JI_MESSAGE_BYTES];
 static _Atomic(uint64_t) message_taken; /* bit i: buffer i is a thread's */
 static pthread_key_t message_key;       /* a thread's buffer */
 static bool message_has_key;
@@ -39,14 +40,14 @@ static char *message_claim(void) {
                                                   memory_order_acquire, memory_order_relaxed))
             return message_buffers[buffer];
     }
-    return ji_metadata_alloc(MESSAGE_BYTES);
+    return ji_metadata_alloc(JI_MESSAGE_BYTES);
 }
 
 /* Also when the thread ends. */
 static void message_release(void *text) {
     const uintptr_t offset = (uintptr_t)text - (uintptr_t)message_buffers;
     if (offset < sizeof message_buffers)
-        atomic_fetch_and_explicit(&message_taken, ~((uint64_t)1 << offset / MESSAGE_BYTES), memory_order_release);
+        atomic_fetch_and_explicit(&message_taken, ~((uint64_t)1 << offset / JI_MESSAGE_BYTES), memory_order_release);
     else
         ji_metadata_free(text);
 }
@@ -72,17 +73,39 @@ static char *message_of_thread(bool claims) {
     return NULL;
 }
 
+void ji_message_try_begin(ji_message_try_t *attempt) {
+    attempt->outer = message_try;
+    attempt->has_text = false;
+    message_try = attempt;
+}
+
+void ji_message_try_end(ji_message_try_t *attempt, bool restores) {
+    message_try = attempt->outer;
+    if (restores && attempt->has_text)
+        memcpy(message_of_thread(false), attempt->text, sizeof attempt->text);
+}
+
+/* What the tries under way have not seen replaced yet. */
+static void message_try_keep(const char *kept) {
+    for (ji_message_try_t *attempt = message_try; attempt != NULL && !attempt->has_text; attempt = attempt->outer) {
+        memcpy(attempt->text, kept, sizeof attempt->text);
+        attempt->has_text = true;
+    }
+}
+
 jstatus_t ji_fail(jstatus_t status, const char *format, ...) {
     int saved_errno = errno;
-    char text[MESSAGE_BYTES];
+    char text[JI_MESSAGE_BYTES];
     va_list arguments;
     va_start(arguments, format);
     if (vsnprintf(text, sizeof text, format, arguments) < 0)
         snprintf(text, sizeof text, "%s", jstatus_text(status));
     va_end(arguments);
     char *kept = message_of_thread(true);
-    if (kept != NULL)
+    if (kept != NULL) {
+        message_try_keep(kept);
         memcpy(kept, text, strlen(text) + 1);
+    }
     ji_message_count++;
     errno = saved_errno;
     return status;

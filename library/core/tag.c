@@ -20,7 +20,7 @@ _Thread_local jtag_t ji_tag_current __attribute__((tls_model("initial-exec")));
 
 static pthread_once_t tag_once = PTHREAD_ONCE_INIT;
 static ji_lock_t tag_lock;
-static char tag_names[TAG_MAX_COUNT][JTAG_MAX_NAME + 1]; /* [tag - 1] */
+static char tag_names[TAG_MAX_COUNT][JTAG_NAME_BYTES]; /* [tag - 1] */
 static atomic_uint tag_count;
 
 static void tag_start(void) { ji_lock_init(&tag_lock); }
@@ -35,7 +35,7 @@ static jtag_t tag_find(const char *name, size_t length, unsigned count) {
 jtag_t jtag_intern(const char *name) {
     if (name == NULL || name[0] == '\0')
         return 0;
-    size_t length = strnlen(name, JTAG_MAX_NAME);
+    size_t length = strnlen(name, JTAG_NAME_BYTES - 1);
     jtag_t tag = tag_find(name, length, atomic_load_explicit(&tag_count, memory_order_acquire));
     if (tag != 0)
         return tag;

@@ -14,6 +14,8 @@
 
 #include "core/sized.h"
 #include "device/device.h"
+#include "jalloc/cuda.h"
+#include "jalloc/hip.h"
 
 /* Larger alignments than any page are a mistake. */
 #define DEVICE_MAX_ALIGNMENT ((size_t)1 << 30)
@@ -189,6 +191,22 @@ jstatus_t jstream_wrap(jdevice_t *device, void *native, jstream_t **stream) {
 void *jstream_native(const jdevice_t *device, const jstream_t *stream) {
     return device != NULL ? device->ops->stream_native((jdevice_t *)device, (jstream_t *)stream) : NULL;
 }
+
+/* For the typed forms, which refuse a device whose streams are of another type. */
+static jstatus_t device_wrap_typed(jdevice_t *device, jdevice_kind_t kind, void *native, jstream_t **stream,
+                                   const char *caller) {
+    if (device != NULL && device->kind != kind)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: %s has streams of another runtime", caller, device->name);
+    return jstream_wrap(device, native, stream);
+}
+jstatus_t jcuda_stream_wrap(jdevice_t *device, cudaStream_t native, jstream_t **stream) {
+    return device_wrap_typed(device, JDEVICE_CUDA, native, stream, __func__);
+}
+cudaStream_t jcuda_stream_native(jdevice_t *device, jstream_t *stream) { return jstream_native(device, stream); }
+jstatus_t jhip_stream_wrap(jdevice_t *device, hipStream_t native, jstream_t **stream) {
+    return device_wrap_typed(device, JDEVICE_HIP, native, stream, __func__);
+}
+hipStream_t jhip_stream_native(jdevice_t *device, jstream_t *stream) { return jstream_native(device, stream); }
 
 jdevice_t *jstream_device(const jstream_t *stream) { return stream != NULL ? stream->device : NULL; }
 

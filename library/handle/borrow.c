@@ -149,19 +149,8 @@ jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routin
     return status == JSTATUS_SUCCESS ? status : ji_workspace_explain(handle, status, routine);
 }
 
-jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan) {
-    JREQUIRE(borrow != NULL, JSTATUS_INVALID_POINTER);
-    if (plan == NULL)
-        return borrow_nothing(borrow, ji_fail(JSTATUS_INVALID_POINTER, "%s: plan is NULL", __func__));
-    if (ji_plan_check(plan) != JSTATUS_SUCCESS)
-        return borrow_nothing(borrow, JSTATUS_INVALID_VALUE);
-    if (!borrow_is_allowed(borrow, handle, plan->routine))
-        return borrow->status;
-    if (plan->status != JSTATUS_SUCCESS || plan->rung_count == 0)
-        return borrow_nothing(borrow, jhandle_fail(handle, plan->status ? plan->status : JSTATUS_INVALID_VALUE,
-                                                   "%s: the plan is not sound (%u rungs, %s)", name_of(plan->routine),
-                                                   plan->rung_count, jstatus_name(plan->status)));
-
+/* The best rung that fits. The plan is sound. */
+static jstatus_t borrow_best_rung(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan) {
     uint32_t last_class = plan->rungs[plan->rung_count - 1].bits_class;
     jstatus_t above = JSTATUS_SUCCESS; /* why the allowed rung above did not fit */
     for (uint32_t i = 0; i < plan->rung_count; ++i) {
@@ -183,6 +172,26 @@ jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t
         above = status;
     }
     return ji_workspace_explain(handle, above, plan->routine);
+}
+
+jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan) {
+    JREQUIRE(borrow != NULL, JSTATUS_INVALID_POINTER);
+    if (plan == NULL)
+        return borrow_nothing(borrow, ji_fail(JSTATUS_INVALID_POINTER, "%s: plan is NULL", __func__));
+    if (ji_plan_check(plan) != JSTATUS_SUCCESS)
+        return borrow_nothing(borrow, JSTATUS_INVALID_VALUE);
+    if (!borrow_is_allowed(borrow, handle, plan->routine))
+        return borrow->status;
+    if (plan->status != JSTATUS_SUCCESS || plan->rung_count == 0)
+        return borrow_nothing(borrow, jhandle_fail(handle, plan->status ? plan->status : JSTATUS_INVALID_VALUE,
+                                                   "%s: the plan is not sound (%u rungs, %s)", name_of(plan->routine),
+                                                   plan->rung_count, jstatus_name(plan->status)));
+
+    ji_message_try_t attempt; /* a rung that does not fit is no error where a lower one does */
+    ji_message_try_begin(&attempt);
+    const jstatus_t status = borrow_best_rung(borrow, handle, plan);
+    ji_message_try_end(&attempt, !jstatus_is_error(status));
+    return status;
 }
 
 /* Drops the frames on top that have ended, down to a live one. */

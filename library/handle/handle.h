@@ -96,8 +96,8 @@ struct jhandle {
     uint64_t cleared_serial; /* borrows.serial when the counters were cleared */
     uint64_t growth_count, allocation_count, deallocation_count, synchronization_count;
     uint64_t rung_count[JHANDLE_MAX_RUNGS], degraded_count, misuse_count;
-    char peak_routine[JHANDLE_MAX_ROUTINE + 1];
-    char peak_shape[JHANDLE_MAX_SHAPE + 1];
+    char peak_routine[JHANDLE_ROUTINE_BYTES];
+    char peak_shape[JHANDLE_SHAPE_BYTES];
     ji_refusal_t refusal; /* the last, where workspace was refused since */
     char message[256];
     const char *refused_routine, *refused_name; /* static; meaningful while refused_number is not 0 */

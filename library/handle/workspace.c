@@ -202,12 +202,15 @@ jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *rou
         size_t wish = workspace_wish(handle, captured);
         if (!scattered && workspace_reuse(handle, first, needed))
             return JSTATUS_SUCCESS;
+        ji_message_try_t attempt;
+        ji_message_try_begin(&attempt);
         if (wish > needed)
             status = workspace_grow(handle, first, wish, routine, &why);
         if (status != JSTATUS_SUCCESS && scattered && workspace_reuse(handle, first, needed))
-            return JSTATUS_SUCCESS;
+            status = JSTATUS_SUCCESS;
         if (status != JSTATUS_SUCCESS)
             status = workspace_grow(handle, first, needed, routine, &why);
+        ji_message_try_end(&attempt, status == JSTATUS_SUCCESS);
     }
     if (status == JSTATUS_SUCCESS)
         return status;

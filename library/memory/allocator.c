@@ -211,7 +211,7 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
                         : traits->below != NULL ? traits->below->device
                                                 : jdevice_host();
     allocator->granule_bytes = jdevice_granule_bytes(allocator->device);
-    strncpy(allocator->name, traits->name, JALLOCATOR_MAX_NAME);
+    strncpy(allocator->name, traits->name, JALLOCATOR_NAME_BYTES - 1);
     if (traits->below != NULL)
         (void)jallocator_retain(traits->below);
     ji_lock_init(&allocator->lock);
@@ -221,9 +221,9 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
 }
 
 static jstatus_t allocator_check_name(const char *name, const char *caller) {
-    if (strnlen(name, JALLOCATOR_MAX_NAME + 1) > JALLOCATOR_MAX_NAME)
+    if (strnlen(name, JALLOCATOR_NAME_BYTES) == JALLOCATOR_NAME_BYTES)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: the name \"%.40s...\" has more than %d characters", caller, name,
-                       JALLOCATOR_MAX_NAME);
+                       JALLOCATOR_NAME_BYTES - 1);
     return JSTATUS_SUCCESS;
 }
 

@@ -76,7 +76,7 @@ struct jallocator {
     bool below_is_part;    /* what is below is a part of it and nobody else's: a user is shown what is below that */
     bool has_ledger;       /* of itself it cannot say which blocks are its own */
     const ji_kind_t *kind; /* NULL: a caller's functions */
-    char name[JALLOCATOR_MAX_NAME + 1];
+    char name[JALLOCATOR_NAME_BYTES];
     ji_link_t link; /* in the list of all allocators, the newest first */
 
     char apart[64]; /* what is written does not share a cache line with what every call reads */

@@ -18,7 +18,7 @@
 
 typedef struct reading {
     jblas_operation_t operation;
-    jblas_fill_t uplo; /* of one with a structure: the triangle that BLAS sees stored */
+    jblas_uplo_t uplo; /* of one with a structure: the triangle that BLAS sees stored */
     int64_t leading_dimension;
     bool row_major;
 } reading_t;

@@ -94,7 +94,7 @@ bool shm_life_of_any(const shm_backing_t *backing);
 
 /* With a file: keeps attaching and removing apart. exclusive: for removing. Held until released, or closed. False:
  * could not be had within the time. Without a file: true. */
-bool shm_gate_take(const shm_backing_t *backing, bool exclusive, unsigned timeout_ms);
+bool shm_gate_take(const shm_backing_t *backing, bool exclusive, uint64_t timeout_ms);
 void shm_gate_release(const shm_backing_t *backing);
 
 #endif

@@ -87,7 +87,7 @@ static int64_t life_now_us(void) {
 #define GATE_FIRST_SLEEP_US 50
 #define GATE_LONGEST_SLEEP_US 5000
 
-bool shm_gate_take(const shm_backing_t *backing, bool exclusive, unsigned timeout_ms) {
+bool shm_gate_take(const shm_backing_t *backing, bool exclusive, uint64_t timeout_ms) {
     if (!backing->has_file)
         return true;
     const int64_t end_us = life_now_us() + (int64_t)timeout_ms * 1000;

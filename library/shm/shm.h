@@ -126,7 +126,7 @@ struct jsegment {
     shm_constants_t constants;
     shm_backing_t backing;
     bool read_only;
-    unsigned timeout_ms;
+    uint64_t timeout_ms;
     uint32_t lock_word; /* what this attachment writes into the lock */
     bool lock_held;
     uint64_t log_count; /* entries of a change under way */

@@ -35,7 +35,7 @@ static jbuffer_filled_t fill_block(void *context, const jbuffer_block_t *block) 
         for (int64_t i = 0; i < block->extents[0]; i++)
             column[i] = value_at(block->starts[0] + i, block->starts[1] + j);
     }
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 static void *pointer_of(jbuffer_t *buffer) {

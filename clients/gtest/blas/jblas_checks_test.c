@@ -18,7 +18,7 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
     case 'S': c->side = (jblas_side_t)wrong; return JSTATUS_INVALID_VALUE;
     case 'T': c->transa = (jblas_operation_t)wrong; return JSTATUS_INVALID_VALUE;
     case 'V': c->transb = (jblas_operation_t)wrong; return JSTATUS_INVALID_VALUE;
-    case 'U': c->uplo = (jblas_fill_t)wrong; return JSTATUS_INVALID_VALUE;
+    case 'U': c->uplo = (jblas_uplo_t)wrong; return JSTATUS_INVALID_VALUE;
     case 'D': c->diag = (jblas_diagonal_t)wrong; return JSTATUS_INVALID_VALUE;
     case 'm': c->m = negative; return JSTATUS_INVALID_SIZE;
     case 'n': c->n = negative; return c->function->routine->level == 1 ? JSTATUS_SUCCESS : JSTATUS_INVALID_SIZE;
@@ -132,7 +132,7 @@ JTEST(JblasChecks, ARefusedEnumeratorIsAnsweredWithThoseThereAre) {
     for (int wrong = 0; wrong < 4; ++wrong) {
         double one = 1, a = 1, b = 1;
         JEXPECT_STATUS(jblas_dtrsm(handle, wrong == 0 ? (jblas_side_t)78 : JBLAS_LEFT,
-                                   wrong == 1 ? (jblas_fill_t)78 : JBLAS_LOWER,
+                                   wrong == 1 ? (jblas_uplo_t)78 : JBLAS_LOWER,
                                    wrong == 2 ? (jblas_operation_t)78 : JBLAS_NO_TRANSPOSE,
                                    wrong == 3 ? (jblas_diagonal_t)78 : JBLAS_UNIT, 1, 1, &one, &a, 1, &b, 1),
                        JSTATUS_INVALID_VALUE);

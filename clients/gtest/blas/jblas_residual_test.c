@@ -75,7 +75,7 @@ static void fill_lower(jdatatype_t type, triangle_kind_t kind, int64_t n, wide_t
 typedef struct solve {
     jdatatype_t type;
     jblas_side_t side;
-    jblas_fill_t uplo;
+    jblas_uplo_t uplo;
     jblas_operation_t operation;
     jblas_diagonal_t diagonal;
     int64_t order, count;

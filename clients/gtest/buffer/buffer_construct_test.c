@@ -81,7 +81,7 @@ static jbuffer_filled_t count_elements(void *context, const jbuffer_block_t *blo
     const bool zero = census->zero && call % 2 == 0;
     if (!zero)
         (void)buffer_fill_places(NULL, block);
-    return call == census->fail_at ? JBUFFER_FAILED : zero ? JBUFFER_ZERO : JBUFFER_FILLED;
+    return call == census->fail_at ? JBUFFER_BLOCK_FAILED : zero ? JBUFFER_BLOCK_ZERO : JBUFFER_BLOCK_FILLED;
 }
 
 static census_t *census_of(const jlayout_t *layout) {
@@ -154,7 +154,7 @@ static jbuffer_filled_t measure_pieces(void *context, const jbuffer_block_t *blo
     const int64_t size = block->extents[0] * block->extents[1];
     sizes[1] = size > sizes[1] ? size : sizes[1];
     sizes[2] += block->starts[0] == 0 && block->extents[0] == 1000;
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 JTEST(BufferConstruct, UndividedLayoutsComeInPiecesAlongTheSlowestDimension) {
@@ -198,7 +198,7 @@ static jbuffer_filled_t meet(void *context, const jbuffer_block_t *block) {
     pthread_mutex_lock(&meeting->lock);
     --meeting->here;
     pthread_mutex_unlock(&meeting->lock);
-    return error == 0 ? JBUFFER_FILLED : JBUFFER_FAILED;
+    return error == 0 ? JBUFFER_BLOCK_FILLED : JBUFFER_BLOCK_FAILED;
 }
 
 static void check_meeting(jbuffer_allocator_t *allocator, const char *text, int max_threads, int wanted) {
@@ -229,7 +229,7 @@ JTEST(BufferConstruct, AsManyThreadsAsAskedWorkAtOnce) {
 static jbuffer_filled_t say_zero(void *context, const jbuffer_block_t *block) {
     const int64_t *filled = context; /* the block that is not zero */
     if (block->starts[0] != filled[0] || block->starts[1] != filled[1])
-        return JBUFFER_ZERO;
+        return JBUFFER_BLOCK_ZERO;
     return buffer_fill_places(NULL, block);
 }
 

@@ -201,7 +201,7 @@ JTEST(BufferTeam, MovesUseMemoryAgainOnAllOrOnNone) { in_every_setting(move_buff
 /* ---- Failures ---------------------------------------------------------------------------------------------------- */
 
 static jbuffer_filled_t fail_here(void *context, const jbuffer_block_t *block) {
-    return *(const bool *)context ? JBUFFER_FAILED : buffer_fill_places(NULL, block);
+    return *(const bool *)context ? JBUFFER_BLOCK_FAILED : buffer_fill_places(NULL, block);
 }
 
 enum { FORMS = 8 };

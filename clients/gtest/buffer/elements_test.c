@@ -63,7 +63,7 @@ static void pair_end(pair_t *pair) {
 }
 
 static void check_pair(pair_t pair) {
-    char to_text[JLAYOUT_MAX_TEXT + 1], from_text[JLAYOUT_MAX_TEXT + 1];
+    char to_text[JLAYOUT_TEXT_BYTES], from_text[JLAYOUT_TEXT_BYTES];
     const jdatatype_t to = pair.to.type, from = pair.from.type;
     JEXPECT_OK(jlayout_format(&pair.to.layout, &to, to_text, sizeof to_text));
     JEXPECT_OK(jlayout_format(&pair.from.layout, &from, from_text, sizeof from_text));

@@ -378,7 +378,7 @@ JTEST(Layout, EachFaultIsRefusedWithItsMessage) {
         jlayout_t layout = cases[i].layout, result;
         int64_t number = 7, starts[JLAYOUT_MAX_RANK] = {7}, extents[JLAYOUT_MAX_RANK] = {7};
         size_t bytes = 7;
-        char text[JLAYOUT_MAX_TEXT + 1] = "untouched";
+        char text[JLAYOUT_TEXT_BYTES] = "untouched";
         JSCOPED_TRACE("case %zu", i);
         memset(&result, 0x5a, sizeof result);
         const jlayout_t before = result;
@@ -763,7 +763,7 @@ JTEST(LayoutText, EachFormIsTheShortest) {
     for (size_t i = 0; i < COUNT_OF(texts); ++i) {
         jlayout_t layout;
         jdatatype_t type;
-        char text[JLAYOUT_MAX_TEXT + 1];
+        char text[JLAYOUT_TEXT_BYTES];
         JSCOPED_TRACE("\"%s\"", texts[i]);
         JASSERT_OK(jlayout_parse(texts[i], &layout, &type));
         JASSERT_OK(jlayout_format(&layout, &type, text, sizeof text));
@@ -796,7 +796,7 @@ JTEST(LayoutText, RoundTripsAnyLayout) {
     for (int64_t round = jtest_iterations(2000); round > 0; --round) {
         const jlayout_t layout = random_layout();
         const jdatatype_t type = (jdatatype_t)jtest_random_between(0, 7);
-        char text[JLAYOUT_MAX_TEXT + 1];
+        char text[JLAYOUT_TEXT_BYTES];
         jlayout_t back;
         jdatatype_t back_type;
         JASSERT_OK(jlayout_format(&layout, &type, text, sizeof text));
@@ -810,7 +810,7 @@ JTEST(LayoutText, RoundTripsAnyLayout) {
 /* Packed in no order, so the text has its strides; read again, it is the same. */
 static void text_has_strides(const jlayout_t *layout, const char *expected) {
     jlayout_t back;
-    char text[JLAYOUT_MAX_TEXT + 1];
+    char text[JLAYOUT_TEXT_BYTES];
     JASSERT_OK(jlayout_format(layout, NULL, text, sizeof text));
     JEXPECT_STREQ(text, expected);
     JASSERT_OK(jlayout_parse(text, &back, NULL));
@@ -836,7 +836,7 @@ JTEST(LayoutText, TheLongestFits) {
         layout.blocks[d] = INT64_MAX;
     }
     layout.extents[0] = INT64_MAX;
-    char text[JLAYOUT_MAX_TEXT + 1], exact[JLAYOUT_MAX_TEXT + 1];
+    char text[JLAYOUT_TEXT_BYTES], exact[JLAYOUT_TEXT_BYTES];
     const jdatatype_t type = JDATATYPE_F64_C;
     jlayout_t back;
     jdatatype_t back_type;
@@ -945,7 +945,7 @@ JTEST(LayoutText, RefusalsQuoteTheTextAndThePlace) {
 
 /* Either a text is refused, or what it gives is a layout whose own text gives it again. */
 static void check_any_text(const char *text) {
-    char back[JLAYOUT_MAX_TEXT + 1];
+    char back[JLAYOUT_TEXT_BYTES];
     for (int typed = 0; typed < 2; ++typed) {
         jlayout_t layout, again;
         jdatatype_t type, again_type;

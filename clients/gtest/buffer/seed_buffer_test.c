@@ -121,14 +121,14 @@ static jbuffer_filled_t fill(void *context, const jbuffer_block_t *block) {
             seen->asked[block->starts[0] + i][block->starts[1] + j]++;
     if (block->starts[1] == 3) {
         seen->left_empty++;
-        return JBUFFER_ZERO;
+        return JBUFFER_BLOCK_ZERO;
     }
     double *data = block->data;
     for (int64_t j = 0; j < block->extents[1]; ++j)
         for (int64_t i = 0; i < block->extents[0]; ++i)
             data[i * block->strides[0] + j * block->strides[1]] =
                 (double)(10 * (block->starts[0] + i) + block->starts[1] + j);
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 /* The allocator constructs from a layout and a function. The function gets a shape, which says where in the whole tensor

@@ -98,10 +98,10 @@ JTEST(Storage, LargeBlocksCostNothingUntilTheyAreWritten) {
 
 static jbuffer_filled_t fill_one_block(void *context, const jbuffer_block_t *block) {
     if (block->starts[0] != *(const int64_t *)context)
-        return JBUFFER_ZERO;
+        return JBUFFER_BLOCK_ZERO;
     for (int64_t i = 0; i < block->extents[0]; ++i)
         ((char *)block->data)[i] = 1;
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 JTEST(Storage, BlocksThatAFunctionLeavesZeroCostNothing) {

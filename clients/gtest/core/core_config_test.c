@@ -454,8 +454,8 @@ JTEST(Config, AnUnknownNameOfAnyLengthIsCut) {
     name[sizeof name - 1] = '\0';
     jtest_setenv(name, value);
     JASSERT_OK(jconfig_get_unknown(0, &unknown));
-    JEXPECT_EQ(strlen(unknown.name), JCONFIG_MAX_NAME);
-    JEXPECT_EQ(strncmp(unknown.name, name, JCONFIG_MAX_NAME), 0);
+    JEXPECT_EQ(strlen(unknown.name), JCONFIG_NAME_BYTES - 1);
+    JEXPECT_EQ(strncmp(unknown.name, name, JCONFIG_NAME_BYTES - 1), 0);
     JEXPECT_NULL(unknown.nearest);
 }
 

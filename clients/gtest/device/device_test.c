@@ -7,7 +7,9 @@
 
 #include "device/device.h"
 #include "device/module.h"
+#include "jalloc/cuda.h"
 #include "jalloc/device.h"
+#include "jalloc/hip.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -311,6 +313,18 @@ JTEST(Device, CopyAndFillArgumentsAreChecked) {
         JEXPECT_STATUS(jdevice_fill(host, NULL, a, b, bad_patterns[i], 1), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jdevice_fill(host, NULL, a, b, 16, SIZE_MAX / 16 + 1), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jdevice_fill(host, NULL, a, b, 2, SIZE_MAX), JSTATUS_INVALID_SIZE);
+}
+
+JTEST(Device, TypedStreamsOfAnotherRuntimeAreRefused) {
+    jstream_t *stream = NULL;
+    JEXPECT_STATUS(jcuda_stream_wrap(jdevice_host(), NULL, &stream), JSTATUS_INVALID_VALUE);
+    JEXPECT_STREQ(jstatus_last_message(), "jcuda_stream_wrap: host has streams of another runtime");
+    JEXPECT_STATUS(jhip_stream_wrap(jdevice_host(), NULL, &stream), JSTATUS_INVALID_VALUE);
+    JEXPECT_STREQ(jstatus_last_message(), "jhip_stream_wrap: host has streams of another runtime");
+    JEXPECT_STATUS(jcuda_stream_wrap(NULL, NULL, &stream), JSTATUS_INVALID_POINTER);
+    JEXPECT_NULL(stream);
+    JEXPECT_NULL(jcuda_stream_native(jdevice_host(), NULL));
+    JEXPECT_NULL(jhip_stream_native(NULL, NULL));
 }
 
 /* A device that is nothing but a name: what belongs to another device must be told apart before it is used. */

@@ -115,7 +115,7 @@ JTEST(GpuBuffer, Lists) {
 
 static jbuffer_filled_t every_other_zero(void *context, const jbuffer_block_t *block) {
     (void)context;
-    return block->starts[0] / 2 % 2 ? JBUFFER_ZERO : buffer_fill_places(NULL, block);
+    return block->starts[0] / 2 % 2 ? JBUFFER_BLOCK_ZERO : buffer_fill_places(NULL, block);
 }
 
 JTEST(GpuBuffer, ZeroBlocksAreZeroInUsedMemory) {

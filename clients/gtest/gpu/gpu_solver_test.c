@@ -448,7 +448,7 @@ JTEST_P(GpuSolver, InfoUnderCapture, int, factorizations) {
 /* A routine of doubles; what is not its own is not looked at. */
 typedef struct counted {
     jblas_side_t side;
-    jblas_fill_t uplo;
+    jblas_uplo_t uplo;
     int64_t m, n; /* potrf: n */
 } counted_t;
 

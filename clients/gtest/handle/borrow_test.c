@@ -525,7 +525,7 @@ JTEST(BorrowStats, PeakNamesItsRoutine) {
     JEXPECT_OK(jborrow_begin(&inner, handle, "a_name_that_is_much_longer_than_thirty_one", 1, &small));
     stats = stats_of(handle);
     JEXPECT_EQ(stats.high_watermark_bytes, 1024 + 128);
-    JEXPECT_STREQ(stats.peak_routine, "a_name_that_is_much_longer_than"); /* cut to JHANDLE_MAX_ROUTINE */
+    JEXPECT_STREQ(stats.peak_routine, "a_name_that_is_much_longer_than"); /* cut to JHANDLE_ROUTINE_BYTES */
     JEXPECT_OK(jhandle_clear_stats(handle));
     stats = stats_of(handle);
     JEXPECT_EQ(stats.high_watermark_bytes, 1024 + 128); /* what is in use */
@@ -540,7 +540,7 @@ JTEST(BorrowStats, PeakNamesItsRoutine) {
     JALLOC_WITH_BORROW(ws, handle, 500) JEXPECT_TRUE(ws.ok);
     stats = stats_of(handle);
     JEXPECT_EQ(stats.high_watermark_bytes, 512);
-    JEXPECT_EQ(strncmp(stats.peak_routine, __func__, JHANDLE_MAX_ROUTINE), 0);
+    JEXPECT_EQ(strncmp(stats.peak_routine, __func__, JHANDLE_ROUTINE_BYTES - 1), 0);
     JEXPECT_EQ(stats.borrow_count, 1);
     JEXPECT_OK(jhandle_destroy(handle));
 }

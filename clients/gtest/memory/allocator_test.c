@@ -114,7 +114,7 @@ JTEST(Allocator, TableIsCheckedAndNothingIsMade) {
     JEXPECT_STATUS(jallocator_create(&full, NULL, &options, &allocator), JSTATUS_INVALID_VALUE);
     options = (jallocator_options_t)JALLOCATOR_OPTIONS_INIT;
     options.name = "a name of thirty-two characters.";
-    JEXPECT_EQ(strlen(options.name), JALLOCATOR_MAX_NAME + 1);
+    JEXPECT_EQ(strlen(options.name), JALLOCATOR_NAME_BYTES);
     JEXPECT_STATUS(jallocator_create(&full, NULL, &options, &allocator), JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(allocator, mark);
 }
@@ -180,7 +180,7 @@ JTEST(Allocator, NameAndDeviceAndTheirDefaults) {
     char name[] = "a name of thirty-one characters";
     jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
     options.name = name;
-    JEXPECT_EQ(strlen(name), JALLOCATOR_MAX_NAME);
+    JEXPECT_EQ(strlen(name), JALLOCATOR_NAME_BYTES - 1);
     JASSERT_OK(jallocator_create(&least, &script, &options, &allocator));
     name[0] = 'X';
     JEXPECT_STREQ(jallocator_name(allocator), "a name of thirty-one characters");

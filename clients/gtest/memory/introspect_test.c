@@ -50,8 +50,8 @@ JTEST(Tag, EqualNamesAreOneTag) {
     char longer[200];
     memset(longer, 'n', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
-    JEXPECT_EQ(strlen(jtag_name(jtag_intern(longer))), JTAG_MAX_NAME);
-    longer[JTAG_MAX_NAME] = 'm'; /* what is cut does not count */
+    JEXPECT_EQ(strlen(jtag_name(jtag_intern(longer))), JTAG_NAME_BYTES - 1);
+    longer[JTAG_NAME_BYTES - 1] = 'm'; /* what is cut does not count */
     JEXPECT_EQ(jtag_intern(longer), jtag_intern(jtag_name(jtag_intern(longer))));
 }
 

@@ -209,7 +209,7 @@ JMPI_TEST(ConstructMpi, TheBestAllocatorMakesWhatItChoseOnAll, 4) {
 /* ---- Failures ---------------------------------------------------------------------------------------------------- */
 
 static jbuffer_filled_t fail_once(void *context, const jbuffer_block_t *block) {
-    return *(const bool *)context ? JBUFFER_FAILED : buffer_fill_places(NULL, block);
+    return *(const bool *)context ? JBUFFER_BLOCK_FAILED : buffer_fill_places(NULL, block);
 }
 
 JMPI_TEST_P(ConstructMpi, AFunctionThatFailsOnOneRankFailsOnAll, grid_case_t, grids) {

@@ -75,12 +75,12 @@ static jbuffer_filled_t fill_every_other(void *context, const jbuffer_block_t *b
     (void)context;
     const size_t size = jhandle_sizeof_datatype(block->type);
     if ((block->starts[0] / 4 + block->starts[1] / 3) % 2 != 0)
-        return JBUFFER_ZERO;
+        return JBUFFER_BLOCK_ZERO;
     for (int64_t j = 0; j < block->extents[1]; ++j)
         for (int64_t i = 0; i < block->extents[0]; ++i)
             salted(block->type, block->starts[0] + i, block->starts[1] + j,
                    (char *)block->data + (size_t)(i * block->strides[0] + j * block->strides[1]) * size);
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 /* This process's part is as large as it should be, by counting, and has these elements. Then the buffer goes. */

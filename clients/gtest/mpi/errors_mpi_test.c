@@ -191,7 +191,7 @@ static jbuffer_filled_t fill_numbers(void *context, const jbuffer_block_t *block
         for (int64_t i = 0; i < block->extents[0]; ++i)
             ((double *)block->data)[i * block->strides[0] + j * block->strides[1]] =
                 (double)(100 * (block->starts[0] + i) + block->starts[1] + j);
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 static double element(jbuffer_t *buffer, int64_t i, int64_t j) {

@@ -70,7 +70,7 @@ static void scene_end(scene_t *scene) {
 
 static jbuffer_filled_t fill_nothing(void *context, const jbuffer_block_t *block) {
     (void)context, (void)block;
-    return JBUFFER_ZERO;
+    return JBUFFER_BLOCK_ZERO;
 }
 
 /* ---- Collective functions, each giving a buffer (or nothing) ---- */
@@ -276,7 +276,7 @@ static jstatus_t wrong_function(scene_t *scene, bool wrong, jbuffer_t **buffer) 
 }
 static jbuffer_filled_t fill_or_fail(void *context, const jbuffer_block_t *block) {
     memset(block->data, 0, jhandle_sizeof_datatype(block->type));
-    return *(bool *)context ? JBUFFER_FAILED : JBUFFER_ZERO;
+    return *(bool *)context ? JBUFFER_BLOCK_FAILED : JBUFFER_BLOCK_ZERO;
 }
 static jstatus_t wrong_block(scene_t *scene, bool wrong, jbuffer_t **buffer) {
     return jbuffer_construct_function(scene->distributed, &scene->layout, fill_or_fail, &wrong, 1, buffer);

@@ -54,7 +54,7 @@ static jbuffer_filled_t fill(void *context, const jbuffer_block_t *block) {
         for (int64_t i = 0; i < block->extents[0]; ++i)
             data[i * block->strides[0] + j * block->strides[1]] =
                 (double)(1000 * (block->starts[0] + i) + block->starts[1] + j);
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 static void expect_filled(jbuffer_t *buffer, int64_t rows, int64_t columns) {

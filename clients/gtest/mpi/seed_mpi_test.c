@@ -30,7 +30,7 @@ static jbuffer_filled_t values(void *context, const jbuffer_block_t *block) {
         for (int64_t i = 0; i < block->extents[0]; ++i)
             data[i * block->strides[0] + j * block->strides[1]] = expected(block->starts[0] + i, block->starts[1] + j);
     *filled += block->extents[0] * block->extents[1];
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 static jbuffer_t *distributed_values(const jmpi_t *mpi, jbuffer_allocator_t *allocator) {

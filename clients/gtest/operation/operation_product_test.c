@@ -66,7 +66,7 @@ static jstatus_t product_call(jhandle_t *handle, product_case_t *p, jbuffer_t **
 }
 
 static void product_describe(const product_case_t *p, char text[256]) {
-    char a[JLAYOUT_MAX_TEXT + 1], b[JLAYOUT_MAX_TEXT + 1], c[JLAYOUT_MAX_TEXT + 1];
+    char a[JLAYOUT_TEXT_BYTES], b[JLAYOUT_TEXT_BYTES], c[JLAYOUT_TEXT_BYTES];
     JEXPECT_OK(jlayout_format(&p->a.layout, NULL, a, sizeof a));
     JEXPECT_OK(jlayout_format(&p->b.layout, NULL, b, sizeof b));
     JEXPECT_OK(jlayout_format(&p->c.layout, NULL, c, sizeof c));

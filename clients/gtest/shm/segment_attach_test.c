@@ -96,7 +96,7 @@ static void attach_as_nobody(peer_t *self, void *argument) {
     JASSERT_EQ(setgid(65534), 0);
     JASSERT_EQ(setuid(65534), 0);
     expect_refused(place, JSTATUS_UNSAFE); /* another user's */
-    JEXPECT_STATUS(jsegment_remove(place->options.backend, place->name, true), JSTATUS_UNSAFE);
+    JEXPECT_STATUS(jsegment_remove(place->options.backend, place->name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_UNSAFE);
     PLACE(own, place->options.backend, MIB, 0);
     char folder[sizeof own.path];
     snprintf(folder, sizeof folder, "%s", own.path);
@@ -306,7 +306,7 @@ EACH_SHARED_BACKEND(APoisonedOneIsCorrupted) {
     JEXPECT_NOT_NULL(jsegment_pointer(inside, offset, 100));
     JEXPECT_OK(jsegment_detach(inside));
     if (place.path[0] != '\0')
-        JEXPECT_OK(jsegment_remove(param->backend, place.name, false));
+        JEXPECT_OK(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_UNUSED));
 }
 
 /* A holder of the lock that lives and does not let go: here the test itself, which writes the word as a holder does. */

@@ -242,15 +242,15 @@ EACH_NAMED_BACKEND(RemovingAsksWhoIsAttached) {
     jsegment_t *segment = place_create(&place), *late = NULL;
     JASSERT_NOT_NULL(segment);
     jshared_t *shared = shared_make(segment, 1);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, false), JSTATUS_BUSY);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_UNUSED), JSTATUS_BUSY);
     JEXPECT_TRUE(name_exists(&place));
-    JEXPECT_OK(jsegment_remove(param->backend, place.name, true));
+    JEXPECT_OK(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS));
     JEXPECT_FALSE(name_exists(&place));
     JEXPECT_STATUS(jsegment_attach(&place.options, &late), JSTATUS_NOT_FOUND);
     memset(shared_bytes(shared, shared_take(shared, 50000), 50000), 1, 50000); /* the memory is still there */
     segment_books(segment);
     JEXPECT_OK(jsegment_detach(segment));
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, false), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_UNUSED), JSTATUS_NOT_FOUND);
 }
 
 EACH_NAMED_BACKEND(RemovingTakesWhatNobodyIsAttachedTo) {
@@ -259,7 +259,7 @@ EACH_NAMED_BACKEND(RemovingTakesWhatNobodyIsAttachedTo) {
     JASSERT_NOT_NULL(segment);
     JEXPECT_OK(jsegment_detach(segment));
     JEXPECT_TRUE(name_exists(&place));
-    JEXPECT_OK(jsegment_remove(param->backend, place.name, false));
+    JEXPECT_OK(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_UNUSED));
     JEXPECT_FALSE(name_exists(&place));
 }
 
@@ -271,16 +271,16 @@ EACH_NAMED_BACKEND(RemovingSparesWhatIsNoSegment) {
         fputs("not ours\n", file);
     fclose(file);
     chmod(place.path, 0600);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, true), JSTATUS_NOT_A_SEGMENT);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_NOT_A_SEGMENT);
     JEXPECT_TRUE(name_exists(&place));
     chmod(place.path, 0666);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, true), JSTATUS_UNSAFE);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_UNSAFE);
     JEXPECT_TRUE(name_exists(&place));
     unlink(place.path);
     JASSERT_EQ(symlink("/dev/null", place.path), 0);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, true), JSTATUS_UNSAFE);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_UNSAFE);
     JEXPECT_EQ(unlink(place.path), 0);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, true), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_NOT_FOUND);
 }
 
 EACH_NAMED_BACKEND(RemovingSparesWhatAnotherVersionMade) {
@@ -292,7 +292,7 @@ EACH_NAMED_BACKEND(RemovingSparesWhatAnotherVersionMade) {
     const int file = open(place.path, O_WRONLY | O_CLOEXEC);
     JEXPECT_EQ(pwrite(file, &version, 4, offsetof(shm_constants_t, layout_version)), 4);
     close(file);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, true), JSTATUS_INCOMPATIBLE);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_INCOMPATIBLE);
     JEXPECT_TRUE(name_exists(&place));
 }
 
@@ -304,15 +304,17 @@ EACH_NAMED_BACKEND(RemovingTakesATruncatedOne) {
     JEXPECT_OK(jsegment_detach(segment));
     JASSERT_EQ(truncate(place.path, 8192), 0);
     JEXPECT_STATUS(jsegment_attach(&place.options, &segment), JSTATUS_TRUNCATED);
-    JEXPECT_OK(jsegment_remove(param->backend, place.name, false));
+    JEXPECT_OK(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_UNUSED));
     JEXPECT_FALSE(name_exists(&place));
 }
 
 JTEST(Segment, RemovingIsForNames) {
-    JEXPECT_STATUS(jsegment_remove(JSEGMENT_POSIX, NULL, false), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jsegment_remove(JSEGMENT_PRIVATE, "/x", false), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jsegment_remove(JSEGMENT_MEMFD, "/x", false), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jsegment_remove(JSEGMENT_ARRAY, "/x", false), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_POSIX, NULL, JSEGMENT_REMOVE_UNUSED), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_PRIVATE, "/x", JSEGMENT_REMOVE_UNUSED), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_MEMFD, "/x", JSEGMENT_REMOVE_UNUSED), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_ARRAY, "/x", JSEGMENT_REMOVE_UNUSED), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_POSIX, "/x", (jsegment_remove_t)2), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "how");
 }
 
 JTEST(Segment, DestroyingKeepsAForeignFileOfItsName) {

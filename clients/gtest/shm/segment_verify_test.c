@@ -531,7 +531,7 @@ JTEST(SegmentVerify, LeavingWaitsForTheLockAndRemovingForTheGate) {
     JEXPECT_STATUS(jsegment_destroy(segment), JSTATUS_BUSY);
     shm_gate_release(&second->backing);
     jtest_fail_calls("fcntl", 1, 1, ENOLCK);
-    JEXPECT_STATUS(jsegment_remove(JSEGMENT_POSIX, place.name, true), JSTATUS_BUSY);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_POSIX, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_BUSY);
     JEXPECT_TRUE(jtest_calls_failed());
 
     jsegment_t *reader = place_attach_reading(&place);
@@ -551,7 +551,7 @@ JTEST(SegmentVerify, LeavingWaitsForTheLockAndRemovingForTheGate) {
 static void attach_to_what_goes(peer_t *self, void *argument) {
     jsegment_options_t options = ((const place_t *)argument)->options;
     jsegment_t *late = NULL;
-    options.timeout_ms = 400000;
+    options.timeout_ms = UINT64_MAX; /* as long as it takes: no time overflows */
     peer_await(self);
     JEXPECT_STATUS(jsegment_attach(&options, &late), JSTATUS_NOT_FOUND);
     JEXPECT_SUBSTR(jstatus_last_message(), "meanwhile");
@@ -621,7 +621,7 @@ JTEST(SegmentVerify, NothingIsNoSegmentAllocatorOrRoot) {
     JASSERT_NOT_NULL(segment);
     JEXPECT_EQ(segment_books(segment).max_bytes, MIB);
     jshared_t *shared = NULL;
-    char name[JSEGMENT_MAX_ROOT_NAME + 1];
+    char name[JSEGMENT_ROOT_NAME_BYTES];
     joffset_t offset;
     size_t bytes = 9;
     int descriptor;

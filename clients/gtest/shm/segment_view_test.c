@@ -29,7 +29,7 @@ static joffset_t root_of(jsegment_t *segment, const char *name) {
 /* Each index once; names as they were given, also the longest. */
 JTEST(SegmentRoot, AreListed) {
     jsegment_t *segment = private_segment(MIB);
-    char longest[JSEGMENT_MAX_ROOT_NAME + 1], name[JSEGMENT_MAX_ROOT_NAME + 1] = "untouched";
+    char longest[JSEGMENT_ROOT_NAME_BYTES], name[JSEGMENT_ROOT_NAME_BYTES] = "untouched";
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     joffset_t offset = 7;
@@ -77,7 +77,7 @@ JTEST(SegmentRoot, ArgumentsAreChecked) {
     joffset_t offset = 5;
     const char *longest = "123456789012345678901234567890123456789",
                *too_long = "1234567890123456789012345678901234567890";
-    JASSERT_EQ(strlen(longest), JSEGMENT_MAX_ROOT_NAME);
+    JASSERT_EQ(strlen(longest), JSEGMENT_ROOT_NAME_BYTES - 1);
     JEXPECT_STATUS(jsegment_set_root(NULL, "a", 8), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jsegment_set_root(segment, NULL, 8), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jsegment_set_root(segment, "", 8), JSTATUS_INVALID_VALUE);
@@ -100,7 +100,7 @@ JTEST(SegmentRoot, ArgumentsAreChecked) {
 JTEST(SegmentRoot, AsManyAsPromised) {
     jsegment_t *segment = private_segment(MIB);
     JASSERT_NOT_NULL(segment);
-    char name[JSEGMENT_MAX_ROOT_NAME + 1];
+    char name[JSEGMENT_ROOT_NAME_BYTES];
     for (int round = 0; round < 3; ++round) {
         for (unsigned i = 0; i < JSEGMENT_MAX_ROOTS; ++i) {
             snprintf(name, sizeof name, "root number %u", i);

@@ -58,7 +58,7 @@ static inline jbuffer_filled_t buffer_fill_places(void *context, const jbuffer_b
                           (char *)block->data +
                               (size_t)reference_offset(&layout, indices) * reference_size(block->type));
     }
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 /* Every element of a buffer against what `expected` says of it: as the structure of `layout` has it. */

@@ -91,7 +91,7 @@ struct blas_case {
         jblas_operation_t transa, trans;
     };
     jblas_operation_t transb;
-    jblas_fill_t uplo;
+    jblas_uplo_t uplo;
     jblas_diagonal_t diag;
     union {
         int64_t k, nrhs;

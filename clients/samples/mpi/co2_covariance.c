@@ -38,7 +38,7 @@ static jbuffer_filled_t fill_block(void *context, const jbuffer_block_t *block) 
         for (int64_t i = 0; i < block->extents[0]; i++)
             x[i * block->strides[0]] = kernel->by_lag[abs(row[i] - column[j])];
     }
-    return JBUFFER_FILLED;
+    return JBUFFER_BLOCK_FILLED;
 }
 
 /* log det L, of a distributed L. */

@@ -29,7 +29,7 @@ static char name[64]; /* of the segment, while there is one */
 static void stop(int line, const char *what, const char *why) {
     fprintf(stderr, "segment_mpi.c:%d: %s: %s\n", line, what, why);
     if (name[0] != '\0')
-        (void)jsegment_remove(JSEGMENT_POSIX, name, true);
+        (void)jsegment_remove(JSEGMENT_POSIX, name, JSEGMENT_REMOVE_ALWAYS);
     MPI_Abort(MPI_COMM_WORLD, 1);
     exit(1);
 }

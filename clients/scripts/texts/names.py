@@ -66,7 +66,9 @@ def outside(tree):
         {*cmake_options(tree), *variables(tree), *others, "JSTATUS_UNKNOWN", "JBUFFER_LIST_n"})
 
 
-DECLARED = re.compile(r"^(?:extern )?JALLOC_API\b[^;{]*?\b(j\w+)[(;]", re.MULTILINE | re.DOTALL)
+DECLARED = re.compile(r"^(?:extern )?JALLOC_(?:API|INLINE)\b[^;{]*?\b(j\w+)[(;]", re.MULTILINE | re.DOTALL)
+# One that only a compiler of C finds. Internal names end in an underscore.
+BURIED = re.compile(r"^static\b[^;{(]*?\binline\b[^;{]*?\b(j\w*[a-z0-9])\(", re.MULTILINE | re.DOTALL)
 TYPE = re.compile(r"^(?:typedef (?:enum|struct) (\w+) \{|#define (J\w*[A-Z0-9])\b(?!_H$))",
                   re.MULTILINE)
 
@@ -102,6 +104,8 @@ def check_reference(tree, _build):
             after = text[code.index(";", match.start()):].split("\n", 1)[0]
             if not before.endswith("*/") and not group and "/**<" not in after:
                 yield f"{at(name, text, match)}: {match.group(1)} has no comment"
+        for match in BURIED.finditer(code):
+            yield f"{at(name, text, match)}: {match.group(1)} is inline and not exported: it wants JALLOC_INLINE"
     shown, bare = set(), {}
     for name in tree.files(HEADERS):
         text, code = tree.read(name), tree.code(name)

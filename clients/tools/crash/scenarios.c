@@ -625,7 +625,7 @@ static void attach_posix(crash_t *crash) {
     MUST(jsegment_attach(&options, &crash->segment));
 }
 static void destroy_posix(crash_t *crash) { MUST(jsegment_destroy(crash->segment)); }
-static void remove_posix(crash_t *crash) { MUST(jsegment_remove(JSEGMENT_POSIX, crash->name, false)); }
+static void remove_posix(crash_t *crash) { MUST(jsegment_remove(JSEGMENT_POSIX, crash->name, JSEGMENT_REMOVE_UNUSED)); }
 
 /* How many files whose names contain that of the segment there are; they are removed. */
 static size_t remove_leftovers(const char *directory, const char *name) {

@@ -231,7 +231,7 @@ static int clear_one(shm_found_t *found, const choices_t *choices) {
             if (remove_leftover(found) != SHM_DONE)
                 return SHM_FAILED;
         } else {
-            const jstatus_t status = jsegment_remove(found->backend, found->name, false);
+            const jstatus_t status = jsegment_remove(found->backend, found->name, JSEGMENT_REMOVE_UNUSED);
             if (status != JSTATUS_SUCCESS)
                 return complain_of(found, jstatus_last_message());
         }

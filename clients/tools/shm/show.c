@@ -147,7 +147,7 @@ static void json_show(const shm_found_t *found, const survey_t *survey) {
     shm_json_close(']');
     shm_json_open("roots", '[');
     for (unsigned i = 0; i < JSEGMENT_MAX_ROOTS; i++) {
-        char name[JSEGMENT_MAX_ROOT_NAME + 1];
+        char name[JSEGMENT_ROOT_NAME_BYTES];
         joffset_t offset;
         if (jsegment_get_root_at(found->segment, i, name, &offset) != JSTATUS_SUCCESS)
             continue;
@@ -209,7 +209,7 @@ static void text_slots(const shm_found_t *found) {
 static void text_roots(const shm_found_t *found) {
     unsigned shown = 0;
     for (unsigned i = 0; i < JSEGMENT_MAX_ROOTS; i++) {
-        char name[JSEGMENT_MAX_ROOT_NAME + 1];
+        char name[JSEGMENT_ROOT_NAME_BYTES];
         joffset_t offset;
         if (jsegment_get_root_at(found->segment, i, name, &offset) != JSTATUS_SUCCESS)
             continue;

@@ -50,7 +50,7 @@ void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const 
 }
 
 void ji_host_scale_triangle(const ji_head_t *head, jdatatype_t scalar_type,
-                            const ji_scalar_t *scalar, jblas_fill_t uplo, int64_t n, void *a,
+                            const ji_scalar_t *scalar, jblas_uplo_t uplo, int64_t n, void *a,
                             int64_t lda) {
     for (int64_t j = 0; j < n; j++) {
         const int64_t first = uplo == JBLAS_LOWER ? j : 0,

@@ -18,7 +18,7 @@ void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const 
                           int64_t n, void *x, int64_t increment);
 /* One triangle of order n, with its diagonal. */
 void ji_host_scale_triangle(const ji_head_t *head, jdatatype_t scalar_type,
-                            const ji_scalar_t *scalar, jblas_fill_t uplo, int64_t n, void *a,
+                            const ji_scalar_t *scalar, jblas_uplo_t uplo, int64_t n, void *a,
                             int64_t lda);
 /* A whole matrix: the primitive ji_host_scale_matrix() of blas.h. */
 

@@ -100,7 +100,7 @@ typedef struct ji_vector { /* level 1 */
 
 typedef struct ji_matvec { /* level 2 */
     ji_head_t head;
-    jblas_fill_t uplo;
+    jblas_uplo_t uplo;
     jblas_operation_t trans;
     jblas_diagonal_t diag;
     int64_t m, n;      /* square routines use n */
@@ -117,7 +117,7 @@ typedef struct ji_matvec { /* level 2 */
 typedef struct ji_matmat { /* level 3, extensions, solvers */
     ji_head_t head;
     jblas_side_t side;
-    jblas_fill_t uplo;
+    jblas_uplo_t uplo;
     union {
         jblas_operation_t transa, trans; /* one, by the name that the routine has for it */
     };

@@ -27,7 +27,7 @@
 #define POINTER(block_t, name) {#name, JI_ARGUMENT_POINTER, offsetof(block_t, name)},
 #define STRIDE(block_t, name) {#name, JI_ARGUMENT_STRIDE, offsetof(block_t, name)},
 #define ENUM_SIDE JI_ARGUMENT_SIDE
-#define ENUM_FILL JI_ARGUMENT_FILL
+#define ENUM_UPLO JI_ARGUMENT_UPLO
 #define ENUM_DIAGONAL JI_ARGUMENT_DIAGONAL
 #define ENUM_OPERATION JI_ARGUMENT_OPERATION
 #define ENUM_SYMMETRIC_OPERATION JI_ARGUMENT_OPERATION

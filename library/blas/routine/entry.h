@@ -49,7 +49,7 @@ JI_ROUTINE_LIST(JI_ROW_)
     , JI_##access(JI_ELEMENT_##t) *const name[], int64_t ld
 
 #define JI_ENUM_SIDE jblas_side_t
-#define JI_ENUM_FILL jblas_fill_t
+#define JI_ENUM_UPLO jblas_uplo_t
 #define JI_ENUM_DIAGONAL jblas_diagonal_t
 #define JI_ENUM_OPERATION jblas_operation_t
 #define JI_ENUM_SYMMETRIC_OPERATION jblas_operation_t
@@ -79,7 +79,7 @@ static inline void ji_clear_vector(ji_vector_t *args) {
     args->alpha.pointer = args->x = args->y = args->result = NULL;
 }
 static inline void ji_clear_matvec(ji_matvec_t *args) {
-    args->uplo = (jblas_fill_t)0;
+    args->uplo = (jblas_uplo_t)0;
     args->trans = (jblas_operation_t)0;
     args->diag = (jblas_diagonal_t)0;
     args->m = args->n = args->lda = args->incx = args->incy = 0;
@@ -87,7 +87,7 @@ static inline void ji_clear_matvec(ji_matvec_t *args) {
 }
 static inline void ji_clear_matmat(ji_matmat_t *args) {
     args->side = (jblas_side_t)0;
-    args->uplo = (jblas_fill_t)0;
+    args->uplo = (jblas_uplo_t)0;
     args->transa = args->transb = (jblas_operation_t)0;
     args->diag = (jblas_diagonal_t)0;
     args->m = args->n = args->k = args->lda = args->ldb = args->ldc = 0;
@@ -198,7 +198,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_IS_RIGHT_POINTERS(name, ld, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
 
 #define JI_IS_SIDE(value) ji_is_one_of(value, JBLAS_LEFT, JBLAS_RIGHT)
-#define JI_IS_FILL(value) ji_is_one_of(value, JBLAS_UPPER, JBLAS_LOWER)
+#define JI_IS_UPLO(value) ji_is_one_of(value, JBLAS_UPPER, JBLAS_LOWER)
 #define JI_IS_DIAGONAL(value) ji_is_one_of(value, JBLAS_NON_UNIT, JBLAS_UNIT)
 #define JI_IS_OPERATION(value) ji_is_one_of(value, JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE)
 #define JI_IS_SYMMETRIC_OPERATION(value)                                                           \
@@ -252,7 +252,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_CHECK_ONE_POINTERS(name, ld, ...) JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)
 
 #define JI_RULE_SIDE(value) JI_MUST_BE_SIDE
-#define JI_RULE_FILL(value) JI_MUST_BE_FILL
+#define JI_RULE_UPLO(value) JI_MUST_BE_UPLO
 #define JI_RULE_DIAGONAL(value) JI_MUST_BE_DIAGONAL
 #define JI_RULE_OPERATION(value) JI_MUST_BE_OPERATION
 #define JI_RULE_SYMMETRIC_OPERATION(value) JI_RULE_OPERATION_OF_TYPE(value)

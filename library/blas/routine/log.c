@@ -87,7 +87,7 @@ static void line_add_enum(line_t *line, const char *before, ji_argument_kind_t k
         int first; /* enumerator, and a letter for each from there on */
         const char *letters;
     } enumerations[] = {[JI_ARGUMENT_SIDE] = {JBLAS_LEFT, "LR"},
-                        [JI_ARGUMENT_FILL] = {JBLAS_UPPER, "UL"},
+                        [JI_ARGUMENT_UPLO] = {JBLAS_UPPER, "UL"},
                         [JI_ARGUMENT_DIAGONAL] = {JBLAS_NON_UNIT, "NU"},
                         [JI_ARGUMENT_OPERATION] = {JBLAS_NO_TRANSPOSE, "NTC"}};
     const char *letters = enumerations[kind].letters;
@@ -140,7 +140,7 @@ static bool line_add_value(line_t *line, const char *before, const ji_argument_t
     const void *pointer;
     switch (argument->kind) {
     case JI_ARGUMENT_SIDE:
-    case JI_ARGUMENT_FILL:
+    case JI_ARGUMENT_UPLO:
     case JI_ARGUMENT_DIAGONAL:
     case JI_ARGUMENT_OPERATION:
         memcpy(&enumerator, at, sizeof enumerator);

@@ -17,7 +17,7 @@
  * So the entries, their checks, the log, jblas-bench and the tests come from one list. An argument
  * is X(t, kind, name, ...), where kind is one of
  *
- *     ENUM     enumeration                                      SIDE, FILL, DIAGONAL, OPERATION; or, for
+ *     ENUM     enumeration                                      SIDE, UPLO, DIAGONAL, OPERATION; or, for
  *                                                               products of a matrix with its own
  *                                                               transpose, SYMMETRIC_OPERATION
  *                                                               (complex types: no conjugation) and
@@ -241,7 +241,7 @@
 #define JI_ARGUMENTS_gerc(X, t) JI_ARGUMENTS_ger(X, t)
 
 #define JI_ARGUMENTS_OF_SYMV(X, t, structure) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, SIZE, n) \
     X(t, SCALAR, alpha, ELEMENT) \
     X(t, MATRIX, a, lda, READ, structure, PLAIN(n, n), ALPHA) \
@@ -256,7 +256,7 @@
 #define JI_ARGUMENTS_hemv(X, t) JI_ARGUMENTS_OF_SYMV(X, t, HERMITIAN)
 
 #define JI_ARGUMENTS_OF_SYR(X, t, of, structure) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, SIZE, n) \
     X(t, SCALAR, alpha, of) \
     X(t, VECTOR, x, incx, READ, ELEMENTS(n), ALPHA) \
@@ -269,7 +269,7 @@
 #define JI_ARGUMENTS_her(X, t) JI_ARGUMENTS_OF_SYR(X, t, REAL, HERMITIAN)
 
 #define JI_ARGUMENTS_OF_SYR2(X, t, structure) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, SIZE, n) \
     X(t, SCALAR, alpha, ELEMENT) \
     X(t, VECTOR, x, incx, READ, ELEMENTS(n), ALPHA) \
@@ -283,7 +283,7 @@
 #define JI_ARGUMENTS_her2(X, t) JI_ARGUMENTS_OF_SYR2(X, t, HERMITIAN)
 
 #define JI_ARGUMENTS_OF_TRMV(X, t, structure) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, ENUM, trans, OPERATION) \
     X(t, ENUM, diag, DIAGONAL) \
     X(t, SIZE, n) \
@@ -312,7 +312,7 @@
 
 #define JI_ARGUMENTS_OF_SYMM(X, t, structure) \
     X(t, ENUM, side, SIDE) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, SIZE, m) \
     X(t, SIZE, n) \
     X(t, SCALAR, alpha, ELEMENT) \
@@ -328,7 +328,7 @@
 #define JI_ARGUMENTS_hemm(X, t) JI_ARGUMENTS_OF_SYMM(X, t, HERMITIAN)
 
 #define JI_ARGUMENTS_OF_SYRK(X, t, operation, of, structure) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, ENUM, trans, operation) \
     X(t, SIZE, n) \
     X(t, SIZE, k) \
@@ -344,7 +344,7 @@
 #define JI_ARGUMENTS_herk(X, t) JI_ARGUMENTS_OF_SYRK(X, t, HERMITIAN_OPERATION, REAL, HERMITIAN)
 
 #define JI_ARGUMENTS_OF_SYR2K(X, t, operation, of, structure) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, ENUM, trans, operation) \
     X(t, SIZE, n) \
     X(t, SIZE, k) \
@@ -362,7 +362,7 @@
 
 #define JI_FUNCTIONS_gemmt(X, context) JI_SDCZ(X, context, gemmt)
 #define JI_ARGUMENTS_gemmt(X, t) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, ENUM, transa, OPERATION) \
     X(t, ENUM, transb, OPERATION) \
     X(t, SIZE, n) \
@@ -375,7 +375,7 @@
 
 #define JI_ARGUMENTS_OF_TRMM(X, t, structure) \
     X(t, ENUM, side, SIDE) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, ENUM, trans, OPERATION) \
     X(t, ENUM, diag, DIAGONAL) \
     X(t, SIZE, m) \
@@ -392,7 +392,7 @@
 
 #define JI_FUNCTIONS_trtri(X, context) JI_SDCZ(X, context, trtri)
 #define JI_ARGUMENTS_trtri(X, t) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, ENUM, diag, DIAGONAL) \
     X(t, SIZE, n) \
     X(t, MATRIX, a, lda, WRITTEN, INVERTED, PLAIN(n, n), ALWAYS) \
@@ -440,14 +440,14 @@
 
 #define JI_FUNCTIONS_potrf(X, context) JI_SDCZ(X, context, potrf)
 #define JI_ARGUMENTS_potrf(X, t) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, SIZE, n) \
     X(t, MATRIX, a, lda, WRITTEN, DEFINITE, PLAIN(n, n), ALWAYS) \
     X(t, RESULT, info, INDEX)
 
 #define JI_FUNCTIONS_potrs(X, context) JI_SDCZ(X, context, potrs)
 #define JI_ARGUMENTS_potrs(X, t) \
-    X(t, ENUM, uplo, FILL) \
+    X(t, ENUM, uplo, UPLO) \
     X(t, SIZE, n) \
     X(t, SIZE, nrhs) \
     X(t, MATRIX, a, lda, READ, FACTOR, PLAIN(n, n), ALWAYS) \

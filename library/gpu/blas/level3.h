@@ -45,7 +45,7 @@ template <typename T, typename STORED = T, typename RESULT = T> struct level3_pr
     ji_scalar_t alpha, beta;
     bool real_alpha, real_beta, conjugate_alpha;
     bool hermitian;    /* the diagonal of C is real */
-    jblas_fill_t uplo; /* of C; 0: all of it */
+    jblas_uplo_t uplo; /* of C; 0: all of it */
     int64_t batch_count, stride_a, stride_b, stride_c;
     const STORED *const *many_a; /* a batch by pointers; data and c above are not used then */
     const STORED *const *many_b;
@@ -67,7 +67,7 @@ template <typename T> static __device__ inline T level3_scaled(T scalar, bool re
 
 /* Whether any element of rows [row, row + size) and columns [column, column + size) is part of
  * C. */
-static __device__ inline bool level3_is_part(jblas_fill_t uplo, int64_t row, int64_t column,
+static __device__ inline bool level3_is_part(jblas_uplo_t uplo, int64_t row, int64_t column,
                                              int64_t size) {
     if (uplo == JBLAS_UPPER)
         return row <= column + size - 1;

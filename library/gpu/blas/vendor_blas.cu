@@ -495,8 +495,8 @@ static gpublasOperation_t vendor_operation(jdatatype_t type, jblas_operation_t o
     return operation == JBLAS_CONJUGATE_TRANSPOSE && ji_is_complex(type) ? GPU_BLAS_ENUM_(OP_C)
                                                                          : GPU_BLAS_ENUM_(OP_T);
 }
-static gpublasFillMode_t vendor_fill(jblas_fill_t fill) {
-    return fill == JBLAS_UPPER ? GPU_BLAS_ENUM_(FILL_MODE_UPPER) : GPU_BLAS_ENUM_(FILL_MODE_LOWER);
+static gpublasFillMode_t vendor_uplo(jblas_uplo_t uplo) {
+    return uplo == JBLAS_UPPER ? GPU_BLAS_ENUM_(FILL_MODE_UPPER) : GPU_BLAS_ENUM_(FILL_MODE_LOWER);
 }
 static gpublasSideMode_t vendor_side(jblas_side_t side) {
     return side == JBLAS_LEFT ? GPU_BLAS_ENUM_(SIDE_LEFT) : GPU_BLAS_ENUM_(SIDE_RIGHT);
@@ -610,7 +610,7 @@ static jstatus_t vendor_symv(const gpu_call_t *call, const void *block) {
         return gpu_symv(call, block);
     return vendor_run(call, scalars.mode, gpu_symv, block, [&](const vendor_turn &turn) {
 #define VENDOR_SYMV_ARGUMENTS                                                                      \
-    turn.handle(), vendor_fill(args->uplo), args->n, any(scalars.alpha(turn)), any(args->a),       \
+    turn.handle(), vendor_uplo(args->uplo), args->n, any(scalars.alpha(turn)), any(args->a),       \
         args->lda, any(args->x), args->incx, any(scalars.beta(turn)), any(args->y), args->incy
         return ji_is_complex(type) ? VENDOR_COMPLEX_(type, hemv, VENDOR_SYMV_ARGUMENTS)
                                    : VENDOR_REAL_(type, symv, VENDOR_SYMV_ARGUMENTS);
@@ -626,7 +626,7 @@ static jstatus_t vendor_syr(const gpu_call_t *call, const void *block) {
         return gpu_syr(call, block);
     return vendor_run(call, scalars.mode, gpu_syr, block, [&](const vendor_turn &turn) {
 #define VENDOR_SYR_ARGUMENTS                                                                       \
-    turn.handle(), vendor_fill(args->uplo), args->n, any(scalars.alpha(turn)), any(args->x),       \
+    turn.handle(), vendor_uplo(args->uplo), args->n, any(scalars.alpha(turn)), any(args->x),       \
         args->incx, any(args->a), args->lda
         return ji_is_complex(type) ? VENDOR_COMPLEX_(type, her, VENDOR_SYR_ARGUMENTS)
                                    : VENDOR_REAL_(type, syr, VENDOR_SYR_ARGUMENTS);
@@ -641,7 +641,7 @@ static jstatus_t vendor_syr2(const gpu_call_t *call, const void *block) {
         return gpu_syr2(call, block);
     return vendor_run(call, scalars.mode, gpu_syr2, block, [&](const vendor_turn &turn) {
 #define VENDOR_SYR2_ARGUMENTS                                                                      \
-    turn.handle(), vendor_fill(args->uplo), args->n, any(scalars.alpha(turn)), any(args->x),       \
+    turn.handle(), vendor_uplo(args->uplo), args->n, any(scalars.alpha(turn)), any(args->x),       \
         args->incx, any(args->y), args->incy, any(args->a), args->lda
         return ji_is_complex(type) ? VENDOR_COMPLEX_(type, her2, VENDOR_SYR2_ARGUMENTS)
                                    : VENDOR_REAL_(type, syr2, VENDOR_SYR2_ARGUMENTS);
@@ -658,7 +658,7 @@ static jstatus_t vendor_syr2(const gpu_call_t *call, const void *block) {
         return vendor_run(call, GPU_BLAS_ENUM_(POINTER_MODE_HOST), gpu_##name, block,              \
                           [&](const vendor_turn &turn) {                                           \
                               return VENDOR_ALL_(                                                  \
-                                  type, name, turn.handle(), vendor_fill(args->uplo),              \
+                                  type, name, turn.handle(), vendor_uplo(args->uplo),              \
                                   vendor_operation(type, args->trans),                             \
                                   vendor_diagonal(args->diag), args->n, any(args->a), args->lda,   \
                                   any(args->x), args->incx);                                       \
@@ -724,7 +724,7 @@ static jstatus_t vendor_symm(const gpu_call_t *call, const void *block) {
         return gpu_symm(call, block);
     return vendor_run(call, scalars.mode, gpu_symm, block, [&](const vendor_turn &turn) {
         return VENDOR_ALL_(type, symm, turn.handle(), vendor_side(args->side),
-                           vendor_fill(args->uplo), args->m, args->n, any(scalars.alpha(turn)),
+                           vendor_uplo(args->uplo), args->m, args->n, any(scalars.alpha(turn)),
                            any(args->a), args->lda, any(args->b), args->ldb,
                            any(scalars.beta(turn)), any(args->c), args->ldc);
     });
@@ -736,7 +736,7 @@ static jstatus_t vendor_syrk(const gpu_call_t *call, const void *block) {
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_syrk(call, block);
     return vendor_run(call, scalars.mode, gpu_syrk, block, [&](const vendor_turn &turn) {
-        return VENDOR_ALL_(type, syrk, turn.handle(), vendor_fill(args->uplo),
+        return VENDOR_ALL_(type, syrk, turn.handle(), vendor_uplo(args->uplo),
                            vendor_operation(type, args->transa), args->n, args->k,
                            any(scalars.alpha(turn)), any(args->a), args->lda,
                            any(scalars.beta(turn)), any(args->c), args->ldc);
@@ -750,7 +750,7 @@ static jstatus_t vendor_herk(const gpu_call_t *call, const void *block) {
         !scalars.take(scalar, &args->alpha, &args->beta))
         return gpu_herk(call, block);
     return vendor_run(call, scalars.mode, gpu_herk, block, [&](const vendor_turn &turn) {
-        return VENDOR_COMPLEX_(type, herk, turn.handle(), vendor_fill(args->uplo),
+        return VENDOR_COMPLEX_(type, herk, turn.handle(), vendor_uplo(args->uplo),
                                vendor_operation(type, args->transa), args->n, args->k,
                                any(scalars.alpha(turn)), any(args->a), args->lda,
                                any(scalars.beta(turn)), any(args->c), args->ldc);
@@ -766,7 +766,7 @@ static jstatus_t vendor_syr2k_any(const gpu_call_t *call, const void *block, boo
         return ours(call, block);
     return vendor_run(call, scalars.mode, ours, block, [&](const vendor_turn &turn) {
 #define VENDOR_SYR2K_ARGUMENTS                                                                     \
-    turn.handle(), vendor_fill(args->uplo), vendor_operation(type, args->trans), args->n, args->k, \
+    turn.handle(), vendor_uplo(args->uplo), vendor_operation(type, args->trans), args->n, args->k, \
         any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b), args->ldb,                \
         any(scalars.beta(turn)), any(args->c), args->ldc
         return hermitian ? VENDOR_COMPLEX_(type, her2k, VENDOR_SYR2K_ARGUMENTS)
@@ -797,7 +797,7 @@ static jstatus_t vendor_trmm(const gpu_call_t *call, const void *block) {
     const jstatus_t status =
         vendor_run(call, scalars.mode, gpu_trmm, block, [&](const vendor_turn &turn) {
             return VENDOR_ALL_(type, trmm, turn.handle(), vendor_side(args->side),
-                               vendor_fill(args->uplo), vendor_operation(type, args->transa),
+                               vendor_uplo(args->uplo), vendor_operation(type, args->transa),
                                vendor_diagonal(args->diag), args->m, args->n,
                                any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b),
                                args->ldb, any(args->b), args->ldb);
@@ -813,7 +813,7 @@ static jstatus_t vendor_trsm(const gpu_call_t *call, const void *block) {
     const jstatus_t status =
         vendor_run(call, scalars.mode, gpu_trsm, block, [&](const vendor_turn &turn) {
             return VENDOR_ALL_(
-                type, trsm, turn.handle(), vendor_side(args->side), vendor_fill(args->uplo),
+                type, trsm, turn.handle(), vendor_side(args->side), vendor_uplo(args->uplo),
                 vendor_operation(type, args->transa), vendor_diagonal(args->diag), args->m, args->n,
                 any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b), args->ldb);
         });

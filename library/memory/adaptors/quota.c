@@ -35,8 +35,8 @@ struct jquota {
     size_t in_use_bytes, peak_in_use_bytes;
     size_t share_count;
     uint64_t refusal_count;
-    char budget[JALLOCATOR_MAX_NAME + 1]; /* "": a caller's own */
-    jquota_t *next;                       /* of those with a name */
+    char budget[JALLOCATOR_NAME_BYTES]; /* "": a caller's own */
+    jquota_t *next;                     /* of those with a name */
 };
 
 typedef struct quota_share {
@@ -45,7 +45,7 @@ typedef struct quota_share {
     size_t guaranteed_bytes;
     size_t maximum_bytes; /* SIZE_MAX: none of its own */
     size_t in_use_bytes;  /* live, or reserved for a moment */
-    char name[JALLOCATOR_MAX_NAME + 1];
+    char name[JALLOCATOR_NAME_BYTES];
 } quota_share_t;
 
 /* What lies above the guarantee. */
@@ -248,9 +248,9 @@ static jstatus_t quota_enter_budget(quota_share_t *share, const quota_options_t 
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (options->budget == NULL || options->budget[0] == '\0')
         return ji_fail(JSTATUS_INVALID_VALUE, "quota: no budget is named; expected budget=NAME");
-    if (strnlen(options->budget, JALLOCATOR_MAX_NAME + 1) > JALLOCATOR_MAX_NAME)
+    if (strnlen(options->budget, JALLOCATOR_NAME_BYTES) == JALLOCATOR_NAME_BYTES)
         return ji_fail(JSTATUS_INVALID_VALUE, "quota: the budget's name \"%.40s...\" has more than %d characters",
-                       options->budget, JALLOCATOR_MAX_NAME);
+                       options->budget, JALLOCATOR_NAME_BYTES - 1);
     pthread_once(&once, quota_start);
     ji_lock_acquire(&quota_budgets_lock);
     jstatus_t status = quota_budget_get(options->budget, options->limit_bytes, &share->quota);
@@ -281,7 +281,7 @@ static jstatus_t quota_create(const ji_request_t *request, jallocator_t **out) {
     share->quota = options->quota;
     share->guaranteed_bytes = options->share.guaranteed_bytes;
     share->maximum_bytes = options->share.maximum_bytes != 0 ? options->share.maximum_bytes : SIZE_MAX;
-    strncpy(share->name, request->name, JALLOCATOR_MAX_NAME);
+    strncpy(share->name, request->name, JALLOCATOR_NAME_BYTES - 1);
     if (share->guaranteed_bytes > share->maximum_bytes) {
         status = ji_fail(JSTATUS_INVALID_VALUE, "share \"%s\": %zu bytes guaranteed are more than its maximum of %zu",
                          share->name, share->guaranteed_bytes, share->maximum_bytes);

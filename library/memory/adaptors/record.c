@@ -15,7 +15,7 @@
 #include "memory/memory.h"
 #include "memory/trace/trace.h"
 
-_Static_assert(JALLOCATOR_MAX_NAME + sizeof "#4294967295" - 1 <= JI_TRACE_MAX_NAME, "a label fits into a line");
+_Static_assert(JALLOCATOR_NAME_BYTES - 1 + sizeof "#4294967295" - 1 <= JI_TRACE_MAX_NAME, "a label fits into a line");
 
 typedef struct record {
     ji_adaptor_t adaptor;

@@ -32,7 +32,6 @@
 #include "memory/memory.h"
 
 #define RETRY_TIMEOUT_MS 10000
-#define RETRY_MAX_TIMEOUT_MS (UINT64_C(1000) * 3600 * 24 * 365 * 100) /* as good as for ever, and no time overflows */
 
 typedef struct retry_adaptor {
     ji_adaptor_t adaptor;
@@ -123,8 +122,8 @@ static jstatus_t retry_create(const ji_request_t *request, jallocator_t **out) {
     JTRY_ALLOC(retry = ji_metadata_zalloc(sizeof *retry));
     retry->adaptor.below = request->below;
     retry->timeout_ms = options->timeout_ms != 0 ? options->timeout_ms : RETRY_TIMEOUT_MS;
-    if (retry->timeout_ms > RETRY_MAX_TIMEOUT_MS)
-        retry->timeout_ms = RETRY_MAX_TIMEOUT_MS;
+    if (retry->timeout_ms > JI_LONGEST_MS)
+        retry->timeout_ms = JI_LONGEST_MS;
     JTRY(ji_allocator_make(&ops, retry, &traits, out));
     retry = NULL;
 done:

@@ -27,7 +27,7 @@
 #define TRACE_BUFFER_BYTES 65536
 #define TRACE_MAX_BEGUN 32 /* files that are remembered, the latest; an older one is begun anew */
 
-_Static_assert(JI_TRACE_MAX_TAG >= JTAG_MAX_NAME, "a tag fits into a line");
+_Static_assert(JI_TRACE_MAX_TAG >= JTAG_NAME_BYTES - 1, "a tag fits into a line");
 
 struct ji_trace {
     ji_trace_t *next;

@@ -33,10 +33,10 @@ static shm_root_t *root_find(const jsegment_t *segment, const char *name) {
 }
 
 static jstatus_t root_check_name(const char *name) {
-    const size_t length = strnlen(name, JSEGMENT_MAX_ROOT_NAME + 1);
-    return length > 0 && length <= JSEGMENT_MAX_ROOT_NAME
+    const size_t length = strnlen(name, JSEGMENT_ROOT_NAME_BYTES);
+    return length > 0 && length < JSEGMENT_ROOT_NAME_BYTES
                ? JSTATUS_SUCCESS
-               : ji_fail(JSTATUS_INVALID_VALUE, "a root's name has 1 to %d characters", JSEGMENT_MAX_ROOT_NAME);
+               : ji_fail(JSTATUS_INVALID_VALUE, "a root's name has 1 to %d characters", JSEGMENT_ROOT_NAME_BYTES - 1);
 }
 
 /* Under the segment's lock. */
@@ -110,7 +110,7 @@ jstatus_t jsegment_get_root(const jsegment_t *segment, const char *name, joffset
     return ji_fail(JSTATUS_NOT_FOUND, "there is no root \"%s\"", name);
 }
 
-jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index, char name[JSEGMENT_MAX_ROOT_NAME + 1],
+jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index, char name[JSEGMENT_ROOT_NAME_BYTES],
                                joffset_t *offset) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
@@ -123,8 +123,8 @@ jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index, char n
     const uint64_t value = __atomic_load_n(&root->offset, __ATOMIC_ACQUIRE);
     if ((state & 1) == 0 || __atomic_load_n(&root->state, __ATOMIC_ACQUIRE) != state)
         return JSTATUS_NOT_FOUND;
-    memcpy(name, copy, JSEGMENT_MAX_ROOT_NAME);
-    name[JSEGMENT_MAX_ROOT_NAME] = '\0';
+    memcpy(name, copy, JSEGMENT_ROOT_NAME_BYTES - 1);
+    name[JSEGMENT_ROOT_NAME_BYTES - 1] = '\0';
     *offset = value;
     return JSTATUS_SUCCESS;
 }

@@ -109,6 +109,8 @@ static jsegment_t *segment_new(const jsegment_options_t *options) {
     segment->read_only = options->read_only;
     segment->locks = options->threads != JALLOCATOR_THREADS_NONE;
     segment->timeout_ms = options->timeout_ms != 0 ? options->timeout_ms : SEGMENT_DEFAULT_TIMEOUT_MS;
+    if (segment->timeout_ms > JI_LONGEST_MS)
+        segment->timeout_ms = JI_LONGEST_MS;
     ji_lock_init(&segment->lock);
     return segment;
 }
@@ -450,15 +452,16 @@ jstatus_t jsegment_destroy(jsegment_t *segment) {
     return status;
 }
 
-jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, bool even_if_attached) {
+jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, jsegment_remove_t how) {
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(how == JSEGMENT_REMOVE_UNUSED || how == JSEGMENT_REMOVE_ALWAYS, JSTATUS_INVALID_VALUE);
     shm_backing_t backing;
     jstatus_t status = shm_backing_find(backend, name, &backing);
     if (status != JSTATUS_SUCCESS)
         return status;
     if (!shm_gate_take(&backing, true, SEGMENT_DEFAULT_TIMEOUT_MS))
         status = ji_fail(JSTATUS_BUSY, "\"%s\": others are attaching", name);
-    else if (!even_if_attached && shm_life_of_any(&backing))
+    else if (how == JSEGMENT_REMOVE_UNUSED && shm_life_of_any(&backing))
         status = ji_fail(JSTATUS_BUSY, "\"%s\": a living process is attached", name);
     else
         status = shm_backing_unlink(&backing);

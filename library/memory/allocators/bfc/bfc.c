@@ -777,7 +777,7 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     bfc->splits_tightly = options->split_tightly;
     bfc->all_at_once = options->all_at_once;
     bfc->keep_regions = options->keep_regions;
-    strncpy(bfc->name, request->name, JALLOCATOR_MAX_NAME);
+    strncpy(bfc->name, request->name, JALLOCATOR_NAME_BYTES - 1);
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = options->threads != JALLOCATOR_THREADS_DEFAULT ? options->threads

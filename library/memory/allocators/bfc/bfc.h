@@ -71,7 +71,7 @@ typedef struct bfc {
     bool all_at_once, keep_regions;
     bool below_is_ordered; /* what below gives is only ordered with the stream it was asked for */
     bool below_coalesces;  /* regions that touch may be used as one */
-    char name[JALLOCATOR_MAX_NAME + 1];
+    char name[JALLOCATOR_NAME_BYTES];
 } bfc_t;
 
 static inline bool bfc_is_free(const bfc_chunk_t *chunk) { return chunk->where < BFC_BORDER; }
