@@ -166,8 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     compare(allocator, slots);
     FUZZ_DEMAND(jallocator_destroy(allocator) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(jallocator_destroy(below) == JSTATUS_SUCCESS);
-    FUZZ_DEMAND(ji_metadata_live_count() == 0);
-    FUZZ_DEMAND(jmetadata_set_hooks(NULL) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jmetadata_set_hooks(NULL) == JSTATUS_SUCCESS); /* busy while bookkeeping is live */
     return 0;
 }
 

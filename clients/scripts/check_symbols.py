@@ -21,9 +21,9 @@ sys.dont_write_bytecode = True  # in the source folder
 from texts.rows import ROWS, functions
 
 ALLOWED = {
-    "jalloc": re.compile(r"j(?!blas|buffer|layout|runtime)[a-z]+_[a-z0-9_]+$"),
+    "jalloc": re.compile(r"j(?!blas|buffer|distribution|layout|runtime)[a-z]+_[a-z0-9_]+$"),
     "jblas": re.compile(r"jblas_[a-z0-9_]+$"),
-    "jbuffer": re.compile(r"j(buffer|layout|runtime|structure|element)[a-z]*_[a-z0-9_]+$"),
+    "jbuffer": re.compile(r"j(buffer|distribution|layout|runtime|structure|element)[a-z]*_[a-z0-9_]+$"),
     "jalloc_mpi": re.compile(r"(jruntime|jbuffer)_[a-z0-9_]+$"),
 }
 INTERNAL = re.compile(r"ji_")

@@ -5,7 +5,7 @@
 
 int main(void) {
     const char *argument = "f32";
-    char text[JLAYOUT_MAX_TEXT + 1];
+    char text[JLAYOUT_TEXT_BYTES];
     jdatatype_t type;
     jlayout_t layout, again;
     SNIPPET_TRY(jlayout_init(&layout, 2, (const int64_t[]){3, 4}, JORDER_ROW_MAJOR));

@@ -8,7 +8,8 @@
  * "lock" holds a lock while it calls below or the caller's function, so all are safe from any thread if what is below
  * is.
  *
- * Each create function takes options (NULL: the defaults; a member that is 0 means its default) and returns success;
+ * Each create function takes options (NULL: the defaults; a member that is 0 means its default;
+ * JALLOC_NONE asks for a real 0 and JALLOC_UNLIMITED for no bound where the comment says so) and returns success;
  * invalid pointer; invalid value (an option; the message names it); memory error; io error and invalid configuration
  * (JALLOC_RECORD, JALLOC_LEAK_REPORT).
  *
@@ -166,7 +167,7 @@ JALLOC_API jstatus_t jallocator_create_limit(jallocator_t *below, const jlimit_o
 typedef struct jretry_options_t {
     size_t struct_size;
     const char *name;    /**< NULL: "retry" */
-    uint64_t timeout_ms; /**< 0: 10 s */
+    uint64_t timeout_ms; /**< 0: 10 s; or none: does not wait; or unlimited */
 } jretry_options_t;
 #define JRETRY_OPTIONS_INIT                                                                                            \
     { sizeof(jretry_options_t), NULL, 0 }

@@ -34,6 +34,15 @@ extern "C" {
 
 typedef struct jallocator jallocator_t; /**< an allocator */
 
+/** @name What a number in options asks for
+ * 0 is the default that the member's comment names, so that zeroed options are the defaults. A member
+ * whose comment names one of the others takes it as well.
+ * @{ */
+#define JALLOC_DEFAULT 0           /**< the default */
+#define JALLOC_NONE (SIZE_MAX - 1) /**< a real 0: nothing is kept, nobody waits; of a limit: nothing can be had */
+#define JALLOC_UNLIMITED SIZE_MAX  /**< no bound */
+/** @} */
+
 /** From which threads an allocator may be called. */
 typedef enum jallocator_threads_t {
     JALLOCATOR_THREADS_DEFAULT = 0, /**< what the kind is made for: callbacks are safe, policies have a lock */

@@ -92,20 +92,20 @@ typedef struct jplan_t {
         }                                                                                                              \
     }
 
-/** jplan_init() for other languages: `struct_size` is the size of the caller's jplan_t. */
+/** Starts a plan, whatever it holds. `shape` holds one size for each letter of shape_names (at most 4). Takes the
+ * handle's result policy. `struct_size` is the size of the caller's jplan_t. */
 JALLOC_API void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle, const char *routine,
                                  const char *shape_names, const int64_t *shape);
 
-/** Starts a plan, whatever it holds. `shape` holds one size for each letter of shape_names (at most 4). Takes the
- * handle's result policy. */
+/** jplan_init_sized() with the size of this header's jplan_t, which is why the library does not export it. */
 static inline void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *routine, const char *shape_names,
                               const int64_t *shape) {
     jplan_init_sized(plan, sizeof *plan, handle, routine, shape_names, shape);
 }
 
-/** Adds a rung below those there. `name` is static text, unlike those of the plan's other rungs. A size of JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it
- * is the best rung is answered invalid size. Too many rungs or buffers are kept in plan->status and answered by the
- * calls below. */
+/** Adds a rung below those there. `name` is static text, unlike those of the plan's other rungs. A size of
+ * JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it is the best rung is answered invalid size.
+ * Too many rungs or buffers are kept in plan->status and answered by the calls below. */
 JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes,
                           size_t buffer_count, const size_t *bytes);
 

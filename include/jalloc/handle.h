@@ -94,22 +94,25 @@ typedef enum jpointer_mode_t {
 
 /** What may change the bits of a result. */
 typedef enum jresult_policy_t {
-    JRESULT_POLICY_FAST = 0,     /**< the fastest way that fits the workspace */
-    JRESULT_POLICY_SAME_BITS = 1 /**< only ways whose bits do not depend on how much workspace there was */
+    JRESULT_POLICY_DEFAULT = 0,  /**< of options alone: what JALLOC_RESULT_POLICY says, else fast */
+    JRESULT_POLICY_FAST = 1,     /**< the fastest way that fits the workspace */
+    JRESULT_POLICY_SAME_BITS = 2 /**< only ways whose bits do not depend on how much workspace there was */
 } jresult_policy_t;
 
 /** How accurate results are. Orthogonal to the result policy: this decides which digits a routine may give up for speed,
  * that one whether the bits that are left may depend on how much workspace there was. Each routine's comment says what
  * it has under which. */
 typedef enum jaccuracy_t {
-    JACCURACY_COMPONENTWISE = 0, /**< each element as accurate as conventional BLAS gives it: for a product |error| <=
+    JACCURACY_DEFAULT = 0,       /**< of options alone: what JALLOC_ACCURACY says, else componentwise */
+    JACCURACY_COMPONENTWISE = 1, /**< each element as accurate as conventional BLAS gives it: for a product |error| <=
                                       gamma_k |A||B| element by element, for a solve substitution's residual; overflow
                                       only where an intermediate of the conventional way overflows */
-    JACCURACY_NORMWISE = 1       /**< faster ways as well, whose error is bounded in the norm: small elements beside
+    JACCURACY_NORMWISE = 2       /**< faster ways as well, whose error is bounded in the norm: small elements beside
                                       large ones lose digits, and infinities turn into NaN more often */
 } jaccuracy_t;
 
-/** How a handle is made. Zero means the default everywhere. */
+/** How a handle is made. Zero means the default everywhere; JALLOC_NONE and JALLOC_UNLIMITED (allocator.h) where the
+ * comment says so. */
 typedef struct jhandle_options_t {
     size_t struct_size;             /**< sizeof(jhandle_options_t) */
     jdevice_t *device;              /**< NULL: the host */
@@ -117,20 +120,19 @@ typedef struct jhandle_options_t {
     jallocator_t *allocator;        /**< where the workspace comes from; NULL: the handle makes what JALLOC_ALLOCATOR
                                          says, or where it is empty a provider of the device's own memory: a
                                          GPU's in stream order, if it has that */
-    size_t preallocate_bytes;       /**< > 0: preallocate mode, in place of JALLOC_DEVICE_MEMORY_SIZE */
-    size_t budget_bytes;            /**< > 0: most that default mode may hold, in place of JALLOC_BUDGET */
+    size_t preallocate_bytes;       /**< preallocate mode; 0: what JALLOC_DEVICE_MEMORY_SIZE says; or none */
+    size_t budget_bytes;            /**< most that default mode may hold; 0: what JALLOC_BUDGET says; or unlimited,
+                                         or none */
     jpointer_mode_t pointer_mode;   /**< host by default */
-    jresult_policy_t result_policy; /**< meaningful when set_result_policy; else JALLOC_RESULT_POLICY */
-    bool set_result_policy;         /**< whether result_policy is asked for */
+    jresult_policy_t result_policy; /**< what may change bits */
     bool never_captured;            /**< see jhandle_set_never_captured() */
-    jaccuracy_t accuracy;           /**< meaningful when set_accuracy; else JALLOC_ACCURACY */
-    bool set_accuracy;              /**< whether accuracy is asked for */
+    jaccuracy_t accuracy;           /**< how accurate results are */
 } jhandle_options_t;
 
 #define JHANDLE_OPTIONS_INIT                                                                                           \
     {                                                                                                                  \
-        sizeof(jhandle_options_t), NULL, NULL, NULL, 0, 0, JPOINTER_MODE_HOST, JRESULT_POLICY_FAST, false, false,      \
-            JACCURACY_COMPONENTWISE, false                                                                             \
+        sizeof(jhandle_options_t), NULL, NULL, NULL, 0, 0, JPOINTER_MODE_HOST, JRESULT_POLICY_DEFAULT, false,          \
+            JACCURACY_DEFAULT                                                                                          \
     }
 
 /** Makes a handle. Reads the environment (see config.h).
@@ -178,10 +180,10 @@ JALLOC_API jstatus_t jhandle_get_mode(const jhandle_t *handle, jhandle_mode_t *m
 JALLOC_API jstatus_t jhandle_get_workspace_size(const jhandle_t *handle, size_t *size_bytes);
 
 /** Bounds what default mode may hold between calls (while growing, the old block lives until the new one is there);
- * 0: no bound. What is held already is kept until trimmed. In a capture it bounds what borrows there come from.
+ * JALLOC_UNLIMITED: no bound; 0: nothing may be held. What is held already is kept until trimmed. In a capture it bounds what borrows there come from.
  * @return success; invalid handle; busy (another thread holds borrows, here and below); forked. */
 JALLOC_API jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes);
-/** The bound; 0: none. @return success; invalid handle; invalid pointer. */
+/** The bound; JALLOC_UNLIMITED: none. @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_budget(const jhandle_t *handle, size_t *budget_bytes);
 
 /** Default mode: gives workspace back if more than keep_bytes are held. Fixed modes: no effect.

@@ -8,7 +8,8 @@
  * work on memory that the host cannot read, and all know streams: what is freed on one stream is used again on the same
  * stream at once, on another only after the first has passed the free (an event tells), never by waiting on the host.
  *
- * Each create function takes options (NULL: the defaults; a member that is 0 means its default) and returns success;
+ * Each create function takes options (NULL: the defaults; a member that is 0 means its default;
+ * JALLOC_NONE asks for a real 0 and JALLOC_UNLIMITED for no bound where the comment says so) and returns success;
  * invalid pointer; invalid value (an option; the message names it); memory error; io error and invalid configuration
  * (JALLOC_RECORD, JALLOC_LEAK_REPORT).
  *
@@ -29,7 +30,7 @@ typedef struct jstack_options_t {
     const char *name; /**< NULL: "stack" */
     jallocator_threads_t threads;
     size_t block_bytes; /**< least that is taken from below at once; 0: 1 MiB */
-    size_t limit_bytes; /**< most that is taken from below; 0: no limit */
+    size_t limit_bytes; /**< most that is taken from below; 0: unlimited; or none */
 } jstack_options_t;
 #define JSTACK_OPTIONS_INIT                                                                                            \
     { sizeof(jstack_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0 }
@@ -62,7 +63,7 @@ typedef struct jslots_options_t {
     jallocator_threads_t threads;
     size_t slot_bytes;  /**< size of a slot, rounded up to the granule; 0: 4096 */
     size_t block_slots; /**< slots taken from below at once; 0: 64 */
-    size_t limit_slots; /**< most there may be; 0: no limit */
+    size_t limit_slots; /**< most there may be; 0: unlimited; or none */
 } jslots_options_t;
 #define JSLOTS_OPTIONS_INIT                                                                                            \
     { sizeof(jslots_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0, 0 }
@@ -83,14 +84,13 @@ typedef struct jpool_options_t {
     const char *name; /**< NULL: "pool" */
     jallocator_threads_t threads;
     jpool_rounding_t rounding;
-    size_t limit_count; /**< most freed buffers kept; 0: 64; or JPOOL_KEEP_NOTHING */
-    size_t limit_bytes; /**< most freed bytes kept; 0: no limit */
+    size_t limit_count; /**< most freed buffers kept; 0: 64; or unlimited; or none: nothing is kept or counted, each
+                             request goes below (TensorFlow's pool of size 0) */
+    size_t limit_bytes; /**< most freed bytes kept; 0: unlimited; or none */
     bool fixed; /**< limit_count stays as it is; else it is looked at after each 1,000 evictions that kept it: if,
                              since the counters were cleared, more than 0.2% of the frees evicted a buffer and more than
                              0.2% of the requests went below, it becomes 100, or 10% more (TensorFlow's auto_resize) */
 } jpool_options_t;
-/** As limit_count: nothing is kept, and nothing counted; each request goes below (TensorFlow's pool of size 0). */
-#define JPOOL_KEEP_NOTHING ((size_t)-1)
 #define JPOOL_OPTIONS_INIT                                                                                             \
     { sizeof(jpool_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, JPOOL_ROUND_POWER_OF_TWO, 0, 0, false }
 
@@ -124,13 +124,13 @@ typedef struct jbfc_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "bfc" */
     jallocator_threads_t threads;
-    size_t limit_bytes;  /**< most that is taken from below; 0: no limit */
+    size_t limit_bytes;  /**< most that is taken from below; 0: unlimited; or none */
     size_t region_bytes; /**< least that is taken from below at once; 0: 1 MiB */
     bool all_at_once;    /**< takes limit_bytes at the first allocation, and never more */
     bool keep_regions; /**< whole free regions are given back by trim alone; else also before more is reserved than ever
                               before, and when growth is refused */
     size_t growth_percent; /**< each region has at least this many percent of what is reserved; 100 doubles, as
-                              TensorFlow does; 0: 6 */
+                              TensorFlow does; 0: 6; or none */
     bool split_tightly; /**< a block is split where an eighth of the request is left over: less memory, a little slower
                          */
 } jbfc_options_t;
@@ -154,10 +154,10 @@ typedef struct jlru_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "lru" */
     jallocator_threads_t threads;
-    size_t capacity_layouts; /**< most different (size, alignment) kept; 0: 256 */
-    size_t capacity_bytes;   /**< most bytes kept; 0: no limit */
-    size_t nearest_percent;  /**< a kept block up to this many percent larger may serve a request; 0: 12; 1: exact
-                                (rounded  to the granule) only */
+    size_t capacity_layouts; /**< most different (size, alignment) kept; 0: 256; or unlimited, or none */
+    size_t capacity_bytes;   /**< most bytes kept; 0: unlimited; or none */
+    size_t nearest_percent;  /**< a kept block up to this many percent larger may serve a request; 0: 12; or none:
+                                exact (rounded to the granule) only */
 } jlru_options_t;
 #define JLRU_OPTIONS_INIT                                                                                              \
     { sizeof(jlru_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0, 0 }
@@ -221,7 +221,7 @@ typedef struct jsmall_options_t {
     jallocator_threads_t threads; /**< default: safe, with a cache per thread; the others change only what
                                        jallocator_threads() says, and it is none where below is */
     size_t largest_bytes;         /**< larger requests go straight below; 0: 32 KiB, at most 1 MiB */
-    size_t cache_bytes;           /**< most a thread keeps, for each stream it uses; 0: 1 MiB, at most 1 GiB */
+    size_t cache_bytes;           /**< most a thread keeps, for each stream it uses; 0: 1 MiB, at most 1 GiB; or none */
 } jsmall_options_t;
 #define JSMALL_OPTIONS_INIT                                                                                            \
     { sizeof(jsmall_options_t), NULL, JALLOCATOR_THREADS_DEFAULT, 0, 0 }

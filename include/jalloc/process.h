@@ -14,17 +14,19 @@
 extern "C" {
 #endif
 
+#define JMEMORY_ANY_NODE (-1) /**< any NUMA node */
+
 /** What memory is wanted. */
 typedef struct jmemory_request_t {
     size_t struct_size;
     jdevice_t *device;   /**< whose memory; NULL: the host's */
-    int numa_node;       /**< host memory: the node; -1: any */
+    int numa_node;       /**< host memory: the node, 0 being the first; or JMEMORY_ANY_NODE */
     bool gpu_compatible; /**< host memory that a GPU reads directly: pinned memory where there is a GPU, ordinary memory
                               where there is none */
     bool managed;        /**< memory that migrates between host and device; on the host ordinary memory */
 } jmemory_request_t;
 #define JMEMORY_REQUEST_INIT                                                                                           \
-    { sizeof(jmemory_request_t), NULL, -1, false, false }
+    { sizeof(jmemory_request_t), NULL, JMEMORY_ANY_NODE, false, false }
 
 /** The process's allocator for such memory: the same one for equal requests. It lives until the process ends or is
  * reset: the process keeps it, and jallocator_destroy() is refused with busy. request NULL: ordinary host memory.

@@ -27,20 +27,22 @@ JALLOC_API jstatus_t jallocator_create_mmap(jallocator_t **allocator);
 
 /** Where a NUMA-aware provider places its pages. */
 typedef enum jnuma_policy_t {
-    JNUMA_BIND = 0,      /**< on the node, or the allocation fails when touched beyond what it has */
-    JNUMA_PREFER = 1,    /**< on the node as long as it has memory, then elsewhere */
+    JNUMA_PREFER = 0,    /**< on the node as long as it has memory, then elsewhere; the default */
+    JNUMA_BIND = 1,      /**< on the node, or the allocation fails when touched beyond what it has */
     JNUMA_INTERLEAVE = 2 /**< page by page over all nodes */
 } jnuma_policy_t;
+
+#define JNUMA_NODE_OF_CALLER (-1) /**< the node of the thread that makes the provider */
 
 /** Options of jallocator_create_numa(). */
 typedef struct jnuma_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "numa" */
-    int node;         /**< of bind and prefer; -1: the node of the calling thread at creation */
+    int node;         /**< of bind and prefer; or JNUMA_NODE_OF_CALLER */
     jnuma_policy_t policy;
 } jnuma_options_t;
 #define JNUMA_OPTIONS_INIT                                                                                             \
-    { sizeof(jnuma_options_t), NULL, -1, JNUMA_PREFER }
+    { sizeof(jnuma_options_t), NULL, JNUMA_NODE_OF_CALLER, JNUMA_PREFER }
 
 /** Mappings placed on a NUMA node. On a machine or kernel without NUMA, node 0 is all there is and placement has
  * no effect, which is said once in the log. Adds: not found (no such node). */

@@ -50,7 +50,7 @@ typedef struct jquota_share_options_t {
     size_t struct_size;
     const char *name;        /**< NULL: "quota" */
     size_t guaranteed_bytes; /**< can always be had */
-    size_t maximum_bytes;    /**< most this share may have live; 0: the limit */
+    size_t maximum_bytes;    /**< most this share may have live; 0: unlimited but by the quota; or none */
 } jquota_share_options_t;
 #define JQUOTA_SHARE_OPTIONS_INIT                                                                                      \
     { sizeof(jquota_share_options_t), NULL, 0, 0 }

@@ -139,10 +139,12 @@ typedef struct jsegment_options_t {
     int descriptor;   /**< attach, memfd: the descriptor, which stays the caller's */
     size_t
         size_bytes; /**< create: to begin with, bookkeeping included; rounded up to 4096. Attach, array: the array's */
-    size_t max_bytes;       /**< create: it may grow to this, by itself or by jsegment_grow(); 0: it does not grow */
+    size_t max_bytes; /**< create: it may grow to this, by itself or by jsegment_grow(); 0: none, it does not grow */
     unsigned max_processes; /**< create: attachments at a time, up to JSEGMENT_MAX_PROCESSES; 0: 64 */
     bool read_only;         /**< attach: for reading alone. It takes no slot */
-    uint64_t timeout_ms;    /**< longest wait for the lock of the segment while its holder lives; 0: 60 s */
+    uint64_t
+        timeout_ms; /**< longest wait for the lock of the segment while its holder lives; 0: 60 s; or none: does not
+                                 wait; or unlimited */
     jallocator_threads_t threads; /**< default: safe. None: the caller sees to it that one thread at a time is inside */
 } jsegment_options_t;
 #define JSEGMENT_OPTIONS_INIT                                                                                          \

@@ -164,7 +164,11 @@ static const struct {
 } config_syntaxes[] = {
     {"SIZE", "64MiB", "a size such as 64MiB"},
     {"COUNT", "16", "a count such as 16"},
+    {"SIZE|none", "64MiB", "a size such as 64MiB, or none"},
+    {"SIZE|none|unlimited", "64MiB", "a size such as 64MiB, none or unlimited"},
     {"COUNT|none", "16", "a count such as 16, or none"},
+    {"COUNT|none|unlimited", "16", "a count such as 16, none or unlimited"},
+    {"MILLISECONDS|none|unlimited", "500", "a number of milliseconds such as 500, none or unlimited"},
     {"BOOL", "true", "true or false"},
     {"NUMBER", "3", "a whole number such as 3"},
     {"0..255", "170", "a number from 0 to 255, such as 170"},

@@ -202,11 +202,15 @@ static jstatus_t device_wrap_typed(jdevice_t *device, jdevice_kind_t kind, void 
 jstatus_t jcuda_stream_wrap(jdevice_t *device, cudaStream_t native, jstream_t **stream) {
     return device_wrap_typed(device, JDEVICE_CUDA, native, stream, __func__);
 }
-cudaStream_t jcuda_stream_native(jdevice_t *device, jstream_t *stream) { return jstream_native(device, stream); }
+cudaStream_t jcuda_stream_native(const jdevice_t *device, const jstream_t *stream) {
+    return jstream_native(device, stream);
+}
 jstatus_t jhip_stream_wrap(jdevice_t *device, hipStream_t native, jstream_t **stream) {
     return device_wrap_typed(device, JDEVICE_HIP, native, stream, __func__);
 }
-hipStream_t jhip_stream_native(jdevice_t *device, jstream_t *stream) { return jstream_native(device, stream); }
+hipStream_t jhip_stream_native(const jdevice_t *device, const jstream_t *stream) {
+    return jstream_native(device, stream);
+}
 
 jdevice_t *jstream_device(const jstream_t *stream) { return stream != NULL ? stream->device : NULL; }
 

@@ -65,6 +65,8 @@ static jstatus_t handle_read_environment(const char *device_name, handle_environ
     JTRY(jconfig_parse_device_size(entries[JCONFIG_JALLOC_DEVICE_MEMORY_SIZE].value, device_name,
                                    &environment->preallocate_bytes));
     JTRY(jconfig_parse_device_size(entries[JCONFIG_JALLOC_BUDGET].value, device_name, &environment->budget_bytes));
+    if (environment->budget_bytes == 0) /* as text */
+        environment->budget_bytes = JALLOC_UNLIMITED;
     bool same_bits = strcmp(entries[JCONFIG_JALLOC_RESULT_POLICY].value, "same_bits") == 0;
     environment->result_policy = same_bits ? JRESULT_POLICY_SAME_BITS : JRESULT_POLICY_FAST;
     bool normwise = strcmp(entries[JCONFIG_JALLOC_ACCURACY].value, "normwise") == 0;
@@ -77,10 +79,8 @@ done:
 static jstatus_t handle_check_options(const jhandle_options_t *options, const jdevice_t *device) {
     JREQUIRE(options->pointer_mode == JPOINTER_MODE_HOST || options->pointer_mode == JPOINTER_MODE_DEVICE,
              JSTATUS_INVALID_VALUE);
-    JREQUIRE(options->result_policy == JRESULT_POLICY_FAST || options->result_policy == JRESULT_POLICY_SAME_BITS,
-             JSTATUS_INVALID_VALUE);
-    JREQUIRE(options->accuracy == JACCURACY_COMPONENTWISE || options->accuracy == JACCURACY_NORMWISE,
-             JSTATUS_INVALID_VALUE);
+    JREQUIRE((unsigned)options->result_policy <= JRESULT_POLICY_SAME_BITS, JSTATUS_INVALID_VALUE);
+    JREQUIRE((unsigned)options->accuracy <= JACCURACY_NORMWISE, JSTATUS_INVALID_VALUE);
     JREQUIRE(ji_stream_is_of(options->stream, device), JSTATUS_INVALID_VALUE);
     JREQUIRE(options->allocator == NULL || jallocator_device(options->allocator) == device, JSTATUS_INVALID_VALUE);
     return JSTATUS_SUCCESS;
@@ -184,10 +184,11 @@ jstatus_t jhandle_create(const jhandle_options_t *given, jhandle_t **out) {
     handle->graphs_can_own = properties.has_capture && properties.has_capture_ownership;
     handle->never_captured = options.never_captured;
     handle->pointer_mode = options.pointer_mode;
-    handle->result_policy = options.set_result_policy ? options.result_policy : environment.result_policy;
-    handle->accuracy = options.set_accuracy ? options.accuracy : environment.accuracy;
+    handle->result_policy =
+        options.result_policy != JRESULT_POLICY_DEFAULT ? options.result_policy : environment.result_policy;
+    handle->accuracy = options.accuracy != JACCURACY_DEFAULT ? options.accuracy : environment.accuracy;
     handle->layers = environment.layers;
-    handle->budget_bytes = options.budget_bytes ? options.budget_bytes : environment.budget_bytes;
+    handle->budget_bytes = ji_option(options.budget_bytes, environment.budget_bytes);
     handle->borrows.granule_mask = jdevice_granule_bytes(device) - 1;
     handle->block_count = 1;
     if (options.allocator != NULL) {
@@ -198,7 +199,7 @@ jstatus_t jhandle_create(const jhandle_options_t *given, jhandle_t **out) {
     }
     handle->takes_in_order = ji_allocator_takes_in_order(handle->allocator);
 
-    size_t preallocate = options.preallocate_bytes ? options.preallocate_bytes : environment.preallocate_bytes;
+    size_t preallocate = ji_option(options.preallocate_bytes, environment.preallocate_bytes);
     if (preallocate != 0) {
         ji_block_t block;
         if (!ji_size_round_up(preallocate, handle->borrows.granule_mask + 1, &preallocate)) {

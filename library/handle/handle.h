@@ -72,8 +72,8 @@ struct jhandle {
     jhandle_mode_t mode;
     uint32_t block_count; /* blocks[0] counts even when it is empty */
     ji_block_t blocks[JBORROW_MAX_DEPTH + 1];
-    size_t budget_bytes;
-    size_t query_bytes; /* maximum of the query under way */
+    size_t budget_bytes; /* JALLOC_UNLIMITED: no bound */
+    size_t query_bytes;  /* maximum of the query under way */
     jallocator_t *allocator;
     bool owns_allocator;
     bool takes_in_order;    /* the allocator takes memory back in stream order: nobody waits */

@@ -146,7 +146,7 @@ static jstatus_t workspace_grow(jhandle_t *handle, uint32_t first, size_t size_b
         return JSTATUS_SEALED;
     }
     size_t kept = blocks_bytes(handle->blocks, first);
-    if (handle->budget_bytes != 0 && (kept > handle->budget_bytes || size_bytes > handle->budget_bytes - kept)) {
+    if (kept > handle->budget_bytes || size_bytes > handle->budget_bytes - kept) {
         *why = "the budget does not allow more";
         return JSTATUS_MEMORY_ERROR;
     }

@@ -149,10 +149,11 @@ typedef struct ji_request {
     const char *name;    /* the options', or the kind's */
 } ji_request_t;
 
-/* How the text of a key becomes a member of the options. */
+/* How the text of a key becomes a member of the options. Where the syntax of a number goes on with words, "|none" or
+ * "|none|unlimited", these are JALLOC_NONE and JALLOC_UNLIMITED, and a written 0 is none: text that is there is no default. */
 typedef enum ji_key_type {
     JI_KEY_SIZE,   /* size_t, with units */
-    JI_KEY_COUNT,  /* size_t; where the key's syntax is "COUNT|none", none is SIZE_MAX */
+    JI_KEY_COUNT,  /* size_t */
     JI_KEY_UINT64, /* uint64_t */
     JI_KEY_INT,    /* int, may be negative */
     JI_KEY_BYTE,   /* unsigned char, 0..255 */
@@ -187,6 +188,11 @@ struct ji_kind {
  * ji_common_options_t); NULL: the defaults. device matters to providers alone; NULL: the host. */
 jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *below, const void *options,
                        jallocator_t **out);
+
+/* What a number in options asks for: its default where it is 0, 0 where it is none. */
+static inline uint64_t ji_option(uint64_t value, uint64_t fallback) {
+    return value == JALLOC_DEFAULT ? fallback : value == JALLOC_NONE ? 0 : value;
+}
 
 /* How the options of every kind begin. */
 typedef struct ji_common_options {

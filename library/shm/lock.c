@@ -91,7 +91,7 @@ static jstatus_t lock_acquire(jsegment_t *segment, bool *taken_over) {
         const int64_t now = lock_now_ms();
         if (deadline == 0)
             deadline = now + (int64_t)segment->timeout_ms;
-        else if (now >= deadline)
+        if (now >= deadline)
             return ji_fail(JSTATUS_BUSY, "the segment's lock has been held for %llu ms by slot %u (process %lld)",
                            (unsigned long long)segment->timeout_ms, SHM_LOCK_SLOT(word),
                            (long long)__atomic_load_n(&segment->slots[SHM_LOCK_SLOT(word) - 1].pid, __ATOMIC_RELAXED));

@@ -212,7 +212,6 @@ int main(int argc, char **argv) {
     options.device = bench.device;
     options.stream = bench.stream;
     options.accuracy = JACCURACY_NORMWISE;
-    options.set_accuracy = true;
     gpu_expect(&bench, jhandle_create(&options, &bench.handle), "jhandle_create");
     printf("device: %s (%s), %s\n", properties.description, properties.architecture, properties.runtime);
     const bool begun = bench.good;

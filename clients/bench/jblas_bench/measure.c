@@ -25,7 +25,6 @@ static jstatus_t make_handle(const options_t *o, size_t preallocate_bytes, jhand
     wanted.pointer_mode = (jpointer_mode_t)o->pointer_mode;
     wanted.result_policy = (jresult_policy_t)o->policy;
     wanted.accuracy = (jaccuracy_t)o->accuracy;
-    wanted.set_result_policy = wanted.set_accuracy = true;
     wanted.preallocate_bytes = preallocate_bytes;
     jstatus_t status = jdevice_get(o->device, &wanted.device);
     if (status == JSTATUS_SUCCESS && jdevice_kind(wanted.device) != JDEVICE_HOST)
@@ -76,7 +75,7 @@ static jstatus_t set_workspace(jhandle_t **handle, const options_t *o, size_t as
     } else if (o->mode != MODE_UNSET || o->workspace != WORKSPACE_DEFAULT)
         status = jhandle_set_fixed_workspace_size(*handle, bytes);
 
-    if (!jstatus_is_error(status) && (o->mode != MODE_UNSET || o->budget_bytes > 0))
+    if (!jstatus_is_error(status) && (o->mode != MODE_UNSET || o->budget_bytes != JALLOC_UNLIMITED))
         status = jhandle_set_budget(*handle, o->budget_bytes);
     if (!jstatus_is_error(status) && o->sealed)
         status = jhandle_seal(*handle);

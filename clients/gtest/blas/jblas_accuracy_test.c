@@ -135,7 +135,7 @@ JTEST_P(JblasAccuracy, ProductsOverflowOnlyWhereTheConventionalWayDoes, jdatatyp
     wide_put(p.a, (int)p.type, 0, both);
     wide_put(p.b, (int)p.type, 0, 0.5L);
     for (int normwise = 0; normwise < 2; ++normwise) {
-        JEXPECT_OK(jhandle_set_accuracy(handle, (jaccuracy_t)normwise));
+        JEXPECT_OK(jhandle_set_accuracy(handle, normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE));
         product_run(handle, &p);
         for (int64_t i = 0; i < p.n * p.n && !normwise; ++i) {
             const wide_t got = wide_get(p.c, (int)p.type, i);
@@ -163,7 +163,7 @@ JTEST_P(JblasAccuracy, ProductsOfBuffers, jdatatype_t, complex_types) {
     memcpy(operand_at(&a, 0, 0), p.a, bytes);
     memcpy(operand_at(&b, 0, 0), p.b, bytes);
     for (int normwise = 0; normwise < 2; ++normwise) {
-        JEXPECT_OK(jhandle_set_accuracy(world.handle, (jaccuracy_t)normwise));
+        JEXPECT_OK(jhandle_set_accuracy(world.handle, normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE));
         JEXPECT_OK(jbuffer_product(world.handle, N, N, &one, a.view, b.view, &zero, &c.view));
         memcpy(p.c, operand_at(&c, 0, 0), bytes);
         const errors_t errors = product_errors(&p, 200);

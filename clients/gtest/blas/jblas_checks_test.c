@@ -113,7 +113,7 @@ JTEST(JblasChecks, TheRefusedArgumentGoesWithTheLastMessage) {
     JEXPECT_OK(jhandle_get_refused_argument(handle, &routine, NULL, &number));
     JEXPECT_STREQ(routine, "jblas_dtrsm");
     JEXPECT_EQ(number, 1);
-    JEXPECT_STATUS(jhandle_set_budget(handle, 0), JSTATUS_SUCCESS);
+    JEXPECT_STATUS(jhandle_set_budget(handle, JALLOC_UNLIMITED), JSTATUS_SUCCESS);
     JEXPECT_STATUS(jhandle_get_budget(handle, NULL), JSTATUS_INVALID_POINTER); /* not of a routine */
     JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number), JSTATUS_NOT_FOUND);
     JEXPECT_OK(jhandle_destroy(handle));

@@ -82,7 +82,7 @@ JTEST(JblasHalf, IsSummedInFloat) {
     }
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (int workspace = 0; workspace < 2; ++workspace) { /* each rung */
-        JEXPECT_OK(jhandle_set_budget(handle, workspace ? 0 : 1));
+        JEXPECT_OK(jhandle_set_budget(handle, workspace ? JALLOC_UNLIMITED : 1));
         const jstatus_t status = workspace ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED;
         JEXPECT_STATUS(
             jblas_hgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, K, &one, a, K, b, K, &zero, &c, 1), status);

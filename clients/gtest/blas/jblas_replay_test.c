@@ -43,7 +43,6 @@ static jhandle_t *draw_handle(size_t asked) {
     options.pointer_mode = jtest_random_bool() ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST;
     options.result_policy = jtest_random_bool() ? JRESULT_POLICY_SAME_BITS : JRESULT_POLICY_FAST;
     options.accuracy = jtest_random_bool() ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE;
-    options.set_result_policy = options.set_accuracy = true;
     options.preallocate_bytes = mode == JHANDLE_MODE_PREALLOCATE ? bytes + 64 : 0;
     jhandle_t *handle = NULL;
     JEXPECT_OK(jhandle_create(&options, &handle));

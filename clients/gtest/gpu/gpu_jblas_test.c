@@ -107,7 +107,7 @@ JTEST_EACH_FUNCTION(GpuJblas, QueriedBytesSuffice) {
             unsigned char *memory = guarded_take(given[i]);
             if (given[i] > 0)
                 JEXPECT_OK(jhandle_set_workspace(handle, memory + GUARD_BYTES, given[i]));
-            JEXPECT_OK(jhandle_set_budget(handle, given[i] > 0 ? 0 : 1)); /* else default mode grows */
+            JEXPECT_OK(jhandle_set_budget(handle, given[i] > 0 ? JALLOC_UNLIMITED : 1)); /* else default mode grows */
             JEXPECT_OK(jhandle_clear_stats(handle));
             blas_restore(c);
             const jstatus_t status = gpu_blas_call(handle, c);
@@ -128,7 +128,7 @@ JTEST_EACH_FUNCTION(GpuJblas, QueriedBytesSuffice) {
             JEXPECT_OK(jhandle_set_workspace(handle, NULL, 0));
             guarded_give(memory, given[i]);
         }
-        JEXPECT_OK(jhandle_set_budget(handle, 0));
+        JEXPECT_OK(jhandle_set_budget(handle, JALLOC_UNLIMITED));
         blas_case_free(c);
     }
     JEXPECT_OK(jhandle_destroy(handle));

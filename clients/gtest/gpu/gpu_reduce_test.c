@@ -123,12 +123,12 @@ static size_t wanted_bytes(jhandle_t *handle, const reduction_t *r, int64_t n) {
 /* On the best rung, or (serial) on the last. */
 static void reduce(jhandle_t *handle, const reduction_t *r, int64_t n, const vector_t *x, const vector_t *y,
                    bool serial, unsigned char result[RESULT_BYTES]) {
-    JEXPECT_OK(jhandle_set_budget(handle, serial ? 1 : 0));
+    JEXPECT_OK(jhandle_set_budget(handle, serial ? 1 : JALLOC_UNLIMITED));
     JEXPECT_OK(jhandle_trim(handle, 0));
     memset(result, 0xff, RESULT_BYTES);
     const jstatus_t status = r->call(handle, n, x->data, x->inc, y->data, y->inc, result);
     JEXPECT_STATUS(status, serial && n > BLOCK && x->inc > 0 ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
-    JEXPECT_OK(jhandle_set_budget(handle, 0));
+    JEXPECT_OK(jhandle_set_budget(handle, JALLOC_UNLIMITED));
 }
 
 static wide_t product(wide_t a, wide_t b) {

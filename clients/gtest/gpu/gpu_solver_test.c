@@ -48,12 +48,12 @@ static bool call_on_rung(jhandle_t *handle, blas_case_t *c, int rung, jstatus_t 
     for (;; given = given / 2 / granule * granule) {
         if (given > 0)
             JEXPECT_OK(jhandle_set_workspace_size(handle, given));
-        JEXPECT_OK(jhandle_set_budget(handle, given > 0 ? 0 : 1)); /* else default mode grows */
+        JEXPECT_OK(jhandle_set_budget(handle, given > 0 ? JALLOC_UNLIMITED : 1)); /* else default mode grows */
         JEXPECT_OK(jhandle_clear_stats(handle));
         *status = gpu_blas_call(handle, c);
         JEXPECT_OK(jhandle_get_stats(handle, &stats));
         JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
-        JEXPECT_OK(jhandle_set_budget(handle, 0));
+        JEXPECT_OK(jhandle_set_budget(handle, JALLOC_UNLIMITED));
         if (stats.rung_count[rung] == 1 || given == 0 || jtest_has_failure())
             break;
         blas_restore(c);
@@ -248,7 +248,7 @@ JTEST_P(GpuSolver, TrsmOfManyRightHandSides, int, solves) {
             }
             free(answer);
             JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
-            JEXPECT_OK(jhandle_set_budget(handle, 0));
+            JEXPECT_OK(jhandle_set_budget(handle, JALLOC_UNLIMITED));
         }
         gpu_give(device, (size_t)(m * n) * element);
         free(wide);

@@ -184,7 +184,7 @@ JTEST(HandleMode, AQueriedSizeOfZeroIsAFixedModeWithNothingInIt) {
     JEXPECT_EQ(stats.high_watermark_bytes, 0);
     JEXPECT_EQ(stats.growth_count + stats.allocation_count + stats.synchronization_count, 0);
     JEXPECT_EQ(jtest_allocation_count(), taken);
-    JEXPECT_OK(jhandle_set_budget(handle, 0));
+    JEXPECT_OK(jhandle_set_budget(handle, JALLOC_UNLIMITED));
     JEXPECT_OK(jhandle_set_workspace_size(handle, 0)); /* default mode again */
     JEXPECT_OK(touch(handle, 1000));
     JEXPECT_OK(jhandle_destroy(handle));
@@ -246,7 +246,7 @@ JTEST(HandleBudget, BoundsWhatDefaultModeHolds) {
     JEXPECT_EQ(capacity_of(handle), 0);
     JEXPECT_STATUS(touch(handle, 4096), JSTATUS_MEMORY_ERROR);
     JEXPECT_OK(touch(handle, 1024));
-    JEXPECT_OK(jhandle_set_budget(handle, 0)); /* no bound */
+    JEXPECT_OK(jhandle_set_budget(handle, JALLOC_UNLIMITED)); /* no bound */
     JEXPECT_OK(touch(handle, 100000));
     JEXPECT_OK(jhandle_destroy(handle));
 }

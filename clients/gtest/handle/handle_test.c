@@ -61,7 +61,7 @@ JTEST(Handle, DefaultsAreTheHostAndNothingHeld) {
     JEXPECT_OK(jhandle_get_result_policy(handle, &policy));
     JEXPECT_EQ(policy, JRESULT_POLICY_FAST);
     JEXPECT_OK(jhandle_get_budget(handle, &budget));
-    JEXPECT_EQ(budget, 0);
+    JEXPECT_EQ(budget, JALLOC_UNLIMITED);
     JEXPECT_EQ(jhandle_layers(handle), 0);
     JEXPECT_FALSE(jhandle_is_size_query(handle));
     JEXPECT_STREQ(jhandle_last_message(handle), "");
@@ -88,7 +88,6 @@ JTEST(Handle, OptionsAreTaken) {
     options.budget_bytes = 5000;
     options.pointer_mode = JPOINTER_MODE_DEVICE;
     options.result_policy = JRESULT_POLICY_SAME_BITS;
-    options.set_result_policy = true;
     JASSERT_OK(jhandle_create(&options, &handle));
     JEXPECT_EQ(jhandle_allocator(handle), options.allocator);
     JEXPECT_EQ(mode_of(handle), JHANDLE_MODE_PREALLOCATE);
@@ -120,11 +119,10 @@ JTEST(Handle, BadOptionsAreRefused) {
     options.pointer_mode = (jpointer_mode_t)2;
     JEXPECT_STATUS(jhandle_create(&options, &handle), JSTATUS_INVALID_VALUE);
     options = (jhandle_options_t)JHANDLE_OPTIONS_INIT;
-    options.result_policy = (jresult_policy_t)2;
-    options.set_result_policy = true;
+    options.result_policy = (jresult_policy_t)3;
     JEXPECT_STATUS(jhandle_create(&options, &handle), JSTATUS_INVALID_VALUE);
     options = (jhandle_options_t)JHANDLE_OPTIONS_INIT;
-    options.accuracy = (jaccuracy_t)2;
+    options.accuracy = (jaccuracy_t)3;
     JEXPECT_STATUS(jhandle_create(&options, &handle), JSTATUS_INVALID_VALUE);
     options = (jhandle_options_t)JHANDLE_OPTIONS_INIT;
     options.stream = foreign;
@@ -201,8 +199,6 @@ JTEST(HandleEnvironment, BadValuesAreQuotedAndNoHandleIsMade) {
         jhandle_options_t options = JHANDLE_OPTIONS_INIT; /* also where an option overrides it */
         options.preallocate_bytes = 64;
         options.budget_bytes = 64;
-        options.set_result_policy = true;
-        options.set_accuracy = true;
         JEXPECT_STATUS(jhandle_create(&options, &handle), JSTATUS_INVALID_CONFIGURATION);
         jtest_setenv(bad_values[i].name, NULL);
     }
@@ -225,6 +221,37 @@ JTEST(HandleEnvironment, BudgetPolicyAndLayersAreTaken) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* What the environment asks for is refused by an option, which 0 would not do. */
+JTEST(HandleEnvironment, NoneAndUnlimitedOverrideIt) {
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    jhandle_t *handle = NULL;
+    size_t budget;
+    jtest_setenv("JALLOC_BUDGET", "3K");
+    jtest_setenv("JALLOC_DEVICE_MEMORY_SIZE", "64K");
+    JASSERT_OK(jhandle_create(&options, &handle));
+    JEXPECT_EQ(mode_of(handle), JHANDLE_MODE_PREALLOCATE);
+    JEXPECT_OK(jhandle_destroy(handle));
+    options.preallocate_bytes = JALLOC_NONE;
+    options.budget_bytes = JALLOC_UNLIMITED;
+    JASSERT_OK(jhandle_create(&options, &handle));
+    JEXPECT_EQ(mode_of(handle), JHANDLE_MODE_DEFAULT);
+    JEXPECT_OK(jhandle_get_budget(handle, &budget));
+    JEXPECT_EQ(budget, JALLOC_UNLIMITED);
+    JEXPECT_OK(touch(handle, 100000));
+    JEXPECT_OK(jhandle_destroy(handle));
+    options.budget_bytes = JALLOC_NONE;
+    JASSERT_OK(jhandle_create(&options, &handle));
+    JEXPECT_OK(jhandle_get_budget(handle, &budget));
+    JEXPECT_EQ(budget, 0);
+    JEXPECT_STATUS(touch(handle, 1), JSTATUS_MEMORY_ERROR);
+    JEXPECT_OK(jhandle_set_budget(handle, JALLOC_UNLIMITED));
+    JEXPECT_OK(touch(handle, 1));
+    JEXPECT_OK(jhandle_set_budget(handle, 0)); /* a number like any other */
+    JEXPECT_OK(jhandle_trim(handle, 0));
+    JEXPECT_STATUS(touch(handle, 1), JSTATUS_MEMORY_ERROR);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* ---- What is no handle ---- */
 
 static void expect_no_handle(jhandle_t *handle) {
@@ -241,7 +268,7 @@ static void expect_no_handle(jhandle_t *handle) {
     JEXPECT_STATUS(jhandle_set_workspace(handle, NULL, 0), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_get_mode(handle, &mode), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_get_workspace_size(handle, &bytes), JSTATUS_INVALID_HANDLE);
-    JEXPECT_STATUS(jhandle_set_budget(handle, 0), JSTATUS_INVALID_HANDLE);
+    JEXPECT_STATUS(jhandle_set_budget(handle, JALLOC_UNLIMITED), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_get_budget(handle, &bytes), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_trim(handle, 0), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_seal(handle), JSTATUS_INVALID_HANDLE);
@@ -330,7 +357,9 @@ JTEST(Handle, AccuracyIsComponentwiseUnlessAskedForByOptionEnvironmentOrSetter) 
     JEXPECT_OK(jhandle_get_accuracy(handle, &accuracy));
     JEXPECT_EQ(accuracy, JACCURACY_COMPONENTWISE);
     JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
-    JEXPECT_STATUS(jhandle_set_accuracy(handle, (jaccuracy_t)2), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jhandle_set_accuracy(handle, (jaccuracy_t)3), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jhandle_set_accuracy(handle, JACCURACY_DEFAULT), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jhandle_set_result_policy(handle, JRESULT_POLICY_DEFAULT), JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jhandle_get_accuracy(handle, &accuracy));
     JEXPECT_EQ(accuracy, JACCURACY_NORMWISE);
     JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_COMPONENTWISE));
@@ -345,7 +374,7 @@ JTEST(Handle, AccuracyIsComponentwiseUnlessAskedForByOptionEnvironmentOrSetter) 
     JEXPECT_OK(jhandle_get_accuracy(handle, &accuracy));
     JEXPECT_EQ(accuracy, JACCURACY_NORMWISE);
     JEXPECT_OK(jhandle_destroy(handle));
-    options.set_accuracy = true; /* the option wins */
+    options.accuracy = JACCURACY_COMPONENTWISE; /* the option wins */
     JASSERT_OK(jhandle_create(&options, &handle));
     JEXPECT_OK(jhandle_get_accuracy(handle, &accuracy));
     JEXPECT_EQ(accuracy, JACCURACY_COMPONENTWISE);
@@ -365,13 +394,13 @@ JTEST(Handle, PointerModeAndResultPolicy) {
         jpointer_mode_t mode;
         jresult_policy_t policy;
         JEXPECT_OK(jhandle_set_pointer_mode(handle, (jpointer_mode_t)value));
-        JEXPECT_OK(jhandle_set_result_policy(handle, (jresult_policy_t)value));
+        JEXPECT_OK(jhandle_set_result_policy(handle, (jresult_policy_t)(value + 1)));
         JEXPECT_STATUS(jhandle_set_pointer_mode(handle, (jpointer_mode_t)2), JSTATUS_INVALID_VALUE);
         JEXPECT_STATUS(jhandle_set_result_policy(handle, (jresult_policy_t)-1), JSTATUS_INVALID_VALUE);
         JEXPECT_OK(jhandle_get_pointer_mode(handle, &mode));
         JEXPECT_OK(jhandle_get_result_policy(handle, &policy));
         JEXPECT_EQ(mode, value);
-        JEXPECT_EQ(policy, value);
+        JEXPECT_EQ(policy, value + 1);
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }

@@ -337,7 +337,7 @@ JTEST(Plan, DefaultModeGrowsForTheBestRungAndTheBudgetTakesALowerOne) {
     JEXPECT_STATUS(inner_routine(handle, 100), JSTATUS_PERF_DEGRADED);
     JEXPECT_EQ(inner_rung, 1);
     JEXPECT_EQ(capacity_of(handle), 832);
-    JEXPECT_OK(jhandle_set_budget(handle, 0));
+    JEXPECT_OK(jhandle_set_budget(handle, JALLOC_UNLIMITED));
     jdevice_t *none;
     JEXPECT_STATUS(jdevice_get("elsewhere", &none), JSTATUS_INVALID_VALUE);
     jtest_fail_allocation_after(1); /* no memory for the best: a lower one does */
@@ -375,6 +375,7 @@ JTEST(Plan, SameBitsUsesOnlyTheLastRungsClass) {
         {64, JSTATUS_MEMORY_ERROR, JSTATUS_MEMORY_ERROR, -1, -1},
     };
     for (int policy = JRESULT_POLICY_FAST; policy <= JRESULT_POLICY_SAME_BITS; ++policy) {
+        const bool same = policy == JRESULT_POLICY_SAME_BITS;
         JEXPECT_OK(jhandle_set_result_policy(handle, (jresult_policy_t)policy));
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
             JSCOPED_TRACE("policy %d, capacity %zu", policy, rows[i].capacity);
@@ -385,14 +386,14 @@ JTEST(Plan, SameBitsUsesOnlyTheLastRungsClass) {
             for (uint32_t k = 0; k < 4; ++k)
                 jplan_add(&plan, "rung", k % 2, 0, 1, (const size_t[]){4096 - 1024 * k});
             JEXPECT_EQ(plan.same_bits, policy == JRESULT_POLICY_SAME_BITS);
-            JEXPECT_EQ(jplan_bytes(&plan, handle), policy ? 3072 : 4096);
+            JEXPECT_EQ(jplan_bytes(&plan, handle), same ? 3072 : 4096);
             JEXPECT_OK(jhandle_set_workspace_size(handle, rows[i].capacity));
             JEXPECT_OK(jhandle_start_size_query(handle));
             JEXPECT_STATUS(jhandle_answer_plan(handle, &plan), JSTATUS_SIZE_INCREASED);
             JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-            JEXPECT_EQ(bytes, policy ? 3072 : 4096);
-            JEXPECT_STATUS(jborrow_begin_plan(&borrow, handle, &plan), policy ? rows[i].same : rows[i].fast);
-            JEXPECT_EQ(borrow.rung, policy ? rows[i].same_rung : rows[i].fast_rung);
+            JEXPECT_EQ(bytes, same ? 3072 : 4096);
+            JEXPECT_STATUS(jborrow_begin_plan(&borrow, handle, &plan), same ? rows[i].same : rows[i].fast);
+            JEXPECT_EQ(borrow.rung, same ? rows[i].same_rung : rows[i].fast_rung);
             JEXPECT_OK(jborrow_end(&borrow));
         }
     }

@@ -97,7 +97,7 @@ JTEST(Lru, FreedBlockServesItsLayoutAgain) {
 
 /* What the original could not: any size that rounds to the same granule is the same layout. */
 JTEST(Lru, Kept4096Serves4095) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     void *kept = keep(lru, 4096);
     for (size_t size = 4096; size > 4096 - 64; --size) {
         JEXPECT_EQ(take(lru, size), kept);
@@ -111,7 +111,7 @@ JTEST(Lru, Kept4096Serves4095) {
 }
 
 JTEST(Lru, AlignmentsBelowTheGranuleAreOneLayout) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     void *kept = keep(lru, 512);
     for (size_t alignment = 1; alignment <= 64; alignment *= 2) {
         JEXPECT_EQ(take_aligned(lru, 512, alignment), kept);
@@ -130,8 +130,10 @@ JTEST(Lru, NearestServesWithinThePercentAndNotBeyond) {
         {0, 6400, 7232, false},
         {25, 4096, 5120, true},
         {25, 4096, 5184, false},
-        {1, 4096, 4160, false}, /* exact */
-        {1, 4096, 4096, true},
+        {JALLOC_NONE, 4096, 4160, false}, /* exact */
+        {JALLOC_NONE, 4096, 4096, true},
+        {1, 6400, 6464, true}, /* 1% */
+        {1, 6400, 6528, false},
         {100, 64, 128, true},
         {100, 64, 192, false},
         {1000000, 64, 640000, true},
@@ -178,7 +180,7 @@ JTEST(Lru, NearestTakesTheSmallest) {
 }
 
 JTEST(Lru, LargerAlignmentServesSmallerAndNotTheReverse) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     void *aligned = take_aligned(lru, 1024, 4096);
     JEXPECT_EQ((uintptr_t)aligned % 4096, 0);
     give(lru, aligned, 1024);
@@ -197,7 +199,7 @@ JTEST(Lru, LargerAlignmentServesSmallerAndNotTheReverse) {
 /* ---- Eviction ------------------------------------------------------------------------------------------------------- */
 
 JTEST(Lru, BytesEvictTheBlockKeptLongest) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 3 * 4096, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 3 * 4096, JALLOC_NONE);
     void *blocks[4];
     for (size_t i = 0; i < 4; ++i)
         blocks[i] = take(lru, 4096);
@@ -220,7 +222,7 @@ JTEST(Lru, BytesEvictTheBlockKeptLongest) {
 
 /* Used again is no longer the oldest, whatever its layout. */
 JTEST(Lru, UseRenewsABlock) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 6 * 1024, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 6 * 1024, JALLOC_NONE);
     void *one = keep(lru, 1024), *two = keep(lru, 2048), *three = keep(lru, 3072);
     JEXPECT_EQ(take(lru, 1024), one);
     give(lru, one, 1024);
@@ -233,7 +235,7 @@ JTEST(Lru, UseRenewsABlock) {
 }
 
 JTEST(Lru, LayoutsEvictTheLayoutUsedLongestAgo) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 2, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 2, 0, JALLOC_NONE);
     void *old[3], *used[2];
     for (size_t i = 0; i < 3; ++i)
         old[i] = take(lru, 256);
@@ -261,7 +263,7 @@ JTEST(Lru, LayoutsEvictTheLayoutUsedLongestAgo) {
 
 /* A layout whose last kept block is in use does not count, and does not stand in the way. */
 JTEST(Lru, EmptyLayoutsTakeNoCapacity) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 2, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 2, 0, JALLOC_NONE);
     void *pointers[20];
     for (size_t i = 0; i < 20; ++i) {
         pointers[i] = keep(lru, 64 * (i + 1));
@@ -279,7 +281,7 @@ JTEST(Lru, EmptyLayoutsTakeNoCapacity) {
 }
 
 JTEST(Lru, BlockAboveTheCapacityDrivesOutNoOther) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 4096, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 4096, JALLOC_NONE);
     void *small = keep(lru, 1024), *exact = NULL;
     void *large = keep(lru, 4096 + 64);
     JEXPECT_FALSE(is_kept(lru, large));
@@ -292,7 +294,7 @@ JTEST(Lru, BlockAboveTheCapacityDrivesOutNoOther) {
 }
 
 JTEST(Lru, TrimGivesBackTheOldestUntilNoMoreIsKept) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     void *blocks[8];
     for (size_t i = 0; i < 8; ++i)
         blocks[i] = take(lru, 1024);
@@ -341,7 +343,7 @@ JTEST(Lru, ClearLeavesWhatIsLive) {
 JTEST(Lru, GivesBackWhatIsKeptBeforeItFails) {
     jallocator_t *array;
     JASSERT_OK(jallocator_create_array(jdevice_host(), jtest_guard_pages(16384), 16384, &array));
-    jallocator_t *lru = make_lru(array, 0, 0, 1);
+    jallocator_t *lru = make_lru(array, 0, 0, JALLOC_NONE);
     void *live = take(lru, 2048), *small = take(lru, 1024), *large = take(lru, 8192);
     give(lru, large, 8192);
     give(lru, small, 1024);
@@ -446,7 +448,7 @@ static void expect_refused(jallocator_t *lru, void *pointer, const char *part, c
 }
 
 JTEST(Lru, DoubleReleaseNamesTheAllocation) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     void *live = take(lru, 2000), *pointer;
     {
         JALLOC_TAG("assemble");
@@ -471,7 +473,7 @@ JTEST(Lru, DoubleReleaseNamesTheAllocation) {
 
 /* What a message says of a block that was given back below is true of the newest one at that address, for the last 64. */
 JTEST(Lru, RemembersTheLastBlocksGivenBack) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     void *pointers[70], *live = take(lru, 100000);
     for (size_t i = 0; i < 70; ++i)
         pointers[i] = take(lru, 64 * (i + 1));
@@ -707,7 +709,7 @@ JTEST(Lru, Options) {
 
 JTEST(Lru, Composed) {
     jallocator_t *lru;
-    JASSERT_OK(jallocator_compose(NULL, "malloc+lru(layouts=2,bytes=4KiB,nearest=1,threads=none,name=c)", &lru));
+    JASSERT_OK(jallocator_compose(NULL, "malloc+lru(layouts=2,bytes=4KiB,nearest=none,threads=none,name=c)", &lru));
     JEXPECT_STREQ(jallocator_name(lru), "c");
     JEXPECT_EQ(jallocator_threads(lru), JALLOCATOR_THREADS_NONE);
     keep(lru, 64);
@@ -916,7 +918,7 @@ JTEST(Lru, BookkeepingFailureWithStreams) {
 }
 
 JTEST(Lru, FailureBelowLosesNothing) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     void *live = take(lru, 1000), *pointer;
     jtest_fail_allocation_after(1);
     JEXPECT_STATUS(jallocator_allocate(lru, 2000, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR); /* nothing to give back */
@@ -939,7 +941,7 @@ static jstatus_t refuse_deallocate(void *context, void *pointer, size_t size_byt
 }
 JTEST(Lru, WhatBelowRefusesStaysKept) {
     jallocator_ops_t ops = {.allocate = pass_allocate, .deallocate = refuse_deallocate};
-    jallocator_t *below = make_adaptor(jtest_failing_allocator(), ops), *lru = make_lru(below, 0, 1024, 1);
+    jallocator_t *below = make_adaptor(jtest_failing_allocator(), ops), *lru = make_lru(below, 0, 1024, JALLOC_NONE);
     atomic_store(&refuses, true);
     void *one = take(lru, 1024), *two = take(lru, 1024);
     give(lru, one, 1024);
@@ -1063,7 +1065,7 @@ JTEST(Lru, BlockIsUsedOnAnotherStreamOnlyAfterItsOwnHasPassed) {
 JTEST(Lru, PassedBlocksAreFoundAmongThoseThatAreNot) {
     enum { FENCED = 40 };
     for (int oldest = 0; oldest < 2; ++oldest) {
-        jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+        jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
         streams_t streams;
         streams_make(&streams);
         void *fenced[FENCED], *free_one = take(lru, 1024);
@@ -1084,7 +1086,7 @@ JTEST(Lru, PassedBlocksAreFoundAmongThoseThatAreNot) {
 }
 
 JTEST(Lru, EvictionPassesOverWhatAStreamStillUses) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 2048, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 2048, JALLOC_NONE);
     streams_t streams;
     streams_make(&streams);
     void *fenced[3], *plain = take(lru, 1024);
@@ -1138,7 +1140,7 @@ JTEST(Lru, StreamWaitsForABlockBeforeTheRequestFails) {
 /* Owners release on different streams: the block is free when all have passed. */
 JTEST(Lru, EveryOwnersStreamMustHavePassed) {
     for (int inline_last = 0; inline_last < 2; ++inline_last) {
-        jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+        jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
         streams_t streams;
         streams_make(&streams);
         void *block = take(lru, 1024), *others[2];
@@ -1163,7 +1165,7 @@ JTEST(Lru, EveryOwnersStreamMustHavePassed) {
 
 /* Freed on the stream, used there again, and given back unused from elsewhere: the fence is still there. */
 JTEST(Lru, FenceOutlivesAUseThatDidNothing) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     streams_t streams;
     streams_make(&streams);
     void *block = take_on(lru, 1024, streams.blocked), *second;
@@ -1180,7 +1182,7 @@ JTEST(Lru, FenceOutlivesAUseThatDidNothing) {
 
 /* A destroyed stream has passed everything. */
 JTEST(Lru, DestroyedStreamHasPassed) {
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     jstream_t *stream;
     JASSERT_OK(jstream_create(jdevice_host(), &stream));
     void *block = take_on(lru, 1024, stream);
@@ -1206,7 +1208,7 @@ JTEST(Lru, GiveBackOfAnAdoptedBlockWaitsForItsStream) {
     static char foreign[64];
     atomic_bool done = false;
     void *argument = &done;
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 1);
+    jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     jstream_t *stream;
     JASSERT_OK(jstream_create(jdevice_host(), &stream));
     JASSERT_OK(jallocator_lru_adopt(lru, foreign, sizeof foreign, 1, expect_done, &done));
@@ -1459,7 +1461,7 @@ static void model_release(model_t *model, size_t i) {
 /* The kept block that serves the request: of its layout, else of the smallest that will do, the newest; MODEL_BLOCKS:
  * none. */
 static size_t model_choose(const model_t *model, size_t size, size_t alignment, size_t bytes, size_t aligned) {
-    size_t limit = bytes + bytes * (model->percent == 1 ? 0 : model->percent) / 100, best = MODEL_BLOCKS;
+    size_t limit = bytes + bytes * (model->percent == JALLOC_NONE ? 0 : model->percent) / 100, best = MODEL_BLOCKS;
     for (size_t i = 0; i < model->count; ++i) {
         const model_block_t *block = &model->blocks[i], *rival = best != MODEL_BLOCKS ? &model->blocks[best] : NULL;
         if (block->owners != 0 || block->layout_bytes < size || block->layout_bytes > limit ||
@@ -1542,7 +1544,7 @@ static const struct model_case {
     size_t layouts, bytes, nearest, sizes;
 } model_cases[] = {
     {"roomy", 256, (size_t)1 << 30, 12, 4000}, {"few_layouts", 3, (size_t)1 << 30, 30, 1000},
-    {"few_bytes", 256, 3000, 12, 2000},        {"tight", 2, 1500, 1, 2500},
+    {"few_bytes", 256, 3000, 12, 2000},        {"tight", 2, 1500, JALLOC_NONE, 2500},
     {"any_will_do", 8, 8000, 1000, 4000},
 };
 static void model_label(const void *parameter, char *name) {
@@ -1599,7 +1601,7 @@ JTEST(Lru, LooksAtSomeOfWhatAStreamStillUses) {
     for (int layouts = 1; layouts <= COUNT; layouts += COUNT - 1) { /* all of one layout, each of its own */
         jtest_gate_t gate = JTEST_GATE_INIT;
         jstream_t *stream;
-        jallocator_t *lru = make_lru(jtest_failing_allocator(), layouts == 1 ? 0 : 2, 0, 1);
+        jallocator_t *lru = make_lru(jtest_failing_allocator(), layouts == 1 ? 0 : 2, 0, JALLOC_NONE);
         void *slow[COUNT], *other;
         JASSERT_OK(jstream_create(host, &stream));
         for (int i = 0; i < COUNT; ++i)

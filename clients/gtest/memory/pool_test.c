@@ -244,7 +244,7 @@ JTEST(AllocPool, KeepsNothingWhereThatIsAskedFor) {
         if (s < 2)
             JASSERT_OK(jallocator_compose_over(jtest_failing_allocator(), stages[s], &pool));
         else
-            pool = make(JPOOL_ROUND_POWER_OF_TWO, JPOOL_KEEP_NOTHING, 0, false);
+            pool = make(JPOOL_ROUND_POWER_OF_TWO, JALLOC_NONE, 0, false);
         for (int i = 0; i < 3000; ++i) {
             give(pool, take(pool, 64), 64);
             JASSERT_EQ(stats_of(pool).reserved_bytes, 0);

@@ -281,7 +281,7 @@ JTEST(Retry, ATrimWakesToo) {
     jallocator_t *below, *retry;
     pthread_t thread;
     atomic_store(&kept, true);
-    options.timeout_ms = UINT64_MAX; /* later than any clock goes */
+    options.timeout_ms = JALLOC_UNLIMITED; /* later than any clock goes */
     JASSERT_OK(jallocator_create(&ops, NULL, NULL, &below));
     JASSERT_OK(jallocator_create_retry(below, &options, &retry));
     waiter_t waiter = {retry, 1, JTEST_GATE_INIT, NULL};

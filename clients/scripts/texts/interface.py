@@ -7,7 +7,7 @@ import re
 
 from texts.tree import HEADERS, PAGES, at, blank
 
-PROTOTYPE = re.compile(r"^(?:JALLOC_API|static inline)\s+((?:const )?\w+ ?\**)\s*(j\w+)\(([^{;]*)\)",
+PROTOTYPE = re.compile(r"^JALLOC_(?:API|INLINE)\s+((?:const )?\w+ ?\**)\s*(j\w+)\(([^{;]*)\)",
                        re.MULTILINE)
 FUNCTION_POINTER = re.compile(r"\w[\w *]*\(\*(\w+)\)\([^()]*\)")
 DESTINATION = re.compile(r"\b(destination|dst|target)(?:\[.*)?$")
@@ -29,9 +29,9 @@ CALLERS = ["include/jalloc/*.h", "library/**/*.[chi]*", "library/**/*.cu", "clie
            "clients/tools/**/*.[ch]", "clients/bench/**/*.[ch]*"]
 BLOCK = re.compile(r"^([ \t]*)\.\. code-block:: (?:c|cpp|c\+\+)\n((?:\1[ \t]+\S[^\n]*\n|[ \t]*\n)+)|"
                    r"^```c\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-# One is there because the other is: set and get, retain and release, seal and unseal.
+# One is there because the other is: set and get, retain and release, seal and unseal, CUDA and HIP.
 FAMILY = [(re.compile(r"_(?:set|get)_"), "_"), (re.compile(r"_(?:retain|release)$"), "_hold"),
-          (re.compile(r"_unseal$"), "_seal")]
+          (re.compile(r"_unseal$"), "_seal"), (re.compile(r"^j(?:cuda|hip)_"), "jgpu_")]
 
 
 def prototypes(tree):

@@ -208,7 +208,7 @@ static void line_add_handle(line_t *line, jhandle_t *handle) {
     line_add(line, " --mode %s --workspace %zu", modes[handle->mode], held);
     if (stats.in_use_bytes != 0)
         line_add(line, " --borrowed %zu", stats.in_use_bytes);
-    if (handle->budget_bytes != 0)
+    if (handle->budget_bytes != JALLOC_UNLIMITED)
         line_add(line, " --budget %zu", handle->budget_bytes);
     if (handle->sealed)
         line_add(line, " --sealed");

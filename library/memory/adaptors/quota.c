@@ -280,7 +280,7 @@ static jstatus_t quota_create(const ji_request_t *request, jallocator_t **out) {
     share->adaptor.below = request->below;
     share->quota = options->quota;
     share->guaranteed_bytes = options->share.guaranteed_bytes;
-    share->maximum_bytes = options->share.maximum_bytes != 0 ? options->share.maximum_bytes : SIZE_MAX;
+    share->maximum_bytes = ji_option(options->share.maximum_bytes, JALLOC_UNLIMITED);
     strncpy(share->name, request->name, JALLOCATOR_NAME_BYTES - 1);
     if (share->guaranteed_bytes > share->maximum_bytes) {
         status = ji_fail(JSTATUS_INVALID_VALUE, "share \"%s\": %zu bytes guaranteed are more than its maximum of %zu",
@@ -303,7 +303,7 @@ static const jallocator_key_t quota_keys[] = {
     {"budget", "TEXT", "", "the process's budget that this is a share of"},
     {"limit", "SIZE", "0", "the budget's bytes; needed where it is named first"},
     {"guaranteed", "SIZE", "0", "bytes that this share can always have"},
-    {"maximum", "SIZE", "0", "most that this share may have live; 0: the limit"},
+    {"maximum", "SIZE|none|unlimited", "unlimited", "most that this share may have live; unlimited: the limit"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t quota_members[] = {

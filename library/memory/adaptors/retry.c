@@ -121,7 +121,7 @@ static jstatus_t retry_create(const ji_request_t *request, jallocator_t **out) {
     retry_adaptor_t *retry;
     JTRY_ALLOC(retry = ji_metadata_zalloc(sizeof *retry));
     retry->adaptor.below = request->below;
-    retry->timeout_ms = options->timeout_ms != 0 ? options->timeout_ms : RETRY_TIMEOUT_MS;
+    retry->timeout_ms = ji_option(options->timeout_ms, RETRY_TIMEOUT_MS);
     if (retry->timeout_ms > JI_LONGEST_MS)
         retry->timeout_ms = JI_LONGEST_MS;
     JTRY(ji_allocator_make(&ops, retry, &traits, out));
@@ -133,7 +133,7 @@ done:
 
 static const jretry_options_t retry_defaults = JRETRY_OPTIONS_INIT;
 static const jallocator_key_t retry_keys[] = {
-    {"timeout", "MILLISECONDS", "10000", "longest that an allocation waits for memory"},
+    {"timeout", "MILLISECONDS|none|unlimited", "10000", "longest that an allocation waits for memory"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t retry_members[] = {{JI_KEY_UINT64, offsetof(jretry_options_t, timeout_ms), 0}};

@@ -471,11 +471,9 @@ static jstatus_t pool_create(const ji_request_t *request, jallocator_t **out) {
     pool->granule_bytes = jdevice_granule_bytes(request->device);
     pool->rounding = options->rounding;
     pool->fixed = options->fixed;
-    pool->keeps_nothing = options->limit_count == JPOOL_KEEP_NOTHING;
-    pool->limit_count = options->limit_count != 0 ? options->limit_count : POOL_DEFAULT_COUNT;
-    if (pool->keeps_nothing)
-        pool->limit_count = 0;
-    pool->limit_bytes = options->limit_bytes != 0 ? options->limit_bytes : SIZE_MAX;
+    pool->limit_count = ji_option(options->limit_count, POOL_DEFAULT_COUNT);
+    pool->limit_bytes = ji_option(options->limit_bytes, JALLOC_UNLIMITED);
+    pool->keeps_nothing = pool->limit_count == 0;
     JTRY(ji_allocator_make(&ops, pool, &traits, out));
     pool->self = *out;
     pool = NULL;
@@ -489,8 +487,8 @@ static const jpool_options_t pool_defaults = JPOOL_OPTIONS_INIT;
 static const jallocator_key_t pool_keys[] = {
     JI_THREADS_KEY,
     {"rounding", "power|none", "power", "to what sizes are rounded up: a power of two, or not at all"},
-    {"count", "COUNT|none", "64", "most freed buffers kept; none: every one goes back at once"},
-    {"bytes", "SIZE", "0", "most freed bytes kept; 0: no limit"},
+    {"count", "COUNT|none|unlimited", "64", "most freed buffers kept; none: every one goes back at once"},
+    {"bytes", "SIZE|none|unlimited", "unlimited", "most freed bytes kept"},
     {"fixed", "BOOL", "false", "count stays as it is, rather than grow where the pool is too small"},
     {NULL, NULL, NULL, NULL},
 };

@@ -311,13 +311,13 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
     ji_traits_t traits = {
         .name = request->name, .device = request->device, .below = request->below, .kind = &ji_kind_slots};
     size_t slot_bytes = options->slot_bytes != 0 ? options->slot_bytes : SLOTS_DEFAULT_SLOT_BYTES;
-    size_t limit_slots = options->limit_slots != 0 ? options->limit_slots : SIZE_MAX, bytes;
+    size_t limit_slots = ji_option(options->limit_slots, JALLOC_UNLIMITED), bytes;
     jstatus_t status = ji_policy_threads(request->name, options->threads, &traits.threads);
     if (status != JSTATUS_SUCCESS)
         return status;
     if (!ji_size_round_up(slot_bytes, jdevice_granule_bytes(request->device), &slot_bytes) ||
-        (options->limit_slots != 0 && !ji_size_mul(limit_slots, slot_bytes, &bytes)))
-        return ji_fail(JSTATUS_INVALID_VALUE, "slots: limit_slots %zu of slot_bytes %zu overflow", options->limit_slots,
+        (limit_slots != JALLOC_UNLIMITED && !ji_size_mul(limit_slots, slot_bytes, &bytes)))
+        return ji_fail(JSTATUS_INVALID_VALUE, "slots: limit_slots %zu of slot_bytes %zu overflow", limit_slots,
                        options->slot_bytes);
     if (options->block_slots > SLOTS_MAX_BLOCK_SLOTS)
         return ji_fail(JSTATUS_INVALID_VALUE, "slots: block_slots is %zu, must be at most %zu", options->block_slots,
@@ -348,7 +348,7 @@ static const jallocator_key_t slots_keys[] = {
     JI_THREADS_KEY,
     {"slot", "SIZE", "4K", "size of every slot"},
     {"block", "COUNT", "64", "slots taken from below at once"},
-    {"limit", "COUNT", "0", "most slots there may be; 0: no limit"},
+    {"limit", "COUNT|none|unlimited", "unlimited", "most slots there may be"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t slots_members[] = {

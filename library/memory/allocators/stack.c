@@ -505,7 +505,7 @@ static jstatus_t stack_create(const ji_request_t *request, jallocator_t **out) {
     stack->below_gives_in_order = ji_allocator_gives_in_order(request->below);
     stack->granule_bytes = jdevice_granule_bytes(request->device);
     stack->block_bytes = options->block_bytes != 0 ? options->block_bytes : STACK_DEFAULT_BLOCK_BYTES;
-    stack->limit_bytes = options->limit_bytes != 0 ? options->limit_bytes : SIZE_MAX;
+    stack->limit_bytes = ji_option(options->limit_bytes, JALLOC_UNLIMITED);
     JTRY(ji_allocator_make(&ops, stack, &traits, out));
     stack->self = *out;
     stack = NULL;
@@ -519,7 +519,7 @@ static const jstack_options_t stack_defaults = JSTACK_OPTIONS_INIT;
 static const jallocator_key_t stack_keys[] = {
     JI_THREADS_KEY,
     {"block", "SIZE", "1M", "least that is taken from below at once"},
-    {"limit", "SIZE", "0", "most that is taken from below; 0: no limit"},
+    {"limit", "SIZE|none|unlimited", "unlimited", "most that is taken from below"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t stack_members[] = {

@@ -80,7 +80,7 @@ static jstatus_t compose_refuse_value(const ji_kind_t *kind, const jallocator_ke
     if (value == NULL)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s) lacks a value: expected %s", kind->public.name, key->name,
                        expected);
-    if (strcmp(key->syntax, "SIZE") == 0 && ji_size_read(value, strlen(value), &ignored) == JSTATUS_INVALID_SIZE)
+    if (strncmp(key->syntax, "SIZE", 4) == 0 && ji_size_read(value, strlen(value), &ignored) == JSTATUS_INVALID_SIZE)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s=%.80s): more bytes than this machine can address",
                        kind->public.name, key->name, value);
     return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s=%.80s): expected %s, not \"%.80s\"", kind->public.name,
@@ -108,27 +108,45 @@ static bool compose_read_integer(const char *text, long long least, long long mo
     return end != text && *end == '\0' && errno == 0 && *number >= least && *number <= most;
 }
 
+/* The number that a text means where the key's syntax has words beside numbers. */
+static bool compose_read_word(const jallocator_key_t *key, const char *value, uint64_t *number) {
+    const char *words = strchr(key->syntax, '|');
+    const int word = words != NULL ? ji_config_choice(words + 1, value) : -1;
+    if (word >= 0)
+        *number = word == 0 ? JALLOC_NONE : JALLOC_UNLIMITED;
+    return word >= 0;
+}
+static uint64_t compose_number(const jallocator_key_t *key, uint64_t number) {
+    return number == 0 && strstr(key->syntax, "|none") != NULL ? JALLOC_NONE : number;
+}
+
 /* Stores a value where its key says. False where it is not understood. */
 static bool compose_store(const jallocator_key_t *key, const ji_key_member_t *target, const char *value,
                           void *options) {
     char *member = (char *)options + target->offset;
     long long number;
+    uint64_t meant;
+    size_t size;
     int choice;
     switch (target->type) {
-    case JI_KEY_SIZE: return jconfig_parse_size(value, (size_t *)member) == JSTATUS_SUCCESS;
-    case JI_KEY_COUNT:
-        if (strcmp(key->syntax, "COUNT|none") == 0 && strcmp(value, "none") == 0) {
-            *(size_t *)member = SIZE_MAX;
-            return true;
-        }
-        if (!compose_read_integer(value, 0, INT64_MAX, &number))
+    case JI_KEY_SIZE:
+        if (compose_read_word(key, value, &meant))
+            size = (size_t)meant;
+        else if (jconfig_parse_size(value, &size) != JSTATUS_SUCCESS)
             return false;
-        *(size_t *)member = (size_t)number;
+        *(size_t *)member = (size_t)compose_number(key, size);
         return true;
+    case JI_KEY_COUNT:
     case JI_KEY_UINT64:
-        if (!compose_read_integer(value, 0, INT64_MAX, &number))
-            return false;
-        *(uint64_t *)member = (uint64_t)number;
+        if (!compose_read_word(key, value, &meant)) {
+            if (!compose_read_integer(value, 0, INT64_MAX, &number))
+                return false;
+            meant = compose_number(key, (uint64_t)number);
+        }
+        if (target->type == JI_KEY_COUNT)
+            *(size_t *)member = (size_t)meant;
+        else
+            *(uint64_t *)member = meant;
         return true;
     case JI_KEY_INT:
         if (!compose_read_integer(value, INT32_MIN, INT32_MAX, &number))

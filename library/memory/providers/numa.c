@@ -154,12 +154,12 @@ done:
 static const jnuma_options_t numa_defaults = JNUMA_OPTIONS_INIT;
 static const jallocator_key_t numa_keys[] = {
     {"node", "NUMBER", "-1", "of bind and prefer; -1: the node of the calling thread"},
-    {"policy", "bind|prefer|interleave", "prefer", "on the node, on it while it has memory, or over all nodes"},
+    {"policy", "prefer|bind|interleave", "prefer", "on the node while it has memory, on it alone, or over all nodes"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t numa_members[] = {
     {JI_KEY_INT, offsetof(jnuma_options_t, node), 0},
-    {JI_KEY_CHOICE, offsetof(jnuma_options_t, policy), JNUMA_BIND},
+    {JI_KEY_CHOICE, offsetof(jnuma_options_t, policy), JNUMA_PREFER},
 };
 
 const ji_kind_t ji_kind_numa = {

@@ -144,7 +144,7 @@ static const jallocator_key_t kind_keys[] = {
     {"backend", "private|posix|memfd|file", "private", "where the bytes are"},
     {"path", "TEXT", "", "posix and file: the segment's name (name= is the allocator's)"},
     {"size", "SIZE", "64M", "to begin with"},
-    {"max", "SIZE", "0", "it may grow to this; 0: 32 times size"},
+    {"max", "SIZE|none", "", "it may grow to this; none: it does not grow; not given: to 32 times size"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t kind_members[] = {
@@ -163,9 +163,10 @@ static jstatus_t kind_create(const ji_request_t *request, jallocator_t **out) {
     made.backend = options->backend;
     made.name = options->segment_name;
     made.size_bytes = options->size_bytes;
-    if (options->max_bytes > options->size_bytes)
+    if (options->max_bytes == JALLOC_NONE || options->max_bytes > options->size_bytes)
         made.max_bytes = options->max_bytes;
-    else if (options->max_bytes == 0 && options->size_bytes < ((size_t)SHM_MAX_PAGES << SHM_PAGE_SHIFT) / KIND_GROWTH)
+    else if (options->max_bytes == JALLOC_DEFAULT &&
+             options->size_bytes < ((size_t)SHM_MAX_PAGES << SHM_PAGE_SHIFT) / KIND_GROWTH)
         made.max_bytes = options->size_bytes * KIND_GROWTH;
     JTRY(jsegment_create(&made, &segment));
     JTRY(jshared_create(segment, 1, NULL, &shared));

@@ -15,6 +15,7 @@
  * the fork handler opens another one and closes that, and the first use takes a slot of its own. It knows the
  * attachments in the list, so a description is opened and comes into the list while no fork can happen. */
 
+#include "memory/memory.h"
 #include "shm/heap/heap.h"
 
 #include <errno.h>
@@ -108,7 +109,7 @@ static jsegment_t *segment_new(const jsegment_options_t *options) {
     segment->backing.descriptor = -1;
     segment->read_only = options->read_only;
     segment->locks = options->threads != JALLOCATOR_THREADS_NONE;
-    segment->timeout_ms = options->timeout_ms != 0 ? options->timeout_ms : SEGMENT_DEFAULT_TIMEOUT_MS;
+    segment->timeout_ms = ji_option(options->timeout_ms, SEGMENT_DEFAULT_TIMEOUT_MS);
     if (segment->timeout_ms > JI_LONGEST_MS)
         segment->timeout_ms = JI_LONGEST_MS;
     ji_lock_init(&segment->lock);
@@ -294,8 +295,8 @@ jstatus_t jsegment_create(const jsegment_options_t *given, jsegment_t **out) {
     JREQUIRE(!options.read_only, JSTATUS_INVALID_VALUE);
     const size_t size = options.backend == JSEGMENT_ARRAY ? options.size_bytes & ~(SHM_PAGE_BYTES - 1)
                                                           : segment_round(options.size_bytes);
-    const size_t max =
-        options.max_bytes == 0 || options.backend == JSEGMENT_ARRAY ? size : segment_round(options.max_bytes);
+    const bool grows = options.max_bytes != JALLOC_DEFAULT && options.max_bytes != JALLOC_NONE;
+    const size_t max = grows && options.backend != JSEGMENT_ARRAY ? segment_round(options.max_bytes) : size;
     if (size < JSEGMENT_MIN_BYTES || max < size || max >> SHM_PAGE_SHIFT > SHM_MAX_PAGES)
         return ji_fail(JSTATUS_INVALID_SIZE, "a segment of %zu bytes that may grow to %zu: at least %d, at most 4 TiB",
                        options.size_bytes, options.max_bytes, JSEGMENT_MIN_BYTES);

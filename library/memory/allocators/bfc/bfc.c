@@ -729,10 +729,10 @@ static jstatus_t bfc_check_options(const ji_request_t *request, const jbfc_optio
     if (options->region_bytes > PTRDIFF_MAX / 2)
         return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": region_bytes is %zu, more than this machine can address",
                        request->name, options->region_bytes);
-    if (options->growth_percent > 1000)
+    if (ji_option(options->growth_percent, BFC_GROWTH_PERCENT) > 1000)
         return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": growth_percent is %zu, must be at most 1000", request->name,
                        options->growth_percent);
-    if (options->all_at_once && options->limit_bytes == 0)
+    if (options->all_at_once && (options->limit_bytes == JALLOC_DEFAULT || options->limit_bytes >= JALLOC_NONE))
         return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": all_at_once needs limit_bytes", request->name);
     return JSTATUS_SUCCESS;
 }
@@ -769,11 +769,13 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     bfc->below = request->below;
     bfc->below_is_ordered = ji_allocator_gives_in_order(request->below);
     bfc->below_coalesces = ji_allocator_coalesces(request->below);
-    bfc->limit_bytes = options->limit_bytes != 0 ? options->limit_bytes & ~(BFC_GRANULE_BYTES - 1) : SIZE_MAX;
+    bfc->limit_bytes = ji_option(options->limit_bytes, JALLOC_UNLIMITED);
+    if (bfc->limit_bytes != JALLOC_UNLIMITED)
+        bfc->limit_bytes &= ~(BFC_GRANULE_BYTES - 1);
     bfc->region_bytes = options->region_bytes != 0
                             ? (options->region_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1)
                             : BFC_FIRST_REGION_BYTES;
-    bfc->growth_percent = options->growth_percent != 0 ? options->growth_percent : BFC_GROWTH_PERCENT;
+    bfc->growth_percent = ji_option(options->growth_percent, BFC_GROWTH_PERCENT);
     bfc->splits_tightly = options->split_tightly;
     bfc->all_at_once = options->all_at_once;
     bfc->keep_regions = options->keep_regions;
@@ -794,9 +796,9 @@ done:
 
 static const jallocator_key_t bfc_keys[] = {
     JI_THREADS_KEY,
-    {"limit", "SIZE", "0", "most that is taken from below; 0: no limit"},
+    {"limit", "SIZE|none|unlimited", "unlimited", "most that is taken from below"},
     {"region", "SIZE", "1MiB", "least that is taken from below at once"},
-    {"growth", "COUNT", "6", "each region has at least this many percent of what is reserved; 100 doubles"},
+    {"growth", "COUNT|none", "6", "each region has at least this many percent of what is reserved; 100 doubles"},
     {"tight", "BOOL", "false", "splits where an eighth of the request is left over, not only as much again"},
     {"all_at_once", "BOOL", "false", "takes the limit at the first allocation, and never more"},
     {"keep_regions", "BOOL", "false", "whole free regions are given back by trim alone"},

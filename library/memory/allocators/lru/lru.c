@@ -492,11 +492,9 @@ static jstatus_t lru_create(const ji_request_t *request, jallocator_t **out) {
     }
     lru->below = request->below;
     lru->granule_mask = jdevice_granule_bytes(request->device) - 1;
-    lru->capacity_layouts = options->capacity_layouts != 0 ? options->capacity_layouts : 256;
-    lru->capacity_bytes = options->capacity_bytes != 0 ? options->capacity_bytes : SIZE_MAX;
-    lru->nearest_percent = options->nearest_percent == 0   ? 12
-                           : options->nearest_percent == 1 ? 0
-                                                           : options->nearest_percent;
+    lru->capacity_layouts = ji_option(options->capacity_layouts, 256);
+    lru->capacity_bytes = ji_option(options->capacity_bytes, JALLOC_UNLIMITED);
+    lru->nearest_percent = ji_option(options->nearest_percent, 12);
     traits.entry = traits.threads == JALLOCATOR_THREADS_LOCK ? &lru_locked : &lru_single;
     JTRY(ji_allocator_make(&ops, lru, &traits, &lru->self));
     *out = lru->self;
@@ -507,9 +505,9 @@ done:
 }
 
 static const jallocator_key_t lru_keys[] = {
-    {"layouts", "COUNT", "256", "most different layouts kept"},
-    {"bytes", "SIZE", "0", "most bytes kept; 0: no limit"},
-    {"nearest", "COUNT", "12", "a kept block up to this many percent larger may serve; 1: exact only"},
+    {"layouts", "COUNT|none|unlimited", "256", "most different layouts kept"},
+    {"bytes", "SIZE|none|unlimited", "unlimited", "most bytes kept"},
+    {"nearest", "COUNT|none", "12", "a kept block up to this many percent larger may serve; none: exact only"},
     JI_THREADS_KEY,
     {NULL, NULL, NULL, NULL},
 };

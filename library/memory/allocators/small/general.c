@@ -32,7 +32,7 @@ static jstatus_t general_create(const ji_request_t *request, jallocator_t **out)
 }
 
 static const jallocator_key_t general_keys[] = {
-    {"limit", "SIZE", "0", "most that is taken from below; 0: no limit"},
+    {"limit", "SIZE|none|unlimited", "unlimited", "most that is taken from below"},
     {"largest", "SIZE", "32KiB", "largest small block"},
     {NULL, NULL, NULL, NULL},
 };

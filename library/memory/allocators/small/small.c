@@ -408,7 +408,7 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind, cons
         .destroy = small_destroy,
     };
     size_t largest_bytes = options->largest_bytes != 0 ? options->largest_bytes : SMALL_DEFAULT_LARGEST_BYTES;
-    size_t cache_bytes = options->cache_bytes != 0 ? options->cache_bytes : SMALL_DEFAULT_CACHE_BYTES;
+    size_t cache_bytes = ji_option(options->cache_bytes, SMALL_DEFAULT_CACHE_BYTES);
     if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: threads is %u", kind->public.name, (unsigned)options->threads);
     if (largest_bytes > SMALL_MAX_LARGEST_BYTES)
@@ -465,7 +465,7 @@ static jstatus_t small_create(const ji_request_t *request, jallocator_t **out) {
 static const jallocator_key_t small_keys[] = {
     {"threads", "none|lock|safe", "safe", "from which threads it may be called"},
     {"largest", "SIZE", "32KiB", "larger requests go straight below"},
-    {"cache", "SIZE", "1MiB", "most a thread keeps for itself, for each stream it uses"},
+    {"cache", "SIZE|none", "1MiB", "most a thread keeps for itself, for each stream it uses"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t small_members[] = {
