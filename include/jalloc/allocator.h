@@ -4,20 +4,21 @@
 #define JALLOC_ALLOCATOR_H
 
 /** @file
- * The one allocator interface. Providers (which take bytes from a system: provider.h), policies (which divide them:
- * policy.h) and adaptors (which watch or limit them: adaptor.h) are all jallocator_t, and so is whatever a caller makes
- * of its own functions with jallocator_create(). They compose in any order that makes sense; jallocator_compose() makes
- * one from a string. A handle can take its workspace from any of them.
+ * The one allocator interface. Providers (which take bytes from a system: provider.h), policies
+ * (which divide them: policy.h) and adaptors (which watch or limit them: adaptor.h) are all
+ * jallocator_t, and so is whatever a caller makes of its own functions with jallocator_create().
+ * They compose in any order that makes sense; jallocator_compose() makes one from a string. A
+ * handle can take its workspace from any of them.
  *
- * An allocation is named by pointer and size; the size given back must be the size that was asked for. The stream is
- * where the memory is first used, and where it was last used: an allocator that hands memory from one stream to another
- * orders them. Providers ignore it.
+ * An allocation is named by pointer and size; the size given back must be the size that was asked
+ * for. The stream is where the memory is first used, and where it was last used: an allocator that
+ * hands memory from one stream to another orders them. Providers ignore it.
  *
- * Every allocator has books: what is live, since when how much, under which tag (tag.h). Those that know their own
- * blocks keep them themselves, for all others the object does; so a pointer that is foreign or given back twice is a
- * status everywhere. A block belongs to the allocator that it was taken from: one that was taken from what lies below an
- * adaptor is foreign to the adaptor. The managed memory itself is never read or written by the books: it may be a
- * device's. */
+ * Every allocator has books: what is live, since when how much, under which tag (tag.h). Those that
+ * know their own blocks keep them themselves, for all others the object does; so a pointer that is
+ * foreign or given back twice is a status everywhere. A block belongs to the allocator that it was
+ * taken from: one that was taken from what lies below an adaptor is foreign to the adaptor. The
+ * managed memory itself is never read or written by the books: it may be a device's. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,21 +36,25 @@ extern "C" {
 typedef struct jallocator jallocator_t; /**< an allocator */
 
 /** @name What a number in options asks for
- * 0 is the default that the member's comment names, so that zeroed options are the defaults. A member
- * whose comment names one of the others takes it as well.
+ * 0 is the default that the member's comment names, so that zeroed options are the defaults. A
+ * member whose comment names one of the others takes it as well.
  * @{ */
-#define JALLOC_DEFAULT 0           /**< the default */
-#define JALLOC_NONE (SIZE_MAX - 1) /**< a real 0: nothing is kept, nobody waits; of a limit: nothing can be had */
-#define JALLOC_UNLIMITED SIZE_MAX  /**< no bound */
+#define JALLOC_DEFAULT 0 /**< the default */
+#define JALLOC_NONE                                                                                \
+    (SIZE_MAX - 1) /**< a real 0: nothing is kept, nobody waits; of a limit: nothing can be had */
+#define JALLOC_UNLIMITED SIZE_MAX /**< no bound */
 /** @} */
 
 /** From which threads an allocator may be called. */
 typedef enum jallocator_threads_t {
-    JALLOCATOR_THREADS_DEFAULT = 0, /**< what the kind is made for: callbacks are safe, policies have a lock */
-    JALLOCATOR_THREADS_NONE = 1,    /**< one thread at a time; the caller sees to it, also where the whole process is
-                                         looked through, or a stream destroyed */
-    JALLOCATOR_THREADS_LOCK = 2,    /**< any; one lock around each of its functions */
-    JALLOCATOR_THREADS_SAFE = 3     /**< any; its functions see to it by themselves, perhaps by caches per thread */
+    /** what the kind is made for: callbacks are safe, policies have a lock */
+    JALLOCATOR_THREADS_DEFAULT = 0,
+    /** one thread at a time; the caller sees to it, also where the whole process is looked through,
+     * or a stream destroyed */
+    JALLOCATOR_THREADS_NONE = 1,
+    JALLOCATOR_THREADS_LOCK = 2, /**< any; one lock around each of its functions */
+    /** any; its functions see to it by themselves, perhaps by caches per thread */
+    JALLOCATOR_THREADS_SAFE = 3
 } jallocator_threads_t;
 
 /** What an allocator has done. A value an allocator cannot know is 0. */
@@ -65,13 +70,16 @@ typedef struct jallocator_stats_t {
     size_t peak_reserved_bytes;   /**< largest reserved_bytes since creation or clear */
     size_t free_bytes;            /**< sum of the free blocks held */
     size_t largest_free_bytes;    /**< largest free block held */
-    uint64_t failure_count;       /**< allocations that failed since creation, also such as no machine could serve */
-    double fragmentation;         /**< 1 - largest free / free; 0 when no byte is free, so defined when full */
-    size_t granted_bytes;         /**< of what is live, as rounded up (bfc, pool, slots; other kinds do not know) */
-    size_t peak_granted_bytes;    /**< largest granted_bytes since creation or clear */
+    /** allocations that failed since creation, also such as no machine could serve */
+    uint64_t failure_count;
+    /** 1 - largest free / free; 0 when no byte is free, so defined when full */
+    double fragmentation;
+    /** of what is live, as rounded up (bfc, pool, slots; other kinds do not know) */
+    size_t granted_bytes;
+    size_t peak_granted_bytes; /**< largest granted_bytes since creation or clear */
 } jallocator_stats_t;
 
-#define JALLOCATOR_STATS_INIT                                                                                          \
+#define JALLOCATOR_STATS_INIT                                                                      \
     { sizeof(jallocator_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** A block, as introspection shows it. */
@@ -85,120 +93,146 @@ typedef struct jallocation_t {
     bool live;               /**< false: a free block that is held (only visitors see those) */
 } jallocation_t;
 
-#define JALLOCATION_INIT                                                                                               \
+#define JALLOCATION_INIT                                                                           \
     { sizeof(jallocation_t), NULL, NULL, 0, 0, 0, false }
 
 /** Sees one block; false ends the walk. Runs inside the allocator: must not call it. */
 typedef bool (*jallocation_visitor_t)(void *context, const jallocation_t *block);
 
-/** An allocator's functions. The first two are required; any other may be NULL and gets the default that its comment
- * names. What they are given to fill in says by its struct_size how much of it there is. */
+/** An allocator's functions. The first two are required; any other may be NULL and gets the default
+ * that its comment names. What they are given to fill in says by its struct_size how much of it
+ * there is. */
 typedef struct jallocator_ops_t {
     size_t struct_size; /**< sizeof(jallocator_ops_t) of the caller */
 
-    /** Gives at least size_bytes (never 0 here) at a multiple of alignment (a power of two here), or a status. */
-    jstatus_t (*allocate)(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer);
-    /** Takes back what allocate gave; pointer is not NULL here and size_bytes is what was asked for. With `find`:
-     * not found for a pointer that is not the beginning of a live block, invalid size for another size, and then
-     * the block is as it was. */
+    /** Gives at least size_bytes (never 0 here) at a multiple of alignment (a power of two here),
+     * or a status. */
+    jstatus_t (*allocate)(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                          void **pointer);
+    /** Takes back what allocate gave; pointer is not NULL here and size_bytes is what was asked
+     * for. With `find`: not found for a pointer that is not the beginning of a live block, invalid
+     * size for another size, and then the block is as it was. */
     jstatus_t (*deallocate)(void *context, void *pointer, size_t size_bytes, jstream_t *stream);
 
     /** Bytes that may be used at pointer. Default: size_bytes. */
     size_t (*usable_size)(void *context, const void *pointer, size_t size_bytes);
-    /** Describes the live block that contains the pointer: pointer, size_bytes, usable_bytes, tag (the rest is filled
-     * in already), or not found. An allocator with this slot knows which blocks are its own: do not set it to pass the
-     * question on to an allocator below, where others may have blocks too. Default: the object keeps a table of them. */
+    /** Describes the live block that contains the pointer: pointer, size_bytes, usable_bytes, tag
+     * (the rest is filled in already), or not found. An allocator with this slot knows which blocks
+     * are its own: do not set it to pass the question on to an allocator below, where others may
+     * have blocks too. Default: the object keeps a table of them. */
     jstatus_t (*find)(void *context, const void *pointer, jallocation_t *block);
-    /** Shows the blocks, live ones and free ones held, in any order. Default: the live ones of the object's table. */
+    /** Shows the blocks, live ones and free ones held, in any order. Default: the live ones of the
+     * object's table. */
     void (*visit)(void *context, jallocation_visitor_t visitor, void *visitor_context);
-    /** Changes what the object's own counting cannot know (limit, reserved, free, largest free); the rest is filled in
-     * already. Default: no effect. */
+    /** Changes what the object's own counting cannot know (limit, reserved, free, largest free);
+     * the rest is filled in already. Default: no effect. */
     void (*get_stats)(void *context, jallocator_stats_t *stats);
     /** Peaks fall to the present values, for what get_stats reports. Default: no effect. */
     void (*clear_stats)(void *context);
-    /** Gives unused memory back to below, until at most keep_bytes are held unused. Default: does not look for any. */
+    /** Gives unused memory back to below, until at most keep_bytes are held unused. Default: does
+     * not look for any. */
     jstatus_t (*trim)(void *context, size_t keep_bytes);
-    /** Looks whether what must not have changed has changed (guard words, its own lists): success or corrupted.
-     * Default: success. */
+    /** Looks whether what must not have changed has changed (guard words, its own lists): success
+     * or corrupted. Default: success. */
     jstatus_t (*check)(void *context);
-    /** The stream has passed all its work and is about to be destroyed: memory last used there is free for all.
-     * Default: no effect. */
+    /** The stream has passed all its work and is about to be destroyed: memory last used there is
+     * free for all. Default: no effect. */
     void (*forget_stream)(void *context, jstream_t *stream);
     /** Called once, when the allocator is destroyed without live blocks. Default: no effect. */
     void (*destroy)(void *context);
-    /** Whether two of its blocks that touch may be used as one stretch of memory, by whatever works on memory of the
-     * device. Each is still given back by itself. A policy above then hands out memory across the border (TensorFlow:
-     * SubAllocator::SupportsCoalescing). Asked when a policy is made above it. Default: no. */
+    /** Whether two of its blocks that touch may be used as one stretch of memory, by whatever works
+     * on memory of the device. Each is still given back by itself. A policy above then hands out
+     * memory across the border (TensorFlow: SubAllocator::SupportsCoalescing). Asked when a policy
+     * is made above it. Default: no. */
     bool (*coalesces)(void *context);
 } jallocator_ops_t;
 
-#define JALLOCATOR_OPS_INIT                                                                                            \
-    { sizeof(jallocator_ops_t), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+#define JALLOCATOR_OPS_INIT                                                                        \
+    {                                                                                              \
+        sizeof(jallocator_ops_t), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,      \
+            NULL, NULL                                                                             \
+    }
 
 /** How an allocator is made of functions. */
 typedef struct jallocator_options_t {
-    size_t struct_size;           /**< sizeof(jallocator_options_t) */
-    const char *name;             /**< copied, at most JALLOCATOR_NAME_BYTES with its end; NULL: "callbacks" */
-    jdevice_t *device;            /**< whose memory it hands out; NULL: that of `below`, else the host's */
-    jallocator_t *below;          /**< where it takes memory from: kept until it is destroyed. NULL: none */
+    size_t struct_size; /**< sizeof(jallocator_options_t) */
+    /** copied, at most JALLOCATOR_NAME_BYTES with its end; NULL: "callbacks" */
+    const char *name;
+    /** whose memory it hands out; NULL: that of `below`, else the host's */
+    jdevice_t *device;
+    /** where it takes memory from: kept until it is destroyed. NULL: none */
+    jallocator_t *below;
     jallocator_threads_t threads; /**< default: safe */
 } jallocator_options_t;
 
-#define JALLOCATOR_OPTIONS_INIT                                                                                        \
+#define JALLOCATOR_OPTIONS_INIT                                                                    \
     { sizeof(jallocator_options_t), NULL, NULL, NULL, JALLOCATOR_THREADS_DEFAULT }
 #define JALLOCATOR_NAME_BYTES 32 /**< of the longest name, its zero byte included */
 
-/** Makes an allocator from functions; this is also how a caller brings its own. The table is checked and copied;
- * `context` is passed to each function and stays the caller's (until ops->destroy).
- * @return success; invalid pointer (ops, a required function, out); invalid value (a struct_size, name too long,
- *         threads); memory error; io error and invalid configuration (JALLOC_RECORD, JALLOC_LEAK_REPORT). */
-JALLOC_API jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context, const jallocator_options_t *options,
+/** Makes an allocator from functions; this is also how a caller brings its own. The table is
+ * checked and copied; `context` is passed to each function and stays the caller's (until
+ * ops->destroy).
+ * @return success; invalid pointer (ops, a required function, out); invalid value (a struct_size,
+ *         name too long, threads); memory error; io error and invalid configuration (JALLOC_RECORD,
+ *         JALLOC_LEAK_REPORT). */
+JALLOC_API jstatus_t jallocator_create(const jallocator_ops_t *ops, void *context,
+                                       const jallocator_options_t *options,
                                        jallocator_t **allocator);
 
-/** Destroys an allocator that has no live block and that nobody keeps (an allocator above it, a handle, a buffer's
- * allocator, the process: jprocess_get_allocator()). NULL is ignored.
- * @return success; busy (the message says how many bytes are live and how many keep it; the allocator stays usable). */
+/** Destroys an allocator that has no live block and that nobody keeps (an allocator above it, a
+ * handle, a buffer's allocator, the process: jprocess_get_allocator()). NULL is ignored.
+ * @return success; busy (the message says how many bytes are live and how many keep it; the
+ * allocator stays usable). */
 JALLOC_API jstatus_t jallocator_destroy(jallocator_t *allocator);
 
-/** From now on destroying the allocator also destroys jallocator_below() it (whose other users must have let go by then).
+/** From now on destroying the allocator also destroys jallocator_below() it (whose other users must
+ * have let go by then).
  * @return success; invalid pointer; not found (it stands on none). */
 JALLOC_API jstatus_t jallocator_own_below(jallocator_t *allocator);
 
-/** Allocates. size_bytes 0 gives a NULL pointer and success. alignment: a power of two up to 2^30, or 0 for the
- * device's granule. `pointer` is NULL on failure.
- * @return success; invalid pointer; invalid value (alignment); invalid size (near SIZE_MAX); memory error; device error;
- * capturing (memory in stream order, in a stream that is being captured); internal error and corrupted (a function of a
- * caller's allocator gave what it must not: none, a misaligned or a live block); and what a caller's function answers. */
-JALLOC_API jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
-                                         jstream_t *stream, void **pointer);
+/** Allocates. size_bytes 0 gives a NULL pointer and success. alignment: a power of two up to 2^30,
+ * or 0 for the device's granule. `pointer` is NULL on failure.
+ * @return success; invalid pointer; invalid value (alignment); invalid size (near SIZE_MAX); memory
+ * error; device error; capturing (memory in stream order, in a stream that is being captured);
+ * internal error and corrupted (a function of a caller's allocator gave what it must not: none, a
+ * misaligned or a live block); and what a caller's function answers. */
+JALLOC_API jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes,
+                                         size_t alignment, jstream_t *stream, void **pointer);
 
 /** Gives memory back. A NULL pointer is ignored. The size must be the one that was asked for.
- * @return success; invalid pointer; invalid size (another size than was asked for); not found (foreign, interior, or
- *         given back already; the message says which where it can be known); corrupted (guards); busy (by a visitor that
+ * @return success; invalid pointer; invalid size (another size than was asked for); not found
+ *         (foreign, interior, or given back already; the message says which where it can be known);
+ *         corrupted (guards); busy (by a visitor that
  *         is told of the block); capturing; device error; and what a caller's function answers. */
-JALLOC_API jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
-                                           jstream_t *stream);
+JALLOC_API jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer,
+                                           size_t size_bytes, jstream_t *stream);
 
-/** Bytes that may be used at a live allocation of size_bytes, at least as many; what jallocator_find() calls usable_bytes,
- * for a caller who knows the block. 0 for NULL. */
-JALLOC_API size_t jallocator_usable_size(const jallocator_t *allocator, const void *pointer, size_t size_bytes);
+/** Bytes that may be used at a live allocation of size_bytes, at least as many; what
+ * jallocator_find() calls usable_bytes, for a caller who knows the block. 0 for NULL. */
+JALLOC_API size_t jallocator_usable_size(const jallocator_t *allocator, const void *pointer,
+                                         size_t size_bytes);
 
-/** What a pointer is to this allocator: describes its live block that contains the pointer (one that begins there has it
- * as block->pointer). `block` begins as JALLOCATION_INIT. jallocation_find() asks all allocators.
+/** What a pointer is to this allocator: describes its live block that contains the pointer (one
+ * that begins there has it as block->pointer). `block` begins as JALLOCATION_INIT.
+ * jallocation_find() asks all allocators.
  * @return success; invalid pointer; invalid value (struct_size); not found. */
-JALLOC_API jstatus_t jallocator_find(const jallocator_t *allocator, const void *pointer, jallocation_t *block);
+JALLOC_API jstatus_t jallocator_find(const jallocator_t *allocator, const void *pointer,
+                                     jallocation_t *block);
 
-/** Shows every block, live ones and free ones held, in any order. @return success; invalid pointer. */
-JALLOC_API jstatus_t jallocator_visit(const jallocator_t *allocator, jallocation_visitor_t visitor, void *context);
+/** Shows every block, live ones and free ones held, in any order. @return success; invalid
+ * pointer. */
+JALLOC_API jstatus_t jallocator_visit(const jallocator_t *allocator, jallocation_visitor_t visitor,
+                                      void *context);
 
-/** Statistics. `stats` begins as JALLOCATOR_STATS_INIT. @return success; invalid pointer; invalid value (struct_size). */
+/** Statistics. `stats` begins as JALLOCATOR_STATS_INIT. @return success; invalid pointer; invalid
+ * value (struct_size). */
 JALLOC_API jstatus_t jallocator_get_stats(const jallocator_t *allocator, jallocator_stats_t *stats);
 
 /** Peaks and largest fall to the present values. @return success; invalid pointer. */
 JALLOC_API jstatus_t jallocator_clear_stats(jallocator_t *allocator);
 
-/** Gives unused memory back until at most keep_bytes are held unused. @return success; invalid pointer; corrupted
- * (guards); device error; capturing; and what a caller's function answers. */
+/** Gives unused memory back until at most keep_bytes are held unused. @return success; invalid
+ * pointer; corrupted (guards); device error; capturing; and what a caller's function answers. */
 JALLOC_API jstatus_t jallocator_trim(jallocator_t *allocator, size_t keep_bytes);
 
 /** Looks at everything that must not have changed: guard words, lists. Not a fast function.
@@ -211,19 +245,20 @@ JALLOC_API const char *jallocator_name(const jallocator_t *allocator);
 /** The device whose memory it hands out. NULL for NULL. */
 JALLOC_API jdevice_t *jallocator_device(const jallocator_t *allocator);
 
-/** The kind of that memory, by the provider at the bottom: pinned, managed, stream-ordered, or device for everything else,
- * for the host's and for NULL. */
+/** The kind of that memory, by the provider at the bottom: pinned, managed, stream-ordered, or
+ * device for everything else, for the host's and for NULL. */
 JALLOC_API jmemory_kind_t jallocator_memory_kind(const jallocator_t *allocator);
 
 /** Where it takes its memory from; NULL for a provider. */
 JALLOC_API jallocator_t *jallocator_below(const jallocator_t *allocator);
 
-/** From which threads it may be called; not default. An adaptor says what it does itself: a composition is as safe
- * as the least safe allocator in it. */
+/** From which threads it may be called; not default. An adaptor says what it does itself: a
+ * composition is as safe as the least safe allocator in it. */
 JALLOC_API jallocator_threads_t jallocator_threads(const jallocator_t *allocator);
 
-/** A user of the allocator says it will keep the pointer: destroy is refused until as many releases. For whoever stores
- * an allocator; a handle, and an allocator above, does it by itself. @return success; invalid pointer. */
+/** A user of the allocator says it will keep the pointer: destroy is refused until as many
+ * releases. For whoever stores an allocator; a handle, and an allocator above, does it by itself.
+ * @return success; invalid pointer. */
 JALLOC_API jstatus_t jallocator_retain(jallocator_t *allocator);
 /** Ends one retain. @return success; invalid pointer; not found (no retain is left). */
 JALLOC_API jstatus_t jallocator_release(jallocator_t *allocator);
@@ -231,10 +266,11 @@ JALLOC_API jstatus_t jallocator_release(jallocator_t *allocator);
 /** @name Introspection over the whole process
  * @{ */
 
-/** What any pointer is: which allocator made the memory that contains it, how large the block is, and for whom; of that
- * allocator jallocator_device() and jallocator_memory_kind() say what memory it is. Not found: no allocator's. Asks all
- * as jallocator_find() asks one, the newest first, so a block of a policy is found before the provider's block that it
- * lies in; where the allocator is known, that is the cheaper question.
+/** What any pointer is: which allocator made the memory that contains it, how large the block is,
+ * and for whom; of that allocator jallocator_device() and jallocator_memory_kind() say what memory
+ * it is. Not found: no allocator's. Asks all as jallocator_find() asks one, the newest first, so a
+ * block of a policy is found before the provider's block that it lies in; where the allocator is
+ * known, that is the cheaper question.
  * @return success; invalid pointer; invalid value (struct_size); not found. */
 JALLOC_API jstatus_t jallocation_find(const void *pointer, jallocation_t *block);
 
@@ -247,14 +283,15 @@ typedef enum jallocator_dump_format_t {
     JALLOCATOR_DUMP_JSON = 1  /**< one object, documented in the manual */
 } jallocator_dump_format_t;
 
-/** Writes what an allocator holds: statistics, blocks by power of two, who holds what, and the owners (tags) ranked by
- * bytes. @return success; invalid pointer; invalid value; memory error (of the tables that it makes meanwhile). */
+/** Writes what an allocator holds: statistics, blocks by power of two, who holds what, and the
+ * owners (tags) ranked by bytes. @return success; invalid pointer; invalid value; memory error (of
+ * the tables that it makes meanwhile). */
 JALLOC_API jstatus_t jallocator_dump(const jallocator_t *allocator, jallocator_dump_format_t format,
                                      jallocator_writer_t writer, void *context);
 
-/** Writes what is live in every allocator of the process that stands on top of a composition, with tags and, with
- * JALLOC_LEAK_REPORT=stacks, call traces. With JALLOC_LEAK_REPORT=1 this is also done at exit, to the log. The writer
- * must not call jalloc.
+/** Writes what is live in every allocator of the process that stands on top of a composition, with
+ * tags and, with JALLOC_LEAK_REPORT=stacks, call traces. With JALLOC_LEAK_REPORT=1 this is also
+ * done at exit, to the log. The writer must not call jalloc.
  * @return success (no block is live); leaked; invalid pointer. */
 JALLOC_API jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context);
 
@@ -265,10 +302,10 @@ JALLOC_API jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *c
  *     STAGE       = KIND ["(" KEY "=" VALUE ["," KEY "=" VALUE]... ")"]    each key at most once
  *     KIND        = one of jallocator_kind_at(), or a device: "cuda:0" is the kind "device" on it
  *
- * "bfc(limit=2GiB)+guard" is a guard over best fit over the device's own memory: where the first stage is no provider,
- * the device's provider is put below it, and "cuda:0+bfc" says which device's. The same text is understood by
- * JALLOC_ALLOCATOR and by jalloc-replay. Every kind and its keys are listed by jallocator_kind_at(), by jalloc-info, and
- * in the manual.
+ * "bfc(limit=2GiB)+guard" is a guard over best fit over the device's own memory: where the first
+ * stage is no provider, the device's provider is put below it, and "cuda:0+bfc" says which
+ * device's. The same text is understood by JALLOC_ALLOCATOR and by jalloc-replay. Every kind and
+ * its keys are listed by jallocator_kind_at(), by jalloc-info, and in the manual.
  * @{ */
 
 /** What a kind does. */
@@ -280,8 +317,9 @@ typedef enum jallocator_role_t {
 
 /** A key that a kind understands. Frozen. */
 typedef struct jallocator_key_t {
-    const char *name;     /**< as written */
-    const char *syntax;   /**< "SIZE", "COUNT", "BOOL", "MILLISECONDS", "NUMBER", "0..255", "TEXT", or "a|b|c" */
+    const char *name; /**< as written */
+    /** "SIZE", "COUNT", "BOOL", "MILLISECONDS", "NUMBER", "0..255", "TEXT", or "a|b|c" */
+    const char *syntax;
     const char *fallback; /**< the value where it is not given */
     const char *meaning;  /**< one line */
 } jallocator_key_t;
@@ -291,26 +329,32 @@ typedef struct jallocator_kind_t {
     const char *name;
     jallocator_role_t role;
     const char *summary; /**< one line */
-    const jallocator_key_t
-        *keys; /**< beside "name", which every kind has: ended by one whose name is NULL, never NULL */
+    const jallocator_key_t *
+        /** beside "name", which every kind has: ended by one whose name is NULL, never NULL */
+        keys;
 } jallocator_kind_t;
 
 /** The index-th kind; NULL past the last. Static. */
 JALLOC_API const jallocator_kind_t *jallocator_kind_at(size_t index);
 
-/** Makes a composition. The result owns what is below it: destroying it destroys all. device NULL: the one that the text
- * begins with, else the host. The text is one composition, or, as in JALLOC_ALLOCATOR, one for all devices and others by
- * name, "general;cuda:0=bfc(limit=2GiB)", of which the device's is made. All of it is understood before any of it is made.
- * @return success; invalid pointer; invalid configuration (the message quotes the part that is not understood and says
- *         what there is; or the text begins with another device); no device, internal error (of a device that it begins
- *         with); invalid value (a key's value is out of range); invalid size (likewise); not found (a NUMA node); not
- *         implemented (memory that the device does not have); exists, permission, unsafe (a segment's name); memory error;
- *         io error; device error; capturing; forked. */
-JALLOC_API jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator);
+/** Makes a composition. The result owns what is below it: destroying it destroys all. device NULL:
+ * the one that the text begins with, else the host. The text is one composition, or, as in
+ * JALLOC_ALLOCATOR, one for all devices and others by name, "general;cuda:0=bfc(limit=2GiB)", of
+ * which the device's is made. All of it is understood before any of it is made.
+ * @return success; invalid pointer; invalid configuration (the message quotes the part that is not
+ *         understood and says what there is; or the text begins with another device); no device,
+ *         internal error (of a device that it begins
+ *         with); invalid value (a key's value is out of range); invalid size (likewise); not found
+ *         (a NUMA node); not implemented (memory that the device does not have); exists,
+ *         permission, unsafe (a segment's name); memory error; io error; device error; capturing;
+ *         forked. */
+JALLOC_API jstatus_t jallocator_compose(jdevice_t *device, const char *composition,
+                                        jallocator_t **allocator);
 
-/** Makes a composition over an allocator that stays the caller's; no stage may be a provider. @return as
- * jallocator_compose(). */
-JALLOC_API jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition, jallocator_t **allocator);
+/** Makes a composition over an allocator that stays the caller's; no stage may be a provider.
+ * @return as jallocator_compose(). */
+JALLOC_API jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition,
+                                             jallocator_t **allocator);
 
 /** @} */
 

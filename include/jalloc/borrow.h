@@ -7,25 +7,29 @@
  * Borrowing workspace, and plans: what a routine is written with.
  *
  * @code
- * JALLOC_BORROW(ws, handle, m * sizeof(double), n * sizeof(double));   // ends with the enclosing scope
- * if (!ws.ok) return ws.status;
- * double *x = ws.ptr[0], *y = ws.ptr[1];                               // C++ wants casts: (double *)ws.ptr[0]
+ * JALLOC_BORROW(ws, handle, m * sizeof(double), n * sizeof(double)); // ends with the enclosing
+ * scope if (!ws.ok) return ws.status;
+ * double *x = ws.ptr[0], *y = ws.ptr[1];                               // C++ wants casts: (double
+ *                                                                      *)ws.ptr[0]
  * @endcode
  *
- * A routine with several ways states them as a plan, so that the size query and the borrow cannot drift apart:
+ * A routine with several ways states them as a plan, so that the size query and the borrow cannot
+ * drift apart:
  *
  * @code
  * jplan_t plan = my_plan(handle, m, n);                 // rungs, best first
  * JALLOC_ANSWER_SIZE_QUERY(handle, &plan);              // returns while querying
  * JALLOC_BORROW_PLAN(ws, handle, &plan);                // the best rung that fits
  * if (!ws.ok) return ws.status;
- * my_run(ws.way, ws.ptr, m, n);                         // "best", or what else jplan_add() called the rung
+ * my_run(ws.way, ws.ptr, m, n);                         // "best", or what else jplan_add() called
+ *                                                       the rung
  * return ws.status;                                     // success on rung 0, perf degraded below
  * @endcode
  *
- * Borrows nest, last in first out. Every pointer is aligned to the device's granule. The memory is uninitialized, and
- * is valid in stream order: work enqueued in the handle's stream before the scope ends may use it. In a stream that is
- * being captured it is valid whenever the graph runs (handle.h). */
+ * Borrows nest, last in first out. Every pointer is aligned to the device's granule. The memory is
+ * uninitialized, and is valid in stream order: work enqueued in the handle's stream before the
+ * scope ends may use it. In a stream that is being captured it is valid whenever the graph runs
+ * (handle.h). */
 
 #include "jalloc/handle.h"
 
@@ -38,30 +42,36 @@ extern "C" {
 
 /** A lease on part of a handle's workspace. Not to be copied. Frozen. */
 typedef struct jborrow_t {
-    void *ptr[JBORROW_MAX_BUFFERS]; /**< the buffers asked for; NULL for a zero size, all NULL when not ok */
-    jstatus_t status;               /**< success; perf degraded; or why there are none */
-    int rung;                       /**< of a plan: the index of the rung chosen; 0 otherwise, -1 when not ok */
-    const char *way;                /**< of a plan: the name of that rung, as jplan_add() got it; NULL otherwise */
-    bool ok;                        /**< the buffers are there */
-    uint32_t depth_;                /**< internal: the index of its frame */
-    uint64_t serial_;               /**< internal: which borrow of the handle */
-    jhandle_t *handle_;             /**< internal: NULL when it needs no end */
-    uintptr_t top_;                 /**< internal: where free memory began before it */
+    /** the buffers asked for; NULL for a zero size, all NULL when not ok */
+    void *ptr[JBORROW_MAX_BUFFERS];
+    jstatus_t status; /**< success; perf degraded; or why there are none */
+    /** of a plan: the index of the rung chosen; 0 otherwise, -1 when not ok */
+    int rung;
+    /** of a plan: the name of that rung, as jplan_add() got it; NULL otherwise */
+    const char *way;
+    bool ok;            /**< the buffers are there */
+    uint32_t depth_;    /**< internal: the index of its frame */
+    uint64_t serial_;   /**< internal: which borrow of the handle */
+    jhandle_t *handle_; /**< internal: NULL when it needs no end */
+    uintptr_t top_;     /**< internal: where free memory began before it */
 } jborrow_t;
 
-/** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and messages.
- * Synchronizes only when default mode has to grow, and then only where the allocator does not take memory back in
- * stream order, or in a capture. JALLOC_BORROW ends it by itself; jborrow_end ends it otherwise.
- * @return success (as borrow->status, which has the same); invalid handle; invalid size (overflow); invalid value (more than
- * JBORROW_MAX_BUFFERS, or deeper than JBORROW_MAX_DEPTH); invalid pointer; size query mismatch (querying); memory
- * error; sealed; busy; forked; capturing (the capture has failed, or forbids what this borrow needs); device error. */
-JALLOC_API jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
-                                   const size_t *size_bytes);
+/** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and
+ * messages. Synchronizes only when default mode has to grow, and then only where the allocator does
+ * not take memory back in stream order, or in a capture. JALLOC_BORROW ends it by itself;
+ * jborrow_end ends it otherwise.
+ * @return success (as borrow->status, which has the same); invalid handle; invalid size (overflow);
+ * invalid value (more than JBORROW_MAX_BUFFERS, or deeper than JBORROW_MAX_DEPTH); invalid pointer;
+ * size query mismatch (querying); memory error; sealed; busy; forked; capturing (the capture has
+ * failed, or forbids what this borrow needs); device error. */
+JALLOC_API jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routine,
+                                   size_t count, const size_t *size_bytes);
 
-/** Ends a borrow. A borrow that is not ok, or was ended, is left alone. Out of order: reported, and the memory returns when
- * the borrows above it end.
- * @return success (also of one that was ended by this variable); invalid pointer; out of order; not found (a copy of one
- *         that has ended, or abandoned); busy (on another thread than it began on; it stays live); invalid handle. */
+/** Ends a borrow. A borrow that is not ok, or was ended, is left alone. Out of order: reported, and
+ * the memory returns when the borrows above it end.
+ * @return success (also of one that was ended by this variable); invalid pointer; out of order; not
+ *         found (a copy of one that has ended, or abandoned); busy (on another thread than it began
+ *         on; it stays live); invalid handle. */
 JALLOC_API jstatus_t jborrow_end(jborrow_t *borrow);
 
 /** One way of carrying out a call. Frozen. */
@@ -70,10 +80,12 @@ typedef struct jplan_rung_t {
     uint32_t bits_class;               /**< rungs that give the same bits have the same number */
     uint32_t buffer_count;             /**< how many of bytes[] are used */
     size_t bytes[JBORROW_MAX_BUFFERS]; /**< its buffers */
-    size_t callee_bytes;               /**< the largest need (jplan_bytes) of what it calls while borrowing */
+    /** the largest need (jplan_bytes) of what it calls while borrowing */
+    size_t callee_bytes;
 } jplan_rung_t;
 
-/** The ways in which one call can be carried out, best first. Build it with jplan_init and jplan_add. */
+/** The ways in which one call can be carried out, best first. Build it with jplan_init and
+ * jplan_add. */
 typedef struct jplan_t {
     size_t struct_size;                    /**< sizeof(jplan_t); jplan_init() sets it */
     const char *routine;                   /**< static text, such as "jblas_dtrsm" */
@@ -85,43 +97,48 @@ typedef struct jplan_t {
     jplan_rung_t rungs[JHANDLE_MAX_RUNGS]; /**< the rungs */
 } jplan_t;
 /** A plan without rungs. What jplan_init() starts needs none. */
-#define JPLAN_INIT                                                                                                     \
-    {                                                                                                                  \
-        sizeof(jplan_t), NULL, NULL, {0}, JSTATUS_SUCCESS, 0, false, {                                                 \
-            { NULL, 0, 0, {0}, 0 }                                                                                     \
-        }                                                                                                              \
+#define JPLAN_INIT                                                                                 \
+    {                                                                                              \
+        sizeof(jplan_t), NULL, NULL, {0}, JSTATUS_SUCCESS, 0, false, {                             \
+            { NULL, 0, 0, {0}, 0 }                                                                 \
+        }                                                                                          \
     }
 
-/** Starts a plan, whatever it holds. `shape` holds one size for each letter of shape_names (at most 4). Takes the
- * handle's result policy. `struct_size` is the size of the caller's jplan_t. */
-JALLOC_API void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle, const char *routine,
-                                 const char *shape_names, const int64_t *shape);
+/** Starts a plan, whatever it holds. `shape` holds one size for each letter of shape_names (at most
+ * 4). Takes the handle's result policy. `struct_size` is the size of the caller's jplan_t. */
+JALLOC_API void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle,
+                                 const char *routine, const char *shape_names,
+                                 const int64_t *shape);
 
-/** jplan_init_sized() with the size of this header's jplan_t, which is why the library does not export it. */
-static inline void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *routine, const char *shape_names,
-                              const int64_t *shape) {
+/** jplan_init_sized() with the size of this header's jplan_t, which is why the library does not
+ * export it. */
+static inline void jplan_init(jplan_t *plan, const jhandle_t *handle, const char *routine,
+                              const char *shape_names, const int64_t *shape) {
     jplan_init_sized(plan, sizeof *plan, handle, routine, shape_names, shape);
 }
 
-/** Adds a rung below those there. `name` is static text, unlike those of the plan's other rungs. A size of
- * JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it is the best rung is answered invalid size.
- * Too many rungs or buffers are kept in plan->status and answered by the calls below. */
+/** Adds a rung below those there. `name` is static text, unlike those of the plan's other rungs. A
+ * size of JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it is the best
+ * rung is answered invalid size. Too many rungs or buffers are kept in plan->status and answered by
+ * the calls below. */
 JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes,
                           size_t buffer_count, const size_t *bytes);
 
-/** The bytes that rung 0 needs: its buffers rounded up to the granule, plus callee_bytes. With result policy same bits
- * rung 0 is the first rung that has the bits of the last. JALLOC_SIZE_OVERFLOW on overflow. */
+/** The bytes that rung 0 needs: its buffers rounded up to the granule, plus callee_bytes. With
+ * result policy same bits rung 0 is the first rung that has the bits of the last.
+ * JALLOC_SIZE_OVERFLOW on overflow. */
 JALLOC_API size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle);
 
-/** Answers a size query with a plan. @return size increased; size unchanged; size query mismatch (not querying);
- * invalid value (struct_size; the plan has no rung, or too much was added: plan->status); busy; forked; invalid handle;
- * invalid pointer; invalid size. */
+/** Answers a size query with a plan. @return size increased; size unchanged; size query mismatch
+ * (not querying); invalid value (struct_size; the plan has no rung, or too much was added:
+ * plan->status); busy; forked; invalid handle; invalid pointer; invalid size. */
 JALLOC_API jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan);
 
-/** Borrows the best rung that the result policy allows and that fits: its own buffers and callee_bytes beside them.
- * borrow->rung is its index in plan->rungs, borrow->way its name, by which a routine tells what to do: an index changes
- * with the rungs that a plan leaves out.
- * @return as jborrow_begin(); perf degraded when an allowed rung above it did not fit; memory error when none fits. */
+/** Borrows the best rung that the result policy allows and that fits: its own buffers and
+ * callee_bytes beside them. borrow->rung is its index in plan->rungs, borrow->way its name, by
+ * which a routine tells what to do: an index changes with the rungs that a plan leaves out.
+ * @return as jborrow_begin(); perf degraded when an allowed rung above it did not fit; memory error
+ * when none fits. */
 JALLOC_API jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan);
 
 /** A size that no workspace has. */
@@ -138,33 +155,35 @@ JALLOC_INLINE size_t jalloc_mul(int64_t a, int64_t b) {
 /** The bytes of a rows x columns matrix of `type`, or JALLOC_SIZE_OVERFLOW. */
 JALLOC_INLINE size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t columns) {
     size_t elements = jalloc_mul(rows, columns), bytes;
-    return __builtin_mul_overflow(elements, jdatatype_bytes(type), &bytes) ? JALLOC_SIZE_OVERFLOW : bytes;
+    return __builtin_mul_overflow(elements, jdatatype_bytes(type), &bytes) ? JALLOC_SIZE_OVERFLOW
+                                                                           : bytes;
 }
 
-/** Returns size unchanged from the enclosing function while querying: for routines that need no workspace. */
-#define JALLOC_RETURN_ZERO_SIZE_IF_QUERIED(handle)                                                                     \
-    do {                                                                                                               \
-        if (jhandle_is_size_query(handle))                                                                             \
-            return jhandle_set_optimal_size(handle, 0, NULL);                                                          \
+/** Returns size unchanged from the enclosing function while querying: for routines that need no
+ * workspace. */
+#define JALLOC_RETURN_ZERO_SIZE_IF_QUERIED(handle)                                                 \
+    do {                                                                                           \
+        if (jhandle_is_size_query(handle))                                                         \
+            return jhandle_set_optimal_size(handle, 0, NULL);                                      \
     } while (0)
 
 /** Returns the answer from the enclosing function while querying. */
-#define JALLOC_ANSWER_SIZE_QUERY(handle, plan)                                                                         \
-    do {                                                                                                               \
-        if (jhandle_is_size_query(handle))                                                                             \
-            return jhandle_answer_plan(handle, plan);                                                                  \
+#define JALLOC_ANSWER_SIZE_QUERY(handle, plan)                                                     \
+    do {                                                                                           \
+        if (jhandle_is_size_query(handle))                                                         \
+            return jhandle_answer_plan(handle, plan);                                              \
     } while (0)
 
 /** @name Internal: the inline path of a borrow
- * Most borrows fit into what is there, on the thread that owns the handle, below the high watermark. For those
- * `fast_end` lies above the end of the borrow, and one comparison is all that is asked; for everything else the library
- * keeps it low enough (0 while borrowing is refused) that the call goes to jborrow_begin. A handle begins with this
- * struct.
+ * Most borrows fit into what is there, on the thread that owns the handle, below the high
+ * watermark. For those `fast_end` lies above the end of the borrow, and one comparison is all that
+ * is asked; for everything else the library keeps it low enough (0 while borrowing is refused) that
+ * the call goes to jborrow_begin. A handle begins with this struct.
  * @{ */
 
-/** What was before a borrow; the frame of borrow number i is frames[i]. Neither neighbour of `top` changes together
- * with it: compilers would store the two as one vector, and the end, which reads `top` alone, would run into a
- * store-forwarding stall. Frozen. */
+/** What was before a borrow; the frame of borrow number i is frames[i]. Neither neighbour of `top`
+ * changes together with it: compilers would store the two as one vector, and the end, which reads
+ * `top` alone, would run into a store-forwarding stall. Frozen. */
 typedef struct jborrow_frame_ {
     uintptr_t top;       /**< where free memory began before */
     const char *routine; /**< who borrowed; static text or NULL */
@@ -179,7 +198,8 @@ typedef struct jborrow_frames_ {
     const void *user;       /**< the thread that holds the outermost borrow; relaxed atomic */
     uint64_t serial;        /**< of the borrow begun last; only grows */
     uint32_t depth;         /**< frames in use */
-    uint32_t irregular;     /**< not 0: ends must go to jborrow_end (a further block, or an end out of order) */
+    /** not 0: ends must go to jborrow_end (a further block, or an end out of order) */
+    uint32_t irregular;
     jborrow_frame_ frames[JBORROW_MAX_DEPTH]; /**< innermost last */
 } jborrow_frames_;
 
@@ -190,27 +210,30 @@ typedef struct jborrow_calls_ {
     jstatus_t (*end)(jborrow_t *borrow);          /**< jborrow_end */
 } jborrow_calls_;
 
-/** The inline functions compile the structs above into programs, and that a handle begins with its frames. They are frozen
- * under the number in this name: a library with another layout has the next number and not this, so that a program of the
- * old layout is not loaded with it, where it would corrupt memory. An object, because functions may be looked up as late as
- * they are first called. */
+/** The inline functions compile the structs above into programs, and that a handle begins with its
+ * frames. They are frozen under the number in this name: a library with another layout has the next
+ * number and not this, so that a program of the old layout is not loaded with it, where it would
+ * corrupt memory. An object, because functions may be looked up as late as they are first
+ * called. */
 extern JALLOC_API const jborrow_calls_ jborrow_calls_1_;
 
 /** No sum of JBORROW_MAX_BUFFERS sizes up to this overflows. */
 #define JBORROW_MAX_SIZE_BYTES_ (SIZE_MAX / (4 * JBORROW_MAX_BUFFERS))
 
-/** The number of buffers is a constant where the macros are used: without the loop their sizes stay in registers. */
+/** The number of buffers is a constant where the macros are used: without the loop their sizes stay
+ * in registers. */
 #ifdef __clang__
 #define JALLOC_UNROLL_ _Pragma("clang loop unroll(full)")
 #else
 #define JALLOC_UNROLL_ _Pragma("GCC unroll 8")
 #endif
 
-/** jborrow_begin, inline in the usual case. The guard itself is not passed on (`escaping` is), so that
- * the compiler can keep it in registers: read back from memory, it would cost as much as all the rest. */
-static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_t *borrow, jhandle_t *handle,
-                                                                        const char *routine, size_t count,
-                                                                        const size_t *size_bytes) {
+/** jborrow_begin, inline in the usual case. The guard itself is not passed on (`escaping` is), so
+ * that the compiler can keep it in registers: read back from memory, it would cost as much as all
+ * the rest. */
+static inline __attribute__((always_inline)) void
+jborrow_begin_inline_(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
+                      const size_t *size_bytes) {
     jborrow_frames_ *borrows = (jborrow_frames_ *)handle;
     if (__builtin_expect(borrows != NULL && count <= JBORROW_MAX_BUFFERS, 1)) {
         uintptr_t mask = borrows->granule_mask, top = borrows->top, next = top;
@@ -223,10 +246,11 @@ static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_
             bits |= size_bytes[i];
             next += (size_bytes[i] + mask) & ~mask;
         }
-        if (__builtin_expect(next < borrows->fast_end && bits <= JBORROW_MAX_SIZE_BYTES_ &&
-                                 (depth == 0 || (depth < JBORROW_MAX_DEPTH &&
-                                                 __atomic_load_n(&borrows->user, __ATOMIC_RELAXED) == thread)),
-                             1)) {
+        if (__builtin_expect(
+                next < borrows->fast_end && bits <= JBORROW_MAX_SIZE_BYTES_ &&
+                    (depth == 0 || (depth < JBORROW_MAX_DEPTH &&
+                                    __atomic_load_n(&borrows->user, __ATOMIC_RELAXED) == thread)),
+                1)) {
             jborrow_frame_ *frame = &borrows->frames[depth];
             uint64_t serial = borrows->serial + 1;
             frame->top = top;
@@ -253,7 +277,8 @@ static inline __attribute__((always_inline)) void jborrow_begin_inline_(jborrow_
     *borrow = escaping;
 }
 
-/** jborrow_end, inline in the usual case. What goes wrong is in the handle's message, log and statistics.
+/** jborrow_end, inline in the usual case. What goes wrong is in the handle's message, log and
+ * statistics.
  */
 static inline __attribute__((always_inline)) void jborrow_end_inline_(jborrow_t *borrow) {
     if (!borrow->ok)
@@ -261,13 +286,16 @@ static inline __attribute__((always_inline)) void jborrow_end_inline_(jborrow_t 
     jborrow_frames_ *borrows = (jborrow_frames_ *)borrow->handle_;
     uint32_t depth = borrow->depth_;
     jborrow_frame_ *frame = &borrows->frames[depth];
-    if (__builtin_expect(borrows->depth == depth + 1 && frame->serial == borrow->serial_ && borrows->irregular == 0 &&
-                             __atomic_load_n(&borrows->user, __ATOMIC_RELAXED) == __builtin_thread_pointer(),
+    if (__builtin_expect(borrows->depth == depth + 1 && frame->serial == borrow->serial_ &&
+                             borrows->irregular == 0 &&
+                             __atomic_load_n(&borrows->user, __ATOMIC_RELAXED) ==
+                                 __builtin_thread_pointer(),
                          1)) {
         borrows->top = borrow->top_;
         borrows->depth = depth;
     } else {
-        jborrow_t escaping; /* what jborrow_end reads: of ptr[] only what was borrowed was ever set */
+        /* What jborrow_end reads: of ptr[] only what was borrowed was ever set. */
+        jborrow_t escaping;
         escaping.ok = true;
         escaping.handle_ = borrow->handle_;
         escaping.depth_ = depth;
@@ -316,48 +344,56 @@ template <typename... Sizes> jstatus_t set_optimal_size(jhandle_t *handle, Sizes
 #define JALLOC_SET_OPTIMAL_SIZE(handle, ...) ::jalloc::set_optimal_size(handle, __VA_ARGS__)
 #define JALLOC_BORROW(ws, handle, ...) ::jalloc::borrow ws(handle, __func__, __VA_ARGS__)
 #define JALLOC_BORROW_PLAN(ws, handle, plan) ::jalloc::borrow ws(handle, plan)
-#define JALLOC_WITH_BORROW(ws, handle, ...)                                                                            \
-    for (bool ws##_once_ = true; ws##_once_; ws##_once_ = false)                                                       \
+#define JALLOC_WITH_BORROW(ws, handle, ...)                                                        \
+    for (bool ws##_once_ = true; ws##_once_; ws##_once_ = false)                                   \
         for (JALLOC_BORROW(ws, handle, __VA_ARGS__); ws##_once_; ws##_once_ = false)
 #else
 
-/** Answers a size query with the sizes of the buffers that serve the call best. An expression of type jstatus_t. */
-#define JALLOC_SET_OPTIMAL_SIZE(handle, ...)                                                                           \
-    jhandle_set_optimal_size(handle, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), (size_t[]){__VA_ARGS__})
+/** Answers a size query with the sizes of the buffers that serve the call best. An expression of
+ * type jstatus_t. */
+#define JALLOC_SET_OPTIMAL_SIZE(handle, ...)                                                       \
+    jhandle_set_optimal_size(handle, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t),             \
+                             (size_t[]){__VA_ARGS__})
 
-/** No constant, but 1: what has it for a size has a variably modified type, into whose scope C allows no jump. */
+/** No constant, but 1: what has it for a size has a variably modified type, into whose scope C
+ * allows no jump. */
 static inline size_t jborrow_one_(void) { return 1; }
 
-/** Declares a guard. A goto or a case label past it would end a borrow that has not begun; the type makes compilers refuse
- * that, and costs no instruction. */
-#define JALLOC_GUARD_(ws)                                                                                              \
-    __attribute__((cleanup(jborrow_cleanup_))) jborrow_t ws;                                                           \
-    _Pragma("GCC diagnostic push")                                                                                     \
-        _Pragma("GCC diagnostic ignored \"-Wvla\"") typedef char ws##_is_not_jumped_over_[jborrow_one_()]              \
-        __attribute__((unused));                                                                                       \
+/** Declares a guard. A goto or a case label past it would end a borrow that has not begun; the type
+ * makes compilers refuse that, and costs no instruction. */
+#define JALLOC_GUARD_(ws)                                                                          \
+    __attribute__((cleanup(jborrow_cleanup_))) jborrow_t ws;                                       \
+    _Pragma("GCC diagnostic push") _Pragma(                                                        \
+        "GCC diagnostic ignored \"-Wvla\"") typedef char ws##_is_not_jumped_over_[jborrow_one_()]  \
+        __attribute__((unused));                                                                   \
     _Pragma("GCC diagnostic pop")
 
-/** Declares `ws`, a jborrow_t with one buffer per size, ended by the compiler when the enclosing scope ends. A jump past
- * it to a label in the same scope does not compile: let the scope be a block of its own, which ends before the label. */
-#define JALLOC_BORROW(ws, handle, ...)                                                                                 \
-    JALLOC_GUARD_(ws)                                                                                                  \
-    jborrow_begin_inline_(&ws, handle, __func__, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t),                     \
+/** Declares `ws`, a jborrow_t with one buffer per size, ended by the compiler when the enclosing
+ * scope ends. A jump past it to a label in the same scope does not compile: let the scope be a
+ * block of its own, which ends before the label. */
+#define JALLOC_BORROW(ws, handle, ...)                                                             \
+    JALLOC_GUARD_(ws)                                                                              \
+    jborrow_begin_inline_(&ws, handle, __func__, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), \
                           (size_t[]){__VA_ARGS__})
 
-/** Declares `ws`, a jborrow_t of the best rung of a plan, ended by the compiler when the enclosing scope ends. */
-#define JALLOC_BORROW_PLAN(ws, handle, plan)                                                                           \
-    JALLOC_GUARD_(ws)                                                                                                  \
+/** Declares `ws`, a jborrow_t of the best rung of a plan, ended by the compiler when the enclosing
+ * scope ends. */
+#define JALLOC_BORROW_PLAN(ws, handle, plan)                                                       \
+    JALLOC_GUARD_(ws)                                                                              \
     jborrow_begin_plan(&ws, handle, plan)
 
-/** The block form: JALLOC_WITH_BORROW(ws, handle, bytes) { if (ws.ok) ... } - the borrow ends with the block. */
-#define JALLOC_WITH_BORROW(ws, handle, ...)                                                                            \
-    for (bool ws##_once_ = true; ws##_once_; ws##_once_ = false)                                                       \
-        for (__attribute__((cleanup(jborrow_cleanup_), unused)) jborrow_t ws = jborrow_make_(                          \
-                 handle, __func__, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), (size_t[]){__VA_ARGS__});         \
+/** The block form: JALLOC_WITH_BORROW(ws, handle, bytes) { if (ws.ok) ... } - the borrow ends with
+ * the block. */
+#define JALLOC_WITH_BORROW(ws, handle, ...)                                                        \
+    for (bool ws##_once_ = true; ws##_once_; ws##_once_ = false)                                   \
+        for (__attribute__((cleanup(jborrow_cleanup_), unused)) jborrow_t ws =                     \
+                 jborrow_make_(handle, __func__, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), \
+                               (size_t[]){__VA_ARGS__});                                           \
              ws##_once_; ws##_once_ = false)
 
 /** For the block form. */
-static inline jborrow_t jborrow_make_(jhandle_t *handle, const char *routine, size_t count, const size_t *size_bytes) {
+static inline jborrow_t jborrow_make_(jhandle_t *handle, const char *routine, size_t count,
+                                      const size_t *size_bytes) {
     jborrow_t borrow;
     jborrow_begin_inline_(&borrow, handle, routine, count, size_bytes);
     return borrow;

@@ -6,11 +6,13 @@
 /** @file
  * Everything that needs no other project's header.
  *
- * A struct whose first member is `struct_size` can have more members in a later version, at its end. Begin with its
- * initializer, jhandle_options_t with JHANDLE_OPTIONS_INIT: the size says which version the program was compiled with. The
- * library takes a smaller struct, whose missing members have their defaults, and writes of a result what fits; it takes a
- * larger one if all that it does not know is zero, and refuses it by name otherwise: invalid value (struct_size). A struct
- * whose comment ends with "Frozen." stays as it is, as do the lengths of arrays in structs (JHANDLE_MAX_RUNGS). */
+ * A struct whose first member is `struct_size` can have more members in a later version, at its
+ * end. Begin with its initializer, jhandle_options_t with JHANDLE_OPTIONS_INIT: the size says which
+ * version the program was compiled with. The library takes a smaller struct, whose missing members
+ * have their defaults, and writes of a result what fits; it takes a larger one if all that it does
+ * not know is zero, and refuses it by name otherwise: invalid value (struct_size). A struct whose
+ * comment ends with "Frozen." stays as it is, as do the lengths of arrays in structs
+ * (JHANDLE_MAX_RUNGS). */
 
 #include "jalloc/adaptor.h"
 #include "jalloc/allocator.h"

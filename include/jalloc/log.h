@@ -4,9 +4,10 @@
 #define JALLOC_LOG_H
 
 /** @file
- * The log. Messages go to one sink: stderr, the file named by JALLOC_LOG_PATH, or the caller's function.
- * A message that repeats (same place in the source) more than JLOG_BURST times within a second is counted instead of
- * printed, and the count is printed when the next second's first one comes. */
+ * The log. Messages go to one sink: stderr, the file named by JALLOC_LOG_PATH, or the caller's
+ * function. A message that repeats (same place in the source) more than JLOG_BURST times within a
+ * second is counted instead of printed, and the count is printed when the next second's first one
+ * comes. */
 
 #include <stddef.h>
 
@@ -34,11 +35,12 @@ typedef enum jlog_level_t {
 /** How often one place in the source may print within a second. */
 #define JLOG_BURST 5
 
-/** Receives finished lines without a newline; layer lines come with JLOG_INFO. May be called from several threads, one
- * at a time. Must not call jalloc, nor fork. */
+/** Receives finished lines without a newline; layer lines come with JLOG_INFO. May be called from
+ * several threads, one at a time. Must not call jalloc, nor fork. */
 typedef void (*jlog_sink_t)(void *context, jlog_level_t level, const char *line);
 
-/** Sends all messages and layer lines to `sink`; NULL restores stderr or JALLOC_LOG_PATH, which is read again.
+/** Sends all messages and layer lines to `sink`; NULL restores stderr or JALLOC_LOG_PATH, which is
+ * read again.
  * @return success. */
 JALLOC_API jstatus_t jlog_set_sink(jlog_sink_t sink, void *context);
 
@@ -48,18 +50,22 @@ JALLOC_API jstatus_t jlog_set_level(jlog_level_t level);
 /** The level in force. */
 JALLOC_API jlog_level_t jlog_level(void);
 
-/** Writes a formatted message if `level` is let through. `place` is the key of the rate limit: any address that stands
- * for the place in the source, or NULL for no limit. For authors of routines. */
-JALLOC_API void jlog_write(jlog_level_t level, const void *place, const char *format, ...) JALLOC_PRINTF(3, 4);
+/** Writes a formatted message if `level` is let through. `place` is the key of the rate limit: any
+ * address that stands for the place in the source, or NULL for no limit. For authors of
+ * routines. */
+JALLOC_API void jlog_write(jlog_level_t level, const void *place, const char *format, ...)
+    JALLOC_PRINTF(3, 4);
 
 /** Writes one layer line, as it is, whatever the level. For authors of routines. */
 JALLOC_API void jlog_write_line(const char *line);
 
-/** Counts one call for the profile layer. `key` names routine and shape, as a bench line does. For authors of routines.
+/** Counts one call for the profile layer. `key` names routine and shape, as a bench line does. For
+ * authors of routines.
  * @return success; invalid pointer; memory error (the call is not counted). */
 JALLOC_API jstatus_t jlog_profile_add(const char *key, int rung, double microseconds);
 
-/** Writes the profile's table through the sink, most time first, and empties it. Also done at exit. */
+/** Writes the profile's table through the sink, most time first, and empties it. Also done at
+ * exit. */
 JALLOC_API void jlog_profile_flush(void);
 
 #ifdef __cplusplus

@@ -4,8 +4,9 @@
 #define JALLOC_TAG_H
 
 /** @file
- * Who an allocation is for. A thread has one tag at a time; every allocation that it makes, however deep in a composition
- * of allocators, carries it. Reports, dumps, traces and messages name it, and owners are ranked by it.
+ * Who an allocation is for. A thread has one tag at a time; every allocation that it makes, however
+ * deep in a composition of allocators, carries it. Reports, dumps, traces and messages name it, and
+ * owners are ranked by it.
  *
  * @code
  * jstatus_t assemble(jallocator_t *allocator, size_t bytes, void **matrix) {
@@ -14,8 +15,8 @@
  * }
  * @endcode
  *
- * A tag is a name that the process keeps once; a handle that grows for a routine tags its workspace with the routine's
- * name unless the thread has a tag of its own. */
+ * A tag is a name that the process keeps once; a handle that grows for a routine tags its workspace
+ * with the routine's name unless the thread has a tag of its own. */
 
 #include <stdint.h>
 
@@ -31,8 +32,9 @@ typedef uint32_t jtag_t; /**< a name's number; 0: no tag */
 /** Bytes of the longest name that is kept, its zero byte included; what goes beyond it is cut. */
 #define JTAG_NAME_BYTES 64
 
-/** The tag of a name, the same for equal names. The name is copied and kept as long as the process lives. 0 for NULL,
- * for an empty name, and when there are 1024 others. Walks the names: keep the tag where it is needed often. */
+/** The tag of a name, the same for equal names. The name is copied and kept as long as the process
+ * lives. 0 for NULL, for an empty name, and when there are 1024 others. Walks the names: keep the
+ * tag where it is needed often. */
 JALLOC_API jtag_t jtag_intern(const char *name);
 
 /** The name of a tag; "" for 0 and for what is no tag. Static. */
@@ -51,9 +53,9 @@ static inline void jtag_end_(const jtag_t *previous) { jtag_set(*previous); }
 /** @endcond */
 
 /** Tags what the thread allocates until the end of the enclosing scope. */
-#define JALLOC_TAG(name)                                                                                               \
-    const jtag_t JTAG_PASTE_(jtag_previous_, __LINE__) __attribute__((cleanup(jtag_end_), unused)) =                   \
-        jtag_set(jtag_intern(name))
+#define JALLOC_TAG(name)                                                                           \
+    const jtag_t JTAG_PASTE_(jtag_previous_, __LINE__)                                             \
+        __attribute__((cleanup(jtag_end_), unused)) = jtag_set(jtag_intern(name))
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,10 @@ KEY = re.compile(r"^   - ``(\w+)=([^`]+)``(?: \(([^)]*)\))?: .", re.MULTILINE)
 COMPOSED = re.compile(r"\b([a-z]+)\(([a-z_]+=[^)]*)\)")
 KEY_FIELD = re.compile(r".* \(([^();]*)(?:; default ([^();]*))?(?:; such as [^()]*)?\)$")
 
-MEMBER_DEFAULT = re.compile(r"\b(\w+); /\*\*<(?:(?!\*/).)*?\b0: (\d+) ?([KMGT]iB|s)?\b")
+# What is said behind a member, or above it.
+MEMBER = re.compile(r"/\*\*(?!<)(?P<above>(?:(?!\*/).)*)\*/ [^;/]*\b(?P<below>\w+);|"
+                    r"\b(?P<name>\w+); /\*\*<(?P<behind>(?:(?!\*/).)*)\*/")
+DEFAULT = re.compile(r"\b0: (\d+) ?([KMGT]iB|s)?\b")
 UNITS = {"": 1, "s": 1000, "K": 1 << 10, "KiB": 1 << 10, "M": 1 << 20, "MiB": 1 << 20}
 
 
@@ -23,14 +26,18 @@ def check_defaults(tree, fallbacks):
         text = tree.read(name)
         for struct in re.finditer(r"typedef struct j(\w+)_options_t \{(.*?)\n\}", text, re.DOTALL):
             keys = [key for kind, key in fallbacks if kind == struct.group(1)]
-            for member in MEMBER_DEFAULT.finditer(" ".join(struct.group(2).split())):
+            for member in MEMBER.finditer(" ".join(struct.group(2).split())):
+                said = DEFAULT.search(member["above"] or member["behind"])
+                if not said:
+                    continue
+                what = member["below"] or member["name"]
                 unit = r"_(bytes|count|percent|ms|slots)$"
-                first = [k for k in keys if re.match(rf"{k}{unit}|\w+_{k}$", member.group(1))]
+                first = [k for k in keys if re.match(rf"{k}{unit}|\w+_{k}$", what)]
                 set_by = fallbacks[struct.group(1), first[0]] if first else ""
                 fallback = re.match(r"(\d+)(\w*)$", set_by)
-                if fallback and int(member.group(2)) * UNITS[member.group(3) or ""] != \
+                if fallback and int(said.group(1)) * UNITS[said.group(2) or ""] != \
                         int(fallback.group(1)) * UNITS[fallback.group(2)]:
-                    yield (f"{at(name, text, struct)}: {member.group(1)} is not {member.group(2)} "
+                    yield (f"{at(name, text, struct)}: {what} is not {said.group(1)} "
                            f"but {fallback.group()} by default")
 
 

@@ -14,7 +14,7 @@ ARGUMENT = re.compile(r"X\(t, (\w+), ([\w, ]+)")
 LETTERS = {"JI_SD": "sd", "JI_CZ": "cz", "JI_SDCZ": "sdcz", "JI_HB": "hb"}
 # Fields of an argument that are parameters; one otherwise.
 PARAMETERS = {"VECTOR": 2, "MATRIX": 2, "POINTERS": 2, "STRIDED": 3}
-PROTOTYPE = re.compile(r"\bjstatus_t (jblas_\w+)\(jhandle_t \*handle,([^;]*)\);")
+PROTOTYPE = re.compile(r"\bjstatus_t (jblas_\w+)\(\s*jhandle_t \*handle,([^;]*)\);")
 PARAMETER = re.compile(r"(\w+)(?:\[\])?$")
 
 

@@ -12,7 +12,7 @@ DEFINED = re.compile(r"^(?:JALLOC_API )?jstatus_t (j\w+)\(", re.MULTILINE)
 RETURNED = re.compile(r"(?:\breturn |fail\w*\((?:\w+, )?|\bJREQUIRE\([^;]*, )JSTATUS_(\w+)")
 # In the comment of a file or a group: what all of its functions, or all that create, return.
 FOR_ALL = re.compile(
-    r"(Each create function|functions also return|\*\*Statuses\.\*\*|Each returns)"
+    r"(Each\s+create\s+function|functions\s+also\s+return|\*\*Statuses\.\*\*|Each\s+returns)"
     r"(.*?)(?:\n *\n|\Z)",
     re.DOTALL)
 OPEN_LIST = re.compile(r"\bwhat [^;@]*? answers?\b|\b(?:returns|gives) `status`")
