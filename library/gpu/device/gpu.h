@@ -14,6 +14,8 @@
  *     blas.cu     the table of primitives: the vendor's BLAS where it is there, kernels of ours
  *                 elsewhere
  *     vendor_blas.cu                               cuBLAS or hipBLAS, loaded on first use
+ *     vendor_turn.cu                               its handles and workspaces, by stream
+ *     vendor_level2.cu vendor_level3.cu            primitives by its functions
  *     level1.cu reduce.cu level2.cu level3.cu ...  kernels
  *
  * All state is in gpu_device_t, one for each device, which lives as long as the process. What holds
@@ -180,7 +182,7 @@ jstatus_t gpu_event_get_elapsed_ms(jevent_t *start, jevent_t *stop, double *mill
 /* Fills device->base.blas; blas.cu. */
 jstatus_t gpu_blas_init(gpu_device_t *device);
 
-/* ---- What the device tells its BLAS (gpu/blas/vendor_blas.cu) ---- */
+/* ---- What the device tells its BLAS (gpu/blas/vendor_turn.cu) ---- */
 
 /* A stream is about to be destroyed, or a wrapped one let go of, and the next may have its name.
  * Idle, it has been waited for: what was kept for it may go to another stream. */
