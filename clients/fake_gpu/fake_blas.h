@@ -59,7 +59,7 @@ fakeblasStatus_t fakeblasSetPointerMode(fakeblasHandle_t handle, fakeblasPointer
 fakeblasStatus_t fakeblasSetMathMode(fakeblasHandle_t handle, int mode);
 const char *fakeblasGetStatusString(fakeblasStatus_t status);
 
-#define FAKE_BLAS_FORALL(L, T, R)                                                                                      \
+#define FAKE_BLAS_FORALL(L, T)                                                                                         \
     fakeblasStatus_t fakeblas##L##gemv_64(fakeblasHandle_t handle, fakeblasOperation_t trans, int64_t m, int64_t n,    \
                                           const T *alpha, const T *a, int64_t lda, const T *x, int64_t incx,           \
                                           const T *beta, T *y, int64_t incy);                                          \
@@ -97,10 +97,10 @@ const char *fakeblasGetStatusString(fakeblasStatus_t status);
     fakeblasStatus_t fakeblas##L##geam_64(                                                                             \
         fakeblasHandle_t handle, fakeblasOperation_t transa, fakeblasOperation_t transb, int64_t m, int64_t n,         \
         const T *alpha, const T *a, int64_t lda, const T *beta, const T *b, int64_t ldb, T *c, int64_t ldc);
-FAKE_BLAS_FORALL(S, float, float)
-FAKE_BLAS_FORALL(D, double, double)
-FAKE_BLAS_FORALL(C, fake_blas_c32_t, float)
-FAKE_BLAS_FORALL(Z, fake_blas_c64_t, double)
+FAKE_BLAS_FORALL(S, float)
+FAKE_BLAS_FORALL(D, double)
+FAKE_BLAS_FORALL(C, fake_blas_c32_t)
+FAKE_BLAS_FORALL(Z, fake_blas_c64_t)
 #undef FAKE_BLAS_FORALL
 
 /* ger and geru, gerc; symv and hemv; syr and her, whose alpha is real. */
