@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "buffer/buffer.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 /* From here on glibc's malloc maps, too, and never keeps what is freed. Below, memory that is used again is three to
  * twenty times as fast to fill as pages that come and go with each buffer. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "handle/capture.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 static jstatus_t handle_check_thread(const jhandle_t *handle, const char *caller) {
     if (ji_handle_is_foreign(handle))

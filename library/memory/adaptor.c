@@ -4,7 +4,7 @@
 /* What an adaptor does where it does nothing of its own: it passes everything on to what is below. What is below knows
  * its blocks; which of them went through the adaptor, the object's ledger knows (memory.h). */
 
-#include "memory/memory.h"
+#include "memory/adaptor.h"
 
 static jstatus_t adaptor_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
                                   void **pointer) {

@@ -59,6 +59,9 @@ static const char *report_bytes(double bytes, char text[24]) {
     return text;
 }
 
+/* A tag, for people. */
+static const char *report_tag_name(jtag_t tag) { return tag != 0 ? jtag_name(tag) : "(untagged)"; }
+
 /* ---- Census ---- */
 
 typedef struct census {
@@ -177,14 +180,10 @@ typedef struct dump {
     size_bin_t bins[SIZE_BINS];
 } dump_t;
 
-static void dump_text(const report_t *report, const dump_t *dump) {
+static void dump_text_statistics(const report_t *report, const dump_t *dump) {
     const jallocator_stats_t *stats = &dump->stats;
-    char a[24], b[24], c[24], d[24];
-    report_write(report, "allocator \"%s\" on %s", jallocator_name(dump->allocator),
-                 jdevice_name(jallocator_device(dump->allocator)));
-    for (jallocator_t *below = jallocator_below(dump->allocator); below != NULL; below = jallocator_below(below))
-        report_write(report, " over \"%s\"", jallocator_name(below));
-    report_write(report, "\n  in use    %12s in %" PRIu64 " allocations, peak %s, largest %s\n",
+    char a[24], b[24], c[24];
+    report_write(report, "  in use    %12s in %" PRIu64 " allocations, peak %s, largest %s\n",
                  report_bytes((double)stats->in_use_bytes, a), stats->live_count,
                  report_bytes((double)stats->peak_in_use_bytes, b),
                  report_bytes((double)stats->largest_request_bytes, c));
@@ -196,60 +195,77 @@ static void dump_text(const report_t *report, const dump_t *dump) {
                  stats->fragmentation);
     report_write(report, "  since the beginning %" PRIu64 " allocations, %" PRIu64 " failures\n",
                  stats->allocation_count, stats->failure_count);
+}
 
+static void dump_text_owners(const report_t *report, const dump_t *dump) {
+    const double in_use = (double)dump->stats.in_use_bytes;
+    char bytes[24];
     report_write(report, "owners\n  %12s %8s %6s  %s\n", "bytes", "blocks", "share", "tag");
     for (size_t i = 0; i < dump->owner_count; ++i) {
         const owner_t *owner = &dump->owners[i];
-        report_write(report, "  %12s %8zu %5.1f%%  %s\n", report_bytes((double)owner->bytes, a), owner->count,
-                     stats->in_use_bytes != 0 ? 100.0 * (double)owner->bytes / (double)stats->in_use_bytes : 0.0,
-                     owner->tag != 0 ? jtag_name(owner->tag) : "(untagged)");
+        report_write(report, "  %12s %8zu %5.1f%%  %s\n", report_bytes((double)owner->bytes, bytes), owner->count,
+                     in_use > 0 ? 100.0 * (double)owner->bytes / in_use : 0.0, report_tag_name(owner->tag));
     }
+}
+
+static void dump_text_sizes(const report_t *report, const dump_t *dump) {
+    char from[24], live[24], free[24];
     report_write(report, "sizes\n  %12s %8s %12s %8s %12s\n", "from", "live", "bytes", "free", "bytes");
     for (size_t i = 0; i < SIZE_BINS; ++i) {
         const size_bin_t *bin = &dump->bins[i];
         if (bin->live_count != 0 || bin->free_count != 0)
-            report_write(report, "  %12s %8zu %12s %8zu %12s\n", report_bytes((double)((uint64_t)1 << i), a),
-                         bin->live_count, report_bytes((double)bin->live_bytes, b), bin->free_count,
-                         report_bytes((double)bin->free_bytes, d));
+            report_write(report, "  %12s %8zu %12s %8zu %12s\n", report_bytes((double)((uint64_t)1 << i), from),
+                         bin->live_count, report_bytes((double)bin->live_bytes, live), bin->free_count,
+                         report_bytes((double)bin->free_bytes, free));
     }
+}
+
+static void dump_text_blocks(const report_t *report, const dump_t *dump) {
     report_write(report, "blocks\n  %18s %14s  %s\n", "address", "bytes", "holder");
     for (size_t i = 0; i < dump->census.count; ++i) {
         const jallocation_t *block = &dump->census.blocks[i];
         report_write(report, "  %18p %14zu  %s\n", block->pointer, block->size_bytes,
-                     !block->live      ? "-"
-                     : block->tag != 0 ? jtag_name(block->tag)
-                                       : "(untagged)");
+                     block->live ? report_tag_name(block->tag) : "-");
     }
 }
 
-static void dump_json(const report_t *report, const dump_t *dump) {
-    const jallocator_stats_t *stats = &dump->stats;
-    report_write(report, "{\"allocator\":");
-    report_write_json_string(report, jallocator_name(dump->allocator));
-    report_write(report, ",\"device\":");
-    report_write_json_string(report, jdevice_name(jallocator_device(dump->allocator)));
-    report_write(report, ",\"below\":[");
-    for (jallocator_t *below = jallocator_below(dump->allocator), *first = below; below != NULL;
-         below = jallocator_below(below)) {
-        report_write(report, "%s", below != first ? "," : "");
-        report_write_json_string(report, jallocator_name(below));
-    }
+static void dump_text(const report_t *report, const dump_t *dump) {
+    report_write(report, "allocator \"%s\" on %s", jallocator_name(dump->allocator),
+                 jdevice_name(jallocator_device(dump->allocator)));
+    for (jallocator_t *below = jallocator_below(dump->allocator); below != NULL; below = jallocator_below(below))
+        report_write(report, " over \"%s\"", jallocator_name(below));
+    report_write(report, "\n");
+
+    dump_text_statistics(report, dump);
+    dump_text_owners(report, dump);
+    dump_text_sizes(report, dump);
+    dump_text_blocks(report, dump);
+}
+
+static void dump_json_statistics(const report_t *report, const jallocator_stats_t *stats) {
     report_write(report,
-                 "],\"statistics\":{\"allocation_count\":%" PRIu64 ",\"live_count\":%" PRIu64
+                 "\"statistics\":{\"allocation_count\":%" PRIu64 ",\"live_count\":%" PRIu64
                  ",\"failure_count\":%" PRIu64 ",\"in_use_bytes\":%zu,\"peak_in_use_bytes\":%zu"
                  ",\"largest_request_bytes\":%zu,\"limit_bytes\":%zu,\"reserved_bytes\":%zu"
                  ",\"peak_reserved_bytes\":%zu,\"free_bytes\":%zu,\"largest_free_bytes\":%zu,\"fragmentation\":%.6f}",
                  stats->allocation_count, stats->live_count, stats->failure_count, stats->in_use_bytes,
                  stats->peak_in_use_bytes, stats->largest_request_bytes, stats->limit_bytes, stats->reserved_bytes,
                  stats->peak_reserved_bytes, stats->free_bytes, stats->largest_free_bytes, stats->fragmentation);
-    report_write(report, ",\"owners\":[");
+}
+
+static void dump_json_owners(const report_t *report, const dump_t *dump) {
+    report_write(report, "\"owners\":[");
     for (size_t i = 0; i < dump->owner_count; ++i) {
         report_write(report, "%s{\"tag\":", i > 0 ? "," : "");
         report_write_json_string(report, jtag_name(dump->owners[i].tag));
         report_write(report, ",\"bytes\":%zu,\"count\":%zu}", dump->owners[i].bytes, dump->owners[i].count);
     }
-    report_write(report, "],\"sizes\":[");
+    report_write(report, "]");
+}
+
+static void dump_json_sizes(const report_t *report, const dump_t *dump) {
     const char *separator = "";
+    report_write(report, "\"sizes\":[");
     for (size_t i = 0; i < SIZE_BINS; ++i) {
         const size_bin_t *bin = &dump->bins[i];
         if (bin->live_count == 0 && bin->free_count == 0)
@@ -260,7 +276,11 @@ static void dump_json(const report_t *report, const dump_t *dump) {
                      separator, (uint64_t)1 << i, bin->live_count, bin->live_bytes, bin->free_count, bin->free_bytes);
         separator = ",";
     }
-    report_write(report, "],\"blocks\":[");
+    report_write(report, "]");
+}
+
+static void dump_json_blocks(const report_t *report, const dump_t *dump) {
+    report_write(report, "\"blocks\":[");
     for (size_t i = 0; i < dump->census.count; ++i) {
         const jallocation_t *block = &dump->census.blocks[i];
         report_write(report,
@@ -270,7 +290,30 @@ static void dump_json(const report_t *report, const dump_t *dump) {
         report_write_json_string(report, block->live ? jtag_name(block->tag) : "");
         report_write(report, "}");
     }
-    report_write(report, "]}\n");
+    report_write(report, "]");
+}
+
+static void dump_json(const report_t *report, const dump_t *dump) {
+    report_write(report, "{\"allocator\":");
+    report_write_json_string(report, jallocator_name(dump->allocator));
+    report_write(report, ",\"device\":");
+    report_write_json_string(report, jdevice_name(jallocator_device(dump->allocator)));
+    report_write(report, ",\"below\":[");
+    for (jallocator_t *below = jallocator_below(dump->allocator), *first = below; below != NULL;
+         below = jallocator_below(below)) {
+        report_write(report, "%s", below != first ? "," : "");
+        report_write_json_string(report, jallocator_name(below));
+    }
+
+    report_write(report, "],");
+    dump_json_statistics(report, &dump->stats);
+    report_write(report, ",");
+    dump_json_owners(report, dump);
+    report_write(report, ",");
+    dump_json_sizes(report, dump);
+    report_write(report, ",");
+    dump_json_blocks(report, dump);
+    report_write(report, "}\n");
 }
 
 jstatus_t jallocator_dump(const jallocator_t *allocator, jallocator_dump_format_t format, jallocator_writer_t writer,
@@ -329,7 +372,7 @@ static bool leak_write(void *context, const jallocation_t *block) {
     const leak_report_t *leaks = context;
     if (block->live) {
         report_write(&leaks->report, "    %zu bytes at %p, %s\n", block->size_bytes, block->pointer,
-                     block->tag != 0 ? jtag_name(block->tag) : "(untagged)");
+                     report_tag_name(block->tag));
         leak_write_call_trace(leaks, block->pointer);
     }
     return true;

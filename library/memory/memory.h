@@ -3,12 +3,34 @@
 #ifndef JALLOC_MEMORY_MEMORY_H
 #define JALLOC_MEMORY_MEMORY_H
 
-/* The allocator's content, and how a kind of allocator is made and found.
+/* The one allocator object, and what a kind of allocator is.
+ *
+ * Whatever hands out memory here is one object, `struct jallocator`: a table of functions with a context, and the books.
+ * It is a provider, which takes bytes from a system or a runtime; a policy, which divides what it has from below; or an
+ * adaptor, which changes one thing about what is below. Any stands on any, each knows only the one below it:
+ *
+ *     jallocator_allocate()      calls.c     arguments are checked
+ *     entry.allocate             entry.h     books, ledger and lock; chosen once, when the object is made
+ *     ops.allocate(context)      a room's    the kind's own function, which may call the object below
+ *
+ * Rooms, each may include those before it: providers/ (provider.h), allocators/ (policy.h), trace/ (trace.h), adaptors/
+ * (adaptor.h), compose/ (compose.h). In this folder is what they share: the object (allocator.c), the ledger of what is
+ * live at which address (ledger.h), call traces, frontiers (when memory freed on one stream may be used on another),
+ * order.c, and introspect.c (dump, leak report).
  *
  * A kind is one constant, ji_kind_NAME, in one file: its name, the keys that a composition may give, the defaults of
  * its options, and the function that makes one. Its public create function is a line, ji_kind_make(): what every kind
  * would have to do again (checking pointers and options, an older caller's shorter options, recording) is done there.
- */
+ *
+ * What always holds:
+ *
+ * - A function of the table sees a size from 1 to PTRDIFF_MAX - alignment, and an alignment that is a power of two.
+ * - A block that is given out is not NULL, is aligned, and is counted. A call that fails gives nothing, changes nothing
+ *   but the count of failures, and leaves a message that names the allocator.
+ * - State is out of band: nothing is kept in the memory that is handed out, which may be a device's.
+ * - Whoever needs an allocator retains it, so nothing below goes before what stands on it.
+ *
+ * To read: this, then entry.h, then adaptors/limit.c as an example of a kind. */
 
 #include "core/core.h"
 #include "core/lock.h"
@@ -128,17 +150,6 @@ void ji_allocator_list_release(void);
  * understood; ask again. */
 jstatus_t ji_leak_report_start(bool *keeps_call_traces);
 
-/* The functions of an adaptor that passes everything on: its context begins with a pointer to the allocator below. An
- * adaptor takes this table and puts its own functions in. Usable size, check and trim answer for what is below;
- * statistics of free and reserved memory are those of below; counting is the object's.
- *
- * `find` and `visit` answer for what is below too, where others may have blocks as well. So an allocator with this
- * `find` gets a ledger of what went through it: only that is freed, found and shown. */
-typedef struct ji_adaptor {
-    jallocator_t *below;
-} ji_adaptor_t;
-extern const jallocator_ops_t ji_adaptor_ops; /* destroy: ji_metadata_free(context) */
-
 /* ---- Kinds ---- */
 
 /* What a create function gets: everything is checked. */
@@ -200,32 +211,7 @@ typedef struct ji_common_options {
     const char *name;
 } ji_common_options_t;
 
-/* Whether a composition can be read: kinds, keys, values, the order of the stages. Makes nothing. success; invalid
- * configuration, with a message that quotes the part. */
-jstatus_t ji_compose_check(const char *composition);
-
-/* Whether a composition, the first `length` characters of a text, begins with a device; its name in full. */
-bool ji_compose_get_device(const char *composition, size_t length, char device[JI_DEVICE_NAME_BYTES]);
-/* Of a composition that can be read. */
-bool ji_compose_begins_with_provider(const char *composition);
-
-/* Makes what JALLOC_ALLOCATOR says for a device, with `provider` ("numa(node=1)") in place of its provider; NULL: as
- * said. Where it says nothing, makes `fallback`; NULL: *allocator is NULL. The result owns what is below it. success;
- * invalid configuration (the message quotes the variable); what making a stage returns. */
-jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char *fallback, jallocator_t **allocator);
-/* The process's provider of host memory that comes zeroed from the system and costs nothing until it is touched. It lives
- * as the process's other allocators do. success; memory error. */
-JI_SHARED jstatus_t ji_process_get_mapped(jallocator_t **allocator);
-/* For tests: destroys the process's allocators, so that the next request makes new ones from the environment as it is then.
- * success; busy (the message names the first that has something live, or that somebody else keeps; it and those not yet
- * reached stay); device error, capturing and forked (memory that a device does not take back). */
-jstatus_t ji_process_reset(void);
-
-#define JI_PROCESS_MAX_TEXT 1023 /* of one composition */
-
-/* Whether a text has compositions by device; the one of a device. invalid configuration. */
-bool ji_process_is_by_device(const char *text);
-jstatus_t ji_process_choose(const jdevice_t *device, const char *text, char composition[JI_PROCESS_MAX_TEXT + 1]);
+/* ---- What an allocator promises whoever is above it ---- */
 
 /* Whether memory that is given back on a stream is used again only after what is in the stream by then: whoever gives
  * it back need not wait. False where that is not known. */
@@ -238,6 +224,8 @@ static inline bool ji_allocator_coalesces(const jallocator_t *allocator) {
 }
 /* Whether this is a provider of memory in stream order. */
 bool ji_device_is_ordered(const jallocator_t *allocator);
+
+/* ---- Which kinds there are ---- */
 
 /* Keys that every policy has. Use in a kind's table of keys and of members. */
 #define JI_THREADS_KEY                                                                                                 \

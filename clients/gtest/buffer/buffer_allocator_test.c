@@ -11,7 +11,7 @@
 
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 static const jdatatype_t types[] = {JDATATYPE_F32, JDATATYPE_F64,  JDATATYPE_F32_C, JDATATYPE_F64_C,
                                     JDATATYPE_F16, JDATATYPE_BF16, JDATATYPE_I8,    JDATATYPE_I32};

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "jalloc/process.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)

@@ -7,7 +7,7 @@
 
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 #include <string.h>
 

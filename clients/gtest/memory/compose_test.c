@@ -10,7 +10,7 @@
 #include "jalloc/allocator.h"
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 #include <stdio.h>
 #include <string.h>

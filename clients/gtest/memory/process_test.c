@@ -9,7 +9,7 @@
 #include "jalloc/adaptor.h"
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,7 @@
 #include "jtest.h"
 
 #include "jalloc/log.h"
-#include "jalloc/provider.h"
-#include "memory/providers/system.h"
+#include "memory/providers/provider.h"
 
 #include <errno.h>
 #include <linux/mempolicy.h>

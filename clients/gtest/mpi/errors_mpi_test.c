@@ -9,7 +9,7 @@
 
 #include "buffer/buffer.h"
 #include "jalloc/process.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 #include "mpi/distributed.h"
 
 #include <errno.h>

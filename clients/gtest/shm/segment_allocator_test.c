@@ -10,7 +10,7 @@
 #include "jalloc/borrow.h"
 #include "jalloc/handle.h"
 #include "jalloc/process.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 #include <stdio.h>
 #include <string.h>

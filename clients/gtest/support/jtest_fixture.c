@@ -12,7 +12,7 @@
 
 #include "jalloc/metadata.h"
 #include "jalloc/process.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 #include <pthread.h>
 #include <stdalign.h>

@@ -14,7 +14,7 @@
  * what size is known to the object's ledger, whose pointers are those that were handed out. */
 
 #include "jalloc/adaptor.h"
-#include "memory/memory.h"
+#include "memory/adaptor.h"
 
 typedef struct align_adaptor {
     ji_adaptor_t adaptor;

@@ -6,7 +6,7 @@
  * ever. */
 
 #include "jalloc/adaptor.h"
-#include "memory/memory.h"
+#include "memory/adaptor.h"
 
 #define FAILURE_MAX_CALLS 100
 

@@ -5,7 +5,7 @@
  * the limit holds at every moment and from any thread. */
 
 #include "jalloc/adaptor.h"
-#include "memory/memory.h"
+#include "memory/adaptor.h"
 
 typedef struct limit_adaptor {
     ji_adaptor_t adaptor;

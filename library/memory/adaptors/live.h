@@ -10,7 +10,7 @@
  * nobody else can free it and a new block may get its address; then ji_live_drop() forgets it, or, when it could not be
  * freed after all, ji_live_put_back() makes it live again, for which its slot is kept. */
 
-#include "memory/memory.h"
+#include "memory/adaptor.h"
 
 typedef struct ji_live_block {
     void *pointer; /* NULL: the slot is free */

@@ -5,7 +5,7 @@
  * everything on. */
 
 #include "jalloc/adaptor.h"
-#include "memory/memory.h"
+#include "memory/adaptor.h"
 
 static jstatus_t lock_create(const ji_request_t *request, jallocator_t **out) {
     ji_traits_t traits = {

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "jalloc/quota.h"
+#include "memory/adaptor.h"
 #include "memory/entry.h"
 
 struct jquota {

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "jalloc/adaptor.h"
-#include "memory/memory.h"
+#include "memory/adaptor.h"
 #include "memory/trace/trace.h"
 
 _Static_assert(JALLOCATOR_NAME_BYTES - 1 + sizeof "#4294967295" - 1 <= JI_TRACE_MAX_NAME, "a label fits into a line");

@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #include "jalloc/adaptor.h"
-#include "memory/memory.h"
+#include "memory/adaptor.h"
 
 #define RETRY_TIMEOUT_MS 10000
 

@@ -16,7 +16,7 @@
  * These books are apart from the object's, whose peaks a user may clear at any time. */
 
 #include "jalloc/adaptor.h"
-#include "memory/memory.h"
+#include "memory/adaptor.h"
 
 typedef struct statistics_part {
     ji_books_t begin;               /* the books when it was pushed */

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "jalloc/adaptor.h"
-#include "memory/call_traces.h"
+#include "memory/adaptor.h"
 #include "memory/entry.h"
 
 typedef struct track {

@@ -24,7 +24,7 @@
 #include <time.h>
 
 #include "jalloc/adaptor.h"
-#include "memory/memory.h"
+#include "memory/adaptor.h"
 
 #define VISIT_MAX_VISITORS 32 /* bits of a ledger entry's number */
 #define VISIT_PAUSE_NS 50000

@@ -19,7 +19,7 @@
 #include "core/nearest.h"
 #include "core/size.h"
 #include "jalloc/provider.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 #define COMPOSE_MAX_TEXT 1023
 

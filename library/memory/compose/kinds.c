@@ -4,7 +4,7 @@
 /* The kinds there are: what a composition can name. Kinds that need a function or a pointer of the caller's cannot be
  * written as text and are not here. */
 
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 static const ji_kind_t *const kinds[] = {
     /* Providers. */

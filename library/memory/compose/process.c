@@ -21,7 +21,7 @@
 
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
-#include "memory/memory.h"
+#include "memory/compose/compose.h"
 
 /* ---- The environment's compositions ------------------------------------------------------------------------------ */
 

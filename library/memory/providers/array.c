@@ -17,8 +17,7 @@
 
 #include <string.h>
 
-#include "jalloc/provider.h"
-#include "memory/memory.h"
+#include "memory/providers/provider.h"
 
 #define ARRAY_FIRST_BLOCKS 16
 

@@ -10,8 +10,7 @@
  *
  * After a fork a runtime's memory is the parent's: the child forgets it. */
 
-#include "jalloc/provider.h"
-#include "memory/memory.h"
+#include "memory/providers/provider.h"
 
 typedef struct device_provider {
     jdevice_t *device;

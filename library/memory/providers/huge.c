@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "jalloc/provider.h"
 #include "memory/providers/mapping.h"
 
 #define HUGE_USUAL_PAGE_BYTES ((size_t)2 << 20) /* where the system does not say */

@@ -12,9 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "jalloc/provider.h"
-#include "memory/memory.h"
-#include "memory/providers/system.h"
+#include "memory/providers/provider.h"
 
 #define MALLOC_LARGE_PART 10 /* 10% is one in so many */
 #define MALLOC_TOTAL_PART 2  /* 50% */

@@ -6,9 +6,7 @@
 /* What providers of private anonymous mappings have in common: mmap, numa, huge. The context of such a provider begins
  * with ji_mapper_t, its table of functions takes those below, and its own allocate says what is special. */
 
-#include <stdatomic.h>
-
-#include "memory/memory.h"
+#include "memory/providers/provider.h"
 
 typedef struct ji_mapper {
     const jallocator_t *self; /* for messages */

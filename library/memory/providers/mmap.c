@@ -3,7 +3,6 @@
 
 /* Private anonymous mappings, one for each allocation: zeroed, and the system has them back when they are freed. */
 
-#include "jalloc/provider.h"
 #include "memory/providers/mapping.h"
 
 static jstatus_t mmap_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {

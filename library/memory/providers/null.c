@@ -3,8 +3,7 @@
 
 /* Has no memory. So it has no blocks either: what is given back to it is not its own, which the object says already. */
 
-#include "jalloc/provider.h"
-#include "memory/memory.h"
+#include "memory/providers/provider.h"
 
 static jstatus_t null_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
     (void)context, (void)size_bytes, (void)alignment, (void)stream, (void)pointer;

@@ -15,9 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "jalloc/provider.h"
 #include "memory/providers/mapping.h"
-#include "memory/providers/system.h"
 
 const char *ji_numa_directory = "/sys/devices/system/node";
 int ji_numa_refusal;
