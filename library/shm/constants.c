@@ -5,14 +5,16 @@
  *
  * All offsets in a segment follow from two numbers, how many pages it may have and how many slots:
  *
- *     0        4096     slots_offset  allocators_offset  roots_offset  log_offset  table_offset      first_page
- *     | header |        | slots       | allocators       | roots       | undo log  | page table      | pages ...
+ *     0        4096 slots_offset allocators_offset roots_offset log_offset table_offset first_page
+ *     | header |    | slots      | allocators      | roots      | undo log | page table | pages ...
  *
- * One function computes them. It makes the constants of a new segment, and judging others' means to compute them again
- * and to compare: whatever else they hold, offsets that overlap or are outside are not among what is accepted.
+ * One function computes them. It makes the constants of a new segment, and judging others' means to
+ * compute them again and to compare: whatever else they hold, offsets that overlap or are outside
+ * are not among what is accepted.
  *
- * The order of judging matters, since each refusal has its own status: what the bytes are, whether this library
- * understands them, whether they are whole, and only then whether they are of this start of the machine. */
+ * The order of judging matters, since each refusal has its own status: what the bytes are, whether
+ * this library understands them, whether they are whole, and only then whether they are of this
+ * start of the machine. */
 
 #include "shm/backing.h"
 
@@ -22,7 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONSTANTS_ALIGNMENT 128 /* each table begins at a multiple of the largest of the structures in them */
+#define CONSTANTS_ALIGNMENT                                                                        \
+    128 /* each table begins at a multiple of the largest of the structures in them */
 
 _Static_assert(offsetof(shm_constants_t, checksum) + sizeof(uint64_t) == sizeof(shm_constants_t),
                "the checksum is of all before it, and nothing is behind it");
@@ -43,24 +46,28 @@ static uint64_t constants_table_offset(uint64_t *end, uint64_t bytes) {
     return offset;
 }
 
-/* Fills in all offsets. False where the numbers are out of range or no page is left. They are small enough that nothing
- * overflows. */
+/* Fills in all offsets. False where the numbers are out of range or no page is left. They are small
+ * enough that nothing overflows. */
 static bool constants_set_offsets(shm_constants_t *constants) {
-    if (constants->max_pages < JSEGMENT_MIN_BYTES / SHM_PAGE_BYTES || constants->max_pages > SHM_MAX_PAGES ||
-        constants->slot_count == 0 || constants->slot_count > SHM_MAX_SLOTS)
+    if (constants->max_pages < JSEGMENT_MIN_BYTES / SHM_PAGE_BYTES ||
+        constants->max_pages > SHM_MAX_PAGES || constants->slot_count == 0 ||
+        constants->slot_count > SHM_MAX_SLOTS)
         return false;
     uint64_t end = SHM_PAGE_BYTES;
-    constants->slots_offset = constants_table_offset(&end, constants->slot_count * sizeof(shm_slot_t));
-    constants->allocators_offset = constants_table_offset(&end, SHM_ALLOCATORS * sizeof(shm_allocator_t));
+    constants->slots_offset =
+        constants_table_offset(&end, constants->slot_count * sizeof(shm_slot_t));
+    constants->allocators_offset =
+        constants_table_offset(&end, SHM_ALLOCATORS * sizeof(shm_allocator_t));
     constants->roots_offset = constants_table_offset(&end, SHM_ROOTS * sizeof(shm_root_t));
     constants->log_offset = constants_table_offset(&end, SHM_LOG_ENTRIES * sizeof(shm_log_entry_t));
-    constants->table_offset = constants_table_offset(&end, constants->max_pages * sizeof(shm_page_t));
+    constants->table_offset =
+        constants_table_offset(&end, constants->max_pages * sizeof(shm_page_t));
     constants->first_page = (end + SHM_PAGE_BYTES - 1) / SHM_PAGE_BYTES;
     return constants->first_page < constants->max_pages;
 }
 
-/* The kernel's name for this start of the machine; "" where it has none. False where it could not be asked, which is no
- * reason to take a segment for a stale one. */
+/* The kernel's name for this start of the machine; "" where it has none. False where it could not
+ * be asked, which is no reason to take a segment for a stale one. */
 static bool constants_get_boot_id(char boot_id[sizeof((shm_constants_t *)0)->boot_id]) {
     char text[64];
     memset(boot_id, 0, sizeof((shm_constants_t *)0)->boot_id);
@@ -76,15 +83,17 @@ static uint64_t constants_random(void) {
     uint64_t number;
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) == (ssize_t)sizeof number)
         return number;
-    /* Before the kernel has gathered enough at its start: what two segments made then do not share. */
+    /* Before the kernel has gathered enough at its start: what two segments made then do not
+     * share. */
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    return ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) * UINT64_C(0x9E3779B97F4A7C15) ^
+    return ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) *
+               UINT64_C(0x9E3779B97F4A7C15) ^
            (uint64_t)getpid() << 32;
 }
 
-bool shm_constants_make(shm_constants_t *constants, size_t size_bytes, size_t max_bytes, unsigned slots,
-                        bool has_file) {
+bool shm_constants_make(shm_constants_t *constants, size_t size_bytes, size_t max_bytes,
+                        unsigned slots, bool has_file) {
     memset(constants, 0, sizeof *constants); /* the checksum is of every byte */
     memcpy(constants->magic, SHM_MAGIC, sizeof constants->magic);
     constants->byte_order = SHM_BYTE_ORDER;
@@ -93,8 +102,8 @@ bool shm_constants_make(shm_constants_t *constants, size_t size_bytes, size_t ma
     constants->constants_bytes = sizeof *constants;
     constants->max_pages = max_bytes >> SHM_PAGE_SHIFT;
     constants->slot_count = slots;
-    if (size_bytes < JSEGMENT_MIN_BYTES || size_bytes > max_bytes || !constants_set_offsets(constants) ||
-        size_bytes >> SHM_PAGE_SHIFT <= constants->first_page)
+    if (size_bytes < JSEGMENT_MIN_BYTES || size_bytes > max_bytes ||
+        !constants_set_offsets(constants) || size_bytes >> SHM_PAGE_SHIFT <= constants->first_page)
         return false;
     if (!constants_get_boot_id(constants->boot_id))
         return false;
@@ -113,26 +122,30 @@ jstatus_t shm_constants_check(const shm_constants_t *constants) {
     if (constants->byte_order != SHM_BYTE_ORDER)
         return ji_fail(JSTATUS_INCOMPATIBLE, "a segment of another byte order");
     if (constants->layout_version != SHM_LAYOUT_VERSION)
-        return ji_fail(JSTATUS_INCOMPATIBLE, "layout version %u; this library knows %u", constants->layout_version,
-                       SHM_LAYOUT_VERSION);
-    if (constants->page_bytes != SHM_PAGE_BYTES || constants->constants_bytes != sizeof *constants ||
-        constants->features != 0)
-        return ji_fail(JSTATUS_INCOMPATIBLE,
-                       "pages of %u bytes, constants of %u, features %#llx; this library knows %u, %zu, 0",
-                       constants->page_bytes, constants->constants_bytes, (unsigned long long)constants->features,
-                       (unsigned)SHM_PAGE_BYTES, sizeof *constants);
+        return ji_fail(JSTATUS_INCOMPATIBLE, "layout version %u; this library knows %u",
+                       constants->layout_version, SHM_LAYOUT_VERSION);
+    if (constants->page_bytes != SHM_PAGE_BYTES ||
+        constants->constants_bytes != sizeof *constants || constants->features != 0)
+        return ji_fail(
+            JSTATUS_INCOMPATIBLE,
+            "pages of %u bytes, constants of %u, features %#llx; this library knows %u, %zu, 0",
+            constants->page_bytes, constants->constants_bytes,
+            (unsigned long long)constants->features, (unsigned)SHM_PAGE_BYTES, sizeof *constants);
 
     if (constants->checksum != constants_checksum(constants))
         return ji_fail(JSTATUS_CORRUPTED, "the checksum of the header is wrong");
     shm_constants_t again = *constants;
-    if (!constants_set_offsets(&again) || memcmp(&again, constants, sizeof again) != 0 || constants->has_file > 1 ||
+    if (!constants_set_offsets(&again) || memcmp(&again, constants, sizeof again) != 0 ||
+        constants->has_file > 1 ||
         memchr(constants->boot_id, '\0', sizeof constants->boot_id) == NULL)
-        return ji_fail(JSTATUS_CORRUPTED, "the header does not hold together: %llu pages, %llu slots",
-                       (unsigned long long)constants->max_pages, (unsigned long long)constants->slot_count);
+        return ji_fail(
+            JSTATUS_CORRUPTED, "the header does not hold together: %llu pages, %llu slots",
+            (unsigned long long)constants->max_pages, (unsigned long long)constants->slot_count);
 
     char boot_id[sizeof constants->boot_id];
     if (!constants_get_boot_id(boot_id))
-        return ji_fail(JSTATUS_MEMORY_ERROR, "cannot learn when the machine was started: %s", strerror(errno));
+        return ji_fail(JSTATUS_MEMORY_ERROR, "cannot learn when the machine was started: %s",
+                       strerror(errno));
     if (strcmp(constants->boot_id, boot_id) != 0)
         return ji_fail(JSTATUS_STALE, "made before the machine was started");
     return JSTATUS_SUCCESS;

@@ -3,19 +3,22 @@
 
 /* The map of a segment as a picture.
  *
- *     000000  |hhh|BBBBBBBBBB|s|s|....................|BBB|      a row of cells; neighbours that look the same are one
- *             +---+----------+-+-+--------------------+---+      rectangle; a stripe below each says whose it is
+ *     000000  |hhh|BBBBBBBBBB|s|s|....................|BBB|
+ *             +---+----------+-+-+--------------------+---+
  *     040000  |...
  *
- * However large the segment is, the picture has at most ROWS times COLUMNS cells, so its length is bounded. How many
- * pages a cell stands for is found while the extents go by, in one walk under one lock: cells begin at one page, and
- * whenever an extent lies past the last cell, neighbours are folded into one and a cell stands for twice as many. A
- * cell is drawn as whatever takes most of it; its title, which browsers show and screen readers read, says all that it
- * holds.
+ * A row of cells, in which neighbours that look the same are one rectangle; a stripe below each says
+ * whose it is.
  *
- * Colours of what extents are: Okabe and Ito's; of owners: Tol's muted ones; both of these the colour-blind can tell
- * apart. They differ in lightness as well, and owners have numbers besides. The visitor only counts: the writer is
- * called when the lock is free again. */
+ * However large the segment is, the picture has at most ROWS times COLUMNS cells, so its length is
+ * bounded. How many pages a cell stands for is found while the extents go by, in one walk under one
+ * lock: cells begin at one page, and whenever an extent lies past the last cell, neighbours are
+ * folded into one and a cell stands for twice as many. A cell is drawn as whatever takes most of
+ * it; its title, which browsers show and screen readers read, says all that it holds.
+ *
+ * Colours of what extents are: Okabe and Ito's; of owners: Tol's muted ones; both of these the
+ * colour-blind can tell apart. They differ in lightness as well, and owners have numbers besides.
+ * The visitor only counts: the writer is called when the lock is free again. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,7 +47,8 @@ enum {
     WIDTH = LEFT + COLUMNS * CELL_WIDTH + 16
 };
 
-/* In the order of jextent_state_t. The light colour is of what is not in use inside slabs and stacks. */
+/* In the order of jextent_state_t. The light colour is of what is not in use inside slabs and
+ * stacks. */
 static const struct {
     const char *name, *colour, *light;
 } looks[STATES] = {
@@ -72,7 +76,7 @@ typedef struct picture {
     void *context;
 } picture_t;
 
-/* ---- Counting ---------------------------------------------------------------------------------------------------- */
+/* ---- Counting ---- */
 
 static void cell_merge(cell_t *into, const cell_t *from) {
     for (int state = 0; state < STATES; state++)
@@ -118,7 +122,8 @@ static bool picture_see(void *context, const jextent_t *extent) {
     if (extent->owner != 0)
         picture->owner_bytes[extent->owner % OWNERS] += extent->size_bytes;
     for (uint64_t at = extent->offset; at < end;) {
-        const uint64_t index = at / picture->cell_bytes, cell_end = (index + 1) * picture->cell_bytes;
+        const uint64_t index = at / picture->cell_bytes,
+                       cell_end = (index + 1) * picture->cell_bytes;
         const uint64_t part = (end < cell_end ? end : cell_end) - at;
         cell_t one = {.used_bytes = used_of(extent, part), .most_bytes = part, .most = *extent};
         one.bytes[extent->state] = part;
@@ -128,7 +133,7 @@ static bool picture_see(void *context, const jextent_t *extent) {
     return true;
 }
 
-/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+/* ---- Writing ---- */
 
 static void put(picture_t *picture, const char *format, ...) JALLOC_PRINTF(2, 3);
 static void put(picture_t *picture, const char *format, ...) {
@@ -138,11 +143,14 @@ static void put(picture_t *picture, const char *format, ...) {
     const int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (length > 0)
-        picture->writer(picture->context, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+        picture->writer(picture->context, text,
+                        (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-static void put_rectangle(picture_t *picture, const char *colour, int x, int y, int width, int height) {
-    put(picture, "<rect fill=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", colour, x, y, width, height);
+static void put_rectangle(picture_t *picture, const char *colour, int x, int y, int width,
+                          int height) {
+    put(picture, "<rect fill=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", colour, x, y,
+        width, height);
 }
 
 typedef struct size_text {
@@ -155,7 +163,8 @@ static size_text_t size_text(uint64_t bytes) {
     unsigned unit = 0;
     for (; value >= 1024 && unit < 4; unit++)
         value /= 1024;
-    snprintf(size.text, sizeof size.text, "%.*f %s", value == (double)(uint64_t)value ? 0 : 1, value, units[unit]);
+    snprintf(size.text, sizeof size.text, "%.*f %s", value == (double)(uint64_t)value ? 0 : 1,
+             value, units[unit]);
     return size;
 }
 
@@ -170,11 +179,13 @@ static size_text_t owner_text(unsigned owner) {
 }
 
 static const char *owner_colour(unsigned owner) {
-    return owner == SHM_SLOT_SEGMENT ? "#000000"
-                                     : owner_colours[owner % (sizeof owner_colours / sizeof owner_colours[0])];
+    return owner == SHM_SLOT_SEGMENT
+               ? "#000000"
+               : owner_colours[owner % (sizeof owner_colours / sizeof owner_colours[0])];
 }
 
-/* Quarters of the cell's slabs and regions that are in use, so that cells nearly alike look alike. */
+/* Quarters of the cell's slabs and regions that are in use, so that cells nearly alike look
+ * alike. */
 static unsigned fill_of(const cell_t *cell) {
     const uint64_t divided = cell->bytes[JEXTENT_SLAB] + cell->bytes[JEXTENT_REGION];
     return divided ? (unsigned)((cell->used_bytes * 4 + divided / 2) / divided) : 0;
@@ -183,8 +194,9 @@ static unsigned fill_of(const cell_t *cell) {
 static bool look_alike(const picture_t *picture, const cell_t *a, const cell_t *b) {
     if (a->most.offset == b->most.offset)
         return fill_of(a) == fill_of(b);
-    return picture->cell_bytes > SHM_PAGE_BYTES && a->most.state == b->most.state && a->most.owner == b->most.owner &&
-           a->most.allocator_id == b->most.allocator_id && fill_of(a) == fill_of(b);
+    return picture->cell_bytes > SHM_PAGE_BYTES && a->most.state == b->most.state &&
+           a->most.owner == b->most.owner && a->most.allocator_id == b->most.allocator_id &&
+           fill_of(a) == fill_of(b);
 }
 
 static void put_title(picture_t *picture, const cell_t *run, uint64_t begin, uint64_t end) {
@@ -193,8 +205,8 @@ static void put_title(picture_t *picture, const cell_t *run, uint64_t begin, uin
     for (int state = 0; state < STATES; state++)
         all += run->bytes[state];
     if (run->most_bytes == all) {
-        put(picture, "<title>0x%llx: %s of %s", (unsigned long long)most->offset, size_text(most->size_bytes).text,
-            looks[most->state].name);
+        put(picture, "<title>0x%llx: %s of %s", (unsigned long long)most->offset,
+            size_text(most->size_bytes).text, looks[most->state].name);
         if (most->owner != 0)
             put(picture, ", %s", owner_text(most->owner).text);
         if (most->allocator_id != 0)
@@ -214,7 +226,8 @@ static void put_title(picture_t *picture, const cell_t *run, uint64_t begin, uin
 }
 
 static void put_run(picture_t *picture, size_t first, size_t count, const cell_t *run) {
-    const int x = LEFT + (int)(first % COLUMNS) * CELL_WIDTH, y = TOP + (int)(first / COLUMNS) * PITCH;
+    const int x = LEFT + (int)(first % COLUMNS) * CELL_WIDTH,
+              y = TOP + (int)(first / COLUMNS) * PITCH;
     const int width = (int)count * CELL_WIDTH - 1;
     const int height = CELL_HEIGHT - STRIPE - 1;
     const jextent_state_t state = run->most.state;
@@ -229,13 +242,15 @@ static void put_run(picture_t *picture, size_t first, size_t count, const cell_t
     if (run->most.owner != 0) {
         put_rectangle(picture, owner_colour(run->most.owner), x, y + height + 1, width, STRIPE);
         if (count >= 2 && run->most.owner != SHM_SLOT_SEGMENT)
-            put(picture, "<text class=\"n\" x=\"%d\" y=\"%d\">%u</text>", x + 2, y + height - 2, run->most.owner);
+            put(picture, "<text class=\"n\" x=\"%d\" y=\"%d\">%u</text>", x + 2, y + height - 2,
+                run->most.owner);
     }
     put(picture, "</g>\n");
 }
 
 static void put_cells(picture_t *picture) {
-    const size_t count = (size_t)((picture->size_bytes + picture->cell_bytes - 1) / picture->cell_bytes);
+    const size_t count =
+        (size_t)((picture->size_bytes + picture->cell_bytes - 1) / picture->cell_bytes);
     for (size_t row = 0; row < count; row += COLUMNS) {
         put(picture, "<text class=\"o\" x=\"%d\" y=\"%d\">%llx</text>\n", LEFT - 8,
             TOP + (int)(row / COLUMNS) * PITCH + 10, (unsigned long long)row * picture->cell_bytes);
@@ -255,12 +270,14 @@ static void put_cells(picture_t *picture) {
 static void put_legend_of_states(picture_t *picture, int y) {
     for (int state = 0; state < STATES; state++, y += LINE) {
         put_rectangle(picture, looks[state].colour, LEFT, y - 9, SWATCH, 10);
-        put(picture, "<text x=\"%d\" y=\"%d\">%s: %s, extents: %llu</text>\n", LEFT + SWATCH + 6, y, looks[state].name,
-            size_text(picture->state_bytes[state]).text, (unsigned long long)picture->state_count[state]);
+        put(picture, "<text x=\"%d\" y=\"%d\">%s: %s, extents: %llu</text>\n", LEFT + SWATCH + 6, y,
+            looks[state].name, size_text(picture->state_bytes[state]).text,
+            (unsigned long long)picture->state_count[state]);
     }
     put(picture,
-        "<text class=\"f\" x=\"%d\" y=\"%d\">Slabs and regions are filled as high as they are in use.</text>\n", LEFT,
-        y);
+        "<text class=\"f\" x=\"%d\" y=\"%d\">Slabs and regions are filled as high as they are in "
+        "use.</text>\n",
+        LEFT, y);
 }
 
 /* The largest owners first, the others together. */
@@ -275,8 +292,8 @@ static void put_legend_of_owners(picture_t *picture, unsigned owners, int y) {
         if (most == 0)
             break;
         put_rectangle(picture, owner_colour(most), x, y - 6, SWATCH, STRIPE);
-        put(picture, "<text x=\"%d\" y=\"%d\">%s: extents of %s</text>\n", x + SWATCH + 6, y, owner_text(most).text,
-            size_text(picture->owner_bytes[most]).text);
+        put(picture, "<text x=\"%d\" y=\"%d\">%s: extents of %s</text>\n", x + SWATCH + 6, y,
+            owner_text(most).text, size_text(picture->owner_bytes[most]).text);
         picture->owner_bytes[most] = 0;
     }
     if (owners > (unsigned)shown)
@@ -290,27 +307,38 @@ static void put_picture(picture_t *picture, const jsegment_stats_t *stats) {
         owners += picture->owner_bytes[owner] > 0;
     const uint64_t row_bytes = picture->cell_bytes * COLUMNS;
     const int rows = (int)((picture->size_bytes + row_bytes - 1) / row_bytes);
-    const int lines = (int)owners < STATES ? STATES : owners < SHOWN_OWNERS ? (int)owners : SHOWN_OWNERS;
+    const int lines = (int)owners < STATES    ? STATES
+                      : owners < SHOWN_OWNERS ? (int)owners
+                                              : SHOWN_OWNERS;
     const int legend = TOP + rows * PITCH + 24, height = legend + (lines + 1) * LINE;
     put(picture,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+        "height=\"%d\" role=\"img\" "
         "aria-labelledby=\"title desc\">\n",
         WIDTH, height, WIDTH, height);
-    put(picture, "<title id=\"title\">A segment of %s</title>\n", size_text(picture->size_bytes).text);
+    put(picture, "<title id=\"title\">A segment of %s</title>\n",
+        size_text(picture->size_bytes).text);
     put(picture, "<desc id=\"desc\">");
     for (int state = 0; state < STATES; state++)
         put(picture, "%s%s: %s, extents: %llu", state ? "; " : "", looks[state].name,
-            size_text(picture->state_bytes[state]).text, (unsigned long long)picture->state_count[state]);
-    put(picture, "</desc>\n<style>text{font:12px \"DejaVu Sans\",Helvetica,Arial,sans-serif;fill:#1f2933}.h{font-size:"
-                 "16px}.f{fill:#5f6b77}.o{font:10px \"DejaVu Sans Mono\",monospace;text-anchor:end;fill:#5f6b77}"
+            size_text(picture->state_bytes[state]).text,
+            (unsigned long long)picture->state_count[state]);
+    put(picture, "</desc>\n<style>text{font:12px \"DejaVu "
+                 "Sans\",Helvetica,Arial,sans-serif;fill:#1f2933}.h{font-size:"
+                 "16px}.f{fill:#5f6b77}.o{font:10px \"DejaVu Sans "
+                 "Mono\",monospace;text-anchor:end;fill:#5f6b77}"
                  ".n{font-size:9px;paint-order:stroke;stroke:#fff;stroke-width:2px}");
     put(picture, "</style>\n");
     put_rectangle(picture, "#fff", 0, 0, WIDTH, height);
     put(picture,
-        "<text class=\"h\" x=\"%d\" y=\"28\">%s, at most %s; %u attached; %s for anybody, the largest %s</text>\n",
-        LEFT, size_text(picture->size_bytes).text, size_text(stats->max_bytes).text, stats->processes,
-        size_text(picture->state_bytes[JEXTENT_FREE]).text, size_text(stats->largest_free_bytes).text);
-    put(picture, "<text class=\"f\" x=\"%d\" y=\"48\">A cell is %s, a row %s; at the left the row's offset</text>\n",
+        "<text class=\"h\" x=\"%d\" y=\"28\">%s, at most %s; %u attached; %s for anybody, the "
+        "largest %s</text>\n",
+        LEFT, size_text(picture->size_bytes).text, size_text(stats->max_bytes).text,
+        stats->processes, size_text(picture->state_bytes[JEXTENT_FREE]).text,
+        size_text(stats->largest_free_bytes).text);
+    put(picture,
+        "<text class=\"f\" x=\"%d\" y=\"48\">A cell is %s, a row %s; at the left the row's "
+        "offset</text>\n",
         LEFT, size_text(picture->cell_bytes).text, size_text(row_bytes).text);
     put_cells(picture);
     put_legend_of_states(picture, legend);

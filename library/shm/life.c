@@ -3,25 +3,27 @@
 
 /* Who is alive.
  *
- * With a file, the kernel says: each attachment holds a lock on one byte of the file, which belongs to its open file
- * description and goes with the last descriptor of it, however the process ends. So a process that lives always has its
- * lock, in whatever namespace it is, and its pid may be used again without any harm. The bytes lie far behind the end
- * of every file, since nothing needs to be there:
+ * With a file, the kernel says: each attachment holds a lock on one byte of the file, which belongs
+ * to its open file description and goes with the last descriptor of it, however the process ends.
+ * So a process that lives always has its lock, in whatever namespace it is, and its pid may be used
+ * again without any harm. The bytes lie far behind the end of every file, since nothing needs to be
+ * there:
  *
  *     2^46        2^46 + 1    2^46 + 2 ...
  *     | gate      | slot 1    | slot 2 ...
  *
- * Descriptions survive fork and exec as long as somebody has the descriptor: it is close-on-exec, and a child that goes
- * on using the segment opens a description of its own. The gate's byte is locked by those who attach, together, and by
- * the one who removes, alone.
+ * Descriptions survive fork and exec as long as somebody has the descriptor: it is close-on-exec,
+ * and a child that goes on using the segment opens a description of its own. The gate's byte is
+ * locked by those who attach, together, and by the one who removes, alone.
  *
  * Without a file, a slot holds a claim, by which others look for the process in /proc:
  *
  *     | foreign:1 | pid:31 | start time:32 |
  *
- * A pid that was used again has another start time. A claim is only understood where pids and start times mean the same
- * to both sides; one that was made in another pid namespace than the segment, or in a time namespace that shifts start
- * times, says "foreign" and its process is never taken for dead. The same holds for the one who looks. */
+ * A pid that was used again has another start time. A claim is only understood where pids and start
+ * times mean the same to both sides; one that was made in another pid namespace than the segment,
+ * or in a time namespace that shifts start times, says "foreign" and its process is never taken for
+ * dead. The same holds for the one who looks. */
 
 #include "shm/backing.h"
 
@@ -36,15 +38,17 @@
 #include <unistd.h>
 
 #define LIFE_FIRST_BYTE ((off_t)1 << 46) /* beyond SHM_MAX_PAGES, below what a file may be long */
-_Static_assert(((uint64_t)1 << 46) >= SHM_MAX_PAGES * SHM_PAGE_BYTES, "the locks are not on bytes of the segment");
+_Static_assert(((uint64_t)1 << 46) >= SHM_MAX_PAGES * SHM_PAGE_BYTES,
+               "the locks are not on bytes of the segment");
 
 #define LIFE_FOREIGN ((uint64_t)1 << 63)
 #define LIFE_PID_SHIFT 32
 
-/* ---- Locks of the file ------------------------------------------------------------------------------------------- */
+/* ---- Locks of the file ---- */
 
 static bool life_lock(int descriptor, short type, unsigned byte) {
-    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = LIFE_FIRST_BYTE + byte, .l_len = 1};
+    struct flock lock = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = LIFE_FIRST_BYTE + byte, .l_len = 1};
     int result;
     do
         result = fcntl(descriptor, F_OFD_SETLK, &lock);
@@ -54,7 +58,10 @@ static bool life_lock(int descriptor, short type, unsigned byte) {
 
 /* Whether another description has one of the bytes. */
 static shm_life_t life_ask(int descriptor, unsigned first, unsigned count) {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LIFE_FIRST_BYTE + first, .l_len = count};
+    struct flock lock = {.l_type = F_WRLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = LIFE_FIRST_BYTE + first,
+                         .l_len = count};
     int result;
     do
         result = fcntl(descriptor, F_OFD_GETLK, &lock);
@@ -83,7 +90,8 @@ static int64_t life_now_us(void) {
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* A wait for a lock cannot be given an end, so it is asked for again and again, less and less often. */
+/* A wait for a lock cannot be given an end, so it is asked for again and again, less and less
+ * often. */
 #define GATE_FIRST_SLEEP_US 50
 #define GATE_LONGEST_SLEEP_US 5000
 
@@ -108,7 +116,7 @@ void shm_gate_release(const shm_backing_t *backing) {
         (void)life_lock(backing->descriptor, F_UNLCK, 0);
 }
 
-/* ---- Claims ------------------------------------------------------------------------------------------------------ */
+/* ---- Claims ---- */
 
 bool shm_system_read(const char *path, char *text, size_t bytes) {
     int file;
@@ -128,8 +136,8 @@ bool shm_system_read(const char *path, char *text, size_t bytes) {
     return length >= 0;
 }
 
-/* Whether /proc is that of this process's pid namespace: it may be another's after unshare, until it is mounted again,
- * and then its numbers are other processes. */
+/* Whether /proc is that of this process's pid namespace: it may be another's after unshare, until
+ * it is mounted again, and then its numbers are other processes. */
 static bool life_proc_is_ours(void) {
     char self[32], pid[32];
     ssize_t length = readlink("/proc/self", self, sizeof self - 1);
@@ -142,10 +150,13 @@ static bool life_proc_is_ours(void) {
 
 uint64_t shm_pid_namespace(void) {
     struct stat namespace;
-    return life_proc_is_ours() && stat("/proc/self/ns/pid", &namespace) == 0 ? (uint64_t) namespace.st_ino : 0;
+    return life_proc_is_ours() && stat("/proc/self/ns/pid", &namespace) == 0
+               ? (uint64_t) namespace.st_ino
+               : 0;
 }
 
-/* Whether start times are the system's own here: a time namespace adds its offset to what its processes read. */
+/* Whether start times are the system's own here: a time namespace adds its offset to what its
+ * processes read. */
 static bool life_time_is_shifted(void) {
     char offsets[128];
     return shm_system_read("/proc/self/timens_offsets", offsets, sizeof offsets) &&
@@ -158,7 +169,8 @@ static bool life_is_foreign(uint64_t segment_pid_namespace) {
     return mine == 0 || mine != segment_pid_namespace || life_time_is_shifted();
 }
 
-/* The state of a process, its threads and its start time, from /proc/PID/stat. False where that cannot be read. */
+/* The state of a process, its threads and its start time, from /proc/PID/stat. False where that
+ * cannot be read. */
 typedef struct life_process {
     char state;
     long thread_count;
@@ -213,11 +225,13 @@ static shm_life_t life_of_claim(const shm_backing_t *backing, uint64_t claim) {
         return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? SHM_DEAD_PROCESS : SHM_LIFE_UNKNOWN;
     if (process.started != (uint32_t)claim)
         return SHM_DEAD_PROCESS;
-    /* The first thread may have ended before the others: then it is a zombie of a process that lives. */
+    /* The first thread may have ended before the others: then it is a zombie of a process that
+     * lives. */
     bool ended = (process.state == 'Z' || process.state == 'X') && process.thread_count <= 1;
     return ended ? SHM_DEAD_PROCESS : SHM_ALIVE;
 }
 
 shm_life_t shm_life_of(const shm_backing_t *backing, unsigned slot, uint64_t claim) {
-    return backing->has_file ? life_ask(backing->descriptor, slot, 1) : life_of_claim(backing, claim);
+    return backing->has_file ? life_ask(backing->descriptor, slot, 1)
+                             : life_of_claim(backing, claim);
 }

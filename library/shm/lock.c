@@ -3,20 +3,23 @@
 
 /* The lock between processes, and changes that are made whole or not at all.
  *
- * The lock's word names its holder: the slot and how many times that slot has been taken. Who finds it held looks whether
- * the holder lives, and takes the lock over from a dead one by one compare-and-swap, so one does. Nobody waits for a dead
- * process longer than it takes to look, because waits in the kernel are timed.
+ * The lock's word names its holder: the slot and how many times that slot has been taken. Who finds
+ * it held looks whether the holder lives, and takes the lock over from a dead one by one
+ * compare-and-swap, so one does. Nobody waits for a dead process longer than it takes to look,
+ * because waits in the kernel are timed.
  *
- * Undo log: before a word is changed, its offset and what was there are appended, and the count says so; only then the
- * word is changed. Commit is count = 0. So at every instruction the segment is as it was before the change, or as after
- * it, once the entries counted are put back from the last to the first. That is done by whoever takes the lock next, and
- * doing it twice does no harm: it may be killed as well.
+ * Undo log: before a word is changed, its offset and what was there are appended, and the count
+ * says so; only then the word is changed. Commit is count = 0. So at every instruction the segment
+ * is as it was before the change, or as after it, once the entries counted are put back from the
+ * last to the first. That is done by whoever takes the lock next, and doing it twice does no harm:
+ * it may be killed as well.
  *
  *     append entry | count + 1 | change word | append | count + 1 | change | ... | count = 0
  *     nothing yet  | undone    | undone      | ...                                | lasting
  *
- * A process that is killed has done all its instructions up to one and none after it; other processors see its stores at
- * the latest when the kernel says that it is dead. So only the compiler has to be kept from reordering. */
+ * A process that is killed has done all its instructions up to one and none after it; other
+ * processors see its stores at the latest when the kernel says that it is dead. So only the
+ * compiler has to be kept from reordering. */
 
 #include "shm/shm.h"
 
@@ -38,13 +41,15 @@ static uint32_t lock_load(const jsegment_t *segment) {
     return __atomic_load_n(&segment->header->lock, __ATOMIC_RELAXED);
 }
 static bool lock_swap(jsegment_t *segment, uint32_t from, uint32_t to) {
-    return __atomic_compare_exchange_n(&segment->header->lock, &from, to, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    return __atomic_compare_exchange_n(&segment->header->lock, &from, to, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
 }
 
 static void lock_sleep(jsegment_t *segment, uint32_t word) {
     const struct timespec wait = {0, LOCK_WAIT_NS};
     if ((word & SHM_LOCK_WAITERS) != 0 || lock_swap(segment, word, word | SHM_LOCK_WAITERS))
-        (void)syscall(SYS_futex, &segment->header->lock, FUTEX_WAIT, word | SHM_LOCK_WAITERS, &wait, NULL, 0);
+        (void)syscall(SYS_futex, &segment->header->lock, FUTEX_WAIT, word | SHM_LOCK_WAITERS, &wait,
+                      NULL, 0);
 }
 
 static int64_t lock_now_ms(void) {
@@ -53,8 +58,8 @@ static int64_t lock_now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Whether the lock's word cannot be a living holder's: no slot, this attachment's own (it does not hold it), a slot that
- * was taken again since, or a dead one. */
+/* Whether the lock's word cannot be a living holder's: no slot, this attachment's own (it does not
+ * hold it), a slot that was taken again since, or a dead one. */
 static bool lock_is_abandoned(const jsegment_t *segment, uint32_t word) {
     const unsigned slot = SHM_LOCK_SLOT(word);
     if (JI_PLANTED(5))
@@ -92,9 +97,11 @@ static jstatus_t lock_acquire(jsegment_t *segment, bool *taken_over) {
         if (deadline == 0)
             deadline = now + (int64_t)segment->timeout_ms;
         if (now >= deadline)
-            return ji_fail(JSTATUS_BUSY, "the segment's lock has been held for %llu ms by slot %u (process %lld)",
+            return ji_fail(JSTATUS_BUSY,
+                           "the segment's lock has been held for %llu ms by slot %u (process %lld)",
                            (unsigned long long)segment->timeout_ms, SHM_LOCK_SLOT(word),
-                           (long long)__atomic_load_n(&segment->slots[SHM_LOCK_SLOT(word) - 1].pid, __ATOMIC_RELAXED));
+                           (long long)__atomic_load_n(&segment->slots[SHM_LOCK_SLOT(word) - 1].pid,
+                                                      __ATOMIC_RELAXED));
         lock_sleep(segment, word);
     }
 }
@@ -106,7 +113,7 @@ static void lock_release(jsegment_t *segment) {
         (void)syscall(SYS_futex, &segment->header->lock, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* ---- Changes -------------------------------------------------------------------------------------------------------- */
+/* ---- Changes ---- */
 
 void ji_segment_poison(jsegment_t *segment) {
     if (!segment->read_only)
@@ -136,16 +143,19 @@ void ji_put(jsegment_t *segment, uint64_t *word, uint64_t value) {
     shm_store(word, value);
 }
 
-/* Puts back what the log says. Its entries may be anything: only words of the bookkeeping behind the constants, and not
- * of the log itself, are written. */
+/* Puts back what the log says. Its entries may be anything: only words of the bookkeeping behind
+ * the constants, and not of the log itself, are written. */
 static jstatus_t lock_put_back(jsegment_t *segment, uint64_t count) {
     const shm_constants_t *constants = &segment->constants;
     if (count > SHM_LOG_ENTRIES)
-        return JI_POISON(segment, "the undo log says that it has %llu entries", (unsigned long long)count);
-    /* Of the table, only what memory is reserved for: a growth that is undone had reserved its part before. */
+        return JI_POISON(segment, "the undo log says that it has %llu entries",
+                         (unsigned long long)count);
+    /* Of the table, only what memory is reserved for: a growth that is undone had reserved its part
+     * before. */
     const uint64_t backed = shm_backing_size(&segment->backing) >> SHM_PAGE_SHIFT;
     const uint64_t end =
-        constants->table_offset + (backed < segment->max_pages ? backed : segment->max_pages) * sizeof(shm_page_t);
+        constants->table_offset +
+        (backed < segment->max_pages ? backed : segment->max_pages) * sizeof(shm_page_t);
     if (JI_PLANTED(4))
         shm_store(&segment->header->log_count, 0);
     while (count > (JI_PLANTED(1) ? 1 : 0)) {
@@ -171,9 +181,11 @@ jstatus_t ji_undo(jsegment_t *segment, jstatus_t status) {
 
 jstatus_t ji_commit(jsegment_t *segment) {
     if (JI_UNLIKELY(segment->broken))
-        return ji_undo(segment, ji_segment_is_poisoned(segment) /* by what was met meanwhile; it left its message */
-                                    ? JSTATUS_CORRUPTED
-                                    : ji_fail(JSTATUS_INTERNAL_ERROR, "a change is longer than the undo log"));
+        /* By what was met meanwhile; it left its message. */
+        return ji_undo(
+            segment, ji_segment_is_poisoned(segment)
+                         ? JSTATUS_CORRUPTED
+                         : ji_fail(JSTATUS_INTERNAL_ERROR, "a change is longer than the undo log"));
     atomic_signal_fence(memory_order_seq_cst);
     shm_store(&segment->header->log_count, 0);
     segment->log_count = 0;
@@ -184,7 +196,7 @@ jstatus_t ji_finish(jsegment_t *segment, jstatus_t status) {
     return status == JSTATUS_SUCCESS ? ji_commit(segment) : ji_undo(segment, status);
 }
 
-/* ---- Enter and leave -------------------------------------------------------------------------------------------------- */
+/* ---- Enter and leave ---- */
 
 static jstatus_t lock_enter(jsegment_t *segment, bool even_if_poisoned) {
     if (segment->read_only)
@@ -210,7 +222,9 @@ static jstatus_t lock_enter(jsegment_t *segment, bool even_if_poisoned) {
         if (even_if_poisoned)
             return JSTATUS_SUCCESS;
         lock_release(segment);
-        return status != JSTATUS_SUCCESS ? status : ji_fail(JSTATUS_CORRUPTED, "the segment was found damaged before");
+        return status != JSTATUS_SUCCESS
+                   ? status
+                   : ji_fail(JSTATUS_CORRUPTED, "the segment was found damaged before");
     }
     return JSTATUS_SUCCESS;
 }

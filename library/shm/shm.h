@@ -5,16 +5,18 @@
 
 /* A process's attachment, and what the files of this folder do for each other.
  *
- * What decides lies in the segment (layout.h); what is fast lies here, in memory that no other process can reach: a
- * record of each slab that this attachment owns, its cache of extents, and a map that leads from a page to either. The
- * fast paths read these alone and tell the segment by one store. So a process that is killed leaves a segment from which
- * everything follows, and a process that scribbles on the segment cannot mislead another one's fast path.
+ * What decides lies in the segment (layout.h); what is fast lies here, in memory that no other
+ * process can reach: a record of each slab that this attachment owns, its cache of extents, and a
+ * map that leads from a page to either. The fast paths read these alone and tell the segment by one
+ * store. So a process that is killed leaves a segment from which everything follows, and a process
+ * that scribbles on the segment cannot mislead another one's fast path.
  *
- * Two locks. The attachment's own (`lock`) keeps its threads apart; every function holds it. The segment's (header.lock)
- * keeps processes apart; it is taken, inside the first, by what changes extents, lists, other slots' slabs or tables:
- * ji_segment_enter() to ji_segment_leave(). Under it each changed word goes through ji_put(), which notes what was there
- * in the undo log; ji_commit() forgets the log. Whoever finds the lock's holder dead takes it over and undoes what is in
- * the log. */
+ * Two locks. The attachment's own (`lock`) keeps its threads apart; every function holds it. The
+ * segment's (header.lock) keeps processes apart; it is taken, inside the first, by what changes
+ * extents, lists, other slots' slabs or tables: ji_segment_enter() to ji_segment_leave(). Under it
+ * each changed word goes through ji_put(), which notes what was there in the undo log; ji_commit()
+ * forgets the log. Whoever finds the lock's holder dead takes it over and undoes what is in the
+ * log. */
 
 #include <stdatomic.h>
 
@@ -38,7 +40,8 @@
 #define SHM_READY_BYTES (64 << 10)
 #define SHM_READY_LEAST 8
 
-/* Extents up to so many pages are kept in the attachment's cache, at most so many of each length. */
+/* Extents up to so many pages are kept in the attachment's cache, at most so many of each
+ * length. */
 #define SHM_CACHE_PAGES 64
 #define SHM_CACHE_DEPTH 64
 #define SHM_CACHE_LIMIT 4096  /* pages in all: 16 MiB */
@@ -53,8 +56,9 @@ struct shm_record {
     _Atomic(uint8_t) *owners; /* in the slab */
     _Atomic(uint64_t) *freed; /* in the slab */
     joffset_t first;          /* of block 0 */
-    uint64_t reciprocal;      /* 2^32 / block_bytes, rounded up: the index of a block without a division */
-    uint64_t all_bytes;       /* of its blocks */
+    /* 2^32 / block_bytes, rounded up: the index of a block without a division */
+    uint64_t reciprocal;
+    uint64_t all_bytes; /* of its blocks */
     jshared_t *allocator;
     shm_class_t *class; /* the allocator's */
     uint32_t block_bytes, block_count, word_count;
@@ -72,7 +76,8 @@ typedef struct shm_ready {
 } shm_ready_t;
 
 struct shm_class {
-    shm_ready_t *top;    /* the magazine, last in first out: its blocks are those from `ready` to here */
+    /* The magazine, last in first out: its blocks are those from `ready` to here. */
+    shm_ready_t *top;
     shm_ready_t *ready;  /* owned; NULL: the class has not been used */
     shm_ready_t *limit;  /* where it is full */
     ji_list_t list;      /* slabs with blocks that are not reserved, the first is used */
@@ -92,8 +97,9 @@ struct jshared {
     size_t header_bytes;
     joffset_t region; /* of a stack */
     size_t region_bytes;
-    unsigned open_count, above_count;     /* opens; allocators over it */
-    bool gone;                            /* it was destroyed while a forked child had no slot in the segment */
+    unsigned open_count, above_count; /* opens; allocators over it */
+    /* It was destroyed while a forked child had no slot in the segment. */
+    bool gone;
     ji_list_t own;                        /* its slabs' records */
     shm_class_t classes[SHM_CLASSES + 1]; /* the last is of blocks of the allocator's own size */
 };
@@ -114,7 +120,8 @@ struct jsegment {
     unsigned slot;
     char *base;
     shm_page_t *table;
-    uintptr_t *map; /* for each page: 0; a slab's record; or, odd, an extent of this slot's: pages << 1 | 1 */
+    /* For each page: 0; a slab's record; or, odd, an extent of this slot's: pages << 1 | 1. */
+    uintptr_t *map;
     uint64_t max_pages;
     atomic_uint_fast64_t known_pages; /* that are behind the mapping for certain */
 
@@ -148,16 +155,20 @@ extern unsigned ji_planted_bug;
 #define JI_PLANTED(number) false
 #endif
 
-/* ---- Words of the segment: each access is one load or one store ----------------------------------------------------- */
+/* ---- Words of the segment: each access is one load or one store ---- */
 
-static inline uint64_t shm_load(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
-static inline void shm_store(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+static inline uint64_t shm_load(const uint64_t *word) {
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+static inline void shm_store(uint64_t *word, uint64_t value) {
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
 static inline void shm_count(uint64_t *word) { shm_store(word, shm_load(word) + 1); }
 static inline uint64_t shm_page_word(const jsegment_t *segment, uint64_t page) {
     return shm_load(&segment->table[page].word);
 }
 
-/* ---- lock.c: the segment's lock, and changes that can be undone ---------------------------------------------------- */
+/* ---- lock.c: the segment's lock, and changes that can be undone ---- */
 
 /* Holding the attachment's lock. Undoes what a dead holder left, and reaps it.
  * success; busy; corrupted (poisoned); read only. On failure it is not held. */
@@ -168,26 +179,31 @@ void ji_segment_leave(jsegment_t *segment);
 
 /* Changes a word of the bookkeeping so that it can be undone. */
 void ji_put(jsegment_t *segment, uint64_t *word, uint64_t value);
-/* Makes the changes since the last commit last. internal error: they were too many, and are undone. */
+/* Makes the changes since the last commit last. internal error: they were too many, and are
+ * undone. */
 jstatus_t ji_commit(jsegment_t *segment);
 /* Undoes the changes since the last commit, and gives back `status`. */
 jstatus_t ji_undo(jsegment_t *segment, jstatus_t status);
 /* One of the two, by how the change went. */
 jstatus_t ji_finish(jsegment_t *segment, jstatus_t status);
 /* Says that the segment does not hold together, to everybody and as a message. Is "corrupted". */
-#define JI_POISON(segment, ...)                                                                                        \
-    (ji_segment_poison(segment), ji_fail(JSTATUS_CORRUPTED, "the segment does not hold together: " __VA_ARGS__))
+#define JI_POISON(segment, ...)                                                                    \
+    (ji_segment_poison(segment),                                                                   \
+     ji_fail(JSTATUS_CORRUPTED, "the segment does not hold together: " __VA_ARGS__))
 void ji_segment_poison(jsegment_t *segment) __attribute__((cold));
 bool ji_segment_is_poisoned(const jsegment_t *segment);
 
-/* ---- pages.c: extents. Under the segment's lock, without committing ------------------------------------------------ */
+/* ---- pages.c: extents. Under the segment's lock, without committing ---- */
 
-/* Takes `pages` at a multiple of `multiple` (a power of two) and writes `word`, whose length is filled in.
- * success; memory error (without a message); corrupted. */
-jstatus_t ji_pages_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word, uint64_t *page);
-/* Frees the extent that begins there; joins it with free neighbours. `end` (may be NULL): where the free extent ends. */
+/* Takes `pages` at a multiple of `multiple` (a power of two) and writes `word`, whose length is
+ * filled in. success; memory error (without a message); corrupted. */
+jstatus_t ji_pages_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word,
+                        uint64_t *page);
+/* Frees the extent that begins there; joins it with free neighbours. `end` (may be NULL): where the
+ * free extent ends. */
 jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end);
-/* Makes an extent shorter and frees the rest, or longer by what is free behind it (memory error: not enough). */
+/* Makes an extent shorter and frees the rest, or longer by what is free behind it (memory error:
+ * not enough). */
 jstatus_t ji_pages_resize(jsegment_t *segment, uint64_t page, uint64_t pages);
 /* Pages from `from` to `to` are new: makes them a free extent and the segment so long. */
 jstatus_t ji_pages_add(jsegment_t *segment, uint64_t from, uint64_t to);
@@ -202,11 +218,12 @@ unsigned ji_pages_bin(uint64_t pages);
 void ji_page_list_insert(jsegment_t *segment, uint64_t *head, uint64_t page);
 jstatus_t ji_page_list_remove(jsegment_t *segment, uint64_t *head, uint64_t page);
 
-/* ---- slab.c: what a slab looks like --------------------------------------------------------------------------------- */
+/* ---- slab.c: what a slab looks like ---- */
 
 typedef struct shm_geometry {
     uint32_t block_bytes, block_count, words;
-    uint32_t owners_offset, first_offset; /* from the slab's beginning; the bits are right after shm_slab_t */
+    /* From the slab's beginning; the bits are right after shm_slab_t. */
+    uint32_t owners_offset, first_offset;
 } shm_geometry_t;
 /* False: not even one block fits. */
 bool ji_slab_geometry(uint64_t block_bytes, uint64_t pages, shm_geometry_t *geometry);
@@ -222,17 +239,20 @@ static inline _Atomic(uint8_t) *ji_slab_owners(const jsegment_t *segment, uint64
     return (_Atomic(uint8_t) *)(segment->base + (page << SHM_PAGE_SHIFT) + geometry->owners_offset);
 }
 /* Who owns a block; 0: it is free. */
-static inline unsigned ji_slab_owner(const jsegment_t *segment, uint64_t page, const shm_geometry_t *geometry,
-                                     uint32_t index) {
-    const unsigned owner = atomic_load_explicit(&ji_slab_owners(segment, page, geometry)[index], memory_order_relaxed);
-    const uint64_t freed = atomic_load_explicit(&ji_slab_freed(segment, page)[index / 64], memory_order_relaxed);
+static inline unsigned ji_slab_owner(const jsegment_t *segment, uint64_t page,
+                                     const shm_geometry_t *geometry, uint32_t index) {
+    const unsigned owner =
+        atomic_load_explicit(&ji_slab_owners(segment, page, geometry)[index], memory_order_relaxed);
+    const uint64_t freed =
+        atomic_load_explicit(&ji_slab_freed(segment, page)[index / 64], memory_order_relaxed);
     return (freed >> index % 64 & 1) != 0 ? 0 : owner;
 }
 /* Under the segment's lock: a block of another slot's slab is free, from when the bit is stored. */
 static inline void ji_slab_note_freed(const jsegment_t *segment, uint64_t page, uint32_t index) {
     _Atomic(uint64_t) *freed = &ji_slab_freed(segment, page)[index / 64];
-    atomic_store_explicit(freed, atomic_load_explicit(freed, memory_order_relaxed) | (uint64_t)1 << index % 64,
-                          memory_order_release);
+    atomic_store_explicit(
+        freed, atomic_load_explicit(freed, memory_order_relaxed) | (uint64_t)1 << index % 64,
+        memory_order_release);
 }
 /* Bits of the word that are blocks. */
 static inline uint64_t ji_slab_valid(uint32_t block_count, uint32_t word) {
@@ -247,22 +267,25 @@ static inline unsigned ji_class_of(size_t size_bytes) { /* 1..SHM_SMALL_BYTES */
 }
 uint32_t ji_class_bytes(unsigned class_index);
 
-/* ---- heap.c: this attachment's slabs and extents -------------------------------------------------------------------- */
+/* ---- heap.c: this attachment's slabs and extents ---- */
 
 /* Begins without slabs; the memory is zero. */
 void ji_heap_init(jshared_t *shared);
-/* Forgets all that is private: the segment's truth is another's now, or about to be free. Touches no shared word. */
+/* Forgets all that is private: the segment's truth is another's now, or about to be free. Touches
+ * no shared word. */
 void ji_heap_forget(jshared_t *shared);
-/* Leaves the slabs of an allocator to the segment; their blocks stay this slot's. Under the segment's lock. */
+/* Leaves the slabs of an allocator to the segment; their blocks stay this slot's. Under the
+ * segment's lock. */
 jstatus_t ji_heap_leave(jshared_t *shared);
 /* Gives the cached extents and empty slabs back. Under the segment's lock. */
 jstatus_t ji_heap_trim(jsegment_t *segment);
 /* Frees a block that may be anybody's. Under the segment's lock. success; not found; corrupted. */
 jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset);
 
-/* ---- reap.c ----------------------------------------------------------------------------------------------------------- */
+/* ---- reap.c ---- */
 
-/* Gives back what a slot owned, whose process is dead or is this one leaving, and marks it free. Under the lock. */
+/* Gives back what a slot owned, whose process is dead or is this one leaving, and marks it free.
+ * Under the lock. */
 jstatus_t ji_reap_slot(jsegment_t *segment, unsigned slot);
 /* All dead slots, and allocators that were being destroyed. Under the lock. count may be NULL. */
 jstatus_t ji_reap_all(jsegment_t *segment, unsigned *count);
@@ -271,16 +294,18 @@ jstatus_t ji_reap_allocator(jsegment_t *segment, unsigned index);
 /* Whether the process of a taken slot is dead for certain. */
 bool ji_slot_is_dead(const jsegment_t *segment, unsigned slot);
 
-/* ---- segment.c ----------------------------------------------------------------------------------------------------- */
+/* ---- segment.c ---- */
 
-/* Begins a function: takes the attachment's lock and, in a child of a fork, a slot. On failure it is not held. */
+/* Begins a function: takes the attachment's lock and, in a child of a fork, a slot. On failure it
+ * is not held. */
 jstatus_t ji_segment_begin_slowly_(jsegment_t *segment);
 static inline void ji_segment_end(jsegment_t *segment) {
     if (segment->locks)
         ji_lock_release(&segment->lock);
 }
-/* Whether it is ready; holding the lock, or where there is but one thread. What makes it not ready, a fork or its end,
- * has no other thread beside it, so the fast paths may look before they have the lock. */
+/* Whether it is ready; holding the lock, or where there is but one thread. What makes it not ready,
+ * a fork or its end, has no other thread beside it, so the fast paths may look before they have the
+ * lock. */
 static inline void ji_segment_set_ready(jsegment_t *segment, bool ready) {
     segment->ready = ready;
     atomic_store_explicit(&segment->fast,
@@ -295,8 +320,11 @@ static inline bool ji_segment_begin_fast(jsegment_t *segment) {
     return JI_LIKELY(fast == SHM_FAST_LOCKED) ? JI_LIKELY(ji_lock_enter_biased_(&segment->lock))
                                               : fast == SHM_FAST_UNLOCKED;
 }
-/* Without threads nobody asks for the lock, and a store is less than to look whether there are any. */
-static inline void ji_segment_end_fast(jsegment_t *segment) { ji_lock_release_biased_(&segment->lock); }
+/* Without threads nobody asks for the lock, and a store is less than to look whether there are
+ * any. */
+static inline void ji_segment_end_fast(jsegment_t *segment) {
+    ji_lock_release_biased_(&segment->lock);
+}
 static inline jstatus_t ji_segment_begin(jsegment_t *segment) {
     if (segment->locks)
         ji_lock_acquire(&segment->lock);
@@ -306,7 +334,8 @@ static inline jstatus_t ji_segment_begin(jsegment_t *segment) {
 }
 /* The same for looking: a read-only attachment may. */
 jstatus_t ji_segment_begin_reading(jsegment_t *segment);
-/* Both locks, for a function that changes the segment; on failure neither is held. Unlocking gives back `status`. */
+/* Both locks, for a function that changes the segment; on failure neither is held. Unlocking gives
+ * back `status`. */
 jstatus_t ji_segment_lock(jsegment_t *segment);
 jstatus_t ji_segment_unlock(jsegment_t *segment, jstatus_t status);
 /* Makes the segment at least so long. Under its lock. */
@@ -315,7 +344,7 @@ jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages);
 ji_list_t *ji_segment_list_acquire(void);
 void ji_segment_list_release(void);
 
-/* ---- shared.c, blocks.c ---------------------------------------------------------------------------------------------- */
+/* ---- shared.c, blocks.c ---- */
 
 /* Whether the allocator still is in the segment; notes it where not. Under the segment's lock. */
 bool ji_shared_is_there(jshared_t *shared);

@@ -3,25 +3,30 @@
 
 /* What is done with an allocator in a segment: allocate, free, give, reallocate, and the stack.
  *
- * Allocating and freeing try the short way first, which is inline (heap.h) and needs no more than that the attachment's
- * lock is biased to this thread. Whatever it declines goes the long way, which knows every case and every message.
+ * Allocating and freeing try the short way first, which is inline (heap.h) and needs no more than
+ * that the attachment's lock is biased to this thread. Whatever it declines goes the long way,
+ * which knows every case and every message.
  *
- * A stack is one word, `top`: allocating and rewinding change it by compare-and-swap, so there is nothing in between.
- * Its blocks are nobody's but the stack's. */
+ * A stack is one word, `top`: allocating and rewinding change it by compare-and-swap, so there is
+ * nothing in between. Its blocks are nobody's but the stack's. */
 
 #include "shm/heap/heap.h"
 
 #include <string.h>
 
-/* ---- Stack ------------------------------------------------------------------------------------------------------------ */
+/* ---- Stack ---- */
 
-static uint64_t *stack_top(const jshared_t *shared) { return &shared->segment->allocators[shared->index].top; }
-
-static bool stack_swap(const jshared_t *shared, uint64_t *from, uint64_t to) {
-    return __atomic_compare_exchange_n(stack_top(shared), from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+static uint64_t *stack_top(const jshared_t *shared) {
+    return &shared->segment->allocators[shared->index].top;
 }
 
-static jstatus_t stack_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+static bool stack_swap(const jshared_t *shared, uint64_t *from, uint64_t to) {
+    return __atomic_compare_exchange_n(stack_top(shared), from, to, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+}
+
+static jstatus_t stack_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
+                                joffset_t *offset) {
     if (alignment < 16)
         alignment = 16;
     if (!ji_is_power_of_two(alignment) ||
@@ -34,17 +39,18 @@ static jstatus_t stack_allocate(jshared_t *shared, size_t size_bytes, size_t ali
         begin = (shared->region + top + alignment - 1) & ~((uint64_t)alignment - 1);
         if (top > shared->region_bytes || begin - shared->region > shared->region_bytes ||
             size_bytes > shared->region_bytes - (begin - shared->region))
-            return ji_fail(JSTATUS_MEMORY_ERROR, "the stack has %llu of %zu bytes in use", (unsigned long long)top,
-                           shared->region_bytes);
+            return ji_fail(JSTATUS_MEMORY_ERROR, "the stack has %llu of %zu bytes in use",
+                           (unsigned long long)top, shared->region_bytes);
     } while (!stack_swap(shared, &top, begin - shared->region + size_bytes));
     *offset = begin;
     return JSTATUS_SUCCESS;
 }
 
 static jstatus_t stack_require(const jshared_t *shared, const char *caller) {
-    return shared->kind == JSHARED_STACK ? JSTATUS_SUCCESS
-                                         : ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s: allocator %llu is no stack", caller,
-                                                   (unsigned long long)shared->id);
+    return shared->kind == JSHARED_STACK
+               ? JSTATUS_SUCCESS
+               : ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s: allocator %llu is no stack", caller,
+                         (unsigned long long)shared->id);
 }
 
 jstatus_t jshared_get_mark(const jshared_t *shared, uint64_t *mark) {
@@ -78,10 +84,11 @@ bool ji_shared_pop(jshared_t *shared, joffset_t offset, size_t size_bytes) {
     return stack_swap(shared, &top, offset - shared->region);
 }
 
-/* ---- Allocate, free ----------------------------------------------------------------------------------------------------- */
+/* ---- Allocate, free ---- */
 
 static jstatus_t shared_gone(const jshared_t *shared) {
-    return ji_fail(JSTATUS_NOT_FOUND, "allocator %llu was destroyed", (unsigned long long)shared->id);
+    return ji_fail(JSTATUS_NOT_FOUND, "allocator %llu was destroyed",
+                   (unsigned long long)shared->id);
 }
 
 /* The long way. Begun already. */
@@ -109,11 +116,14 @@ static jstatus_t __attribute__((noinline))
 shared_allocate_cached(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
     const bool taken = ji_heap_take_cached(shared, size_bytes, alignment, offset);
     ji_segment_end_fast(shared->segment);
-    return JI_LIKELY(taken) ? JSTATUS_SUCCESS : shared_allocate_slowly(shared, size_bytes, alignment, offset);
+    return JI_LIKELY(taken) ? JSTATUS_SUCCESS
+                            : shared_allocate_slowly(shared, size_bytes, alignment, offset);
 }
 
-/* Whatever else there is to do is called last, so that a block that is ready costs no saving of registers. */
-jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+/* Whatever else there is to do is called last, so that a block that is ready costs no saving of
+ * registers. */
+jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
+                           joffset_t *offset) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
     jsegment_t *segment = shared->segment;
@@ -141,7 +151,8 @@ static jstatus_t shared_check_free(const jshared_t *shared) {
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t __attribute__((noinline)) shared_deallocate_slowly(jshared_t *shared, joffset_t offset) {
+static jstatus_t __attribute__((noinline))
+shared_deallocate_slowly(jshared_t *shared, joffset_t offset) {
     if (offset == JOFFSET_NULL)
         return JSTATUS_SUCCESS;
     JTRY_RETURN(ji_segment_begin(shared->segment));
@@ -156,7 +167,8 @@ static jstatus_t __attribute__((noinline)) shared_deallocate_slowly(jshared_t *s
 }
 
 /* Begun the fast way, and it was no small block of this slot's. */
-static jstatus_t __attribute__((noinline)) shared_deallocate_cached(jshared_t *shared, joffset_t offset) {
+static jstatus_t __attribute__((noinline))
+shared_deallocate_cached(jshared_t *shared, joffset_t offset) {
     const bool freed = ji_heap_free_cached(shared, offset);
     ji_segment_end_fast(shared->segment);
     return JI_LIKELY(freed) ? JSTATUS_SUCCESS : shared_deallocate_slowly(shared, offset);
@@ -207,8 +219,8 @@ jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count, const joffset
     return status;
 }
 
-jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t alignment, size_t count,
-                                joffset_t offsets[]) {
+jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t alignment,
+                                size_t count, joffset_t offsets[]) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offsets != NULL || count == 0, JSTATUS_INVALID_POINTER);
     if (count != 0)
@@ -220,13 +232,15 @@ jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t ali
         return status;
     const uint64_t mark = shared->kind == JSHARED_STACK ? shm_load(stack_top(shared)) : 0;
     size_t done = 0;
-    while (done < count && (status = shared_allocate(shared, size_bytes, alignment, &offsets[done])) == JSTATUS_SUCCESS)
+    while (done < count && (status = shared_allocate(shared, size_bytes, alignment,
+                                                     &offsets[done])) == JSTATUS_SUCCESS)
         ++done;
     if (status != JSTATUS_SUCCESS) {
         if (shared->kind != JSHARED_STACK) {
             (void)shared_free_many(shared, done, offsets);
         } else if (done != 0) {
-            uint64_t top = offsets[done - 1] - shared->region + size_bytes; /* unless others have allocated since */
+            /* Unless others have allocated since. */
+            uint64_t top = offsets[done - 1] - shared->region + size_bytes;
             (void)stack_swap(shared, &top, mark);
         }
         memset(offsets, 0, count * sizeof *offsets);
@@ -235,17 +249,19 @@ jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t ali
     return status;
 }
 
-/* ---- Describe, give, reallocate ---------------------------------------------------------------------------------------- */
+/* ---- Describe, give, reallocate ---- */
 
 static jstatus_t shared_find(jshared_t *shared, joffset_t offset, shm_found_t *found) {
     jstatus_t status = shared_check_free(shared);
     if (status == JSTATUS_SUCCESS && !ji_heap_find(shared, offset, found))
-        status = ji_fail(JSTATUS_NOT_FOUND, "allocator %llu: offset %llu is not the beginning of a live block",
+        status = ji_fail(JSTATUS_NOT_FOUND,
+                         "allocator %llu: offset %llu is not the beginning of a live block",
                          (unsigned long long)shared->id, (unsigned long long)offset);
     return status;
 }
 
-jstatus_t jshared_describe(const jshared_t *shared, joffset_t offset, size_t *usable_bytes, unsigned *owner) {
+jstatus_t jshared_describe(const jshared_t *shared, joffset_t offset, size_t *usable_bytes,
+                           unsigned *owner) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     shm_found_t found = {0};
     const bool reads = shared->segment->read_only;
@@ -276,35 +292,41 @@ static jstatus_t shared_give(jshared_t *shared, joffset_t offset, unsigned slot)
                                      shm_load(&segment->slots[slot - 1].state) != SHM_SLOT_TAKEN))
         return ji_fail(JSTATUS_INVALID_VALUE, "slot %u is not in use", slot);
     if (found.owner != segment->slot && found.owner != SHM_SLOT_SEGMENT)
-        return ji_fail(JSTATUS_PERMISSION, "offset %llu belongs to slot %u", (unsigned long long)offset, found.owner);
+        return ji_fail(JSTATUS_PERMISSION, "offset %llu belongs to slot %u",
+                       (unsigned long long)offset, found.owner);
     uint64_t *word = &segment->table[found.page].word;
     if (!found.is_block_of_slab) {
         uint64_t expected = found.word;
-        if (!__atomic_compare_exchange_n(word, &expected, SHM_WITH_OWNER(found.word, slot), false, __ATOMIC_ACQ_REL,
-                                         __ATOMIC_RELAXED))
-            return ji_fail(JSTATUS_NOT_FOUND, "offset %llu was freed meanwhile", (unsigned long long)offset);
-        segment->map[found.page] = slot == segment->slot ? (uintptr_t)(SHM_PAGES(found.word) << 1 | 1) : 0;
+        if (!__atomic_compare_exchange_n(word, &expected, SHM_WITH_OWNER(found.word, slot), false,
+                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return ji_fail(JSTATUS_NOT_FOUND, "offset %llu was freed meanwhile",
+                           (unsigned long long)offset);
+        segment->map[found.page] =
+            slot == segment->slot ? (uintptr_t)(SHM_PAGES(found.word) << 1 | 1) : 0;
         return JSTATUS_SUCCESS;
     }
     if ((found.word & SHM_GIVEN) == 0) {
         ji_put(segment, word, found.word | SHM_GIVEN);
         (void)ji_commit(segment); /* one word: the log has room for it */
     }
-    atomic_store_explicit(&ji_slab_owners(segment, found.page, &found.geometry)[found.index], (uint8_t)slot,
-                          memory_order_release);
+    atomic_store_explicit(&ji_slab_owners(segment, found.page, &found.geometry)[found.index],
+                          (uint8_t)slot, memory_order_release);
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jshared_give(jshared_t *shared, joffset_t offset, unsigned slot) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status = ji_segment_lock(shared->segment);
-    return status == JSTATUS_SUCCESS ? ji_segment_unlock(shared->segment, shared_give(shared, offset, slot)) : status;
+    return status == JSTATUS_SUCCESS
+               ? ji_segment_unlock(shared->segment, shared_give(shared, offset, slot))
+               : status;
 }
 
-/* Whether a block may stay where it is: it fits, wastes no more than half (of one size all waste alike), and lies right.
+/* Whether a block may stay where it is: it fits, wastes no more than half (of one size all waste
+ * alike), and lies right.
  */
-static bool shared_may_stay(const jshared_t *shared, const shm_found_t *found, joffset_t offset, size_t size_bytes,
-                            size_t alignment) {
+static bool shared_may_stay(const jshared_t *shared, const shm_found_t *found, joffset_t offset,
+                            size_t size_bytes, size_t alignment) {
     return size_bytes <= found->usable_bytes &&
            (shared->kind == JSHARED_PAGES || size_bytes > found->usable_bytes / 2) &&
            (alignment == 0 || (offset & (alignment - 1)) == 0);
@@ -321,7 +343,8 @@ static jstatus_t shared_resize(jshared_t *shared, const shm_found_t *found, size
     return status;
 }
 
-static jstatus_t shared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes, size_t alignment) {
+static jstatus_t shared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes,
+                                   size_t alignment) {
     jsegment_t *segment = shared->segment;
     shm_found_t found;
     joffset_t moved = JOFFSET_NULL;
@@ -329,9 +352,11 @@ static jstatus_t shared_reallocate(jshared_t *shared, joffset_t *offset, size_t 
         return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two is needed", alignment);
     JTRY_RETURN(ji_segment_enter(segment));
     jstatus_t status = shared_find(shared, *offset, &found);
-    bool done = status != JSTATUS_SUCCESS || shared_may_stay(shared, &found, *offset, size_bytes, alignment);
-    if (!done && !found.is_block_of_slab && shared->kind == JSHARED_GENERAL && size_bytes > SHM_SMALL_BYTES &&
-        size_bytes < SIZE_MAX - SHM_PAGE_BYTES && (alignment == 0 || (*offset & (alignment - 1)) == 0)) {
+    bool done = status != JSTATUS_SUCCESS ||
+                shared_may_stay(shared, &found, *offset, size_bytes, alignment);
+    if (!done && !found.is_block_of_slab && shared->kind == JSHARED_GENERAL &&
+        size_bytes > SHM_SMALL_BYTES && size_bytes < SIZE_MAX - SHM_PAGE_BYTES &&
+        (alignment == 0 || (*offset & (alignment - 1)) == 0)) {
         status = shared_resize(shared, &found, size_bytes);
         done = status != JSTATUS_MEMORY_ERROR;
     }
@@ -361,7 +386,8 @@ static jstatus_t shared_reallocate(jshared_t *shared, joffset_t *offset, size_t 
     return status;
 }
 
-jstatus_t jshared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes, size_t alignment) {
+jstatus_t jshared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes,
+                             size_t alignment) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
     if (*offset == JOFFSET_NULL)

@@ -3,32 +3,35 @@
 
 /* What an attachment allocates from: its own slabs, and its cache of extents.
  *
- * Small blocks. Of each class an attachment has slabs of its own, whose free blocks nobody else hands out. A few of them
- * are reserved in the class's magazine, a stack of blocks that are ready, so that allocating and freeing do not wait for
- * a search. What is allocated, the segment learns by one store of the block's owner byte: that is the moment at which the
- * block changes hands. A process killed before it has not allocated; one killed after it owns a block that the reaper
+ * Small blocks. Of each class an attachment has slabs of its own, whose free blocks nobody else
+ * hands out. A few of them are reserved in the class's magazine, a stack of blocks that are ready,
+ * so that allocating and freeing do not wait for a search. What is allocated, the segment learns by
+ * one store of the block's owner byte: that is the moment at which the block changes hands. A
+ * process killed before it has not allocated; one killed after it owns a block that the reaper
  * finds. Magazine and reservations are private and mean nothing to anybody else.
  *
  *     magazine   | b7 | b2 | b9 |             next: b9
  *     reserved   0 0 1 0 0 0 0 1 0 1 ...      allocated or in the magazine: private
  *     owner      0 0 0 0 0 5 0 0 0 0 ...      allocated by slot 5: in the slab
  *
- * An empty magazine is filled from the first slab of the class's list with the lowest blocks that are not reserved, so
- * slabs stay dense and can be given back; a full one is emptied by half.
+ * An empty magazine is filled from the first slab of the class's list with the lowest blocks that
+ * are not reserved, so slabs stay dense and can be given back; a full one is emptied by half.
  *
- * Extents (above 8 KiB). One that is freed stays with the attachment as CACHED, in a list by its length; both ways are
- * one store to its word. From BLOCK to CACHED it is a compare-and-swap, because another process may free it as well.
+ * Extents (above 8 KiB). One that is freed stays with the attachment as CACHED, in a list by its
+ * length; both ways are one store to its word. From BLOCK to CACHED it is a compare-and-swap,
+ * because another process may free it as well.
  *
- * All else happens under the segment's lock: taking and releasing slabs and extents, frees of what another slot owns,
- * gifts. A block of another slot's slab is freed by its bit in `freed`, and the slab is put in its owner's dirty list,
- * which the owner collects before it takes a new slab. Slabs of the segment (orphans: their owner has died or left, some
- * of their blocks had been given away) are adopted by who needs one of their class. */
+ * All else happens under the segment's lock: taking and releasing slabs and extents, frees of what
+ * another slot owns, gifts. A block of another slot's slab is freed by its bit in `freed`, and the
+ * slab is put in its owner's dirty list, which the owner collects before it takes a new slab. Slabs
+ * of the segment (orphans: their owner has died or left, some of their blocks had been given away)
+ * are adopted by who needs one of their class. */
 
 #include "shm/heap/heap.h"
 
 #include <string.h>
 
-/* ---- Shadows ---------------------------------------------------------------------------------------------------------- */
+/* ---- Shadows ---- */
 
 /* Takes the record out of everything private and frees it. */
 static void record_destroy(shm_record_t *record) {
@@ -47,7 +50,8 @@ static void record_destroy(shm_record_t *record) {
 
 /* A record that is not in any list yet. */
 static shm_record_t *record_make(const shm_geometry_t *geometry) {
-    shm_record_t *record = ji_metadata_zalloc(sizeof *record + geometry->words * sizeof record->reserved[0]);
+    shm_record_t *record =
+        ji_metadata_zalloc(sizeof *record + geometry->words * sizeof record->reserved[0]);
     if (record == NULL)
         return NULL;
     record->block_bytes = geometry->block_bytes;
@@ -59,8 +63,8 @@ static shm_record_t *record_make(const shm_geometry_t *geometry) {
 }
 
 /* The slab at `page` is this slot's now: the record becomes what its tables say. */
-static void record_install(shm_record_t *record, jshared_t *shared, unsigned class_index, uint64_t page, uint64_t pages,
-                           const shm_geometry_t *geometry) {
+static void record_install(shm_record_t *record, jshared_t *shared, unsigned class_index,
+                           uint64_t page, uint64_t pages, const shm_geometry_t *geometry) {
     jsegment_t *segment = shared->segment;
     record->allocator = shared;
     record->class = &shared->classes[class_index];
@@ -75,7 +79,9 @@ static void record_install(shm_record_t *record, jshared_t *shared, unsigned cla
         const uint64_t valid = ji_slab_valid(record->block_count, w);
         uint64_t reserved = 0;
         for (uint32_t i = w * 64; i < w * 64 + 64 && i < record->block_count; ++i)
-            reserved |= (uint64_t)(atomic_load_explicit(&record->owners[i], memory_order_relaxed) != 0) << i % 64;
+            reserved |=
+                (uint64_t)(atomic_load_explicit(&record->owners[i], memory_order_relaxed) != 0)
+                << i % 64;
         record->reserved[w] = reserved | ~valid;
         record->reserved_count += (uint32_t)__builtin_popcountll(reserved);
         if (record->reserved[w] != ~(uint64_t)0)
@@ -98,7 +104,8 @@ static jstatus_t record_release(shm_record_t *record) {
     uint64_t *word = &segment->table[record->page].word;
     jstatus_t status = JSTATUS_SUCCESS;
     if ((shm_load(word) & SHM_LINKED) != 0)
-        status = ji_page_list_remove(segment, &segment->slots[segment->slot - 1].dirty, record->page);
+        status =
+            ji_page_list_remove(segment, &segment->slots[segment->slot - 1].dirty, record->page);
     if (status == JSTATUS_SUCCESS)
         status = ji_pages_free(segment, record->page, NULL);
     status = ji_finish(segment, status);
@@ -114,15 +121,17 @@ static void record_make_available(shm_record_t *record, uint32_t w) {
     record->summary |= (uint64_t)1 << w;
 }
 
-/* Takes what others have freed in a slab. Under the lock, as those who free. First the owner bytes, then the bits: done
- * half, it can be done again. */
+/* Takes what others have freed in a slab. Under the lock, as those who free. First the owner bytes,
+ * then the bits: done half, it can be done again. */
 static void record_merge(shm_record_t *record) {
     for (uint32_t w = 0; w < record->word_count; ++w) {
         const uint64_t said = atomic_load_explicit(&record->freed[w], memory_order_relaxed);
-        for (uint64_t rest = said & ji_slab_valid(record->block_count, w); rest != 0; rest &= rest - 1) {
+        for (uint64_t rest = said & ji_slab_valid(record->block_count, w); rest != 0;
+             rest &= rest - 1) {
             const uint32_t b = (uint32_t)__builtin_ctzll(rest);
             _Atomic(uint8_t) *owner = &record->owners[w * 64 + b];
-            if (atomic_load_explicit(owner, memory_order_relaxed) == 0 || (record->reserved[w] >> b & 1) == 0)
+            if (atomic_load_explicit(owner, memory_order_relaxed) == 0 ||
+                (record->reserved[w] >> b & 1) == 0)
                 continue; /* free, perhaps in the magazine: this process has freed it as well */
             atomic_store_explicit(owner, 0, memory_order_release);
             record->reserved[w] &= ~((uint64_t)1 << b);
@@ -137,12 +146,12 @@ static void record_merge(shm_record_t *record) {
         class->empty = record;
 }
 
-/* ---- Magazines -------------------------------------------------------------------------------------------------------- */
+/* ---- Magazines ---- */
 
 static void record_emptied(shm_record_t *record);
 
-/* A block is not reserved any more. It may be none, where somebody has scribbled over the slab's tables: the private part
- * stays right in itself whatever they say. */
+/* A block is not reserved any more. It may be none, where somebody has scribbled over the slab's
+ * tables: the private part stays right in itself whatever they say. */
 static void __attribute__((noinline)) record_unreserve(shm_record_t *record, uint32_t index) {
     const uint64_t bit = (uint64_t)1 << index % 64;
     if (JI_UNLIKELY((record->reserved[index / 64] & bit) == 0))
@@ -154,7 +163,8 @@ static void __attribute__((noinline)) record_unreserve(shm_record_t *record, uin
 }
 
 /* Empties a magazine but for the blocks that came last. */
-static void __attribute__((noinline)) class_drain(jsegment_t *segment, shm_class_t *class, size_t keep) {
+static void __attribute__((noinline))
+class_drain(jsegment_t *segment, shm_class_t *class, size_t keep) {
     const size_t held = (size_t)(class->top - class->ready);
     if (held <= keep)
         return;
@@ -185,8 +195,8 @@ static void class_fill(shm_class_t *class) {
         while (record->reserved[w] != ~(uint64_t)0 && count < half) {
             const uint32_t b = (uint32_t)__builtin_ctzll(~record->reserved[w]), index = w * 64 + b;
             record->reserved[w] |= (uint64_t)1 << b;
-            class->ready[count++] =
-                (shm_ready_t){record->first + (uint64_t)index * record->block_bytes, &record->owners[index]};
+            class->ready[count++] = (shm_ready_t){
+                record->first + (uint64_t)index * record->block_bytes, &record->owners[index]};
         }
         if (record->reserved[w] == ~(uint64_t)0)
             record->summary &= record->summary - 1;
@@ -224,17 +234,18 @@ void ji_heap_forget(jshared_t *shared) {
         record_destroy(record);
 }
 
-/* ---- Under the segment's lock ----------------------------------------------------------------------------------------- */
+/* ---- Under the segment's lock ---- */
 
 /* Takes what others have freed in this slot's slabs. */
 static jstatus_t heap_collect(jsegment_t *segment) {
     uint64_t *dirty = &segment->slots[segment->slot - 1].dirty, page;
     while ((page = shm_load(dirty)) != 0) {
-        shm_record_t *record =
-            page < ji_pages_total(segment) && (segment->map[page] & 1) == 0 ? (shm_record_t *)segment->map[page] : NULL;
+        shm_record_t *record = page < ji_pages_total(segment) && (segment->map[page] & 1) == 0
+                                   ? (shm_record_t *)segment->map[page]
+                                   : NULL;
         if (record == NULL || record->page != page)
-            return JI_POISON(segment, "page %llu is in slot %u's list and is no slab of its", (unsigned long long)page,
-                             segment->slot);
+            return JI_POISON(segment, "page %llu is in slot %u's list and is no slab of its",
+                             (unsigned long long)page, segment->slot);
         jstatus_t status = ji_page_list_remove(segment, dirty, page);
         if (status == JSTATUS_SUCCESS)
             ji_put(segment, &segment->table[page].word, shm_page_word(segment, page) & ~SHM_LINKED);
@@ -252,9 +263,10 @@ static jstatus_t heap_uncache(jsegment_t *segment, uint64_t pages, uint32_t keep
     while (segment->cache[pages].count > keep) {
         const uint64_t page = segment->cache[pages].pages[--segment->cache[pages].count];
         segment->cached_pages -= pages;
-        if (shm_page_word(segment, page) != SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages))
-            return JI_POISON(segment, "page %llu is no cached extent of slot %u", (unsigned long long)page,
-                             segment->slot);
+        if (shm_page_word(segment, page) !=
+            SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages))
+            return JI_POISON(segment, "page %llu is no cached extent of slot %u",
+                             (unsigned long long)page, segment->slot);
         JTRY_RETURN(ji_finish(segment, ji_pages_free(segment, page, NULL)));
     }
     return JSTATUS_SUCCESS;
@@ -268,7 +280,8 @@ jstatus_t ji_heap_trim(jsegment_t *segment) {
         if (segment->open[i] == NULL)
             continue;
         heap_drain(segment->open[i]);
-        JI_LIST_WHILE(status == JSTATUS_SUCCESS, &segment->open[i]->own, shm_record_t, record, own_link)
+        JI_LIST_WHILE(status == JSTATUS_SUCCESS, &segment->open[i]->own, shm_record_t, record,
+                      own_link)
             if (record->reserved_count == 0)
                 status = record_release(record);
     }
@@ -276,7 +289,8 @@ jstatus_t ji_heap_trim(jsegment_t *segment) {
 }
 
 /* Takes pages, by all means there are: what this slot holds unused, what the dead held, growth. */
-static jstatus_t heap_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word, uint64_t *page) {
+static jstatus_t heap_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word,
+                           uint64_t *page) {
     jstatus_t status = JSTATUS_SUCCESS;
     for (int means = 0; status == JSTATUS_SUCCESS; ++means) {
         status = ji_pages_take(segment, pages, multiple, word, page);
@@ -286,14 +300,17 @@ static jstatus_t heap_take(jsegment_t *segment, uint64_t pages, uint64_t multipl
         case 0: status = ji_heap_trim(segment); break;
         case 1: status = ji_reap_all(segment, NULL); break;
         case 2: {
-            /* A quarter more at least, so that growing is rare; less where that is not to be had. */
+            /* A quarter more at least, so that growing is rare; less where that is not to be
+             * had. */
             const uint64_t total = ji_pages_total(segment), need = pages + multiple - 1;
             const uint64_t step = need > total / 4 ? need : total / 4;
             status = ji_segment_extend(segment, total + step);
             if (status == JSTATUS_INVALID_SIZE || status == JSTATUS_MEMORY_ERROR)
                 status = ji_segment_extend(segment, total + need);
-            if (status == JSTATUS_INVALID_SIZE && need <= segment->max_pages) /* what is free at the end may do */
-                status = total < segment->max_pages ? ji_segment_extend(segment, segment->max_pages) : status;
+            /* What is free at the end may do. */
+            if (status == JSTATUS_INVALID_SIZE && need <= segment->max_pages)
+                status = total < segment->max_pages ? ji_segment_extend(segment, segment->max_pages)
+                                                    : status;
             if (status == JSTATUS_INVALID_SIZE)
                 status = JSTATUS_MEMORY_ERROR;
             break;
@@ -306,7 +323,8 @@ static jstatus_t heap_take(jsegment_t *segment, uint64_t pages, uint64_t multipl
     return status;
 }
 
-/* Makes a slab for a class. Larger ones as the class gets more; smaller ones where there is no room. */
+/* Makes a slab for a class. Larger ones as the class gets more; smaller ones where there is no
+ * room. */
 static jstatus_t heap_new_slab(jshared_t *shared, unsigned class_index) {
     jsegment_t *segment = shared->segment;
     const bool own_size = shared->kind == JSHARED_PAGES;
@@ -320,13 +338,14 @@ static jstatus_t heap_new_slab(jshared_t *shared, unsigned class_index) {
     shm_geometry_t geometry;
     uint64_t page = 0;
     jstatus_t status = JSTATUS_MEMORY_ERROR;
-    for (bool first = true; ji_slab_geometry(block_bytes, pages, &geometry); first = false, pages /= 2) {
+    for (bool first = true; ji_slab_geometry(block_bytes, pages, &geometry);
+         first = false, pages /= 2) {
         shm_record_t *record = record_make(&geometry);
         if (record == NULL)
             return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
         const uint64_t word = SHM_WORD(SHM_SLAB, segment->slot, shared->index, class_index, 0);
-        status =
-            first ? heap_take(segment, pages, pages, word, &page) : ji_pages_take(segment, pages, pages, word, &page);
+        status = first ? heap_take(segment, pages, pages, word, &page)
+                       : ji_pages_take(segment, pages, pages, word, &page);
         if (status != JSTATUS_SUCCESS) {
             ji_metadata_free(record);
             if (status == JSTATUS_MEMORY_ERROR)
@@ -349,7 +368,8 @@ static jstatus_t heap_new_slab(jshared_t *shared, unsigned class_index) {
 
 #define HEAP_ORPHANS_LOOK 64
 
-/* Takes a slab that the segment owns, of this class and with a free block, if one is near the front of the list. */
+/* Takes a slab that the segment owns, of this class and with a free block, if one is near the front
+ * of the list. */
 static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopted) {
     jsegment_t *segment = shared->segment;
     uint64_t page = shm_load(&segment->header->orphans);
@@ -358,9 +378,10 @@ static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopt
         shm_geometry_t geometry;
         const uint64_t word = page < ji_pages_total(segment) ? shm_page_word(segment, page) : 0;
         if (!ji_slab_at(segment, page, word, &geometry) || SHM_OWNER(word) != SHM_SLOT_SEGMENT)
-            return JI_POISON(segment, "page %llu is in the list of orphans and is none", (unsigned long long)page);
-        const bool has_room =
-            memchr((const void *)ji_slab_owners(segment, page, &geometry), 0, geometry.block_count) != NULL;
+            return JI_POISON(segment, "page %llu is in the list of orphans and is none",
+                             (unsigned long long)page);
+        const bool has_room = memchr((const void *)ji_slab_owners(segment, page, &geometry), 0,
+                                     geometry.block_count) != NULL;
         if (has_room && SHM_ALLOCATOR(word) == shared->index && SHM_CLASS(word) == class_index) {
             shm_record_t *record = record_make(&geometry);
             if (record == NULL)
@@ -395,7 +416,8 @@ static jstatus_t heap_refill(jshared_t *shared, unsigned class_index) {
 }
 
 /* The block of a slab at an offset; false: there is none. */
-static bool heap_block_at(uint64_t slab, const shm_geometry_t *geometry, joffset_t offset, uint32_t *index) {
+static bool heap_block_at(uint64_t slab, const shm_geometry_t *geometry, joffset_t offset,
+                          uint32_t *index) {
     const uint64_t first = (slab << SHM_PAGE_SHIFT) + geometry->first_offset;
     if (offset < first || (offset - first) % geometry->block_bytes != 0)
         return false;
@@ -414,7 +436,8 @@ bool ji_heap_find(jshared_t *shared, joffset_t offset, shm_found_t *found) {
         found->is_block_of_slab = false;
         found->owner = SHM_OWNER(found->word);
         found->usable_bytes = SHM_PAGES(found->word) << SHM_PAGE_SHIFT;
-        return (offset & (SHM_PAGE_BYTES - 1)) == 0 && SHM_ALLOCATOR(found->word) == shared->index &&
+        return (offset & (SHM_PAGE_BYTES - 1)) == 0 &&
+               SHM_ALLOCATOR(found->word) == shared->index &&
                ji_pages_is_extent(segment, page, found->word);
     }
     found->page = ji_slab_containing(segment, page);
@@ -437,14 +460,16 @@ jstatus_t ji_heap_link(jsegment_t *segment, uint64_t page, uint64_t word) {
     if ((word & SHM_LINKED) != 0)
         return JSTATUS_SUCCESS;
     if (owner == 0 || owner > segment->constants.slot_count)
-        return JI_POISON(segment, "page %llu is a slab of slot %u", (unsigned long long)page, owner);
+        return JI_POISON(segment, "page %llu is a slab of slot %u", (unsigned long long)page,
+                         owner);
     ji_page_list_insert(segment, &segment->slots[owner - 1].dirty, page);
     ji_put(segment, &segment->table[page].word, word | SHM_LINKED);
     return ji_commit(segment);
 }
 
 /* Gives a slab of the segment's back if it is empty. */
-jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geometry_t *geometry, uint64_t *end) {
+jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geometry_t *geometry,
+                              uint64_t *end) {
     for (uint32_t i = 0; i < geometry->block_count; ++i)
         if (ji_slab_owner(segment, page, geometry, i) != 0)
             return JSTATUS_SUCCESS;
@@ -454,13 +479,16 @@ jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geom
     return ji_finish(segment, status);
 }
 
-static jstatus_t __attribute__((cold, noinline)) heap_not_found(const jshared_t *shared, joffset_t offset) {
+static jstatus_t __attribute__((cold, noinline))
+heap_not_found(const jshared_t *shared, joffset_t offset) {
     return ji_fail(JSTATUS_NOT_FOUND,
-                   "allocator %llu: offset %llu is not the beginning of a live block: foreign, interior, or given back",
+                   "allocator %llu: offset %llu is not the beginning of a live block: foreign, "
+                   "interior, or given back",
                    (unsigned long long)shared->id, (unsigned long long)offset);
 }
 
-static void record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, joffset_t offset);
+static void record_free(jsegment_t *segment, shm_record_t *record, uint32_t index,
+                        joffset_t offset);
 
 jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
     jsegment_t *segment = shared->segment;
@@ -472,8 +500,8 @@ jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
         /* Its owner may free it at this moment, without the lock: one of the two has it. */
         uint64_t expected = found.word;
         const uint64_t mine = SHM_WITH_OWNER(found.word, segment->slot);
-        if (!__atomic_compare_exchange_n(&segment->table[found.page].word, &expected, mine, false, __ATOMIC_ACQ_REL,
-                                         __ATOMIC_RELAXED))
+        if (!__atomic_compare_exchange_n(&segment->table[found.page].word, &expected, mine, false,
+                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             return heap_not_found(shared, offset);
         segment->map[found.page] = 0;
         status = ji_pages_free(segment, found.page, NULL);
@@ -482,7 +510,8 @@ jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
     if (SHM_OWNER(found.word) == segment->slot) {
         shm_record_t *record = (shm_record_t *)segment->map[found.page];
         uint32_t index;
-        if (record == NULL || ((uintptr_t)record & 1) != 0 || !ji_record_find(shared, record, offset, &index))
+        if (record == NULL || ((uintptr_t)record & 1) != 0 ||
+            !ji_record_find(shared, record, offset, &index))
             return heap_not_found(shared, offset);
         record_free(segment, record, index, offset);
         return JSTATUS_SUCCESS;
@@ -505,7 +534,8 @@ jstatus_t ji_heap_leave(jshared_t *shared) {
     jstatus_t status = heap_collect(segment);
     heap_drain(shared);
     shm_record_t *record;
-    while (status == JSTATUS_SUCCESS && (record = JI_LIST_FIRST(&shared->own, shm_record_t, own_link)) != NULL) {
+    while (status == JSTATUS_SUCCESS &&
+           (record = JI_LIST_FIRST(&shared->own, shm_record_t, own_link)) != NULL) {
         if (record->reserved_count == 0) {
             status = record_release(record);
             continue;
@@ -520,7 +550,7 @@ jstatus_t ji_heap_leave(jshared_t *shared) {
     return status;
 }
 
-/* ---- Fast paths --------------------------------------------------------------------------------------------------------- */
+/* ---- Fast paths ---- */
 
 /* An empty slab: one of each class is kept. The block is free whatever happens here. */
 static void __attribute__((noinline)) record_emptied(shm_record_t *record) {
@@ -539,11 +569,13 @@ static void __attribute__((noinline)) record_emptied(shm_record_t *record) {
 }
 
 /* The block is live, and the slab this attachment's. */
-static inline void record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, joffset_t offset) {
+static inline void record_free(jsegment_t *segment, shm_record_t *record, uint32_t index,
+                               joffset_t offset) {
     shm_class_t *class = record->class;
     _Atomic(uint8_t) *owner = &record->owners[index];
     atomic_store_explicit(owner, 0, memory_order_release);
-    if (class->top == class->limit) /* the record may go with it, where somebody has scribbled over the owner bytes */
+    /* The record may go with it, where somebody has scribbled over the owner bytes. */
+    if (class->top == class->limit)
         class_drain(segment, class, (size_t)(class->limit - class->ready) / 2);
     *class->top++ = (shm_ready_t){offset, owner};
 }
@@ -551,7 +583,9 @@ static inline void record_free(jsegment_t *segment, shm_record_t *record, uint32
 /* The first use of a class. */
 static bool class_start(shm_class_t *class, uint64_t block_bytes) {
     uint32_t limit = (uint32_t)(SHM_READY_BYTES / block_bytes);
-    limit = limit > SHM_READY_BLOCKS ? SHM_READY_BLOCKS : limit < SHM_READY_LEAST ? SHM_READY_LEAST : limit;
+    limit = limit > SHM_READY_BLOCKS  ? SHM_READY_BLOCKS
+            : limit < SHM_READY_LEAST ? SHM_READY_LEAST
+                                      : limit;
     class->ready = class->top = ji_metadata_alloc(limit * sizeof class->ready[0]);
     class->limit = class->ready != NULL ? class->ready + limit : NULL;
     return class->ready != NULL;
@@ -562,7 +596,8 @@ static jstatus_t __attribute__((noinline))
 heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset) {
     jsegment_t *segment = shared->segment;
     shm_class_t *class = &shared->classes[class_index];
-    const uint64_t block_bytes = shared->kind == JSHARED_PAGES ? shared->block_bytes : ji_class_bytes(class_index);
+    const uint64_t block_bytes =
+        shared->kind == JSHARED_PAGES ? shared->block_bytes : ji_class_bytes(class_index);
     if (class->ready == NULL && !class_start(class, block_bytes))
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
     if (ji_list_is_empty(&class->list)) {
@@ -579,7 +614,8 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
     return JSTATUS_SUCCESS;
 }
 
-static inline jstatus_t heap_allocate_small(jshared_t *shared, unsigned class_index, joffset_t *offset) {
+static inline jstatus_t heap_allocate_small(jshared_t *shared, unsigned class_index,
+                                            joffset_t *offset) {
     shm_class_t *class = &shared->classes[class_index];
     if (JI_UNLIKELY(class->top == class->ready))
         return heap_allocate_slowly(shared, class_index, offset);
@@ -593,23 +629,28 @@ static inline bool heap_take_cached(jshared_t *shared, uint64_t pages, joffset_t
     if (pages > SHM_CACHE_PAGES || segment->cache[pages].count == 0)
         return false;
     const uint64_t page = segment->cache[pages].pages[segment->cache[pages].count - 1];
-    if (JI_UNLIKELY(shm_page_word(segment, page) != SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages)))
+    if (JI_UNLIKELY(shm_page_word(segment, page) !=
+                    SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages)))
         return false; /* somebody has written over the table: whoever empties the cache says so */
     --segment->cache[pages].count;
     segment->cached_pages -= pages;
-    shm_store(&segment->table[page].word, SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages));
+    shm_store(&segment->table[page].word,
+              SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages));
     segment->map[page] = pages << 1 | 1;
     *offset = page << SHM_PAGE_SHIFT;
     return true;
 }
 
-bool ji_heap_take_cached(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+bool ji_heap_take_cached(jshared_t *shared, size_t size_bytes, size_t alignment,
+                         joffset_t *offset) {
     return size_bytes > SHM_SMALL_BYTES && size_bytes <= SHM_CACHE_PAGES << SHM_PAGE_SHIFT &&
-           alignment <= SHM_PAGE_BYTES && (alignment & (alignment - 1)) == 0 && shared->kind == JSHARED_GENERAL &&
+           alignment <= SHM_PAGE_BYTES && (alignment & (alignment - 1)) == 0 &&
+           shared->kind == JSHARED_GENERAL &&
            heap_take_cached(shared, (size_bytes + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT, offset);
 }
 
-static jstatus_t heap_allocate_extent(jshared_t *shared, uint64_t pages, uint64_t multiple, joffset_t *offset) {
+static jstatus_t heap_allocate_extent(jshared_t *shared, uint64_t pages, uint64_t multiple,
+                                      joffset_t *offset) {
     jsegment_t *segment = shared->segment;
     const uint64_t word = SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages);
     uint64_t page;
@@ -628,41 +669,48 @@ static jstatus_t heap_allocate_extent(jshared_t *shared, uint64_t pages, uint64_
 }
 
 static jstatus_t heap_bad_alignment(const jsegment_t *segment, size_t alignment) {
-    return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two up to %zu is needed here", alignment,
-                   segment->backing.alignment);
+    return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two up to %zu is needed here",
+                   alignment, segment->backing.alignment);
 }
 
-static jstatus_t heap_allocate_page(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+static jstatus_t heap_allocate_page(jshared_t *shared, size_t size_bytes, size_t alignment,
+                                    joffset_t *offset) {
     const uint64_t block_bytes = shared->block_bytes;
     if (size_bytes > block_bytes)
-        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes: the blocks of allocator %llu have %llu", size_bytes,
-                       (unsigned long long)shared->id, (unsigned long long)block_bytes);
+        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes: the blocks of allocator %llu have %llu",
+                       size_bytes, (unsigned long long)shared->id, (unsigned long long)block_bytes);
     const bool small = block_bytes <= SHM_SMALL_BYTES;
     const uint64_t natural = small ? block_bytes & -block_bytes : SHM_PAGE_BYTES;
     if (alignment > natural || alignment > SHM_PAGE_BYTES)
-        return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: the blocks of allocator %llu are aligned to %llu",
-                       alignment, (unsigned long long)shared->id, (unsigned long long)natural);
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "alignment %zu: the blocks of allocator %llu are aligned to %llu", alignment,
+                       (unsigned long long)shared->id, (unsigned long long)natural);
     if (!small)
-        return heap_allocate_extent(shared, (block_bytes + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT, 1, offset);
+        return heap_allocate_extent(shared, (block_bytes + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT, 1,
+                                    offset);
     return heap_allocate_small(shared, SHM_OWN_CLASS, offset);
 }
 
-jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
+                           joffset_t *offset) {
     jsegment_t *segment = shared->segment;
     if (alignment == 0)
         alignment = 16;
-    if (!ji_is_power_of_two(alignment) || (alignment > SHM_PAGE_BYTES && alignment > segment->backing.alignment))
+    if (!ji_is_power_of_two(alignment) ||
+        (alignment > SHM_PAGE_BYTES && alignment > segment->backing.alignment))
         return heap_bad_alignment(segment, alignment);
     if (shared->kind == JSHARED_PAGES)
         return heap_allocate_page(shared, size_bytes, alignment, offset);
     size_t rounded;
-    if (!ji_size_round_up(size_bytes, alignment < SHM_PAGE_BYTES ? alignment : SHM_PAGE_BYTES, &rounded) ||
+    if (!ji_size_round_up(size_bytes, alignment < SHM_PAGE_BYTES ? alignment : SHM_PAGE_BYTES,
+                          &rounded) ||
         rounded > SIZE_MAX - SHM_PAGE_BYTES)
         return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes", size_bytes);
     if (rounded <= SHM_SMALL_BYTES && alignment <= SHM_PAGE_BYTES)
         return heap_allocate_small(shared, ji_class_of(rounded), offset);
     return heap_allocate_extent(shared, (rounded + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT,
-                                alignment <= SHM_PAGE_BYTES ? 1 : alignment >> SHM_PAGE_SHIFT, offset);
+                                alignment <= SHM_PAGE_BYTES ? 1 : alignment >> SHM_PAGE_SHIFT,
+                                offset);
 }
 
 /* At most so many pages wait in one process's cache. */
@@ -677,9 +725,10 @@ static inline bool heap_free_cached(jshared_t *shared, uint64_t page, uint64_t p
     uint64_t expected = SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages);
     if (pages > SHM_CACHE_PAGES || segment->cached_pages + pages > heap_cache_limit(segment) ||
         segment->cache[pages].count == SHM_CACHE_DEPTH ||
-        !__atomic_compare_exchange_n(&segment->table[page].word, &expected,
-                                     SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages), false,
-                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        !__atomic_compare_exchange_n(
+            &segment->table[page].word, &expected,
+            SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages), false,
+            __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         return false;
     segment->map[page] = 0;
     segment->cache[pages].pages[segment->cache[pages].count++] = (uint32_t)page;
@@ -690,12 +739,13 @@ static inline bool heap_free_cached(jshared_t *shared, uint64_t page, uint64_t p
 bool ji_heap_free_cached(jshared_t *shared, joffset_t offset) {
     const uint64_t page = offset >> SHM_PAGE_SHIFT;
     const uintptr_t entry = page < shared->segment->max_pages ? shared->segment->map[page] : 0;
-    return (entry & 1) != 0 && (offset & (SHM_PAGE_BYTES - 1)) == 0 && heap_free_cached(shared, page, entry >> 1);
+    return (entry & 1) != 0 && (offset & (SHM_PAGE_BYTES - 1)) == 0 &&
+           heap_free_cached(shared, page, entry >> 1);
 }
 
-/* The same; makes room for it: half of what the cache has of its length, or, where all lengths together are too much,
- * of each. So lengths that are not asked for any more do not keep others out, and the lock is taken for many at a
- * time. */
+/* The same; makes room for it: half of what the cache has of its length, or, where all lengths
+ * together are too much, of each. So lengths that are not asked for any more do not keep others
+ * out, and the lock is taken for many at a time. */
 static jstatus_t heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pages, bool *freed) {
     jsegment_t *segment = shared->segment;
     *freed = heap_free_cached(shared, page, pages);
@@ -709,8 +759,8 @@ static jstatus_t heap_free_extent(jshared_t *shared, uint64_t page, uint64_t pag
     jstatus_t status = ji_segment_enter(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
-    for (uint64_t length = all ? 1 : pages; length <= (all ? SHM_CACHE_PAGES : pages) && status == JSTATUS_SUCCESS;
-         ++length)
+    for (uint64_t length = all ? 1 : pages;
+         length <= (all ? SHM_CACHE_PAGES : pages) && status == JSTATUS_SUCCESS; ++length)
         status = heap_uncache(segment, length, segment->cache[length].count / 2);
     ji_segment_leave(segment);
     *freed = status == JSTATUS_SUCCESS && heap_free_cached(shared, page, pages);

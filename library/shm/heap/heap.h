@@ -5,7 +5,7 @@
 
 #include "shm/shm.h"
 
-/* ---- Fast paths: no lock but the attachment's, no search, one store to the segment ---------------------------------- */
+/* ---- Fast paths: no lock but the attachment's, no search, one store to the segment ---- */
 
 /* Takes the block that is on top of a magazine. */
 static inline joffset_t ji_class_take(shm_class_t *class, unsigned slot) {
@@ -15,11 +15,12 @@ static inline joffset_t ji_class_take(shm_class_t *class, unsigned slot) {
 }
 
 /* Allocates where a block is ready; else nothing has been done, and the long way knows why. */
-static inline bool ji_heap_take_ready(jshared_t *shared, unsigned slot, size_t size_bytes, size_t alignment,
-                                      joffset_t *offset) {
+static inline bool ji_heap_take_ready(jshared_t *shared, unsigned slot, size_t size_bytes,
+                                      size_t alignment, joffset_t *offset) {
     if (JI_UNLIKELY(size_bytes - 1 >= SHM_SMALL_BYTES))
         return false;
-    if (JI_UNLIKELY((alignment & ~(size_t)16) != 0) && (alignment > 16 || !ji_is_power_of_two(alignment)))
+    if (JI_UNLIKELY((alignment & ~(size_t)16) != 0) &&
+        (alignment > 16 || !ji_is_power_of_two(alignment)))
         return false;
     shm_class_t *class = &shared->classes[ji_class_of(size_bytes)];
     if (JI_UNLIKELY(class->top == class->ready))
@@ -30,13 +31,14 @@ static inline bool ji_heap_take_ready(jshared_t *shared, unsigned slot, size_t s
 
 /* The live block of an own slab at an offset: its index, or false.
  *
- * With the reciprocal r = (2^32 + e) / b, e < b, a distance of k b + x from the first block, x < b, gives the product
- * k 2^32 + k e + x r. As e < b <= k e + b < 2^18 < r, the last two are below 2^32, so k is what is above it; and they
- * are less than r if and only if x is 0. */
-_Static_assert(SHM_MAX_SLAB_PAGES << SHM_PAGE_SHIFT <= 1 << 18 && ((uint64_t)1 << 32) / SHM_SMALL_BYTES >= 1 << 18,
+ * With the reciprocal r = (2^32 + e) / b, e < b, a distance of k b + x from the first block, x < b,
+ * gives the product k 2^32 + k e + x r. As e < b <= k e + b < 2^18 < r, the last two are below
+ * 2^32, so k is what is above it; and they are less than r if and only if x is 0. */
+_Static_assert(SHM_MAX_SLAB_PAGES << SHM_PAGE_SHIFT <= 1 << 18 &&
+                   ((uint64_t)1 << 32) / SHM_SMALL_BYTES >= 1 << 18,
                "see above");
-static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *record, joffset_t offset,
-                                  uint32_t *index) {
+static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *record,
+                                  joffset_t offset, uint32_t *index) {
     const uint64_t distance = offset - record->first; /* far too large before the first */
     const uint64_t product = distance * record->reciprocal, found = product >> 32;
     if (JI_UNLIKELY(record->allocator != shared || distance >= record->all_bytes ||
@@ -44,11 +46,14 @@ static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *r
         return false;
     *index = (uint32_t)found;
     /* The second is a block that another process has freed already. */
-    return JI_LIKELY(atomic_load_explicit(&record->owners[found], memory_order_relaxed) != 0 &&
-                     (atomic_load_explicit(&record->freed[found / 64], memory_order_relaxed) >> found % 64 & 1) == 0);
+    return JI_LIKELY(
+        atomic_load_explicit(&record->owners[found], memory_order_relaxed) != 0 &&
+        (atomic_load_explicit(&record->freed[found / 64], memory_order_relaxed) >> found % 64 &
+         1) == 0);
 }
 
-/* Frees a live block of this slot's slabs where its magazine has room; else nothing has been done. */
+/* Frees a live block of this slot's slabs where its magazine has room; else nothing has been
+ * done. */
 static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
     jsegment_t *segment = shared->segment;
     uint32_t index;
@@ -56,7 +61,8 @@ static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
         return false;
     const uintptr_t entry = segment->map[offset >> SHM_PAGE_SHIFT];
     shm_record_t *record = (shm_record_t *)entry;
-    if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0 || !ji_record_find(shared, record, offset, &index)))
+    if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0 ||
+                    !ji_record_find(shared, record, offset, &index)))
         return false;
     shm_class_t *class = record->class;
     if (JI_UNLIKELY(class->top == class->limit))
@@ -70,13 +76,16 @@ static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
 bool ji_heap_take_cached(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset);
 bool ji_heap_free_cached(jshared_t *shared, joffset_t offset);
 
-/* ---- The long ways --------------------------------------------------------------------------------------------------- */
+/* ---- The long ways ---- */
 
-/* Allocates for this slot. Not under the segment's lock: takes it where it must. The size is not 0. */
-jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset);
+/* Allocates for this slot. Not under the segment's lock: takes it where it must. The size is not
+ * 0. */
+jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
+                           joffset_t *offset);
 
-/* Frees a block of this slot's own slabs and extents, without the segment's lock where that can be. Success without
- * `freed`: it is none, or has to go the long way: ji_heap_free_any() knows. success; not found; corrupted; busy. */
+/* Frees a block of this slot's own slabs and extents, without the segment's lock where that can be.
+ * Success without `freed`: it is none, or has to go the long way: ji_heap_free_any() knows.
+ * success; not found; corrupted; busy. */
 jstatus_t ji_heap_free_own(jshared_t *shared, joffset_t offset, bool *freed);
 
 /* A live block, whoever owns it. Under the segment's lock. */
@@ -92,8 +101,9 @@ bool ji_heap_find(jshared_t *shared, joffset_t offset, shm_found_t *found);
 
 /* Puts a slab into the list of those in which others have freed, of its owner's. Commits. */
 jstatus_t ji_heap_link(jsegment_t *segment, uint64_t page, uint64_t word);
-/* Gives a slab of the segment's back if it is empty; then `end` (may be NULL) is where the free extent ends that it has
- * become part of. Commits. */
-jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geometry_t *geometry, uint64_t *end);
+/* Gives a slab of the segment's back if it is empty; then `end` (may be NULL) is where the free
+ * extent ends that it has become part of. Commits. */
+jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geometry_t *geometry,
+                              uint64_t *end);
 
 #endif

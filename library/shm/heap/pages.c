@@ -1,15 +1,16 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Extents of pages: taken from bins of free ones, split, freed, joined with free neighbours (boundary tags, Knuth 1973,
- * here in the page table instead of in the memory).
+/* Extents of pages: taken from bins of free ones, split, freed, joined with free neighbours
+ * (boundary tags, Knuth 1973, here in the page table instead of in the memory).
  *
- * Bins are exact up to 32 pages and then eight to each doubling, as in the two-level segregated fit of Masmano et al.
- * (2004): an extent of any bin above that of a request fits it, so one look at a bitmap finds one. In the request's own
- * bin, and where a multiple is asked for, the first few are looked at, and all of them before the answer is "no memory".
+ * Bins are exact up to 32 pages and then eight to each doubling, as in the two-level segregated fit
+ * of Masmano et al. (2004): an extent of any bin above that of a request fits it, so one look at a
+ * bitmap finds one. In the request's own bin, and where a multiple is asked for, the first few are
+ * looked at, and all of them before the answer is "no memory".
  *
- * Nothing read here is trusted: an extent's word must be one, its neighbours' links must lead back to it, and no walk is
- * longer than there are pages. What does not fit poisons the segment. */
+ * Nothing read here is trusted: an extent's word must be one, its neighbours' links must lead back
+ * to it, and no walk is longer than there are pages. What does not fit poisons the segment. */
 
 #include "shm/shm.h"
 
@@ -19,7 +20,8 @@ uint64_t ji_pages_total(const jsegment_t *segment) {
     return atomic_load_explicit(&segment->known_pages, memory_order_relaxed);
 }
 
-/* It may also have become smaller: a growth that was seen without the lock and then undone. The memory stays. */
+/* It may also have become smaller: a growth that was seen without the lock and then undone. The
+ * memory stays. */
 bool ji_pages_refresh(jsegment_t *segment) {
     const uint64_t known = ji_pages_total(segment), total = shm_load(&segment->header->total_pages);
     if (JI_LIKELY(total == known && total != 0))
@@ -34,8 +36,8 @@ bool ji_pages_refresh(jsegment_t *segment) {
 bool ji_pages_is_extent(const jsegment_t *segment, uint64_t page, uint64_t word) {
     const shm_state_t state = SHM_STATE(word);
     const uint64_t pages = SHM_PAGES(word), total = ji_pages_total(segment);
-    return state != SHM_INSIDE && state != SHM_TAIL && state <= SHM_DEAD && pages != 0 && page < total &&
-           pages <= total - page;
+    return state != SHM_INSIDE && state != SHM_TAIL && state <= SHM_DEAD && pages != 0 &&
+           page < total && pages <= total - page;
 }
 
 unsigned ji_pages_bin(uint64_t pages) {
@@ -45,13 +47,15 @@ unsigned ji_pages_bin(uint64_t pages) {
     return 32 + (exponent - 5) * 8 + ((unsigned)(pages >> (exponent - 3)) & 7);
 }
 
-/* ---- Lists ------------------------------------------------------------------------------------------------------------ */
+/* ---- Lists ---- */
 
 #define LINKS(next, previous) ((uint64_t)(next) | (uint64_t)(previous) << 32)
 #define NEXT(links) ((links)&0xffffffffu)
 #define PREVIOUS(links) ((links) >> 32)
 
-static uint64_t *links_of(jsegment_t *segment, uint64_t page) { return &segment->table[page].links; }
+static uint64_t *links_of(jsegment_t *segment, uint64_t page) {
+    return &segment->table[page].links;
+}
 
 static bool list_may_hold(const jsegment_t *segment, uint64_t page) {
     return page >= segment->constants.first_page && page < ji_pages_total(segment);
@@ -65,29 +69,36 @@ void ji_page_list_insert(jsegment_t *segment, uint64_t *head, uint64_t page) {
             segment->broken = true;
             return;
         }
-        ji_put(segment, links_of(segment, next), LINKS(NEXT(shm_load(links_of(segment, next))), page));
+        ji_put(segment, links_of(segment, next),
+               LINKS(NEXT(shm_load(links_of(segment, next))), page));
     }
     ji_put(segment, links_of(segment, page), LINKS(next, 0));
     ji_put(segment, head, page);
 }
 
 jstatus_t ji_page_list_remove(jsegment_t *segment, uint64_t *head, uint64_t page) {
-    const uint64_t links = shm_load(links_of(segment, page)), next = NEXT(links), previous = PREVIOUS(links);
+    const uint64_t links = shm_load(links_of(segment, page)), next = NEXT(links),
+                   previous = PREVIOUS(links);
     if ((previous == 0 ? shm_load(head) != page
-                       : !list_may_hold(segment, previous) || NEXT(shm_load(links_of(segment, previous))) != page) ||
-        (next != 0 && (!list_may_hold(segment, next) || PREVIOUS(shm_load(links_of(segment, next))) != page)))
-        return JI_POISON(segment, "the links of page %llu do not lead back to it", (unsigned long long)page);
+                       : !list_may_hold(segment, previous) ||
+                             NEXT(shm_load(links_of(segment, previous))) != page) ||
+        (next != 0 &&
+         (!list_may_hold(segment, next) || PREVIOUS(shm_load(links_of(segment, next))) != page)))
+        return JI_POISON(segment, "the links of page %llu do not lead back to it",
+                         (unsigned long long)page);
     if (previous == 0)
         ji_put(segment, head, next);
     else
-        ji_put(segment, links_of(segment, previous), LINKS(next, PREVIOUS(shm_load(links_of(segment, previous)))));
+        ji_put(segment, links_of(segment, previous),
+               LINKS(next, PREVIOUS(shm_load(links_of(segment, previous)))));
     if (next != 0)
-        ji_put(segment, links_of(segment, next), LINKS(NEXT(shm_load(links_of(segment, next))), previous));
+        ji_put(segment, links_of(segment, next),
+               LINKS(NEXT(shm_load(links_of(segment, next))), previous));
     ji_put(segment, links_of(segment, page), 0);
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Bins ------------------------------------------------------------------------------------------------------------- */
+/* ---- Bins ---- */
 
 static void bin_insert(jsegment_t *segment, uint64_t page, uint64_t pages) {
     const unsigned bin = ji_pages_bin(pages);
@@ -112,7 +123,8 @@ static jstatus_t bin_remove(jsegment_t *segment, uint64_t page, uint64_t pages) 
 static void pages_write_free(jsegment_t *segment, uint64_t page, uint64_t pages) {
     ji_put(segment, &segment->table[page].word, SHM_WORD(SHM_FREE, 0, 0, 0, pages));
     if (pages > 1)
-        ji_put(segment, &segment->table[page + pages - 1].word, SHM_WORD(SHM_TAIL, 0, 0, 0, pages - 1));
+        ji_put(segment, &segment->table[page + pages - 1].word,
+               SHM_WORD(SHM_TAIL, 0, 0, 0, pages - 1));
     bin_insert(segment, page, pages);
 }
 
@@ -122,22 +134,24 @@ static uint64_t pages_fit(uint64_t page, uint64_t length, uint64_t pages, uint64
     return begin - page <= length && length - (begin - page) >= pages ? begin : 0;
 }
 
-/* A free extent, as it was seen: its length is not looked at twice, since another process might change it between. */
+/* A free extent, as it was seen: its length is not looked at twice, since another process might
+ * change it between. */
 typedef struct pages_found {
     uint64_t page, length;
     uint64_t begin; /* where in it a request fits; 0: nothing was found */
 } pages_found_t;
 
 /* Looks through one bin. `look`: how many extents. */
-static jstatus_t pages_search(jsegment_t *segment, unsigned bin, uint64_t look, uint64_t pages, uint64_t multiple,
-                              pages_found_t *found) {
+static jstatus_t pages_search(jsegment_t *segment, unsigned bin, uint64_t look, uint64_t pages,
+                              uint64_t multiple, pages_found_t *found) {
     for (uint64_t page = shm_load(&segment->header->bins[bin]); page != 0 && look > 0; --look) {
         const uint64_t word = list_may_hold(segment, page) ? shm_page_word(segment, page) : 0;
         if (SHM_STATE(word) != SHM_FREE || !ji_pages_is_extent(segment, page, word) ||
             ji_pages_bin(SHM_PAGES(word)) != bin)
-            return JI_POISON(segment, "page %llu is in bin %u and is no free extent of it", (unsigned long long)page,
-                             bin);
-        *found = (pages_found_t){page, SHM_PAGES(word), pages_fit(page, SHM_PAGES(word), pages, multiple)};
+            return JI_POISON(segment, "page %llu is in bin %u and is no free extent of it",
+                             (unsigned long long)page, bin);
+        *found = (pages_found_t){page, SHM_PAGES(word),
+                                 pages_fit(page, SHM_PAGES(word), pages, multiple)};
         if (found->begin != 0)
             return JSTATUS_SUCCESS;
         page = NEXT(shm_load(links_of(segment, page)));
@@ -145,7 +159,8 @@ static jstatus_t pages_search(jsegment_t *segment, unsigned bin, uint64_t look, 
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t pages_find(jsegment_t *segment, uint64_t pages, uint64_t multiple, pages_found_t *found) {
+static jstatus_t pages_find(jsegment_t *segment, uint64_t pages, uint64_t multiple,
+                            pages_found_t *found) {
     const uint64_t total = ji_pages_total(segment);
     found->begin = 0;
     if (pages > total)
@@ -157,7 +172,8 @@ static jstatus_t pages_find(jsegment_t *segment, uint64_t pages, uint64_t multip
                 bits &= ~(uint64_t)0 << from % 64;
             for (; bits != 0; bits &= bits - 1) {
                 const unsigned bin = word * 64 + (unsigned)__builtin_ctzll(bits);
-                jstatus_t status = pages_search(segment, bin, all ? total : PAGES_LOOK, pages, multiple, found);
+                jstatus_t status =
+                    pages_search(segment, bin, all ? total : PAGES_LOOK, pages, multiple, found);
                 if (status != JSTATUS_SUCCESS || found->begin != 0)
                     return status;
             }
@@ -166,8 +182,10 @@ static jstatus_t pages_find(jsegment_t *segment, uint64_t pages, uint64_t multip
 }
 
 /* Takes so many pages out of a free extent, where they fit. */
-static jstatus_t pages_carve(jsegment_t *segment, const pages_found_t *found, uint64_t pages, uint64_t word) {
-    const uint64_t page = found->page, length = found->length, begin = found->begin, end = page + length;
+static jstatus_t pages_carve(jsegment_t *segment, const pages_found_t *found, uint64_t pages,
+                             uint64_t word) {
+    const uint64_t page = found->page, length = found->length, begin = found->begin,
+                   end = page + length;
     JTRY_RETURN(bin_remove(segment, page, length));
     if (length > 1)
         ji_put(segment, &segment->table[end - 1].word, 0);
@@ -179,7 +197,8 @@ static jstatus_t pages_carve(jsegment_t *segment, const pages_found_t *found, ui
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_pages_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word, uint64_t *page) {
+jstatus_t ji_pages_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word,
+                        uint64_t *page) {
     pages_found_t found;
     JTRY_RETURN(pages_find(segment, pages, multiple, &found));
     if (found.begin == 0)
@@ -202,14 +221,16 @@ static jstatus_t pages_before(jsegment_t *segment, uint64_t page, uint64_t *befo
         const uint64_t first = page - 1 - back;
         if (back >= page || first < segment->constants.first_page ||
             shm_page_word(segment, first) != SHM_WORD(SHM_FREE, 0, 0, 0, back + 1))
-            return JI_POISON(segment, "page %llu ends an extent that is not there", (unsigned long long)page - 1);
+            return JI_POISON(segment, "page %llu ends an extent that is not there",
+                             (unsigned long long)page - 1);
         *before = first;
     }
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end) {
-    uint64_t word = shm_page_word(segment, page), first = page, last = page + SHM_PAGES(word), before;
+    uint64_t word = shm_page_word(segment, page), first = page, last = page + SHM_PAGES(word),
+             before;
     if (!ji_pages_is_extent(segment, page, word) || SHM_STATE(word) == SHM_FREE)
         return JI_POISON(segment, "page %llu is freed and is no extent", (unsigned long long)page);
     jstatus_t status = pages_before(segment, page, &before);
@@ -229,7 +250,8 @@ jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end) {
         word = shm_page_word(segment, next);
         if (SHM_STATE(word) == SHM_FREE) {
             if (!ji_pages_is_extent(segment, next, word))
-                return JI_POISON(segment, "page %llu begins a free extent beyond the end", (unsigned long long)next);
+                return JI_POISON(segment, "page %llu begins a free extent beyond the end",
+                                 (unsigned long long)next);
             if ((status = bin_remove(segment, next, SHM_PAGES(word))) != JSTATUS_SUCCESS)
                 return status;
             last = next + SHM_PAGES(word);
@@ -248,20 +270,24 @@ jstatus_t ji_pages_resize(jsegment_t *segment, uint64_t page, uint64_t pages) {
     const uint64_t word = shm_page_word(segment, page), length = SHM_PAGES(word);
     jstatus_t status = JSTATUS_SUCCESS;
     if (!ji_pages_is_extent(segment, page, word))
-        return JI_POISON(segment, "page %llu is resized and is no extent", (unsigned long long)page);
+        return JI_POISON(segment, "page %llu is resized and is no extent",
+                         (unsigned long long)page);
     if (pages > length) {
         const uint64_t next = page + length, more = pages - length;
         const uint64_t behind = next < ji_pages_total(segment) ? shm_page_word(segment, next) : 0;
         if (SHM_STATE(behind) != SHM_FREE || SHM_PAGES(behind) < more)
             return JSTATUS_MEMORY_ERROR;
         if (!ji_pages_is_extent(segment, next, behind))
-            return JI_POISON(segment, "page %llu begins a free extent beyond the end", (unsigned long long)next);
+            return JI_POISON(segment, "page %llu begins a free extent beyond the end",
+                             (unsigned long long)next);
         const pages_found_t found = {next, SHM_PAGES(behind), next};
-        if ((status = pages_carve(segment, &found, more, SHM_WORD(SHM_DEAD, 0, 0, 0, 0))) != JSTATUS_SUCCESS)
+        if ((status = pages_carve(segment, &found, more, SHM_WORD(SHM_DEAD, 0, 0, 0, 0))) !=
+            JSTATUS_SUCCESS)
             return status;
         ji_put(segment, &segment->table[next].word, 0);
     } else if (pages < length) {
-        ji_put(segment, &segment->table[page + pages].word, SHM_WORD(SHM_DEAD, 0, 0, 0, length - pages));
+        ji_put(segment, &segment->table[page + pages].word,
+               SHM_WORD(SHM_DEAD, 0, 0, 0, length - pages));
     }
     ji_put(segment, &segment->table[page].word, (word & 0xffffffffu) | pages << 32);
     return pages < length ? ji_pages_free(segment, page + pages, NULL) : status;
@@ -269,7 +295,8 @@ jstatus_t ji_pages_resize(jsegment_t *segment, uint64_t page, uint64_t pages) {
 
 jstatus_t ji_pages_add(jsegment_t *segment, uint64_t from, uint64_t to) {
     ji_put(segment, &segment->header->total_pages, to);
-    /* What lies there may be left from one who was killed while it grew; nobody has looked at it. */
+    /* What lies there may be left from one who was killed while it grew; nobody has looked at
+     * it. */
     ji_put(segment, &segment->table[from].word, SHM_WORD(SHM_DEAD, 0, 0, 0, to - from));
     atomic_store_explicit(&segment->known_pages, to, memory_order_relaxed);
     return ji_pages_free(segment, from, NULL);

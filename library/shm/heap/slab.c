@@ -1,11 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Slabs: sizes of blocks, and where in a slab its tables and blocks are. All of it follows from two numbers, the size of
- * a block and the length of the slab, so nothing about it has to be believed of what the segment says.
+/* Slabs: sizes of blocks, and where in a slab its tables and blocks are. All of it follows from two
+ * numbers, the size of a block and the length of the slab, so nothing about it has to be believed
+ * of what the segment says.
  *
- * Classes: multiples of 16 up to 128, then four to each doubling, so a block is at most a quarter larger than asked for
- * (above 128). A block is aligned to the largest power of two that divides its size, up to a page. */
+ * Classes: multiples of 16 up to 128, then four to each doubling, so a block is at most a quarter
+ * larger than asked for (above 128). A block is aligned to the largest power of two that divides
+ * its size, up to a page. */
 
 #include "shm/shm.h"
 
@@ -29,20 +31,24 @@ bool ji_slab_geometry(uint64_t block_bytes, uint64_t pages, shm_geometry_t *geom
     if (block_bytes < 16 || block_bytes % 16 != 0 || block_bytes > SHM_SMALL_BYTES || pages == 0 ||
         pages > SHM_MAX_SLAB_PAGES || (pages & (pages - 1)) != 0)
         return false;
-    uint64_t count = bytes / block_bytes < SHM_MAX_BLOCKS ? bytes / block_bytes : SHM_MAX_BLOCKS, owners, first;
+    uint64_t count = bytes / block_bytes < SHM_MAX_BLOCKS ? bytes / block_bytes : SHM_MAX_BLOCKS,
+             owners, first;
     /* Fewer blocks need less of a table: goes down until both fit, a few steps. */
-    while (count > 0 && (first = slab_first(block_bytes, count, &owners)) + count * block_bytes > bytes)
-        count = first < bytes ? (bytes - first) / block_bytes : 0; /* fewer, as so many did not fit */
+    while (count > 0 &&
+           (first = slab_first(block_bytes, count, &owners)) + count * block_bytes > bytes)
+        /* Fewer, as so many did not fit. */
+        count = first < bytes ? (bytes - first) / block_bytes : 0;
     if (count == 0)
         return false;
     first = slab_first(block_bytes, count, &owners);
-    *geometry = (shm_geometry_t){(uint32_t)block_bytes, (uint32_t)count, (uint32_t)((count + 63) / 64),
-                                 (uint32_t)owners, (uint32_t)first};
+    *geometry = (shm_geometry_t){(uint32_t)block_bytes, (uint32_t)count,
+                                 (uint32_t)((count + 63) / 64), (uint32_t)owners, (uint32_t)first};
     return true;
 }
 
 bool ji_slab_at(const jsegment_t *segment, uint64_t page, uint64_t word, shm_geometry_t *geometry) {
-    if (SHM_STATE(word) != SHM_SLAB || !ji_pages_is_extent(segment, page, word) || page < segment->constants.first_page)
+    if (SHM_STATE(word) != SHM_SLAB || !ji_pages_is_extent(segment, page, word) ||
+        page < segment->constants.first_page)
         return false;
     const unsigned class = SHM_CLASS(word), allocator = SHM_ALLOCATOR(word);
     if (allocator >= SHM_ALLOCATORS)
@@ -52,7 +58,8 @@ bool ji_slab_at(const jsegment_t *segment, uint64_t page, uint64_t word, shm_geo
         block_bytes = ji_class_bytes(class);
     else if (class == SHM_OWN_CLASS)
         block_bytes = shm_load(&segment->allocators[allocator].block_bytes);
-    return (page & (SHM_PAGES(word) - 1)) == 0 && ji_slab_geometry(block_bytes, SHM_PAGES(word), geometry);
+    return (page & (SHM_PAGES(word) - 1)) == 0 &&
+           ji_slab_geometry(block_bytes, SHM_PAGES(word), geometry);
 }
 
 uint64_t ji_slab_containing(const jsegment_t *segment, uint64_t page) {

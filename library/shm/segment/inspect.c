@@ -3,12 +3,13 @@
 
 /* Looking at a segment: extents, statistics, who owns what, and whether everything holds together.
  *
- * One walk over the page table serves all. It believes nothing: an extent's word must be one before the next is looked
- * for at its end, and a slab's tables are where its geometry says.
+ * One walk over the page table serves all. It believes nothing: an extent's word must be one before
+ * the next is looked for at its end, and a slab's tables are where its geometry says.
  *
- * The lock does not keep processes from their own slabs and caches, so the word of an extent and the owners of its blocks
- * may change at any time. The walk reads each once and counts then and there: whoever wants numbers takes those, and each
- * byte is in one account, where it was when it was looked at. */
+ * The lock does not keep processes from their own slabs and caches, so the word of an extent and
+ * the owners of its blocks may change at any time. The walk reads each once and counts then and
+ * there: whoever wants numbers takes those, and each byte is in one account, where it was when it
+ * was looked at. */
 
 #include "shm/heap/heap.h"
 
@@ -22,11 +23,13 @@ typedef struct inspect_bytes {
 typedef struct inspect_extent {
     uint64_t page, word;
     shm_geometry_t geometry; /* of a slab */
-    /* Blocks of a slab: all that are live, and of them those that the segment owns and those of the watched slot. */
+    /* Blocks of a slab: all that are live, and of them those that the segment owns and those of the
+     * watched slot. */
     unsigned live_count, given_count, watched_count;
 } inspect_extent_t;
 
-static unsigned slab_owner(const jsegment_t *segment, const inspect_extent_t *extent, uint32_t index) {
+static unsigned slab_owner(const jsegment_t *segment, const inspect_extent_t *extent,
+                           uint32_t index) {
     return ji_slab_owner(segment, extent->page, &extent->geometry, index);
 }
 
@@ -39,18 +42,23 @@ static void slab_count(const jsegment_t *segment, unsigned watched, inspect_exte
     }
 }
 
-/* Calls `see` for each extent; it ends the walk by false. `watched`: a slot whose blocks are counted apart; 0: none. */
-typedef bool (*inspect_see_t)(const jsegment_t *segment, const inspect_extent_t *extent, void *context);
+/* Calls `see` for each extent; it ends the walk by false. `watched`: a slot whose blocks are
+ * counted apart; 0: none. */
+typedef bool (*inspect_see_t)(const jsegment_t *segment, const inspect_extent_t *extent,
+                              void *context);
 
-static jstatus_t inspect_walk(const jsegment_t *segment, unsigned watched, inspect_see_t see, void *context) {
+static jstatus_t inspect_walk(const jsegment_t *segment, unsigned watched, inspect_see_t see,
+                              void *context) {
     const uint64_t total = ji_pages_total(segment);
     for (uint64_t page = segment->constants.first_page; page < total;) {
         inspect_extent_t extent = {.page = page, .word = shm_page_word(segment, page)};
         if (!ji_pages_is_extent(segment, page, extent.word))
-            return ji_fail(JSTATUS_CORRUPTED, "no extent begins at page %llu", (unsigned long long)page);
+            return ji_fail(JSTATUS_CORRUPTED, "no extent begins at page %llu",
+                           (unsigned long long)page);
         if (SHM_STATE(extent.word) == SHM_SLAB) {
             if (!ji_slab_at(segment, page, extent.word, &extent.geometry))
-                return ji_fail(JSTATUS_CORRUPTED, "page %llu is no sound slab", (unsigned long long)page);
+                return ji_fail(JSTATUS_CORRUPTED, "page %llu is no sound slab",
+                               (unsigned long long)page);
             slab_count(segment, watched, &extent);
         }
         if (!see(segment, &extent, context))
@@ -83,15 +91,16 @@ static void inspect_count(const inspect_extent_t *extent, unsigned slot, inspect
         if (slot == 0 || slot == owner)
             bytes->cached += (extent->geometry.block_count - extent->live_count) * block;
         bytes->given += extent->given_count * block;
-        bytes->owned += (slot == 0 ? extent->live_count - extent->given_count : extent->watched_count) * block;
+        bytes->owned +=
+            (slot == 0 ? extent->live_count - extent->given_count : extent->watched_count) * block;
         break;
     }
     default: bytes->metadata += length;
     }
 }
 
-/* Begins to look: with the segment's lock, but for a read-only attachment. The lock, and what a dead process left half
- * done under it, are no part of what is seen. */
+/* Begins to look: with the segment's lock, but for a read-only attachment. The lock, and what a
+ * dead process left half done under it, are no part of what is seen. */
 static jstatus_t inspect_begin(const jsegment_t *seen) {
     jsegment_t *segment = (jsegment_t *)seen;
     jstatus_t status = ji_segment_begin_reading(segment);
@@ -110,7 +119,7 @@ static jstatus_t inspect_end(const jsegment_t *seen, jstatus_t status) {
     return status;
 }
 
-/* ---- Extents ---------------------------------------------------------------------------------------------------------- */
+/* ---- Extents ---- */
 
 typedef struct visit_context {
     jextent_visitor_t visitor;
@@ -130,7 +139,8 @@ static bool visit_see(const jsegment_t *segment, const inspect_extent_t *extent,
                        .state = states[state],
                        .owner = SHM_OWNER(extent->word)};
     const unsigned index = SHM_ALLOCATOR(extent->word);
-    if ((state == SHM_BLOCK || state == SHM_SLAB || state == SHM_REGION) && index < SHM_ALLOCATORS) {
+    if ((state == SHM_BLOCK || state == SHM_SLAB || state == SHM_REGION) &&
+        index < SHM_ALLOCATORS) {
         const shm_allocator_t *entry = &segment->allocators[index];
         shown.allocator_id = shm_load(&entry->id);
         if (state == SHM_REGION && shm_load(&entry->region_page) == extent->page)
@@ -159,7 +169,7 @@ jstatus_t jsegment_visit(const jsegment_t *segment, jextent_visitor_t visitor, v
     return inspect_end(segment, status);
 }
 
-/* ---- Statistics ------------------------------------------------------------------------------------------------------- */
+/* ---- Statistics ---- */
 
 typedef struct stats_context {
     inspect_bytes_t bytes;
@@ -214,7 +224,8 @@ jstatus_t jsegment_get_stats(const jsegment_t *segment, jsegment_stats_t *stats)
     return inspect_end(segment, status);
 }
 
-jstatus_t jsegment_get_process(const jsegment_t *segment, unsigned slot, jsegment_process_t *process) {
+jstatus_t jsegment_get_process(const jsegment_t *segment, unsigned slot,
+                               jsegment_process_t *process) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(process != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jsegment_process_t, process, attached));
@@ -245,25 +256,27 @@ jstatus_t jsegment_get_process(const jsegment_t *segment, unsigned slot, jsegmen
     return inspect_end(segment, status);
 }
 
-/* ---- Verify ----------------------------------------------------------------------------------------------------------- */
+/* ---- Verify ---- */
 
 typedef struct verify_context {
     jstatus_t status;
     uint64_t free_extents, orphans, linked, previous; /* the word of the extent before */
 } verify_context_t;
 
-#define VERIFY(condition, ...)                                                                                         \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            return ji_fail(JSTATUS_CORRUPTED, __VA_ARGS__);                                                            \
+#define VERIFY(condition, ...)                                                                     \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return ji_fail(JSTATUS_CORRUPTED, __VA_ARGS__);                                        \
     } while (0)
 
 static bool verify_is_owner(const jsegment_t *segment, unsigned owner) {
-    return owner == SHM_SLOT_SEGMENT || (owner >= 1 && owner <= segment->constants.slot_count &&
-                                         shm_load(&segment->slots[owner - 1].state) != SHM_SLOT_FREE);
+    return owner == SHM_SLOT_SEGMENT ||
+           (owner >= 1 && owner <= segment->constants.slot_count &&
+            shm_load(&segment->slots[owner - 1].state) != SHM_SLOT_FREE);
 }
 static bool verify_is_allocator(const jsegment_t *segment, unsigned index) {
-    return index < SHM_ALLOCATORS && shm_load(&segment->allocators[index].state) != SHM_ALLOCATOR_FREE;
+    return index < SHM_ALLOCATORS &&
+           shm_load(&segment->allocators[index].state) != SHM_ALLOCATOR_FREE;
 }
 
 static jstatus_t verify_slab(const jsegment_t *segment, const inspect_extent_t *extent) {
@@ -273,69 +286,84 @@ static jstatus_t verify_slab(const jsegment_t *segment, const inspect_extent_t *
     VERIFY(shm_load(&slab->block_bytes) == geometry->block_bytes &&
                shm_load(&slab->block_count) == geometry->block_count,
            "the slab at page %llu says that it has %llu blocks of %llu bytes", page,
-           (unsigned long long)shm_load(&slab->block_count), (unsigned long long)shm_load(&slab->block_bytes));
+           (unsigned long long)shm_load(&slab->block_count),
+           (unsigned long long)shm_load(&slab->block_bytes));
     _Atomic(uint8_t) *owners = ji_slab_owners(segment, extent->page, geometry);
     for (uint32_t w = 0; w < geometry->words; ++w) {
-        const uint64_t freed = atomic_load_explicit(&ji_slab_freed(segment, extent->page)[w], memory_order_relaxed);
+        const uint64_t freed =
+            atomic_load_explicit(&ji_slab_freed(segment, extent->page)[w], memory_order_relaxed);
         VERIFY((freed & ~ji_slab_valid(geometry->block_count, w)) == 0,
                "the slab at page %llu has freed blocks beyond its end", page);
-        VERIFY(freed == 0 || ((extent->word & SHM_LINKED) != 0 && SHM_OWNER(extent->word) != SHM_SLOT_SEGMENT),
+        VERIFY(freed == 0 || ((extent->word & SHM_LINKED) != 0 &&
+                              SHM_OWNER(extent->word) != SHM_SLOT_SEGMENT),
                "the slab at page %llu has freed blocks that its owner will not find", page);
         for (uint64_t rest = freed; rest != 0; rest &= rest - 1)
-            VERIFY(atomic_load_explicit(&owners[w * 64 + (uint32_t)__builtin_ctzll(rest)], memory_order_relaxed) != 0,
+            VERIFY(atomic_load_explicit(&owners[w * 64 + (uint32_t)__builtin_ctzll(rest)],
+                                        memory_order_relaxed) != 0,
                    "the slab at page %llu has a block that was freed twice", page);
     }
     for (uint32_t i = 0; i < geometry->block_count; ++i) {
         const unsigned owner = slab_owner(segment, extent, i);
         if (owner == 0 || owner == SHM_OWNER(extent->word))
             continue;
-        VERIFY((extent->word & SHM_GIVEN) != 0, "block %u of the slab at page %llu is of slot %u, and not given", i,
-               page, owner);
-        VERIFY(verify_is_owner(segment, owner), "block %u of the slab at page %llu is of slot %u, which is free", i,
-               page, owner);
+        VERIFY((extent->word & SHM_GIVEN) != 0,
+               "block %u of the slab at page %llu is of slot %u, and not given", i, page, owner);
+        VERIFY(verify_is_owner(segment, owner),
+               "block %u of the slab at page %llu is of slot %u, which is free", i, page, owner);
     }
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t verify_extent(const jsegment_t *segment, const inspect_extent_t *extent, verify_context_t *seen) {
+static jstatus_t verify_extent(const jsegment_t *segment, const inspect_extent_t *extent,
+                               verify_context_t *seen) {
     const unsigned long long page = extent->page;
     const uint64_t pages = SHM_PAGES(extent->word), end = extent->page + pages;
     const shm_state_t state = SHM_STATE(extent->word);
     const unsigned owner = SHM_OWNER(extent->word), allocator = SHM_ALLOCATOR(extent->word);
     for (uint64_t inside = extent->page + 1; inside < end; ++inside) {
         const uint64_t word = shm_page_word(segment, inside);
-        const uint64_t right = state == SHM_FREE && inside == end - 1 ? SHM_WORD(SHM_TAIL, 0, 0, 0, pages - 1) : 0;
+        const uint64_t right =
+            state == SHM_FREE && inside == end - 1 ? SHM_WORD(SHM_TAIL, 0, 0, 0, pages - 1) : 0;
         VERIFY(word == right, "page %llu, inside the extent at page %llu, has the word %llx",
                (unsigned long long)inside, page, (unsigned long long)word);
     }
     switch (state) {
     case SHM_FREE:
-        VERIFY(SHM_STATE(seen->previous) != SHM_FREE, "the free extent at page %llu follows a free one", page);
-        VERIFY(extent->word == SHM_WORD(SHM_FREE, 0, 0, 0, pages), "the free extent at page %llu has an owner", page);
+        VERIFY(SHM_STATE(seen->previous) != SHM_FREE,
+               "the free extent at page %llu follows a free one", page);
+        VERIFY(extent->word == SHM_WORD(SHM_FREE, 0, 0, 0, pages),
+               "the free extent at page %llu has an owner", page);
         ++seen->free_extents;
         break;
     case SHM_BLOCK:
         VERIFY(extent->word == SHM_WORD(SHM_BLOCK, owner, allocator, 0, pages),
                "the block at page %llu has the word %llx", page, (unsigned long long)extent->word);
-        VERIFY(verify_is_allocator(segment, allocator), "the block at page %llu is of no allocator", page);
-        VERIFY(verify_is_owner(segment, owner), "the block at page %llu is of slot %u, which is free", page, owner);
+        VERIFY(verify_is_allocator(segment, allocator), "the block at page %llu is of no allocator",
+               page);
+        VERIFY(verify_is_owner(segment, owner),
+               "the block at page %llu is of slot %u, which is free", page, owner);
         break;
     case SHM_CACHED:
         VERIFY(extent->word == SHM_WORD(SHM_CACHED, owner, SHM_NO_ALLOCATOR, 0, pages),
-               "the cached extent at page %llu has the word %llx", page, (unsigned long long)extent->word);
+               "the cached extent at page %llu has the word %llx", page,
+               (unsigned long long)extent->word);
         VERIFY(owner != SHM_SLOT_SEGMENT && verify_is_owner(segment, owner),
                "the cached extent at page %llu is of slot %u, which is free", page, owner);
         break;
     case SHM_SLAB:
-        VERIFY(verify_is_allocator(segment, allocator), "the slab at page %llu is of no allocator", page);
-        VERIFY(verify_is_owner(segment, owner), "the slab at page %llu is of slot %u, which is free", page, owner);
+        VERIFY(verify_is_allocator(segment, allocator), "the slab at page %llu is of no allocator",
+               page);
+        VERIFY(verify_is_owner(segment, owner),
+               "the slab at page %llu is of slot %u, which is free", page, owner);
         seen->orphans += owner == SHM_SLOT_SEGMENT;
         seen->linked += (extent->word & SHM_LINKED) != 0;
         return verify_slab(segment, extent);
     case SHM_REGION: {
-        VERIFY(verify_is_allocator(segment, allocator), "the region at page %llu is of no allocator", page);
+        VERIFY(verify_is_allocator(segment, allocator),
+               "the region at page %llu is of no allocator", page);
         const shm_allocator_t *entry = &segment->allocators[allocator];
-        VERIFY(shm_load(&entry->header_page) == extent->page || shm_load(&entry->region_page) == extent->page,
+        VERIFY(shm_load(&entry->header_page) == extent->page ||
+                   shm_load(&entry->region_page) == extent->page,
                "the region at page %llu is not what its allocator has", page);
         break;
     }
@@ -352,19 +380,22 @@ static bool verify_see(const jsegment_t *segment, const inspect_extent_t *extent
 }
 
 /* One list: each entry is of the state, its links lead to its neighbours. Counts them. */
-static jstatus_t verify_list(const jsegment_t *segment, const uint64_t *head, shm_state_t state, unsigned owner,
-                             uint64_t flags, int bin, uint64_t *count) {
+static jstatus_t verify_list(const jsegment_t *segment, const uint64_t *head, shm_state_t state,
+                             unsigned owner, uint64_t flags, int bin, uint64_t *count) {
     const uint64_t total = ji_pages_total(segment);
     uint64_t before = 0, steps = 0;
-    for (uint64_t page = shm_load(head), links; page != 0; before = page, page = links & 0xffffffffu) {
-        VERIFY(page >= segment->constants.first_page && page < total && ++steps <= total, "a list leads to page %llu",
-               (unsigned long long)page);
+    for (uint64_t page = shm_load(head), links; page != 0;
+         before = page, page = links & 0xffffffffu) {
+        VERIFY(page >= segment->constants.first_page && page < total && ++steps <= total,
+               "a list leads to page %llu", (unsigned long long)page);
         const uint64_t word = shm_page_word(segment, page);
         links = shm_load(&segment->table[page].links);
         VERIFY(SHM_STATE(word) == state && SHM_OWNER(word) == owner && (word & flags) == flags &&
-                   (bin < 0 || (SHM_PAGES(word) != 0 && ji_pages_bin(SHM_PAGES(word)) == (unsigned)bin)),
+                   (bin < 0 ||
+                    (SHM_PAGES(word) != 0 && ji_pages_bin(SHM_PAGES(word)) == (unsigned)bin)),
                "page %llu is in a list that it does not belong to", (unsigned long long)page);
-        VERIFY(links >> 32 == before, "the links of page %llu do not lead back", (unsigned long long)page);
+        VERIFY(links >> 32 == before, "the links of page %llu do not lead back",
+               (unsigned long long)page);
         ++*count;
     }
     return JSTATUS_SUCCESS;
@@ -375,18 +406,21 @@ static jstatus_t verify_lists(const jsegment_t *segment, const verify_context_t 
     uint64_t in_bins = 0, orphans = 0, linked = 0;
     for (int bin = 0; bin < SHM_BINS; ++bin) {
         const bool bit = (shm_load(&segment->header->bin_bits[bin / 64]) >> bin % 64 & 1) != 0;
-        VERIFY(bit == (shm_load(&segment->header->bins[bin]) != 0), "the bit of bin %d is wrong", bin);
+        VERIFY(bit == (shm_load(&segment->header->bins[bin]) != 0), "the bit of bin %d is wrong",
+               bin);
         JTRY(verify_list(segment, &segment->header->bins[bin], SHM_FREE, 0, 0, bin, &in_bins));
     }
-    JTRY(verify_list(segment, &segment->header->orphans, SHM_SLAB, SHM_SLOT_SEGMENT, SHM_GIVEN, -1, &orphans));
+    JTRY(verify_list(segment, &segment->header->orphans, SHM_SLAB, SHM_SLOT_SEGMENT, SHM_GIVEN, -1,
+                     &orphans));
     for (unsigned slot = 1; slot <= segment->constants.slot_count; ++slot)
-        JTRY(verify_list(segment, &segment->slots[slot - 1].dirty, SHM_SLAB, slot, SHM_LINKED, -1, &linked));
+        JTRY(verify_list(segment, &segment->slots[slot - 1].dirty, SHM_SLAB, slot, SHM_LINKED, -1,
+                         &linked));
     VERIFY(in_bins == seen->free_extents, "%llu extents are free, %llu are in bins",
            (unsigned long long)seen->free_extents, (unsigned long long)in_bins);
     VERIFY(orphans == seen->orphans, "%llu slabs are the segment's, %llu are in its list",
            (unsigned long long)seen->orphans, (unsigned long long)orphans);
-    VERIFY(linked == seen->linked, "%llu slabs say that they are in a list, %llu are", (unsigned long long)seen->linked,
-           (unsigned long long)linked);
+    VERIFY(linked == seen->linked, "%llu slabs say that they are in a list, %llu are",
+           (unsigned long long)seen->linked, (unsigned long long)linked);
 done:
     return status;
 }
@@ -394,7 +428,8 @@ done:
 static jstatus_t verify_tables(const jsegment_t *segment) {
     VERIFY(memcmp(&segment->header->constants, &segment->constants, sizeof segment->constants) == 0,
            "the header's constants have changed");
-    VERIFY(segment->read_only || shm_load(&segment->header->log_count) == 0, "the undo log is not empty");
+    VERIFY(segment->read_only || shm_load(&segment->header->log_count) == 0,
+           "the undo log is not empty");
     for (unsigned i = 0; i < SHM_ALLOCATORS; ++i) {
         const shm_allocator_t *entry = &segment->allocators[i];
         if (shm_load(&entry->state) != SHM_ALLOCATOR_READY)
@@ -404,16 +439,19 @@ static jstatus_t verify_tables(const jsegment_t *segment) {
             VERIFY(shm_load(&segment->allocators[j].state) != SHM_ALLOCATOR_READY ||
                        shm_load(&segment->allocators[j].id) != shm_load(&entry->id),
                    "two allocators have the id %llu", (unsigned long long)shm_load(&entry->id));
-        const uint64_t regions[][2] = {{shm_load(&entry->header_page), shm_load(&entry->header_bytes)},
-                                       {shm_load(&entry->region_page), shm_load(&entry->region_bytes)}};
+        const uint64_t regions[][2] = {
+            {shm_load(&entry->header_page), shm_load(&entry->header_bytes)},
+            {shm_load(&entry->region_page), shm_load(&entry->region_bytes)}};
         for (int p = 0; p < 2; ++p) {
-            const uint64_t page = regions[p][0], pages = (regions[p][1] + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT;
+            const uint64_t page = regions[p][0],
+                           pages = (regions[p][1] + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT;
             VERIFY(pages == 0 || (page < ji_pages_total(segment) &&
-                                  shm_page_word(segment, page) == SHM_WORD(SHM_REGION, SHM_SLOT_SEGMENT, i, 0, pages)),
+                                  shm_page_word(segment, page) ==
+                                      SHM_WORD(SHM_REGION, SHM_SLOT_SEGMENT, i, 0, pages)),
                    "allocator %llu has lost a region", (unsigned long long)shm_load(&entry->id));
         }
-        VERIFY(shm_load(&entry->top) <= shm_load(&entry->region_bytes), "the stack %llu stands beyond its end",
-               (unsigned long long)shm_load(&entry->id));
+        VERIFY(shm_load(&entry->top) <= shm_load(&entry->region_bytes),
+               "the stack %llu stands beyond its end", (unsigned long long)shm_load(&entry->id));
     }
     return JSTATUS_SUCCESS;
 }

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The one allocator interface over an allocator in a segment. The object's own books (ledger) say what this process took
- * through it, by address and size; so it takes back what it gave out, and nothing else. */
+/* The one allocator interface over an allocator in a segment. The object's own books (ledger) say
+ * what this process took through it, by address and size; so it takes back what it gave out, and
+ * nothing else. */
 
 #include "memory/memory.h"
 #include "shm/shm.h"
@@ -12,8 +13,8 @@ typedef struct segment_provider {
     jsegment_t *segment; /* made for it; NULL: the caller's */
 } segment_provider_t;
 
-static jstatus_t provider_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                   void **pointer) {
+static jstatus_t provider_allocate(void *context, size_t size_bytes, size_t alignment,
+                                   jstream_t *stream, void **pointer) {
     segment_provider_t *provider = context;
     (void)stream;
     joffset_t offset;
@@ -23,12 +24,14 @@ static jstatus_t provider_allocate(void *context, size_t size_bytes, size_t alig
     return status;
 }
 
-static jstatus_t provider_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t provider_deallocate(void *context, void *pointer, size_t size_bytes,
+                                     jstream_t *stream) {
     segment_provider_t *provider = context;
     (void)stream;
     const joffset_t offset = jsegment_offset(provider->shared->segment, pointer);
     if (offset == JOFFSET_NULL)
-        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"segment\": %p is not in the segment", pointer);
+        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"segment\": %p is not in the segment",
+                       pointer);
     if (provider->shared->kind == JSHARED_STACK) {
         (void)ji_shared_pop(provider->shared, offset, size_bytes);
         return JSTATUS_SUCCESS;
@@ -40,7 +43,8 @@ static size_t provider_usable_size(void *context, const void *pointer, size_t si
     segment_provider_t *provider = context;
     size_t usable = size_bytes;
     if (provider->shared->kind != JSHARED_STACK)
-        (void)jshared_describe(provider->shared, jsegment_offset(provider->shared->segment, pointer), &usable, NULL);
+        (void)jshared_describe(provider->shared,
+                               jsegment_offset(provider->shared->segment, pointer), &usable, NULL);
     return usable > size_bytes ? usable : size_bytes;
 }
 
@@ -50,7 +54,8 @@ static void provider_get_stats(void *context, jallocator_stats_t *stats) {
     if (jsegment_get_stats(provider->shared->segment, &segment) != JSTATUS_SUCCESS)
         return;
     stats->limit_bytes = segment.max_bytes;
-    stats->reserved_bytes = stats->peak_reserved_bytes = segment.size_bytes; /* it does not shrink */
+    /* It does not shrink. */
+    stats->reserved_bytes = stats->peak_reserved_bytes = segment.size_bytes;
     stats->free_bytes = segment.free_bytes;
     stats->largest_free_bytes = segment.largest_free_bytes;
 }
@@ -98,11 +103,12 @@ static const jallocator_ops_t provider_ops = {
 };
 
 /* `segment`: goes with the allocator, also on failure; NULL: none. */
-static jstatus_t provider_make(jshared_t *shared, jsegment_t *segment, const char *name, const ji_kind_t *kind,
-                               jallocator_t **out) {
+static jstatus_t provider_make(jshared_t *shared, jsegment_t *segment, const char *name,
+                               const ji_kind_t *kind, jallocator_t **out) {
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {.name = name,
-                          .threads = shared->segment->locks ? JALLOCATOR_THREADS_SAFE : JALLOCATOR_THREADS_NONE,
+                          .threads = shared->segment->locks ? JALLOCATOR_THREADS_SAFE
+                                                            : JALLOCATOR_THREADS_NONE,
                           .kind = kind};
     segment_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
@@ -124,7 +130,7 @@ jstatus_t jallocator_create_shared(jshared_t *shared, jallocator_t **allocator) 
     return status == JSTATUS_SUCCESS ? ji_record_wrap(made, allocator) : status;
 }
 
-/* ---- In a composition: a segment of its own ---------------------------------------------------------------------------- */
+/* ---- In a composition: a segment of its own ---- */
 
 typedef struct segment_kind_options {
     size_t struct_size;
@@ -134,17 +140,20 @@ typedef struct segment_kind_options {
     size_t size_bytes, max_bytes;
 } segment_kind_options_t;
 
-/* Private, because a policy above is copied by a fork, and its two copies must not hand out the same shared bytes. */
-static const segment_kind_options_t kind_defaults = {sizeof kind_defaults, NULL, JSEGMENT_PRIVATE, NULL,
-                                                     (size_t)64 << 20,     0};
-/* How far it may grow where that is not said: its page table has a 256th of that, which must fit the first size. */
+/* Private, because a policy above is copied by a fork, and its two copies must not hand out the
+ * same shared bytes. */
+static const segment_kind_options_t kind_defaults = {
+    sizeof kind_defaults, NULL, JSEGMENT_PRIVATE, NULL, (size_t)64 << 20, 0};
+/* How far it may grow where that is not said: its page table has a 256th of that, which must fit
+ * the first size. */
 #define KIND_GROWTH 32
 
 static const jallocator_key_t kind_keys[] = {
     {"backend", "private|posix|memfd|file", "private", "where the bytes are"},
     {"path", "TEXT", "", "posix and file: the segment's name (name= is the allocator's)"},
     {"size", "SIZE", "64M", "to begin with"},
-    {"max", "SIZE|none", "", "it may grow to this; none: it does not grow; not given: to 32 times size"},
+    {"max", "SIZE|none", "",
+     "it may grow to this; none: it does not grow; not given: to 32 times size"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t kind_members[] = {
@@ -179,8 +188,8 @@ done:
 }
 
 const ji_kind_t ji_kind_segment = {
-    .public = {"segment", JALLOCATOR_PROVIDER, "a segment of its own, which grows; shared if its backend is",
-               kind_keys},
+    .public = {"segment", JALLOCATOR_PROVIDER,
+               "a segment of its own, which grows; shared if its backend is", kind_keys},
     .members = kind_members,
     .options_type = "segment_kind_options_t",
     .options_bytes = sizeof(segment_kind_options_t),

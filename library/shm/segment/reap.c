@@ -1,21 +1,23 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Giving back what a dead process owned; also what a detaching one leaves, and the memory of a destroyed allocator.
+/* Giving back what a dead process owned; also what a detaching one leaves, and the memory of a
+ * destroyed allocator.
  *
- * One walk over the page table, by extents. What was the dead slot's and nobody else's is free: extents, cached extents,
- * slabs without given blocks. Neighbours of that sort are freed as one run, so that a process that owned a million
- * blocks is reaped in the time of its slabs. A slab of the dead with blocks that were given away loses its other blocks
- * and becomes an orphan, the segment's. In the slabs of others, blocks that had been given to the dead are freed.
+ * One walk over the page table, by extents. What was the dead slot's and nobody else's is free:
+ * extents, cached extents, slabs without given blocks. Neighbours of that sort are freed as one
+ * run, so that a process that owned a million blocks is reaped in the time of its slabs. A slab of
+ * the dead with blocks that were given away loses its other blocks and becomes an orphan, the
+ * segment's. In the slabs of others, blocks that had been given to the dead are freed.
  *
  *     | SLAB d | BLOCK d | BLOCK d | BLOCK a | ...
- *     | DEAD 7  (old words inside) | BLOCK a | ...     1. one store covers the run
- *     | DEAD 7    0    0    0    0 | BLOCK a | ...     2. the words inside are cleared, in any order
- *     | FREE 7                     | BLOCK a | ...     3. freed, through the undo log
+ *     | DEAD 7  (old words inside) | BLOCK a | ...    1. one store covers the run
+ *     | DEAD 7    0    0    0    0 | BLOCK a | ...    2. the words inside are cleared, in any order
+ *     | FREE 7                     | BLOCK a | ...    3. freed, through the undo log
  *
- * The reaper may be killed at any instruction as well. The next one finds the slot still taken and begins again: each
- * extent that is done does not belong to the dead any more, a DEAD run is cleared once more, and bits that are cleared
- * twice are clear. The slot becomes free last. */
+ * The reaper may be killed at any instruction as well. The next one finds the slot still taken and
+ * begins again: each extent that is done does not belong to the dead any more, a DEAD run is
+ * cleared once more, and bits that are cleared twice are clear. The slot becomes free last. */
 
 #include "shm/heap/heap.h"
 
@@ -24,25 +26,28 @@
 bool ji_slot_is_dead(const jsegment_t *segment, unsigned slot) {
     if (slot == segment->slot)
         return false;
-    return shm_life_of(&segment->backing, slot, shm_load(&segment->slots[slot - 1].claim)) == SHM_DEAD_PROCESS;
+    return shm_life_of(&segment->backing, slot, shm_load(&segment->slots[slot - 1].claim)) ==
+           SHM_DEAD_PROCESS;
 }
 
 /* What becomes of an extent. */
 typedef enum reap_verdict { REAP_KEEP, REAP_FREE, REAP_SIFT } reap_verdict_t;
 
-/* Frees the run [page, end). Its first word is DEAD, left by a reaper that was killed: what is inside may be anything.
- * Or it is the first of extents that follow each other. */
+/* Frees the run [page, end). Its first word is DEAD, left by a reaper that was killed: what is
+ * inside may be anything. Or it is the first of extents that follow each other. */
 static jstatus_t reap_run(jsegment_t *segment, uint64_t page, uint64_t end, uint64_t *after) {
     const uint64_t word = shm_page_word(segment, page);
     if (SHM_STATE(word) == SHM_DEAD) {
-        memset(&segment->table[page + 1], 0, JI_PLANTED(10) ? 0 : (end - page - 1) * sizeof segment->table[0]);
+        memset(&segment->table[page + 1], 0,
+               JI_PLANTED(10) ? 0 : (end - page - 1) * sizeof segment->table[0]);
     } else if (SHM_PAGES(word) != end - page) {
         shm_store(&segment->table[page].word, SHM_WORD(SHM_DEAD, 0, 0, 0, end - page));
         atomic_signal_fence(memory_order_seq_cst);
         for (uint64_t next = page + SHM_PAGES(word), pages; next < end; next += pages) {
             pages = SHM_PAGES(shm_page_word(segment, next));
             if (pages == 0)
-                return JI_POISON(segment, "page %llu changed while it was reaped", (unsigned long long)next);
+                return JI_POISON(segment, "page %llu changed while it was reaped",
+                                 (unsigned long long)next);
             shm_store(&segment->table[next].word, 0);
             shm_store(&segment->table[next].links, 0);
         }
@@ -52,7 +57,8 @@ static jstatus_t reap_run(jsegment_t *segment, uint64_t page, uint64_t end, uint
 }
 
 /* A slab of the dead with given blocks: frees what was its own. Nothing left: *empty. */
-static jstatus_t reap_sift(jsegment_t *segment, uint64_t page, uint64_t word, unsigned slot, bool *empty) {
+static jstatus_t reap_sift(jsegment_t *segment, uint64_t page, uint64_t word, unsigned slot,
+                           bool *empty) {
     shm_geometry_t geometry;
     if (!ji_slab_at(segment, page, word, &geometry))
         return JI_POISON(segment, "page %llu is no sound slab", (unsigned long long)page);
@@ -70,13 +76,15 @@ static jstatus_t reap_sift(jsegment_t *segment, uint64_t page, uint64_t word, un
     if (*empty)
         return JSTATUS_SUCCESS;
     ji_page_list_insert(segment, &segment->header->orphans, page);
-    ji_put(segment, &segment->table[page].word, (word & ~SHM_LINKED) | (uint64_t)SHM_SLOT_SEGMENT << 8);
+    ji_put(segment, &segment->table[page].word,
+           (word & ~SHM_LINKED) | (uint64_t)SHM_SLOT_SEGMENT << 8);
     return ji_commit(segment);
 }
 
-/* A slab of somebody else's, in which blocks may have been given to the dead. An orphan may become free: then *end is
- * where the free extent ends. */
-static jstatus_t reap_gifts(jsegment_t *segment, uint64_t page, uint64_t word, unsigned slot, uint64_t *end) {
+/* A slab of somebody else's, in which blocks may have been given to the dead. An orphan may become
+ * free: then *end is where the free extent ends. */
+static jstatus_t reap_gifts(jsegment_t *segment, uint64_t page, uint64_t word, unsigned slot,
+                            uint64_t *end) {
     shm_geometry_t geometry;
     jstatus_t status = JSTATUS_SUCCESS;
     if (!ji_slab_at(segment, page, word, &geometry))
@@ -86,7 +94,8 @@ static jstatus_t reap_gifts(jsegment_t *segment, uint64_t page, uint64_t word, u
         if (ji_slab_owner(segment, page, &geometry, i) != slot)
             continue;
         if (SHM_OWNER(word) == SHM_SLOT_SEGMENT) {
-            atomic_store_explicit(&ji_slab_owners(segment, page, &geometry)[i], 0, memory_order_release);
+            atomic_store_explicit(&ji_slab_owners(segment, page, &geometry)[i], 0,
+                                  memory_order_release);
             continue;
         }
         if (!linked && (status = ji_heap_link(segment, page, word)) != JSTATUS_SUCCESS)
@@ -165,8 +174,10 @@ static reap_verdict_t judge_allocator(uint64_t word, unsigned index) {
     const shm_state_t state = SHM_STATE(word);
     if (state == SHM_DEAD)
         return REAP_FREE;
-    return SHM_ALLOCATOR(word) == index && (state == SHM_BLOCK || state == SHM_SLAB || state == SHM_REGION) ? REAP_FREE
-                                                                                                            : REAP_KEEP;
+    return SHM_ALLOCATOR(word) == index &&
+                   (state == SHM_BLOCK || state == SHM_SLAB || state == SHM_REGION)
+               ? REAP_FREE
+               : REAP_KEEP;
 }
 
 /* The lists of slabs lose those of the allocator. */
@@ -204,20 +215,24 @@ jstatus_t ji_reap_allocator(jsegment_t *segment, unsigned index) {
 jstatus_t ji_reap_all(jsegment_t *segment, unsigned *count) {
     unsigned reaped = 0;
     jstatus_t status = JSTATUS_SUCCESS;
-    for (unsigned slot = 1; slot <= segment->constants.slot_count && status == JSTATUS_SUCCESS; ++slot) {
+    for (unsigned slot = 1; slot <= segment->constants.slot_count && status == JSTATUS_SUCCESS;
+         ++slot) {
         shm_slot_t *entry = &segment->slots[slot - 1];
         uint64_t claim = shm_load(&entry->claim);
         const uint64_t state = shm_load(&entry->state);
         if (slot == segment->slot || (state == SHM_SLOT_FREE && claim == 0))
             continue;
-        const bool claimer_is_dead = shm_life_of(&segment->backing, slot, claim) == SHM_DEAD_PROCESS;
-        if (state == SHM_SLOT_TAKEN && shm_load(&entry->joined) == shm_load(&entry->generation) && !claimer_is_dead)
+        const bool claimer_is_dead =
+            shm_life_of(&segment->backing, slot, claim) == SHM_DEAD_PROCESS;
+        if (state == SHM_SLOT_TAKEN && shm_load(&entry->joined) == shm_load(&entry->generation) &&
+            !claimer_is_dead)
             continue;
         if (state != SHM_SLOT_FREE) /* else somebody died who was about to come, or had just left */
             status = ji_reap_slot(segment, slot);
         /* A claim of a newcomer's, who waits for the lock, stays. */
         if (status == JSTATUS_SUCCESS && claimer_is_dead)
-            (void)__atomic_compare_exchange_n(&entry->claim, &claim, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+            (void)__atomic_compare_exchange_n(&entry->claim, &claim, 0, false, __ATOMIC_RELEASE,
+                                              __ATOMIC_RELAXED);
         if (status == JSTATUS_SUCCESS && state != SHM_SLOT_FREE) {
             shm_count(&segment->header->reaped_count);
             ++reaped;

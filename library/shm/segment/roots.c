@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Named roots. A root is found without a lock, by processes that may only read: its state is odd while it is valid, is
- * stored last when a root is made, first when it goes, and counts on, so a reader that meets a change sees that it has.
- * Replacing the offset of a name that is there is one store. */
+/* Named roots. A root is found without a lock, by processes that may only read: its state is odd
+ * while it is valid, is stored last when a root is made, first when it goes, and counts on, so a
+ * reader that meets a change sees that it has. Replacing the offset of a name that is there is one
+ * store. */
 
 #include "shm/shm.h"
 
@@ -27,7 +28,8 @@ static bool root_has_name(const shm_root_t *root, const char *name) {
 
 static shm_root_t *root_find(const jsegment_t *segment, const char *name) {
     for (unsigned i = 0; i < SHM_ROOTS; ++i)
-        if ((shm_load(&segment->roots[i].state) & 1) != 0 && root_has_name(&segment->roots[i], name))
+        if ((shm_load(&segment->roots[i].state) & 1) != 0 &&
+            root_has_name(&segment->roots[i], name))
             return &segment->roots[i];
     return NULL;
 }
@@ -36,15 +38,16 @@ static jstatus_t root_check_name(const char *name) {
     const size_t length = strnlen(name, JSEGMENT_ROOT_NAME_BYTES);
     return length > 0 && length < JSEGMENT_ROOT_NAME_BYTES
                ? JSTATUS_SUCCESS
-               : ji_fail(JSTATUS_INVALID_VALUE, "a root's name has 1 to %d characters", JSEGMENT_ROOT_NAME_BYTES - 1);
+               : ji_fail(JSTATUS_INVALID_VALUE, "a root's name has 1 to %d characters",
+                         JSEGMENT_ROOT_NAME_BYTES - 1);
 }
 
 /* Under the segment's lock. */
 static jstatus_t root_set(jsegment_t *segment, const char *name, joffset_t offset) {
     shm_root_t *root = root_find(segment, name);
     if (offset != JOFFSET_NULL && jsegment_pointer(segment, offset, 1) == NULL)
-        return ji_fail(JSTATUS_INVALID_VALUE, "root \"%s\": offset %llu is not in the segment", name,
-                       (unsigned long long)offset);
+        return ji_fail(JSTATUS_INVALID_VALUE, "root \"%s\": offset %llu is not in the segment",
+                       name, (unsigned long long)offset);
     if (root != NULL && offset != JOFFSET_NULL) {
         shm_store(&root->offset, offset);
         return JSTATUS_SUCCESS;
@@ -80,7 +83,8 @@ jstatus_t jsegment_set_root(jsegment_t *segment, const char *name, joffset_t off
     jstatus_t status = root_check_name(name);
     if (status == JSTATUS_SUCCESS)
         status = ji_segment_lock(segment);
-    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, root_set(segment, name, offset)) : status;
+    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, root_set(segment, name, offset))
+                                     : status;
 }
 
 jstatus_t jsegment_get_root(const jsegment_t *segment, const char *name, joffset_t *offset) {
@@ -110,8 +114,8 @@ jstatus_t jsegment_get_root(const jsegment_t *segment, const char *name, joffset
     return ji_fail(JSTATUS_NOT_FOUND, "there is no root \"%s\"", name);
 }
 
-jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index, char name[JSEGMENT_ROOT_NAME_BYTES],
-                               joffset_t *offset) {
+jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index,
+                               char name[JSEGMENT_ROOT_NAME_BYTES], joffset_t *offset) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);

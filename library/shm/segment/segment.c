@@ -1,19 +1,22 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Attachments: made, ended, taken through a fork; growth; conversions between offsets and addresses.
+/* Attachments: made, ended, taken through a fork; growth; conversions between offsets and
+ * addresses.
  *
- * An attachment's slot. With a file behind the segment, whoever has the lock on the slot's byte is the slot; the kernel
- * takes it away when the process dies, so nobody has to be asked whether it lives. Without a file the slot's claim names
- * the process by pid and start time. Whoever gets a slot that its last owner left by dying reaps that one first, so a slot
- * that is alive has nothing of its predecessor's.
+ * An attachment's slot. With a file behind the segment, whoever has the lock on the slot's byte is
+ * the slot; the kernel takes it away when the process dies, so nobody has to be asked whether it
+ * lives. Without a file the slot's claim names the process by pid and start time. Whoever gets a
+ * slot that its last owner left by dying reaps that one first, so a slot that is alive has nothing
+ * of its predecessor's.
  *
  *     take byte (or claim) | generation + 1 | lock | reap predecessor | state = taken | unlock
  *     dead here: byte is free again           dead here: the next one does the same
  *
- * Fork. The child's attachment shares the parent's description, which would say "alive" for a parent that has died. So
- * the fork handler opens another one and closes that, and the first use takes a slot of its own. It knows the
- * attachments in the list, so a description is opened and comes into the list while no fork can happen. */
+ * Fork. The child's attachment shares the parent's description, which would say "alive" for a
+ * parent that has died. So the fork handler opens another one and closes that, and the first use
+ * takes a slot of its own. It knows the attachments in the list, so a description is opened and
+ * comes into the list while no fork can happen. */
 
 #include "memory/memory.h"
 #include "shm/heap/heap.h"
@@ -30,13 +33,15 @@
 #define SEGMENT_DEFAULT_TIMEOUT_MS 60000
 #define SEGMENT_JOIN_PASSES 4
 
-/* ---- All attachments of the process --------------------------------------------------------------------------------- */
+/* ---- All attachments of the process ---- */
 
-static ji_lock_t segment_opening_lock; /* held from before a file is opened until its attachment is in the list */
+/* Held from before a file is opened until its attachment is in the list. */
+static ji_lock_t segment_opening_lock;
 static ji_lock_t segment_list_lock;
 static ji_list_t segment_list = JI_LIST_EMPTY(segment_list);
 
-/* In the child: a description of its own instead of the parent's. What this cannot be had for stays without a slot. */
+/* In the child: a description of its own instead of the parent's. What this cannot be had for stays
+ * without a slot. */
 static void segment_in_child(void) {
     JI_LIST_EACH(&segment_list, jsegment_t, segment, link) {
         if (segment->backing.backend == JSEGMENT_PRIVATE || segment->read_only)
@@ -81,7 +86,7 @@ static void segment_delist(jsegment_t *segment) {
     ji_segment_list_release();
 }
 
-/* ---- The private part ----------------------------------------------------------------------------------------------- */
+/* ---- The private part ---- */
 
 static jstatus_t segment_check_options(const jsegment_options_t *options, const char *caller) {
     if ((unsigned)options->backend > JSEGMENT_ARRAY)
@@ -89,9 +94,10 @@ static jstatus_t segment_check_options(const jsegment_options_t *options, const 
     if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: threads %d", caller, (int)options->threads);
     if (options->max_processes > JSEGMENT_MAX_PROCESSES)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: max_processes %u, at most %d", caller, options->max_processes,
-                       JSEGMENT_MAX_PROCESSES);
-    if ((options->backend == JSEGMENT_POSIX || options->backend == JSEGMENT_FILE) && options->name == NULL)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: max_processes %u, at most %d", caller,
+                       options->max_processes, JSEGMENT_MAX_PROCESSES);
+    if ((options->backend == JSEGMENT_POSIX || options->backend == JSEGMENT_FILE) &&
+        options->name == NULL)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: this backend needs a name", caller);
     if (options->backend == JSEGMENT_ARRAY && options->array == NULL)
         return ji_fail(JSTATUS_INVALID_POINTER, "%s: no array", caller);
@@ -131,7 +137,8 @@ static void segment_free(jsegment_t *segment) {
     ji_metadata_free(segment);
 }
 
-/* Everything is where the constants say. The map is private memory that costs nothing where it is not used. */
+/* Everything is where the constants say. The map is private memory that costs nothing where it is
+ * not used. */
 static jstatus_t segment_bind(jsegment_t *segment) {
     const shm_constants_t *constants = &segment->constants;
     char *base = segment->backing.base;
@@ -146,33 +153,40 @@ static jstatus_t segment_bind(jsegment_t *segment) {
     void *map = mmap(NULL, segment_map_bytes(constants), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "no address space for the map of the segment: %s", strerror(errno));
+        return ji_fail(JSTATUS_MEMORY_ERROR, "no address space for the map of the segment: %s",
+                       strerror(errno));
     segment->map = map;
     return JSTATUS_SUCCESS;
 }
 
 /* Creates (size 0: attaches) what is behind the segment, and puts the segment into the list. */
-static jstatus_t segment_open(jsegment_t *segment, const jsegment_options_t *options, size_t size_bytes) {
+static jstatus_t segment_open(jsegment_t *segment, const jsegment_options_t *options,
+                              size_t size_bytes) {
     segment_start_once();
     ji_lock_acquire(&segment_opening_lock);
-    jstatus_t status = size_bytes != 0 ? shm_backing_create(options, &segment->constants, size_bytes, &segment->backing)
-                                       : shm_backing_attach(options, &segment->constants, &segment->backing);
+    jstatus_t status =
+        size_bytes != 0
+            ? shm_backing_create(options, &segment->constants, size_bytes, &segment->backing)
+            : shm_backing_attach(options, &segment->constants, &segment->backing);
     if (status == JSTATUS_SUCCESS)
         segment_enlist(segment);
     ji_lock_release(&segment_opening_lock);
     return status;
 }
 
-/* ---- Slots ---------------------------------------------------------------------------------------------------------- */
+/* ---- Slots ---- */
 
 static bool slot_take(jsegment_t *segment, unsigned slot, bool also_of_dead) {
     shm_slot_t *entry = &segment->slots[slot - 1];
     if (segment->backing.has_file)
-        return (also_of_dead || shm_load(&entry->state) == SHM_SLOT_FREE) && shm_life_take(&segment->backing, slot);
+        return (also_of_dead || shm_load(&entry->state) == SHM_SLOT_FREE) &&
+               shm_life_take(&segment->backing, slot);
     uint64_t claim = shm_load(&entry->claim);
-    if (claim != 0 && (!also_of_dead || shm_life_of(&segment->backing, slot, claim) != SHM_DEAD_PROCESS))
+    if (claim != 0 &&
+        (!also_of_dead || shm_life_of(&segment->backing, slot, claim) != SHM_DEAD_PROCESS))
         return false;
-    return __atomic_compare_exchange_n(&entry->claim, &claim, shm_life_identity(&segment->backing, &segment->constants),
+    return __atomic_compare_exchange_n(&entry->claim, &claim,
+                                       shm_life_identity(&segment->backing, &segment->constants),
                                        false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
@@ -186,14 +200,15 @@ static void slot_give_up(jsegment_t *segment, unsigned slot) {
 /* Gets this attachment a slot; reaps whoever had it and died, and all other dead ones. */
 static jstatus_t segment_join(jsegment_t *segment) {
     unsigned slot = 0;
-    /* Free ones first, then those of the dead; again, since one may become free behind the search and another one be
-     * taken before it. */
+    /* Free ones first, then those of the dead; again, since one may become free behind the search
+     * and another one be taken before it. */
     for (int pass = 0; pass < SEGMENT_JOIN_PASSES && slot == 0; ++pass)
         for (unsigned i = 1; i <= segment->constants.slot_count && slot == 0; ++i)
             if (slot_take(segment, i, pass > 0))
                 slot = i;
     if (slot == 0)
-        return ji_fail(JSTATUS_NO_SLOT, "%llu processes are attached, as many as the segment has room for",
+        return ji_fail(JSTATUS_NO_SLOT,
+                       "%llu processes are attached, as many as the segment has room for",
                        (unsigned long long)segment->constants.slot_count);
     shm_slot_t *entry = &segment->slots[slot - 1];
     const uint64_t generation = shm_load(&entry->generation) + 1;
@@ -248,8 +263,9 @@ static jstatus_t segment_join_again(jsegment_t *segment) {
 }
 
 jstatus_t ji_segment_begin_slowly_(jsegment_t *segment) {
-    jstatus_t status = segment->read_only ? ji_fail(JSTATUS_READ_ONLY, "the segment is attached for reading alone")
-                                          : segment_join_again(segment);
+    jstatus_t status = segment->read_only
+                           ? ji_fail(JSTATUS_READ_ONLY, "the segment is attached for reading alone")
+                           : segment_join_again(segment);
     if (status != JSTATUS_SUCCESS)
         ji_segment_end(segment);
     return status;
@@ -279,7 +295,7 @@ jstatus_t ji_segment_unlock(jsegment_t *segment, jstatus_t status) {
     return status;
 }
 
-/* ---- Create, attach -------------------------------------------------------------------------------------------------- */
+/* ---- Create, attach ---- */
 
 static size_t segment_round(size_t bytes) {
     size_t rounded;
@@ -293,28 +309,34 @@ jstatus_t jsegment_create(const jsegment_options_t *given, jsegment_t **out) {
     JTRY_RETURN(segment_check_options(&options, __func__));
     jstatus_t status = JSTATUS_SUCCESS;
     JREQUIRE(!options.read_only, JSTATUS_INVALID_VALUE);
-    const size_t size = options.backend == JSEGMENT_ARRAY ? options.size_bytes & ~(SHM_PAGE_BYTES - 1)
-                                                          : segment_round(options.size_bytes);
+    const size_t size = options.backend == JSEGMENT_ARRAY
+                            ? options.size_bytes & ~(SHM_PAGE_BYTES - 1)
+                            : segment_round(options.size_bytes);
     const bool grows = options.max_bytes != JALLOC_DEFAULT && options.max_bytes != JALLOC_NONE;
-    const size_t max = grows && options.backend != JSEGMENT_ARRAY ? segment_round(options.max_bytes) : size;
+    const size_t max =
+        grows && options.backend != JSEGMENT_ARRAY ? segment_round(options.max_bytes) : size;
     if (size < JSEGMENT_MIN_BYTES || max < size || max >> SHM_PAGE_SHIFT > SHM_MAX_PAGES)
-        return ji_fail(JSTATUS_INVALID_SIZE, "a segment of %zu bytes that may grow to %zu: at least %d, at most 4 TiB",
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "a segment of %zu bytes that may grow to %zu: at least %d, at most 4 TiB",
                        options.size_bytes, options.max_bytes, JSEGMENT_MIN_BYTES);
-    const unsigned slots = options.max_processes != 0 ? options.max_processes : SEGMENT_DEFAULT_PROCESSES;
-    const bool has_file =
-        options.backend == JSEGMENT_POSIX || options.backend == JSEGMENT_MEMFD || options.backend == JSEGMENT_FILE;
+    const unsigned slots =
+        options.max_processes != 0 ? options.max_processes : SEGMENT_DEFAULT_PROCESSES;
+    const bool has_file = options.backend == JSEGMENT_POSIX || options.backend == JSEGMENT_MEMFD ||
+                          options.backend == JSEGMENT_FILE;
     bool listed = false;
     jsegment_t *segment = NULL;
     JTRY_ALLOC(segment = segment_new(&options));
     if (!shm_constants_make(&segment->constants, size, max, slots, has_file)) {
-        status = ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes have no room for the bookkeeping of %zu and %u processes",
-                         size, max, slots);
+        status = ji_fail(JSTATUS_INVALID_SIZE,
+                         "%zu bytes have no room for the bookkeeping of %zu and %u processes", size,
+                         max, slots);
         goto done;
     }
     JTRY(segment_open(segment, &options, size));
     listed = true;
     JTRY(segment_bind(segment));
-    /* Nobody else sees it yet, or takes it for a segment; so nothing here can be interrupted halfway. */
+    /* Nobody else sees it yet, or takes it for a segment; so nothing here can be interrupted
+     * halfway. */
     JTRY(ji_pages_add(segment, segment->constants.first_page, size >> SHM_PAGE_SHIFT));
     JTRY(ji_commit(segment));
     JTRY(segment_join(segment));
@@ -351,10 +373,11 @@ jstatus_t jsegment_attach(const jsegment_options_t *given, jsegment_t **out) {
     JTRY(segment_bind(segment));
     if (!ji_pages_refresh(segment)) {
         const uint64_t total = shm_load(&segment->header->total_pages);
-        status =
-            total > segment->constants.first_page && total <= segment->max_pages
-                ? ji_fail(JSTATUS_TRUNCATED, "the segment has %llu pages, its memory fewer", (unsigned long long)total)
-                : ji_fail(JSTATUS_CORRUPTED, "the segment says that it has %llu pages", (unsigned long long)total);
+        status = total > segment->constants.first_page && total <= segment->max_pages
+                     ? ji_fail(JSTATUS_TRUNCATED, "the segment has %llu pages, its memory fewer",
+                               (unsigned long long)total)
+                     : ji_fail(JSTATUS_CORRUPTED, "the segment says that it has %llu pages",
+                               (unsigned long long)total);
         goto done;
     }
     if (!options.read_only && ji_segment_is_poisoned(segment)) {
@@ -386,7 +409,7 @@ done:
     return status;
 }
 
-/* ---- Detach, destroy --------------------------------------------------------------------------------------------------- */
+/* ---- Detach, destroy ---- */
 
 /* Leaves the segment: what the slot owns is free. Holds the attachment's lock. */
 static jstatus_t segment_leave(jsegment_t *segment) {
@@ -398,7 +421,8 @@ static jstatus_t segment_leave(jsegment_t *segment) {
         return JSTATUS_SUCCESS;
     JTRY_RETURN(ji_segment_enter_anyway(segment));
     if (!ji_segment_is_poisoned(segment))
-        (void)ji_reap_slot(segment, segment->slot); /* a segment that is found damaged here is left as it is */
+        /* A segment that is found damaged here is left as it is. */
+        (void)ji_reap_slot(segment, segment->slot);
     const unsigned slot = segment->slot;
     ji_segment_set_ready(segment, false);
     segment->slot = 0;
@@ -436,8 +460,9 @@ jstatus_t jsegment_destroy(jsegment_t *segment) {
     for (unsigned i = 1; i <= segment->constants.slot_count && status == JSTATUS_SUCCESS; ++i)
         if (i != segment->slot && shm_load(&segment->slots[i - 1].state) != SHM_SLOT_FREE &&
             !ji_slot_is_dead(segment, i))
-            status = ji_fail(JSTATUS_BUSY, "slot %u (process %lld) is attached", i,
-                             (long long)__atomic_load_n(&segment->slots[i - 1].pid, __ATOMIC_RELAXED));
+            status =
+                ji_fail(JSTATUS_BUSY, "slot %u (process %lld) is attached", i,
+                        (long long)__atomic_load_n(&segment->slots[i - 1].pid, __ATOMIC_RELAXED));
     if (status == JSTATUS_SUCCESS)
         status = segment_leave(segment);
     if (status == JSTATUS_SUCCESS) {
@@ -466,12 +491,13 @@ jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, jsegment
         status = ji_fail(JSTATUS_BUSY, "\"%s\": a living process is attached", name);
     else
         status = shm_backing_unlink(&backing);
-    shm_gate_release(&backing); /* not by closing: a child of another thread's fork may have the description as well */
+    /* Not by closing: a child of another thread's fork may have the description as well. */
+    shm_gate_release(&backing);
     shm_backing_close(&backing);
     return status;
 }
 
-/* ---- Growth, recovery ----------------------------------------------------------------------------------------------------- */
+/* ---- Growth, recovery ---- */
 
 jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages) {
     const uint64_t total = ji_pages_total(segment);
@@ -480,7 +506,8 @@ jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages) {
                        (unsigned long long)segment->max_pages << SHM_PAGE_SHIFT);
     if (pages <= total)
         return JSTATUS_SUCCESS;
-    JTRY_RETURN(shm_backing_extend(&segment->backing, &segment->constants, (size_t)total << SHM_PAGE_SHIFT,
+    JTRY_RETURN(shm_backing_extend(&segment->backing, &segment->constants,
+                                   (size_t)total << SHM_PAGE_SHIFT,
                                    (size_t)pages << SHM_PAGE_SHIFT));
     jstatus_t status = ji_pages_add(segment, total, pages);
     status = ji_finish(segment, status);
@@ -495,13 +522,15 @@ jstatus_t jsegment_grow(jsegment_t *segment, size_t size_bytes) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     const uint64_t pages = (size_bytes >> SHM_PAGE_SHIFT) + (size_bytes % SHM_PAGE_BYTES != 0);
     jstatus_t status = ji_segment_lock(segment);
-    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, ji_segment_extend(segment, pages)) : status;
+    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, ji_segment_extend(segment, pages))
+                                     : status;
 }
 
 jstatus_t jsegment_recover(jsegment_t *segment, unsigned *count) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status = ji_segment_lock(segment);
-    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, ji_reap_all(segment, count)) : status;
+    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, ji_reap_all(segment, count))
+                                     : status;
 }
 
 jstatus_t jsegment_export(jsegment_t *segment, int *descriptor) {
@@ -518,7 +547,7 @@ unsigned jsegment_slot(const jsegment_t *segment) {
     return slot;
 }
 
-/* ---- Offsets -------------------------------------------------------------------------------------------------------------- */
+/* ---- Offsets ---- */
 
 static bool segment_holds(const jsegment_t *segment, uint64_t offset, uint64_t bytes) {
     const uint64_t size = ji_pages_total(segment) << SHM_PAGE_SHIFT;
@@ -540,6 +569,7 @@ joffset_t jsegment_offset(const jsegment_t *segment, const void *pointer) {
     const uint64_t offset = (uintptr_t)pointer - (uintptr_t)segment->base;
     if (offset < segment->max_pages << SHM_PAGE_SHIFT && !segment_holds(segment, offset, 1))
         (void)ji_pages_refresh(
-            (jsegment_t *)segment); /* what this process knows of its size, which another has changed */
+            /* What this process knows of its size, which another has changed. */
+            (jsegment_t *)segment);
     return segment_holds(segment, offset, 1) ? offset : JOFFSET_NULL;
 }
