@@ -267,7 +267,7 @@ static inline unsigned ji_class_of(size_t size_bytes) { /* 1..SHM_SMALL_BYTES */
 }
 uint32_t ji_class_bytes(unsigned class_index);
 
-/* ---- heap.c: this attachment's slabs and extents ---- */
+/* ---- heap/: this attachment's slabs and extents ---- */
 
 /* Begins without slabs; the memory is zero. */
 void ji_heap_init(jshared_t *shared);

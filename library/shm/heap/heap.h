@@ -3,6 +3,41 @@
 #ifndef JALLOC_SHM_HEAP_HEAP_H
 #define JALLOC_SHM_HEAP_HEAP_H
 
+/* The heap: what an attachment allocates from. Its own slabs, and its cache of extents.
+ *
+ *     heap.h     the fast paths, and what the files of this room do for each other; read this first
+ *     records.c  what an attachment knows of its own slabs: records and magazines
+ *     extents.c  blocks above 8 KiB, and the cache of those that are free
+ *     heap.c     getting slabs and pages, freeing what may be anybody's: under the segment's lock
+ *     slab.c     sizes of blocks, and where in a slab its tables are
+ *     pages.c    extents as the page table has them: taken, joined, resized
+ *     shared.c   jshared_t: made, opened, closed, destroyed
+ *     blocks.c   the public functions on blocks; the stack
+ *
+ * Small blocks. Of each class an attachment has slabs of its own, whose free blocks nobody else
+ * hands out. A few of them are reserved in the class's magazine, a stack of blocks that are ready,
+ * so that allocating and freeing do not wait for a search. What is allocated, the segment learns by
+ * one store of the block's owner byte: that is the moment at which the block changes hands. A
+ * process killed before it has not allocated; one killed after it owns a block that the reaper
+ * finds. Magazine and reservations are private and mean nothing to anybody else.
+ *
+ *     magazine   | b7 | b2 | b9 |             next: b9
+ *     reserved   0 0 1 0 0 0 0 1 0 1 ...      allocated or in the magazine: private
+ *     owner      0 0 0 0 0 5 0 0 0 0 ...      allocated by slot 5: in the slab
+ *
+ * An empty magazine is filled from the first slab of the class's list with the lowest blocks that
+ * are not reserved, so slabs stay dense and can be given back; a full one is emptied by half.
+ *
+ * Extents (above 8 KiB). One that is freed stays with the attachment as CACHED, in a list by its
+ * length; both ways are one store to its word. From BLOCK to CACHED it is a compare-and-swap,
+ * because another process may free it as well.
+ *
+ * All else happens under the segment's lock: taking and releasing slabs and extents, frees of what
+ * another slot owns, gifts. A block of another slot's slab is freed by its bit in `freed`, and the
+ * slab is put in its owner's dirty list, which the owner collects before it takes a new slab. Slabs
+ * of the segment (orphans: their owner has died or left, some of their blocks had been given away)
+ * are adopted by who needs one of their class. */
+
 #include "shm/shm.h"
 
 /* ---- Fast paths: no lock but the attachment's, no search, one store to the segment ---- */
@@ -72,7 +107,7 @@ static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
     return true;
 }
 
-/* The same for extents: out of the cache, and into it. */
+/* The same for extents: out of the cache, and into it. extents.c */
 bool ji_heap_take_cached(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset);
 bool ji_heap_free_cached(jshared_t *shared, joffset_t offset);
 
@@ -105,5 +140,44 @@ jstatus_t ji_heap_link(jsegment_t *segment, uint64_t page, uint64_t word);
  * extent ends that it has become part of. Commits. */
 jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geometry_t *geometry,
                               uint64_t *end);
+/* Takes pages, by all means there are: what this slot holds unused, what the dead held, growth.
+ * Does not commit. */
+jstatus_t ji_heap_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, uint64_t word,
+                       uint64_t *page);
+
+/* ---- records.c ---- */
+
+/* A record that is not in any list yet; NULL: no memory. Until it is installed, ji_metadata_free()
+ * ends it. */
+shm_record_t *ji_record_make(const shm_geometry_t *geometry);
+/* The slab at `page` is this slot's now: the record becomes what its tables say. */
+void ji_record_install(shm_record_t *record, jshared_t *shared, unsigned class_index, uint64_t page,
+                       uint64_t pages, const shm_geometry_t *geometry);
+/* Takes the record out of everything private and frees it. */
+void ji_record_destroy(shm_record_t *record);
+/* Gives an empty slab of this slot's back. Under the segment's lock. */
+jstatus_t ji_record_release(shm_record_t *record);
+/* Takes what others have freed in a slab. Under the segment's lock, as those who free. */
+void ji_record_merge(shm_record_t *record);
+/* Frees a live block of this attachment's slab. */
+void ji_record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, joffset_t offset);
+
+/* Makes the magazine at the first use of a class; false: no memory. */
+bool ji_class_start(shm_class_t *class, uint64_t block_bytes);
+/* Fills an empty magazine by half from the first slab of the list, the lowest block on top. */
+void ji_class_fill(shm_class_t *class);
+/* Empties all magazines of an allocator. */
+void ji_heap_drain(jshared_t *shared);
+
+/* ---- extents.c ---- */
+
+/* Allocates an extent, out of the cache if one is there and any multiple of a page will do. */
+jstatus_t ji_extent_allocate(jshared_t *shared, uint64_t pages, uint64_t multiple,
+                             joffset_t *offset);
+/* Frees an extent of this slot's into the cache, which makes room for it. Success without `freed`:
+ * not that way. */
+jstatus_t ji_extent_free(jshared_t *shared, uint64_t page, uint64_t pages, bool *freed);
+/* Gives cached extents of a length back, but for `keep`. Under the segment's lock. */
+jstatus_t ji_extent_uncache(jsegment_t *segment, uint64_t pages, uint32_t keep);
 
 #endif

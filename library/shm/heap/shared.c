@@ -141,7 +141,8 @@ static jstatus_t shared_create(jsegment_t *segment, uint64_t id, const jshared_o
     if (shared_index(segment, id) < SHM_ALLOCATORS)
         return ji_fail(JSTATUS_EXISTS, "the segment has an allocator %llu", (unsigned long long)id);
     jstatus_t status;
-    /* Without room: as heap.c does it, by all means there are; the last may not be had for ever. */
+    /* Without room: as ji_heap_take() does it, by all means there are; the last may not be had for
+     * ever. */
     for (int means = 0;; ++means) {
         unsigned index = 0;
         for (;; ++index) {

@@ -4,34 +4,27 @@
 /* Attachments: made, ended, taken through a fork; growth; conversions between offsets and
  * addresses.
  *
- * An attachment's slot. With a file behind the segment, whoever has the lock on the slot's byte is
- * the slot; the kernel takes it away when the process dies, so nobody has to be asked whether it
- * lives. Without a file the slot's claim names the process by pid and start time. Whoever gets a
- * slot that its last owner left by dying reaps that one first, so a slot that is alive has nothing
- * of its predecessor's.
- *
- *     take byte (or claim) | generation + 1 | lock | reap predecessor | state = taken | unlock
- *     dead here: byte is free again           dead here: the next one does the same
+ * A new segment is made in memory that nobody else can find, and is published when it is complete:
+ * the constants last, of them the magic number last, then the name. One that exists is attached
+ * behind a gate, which keeps it from being removed meanwhile.
  *
  * Fork. The child's attachment shares the parent's description, which would say "alive" for a
  * parent that has died. So the fork handler opens another one and closes that, and the first use
  * takes a slot of its own. It knows the attachments in the list, so a description is opened and
  * comes into the list while no fork can happen. */
 
+#include "shm/segment/segment.h"
 #include "memory/memory.h"
-#include "shm/heap/heap.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SEGMENT_DEFAULT_PROCESSES 64
 #define SEGMENT_DEFAULT_TIMEOUT_MS 60000
-#define SEGMENT_JOIN_PASSES 4
 
 /* ---- All attachments of the process ---- */
 
@@ -104,10 +97,6 @@ static jstatus_t segment_check_options(const jsegment_options_t *options, const 
     return JSTATUS_SUCCESS;
 }
 
-static size_t segment_map_bytes(const shm_constants_t *constants) {
-    return (size_t)constants->max_pages * sizeof(uintptr_t);
-}
-
 static jsegment_t *segment_new(const jsegment_options_t *options) {
     jsegment_t *segment = ji_metadata_zalloc(sizeof *segment);
     if (segment == NULL)
@@ -131,7 +120,7 @@ static void segment_free(jsegment_t *segment) {
             ji_metadata_free(segment->open[i]);
         }
     if (segment->map != NULL)
-        (void)munmap(segment->map, segment_map_bytes(&segment->constants));
+        (void)munmap(segment->map, ji_segment_map_bytes(segment));
     shm_backing_close(&segment->backing);
     ji_lock_fini(&segment->lock);
     ji_metadata_free(segment);
@@ -150,7 +139,7 @@ static jstatus_t segment_bind(jsegment_t *segment) {
     segment->log = (shm_log_entry_t *)(base + constants->log_offset);
     segment->table = (shm_page_t *)(base + constants->table_offset);
     segment->max_pages = constants->max_pages;
-    void *map = mmap(NULL, segment_map_bytes(constants), PROT_READ | PROT_WRITE,
+    void *map = mmap(NULL, ji_segment_map_bytes(segment), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)
         return ji_fail(JSTATUS_MEMORY_ERROR, "no address space for the map of the segment: %s",
@@ -174,132 +163,22 @@ static jstatus_t segment_open(jsegment_t *segment, const jsegment_options_t *opt
     return status;
 }
 
-/* ---- Slots ---- */
-
-static bool slot_take(jsegment_t *segment, unsigned slot, bool also_of_dead) {
-    shm_slot_t *entry = &segment->slots[slot - 1];
-    if (segment->backing.has_file)
-        return (also_of_dead || shm_load(&entry->state) == SHM_SLOT_FREE) &&
-               shm_life_take(&segment->backing, slot);
-    uint64_t claim = shm_load(&entry->claim);
-    if (claim != 0 &&
-        (!also_of_dead || shm_life_of(&segment->backing, slot, claim) != SHM_DEAD_PROCESS))
-        return false;
-    return __atomic_compare_exchange_n(&entry->claim, &claim,
-                                       shm_life_identity(&segment->backing, &segment->constants),
-                                       false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
-static void slot_give_up(jsegment_t *segment, unsigned slot) {
-    if (segment->backing.has_file)
-        shm_life_release(&segment->backing, slot);
-    else
-        shm_store(&segment->slots[slot - 1].claim, 0);
-}
-
-/* Gets this attachment a slot; reaps whoever had it and died, and all other dead ones. */
-static jstatus_t segment_join(jsegment_t *segment) {
-    unsigned slot = 0;
-    /* Free ones first, then those of the dead; again, since one may become free behind the search
-     * and another one be taken before it. */
-    for (int pass = 0; pass < SEGMENT_JOIN_PASSES && slot == 0; ++pass)
-        for (unsigned i = 1; i <= segment->constants.slot_count && slot == 0; ++i)
-            if (slot_take(segment, i, pass > 0))
-                slot = i;
-    if (slot == 0)
-        return ji_fail(JSTATUS_NO_SLOT,
-                       "%llu processes are attached, as many as the segment has room for",
-                       (unsigned long long)segment->constants.slot_count);
-    shm_slot_t *entry = &segment->slots[slot - 1];
-    const uint64_t generation = shm_load(&entry->generation) + 1;
-    shm_store(&entry->generation, generation);
-    segment->slot = slot;
-    segment->lock_word = SHM_LOCK_WORD(slot, generation);
-    jstatus_t status = ji_segment_enter(segment);
-    if (status == JSTATUS_SUCCESS) {
-        if (shm_load(&entry->state) != SHM_SLOT_FREE) {
-            status = ji_reap_slot(segment, slot);
-            if (status == JSTATUS_SUCCESS)
-                shm_count(&segment->header->reaped_count);
-        }
-        if (status == JSTATUS_SUCCESS) {
-            uint64_t opened = 0;
-            for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
-                if (segment->open[i] != NULL && ji_shared_is_there(segment->open[i]))
-                    opened |= (uint64_t)1 << i;
-            shm_store(&entry->opened, opened);
-            shm_store(&entry->dirty, 0);
-            __atomic_store_n(&entry->pid, (int64_t)getpid(), __ATOMIC_RELAXED);
-            __atomic_store_n(&entry->attached_at, (int64_t)time(NULL), __ATOMIC_RELAXED);
-            shm_store(&entry->pid_namespace, segment->backing.pid_namespace);
-            shm_store(&entry->joined, generation);
-            shm_store(&entry->state, SHM_SLOT_TAKEN);
-            status = ji_reap_all(segment, NULL);
-        }
-        if (status == JSTATUS_SUCCESS)
-            ji_segment_set_ready(segment, true);
-        ji_segment_leave(segment);
-    }
-    if (status != JSTATUS_SUCCESS) {
-        slot_give_up(segment, slot);
-        segment->slot = 0;
-    }
-    return status;
-}
-
-/* A child of a fork begins to use its parent's attachment. */
-static jstatus_t segment_join_again(jsegment_t *segment) {
-    if (segment->backing.has_file && segment->backing.descriptor < 0)
-        return ji_fail(JSTATUS_FORKED, "the segment's file could not be opened anew after a fork");
-    for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
-        if (segment->open[i] != NULL)
-            ji_heap_forget(segment->open[i]);
-    for (unsigned i = 0; i <= SHM_CACHE_PAGES; ++i)
-        segment->cache[i].count = 0;
-    segment->cached_pages = 0;
-    (void)madvise(segment->map, segment_map_bytes(&segment->constants),
-                  MADV_DONTNEED); /* zeros: extents of the parent's */
-    return segment_join(segment);
-}
-
-jstatus_t ji_segment_begin_slowly_(jsegment_t *segment) {
-    jstatus_t status = segment->read_only
-                           ? ji_fail(JSTATUS_READ_ONLY, "the segment is attached for reading alone")
-                           : segment_join_again(segment);
-    if (status != JSTATUS_SUCCESS)
-        ji_segment_end(segment);
-    return status;
-}
-
-jstatus_t ji_segment_begin_reading(jsegment_t *segment) {
-    if (!segment->read_only)
-        return ji_segment_begin(segment);
-    if (segment->locks)
-        ji_lock_acquire(&segment->lock);
-    if (ji_pages_refresh(segment))
-        return JSTATUS_SUCCESS;
-    ji_segment_end(segment);
-    return ji_fail(JSTATUS_CORRUPTED, "the segment says that it is larger than its memory");
-}
-
-jstatus_t ji_segment_lock(jsegment_t *segment) {
-    JTRY_RETURN(ji_segment_begin(segment));
-    jstatus_t status = ji_segment_enter(segment);
-    if (status != JSTATUS_SUCCESS)
-        ji_segment_end(segment);
-    return status;
-}
-jstatus_t ji_segment_unlock(jsegment_t *segment, jstatus_t status) {
-    ji_segment_leave(segment);
-    ji_segment_end(segment);
-    return status;
-}
-
 /* ---- Create, attach ---- */
 
 static size_t segment_round(size_t bytes) {
     size_t rounded;
     return ji_size_round_up(bytes, SHM_PAGE_BYTES, &rounded) ? rounded : 0;
+}
+
+/* The magic number last: an array is one segment from then on. */
+static void segment_write_constants(jsegment_t *segment) {
+    const size_t magic_bytes = sizeof segment->constants.magic;
+    memcpy((char *)segment->header + magic_bytes, (const char *)&segment->constants + magic_bytes,
+           sizeof segment->constants - magic_bytes);
+
+    uint64_t magic;
+    memcpy(&magic, segment->constants.magic, sizeof magic);
+    shm_store((uint64_t *)segment->header, magic);
 }
 
 jstatus_t jsegment_create(const jsegment_options_t *given, jsegment_t **out) {
@@ -339,13 +218,8 @@ jstatus_t jsegment_create(const jsegment_options_t *given, jsegment_t **out) {
      * halfway. */
     JTRY(ji_pages_add(segment, segment->constants.first_page, size >> SHM_PAGE_SHIFT));
     JTRY(ji_commit(segment));
-    JTRY(segment_join(segment));
-    memcpy((char *)segment->header + sizeof segment->constants.magic,
-           (const char *)&segment->constants + sizeof segment->constants.magic,
-           sizeof segment->constants - sizeof segment->constants.magic);
-    uint64_t magic;
-    memcpy(&magic, segment->constants.magic, sizeof magic);
-    shm_store((uint64_t *)segment->header, magic);
+    JTRY(ji_slot_join(segment));
+    segment_write_constants(segment);
     JTRY(shm_backing_publish(&segment->backing));
     *out = segment;
     segment = NULL;
@@ -358,51 +232,54 @@ done:
     return status;
 }
 
+/* Whether the memory is as long as the segment says, and the segment not damaged. */
+static jstatus_t segment_check_found(jsegment_t *segment) {
+    if (!ji_pages_refresh(segment)) {
+        const uint64_t total = shm_load(&segment->header->total_pages);
+        return total > segment->constants.first_page && total <= segment->max_pages
+                   ? ji_fail(JSTATUS_TRUNCATED, "the segment has %llu pages, its memory fewer",
+                             (unsigned long long)total)
+                   : ji_fail(JSTATUS_CORRUPTED, "the segment says that it has %llu pages",
+                             (unsigned long long)total);
+    }
+    if (!segment->read_only && ji_segment_is_poisoned(segment))
+        return ji_fail(JSTATUS_CORRUPTED, "the segment was found damaged before");
+    return JSTATUS_SUCCESS;
+}
+
+/* Takes a slot of a segment that nobody removes meanwhile, and has not removed before. */
+static jstatus_t segment_join_found(jsegment_t *segment) {
+    shm_backing_t *backing = &segment->backing;
+    const bool has_name = backing->backend == JSEGMENT_POSIX || backing->backend == JSEGMENT_FILE;
+    if (!shm_gate_take(backing, false, segment->timeout_ms))
+        return ji_fail(JSTATUS_BUSY, "the segment is being removed");
+
+    struct stat file;
+    jstatus_t status = has_name && (fstat(backing->descriptor, &file) != 0 || file.st_nlink == 0)
+                           ? ji_fail(JSTATUS_NOT_FOUND, "the segment was removed meanwhile")
+                           : ji_slot_join(segment);
+    shm_gate_release(backing);
+    return status;
+}
+
 jstatus_t jsegment_attach(const jsegment_options_t *given, jsegment_t **out) {
     JREQUIRE(given != NULL && out != NULL, JSTATUS_INVALID_POINTER);
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jsegment_options_t, &options, given, backend));
     JTRY_RETURN(segment_check_options(&options, __func__));
     jstatus_t status = JSTATUS_SUCCESS;
-    bool at_gate = false, listed = false;
-    struct stat file;
+    bool listed = false;
     jsegment_t *segment = NULL;
     JTRY_ALLOC(segment = segment_new(&options));
     JTRY(segment_open(segment, &options, 0));
     listed = true;
     JTRY(segment_bind(segment));
-    if (!ji_pages_refresh(segment)) {
-        const uint64_t total = shm_load(&segment->header->total_pages);
-        status = total > segment->constants.first_page && total <= segment->max_pages
-                     ? ji_fail(JSTATUS_TRUNCATED, "the segment has %llu pages, its memory fewer",
-                               (unsigned long long)total)
-                     : ji_fail(JSTATUS_CORRUPTED, "the segment says that it has %llu pages",
-                               (unsigned long long)total);
-        goto done;
-    }
-    if (!options.read_only && ji_segment_is_poisoned(segment)) {
-        status = ji_fail(JSTATUS_CORRUPTED, "the segment was found damaged before");
-        goto done;
-    }
-    if (!options.read_only) {
-        at_gate = shm_gate_take(&segment->backing, false, segment->timeout_ms);
-        if (!at_gate) {
-            status = ji_fail(JSTATUS_BUSY, "the segment is being removed");
-            goto done;
-        }
-        if ((options.backend == JSEGMENT_POSIX || options.backend == JSEGMENT_FILE) &&
-            (fstat(segment->backing.descriptor, &file) != 0 || file.st_nlink == 0)) {
-            status = ji_fail(JSTATUS_NOT_FOUND, "the segment was removed meanwhile");
-            goto done;
-        }
-        JTRY(segment_join(segment));
-        shm_gate_release(&segment->backing);
-    }
+    JTRY(segment_check_found(segment));
+    if (!options.read_only)
+        JTRY(segment_join_found(segment));
     *out = segment;
     segment = NULL;
 done:
-    if (segment != NULL && at_gate)
-        shm_gate_release(&segment->backing);
     if (segment != NULL && listed)
         segment_delist(segment);
     segment_free(segment);
@@ -410,26 +287,6 @@ done:
 }
 
 /* ---- Detach, destroy ---- */
-
-/* Leaves the segment: what the slot owns is free. Holds the attachment's lock. */
-static jstatus_t segment_leave(jsegment_t *segment) {
-    for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
-        if (segment->open[i] != NULL && segment->open[i]->above_count > 0)
-            return ji_fail(JSTATUS_BUSY, "a jallocator_t stands over allocator %llu of the segment",
-                           (unsigned long long)segment->open[i]->id);
-    if (segment->slot == 0)
-        return JSTATUS_SUCCESS;
-    JTRY_RETURN(ji_segment_enter_anyway(segment));
-    if (!ji_segment_is_poisoned(segment))
-        /* A segment that is found damaged here is left as it is. */
-        (void)ji_reap_slot(segment, segment->slot);
-    const unsigned slot = segment->slot;
-    ji_segment_set_ready(segment, false);
-    segment->slot = 0;
-    ji_segment_leave(segment);
-    slot_give_up(segment, slot);
-    return JSTATUS_SUCCESS;
-}
 
 static jstatus_t segment_end(jsegment_t *segment, jstatus_t status) {
     ji_segment_end(segment);
@@ -445,7 +302,7 @@ jstatus_t jsegment_detach(jsegment_t *segment) {
         return JSTATUS_SUCCESS;
     if (segment->locks)
         ji_lock_acquire(&segment->lock);
-    return segment_end(segment, segment_leave(segment));
+    return segment_end(segment, ji_slot_leave(segment));
 }
 
 jstatus_t jsegment_destroy(jsegment_t *segment) {
@@ -464,7 +321,7 @@ jstatus_t jsegment_destroy(jsegment_t *segment) {
                 ji_fail(JSTATUS_BUSY, "slot %u (process %lld) is attached", i,
                         (long long)__atomic_load_n(&segment->slots[i - 1].pid, __ATOMIC_RELAXED));
     if (status == JSTATUS_SUCCESS)
-        status = segment_leave(segment);
+        status = ji_slot_leave(segment);
     if (status == JSTATUS_SUCCESS) {
         if (segment->backing.backend == JSEGMENT_ARRAY)
             memset(segment->header, 0, sizeof segment->constants.magic);
