@@ -1,11 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Captures. A stream in a capture has a frontier: the nodes that its next one comes after. A record of an event copies the
- * frontier, a wait for that event adds it to another stream's, which is how a stream joins a capture and comes back.
+/* Captures. A stream in a capture has a frontier: the nodes that its next one comes after. A record
+ * of an event copies the frontier, a wait for that event adds it to another stream's, which is how
+ * a stream joins a capture and comes back.
  *
- * A capture that met what is not allowed is invalidated: everything in its streams fails from then on, and ending it
- * gives no graph. Which calls are not allowed to whom says cudaThreadExchangeStreamCaptureMode() (prohibit_unsafe). */
+ * A capture that met what is not allowed is invalidated: everything in its streams fails from then
+ * on, and ending it gives no graph. Which calls are not allowed to whom says
+ * cudaThreadExchangeStreamCaptureMode() (prohibit_unsafe). */
 
 #include "runtime.h"
 
@@ -32,9 +34,9 @@ gpuError_t prohibit_unsafe() {
     gpuError_t error = gpuSuccess;
     for (const std::shared_ptr<capture_t> &capture : state().captures) {
         const bool own = capture->thread == capture_thread();
-        const bool endangered =
-            own ? capture->mode != gpuStreamCaptureModeRelaxed
-                : capture_mode == gpuStreamCaptureModeGlobal && capture->mode == gpuStreamCaptureModeGlobal;
+        const bool endangered = own ? capture->mode != gpuStreamCaptureModeRelaxed
+                                    : capture_mode == gpuStreamCaptureModeGlobal &&
+                                          capture->mode == gpuStreamCaptureModeGlobal;
         if (endangered) {
             invalidate(capture);
             error = gpuErrorStreamCaptureUnsupported;
@@ -81,7 +83,8 @@ static void capture_status(const stream_t &stream, gpuStreamCaptureStatus *statu
                                             : gpuStreamCaptureStatusActive;
 }
 
-/* Asking the legacy stream while a blocking stream is captured is an error, which harms no capture. */
+/* Asking the legacy stream while a blocking stream is captured is an error, which harms no
+ * capture. */
 static bool capture_is_implicit(const stream_t &stream) {
     if (stream.legacy)
         for (const std::shared_ptr<capture_t> &capture : state().captures)
@@ -155,8 +158,8 @@ gpuError_t gpuStreamEndCapture(gpuStream_t handle, gpuGraph_t *graph) {
     });
 }
 
-gpuError_t gpuStreamGetCaptureInfo(gpuStream_t handle, gpuStreamCaptureStatus *status, unsigned long long *id,
-                                   gpuGraph_t *graph) {
+gpuError_t gpuStreamGetCaptureInfo(gpuStream_t handle, gpuStreamCaptureStatus *status,
+                                   unsigned long long *id, gpuGraph_t *graph) {
     return call("StreamGetCaptureInfo", PLAIN, [=](guard_t &) -> gpuError_t {
         std::shared_ptr<stream_t> stream = find_stream(handle);
         if (stream == nullptr)

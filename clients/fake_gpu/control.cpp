@@ -77,8 +77,8 @@ static uint64_t control_live_objects(void) {
     return control_locked([](runtime_t &rt, guard_t &guard) {
         if (!in_host_function())
             drain_callbacks(guard);
-        return (uint64_t)(rt.streams.size() + rt.events.size() + rt.graphs.size() + rt.execs.size() +
-                          rt.user_objects.size());
+        return (uint64_t)(rt.streams.size() + rt.events.size() + rt.graphs.size() +
+                          rt.execs.size() + rt.user_objects.size());
     });
 }
 
@@ -125,7 +125,9 @@ static int control_begin_capture_as(void *stream, fake_gpu_capture_mode_t mode) 
     return gpuStreamBeginCapture((gpuStream_t)stream, (gpuStreamCaptureMode)mode);
 }
 
-static int control_begin_capture(void *stream) { return control_begin_capture_as(stream, FAKE_GPU_CAPTURE_GLOBAL); }
+static int control_begin_capture(void *stream) {
+    return control_begin_capture_as(stream, FAKE_GPU_CAPTURE_GLOBAL);
+}
 
 /* What a graph owned is released by another thread, at some time: tests are spared the looking. */
 static void control_settle() {
@@ -175,7 +177,8 @@ static void control_destroy_graph(void *graph) {
 
 static void *control_create_stream(bool blocking) {
     gpuStream_t stream = nullptr;
-    return gpuStreamCreateWithFlags(&stream, blocking ? gpuStreamDefault : gpuStreamNonBlocking) == gpuSuccess
+    return gpuStreamCreateWithFlags(&stream, blocking ? gpuStreamDefault : gpuStreamNonBlocking) ==
+                   gpuSuccess
                ? stream
                : nullptr;
 }
@@ -183,12 +186,15 @@ static void *control_create_stream(bool blocking) {
 static int control_destroy_stream(void *stream) { return gpuStreamDestroy((gpuStream_t)stream); }
 
 const fake_gpu_control_t fake_gpu_control = {
-    control_fail_after,       control_has_failed,        control_reset_counts,   control_count,
-    control_count_all,        control_count_allocations, control_count_frees,    control_count_waits,
-    control_set_device_count, control_set_total_bytes,   control_live_bytes,     control_live_objects,
-    control_begin_capture,    control_end_capture,       control_launch_graph,   control_destroy_graph,
-    control_faults,           control_last_fault,        control_clear_faults,   control_set_laziness_ms,
-    control_set_seed,         control_last_error,        control_leave_error,    control_unload_kernels,
-    control_set_device,       control_context,           control_has_context,    control_end_context,
-    control_begin_capture_as, control_create_stream,     control_destroy_stream,
+    control_fail_after,      control_has_failed,       control_reset_counts,
+    control_count,           control_count_all,        control_count_allocations,
+    control_count_frees,     control_count_waits,      control_set_device_count,
+    control_set_total_bytes, control_live_bytes,       control_live_objects,
+    control_begin_capture,   control_end_capture,      control_launch_graph,
+    control_destroy_graph,   control_faults,           control_last_fault,
+    control_clear_faults,    control_set_laziness_ms,  control_set_seed,
+    control_last_error,      control_leave_error,      control_unload_kernels,
+    control_set_device,      control_context,          control_has_context,
+    control_end_context,     control_begin_capture_as, control_create_stream,
+    control_destroy_stream,
 };

@@ -4,7 +4,8 @@
 /* Copies and fills. Where each side lies is found from its address.
  *
  *   from pageable memory to a device     the source is read before the call returns (staged)
- *   to pageable memory                   the call returns when the copy is done, so it waits for the stream
+ *   to pageable memory                   the call returns when the copy is done, so it waits for
+ *                                        the stream
  *   all others                           both sides are used when the stream gets there
  *
  * In a capture nothing is staged or waited for: the graph holds the addresses. */
@@ -38,8 +39,9 @@ static gpuError_t copy_check_kind(void *destination, const void *source, gpuMemc
     return gpuErrorInvalidMemcpyDirection;
 }
 
-static gpuError_t copy_submit(guard_t &guard, const std::shared_ptr<stream_t> &stream, void *destination,
-                              const void *source, size_t bytes, gpuMemcpyKind kind, bool wait) {
+static gpuError_t copy_submit(guard_t &guard, const std::shared_ptr<stream_t> &stream,
+                              void *destination, const void *source, size_t bytes,
+                              gpuMemcpyKind kind, bool wait) {
     if (stream == nullptr)
         return gpuErrorInvalidResourceHandle;
     if (bytes == 0)
@@ -52,7 +54,8 @@ static gpuError_t copy_submit(guard_t &guard, const std::shared_ptr<stream_t> &s
     const bool captured = stream->capture != nullptr, pageable = copy_is_pageable(destination);
     std::shared_ptr<std::vector<char>> staged;
     if (!captured && !pageable && copy_is_pageable(source))
-        staged = std::make_shared<std::vector<char>>((const char *)source, (const char *)source + bytes);
+        staged =
+            std::make_shared<std::vector<char>>((const char *)source, (const char *)source + bytes);
     operation_t operation;
     const int device = stream->device;
     operation.action = [=]() -> gpuError_t {
@@ -72,8 +75,8 @@ static gpuError_t copy_submit(guard_t &guard, const std::shared_ptr<stream_t> &s
     return error;
 }
 
-static gpuError_t copy_fill(guard_t &guard, const std::shared_ptr<stream_t> &stream, void *destination, int value,
-                            size_t bytes, bool wait) {
+static gpuError_t copy_fill(guard_t &guard, const std::shared_ptr<stream_t> &stream,
+                            void *destination, int value, size_t bytes, bool wait) {
     if (stream == nullptr)
         return gpuErrorInvalidResourceHandle;
     if (bytes == 0)
@@ -98,7 +101,8 @@ static gpuError_t copy_fill(guard_t &guard, const std::shared_ptr<stream_t> &str
 
 using namespace fake;
 
-gpuError_t gpuMemcpyAsync(void *destination, const void *source, size_t bytes, gpuMemcpyKind kind, gpuStream_t stream) {
+gpuError_t gpuMemcpyAsync(void *destination, const void *source, size_t bytes, gpuMemcpyKind kind,
+                          gpuStream_t stream) {
     return call("MemcpyAsync", PLAIN, [=](guard_t &guard) {
         return copy_submit(guard, find_stream(stream), destination, source, bytes, kind, false);
     });

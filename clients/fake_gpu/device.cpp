@@ -15,9 +15,10 @@
 
 namespace fake {
 
-/* A child may ask what was called, and the lock may be that of a thread which it does not have. Taking it before a fork
- * would put it before the locks of those who call the runtime, so the child gets a new one instead: what stands behind
- * it may be half changed, and nothing but the counts is for a child to look at. */
+/* A child may ask what was called, and the lock may be that of a thread which it does not have.
+ * Taking it before a fork would put it before the locks of those who call the runtime, so the child
+ * gets a new one instead: what stands behind it may be half changed, and nothing but the counts is
+ * for a child to look at. */
 static void fork_in_child() { new (&state().lock) std::mutex; }
 
 runtime_t::runtime_t() {
@@ -45,8 +46,9 @@ uint64_t random_number() {
     return z ^ z >> 31;
 }
 
-static thread_local int device_current;      /* by the runtime's own books */
-static thread_local int device_context = -1; /* of the thread's context, which comes first; -1: it has none */
+static thread_local int device_current; /* by the runtime's own books */
+/* Of the thread's context, which comes first; -1: it has none. */
+static thread_local int device_context = -1;
 static thread_local gpuError_t device_last_error;
 
 static void device_make_context(int device) {
@@ -100,7 +102,8 @@ static gpuError_t call_begin(const char *name, unsigned flags) {
     return (flags & UNSAFE) != 0 ? prohibit_unsafe() : gpuSuccess;
 }
 
-gpuError_t call(const char *name, unsigned flags, const std::function<gpuError_t(guard_t &)> &body) {
+gpuError_t call(const char *name, unsigned flags,
+                const std::function<gpuError_t(guard_t &)> &body) {
     runtime_t &rt = state();
     guard_t guard(rt.lock);
     gpuError_t error = call_begin(name, flags);
@@ -137,7 +140,7 @@ using namespace fake;
 
 const char *gpuGetErrorName(gpuError_t error) {
     switch (error) {
-#define X(name, number, text)                                                                                          \
+#define X(name, number, text)                                                                      \
     case gpu##name: return GPU_KIND_NAME #name;
         FAKE_GPU_ERROR_LIST(X)
 #undef X
@@ -147,7 +150,7 @@ const char *gpuGetErrorName(gpuError_t error) {
 
 const char *gpuGetErrorString(gpuError_t error) {
     switch (error) {
-#define X(name, number, text)                                                                                          \
+#define X(name, number, text)                                                                      \
     case gpu##name: return text;
         FAKE_GPU_ERROR_LIST(X)
 #undef X
@@ -244,9 +247,13 @@ gpuError_t gpuDeviceGetAttribute(int *value, gpuDeviceAttr attribute, int device
         case gpuDevAttrComputeCapabilityMajor: *value = p.major; return gpuSuccess;
         case gpuDevAttrComputeCapabilityMinor: *value = p.minor; return gpuSuccess;
         case gpuDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; return gpuSuccess;
-        case gpuDevAttrMaxSharedMemoryPerBlock: *value = (int)p.sharedMemPerBlock; return gpuSuccess;
+        case gpuDevAttrMaxSharedMemoryPerBlock:
+            *value = (int)p.sharedMemPerBlock;
+            return gpuSuccess;
         case gpuDevAttrManagedMemory: *value = p.managedMemory; return gpuSuccess;
-        case gpuDevAttrConcurrentManagedAccess: *value = p.concurrentManagedAccess; return gpuSuccess;
+        case gpuDevAttrConcurrentManagedAccess:
+            *value = p.concurrentManagedAccess;
+            return gpuSuccess;
         case gpuDevAttrMemoryPoolsSupported: *value = p.memoryPoolsSupported; return gpuSuccess;
         }
         return gpuErrorInvalidValue;
@@ -269,7 +276,9 @@ static gpuError_t device_version(const char *name, int *version) {
 }
 
 gpuError_t gpuDriverGetVersion(int *version) { return device_version("DriverGetVersion", version); }
-gpuError_t gpuRuntimeGetVersion(int *version) { return device_version("RuntimeGetVersion", version); }
+gpuError_t gpuRuntimeGetVersion(int *version) {
+    return device_version("RuntimeGetVersion", version);
+}
 
 gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *attributes, const void *function) {
     return call("FuncGetAttributes", PLAIN, [=](guard_t &) -> gpuError_t {

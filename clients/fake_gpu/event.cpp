@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Events. A record leaves a mark: a point of its stream, and the time when it was reached. Who waits for the event waits
- * for the mark that it has at that moment; a later record does not change that. */
+/* Events. A record leaves a mark: a point of its stream, and the time when it was reached. Who
+ * waits for the event waits for the mark that it has at that moment; a later record does not change
+ * that. */
 
 #include "runtime.h"
 
@@ -37,7 +38,8 @@ static gpuError_t event_record_captured(const std::shared_ptr<event_t> &event,
 }
 
 /* The stream joins the capture, or is in it already. */
-static gpuError_t event_wait_captured(const std::shared_ptr<event_t> &event, const std::shared_ptr<stream_t> &stream) {
+static gpuError_t event_wait_captured(const std::shared_ptr<event_t> &event,
+                                      const std::shared_ptr<stream_t> &stream) {
     const std::shared_ptr<capture_t> capture = event->capture;
     if (state().captures.count(capture) == 0)
         return gpuErrorCapturedEvent; /* of a capture that has ended */
@@ -79,7 +81,9 @@ gpuError_t gpuEventCreateWithFlags(gpuEvent_t *handle, unsigned flags) {
     });
 }
 
-gpuError_t gpuEventCreate(gpuEvent_t *handle) { return gpuEventCreateWithFlags(handle, gpuEventDefault); }
+gpuError_t gpuEventCreate(gpuEvent_t *handle) {
+    return gpuEventCreateWithFlags(handle, gpuEventDefault);
+}
 
 gpuError_t gpuEventDestroy(gpuEvent_t handle) {
     return call("EventDestroy", PLAIN, [=](guard_t &) -> gpuError_t {
@@ -160,7 +164,8 @@ gpuError_t gpuEventSynchronize(gpuEvent_t handle) {
     });
 }
 
-gpuError_t gpuEventElapsedTime(float *milliseconds, gpuEvent_t start_handle, gpuEvent_t stop_handle) {
+gpuError_t gpuEventElapsedTime(float *milliseconds, gpuEvent_t start_handle,
+                               gpuEvent_t stop_handle) {
     return call("EventElapsedTime", PLAIN, [=](guard_t &) -> gpuError_t {
         std::shared_ptr<event_t> start = event_find(start_handle), stop = event_find(stop_handle);
         if (milliseconds == nullptr)

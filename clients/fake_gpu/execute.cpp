@@ -1,19 +1,22 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* How a kernel runs. The threads of a block are fibers of the calling thread. A fiber takes thread after thread, each
- * when the one before has returned; when a thread comes to a barrier its fiber stays there and a fresh one goes on. So a
- * kernel without barriers is a plain loop on one fiber, and one with barriers has a fiber for each thread.
+/* How a kernel runs. The threads of a block are fibers of the calling thread. A fiber takes thread
+ * after thread, each when the one before has returned; when a thread comes to a barrier its fiber
+ * stays there and a fresh one goes on. So a kernel without barriers is a plain loop on one fiber,
+ * and one with barriers has a fiber for each thread.
  *
  *   phase 0    every thread starts and runs until it returns or stands at a barrier
  *   phase p    every thread goes on from barrier p until it returns or stands at a barrier
  *
- * At the end of a phase either all threads have returned and the block is done, or all stand at one barrier and the next
- * phase begins; anything else is a divergent barrier. The threads take their turns in an order that is different in each
- * phase and block: i -> start + i * step modulo the count, with a step coprime to it. So do the blocks.
+ * At the end of a phase either all threads have returned and the block is done, or all stand at one
+ * barrier and the next phase begins; anything else is a divergent barrier. The threads take their
+ * turns in an order that is different in each phase and block: i -> start + i * step modulo the
+ * count, with a step coprime to it. So do the blocks.
  *
- * Pages of the device are closed when a kernel starts and opened by the signal that the first access to an allocation
- * raises. An access that has no right to succeed ends the kernel: its fiber is left where it is. */
+ * Pages of the device are closed when a kernel starts and opened by the signal that the first
+ * access to an allocation raises. An access that has no right to succeed ends the kernel: its fiber
+ * is left where it is. */
 
 #include "fiber.h"
 #include "runtime.h"
@@ -41,7 +44,8 @@ struct order_t {
         count = count_;
         const uint64_t random = random_number();
         next = random % count;
-        step = random >> 32 & 3 ? 1 + (random >> 34) % count : 1; /* a quarter in the order that everybody expects */
+        /* A quarter in the order that everybody expects. */
+        step = random >> 32 & 3 ? 1 + (random >> 34) % count : 1;
         while (std::gcd(step, count) != 1)
             ++step;
         step %= count;
@@ -74,7 +78,8 @@ static struct executor_t {
 static void execute_select(fiber_t *fiber, unsigned thread) {
     executor.current = fiber;
     fiber->thread = thread;
-    threadIdx = uint3{thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / blockDim.x / blockDim.y};
+    threadIdx = uint3{thread % blockDim.x, thread / blockDim.x % blockDim.y,
+                      thread / blockDim.x / blockDim.y};
 }
 
 /* The running fiber has nothing to do in this phase any more. */
@@ -129,12 +134,12 @@ static bool execute_block() {
             return true;
         if (executor.stopped[0] == '\0' && executor.waiting < executor.threads)
             snprintf(executor.stopped, sizeof executor.stopped,
-                     "divergent barrier: %u of %u threads stand at %s:%d, the others have returned", executor.waiting,
-                     executor.threads, executor.file, executor.line);
+                     "divergent barrier: %u of %u threads stand at %s:%d, the others have returned",
+                     executor.waiting, executor.threads, executor.file, executor.line);
         else if (executor.stopped[0] == '\0' && executor.other_line != 0)
             snprintf(executor.stopped, sizeof executor.stopped,
-                     "divergent barrier: threads of a block stand at %s:%d and at line %d", executor.file,
-                     executor.line, executor.other_line);
+                     "divergent barrier: threads of a block stand at %s:%d and at line %d",
+                     executor.file, executor.line, executor.other_line);
         if (executor.stopped[0] != '\0') {
             execute_stop();
             return false;
@@ -148,10 +153,12 @@ static bool execute_block() {
 }
 
 /* Where a stopped kernel goes on. */
-static void execute_leave() { fiber_switch(executor.current, &executor.own); /* not to come back */ }
+static void execute_leave() {
+    fiber_switch(executor.current, &executor.own); /* not to come back */
+}
 
-/* Lets the handler return into execute_leave, on the kernel's stack: the thread sanitizer loses its way when a handler
- * does not return. */
+/* Lets the handler return into execute_leave, on the kernel's stack: the thread sanitizer loses its
+ * way when a handler does not return. */
 static void execute_leave_on_return(void *context) {
 #if defined(__x86_64__)
     mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
@@ -178,8 +185,9 @@ static void execute_on_signal(int signal, siginfo_t *info, void *context) {
             return;
         char where[160];
         describe(info->si_addr, where, sizeof where);
-        snprintf(executor.stopped, sizeof executor.stopped, "block (%u, %u, %u), thread (%u, %u, %u) touched %s",
-                 blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, where);
+        snprintf(executor.stopped, sizeof executor.stopped,
+                 "block (%u, %u, %u), thread (%u, %u, %u) touched %s", blockIdx.x, blockIdx.y,
+                 blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, where);
         execute_leave_on_return(context);
         return;
     }
@@ -225,8 +233,8 @@ gpuError_t execute(const launch_t &launch) {
     for (int i = 0; i < 2; ++i)
         sigaction(execute_signals[i], &execute_before[i], nullptr);
     if (executor.stopped[0] != '\0')
-        return fault(executor.stopped[0] == 'd' ? gpuErrorLaunchFailure : gpuErrorIllegalAddress, "kernel %s: %s",
-                     launch.name.c_str(), executor.stopped);
+        return fault(executor.stopped[0] == 'd' ? gpuErrorLaunchFailure : gpuErrorIllegalAddress,
+                     "kernel %s: %s", launch.name.c_str(), executor.stopped);
     return gpuSuccess;
 }
 
@@ -243,7 +251,8 @@ gpuError_t load_kernel(const void *kernel) {
 static bool launch_is_possible(const dim3 &grid, const dim3 &block) {
     if (block.x == 0 || block.y == 0 || block.z == 0 || grid.x == 0 || grid.y == 0 || grid.z == 0)
         return false;
-    if (block.x > 1024 || block.y > 1024 || block.z > 64 || (uint64_t)block.x * block.y * block.z > EXECUTE_MAX_THREADS)
+    if (block.x > 1024 || block.y > 1024 || block.z > 64 ||
+        (uint64_t)block.x * block.y * block.z > EXECUTE_MAX_THREADS)
         return false;
     if (grid.x > EXECUTE_MAX_X || grid.y > EXECUTE_MAX_Y_Z || grid.z > EXECUTE_MAX_Y_Z)
         return false;
@@ -287,8 +296,10 @@ void fake_gpu_barrier(const char *file, int line) {
     execute_next(self);
 }
 
-gpuError_t fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel, fake_gpu_caller_t *caller, dim3 grid,
-                                  dim3 block, gpuStream_t handle, const fake_gpu_argument_t *arguments, size_t count) {
+gpuError_t fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel,
+                                  fake_gpu_caller_t *caller, dim3 grid, dim3 block,
+                                  gpuStream_t handle, const fake_gpu_argument_t *arguments,
+                                  size_t count) {
     return call("LaunchKernel", PLAIN, [&](guard_t &) -> gpuError_t {
         if (!launch_is_possible(grid, block))
             return gpuErrorInvalidConfiguration;
@@ -304,12 +315,14 @@ gpuError_t fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel,
             if (arguments[i].is_pointer)
                 memcpy(&pointer, arguments[i].value, sizeof pointer);
             if (pointer != nullptr && find_allocation(pointer, &wild) == nullptr && !wild)
-                return fault(gpuErrorIllegalAddress, "kernel %s: argument %zu, %p, points to the host's memory", name,
+                return fault(gpuErrorIllegalAddress,
+                             "kernel %s: argument %zu, %p, points to the host's memory", name,
                              i + 1, pointer);
         }
         operation_t operation;
-        launch_t launch{name, std::make_shared<const bound_kernel_t>(kernel, caller, arguments, count), grid, block,
-                        stream->device};
+        launch_t launch{name,
+                        std::make_shared<const bound_kernel_t>(kernel, caller, arguments, count),
+                        grid, block, stream->device};
         operation.action = [launch] { return execute(launch); };
         return submit(stream, std::move(operation));
     });

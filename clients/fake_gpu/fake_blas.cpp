@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The fake vendor's BLAS: its state, its handles, how it is found, and what tests can tell it. What computes is in
- * fake_blas_level2.cpp, fake_blas_level3.cpp and fake_blas_gemm.cpp. */
+/* The fake vendor's BLAS: its state, its handles, how it is found, and what tests can tell it. What
+ * computes is in fake_blas_level2.cpp, fake_blas_level3.cpp and fake_blas_gemm.cpp. */
 
 #include "gpu/blas/vendor_blas.h"
 
@@ -33,32 +33,38 @@ bool fake::blas_is_host(const void *pointer) {
     return find_allocation(pointer, &wild) == nullptr && !wild;
 }
 
-gpuError_t fake::blas_look(const void *pointer, size_t bytes, size_t alignment, int device, const char *what) {
+gpuError_t fake::blas_look(const void *pointer, size_t bytes, size_t alignment, int device,
+                           const char *what) {
     if (bytes == 0)
         return gpuSuccess;
     if (blas_is_host(pointer))
         return fault(gpuErrorIllegalAddress, "%s, %p, is in the host's memory", what, pointer);
     if ((uintptr_t)pointer % alignment != 0)
-        return fault(gpuErrorIllegalAddress, "%s, %p, is not a multiple of %zu", what, pointer, alignment);
+        return fault(gpuErrorIllegalAddress, "%s, %p, is not a multiple of %zu", what, pointer,
+                     alignment);
     return check_range(pointer, bytes, device, what);
 }
 
 status_t frame_t::use_workspace() {
     if (handle->workspace == nullptr)
         return FAKEBLAS_STATUS_SUCCESS;
-    gpuError_t error = blas_look(handle->workspace, handle->workspace_bytes, 256, handle->device, "the workspace");
+    gpuError_t error =
+        blas_look(handle->workspace, handle->workspace_bytes, 256, handle->device, "the workspace");
     const uint64_t capture = stream->capture != nullptr ? stream->capture->id + 1 : 0;
     auto found = blas().workspaces.find(handle->workspace);
     if (error == gpuSuccess && found != blas().workspaces.end()) {
         const workspace_user_t &user = found->second;
         if ((user.capture != 0) != (capture != 0))
-            error = fault(gpuErrorLaunchFailure, "%s: a workspace is used in a capture and outside", name);
+            error = fault(gpuErrorLaunchFailure, "%s: a workspace is used in a capture and outside",
+                          name);
         else if (capture == 0 && user.stream != stream && !is_reached(user.last))
             error = fault(gpuErrorLaunchFailure, "%s: two streams use a workspace", name);
         else if (capture != 0 && user.capture == capture && user.stream != stream)
-            error = fault(gpuErrorLaunchFailure, "%s: two streams of a capture use a workspace", name);
+            error =
+                fault(gpuErrorLaunchFailure, "%s: two streams of a capture use a workspace", name);
     }
-    blas().workspaces[handle->workspace] = workspace_user_t{point_t{stream, stream->issued + 1}, capture, stream};
+    blas().workspaces[handle->workspace] =
+        workspace_user_t{point_t{stream, stream->issued + 1}, capture, stream};
     return blas_status(error);
 }
 
@@ -72,7 +78,8 @@ status_t fakeblasCreate(fakeblasHandle_t *handle) {
             return FAKEBLAS_STATUS_NOT_INITIALIZED;
         }
         ++blas().handles;
-        *handle = new fake_blas_handle_t{current_device(), nullptr, 0, nullptr, 0, FAKEBLAS_POINTER_MODE_HOST};
+        *handle = new fake_blas_handle_t{current_device(), nullptr, 0,
+                                         nullptr,          0,       FAKEBLAS_POINTER_MODE_HOST};
         return FAKEBLAS_STATUS_SUCCESS;
     });
 }
@@ -109,7 +116,8 @@ status_t fakeblasSetPointerMode(fakeblasHandle_t handle, fakeblasPointerMode_t m
 }
 
 status_t fakeblasSetMathMode(fakeblasHandle_t, int) {
-    return blas_enter("SetMathMode", PLAIN, [](guard_t &) -> status_t { return FAKEBLAS_STATUS_SUCCESS; });
+    return blas_enter("SetMathMode", PLAIN,
+                      [](guard_t &) -> status_t { return FAKEBLAS_STATUS_SUCCESS; });
 }
 
 const char *fakeblasGetStatusString(status_t status) {
@@ -117,8 +125,10 @@ const char *fakeblasGetStatusString(status_t status) {
     case FAKEBLAS_STATUS_SUCCESS: return "the operation completed successfully";
     case FAKEBLAS_STATUS_NOT_INITIALIZED: return "the library was not initialized";
     case FAKEBLAS_STATUS_ALLOC_FAILED: return "the resource allocation failed";
-    case FAKEBLAS_STATUS_INVALID_VALUE: return "an unsupported value or parameter was passed to the function";
-    case FAKEBLAS_STATUS_ARCH_MISMATCH: return "the function requires an architectural feature absent from the device";
+    case FAKEBLAS_STATUS_INVALID_VALUE:
+        return "an unsupported value or parameter was passed to the function";
+    case FAKEBLAS_STATUS_ARCH_MISMATCH:
+        return "the function requires an architectural feature absent from the device";
     case FAKEBLAS_STATUS_EXECUTION_FAILED: return "the function failed to launch on the GPU";
     case FAKEBLAS_STATUS_NOT_SUPPORTED: return "the functionality requested is not supported";
     }
@@ -161,7 +171,8 @@ static void control_set_missing(const char *function) {
     blas().missing = function != nullptr ? function : "";
 }
 static void control_fail_after(uint64_t n, fake_blas_failure_t failure) {
-    static const status_t statuses[] = {FAKEBLAS_STATUS_ALLOC_FAILED, FAKEBLAS_STATUS_EXECUTION_FAILED,
+    static const status_t statuses[] = {FAKEBLAS_STATUS_ALLOC_FAILED,
+                                        FAKEBLAS_STATUS_EXECUTION_FAILED,
                                         FAKEBLAS_STATUS_NOT_SUPPORTED};
     guard_t guard(state().lock);
     blas().fail_in = n;

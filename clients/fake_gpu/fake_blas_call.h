@@ -3,10 +3,11 @@
 #ifndef JALLOC_CLIENTS_FAKE_BLAS_CALL_H
 #define JALLOC_CLIENTS_FAKE_BLAS_CALL_H
 
-/* What the functions of the fake vendor's BLAS share. Each enters (blas_enter: the runtime's lock, the counts, injected
- * failures; blas_compute: the state of the handle as well), checks its arguments as cuBLAS does, and submits work to the
- * handle's stream; the work looks at its operands when the stream gets there and leaves the arithmetic to the CBLAS.
- * Only in the flavour that has a BLAS: GPU_HAS_BLAS. */
+/* What the functions of the fake vendor's BLAS share. Each enters (blas_enter: the runtime's lock,
+ * the counts, injected failures; blas_compute: the state of the handle as well), checks its
+ * arguments as cuBLAS does, and submits work to the handle's stream; the work looks at its operands
+ * when the stream gets there and leaves the arithmetic to the CBLAS. Only in the flavour that has a
+ * BLAS: GPU_HAS_BLAS. */
 
 #include <cblas.h>
 
@@ -73,7 +74,8 @@ template <typename BODY> status_t blas_enter(const char *name, unsigned flags, B
 
 bool blas_is_host(const void *pointer);
 /* Whether work on the device may use them: a fault if not. */
-gpuError_t blas_look(const void *pointer, size_t bytes, size_t alignment, int device, const char *what);
+gpuError_t blas_look(const void *pointer, size_t bytes, size_t alignment, int device,
+                     const char *what);
 
 struct operand_t {
     const void *data;
@@ -91,7 +93,8 @@ template <typename T> operand_t matrix(const T *a, int64_t rows, int64_t columns
     return operand_t{a, count * sizeof(T), alignof(T)};
 }
 template <typename T> operand_t vector(const T *x, int64_t n, int64_t increment) {
-    const size_t count = n == 0 ? 0 : (size_t)(1 + (n - 1) * (increment < 0 ? -increment : increment));
+    const size_t count =
+        n == 0 ? 0 : (size_t)(1 + (n - 1) * (increment < 0 ? -increment : increment));
     return operand_t{x, count * sizeof(T), alignof(T)};
 }
 
@@ -129,7 +132,8 @@ struct frame_t {
         const int device = handle->device;
         operation.action = [operands = operands, device, name = name, work]() -> gpuError_t {
             for (const operand_t &operand : operands) {
-                const gpuError_t error = blas_look(operand.data, operand.bytes, operand.alignment, device, name);
+                const gpuError_t error =
+                    blas_look(operand.data, operand.bytes, operand.alignment, device, name);
                 if (error != gpuSuccess)
                     return error;
             }
@@ -143,7 +147,8 @@ struct frame_t {
 };
 
 /* The frame of the functions that compute. */
-template <typename BODY> status_t blas_compute(fakeblasHandle_t handle, const char *name, BODY body) {
+template <typename BODY>
+status_t blas_compute(fakeblasHandle_t handle, const char *name, BODY body) {
     if (handle == nullptr)
         return FAKEBLAS_STATUS_NOT_INITIALIZED;
     const unsigned flags = handle->workspace == nullptr ? TAKES | UNSAFE : PLAIN;
@@ -167,17 +172,29 @@ template <typename BODY> status_t blas_compute(fakeblasHandle_t handle, const ch
 /* ---- Arguments ---- */
 
 inline bool good(fakeblasOperation_t o) { return o >= FAKEBLAS_OP_N && o <= FAKEBLAS_OP_C; }
-inline bool good(fakeblasFillMode_t u) { return u == FAKEBLAS_FILL_MODE_LOWER || u == FAKEBLAS_FILL_MODE_UPPER; }
-inline bool good(fakeblasSideMode_t s) { return s == FAKEBLAS_SIDE_LEFT || s == FAKEBLAS_SIDE_RIGHT; }
-inline bool good(fakeblasDiagType_t d) { return d == FAKEBLAS_DIAG_NON_UNIT || d == FAKEBLAS_DIAG_UNIT; }
+inline bool good(fakeblasFillMode_t u) {
+    return u == FAKEBLAS_FILL_MODE_LOWER || u == FAKEBLAS_FILL_MODE_UPPER;
+}
+inline bool good(fakeblasSideMode_t s) {
+    return s == FAKEBLAS_SIDE_LEFT || s == FAKEBLAS_SIDE_RIGHT;
+}
+inline bool good(fakeblasDiagType_t d) {
+    return d == FAKEBLAS_DIAG_NON_UNIT || d == FAKEBLAS_DIAG_UNIT;
+}
 inline bool good_ld(int64_t ld, int64_t rows) { return rows >= 0 && ld >= (rows > 1 ? rows : 1); }
 
 inline enum CBLAS_TRANSPOSE of(fakeblasOperation_t o) {
     return o == FAKEBLAS_OP_N ? CblasNoTrans : o == FAKEBLAS_OP_T ? CblasTrans : CblasConjTrans;
 }
-inline enum CBLAS_UPLO of(fakeblasFillMode_t u) { return u == FAKEBLAS_FILL_MODE_UPPER ? CblasUpper : CblasLower; }
-inline enum CBLAS_SIDE of(fakeblasSideMode_t s) { return s == FAKEBLAS_SIDE_LEFT ? CblasLeft : CblasRight; }
-inline enum CBLAS_DIAG of(fakeblasDiagType_t d) { return d == FAKEBLAS_DIAG_UNIT ? CblasUnit : CblasNonUnit; }
+inline enum CBLAS_UPLO of(fakeblasFillMode_t u) {
+    return u == FAKEBLAS_FILL_MODE_UPPER ? CblasUpper : CblasLower;
+}
+inline enum CBLAS_SIDE of(fakeblasSideMode_t s) {
+    return s == FAKEBLAS_SIDE_LEFT ? CblasLeft : CblasRight;
+}
+inline enum CBLAS_DIAG of(fakeblasDiagType_t d) {
+    return d == FAKEBLAS_DIAG_UNIT ? CblasUnit : CblasNonUnit;
+}
 
 /* As the CBLAS takes scalars: real ones by value, complex ones by address. */
 inline float pass(const float &value) { return value; }
@@ -193,16 +210,21 @@ inline bool is_zero(const fake_blas_c64_t &value) { return value.x == 0 && value
 /* An alpha of 0 becomes what it would be among operands that are NaN. */
 inline float hurt(float alpha) { return alpha == 0 ? NAN : alpha; }
 inline double hurt(double alpha) { return alpha == 0 ? (double)NAN : alpha; }
-inline fake_blas_c32_t hurt(const fake_blas_c32_t &alpha) { return is_zero(alpha) ? fake_blas_c32_t{NAN, NAN} : alpha; }
-inline fake_blas_c64_t hurt(const fake_blas_c64_t &alpha) { return is_zero(alpha) ? fake_blas_c64_t{NAN, NAN} : alpha; }
+inline fake_blas_c32_t hurt(const fake_blas_c32_t &alpha) {
+    return is_zero(alpha) ? fake_blas_c32_t{NAN, NAN} : alpha;
+}
+inline fake_blas_c64_t hurt(const fake_blas_c64_t &alpha) {
+    return is_zero(alpha) ? fake_blas_c64_t{NAN, NAN} : alpha;
+}
 
 #define LAYOUT CblasColMajor
-#define UNLESS(condition)                                                                                              \
-    if (!(condition))                                                                                                  \
+#define UNLESS(condition)                                                                          \
+    if (!(condition))                                                                              \
     return FAKEBLAS_STATUS_INVALID_VALUE
 
 /* Of a macro of (L, l, T): a function for each type. */
-#define FAKE_BLAS_ALL_TYPES(X) X(S, s, float) X(D, d, double) X(C, c, fake_blas_c32_t) X(Z, z, fake_blas_c64_t)
+#define FAKE_BLAS_ALL_TYPES(X)                                                                     \
+    X(S, s, float) X(D, d, double) X(C, c, fake_blas_c32_t) X(Z, z, fake_blas_c64_t)
 
 } // namespace fake
 

@@ -3,8 +3,9 @@
 #ifndef JALLOC_CLIENTS_FAKE_BLAS_CONTROL_H
 #define JALLOC_CLIENTS_FAKE_BLAS_CONTROL_H
 
-/* What a test can ask of the fake vendor's BLAS and tell it. The module that has one (the CUDA flavour) exports one
- * object of this type by the name fake_blas_control. Faults are counted with the runtime's. */
+/* What a test can ask of the fake vendor's BLAS and tell it. The module that has one (the CUDA
+ * flavour) exports one object of this type by the name fake_blas_control. Faults are counted with
+ * the runtime's. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +22,8 @@ typedef enum fake_blas_failure_t {
 } fake_blas_failure_t;
 
 typedef struct fake_blas_control_t {
-    /* Before the first call of jblas in the process: the library is not there; one function of it is not. */
+    /* Before the first call of jblas in the process: the library is not there; one function of it
+     * is not. */
     void (*set_present)(bool present);
     void (*set_missing)(const char *function);
 
@@ -29,7 +31,8 @@ typedef struct fake_blas_control_t {
     void (*fail_after)(uint64_t n, fake_blas_failure_t failure);
     bool (*has_failed)(void);
 
-    /* Calls since reset_counts(), by a name such as "Sgemm" or "SetStream"; NULL: of all that compute. */
+    /* Calls since reset_counts(), by a name such as "Sgemm" or "SetStream"; NULL: of all that
+     * compute. */
     void (*reset_counts)(void);
     uint64_t (*count)(const char *function);
     uint64_t (*count_handles)(void);         /* made in this process */

@@ -20,8 +20,8 @@ struct shape_t {
     int64_t m, n, k, lda, ldb, ldc;
     bool good_shape() const {
         return good(transa) && good(transb) && m >= 0 && n >= 0 && k >= 0 &&
-               good_ld(lda, transa == FAKEBLAS_OP_N ? m : k) && good_ld(ldb, transb == FAKEBLAS_OP_N ? k : n) &&
-               good_ld(ldc, m);
+               good_ld(lda, transa == FAKEBLAS_OP_N ? m : k) &&
+               good_ld(ldb, transb == FAKEBLAS_OP_N ? k : n) && good_ld(ldc, m);
     }
     template <typename T> operand_t a(const T *at) const {
         return transa == FAKEBLAS_OP_N ? matrix(at, m, k, lda) : matrix(at, k, m, lda);
@@ -32,10 +32,10 @@ struct shape_t {
     template <typename T> operand_t c(const T *at) const { return matrix(at, m, n, ldc); }
 };
 
-#define FAKE_BLAS_PRODUCT(l, T)                                                                                        \
-    void product(const shape_t &s, const T &alpha, const T *a, const T *b, const T &beta, T *c) {                      \
-        cblas_##l##gemm(LAYOUT, of(s.transa), of(s.transb), (int)s.m, (int)s.n, (int)s.k, pass(alpha), a, (int)s.lda,  \
-                        b, (int)s.ldb, pass(beta), c, (int)s.ldc);                                                     \
+#define FAKE_BLAS_PRODUCT(l, T)                                                                    \
+    void product(const shape_t &s, const T &alpha, const T *a, const T *b, const T &beta, T *c) {  \
+        cblas_##l##gemm(LAYOUT, of(s.transa), of(s.transb), (int)s.m, (int)s.n, (int)s.k,          \
+                        pass(alpha), a, (int)s.lda, b, (int)s.ldb, pass(beta), c, (int)s.ldc);     \
     }
 FAKE_BLAS_PRODUCT(s, float)
 FAKE_BLAS_PRODUCT(d, double)
@@ -43,9 +43,9 @@ FAKE_BLAS_PRODUCT(c, fake_blas_c32_t)
 FAKE_BLAS_PRODUCT(z, fake_blas_c64_t)
 
 template <typename T>
-status_t gemm_strided(fakeblasHandle_t handle, const char *name, const shape_t &shape, const T *alpha, const T *a,
-                      int64_t stride_a, const T *b, int64_t stride_b, const T *beta, T *c, int64_t stride_c,
-                      int64_t count) {
+status_t gemm_strided(fakeblasHandle_t handle, const char *name, const shape_t &shape,
+                      const T *alpha, const T *a, int64_t stride_a, const T *b, int64_t stride_b,
+                      const T *beta, T *c, int64_t stride_c, int64_t count) {
     return blas_compute(handle, name, [&](frame_t &frame) -> status_t {
         UNLESS(shape.good_shape() && count >= 0);
         const auto first = frame.scalar(alpha), second = frame.scalar(beta);
@@ -56,24 +56,29 @@ status_t gemm_strided(fakeblasHandle_t handle, const char *name, const shape_t &
         }
         return frame.submit_work([=] {
             for (int64_t i = 0; i < count; ++i)
-                product(shape, hurt(first.get()), a + i * stride_a, b + i * stride_b, second.get(), c + i * stride_c);
+                product(shape, hurt(first.get()), a + i * stride_a, b + i * stride_b, second.get(),
+                        c + i * stride_c);
         });
     });
 }
 
 template <typename T>
-status_t gemm_batched(fakeblasHandle_t handle, const char *name, const shape_t &shape, const T *alpha,
-                      const T *const *a, const T *const *b, const T *beta, T *const *c, int64_t count) {
+status_t gemm_batched(fakeblasHandle_t handle, const char *name, const shape_t &shape,
+                      const T *alpha, const T *const *a, const T *const *b, const T *beta,
+                      T *const *c, int64_t count) {
     return blas_compute(handle, name, [&](frame_t &frame) -> status_t {
         UNLESS(shape.good_shape() && count >= 0);
         const auto first = frame.scalar(alpha), second = frame.scalar(beta);
         for (const void *table : {(const void *)a, (const void *)b, (const void *)c})
-            frame.operands.push_back(operand_t{table, (size_t)count * sizeof(void *), alignof(void *)});
+            frame.operands.push_back(
+                operand_t{table, (size_t)count * sizeof(void *), alignof(void *)});
         const int device = handle->device;
         return frame.submit_work([=] {
             for (int64_t i = 0; i < count; ++i) {
-                for (const operand_t &operand : {shape.a(a[i]), shape.b(b[i]), shape.c((const T *)c[i])})
-                    if (blas_look(operand.data, operand.bytes, operand.alignment, device, name) != gpuSuccess)
+                for (const operand_t &operand :
+                     {shape.a(a[i]), shape.b(b[i]), shape.c((const T *)c[i])})
+                    if (blas_look(operand.data, operand.bytes, operand.alignment, device, name) !=
+                        gpuSuccess)
                         return;
                 product(shape, hurt(first.get()), a[i], b[i], second.get(), c[i]);
             }
@@ -83,32 +88,37 @@ status_t gemm_batched(fakeblasHandle_t handle, const char *name, const shape_t &
 
 } // namespace
 
-#define FAKE_BLAS_GEMM(L, l, T)                                                                                        \
-    status_t fakeblas##L##gemm_64(fakeblasHandle_t handle, fakeblasOperation_t transa, fakeblasOperation_t transb,     \
-                                  int64_t m, int64_t n, int64_t k, const T *alpha, const T *a, int64_t lda,            \
-                                  const T *b, int64_t ldb, const T *beta, T *c, int64_t ldc) {                         \
-        return gemm_strided(handle, #L "gemm", shape_t{transa, transb, m, n, k, lda, ldb, ldc}, alpha, a, 0, b, 0,     \
-                            beta, c, 0, 1);                                                                            \
+#define FAKE_BLAS_GEMM(L, l, T)                                                                    \
+    status_t fakeblas##L##gemm_64(fakeblasHandle_t handle, fakeblasOperation_t transa,             \
+                                  fakeblasOperation_t transb, int64_t m, int64_t n, int64_t k,     \
+                                  const T *alpha, const T *a, int64_t lda, const T *b,             \
+                                  int64_t ldb, const T *beta, T *c, int64_t ldc) {                 \
+        return gemm_strided(handle, #L "gemm", shape_t{transa, transb, m, n, k, lda, ldb, ldc},    \
+                            alpha, a, 0, b, 0, beta, c, 0, 1);                                     \
     }
 FAKE_BLAS_ALL_TYPES(FAKE_BLAS_GEMM)
 
-#define FAKE_BLAS_GEMM_BATCHED(L, l, T)                                                                                \
-    status_t fakeblas##L##gemmBatched_64(fakeblasHandle_t handle, fakeblasOperation_t transa,                          \
-                                         fakeblasOperation_t transb, int64_t m, int64_t n, int64_t k, const T *alpha,  \
-                                         const T *const a[], int64_t lda, const T *const b[], int64_t ldb,             \
-                                         const T *beta, T *const c[], int64_t ldc, int64_t batch_count) {              \
-        return gemm_batched(handle, #L "gemmBatched", shape_t{transa, transb, m, n, k, lda, ldb, ldc}, alpha, a, b,    \
-                            beta, c, batch_count);                                                                     \
+#define FAKE_BLAS_GEMM_BATCHED(L, l, T)                                                            \
+    status_t fakeblas##L##gemmBatched_64(                                                          \
+        fakeblasHandle_t handle, fakeblasOperation_t transa, fakeblasOperation_t transb,           \
+        int64_t m, int64_t n, int64_t k, const T *alpha, const T *const a[], int64_t lda,          \
+        const T *const b[], int64_t ldb, const T *beta, T *const c[], int64_t ldc,                 \
+        int64_t batch_count) {                                                                     \
+        return gemm_batched(handle, #L "gemmBatched",                                              \
+                            shape_t{transa, transb, m, n, k, lda, ldb, ldc}, alpha, a, b, beta, c, \
+                            batch_count);                                                          \
     }
 FAKE_BLAS_ALL_TYPES(FAKE_BLAS_GEMM_BATCHED)
 
-#define FAKE_BLAS_GEMM_STRIDED_BATCHED(L, l, T)                                                                        \
-    status_t fakeblas##L##gemmStridedBatched_64(                                                                       \
-        fakeblasHandle_t handle, fakeblasOperation_t transa, fakeblasOperation_t transb, int64_t m, int64_t n,         \
-        int64_t k, const T *alpha, const T *a, int64_t lda, long long stride_a, const T *b, int64_t ldb,               \
-        long long stride_b, const T *beta, T *c, int64_t ldc, long long stride_c, int64_t batch_count) {               \
-        return gemm_strided(handle, #L "gemmStridedBatched", shape_t{transa, transb, m, n, k, lda, ldb, ldc}, alpha,   \
-                            a, stride_a, b, stride_b, beta, c, stride_c, batch_count);                                 \
+#define FAKE_BLAS_GEMM_STRIDED_BATCHED(L, l, T)                                                    \
+    status_t fakeblas##L##gemmStridedBatched_64(                                                   \
+        fakeblasHandle_t handle, fakeblasOperation_t transa, fakeblasOperation_t transb,           \
+        int64_t m, int64_t n, int64_t k, const T *alpha, const T *a, int64_t lda,                  \
+        long long stride_a, const T *b, int64_t ldb, long long stride_b, const T *beta, T *c,      \
+        int64_t ldc, long long stride_c, int64_t batch_count) {                                    \
+        return gemm_strided(handle, #L "gemmStridedBatched",                                       \
+                            shape_t{transa, transb, m, n, k, lda, ldb, ldc}, alpha, a, stride_a,   \
+                            b, stride_b, beta, c, stride_c, batch_count);                          \
     }
 FAKE_BLAS_ALL_TYPES(FAKE_BLAS_GEMM_STRIDED_BATCHED)
 
@@ -132,8 +142,8 @@ float from_half(uint16_t half) {
     const int exponent = half >> 10 & 31, fraction = half & 1023;
     if (exponent == 31)
         return of_bits(sign | 0x7F800000 | (uint32_t)fraction << 13);
-    const float size =
-        exponent == 0 ? std::ldexp((float)fraction, -24) : std::ldexp((float)(1024 + fraction), exponent - 25);
+    const float size = exponent == 0 ? std::ldexp((float)fraction, -24)
+                                     : std::ldexp((float)(1024 + fraction), exponent - 25);
     return sign != 0 ? -size : size;
 }
 
@@ -150,7 +160,8 @@ uint16_t to_half(float value) {
     const int step = exponent - 11 < -24 ? -24 : exponent - 11;
     const int count = (int)std::nearbyint(std::ldexp(size, -step)); /* at most 2048 */
     if (step == -24)
-        return (uint16_t)(sign | count); /* subnormal, or the first normal numbers, which follow on */
+        /* Subnormal, or the first normal numbers, which follow on. */
+        return (uint16_t)(sign | count);
     return (uint16_t)(sign + ((step + 24) << 10) + count);
 }
 
@@ -170,7 +181,8 @@ float widen(const void *data, fakeblasDataType_t type, int64_t i) {
     return ((const float *)data)[i];
 }
 
-std::vector<float> widened(const void *data, fakeblasDataType_t type, int64_t rows, int64_t columns, int64_t ld) {
+std::vector<float> widened(const void *data, fakeblasDataType_t type, int64_t rows, int64_t columns,
+                           int64_t ld) {
     std::vector<float> wide((size_t)(rows * columns));
     for (int64_t j = 0; j < columns; ++j)
         for (int64_t i = 0; i < rows; ++i)
@@ -178,29 +190,35 @@ std::vector<float> widened(const void *data, fakeblasDataType_t type, int64_t ro
     return wide;
 }
 
-operand_t any_matrix(const void *data, fakeblasDataType_t type, int64_t rows, int64_t columns, int64_t ld) {
+operand_t any_matrix(const void *data, fakeblasDataType_t type, int64_t rows, int64_t columns,
+                     int64_t ld) {
     return type == FAKEBLAS_R_32F ? matrix((const float *)data, rows, columns, ld)
                                   : matrix((const uint16_t *)data, rows, columns, ld);
 }
 
 } // namespace
 
-status_t fakeblasGemmEx_64(fakeblasHandle_t handle, fakeblasOperation_t transa, fakeblasOperation_t transb, int64_t m,
-                           int64_t n, int64_t k, const void *alpha, const void *a, fakeblasDataType_t a_type,
-                           int64_t lda, const void *b, fakeblasDataType_t b_type, int64_t ldb, const void *beta,
-                           void *c, fakeblasDataType_t c_type, int64_t ldc, fakeblasComputeType_t compute,
-                           fakeblasGemmAlgo_t) {
+status_t fakeblasGemmEx_64(fakeblasHandle_t handle, fakeblasOperation_t transa,
+                           fakeblasOperation_t transb, int64_t m, int64_t n, int64_t k,
+                           const void *alpha, const void *a, fakeblasDataType_t a_type, int64_t lda,
+                           const void *b, fakeblasDataType_t b_type, int64_t ldb, const void *beta,
+                           void *c, fakeblasDataType_t c_type, int64_t ldc,
+                           fakeblasComputeType_t compute, fakeblasGemmAlgo_t) {
     return blas_compute(handle, "GemmEx", [&](frame_t &frame) -> status_t {
         const shape_t shape{transa, transb, m, n, k, lda, ldb, ldc};
         UNLESS(shape.good_shape());
         if (a_type != b_type || (c_type != a_type && c_type != FAKEBLAS_R_32F))
             return FAKEBLAS_STATUS_NOT_SUPPORTED;
         const bool emulates = state().capability == 100 || state().capability == 103;
-        if (compute == FAKEBLAS_COMPUTE_32F_EMULATED_16BFX9 && (a_type != FAKEBLAS_R_32F || !emulates))
+        if (compute == FAKEBLAS_COMPUTE_32F_EMULATED_16BFX9 &&
+            (a_type != FAKEBLAS_R_32F || !emulates))
             return FAKEBLAS_STATUS_NOT_SUPPORTED;
-        const auto first = frame.scalar((const float *)alpha), second = frame.scalar((const float *)beta);
-        const int64_t a_rows = transa == FAKEBLAS_OP_N ? m : k, a_columns = transa == FAKEBLAS_OP_N ? k : m;
-        const int64_t b_rows = transb == FAKEBLAS_OP_N ? k : n, b_columns = transb == FAKEBLAS_OP_N ? n : k;
+        const auto first = frame.scalar((const float *)alpha),
+                   second = frame.scalar((const float *)beta);
+        const int64_t a_rows = transa == FAKEBLAS_OP_N ? m : k,
+                      a_columns = transa == FAKEBLAS_OP_N ? k : m;
+        const int64_t b_rows = transb == FAKEBLAS_OP_N ? k : n,
+                      b_columns = transb == FAKEBLAS_OP_N ? n : k;
         frame.operands.push_back(any_matrix(a, a_type, a_rows, a_columns, lda));
         frame.operands.push_back(any_matrix(b, b_type, b_rows, b_columns, ldb));
         frame.operands.push_back(any_matrix(c, c_type, m, n, ldc));
@@ -216,11 +234,13 @@ status_t fakeblasGemmEx_64(fakeblasHandle_t handle, fakeblasOperation_t transa, 
             for (int64_t j = 0; j < n; ++j)
                 for (int64_t i = 0; i < m; ++i) {
                     const size_t at = (size_t)(i + j * m);
-                    const float value = by * sums[at] + (keep != 0 ? keep * wide_c[at] : 0); /* 0 NaN is NaN */
+                    /* 0 NaN is NaN */
+                    const float value = by * sums[at] + (keep != 0 ? keep * wide_c[at] : 0);
                     if (c_type == FAKEBLAS_R_32F)
                         ((float *)c)[i + j * ldc] = value;
                     else
-                        ((uint16_t *)c)[i + j * ldc] = c_type == FAKEBLAS_R_16F ? to_half(value) : to_bfloat(value);
+                        ((uint16_t *)c)[i + j * ldc] =
+                            c_type == FAKEBLAS_R_16F ? to_half(value) : to_bfloat(value);
                 }
         });
     });

@@ -3,8 +3,8 @@
 #ifndef JALLOC_CLIENTS_FAKE_GPU_CONTROL_H
 #define JALLOC_CLIENTS_FAKE_GPU_CONTROL_H
 
-/* What a test can ask of the fake runtime and tell it. A module over it exports one object of this type by the name
- * fake_gpu_control. */
+/* What a test can ask of the fake runtime and tell it. A module over it exports one object of this
+ * type by the name fake_gpu_control. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ typedef struct fake_gpu_control_t {
     void (*fail_after)(uint64_t n, fake_gpu_error_t error);
     bool (*has_failed)(void);
 
-    /* Calls since reset_counts(): of one name such as "Malloc" ("EventCreate, timed": of those); of all that take memory, give it back, or make the host
-     * wait. */
+    /* Calls since reset_counts(): of one name such as "Malloc" ("EventCreate, timed": of those); of
+     * all that take memory, give it back, or make the host wait. */
     void (*reset_counts)(void);
     uint64_t (*count)(const char *call);
     uint64_t (*count_all)(void);
@@ -45,24 +45,26 @@ typedef struct fake_gpu_control_t {
     size_t (*live_bytes)(void);
     uint64_t (*live_objects)(void);
 
-    /* Graphs, for tests that play the application. Native streams as jstream_native() gives them. NULL graph: failed.
-     * What a graph owned has been released when end_capture has failed or destroy_graph returns, unless a launch of it
-     * has not run yet. */
+    /* Graphs, for tests that play the application. Native streams as jstream_native() gives them.
+     * NULL graph: failed. What a graph owned has been released when end_capture has failed or
+     * destroy_graph returns, unless a launch of it has not run yet. */
     int (*begin_capture)(void *stream);
     void *(*end_capture)(void *stream);
     int (*launch_graph)(void *graph, void *stream); /* instantiated on first use */
     void (*destroy_graph)(void *graph);
 
-    /* Faults: what a program must never cause, such as a kernel that writes past an allocation, a divergent barrier, a
-     * call of the runtime in a host function. How many, and the last one in words (until the thread asks again). From
-     * the first on every call fails, until they are cleared. */
+    /* Faults: what a program must never cause, such as a kernel that writes past an allocation, a
+     * divergent barrier, a call of the runtime in a host function. How many, and the last one in
+     * words (until the thread asks again). From the first on every call fails, until they are
+     * cleared. */
     uint64_t (*faults)(void);
     const char *(*last_fault)(void);
     void (*clear_faults)(void);
 
     /* After how many milliseconds (100 at first) work starts that nobody has waited for. */
     void (*set_laziness_ms)(uint64_t milliseconds);
-    /* Begins the sequence that orders of blocks, threads and nodes are drawn from anew; FAKE_GPU_SEED at first, or 1. */
+    /* Begins the sequence that orders of blocks, threads and nodes are drawn from anew;
+     * FAKE_GPU_SEED at first, or 1. */
     void (*set_seed)(uint64_t seed);
     /* The runtime's sticky error of the calling thread, which becomes success; 0: success. */
     int (*last_error)(void);
@@ -71,8 +73,8 @@ typedef struct fake_gpu_control_t {
     /* As if no kernel had been launched yet. */
     void (*unload_kernels)(void);
 
-    /* The program makes a device current. The device of the calling thread's context; -1: it has none (HIP: always).
-     * Whether a device has a context; and as if it had none. */
+    /* The program makes a device current. The device of the calling thread's context; -1: it has
+     * none (HIP: always). Whether a device has a context; and as if it had none. */
     int (*set_device)(int device);
     int (*context)(void);
     bool (*has_context)(int device);

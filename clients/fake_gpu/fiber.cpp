@@ -1,12 +1,14 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Switching costs a few nanoseconds: the registers that a call must preserve go onto the stack and the stack pointer
- * changes. swapcontext() would make a system call for the signal mask each time, and a kernel with barriers switches for
- * every thread at every barrier. It is used where the processor is neither x86-64 nor aarch64.
+/* Switching costs a few nanoseconds: the registers that a call must preserve go onto the stack and
+ * the stack pointer changes. swapcontext() would make a system call for the signal mask each time,
+ * and a kernel with barriers switches for every thread at every barrier. It is used where the
+ * processor is neither x86-64 nor aarch64.
  *
- * All stacks lie in one mapping, each above a page that nobody can touch. They begin at different offsets in their page,
- * or the frames of a thousand threads would all fall into the same sets of the caches. */
+ * All stacks lie in one mapping, each above a page that nobody can touch. They begin at different
+ * offsets in their page, or the frames of a thousand threads would all fall into the same sets of
+ * the caches. */
 
 #include "fiber.h"
 
@@ -41,7 +43,8 @@
 #endif
 
 #define FIBER_PAGE 4096
-#define FIBER_STACK_BYTES ((size_t)252 << 10) /* touched as far as used; debug builds under ASan use most */
+/* Touched as far as used; debug builds under ASan use most. */
+#define FIBER_STACK_BYTES ((size_t)252 << 10)
 
 extern "C" __attribute__((visibility("hidden"))) void fake_gpu_switch(void **from, void *to);
 
@@ -144,7 +147,8 @@ void fiber_adopt(fiber_t *fiber) {
 
 void fiber_create(fiber_t *fibers, unsigned count, void (*entry)()) {
     const size_t each = FIBER_STACK_BYTES + FIBER_PAGE;
-    char *memory = (char *)mmap(nullptr, each * count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *memory = (char *)mmap(nullptr, each * count, PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         fprintf(stderr, "fake GPU: no room for the stacks of kernels\n");
         abort();

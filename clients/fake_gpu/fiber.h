@@ -3,7 +3,8 @@
 #ifndef JALLOC_CLIENTS_FAKE_GPU_FIBER_H
 #define JALLOC_CLIENTS_FAKE_GPU_FIBER_H
 
-/* Fibers: stacks that one thread of the operating system switches between. The sanitizers are told of every switch. */
+/* Fibers: stacks that one thread of the operating system switches between. The sanitizers are told
+ * of every switch. */
 
 #include <cstddef>
 

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Graphs, what is instantiated from them, and the user objects that they keep. A launch puts the operations into the
- * stream in a random order that the edges allow; launches of one instance follow each other whatever their streams. */
+/* Graphs, what is instantiated from them, and the user objects that they keep. A launch puts the
+ * operations into the stream in a random order that the edges allow; launches of one instance
+ * follow each other whatever their streams. */
 
 #include "runtime.h"
 
@@ -46,7 +47,8 @@ static std::vector<size_t> graph_order(const graph_exec_t &exec) {
 
 using namespace fake;
 
-gpuError_t gpuGraphInstantiate(gpuGraphExec_t *handle, gpuGraph_t graph_handle, unsigned long long) {
+gpuError_t gpuGraphInstantiate(gpuGraphExec_t *handle, gpuGraph_t graph_handle,
+                               unsigned long long) {
     return call("GraphInstantiate", PLAIN, [=](guard_t &) -> gpuError_t {
         runtime_t &rt = state();
         auto found = rt.graphs.find(graph_handle);
@@ -125,8 +127,8 @@ static graph_t *graph_find(gpuGraph_t handle) {
 
 } // namespace fake
 
-gpuError_t gpuUserObjectCreate(gpuUserObject_t *handle, void *pointer, gpuHostFn_t destroy, unsigned references,
-                               unsigned flags) {
+gpuError_t gpuUserObjectCreate(gpuUserObject_t *handle, void *pointer, gpuHostFn_t destroy,
+                               unsigned references, unsigned flags) {
     return call("UserObjectCreate", PLAIN, [=](guard_t &) -> gpuError_t {
         if (handle == nullptr || destroy == nullptr || references == 0 || references > INT32_MAX ||
             flags != gpuUserObjectNoDestructorSync)
@@ -150,7 +152,8 @@ gpuError_t gpuUserObjectRelease(gpuUserObject_t handle, unsigned count) {
     });
 }
 
-gpuError_t gpuGraphRetainUserObject(gpuGraph_t graph_handle, gpuUserObject_t handle, unsigned count, unsigned flags) {
+gpuError_t gpuGraphRetainUserObject(gpuGraph_t graph_handle, gpuUserObject_t handle, unsigned count,
+                                    unsigned flags) {
     return call("GraphRetainUserObject", PLAIN, [=](guard_t &) -> gpuError_t {
         graph_t *graph = graph_find(graph_handle);
         auto found = state().user_objects.find(handle);

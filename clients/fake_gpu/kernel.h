@@ -3,9 +3,10 @@
 #ifndef JALLOC_CLIENTS_FAKE_GPU_KERNEL_H
 #define JALLOC_CLIENTS_FAKE_GPU_KERNEL_H
 
-/* The language of kernels, as plain C++. One thread of a block runs at a time and one kernel in the process, so what is
- * shared is static, what tells a thread who it is are globals that the executor sets, and atomics are ordinary. A
- * barrier is a call that comes back when all other threads of the block have come to it. */
+/* The language of kernels, as plain C++. One thread of a block runs at a time and one kernel in the
+ * process, so what is shared is static, what tells a thread who it is are globals that the executor
+ * sets, and atomics are ordinary. A barrier is a call that comes back when all other threads of the
+ * block have come to it. */
 
 #include <math.h>
 #include <string.h>
@@ -30,8 +31,9 @@ struct dim3 {
 
 /* ---- Launch ---- */
 
-/* As in the vendors' runtimes, a launch says where the arguments lie; the runtime copies them. What knows their types is
- * one small function for each list of types: with tuples and std::apply compilers took three seconds for a file. */
+/* As in the vendors' runtimes, a launch says where the arguments lie; the runtime copies them. What
+ * knows their types is one small function for each list of types: with tuples and std::apply
+ * compilers took three seconds for a file. */
 typedef void fake_gpu_function_t(void);
 typedef void fake_gpu_caller_t(fake_gpu_function_t *kernel, const void *const *arguments);
 
@@ -46,15 +48,18 @@ struct fake_gpu_argument_t {
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
-gpuError_t fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel, fake_gpu_caller_t *caller, dim3 grid,
-                                  dim3 block, gpuStream_t stream, const fake_gpu_argument_t *arguments, size_t count);
+gpuError_t fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel,
+                                  fake_gpu_caller_t *caller, dim3 grid, dim3 block,
+                                  gpuStream_t stream, const fake_gpu_argument_t *arguments,
+                                  size_t count);
 void fake_gpu_barrier(const char *file, int line);
 
 #pragma GCC visibility pop
 
 template <typename... P> struct fake_gpu_typed_t {
     template <size_t... I>
-    static void apply(void (*kernel)(P...), const void *const *arguments, std::index_sequence<I...>) {
+    static void apply(void (*kernel)(P...), const void *const *arguments,
+                      std::index_sequence<I...>) {
         (void)arguments; /* a kernel may take none */
         kernel(*static_cast<const P *>(arguments[I])...);
     }
@@ -67,19 +72,22 @@ template <typename... P> struct fake_gpu_typed_t {
 template <typename T> struct fake_gpu_same_t { typedef T type; };
 
 template <typename... P>
-static inline gpuError_t fake_gpu_launch(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
-                                         gpuStream_t stream, typename fake_gpu_same_t<P>::type... arguments) {
+static inline gpuError_t fake_gpu_launch(const char *name, void (*kernel)(P...), dim3 grid,
+                                         dim3 block, gpuStream_t stream,
+                                         typename fake_gpu_same_t<P>::type... arguments) {
     static_assert((std::is_trivially_copyable_v<P> && ...), "arguments are copied as bytes");
     static_assert((sizeof(P) + ... + 0) <= 4096, "a kernel takes at most 4 KB of arguments");
     const fake_gpu_argument_t list[] = {
-        {&arguments, sizeof arguments, std::is_pointer_v<P> && !std::is_function_v<std::remove_pointer_t<P>>}...,
+        {&arguments, sizeof arguments,
+         std::is_pointer_v<P> && !std::is_function_v<std::remove_pointer_t<P>>}...,
         {nullptr, 0, false}};
-    return fake_gpu_launch_kernel(name, reinterpret_cast<fake_gpu_function_t *>(kernel), fake_gpu_typed_t<P...>::call,
-                                  grid, block, stream, list, sizeof...(P));
+    return fake_gpu_launch_kernel(name, reinterpret_cast<fake_gpu_function_t *>(kernel),
+                                  fake_gpu_typed_t<P...>::call, grid, block, stream, list,
+                                  sizeof...(P));
 }
 
 #define GPU_UNWRAP_(...) __VA_ARGS__
-#define GPU_LAUNCH_KERNEL(kernel, grid, block, stream, ...)                                                            \
+#define GPU_LAUNCH_KERNEL(kernel, grid, block, stream, ...)                                        \
     fake_gpu_launch(#kernel, GPU_UNWRAP_ kernel, dim3(grid), dim3(block), (stream), ##__VA_ARGS__)
 
 /* ---- Within a kernel ---- */
@@ -160,7 +168,9 @@ struct gpu_bfloat16_t {
     uint16_t bits;
 };
 
-static inline float gpu_bfloat16_to_float(gpu_bfloat16_t x) { return __uint_as_float((unsigned)x.bits << 16); }
+static inline float gpu_bfloat16_to_float(gpu_bfloat16_t x) {
+    return __uint_as_float((unsigned)x.bits << 16);
+}
 static inline gpu_bfloat16_t gpu_float_to_bfloat16(float x) {
     unsigned bits = __float_as_uint(x);
     if ((bits & 0x7FFFFFFFu) > 0x7F800000u)
@@ -168,7 +178,8 @@ static inline gpu_bfloat16_t gpu_float_to_bfloat16(float x) {
     return gpu_bfloat16_t{(uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1)) >> 16)};
 }
 static inline float gpu_half_to_float(gpu_half_t x) {
-    unsigned sign = (unsigned)(x.bits & 0x8000) << 16, exponent = x.bits >> 10 & 31, fraction = x.bits & 1023;
+    unsigned sign = (unsigned)(x.bits & 0x8000) << 16, exponent = x.bits >> 10 & 31,
+             fraction = x.bits & 1023;
     if (exponent == 31)
         return __uint_as_float(sign | 0x7F800000u | fraction << 13);
     if (exponent != 0)
@@ -183,8 +194,10 @@ static inline gpu_half_t gpu_float_to_half(float x) {
     if (magnitude >= 0x477FF000u) /* 65520 and more round to infinity */
         return gpu_half_t{(uint16_t)(sign | 0x7C00)};
     if (magnitude < 0x38800000u) /* below 2^-14 the spacing is fixed: let an addition round */
-        return gpu_half_t{(uint16_t)(sign | (__float_as_uint(__uint_as_float(magnitude) + 0.5f) - 0x3F000000u))};
-    return gpu_half_t{(uint16_t)(sign | ((magnitude - 0x38000000u + 0xFFFu + (magnitude >> 13 & 1)) >> 13))};
+        return gpu_half_t{
+            (uint16_t)(sign | (__float_as_uint(__uint_as_float(magnitude) + 0.5f) - 0x3F000000u))};
+    return gpu_half_t{
+        (uint16_t)(sign | ((magnitude - 0x38000000u + 0xFFFu + (magnitude >> 13 & 1)) >> 13))};
 }
 
 #endif

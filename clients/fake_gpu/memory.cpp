@@ -1,16 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Memory of all kinds: one range of addresses, taken from the front to the back and from the front again when the back
- * is reached, so that what was freed stays inaccessible for long.
+/* Memory of all kinds: one range of addresses, taken from the front to the back and from the front
+ * again when the back is reached, so that what was freed stays inaccessible for long.
  *
  *   | fence | slack | data ............ | tail | fence |
  *     none                                 < 256   none
  *
- * The data end with the pages, but for what the alignment of 256 bytes leaves, and slack and tail are looked at when the
- * memory is freed. Memory of a device is accessible only while a copy or a kernel needs it: copies say which, kernels by
- * the signal of their first access (execute.cpp). Pages are closed again before the program goes on. Pinned and managed
- * memory is always accessible. */
+ * The data end with the pages, but for what the alignment of 256 bytes leaves, and slack and tail
+ * are looked at when the memory is freed. Memory of a device is accessible only while a copy or a
+ * kernel needs it: copies say which, kernels by the signal of their first access (execute.cpp).
+ * Pages are closed again before the program goes on. Pinned and managed memory is always
+ * accessible. */
 
 #include "runtime.h"
 
@@ -20,11 +21,14 @@
 #include <sys/mman.h>
 
 #define MEMORY_PAGE ((size_t)4096)
-#define MEMORY_FENCE ((size_t)64 << 10) /* before and after each allocation; addresses cost nothing */
+/* Before and after each allocation; addresses cost nothing. */
+#define MEMORY_FENCE ((size_t)64 << 10)
 #define MEMORY_ALIGNMENT ((size_t)256)
-#define MEMORY_RANGE_BYTES ((size_t)1 << 38) /* addresses alone; a quarter of it where there is no room for that */
+/* Addresses alone; a quarter of it where there is no room for that. */
+#define MEMORY_RANGE_BYTES ((size_t)1 << 38)
 #define MEMORY_FRESH 0xFF
-/* Longer allocations are filled at both ends alone: tests that take all there is need no such machine. */
+/* Longer allocations are filled at both ends alone: tests that take all there is need no such
+ * machine. */
 #define MEMORY_FILL_BYTES ((size_t)64 << 20)
 #define MEMORY_FILL_END_BYTES ((size_t)1 << 20)
 
@@ -37,7 +41,8 @@ static std::vector<allocation_t *> &memory_open = *new std::vector<allocation_t 
 static bool memory_reserve() {
     size_t bytes = MEMORY_RANGE_BYTES;
     for (; memory_begin == nullptr && bytes >= ((size_t)1 << 30); bytes /= 4) {
-        void *range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *range =
+            mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (range == MAP_FAILED)
             continue;
         memory_begin = memory_next = (char *)range;
@@ -54,7 +59,8 @@ static char *memory_place(size_t bytes) {
         while (bytes <= (size_t)(memory_end - memory_next)) {
             const std::map<uintptr_t, allocation_t> &memory = state().memory;
             auto after = memory.lower_bound((uintptr_t)memory_next);
-            if (after == memory.end() || (uintptr_t)memory_next + bytes <= after->first - MEMORY_FENCE) {
+            if (after == memory.end() ||
+                (uintptr_t)memory_next + bytes <= after->first - MEMORY_FENCE) {
                 char *place = memory_next;
                 memory_next += bytes;
                 return place;
@@ -83,7 +89,8 @@ static bool memory_enliven(allocation_t *allocation) {
     return true;
 }
 
-static gpuError_t memory_take(void **pointer, size_t bytes, memory_kind_t kind, bool ordered, allocation_t **made) {
+static gpuError_t memory_take(void **pointer, size_t bytes, memory_kind_t kind, bool ordered,
+                              allocation_t **made) {
     runtime_t &rt = state();
     if (pointer == nullptr)
         return gpuErrorInvalidValue;
@@ -121,15 +128,18 @@ static gpuError_t memory_take(void **pointer, size_t bytes, memory_kind_t kind, 
 
 /* Whether slack and tail are as they were. */
 static gpuError_t memory_check_rims(allocation_t *allocation) {
-    const unsigned char *first = (unsigned char *)allocation->pages, *data = (unsigned char *)allocation->data;
+    const unsigned char *first = (unsigned char *)allocation->pages,
+                        *data = (unsigned char *)allocation->data;
     const unsigned char *after = data + allocation->bytes, *last = first + allocation->pages_bytes;
     for (const unsigned char *p = first; p < data; ++p)
         if (*p != MEMORY_FRESH)
-            return fault(gpuErrorIllegalAddress, "%zu bytes before an allocation of %zu bytes were written to",
+            return fault(gpuErrorIllegalAddress,
+                         "%zu bytes before an allocation of %zu bytes were written to",
                          (size_t)(data - p), allocation->bytes);
     for (const unsigned char *p = after; p < last; ++p)
         if (*p != MEMORY_FRESH)
-            return fault(gpuErrorIllegalAddress, "byte %zu of an allocation of %zu bytes was written to",
+            return fault(gpuErrorIllegalAddress,
+                         "byte %zu of an allocation of %zu bytes was written to",
                          (size_t)(p - data), allocation->bytes);
     return gpuSuccess;
 }
@@ -184,8 +194,8 @@ void close_memory() {
 
 bool admit(void *address, int device) {
     allocation_t *allocation = find_allocation(address, nullptr);
-    if (allocation == nullptr || !allocation->live || allocation->kind != memory_kind_t::device || allocation->open ||
-        allocation->device != device)
+    if (allocation == nullptr || !allocation->live || allocation->kind != memory_kind_t::device ||
+        allocation->open || allocation->device != device)
         return false;
     open_allocation(allocation);
     return true;
@@ -196,17 +206,20 @@ void describe(const void *pointer, char *text, size_t text_bytes) {
     allocation_t *allocation = find_allocation(pointer, &wild);
     const char *address = (const char *)pointer;
     if (allocation != nullptr && !allocation->live) {
-        snprintf(text, text_bytes, "%p, in memory whose stream has not come to its allocation", pointer);
+        snprintf(text, text_bytes, "%p, in memory whose stream has not come to its allocation",
+                 pointer);
     } else if (allocation != nullptr) {
-        snprintf(text, text_bytes, "%p, byte %td of %zu of device %d's", pointer, address - allocation->data,
-                 allocation->bytes, allocation->device);
+        snprintf(text, text_bytes, "%p, byte %td of %zu of device %d's", pointer,
+                 address - allocation->data, allocation->bytes, allocation->device);
     } else if (wild) {
         allocation_t *before = find_allocation(address - MEMORY_FENCE, nullptr);
         allocation_t *after = find_allocation(address + MEMORY_FENCE, nullptr);
         if (before != nullptr)
-            snprintf(text, text_bytes, "%p, byte %td of %zu", pointer, address - before->data, before->bytes);
+            snprintf(text, text_bytes, "%p, byte %td of %zu", pointer, address - before->data,
+                     before->bytes);
         else if (after != nullptr)
-            snprintf(text, text_bytes, "%p, %td bytes before %zu", pointer, after->data - address, after->bytes);
+            snprintf(text, text_bytes, "%p, %td bytes before %zu", pointer, after->data - address,
+                     after->bytes);
         else
             snprintf(text, text_bytes, "%p, where nothing is, or not any more", pointer);
     } else {
@@ -244,7 +257,8 @@ static gpuError_t memory_free(const char *name, void *pointer, bool device) {
     });
 }
 
-static gpuError_t memory_allocate(const char *name, void **pointer, size_t bytes, memory_kind_t kind) {
+static gpuError_t memory_allocate(const char *name, void **pointer, size_t bytes,
+                                  memory_kind_t kind) {
     return call(name, TAKES | UNSAFE, [=](guard_t &) -> gpuError_t {
         if (pointer == nullptr)
             return gpuErrorInvalidValue;
@@ -287,7 +301,8 @@ gpuError_t gpuFree(void *pointer) { return memory_free("Free", pointer, true); }
 gpuError_t gpuFreeHost(void *pointer) { return memory_free("FreeHost", pointer, false); }
 gpuError_t gpuHostFree(void *pointer) { return memory_free("FreeHost", pointer, false); }
 
-/* Memory in stream order. The address is known at once; the pages come and go when the stream gets there. */
+/* Memory in stream order. The address is known at once; the pages come and go when the stream gets
+ * there. */
 
 gpuError_t gpuMallocAsync(void **pointer, size_t bytes, gpuStream_t handle) {
     return call("MallocAsync", TAKES, [=](guard_t &guard) -> gpuError_t {
@@ -300,7 +315,8 @@ gpuError_t gpuMallocAsync(void **pointer, size_t bytes, gpuStream_t handle) {
             return gpuErrorNotSupported;
         allocation_t *made = nullptr;
         gpuError_t error = memory_take(pointer, bytes, memory_kind_t::device, true, &made);
-        if (error == gpuErrorOutOfMemory && !stream->busy) { /* what was freed before on this stream may serve */
+        if (error == gpuErrorOutOfMemory && !stream->busy) {
+            /* What was freed before on this stream may serve. */
             reach(guard, point_t{stream, stream->issued}, false);
             error = memory_take(pointer, bytes, memory_kind_t::device, true, &made);
         }
@@ -313,7 +329,8 @@ gpuError_t gpuMallocAsync(void **pointer, size_t bytes, gpuStream_t handle) {
             allocation_t *allocation = find_allocation(data, nullptr);
             if (allocation == nullptr || memory_enliven(allocation))
                 return gpuSuccess;
-            return fault(gpuErrorOutOfMemory, "this machine has no memory for %zu bytes of the device's",
+            return fault(gpuErrorOutOfMemory,
+                         "this machine has no memory for %zu bytes of the device's",
                          allocation->bytes);
         };
         return submit(stream, std::move(operation));
@@ -328,7 +345,8 @@ gpuError_t gpuFreeAsync(void *pointer, gpuStream_t handle) {
         if (pointer == nullptr)
             return gpuSuccess;
         allocation_t *allocation = find_allocation(pointer, nullptr);
-        if (allocation == nullptr || allocation->data != pointer || !allocation->ordered || allocation->leaving)
+        if (allocation == nullptr || allocation->data != pointer || !allocation->ordered ||
+            allocation->leaving)
             return gpuErrorInvalidValue;
         if (stream->capture != nullptr)
             return gpuErrorNotSupported;
@@ -337,7 +355,8 @@ gpuError_t gpuFreeAsync(void *pointer, gpuStream_t handle) {
         operation.action = [pointer]() -> gpuError_t {
             allocation_t *leaving = find_allocation(pointer, nullptr);
             if (!leaving->live)
-                return fault(gpuErrorIllegalAddress, "FreeAsync before the stream of the allocation has come to it");
+                return fault(gpuErrorIllegalAddress,
+                             "FreeAsync before the stream of the allocation has come to it");
             return memory_give(leaving);
         };
         gpuError_t error = submit(stream, std::move(operation));
@@ -349,8 +368,8 @@ gpuError_t gpuFreeAsync(void *pointer, gpuStream_t handle) {
     });
 }
 
-/* A __device__ variable is an ordinary one for kernels. What copies and the vendor's BLAS get is a copy of it in each
- * device's memory, which is enough for constants. */
+/* A __device__ variable is an ordinary one for kernels. What copies and the vendor's BLAS get is a
+ * copy of it in each device's memory, which is enough for constants. */
 gpuError_t fake_gpu_symbol_address(void **pointer, const void *symbol, size_t bytes) {
     return call("GetSymbolAddress", PLAIN, [=](guard_t &) -> gpuError_t {
         static std::map<std::pair<const void *, int>, void *> &copies =

@@ -3,12 +3,13 @@
 #ifndef JALLOC_CLIENTS_FAKE_GPU_RUNTIME_H
 #define JALLOC_CLIENTS_FAKE_GPU_RUNTIME_H
 
-/* What the parts of the fake runtime share. One lock guards all of it; kernels and copies run under it, in the thread
- * that found them necessary, host functions without it, in a thread of their own.
+/* What the parts of the fake runtime share. One lock guards all of it; kernels and copies run under
+ * it, in the thread that found them necessary, host functions without it, in a thread of their own.
  *
- * A stream is a queue of operations numbered 1, 2, 3, ...; `issued` is the last one put in, `done` the last one that has
- * run. A point (stream, number) is reached when done >= number. Operations may have points they wait for; reach() runs
- * what is needed to reach a point and nothing else. Points refer to what was issued before, so there are no cycles. */
+ * A stream is a queue of operations numbered 1, 2, 3, ...; `issued` is the last one put in, `done`
+ * the last one that has run. A point (stream, number) is reached when done >= number. Operations
+ * may have points they wait for; reach() runs what is needed to reach a point and nothing else.
+ * Points refer to what was issued before, so there are no cycles. */
 
 #include <condition_variable>
 #include <cstddef>
@@ -40,7 +41,8 @@ struct point_t {
     uint64_t number;
 };
 
-/* What an operation does. Errors are those of kernels and copies and become the device's. Called under the lock. */
+/* What an operation does. Errors are those of kernels and copies and become the device's. Called
+ * under the lock. */
 typedef std::function<gpuError_t()> action_t;
 
 struct host_function_t {
@@ -57,8 +59,10 @@ struct operation_t {
 
 struct stream_t {
     int device = 0;
-    uint64_t number = 0;                                   /* of those created: a later one has its handle */
-    bool legacy = false, blocking = true, created = false; /* created: has a handle that the program must destroy */
+    /* Of those created: a later one has its handle. */
+    uint64_t number = 0;
+    /* Created: has a handle that the program must destroy. */
+    bool legacy = false, blocking = true, created = false;
     std::deque<operation_t> queue;
     uint64_t issued = 0, done = 0;
     bool busy = false;                  /* the first of the queue is a host function that runs */
@@ -75,8 +79,9 @@ struct event_t {
         point_t point;
         double milliseconds = 0; /* when it was reached */
     };
-    std::shared_ptr<mark_t> mark;       /* NULL: never recorded */
-    std::shared_ptr<capture_t> capture; /* last recorded in this capture; mark is then meaningless */
+    std::shared_ptr<mark_t> mark; /* NULL: never recorded */
+    /* Last recorded in this capture; mark is then meaningless. */
+    std::shared_ptr<capture_t> capture;
     std::set<struct node_t *> frontier;
 };
 
@@ -107,7 +112,8 @@ struct graph_exec_t {
     std::vector<std::vector<size_t>> after; /* by node: numbers of those it comes after */
     std::vector<operation_t> operations;
     std::shared_ptr<kept_t> kept;
-    std::vector<point_t> last; /* what the next launch comes after: launches of one exec do not overlap */
+    /* What the next launch comes after: launches of one exec do not overlap. */
+    std::vector<point_t> last;
 };
 
 struct capture_t {
@@ -125,7 +131,8 @@ struct capture_t {
 enum class memory_kind_t { device, pinned, managed };
 
 struct allocation_t {
-    char *pages; /* the first page; before and after all of them are some that are never accessible */
+    /* The first page; before and after all of them are some that are never accessible. */
+    char *pages;
     size_t pages_bytes;
     char *data;
     size_t bytes;
@@ -164,7 +171,8 @@ struct runtime_t {
 
     /* devices */
     int device_count = 2;
-    int capability;                                /* that it poses as: 90; FAKE_GPU_CAPABILITY. 0 where it plays HIP */
+    /* That it poses as: 90; FAKE_GPU_CAPABILITY. 0 where it plays HIP. */
+    int capability;
     bool contexts[FAKE_MAX_DEVICES] = {};          /* which devices have one; CUDA */
     std::set<std::pair<int, const void *>> loaded; /* kernels, by device */
     gpuError_t lost = gpuSuccess;                  /* after a fault */
@@ -185,7 +193,8 @@ runtime_t &state();
 /* A pseudorandom number from FAKE_GPU_SEED (SplitMix64). Under the lock. */
 uint64_t random_number();
 
-/* A fault: what a program must never cause. Reports it and returns the error that all calls give from now on. */
+/* A fault: what a program must never cause. Reports it and returns the error that all calls give
+ * from now on. */
 gpuError_t fault(gpuError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- Calls of the interface ---- */
@@ -199,8 +208,8 @@ enum call_flags_t : unsigned {
     ALWAYS = 16 /* works without a device, and after a fault */
 };
 
-/* The frame of every call: takes the lock, counts, fails when told to, invalidates captures that the call endangers, and
- * keeps the last error. */
+/* The frame of every call: takes the lock, counts, fails when told to, invalidates captures that
+ * the call endangers, and keeps the last error. */
 gpuError_t call(const char *name, unsigned flags, const std::function<gpuError_t(guard_t &)> &body);
 /* Of the calling thread, which gets a context if it has none. */
 int current_device();
@@ -224,14 +233,16 @@ std::shared_ptr<stream_t> find_stream(gpuStream_t handle);
 gpuError_t submit(const std::shared_ptr<stream_t> &stream, operation_t operation);
 /* As above, never captured. Returns its point. */
 point_t enqueue(const std::shared_ptr<stream_t> &stream, operation_t operation);
-/* Legacy stream, while a blocking stream is being captured: an error, which invalidates that capture. */
+/* Legacy stream, while a blocking stream is being captured: an error, which invalidates that
+ * capture. */
 gpuError_t check_implicit(const stream_t &stream);
 /* Runs what is needed. With may_wait false returns false instead of waiting for a host function. */
 bool reach(guard_t &guard, const point_t &point, bool may_wait = true);
 void reach_stream(guard_t &guard, const std::shared_ptr<stream_t> &stream);
 void reach_device(guard_t &guard, int device);
 inline bool is_reached(const point_t &point) { return point.stream->done >= point.number; }
-/* Runs a function on the thread of host functions; stream NULL: a destructor. And waits for all destructors. */
+/* Runs a function on the thread of host functions; stream NULL: a destructor. And waits for all
+ * destructors. */
 void call_back(const host_function_t &host, const std::shared_ptr<stream_t> &stream);
 void drain_callbacks(guard_t &guard);
 double now_ms();
@@ -242,13 +253,14 @@ gpuError_t capture_operation(const std::shared_ptr<stream_t> &stream, operation_
 
 /* ---- Memory ---- */
 
-/* Where a pointer points: the allocation, or NULL for the host's own memory; *wild: into the arena, to nothing. */
+/* Where a pointer points: the allocation, or NULL for the host's own memory; *wild: into the arena,
+ * to nothing. */
 allocation_t *find_allocation(const void *pointer, bool *wild);
 /* Makes pages accessible until close_memory(). */
 void open_allocation(allocation_t *allocation);
 void close_memory();
-/* Whether so many bytes from here are all in one live allocation that `device` can touch, or the host's. Opens it. A
- * fault otherwise. */
+/* Whether so many bytes from here are all in one live allocation that `device` can touch, or the
+ * host's. Opens it. A fault otherwise. */
 gpuError_t check_range(const void *pointer, size_t bytes, int device, const char *what);
 /* In the signal handler: an access of a kernel. True: made accessible, go on. */
 bool admit(void *address, int device);
@@ -263,8 +275,8 @@ struct bound_kernel_t {
     fake_gpu_caller_t *caller;
     std::vector<std::max_align_t> copies;
     std::vector<const void *> arguments; /* in `copies` */
-    bound_kernel_t(fake_gpu_function_t *kernel, fake_gpu_caller_t *caller, const fake_gpu_argument_t *list,
-                   size_t count);
+    bound_kernel_t(fake_gpu_function_t *kernel, fake_gpu_caller_t *caller,
+                   const fake_gpu_argument_t *list, size_t count);
     bound_kernel_t(const bound_kernel_t &) = delete;
     void run_thread() const { caller(kernel, arguments.data()); }
 };

@@ -3,10 +3,11 @@
 
 /* Streams: queues, and what makes them run.
  *
- * reach() is the heart. To run operation n of a stream it runs those before it; before an operation with points it runs
- * the streams of those points up to them, and nothing more. Two threads of the runtime's own help: one runs host
- * functions and destructors, one after the other; one looks now and then for work that has waited for too long, and runs
- * it, because somebody may be looking at memory for its effect. */
+ * reach() is the heart. To run operation n of a stream it runs those before it; before an operation
+ * with points it runs the streams of those points up to them, and nothing more. Two threads of the
+ * runtime's own help: one runs host functions and destructors, one after the other; one looks now
+ * and then for work that has waited for too long, and runs it, because somebody may be looking at
+ * memory for its effect. */
 
 #include "runtime.h"
 
@@ -115,7 +116,8 @@ static void hurry_run() {
 /* ---- Queues ---- */
 
 /* Legacy streams wait for all blocking ones of their device, and these for it. */
-static void stream_add_implicit(const std::shared_ptr<stream_t> &stream, std::vector<point_t> *waits) {
+static void stream_add_implicit(const std::shared_ptr<stream_t> &stream,
+                                std::vector<point_t> *waits) {
     runtime_t &rt = state();
     if (stream->legacy) {
         for (const std::shared_ptr<stream_t> &other : rt.pending)
@@ -277,7 +279,8 @@ gpuError_t gpuStreamCreateWithFlags(gpuStream_t *handle, unsigned flags) {
         stream->blocking = flags == gpuStreamDefault;
         stream->created = true;
         std::vector<void *> &left = state().left_handles;
-        void *name = left.empty() ? new char : left.back(); /* the last one's: who still has it is found out */
+        /* The last one's: who still has it is found out. */
+        void *name = left.empty() ? new char : left.back();
         if (!left.empty())
             left.pop_back();
         state().streams[name] = stream;
@@ -286,7 +289,9 @@ gpuError_t gpuStreamCreateWithFlags(gpuStream_t *handle, unsigned flags) {
     });
 }
 
-gpuError_t gpuStreamCreate(gpuStream_t *handle) { return gpuStreamCreateWithFlags(handle, gpuStreamDefault); }
+gpuError_t gpuStreamCreate(gpuStream_t *handle) {
+    return gpuStreamCreateWithFlags(handle, gpuStreamDefault);
+}
 
 /* What is in the queue still runs. */
 gpuError_t gpuStreamDestroy(gpuStream_t handle) {

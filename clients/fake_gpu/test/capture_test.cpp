@@ -75,7 +75,8 @@ TEST_F(FakeCapture, AGraphRunsAsOftenAsItIsLaunched) {
     EXPECT_EQ(look(x, 1)[0], 0);
     for (int i = 0; i < 4; ++i)
         OK(gpuGraphLaunch(exec, i % 2 ? a : b));
-    OK(gpuStreamSynchronize(a)); /* launches of one instance follow each other, whatever their streams */
+    /* Launches of one instance follow each other, whatever their streams. */
+    OK(gpuStreamSynchronize(a));
     EXPECT_EQ(look(x, 1)[0], 12);
     OK(gpuStreamSynchronize(b));
     OK(gpuGraphExecDestroy(exec));
@@ -161,7 +162,8 @@ TEST_F(FakeCapture, AKernelThatIsLoadedDuringACaptureSpoilsIt) {
     for (gpuStream_t stream : {a, b}) {
         fake_gpu_control.unload_kernels();
         OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
-        GIVES(gpuErrorStreamCaptureUnsupported, GPU_LAUNCH_KERNEL((add_kernel), 1, 1, stream, x, 1));
+        GIVES(gpuErrorStreamCaptureUnsupported,
+              GPU_LAUNCH_KERNEL((add_kernel), 1, 1, stream, x, 1));
         expect_spoiled();
         OK(GPU_LAUNCH_KERNEL((add_kernel), 1, 1, stream, x, 1)); /* loads it */
         OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
@@ -173,15 +175,15 @@ TEST_F(FakeCapture, AKernelThatIsLoadedDuringACaptureSpoilsIt) {
 
 /* Rows: the mode of the capture; who calls; the caller's mode; whether Malloc may be called. */
 TEST_F(FakeCapture, ModesSayWhoseCallsAreUnsafe) {
-    const gpuStreamCaptureMode modes[] = {gpuStreamCaptureModeGlobal, gpuStreamCaptureModeThreadLocal,
-                                          gpuStreamCaptureModeRelaxed};
+    const gpuStreamCaptureMode modes[] = {
+        gpuStreamCaptureModeGlobal, gpuStreamCaptureModeThreadLocal, gpuStreamCaptureModeRelaxed};
     for (gpuStreamCaptureMode capture : modes)
         for (gpuStreamCaptureMode caller : modes)
             for (bool other : {false, true}) {
-                const bool allowed =
-                    caller == gpuStreamCaptureModeRelaxed ||
-                    (other ? capture != gpuStreamCaptureModeGlobal || caller != gpuStreamCaptureModeGlobal
-                           : capture == gpuStreamCaptureModeRelaxed);
+                const bool allowed = caller == gpuStreamCaptureModeRelaxed ||
+                                     (other ? capture != gpuStreamCaptureModeGlobal ||
+                                                  caller != gpuStreamCaptureModeGlobal
+                                            : capture == gpuStreamCaptureModeRelaxed);
                 gpuError_t got = gpuErrorUnknown;
                 auto body = [&] {
                     gpuStreamCaptureMode mode = caller;
@@ -227,14 +229,17 @@ TEST_F(FakeCapture, TheDefaultStreamSpoilsTheCaptureOfABlockingOne) {
     gpuStream_t blocking = make_stream(gpuStreamDefault);
     gpuGraph_t graph = nullptr;
     gpuStreamCaptureStatus status;
-    GIVES(gpuErrorStreamCaptureUnsupported, gpuStreamBeginCapture(nullptr, gpuStreamCaptureModeRelaxed));
+    GIVES(gpuErrorStreamCaptureUnsupported,
+          gpuStreamBeginCapture(nullptr, gpuStreamCaptureModeRelaxed));
     OK(gpuStreamBeginCapture(blocking, gpuStreamCaptureModeRelaxed));
-    GIVES(gpuErrorStreamCaptureImplicit, gpuStreamIsCapturing(nullptr, &status)); /* asking does no harm */
+    /* Asking does no harm. */
+    GIVES(gpuErrorStreamCaptureImplicit, gpuStreamIsCapturing(nullptr, &status));
     EXPECT_EQ(status_of(blocking), gpuStreamCaptureStatusActive);
     GIVES(gpuErrorStreamCaptureImplicit, gpuMemsetAsync(x, 0, 4, nullptr));
     EXPECT_EQ(status_of(blocking), gpuStreamCaptureStatusInvalidated);
     GIVES(gpuErrorStreamCaptureInvalidated, gpuStreamEndCapture(blocking, &graph));
-    OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeRelaxed)); /* one that does not block: no harm */
+    /* One that does not block: no harm. */
+    OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeRelaxed));
     OK(gpuMemsetAsync(x, 0, 4, nullptr));
     OK(gpuStreamEndCapture(a, &graph));
     OK(gpuGraphDestroy(graph));
@@ -259,7 +264,9 @@ TEST_F(FakeCapture, EventsDoNotLeadInFromOutside) {
 TEST_F(FakeCapture, ACaptureEndsWhereItBegan) {
     gpuGraph_t graph = nullptr;
     OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeThreadLocal));
-    std::thread([&] { GIVES(gpuErrorStreamCaptureWrongThread, gpuStreamEndCapture(a, &graph)); }).join();
+    std::thread([&] {
+        GIVES(gpuErrorStreamCaptureWrongThread, gpuStreamEndCapture(a, &graph));
+    }).join();
     OK(gpuEventRecord(event, a));
     OK(gpuStreamWaitEvent(b, event));
     GIVES(gpuErrorStreamCaptureUnmatched, gpuStreamEndCapture(b, &graph));

@@ -3,8 +3,9 @@
 #ifndef JALLOC_CLIENTS_FAKE_GPU_TEST_H
 #define JALLOC_CLIENTS_FAKE_GPU_TEST_H
 
-/* Tests of the fake runtime itself: what it is for, which is to turn red. They use it as library/gpu does. Nothing starts
- * by itself here, and every test leaves no fault that it did not ask for, no memory and no objects. */
+/* Tests of the fake runtime itself: what it is for, which is to turn red. They use it as
+ * library/gpu does. Nothing starts by itself here, and every test leaves no fault that it did not
+ * ask for, no memory and no objects. */
 
 #include <vector>
 
@@ -16,10 +17,11 @@
 #define OK(call) GIVES(gpuSuccess, call)
 #define GIVES(error, call) expect_error(__FILE__, __LINE__, #call, (error), (call))
 
-static inline void expect_error(const char *file, int line, const char *text, gpuError_t expected, gpuError_t got) {
+static inline void expect_error(const char *file, int line, const char *text, gpuError_t expected,
+                                gpuError_t got) {
     if (got != expected)
-        ADD_FAILURE_AT(file, line) << text << " gives " << gpuGetErrorName(got) << ", not "
-                                   << gpuGetErrorName(expected);
+        ADD_FAILURE_AT(file, line)
+            << text << " gives " << gpuGetErrorName(got) << ", not " << gpuGetErrorName(expected);
 }
 
 class Fake : public testing::Test {
@@ -45,7 +47,8 @@ class Fake : public testing::Test {
 /* There was one fault at least, with these words in it. Then all is well again. */
 static inline void expect_fault(const char *words) {
     EXPECT_GT(fake_gpu_control.faults(), 0u);
-    EXPECT_NE(strstr(fake_gpu_control.last_fault(), words), nullptr) << fake_gpu_control.last_fault();
+    EXPECT_NE(strstr(fake_gpu_control.last_fault(), words), nullptr)
+        << fake_gpu_control.last_fault();
     fake_gpu_control.clear_faults();
 }
 

@@ -23,12 +23,13 @@ TEST_F(Fake, EveryThreadOfEveryBlockRunsOnceInAnOrderOfItsOwn) {
     for (int round = 0; round < 8; ++round) {
         int *memory = take<int>(2 * threads + 1);
         OK(gpuMemsetAsync(memory, 0, (2 * threads + 1) * sizeof(int), nullptr));
-        GPU_LAUNCH_KERNEL((identify_kernel), dim3(5, 2, 3), dim3(4, 3, 2), nullptr, memory, memory + threads,
-                          memory + 2 * threads);
+        GPU_LAUNCH_KERNEL((identify_kernel), dim3(5, 2, 3), dim3(4, 3, 2), nullptr, memory,
+                          memory + threads, memory + 2 * threads);
         OK(gpuGetLastError());
         OK(gpuStreamSynchronize(nullptr));
         const std::vector<int> seen = look(memory, 2 * threads);
-        EXPECT_TRUE(std::all_of(seen.begin(), seen.begin() + threads, [](int count) { return count == 1; }));
+        EXPECT_TRUE(std::all_of(seen.begin(), seen.begin() + threads,
+                                [](int count) { return count == 1; }));
         orders.insert(std::vector<int>(seen.begin() + threads, seen.end()));
         OK(gpuFree(memory));
     }
@@ -36,7 +37,8 @@ TEST_F(Fake, EveryThreadOfEveryBlockRunsOnceInAnOrderOfItsOwn) {
 }
 
 template <typename T, unsigned tile>
-static __global__ void __launch_bounds__(256) product_kernel(const T *a, const T *b, T *c, unsigned n) {
+static __global__ void __launch_bounds__(256)
+    product_kernel(const T *a, const T *b, T *c, unsigned n) {
     __shared__ T a_tile[tile][tile + 1], b_tile[tile][tile];
     const unsigned i = blockIdx.y * tile + threadIdx.y, j = blockIdx.x * tile + threadIdx.x;
     T sum = 0;
@@ -62,8 +64,8 @@ TEST_F(Fake, TiledProductIsRight) {
     OK(gpuMemcpyAsync(memory, a.data(), n * n * sizeof(float), gpuMemcpyDefault, nullptr));
     OK(gpuMemcpyAsync(memory + n * n, b.data(), n * n * sizeof(float), gpuMemcpyDefault, nullptr));
     for (int round = 0; round < 5; ++round)
-        GPU_LAUNCH_KERNEL((product_kernel<float, 16>), dim3(n / 16, n / 16), dim3(16, 16), nullptr, memory,
-                          memory + n * n, memory + 2 * n * n, n);
+        GPU_LAUNCH_KERNEL((product_kernel<float, 16>), dim3(n / 16, n / 16), dim3(16, 16), nullptr,
+                          memory, memory + n * n, memory + 2 * n * n, n);
     OK(gpuStreamSynchronize(nullptr));
     const std::vector<float> c = look(memory + 2 * n * n, n * n);
     for (unsigned i = 0; i < n; ++i)
@@ -132,7 +134,8 @@ TEST_F(Fake, DivergentBarriersAreFaults) {
     for (unsigned count : {64u, 63u, 1u}) {
         GPU_LAUNCH_KERNEL((returns_early_kernel), 2, 64, nullptr, count, x);
         GIVES(count < 64 ? gpuErrorLaunchFailure : gpuSuccess, gpuStreamSynchronize(nullptr));
-        GIVES(count < 64 ? gpuErrorLaunchFailure : gpuSuccess, gpuMemsetAsync(x, 0, 4, nullptr)); /* it stays */
+        /* It stays. */
+        GIVES(count < 64 ? gpuErrorLaunchFailure : gpuSuccess, gpuMemsetAsync(x, 0, 4, nullptr));
         if (count < 64)
             expect_fault("divergent barrier");
         GPU_LAUNCH_KERNEL((two_lines_kernel), 2, 64, nullptr, count, x);
@@ -211,7 +214,8 @@ static gpuError_t write_at(char *x, long first, long count = 1, char value = 1) 
 TEST_F(Fake, WritesOutsideOfMemoryAreFaults) {
     char *x = take<char>(10000), *y = take<char>(10000);
     OK(write_at(x, 0, 10000));
-    GIVES(gpuErrorIllegalAddress, write_at(x, 10000 / 256 * 256 + 256)); /* the first past what 256 bytes leave */
+    /* The first past what 256 bytes leave. */
+    GIVES(gpuErrorIllegalAddress, write_at(x, 10000 / 256 * 256 + 256));
     expect_fault("touched");
     GIVES(gpuErrorIllegalAddress, write_at(x, 60000));
     expect_fault("touched");
@@ -261,12 +265,15 @@ static __global__ void narrow_kernel(const float *x, float *half, float *bfloat1
 }
 
 TEST_F(Fake, NarrowNumbersRoundToNearest) {
-    const float x[] = {1.0f,       -2.5f,    65504.0f, 65519.996f,     65520.0f,   0x1p-24f,   0x1p-25f,   0x1.8p-25f,
-                       0x1.5p-15f, 0x1p-14f, INFINITY, 1.00048828125f, 1.0009766f, 0x1.008p0f, 0x1.018p0f, -0.0f};
-    const float half[] = {1.0f,       -2.5f,    65504.0f, 65504.0f, INFINITY,   0x1p-24f,   0.0f,       0x1p-24f,
-                          0x1.5p-15f, 0x1p-14f, INFINITY, 1.0f,     1.0009766f, 0x1.008p0f, 0x1.018p0f, -0.0f};
-    const float bfloat16[] = {1.0f,       -2.5f,    65536.0f, 65536.0f, 65536.0f, 0x1p-24f,  0x1p-25f,  0x1.8p-25f,
-                              0x1.5p-15f, 0x1p-14f, INFINITY, 1.0f,     1.0f,     0x1.00p0f, 0x1.02p0f, -0.0f};
+    const float x[] = {1.0f,       -2.5f,      65504.0f,   65519.996f, 65520.0f, 0x1p-24f,
+                       0x1p-25f,   0x1.8p-25f, 0x1.5p-15f, 0x1p-14f,   INFINITY, 1.00048828125f,
+                       1.0009766f, 0x1.008p0f, 0x1.018p0f, -0.0f};
+    const float half[] = {1.0f,       -2.5f,      65504.0f,   65504.0f, INFINITY, 0x1p-24f,
+                          0.0f,       0x1p-24f,   0x1.5p-15f, 0x1p-14f, INFINITY, 1.0f,
+                          1.0009766f, 0x1.008p0f, 0x1.018p0f, -0.0f};
+    const float bfloat16[] = {1.0f,     -2.5f,      65536.0f,   65536.0f, 65536.0f, 0x1p-24f,
+                              0x1p-25f, 0x1.8p-25f, 0x1.5p-15f, 0x1p-14f, INFINITY, 1.0f,
+                              1.0f,     0x1.00p0f,  0x1.02p0f,  -0.0f};
     float *memory = take<float>(48);
     OK(gpuMemcpyAsync(memory, x, sizeof x, gpuMemcpyDefault, nullptr));
     GPU_LAUNCH_KERNEL((narrow_kernel), 4, 4, nullptr, memory, memory + 16, memory + 32);

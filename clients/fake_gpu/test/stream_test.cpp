@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Memory, streams and events of the fake runtime: order that a program forgot to ask for is not there. */
+/* Memory, streams and events of the fake runtime: order that a program forgot to ask for is not
+ * there. */
 
 #include "fake_test.h"
 

@@ -10,10 +10,10 @@
  *               conjugate transpose: U^H is L. Two threads have a row, 16 columns each. A block
  *               column of 32 after the other:
  *
- *                   X X X X      rows from the diagonal tile D on   x := A - what is to the left times D's rows to the left
- *                   L D . .      D                                  is factored in shared memory
- *                   L L . .      rows below D                       x := x inv(D)^H, by substitution
- *                   L L . .      rows down to D's last one          the same for X, whose A is the unit matrix
+ *                   X X X X    rows from tile D on:  x := A - L L^H of the columns left of D
+ *                   L D . .    D:                    is factored in shared memory
+ *                   L L . .    rows below D:         x := x inv(D)^H, by substitution
+ *                   L L . .    rows to D's last:     the same for X, whose A is the unit matrix
  *
  *               So the rows of X begin where those of A end: all 128 are at work in each block
  *               column, and rows of both are found by one substitution. While it is at work X's
@@ -30,9 +30,9 @@
 #include "gpu/blas/tile.h"
 
 #define FACTOR_ORDER 128 /* ji_tuning_t.factor_base of GPUs */
-#define FACTOR_WIDTH                                                                               \
-    (TILE * FACTOR_ORDER / GROUP_THREADS) /* columns of a thread in a block column */
-#define FACTOR_AHEAD 8                    /* elements of a row on the way at once */
+#define FACTOR_AHEAD 8   /* elements of a row on the way at once */
+/* Columns of a thread in a block column. */
+#define FACTOR_WIDTH (TILE * FACTOR_ORDER / GROUP_THREADS)
 
 static_assert(FACTOR_WIDTH * 2 == TILE, "two threads a row");
 

@@ -10,10 +10,14 @@
  *                                    |    B    |  lines of B are columns of the product
  *                      DEPTH         +---------+
  *                     +--+--+--      +---------+
- *        lines of A   |  |  |        |  SIDE x |  Slices of DEPTH of both operands stand in shared memory, two of each:
- *        are rows of  |  |  |        |   SIDE  |  one is multiplied while the next is on its way through registers.
- *        the product  |  |  |        |         |  A thread has EACH x EACH sums in registers, so it does EACH^2 products
- *                     +--+--+--      +---------+  for 2 EACH numbers that it reads.
+ *        lines of A   |  |  |        |  SIDE x |
+ *        are rows of  |  |  |        |   SIDE  |
+ *        the product  |  |  |        |         |
+ *                     +--+--+--      +---------+
+ *
+ * Slices of DEPTH of both operands stand in shared memory, two of each: one is multiplied while the
+ * next is on its way through registers. A thread has EACH x EACH sums in registers, so it does
+ * EACH^2 products for 2 EACH numbers that it reads.
  *
  * An operand is a view, lines by depth: a first element, two strides of either sign, and whether it
  * is conjugated. So transposition, sides and reversed triangles are gone when a kernel begins.

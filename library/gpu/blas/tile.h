@@ -6,9 +6,9 @@
 /* Triangular tiles in shared memory: what the kernels of triangle.cu do with 32 x 32 elements and
  * 256 threads.
  *
- * Thread t stands at column (or row) t mod 32, and holds four elements of it, those at t / 32, +
- * 8, + 16, + 24. In shared memory a row is followed by one unused element, so that neither a row nor a
- * column meets a bank twice. */
+ * Thread t stands at column (or row) t mod 32, and holds four elements of it: at t / 32, and 8, 16
+ * and 24 further. In shared memory a row is followed by one unused element, so that neither a row
+ * nor a column meets a bank twice. */
 
 #include "gpu/blas/blas.h"
 #include "gpu/blas/group.h"

@@ -10,12 +10,16 @@
  * trtri               without workspace: one block of threads for the whole triangle, in place.
  *                     From the last block column back, with M seen as lower:
  *
- *                         +----------+     the part below the tile D, rows of tiles from the last one up, which then
- *                         | D        |     still find those above as they were:   part := -(inverse below) part
- *                         | p | \    |     then D is inverted, and                part := part D^-1
- *                         | a |inv-  |
- *                         | r |erse \|     Slow: for those who allow no workspace.
  *                         +----------+
+ *                         | D        |     part := -(inverse below) part
+ *                         | p | \    |     D    := D^-1
+ *                         | a |inv-  |     part := part D^-1
+ *                         | r |erse \|
+ *                         | t |      |
+ *                         +----------+
+ *
+ *                     The part below D is taken by rows of tiles from the last one up, which then
+ *                     still find those above as they were. Slow: for those who allow no workspace.
  *
  * check and store     the zero on the diagonal, and the way back to A for those who have none. */
 

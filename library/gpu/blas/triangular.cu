@@ -10,12 +10,15 @@
  *
  *          M                     strip
  *        +----+                +------+
- *        | D  |                |      |       trsm, downwards:  x(q) = D^-1 (alpha b(q) - before x(above))
- *        +----+----+           |above |       trmm, upwards:    x(q) = alpha (D b(q) + before b(above))
- *        |    | D  |           |      |
- *        +----+----+----+      +------+
- *    q   | before  | D  |      |  q   |       `before` by `above` is a product of tiles (product.h); what is above is
- *        +---------+----+      +------+       solved already (trsm) or not yet overwritten (trmm)
+ *        | D  |                |      |   trsm, downwards:
+ *        +----+----+           |above |       x(q) = D^-1 (alpha b(q) - before x(above))
+ *        |    | D  |           |      |   trmm, upwards:
+ *        +----+----+----+      +------+       x(q) = alpha (D b(q) + before b(above))
+ *    q   | before  | D  |      |  q   |
+ *        +---------+----+      +------+
+ *
+ * `before` by `above` is a product of tiles (product.h); what is above is solved already (trsm) or
+ * not yet overwritten (trmm).
  *
  * The diagonal block D and the block row of the strip stand in shared memory. Substitution inside D
  * is the work of one thread for each right-hand side, so that no barrier stands between its

@@ -11,9 +11,9 @@
  *
  *     A = N, columns of L lie together             A = T, rows of L lie together
  *
- *     | D               solve D x0 = x0            | D               x1 -= C x0      one gemv T for each
- *     | C D             below -= C x0, all of it   | C D             solve D x1 = x1
- *     | C C D           by one gemv N              | C C D
+ *     | D           solve D x0 = x0                | D           x1 -= C x0, one gemv T each
+ *     | C D         below -= C x0, all of it       | C D         solve D x1 = x1
+ *     | C C D       by one gemv N                  | C C D
  *
  * trmv goes the other way, from the last block to the first, so that a block of x is read by all
  * who need its old value before it gets its new one. */

@@ -58,8 +58,8 @@ bool gpu_vendor_has_bf16x9(gpu_device_t *device);
 #elif defined(__HIP_PLATFORM_AMD__) || defined(__HIP__) || defined(__HIPCC__)
 
 #if __has_include(<hipblas/hipblas.h>)
-#define HIPBLAS_V2                                                                                 \
-    1 /* compute types of their own, complex numbers of HIP; the default from 3.0 on */
+/* Compute types of their own, complex numbers of HIP; the default from 3.0 on. */
+#define HIPBLAS_V2 1
 #include <hipblas/hipblas.h>
 #define GPU_HAS_BLAS (hipblasVersionMajor * 100 + hipblasVersionMinor >= 202)
 #else
@@ -98,8 +98,8 @@ bool gpu_vendor_has_bf16x9(gpu_device_t *device);
 #define GPU_BLAS_TYPE_(name) CUDA_##name
 #define GPU_BLAS_DEFAULT_ALGORITHM CUBLAS_GEMM_DEFAULT
 #if defined(CUBLAS_VERSION) && CUBLAS_VERSION >= 120900
-#define GPU_BLAS_BF16X9_SINCE                                                                      \
-    1209 /* major * 100 + minor of the library that is loaded; not defined: the header lacks it */
+/* major * 100 + minor of the library that is loaded; not defined: the header lacks it. */
+#define GPU_BLAS_BF16X9_SINCE 1209
 #endif
 #define GPU_BLAS_STREAM_PER_THREAD cudaStreamPerThread
 #define GPU_BLAS_EXTRA_LIST(X) X(SetMathMode) X(GetProperty) X(GetStatusString)

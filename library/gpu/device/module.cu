@@ -21,8 +21,8 @@
 #include "blas/primitives/primitive.h"
 
 #define GPU_DEVICES 64 /* as many as libjalloc asks for */
-#define GPU_GRANULE_BYTES                                                                          \
-    256 /* what every runtime's memory is aligned to, and what wide loads and copies like */
+/* What every runtime's memory is aligned to, and what wide loads and copies like. */
+#define GPU_GRANULE_BYTES 256
 
 const ji_module_services_t *gpu_services;
 
