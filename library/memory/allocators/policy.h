@@ -9,7 +9,7 @@
 #include "memory/frontier.h"
 #include "memory/memory.h"
 
-/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+/* ---- Threads ---- */
 
 /* The class of a policy whose functions know no threads: a lock, or none where the caller sees to it. */
 static inline jstatus_t ji_policy_threads(const char *name, jallocator_threads_t asked, jallocator_threads_t *threads) {
@@ -29,7 +29,7 @@ static inline void ji_policy_leave(jallocator_t *policy) {
         ji_lock_release(&policy->lock);
 }
 
-/* ---- Streams ----------------------------------------------------------------------------------------------------- */
+/* ---- Streams ---- */
 
 /* Whether memory for the stream can be asked for at all. */
 static inline jstatus_t ji_policy_check_stream(const ji_frontier_t *frontier, const jstream_t *stream) {
@@ -38,7 +38,7 @@ static inline jstatus_t ji_policy_check_stream(const ji_frontier_t *frontier, co
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Refusals ---------------------------------------------------------------------------------------------------- */
+/* ---- Refusals ---- */
 
 #define JI_TAG_OPENS(tag) ((tag) != 0 ? " (" : "")
 #define JI_TAG_CLOSES(tag) ((tag) != 0 ? ")" : "")

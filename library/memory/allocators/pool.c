@@ -92,7 +92,7 @@ static bool pool_classify(const pool_t *pool, size_t size_bytes, size_t alignmen
     return true;
 }
 
-/* ---- Records ----------------------------------------------------------------------------------------------------- */
+/* ---- Records ---- */
 
 static bool pool_make_room(pool_t *pool) {
     if (!ji_ledger_reserve(&pool->books))
@@ -144,7 +144,7 @@ static jstatus_t pool_return(pool_t *pool, uint32_t index) {
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Kept buffers ------------------------------------------------------------------------------------------------ */
+/* ---- Kept buffers ---- */
 
 static uint32_t pool_class_first(const pool_t *pool, pool_class_t class) {
     const ji_ledger_entry_t *entry = ji_ledger_find(&pool->classes, (const void *)class);
@@ -207,7 +207,7 @@ static jstatus_t pool_give_back(pool_t *pool, size_t keep_bytes) {
     return status;
 }
 
-/* ---- Limits ------------------------------------------------------------------------------------------------------ */
+/* ---- Limits ---- */
 
 static void pool_consider_growth(pool_t *pool) {
     if (++pool->crowded_count % POOL_INTERVAL != 0 || pool->fixed)
@@ -246,7 +246,7 @@ static void pool_keep_limits(pool_t *pool) {
     }
 }
 
-/* ---- Functions --------------------------------------------------------------------------------------------------- */
+/* ---- Functions ---- */
 
 /* The latest kept buffer of the class that the stream may use now; 0: none. */
 static uint32_t pool_search(pool_t *pool, pool_class_t class, jstream_t *stream) {

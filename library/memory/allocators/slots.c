@@ -54,7 +54,7 @@ typedef struct slots {
     size_t slot_count, live_count, peak_slot_count, peak_live_count;
 } slots_t;
 
-/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+/* ---- Blocks ---- */
 
 static uintptr_t slots_address(const slots_t *slots, const slots_block_t *block, size_t index) {
     return block->begin + index * slots->slot_bytes;
@@ -112,7 +112,7 @@ done:
     return status;
 }
 
-/* ---- Slots ------------------------------------------------------------------------------------------------------- */
+/* ---- Slots ---- */
 
 /* Takes a free slot out of its block: the one that *link names. */
 static void *slots_take(slots_t *slots, slots_block_t *block, uint32_t *link, size_t size_bytes) {

@@ -16,48 +16,16 @@
  * the stack holds, and the stack asks below for more, the log says so once: whoever frees in another order than the
  * opposite one wants another policy.
  *
- * Each block has a table of its own beside the memory. From the left it holds the entries, in the order of their
- * addresses, so that a pointer is found by a binary search; from the right the shadows of entries that are gone:
- *
- *     table     | a | b | (c) | d |    room    | shadow 2 | shadow 1 |
- *     memory    | a | b | (c) | d |     [shadow 2 ][  shadow 1   ]      |
- *                                  ^ top
- *
- * A shadow is memory above the top that was freed behind a fence. What goes leaves the top as a shadow next above it,
- * and what comes covers the nearest shadows first: they are a stack as well, the nearest on top. Each entry that goes
- * becomes at most one shadow, so a free never needs room that is not there. Neighbouring shadows of one stream become
- * one, with the later fence: a program that stays on one stream has at most one in each block.
- *
  * Serial numbers grow upwards. A mark is the number of the entry on top: to rewind is to take back all with greater
  * ones, exactly what was allocated since, and a mark whose own entry has gone is too high. */
 
 #include "jalloc/policy.h"
 #include "memory/allocators/policy.h"
 #include "memory/allocators/ranges.h"
-
-#include <string.h>
+#include "memory/allocators/stack_block.h"
 
 #define STACK_DEFAULT_BLOCK_BYTES ((size_t)1 << 20)
-#define STACK_FIRST_RECORDS 16
 #define STACK_MUCH_BURIED 4 /* one part in so many of what is reserved */
-
-/* An entry, live or freed, or a shadow. */
-typedef struct stack_record {
-    size_t offset, size_bytes; /* in the block */
-    ji_fence_t fence;          /* freed, and shadows */
-    uint64_t serial;           /* of an entry */
-    jtag_t tag;                /* of an entry */
-    bool live;
-} stack_record_t;
-
-typedef struct stack_block {
-    uintptr_t begin;
-    size_t size_bytes;
-    size_t top;                          /* end of the last entry; free from here */
-    struct stack_block *above, *beneath; /* in the stack, spare blocks uppermost */
-    stack_record_t *records;             /* entries from the left, shadows from the right */
-    size_t entry_count, shadow_count, record_capacity;
-} stack_block_t;
 
 typedef struct stack {
     jallocator_t *self, *below;
@@ -72,87 +40,7 @@ typedef struct stack {
     bool has_warned;
 } stack_allocator_t;
 
-/* ---- A block's table --------------------------------------------------------------------------------------------- */
-
-static stack_record_t *stack_last_entry(const stack_block_t *block) {
-    return block->entry_count != 0 ? &block->records[block->entry_count - 1] : NULL;
-}
-/* The shadow nearest above the top, if there is one. */
-static stack_record_t *stack_nearest_shadow(const stack_block_t *block) {
-    return &block->records[block->record_capacity - block->shadow_count];
-}
-
-static bool stack_make_room(stack_block_t *block) {
-    if (block->entry_count + block->shadow_count < block->record_capacity)
-        return true;
-    /* No overflow: half of it is in memory. */
-    size_t capacity = block->record_capacity != 0 ? 2 * block->record_capacity : STACK_FIRST_RECORDS;
-    stack_record_t *records = ji_metadata_alloc(capacity * sizeof *records);
-    if (records == NULL)
-        return false;
-    if (block->entry_count != 0)
-        memcpy(records, block->records, block->entry_count * sizeof *records);
-    if (block->shadow_count != 0)
-        memcpy(&records[capacity - block->shadow_count], stack_nearest_shadow(block),
-               block->shadow_count * sizeof *records);
-    ji_metadata_free(block->records);
-    block->records = records;
-    block->record_capacity = capacity;
-    return true;
-}
-
-/* The shadow of what is freed at the top: takes the room of its entry, which has been removed. */
-static void stack_cast_shadow(stack_block_t *block, const stack_record_t *gone) {
-    if (gone->fence.index == 0)
-        return;
-    stack_record_t *nearest = stack_nearest_shadow(block);
-    if (block->shadow_count != 0 && nearest->fence.index == gone->fence.index) {
-        nearest->size_bytes = nearest->offset + nearest->size_bytes - gone->offset;
-        nearest->offset = gone->offset;
-        if (nearest->fence.serial < gone->fence.serial)
-            nearest->fence = gone->fence;
-        return;
-    }
-    stack_record_t shadow = *gone;
-    ++block->shadow_count;
-    *stack_nearest_shadow(block) = shadow;
-}
-
-/* Whether the stream may use the memory from the top to `end`: now, or, where it waits for it, from now on. */
-static bool stack_is_clear(stack_allocator_t *stack, const stack_block_t *block, size_t end, jstream_t *stream,
-                           bool wait) {
-    const stack_record_t *shadow = stack_nearest_shadow(block);
-    for (size_t i = 0; i < block->shadow_count && shadow[i].offset < end; ++i)
-        if (!ji_frontier_passed(&stack->frontier, shadow[i].fence, stream) &&
-            (!wait || ji_frontier_wait(&stack->frontier, shadow[i].fence, stream) != JSTATUS_SUCCESS))
-            return false;
-    return true;
-}
-
-/* What comes covers the shadows up to its end. */
-static void stack_cover_shadows(stack_block_t *block, size_t end) {
-    while (block->shadow_count != 0 && stack_nearest_shadow(block)->offset < end) {
-        stack_record_t *nearest = stack_nearest_shadow(block);
-        size_t shadow_end = nearest->offset + nearest->size_bytes;
-        if (shadow_end > end) {
-            nearest->offset = end;
-            nearest->size_bytes = shadow_end - end;
-            return;
-        }
-        --block->shadow_count;
-    }
-}
-
-/* Where an allocation would begin above the top; false where it does not fit. */
-static bool stack_fits(const stack_block_t *block, size_t size_bytes, size_t alignment, size_t *offset) {
-    size_t padding = -(block->begin + block->top) & (alignment - 1), rest = block->size_bytes - block->top;
-    if (padding > rest || size_bytes > rest - padding)
-        return false;
-    *offset = block->top + padding;
-    return true;
-}
-
-/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+/* ---- Blocks ---- */
 
 /* Links a block right above another one; NULL: at the bottom. */
 static void stack_link(stack_allocator_t *stack, stack_block_t *block, stack_block_t *beneath) {
@@ -265,14 +153,14 @@ static size_t stack_free_bytes(const stack_allocator_t *stack, size_t *largest) 
     return sum;
 }
 
-/* ---- Functions --------------------------------------------------------------------------------------------------- */
+/* ---- Functions ---- */
 
 /* The current block or a spare one where the allocation has room; NULL: none. */
-static stack_block_t *stack_place(stack_allocator_t *stack, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                  bool wait, size_t *offset) {
+static stack_block_t *stack_search(stack_allocator_t *stack, size_t size_bytes, size_t alignment, jstream_t *stream,
+                                   bool wait, size_t *offset) {
     for (stack_block_t *block = stack->current; block != NULL; block = block->above)
         if (stack_fits(block, size_bytes, alignment, offset) &&
-            stack_is_clear(stack, block, *offset + size_bytes, stream, wait))
+            stack_is_clear(block, &stack->frontier, *offset + size_bytes, stream, wait))
             return block;
     return NULL;
 }
@@ -298,14 +186,14 @@ static jstatus_t stack_find_room(stack_allocator_t *stack, size_t size_bytes, si
     stack_consider_warning(stack, size_bytes);
     jstatus_t status = stack_grow(stack, size_bytes, alignment, stream);
     if (status == JSTATUS_MEMORY_ERROR) {
-        *block = stack_place(stack, size_bytes, alignment, stream, true, offset);
+        *block = stack_search(stack, size_bytes, alignment, stream, true, offset);
         if (*block != NULL)
             return JSTATUS_SUCCESS;
         if (stack_first_empty(stack) != NULL && stack_trim(stack, 0) == JSTATUS_SUCCESS)
             status = stack_grow(stack, size_bytes, alignment, stream);
     }
     if (status == JSTATUS_SUCCESS)
-        *block = stack_place(stack, size_bytes, alignment, stream, false, offset);
+        *block = stack_search(stack, size_bytes, alignment, stream, false, offset);
     return status;
 }
 
@@ -315,7 +203,7 @@ static jstatus_t stack_allocate(void *context, size_t size_bytes, size_t alignme
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         return status;
     size_t offset;
-    stack_block_t *block = stack_place(stack, size_bytes, alignment, stream, false, &offset);
+    stack_block_t *block = stack_search(stack, size_bytes, alignment, stream, false, &offset);
     if (JI_UNLIKELY(block == NULL)) {
         status = stack_find_room(stack, size_bytes, alignment, stream, &block, &offset);
         if (status != JSTATUS_SUCCESS)
@@ -543,7 +431,7 @@ jstatus_t jallocator_create_stack(jallocator_t *below, const jstack_options_t *o
     return ji_kind_make(&ji_kind_stack, NULL, below, options, allocator);
 }
 
-/* ---- Mark and rewind --------------------------------------------------------------------------------------------- */
+/* ---- Mark and rewind ---- */
 
 static uint64_t stack_height(const stack_allocator_t *stack) {
     const stack_record_t *last = stack->current != NULL ? stack_last_entry(stack->current) : NULL;

@@ -1,48 +1,31 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Best fit with coalescing.
+/* The two fast paths, and the policy as a kind of allocator; bfc.h has the idea.
  *
- * Memory comes from below in regions. A region is a run of chunks, live or free, each a multiple of 256 bytes; their
- * records stand beside the memory and are linked in the order of addresses, closed to a ring by the region's border:
- *
- *     region   | live | free        | live | live | free          |
- *     records  border <-> a <-> b <-> c <-> d <-> e <-> border          b, e: also in bins (bfc_bins.h)
- *
- * A request takes a chunk from the bins; what is left over stays in the bins as a chunk of its own where the chunk is
- * at least twice the request, or 128 MiB would be left over (or an eighth of it: split_tightly). The front is handed
- * out, so the free chunk keeps its record and most often its bin, and nothing is relinked. A freed chunk is merged with
- * both neighbours; again the free neighbour keeps its record. So allocating and freeing touch the records of a chunk
- * and its neighbours, and no loop depends on how many there are. Where no bin serves, slower ways are tried before the
- * policy grows or fails (bfc_search).
- *
- * In front of the bins stand quick lists. A freed chunk whose request's size was freed before goes to the list of that
+ * In front of the bins are quick lists. A freed chunk whose request's size was freed before goes to the list of that
  * size as it is, and the next request of that size takes it: a program that allocates and frees the same sizes again
  * and again never splits or merges. They hold at most a thousand chunks, and are emptied into the bins before a chunk
  * is cut that is much larger than the request, and before anything is looked at as a whole: growth, statistics, visits,
  * trim, check.
  *
- * Streams (frontier.h): free chunks are in the bins of the stream that they were last used on, and merged with
- * neighbours of the same stream, behind the later fence of the two. Index 0 is what all may use. A stream takes from
- * its own bins, then from index 0, where chunks of other streams are moved as soon as their fences have been passed.
- *
- * A region has a few percent of what is reserved, or what the request needs. Before more is reserved than ever before,
- * free regions are given back: a program whose blocks change their sizes does not keep what it used to need.
- * Regions that touch can be one (bfc_regions.c). */
+ * Where they do not serve, a request takes a chunk from the bins. What is left over stays in the bins as a chunk of its
+ * own where the chunk is at least twice the request, or 128 MiB would be left over (or an eighth of the request:
+ * split_tightly). The front is handed out, so the free chunk keeps its record and most often its bin, and nothing is
+ * relinked. A freed chunk is merged with both neighbours; again the free neighbour keeps its record. So allocating and
+ * freeing touch the records of a chunk and its neighbours, and no loop depends on how many there are. */
 
 #include "memory/allocators/bfc/bfc.h"
 #include "memory/entry.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define BFC_GROWTH_PERCENT 6
 #define BFC_FIRST_REGION_BYTES ((size_t)1 << 20)
 #define BFC_MOST_LEFT_OVER_BYTES ((size_t)128 << 20) /* more is not handed out unasked */
-#define BFC_QUICK_SPARES                                                                                               \
-    8                        /* chunks so many times the request are not cut while quick lists could serve when merged \
-                              */
-#define BFC_TIGHT_FRACTION 8 /* of a request, that must be left over where chunks are split tightly */
+/* Chunks so many times the request are not cut while what quick lists have could serve when merged. */
+#define BFC_QUICK_SPARES 8
+#define BFC_TIGHT_FRACTION 8       /* of a request, that must be left over where chunks are split tightly */
 #define BFC_QUICK_MOST_CHUNKS 1024 /* so that emptying them is never long */
 #define BFC_FIRST_SLOTS_BITS 6
 #define BFC_FIRST_RECORDS 63 /* with the block's head 4 KiB */
@@ -52,7 +35,7 @@ struct bfc_block {
     bfc_block_t *next;
 };
 
-/* ---- Records and slots ------------------------------------------------------------------------------------------- */
+/* ---- Records and slots ---- */
 
 /* More records: as many as there are, within bounds. They lie on cache lines of their own, and stay where they are. */
 bool ji_bfc_records_add(bfc_t *bfc) {
@@ -88,8 +71,7 @@ static __attribute__((noinline)) bool bfc_make_room(bfc_t *bfc) {
             ji_hash_resize(&bfc->slots, ji_hash_bits(&bfc->slots) + 1, sizeof(bfc_slot_t)));
 }
 
-/* ---- Free chunks ----------------------------------------------------------------------------------------------------
- * */
+/* ---- Free chunks ---- */
 
 /* A chunk of the bins that has so many bytes, and its bin; NULL where none is found at once. Of the request's own bin,
  * where chunks may be too small, the first is looked at: a size that was freed and merged with nothing is found again.
@@ -107,23 +89,6 @@ static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_
     return *bin < BFC_BIN_COUNT ? JI_LIST_OBJECT(stream->bins.chunks[*bin].ring.next, bfc_chunk_t, link) : NULL;
 }
 
-static bool bfc_fits(uintptr_t address, size_t size_bytes, size_t need, size_t alignment) {
-    size_t front = -address & (alignment - 1);
-    return size_bytes >= front && size_bytes - front >= need;
-}
-
-/* The same where alignment asks for more than a granule, or where a chunk of the request's own bin may be large enough.
- * */
-static bfc_chunk_t *bfc_find_exactly(const bfc_stream_t *stream, size_t need, size_t alignment) {
-    for (unsigned bin = bfc_bin_of(need); (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT; ++bin)
-        for (bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin); chunk != NULL;
-             chunk = bfc_bins_after(&stream->bins, bin, chunk))
-            if (bfc_fits(chunk->address, chunk->size_bytes, need, alignment))
-                return chunk;
-    return NULL;
-}
-
-/* Cuts the first `front_bytes` off a free chunk; both stay free. Returns the rest. */
 bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes) {
     bfc_bins_t *bins = &bfc->streams[chunk->where]->bins;
     unsigned bin = bfc_bin_of(chunk->size_bytes);
@@ -165,8 +130,7 @@ static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk
     return chunk;
 }
 
-/* ---- Quick lists ----------------------------------------------------------------------------------------------------
- * */
+/* ---- Quick lists ---- */
 
 static __attribute__((noinline)) void bfc_quick_empty(bfc_t *bfc, bfc_stream_t *stream, bfc_quick_t *quick) {
     for (bfc_chunk_t *chunk = quick->first, *next; chunk != NULL; chunk = next) {
@@ -188,306 +152,7 @@ void ji_bfc_flush(bfc_t *bfc) {
         }
 }
 
-/* ---- Streams --------------------------------------------------------------------------------------------------------
- * */
-
-/* The bins of a stream, made when it is first seen; NULL without bookkeeping memory. */
-static bfc_stream_t *bfc_stream_at(bfc_t *bfc, uint32_t index) {
-    if (index >= bfc->stream_count) {
-        uint32_t count = index + 1 + bfc->stream_count;
-        bfc_stream_t **streams = ji_metadata_zalloc(count * sizeof(bfc->streams[0]));
-        if (streams == NULL)
-            return NULL;
-        memcpy(streams, bfc->streams, bfc->stream_count * sizeof(bfc->streams[0]));
-        ji_metadata_free(bfc->streams);
-        bfc->streams = streams;
-        bfc->stream_count = count;
-    }
-    if (bfc->streams[index] == NULL && (bfc->streams[index] = ji_metadata_zalloc(sizeof(bfc_stream_t))) != NULL) {
-        bfc->streams[index]->index = index;
-        bfc_bins_init(&bfc->streams[index]->bins);
-    }
-    return bfc->streams[index];
-}
-
-static __attribute__((noinline)) jstatus_t bfc_stream_of(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of) {
-    uint32_t index;
-    JTRY_RETURN(ji_frontier_index(&bfc->frontier, stream, &index));
-    bfc_stream_t *found = bfc_stream_at(bfc, index);
-    if (found == NULL)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
-    *of = found;
-    return JSTATUS_SUCCESS;
-}
-
-/* Where a chunk freed on the stream now goes. Without bookkeeping memory for the stream waits for it instead. */
-static __attribute__((noinline)) jstatus_t bfc_mark(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of,
-                                                    uint64_t *serial) {
-    ji_fence_t fence;
-    jstatus_t status = ji_frontier_mark(&bfc->frontier, stream, &fence);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    bfc_stream_t *found = bfc_stream_at(bfc, fence.index);
-    if (found == NULL) {
-        status = ji_frontier_drain(&bfc->frontier, fence);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-        found = bfc->ready;
-        fence.serial = 0;
-    }
-    *of = found;
-    *serial = fence.serial;
-    return JSTATUS_SUCCESS;
-}
-
-/* Looks how far a stream has come; an event is recorded where none is under way. */
-static void bfc_look(bfc_t *bfc, uint32_t index) {
-    (void)ji_frontier_passed_by_all(&bfc->frontier, (ji_fence_t){bfc->frontier.streams[index].issued, index});
-}
-
-/* Moves chunks whose fence has been passed to where all may use them. */
-static void bfc_absorb(bfc_t *bfc) {
-    for (uint32_t i = 1; i < bfc->stream_count; ++i) {
-        bfc_stream_t *stream = bfc->streams[i];
-        uint64_t passed = stream != NULL ? bfc->frontier.streams[i].passed : 0;
-        if (stream == NULL || passed == stream->absorbed)
-            continue;
-        stream->absorbed = passed;
-        for (unsigned bin = 0; (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT; ++bin)
-            for (bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin), *next; chunk != NULL; chunk = next) {
-                next = bfc_bins_after(&stream->bins, bin, chunk);
-                if (chunk->serial > passed)
-                    continue;
-                bfc_unbin(bfc, chunk);
-                bfc_settle(bfc, bfc->ready, chunk, 0);
-            }
-    }
-}
-
-static void bfc_look_and_absorb(bfc_t *bfc) {
-    for (uint32_t i = 1; i < bfc->stream_count; ++i)
-        if (bfc->streams[i] != NULL && bfc->streams[i]->bins.words != 0)
-            bfc_look(bfc, i);
-    bfc_absorb(bfc);
-}
-
-/* Makes one free chunk of neighbours that are free behind different streams, for use on `stream`: with `wait` behind
- * any, and the stream waits for the others by events; else behind none but its own. Takes the smallest run that
- * suffices. NULL with success where there is none. */
-static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment, bool wait,
-                            bfc_chunk_t **gathered) {
-    bfc_chunk_t *best = NULL;
-    size_t best_bytes = SIZE_MAX;
-    JI_LIST_EACH(&bfc->regions, bfc_chunk_t, region, link)
-        for (bfc_chunk_t *chunk = region->right, *first = NULL; chunk != region; chunk = chunk->right) {
-            if (!bfc_is_free(chunk) || (chunk->where != 0 && chunk->where != own->index && !wait)) {
-                first = NULL;
-                continue;
-            }
-            if (first == NULL)
-                first = chunk;
-            size_t bytes = chunk->address + chunk->size_bytes - first->address;
-            if (bytes < best_bytes && bfc_fits(first->address, bytes, need, alignment)) {
-                best = first;
-                best_bytes = bytes;
-            }
-        }
-    *gathered = NULL;
-    if (best == NULL)
-        return JSTATUS_SUCCESS;
-    uintptr_t end = best->address + best_bytes;
-    uint64_t serial = 0;
-    for (bfc_chunk_t *chunk = best; !bfc_is_border(chunk) && chunk->address != end; chunk = chunk->right) {
-        ji_fence_t fence = {chunk->where != 0 ? chunk->serial : 0, chunk->where};
-        JTRY_RETURN(ji_frontier_wait(&bfc->frontier, fence, stream));
-        if (serial < fence.serial)
-            serial = fence.serial;
-    }
-    if (wait) { /* who comes after the stream's wait comes after what it waited for */
-        ji_fence_t fence;
-        JTRY_RETURN(ji_frontier_mark(&bfc->frontier, stream, &fence));
-        serial = fence.serial;
-    }
-    bfc_unbin(bfc, best);
-    for (bfc_chunk_t *other = best->right; !bfc_is_border(other) && other->address != end; other = best->right) {
-        bfc_unbin(bfc, other);
-        best->size_bytes += other->size_bytes;
-        best->right = other->right;
-        bfc_record_put(bfc, other);
-    }
-    best->right->left = best;
-    best->where = own->index;
-    best->serial = serial;
-    if (serial <= own->absorbed) /* passed already: what is left of it is to be absorbed, too */
-        own->absorbed = UINT64_MAX;
-    bfc->free_bytes += best->size_bytes;
-    bfc_bins_insert(&own->bins, best, bfc_bin_of(best->size_bytes));
-    *gathered = best;
-    return JSTATUS_SUCCESS;
-}
-
-/* ---- Regions --------------------------------------------------------------------------------------------------------
- * */
-
-static void bfc_set_reserved(bfc_t *bfc, size_t reserved_bytes) {
-    bfc->reserved_bytes = reserved_bytes;
-    if (bfc->peak_reserved_bytes < reserved_bytes)
-        bfc->peak_reserved_bytes = reserved_bytes;
-    if (bfc->most_reserved_bytes < reserved_bytes)
-        bfc->most_reserved_bytes = reserved_bytes;
-}
-
-/* The whole memory of a region, freshly taken, becomes one free chunk. */
-static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc_stream_t *stream, uint64_t serial) {
-    bfc_chunk_t *border = bfc_record_take(bfc), *chunk = bfc_record_take(bfc);
-    *border =
-        (bfc_chunk_t){.address = address, .size_bytes = size_bytes, .left = chunk, .right = chunk, .where = BFC_BORDER};
-    ji_list_push_front(&bfc->regions, &border->link);
-    *chunk = (bfc_chunk_t){.address = address, .size_bytes = size_bytes, .left = border, .right = border};
-    bfc_settle(bfc, stream, chunk, serial);
-    bfc_set_reserved(bfc, bfc->reserved_bytes + size_bytes);
-    if (bfc->below_coalesces)
-        ji_bfc_region_meet(bfc, border);
-}
-
-/* Gives a region back that is one free chunk whose fence has been passed, and has no seams. */
-static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
-    JTRY_RETURN(jallocator_deallocate(bfc->below, (void *)border->address, border->size_bytes,
-                                      ji_frontier_any_stream(&bfc->frontier)));
-    bfc_set_reserved(bfc, bfc->reserved_bytes - border->size_bytes);
-    bfc_unbin(bfc, border->right);
-    bfc_record_put(bfc, border->right);
-    ji_list_remove(&border->link);
-    bfc_record_put(bfc, border);
-    return JSTATUS_SUCCESS;
-}
-
-/* Whether it can be given back. Seams that are left could not be parted for want of bookkeeping memory. */
-static bool bfc_region_is_free(const bfc_chunk_t *border) {
-    return border->right == border->left && border->right->where == 0 && border->seams == NULL;
-}
-
-/* What may still be taken from below. */
-static size_t bfc_available(const bfc_t *bfc) { return bfc->limit_bytes - bfc->reserved_bytes; }
-
-static bool bfc_is_refusal(jstatus_t status) {
-    return status == JSTATUS_MEMORY_ERROR || status == JSTATUS_INVALID_SIZE;
-}
-
-/* What the next region should have: a part of what there is, so that there are never many regions, nor much more than
- * was asked for. */
-static size_t bfc_next_region_bytes(const bfc_t *bfc, size_t need) {
-    size_t reserved = bfc->reserved_bytes, percent = bfc->growth_percent; /* at most 1000 */
-    size_t wanted = (reserved / 100 * percent + reserved % 100 * percent / 100) & ~(BFC_GRANULE_BYTES - 1);
-    if (wanted < bfc->region_bytes)
-        wanted = bfc->region_bytes;
-    return wanted < need ? need : wanted;
-}
-
-/* Gives free regions back as long as more would be reserved than ever before: memory that fell apart makes room for
- * what grows in its place. */
-static void bfc_make_way(bfc_t *bfc, size_t bytes) {
-    if (bfc->reserved_bytes + bytes <= bfc->most_reserved_bytes)
-        return;
-    ji_bfc_regions_part(bfc);
-    JI_LIST_WHILE(bfc->reserved_bytes + bytes > bfc->most_reserved_bytes, &bfc->regions, bfc_chunk_t, region, link)
-        if (bfc_region_is_free(region))
-            (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
-    ji_bfc_regions_join(bfc);
-}
-
-/* Takes a region that has room for the request: what it should have, or as much as is available, or a tenth less than
- * what was refused, and less again; at last the request alone. */
-static jstatus_t bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment) {
-    if (bfc->all_at_once && !ji_list_is_empty(&bfc->regions))
-        return ji_fail(JSTATUS_MEMORY_ERROR, "everything was taken at once");
-    if (need > bfc_available(bfc))
-        return ji_fail(JSTATUS_MEMORY_ERROR, "the limit is reached");
-    size_t wanted = bfc_next_region_bytes(bfc, need);
-    if (!bfc->keep_regions)
-        bfc_make_way(bfc, wanted);
-    size_t available = bfc_available(bfc);
-    size_t bytes = bfc->all_at_once || wanted > available ? available : wanted;
-    ji_fence_t fence;
-    jstatus_t status = ji_frontier_mark_taken(&bfc->frontier, bfc->below_is_ordered, stream, &fence);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    if (alignment < BFC_GRANULE_BYTES)
-        alignment = BFC_GRANULE_BYTES;
-    void *memory;
-    while (bfc_is_refusal(status = jallocator_allocate(bfc->below, bytes, alignment, stream, &memory)) &&
-           bytes > need) {
-        bytes = (bytes - bytes / 10) & ~(BFC_GRANULE_BYTES - 1);
-        if (bytes < need)
-            bytes = need;
-    }
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    bfc_region_add(bfc, (uintptr_t)memory, bytes, fence.index != 0 ? own : bfc->ready, fence.serial);
-    return JSTATUS_SUCCESS;
-}
-
-/* Gives free regions back so that growth may succeed: where the limit refused it as many as it takes, and none if all
- * would not do; where below refused it all. Whether any was. */
-static bool bfc_evict(bfc_t *bfc, size_t need) {
-    bool limited = need > bfc_available(bfc);
-    size_t evictable = 0, reserved = bfc->reserved_bytes;
-    ji_bfc_regions_part(bfc);
-    JI_LIST_EACH(&bfc->regions, bfc_chunk_t, region, link)
-        evictable += bfc_region_is_free(region) ? region->size_bytes : 0;
-    bool suffices = evictable != 0 && need <= bfc_available(bfc) + evictable;
-    JI_LIST_WHILE(suffices && (!limited || need > bfc_available(bfc)), &bfc->regions, bfc_chunk_t, region, link)
-        if (bfc_region_is_free(region))
-            (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
-    ji_bfc_regions_join(bfc);
-    return bfc->reserved_bytes < reserved;
-}
-
-/* ---- Allocation -----------------------------------------------------------------------------------------------------
- * */
-
-static jstatus_t bfc_exhausted(bfc_t *bfc, size_t need, size_t alignment, jstatus_t status) {
-    size_t largest = ji_bfc_largest_free(bfc), free_bytes = bfc->free_bytes;
-    char limit[32] = "no limit";
-    if (bfc->limit_bytes != SIZE_MAX)
-        snprintf(limit, sizeof limit, "limit %zu", bfc->limit_bytes);
-    return ji_fail(
-        status,
-        "%zu bytes aligned to %zu requested; %zu in use, %zu reserved, %s, %zu free, largest free block %zu, "
-        "fragmentation %.3f (%s)",
-        need, alignment, bfc->reserved_bytes - free_bytes, bfc->reserved_bytes, limit, free_bytes, largest,
-        free_bytes != 0 ? 1.0 - (double)largest / (double)free_bytes : 0.0, jstatus_last_message());
-}
-
-/* A free chunk of own or ready bins, wherever it stands. */
-static bfc_chunk_t *bfc_find_own(bfc_t *bfc, const bfc_stream_t *own, size_t need, size_t alignment) {
-    bfc_chunk_t *chunk = bfc_find_exactly(own, need, alignment);
-    return chunk != NULL || own == bfc->ready ? chunk : bfc_find_exactly(bfc->ready, need, alignment);
-}
-
-/* Finds a chunk where the bins gave none at once: each step is dearer than the one before. */
-static jstatus_t bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment,
-                            bfc_chunk_t **found) {
-    ji_bfc_flush(bfc);
-    if ((*found = bfc_find_own(bfc, own, need, alignment)) != NULL)
-        return JSTATUS_SUCCESS;
-    bfc_look_and_absorb(bfc);
-    jstatus_t status = bfc_gather(bfc, own, stream, need, alignment, false, found);
-    if (status != JSTATUS_SUCCESS || *found != NULL)
-        return status;
-    status = bfc_grow(bfc, own, stream, need, alignment);
-    if (bfc_is_refusal(status)) {
-        jstatus_t waited = bfc_gather(bfc, own, stream, need, alignment, true, found);
-        if (waited != JSTATUS_SUCCESS || *found != NULL)
-            return waited;
-        if (!bfc->keep_regions && bfc_evict(bfc, need))
-            status = bfc_grow(bfc, own, stream, need, alignment);
-    }
-    if (status == JSTATUS_SUCCESS && (*found = bfc_find_own(bfc, own, need, alignment)) == NULL)
-        status = ji_fail(JSTATUS_INTERNAL_ERROR, "a region of %zu bytes serves no request of %zu",
-                         JI_LIST_FIRST(&bfc->regions, bfc_chunk_t, link)->size_bytes, need);
-    return bfc_is_refusal(status) ? bfc_exhausted(bfc, need, alignment, status) : status;
-}
+/* ---- Allocating ---- */
 
 static inline void *bfc_hand_out(bfc_t *bfc, bfc_chunk_t *chunk, size_t size_bytes) {
     bfc->granted_bytes += chunk->size_bytes;
@@ -524,7 +189,7 @@ static __attribute__((noinline)) jstatus_t bfc_allocate_binned(bfc_t *bfc, bfc_s
         chunk = bfc_find_at_once(bfc, own, room, &bin);
     }
     if (JI_UNLIKELY(chunk == NULL)) {
-        JTRY_RETURN(bfc_search(bfc, own, stream, need, alignment, &chunk));
+        JTRY_RETURN(ji_bfc_search(bfc, own, stream, need, alignment, &chunk));
         bin = bfc_bin_of(chunk->size_bytes);
     }
     size_t front = -chunk->address & (alignment - 1);
@@ -553,7 +218,7 @@ static inline jstatus_t bfc_allocate_for(bfc_t *bfc, bfc_stream_t *own, size_t s
 static __attribute__((noinline)) jstatus_t bfc_allocate_on(bfc_t *bfc, size_t size_bytes, size_t alignment,
                                                            jstream_t *stream, void **pointer) {
     bfc_stream_t *own = NULL;
-    jstatus_t status = bfc_stream_of(bfc, stream, &own);
+    jstatus_t status = ji_bfc_stream_of(bfc, stream, &own);
     return status == JSTATUS_SUCCESS ? bfc_allocate_for(bfc, own, size_bytes, alignment, stream, pointer) : status;
 }
 
@@ -563,6 +228,8 @@ static jstatus_t bfc_allocate(void *context, size_t size_bytes, size_t alignment
                ? bfc_allocate_for(bfc, bfc->ready, size_bytes, alignment, stream, pointer)
                : bfc_allocate_on(bfc, size_bytes, alignment, stream, pointer);
 }
+
+/* ---- Freeing ---- */
 
 static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const void *pointer, size_t size_bytes,
                                                       const bfc_slot_t *slot) {
@@ -614,7 +281,7 @@ static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t 
 static __attribute__((noinline)) jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_slot_t *slot, jstream_t *stream) {
     bfc_stream_t *own;
     uint64_t serial;
-    jstatus_t status = bfc_mark(bfc, stream, &own, &serial);
+    jstatus_t status = ji_bfc_stream_mark(bfc, stream, &own, &serial);
     if (status == JSTATUS_SUCCESS)
         bfc_deallocate_for(bfc, own, slot, serial);
     return status;
@@ -633,8 +300,7 @@ static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes,
 
 JI_POLICY_ENTRIES(bfc)
 
-/* ---- The other slots ------------------------------------------------------------------------------------------------
- * */
+/* ---- The other slots ---- */
 
 static size_t bfc_usable_size(void *context, const void *pointer, size_t size_bytes) {
     const bfc_slot_t *slot = bfc_slot_find(context, pointer);
@@ -659,43 +325,11 @@ static void bfc_clear_stats(void *context) {
     bfc->peak_granted_bytes = bfc->granted_bytes;
 }
 
-/* Waits for the fences of a region that has nothing live, so that it can be one chunk for all. */
-static jstatus_t bfc_region_drain(bfc_t *bfc, const bfc_chunk_t *border) {
-    for (const bfc_chunk_t *chunk = border->right; chunk != border; chunk = chunk->right)
-        if (!bfc_is_free(chunk))
-            return JSTATUS_SUCCESS;
-    for (const bfc_chunk_t *chunk = border->right; chunk != border; chunk = chunk->right) {
-        ji_fence_t fence = {chunk->where != 0 ? chunk->serial : 0, chunk->where};
-        JTRY_RETURN(ji_frontier_drain(&bfc->frontier, fence));
-    }
-    return JSTATUS_SUCCESS;
-}
-
-static jstatus_t bfc_trim_parted(bfc_t *bfc, size_t keep_bytes) {
-    JI_LIST_WHILE(bfc->free_bytes > keep_bytes, &bfc->regions, bfc_chunk_t, region, link) {
-        JTRY_RETURN(bfc_region_drain(bfc, region));
-        bfc_absorb(bfc);
-        if (!bfc_region_is_free(region))
-            continue;
-        JTRY_RETURN(bfc_region_give_back(bfc, region));
-    }
-    return JSTATUS_SUCCESS;
-}
-
-static jstatus_t bfc_trim(void *context, size_t keep_bytes) {
-    bfc_t *bfc = context;
-    ji_bfc_flush(bfc);
-    ji_bfc_regions_part(bfc);
-    jstatus_t status = bfc_trim_parted(bfc, keep_bytes);
-    ji_bfc_regions_join(bfc);
-    return status;
-}
-
 static void bfc_forget_stream(void *context, jstream_t *stream) {
     bfc_t *bfc = context;
     ji_bfc_flush(bfc);
     ji_frontier_forget(&bfc->frontier, stream);
-    bfc_absorb(bfc);
+    ji_bfc_absorb(bfc);
 }
 
 static void bfc_fini(bfc_t *bfc) {
@@ -713,14 +347,13 @@ static void bfc_fini(bfc_t *bfc) {
 
 static void bfc_destroy(void *context) {
     bfc_t *bfc = context;
-    if (bfc_trim(bfc, 0) != JSTATUS_SUCCESS)
+    if (ji_bfc_trim(bfc, 0) != JSTATUS_SUCCESS)
         jlog_write(JLOG_WARNING, __func__, "allocator \"%s\": %zu bytes were not given back: %s", bfc->name,
                    bfc->reserved_bytes, jstatus_last_message());
     bfc_fini(bfc);
 }
 
-/* ---- Making one -----------------------------------------------------------------------------------------------------
- * */
+/* ---- Making one ---- */
 
 static jstatus_t bfc_check_options(const ji_request_t *request, const jbfc_options_t *options) {
     if (options->threads > JALLOCATOR_THREADS_LOCK)
@@ -737,35 +370,8 @@ static jstatus_t bfc_check_options(const ji_request_t *request, const jbfc_optio
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
-    static const jallocator_ops_t ops = {
-        .struct_size = sizeof ops,
-        .allocate = bfc_allocate,
-        .deallocate = bfc_deallocate,
-        .usable_size = bfc_usable_size,
-        .find = ji_bfc_find,
-        .visit = ji_bfc_visit,
-        .get_stats = bfc_get_stats,
-        .clear_stats = bfc_clear_stats,
-        .trim = bfc_trim,
-        .check = ji_bfc_check,
-        .forget_stream = bfc_forget_stream,
-        .destroy = bfc_destroy,
-    };
-    const jbfc_options_t *options = request->options;
-    bfc_t *bfc = NULL;
-    jstatus_t status;
-    JTRY(bfc_check_options(request, options));
-    JTRY_ALLOC(bfc = ji_metadata_zalloc(sizeof *bfc));
-    ji_list_init(&bfc->regions);
-    ji_frontier_init(&bfc->frontier, request->device);
-    JTRY_ALLOC(bfc->streams = ji_metadata_zalloc(sizeof(bfc->streams[0])));
-    bfc->stream_count = 1;
-    JTRY_ALLOC(bfc->ready = bfc_stream_at(bfc, 0));
-    if (!ji_hash_resize(&bfc->slots, BFC_FIRST_SLOTS_BITS, sizeof(bfc_slot_t))) {
-        status = ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name);
-        goto done;
-    }
+/* What was asked for, defaults filled in. */
+static void bfc_configure(bfc_t *bfc, const ji_request_t *request, const jbfc_options_t *options) {
     bfc->below = request->below;
     bfc->below_is_ordered = ji_allocator_gives_in_order(request->below);
     bfc->below_coalesces = ji_allocator_coalesces(request->below);
@@ -780,6 +386,38 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     bfc->all_at_once = options->all_at_once;
     bfc->keep_regions = options->keep_regions;
     strncpy(bfc->name, request->name, JALLOCATOR_NAME_BYTES - 1);
+}
+
+static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
+    static const jallocator_ops_t ops = {
+        .struct_size = sizeof ops,
+        .allocate = bfc_allocate,
+        .deallocate = bfc_deallocate,
+        .usable_size = bfc_usable_size,
+        .find = ji_bfc_find,
+        .visit = ji_bfc_visit,
+        .get_stats = bfc_get_stats,
+        .clear_stats = bfc_clear_stats,
+        .trim = ji_bfc_trim,
+        .check = ji_bfc_check,
+        .forget_stream = bfc_forget_stream,
+        .destroy = bfc_destroy,
+    };
+    const jbfc_options_t *options = request->options;
+    bfc_t *bfc = NULL;
+    jstatus_t status;
+    JTRY(bfc_check_options(request, options));
+    JTRY_ALLOC(bfc = ji_metadata_zalloc(sizeof *bfc));
+    ji_list_init(&bfc->regions);
+    ji_frontier_init(&bfc->frontier, request->device);
+    JTRY_ALLOC(bfc->streams = ji_metadata_zalloc(sizeof(bfc->streams[0])));
+    bfc->stream_count = 1;
+    JTRY_ALLOC(bfc->ready = ji_bfc_stream_at(bfc, 0));
+    if (!ji_hash_resize(&bfc->slots, BFC_FIRST_SLOTS_BITS, sizeof(bfc_slot_t))) {
+        status = ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name);
+        goto done;
+    }
+    bfc_configure(bfc, request, options);
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = options->threads != JALLOCATOR_THREADS_DEFAULT ? options->threads

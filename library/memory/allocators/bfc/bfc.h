@@ -3,8 +3,41 @@
 #ifndef JALLOC_MEMORY_ALLOCATORS_BFC_BFC_H
 #define JALLOC_MEMORY_ALLOCATORS_BFC_BFC_H
 
-/* What the files of the policy share: bfc.c hands out memory, bfc_regions.c joins regions that touch, bfc_inspect.c shows
- * and checks what there is. */
+/* Best fit with coalescing: blocks of all sizes from a few large regions, after TensorFlow's BFCAllocator. All records are
+ * beside the memory, so it may be a device's.
+ *
+ * Memory comes from below in regions. A region is a run of chunks, live or free, each a multiple of 256 bytes; their
+ * records are linked in the order of addresses, closed to a ring by the region's border:
+ *
+ *     region   | live | free        | live | live | free          |
+ *     records  border <-> a <-> b <-> c <-> d <-> e <-> border          b, e: also in bins
+ *
+ * TensorFlow searches a bin's chunks for the smallest that fits, so a call's time depends on what is free. Here a bin is
+ * found in constant time, and any chunk of it serves (bfc_bins.h).
+ *
+ * A region has a few percent of what is reserved, or what the request needs. Before more is reserved than ever before,
+ * free regions are given back: a program whose blocks change their sizes does not keep what it used to need.
+ *
+ * Streams (frontier.h): free chunks are in the bins of the stream that they were last used on, and merged with
+ * neighbours of the same stream, behind the later fence of the two. Index 0 is what all may use. A stream takes from its
+ * own bins, then from index 0, where chunks of other streams are moved as soon as their fences have been passed.
+ *
+ * Always true, and looked at by ji_bfc_check:
+ *
+ *     - the chunks of a region fill it without a gap, and know their neighbours
+ *     - a free chunk is in the bin of its size and stream, any other in the table of slots, by its address
+ *     - no two neighbours are free behind the same stream
+ *     - what is reserved is free, granted or in quick lists
+ *
+ * To read in this order:
+ *
+ *     bfc_bins.h       a chunk's record, and the bins
+ *     bfc.c            allocating and freeing in constant time
+ *     bfc_search.c     what is done where the bins do not serve at once, from the cheapest way to the dearest
+ *     bfc_streams.c    the bins of each stream
+ *     bfc_reserve.c    regions, taken from below and given back
+ *     bfc_regions.c    regions that touch, as one
+ *     bfc_inspect.c    what there is, and whether it still fits together */
 
 #include "core/hash.h"
 #include "jalloc/policy.h"
@@ -82,7 +115,7 @@ static inline bfc_slot_t *bfc_slot_find(const bfc_t *bfc, const void *pointer) {
     return ji_hash_find(&bfc->slots, (uintptr_t)pointer, sizeof(bfc_slot_t));
 }
 
-/* ---- Records ----------------------------------------------------------------------------------------------------- */
+/* ---- Records ---- */
 
 /* What a call may need: a border and its first chunk, a front cut off to align, a rest. There before it begins. */
 #define BFC_RECORDS_PER_CALL 4
@@ -102,7 +135,7 @@ static inline void bfc_record_put(bfc_t *bfc, bfc_chunk_t *record) {
 /* More records; false without bookkeeping memory. */
 bool ji_bfc_records_add(bfc_t *bfc);
 
-/* ---- Free chunks ------------------------------------------------------------------------------------------------- */
+/* ---- Free chunks ---- */
 
 /* Takes a free chunk out of its bin. Its record still says where it was. */
 static inline void bfc_unbin(bfc_t *bfc, bfc_chunk_t *chunk) {
@@ -152,6 +185,7 @@ static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chu
 /* Cuts the first `front_bytes` off a free chunk; both stay free. Returns the rest. */
 bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes);
 
+/* What is in quick lists. */
 static inline size_t bfc_quick_bytes(const bfc_t *bfc) {
     return bfc->reserved_bytes - bfc->free_bytes - bfc->granted_bytes;
 }
@@ -159,14 +193,49 @@ static inline size_t bfc_quick_bytes(const bfc_t *bfc) {
 /* Coalesces what is in quick lists. Afterwards no two neighbours that are free behind the same stream exist. */
 void ji_bfc_flush(bfc_t *bfc);
 
-/* bfc_regions.c: those that touch. Joins a region with its neighbours. */
+/* Finds a free chunk from which `need` bytes can be cut, where the bins gave none at once. */
+jstatus_t ji_bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment,
+                        bfc_chunk_t **found);
+
+/* ---- Streams ---- */
+
+/* The bins of an index of the frontier, made when it is first seen; NULL without bookkeeping memory. */
+bfc_stream_t *ji_bfc_stream_at(bfc_t *bfc, uint32_t index);
+/* The bins of a stream. memory error. */
+jstatus_t ji_bfc_stream_of(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of);
+/* The bins and the fence of a chunk that is freed on the stream now. Without bookkeeping memory for the bins waits for
+ * the stream instead. As ji_frontier_mark. */
+jstatus_t ji_bfc_stream_mark(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of, uint64_t *serial);
+/* Moves chunks whose fence has been passed to where all may use them; before, looks how far the streams have come. */
+void ji_bfc_absorb(bfc_t *bfc);
+void ji_bfc_look_and_absorb(bfc_t *bfc);
+
+/* ---- Regions ---- */
+
+/* Whether below had no more, or no room for so much: a way that needs less may still serve. */
+static inline bool bfc_is_refusal(jstatus_t status) {
+    return status == JSTATUS_MEMORY_ERROR || status == JSTATUS_INVALID_SIZE;
+}
+
+/* Takes a region that has room for the request: what it should have, or as much as is available, or a tenth less than
+ * what was refused, and less again; at last the request alone. */
+jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment);
+/* Gives free regions back so that growth may succeed: where the limit refused it as many as it takes, and none if all
+ * would not do; where below refused it all. Whether any was. */
+bool ji_bfc_evict(bfc_t *bfc, size_t need);
+/* Gives free regions back until at most so many bytes are free. A slot of the table of functions. */
+jstatus_t ji_bfc_trim(void *context, size_t keep_bytes);
+
+/* Joins a region with its neighbours. */
 void ji_bfc_region_meet(bfc_t *bfc, bfc_chunk_t *border);
 /* Around what gives regions back: each as it was taken, where it can be; then those that touch as one again. */
 void ji_bfc_regions_part(bfc_t *bfc);
 void ji_bfc_regions_join(bfc_t *bfc);
 
-/* bfc_inspect.c: slots of the table of functions. */
+/* ---- Inspection ---- */
+
 size_t ji_bfc_largest_free(const bfc_t *bfc);
+/* Slots of the table of functions. */
 jstatus_t ji_bfc_find(void *context, const void *pointer, jallocation_t *block);
 void ji_bfc_visit(void *context, jallocation_visitor_t visitor, void *visitor_context);
 jstatus_t ji_bfc_check(void *context);

@@ -62,8 +62,7 @@ void ji_bfc_visit(void *context, jallocation_visitor_t visitor, void *visitor_co
         }
 }
 
-/* ---- Check ----------------------------------------------------------------------------------------------------------
- * */
+/* ---- Check ---- */
 
 /* What a walk has seen, to be compared with what the books say. */
 typedef struct bfc_census {

@@ -1,43 +1,21 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A cache of freed blocks by layout, least recently used out first, with reference counts; after Hpt's memory pool.
- *
- * A layout is a size, rounded up to the granule, and an alignment. Every block that was taken from below, or adopted,
- * has a record, and so has every layout that has a block; both are found by a ledger, blocks by their address and
- * layouts by size and alignment as one number. A block keeps its layout as long as it is here: one that serves a
- * smaller request returns to the layout that it came from, and has its true size when it is given back below.
- *
- *     layouts, by use      4096/64  <->  512/64  <->  1 MiB/64
- *                             |             |             |
- *     kept blocks,          newest        newest        newest       served from this end
- *     by layout               |             |             |
- *                           oldest        oldest        oldest
- *
- *     all kept blocks      newest <-> ... <-> oldest                 given back from this end
- *
- * So the capacity in bytes takes the block that has been kept longest, whatever its layout, and the capacity in layouts
- * the layout that was used longest ago with all its blocks. A block whose stream has not passed its release cannot be
- * given back below; it is passed over, and the cache may be beyond its capacity until a later release finds that it has
- * passed.
+/* Allocating and freeing, and the policy as a kind of allocator; lru.h has the idea.
  *
  * A request goes the first of these ways that leads anywhere:
  *
  *     1. a kept block of its layout
- *     2. of the kept blocks up to nearest_percent larger, one of the smallest layout (below)
+ *     2. of the kept blocks up to nearest_percent larger, one of the smallest layout
  *     3. below
  *     4. below, after everything kept that may be given back was given back
  *     5. a kept block of the ways 1 and 2 whose stream has not passed its release: the request's stream waits for it
  *
- * For the second way layouts are listed in bins, sixteen to a power of two. lru.h has the lists. */
+ * For the second way layouts are listed in bins, sixteen to a power of two. */
 
 #include "memory/allocators/lru/lru.h"
 #include "memory/allocators/policy.h"
 #include "memory/entry.h"
-
-#define LRU_MAX_BYTES (SIZE_MAX >> 6) /* no machine has more; leaves room in a layout's number for the alignment */
-#define LRU_MAX_ALIGNMENT ((size_t)1 << 30) /* as for every allocator */
-#define LRU_LOOKS 16                        /* blocks whose stream is asked whether it has passed, in one search */
 
 /* A request, as asked for and as it is taken from below. */
 typedef struct lru_request {
@@ -45,92 +23,6 @@ typedef struct lru_request {
     size_t layout_bytes, layout_alignment;
     jstream_t *stream;
 } lru_request_t;
-
-/* ---- Giving back ---- */
-
-/* Gives a kept block to below, its fence passed. Where below refuses, it stays. */
-static jstatus_t lru_give_back(lru_t *lru, uint32_t number) {
-    const lru_block_t *block = &lru->blocks[number];
-    jstatus_t status = jallocator_deallocate(lru->below, block->address, lru->layouts[block->layout].size_bytes,
-                                             ji_frontier_stream(&lru->frontier, block->fence));
-    if (status == JSTATUS_SUCCESS) {
-        lru_take(lru, number, block->layout);
-        ji_lru_forget(lru, number);
-    }
-    return status;
-}
-
-/* The same where the fence has been passed; false: it stays. */
-static bool lru_evict_block(lru_t *lru, uint32_t number) {
-    bool evicted = ji_frontier_passed_by_all(&lru->frontier, lru->blocks[number].fence) &&
-                   lru_give_back(lru, number) == JSTATUS_SUCCESS;
-    lru->eviction_count += evicted;
-    return evicted;
-}
-
-/* Of a layout all that may be given back; false: not everything. */
-static bool lru_evict_layout(lru_t *lru, uint32_t number) {
-    uint32_t left = lru->layouts[number].kept_count, block = lru->layouts[number].oldest;
-    while (left != 0) {
-        uint32_t newer = lru->blocks[block].above;
-        if (!lru_evict_block(lru, block))
-            return false;
-        block = newer;
-        --left;
-    }
-    return true;
-}
-
-static inline bool lru_is_beyond_capacity(const lru_t *lru) {
-    return lru->kept_bytes > lru->capacity_bytes || lru->kept_layouts > lru->capacity_layouts;
-}
-
-/* Brings what is kept within the capacity, as far as that can be done without waiting. `number` was kept last. */
-static __attribute__((noinline)) void lru_evict(lru_t *lru, uint32_t number) {
-    /* What cannot be kept in any case must not drive out the others. */
-    if (lru->layouts[lru->blocks[number].layout].size_bytes > lru->capacity_bytes)
-        (void)lru_evict_block(lru, number);
-    unsigned looks = LRU_LOOKS;
-    uint32_t newer;
-    for (uint32_t layout = lru_oldest(lru_uses(lru));
-         lru->kept_layouts > lru->capacity_layouts && layout != 0 && looks != 0; layout = newer) {
-        newer = lru->layouts[layout].use.newer;
-        if (lru->layouts[layout].kept_count == 0)
-            ji_lru_strike_layout(lru, layout);
-        else if (!lru_evict_layout(lru, layout))
-            --looks;
-    }
-    for (uint32_t block = ji_lru_next_kept(lru, 0); lru->kept_bytes > lru->capacity_bytes && block != 0 && looks != 0;
-         block = newer) {
-        newer = ji_lru_next_kept(lru, block);
-        if (!lru_evict_block(lru, block))
-            --looks;
-    }
-}
-
-/* Everything that may be given back without waiting; whether that was anything. */
-static bool lru_evict_all(lru_t *lru) {
-    size_t before = lru->kept_blocks;
-    uint32_t newer;
-    for (uint32_t block = ji_lru_next_kept(lru, 0); block != 0; block = newer) {
-        newer = ji_lru_next_kept(lru, block);
-        (void)lru_evict_block(lru, block);
-    }
-    return lru->kept_blocks < before;
-}
-
-/* The oldest until at most keep_bytes are kept; waits for their streams. */
-static jstatus_t lru_trim(void *context, size_t keep_bytes) {
-    lru_t *lru = context;
-    jstatus_t status = JSTATUS_SUCCESS;
-    while (status == JSTATUS_SUCCESS && lru->kept_bytes > keep_bytes) {
-        uint32_t block = ji_lru_next_kept(lru, 0);
-        status = ji_frontier_drain(&lru->frontier, lru->blocks[block].fence);
-        if (status == JSTATUS_SUCCESS)
-            status = lru_give_back(lru, block);
-    }
-    return status;
-}
 
 /* ---- Allocating ---- */
 
@@ -255,7 +147,7 @@ static __attribute__((noinline)) jstatus_t lru_allocate_any(lru_t *lru, size_t s
     uint32_t block = lru_find_kept(lru, &request);
     if (block == 0) {
         jstatus_t status = lru_take_from_below(lru, &request, pointer);
-        if (status == JSTATUS_MEMORY_ERROR && lru_evict_all(lru))
+        if (status == JSTATUS_MEMORY_ERROR && ji_lru_evict_all(lru))
             status = lru_take_from_below(lru, &request, pointer);
         if (status != JSTATUS_MEMORY_ERROR || (block = lru_find_awaited(lru, &request)) == 0)
             return status;
@@ -281,68 +173,6 @@ static jstatus_t lru_allocate(void *context, size_t size_bytes, size_t alignment
 }
 
 /* ---- Releasing ---- */
-
-/* The fence of a block that is released on a stream and may have an older one, of an earlier owner's or of the use
- * before this, which no stream waited for: what comes of both. The host does not wait; inline work is done, so the
- * older one stands. */
-static jstatus_t lru_merge_fence(lru_t *lru, ji_fence_t older, jstream_t *stream, ji_fence_t *fence) {
-    if (!ji_frontier_passed(&lru->frontier, older, stream)) {
-        if (ji_stream_is_inline(&lru->frontier, stream)) {
-            *fence = older;
-            return JSTATUS_SUCCESS;
-        }
-        jstatus_t status = ji_frontier_wait(&lru->frontier, older, stream);
-        if (status == JSTATUS_MEMORY_ERROR) /* of an event: a free must not fail for that */
-            status = ji_frontier_drain(&lru->frontier, older);
-        if (status != JSTATUS_SUCCESS)
-            return status;
-    }
-    return ji_frontier_mark(&lru->frontier, stream, fence);
-}
-
-/* The last owner of an adopted block has let go. */
-static jstatus_t lru_end_adoption(lru_t *lru, uint32_t number) {
-    const lru_block_t *block = &lru->blocks[number];
-    lru_adoption_t *adoption = block->adoption;
-    void *pointer = block->address;
-    size_t size_bytes = block->size_bytes;
-    JTRY_RETURN(ji_frontier_drain(&lru->frontier, block->fence));
-    ji_lru_forget(lru, number);
-    adoption->give_back(adoption->context, pointer, size_bytes);
-    ji_metadata_free(adoption);
-    return JSTATUS_SUCCESS;
-}
-
-/* One owner less of any block; *left is how many there are then. On failure nothing has changed. */
-static __attribute__((noinline)) jstatus_t lru_let_go_any(lru_t *lru, uint32_t number, jstream_t *stream,
-                                                          size_t *left) {
-    lru_block_t *block = &lru->blocks[number];
-    JTRY_RETURN(lru_merge_fence(lru, block->fence, stream, &block->fence));
-    *left = block->owners - 1;
-    if (*left != 0) {
-        --block->owners;
-        return JSTATUS_SUCCESS;
-    }
-    if (block->adoption != NULL)
-        return lru_end_adoption(lru, number);
-    lru_keep(lru, number, block->layout);
-    if (lru_is_beyond_capacity(lru))
-        lru_evict(lru, number);
-    return JSTATUS_SUCCESS;
-}
-
-/* The same; the usual one is the only owner and has used the block inline. */
-static inline jstatus_t lru_let_go(lru_t *lru, uint32_t number, jstream_t *stream, size_t *left) {
-    const lru_block_t *block = &lru->blocks[number];
-    if (JI_UNLIKELY(block->fence.index != 0 || block->owners != 1 || block->adoption != NULL ||
-                    !ji_stream_is_inline(&lru->frontier, stream)))
-        return lru_let_go_any(lru, number, stream, left);
-    *left = 0;
-    lru_keep(lru, number, block->layout);
-    if (JI_UNLIKELY(lru_is_beyond_capacity(lru)))
-        lru_evict(lru, number);
-    return JSTATUS_SUCCESS;
-}
 
 static jstatus_t lru_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
     lru_t *lru = context;
@@ -447,7 +277,7 @@ static void lru_destroy(void *context) {
         uint32_t block = ji_lru_next_kept(lru, 0);
         jstatus_t status = ji_frontier_drain(&lru->frontier, lru->blocks[block].fence);
         if (status == JSTATUS_SUCCESS)
-            status = lru_give_back(lru, block);
+            status = ji_lru_give_back(lru, block);
         if (status != JSTATUS_SUCCESS) {
             jlog_write(JLOG_WARNING, __func__, "allocator \"%s\": a kept block cannot be given back: %s",
                        jallocator_name(lru->self), jstatus_last_message());
@@ -468,7 +298,7 @@ static jstatus_t lru_create(const ji_request_t *request, jallocator_t **out) {
         .visit = lru_visit,
         .get_stats = lru_get_stats,
         .clear_stats = lru_clear_stats,
-        .trim = lru_trim,
+        .trim = ji_lru_trim,
         .check = lru_check,
         .forget_stream = lru_forget_stream,
         .destroy = lru_destroy,
@@ -532,140 +362,28 @@ jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_options_t *optio
     return ji_kind_make(&ji_kind_lru, NULL, below, options, allocator);
 }
 
-/* ---- Reference counts ---- */
-
-/* The cache at or below an allocator, its lock taken as the object takes it. */
-static jstatus_t lru_lock(const jallocator_t *allocator, const char *caller, lru_t **lru) {
-    jallocator_t *cache;
-    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_lru, caller, &cache));
-    if (cache->threads == JALLOCATOR_THREADS_LOCK)
-        ji_lock_acquire(&cache->lock);
-    *lru = cache->context;
-    return JSTATUS_SUCCESS;
-}
-static void lru_unlock(lru_t *lru) {
-    if (lru->self->threads == JALLOCATOR_THREADS_LOCK)
-        ji_lock_release(&lru->self->lock);
-}
-
-jstatus_t jallocator_lru_retain(jallocator_t *allocator, void *pointer) {
-    JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
-    lru_t *lru;
-    jstatus_t status = lru_lock(allocator, __func__, &lru);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    uint32_t number = lru_find_live(lru, pointer);
-    if (number == 0)
-        status = ji_lru_refuse(lru, pointer);
-    else if (lru->blocks[number].owners == UINT32_MAX)
-        status = ji_fail(JSTATUS_INVALID_VALUE, "allocator \"%s\": %p has 2^32 - 1 owners", jallocator_name(lru->self),
-                         pointer);
-    else
-        ++lru->blocks[number].owners;
-    lru_unlock(lru);
-    return status;
-}
-
-jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream_t *stream, size_t *remaining) {
-    JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
-    lru_t *lru;
-    jstatus_t status = lru_lock(allocator, __func__, &lru);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    size_t left = 0;
-    uint32_t number = lru_find_live(lru, pointer);
-    if (number == 0) {
-        status = ji_lru_refuse(lru, pointer);
-    } else {
-        size_t size_bytes = lru->blocks[number].size_bytes;
-        status = lru_let_go(lru, number, stream, &left);
-        if (status == JSTATUS_SUCCESS && left == 0)
-            ji_books_deallocate(&lru->self->books, size_bytes);
-    }
-    lru_unlock(lru);
-    if (status == JSTATUS_SUCCESS && remaining != NULL)
-        *remaining = left;
-    return status;
-}
-
-jstatus_t jallocator_lru_get_count(const jallocator_t *allocator, const void *pointer, size_t *count) {
-    JREQUIRE(pointer != NULL && count != NULL, JSTATUS_INVALID_POINTER);
-    lru_t *lru;
-    jstatus_t status = lru_lock(allocator, __func__, &lru);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    uint32_t number = lru_find_live(lru, pointer);
-    if (number == 0)
-        status = ji_lru_refuse(lru, pointer);
-    else
-        *count = lru->blocks[number].owners;
-    lru_unlock(lru);
-    return status;
-}
-
-/* Enters a foreign block. `adoption` may be NULL; it is the block's if this succeeds. */
-static jstatus_t lru_adopt(lru_t *lru, void *pointer, size_t size_bytes, size_t alignment, lru_adoption_t *adoption) {
-    if (alignment == 0)
-        alignment = lru->granule_mask + 1;
-    if (((uintptr_t)pointer & (alignment - 1)) != 0)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jallocator_lru_adopt: %p is not aligned to %zu", pointer, alignment);
-    const ji_ledger_entry_t *entry = ji_ledger_find(&lru->by_address, pointer);
-    if (entry != NULL) {
-        const lru_block_t *block = &lru->blocks[entry->number];
-        return ji_fail(JSTATUS_EXISTS, "allocator \"%s\": %p is here already, %s with %zu bytes and the tag \"%s\"",
-                       jallocator_name(lru->self), pointer, block->owners != 0 ? "live" : "kept", block->size_bytes,
-                       jtag_name(block->tag));
-    }
-    JTRY_RETURN(ji_lru_reserve(lru));
-    uint32_t number = ji_lru_enter(lru, pointer, size_bytes, size_bytes, alignment);
-    lru->blocks[number].adoption = adoption;
-    ji_books_allocate(&lru->self->books, size_bytes);
-    return JSTATUS_SUCCESS;
-}
-
-jstatus_t jallocator_lru_adopt(jallocator_t *allocator, void *pointer, size_t size_bytes, size_t alignment,
-                               void (*give_back)(void *context, void *pointer, size_t size_bytes),
-                               void *give_back_context) {
-    JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(size_bytes != 0 && size_bytes <= LRU_MAX_BYTES, JSTATUS_INVALID_SIZE);
-    JREQUIRE(alignment == 0 || (ji_is_power_of_two(alignment) && alignment <= LRU_MAX_ALIGNMENT),
-             JSTATUS_INVALID_VALUE);
-    lru_adoption_t *adoption = NULL;
-    if (give_back != NULL) {
-        adoption = ji_metadata_alloc(sizeof *adoption);
-        if (adoption == NULL)
-            return ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", __func__);
-        *adoption = (lru_adoption_t){give_back, give_back_context};
-    }
-    lru_t *lru;
-    jstatus_t status = lru_lock(allocator, __func__, &lru);
-    if (status == JSTATUS_SUCCESS) {
-        status = lru_adopt(lru, pointer, size_bytes, alignment, adoption);
-        lru_unlock(lru);
-    }
-    if (status != JSTATUS_SUCCESS)
-        ji_metadata_free(adoption);
-    return status;
-}
-
 jstatus_t jallocator_lru_clear(jallocator_t *allocator) {
-    lru_t *lru;
-    jstatus_t status = lru_lock(allocator, __func__, &lru);
-    if (status == JSTATUS_SUCCESS) {
-        status = lru_trim(lru, 0);
-        lru_unlock(lru);
-    }
+    jallocator_t *cache;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_lru, __func__, &cache));
+
+    ji_policy_enter(cache);
+    jstatus_t status = ji_lru_trim(cache->context, 0);
+    ji_policy_leave(cache);
     return status;
 }
 
 jstatus_t jallocator_lru_get_counters(const jallocator_t *allocator, jlru_counters_t *counters) {
     JREQUIRE(counters != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jlru_counters_t, counters, hit_count));
-    lru_t *lru;
-    JTRY_RETURN(lru_lock(allocator, __func__, &lru));
+    jallocator_t *cache;
+    JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_lru, __func__, &cache));
+
+    ji_policy_enter(cache);
+    const lru_t *lru = cache->context;
     const jlru_counters_t present = {sizeof present,      lru->hit_count,    lru->nearest_hit_count, lru->miss_count,
                                      lru->eviction_count, lru->kept_layouts, lru->kept_blocks,       lru->kept_bytes};
-    lru_unlock(lru);
+    ji_policy_leave(cache);
+
     JI_GIVE_RESULT(counters, &present);
     return JSTATUS_SUCCESS;
 }

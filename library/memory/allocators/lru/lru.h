@@ -3,7 +3,25 @@
 #ifndef JALLOC_MEMORY_ALLOCATORS_LRU_LRU_H
 #define JALLOC_MEMORY_ALLOCATORS_LRU_LRU_H
 
-/* The records of the cache of freed blocks, and the lists that they are in; lru.c says what for.
+/* A cache of freed blocks by layout, least recently used out first, with reference counts; after Hpt's memory pool.
+ *
+ * A layout is a size, rounded up to the granule, and an alignment. Every block that was taken from below, or adopted,
+ * has a record, and so has every layout that has a block; both are found by a ledger, blocks by their address and
+ * layouts by size and alignment as one number. A block keeps its layout as long as it is here: one that serves a
+ * smaller request returns to the layout that it came from, and has its true size when it is given back below.
+ *
+ *     layouts, by use      4096/64  <->  512/64  <->  1 MiB/64
+ *                             |             |             |
+ *     kept blocks,          newest        newest        newest       served from this end
+ *     by layout               |             |             |
+ *                           oldest        oldest        oldest
+ *
+ *     all kept blocks      newest <-> ... <-> oldest                 given back from this end
+ *
+ * So the capacity in bytes takes the block that has been kept longest, whatever its layout, and the capacity in layouts
+ * the layout that was used longest ago with all its blocks. A block whose stream has not passed its release cannot be
+ * given back below; it is passed over, and the cache may be beyond its capacity until a later release finds that it has
+ * passed.
  *
  * Blocks and layouts are records in two tables that grow. They refer to each other by number, so nothing here points to
  * a record across a call that may make a table grow. Record 0 of each is no record: it is the end of its ring, and what
@@ -20,14 +38,25 @@
  * turn moves nothing but the head of its own list.
  *
  * Always true, and looked at by ji_lru_check: a block has owners or is in its layout's list, never both; kept_bytes,
- * kept_blocks and kept_layouts are what the lists add up to; the bytes of all blocks are reserved_bytes. */
+ * kept_blocks and kept_layouts are what the lists add up to; the bytes of all blocks are reserved_bytes.
+ *
+ * To read in this order:
+ *
+ *     lru.h            records, and the lists as the fast paths use them
+ *     lru.c            what a request does, from the cheapest way to the dearest
+ *     lru_owners.c     reference counts, and blocks that are adopted
+ *     lru_evict.c      what is given back below, and when
+ *     lru_records.c    how records come and go, what a message can say of a pointer, and the check */
 
 #include "jalloc/policy.h"
 #include "memory/frontier.h"
 #include "memory/memory.h"
 
-#define LRU_RECENT_BITS 9   /* layouts that are found without the ledger */
-#define LRU_BIN_STEP_BITS 4 /* bins to a power of two */
+#define LRU_MAX_BYTES (SIZE_MAX >> 6) /* no machine has more; leaves room in a layout's number for the alignment */
+#define LRU_MAX_ALIGNMENT ((size_t)1 << 30) /* as for every allocator */
+#define LRU_LOOKS 16                        /* blocks whose stream is asked whether it has passed, in one search */
+#define LRU_RECENT_BITS 9                   /* layouts that are found without the ledger */
+#define LRU_BIN_STEP_BITS 4                 /* bins to a power of two */
 #define LRU_BINS (64 << LRU_BIN_STEP_BITS)
 #define LRU_GONE 64 /* blocks given back below that a message can still name */
 
@@ -189,8 +218,7 @@ static inline void lru_take(lru_t *lru, uint32_t number, uint32_t of) {
     lru->kept_bytes -= layout->size_bytes;
 }
 
-/* ---- Looking up
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Looking up ---- */
 
 /* Grows with the size; sizes less than 1/16 apart may share one. */
 static inline uint32_t lru_bin(size_t size_bytes) {
@@ -231,6 +259,37 @@ static inline uint32_t lru_find_layout(lru_t *lru, size_t size_bytes, size_t ali
 static inline uint32_t lru_find_live(const lru_t *lru, const void *pointer) {
     const ji_ledger_entry_t *entry = ji_ledger_find(&lru->by_address, pointer);
     return JI_LIKELY(entry != NULL && lru->blocks[entry->number].owners != 0) ? entry->number : 0;
+}
+
+/* ---- Giving back ---- */
+
+static inline bool lru_is_beyond_capacity(const lru_t *lru) {
+    return lru->kept_bytes > lru->capacity_bytes || lru->kept_layouts > lru->capacity_layouts;
+}
+
+/* Gives a kept block to below, its fence passed. Where below refuses, it stays. */
+jstatus_t ji_lru_give_back(lru_t *lru, uint32_t number);
+/* Brings what is kept within the capacity, as far as that can be done without waiting. `number` was kept last. */
+void ji_lru_evict(lru_t *lru, uint32_t number);
+/* Everything that may be given back without waiting; whether that was anything. */
+bool ji_lru_evict_all(lru_t *lru);
+/* The oldest until at most keep_bytes are kept; waits for their streams. A slot of the table of functions. */
+jstatus_t ji_lru_trim(void *context, size_t keep_bytes);
+
+/* One owner less of any block; *left is how many there are then. On failure nothing has changed. */
+jstatus_t ji_lru_let_go_any(lru_t *lru, uint32_t number, jstream_t *stream, size_t *left);
+
+/* The same; the usual one is the only owner and has used the block inline. */
+static inline jstatus_t lru_let_go(lru_t *lru, uint32_t number, jstream_t *stream, size_t *left) {
+    const lru_block_t *block = &lru->blocks[number];
+    if (JI_UNLIKELY(block->fence.index != 0 || block->owners != 1 || block->adoption != NULL ||
+                    !ji_stream_is_inline(&lru->frontier, stream)))
+        return ji_lru_let_go_any(lru, number, stream, left);
+    *left = 0;
+    lru_keep(lru, number, block->layout);
+    if (JI_UNLIKELY(lru_is_beyond_capacity(lru)))
+        ji_lru_evict(lru, number);
+    return JSTATUS_SUCCESS;
 }
 
 /* ---- Records ---- */

@@ -1,29 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Small blocks: segregated by size, in slabs, with a cache for each thread (after Bonwick and Adams, "Magazines and
- * Vmem", 2001, and Berger et al., "Hoard", 2000), with all state beside the memory.
- *
- *     below      ...[ slab: 64 64 64 64 ...][ slab: 4096 4096 4096 ...]......[ large ]...
- *                      |                                                        |
- *     cells      [ size+tag | 0 | size+tag | 0 | ... ]  one for each block      ledger
- *
- * Requests up to largest_bytes are rounded up to a class: every multiple of the device's granule up to 8, from there 8
- * classes for each doubling, so that at most an eighth is lost. Slabs begin at multiples of 16 KiB and their blocks lie
- * side by side, so a block is aligned as far as its class's size is divisible by two; who needs more alignment gets a
- * block of a class that has it. What no class can give goes straight below, and is entered in a ledger.
- *
- * Each block has a cell in its slab's books, which says whether it is live, how large it was asked to be and for whom.
- * From an address, a table gives the slab, and a multiplication the cell. So a pointer that is foreign, lies inside a
- * block or was given back before, and a size that is not the block's, are recognised at no extra cost. Only two threads
- * that give the same block back at the same moment are not: to see that would cost an atomic exchange for every free.
- *
- * A thread's first use of the allocator makes it a cache, from which nearly all is served without a lock
- * (small_cache.c); caches are filled from, and emptied to, lists of all threads (small_central.c). Blocks in a cache
- * were last used on one stream; those that go to others go with a fence (frontier.h).
- *
- * Counting is by thread, too: each sum is exact when no thread is at work, and the peak is exact where one thread
- * allocates; with several it is the sum of the threads' own peaks, which is no less. */
+/* The policy as a kind of allocator: classes, large blocks, what the fast paths pass on, and inspection; small.h has the
+ * idea. */
 
 #include <string.h>
 
@@ -182,7 +161,7 @@ static jstatus_t small_check_block(const small_t *small, const small_slab_t *sla
     size_t index;
     bool begins = small_slab_index(slab, offset, &index);
     *cell = &slab->cells[index];
-    size_t live_bytes = atomic_load_explicit(&(*cell)->size_bytes, memory_order_relaxed);
+    size_t live_bytes = small_load((*cell)->size_bytes);
     jtag_t tag = small_cell_tag(*cell);
     if (!begins && live_bytes != 0)
         return ji_refuse_interior(small->allocator, pointer, (uintptr_t)pointer - (offset - index * slab->block_bytes),
@@ -225,8 +204,8 @@ static size_t small_usable_size(void *context, const void *pointer, size_t size_
 
 static void small_describe(const small_slab_t *slab, size_t index, jallocation_t *block) {
     const small_cell_t *cell = &slab->cells[index];
-    size_t live_bytes = atomic_load_explicit(&cell->size_bytes, memory_order_relaxed);
-    uintptr_t base = atomic_load_explicit(&slab->base, memory_order_relaxed);
+    size_t live_bytes = small_load(cell->size_bytes);
+    uintptr_t base = small_load(slab->base);
     block->live = live_bytes != 0;
     block->pointer = (void *)(base + index * slab->block_bytes);
     block->size_bytes = block->live ? live_bytes : slab->block_bytes;

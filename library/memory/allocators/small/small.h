@@ -3,11 +3,43 @@
 #ifndef JALLOC_MEMORY_ALLOCATORS_SMALL_SMALL_H
 #define JALLOC_MEMORY_ALLOCATORS_SMALL_SMALL_H
 
-/* Small blocks: what its three files share. The idea stands in small.c; small_cache.c has what belongs to one thread,
- * small_central.c what belongs to all.
+/* Small blocks: segregated by size, in slabs, with a cache for each thread (after Bonwick and Adams, "Magazines and
+ * Vmem", 2001, and Berger et al., "Hoard", 2000), with all state beside the memory.
+ *
+ *     below      ...[ slab: 64 64 64 64 ...][ slab: 4096 4096 4096 ...]......[ large ]...
+ *                      |                                                        |
+ *     cells      [ size+tag | 0 | size+tag | 0 | ... ]  one for each block      ledger
+ *
+ * Requests up to largest_bytes are rounded up to a class: every multiple of the device's granule up to 8, from there 8
+ * classes for each doubling, so that at most an eighth is lost. Slabs begin at multiples of 16 KiB and their blocks are
+ * side by side, so a block is aligned as far as its class's size is divisible by two; who needs more alignment gets a
+ * block of a class that has it. What no class can give goes straight below, and is entered in a ledger.
+ *
+ * Each block has a cell in its slab's books, which says whether it is live, how large it was asked to be and for whom.
+ * From an address, a table gives the slab, and a multiplication the cell. So a pointer that is foreign, lies inside a
+ * block or was given back before, and a size that is not the block's, are recognised at no extra cost. Only two threads
+ * that give the same block back at the same moment are not: to see that would cost an atomic exchange for every free.
+ *
+ * A thread's first use of the allocator makes it a cache, from which nearly all is served without a lock; caches are
+ * filled from, and emptied to, lists of all threads. Blocks in a cache were last used on one stream; those that go to
+ * others go with a fence (frontier.h).
+ *
+ * Always true: a cache is written by its thread alone; a block is live, in one magazine, in one bundle or free in its
+ * slab, and its cell says 0 where it is not live; a slab's description is never freed before the allocator.
  *
  * Locks, in the order in which they may be taken: a class's, the registry's (all caches of the process), the
- * allocator's. What is below is called with a class's lock at most. */
+ * allocator's. What is below is called with a class's lock at most.
+ *
+ * To read in this order:
+ *
+ *     small.h             what the files share: cells, slabs, magazines, caches
+ *     small_cache.c       a thread's cache, and the two fast paths
+ *     small_central.c     what all threads share: slabs and bundles
+ *     small_table.c       from addresses to slabs
+ *     small_registry.c    which caches there are, and how they end
+ *     small_counts.c      statistics, counted by thread
+ *     small.c             the policy as a kind of allocator
+ *     general.c           small blocks over best fit, as one allocator */
 
 #include "jalloc/policy.h"
 #include "memory/frontier.h"
@@ -20,6 +52,11 @@
 #define SMALL_MAX_CLASSES 104 /* 8 below 9 granules, 8 for each doubling from there to the largest */
 #define SMALL_NO_CLASS UINT32_MAX
 #define SMALL_BUNDLE_ITEMS 62
+#define SMALL_FIRST_SLOTS 256 /* of the table of slabs */
+
+/* Relaxed: of what one thread writes and others only look at. */
+#define small_load(object) atomic_load_explicit(&(object), memory_order_relaxed)
+#define small_store(object, value) atomic_store_explicit(&(object), (value), memory_order_relaxed)
 
 /* A block's page in the books. Read and written with relaxed atomics: whoever has the block has the cell, others only
  * look. */
@@ -29,12 +66,10 @@ typedef struct small_cell {
 } small_cell_t;
 
 static inline void small_cell_enter(small_cell_t *cell, size_t size_bytes, jtag_t tag) {
-    atomic_store_explicit(&cell->size_bytes, (uint32_t)size_bytes, memory_order_relaxed);
-    atomic_store_explicit(&cell->tag, tag, memory_order_relaxed);
+    small_store(cell->size_bytes, (uint32_t)size_bytes);
+    small_store(cell->tag, tag);
 }
-static inline jtag_t small_cell_tag(const small_cell_t *cell) {
-    return atomic_load_explicit(&cell->tag, memory_order_relaxed);
-}
+static inline jtag_t small_cell_tag(const small_cell_t *cell) { return small_load(cell->tag); }
 
 /* A free block with the address of its cell, so that handing it out needs no search. */
 typedef struct small_item {
@@ -109,7 +144,7 @@ typedef struct small_magazine {
 } small_magazine_t;
 
 static inline uint32_t small_magazine_count(const small_magazine_t *magazine) {
-    return (uint32_t)(atomic_load_explicit(&magazine->top, memory_order_relaxed) - magazine->bottom);
+    return (uint32_t)(small_load(magazine->top) - magazine->bottom);
 }
 static inline uint32_t small_magazine_capacity(const small_magazine_t *magazine) {
     return (uint32_t)(magazine->end - magazine->bottom);
@@ -185,8 +220,7 @@ typedef struct small {
     small_class_t classes[];
 } small_t;
 
-/* ---- Slabs
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- Slabs ---- */
 
 /* Where a search begins. Slabs lie side by side more often than not, and so do their slots; folding the address parts
  * those that lie a large power of two apart. */
@@ -197,7 +231,7 @@ static inline size_t small_table_slot(uintptr_t address, size_t mask) {
 /* Whether the address is in the slab; and how far behind its beginning. */
 static inline bool small_slab_contains(const small_slab_t *slab, const void *pointer, size_t *offset) {
     size_t bytes = atomic_load_explicit(&slab->bytes, memory_order_acquire);
-    *offset = (uintptr_t)pointer - atomic_load_explicit(&slab->base, memory_order_relaxed);
+    *offset = (uintptr_t)pointer - small_load(slab->base);
     return *offset < bytes;
 }
 
@@ -222,6 +256,18 @@ static inline bool small_slab_index(const small_slab_t *slab, size_t offset, siz
     *index = (size_t)(product >> 64);
     return (uint64_t)product < slab->reciprocal;
 }
+
+/* How many slots of the table a slab has. */
+static inline size_t small_slab_units(const small_slab_t *slab) {
+    return (slab->size_bytes + SMALL_UNIT_BYTES - 1) >> SMALL_UNIT_SHIFT;
+}
+
+/* The table, under the allocator's lock. */
+small_table_t *ji_small_table_make(size_t slots);
+/* Makes sure of room for so many units more; false without bookkeeping memory. */
+bool ji_small_table_make_room(small_t *small, size_t units);
+void ji_small_table_insert(small_table_t *table, small_slab_t *slab);
+void ji_small_table_remove(small_table_t *table, small_slab_t *slab);
 
 /* Bytes taken from below and given back; under the allocator's lock. */
 static inline void ji_small_reserve(small_t *small, size_t bytes) {
@@ -256,6 +302,14 @@ jstatus_t ji_small_central_check(small_t *small);
 
 /* ---- Caches ---- */
 
+/* Whether the cache that the calling thread used last is of this allocator and stream. */
+static inline bool small_cache_at_hand(const jallocator_t *allocator, const jstream_t *stream, small_cache_t **cache) {
+    if (JI_UNLIKELY(small_load(ji_small_thread.allocator) != allocator))
+        return false;
+    *cache = ji_small_thread.cache;
+    return JI_LIKELY(small_load((*cache)->stream) == stream);
+}
+
 /* The fast paths, put into the object as its entry. */
 jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
                                   void **pointer);
@@ -279,11 +333,60 @@ void ji_small_cache_leave(small_t *small);
 /* The stream is about to be destroyed. */
 void ji_small_cache_forget(small_t *small, const jstream_t *stream);
 
+/* Of all lists of caches. */
+extern ji_lock_t ji_small_registry_lock;
+/* Gives all that a cache has to the central part, behind a fence. */
+void ji_small_magazines_empty(small_cache_t *cache, ji_fence_t fence);
+
+/* ---- Counts ---- */
+
+/* Changes a number that the calling thread alone writes: one instruction where the compiler would make three. */
+static inline void small_add(atomic_size_t *number, size_t more) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    __asm__("addq %1, %0" : "+m"(*(volatile size_t *)number) : "er"(more) : "cc");
+#else
+    small_store(*number, small_load(*number) + more);
+#endif
+}
+
+static inline void small_subtract(atomic_size_t *number, size_t less) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    __asm__("subq %1, %0" : "+m"(*(volatile size_t *)number) : "er"(less) : "cc");
+#else
+    small_store(*number, small_load(*number) - less);
+#endif
+}
+
+/* Bytes and requests; blocks are counted where they enter and leave. */
+static inline void small_count_in(small_counts_t *counts, size_t size_bytes) {
+    size_t in_use = small_load(counts->in_use_bytes) + size_bytes;
+    small_add(&counts->allocation_count, 1);
+    small_store(counts->in_use_bytes, in_use);
+    if (JI_UNLIKELY((ptrdiff_t)in_use > (ptrdiff_t)small_load(counts->peak_bytes)))
+        small_store(counts->peak_bytes, in_use);
+}
+
+static inline void small_count_out(small_counts_t *counts, size_t size_bytes) {
+    small_subtract(&counts->in_use_bytes, size_bytes);
+}
+
+static inline void small_count_largest(const small_t *small, small_counts_t *counts, size_t size_bytes) {
+    if (JI_LIKELY(size_bytes <= small_load(counts->largest_request_bytes)))
+        return;
+    small_store(counts->largest_request_bytes, size_bytes);
+    small_store(counts->at_hand_bytes, size_bytes < small->largest_bytes ? size_bytes : small->largest_bytes);
+}
+
 /* Counts; cache NULL: under the allocator's lock. */
 void ji_small_count_allocate(small_t *small, small_cache_t *cache, size_t size_bytes);
 void ji_small_count_deallocate(small_t *small, small_cache_t *cache, size_t size_bytes);
 void ji_small_count_blocks(small_t *small, small_cache_t *cache, size_t more); /* left slabs and bundles */
 void ji_small_count_failure(small_t *small, small_cache_t *cache);
+/* Adds other counts. A peak of the sum is at most the sum of the peaks. */
+void ji_small_counts_add(small_counts_t *sum, const small_counts_t *counts);
+/* A thread's counts become the allocator's, when the thread ends; under the registry's lock and the allocator's. Its
+ * peak was part of a peak of all, which is remembered, and is no part of later ones. */
+void ji_small_counts_retire(small_t *small, const small_cache_t *cache);
 /* The sums over all threads, and the blocks of each class in their caches. */
 void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cached[]);
 void ji_small_count_clear(small_t *small);

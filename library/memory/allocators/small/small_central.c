@@ -24,10 +24,8 @@
 #define SMALL_LEAST_SLAB_BYTES ((size_t)16 << 10)
 #define SMALL_MOST_SLAB_BYTES ((size_t)256 << 10)
 #define SMALL_LEAST_SLAB_BLOCKS 2
-#define SMALL_FIRST_SLOTS 256
-#define SMALL_SLOTS_PER_UNIT 8 /* so that nearly every search ends where it begins */
-#define SMALL_BUNDLED_PART 2   /* half a cache's worth of a class may be in bundles */
-#define SMALL_SPARE_SLABS 2    /* empty ones that a class may keep in any case */
+#define SMALL_BUNDLED_PART 2 /* half a cache's worth of a class may be in bundles */
+#define SMALL_SPARE_SLABS 2  /* empty ones that a class may keep in any case */
 
 small_slab_t ji_small_nowhere, ji_small_removed;
 
@@ -63,81 +61,6 @@ static bool central_passed_by_all(small_t *small, ji_fence_t fence, bool waits) 
     return passed;
 }
 
-/* ---- The table of slabs, under the allocator's lock ---- */
-
-static small_table_t *table_make(size_t slots) {
-    small_table_t *table = ji_metadata_alloc(sizeof *table + slots * sizeof table->slabs[0]);
-    if (table == NULL)
-        return NULL;
-    table->mask = slots - 1;
-    table->used = 0;
-    table->older = NULL;
-    for (size_t i = 0; i < slots; ++i)
-        atomic_init(&table->slabs[i], &ji_small_nowhere);
-    return table;
-}
-
-static size_t slab_units(const small_slab_t *slab) {
-    return (slab->size_bytes + SMALL_UNIT_BYTES - 1) >> SMALL_UNIT_SHIFT;
-}
-
-static void table_insert(small_table_t *table, small_slab_t *slab) {
-    uintptr_t address = atomic_load_explicit(&slab->base, memory_order_relaxed);
-    for (size_t units = slab_units(slab); units > 0; --units, address += SMALL_UNIT_BYTES) {
-        size_t slot = small_table_slot(address, table->mask);
-        small_slab_t *there;
-        while ((there = atomic_load_explicit(&table->slabs[slot], memory_order_relaxed)) != &ji_small_nowhere &&
-               there != &ji_small_removed)
-            slot = (slot + 1) & table->mask;
-        table->used += there == &ji_small_nowhere;
-        atomic_store_explicit(&table->slabs[slot], slab, memory_order_release);
-    }
-}
-
-/* Nobody searches beyond an empty slot, so removed ones in front of it need not be told from it. */
-static void table_clean(small_table_t *table, size_t slot) {
-    size_t next = (slot + 1) & table->mask;
-    if (atomic_load_explicit(&table->slabs[next], memory_order_relaxed) != &ji_small_nowhere)
-        return;
-    for (; atomic_load_explicit(&table->slabs[slot], memory_order_relaxed) == &ji_small_removed;
-         slot = (slot - 1) & table->mask) {
-        atomic_store_explicit(&table->slabs[slot], &ji_small_nowhere, memory_order_release);
-        --table->used;
-    }
-}
-
-static void table_remove(small_table_t *table, small_slab_t *slab) {
-    uintptr_t address = atomic_load_explicit(&slab->base, memory_order_relaxed);
-    for (size_t units = slab_units(slab); units > 0; --units, address += SMALL_UNIT_BYTES) {
-        size_t slot = small_table_slot(address, table->mask);
-        while (atomic_load_explicit(&table->slabs[slot], memory_order_relaxed) != slab)
-            slot = (slot + 1) & table->mask;
-        atomic_store_explicit(&table->slabs[slot], &ji_small_removed, memory_order_release);
-        table_clean(table, slot);
-    }
-}
-
-/* Makes sure of room for so many units more; false without bookkeeping memory. */
-static bool table_make_room(small_t *small, size_t units) {
-    small_table_t *table = atomic_load_explicit(&small->table, memory_order_relaxed);
-    if (table->used + units <= (table->mask + 1) / SMALL_SLOTS_PER_UNIT)
-        return true;
-    size_t taken = units, slots = SMALL_FIRST_SLOTS;
-    for (const small_slab_t *slab = small->made; slab != NULL; slab = slab->next_made)
-        taken += slab->entered ? slab_units(slab) : 0;
-    while (slots < 2 * SMALL_SLOTS_PER_UNIT * taken)
-        slots *= 2;
-    small_table_t *grown = table_make(slots);
-    if (grown == NULL)
-        return false;
-    for (small_slab_t *slab = small->made; slab != NULL; slab = slab->next_made)
-        if (slab->entered)
-            table_insert(grown, slab);
-    grown->older = table;
-    atomic_store_explicit(&small->table, grown, memory_order_release);
-    return true;
-}
-
 /* ---- Slabs, under the class's lock ---- */
 
 /* A description of a slab of so many bytes. */
@@ -169,13 +92,13 @@ static void slab_forget(small_t *small, small_slab_t *slab) {
 static jstatus_t slab_enter(small_t *small, small_slab_t *slab, void *base, jstream_t *stream) {
     ji_lock_acquire(&small->lock);
     jstatus_t status = ji_frontier_mark(&small->frontier, stream, &slab->fence);
-    if (status == JSTATUS_SUCCESS && !table_make_room(small, slab_units(slab)))
+    if (status == JSTATUS_SUCCESS && !ji_small_table_make_room(small, small_slab_units(slab)))
         status = ji_refuse_bookkeeping();
     if (status == JSTATUS_SUCCESS) {
-        atomic_store_explicit(&slab->base, (uintptr_t)base, memory_order_relaxed);
+        small_store(slab->base, (uintptr_t)base);
         atomic_store_explicit(&slab->bytes, slab->size_bytes, memory_order_release);
         slab->entered = true;
-        table_insert(atomic_load_explicit(&small->table, memory_order_relaxed), slab);
+        ji_small_table_insert(small_load(small->table), slab);
         ji_small_reserve(small, slab->size_bytes);
     }
     ji_lock_release(&small->lock);
@@ -222,7 +145,7 @@ done:
  * another may be at the same address before it is over. */
 static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t *slab) {
     atomic_store_explicit(&slab->bytes, 0, memory_order_release);
-    void *base = (void *)atomic_load_explicit(&slab->base, memory_order_relaxed);
+    void *base = (void *)small_load(slab->base);
     jstatus_t status = jallocator_deallocate(small->below, base, slab->size_bytes, NULL);
     if (status != JSTATUS_SUCCESS) {
         atomic_store_explicit(&slab->bytes, slab->size_bytes, memory_order_release);
@@ -235,7 +158,7 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
     class->free_count -= slab->count;
     ji_metadata_free(slab->cells);
     ji_lock_acquire(&small->lock);
-    table_remove(atomic_load_explicit(&small->table, memory_order_relaxed), slab);
+    ji_small_table_remove(small_load(small->table), slab);
     slab->entered = false;
     ji_small_unreserve(small, slab->size_bytes);
     ji_lock_release(&small->lock);
@@ -247,7 +170,7 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
  * seldom write to the same cache line. */
 static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t *items, uint32_t wanted) {
     uint32_t count = slab->free_count < wanted ? slab->free_count : wanted, taken = 0;
-    uintptr_t base = atomic_load_explicit(&slab->base, memory_order_relaxed);
+    uintptr_t base = small_load(slab->base);
     class->empty_count -= slab->free_count == slab->count;
     while (taken < count) {
         uint64_t *bits = &slab->free_bits[slab->first_word];
@@ -451,8 +374,7 @@ static bool slab_is_whole(const small_slab_t *slab) {
     for (uint32_t i = 0; i < slab->count; ++i)
         if ((slab->free_bits[i / 64] >> i % 64 & 1) != 0) {
             ++free_count;
-            if (i / 64 < slab->first_word ||
-                atomic_load_explicit(&slab->cells[i].size_bytes, memory_order_relaxed) != 0)
+            if (i / 64 < slab->first_word || small_load(slab->cells[i].size_bytes) != 0)
                 return false;
         }
     return free_count == slab->free_count;
@@ -470,7 +392,7 @@ static jstatus_t class_check(small_t *small, small_class_t *class) {
     JI_LIST_EACH(&class->bundles, const small_bundle_t, bundle, link) {
         bundled_count += bundle->count;
         for (uint32_t i = 0; i < bundle->count; ++i)
-            if (atomic_load_explicit(&bundle->items[i].cell->size_bytes, memory_order_relaxed) != 0)
+            if (small_load(bundle->items[i].cell->size_bytes) != 0)
                 return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": %p is both free and live", small->allocator->name,
                                bundle->items[i].pointer);
     }
@@ -494,7 +416,7 @@ jstatus_t ji_small_central_check(small_t *small) {
 /* ---- Life ---- */
 
 jstatus_t ji_small_central_init(small_t *small) {
-    small_table_t *table = table_make(SMALL_FIRST_SLOTS);
+    small_table_t *table = ji_small_table_make(SMALL_FIRST_SLOTS);
     if (table == NULL)
         return ji_refuse_bookkeeping();
     atomic_init(&small->table, table);
@@ -522,8 +444,7 @@ void ji_small_central_fini(small_t *small) {
             ji_metadata_free(slab->cells);
         ji_metadata_free(slab);
     }
-    for (small_table_t *table = atomic_load_explicit(&small->table, memory_order_relaxed), *older; table != NULL;
-         table = older) {
+    for (small_table_t *table = small_load(small->table), *older; table != NULL; table = older) {
         older = table->older;
         ji_metadata_free(table);
     }

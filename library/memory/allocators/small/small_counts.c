@@ -1,0 +1,117 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Counting by thread: each thread counts in its own cache, and who asks adds all up. Each sum is exact when no thread is
+ * at work, and the peak is exact where one thread allocates; with several it is the sum of the threads' own peaks, which
+ * is no less. */
+
+#include <string.h>
+
+#include "memory/allocators/small/small.h"
+
+/* Threads without a cache share the allocator's counts. */
+static small_counts_t *counts_acquire(small_t *small, small_cache_t *cache) {
+    if (cache != NULL)
+        return &cache->counts;
+    ji_lock_acquire(&small->lock);
+    return &small->counts;
+}
+
+static void counts_release(small_t *small, small_cache_t *cache) {
+    if (cache == NULL)
+        ji_lock_release(&small->lock);
+}
+
+void ji_small_count_allocate(small_t *small, small_cache_t *cache, size_t size_bytes) {
+    small_counts_t *counts = counts_acquire(small, cache);
+    small_count_in(counts, size_bytes);
+    small_count_largest(small, counts, size_bytes);
+    counts_release(small, cache);
+}
+
+void ji_small_count_deallocate(small_t *small, small_cache_t *cache, size_t size_bytes) {
+    small_count_out(counts_acquire(small, cache), size_bytes);
+    counts_release(small, cache);
+}
+
+void ji_small_count_blocks(small_t *small, small_cache_t *cache, size_t more) {
+    small_add(&counts_acquire(small, cache)->out_count, more);
+    counts_release(small, cache);
+}
+
+void ji_small_count_failure(small_t *small, small_cache_t *cache) {
+    small_add(&counts_acquire(small, cache)->failure_count, 1);
+    counts_release(small, cache);
+}
+
+void ji_small_counts_add(small_counts_t *sum, const small_counts_t *counts) {
+    small_store(sum->allocation_count, small_load(sum->allocation_count) + small_load(counts->allocation_count));
+    small_store(sum->out_count, small_load(sum->out_count) + small_load(counts->out_count));
+    small_store(sum->failure_count, small_load(sum->failure_count) + small_load(counts->failure_count));
+    small_store(sum->in_use_bytes, small_load(sum->in_use_bytes) + small_load(counts->in_use_bytes));
+    small_store(sum->peak_bytes, small_load(sum->peak_bytes) + small_load(counts->peak_bytes));
+    if (small_load(sum->largest_request_bytes) < small_load(counts->largest_request_bytes))
+        small_store(sum->largest_request_bytes, small_load(counts->largest_request_bytes));
+}
+
+/* The sum over all; under both locks. */
+static void counts_sum(small_t *small, small_counts_t *sum) {
+    memset(sum, 0, sizeof *sum);
+    ji_small_counts_add(sum, &small->counts);
+    JI_LIST_EACH(&small->caches, const small_cache_t, cache, link)
+        ji_small_counts_add(sum, &cache->counts);
+    if ((ptrdiff_t)small_load(sum->peak_bytes) < (ptrdiff_t)small->peak_before_bytes)
+        small_store(sum->peak_bytes, small->peak_before_bytes);
+}
+
+void ji_small_counts_retire(small_t *small, const small_cache_t *cache) {
+    small_counts_t sum;
+    counts_sum(small, &sum);
+    small->peak_before_bytes = small_load(sum.peak_bytes);
+    ji_small_counts_add(&small->counts, &cache->counts);
+    small_store(small->counts.peak_bytes, small_load(small->counts.in_use_bytes));
+}
+
+void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cached[]) {
+    small_counts_t sum;
+    ji_lock_acquire(&ji_small_registry_lock);
+    ji_lock_acquire(&small->lock);
+    counts_sum(small, &sum);
+    stats->reserved_bytes = small->reserved_bytes;
+    stats->peak_reserved_bytes = small->peak_reserved_bytes;
+    ji_lock_release(&small->lock);
+    for (uint32_t i = 0; i < small->class_count; ++i)
+        cached[i] = 0;
+    JI_LIST_EACH(&small->caches, const small_cache_t, cache, link)
+        for (uint32_t i = 0; i < small->class_count; ++i)
+            cached[i] += small_magazine_count(&cache->magazines[i]);
+    ji_lock_release(&ji_small_registry_lock);
+    stats->allocation_count = small_load(sum.allocation_count);
+    int64_t live_count = (int64_t)small_load(sum.out_count);
+    for (uint32_t i = 0; i < small->class_count; ++i)
+        live_count -= (int64_t)cached[i];
+    stats->live_count =
+        live_count > 0 ? (uint64_t)live_count : 0;         /* below zero for a moment, while others are at work */
+    stats->failure_count += small_load(sum.failure_count); /* to those that the object refused */
+    stats->in_use_bytes = small_load(sum.in_use_bytes);
+    stats->peak_in_use_bytes = small_load(sum.peak_bytes);
+    stats->largest_request_bytes = small_load(sum.largest_request_bytes);
+}
+
+static void counts_clear(small_counts_t *counts) {
+    small_store(counts->peak_bytes, small_load(counts->in_use_bytes));
+    small_store(counts->at_hand_bytes, 0);
+    small_store(counts->largest_request_bytes, 0);
+}
+
+void ji_small_count_clear(small_t *small) {
+    ji_lock_acquire(&ji_small_registry_lock);
+    ji_lock_acquire(&small->lock);
+    small->peak_before_bytes = 0;
+    small->peak_reserved_bytes = small->reserved_bytes;
+    counts_clear(&small->counts);
+    ji_lock_release(&small->lock);
+    JI_LIST_EACH(&small->caches, small_cache_t, cache, link)
+        counts_clear(&cache->counts);
+    ji_lock_release(&ji_small_registry_lock);
+}
