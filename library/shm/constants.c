@@ -24,8 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONSTANTS_ALIGNMENT                                                                        \
-    128 /* each table begins at a multiple of the largest of the structures in them */
+#define CONSTANTS_ALIGNMENT 128 /* of each table: the size of the largest structure in one */
 
 _Static_assert(offsetof(shm_constants_t, checksum) + sizeof(uint64_t) == sizeof(shm_constants_t),
                "the checksum is of all before it, and nothing is behind it");
@@ -34,6 +33,7 @@ _Static_assert(offsetof(shm_constants_t, checksum) + sizeof(uint64_t) == sizeof(
 static uint64_t constants_checksum(const shm_constants_t *constants) {
     const unsigned char *bytes = (const unsigned char *)constants;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
     for (size_t i = 0; i < offsetof(shm_constants_t, checksum); ++i)
         hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
     return hash;
@@ -53,7 +53,9 @@ static bool constants_set_offsets(shm_constants_t *constants) {
         constants->max_pages > SHM_MAX_PAGES || constants->slot_count == 0 ||
         constants->slot_count > SHM_MAX_SLOTS)
         return false;
+
     uint64_t end = SHM_PAGE_BYTES;
+
     constants->slots_offset =
         constants_table_offset(&end, constants->slot_count * sizeof(shm_slot_t));
     constants->allocators_offset =
@@ -62,6 +64,7 @@ static bool constants_set_offsets(shm_constants_t *constants) {
     constants->log_offset = constants_table_offset(&end, SHM_LOG_ENTRIES * sizeof(shm_log_entry_t));
     constants->table_offset =
         constants_table_offset(&end, constants->max_pages * sizeof(shm_page_t));
+
     constants->first_page = (end + SHM_PAGE_BYTES - 1) / SHM_PAGE_BYTES;
     return constants->first_page < constants->max_pages;
 }
@@ -73,6 +76,7 @@ static bool constants_get_boot_id(char boot_id[sizeof((shm_constants_t *)0)->boo
     memset(boot_id, 0, sizeof((shm_constants_t *)0)->boot_id);
     if (!shm_system_read("/proc/sys/kernel/random/boot_id", text, sizeof text))
         return errno != EMFILE && errno != ENFILE && errno != ENOMEM;
+
     size_t length = strcspn(text, "\n");
     if (length < sizeof((shm_constants_t *)0)->boot_id)
         memcpy(boot_id, text, length);
@@ -83,10 +87,11 @@ static uint64_t constants_random(void) {
     uint64_t number;
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) == (ssize_t)sizeof number)
         return number;
-    /* Before the kernel has gathered enough at its start: what two segments made then do not
-     * share. */
+
+    /* Too early for the kernel's: what two segments made then do not share. */
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
+
     return ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) *
                UINT64_C(0x9E3779B97F4A7C15) ^
            (uint64_t)getpid() << 32;
@@ -95,6 +100,7 @@ static uint64_t constants_random(void) {
 bool shm_constants_make(shm_constants_t *constants, size_t size_bytes, size_t max_bytes,
                         unsigned slots, bool has_file) {
     memset(constants, 0, sizeof *constants); /* the checksum is of every byte */
+
     memcpy(constants->magic, SHM_MAGIC, sizeof constants->magic);
     constants->byte_order = SHM_BYTE_ORDER;
     constants->layout_version = SHM_LAYOUT_VERSION;
@@ -102,16 +108,20 @@ bool shm_constants_make(shm_constants_t *constants, size_t size_bytes, size_t ma
     constants->constants_bytes = sizeof *constants;
     constants->max_pages = max_bytes >> SHM_PAGE_SHIFT;
     constants->slot_count = slots;
+
     if (size_bytes < JSEGMENT_MIN_BYTES || size_bytes > max_bytes ||
         !constants_set_offsets(constants) || size_bytes >> SHM_PAGE_SHIFT <= constants->first_page)
         return false;
+
     if (!constants_get_boot_id(constants->boot_id))
         return false;
+
     constants->has_file = has_file;
     constants->pid_namespace = shm_pid_namespace();
     constants->segment_id = constants_random();
     constants->created_at = time(NULL);
     constants->creator_pid = getpid();
+
     constants->checksum = constants_checksum(constants);
     return true;
 }
@@ -134,6 +144,7 @@ jstatus_t shm_constants_check(const shm_constants_t *constants) {
 
     if (constants->checksum != constants_checksum(constants))
         return ji_fail(JSTATUS_CORRUPTED, "the checksum of the header is wrong");
+
     shm_constants_t again = *constants;
     if (!constants_set_offsets(&again) || memcmp(&again, constants, sizeof again) != 0 ||
         constants->has_file > 1 ||
@@ -146,6 +157,7 @@ jstatus_t shm_constants_check(const shm_constants_t *constants) {
     if (!constants_get_boot_id(boot_id))
         return ji_fail(JSTATUS_MEMORY_ERROR, "cannot learn when the machine was started: %s",
                        strerror(errno));
+
     if (strcmp(constants->boot_id, boot_id) != 0)
         return ji_fail(JSTATUS_STALE, "made before the machine was started");
     return JSTATUS_SUCCESS;

@@ -7,8 +7,8 @@
  *             +---+----------+-+-+--------------------+---+
  *     040000  |...
  *
- * A row of cells, in which neighbours that look the same are one rectangle; a stripe below each says
- * whose it is.
+ * A row of cells, in which neighbours that look the same are one rectangle; a stripe below each
+ * says whose it is.
  *
  * However large the segment is, the picture has at most ROWS times COLUMNS cells, so its length is
  * bounded. How many pages a cell stands for is found while the extents go by, in one walk under one
@@ -47,8 +47,7 @@ enum {
     WIDTH = LEFT + COLUMNS * CELL_WIDTH + 16
 };
 
-/* In the order of jextent_state_t. The light colour is of what is not in use inside slabs and
- * stacks. */
+/* In the order of jextent_state_t. The light colour: what is not in use in slabs and stacks. */
 static const struct {
     const char *name, *colour, *light;
 } looks[STATES] = {
@@ -82,6 +81,7 @@ static void cell_merge(cell_t *into, const cell_t *from) {
     for (int state = 0; state < STATES; state++)
         into->bytes[state] += from->bytes[state];
     into->used_bytes += from->used_bytes;
+
     if (into->most_bytes > 0 && into->most.offset == from->most.offset) {
         into->most_bytes += from->most_bytes;
     } else if (from->most_bytes > into->most_bytes) {
@@ -96,6 +96,7 @@ static void picture_fold(picture_t *picture) {
         cell_merge(&folded, &picture->cells[2 * i + 1]);
         picture->cells[i] = folded;
     }
+
     memset(&picture->cells[CELLS / 2], 0, sizeof picture->cells / 2);
     picture->cell_bytes *= 2;
 }
@@ -107,6 +108,7 @@ static uint64_t used_of(const jextent_t *extent, uint64_t part) {
         used = (double)extent->live_count * (double)extent->block_bytes;
     else if (extent->state == JEXTENT_REGION)
         used = (double)extent->block_bytes;
+
     const double share = used / (double)extent->size_bytes;
     return (uint64_t)((double)part * (share < 1 ? share : 1));
 }
@@ -116,17 +118,20 @@ static bool picture_see(void *context, const jextent_t *extent) {
     const uint64_t end = extent->offset + extent->size_bytes;
     while (end > picture->cell_bytes * CELLS)
         picture_fold(picture);
+
     picture->size_bytes = end;
     picture->state_bytes[extent->state] += extent->size_bytes;
     picture->state_count[extent->state]++;
     if (extent->owner != 0)
         picture->owner_bytes[extent->owner % OWNERS] += extent->size_bytes;
+
     for (uint64_t at = extent->offset; at < end;) {
         const uint64_t index = at / picture->cell_bytes,
                        cell_end = (index + 1) * picture->cell_bytes;
         const uint64_t part = (end < cell_end ? end : cell_end) - at;
         cell_t one = {.used_bytes = used_of(extent, part), .most_bytes = part, .most = *extent};
         one.bytes[extent->state] = part;
+
         cell_merge(&picture->cells[index], &one);
         at += part;
     }
@@ -142,6 +147,7 @@ static void put(picture_t *picture, const char *format, ...) {
     va_start(arguments, format);
     const int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+
     if (length > 0)
         picture->writer(picture->context, text,
                         (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
@@ -161,8 +167,10 @@ static size_text_t size_text(uint64_t bytes) {
     size_text_t size;
     double value = (double)bytes;
     unsigned unit = 0;
+
     for (; value >= 1024 && unit < 4; unit++)
         value /= 1024;
+
     snprintf(size.text, sizeof size.text, "%.*f %s", value == (double)(uint64_t)value ? 0 : 1,
              value, units[unit]);
     return size;
@@ -184,8 +192,7 @@ static const char *owner_colour(unsigned owner) {
                : owner_colours[owner % (sizeof owner_colours / sizeof owner_colours[0])];
 }
 
-/* Quarters of the cell's slabs and regions that are in use, so that cells nearly alike look
- * alike. */
+/* Quarters of the cell's slabs and regions in use: cells that are nearly alike look alike. */
 static unsigned fill_of(const cell_t *cell) {
     const uint64_t divided = cell->bytes[JEXTENT_SLAB] + cell->bytes[JEXTENT_REGION];
     return divided ? (unsigned)((cell->used_bytes * 4 + divided / 2) / divided) : 0;
@@ -194,6 +201,7 @@ static unsigned fill_of(const cell_t *cell) {
 static bool look_alike(const picture_t *picture, const cell_t *a, const cell_t *b) {
     if (a->most.offset == b->most.offset)
         return fill_of(a) == fill_of(b);
+
     return picture->cell_bytes > SHM_PAGE_BYTES && a->most.state == b->most.state &&
            a->most.owner == b->most.owner && a->most.allocator_id == b->most.allocator_id &&
            fill_of(a) == fill_of(b);
@@ -204,6 +212,7 @@ static void put_title(picture_t *picture, const cell_t *run, uint64_t begin, uin
     uint64_t all = 0;
     for (int state = 0; state < STATES; state++)
         all += run->bytes[state];
+
     if (run->most_bytes == all) {
         put(picture, "<title>0x%llx: %s of %s", (unsigned long long)most->offset,
             size_text(most->size_bytes).text, looks[most->state].name);
@@ -222,6 +231,7 @@ static void put_title(picture_t *picture, const cell_t *run, uint64_t begin, uin
             if (run->bytes[state] > 0)
                 put(picture, ", %s of %s", size_text(run->bytes[state]).text, looks[state].name);
     }
+
     put(picture, "</title>");
 }
 
@@ -233,27 +243,33 @@ static void put_run(picture_t *picture, size_t first, size_t count, const cell_t
     const jextent_state_t state = run->most.state;
     const bool divided = state == JEXTENT_SLAB || state == JEXTENT_REGION;
     const int used = divided ? (int)(fill_of(run) * (unsigned)height / 4) : height;
+
     put(picture, "<g>");
     put_title(picture, run, first * picture->cell_bytes, (first + count) * picture->cell_bytes);
+
     if (used < height)
         put_rectangle(picture, looks[state].light, x, y, width, height - used);
     if (used > 0)
         put_rectangle(picture, looks[state].colour, x, y + height - used, width, used);
+
     if (run->most.owner != 0) {
         put_rectangle(picture, owner_colour(run->most.owner), x, y + height + 1, width, STRIPE);
         if (count >= 2 && run->most.owner != SHM_SLOT_SEGMENT)
             put(picture, "<text class=\"n\" x=\"%d\" y=\"%d\">%u</text>", x + 2, y + height - 2,
                 run->most.owner);
     }
+
     put(picture, "</g>\n");
 }
 
 static void put_cells(picture_t *picture) {
     const size_t count =
         (size_t)((picture->size_bytes + picture->cell_bytes - 1) / picture->cell_bytes);
+
     for (size_t row = 0; row < count; row += COLUMNS) {
         put(picture, "<text class=\"o\" x=\"%d\" y=\"%d\">%llx</text>\n", LEFT - 8,
             TOP + (int)(row / COLUMNS) * PITCH + 10, (unsigned long long)row * picture->cell_bytes);
+
         const size_t row_end = row + COLUMNS < count ? row + COLUMNS : count;
         for (size_t first = row, next; first < row_end; first = next) {
             cell_t run = picture->cells[first];
@@ -262,6 +278,7 @@ static void put_cells(picture_t *picture) {
                     break;
                 cell_merge(&run, &picture->cells[next]);
             }
+
             put_run(picture, first, next - first, &run);
         }
     }
@@ -274,9 +291,10 @@ static void put_legend_of_states(picture_t *picture, int y) {
             looks[state].name, size_text(picture->state_bytes[state]).text,
             (unsigned long long)picture->state_count[state]);
     }
+
     put(picture,
-        "<text class=\"f\" x=\"%d\" y=\"%d\">Slabs and regions are filled as high as they are in "
-        "use.</text>\n",
+        "<text class=\"f\" x=\"%d\" y=\"%d\">"
+        "Slabs and regions are filled as high as they are in use.</text>\n",
         LEFT, y);
 }
 
@@ -284,6 +302,7 @@ static void put_legend_of_states(picture_t *picture, int y) {
 static void put_legend_of_owners(picture_t *picture, unsigned owners, int y) {
     const int x = LEFT + COLUMNS * CELL_WIDTH / 2;
     int shown = 0;
+
     for (; shown < SHOWN_OWNERS; shown++, y += LINE) {
         unsigned most = 0; /* nobody, who counts for nothing */
         for (unsigned owner = 1; owner < OWNERS; owner++)
@@ -291,31 +310,20 @@ static void put_legend_of_owners(picture_t *picture, unsigned owners, int y) {
                 most = owner;
         if (most == 0)
             break;
+
         put_rectangle(picture, owner_colour(most), x, y - 6, SWATCH, STRIPE);
         put(picture, "<text x=\"%d\" y=\"%d\">%s: extents of %s</text>\n", x + SWATCH + 6, y,
             owner_text(most).text, size_text(picture->owner_bytes[most]).text);
         picture->owner_bytes[most] = 0;
     }
+
     if (owners > (unsigned)shown)
         put(picture, "<text class=\"f\" x=\"%d\" y=\"%d\">others: %u</text>\n", x + SWATCH + 6, y,
             owners - (unsigned)shown);
 }
 
-static void put_picture(picture_t *picture, const jsegment_stats_t *stats) {
-    unsigned owners = 0;
-    for (unsigned owner = 1; owner < OWNERS; owner++)
-        owners += picture->owner_bytes[owner] > 0;
-    const uint64_t row_bytes = picture->cell_bytes * COLUMNS;
-    const int rows = (int)((picture->size_bytes + row_bytes - 1) / row_bytes);
-    const int lines = (int)owners < STATES    ? STATES
-                      : owners < SHOWN_OWNERS ? (int)owners
-                                              : SHOWN_OWNERS;
-    const int legend = TOP + rows * PITCH + 24, height = legend + (lines + 1) * LINE;
-    put(picture,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-        "height=\"%d\" role=\"img\" "
-        "aria-labelledby=\"title desc\">\n",
-        WIDTH, height, WIDTH, height);
+/* What a reader of the screen reads: the same as the legend. */
+static void put_description(picture_t *picture) {
     put(picture, "<title id=\"title\">A segment of %s</title>\n",
         size_text(picture->size_bytes).text);
     put(picture, "<desc id=\"desc\">");
@@ -323,23 +331,50 @@ static void put_picture(picture_t *picture, const jsegment_stats_t *stats) {
         put(picture, "%s%s: %s, extents: %llu", state ? "; " : "", looks[state].name,
             size_text(picture->state_bytes[state]).text,
             (unsigned long long)picture->state_count[state]);
-    put(picture, "</desc>\n<style>text{font:12px \"DejaVu "
-                 "Sans\",Helvetica,Arial,sans-serif;fill:#1f2933}.h{font-size:"
-                 "16px}.f{fill:#5f6b77}.o{font:10px \"DejaVu Sans "
-                 "Mono\",monospace;text-anchor:end;fill:#5f6b77}"
+    put(picture, "</desc>\n");
+}
+
+static void put_style(picture_t *picture) {
+    put(picture, "<style>text{font:12px \"DejaVu Sans\",Helvetica,Arial,sans-serif;fill:#1f2933}"
+                 ".h{font-size:16px}.f{fill:#5f6b77}"
+                 ".o{font:10px \"DejaVu Sans Mono\",monospace;text-anchor:end;fill:#5f6b77}"
                  ".n{font-size:9px;paint-order:stroke;stroke:#fff;stroke-width:2px}");
     put(picture, "</style>\n");
-    put_rectangle(picture, "#fff", 0, 0, WIDTH, height);
+}
+
+static void put_heading(picture_t *picture, const jsegment_stats_t *stats, uint64_t row_bytes) {
     put(picture,
-        "<text class=\"h\" x=\"%d\" y=\"28\">%s, at most %s; %u attached; %s for anybody, the "
-        "largest %s</text>\n",
+        "<text class=\"h\" x=\"%d\" y=\"28\">"
+        "%s, at most %s; %u attached; %s for anybody, the largest %s</text>\n",
         LEFT, size_text(picture->size_bytes).text, size_text(stats->max_bytes).text,
         stats->processes, size_text(picture->state_bytes[JEXTENT_FREE]).text,
         size_text(stats->largest_free_bytes).text);
     put(picture,
-        "<text class=\"f\" x=\"%d\" y=\"48\">A cell is %s, a row %s; at the left the row's "
-        "offset</text>\n",
+        "<text class=\"f\" x=\"%d\" y=\"48\">"
+        "A cell is %s, a row %s; at the left the row's offset</text>\n",
         LEFT, size_text(picture->cell_bytes).text, size_text(row_bytes).text);
+}
+
+static void put_picture(picture_t *picture, const jsegment_stats_t *stats) {
+    unsigned owners = 0;
+    for (unsigned owner = 1; owner < OWNERS; owner++)
+        owners += picture->owner_bytes[owner] > 0;
+
+    const uint64_t row_bytes = picture->cell_bytes * COLUMNS;
+    const int rows = (int)((picture->size_bytes + row_bytes - 1) / row_bytes);
+    const int lines = (int)owners < STATES    ? STATES
+                      : owners < SHOWN_OWNERS ? (int)owners
+                                              : SHOWN_OWNERS;
+    const int legend = TOP + rows * PITCH + 24, height = legend + (lines + 1) * LINE;
+
+    put(picture,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+        "height=\"%d\" role=\"img\" aria-labelledby=\"title desc\">\n",
+        WIDTH, height, WIDTH, height);
+    put_description(picture);
+    put_style(picture);
+    put_rectangle(picture, "#fff", 0, 0, WIDTH, height);
+    put_heading(picture, stats, row_bytes);
     put_cells(picture);
     put_legend_of_states(picture, legend);
     put_legend_of_owners(picture, owners, legend);
@@ -349,12 +384,15 @@ static void put_picture(picture_t *picture, const jsegment_stats_t *stats) {
 jstatus_t jsegment_draw(const jsegment_t *segment, jallocator_writer_t writer, void *context) {
     JREQUIRE(segment != NULL && writer != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status;
+
     jsegment_stats_t stats = JSEGMENT_STATS_INIT;
     picture_t *picture;
     JTRY_ALLOC(picture = ji_metadata_zalloc(sizeof *picture));
+
     picture->cell_bytes = SHM_PAGE_BYTES;
     picture->writer = writer;
     picture->context = context;
+
     JTRY(jsegment_get_stats(segment, &stats));
     JTRY(jsegment_visit(segment, picture_see, picture));
     put_picture(picture, &stats);

@@ -66,8 +66,7 @@ typedef struct shm_constants {
     uint64_t checksum; /* of all before it */
 } shm_constants_t;
 
-/* Words that change. Every access is atomic; only lock and poisoned are written without the
- * lock. */
+/* Words that change. Each access is atomic; only lock and poisoned are written without the lock. */
 #define SHM_BINS 256
 typedef struct shm_header {
     shm_constants_t constants;
@@ -159,8 +158,7 @@ typedef enum shm_state {
     /* The last page of a free extent of two or more; "pages" is the way back to its first. */
     SHM_TAIL = 5,
     SHM_REGION = 6,
-    /* A run of a dead slot's extents, on its way to be free: words inside may still say what was
-     * there. */
+    /* A dead slot's extents, on their way to be free; words inside may be what was there. */
     SHM_DEAD = 7
 } shm_state_t;
 

@@ -50,6 +50,7 @@ static bool life_lock(int descriptor, short type, unsigned byte) {
     struct flock lock = {
         .l_type = type, .l_whence = SEEK_SET, .l_start = LIFE_FIRST_BYTE + byte, .l_len = 1};
     int result;
+
     do
         result = fcntl(descriptor, F_OFD_SETLK, &lock);
     while (result != 0 && errno == EINTR);
@@ -63,9 +64,11 @@ static shm_life_t life_ask(int descriptor, unsigned first, unsigned count) {
                          .l_start = LIFE_FIRST_BYTE + first,
                          .l_len = count};
     int result;
+
     do
         result = fcntl(descriptor, F_OFD_GETLK, &lock);
     while (result != 0 && errno == EINTR);
+
     if (result != 0)
         return SHM_LIFE_UNKNOWN;
     return lock.l_type == F_UNLCK ? SHM_DEAD_PROCESS : SHM_ALIVE;
@@ -90,22 +93,25 @@ static int64_t life_now_us(void) {
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* A wait for a lock cannot be given an end, so it is asked for again and again, less and less
- * often. */
+/* A wait for a lock cannot be given an end, so it is asked for again, less and less often. */
 #define GATE_FIRST_SLEEP_US 50
 #define GATE_LONGEST_SLEEP_US 5000
 
 bool shm_gate_take(const shm_backing_t *backing, bool exclusive, uint64_t timeout_ms) {
     if (!backing->has_file)
         return true;
+
     const int64_t end_us = life_now_us() + (int64_t)timeout_ms * 1000;
     for (long sleep_us = GATE_FIRST_SLEEP_US;; sleep_us *= 2) {
         if (life_lock(backing->descriptor, exclusive ? F_WRLCK : F_RDLCK, 0))
             return true;
+
         if ((errno != EAGAIN && errno != EACCES) || life_now_us() >= end_us)
             return false;
+
         if (sleep_us > GATE_LONGEST_SLEEP_US)
             sleep_us = GATE_LONGEST_SLEEP_US;
+
         const struct timespec sleep = {0, sleep_us * 1000};
         (void)nanosleep(&sleep, NULL);
     }
@@ -123,15 +129,19 @@ bool shm_system_read(const char *path, char *text, size_t bytes) {
     do
         file = open(path, O_RDONLY | O_CLOEXEC);
     while (file < 0 && errno == EINTR);
+
     if (file < 0)
         return false;
+
     ssize_t length;
     do
         length = read(file, text, bytes - 1);
     while (length < 0 && errno == EINTR);
+
     int saved_errno = errno;
     close(file);
     errno = saved_errno;
+
     text[length > 0 ? length : 0] = '\0';
     return length >= 0;
 }
@@ -143,6 +153,7 @@ static bool life_proc_is_ours(void) {
     ssize_t length = readlink("/proc/self", self, sizeof self - 1);
     if (length <= 0)
         return false;
+
     self[length] = '\0';
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     return strcmp(self, pid) == 0;
@@ -181,11 +192,14 @@ static bool life_read_process(long pid, life_process_t *process) {
     enum { THREADS = 20, STARTED = 22 }; /* fields, as proc(5) counts them */
     char path[48], text[1024];
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+
     if (!shm_system_read(path, text, sizeof text))
         return false;
+
     char *cursor = strrchr(text, ')'); /* the name before it may hold anything */
     if (cursor == NULL || cursor[1] != ' ' || cursor[2] == '\0')
         return false;
+
     cursor += 2;
     process->state = *cursor;
     for (int field = 3; field < STARTED; ++field) {
@@ -196,6 +210,7 @@ static bool life_read_process(long pid, life_process_t *process) {
         if (field + 1 == THREADS)
             process->thread_count = strtol(cursor, NULL, 10);
     }
+
     process->started = (uint32_t)strtoull(cursor, NULL, 10);
     if (process->started == 0)
         process->started = 1;
@@ -207,6 +222,7 @@ uint64_t shm_life_identity(const shm_backing_t *backing, const shm_constants_t *
     const long pid = (long)getpid();
     uint64_t claim = (uint64_t)pid << LIFE_PID_SHIFT;
     life_process_t self;
+
     if (life_is_foreign(constants->pid_namespace) || !life_read_process(pid, &self))
         return claim | LIFE_FOREIGN;
     return claim | self.started;
@@ -215,18 +231,22 @@ uint64_t shm_life_identity(const shm_backing_t *backing, const shm_constants_t *
 static shm_life_t life_of_claim(const shm_backing_t *backing, uint64_t claim) {
     if (claim == 0)
         return SHM_DEAD_PROCESS;
+
     const long pid = (long)(claim >> LIFE_PID_SHIFT & 0x7fffffff);
     if ((claim & LIFE_FOREIGN) != 0 || life_is_foreign(backing->segment_pid_namespace))
         return SHM_LIFE_UNKNOWN;
+
     if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
         return SHM_DEAD_PROCESS;
+
     life_process_t process;
     if (!life_read_process(pid, &process))
         return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? SHM_DEAD_PROCESS : SHM_LIFE_UNKNOWN;
+
     if (process.started != (uint32_t)claim)
         return SHM_DEAD_PROCESS;
-    /* The first thread may have ended before the others: then it is a zombie of a process that
-     * lives. */
+
+    /* The first thread may have ended before the others: a zombie of a process that lives. */
     bool ended = (process.state == 'Z' || process.state == 'X') && process.thread_count <= 1;
     return ended ? SHM_DEAD_PROCESS : SHM_ALIVE;
 }

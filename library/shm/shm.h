@@ -40,8 +40,7 @@
 #define SHM_READY_BYTES (64 << 10)
 #define SHM_READY_LEAST 8
 
-/* Extents up to so many pages are kept in the attachment's cache, at most so many of each
- * length. */
+/* The attachment's cache of extents: up to so many pages each, at most so many of a length. */
 #define SHM_CACHE_PAGES 64
 #define SHM_CACHE_DEPTH 64
 #define SHM_CACHE_LIMIT 4096  /* pages in all: 16 MiB */
@@ -179,8 +178,7 @@ void ji_segment_leave(jsegment_t *segment);
 
 /* Changes a word of the bookkeeping so that it can be undone. */
 void ji_put(jsegment_t *segment, uint64_t *word, uint64_t value);
-/* Makes the changes since the last commit last. internal error: they were too many, and are
- * undone. */
+/* Makes the changes since the last commit last. internal error: too many, and undone. */
 jstatus_t ji_commit(jsegment_t *segment);
 /* Undoes the changes since the last commit, and gives back `status`. */
 jstatus_t ji_undo(jsegment_t *segment, jstatus_t status);
@@ -320,8 +318,7 @@ static inline bool ji_segment_begin_fast(jsegment_t *segment) {
     return JI_LIKELY(fast == SHM_FAST_LOCKED) ? JI_LIKELY(ji_lock_enter_biased_(&segment->lock))
                                               : fast == SHM_FAST_UNLOCKED;
 }
-/* Without threads nobody asks for the lock, and a store is less than to look whether there are
- * any. */
+/* Without threads nobody asks for the lock, and a store is less than a look for threads. */
 static inline void ji_segment_end_fast(jsegment_t *segment) {
     ji_lock_release_biased_(&segment->lock);
 }

@@ -29,11 +29,13 @@ static jstatus_t stack_allocate(jshared_t *shared, size_t size_bytes, size_t ali
                                 joffset_t *offset) {
     if (alignment < 16)
         alignment = 16;
+
     if (!ji_is_power_of_two(alignment) ||
         (alignment > SHM_PAGE_BYTES && alignment > shared->segment->backing.alignment))
         return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two is needed", alignment);
     if (size_bytes > SIZE_MAX - SHM_PAGE_BYTES)
         return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes", size_bytes);
+
     uint64_t top = shm_load(stack_top(shared)), begin;
     do {
         begin = (shared->region + top + alignment - 1) & ~((uint64_t)alignment - 1);
@@ -42,6 +44,7 @@ static jstatus_t stack_allocate(jshared_t *shared, size_t size_bytes, size_t ali
             return ji_fail(JSTATUS_MEMORY_ERROR, "the stack has %llu of %zu bytes in use",
                            (unsigned long long)top, shared->region_bytes);
     } while (!stack_swap(shared, &top, begin - shared->region + size_bytes));
+
     *offset = begin;
     return JSTATUS_SUCCESS;
 }
@@ -56,6 +59,7 @@ static jstatus_t stack_require(const jshared_t *shared, const char *caller) {
 jstatus_t jshared_get_mark(const jshared_t *shared, uint64_t *mark) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(mark != NULL, JSTATUS_INVALID_POINTER);
+
     jstatus_t status = stack_require(shared, __func__);
     if (status == JSTATUS_SUCCESS)
         *mark = shm_load(stack_top(shared));
@@ -64,17 +68,20 @@ jstatus_t jshared_get_mark(const jshared_t *shared, uint64_t *mark) {
 
 jstatus_t jshared_rewind(jshared_t *shared, uint64_t mark) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+
     jstatus_t status = stack_require(shared, __func__);
     if (status == JSTATUS_SUCCESS)
         status = ji_segment_begin(shared->segment);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     uint64_t top = shm_load(stack_top(shared));
     do
         if (mark > top)
             status = ji_fail(JSTATUS_INVALID_VALUE, "the stack stands at %llu, below the mark %llu",
                              (unsigned long long)top, (unsigned long long)mark);
     while (status == JSTATUS_SUCCESS && !stack_swap(shared, &top, mark));
+
     ji_segment_end(shared->segment);
     return status;
 }
@@ -98,6 +105,7 @@ shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_
         return JSTATUS_SUCCESS;
     if (shared->gone)
         return shared_gone(shared);
+
     return shared->kind == JSHARED_STACK ? stack_allocate(shared, size_bytes, alignment, offset)
                                          : ji_heap_allocate(shared, size_bytes, alignment, offset);
 }
@@ -105,9 +113,11 @@ shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_
 static jstatus_t __attribute__((noinline))
 shared_allocate_slowly(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
     *offset = JOFFSET_NULL;
+
     JTRY_RETURN(ji_segment_begin(shared->segment));
     jstatus_t status = shared_allocate(shared, size_bytes, alignment, offset);
     ji_segment_end(shared->segment);
+
     return status;
 }
 
@@ -127,10 +137,12 @@ jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignmen
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
     jsegment_t *segment = shared->segment;
+
     if (JI_UNLIKELY(!ji_segment_begin_fast(segment)))
         return shared_allocate_slowly(shared, size_bytes, alignment, offset);
     if (JI_UNLIKELY(!ji_heap_take_ready(shared, segment->slot, size_bytes, alignment, offset)))
         return shared_allocate_cached(shared, size_bytes, alignment, offset);
+
     ji_segment_end_fast(segment);
     return JSTATUS_SUCCESS;
 }
@@ -155,6 +167,7 @@ static jstatus_t __attribute__((noinline))
 shared_deallocate_slowly(jshared_t *shared, joffset_t offset) {
     if (offset == JOFFSET_NULL)
         return JSTATUS_SUCCESS;
+
     JTRY_RETURN(ji_segment_begin(shared->segment));
     jstatus_t status = shared_check_free(shared);
     bool freed = status == JSTATUS_SUCCESS && ji_heap_free_ready(shared, offset);
@@ -162,6 +175,7 @@ shared_deallocate_slowly(jshared_t *shared, joffset_t offset) {
         status = ji_heap_free_own(shared, offset, &freed);
     if (status == JSTATUS_SUCCESS && !freed)
         status = shared_free_any(shared, offset);
+
     ji_segment_end(shared->segment);
     return status;
 }
@@ -177,10 +191,12 @@ shared_deallocate_cached(jshared_t *shared, joffset_t offset) {
 jstatus_t jshared_deallocate(jshared_t *shared, joffset_t offset) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     jsegment_t *segment = shared->segment;
+
     if (JI_UNLIKELY(!ji_segment_begin_fast(segment)))
         return shared_deallocate_slowly(shared, offset);
     if (JI_UNLIKELY(!ji_heap_free_ready(shared, offset)))
         return shared_deallocate_cached(shared, offset);
+
     ji_segment_end_fast(segment);
     return JSTATUS_SUCCESS;
 }
@@ -189,9 +205,11 @@ jstatus_t jshared_deallocate(jshared_t *shared, joffset_t offset) {
 static jstatus_t shared_free_many(jshared_t *shared, size_t count, const joffset_t offsets[]) {
     jstatus_t status = shared_check_free(shared), first = JSTATUS_SUCCESS;
     bool inside = false;
+
     for (size_t i = 0; i < count && status == JSTATUS_SUCCESS; ++i) {
         if (offsets[i] == JOFFSET_NULL)
             continue;
+
         bool freed = ji_heap_free_ready(shared, offsets[i]);
         jstatus_t answer = freed ? JSTATUS_SUCCESS : ji_heap_free_own(shared, offsets[i], &freed);
         if (answer == JSTATUS_SUCCESS && !freed) {
@@ -200,11 +218,13 @@ static jstatus_t shared_free_many(jshared_t *shared, size_t count, const joffset
             inside = true;
             answer = ji_heap_free_any(shared, offsets[i]);
         }
+
         if (answer == JSTATUS_NOT_FOUND)
             first = answer;
         else
             status = answer;
     }
+
     if (inside)
         ji_segment_leave(shared->segment);
     return status != JSTATUS_SUCCESS ? status : first;
@@ -214,6 +234,7 @@ jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count, const joffset
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offsets != NULL || count == 0, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(ji_segment_begin(shared->segment));
+
     jstatus_t status = shared_free_many(shared, count, offsets);
     ji_segment_end(shared->segment);
     return status;
@@ -223,18 +244,22 @@ jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t ali
                                 size_t count, joffset_t offsets[]) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offsets != NULL || count == 0, JSTATUS_INVALID_POINTER);
+
     if (count != 0)
         memset(offsets, 0, count * sizeof *offsets);
     if (size_bytes == 0 || count == 0)
         return JSTATUS_SUCCESS;
+
     jstatus_t status = ji_segment_begin(shared->segment);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     const uint64_t mark = shared->kind == JSHARED_STACK ? shm_load(stack_top(shared)) : 0;
     size_t done = 0;
     while (done < count && (status = shared_allocate(shared, size_bytes, alignment,
                                                      &offsets[done])) == JSTATUS_SUCCESS)
         ++done;
+
     if (status != JSTATUS_SUCCESS) {
         if (shared->kind != JSHARED_STACK) {
             (void)shared_free_many(shared, done, offsets);
@@ -245,6 +270,7 @@ jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t ali
         }
         memset(offsets, 0, count * sizeof *offsets);
     }
+
     ji_segment_end(shared->segment);
     return status;
 }
@@ -268,6 +294,7 @@ jstatus_t jshared_describe(const jshared_t *shared, joffset_t offset, size_t *us
     jstatus_t status = ji_segment_begin_reading(shared->segment);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     if (!reads)
         status = ji_segment_enter(shared->segment);
     if (status == JSTATUS_SUCCESS) {
@@ -276,6 +303,7 @@ jstatus_t jshared_describe(const jshared_t *shared, joffset_t offset, size_t *us
             ji_segment_leave(shared->segment);
     }
     ji_segment_end(shared->segment);
+
     if (status == JSTATUS_SUCCESS && usable_bytes != NULL)
         *usable_bytes = found.usable_bytes;
     if (status == JSTATUS_SUCCESS && owner != NULL)
@@ -288,12 +316,14 @@ static jstatus_t shared_give(jshared_t *shared, joffset_t offset, unsigned slot)
     jsegment_t *segment = shared->segment;
     shm_found_t found;
     JTRY_RETURN(shared_find(shared, offset, &found));
+
     if (slot != SHM_SLOT_SEGMENT && (slot == 0 || slot > segment->constants.slot_count ||
                                      shm_load(&segment->slots[slot - 1].state) != SHM_SLOT_TAKEN))
         return ji_fail(JSTATUS_INVALID_VALUE, "slot %u is not in use", slot);
     if (found.owner != segment->slot && found.owner != SHM_SLOT_SEGMENT)
         return ji_fail(JSTATUS_PERMISSION, "offset %llu belongs to slot %u",
                        (unsigned long long)offset, found.owner);
+
     uint64_t *word = &segment->table[found.page].word;
     if (!found.is_block_of_slab) {
         uint64_t expected = found.word;
@@ -305,10 +335,12 @@ static jstatus_t shared_give(jshared_t *shared, joffset_t offset, unsigned slot)
             slot == segment->slot ? (uintptr_t)(SHM_PAGES(found.word) << 1 | 1) : 0;
         return JSTATUS_SUCCESS;
     }
+
     if ((found.word & SHM_GIVEN) == 0) {
         ji_put(segment, word, found.word | SHM_GIVEN);
         (void)ji_commit(segment); /* one word: the log has room for it */
     }
+
     atomic_store_explicit(&ji_slab_owners(segment, found.page, &found.geometry)[found.index],
                           (uint8_t)slot, memory_order_release);
     return JSTATUS_SUCCESS;
@@ -316,6 +348,7 @@ static jstatus_t shared_give(jshared_t *shared, joffset_t offset, unsigned slot)
 
 jstatus_t jshared_give(jshared_t *shared, joffset_t offset, unsigned slot) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+
     jstatus_t status = ji_segment_lock(shared->segment);
     return status == JSTATUS_SUCCESS
                ? ji_segment_unlock(shared->segment, shared_give(shared, offset, slot))
@@ -323,8 +356,7 @@ jstatus_t jshared_give(jshared_t *shared, joffset_t offset, unsigned slot) {
 }
 
 /* Whether a block may stay where it is: it fits, wastes no more than half (of one size all waste
- * alike), and lies right.
- */
+ * alike), and lies right. */
 static bool shared_may_stay(const jshared_t *shared, const shm_found_t *found, joffset_t offset,
                             size_t size_bytes, size_t alignment) {
     return size_bytes <= found->usable_bytes &&
@@ -343,13 +375,45 @@ static jstatus_t shared_resize(jshared_t *shared, const shm_found_t *found, size
     return status;
 }
 
+/* Copies a block to a new one, which gets its owner, and frees it. Begun already; not under the
+ * segment's lock. */
+static jstatus_t shared_move(jshared_t *shared, const shm_found_t *found, joffset_t *offset,
+                             size_t size_bytes, size_t alignment) {
+    jsegment_t *segment = shared->segment;
+    joffset_t moved = JOFFSET_NULL;
+    jstatus_t status = shared_allocate(shared, size_bytes, alignment, &moved);
+    if (status != JSTATUS_SUCCESS)
+        return status;
+
+    memcpy(segment->base + moved, segment->base + *offset,
+           size_bytes < found->usable_bytes ? size_bytes : found->usable_bytes);
+
+    status = ji_segment_enter(segment);
+    if (status == JSTATUS_SUCCESS) {
+        if (found->owner != segment->slot)
+            status = shared_give(shared, moved, found->owner);
+        if (status == JSTATUS_SUCCESS)
+            status = ji_heap_free_any(shared, *offset);
+        if (status != JSTATUS_SUCCESS)
+            (void)ji_heap_free_any(shared, moved);
+        ji_segment_leave(segment);
+    } else { /* one that is too long for the cache stays until the slot is left */
+        bool freed;
+        (void)ji_heap_free_own(shared, moved, &freed);
+    }
+
+    if (status == JSTATUS_SUCCESS)
+        *offset = moved;
+    return status;
+}
+
 static jstatus_t shared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes,
                                    size_t alignment) {
     jsegment_t *segment = shared->segment;
     shm_found_t found;
-    joffset_t moved = JOFFSET_NULL;
     if ((alignment & (alignment - 1)) != 0)
         return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two is needed", alignment);
+
     JTRY_RETURN(ji_segment_enter(segment));
     jstatus_t status = shared_find(shared, *offset, &found);
     bool done = status != JSTATUS_SUCCESS ||
@@ -361,35 +425,15 @@ static jstatus_t shared_reallocate(jshared_t *shared, joffset_t *offset, size_t 
         done = status != JSTATUS_MEMORY_ERROR;
     }
     ji_segment_leave(segment);
-    if (done)
-        return status;
-    status = shared_allocate(shared, size_bytes, alignment, &moved);
-    if (status != JSTATUS_SUCCESS)
-        return status;
-    memcpy(segment->base + moved, segment->base + *offset,
-           size_bytes < found.usable_bytes ? size_bytes : found.usable_bytes);
-    status = ji_segment_enter(segment);
-    if (status == JSTATUS_SUCCESS) {
-        if (found.owner != segment->slot)
-            status = shared_give(shared, moved, found.owner);
-        if (status == JSTATUS_SUCCESS)
-            status = ji_heap_free_any(shared, *offset);
-        if (status != JSTATUS_SUCCESS)
-            (void)ji_heap_free_any(shared, moved);
-        ji_segment_leave(segment);
-    } else { /* one that is too long for the cache stays until the slot is left */
-        bool freed;
-        (void)ji_heap_free_own(shared, moved, &freed);
-    }
-    if (status == JSTATUS_SUCCESS)
-        *offset = moved;
-    return status;
+
+    return done ? status : shared_move(shared, &found, offset, size_bytes, alignment);
 }
 
 jstatus_t jshared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes,
                              size_t alignment) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
+
     if (*offset == JOFFSET_NULL)
         return jshared_allocate(shared, size_bytes, alignment, offset);
     if (size_bytes == 0) {
@@ -398,6 +442,7 @@ jstatus_t jshared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_b
             *offset = JOFFSET_NULL;
         return status;
     }
+
     JTRY_RETURN(ji_segment_begin(shared->segment));
     jstatus_t status = shared_reallocate(shared, offset, size_bytes, alignment);
     ji_segment_end(shared->segment);

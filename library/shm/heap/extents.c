@@ -15,6 +15,7 @@ jstatus_t ji_extent_uncache(jsegment_t *segment, uint64_t pages, uint32_t keep) 
     while (segment->cache[pages].count > keep) {
         const uint64_t page = segment->cache[pages].pages[--segment->cache[pages].count];
         segment->cached_pages -= pages;
+
         if (shm_page_word(segment, page) !=
             SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages))
             return JI_POISON(segment, "page %llu is no cached extent of slot %u",
@@ -29,10 +30,12 @@ static inline bool extent_take_cached(jshared_t *shared, uint64_t pages, joffset
     jsegment_t *segment = shared->segment;
     if (pages > SHM_CACHE_PAGES || segment->cache[pages].count == 0)
         return false;
+
     const uint64_t page = segment->cache[pages].pages[segment->cache[pages].count - 1];
     if (JI_UNLIKELY(shm_page_word(segment, page) !=
                     SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages)))
         return false; /* somebody has written over the table: whoever empties the cache says so */
+
     --segment->cache[pages].count;
     segment->cached_pages -= pages;
     shm_store(&segment->table[page].word,
@@ -55,8 +58,10 @@ jstatus_t ji_extent_allocate(jshared_t *shared, uint64_t pages, uint64_t multipl
     jsegment_t *segment = shared->segment;
     const uint64_t word = SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages);
     uint64_t page;
+
     if (multiple == 1 && extent_take_cached(shared, pages, offset))
         return JSTATUS_SUCCESS;
+
     JTRY_RETURN(ji_segment_enter(segment));
     jstatus_t status = ji_heap_take(segment, pages, multiple, word, &page);
     if (status == JSTATUS_SUCCESS)
@@ -64,6 +69,7 @@ jstatus_t ji_extent_allocate(jshared_t *shared, uint64_t pages, uint64_t multipl
     ji_segment_leave(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     segment->map[page] = pages << 1 | 1;
     *offset = page << SHM_PAGE_SHIFT;
     return JSTATUS_SUCCESS;
@@ -86,6 +92,7 @@ static inline bool extent_free_cached(jshared_t *shared, uint64_t page, uint64_t
             SHM_WORD(SHM_CACHED, segment->slot, SHM_NO_ALLOCATOR, 0, pages), false,
             __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         return false;
+
     segment->map[page] = 0;
     segment->cache[pages].pages[segment->cache[pages].count++] = (uint32_t)page;
     segment->cached_pages += pages;
@@ -107,18 +114,22 @@ jstatus_t ji_extent_free(jshared_t *shared, uint64_t page, uint64_t pages, bool 
     *freed = extent_free_cached(shared, page, pages);
     if (*freed)
         return JSTATUS_SUCCESS;
+
     if (pages > SHM_CACHE_PAGES || pages > extent_cache_limit(segment) || segment->lock_held)
         return JSTATUS_SUCCESS; /* the other way */
     const bool all = segment->cached_pages + pages > extent_cache_limit(segment);
     if (!all && segment->cache[pages].count < SHM_CACHE_DEPTH)
         return JSTATUS_SUCCESS; /* another process has freed it, or has it now */
+
     jstatus_t status = ji_segment_enter(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     for (uint64_t length = all ? 1 : pages;
          length <= (all ? SHM_CACHE_PAGES : pages) && status == JSTATUS_SUCCESS; ++length)
         status = ji_extent_uncache(segment, length, segment->cache[length].count / 2);
     ji_segment_leave(segment);
+
     *freed = status == JSTATUS_SUCCESS && extent_free_cached(shared, page, pages);
     return status;
 }

@@ -22,11 +22,13 @@ static jstatus_t heap_collect(jsegment_t *segment) {
         if (record == NULL || record->page != page)
             return JI_POISON(segment, "page %llu is in slot %u's list and is no slab of its",
                              (unsigned long long)page, segment->slot);
+
         jstatus_t status = ji_page_list_remove(segment, dirty, page);
         if (status == JSTATUS_SUCCESS)
             ji_put(segment, &segment->table[page].word, shm_page_word(segment, page) & ~SHM_LINKED);
         if ((status = ji_finish(segment, status)) != JSTATUS_SUCCESS)
             return status;
+
         ji_record_merge(record);
         if (record->reserved_count == 0 && record->class->empty != record &&
             (status = ji_record_release(record)) != JSTATUS_SUCCESS)
@@ -39,15 +41,18 @@ jstatus_t ji_heap_trim(jsegment_t *segment) {
     jstatus_t status = heap_collect(segment);
     for (uint64_t pages = 1; pages <= SHM_CACHE_PAGES && status == JSTATUS_SUCCESS; ++pages)
         status = ji_extent_uncache(segment, pages, 0);
+
     for (unsigned i = 0; i < SHM_ALLOCATORS && status == JSTATUS_SUCCESS; ++i) {
         if (segment->open[i] == NULL)
             continue;
+
         ji_heap_drain(segment->open[i]);
         JI_LIST_WHILE(status == JSTATUS_SUCCESS, &segment->open[i]->own, shm_record_t, record,
                       own_link)
             if (record->reserved_count == 0)
                 status = ji_record_release(record);
     }
+
     return status;
 }
 
@@ -73,6 +78,7 @@ jstatus_t ji_heap_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, u
         status = ji_pages_take(segment, pages, multiple, word, page);
         if (status != JSTATUS_MEMORY_ERROR)
             return status == JSTATUS_SUCCESS ? status : ji_undo(segment, status);
+
         switch (means) {
         case 0: status = ji_heap_trim(segment); break;
         case 1: status = ji_reap_all(segment, NULL); break;
@@ -80,31 +86,35 @@ jstatus_t ji_heap_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, u
         default: status = JSTATUS_MEMORY_ERROR;
         }
     }
+
     if (status == JSTATUS_MEMORY_ERROR)
         return ji_fail(status, "the segment has no %llu pages in a row", (unsigned long long)pages);
     return status;
 }
 
-/* Makes a slab for a class. Larger ones as the class gets more; smaller ones where there is no
- * room. */
+/* Makes a slab for a class: larger ones as the class gets more, smaller ones without room. */
 static jstatus_t heap_new_slab(jshared_t *shared, unsigned class_index) {
     jsegment_t *segment = shared->segment;
     const bool own_size = shared->kind == JSHARED_PAGES;
     const uint64_t block_bytes = own_size ? shared->block_bytes : ji_class_bytes(class_index);
     const uint32_t grown = shared->classes[class_index].slab_count;
+
     uint64_t pages = 4;
     while (pages < SHM_MAX_SLAB_PAGES && pages << SHM_PAGE_SHIFT < 9 * block_bytes)
         pages *= 2;
     for (uint32_t i = 0; i < grown && pages < (block_bytes <= 1024 ? 16 : SHM_MAX_SLAB_PAGES); ++i)
         pages *= 2;
+
     shm_geometry_t geometry;
     uint64_t page = 0;
     jstatus_t status = JSTATUS_MEMORY_ERROR;
+
     for (bool first = true; ji_slab_geometry(block_bytes, pages, &geometry);
          first = false, pages /= 2) {
         shm_record_t *record = ji_record_make(&geometry);
         if (record == NULL)
             return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+
         const uint64_t word = SHM_WORD(SHM_SLAB, segment->slot, shared->index, class_index, 0);
         status = first ? ji_heap_take(segment, pages, pages, word, &page)
                        : ji_pages_take(segment, pages, pages, word, &page);
@@ -114,14 +124,17 @@ static jstatus_t heap_new_slab(jshared_t *shared, unsigned class_index) {
                 continue;
             return ji_undo(segment, status);
         }
+
         char *slab = segment->base + (page << SHM_PAGE_SHIFT);
         memset(slab, 0, geometry.first_offset);
         ((shm_slab_t *)slab)->block_bytes = geometry.block_bytes;
         ((shm_slab_t *)slab)->block_count = geometry.block_count;
+
         if ((status = ji_commit(segment)) != JSTATUS_SUCCESS) {
             ji_metadata_free(record);
             return status;
         }
+
         ji_record_install(record, shared, class_index, page, pages, &geometry);
         return JSTATUS_SUCCESS;
     }
@@ -136,18 +149,21 @@ static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopt
     jsegment_t *segment = shared->segment;
     uint64_t page = shm_load(&segment->header->orphans);
     *adopted = false;
+
     for (int look = 0; page != 0 && look < HEAP_ORPHANS_LOOK; ++look) {
         shm_geometry_t geometry;
         const uint64_t word = page < ji_pages_total(segment) ? shm_page_word(segment, page) : 0;
         if (!ji_slab_at(segment, page, word, &geometry) || SHM_OWNER(word) != SHM_SLOT_SEGMENT)
             return JI_POISON(segment, "page %llu is in the list of orphans and is none",
                              (unsigned long long)page);
+
         const bool has_room = memchr((const void *)ji_slab_owners(segment, page, &geometry), 0,
                                      geometry.block_count) != NULL;
         if (has_room && SHM_ALLOCATOR(word) == shared->index && SHM_CLASS(word) == class_index) {
             shm_record_t *record = ji_record_make(&geometry);
             if (record == NULL)
                 return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+
             jstatus_t status = ji_page_list_remove(segment, &segment->header->orphans, page);
             if (status == JSTATUS_SUCCESS)
                 ji_put(segment, &segment->table[page].word, SHM_WITH_OWNER(word, segment->slot));
@@ -155,10 +171,12 @@ static jstatus_t heap_adopt(jshared_t *shared, unsigned class_index, bool *adopt
                 ji_metadata_free(record);
                 return status;
             }
+
             ji_record_install(record, shared, class_index, page, SHM_PAGES(word), &geometry);
             *adopted = true;
             return JSTATUS_SUCCESS;
         }
+
         page = shm_load(&segment->table[page].links) & 0xffffffffu;
     }
     return JSTATUS_SUCCESS;
@@ -171,9 +189,11 @@ static jstatus_t heap_refill(jshared_t *shared, unsigned class_index) {
     jstatus_t status = heap_collect(segment);
     if (status != JSTATUS_SUCCESS || !ji_list_is_empty(&shared->classes[class_index].list))
         return status;
+
     status = heap_adopt(shared, class_index, &adopted);
     if (status != JSTATUS_SUCCESS || adopted)
         return status;
+
     return heap_new_slab(shared, class_index);
 }
 
@@ -192,6 +212,7 @@ bool ji_heap_find(jshared_t *shared, joffset_t offset, shm_found_t *found) {
     const uint64_t page = offset >> SHM_PAGE_SHIFT;
     if (page < segment->constants.first_page || page >= ji_pages_total(segment))
         return false;
+
     found->word = shm_page_word(segment, page);
     if (SHM_STATE(found->word) == SHM_BLOCK) {
         found->page = page;
@@ -202,14 +223,17 @@ bool ji_heap_find(jshared_t *shared, joffset_t offset, shm_found_t *found) {
                SHM_ALLOCATOR(found->word) == shared->index &&
                ji_pages_is_extent(segment, page, found->word);
     }
+
     found->page = ji_slab_containing(segment, page);
     if (found->page == 0)
         return false;
+
     found->word = shm_page_word(segment, found->page);
     if (!ji_slab_at(segment, found->page, found->word, &found->geometry) ||
         SHM_ALLOCATOR(found->word) != shared->index ||
         !heap_block_at(found->page, &found->geometry, offset, &found->index))
         return false;
+
     found->is_block_of_slab = true;
     found->usable_bytes = found->geometry.block_bytes;
     found->owner = ji_slab_owner(segment, found->page, &found->geometry, found->index);
@@ -223,6 +247,7 @@ jstatus_t ji_heap_link(jsegment_t *segment, uint64_t page, uint64_t word) {
     if (owner == 0 || owner > segment->constants.slot_count)
         return JI_POISON(segment, "page %llu is a slab of slot %u", (unsigned long long)page,
                          owner);
+
     ji_page_list_insert(segment, &segment->slots[owner - 1].dirty, page);
     ji_put(segment, &segment->table[page].word, word | SHM_LINKED);
     return ji_commit(segment);
@@ -233,6 +258,7 @@ jstatus_t ji_heap_drop_orphan(jsegment_t *segment, uint64_t page, const shm_geom
     for (uint32_t i = 0; i < geometry->block_count; ++i)
         if (ji_slab_owner(segment, page, geometry, i) != 0)
             return JSTATUS_SUCCESS;
+
     jstatus_t status = ji_page_list_remove(segment, &segment->header->orphans, page);
     if (status == JSTATUS_SUCCESS)
         status = ji_pages_free(segment, page, end);
@@ -253,6 +279,7 @@ jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
     jstatus_t status;
     if (!ji_heap_find(shared, offset, &found))
         return heap_not_found(shared, offset);
+
     if (!found.is_block_of_slab) {
         /* Its owner may free it at this moment, without the lock: one of the two has it. */
         uint64_t expected = found.word;
@@ -260,24 +287,29 @@ jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
         if (!__atomic_compare_exchange_n(&segment->table[found.page].word, &expected, mine, false,
                                          __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             return heap_not_found(shared, offset);
+
         segment->map[found.page] = 0;
         status = ji_pages_free(segment, found.page, NULL);
         return ji_finish(segment, status);
     }
+
     if (SHM_OWNER(found.word) == segment->slot) {
         shm_record_t *record = (shm_record_t *)segment->map[found.page];
         uint32_t index;
         if (record == NULL || ((uintptr_t)record & 1) != 0 ||
             !ji_record_find(shared, record, offset, &index))
             return heap_not_found(shared, offset);
+
         ji_record_free(segment, record, index, offset);
         return JSTATUS_SUCCESS;
     }
+
     if (SHM_OWNER(found.word) == SHM_SLOT_SEGMENT) {
         atomic_store_explicit(&ji_slab_owners(segment, found.page, &found.geometry)[found.index], 0,
                               memory_order_release);
         return ji_heap_drop_orphan(segment, found.page, &found.geometry, NULL);
     }
+
     if (JI_PLANTED(7))
         ji_slab_note_freed(segment, found.page, found.index);
     status = ji_heap_link(segment, found.page, found.word);
@@ -291,12 +323,14 @@ jstatus_t ji_heap_leave(jshared_t *shared) {
     jstatus_t status = heap_collect(segment);
     ji_heap_drain(shared);
     shm_record_t *record;
+
     while (status == JSTATUS_SUCCESS &&
            (record = JI_LIST_FIRST(&shared->own, shm_record_t, own_link)) != NULL) {
         if (record->reserved_count == 0) {
             status = ji_record_release(record);
             continue;
         }
+
         uint64_t *word = &segment->table[record->page].word;
         ji_page_list_insert(segment, &segment->header->orphans, record->page);
         ji_put(segment, word, shm_load(word) | SHM_GIVEN | (uint64_t)SHM_SLOT_SEGMENT << 8);
@@ -316,6 +350,7 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
         shared->kind == JSHARED_PAGES ? shared->block_bytes : ji_class_bytes(class_index);
     if (class->ready == NULL && !ji_class_start(class, block_bytes))
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+
     if (ji_list_is_empty(&class->list)) {
         JTRY_RETURN(ji_segment_enter(segment));
         jstatus_t status = heap_refill(shared, class_index);
@@ -325,6 +360,7 @@ heap_allocate_slowly(jshared_t *shared, unsigned class_index, joffset_t *offset)
         if (ji_list_is_empty(&class->list))
             return JI_POISON(segment, "a slab has no free block although it had one");
     }
+
     ji_class_fill(class);
     *offset = ji_class_take(class, shared->segment->slot);
     return JSTATUS_SUCCESS;
@@ -350,12 +386,14 @@ static jstatus_t heap_allocate_page(jshared_t *shared, size_t size_bytes, size_t
     if (size_bytes > block_bytes)
         return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes: the blocks of allocator %llu have %llu",
                        size_bytes, (unsigned long long)shared->id, (unsigned long long)block_bytes);
+
     const bool small = block_bytes <= SHM_SMALL_BYTES;
     const uint64_t natural = small ? block_bytes & -block_bytes : SHM_PAGE_BYTES;
     if (alignment > natural || alignment > SHM_PAGE_BYTES)
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "alignment %zu: the blocks of allocator %llu are aligned to %llu", alignment,
                        (unsigned long long)shared->id, (unsigned long long)natural);
+
     if (!small)
         return ji_extent_allocate(shared, (block_bytes + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT, 1,
                                   offset);
@@ -370,15 +408,19 @@ jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignmen
     if (!ji_is_power_of_two(alignment) ||
         (alignment > SHM_PAGE_BYTES && alignment > segment->backing.alignment))
         return heap_bad_alignment(segment, alignment);
+
     if (shared->kind == JSHARED_PAGES)
         return heap_allocate_page(shared, size_bytes, alignment, offset);
+
     size_t rounded;
     if (!ji_size_round_up(size_bytes, alignment < SHM_PAGE_BYTES ? alignment : SHM_PAGE_BYTES,
                           &rounded) ||
         rounded > SIZE_MAX - SHM_PAGE_BYTES)
         return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes", size_bytes);
+
     if (rounded <= SHM_SMALL_BYTES && alignment <= SHM_PAGE_BYTES)
         return heap_allocate_small(shared, ji_class_of(rounded), offset);
+
     return ji_extent_allocate(shared, (rounded + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT,
                               alignment <= SHM_PAGE_BYTES ? 1 : alignment >> SHM_PAGE_SHIFT,
                               offset);
@@ -390,12 +432,16 @@ jstatus_t ji_heap_free_own(jshared_t *shared, joffset_t offset, bool *freed) {
     const uintptr_t entry = page < segment->max_pages ? segment->map[page] : 0;
     uint32_t index;
     *freed = false;
+
     if (entry == 0 || ((entry & 1) != 0 && (offset & (SHM_PAGE_BYTES - 1)) != 0))
         return JSTATUS_SUCCESS;
+
     if ((entry & 1) != 0)
         return ji_extent_free(shared, page, entry >> 1, freed);
+
     if (!ji_record_find(shared, (shm_record_t *)entry, offset, &index))
         return heap_not_found(shared, offset);
+
     ji_record_free(segment, (shm_record_t *)entry, index, offset);
     *freed = true;
     return JSTATUS_SUCCESS;

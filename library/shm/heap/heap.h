@@ -54,12 +54,15 @@ static inline bool ji_heap_take_ready(jshared_t *shared, unsigned slot, size_t s
                                       size_t alignment, joffset_t *offset) {
     if (JI_UNLIKELY(size_bytes - 1 >= SHM_SMALL_BYTES))
         return false;
+
     if (JI_UNLIKELY((alignment & ~(size_t)16) != 0) &&
         (alignment > 16 || !ji_is_power_of_two(alignment)))
         return false;
+
     shm_class_t *class = &shared->classes[ji_class_of(size_bytes)];
     if (JI_UNLIKELY(class->top == class->ready))
         return false;
+
     *offset = ji_class_take(class, slot);
     return true;
 }
@@ -79,6 +82,7 @@ static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *r
     if (JI_UNLIKELY(record->allocator != shared || distance >= record->all_bytes ||
                     (uint32_t)product >= record->reciprocal))
         return false;
+
     *index = (uint32_t)found;
     /* The second is a block that another process has freed already. */
     return JI_LIKELY(
@@ -87,21 +91,23 @@ static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *r
          1) == 0);
 }
 
-/* Frees a live block of this slot's slabs where its magazine has room; else nothing has been
- * done. */
+/* Frees a live block of this slot's slabs where its magazine has room; else does nothing. */
 static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
     jsegment_t *segment = shared->segment;
     uint32_t index;
     if (JI_UNLIKELY(offset >> SHM_PAGE_SHIFT >= segment->max_pages))
         return false;
+
     const uintptr_t entry = segment->map[offset >> SHM_PAGE_SHIFT];
     shm_record_t *record = (shm_record_t *)entry;
     if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0 ||
                     !ji_record_find(shared, record, offset, &index)))
         return false;
+
     shm_class_t *class = record->class;
     if (JI_UNLIKELY(class->top == class->limit))
         return false;
+
     atomic_store_explicit(&record->owners[index], 0, memory_order_release);
     *class->top++ = (shm_ready_t){offset, &record->owners[index]};
     return true;
@@ -113,8 +119,7 @@ bool ji_heap_free_cached(jshared_t *shared, joffset_t offset);
 
 /* ---- The long ways ---- */
 
-/* Allocates for this slot. Not under the segment's lock: takes it where it must. The size is not
- * 0. */
+/* Allocates for this slot, not under the segment's lock: takes it where it must. Not of size 0. */
 jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
                            joffset_t *offset);
 

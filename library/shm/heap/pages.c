@@ -26,9 +26,11 @@ bool ji_pages_refresh(jsegment_t *segment) {
     const uint64_t known = ji_pages_total(segment), total = shm_load(&segment->header->total_pages);
     if (JI_LIKELY(total == known && total != 0))
         return true;
+
     if (total <= segment->constants.first_page || total > segment->max_pages ||
         (total > known && shm_backing_size(&segment->backing) >> SHM_PAGE_SHIFT < total))
         return false;
+
     atomic_store_explicit(&segment->known_pages, total, memory_order_relaxed);
     return true;
 }
@@ -43,6 +45,7 @@ bool ji_pages_is_extent(const jsegment_t *segment, uint64_t page, uint64_t word)
 unsigned ji_pages_bin(uint64_t pages) {
     if (pages <= 32)
         return (unsigned)pages - 1;
+
     const unsigned exponent = 63u - (unsigned)__builtin_clzll(pages);
     return 32 + (exponent - 5) * 8 + ((unsigned)(pages >> (exponent - 3)) & 7);
 }
@@ -72,6 +75,7 @@ void ji_page_list_insert(jsegment_t *segment, uint64_t *head, uint64_t page) {
         ji_put(segment, links_of(segment, next),
                LINKS(NEXT(shm_load(links_of(segment, next))), page));
     }
+
     ji_put(segment, links_of(segment, page), LINKS(next, 0));
     ji_put(segment, head, page);
 }
@@ -86,6 +90,7 @@ jstatus_t ji_page_list_remove(jsegment_t *segment, uint64_t *head, uint64_t page
          (!list_may_hold(segment, next) || PREVIOUS(shm_load(links_of(segment, next))) != page)))
         return JI_POISON(segment, "the links of page %llu do not lead back to it",
                          (unsigned long long)page);
+
     if (previous == 0)
         ji_put(segment, head, next);
     else
@@ -94,6 +99,7 @@ jstatus_t ji_page_list_remove(jsegment_t *segment, uint64_t *head, uint64_t page
     if (next != 0)
         ji_put(segment, links_of(segment, next),
                LINKS(NEXT(shm_load(links_of(segment, next))), previous));
+
     ji_put(segment, links_of(segment, page), 0);
     return JSTATUS_SUCCESS;
 }
@@ -104,6 +110,7 @@ static void bin_insert(jsegment_t *segment, uint64_t page, uint64_t pages) {
     const unsigned bin = ji_pages_bin(pages);
     uint64_t *bits = &segment->header->bin_bits[bin / 64];
     const uint64_t bit = (uint64_t)1 << bin % 64;
+
     ji_page_list_insert(segment, &segment->header->bins[bin], page);
     if ((shm_load(bits) & bit) == 0)
         ji_put(segment, bits, shm_load(bits) | bit);
@@ -112,6 +119,7 @@ static void bin_insert(jsegment_t *segment, uint64_t page, uint64_t pages) {
 static jstatus_t bin_remove(jsegment_t *segment, uint64_t page, uint64_t pages) {
     const unsigned bin = ji_pages_bin(pages);
     jstatus_t status = ji_page_list_remove(segment, &segment->header->bins[bin], page);
+
     if (status == JSTATUS_SUCCESS && shm_load(&segment->header->bins[bin]) == 0) {
         uint64_t *bits = &segment->header->bin_bits[bin / 64];
         ji_put(segment, bits, shm_load(bits) & ~((uint64_t)1 << bin % 64));
@@ -150,10 +158,12 @@ static jstatus_t pages_search(jsegment_t *segment, unsigned bin, uint64_t look, 
             ji_pages_bin(SHM_PAGES(word)) != bin)
             return JI_POISON(segment, "page %llu is in bin %u and is no free extent of it",
                              (unsigned long long)page, bin);
+
         *found = (pages_found_t){page, SHM_PAGES(word),
                                  pages_fit(page, SHM_PAGES(word), pages, multiple)};
         if (found->begin != 0)
             return JSTATUS_SUCCESS;
+
         page = NEXT(shm_load(links_of(segment, page)));
     }
     return JSTATUS_SUCCESS;
@@ -165,11 +175,13 @@ static jstatus_t pages_find(jsegment_t *segment, uint64_t pages, uint64_t multip
     found->begin = 0;
     if (pages > total)
         return JSTATUS_SUCCESS;
+
     for (int all = 0; all <= 1; ++all)
         for (unsigned from = ji_pages_bin(pages), word = from / 64; word < SHM_BINS / 64; ++word) {
             uint64_t bits = shm_load(&segment->header->bin_bits[word]);
             if (word == from / 64)
                 bits &= ~(uint64_t)0 << from % 64;
+
             for (; bits != 0; bits &= bits - 1) {
                 const unsigned bin = word * 64 + (unsigned)__builtin_ctzll(bits);
                 jstatus_t status =
@@ -187,12 +199,15 @@ static jstatus_t pages_carve(jsegment_t *segment, const pages_found_t *found, ui
     const uint64_t page = found->page, length = found->length, begin = found->begin,
                    end = page + length;
     JTRY_RETURN(bin_remove(segment, page, length));
+
     if (length > 1)
         ji_put(segment, &segment->table[end - 1].word, 0);
+
     if (begin > page)
         pages_write_free(segment, page, begin - page);
     if (begin + pages < end)
         pages_write_free(segment, begin + pages, end - begin - pages);
+
     ji_put(segment, &segment->table[begin].word, (word & 0xffffffffu) | pages << 32);
     return JSTATUS_SUCCESS;
 }
@@ -203,6 +218,7 @@ jstatus_t ji_pages_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, 
     JTRY_RETURN(pages_find(segment, pages, multiple, &found));
     if (found.begin == 0)
         return JSTATUS_MEMORY_ERROR;
+
     jstatus_t status = pages_carve(segment, &found, pages, word);
     if (status == JSTATUS_SUCCESS)
         *page = found.begin;
@@ -214,6 +230,7 @@ static jstatus_t pages_before(jsegment_t *segment, uint64_t page, uint64_t *befo
     *before = 0;
     if (page <= segment->constants.first_page)
         return JSTATUS_SUCCESS;
+
     const uint64_t word = shm_page_word(segment, page - 1), back = SHM_PAGES(word);
     if (SHM_STATE(word) == SHM_FREE && back == 1) {
         *before = page - 1;
@@ -231,20 +248,25 @@ static jstatus_t pages_before(jsegment_t *segment, uint64_t page, uint64_t *befo
 jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end) {
     uint64_t word = shm_page_word(segment, page), first = page, last = page + SHM_PAGES(word),
              before;
+
     if (!ji_pages_is_extent(segment, page, word) || SHM_STATE(word) == SHM_FREE)
         return JI_POISON(segment, "page %llu is freed and is no extent", (unsigned long long)page);
+
     jstatus_t status = pages_before(segment, page, &before);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     if (before != 0) {
         if ((status = bin_remove(segment, before, page - before)) != JSTATUS_SUCCESS)
             return status;
         ji_put(segment, &segment->table[page - 1].word, 0);
         first = before;
     }
+
     ji_put(segment, &segment->table[page].word, 0);
     if (shm_load(links_of(segment, page)) != 0)
         ji_put(segment, links_of(segment, page), 0);
+
     if (last < ji_pages_total(segment)) {
         const uint64_t next = last;
         word = shm_page_word(segment, next);
@@ -258,6 +280,7 @@ jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end) {
             ji_put(segment, &segment->table[next].word, 0);
         }
     }
+
     if (JI_PLANTED(6))
         (void)ji_commit(segment);
     pages_write_free(segment, first, last - first);
@@ -272,31 +295,35 @@ jstatus_t ji_pages_resize(jsegment_t *segment, uint64_t page, uint64_t pages) {
     if (!ji_pages_is_extent(segment, page, word))
         return JI_POISON(segment, "page %llu is resized and is no extent",
                          (unsigned long long)page);
+
     if (pages > length) {
         const uint64_t next = page + length, more = pages - length;
         const uint64_t behind = next < ji_pages_total(segment) ? shm_page_word(segment, next) : 0;
         if (SHM_STATE(behind) != SHM_FREE || SHM_PAGES(behind) < more)
             return JSTATUS_MEMORY_ERROR;
+
         if (!ji_pages_is_extent(segment, next, behind))
             return JI_POISON(segment, "page %llu begins a free extent beyond the end",
                              (unsigned long long)next);
+
         const pages_found_t found = {next, SHM_PAGES(behind), next};
         if ((status = pages_carve(segment, &found, more, SHM_WORD(SHM_DEAD, 0, 0, 0, 0))) !=
             JSTATUS_SUCCESS)
             return status;
+
         ji_put(segment, &segment->table[next].word, 0);
     } else if (pages < length) {
         ji_put(segment, &segment->table[page + pages].word,
                SHM_WORD(SHM_DEAD, 0, 0, 0, length - pages));
     }
+
     ji_put(segment, &segment->table[page].word, (word & 0xffffffffu) | pages << 32);
     return pages < length ? ji_pages_free(segment, page + pages, NULL) : status;
 }
 
 jstatus_t ji_pages_add(jsegment_t *segment, uint64_t from, uint64_t to) {
     ji_put(segment, &segment->header->total_pages, to);
-    /* What lies there may be left from one who was killed while it grew; nobody has looked at
-     * it. */
+    /* What lies there may be of one who was killed while it grew; nobody has looked at it. */
     ji_put(segment, &segment->table[from].word, SHM_WORD(SHM_DEAD, 0, 0, 0, to - from));
     atomic_store_explicit(&segment->known_pages, to, memory_order_relaxed);
     return ji_pages_free(segment, from, NULL);

@@ -25,12 +25,14 @@
 void ji_record_destroy(shm_record_t *record) {
     jshared_t *shared = record->allocator;
     shm_class_t *class = record->class;
+
     if (record->summary != 0)
         ji_list_remove(&record->link);
     if (class->empty == record)
         class->empty = NULL;
     --class->slab_count;
     ji_list_remove(&record->own_link);
+
     for (uint32_t i = 0; i < record->pages; ++i)
         shared->segment->map[record->page + i] = 0;
     ji_metadata_free(record);
@@ -41,6 +43,7 @@ shm_record_t *ji_record_make(const shm_geometry_t *geometry) {
         ji_metadata_zalloc(sizeof *record + geometry->words * sizeof record->reserved[0]);
     if (record == NULL)
         return NULL;
+
     record->block_bytes = geometry->block_bytes;
     record->block_count = geometry->block_count;
     record->all_bytes = (uint64_t)geometry->block_count * geometry->block_bytes;
@@ -52,6 +55,7 @@ shm_record_t *ji_record_make(const shm_geometry_t *geometry) {
 void ji_record_install(shm_record_t *record, jshared_t *shared, unsigned class_index, uint64_t page,
                        uint64_t pages, const shm_geometry_t *geometry) {
     jsegment_t *segment = shared->segment;
+
     record->allocator = shared;
     record->class = &shared->classes[class_index];
     record->page = (uint32_t)page;
@@ -59,8 +63,10 @@ void ji_record_install(shm_record_t *record, jshared_t *shared, unsigned class_i
     record->first = (page << SHM_PAGE_SHIFT) + geometry->first_offset;
     record->owners = ji_slab_owners(segment, page, geometry);
     record->freed = ji_slab_freed(segment, page);
+
     record->reserved_count = 0;
     record->summary = 0;
+
     for (uint32_t w = 0; w < record->word_count; ++w) {
         const uint64_t valid = ji_slab_valid(record->block_count, w);
         uint64_t reserved = 0;
@@ -73,13 +79,16 @@ void ji_record_install(shm_record_t *record, jshared_t *shared, unsigned class_i
         if (record->reserved[w] != ~(uint64_t)0)
             record->summary |= (uint64_t)1 << w;
     }
+
     shm_class_t *class = record->class;
     ++class->slab_count;
     if (record->summary != 0)
         ji_list_push_front(&record->class->list, &record->link);
     if (record->reserved_count == 0)
         class->empty = record; /* the only one: a class with an empty slab gets no other */
+
     ji_list_push_front(&shared->own, &record->own_link);
+
     for (uint64_t i = 0; i < pages; ++i)
         segment->map[page + i] = (uintptr_t)record;
 }
@@ -88,11 +97,13 @@ jstatus_t ji_record_release(shm_record_t *record) {
     jsegment_t *segment = record->allocator->segment;
     uint64_t *word = &segment->table[record->page].word;
     jstatus_t status = JSTATUS_SUCCESS;
+
     if ((shm_load(word) & SHM_LINKED) != 0)
         status =
             ji_page_list_remove(segment, &segment->slots[segment->slot - 1].dirty, record->page);
     if (status == JSTATUS_SUCCESS)
         status = ji_pages_free(segment, record->page, NULL);
+
     status = ji_finish(segment, status);
     if (status == JSTATUS_SUCCESS)
         ji_record_destroy(record);
@@ -109,6 +120,7 @@ static void record_make_available(shm_record_t *record, uint32_t w) {
 /* First the owner bytes, then the bits: done half, it can be done again. */
 void ji_record_merge(shm_record_t *record) {
     for (uint32_t w = 0; w < record->word_count; ++w) {
+
         const uint64_t said = atomic_load_explicit(&record->freed[w], memory_order_relaxed);
         for (uint64_t rest = said & ji_slab_valid(record->block_count, w); rest != 0;
              rest &= rest - 1) {
@@ -117,14 +129,17 @@ void ji_record_merge(shm_record_t *record) {
             if (atomic_load_explicit(owner, memory_order_relaxed) == 0 ||
                 (record->reserved[w] >> b & 1) == 0)
                 continue; /* free, perhaps in the magazine: this process has freed it as well */
+
             atomic_store_explicit(owner, 0, memory_order_release);
             record->reserved[w] &= ~((uint64_t)1 << b);
             --record->reserved_count;
             record_make_available(record, w);
         }
+
         if (said != 0)
             atomic_store_explicit(&record->freed[w], 0, memory_order_release);
     }
+
     shm_class_t *class = record->class;
     if (record->reserved_count == 0 && class->empty == NULL)
         class->empty = record;
@@ -136,10 +151,12 @@ void ji_record_merge(shm_record_t *record) {
 static void __attribute__((noinline)) record_emptied(shm_record_t *record) {
     shm_class_t *class = record->class;
     jsegment_t *segment = record->allocator->segment;
+
     if (class->empty == NULL) {
         class->empty = record;
         return;
     }
+
     if (segment->lock_held) {
         (void)ji_record_release(record);
     } else if (ji_segment_enter(segment) == JSTATUS_SUCCESS) {
@@ -154,6 +171,7 @@ static void __attribute__((noinline)) record_unreserve(shm_record_t *record, uin
     const uint64_t bit = (uint64_t)1 << index % 64;
     if (JI_UNLIKELY((record->reserved[index / 64] & bit) == 0))
         return;
+
     record->reserved[index / 64] &= ~bit;
     record_make_available(record, index / 64);
     if (--record->reserved_count == 0)
@@ -166,17 +184,20 @@ class_drain(jsegment_t *segment, shm_class_t *class, size_t keep) {
     const size_t held = (size_t)(class->top - class->ready);
     if (held <= keep)
         return;
+
     /* The blocks to be kept move down first: emptying a slab may bring others here. */
     shm_ready_t drained[SHM_READY_BLOCKS];
     const size_t count = held - keep;
     memcpy(drained, class->ready, count * sizeof drained[0]);
     memmove(class->ready, class->ready + count, keep * sizeof drained[0]);
     class->top = class->ready + keep;
+
     for (size_t i = 0; i < count; ++i) {
         const uintptr_t entry = segment->map[drained[i].offset >> SHM_PAGE_SHIFT];
         shm_record_t *record = (shm_record_t *)entry;
         if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0))
             continue; /* somebody has scribbled: the slab was given back under its blocks */
+
         const uintptr_t index = (uintptr_t)drained[i].owner - (uintptr_t)record->owners;
         if (JI_LIKELY(index < record->block_count))
             record_unreserve(record, (uint32_t)index);
@@ -187,6 +208,7 @@ void ji_class_fill(shm_class_t *class) {
     shm_record_t *record = JI_LIST_FIRST(&class->list, shm_record_t, link);
     const uint32_t half = (uint32_t)(class->limit - class->ready) / 2;
     uint32_t count = 0;
+
     while (record->summary != 0 && count < half) {
         const uint32_t w = (uint32_t)__builtin_ctzll(record->summary);
         while (record->reserved[w] != ~(uint64_t)0 && count < half) {
@@ -198,16 +220,19 @@ void ji_class_fill(shm_class_t *class) {
         if (record->reserved[w] == ~(uint64_t)0)
             record->summary &= record->summary - 1;
     }
+
     if (record->reserved_count == 0 && class->empty == record)
         class->empty = NULL;
     record->reserved_count += count;
     if (record->summary == 0)
         ji_list_remove(&record->link);
+
     for (uint32_t i = 0; i < count / 2; ++i) {
         const shm_ready_t low = class->ready[i];
         class->ready[i] = class->ready[count - 1 - i];
         class->ready[count - 1 - i] = low;
     }
+
     class->top = class->ready + count;
 }
 
@@ -227,6 +252,7 @@ void ji_heap_forget(jshared_t *shared) {
         ji_metadata_free(shared->classes[c].ready);
         shared->classes[c].ready = shared->classes[c].top = shared->classes[c].limit = NULL;
     }
+
     JI_LIST_EACH(&shared->own, shm_record_t, record, own_link)
         ji_record_destroy(record);
 }
@@ -235,6 +261,7 @@ void ji_record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, j
     shm_class_t *class = record->class;
     _Atomic(uint8_t) *owner = &record->owners[index];
     atomic_store_explicit(owner, 0, memory_order_release);
+
     /* The record may go with it, where somebody has scribbled over the owner bytes. */
     if (class->top == class->limit)
         class_drain(segment, class, (size_t)(class->limit - class->ready) / 2);
@@ -246,6 +273,7 @@ bool ji_class_start(shm_class_t *class, uint64_t block_bytes) {
     limit = limit > SHM_READY_BLOCKS  ? SHM_READY_BLOCKS
             : limit < SHM_READY_LEAST ? SHM_READY_LEAST
                                       : limit;
+
     class->ready = class->top = ji_metadata_alloc(limit * sizeof class->ready[0]);
     class->limit = class->ready != NULL ? class->ready + limit : NULL;
     return class->ready != NULL;

@@ -14,6 +14,7 @@
 uint32_t ji_class_bytes(unsigned class_index) {
     if (class_index < SHM_LINEAR_CLASSES)
         return 16 * (class_index + 1);
+
     const unsigned exponent = 7 + (class_index - SHM_LINEAR_CLASSES) / 4;
     return ((class_index - SHM_LINEAR_CLASSES) % 4 + 5) << (exponent - 2);
 }
@@ -28,18 +29,23 @@ static uint64_t slab_first(uint64_t block_bytes, uint64_t count, uint64_t *owner
 
 bool ji_slab_geometry(uint64_t block_bytes, uint64_t pages, shm_geometry_t *geometry) {
     const uint64_t bytes = pages << SHM_PAGE_SHIFT;
+
     if (block_bytes < 16 || block_bytes % 16 != 0 || block_bytes > SHM_SMALL_BYTES || pages == 0 ||
         pages > SHM_MAX_SLAB_PAGES || (pages & (pages - 1)) != 0)
         return false;
+
     uint64_t count = bytes / block_bytes < SHM_MAX_BLOCKS ? bytes / block_bytes : SHM_MAX_BLOCKS,
              owners, first;
-    /* Fewer blocks need less of a table: goes down until both fit, a few steps. */
+
+    /* Fewer blocks need less of a table: goes down until both fit, a few steps. What is left beside
+     * a table for so many blocks holds fewer than so many, as they did not fit. */
     while (count > 0 &&
            (first = slab_first(block_bytes, count, &owners)) + count * block_bytes > bytes)
-        /* Fewer, as so many did not fit. */
         count = first < bytes ? (bytes - first) / block_bytes : 0;
+
     if (count == 0)
         return false;
+
     first = slab_first(block_bytes, count, &owners);
     *geometry = (shm_geometry_t){(uint32_t)block_bytes, (uint32_t)count,
                                  (uint32_t)((count + 63) / 64), (uint32_t)owners, (uint32_t)first};
@@ -50,14 +56,17 @@ bool ji_slab_at(const jsegment_t *segment, uint64_t page, uint64_t word, shm_geo
     if (SHM_STATE(word) != SHM_SLAB || !ji_pages_is_extent(segment, page, word) ||
         page < segment->constants.first_page)
         return false;
+
     const unsigned class = SHM_CLASS(word), allocator = SHM_ALLOCATOR(word);
     if (allocator >= SHM_ALLOCATORS)
         return false;
+
     uint64_t block_bytes = 0;
     if (class < SHM_CLASSES)
         block_bytes = ji_class_bytes(class);
     else if (class == SHM_OWN_CLASS)
         block_bytes = shm_load(&segment->allocators[allocator].block_bytes);
+
     return (page & (SHM_PAGES(word) - 1)) == 0 &&
            ji_slab_geometry(block_bytes, SHM_PAGES(word), geometry);
 }

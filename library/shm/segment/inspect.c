@@ -55,14 +55,17 @@ static jstatus_t inspect_walk(const jsegment_t *segment, unsigned watched, inspe
         if (!ji_pages_is_extent(segment, page, extent.word))
             return ji_fail(JSTATUS_CORRUPTED, "no extent begins at page %llu",
                            (unsigned long long)page);
+
         if (SHM_STATE(extent.word) == SHM_SLAB) {
             if (!ji_slab_at(segment, page, extent.word, &extent.geometry))
                 return ji_fail(JSTATUS_CORRUPTED, "page %llu is no sound slab",
                                (unsigned long long)page);
             slab_count(segment, watched, &extent);
         }
+
         if (!see(segment, &extent, context))
             break;
+
         page += SHM_PAGES(extent.word);
     }
     return JSTATUS_SUCCESS;
@@ -72,6 +75,7 @@ static jstatus_t inspect_walk(const jsegment_t *segment, unsigned watched, inspe
 static void inspect_count(const inspect_extent_t *extent, unsigned slot, inspect_bytes_t *bytes) {
     const uint64_t length = SHM_PAGES(extent->word) << SHM_PAGE_SHIFT;
     const unsigned owner = SHM_OWNER(extent->word);
+
     switch (SHM_STATE(extent->word)) {
     case SHM_FREE:
     case SHM_DEAD: bytes->free += length; break;
@@ -132,12 +136,14 @@ static bool visit_see(const jsegment_t *segment, const inspect_extent_t *extent,
         [SHM_CACHED] = JEXTENT_CACHED, [SHM_SLAB] = JEXTENT_SLAB, [SHM_REGION] = JEXTENT_REGION,
     };
     const visit_context_t *visit = context;
+
     const shm_state_t state = SHM_STATE(extent->word);
     jextent_t shown = {.struct_size = sizeof shown,
                        .offset = extent->page << SHM_PAGE_SHIFT,
                        .size_bytes = (size_t)SHM_PAGES(extent->word) << SHM_PAGE_SHIFT,
                        .state = states[state],
                        .owner = SHM_OWNER(extent->word)};
+
     const unsigned index = SHM_ALLOCATOR(extent->word);
     if ((state == SHM_BLOCK || state == SHM_SLAB || state == SHM_REGION) &&
         index < SHM_ALLOCATORS) {
@@ -146,11 +152,13 @@ static bool visit_see(const jsegment_t *segment, const inspect_extent_t *extent,
         if (state == SHM_REGION && shm_load(&entry->region_page) == extent->page)
             shown.block_bytes = (size_t)shm_load(&entry->top);
     }
+
     if (state == SHM_SLAB) {
         shown.block_bytes = extent->geometry.block_bytes;
         shown.block_count = extent->geometry.block_count;
         shown.live_count = extent->live_count;
     }
+
     return visit->visitor(visit->context, &shown);
 }
 
@@ -160,10 +168,12 @@ jstatus_t jsegment_visit(const jsegment_t *segment, jextent_visitor_t visitor, v
     jstatus_t status = inspect_begin(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     const jextent_t header = {.struct_size = sizeof header,
                               .size_bytes = (size_t)segment->constants.first_page << SHM_PAGE_SHIFT,
                               .state = JEXTENT_HEADER};
     visit_context_t visit = {visitor, context};
+
     if (visitor(context, &header))
         status = inspect_walk(segment, 0, visit_see, &visit);
     return inspect_end(segment, status);
@@ -181,6 +191,7 @@ static bool stats_see(const jsegment_t *segment, const inspect_extent_t *extent,
     stats_context_t *stats = context;
     (void)segment;
     inspect_count(extent, stats->slot, &stats->bytes);
+
     if (SHM_STATE(extent->word) == SHM_FREE) {
         ++stats->free_extents;
         if (SHM_PAGES(extent->word) > stats->largest_free)
@@ -193,9 +204,11 @@ jstatus_t jsegment_get_stats(const jsegment_t *segment, jsegment_stats_t *stats)
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(stats != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jsegment_stats_t, stats, metadata_bytes));
+
     JTRY_RETURN(inspect_begin(segment));
     stats_context_t seen = {.bytes.metadata = segment->constants.first_page << SHM_PAGE_SHIFT};
     jstatus_t status = inspect_walk(segment, 0, stats_see, &seen);
+
     if (status == JSTATUS_SUCCESS) {
         const shm_header_t *header = segment->header;
         jsegment_stats_t now = {
@@ -215,10 +228,12 @@ jstatus_t jsegment_get_stats(const jsegment_t *segment, jsegment_stats_t *stats)
             .reaped_count = shm_load(&header->reaped_count),
             .poisoned = ji_segment_is_poisoned(segment),
         };
+
         for (unsigned i = 0; i < segment->constants.slot_count; ++i)
             now.processes += shm_load(&segment->slots[i].state) != SHM_SLOT_FREE;
         for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
             now.allocators += shm_load(&segment->allocators[i].state) == SHM_ALLOCATOR_READY;
+
         JI_GIVE_RESULT(stats, &now);
     }
     return inspect_end(segment, status);
@@ -230,19 +245,24 @@ jstatus_t jsegment_get_process(const jsegment_t *segment, unsigned slot,
     JREQUIRE(process != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jsegment_process_t, process, attached));
     JREQUIRE(slot >= 1 && slot <= segment->constants.slot_count, JSTATUS_INVALID_VALUE);
+
     jstatus_t status = inspect_begin(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     const shm_slot_t *entry = &segment->slots[slot - 1];
     stats_context_t seen = {.slot = slot};
     jsegment_process_t found = JSEGMENT_PROCESS_INIT;
     const uint64_t state = shm_load(&entry->state);
+
     if (state != SHM_SLOT_FREE) {
         status = inspect_walk(segment, slot, stats_see, &seen);
+
         const shm_life_t life = slot == segment->slot ? SHM_ALIVE
                                 : state == SHM_SLOT_REAPING
                                     ? SHM_DEAD_PROCESS
                                     : shm_life_of(&segment->backing, slot, shm_load(&entry->claim));
+
         found.attached = true;
         found.alive = life != SHM_DEAD_PROCESS;
         found.liveness_known = life != SHM_LIFE_UNKNOWN;
@@ -251,6 +271,7 @@ jstatus_t jsegment_get_process(const jsegment_t *segment, unsigned slot,
         found.owned_bytes = seen.bytes.owned;
         found.cached_bytes = seen.bytes.cached;
     }
+
     if (status == JSTATUS_SUCCESS)
         JI_GIVE_RESULT(process, &found);
     return inspect_end(segment, status);
@@ -288,6 +309,7 @@ static jstatus_t verify_slab(const jsegment_t *segment, const inspect_extent_t *
            "the slab at page %llu says that it has %llu blocks of %llu bytes", page,
            (unsigned long long)shm_load(&slab->block_count),
            (unsigned long long)shm_load(&slab->block_bytes));
+
     _Atomic(uint8_t) *owners = ji_slab_owners(segment, extent->page, geometry);
     for (uint32_t w = 0; w < geometry->words; ++w) {
         const uint64_t freed =
@@ -311,22 +333,33 @@ static jstatus_t verify_slab(const jsegment_t *segment, const inspect_extent_t *
         VERIFY(verify_is_owner(segment, owner),
                "block %u of the slab at page %llu is of slot %u, which is free", i, page, owner);
     }
+
+    return JSTATUS_SUCCESS;
+}
+
+/* The words inside an extent are 0, but for a free one's tail. */
+static jstatus_t verify_inside(const jsegment_t *segment, const inspect_extent_t *extent) {
+    const uint64_t pages = SHM_PAGES(extent->word), end = extent->page + pages;
+    const bool has_tail = SHM_STATE(extent->word) == SHM_FREE;
+    for (uint64_t inside = extent->page + 1; inside < end; ++inside) {
+        const uint64_t word = shm_page_word(segment, inside);
+        const uint64_t right =
+            has_tail && inside == end - 1 ? SHM_WORD(SHM_TAIL, 0, 0, 0, pages - 1) : 0;
+        VERIFY(word == right, "page %llu, inside the extent at page %llu, has the word %llx",
+               (unsigned long long)inside, (unsigned long long)extent->page,
+               (unsigned long long)word);
+    }
     return JSTATUS_SUCCESS;
 }
 
 static jstatus_t verify_extent(const jsegment_t *segment, const inspect_extent_t *extent,
                                verify_context_t *seen) {
     const unsigned long long page = extent->page;
-    const uint64_t pages = SHM_PAGES(extent->word), end = extent->page + pages;
+    const uint64_t pages = SHM_PAGES(extent->word);
     const shm_state_t state = SHM_STATE(extent->word);
     const unsigned owner = SHM_OWNER(extent->word), allocator = SHM_ALLOCATOR(extent->word);
-    for (uint64_t inside = extent->page + 1; inside < end; ++inside) {
-        const uint64_t word = shm_page_word(segment, inside);
-        const uint64_t right =
-            state == SHM_FREE && inside == end - 1 ? SHM_WORD(SHM_TAIL, 0, 0, 0, pages - 1) : 0;
-        VERIFY(word == right, "page %llu, inside the extent at page %llu, has the word %llx",
-               (unsigned long long)inside, page, (unsigned long long)word);
-    }
+
+    JTRY_RETURN(verify_inside(segment, extent));
     switch (state) {
     case SHM_FREE:
         VERIFY(SHM_STATE(seen->previous) != SHM_FREE,
@@ -369,6 +402,7 @@ static jstatus_t verify_extent(const jsegment_t *segment, const inspect_extent_t
     }
     default: VERIFY(false, "the extent at page %llu is in the state %d", page, (int)state);
     }
+
     return JSTATUS_SUCCESS;
 }
 
@@ -388,12 +422,14 @@ static jstatus_t verify_list(const jsegment_t *segment, const uint64_t *head, sh
          before = page, page = links & 0xffffffffu) {
         VERIFY(page >= segment->constants.first_page && page < total && ++steps <= total,
                "a list leads to page %llu", (unsigned long long)page);
+
         const uint64_t word = shm_page_word(segment, page);
         links = shm_load(&segment->table[page].links);
         VERIFY(SHM_STATE(word) == state && SHM_OWNER(word) == owner && (word & flags) == flags &&
                    (bin < 0 ||
                     (SHM_PAGES(word) != 0 && ji_pages_bin(SHM_PAGES(word)) == (unsigned)bin)),
                "page %llu is in a list that it does not belong to", (unsigned long long)page);
+
         VERIFY(links >> 32 == before, "the links of page %llu do not lead back",
                (unsigned long long)page);
         ++*count;
@@ -403,6 +439,7 @@ static jstatus_t verify_list(const jsegment_t *segment, const uint64_t *head, sh
 
 static jstatus_t verify_lists(const jsegment_t *segment, const verify_context_t *seen) {
     jstatus_t status = JSTATUS_SUCCESS;
+
     uint64_t in_bins = 0, orphans = 0, linked = 0;
     for (int bin = 0; bin < SHM_BINS; ++bin) {
         const bool bit = (shm_load(&segment->header->bin_bits[bin / 64]) >> bin % 64 & 1) != 0;
@@ -410,11 +447,14 @@ static jstatus_t verify_lists(const jsegment_t *segment, const verify_context_t 
                bin);
         JTRY(verify_list(segment, &segment->header->bins[bin], SHM_FREE, 0, 0, bin, &in_bins));
     }
+
     JTRY(verify_list(segment, &segment->header->orphans, SHM_SLAB, SHM_SLOT_SEGMENT, SHM_GIVEN, -1,
                      &orphans));
+
     for (unsigned slot = 1; slot <= segment->constants.slot_count; ++slot)
         JTRY(verify_list(segment, &segment->slots[slot - 1].dirty, SHM_SLAB, slot, SHM_LINKED, -1,
                          &linked));
+
     VERIFY(in_bins == seen->free_extents, "%llu extents are free, %llu are in bins",
            (unsigned long long)seen->free_extents, (unsigned long long)in_bins);
     VERIFY(orphans == seen->orphans, "%llu slabs are the segment's, %llu are in its list",
@@ -425,34 +465,40 @@ done:
     return status;
 }
 
+/* An entry that is in use: its id is its own, its regions are there. */
+static jstatus_t verify_entry(const jsegment_t *segment, unsigned index) {
+    const shm_allocator_t *entry = &segment->allocators[index];
+    const unsigned long long id = shm_load(&entry->id);
+    VERIFY(id != 0, "allocator %u has no id", index);
+    for (unsigned i = 0; i < index; ++i)
+        VERIFY(shm_load(&segment->allocators[i].state) != SHM_ALLOCATOR_READY ||
+                   shm_load(&segment->allocators[i].id) != id,
+               "two allocators have the id %llu", id);
+
+    const uint64_t regions[][2] = {{shm_load(&entry->header_page), shm_load(&entry->header_bytes)},
+                                   {shm_load(&entry->region_page), shm_load(&entry->region_bytes)}};
+    for (int r = 0; r < 2; ++r) {
+        const uint64_t page = regions[r][0],
+                       pages = (regions[r][1] + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT;
+        VERIFY(pages == 0 || (page < ji_pages_total(segment) &&
+                              shm_page_word(segment, page) ==
+                                  SHM_WORD(SHM_REGION, SHM_SLOT_SEGMENT, index, 0, pages)),
+               "allocator %llu has lost a region", id);
+    }
+
+    VERIFY(shm_load(&entry->top) <= shm_load(&entry->region_bytes),
+           "the stack %llu stands beyond its end", id);
+    return JSTATUS_SUCCESS;
+}
+
 static jstatus_t verify_tables(const jsegment_t *segment) {
     VERIFY(memcmp(&segment->header->constants, &segment->constants, sizeof segment->constants) == 0,
            "the header's constants have changed");
     VERIFY(segment->read_only || shm_load(&segment->header->log_count) == 0,
            "the undo log is not empty");
-    for (unsigned i = 0; i < SHM_ALLOCATORS; ++i) {
-        const shm_allocator_t *entry = &segment->allocators[i];
-        if (shm_load(&entry->state) != SHM_ALLOCATOR_READY)
-            continue;
-        VERIFY(shm_load(&entry->id) != 0, "allocator %u has no id", i);
-        for (unsigned j = 0; j < i; ++j)
-            VERIFY(shm_load(&segment->allocators[j].state) != SHM_ALLOCATOR_READY ||
-                       shm_load(&segment->allocators[j].id) != shm_load(&entry->id),
-                   "two allocators have the id %llu", (unsigned long long)shm_load(&entry->id));
-        const uint64_t regions[][2] = {
-            {shm_load(&entry->header_page), shm_load(&entry->header_bytes)},
-            {shm_load(&entry->region_page), shm_load(&entry->region_bytes)}};
-        for (int p = 0; p < 2; ++p) {
-            const uint64_t page = regions[p][0],
-                           pages = (regions[p][1] + SHM_PAGE_BYTES - 1) >> SHM_PAGE_SHIFT;
-            VERIFY(pages == 0 || (page < ji_pages_total(segment) &&
-                                  shm_page_word(segment, page) ==
-                                      SHM_WORD(SHM_REGION, SHM_SLOT_SEGMENT, i, 0, pages)),
-                   "allocator %llu has lost a region", (unsigned long long)shm_load(&entry->id));
-        }
-        VERIFY(shm_load(&entry->top) <= shm_load(&entry->region_bytes),
-               "the stack %llu stands beyond its end", (unsigned long long)shm_load(&entry->id));
-    }
+    for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
+        if (shm_load(&segment->allocators[i].state) == SHM_ALLOCATOR_READY)
+            JTRY_RETURN(verify_entry(segment, i));
     return JSTATUS_SUCCESS;
 }
 
@@ -460,6 +506,7 @@ static jstatus_t segment_verify(const jsegment_t *segment) {
     verify_context_t seen = {.status = JSTATUS_SUCCESS};
     VERIFY(!ji_segment_is_poisoned(segment), "the segment was found damaged before");
     jstatus_t status = verify_tables(segment);
+
     if (status == JSTATUS_SUCCESS)
         status = inspect_walk(segment, 0, verify_see, &seen);
     if (status == JSTATUS_SUCCESS)

@@ -29,9 +29,11 @@ static jstatus_t provider_deallocate(void *context, void *pointer, size_t size_b
     segment_provider_t *provider = context;
     (void)stream;
     const joffset_t offset = jsegment_offset(provider->shared->segment, pointer);
+
     if (offset == JOFFSET_NULL)
         return ji_fail(JSTATUS_NOT_FOUND, "allocator \"segment\": %p is not in the segment",
                        pointer);
+
     if (provider->shared->kind == JSHARED_STACK) {
         (void)ji_shared_pop(provider->shared, offset, size_bytes);
         return JSTATUS_SUCCESS;
@@ -53,6 +55,7 @@ static void provider_get_stats(void *context, jallocator_stats_t *stats) {
     jsegment_stats_t segment = JSEGMENT_STATS_INIT;
     if (jsegment_get_stats(provider->shared->segment, &segment) != JSTATUS_SUCCESS)
         return;
+
     stats->limit_bytes = segment.max_bytes;
     /* It does not shrink. */
     stats->reserved_bytes = stats->peak_reserved_bytes = segment.size_bytes;
@@ -70,6 +73,7 @@ static jstatus_t provider_trim(void *context, size_t keep_bytes) {
     jsegment_t *segment = provider->shared->segment;
     if (keep_bytes != 0) /* what is kept is little */
         return JSTATUS_SUCCESS;
+
     jstatus_t status = ji_segment_lock(segment);
     return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, ji_heap_trim(segment)) : status;
 }
@@ -111,12 +115,15 @@ static jstatus_t provider_make(jshared_t *shared, jsegment_t *segment, const cha
                                                             : JALLOCATOR_THREADS_NONE,
                           .kind = kind};
     segment_provider_t *provider;
+
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     provider->shared = shared;
     provider->segment = segment;
+
     JTRY(ji_allocator_make(&provider_ops, provider, &traits, out));
     provider_above(shared, +1);
     provider = NULL;
+
 done:
     ji_metadata_free(provider);
     return status;
@@ -126,6 +133,7 @@ jstatus_t jallocator_create_shared(jshared_t *shared, jallocator_t **allocator) 
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     jallocator_t *made = NULL;
+
     jstatus_t status = provider_make(shared, NULL, "segment", NULL, &made);
     return status == JSTATUS_SUCCESS ? ji_record_wrap(made, allocator) : status;
 }
@@ -169,18 +177,22 @@ static jstatus_t kind_create(const ji_request_t *request, jallocator_t **out) {
     jsegment_t *segment = NULL;
     jshared_t *shared;
     jstatus_t status = JSTATUS_SUCCESS;
+
     made.backend = options->backend;
     made.name = options->segment_name;
     made.size_bytes = options->size_bytes;
+
     if (options->max_bytes == JALLOC_NONE || options->max_bytes > options->size_bytes)
         made.max_bytes = options->max_bytes;
     else if (options->max_bytes == JALLOC_DEFAULT &&
              options->size_bytes < ((size_t)SHM_MAX_PAGES << SHM_PAGE_SHIFT) / KIND_GROWTH)
         made.max_bytes = options->size_bytes * KIND_GROWTH;
+
     JTRY(jsegment_create(&made, &segment));
     JTRY(jshared_create(segment, 1, NULL, &shared));
     JTRY(provider_make(shared, segment, request->name, &ji_kind_segment, out));
     segment = NULL;
+
 done:
     if (segment != NULL)
         (void)jsegment_destroy(segment);

@@ -25,6 +25,7 @@
 
 bool ji_slot_is_dead(const jsegment_t *segment, unsigned slot) {
     if (slot == segment->slot)
+
         return false;
     return shm_life_of(&segment->backing, slot, shm_load(&segment->slots[slot - 1].claim)) ==
            SHM_DEAD_PROCESS;
@@ -37,6 +38,7 @@ typedef enum reap_verdict { REAP_KEEP, REAP_FREE, REAP_SIFT } reap_verdict_t;
  * inside may be anything. Or it is the first of extents that follow each other. */
 static jstatus_t reap_run(jsegment_t *segment, uint64_t page, uint64_t end, uint64_t *after) {
     const uint64_t word = shm_page_word(segment, page);
+
     if (SHM_STATE(word) == SHM_DEAD) {
         memset(&segment->table[page + 1], 0,
                JI_PLANTED(10) ? 0 : (end - page - 1) * sizeof segment->table[0]);
@@ -52,6 +54,7 @@ static jstatus_t reap_run(jsegment_t *segment, uint64_t page, uint64_t end, uint
             shm_store(&segment->table[next].links, 0);
         }
     }
+
     jstatus_t status = ji_pages_free(segment, page, after);
     return ji_finish(segment, status);
 }
@@ -62,6 +65,7 @@ static jstatus_t reap_sift(jsegment_t *segment, uint64_t page, uint64_t word, un
     shm_geometry_t geometry;
     if (!ji_slab_at(segment, page, word, &geometry))
         return JI_POISON(segment, "page %llu is no sound slab", (unsigned long long)page);
+
     _Atomic(uint8_t) *owners = ji_slab_owners(segment, page, &geometry);
     *empty = true;
     for (uint32_t i = 0; i < geometry.block_count; ++i) {
@@ -71,10 +75,13 @@ static jstatus_t reap_sift(jsegment_t *segment, uint64_t page, uint64_t word, un
         else
             *empty = false;
     }
+
     for (uint32_t w = 0; w < geometry.words; ++w)
         atomic_store_explicit(&ji_slab_freed(segment, page)[w], 0, memory_order_release);
+
     if (*empty)
         return JSTATUS_SUCCESS;
+
     ji_page_list_insert(segment, &segment->header->orphans, page);
     ji_put(segment, &segment->table[page].word,
            (word & ~SHM_LINKED) | (uint64_t)SHM_SLOT_SEGMENT << 8);
@@ -89,20 +96,24 @@ static jstatus_t reap_gifts(jsegment_t *segment, uint64_t page, uint64_t word, u
     jstatus_t status = JSTATUS_SUCCESS;
     if (!ji_slab_at(segment, page, word, &geometry))
         return JI_POISON(segment, "page %llu is no sound slab", (unsigned long long)page);
+
     bool linked = false;
     for (uint32_t i = 0; i < geometry.block_count; ++i) {
         if (ji_slab_owner(segment, page, &geometry, i) != slot)
             continue;
+
         if (SHM_OWNER(word) == SHM_SLOT_SEGMENT) {
             atomic_store_explicit(&ji_slab_owners(segment, page, &geometry)[i], 0,
                                   memory_order_release);
             continue;
         }
+
         if (!linked && (status = ji_heap_link(segment, page, word)) != JSTATUS_SUCCESS)
             return status;
         linked = true;
         ji_slab_note_freed(segment, page, i);
     }
+
     if (SHM_OWNER(word) == SHM_SLOT_SEGMENT) /* also one that a killed process left empty */
         status = ji_heap_drop_orphan(segment, page, &geometry, end);
     return status;
@@ -115,10 +126,12 @@ static jstatus_t reap_walk(jsegment_t *segment, reap_judge_t judge, unsigned whi
     const uint64_t total = ji_pages_total(segment);
     uint64_t page = segment->constants.first_page;
     jstatus_t status = JSTATUS_SUCCESS;
+
     while (page < total && status == JSTATUS_SUCCESS) {
         uint64_t word = shm_page_word(segment, page), end = page + SHM_PAGES(word);
         if (!ji_pages_is_extent(segment, page, word))
             return JI_POISON(segment, "no extent begins at page %llu", (unsigned long long)page);
+
         reap_verdict_t verdict = judge(word, which);
         if (verdict == REAP_SIFT) {
             bool empty = false;
@@ -130,6 +143,7 @@ static jstatus_t reap_walk(jsegment_t *segment, reap_judge_t judge, unsigned whi
                    ((word & SHM_GIVEN) != 0 || SHM_OWNER(word) == SHM_SLOT_SEGMENT)) {
             status = reap_gifts(segment, page, word, which, &end);
         }
+
         if (verdict == REAP_FREE) {
             /* A DEAD one stands alone, as the words inside it are not to be believed. */
             const bool alone = SHM_STATE(word) == SHM_DEAD;
@@ -142,6 +156,7 @@ static jstatus_t reap_walk(jsegment_t *segment, reap_judge_t judge, unsigned whi
             }
             status = reap_run(segment, page, end, &end);
         }
+
         page = end;
     }
     return status;
@@ -158,11 +173,14 @@ static reap_verdict_t judge_slot(uint64_t word, unsigned slot) {
 
 jstatus_t ji_reap_slot(jsegment_t *segment, unsigned slot) {
     shm_slot_t *dead = &segment->slots[slot - 1];
+
     /* A newcomer may have the slot by now and look alive; whoever finds this state need not ask. */
     shm_store(&dead->state, JI_PLANTED(9) ? SHM_SLOT_FREE : SHM_SLOT_REAPING);
     atomic_signal_fence(memory_order_seq_cst);
+
     shm_store(&dead->dirty, 0); /* the list is of slabs that are about to go */
     JTRY_RETURN(reap_walk(segment, judge_slot, slot, true));
+
     shm_store(&dead->opened, 0);
     __atomic_store_n(&dead->pid, 0, __ATOMIC_RELAXED);
     atomic_signal_fence(memory_order_seq_cst);
@@ -187,6 +205,7 @@ static jstatus_t reap_unlist(jsegment_t *segment, uint64_t *head, unsigned index
     while (page != 0) {
         if (page >= total || ++steps > total)
             return JI_POISON(segment, "a list of slabs does not end");
+
         const uint64_t next = shm_load(&segment->table[page].links) & 0xffffffffu;
         if (SHM_ALLOCATOR(shm_page_word(segment, page)) == index) {
             jstatus_t status = ji_page_list_remove(segment, head, page);
@@ -196,6 +215,7 @@ static jstatus_t reap_unlist(jsegment_t *segment, uint64_t *head, unsigned index
             if ((status = ji_commit(segment)) != JSTATUS_SUCCESS)
                 return status;
         }
+
         page = next;
     }
     return JSTATUS_SUCCESS;
@@ -205,6 +225,7 @@ jstatus_t ji_reap_allocator(jsegment_t *segment, unsigned index) {
     jstatus_t status = reap_unlist(segment, &segment->header->orphans, index);
     for (unsigned i = 0; i < segment->constants.slot_count && status == JSTATUS_SUCCESS; ++i)
         status = reap_unlist(segment, &segment->slots[i].dirty, index);
+
     if (status == JSTATUS_SUCCESS)
         status = reap_walk(segment, judge_allocator, index, false);
     if (status == JSTATUS_SUCCESS)
@@ -222,25 +243,31 @@ jstatus_t ji_reap_all(jsegment_t *segment, unsigned *count) {
         const uint64_t state = shm_load(&entry->state);
         if (slot == segment->slot || (state == SHM_SLOT_FREE && claim == 0))
             continue;
+
         const bool claimer_is_dead =
             shm_life_of(&segment->backing, slot, claim) == SHM_DEAD_PROCESS;
         if (state == SHM_SLOT_TAKEN && shm_load(&entry->joined) == shm_load(&entry->generation) &&
             !claimer_is_dead)
             continue;
+
         if (state != SHM_SLOT_FREE) /* else somebody died who was about to come, or had just left */
             status = ji_reap_slot(segment, slot);
+
         /* A claim of a newcomer's, who waits for the lock, stays. */
         if (status == JSTATUS_SUCCESS && claimer_is_dead)
             (void)__atomic_compare_exchange_n(&entry->claim, &claim, 0, false, __ATOMIC_RELEASE,
                                               __ATOMIC_RELAXED);
+
         if (status == JSTATUS_SUCCESS && state != SHM_SLOT_FREE) {
             shm_count(&segment->header->reaped_count);
             ++reaped;
         }
     }
+
     for (unsigned i = 0; i < SHM_ALLOCATORS && status == JSTATUS_SUCCESS; ++i)
         if (shm_load(&segment->allocators[i].state) == SHM_ALLOCATOR_ENDING)
             status = ji_reap_allocator(segment, i);
+
     if (count != NULL && status == JSTATUS_SUCCESS)
         *count = reaped;
     return status;

@@ -42,28 +42,8 @@ static jstatus_t root_check_name(const char *name) {
                          JSEGMENT_ROOT_NAME_BYTES - 1);
 }
 
-/* Under the segment's lock. */
-static jstatus_t root_set(jsegment_t *segment, const char *name, joffset_t offset) {
-    shm_root_t *root = root_find(segment, name);
-    if (offset != JOFFSET_NULL && jsegment_pointer(segment, offset, 1) == NULL)
-        return ji_fail(JSTATUS_INVALID_VALUE, "root \"%s\": offset %llu is not in the segment",
-                       name, (unsigned long long)offset);
-    if (root != NULL && offset != JOFFSET_NULL) {
-        shm_store(&root->offset, offset);
-        return JSTATUS_SUCCESS;
-    }
-    if (root != NULL) {
-        shm_store(&root->state, shm_load(&root->state) + 1);
-        return JSTATUS_SUCCESS;
-    }
-    if (offset == JOFFSET_NULL)
-        return ji_fail(JSTATUS_NOT_FOUND, "there is no root \"%s\"", name);
-    unsigned i = 0;
-    while (i < SHM_ROOTS && (shm_load(&segment->roots[i].state) & 1) != 0)
-        ++i;
-    if (i == SHM_ROOTS)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "the segment has %d roots already", SHM_ROOTS);
-    root = &segment->roots[i];
+/* Makes an entry that nobody takes for a root valid. */
+static void root_make(shm_root_t *root, const char *name, joffset_t offset) {
     char text[sizeof root->name] = {0};
     memcpy(text, name, strlen(name) + 1);
     for (size_t part = 0; part < sizeof text; part += 8) {
@@ -71,15 +51,46 @@ static jstatus_t root_set(jsegment_t *segment, const char *name, joffset_t offse
         memcpy(&word, text + part, 8);
         shm_store((uint64_t *)(root->name + part), word);
     }
+
     shm_store(&root->offset, offset);
     atomic_signal_fence(memory_order_seq_cst);
     shm_store(&root->state, shm_load(&root->state) + 1);
+}
+
+/* Under the segment's lock. */
+static jstatus_t root_set(jsegment_t *segment, const char *name, joffset_t offset) {
+    shm_root_t *root = root_find(segment, name);
+    if (offset != JOFFSET_NULL && jsegment_pointer(segment, offset, 1) == NULL)
+        return ji_fail(JSTATUS_INVALID_VALUE, "root \"%s\": offset %llu is not in the segment",
+                       name, (unsigned long long)offset);
+
+    if (root != NULL && offset != JOFFSET_NULL) {
+        shm_store(&root->offset, offset);
+        return JSTATUS_SUCCESS;
+    }
+
+    if (root != NULL) {
+        shm_store(&root->state, shm_load(&root->state) + 1);
+        return JSTATUS_SUCCESS;
+    }
+
+    if (offset == JOFFSET_NULL)
+        return ji_fail(JSTATUS_NOT_FOUND, "there is no root \"%s\"", name);
+
+    unsigned i = 0;
+    while (i < SHM_ROOTS && (shm_load(&segment->roots[i].state) & 1) != 0)
+        ++i;
+    if (i == SHM_ROOTS)
+        return ji_fail(JSTATUS_MEMORY_ERROR, "the segment has %d roots already", SHM_ROOTS);
+
+    root_make(&segment->roots[i], name, offset);
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jsegment_set_root(jsegment_t *segment, const char *name, joffset_t offset) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
+
     jstatus_t status = root_check_name(name);
     if (status == JSTATUS_SUCCESS)
         status = ji_segment_lock(segment);
@@ -92,6 +103,7 @@ jstatus_t jsegment_get_root(const jsegment_t *segment, const char *name, joffset
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(root_check_name(name));
+
     for (int attempt = 0; attempt < ROOT_ATTEMPTS; ++attempt) {
         bool changed = false;
         for (unsigned i = 0; i < SHM_ROOTS; ++i) {
@@ -99,6 +111,7 @@ jstatus_t jsegment_get_root(const jsegment_t *segment, const char *name, joffset
             const uint64_t state = __atomic_load_n(&root->state, __ATOMIC_ACQUIRE);
             if ((state & 1) == 0)
                 continue;
+
             const bool found = root_has_name(root, name);
             const uint64_t value = __atomic_load_n(&root->offset, __ATOMIC_ACQUIRE);
             if (shm_load(&root->state) != state) {
@@ -108,6 +121,7 @@ jstatus_t jsegment_get_root(const jsegment_t *segment, const char *name, joffset
                 return JSTATUS_SUCCESS;
             }
         }
+
         if (!changed)
             break;
     }
@@ -120,6 +134,7 @@ jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index,
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(index < JSEGMENT_MAX_ROOTS, JSTATUS_INVALID_VALUE);
+
     const shm_root_t *root = &segment->roots[index];
     char copy[sizeof root->name];
     const uint64_t state = __atomic_load_n(&root->state, __ATOMIC_ACQUIRE);
@@ -127,6 +142,7 @@ jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index,
     const uint64_t value = __atomic_load_n(&root->offset, __ATOMIC_ACQUIRE);
     if ((state & 1) == 0 || __atomic_load_n(&root->state, __ATOMIC_ACQUIRE) != state)
         return JSTATUS_NOT_FOUND;
+
     memcpy(name, copy, JSEGMENT_ROOT_NAME_BYTES - 1);
     name[JSEGMENT_ROOT_NAME_BYTES - 1] = '\0';
     *offset = value;

@@ -39,9 +39,11 @@ static void segment_in_child(void) {
     JI_LIST_EACH(&segment_list, jsegment_t, segment, link) {
         if (segment->backing.backend == JSEGMENT_PRIVATE || segment->read_only)
             continue;
+
         ji_segment_set_ready(segment, false);
         segment->lock_held = false;
         segment->slot = 0;
+
         if (segment->backing.descriptor >= 0) {
             int descriptor = -1;
             (void)shm_backing_reopen(&segment->backing, &descriptor);
@@ -86,9 +88,11 @@ static jstatus_t segment_check_options(const jsegment_options_t *options, const 
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: backend %d", caller, (int)options->backend);
     if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: threads %d", caller, (int)options->threads);
+
     if (options->max_processes > JSEGMENT_MAX_PROCESSES)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: max_processes %u, at most %d", caller,
                        options->max_processes, JSEGMENT_MAX_PROCESSES);
+
     if ((options->backend == JSEGMENT_POSIX || options->backend == JSEGMENT_FILE) &&
         options->name == NULL)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: this backend needs a name", caller);
@@ -101,12 +105,14 @@ static jsegment_t *segment_new(const jsegment_options_t *options) {
     jsegment_t *segment = ji_metadata_zalloc(sizeof *segment);
     if (segment == NULL)
         return NULL;
+
     segment->backing.descriptor = -1;
     segment->read_only = options->read_only;
     segment->locks = options->threads != JALLOCATOR_THREADS_NONE;
     segment->timeout_ms = ji_option(options->timeout_ms, SEGMENT_DEFAULT_TIMEOUT_MS);
     if (segment->timeout_ms > JI_LONGEST_MS)
         segment->timeout_ms = JI_LONGEST_MS;
+
     ji_lock_init(&segment->lock);
     return segment;
 }
@@ -114,11 +120,13 @@ static jsegment_t *segment_new(const jsegment_options_t *options) {
 static void segment_free(jsegment_t *segment) {
     if (segment == NULL)
         return;
+
     for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
         if (segment->open[i] != NULL) {
             ji_heap_forget(segment->open[i]);
             ji_metadata_free(segment->open[i]);
         }
+
     if (segment->map != NULL)
         (void)munmap(segment->map, ji_segment_map_bytes(segment));
     shm_backing_close(&segment->backing);
@@ -131,6 +139,7 @@ static void segment_free(jsegment_t *segment) {
 static jstatus_t segment_bind(jsegment_t *segment) {
     const shm_constants_t *constants = &segment->constants;
     char *base = segment->backing.base;
+
     segment->base = base;
     segment->header = (shm_header_t *)base;
     segment->slots = (shm_slot_t *)(base + constants->slots_offset);
@@ -139,12 +148,14 @@ static jstatus_t segment_bind(jsegment_t *segment) {
     segment->log = (shm_log_entry_t *)(base + constants->log_offset);
     segment->table = (shm_page_t *)(base + constants->table_offset);
     segment->max_pages = constants->max_pages;
+
     void *map = mmap(NULL, ji_segment_map_bytes(segment), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)
         return ji_fail(JSTATUS_MEMORY_ERROR, "no address space for the map of the segment: %s",
                        strerror(errno));
     segment->map = map;
+
     return JSTATUS_SUCCESS;
 }
 
@@ -153,6 +164,7 @@ static jstatus_t segment_open(jsegment_t *segment, const jsegment_options_t *opt
                               size_t size_bytes) {
     segment_start_once();
     ji_lock_acquire(&segment_opening_lock);
+
     jstatus_t status =
         size_bytes != 0
             ? shm_backing_create(options, &segment->constants, size_bytes, &segment->backing)
@@ -186,24 +198,30 @@ jstatus_t jsegment_create(const jsegment_options_t *given, jsegment_t **out) {
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jsegment_options_t, &options, given, backend));
     JTRY_RETURN(segment_check_options(&options, __func__));
+
     jstatus_t status = JSTATUS_SUCCESS;
     JREQUIRE(!options.read_only, JSTATUS_INVALID_VALUE);
+
     const size_t size = options.backend == JSEGMENT_ARRAY
                             ? options.size_bytes & ~(SHM_PAGE_BYTES - 1)
                             : segment_round(options.size_bytes);
     const bool grows = options.max_bytes != JALLOC_DEFAULT && options.max_bytes != JALLOC_NONE;
     const size_t max =
         grows && options.backend != JSEGMENT_ARRAY ? segment_round(options.max_bytes) : size;
+
     if (size < JSEGMENT_MIN_BYTES || max < size || max >> SHM_PAGE_SHIFT > SHM_MAX_PAGES)
         return ji_fail(JSTATUS_INVALID_SIZE,
                        "a segment of %zu bytes that may grow to %zu: at least %d, at most 4 TiB",
                        options.size_bytes, options.max_bytes, JSEGMENT_MIN_BYTES);
+
     const unsigned slots =
         options.max_processes != 0 ? options.max_processes : SEGMENT_DEFAULT_PROCESSES;
     const bool has_file = options.backend == JSEGMENT_POSIX || options.backend == JSEGMENT_MEMFD ||
                           options.backend == JSEGMENT_FILE;
+
     bool listed = false;
     jsegment_t *segment = NULL;
+
     JTRY_ALLOC(segment = segment_new(&options));
     if (!shm_constants_make(&segment->constants, size, max, slots, has_file)) {
         status = ji_fail(JSTATUS_INVALID_SIZE,
@@ -211,18 +229,21 @@ jstatus_t jsegment_create(const jsegment_options_t *given, jsegment_t **out) {
                          max, slots);
         goto done;
     }
+
     JTRY(segment_open(segment, &options, size));
     listed = true;
     JTRY(segment_bind(segment));
-    /* Nobody else sees it yet, or takes it for a segment; so nothing here can be interrupted
-     * halfway. */
+
+    /* Nobody else sees it yet, or takes it for a segment: nothing is interrupted halfway. */
     JTRY(ji_pages_add(segment, segment->constants.first_page, size >> SHM_PAGE_SHIFT));
     JTRY(ji_commit(segment));
     JTRY(ji_slot_join(segment));
     segment_write_constants(segment);
     JTRY(shm_backing_publish(&segment->backing));
+
     *out = segment;
     segment = NULL;
+
 done:
     if (segment != NULL && options.backend == JSEGMENT_ARRAY && segment->header != NULL)
         memset(segment->header, 0, sizeof segment->constants.magic);
@@ -267,18 +288,23 @@ jstatus_t jsegment_attach(const jsegment_options_t *given, jsegment_t **out) {
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jsegment_options_t, &options, given, backend));
     JTRY_RETURN(segment_check_options(&options, __func__));
+
     jstatus_t status = JSTATUS_SUCCESS;
     bool listed = false;
     jsegment_t *segment = NULL;
+
     JTRY_ALLOC(segment = segment_new(&options));
     JTRY(segment_open(segment, &options, 0));
     listed = true;
     JTRY(segment_bind(segment));
+
     JTRY(segment_check_found(segment));
     if (!options.read_only)
         JTRY(segment_join_found(segment));
+
     *out = segment;
     segment = NULL;
+
 done:
     if (segment != NULL && listed)
         segment_delist(segment);
@@ -292,6 +318,7 @@ static jstatus_t segment_end(jsegment_t *segment, jstatus_t status) {
     ji_segment_end(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     segment_delist(segment);
     segment_free(segment);
     return JSTATUS_SUCCESS;
@@ -300,6 +327,7 @@ static jstatus_t segment_end(jsegment_t *segment, jstatus_t status) {
 jstatus_t jsegment_detach(jsegment_t *segment) {
     if (segment == NULL)
         return JSTATUS_SUCCESS;
+
     if (segment->locks)
         ji_lock_acquire(&segment->lock);
     return segment_end(segment, ji_slot_leave(segment));
@@ -308,20 +336,25 @@ jstatus_t jsegment_detach(jsegment_t *segment) {
 jstatus_t jsegment_destroy(jsegment_t *segment) {
     if (segment == NULL)
         return JSTATUS_SUCCESS;
+
     jstatus_t status = ji_segment_begin(segment);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     const bool at_gate = shm_gate_take(&segment->backing, true, segment->timeout_ms);
     if (!at_gate)
         status = ji_fail(JSTATUS_BUSY, "others are attaching to the segment");
+
     for (unsigned i = 1; i <= segment->constants.slot_count && status == JSTATUS_SUCCESS; ++i)
         if (i != segment->slot && shm_load(&segment->slots[i - 1].state) != SHM_SLOT_FREE &&
             !ji_slot_is_dead(segment, i))
             status =
                 ji_fail(JSTATUS_BUSY, "slot %u (process %lld) is attached", i,
                         (long long)__atomic_load_n(&segment->slots[i - 1].pid, __ATOMIC_RELAXED));
+
     if (status == JSTATUS_SUCCESS)
         status = ji_slot_leave(segment);
+
     if (status == JSTATUS_SUCCESS) {
         if (segment->backing.backend == JSEGMENT_ARRAY)
             memset(segment->header, 0, sizeof segment->constants.magic);
@@ -329,6 +362,7 @@ jstatus_t jsegment_destroy(jsegment_t *segment) {
         (void)segment_end(segment, JSTATUS_SUCCESS);
         return removed;
     }
+
     if (at_gate)
         shm_gate_release(&segment->backing);
     ji_segment_end(segment);
@@ -338,16 +372,19 @@ jstatus_t jsegment_destroy(jsegment_t *segment) {
 jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, jsegment_remove_t how) {
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(how == JSEGMENT_REMOVE_UNUSED || how == JSEGMENT_REMOVE_ALWAYS, JSTATUS_INVALID_VALUE);
+
     shm_backing_t backing;
     jstatus_t status = shm_backing_find(backend, name, &backing);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     if (!shm_gate_take(&backing, true, SEGMENT_DEFAULT_TIMEOUT_MS))
         status = ji_fail(JSTATUS_BUSY, "\"%s\": others are attaching", name);
     else if (how == JSEGMENT_REMOVE_UNUSED && shm_life_of_any(&backing))
         status = ji_fail(JSTATUS_BUSY, "\"%s\": a living process is attached", name);
     else
         status = shm_backing_unlink(&backing);
+
     /* Not by closing: a child of another thread's fork may have the description as well. */
     shm_gate_release(&backing);
     shm_backing_close(&backing);
@@ -361,13 +398,17 @@ jstatus_t ji_segment_extend(jsegment_t *segment, uint64_t pages) {
     if (pages > segment->max_pages)
         return ji_fail(JSTATUS_INVALID_SIZE, "the segment may not grow beyond %llu bytes",
                        (unsigned long long)segment->max_pages << SHM_PAGE_SHIFT);
+
     if (pages <= total)
         return JSTATUS_SUCCESS;
+
     JTRY_RETURN(shm_backing_extend(&segment->backing, &segment->constants,
                                    (size_t)total << SHM_PAGE_SHIFT,
                                    (size_t)pages << SHM_PAGE_SHIFT));
+
     jstatus_t status = ji_pages_add(segment, total, pages);
     status = ji_finish(segment, status);
+
     if (status == JSTATUS_SUCCESS)
         shm_count(&segment->header->growth_count);
     else
@@ -399,6 +440,7 @@ jstatus_t jsegment_export(jsegment_t *segment, int *descriptor) {
 unsigned jsegment_slot(const jsegment_t *segment) {
     if (segment == NULL || ji_segment_begin((jsegment_t *)segment) != JSTATUS_SUCCESS)
         return 0;
+
     const unsigned slot = segment->slot;
     ji_segment_end((jsegment_t *)segment);
     return slot;
@@ -414,6 +456,7 @@ static bool segment_holds(const jsegment_t *segment, uint64_t offset, uint64_t b
 void *jsegment_pointer(jsegment_t *segment, joffset_t offset, size_t size_bytes) {
     if (segment == NULL || offset == JOFFSET_NULL)
         return NULL;
+
     if (JI_UNLIKELY(!segment_holds(segment, offset, size_bytes)) &&
         (!ji_pages_refresh(segment) || !segment_holds(segment, offset, size_bytes)))
         return NULL;
@@ -423,10 +466,10 @@ void *jsegment_pointer(jsegment_t *segment, joffset_t offset, size_t size_bytes)
 joffset_t jsegment_offset(const jsegment_t *segment, const void *pointer) {
     if (segment == NULL || (uintptr_t)pointer < (uintptr_t)segment->base)
         return JOFFSET_NULL;
+
     const uint64_t offset = (uintptr_t)pointer - (uintptr_t)segment->base;
+    /* What changes is what this process knows of the size, which another one has changed. */
     if (offset < segment->max_pages << SHM_PAGE_SHIFT && !segment_holds(segment, offset, 1))
-        (void)ji_pages_refresh(
-            /* What this process knows of its size, which another has changed. */
-            (jsegment_t *)segment);
+        (void)ji_pages_refresh((jsegment_t *)segment);
     return segment_holds(segment, offset, 1) ? offset : JOFFSET_NULL;
 }

@@ -26,13 +26,16 @@
 
 static bool slot_take(jsegment_t *segment, unsigned slot, bool also_of_dead) {
     shm_slot_t *entry = &segment->slots[slot - 1];
+
     if (segment->backing.has_file)
         return (also_of_dead || shm_load(&entry->state) == SHM_SLOT_FREE) &&
                shm_life_take(&segment->backing, slot);
+
     uint64_t claim = shm_load(&entry->claim);
     if (claim != 0 &&
         (!also_of_dead || shm_life_of(&segment->backing, slot, claim) != SHM_DEAD_PROCESS))
         return false;
+
     return __atomic_compare_exchange_n(&entry->claim, &claim,
                                        shm_life_identity(&segment->backing, &segment->constants),
                                        false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -112,16 +115,20 @@ jstatus_t ji_slot_leave(jsegment_t *segment) {
         if (segment->open[i] != NULL && segment->open[i]->above_count > 0)
             return ji_fail(JSTATUS_BUSY, "a jallocator_t stands over allocator %llu of the segment",
                            (unsigned long long)segment->open[i]->id);
+
     if (segment->slot == 0)
         return JSTATUS_SUCCESS;
+
     JTRY_RETURN(ji_segment_enter_anyway(segment));
+    /* A segment that is found damaged here is left as it is. */
     if (!ji_segment_is_poisoned(segment))
-        /* A segment that is found damaged here is left as it is. */
         (void)ji_reap_slot(segment, segment->slot);
+
     const unsigned slot = segment->slot;
     ji_segment_set_ready(segment, false);
     segment->slot = 0;
     ji_segment_leave(segment);
+
     slot_give_up(segment, slot);
     return JSTATUS_SUCCESS;
 }
@@ -130,12 +137,14 @@ jstatus_t ji_slot_leave(jsegment_t *segment) {
 static jstatus_t segment_join_again(jsegment_t *segment) {
     if (segment->backing.has_file && segment->backing.descriptor < 0)
         return ji_fail(JSTATUS_FORKED, "the segment's file could not be opened anew after a fork");
+
     for (unsigned i = 0; i < SHM_ALLOCATORS; ++i)
         if (segment->open[i] != NULL)
             ji_heap_forget(segment->open[i]);
     for (unsigned i = 0; i <= SHM_CACHE_PAGES; ++i)
         segment->cache[i].count = 0;
     segment->cached_pages = 0;
+
     /* Zeros: extents of the parent's. */
     (void)madvise(segment->map, ji_segment_map_bytes(segment), MADV_DONTNEED);
     return ji_slot_join(segment);
@@ -155,8 +164,10 @@ jstatus_t ji_segment_begin_slowly_(jsegment_t *segment) {
 jstatus_t ji_segment_begin_reading(jsegment_t *segment) {
     if (!segment->read_only)
         return ji_segment_begin(segment);
+
     if (segment->locks)
         ji_lock_acquire(&segment->lock);
+
     if (ji_pages_refresh(segment))
         return JSTATUS_SUCCESS;
     ji_segment_end(segment);
