@@ -3,15 +3,18 @@
 
 /* The environment variables and the parsers of their values.
  *
- * A value is understood as a whole or refused as a whole, with a message that quotes it. A size of "256M" that is taken
- * for 256 bytes, as strtoul would, is worse than an error. Nothing here depends on the locale.
+ * A value is understood as a whole or refused as a whole, with a message that quotes it. A size of
+ * "256M" that is taken for 256 bytes, as strtoul would, is worse than an error. Nothing here
+ * depends on the locale.
  *
- * An empty variable is one that is not set, for all alike. Each parser here has an inner part that gives only a status,
- * so that jconfig_get() can ask whether a value is valid without leaving a message behind. A program that runs with more
- * rights than its user has reads the defaults (secure_getenv), since the log's path and the modules' come from here.
+ * An empty variable is one that is not set, for all alike. Each parser here has an inner part that
+ * gives only a status, so that jconfig_get() can ask whether a value is valid without leaving a
+ * message behind. A program that runs with more rights than its user has reads the defaults
+ * (secure_getenv), since the log's path and the modules' come from here.
  *
- * Who reads the first variable looks at the names of all, once in a process: one that is misspelt has no reader who could
- * refuse it, so a warning says it. The log reads without looking, since the warning needs the log. */
+ * Who reads the first variable looks at the names of all, once in a process: one that is misspelt
+ * has no reader who could refuse it, so a warning says it. The log reads without looking, since the
+ * warning needs the log. */
 
 #include <pthread.h>
 #include <stdio.h>
@@ -22,7 +25,8 @@
 #include "core/size.h"
 #include "core/sized.h"
 
-bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_NAME_BYTES], int *kind, int *index) {
+bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_NAME_BYTES],
+                           int *kind, int *index) {
     static const char *const kinds[] = {"host", "cuda", "hip"};
     for (int k = 0; k < 3; k++) {
         size_t stem = strlen(kinds[k]);
@@ -33,7 +37,8 @@ bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_
         long value = 0;
         if (length > stem) {
             /* A number is written in one way only: no leading zeros; nine digits fit an int. */
-            if (k == 0 || text[stem] != ':' || count == 0 || count > 9 || (count > 1 && digits[0] == '0'))
+            if (k == 0 || text[stem] != ':' || count == 0 || count > 9 ||
+                (count > 1 && digits[0] == '0'))
                 return false;
             for (size_t i = 0; i < count; i++) {
                 if (!ji_is_digit(digits[i]))
@@ -72,7 +77,8 @@ static bool config_next_clause(const char **cursor, config_clause_t *clause) {
     clause->device[0] = '\0';
     if (equals != NULL) {
         int kind, index;
-        if (!ji_config_device_name(*cursor, (size_t)(equals - *cursor), clause->device, &kind, &index))
+        if (!ji_config_device_name(*cursor, (size_t)(equals - *cursor), clause->device, &kind,
+                                   &index))
             return false;
         clause->text = equals + 1;
         clause->length = (size_t)(*cursor + length - clause->text);
@@ -81,8 +87,8 @@ static bool config_next_clause(const char **cursor, config_clause_t *clause) {
     return true;
 }
 
-/* Every clause must be right, the ones for other devices too; a device is named at most once, and the size for all
- * devices comes first. */
+/* Every clause must be right, the ones for other devices too; a device is named at most once, and
+ * the size for all devices comes first. */
 static jstatus_t config_device_size(const char *text, const char *device_name, size_t *size_bytes) {
     char wanted[JI_DEVICE_NAME_BYTES] = "";
     int kind, index;
@@ -118,7 +124,9 @@ static jstatus_t config_refuse(jstatus_t status, const char *text, const char *e
 jstatus_t jconfig_parse_size(const char *text, size_t *size_bytes) {
     JREQUIRE(text != NULL && size_bytes != NULL, JSTATUS_INVALID_POINTER);
     jstatus_t status = ji_size_read(text, strlen(text), size_bytes);
-    return status == JSTATUS_SUCCESS ? status : config_refuse(status, text, "a size such as 0, 4096, 256M or 1.5GiB");
+    return status == JSTATUS_SUCCESS
+               ? status
+               : config_refuse(status, text, "a size such as 0, 4096, 256M or 1.5GiB");
 }
 
 jstatus_t jconfig_parse_device_size(const char *text, const char *device_name, size_t *size_bytes) {
@@ -126,7 +134,8 @@ jstatus_t jconfig_parse_device_size(const char *text, const char *device_name, s
     jstatus_t status = config_device_size(text, device_name, size_bytes);
     return status == JSTATUS_SUCCESS
                ? status
-               : config_refuse(status, text, "SIZE[;DEVICE=SIZE]..., such as 256M or 64M;cuda:0=1.5GiB");
+               : config_refuse(status, text,
+                               "SIZE[;DEVICE=SIZE]..., such as 256M or 64M;cuda:0=1.5GiB");
 }
 
 int ji_config_choice(const char *choices, const char *text) {
@@ -155,7 +164,8 @@ bool ji_config_buffer(const char *text, int *kind, char device[JI_DEVICE_NAME_BY
     if (length > 0 && (*kind = ji_config_choice(kinds, word)) < 0)
         return false;
     const char *name = text + length + 1;
-    return text[length] == '\0' || ji_config_device_name(name, strlen(name), device, &device_kind, &index);
+    return text[length] == '\0' ||
+           ji_config_device_name(name, strlen(name), device, &device_kind, &index);
 }
 
 /* A syntax that lists its values, as "fast|same_bits" does, speaks for itself. */
@@ -168,7 +178,8 @@ static const struct {
     {"SIZE|none|unlimited", "64MiB", "a size such as 64MiB, none or unlimited"},
     {"COUNT|none", "16", "a count such as 16, or none"},
     {"COUNT|none|unlimited", "16", "a count such as 16, none or unlimited"},
-    {"MILLISECONDS|none|unlimited", "500", "a number of milliseconds such as 500, none or unlimited"},
+    {"MILLISECONDS|none|unlimited", "500",
+     "a number of milliseconds such as 500, none or unlimited"},
     {"BOOL", "true", "true or false"},
     {"NUMBER", "3", "a whole number such as 3"},
     {"0..255", "170", "a number from 0 to 255, such as 170"},
@@ -179,13 +190,15 @@ static const struct {
     {"DIRECTORY", "/opt/jalloc/lib", "an absolute path such as /opt/jalloc/lib"},
     {"[KIND][@DEVICE]", "distributed@host",
      "local, replicated or distributed, a device, or both as in distributed@host"},
-    {"SIZE[;DEVICE=SIZE]...", "64MiB;cuda:0=2GiB", "a size such as 64MiB, or by device 64MiB;cuda:0=2GiB"},
+    {"SIZE[;DEVICE=SIZE]...", "64MiB;cuda:0=2GiB",
+     "a size such as 64MiB, or by device 64MiB;cuda:0=2GiB"},
     {"COMPOSITION[;DEVICE=COMPOSITION]...", "bfc(limit=2GiB)+guard",
      "a composition such as bfc(limit=2GiB)+guard, or by device general;cuda:0=bfc"},
 };
 
 const char *jconfig_example(const char *syntax) {
-    for (size_t i = 0; syntax != NULL && i < sizeof config_syntaxes / sizeof config_syntaxes[0]; i++)
+    for (size_t i = 0; syntax != NULL && i < sizeof config_syntaxes / sizeof config_syntaxes[0];
+         i++)
         if (strcmp(config_syntaxes[i].syntax, syntax) == 0)
             return config_syntaxes[i].example;
     return NULL;
@@ -205,8 +218,8 @@ static jstatus_t config_take_composition(const char *text) {
 }
 ji_config_check_t ji_config_check_composition = config_take_composition;
 
-/* What is to be said of a value: success; invalid configuration; invalid size. For every variable the answer of those
- * who use it. */
+/* What is to be said of a value: success; invalid configuration; invalid size. For every variable
+ * the answer of those who use it. */
 static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *value) {
     size_t ignored;
     int kind;
@@ -214,14 +227,17 @@ static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *v
     bool valid = true;
     switch (which) {
     case JCONFIG_JALLOC_DEVICE_MEMORY_SIZE:
-    case JCONFIG_JALLOC_BUDGET: return config_device_size(value, "host", &ignored); /* looks at each clause */
+    /* Looks at each clause. */
+    case JCONFIG_JALLOC_BUDGET: return config_device_size(value, "host", &ignored);
     case JCONFIG_JALLOC_ALLOCATOR: return ji_config_check_composition(value);
     case JCONFIG_JALLOC_RESULT_POLICY:
     case JCONFIG_JALLOC_ACCURACY:
     case JCONFIG_JALLOC_LEAK_REPORT:
     case JCONFIG_JALLOC_VENDOR_BLAS:
     case JCONFIG_JALLOC_LOG_LEVEL: valid = ji_config_choice(syntax, value) >= 0; break;
-    case JCONFIG_JALLOC_LAYER: valid = value[0] >= '0' && value[0] <= '7' && value[1] == '\0'; break;
+    case JCONFIG_JALLOC_LAYER:
+        valid = value[0] >= '0' && value[0] <= '7' && value[1] == '\0';
+        break;
     case JCONFIG_JALLOC_MODULE_PATH: /* never relative to wherever the program happens to be */
         valid = value[0] == '\0' || value[0] == '/';
         break;
@@ -236,11 +252,13 @@ jstatus_t ji_config_read(jconfig_t which, jconfig_entry_t *entry) {
     static const struct {
         const char *name, *fallback, *syntax, *meaning;
     } table[] = {
-#define CONFIG_ROW(number, name, fallback, syntax, meaning) [number] = {#name, fallback, syntax, meaning},
+#define CONFIG_ROW(number, name, fallback, syntax, meaning)                                        \
+    [number] = {#name, fallback, syntax, meaning},
         JCONFIG_LIST(CONFIG_ROW)
 #undef CONFIG_ROW
     };
-    _Static_assert(sizeof table / sizeof table[0] == JI_CONFIG_COUNT, "the numbers of JCONFIG_LIST have no gap");
+    _Static_assert(sizeof table / sizeof table[0] == JI_CONFIG_COUNT,
+                   "the numbers of JCONFIG_LIST have no gap");
     JREQUIRE((size_t)which < JI_CONFIG_COUNT, JSTATUS_INVALID_VALUE);
     const char *value = secure_getenv(table[which].name);
     if (value != NULL && value[0] == '\0') /* as in "JALLOC_LAYER= program": not set */
@@ -274,16 +292,17 @@ jstatus_t jconfig_get_unknown(size_t index, jconfig_unknown_t *unknown) {
                : ji_fail(JSTATUS_NOT_FOUND, "the environment has at most %zu unknown names", index);
 }
 
-/* Says, once in a process, what nobody who reads a variable would see: names that are unknown, and, since the log reads
- * it at its first message, a level that is not understood. */
+/* Says, once in a process, what nobody who reads a variable would see: names that are unknown, and,
+ * since the log reads it at its first message, a level that is not understood. */
 static void config_look_at_names(void) {
     static const char key;
     jconfig_unknown_t unknown;
     (void)jlog_level();
     for (size_t i = 0; config_find_unknown(i, &unknown); i++)
-        jlog_write(JLOG_WARNING, &key, "%s is set in the environment and is no variable of jalloc's; %s%s",
-                   unknown.name, unknown.nearest != NULL ? "the nearest is " : "jalloc-info lists them",
-                   unknown.nearest != NULL ? unknown.nearest : "");
+        jlog_write(
+            JLOG_WARNING, &key, "%s is set in the environment and is no variable of jalloc's; %s%s",
+            unknown.name, unknown.nearest != NULL ? "the nearest is " : "jalloc-info lists them",
+            unknown.nearest != NULL ? unknown.nearest : "");
 }
 
 static void config_look_at_names_once(void) {
@@ -309,12 +328,12 @@ jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry) {
     unsigned messages = ji_message_count;
     if (config_judge(which, entry->syntax, entry->value) == JSTATUS_INVALID_SIZE)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION,
-                       "%s=\"%.200s\" is too large: more bytes than this machine can address", entry->name,
-                       entry->value);
+                       "%s=\"%.200s\" is too large: more bytes than this machine can address",
+                       entry->name, entry->value);
     if (ji_message_count != messages) /* a composition: what of it */
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.160s\" is not understood: %s", entry->name, entry->value,
-                       jstatus_last_message());
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.160s\" is not understood: %s",
+                       entry->name, entry->value, jstatus_last_message());
     char expected[JI_CONFIG_EXPECTED_BYTES];
-    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.200s\" is not understood: expected %s", entry->name,
-                   entry->value, ji_config_expected(entry->syntax, expected));
+    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.200s\" is not understood: expected %s",
+                   entry->name, entry->value, ji_config_expected(entry->syntax, expected));
 }

@@ -3,8 +3,9 @@
 #ifndef JALLOC_CORE_CORE_H
 #define JALLOC_CORE_CORE_H
 
-/* What every layer uses: messages, the one exit of functions that acquire, bookkeeping memory, checked arithmetic, what
- * survives a fork. What objects are kept in stands beside it: list.h, hash.h. */
+/* What every layer uses: messages, the one exit of functions that acquire, bookkeeping memory,
+ * checked arithmetic, what survives a fork. What objects are kept in stands beside it: list.h,
+ * hash.h. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,8 +17,8 @@
 #include "jalloc/metadata.h"
 #include "jalloc/status.h"
 
-/* An internal function that libjblas and libjalloc_mpi, of the same version, call across the libraries' border. Not for
- * users: no public header declares one. */
+/* An internal function that libjblas and libjalloc_mpi, of the same version, call across the
+ * libraries' border. Not for users: no public header declares one. */
 #define JI_SHARED __attribute__((visibility("default")))
 
 /* The longest wait of all, a hundred years, so that no time overflows. */
@@ -26,14 +27,17 @@
 #define JI_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define JI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* Keeps a message for jstatus_last_message() and returns `status`. Does not log: whoever knows the object does. */
-JI_SHARED jstatus_t ji_fail(jstatus_t status, const char *format, ...) JALLOC_PRINTF(2, 3) __attribute__((cold));
+/* Keeps a message for jstatus_last_message() and returns `status`. Does not log: whoever knows the
+ * object does. */
+JI_SHARED jstatus_t ji_fail(jstatus_t status, const char *format, ...) JALLOC_PRINTF(2, 3)
+    __attribute__((cold));
 
 /* Messages kept by this thread so far: whether a callee left one can be told from it. */
 extern _Thread_local unsigned ji_message_count __attribute__((tls_model("initial-exec")));
 
-/* The thread's message before a try that may fail without being an error: it comes back where the try ended well after
- * all. It is copied when the first message of the try would replace it, so a try without one costs nothing. */
+/* The thread's message before a try that may fail without being an error: it comes back where the
+ * try ended well after all. It is copied when the first message of the try would replace it, so a
+ * try without one costs nothing. */
 #define JI_MESSAGE_BYTES 512
 typedef struct ji_message_try {
     struct ji_message_try *outer;
@@ -44,35 +48,35 @@ void ji_message_try_begin(ji_message_try_t *attempt);
 void ji_message_try_end(ji_message_try_t *attempt, bool restores);
 
 /* Refuses an argument before anything is owned. */
-#define JREQUIRE(condition, status_code)                                                                               \
-    do {                                                                                                               \
-        if (JI_UNLIKELY(!(condition)))                                                                                 \
-            return ji_fail(status_code, "%s: requires %s", __func__, #condition);                                      \
+#define JREQUIRE(condition, status_code)                                                           \
+    do {                                                                                           \
+        if (JI_UNLIKELY(!(condition)))                                                             \
+            return ji_fail(status_code, "%s: requires %s", __func__, #condition);                  \
     } while (0)
 
 /* Returns the expression's status unless that is success: where nothing has to be given back. */
-#define JTRY_RETURN(expression)                                                                                        \
-    do {                                                                                                               \
-        const jstatus_t status_ = (expression);                                                                        \
-        if (JI_UNLIKELY(status_ != JSTATUS_SUCCESS))                                                                   \
-            return status_;                                                                                            \
+#define JTRY_RETURN(expression)                                                                    \
+    do {                                                                                           \
+        const jstatus_t status_ = (expression);                                                    \
+        if (JI_UNLIKELY(status_ != JSTATUS_SUCCESS))                                               \
+            return status_;                                                                        \
     } while (0)
 
 /* Sets `status` and goes to `done` unless the expression succeeds. */
-#define JTRY(expression)                                                                                               \
-    do {                                                                                                               \
-        status = (expression);                                                                                         \
-        if (JI_UNLIKELY(status != JSTATUS_SUCCESS))                                                                    \
-            goto done;                                                                                                 \
+#define JTRY(expression)                                                                           \
+    do {                                                                                           \
+        status = (expression);                                                                     \
+        if (JI_UNLIKELY(status != JSTATUS_SUCCESS))                                                \
+            goto done;                                                                             \
     } while (0)
 
 /* For an assignment whose NULL means that there is no bookkeeping memory. */
-#define JTRY_ALLOC(assignment)                                                                                         \
-    do {                                                                                                               \
-        if (JI_UNLIKELY((assignment) == NULL)) {                                                                       \
-            status = ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", __func__);                         \
-            goto done;                                                                                                 \
-        }                                                                                                              \
+#define JTRY_ALLOC(assignment)                                                                     \
+    do {                                                                                           \
+        if (JI_UNLIKELY((assignment) == NULL)) {                                                   \
+            status = ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", __func__);     \
+            goto done;                                                                             \
+        }                                                                                          \
     } while (0)
 
 /* Bookkeeping memory. All of the library's own goes through here. */
@@ -113,42 +117,45 @@ enum {
 #undef JI_CONFIG_ONE_MORE_
 };
 
-/* Reads one row of the table, as jconfig_get(), into all of *entry. invalid configuration, with a message that quotes the
- * variable, where it is not valid. */
+/* Reads one row of the table, as jconfig_get(), into all of *entry. invalid configuration, with a
+ * message that quotes the variable, where it is not valid. */
 JI_SHARED jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry);
 /* jconfig_get() for the log: says nothing of names that are unknown. */
 jstatus_t ji_config_read(jconfig_t which, jconfig_entry_t *entry);
 
-/* What a syntax of variables and keys expects, as it stands in a message: "a size such as 64MiB", "one of a|b|c". Gives
- * text. */
+/* What a syntax of variables and keys expects, as it stands in a message: "a size such as 64MiB",
+ * "one of a|b|c". Gives text. */
 #define JI_CONFIG_EXPECTED_BYTES 128
 const char *ji_config_expected(const char *syntax, char text[JI_CONFIG_EXPECTED_BYTES]);
 
-/* Judges JALLOC_ALLOCATOR's text: success or invalid configuration. The layer that knows the kinds of allocators sets
- * this when it is loaded. */
+/* Judges JALLOC_ALLOCATOR's text: success or invalid configuration. The layer that knows the kinds
+ * of allocators sets this when it is loaded. */
 typedef jstatus_t (*ji_config_check_t)(const char *text);
 extern ji_config_check_t ji_config_check_composition;
 
 /* The position of `text` among choices such as "off|error|warning"; -1 where it is none of them. */
 int ji_config_choice(const char *choices, const char *text);
 
-/* Reads a device's name ("host", "cuda", "hip:3") of `length` characters. Writes it in full: "cuda" becomes "cuda:0".
- * `kind` is 0 host, 1 cuda, 2 hip. False where it is no device's name. */
+/* Reads a device's name ("host", "cuda", "hip:3") of `length` characters. Writes it in full: "cuda"
+ * becomes "cuda:0". `kind` is 0 host, 1 cuda, 2 hip. False where it is no device's name. */
 #define JI_DEVICE_NAME_BYTES 16
-bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_NAME_BYTES], int *kind, int *index);
+bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_NAME_BYTES],
+                           int *kind, int *index);
 
-/* Reads "[KIND][@DEVICE]", as JALLOC_BUFFER has it. `kind` is 0 local, 1 replicated, 2 distributed, -1 not said; the device
- * is written in full, or "". False where the text is not so. */
+/* Reads "[KIND][@DEVICE]", as JALLOC_BUFFER has it. `kind` is 0 local, 1 replicated, 2 distributed,
+ * -1 not said; the device is written in full, or "". False where the text is not so. */
 JI_SHARED bool ji_config_buffer(const char *text, int *kind, char device[JI_DEVICE_NAME_BYTES]);
 
-/* Counts forks of this process: an object remembers the count at its creation and is foreign where it differs. */
+/* Counts forks of this process: an object remembers the count at its creation and is foreign where
+ * it differs. */
 extern unsigned ji_fork_generation;
 /* Registers the fork counter; called by whatever remembers the generation. */
 void ji_fork_watch(void);
 
-/* What the library holds across a fork, the outermost first: whoever has one may come to need those below it, as a
- * driver that the registry starts may fork, and a device that cannot be opened is logged. Segments and caches hold nothing
- * themselves; they are put right in the child, where the locks are free by then. */
+/* What the library holds across a fork, the outermost first: whoever has one may come to need those
+ * below it, as a driver that the registry starts may fork, and a device that cannot be opened is
+ * logged. Segments and caches hold nothing themselves; they are put right in the child, where the
+ * locks are free by then. */
 typedef enum ji_fork_rank {
     JI_FORK_REGISTRY,
     JI_FORK_HANDLES,
@@ -161,13 +168,14 @@ typedef enum ji_fork_rank {
 } ji_fork_rank_t;
 
 typedef struct ji_fork_handlers {
-    void (*before)(void); /* in the forking thread: takes the lock; NULL, as the next: there is nothing to do */
+    /* In the forking thread: takes the lock; NULL, as the next: there is nothing to do. */
+    void (*before)(void);
     void (*in_parent)(void);
     void (*in_child)(void);
 } ji_fork_handlers_t;
 
-/* From now on the forking thread calls `before` of each rank in that order, and afterwards the others in the opposite
- * one. Once for each rank; the handlers stay for ever. */
+/* From now on the forking thread calls `before` of each rank in that order, and afterwards the
+ * others in the opposite one. Once for each rank; the handlers stay for ever. */
 void ji_fork_hold(ji_fork_rank_t rank, const ji_fork_handlers_t *handlers);
 
 #endif

@@ -3,12 +3,13 @@
 
 /* The names in the environment: JALLOC_DEVICE_MEMROY_SIZE would otherwise be seen by nobody.
  *
- * Whatever begins with JALLOC_ is taken for one of jalloc's variables and must be one. A few more are known, and are not
- * read by the library: what libjalloc_record.so tells its child processes, the tests' own, and those by which build
- * systems and environment modules say where a package lies.
+ * Whatever begins with JALLOC_ is taken for one of jalloc's variables and must be one. A few more
+ * are known, and are not read by the library: what libjalloc_record.so tells its child processes,
+ * the tests' own, and those by which build systems and environment modules say where a package
+ * lies.
  *
- * The environment is walked as getenv() walks it, and like it must not be changed by another thread meanwhile. Only what
- * libjalloc_record.so may have, too, is called here. */
+ * The environment is walked as getenv() walks it, and like it must not be changed by another thread
+ * meanwhile. Only what libjalloc_record.so may have, too, is called here. */
 
 #include <string.h>
 #include <sys/auxv.h>
@@ -27,11 +28,13 @@ static const char *const environment_names[] = {
     JCONFIG_LIST(ENVIRONMENT_ROW)
 #undef ENVIRONMENT_ROW
 };
-static const char *const environment_others[] = {"JALLOC_RECORD_HEAP_OF", "JALLOC_ROOT", "JALLOC_DIR",
-                                                 "JALLOC_HOME",           "JALLOC_INC",  "JALLOC_LIB"};
+static const char *const environment_others[] = {
+    "JALLOC_RECORD_HEAP_OF", "JALLOC_ROOT", "JALLOC_DIR",
+    "JALLOC_HOME",           "JALLOC_INC",  "JALLOC_LIB"};
 static const char environment_of_tests[] = JI_ENVIRONMENT_PREFIX "TEST_";
 
-static bool environment_knows(const char *const *names, size_t count, const char *text, size_t length) {
+static bool environment_knows(const char *const *names, size_t count, const char *text,
+                              size_t length) {
     for (size_t i = 0; i < count; i++)
         if (strncmp(names[i], text, length) == 0 && names[i][length] == '\0')
             return true;
@@ -41,7 +44,8 @@ static bool environment_knows(const char *const *names, size_t count, const char
 static bool environment_is_known(const char *text, size_t length) {
     return strncmp(text, environment_of_tests, sizeof environment_of_tests - 1) == 0 ||
            environment_knows(environment_names, JI_CONFIG_COUNT, text, length) ||
-           environment_knows(environment_others, sizeof environment_others / sizeof environment_others[0], text,
+           environment_knows(environment_others,
+                             sizeof environment_others / sizeof environment_others[0], text,
                              length);
 }
 

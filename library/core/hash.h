@@ -3,18 +3,24 @@
 #ifndef JALLOC_CORE_HASH_H
 #define JALLOC_CORE_HASH_H
 
-/* The table of entries that are found by a number, mostly an address: open addressing with linear probing.
+/* The table of entries that are found by a number, mostly an address: open addressing with linear
+ * probing.
  *
- *     slot     0   1   2   3   4   5   6   7         home(key): the high bits of a product, so that all of the
- *            |   | a | b |   |   | c |   |   |       key counts (Fibonacci hashing: Knuth, volume 3, 6.4)
+ *     slot     0   1   2   3   4   5   6   7
+ *            |   | a | b |   |   | c |   |   |       home(a) = home(b) = 1
  *
- * There are no tombstones: an entry that is removed lets those behind it move up (Knuth, algorithm R), so a table that many
- * came and went through is as good as new. An entry is the user's struct, whose first member is its key, a uintptr_t; 0 is
- * no key, a slot with it is empty. Every function is told the struct's size, which is a constant where it is called, so
- * that the table is as fast as one written for that struct. Entries move: a pointer to one is good until the next change.
+ * An entry's home is the high bits of a product, so that all of the key counts (Fibonacci hashing:
+ * Knuth, volume 3, 6.4).
  *
- * How full it may be is the user's to say, who resizes it in time; one slot has to stay empty, or a search for what is not
- * there would not end. Not locked: whoever has one has a lock. Zero-initialised it has no slots yet. */
+ * There are no tombstones: an entry that is removed lets those behind it move up (Knuth, algorithm
+ * R), so a table that many came and went through is as good as new. An entry is the user's struct,
+ * whose first member is its key, a uintptr_t; 0 is no key, a slot with it is empty. Every function
+ * is told the struct's size, which is a constant where it is called, so that the table is as fast
+ * as one written for that struct. Entries move: a pointer to one is good until the next change.
+ *
+ * How full it may be is the user's to say, who resizes it in time; one slot has to stay empty, or a
+ * search for what is not there would not end. Not locked: whoever has one has a lock.
+ * Zero-initialised it has no slots yet. */
 
 #include <string.h>
 
@@ -27,7 +33,8 @@ typedef struct ji_hash {
     unsigned shift; /* 64 - the binary logarithm of the number of slots */
 } ji_hash_t;
 
-/* Makes it 2^bits slots, more than there are entries. False without bookkeeping memory, and nothing has changed. */
+/* Makes it 2^bits slots, more than there are entries. False without bookkeeping memory, and nothing
+ * has changed. */
 bool ji_hash_resize(ji_hash_t *hash, unsigned bits, size_t entry_bytes);
 void ji_hash_fini(ji_hash_t *hash); /* it has no slots again */
 
@@ -53,7 +60,8 @@ static inline void *ji_hash_find(const ji_hash_t *hash, uintptr_t key, size_t en
     }
 }
 
-/* Enters a key that is not there, and returns its entry, whose other members are the caller's to write. There is room. */
+/* Enters a key that is not there, and returns its entry, whose other members are the caller's to
+ * write. There is room. */
 static inline void *ji_hash_insert(ji_hash_t *hash, uintptr_t key, size_t entry_bytes) {
     size_t slot = ji_hash_home_(hash, key);
     while (*ji_hash_at_(hash, slot, entry_bytes) != 0)
@@ -73,9 +81,11 @@ static inline void ji_hash_remove(ji_hash_t *hash, void *entry, size_t entry_byt
         const uintptr_t key = *ji_hash_at_(hash, slot, entry_bytes);
         if (JI_LIKELY(key == 0))
             break;
-        /* It may move up unless its home lies behind the hole, on the way from there to where it is. */
+        /* It may move up unless its home lies behind the hole, on the way from there to where it
+         * is. */
         if (((slot - ji_hash_home_(hash, key)) & hash->mask) >= ((slot - hole) & hash->mask)) {
-            memcpy(ji_hash_at_(hash, hole, entry_bytes), ji_hash_at_(hash, slot, entry_bytes), entry_bytes);
+            memcpy(ji_hash_at_(hash, hole, entry_bytes), ji_hash_at_(hash, slot, entry_bytes),
+                   entry_bytes);
             hole = slot;
         }
     }

@@ -3,14 +3,15 @@
 #ifndef JALLOC_CORE_LIST_H
 #define JALLOC_CORE_LIST_H
 
-/* The doubly linked list of objects that carry their own links, so that entering one takes no memory and cannot fail.
+/* The doubly linked list of objects that carry their own links, so that entering one takes no
+ * memory and cannot fail.
  *
  *     +--> list <--> first.link <--> second.link <--> last.link <--+
  *     +------------------------------------------------------------+
  *
- * The links make a ring that the list closes: inserting and removing have no branch, and removing does not ask which list
- * it is. An empty list points to itself, so it is initialised where it lies and does not move. Not locked: whoever has one
- * has a lock. */
+ * The links make a ring that the list closes: inserting and removing have no branch, and removing
+ * does not ask which list it is. An empty list points to itself, so it is initialised where it lies
+ * and does not move. Not locked: whoever has one has a lock. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,14 +26,18 @@ typedef struct ji_list {
 } ji_list_t;
 
 /* The initial value of `list`, a variable that lives as long as the process. */
-#define JI_LIST_EMPTY(list)                                                                                            \
-    {                                                                                                                  \
-        { &(list).ring, &(list).ring }                                                                                 \
+#define JI_LIST_EMPTY(list)                                                                        \
+    {                                                                                              \
+        { &(list).ring, &(list).ring }                                                             \
     }
 
-static inline void ji_list_init(ji_list_t *list) { list->ring.next = list->ring.previous = &list->ring; }
+static inline void ji_list_init(ji_list_t *list) {
+    list->ring.next = list->ring.previous = &list->ring;
+}
 
-static inline bool ji_list_is_empty(const ji_list_t *list) { return list->ring.next == &list->ring; }
+static inline bool ji_list_is_empty(const ji_list_t *list) {
+    return list->ring.next == &list->ring;
+}
 
 static inline void ji_list_push_front(ji_list_t *list, ji_link_t *link) {
     ji_link_t *next = list->ring.next;
@@ -58,24 +63,29 @@ static inline void ji_list_remove(const ji_link_t *link) {
 static inline void ji_link_init(ji_link_t *link) { link->next = link->previous = link; }
 
 /* The object around a link of its. */
-#define JI_LIST_OBJECT(pointer, type, link) ((type *)(void *)((char *)(pointer)-offsetof(type, link)))
+#define JI_LIST_OBJECT(pointer, type, link)                                                        \
+    ((type *)(void *)((char *)(pointer)-offsetof(type, link)))
 
 /* The same; NULL where the link is the list's own. */
 static inline void *ji_list_object_(const ji_list_t *list, ji_link_t *link, size_t offset) {
     return link != &list->ring ? (char *)link - offset : NULL;
 }
 
-/* The first and the last object of a list, and those beside one; NULL where there is none. `link` is the member. */
-#define JI_LIST_FIRST(list, type, link) ((type *)ji_list_object_(list, (list)->ring.next, offsetof(type, link)))
-#define JI_LIST_LAST(list, type, link) ((type *)ji_list_object_(list, (list)->ring.previous, offsetof(type, link)))
-#define JI_LIST_NEXT(list, object, type, link)                                                                         \
+/* The first and the last object of a list, and those beside one; NULL where there is none. `link`
+ * is the member. */
+#define JI_LIST_FIRST(list, type, link)                                                            \
+    ((type *)ji_list_object_(list, (list)->ring.next, offsetof(type, link)))
+#define JI_LIST_LAST(list, type, link)                                                             \
+    ((type *)ji_list_object_(list, (list)->ring.previous, offsetof(type, link)))
+#define JI_LIST_NEXT(list, object, type, link)                                                     \
     ((type *)ji_list_object_(list, (object)->link.next, offsetof(type, link)))
 
-/* A loop over a list from the first object on, while a condition holds. Its body may remove `object`, and put new ones in
- * front. */
-#define JI_LIST_WHILE(condition, list, type, object, link)                                                             \
-    for (type *object = JI_LIST_FIRST(list, type, link), *object##_next_ = NULL;                                       \
-         object != NULL && (condition) && (object##_next_ = JI_LIST_NEXT(list, object, type, link), true);             \
+/* A loop over a list from the first object on, while a condition holds. Its body may remove
+ * `object`, and put new ones in front. */
+#define JI_LIST_WHILE(condition, list, type, object, link)                                         \
+    for (type *object = JI_LIST_FIRST(list, type, link), *object##_next_ = NULL;                   \
+         object != NULL && (condition) &&                                                          \
+         (object##_next_ = JI_LIST_NEXT(list, object, type, link), true);                          \
          object = object##_next_)
 #define JI_LIST_EACH(list, type, object, link) JI_LIST_WHILE(true, list, type, object, link)
 

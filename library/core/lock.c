@@ -3,9 +3,10 @@
 
 /* Revoking the bias of locks, waiting, and all locks across a fork.
  *
- * A fork copies one thread. A lock that another thread held would stay held in the child for ever, and what it protects
- * would be half changed. So the forking thread first takes every lock there is. It only tries: where one is held it
- * lets all go and begins again, so it can stand in no circle of waiting threads, whatever order they take locks in. */
+ * A fork copies one thread. A lock that another thread held would stay held in the child for ever,
+ * and what it protects would be half changed. So the forking thread first takes every lock there
+ * is. It only tries: where one is held it lets all go and begins again, so it can stand in no
+ * circle of waiting threads, whatever order they take locks in. */
 
 #include "core/lock.h"
 
@@ -46,8 +47,8 @@ static bool lock_try_held(ji_lock_t *lock) {
            !atomic_exchange_explicit(&lock->held, true, memory_order_acquire);
 }
 
-/* Holding `held`: makes sure that the lock is revoked and nobody is inside by its bias. False: the first thread is still
- * inside. It cannot come in again. */
+/* Holding `held`: makes sure that the lock is revoked and nobody is inside by its bias. False: the
+ * first thread is still inside. It cannot come in again. */
 static bool lock_revoke(ji_lock_t *lock) {
     if (atomic_load_explicit(&lock->biased_to, memory_order_relaxed) != JI_LOCK_REVOKED) {
         atomic_store_explicit(&lock->biased_to, JI_LOCK_REVOKED, memory_order_seq_cst);
@@ -64,7 +65,8 @@ static bool lock_bias_to_self(ji_lock_t *lock) {
         !atomic_compare_exchange_strong(&lock->first, &nobody, ji_lock_self_()))
         return false;
     uintptr_t biased_to = JI_LOCK_NEW; /* or somebody revokes it meanwhile */
-    return atomic_compare_exchange_strong(&lock->biased_to, &biased_to, ji_lock_self_()) && ji_lock_enter_biased_(lock);
+    return atomic_compare_exchange_strong(&lock->biased_to, &biased_to, ji_lock_self_()) &&
+           ji_lock_enter_biased_(lock);
 }
 
 bool ji_lock_try(ji_lock_t *lock) {
@@ -116,8 +118,9 @@ static void lock_after_fork(void) {
     pthread_mutex_unlock(&lock_list_mutex);
 }
 
-/* The forking thread has every lock. Whatever mark of another thread is on one (inside, or held, for the moment that it
- * takes to see that it may not be) is of a thread that the child does not have, and would not be taken back. */
+/* The forking thread has every lock. Whatever mark of another thread is on one (inside, or held,
+ * for the moment that it takes to see that it may not be) is of a thread that the child does not
+ * have, and would not be taken back. */
 static void lock_in_child(void) {
     JI_LIST_EACH(&lock_list, ji_lock_t, lock, link) {
         atomic_store_explicit(&lock->inside, false, memory_order_relaxed);

@@ -3,13 +3,14 @@
 
 /* The log: one sink, one lock, a limit on repetition.
  *
- * A message that is not let through costs one atomic load. One that is let through is made on the stack and written by
- * one call of the system, so that lines of several processes in one file stay whole. The log takes no memory: it has to
- * work when there is none. The limit on repetition is kept in a table of fixed size, keyed by the place in the source;
- * where too many places speak at once, the one silent for longest makes room, and what it held back is told first.
+ * A message that is not let through costs one atomic load. One that is let through is made on the
+ * stack and written by one call of the system, so that lines of several processes in one file stay
+ * whole. The log takes no memory: it has to work when there is none. The limit on repetition is
+ * kept in a table of fixed size, keyed by the place in the source; where too many places speak at
+ * once, the one silent for longest makes room, and what it held back is told first.
  *
- * The environment is read at the first message, the path again after jlog_set_sink(NULL). The lock is held over a fork,
- * so that a child never finds it taken by a thread that it does not have. */
+ * The environment is read at the first message, the path again after jlog_set_sink(NULL). The lock
+ * is held over a fork, so that a child never finds it taken by a thread that it does not have. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +55,8 @@ static log_slot_t log_slots[LOG_SLOTS];
 static const char *const log_level_names[] = {"off", "error", "warning", "info", "debug"};
 
 static void log_write_file(int file, const char *line) {
-    struct iovec parts[2] = {{(void *)(uintptr_t)line, strlen(line)}, {(void *)(uintptr_t) "\n", 1}};
+    struct iovec parts[2] = {{(void *)(uintptr_t)line, strlen(line)},
+                             {(void *)(uintptr_t) "\n", 1}};
     while (parts[1].iov_len > 0) {
         ssize_t written = parts[0].iov_len > 0 ? writev(file, parts, 2) : write(file, "\n", 1);
         if (written < 0 && errno == EINTR)
@@ -70,15 +72,16 @@ static void log_write_file(int file, const char *line) {
     }
 }
 
-/* Opens the file that JALLOC_LOG_PATH names. A link is not followed, so that nobody can direct the lines of another
- * user's program into a file of their choice. */
+/* Opens the file that JALLOC_LOG_PATH names. A link is not followed, so that nobody can direct the
+ * lines of another user's program into a file of their choice. */
 static void log_open(void) {
     jconfig_entry_t path;
     log_file = STDERR_FILENO;
     (void)ji_config_read(JCONFIG_JALLOC_LOG_PATH, &path); /* fails for wrong arguments alone */
     if (path.value[0] == '\0')
         return;
-    int file = open(path.value, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+    int file =
+        open(path.value, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
     if (file >= 0 && fstat(file, &log_opened) == 0) {
         log_file = file;
         return;
@@ -86,17 +89,19 @@ static void log_open(void) {
     if (file >= 0)
         close(file);
     char line[LOG_LINE_BYTES];
-    snprintf(line, sizeof line,
-             "jalloc warning: JALLOC_LOG_PATH=\"%.500s\" cannot be opened (%s); using standard error", path.value,
-             strerror(errno));
+    snprintf(
+        line, sizeof line,
+        "jalloc warning: JALLOC_LOG_PATH=\"%.500s\" cannot be opened (%s); using standard error",
+        path.value, strerror(errno));
     log_write_file(STDERR_FILENO, line);
 }
 
-/* False where the program has closed the descriptor, and may have a file of its own at its number by now. */
+/* False where the program has closed the descriptor, and may have a file of its own at its number
+ * by now. */
 static bool log_is_open(void) {
     struct stat now;
-    return log_file > STDERR_FILENO && fstat(log_file, &now) == 0 && now.st_dev == log_opened.st_dev &&
-           now.st_ino == log_opened.st_ino;
+    return log_file > STDERR_FILENO && fstat(log_file, &now) == 0 &&
+           now.st_dev == log_opened.st_dev && now.st_ino == log_opened.st_ino;
 }
 
 static void log_emit(jlog_level_t level, const char *line) {
@@ -120,8 +125,8 @@ static void log_tell_suppressed(log_slot_t *slot) {
     if (slot->suppressed == 0)
         return;
     char line[96];
-    snprintf(line, sizeof line, "jalloc %s: %u more from the same place were not printed", log_level_names[slot->level],
-             slot->suppressed);
+    snprintf(line, sizeof line, "jalloc %s: %u more from the same place were not printed",
+             log_level_names[slot->level], slot->suppressed);
     log_emit(slot->level, line);
     slot->suppressed = 0;
 }
@@ -173,8 +178,9 @@ static void log_first_use(void) {
         return;
     char line[LOG_LINE_BYTES];
     snprintf(line, sizeof line,
-             "jalloc warning: JALLOC_LOG_LEVEL=\"%.200s\" is not understood: expected one of %s; using %s", entry.value,
-             entry.syntax, entry.fallback);
+             "jalloc warning: JALLOC_LOG_LEVEL=\"%.200s\" is not understood: expected one of %s; "
+             "using %s",
+             entry.value, entry.syntax, entry.fallback);
     log_lock();
     log_emit(JLOG_WARNING, line);
     log_unlock();
@@ -210,7 +216,8 @@ jlog_level_t jlog_level(void) {
 }
 
 void jlog_write(jlog_level_t level, const void *place, const char *format, ...) {
-    if (level > jlog_level() || (unsigned)level - JLOG_ERROR > JLOG_DEBUG - JLOG_ERROR || format == NULL)
+    if (level > jlog_level() || (unsigned)level - JLOG_ERROR > JLOG_DEBUG - JLOG_ERROR ||
+        format == NULL)
         return;
     int saved_errno = errno;
     char line[LOG_LINE_BYTES];

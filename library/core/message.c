@@ -3,14 +3,15 @@
 
 /* The last message of each thread.
  *
- * Keeping a message needs no lock and, for the first 64 threads that have one, no memory: an out-of-memory error can
- * still say what was wanted. A thread claims one of the buffers here with its first message, and gives it back when it
- * ends; later ones take bookkeeping memory, and where there is none the message is lost and the status is not. The
- * buffers are not the threads' own storage: whoever loads the library while it runs has little room for that, and all of a
- * library's variables of that kind must fit, since the fast ones cannot do without it.
+ * Keeping a message needs no lock and, for the first 64 threads that have one, no memory: an
+ * out-of-memory error can still say what was wanted. A thread claims one of the buffers here with
+ * its first message, and gives it back when it ends; later ones take bookkeeping memory, and where
+ * there is none the message is lost and the status is not. The buffers are not the threads' own
+ * storage: whoever loads the library while it runs has little room for that, and all of a library's
+ * variables of that kind must fit, since the fast ones cannot do without it.
  *
- * A text that is too long is cut. The text is made beside the buffer and copied into it, because an argument may well be
- * the present message: a caller that adds to what its callee said. */
+ * A text that is too long is cut. The text is made beside the buffer and copied into it, because an
+ * argument may well be the present message: a caller that adds to what its callee said. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -25,7 +26,8 @@
 
 _Thread_local unsigned ji_message_count __attribute__((tls_model("initial-exec")));
 
-static _Thread_local ji_message_try_t *message_try __attribute__((tls_model("initial-exec"))); /* the innermost */
+/* The innermost. */
+static _Thread_local ji_message_try_t *message_try __attribute__((tls_model("initial-exec")));
 
 static char message_buffers[MESSAGE_BUFFERS][JI_MESSAGE_BYTES];
 static _Atomic(uint64_t) message_taken; /* bit i: buffer i is a thread's */
@@ -36,7 +38,8 @@ static char *message_claim(void) {
     uint64_t taken = atomic_load_explicit(&message_taken, memory_order_relaxed);
     while (taken != UINT64_MAX) {
         const int buffer = __builtin_ctzll(~taken);
-        if (atomic_compare_exchange_weak_explicit(&message_taken, &taken, taken | (uint64_t)1 << buffer,
+        if (atomic_compare_exchange_weak_explicit(&message_taken, &taken,
+                                                  taken | (uint64_t)1 << buffer,
                                                   memory_order_acquire, memory_order_relaxed))
             return message_buffers[buffer];
     }
@@ -47,12 +50,15 @@ static char *message_claim(void) {
 static void message_release(void *text) {
     const uintptr_t offset = (uintptr_t)text - (uintptr_t)message_buffers;
     if (offset < sizeof message_buffers)
-        atomic_fetch_and_explicit(&message_taken, ~((uint64_t)1 << offset / JI_MESSAGE_BYTES), memory_order_release);
+        atomic_fetch_and_explicit(&message_taken, ~((uint64_t)1 << offset / JI_MESSAGE_BYTES),
+                                  memory_order_release);
     else
         ji_metadata_free(text);
 }
 
-static void message_start(void) { message_has_key = pthread_key_create(&message_key, message_release) == 0; }
+static void message_start(void) {
+    message_has_key = pthread_key_create(&message_key, message_release) == 0;
+}
 
 /* A library that is unloaded leaves nothing behind that would be called. */
 __attribute__((destructor)) static void message_end(void) {
@@ -87,7 +93,8 @@ void ji_message_try_end(ji_message_try_t *attempt, bool restores) {
 
 /* What the tries under way have not seen replaced yet. */
 static void message_try_keep(const char *kept) {
-    for (ji_message_try_t *attempt = message_try; attempt != NULL && !attempt->has_text; attempt = attempt->outer) {
+    for (ji_message_try_t *attempt = message_try; attempt != NULL && !attempt->has_text;
+         attempt = attempt->outer) {
         memcpy(attempt->text, kept, sizeof attempt->text);
         attempt->has_text = true;
     }

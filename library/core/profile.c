@@ -3,11 +3,12 @@
 
 /* The profile layer: calls, time and rungs per routine and shape.
  *
- * A hash table of entries keyed by text. Entries are bookkeeping memory and are freed when the table is printed, which
- * happens on request and when the program ends. The lock is never held while memory is taken or a line is written,
- * because both may run functions of the program's own: a new entry is made outside and thrown away should another
- * thread have been faster, and the table is detached before it is printed. A child starts its profile at zero, or the
- * parent's calls would be printed twice. */
+ * A hash table of entries keyed by text. Entries are bookkeeping memory and are freed when the
+ * table is printed, which happens on request and when the program ends. The lock is never held
+ * while memory is taken or a line is written, because both may run functions of the program's own:
+ * a new entry is made outside and thrown away should another thread have been faster, and the table
+ * is detached before it is printed. A child starts its profile at zero, or the parent's calls would
+ * be printed twice. */
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -77,7 +78,8 @@ jstatus_t jlog_profile_add(const char *key, int rung, double microseconds) {
         size_t key_bytes = strlen(key) + 1;
         fresh = ji_metadata_zalloc(sizeof *fresh + key_bytes);
         if (fresh == NULL)
-            return ji_fail(JSTATUS_MEMORY_ERROR, "jlog_profile_add: no memory to count \"%.200s\"", key);
+            return ji_fail(JSTATUS_MEMORY_ERROR, "jlog_profile_add: no memory to count \"%.200s\"",
+                           key);
         memcpy(fresh->key, key, key_bytes);
         profile_lock();
         entry = profile_find(bucket, key);
@@ -134,10 +136,11 @@ static void profile_print(const profile_entry_t *entry) {
     size_t used = 0;
     for (int rung = 0; rung < PROFILE_RUNGS; rung++)
         if (entry->rung_calls[rung] != 0)
-            used += (size_t)snprintf(rungs + used, sizeof rungs - used, "%s%d:%" PRIu64, used > 0 ? "," : "", rung,
-                                     entry->rung_calls[rung]);
-    snprintf(line, sizeof line, "profile: %10" PRIu64 " %14.1f %12.3f  %-12s %s", entry->calls, entry->total_us,
-             entry->total_us / (double)entry->calls, used > 0 ? rungs : "-", entry->key);
+            used += (size_t)snprintf(rungs + used, sizeof rungs - used, "%s%d:%" PRIu64,
+                                     used > 0 ? "," : "", rung, entry->rung_calls[rung]);
+    snprintf(line, sizeof line, "profile: %10" PRIu64 " %14.1f %12.3f  %-12s %s", entry->calls,
+             entry->total_us, entry->total_us / (double)entry->calls, used > 0 ? rungs : "-",
+             entry->key);
     jlog_write_line(line);
 }
 
@@ -153,7 +156,8 @@ void jlog_profile_flush(void) {
         next = entry->next;
         if (entry->calls > 0) {
             if (!titled)
-                jlog_write_line("profile:      calls       total us      mean us  rung:calls   routine and shape");
+                jlog_write_line("profile:      calls       total us      mean us  rung:calls   "
+                                "routine and shape");
             titled = true;
             profile_print(entry);
         }

@@ -1,15 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A number of bytes from text. No size goes through floating point: a fraction is cut to whole bytes exactly, whatever the
- * number of its digits. Nothing else of the library is called: libjalloc_record.so has this file, too. */
+/* A number of bytes from text. No size goes through floating point: a fraction is cut to whole
+ * bytes exactly, whatever the number of its digits. Nothing else of the library is called:
+ * libjalloc_record.so has this file, too. */
 
 #include <string.h>
 
 #include "core/core.h"
 #include "core/size.h"
 
-/* A unit: nothing or B, or one of KMGT, which may be followed by B or iB. Gives the power of two. */
+/* A unit: nothing or B, or one of KMGT, which may be followed by B or iB. Gives the power of
+ * two. */
 static bool size_read_unit(const char *text, size_t length, unsigned *shift) {
     static const char prefixes[] = "kmgt";
     *shift = 0;
@@ -52,9 +54,10 @@ jstatus_t ji_size_read(const char *text, size_t length, size_t *size_bytes) {
     if (!ji_size_mul(whole, (size_t)1 << shift, &whole))
         return JSTATUS_INVALID_SIZE;
 
-    /* 0.d1 d2 ... times 2^shift, from the last digit to the first. Cutting at each step loses nothing, because
-     * floor((n + x) / 10) = floor((n + floor(x)) / 10) for a whole number n. The value stays below 10 * 2^40, and the
-     * result below 2^shift, of which `whole` is a multiple: the sum cannot overflow. */
+    /* 0.d1 d2 ... times 2^shift, from the last digit to the first. Cutting at each step loses
+     * nothing, because floor((n + x) / 10) = floor((n + floor(x)) / 10) for a whole number n. The
+     * value stays below 10 * 2^40, and the result below 2^shift, of which `whole` is a multiple:
+     * the sum cannot overflow. */
     uint64_t fraction = 0;
     for (size_t i = end; i > whole_end + 1; i--)
         fraction = (((uint64_t)(text[i - 1] - '0') << shift) + fraction) / 10;

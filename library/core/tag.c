@@ -3,9 +3,10 @@
 
 /* Names and their numbers.
  *
- * Names are kept in a table that only grows and are found by a linear walk: there are dozens, and whoever needs
- * one often keeps its number. A name, once published by the count, never moves or changes, so numbers become names
- * without a lock. The table is static: a tag costs no bookkeeping memory, and no test finds any of it left over. */
+ * Names are kept in a table that only grows and are found by a linear walk: there are dozens, and
+ * whoever needs one often keeps its number. A name, once published by the count, never moves or
+ * changes, so numbers become names without a lock. The table is static: a tag costs no bookkeeping
+ * memory, and no test finds any of it left over. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -53,7 +54,9 @@ jtag_t jtag_intern(const char *name) {
 }
 
 const char *jtag_name(jtag_t tag) {
-    return tag != 0 && tag <= atomic_load_explicit(&tag_count, memory_order_acquire) ? tag_names[tag - 1] : "";
+    return tag != 0 && tag <= atomic_load_explicit(&tag_count, memory_order_acquire)
+               ? tag_names[tag - 1]
+               : "";
 }
 
 jtag_t jtag_set(jtag_t tag) {

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The version this library was built from. A program compares it with the macros that it was compiled with. */
+/* The version this library was built from. A program compares it with the macros that it was
+ * compiled with. */
 
 #include "jalloc/version.h"
 

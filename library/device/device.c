@@ -1,14 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The public face of devices, streams and events: each argument is checked here, once and alike for all devices, and
- * the call goes to the device's table. An operation may rely on what is checked here:
+/* The public face of devices, streams and events: each argument is checked here, once and alike for
+ * all devices, and the call goes to the device's table. An operation may rely on what is checked
+ * here:
  *
  *   - pointers are not NULL, except a region of zero bytes, which does not reach it;
- *   - a stream is NULL or belongs to the device, and neither it nor the event comes from before a fork;
+ *   - a stream is NULL or belongs to the device, and neither it nor the event comes from before a
+ *     fork;
  *   - sizes do not overflow, an alignment is a power of two.
  *
- * Only destroy reaches a device with an object from before a fork, because only the device knows what to release. */
+ * Only destroy reaches a device with an object from before a fork, because only the device knows
+ * what to release. */
 
 #include <string.h>
 
@@ -20,21 +23,22 @@
 /* Larger alignments than any page are a mistake. */
 #define DEVICE_MAX_ALIGNMENT ((size_t)1 << 30)
 
-#define DEVICE_REQUIRE_STREAM(device, stream)                                                                          \
-    do {                                                                                                               \
-        jstatus_t stream_status_ = device_check_stream(device, stream, __func__);                                      \
-        if (JI_UNLIKELY(stream_status_ != JSTATUS_SUCCESS))                                                            \
-            return stream_status_;                                                                                     \
+#define DEVICE_REQUIRE_STREAM(device, stream)                                                      \
+    do {                                                                                           \
+        jstatus_t stream_status_ = device_check_stream(device, stream, __func__);                  \
+        if (JI_UNLIKELY(stream_status_ != JSTATUS_SUCCESS))                                        \
+            return stream_status_;                                                                 \
     } while (0)
 
-#define DEVICE_REQUIRE_EVENT(event)                                                                                    \
-    do {                                                                                                               \
-        JREQUIRE((event) != NULL, JSTATUS_INVALID_POINTER);                                                            \
-        if (JI_UNLIKELY((event)->fork_generation != ji_fork_generation))                                               \
-            return ji_fail(JSTATUS_FORKED, "%s: the event was made before a fork", __func__);                          \
+#define DEVICE_REQUIRE_EVENT(event)                                                                \
+    do {                                                                                           \
+        JREQUIRE((event) != NULL, JSTATUS_INVALID_POINTER);                                        \
+        if (JI_UNLIKELY((event)->fork_generation != ji_fork_generation))                           \
+            return ji_fail(JSTATUS_FORKED, "%s: the event was made before a fork", __func__);      \
     } while (0)
 
-static jstatus_t device_check_stream(const jdevice_t *device, const jstream_t *stream, const char *function) {
+static jstatus_t device_check_stream(const jdevice_t *device, const jstream_t *stream,
+                                     const char *function) {
     if (stream == NULL)
         return JSTATUS_SUCCESS;
     if (JI_UNLIKELY(stream->device != device))
@@ -45,24 +49,34 @@ static jstatus_t device_check_stream(const jdevice_t *device, const jstream_t *s
     return JSTATUS_SUCCESS;
 }
 
-static bool device_knows_kind(jmemory_kind_t kind) { return kind >= JMEMORY_DEVICE && kind <= JMEMORY_STREAM_ORDERED; }
+static bool device_knows_kind(jmemory_kind_t kind) {
+    return kind >= JMEMORY_DEVICE && kind <= JMEMORY_STREAM_ORDERED;
+}
 
 jdevice_t *jdevice_host(void) { return &ji_host_device; }
-const char *jdevice_name(const jdevice_t *device) { return device != NULL ? device->name : "(null)"; }
-jdevice_kind_t jdevice_kind(const jdevice_t *device) { return device != NULL ? device->kind : JDEVICE_HOST; }
-size_t jdevice_granule_bytes(const jdevice_t *device) { return device != NULL ? device->granule_bytes : 0; }
+const char *jdevice_name(const jdevice_t *device) {
+    return device != NULL ? device->name : "(null)";
+}
+jdevice_kind_t jdevice_kind(const jdevice_t *device) {
+    return device != NULL ? device->kind : JDEVICE_HOST;
+}
+size_t jdevice_granule_bytes(const jdevice_t *device) {
+    return device != NULL ? device->granule_bytes : 0;
+}
 int jdevice_index(const jdevice_t *device) { return device != NULL ? device->index : 0; }
 
 jstatus_t jdevice_get_properties(const jdevice_t *device, jdevice_properties_t *properties) {
     JREQUIRE(device != NULL && properties != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jdevice_properties_t, properties, description));
-    jdevice_properties_t found = {.struct_size = sizeof found, .granule_bytes = device->granule_bytes};
+    jdevice_properties_t found = {.struct_size = sizeof found,
+                                  .granule_bytes = device->granule_bytes};
     JTRY_RETURN(device->ops->get_properties((jdevice_t *)device, &found));
     JI_GIVE_RESULT(properties, &found);
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jdevice_get_memory_info(const jdevice_t *device, size_t *free_bytes, size_t *total_bytes) {
+jstatus_t jdevice_get_memory_info(const jdevice_t *device, size_t *free_bytes,
+                                  size_t *total_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     size_t free_now = 0, total = 0;
     JTRY_RETURN(device->ops->get_memory_info((jdevice_t *)device, &free_now, &total));
@@ -73,27 +87,30 @@ jstatus_t jdevice_get_memory_info(const jdevice_t *device, size_t *free_bytes, s
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes, size_t alignment,
-                           void **pointer) {
+jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes,
+                           size_t alignment, void **pointer) {
     JREQUIRE(device != NULL && pointer != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(device_knows_kind(kind), JSTATUS_INVALID_VALUE);
     if (alignment == 0)
         alignment = device->granule_bytes;
     if (!ji_is_power_of_two(alignment) || alignment > DEVICE_MAX_ALIGNMENT)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jdevice_allocate: alignment %zu is not a power of two up to 2^30",
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "jdevice_allocate: alignment %zu is not a power of two up to 2^30",
                        alignment);
     if (size_bytes == 0 || size_bytes > PTRDIFF_MAX - alignment)
         return ji_fail(JSTATUS_INVALID_SIZE, "jdevice_allocate: %zu bytes", size_bytes);
     if (kind == JMEMORY_STREAM_ORDERED) {
         if (alignment > device->granule_bytes)
-            return ji_fail(JSTATUS_INVALID_VALUE, "jdevice_allocate: memory in stream order is aligned to %zu, not %zu",
+            return ji_fail(JSTATUS_INVALID_VALUE,
+                           "jdevice_allocate: memory in stream order is aligned to %zu, not %zu",
                            device->granule_bytes, alignment);
         return device->ops->allocate_ordered(device, NULL, size_bytes, pointer);
     }
     return device->ops->allocate(device, kind, size_bytes, alignment, pointer);
 }
 
-jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes) {
+jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer,
+                             size_t size_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(device_knows_kind(kind), JSTATUS_INVALID_VALUE);
     if (pointer == NULL)
@@ -103,7 +120,8 @@ jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *point
     return device->ops->deallocate(device, kind, pointer, size_bytes);
 }
 
-jstatus_t jdevice_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size_bytes, void **pointer) {
+jstatus_t jdevice_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size_bytes,
+                                   void **pointer) {
     JREQUIRE(device != NULL && pointer != NULL, JSTATUS_INVALID_POINTER);
     DEVICE_REQUIRE_STREAM(device, stream);
     if (size_bytes == 0 || size_bytes > PTRDIFF_MAX - device->granule_bytes)
@@ -111,13 +129,16 @@ jstatus_t jdevice_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t 
     return device->ops->allocate_ordered(device, stream, size_bytes, pointer);
 }
 
-jstatus_t jdevice_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer, size_t size_bytes) {
+jstatus_t jdevice_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer,
+                                     size_t size_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     DEVICE_REQUIRE_STREAM(device, stream);
-    return pointer != NULL ? device->ops->deallocate_ordered(device, stream, pointer, size_bytes) : JSTATUS_SUCCESS;
+    return pointer != NULL ? device->ops->deallocate_ordered(device, stream, pointer, size_bytes)
+                           : JSTATUS_SUCCESS;
 }
 
-jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source, size_t size_bytes) {
+jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
+                       size_t size_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     DEVICE_REQUIRE_STREAM(device, stream);
     if (size_bytes == 0)
@@ -131,10 +152,12 @@ jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *destination, 
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     size_t size_bytes;
     if (!ji_is_power_of_two(pattern_bytes) || pattern_bytes > 16)
-        return ji_fail(JSTATUS_INVALID_SIZE, "jdevice_fill: a pattern has 1, 2, 4, 8 or 16 bytes, not %zu",
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "jdevice_fill: a pattern has 1, 2, 4, 8 or 16 bytes, not %zu",
                        pattern_bytes);
     if (!ji_size_mul(pattern_bytes, count, &size_bytes))
-        return ji_fail(JSTATUS_INVALID_SIZE, "jdevice_fill: %zu patterns of %zu bytes overflow", count, pattern_bytes);
+        return ji_fail(JSTATUS_INVALID_SIZE, "jdevice_fill: %zu patterns of %zu bytes overflow",
+                       count, pattern_bytes);
     DEVICE_REQUIRE_STREAM(device, stream);
     if (size_bytes == 0)
         return JSTATUS_SUCCESS;
@@ -142,13 +165,13 @@ jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *destination, 
     return device->ops->fill(device, stream, destination, pattern, pattern_bytes, count);
 }
 
-jstatus_t jstream_launch(jdevice_t *device, jstream_t *stream, void (*function)(void *arguments), const void *arguments,
-                         size_t argument_bytes) {
+jstatus_t jstream_launch(jdevice_t *device, jstream_t *stream, void (*function)(void *arguments),
+                         const void *arguments, size_t argument_bytes) {
     JREQUIRE(device != NULL && function != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(arguments != NULL || argument_bytes == 0, JSTATUS_INVALID_POINTER);
     if (JI_UNLIKELY(argument_bytes > JSTREAM_MAX_ARGUMENT_BYTES))
-        return ji_fail(JSTATUS_INVALID_SIZE, "jstream_launch: %zu bytes of arguments, at most %d", argument_bytes,
-                       JSTREAM_MAX_ARGUMENT_BYTES);
+        return ji_fail(JSTATUS_INVALID_SIZE, "jstream_launch: %zu bytes of arguments, at most %d",
+                       argument_bytes, JSTREAM_MAX_ARGUMENT_BYTES);
     DEVICE_REQUIRE_STREAM(device, stream);
     return device->ops->launch(device, stream, function, arguments, argument_bytes);
 }
@@ -189,14 +212,16 @@ jstatus_t jstream_wrap(jdevice_t *device, void *native, jstream_t **stream) {
 }
 
 void *jstream_native(const jdevice_t *device, const jstream_t *stream) {
-    return device != NULL ? device->ops->stream_native((jdevice_t *)device, (jstream_t *)stream) : NULL;
+    return device != NULL ? device->ops->stream_native((jdevice_t *)device, (jstream_t *)stream)
+                          : NULL;
 }
 
 /* For the typed forms, which refuse a device whose streams are of another type. */
-static jstatus_t device_wrap_typed(jdevice_t *device, jdevice_kind_t kind, void *native, jstream_t **stream,
-                                   const char *caller) {
+static jstatus_t device_wrap_typed(jdevice_t *device, jdevice_kind_t kind, void *native,
+                                   jstream_t **stream, const char *caller) {
     if (device != NULL && device->kind != kind)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: %s has streams of another runtime", caller, device->name);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: %s has streams of another runtime", caller,
+                       device->name);
     return jstream_wrap(device, native, stream);
 }
 jstatus_t jcuda_stream_wrap(jdevice_t *device, cudaStream_t native, jstream_t **stream) {
@@ -212,7 +237,9 @@ hipStream_t jhip_stream_native(const jdevice_t *device, const jstream_t *stream)
     return jstream_native(device, stream);
 }
 
-jdevice_t *jstream_device(const jstream_t *stream) { return stream != NULL ? stream->device : NULL; }
+jdevice_t *jstream_device(const jstream_t *stream) {
+    return stream != NULL ? stream->device : NULL;
+}
 
 jstatus_t jevent_create(jdevice_t *device, jevent_t **event) {
     JREQUIRE(device != NULL && event != NULL, JSTATUS_INVALID_POINTER);
@@ -257,7 +284,8 @@ jstatus_t jevent_get_elapsed_ms(const jevent_t *start, const jevent_t *stop, dou
     DEVICE_REQUIRE_EVENT(stop);
     JREQUIRE(milliseconds != NULL, JSTATUS_INVALID_POINTER);
     if (start->device != stop->device)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jevent_get_elapsed_ms: events of %s and of %s", start->device->name,
-                       stop->device->name);
-    return start->device->ops->event_get_elapsed_ms((jevent_t *)start, (jevent_t *)stop, milliseconds);
+        return ji_fail(JSTATUS_INVALID_VALUE, "jevent_get_elapsed_ms: events of %s and of %s",
+                       start->device->name, stop->device->name);
+    return start->device->ops->event_get_elapsed_ms((jevent_t *)start, (jevent_t *)stop,
+                                                    milliseconds);
 }

@@ -3,8 +3,9 @@
 
 /* The host as a device: ordinary memory, memcpy, and the table of operations.
  *
- * The three kinds of memory are one. Work in the NULL stream is done by the caller at once; in a created stream it is a
- * function in the queue (host_stream.c), whose arguments, a fill's pattern among them, are copied into the entry. */
+ * The three kinds of memory are one. Work in the NULL stream is done by the caller at once; in a
+ * created stream it is a function in the queue (host_stream.c), whose arguments, a fill's pattern
+ * among them, are copied into the entry. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +17,9 @@
 
 #include "device/host.h"
 
-#define HOST_GRANULE_BYTES 64      /* a cache line, and the widest vector register */
-#define HOST_FILL_BLOCK_BYTES 4096 /* a filled block is copied on; this much stays in the first cache */
+#define HOST_GRANULE_BYTES 64 /* a cache line, and the widest vector register */
+#define HOST_FILL_BLOCK_BYTES                                                                      \
+    4096 /* a filled block is copied on; this much stays in the first cache */
 
 /* What may be allocated without swapping, as the kernel estimates it; -1 where it does not say. */
 static int64_t host_read_available_bytes(void) {
@@ -34,9 +36,11 @@ static int64_t host_read_available_bytes(void) {
 }
 
 static jstatus_t host_get_memory_info(jdevice_t *device, size_t *free_bytes, size_t *total_bytes) {
-    long page_bytes = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES), free_pages = sysconf(_SC_AVPHYS_PAGES);
+    long page_bytes = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES),
+         free_pages = sysconf(_SC_AVPHYS_PAGES);
     if (page_bytes <= 0 || pages <= 0 || free_pages < 0)
-        return ji_fail(JSTATUS_DEVICE_ERROR, "%s: the system does not say how much memory it has", device->name);
+        return ji_fail(JSTATUS_DEVICE_ERROR, "%s: the system does not say how much memory it has",
+                       device->name);
     int64_t available = host_read_available_bytes();
     *total_bytes = (size_t)pages * (size_t)page_bytes;
     *free_bytes = available >= 0 ? (size_t)available : (size_t)free_pages * (size_t)page_bytes;
@@ -48,7 +52,8 @@ static jstatus_t host_get_memory_info(jdevice_t *device, size_t *free_bytes, siz
 static jstatus_t host_get_properties(jdevice_t *device, jdevice_properties_t *properties) {
     struct utsname system;
     if (uname(&system) != 0)
-        return ji_fail(JSTATUS_DEVICE_ERROR, "%s: the system does not say what it is", device->name);
+        return ji_fail(JSTATUS_DEVICE_ERROR, "%s: the system does not say what it is",
+                       device->name);
     size_t free_bytes;
     jstatus_t status = host_get_memory_info(device, &free_bytes, &properties->total_bytes);
     long processors = sysconf(_SC_NPROCESSORS_ONLN), cache = 0;
@@ -57,7 +62,8 @@ static jstatus_t host_get_properties(jdevice_t *device, jdevice_properties_t *pr
 #endif
     snprintf(properties->description, sizeof properties->description, "%s", device->name);
     snprintf(properties->architecture, sizeof properties->architecture, "%.31s", system.machine);
-    snprintf(properties->runtime, sizeof properties->runtime, "%.20s %.40s", system.sysname, system.release);
+    snprintf(properties->runtime, sizeof properties->runtime, "%.20s %.40s", system.sysname,
+             system.release);
     properties->multiprocessors = processors > 0 ? (int)processors : 1;
     properties->wave_size = 1;
     properties->l2_cache_bytes = cache > 0 ? (int)cache : 0;
@@ -66,19 +72,21 @@ static jstatus_t host_get_properties(jdevice_t *device, jdevice_properties_t *pr
     return status;
 }
 
-static jstatus_t host_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes, size_t alignment,
-                               void **pointer) {
+static jstatus_t host_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes,
+                               size_t alignment, void **pointer) {
     (void)kind;
     void *memory = NULL;
-    int error = posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size_bytes);
+    int error = posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment,
+                               size_bytes);
     if (error != 0)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for %zu bytes aligned to %zu", device->name, size_bytes,
-                       alignment);
+        return ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for %zu bytes aligned to %zu",
+                       device->name, size_bytes, alignment);
     *pointer = memory;
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t host_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes) {
+static jstatus_t host_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer,
+                                 size_t size_bytes) {
     (void)device;
     (void)kind;
     (void)size_bytes;
@@ -86,14 +94,16 @@ static jstatus_t host_deallocate(jdevice_t *device, jmemory_kind_t kind, void *p
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t host_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size_bytes, void **pointer) {
+static jstatus_t host_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size_bytes,
+                                       void **pointer) {
     (void)stream;
     return host_allocate(device, JMEMORY_DEVICE, size_bytes, device->granule_bytes, pointer);
 }
 
 static void host_run_free(void *arguments) { free(*(void **)arguments); }
 
-static jstatus_t host_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer, size_t size_bytes) {
+static jstatus_t host_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer,
+                                         size_t size_bytes) {
     (void)size_bytes;
     return ji_host_launch(device, stream, host_run_free, &pointer, sizeof pointer);
 }
@@ -109,8 +119,8 @@ static void host_run_copy(void *arguments) {
     memcpy(copy->destination, copy->source, copy->size_bytes);
 }
 
-static jstatus_t host_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
-                           size_t size_bytes) {
+static jstatus_t host_copy(jdevice_t *device, jstream_t *stream, void *destination,
+                           const void *source, size_t size_bytes) {
     host_copy_t copy = {destination, source, size_bytes};
     return ji_host_launch(device, stream, host_run_copy, &copy, sizeof copy);
 }
@@ -126,7 +136,8 @@ static void host_run_fill(void *arguments) {
     const host_fill_t *fill = arguments;
     unsigned char *destination = fill->destination;
     size_t size_bytes = fill->size_bytes;
-    if (memcmp(fill->pattern, fill->pattern + 1, fill->pattern_bytes - 1) == 0) { /* all bytes alike, such as zeros */
+    if (memcmp(fill->pattern, fill->pattern + 1, fill->pattern_bytes - 1) == 0) {
+        /* All bytes alike, such as zeros. */
         memset(destination, fill->pattern[0], size_bytes);
         return;
     }
@@ -141,10 +152,11 @@ static void host_run_fill(void *arguments) {
     }
 }
 
-static jstatus_t host_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern,
-                           size_t pattern_bytes, size_t count) {
-    host_fill_t fill = {
-        .destination = destination, .size_bytes = pattern_bytes * count, .pattern_bytes = pattern_bytes};
+static jstatus_t host_fill(jdevice_t *device, jstream_t *stream, void *destination,
+                           const void *pattern, size_t pattern_bytes, size_t count) {
+    host_fill_t fill = {.destination = destination,
+                        .size_bytes = pattern_bytes * count,
+                        .pattern_bytes = pattern_bytes};
     memcpy(fill.pattern, pattern, pattern_bytes);
     return ji_host_launch(device, stream, host_run_fill, &fill, sizeof fill);
 }

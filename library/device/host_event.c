@@ -3,11 +3,13 @@
 
 /* The host's events.
  *
- * An event is a point in a stream (host.h): the stream, kept by a reference, and a position. Recording puts a mark in
- * the queue, which takes the time when it is reached, and then moves the point. Waiting copies the point. So a wait
- * concerns the recording that was the last one when the wait was asked for, whatever happens to the event afterwards.
+ * An event is a point in a stream (host.h): the stream, kept by a reference, and a position.
+ * Recording puts a mark in the queue, which takes the time when it is reached, and then moves the
+ * point. Waiting copies the point. So a wait concerns the recording that was the last one when the
+ * wait was asked for, whatever happens to the event afterwards.
  *
- * Two threads may record at once. Recordings are numbered, and the latest number wins for the point and for the time.
+ * Two threads may record at once. Recordings are numbered, and the latest number wins for the point
+ * and for the time.
  */
 
 #include <time.h>
@@ -98,7 +100,8 @@ jstatus_t ji_host_event_create(jdevice_t *device, bool timed, jevent_t **out) {
 jstatus_t ji_host_event_destroy(jevent_t *base) {
     bool forked = base->fork_generation != ji_fork_generation;
     host_event_release(base);
-    return forked ? ji_fail(JSTATUS_FORKED, "jevent_destroy: the event was made before a fork") : JSTATUS_SUCCESS;
+    return forked ? ji_fail(JSTATUS_FORKED, "jevent_destroy: the event was made before a fork")
+                  : JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_host_event_record(jevent_t *base, jstream_t *base_stream) {
@@ -109,19 +112,22 @@ jstatus_t ji_host_event_record(jevent_t *base, jstream_t *base_stream) {
     pthread_mutex_lock(&event->mutex);
     uint64_t recording = ++event->next_recording;
     pthread_mutex_unlock(&event->mutex);
-    if (stream !=
-        NULL) { /* without the mutex: to get room, the queue may have to reach an earlier mark of this event */
+    if (stream != NULL) {
+        /* Without the mutex: to get room, the queue may have to reach an earlier mark of this
+             * event. */
         host_event_mark_t mark = {event, recording};
         atomic_fetch_add_explicit(&event->references, 1, memory_order_relaxed);
-        jstatus_t status = ji_host_stream_enqueue(stream, host_event_reach, &mark, sizeof mark,
-                                                  (ji_host_keep_t){event, host_event_release}, &position);
+        jstatus_t status =
+            ji_host_stream_enqueue(stream, host_event_reach, &mark, sizeof mark,
+                                   (ji_host_keep_t){event, host_event_release}, &position);
         if (status != JSTATUS_SUCCESS) {
             host_event_release(event);
             return status;
         }
     }
 
-    ji_host_stream_t *unused = NULL; /* the point's old stream, or this one if a later recording was faster */
+    /* The point's old stream, or this one if a later recording was faster. */
+    ji_host_stream_t *unused = NULL;
     if (stream != NULL)
         unused = ji_host_stream_retain(stream);
     pthread_mutex_lock(&event->mutex);
@@ -148,7 +154,8 @@ jstatus_t ji_host_event_wait(jevent_t *base, jstream_t *base_stream) {
             status = ji_host_stream_wait_for(point.stream, point.position);
         } else {
             status = ji_host_stream_enqueue(stream, host_event_await, &point, sizeof point,
-                                            (ji_host_keep_t){point.stream, ji_host_stream_release}, NULL);
+                                            (ji_host_keep_t){point.stream, ji_host_stream_release},
+                                            NULL);
             if (status == JSTATUS_SUCCESS)
                 return status; /* the queue has the reference */
         }
@@ -175,7 +182,8 @@ static jstatus_t host_event_get_time(jevent_t *base, struct timespec *time) {
     pthread_mutex_unlock(&event->mutex);
     if (!recorded)
         return ji_fail(JSTATUS_INVALID_VALUE, "jevent_get_elapsed_ms: an event was never recorded");
-    return timed ? JSTATUS_SUCCESS : ji_fail(JSTATUS_BUSY, "jevent_get_elapsed_ms: an event is not reached yet");
+    return timed ? JSTATUS_SUCCESS
+                 : ji_fail(JSTATUS_BUSY, "jevent_get_elapsed_ms: an event is not reached yet");
 }
 
 jstatus_t ji_host_event_get_elapsed_ms(jevent_t *start, jevent_t *stop, double *milliseconds) {
@@ -184,6 +192,7 @@ jstatus_t ji_host_event_get_elapsed_ms(jevent_t *start, jevent_t *stop, double *
     if (status == JSTATUS_SUCCESS)
         status = host_event_get_time(stop, &to);
     if (status == JSTATUS_SUCCESS)
-        *milliseconds = (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) * 1e-6;
+        *milliseconds =
+            (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) * 1e-6;
     return status;
 }

@@ -7,17 +7,17 @@
  *         |                    |
  *     ... | running | waiting | free ...      a ring of HOST_STREAM_SLOTS entries
  *
- * An entry is a function and a copy of its arguments; a copy of memory, an event's mark, a wait for another stream are
- * functions too, so there is one kind of entry and nothing is allocated per call. An entry stays in its slot while it
- * runs: a slot is free when its position is completed. One mutex guards the counters; it is not held while an entry
- * runs.
+ * An entry is a function and a copy of its arguments; a copy of memory, an event's mark, a wait for
+ * another stream are functions too, so there is one kind of entry and nothing is allocated per
+ * call. An entry stays in its slot while it runs: a slot is free when its position is completed.
+ * One mutex guards the counters; it is not held while an entry runs.
  *
- * Wakeups are the expensive part, so they are rare: a producer wakes the thread only if it sleeps, and the thread wakes
- * waiters only when the nearest position that any of them wants is done. A producer that finds the queue full sleeps
- * until half of it is done.
+ * Wakeups are the expensive part, so they are rare: a producer wakes the thread only if it sleeps,
+ * and the thread wakes waiters only when the nearest position that any of them wants is done. A
+ * producer that finds the queue full sleeps until half of it is done.
  *
- * After a fork the child has the memory but not the thread. Nothing here is locked or waited for then: destroying such
- * a stream releases what its unfinished entries hold, and the memory. */
+ * After a fork the child has the memory but not the thread. Nothing here is locked or waited for
+ * then: destroying such a stream releases what its unfinished entries hold, and the memory. */
 
 #include <signal.h>
 #include <stdalign.h>
@@ -42,7 +42,8 @@ static ji_host_slot_t *host_stream_slot(ji_host_stream_t *stream, uint64_t posit
 
 static void host_slot_release(ji_host_slot_t *slot) {
     void *object = slot->keep.object;
-    slot->keep.object = NULL; /* first, so that a child forked meanwhile does not release it again */
+    /* First, so that a child forked meanwhile does not release it again. */
+    slot->keep.object = NULL;
     if (object != NULL)
         slot->keep.release(object);
 }
@@ -82,15 +83,17 @@ static void host_stream_sleep_until(ji_host_stream_t *stream, uint64_t position)
     }
 }
 
-jstatus_t ji_host_stream_enqueue(ji_host_stream_t *stream, void (*function)(void *), const void *arguments,
-                                 size_t argument_bytes, ji_host_keep_t keep, uint64_t *position) {
+jstatus_t ji_host_stream_enqueue(ji_host_stream_t *stream, void (*function)(void *),
+                                 const void *arguments, size_t argument_bytes, ji_host_keep_t keep,
+                                 uint64_t *position) {
     pthread_mutex_lock(&stream->mutex);
     while (stream->enqueued - stream->completed == HOST_STREAM_SLOTS) {
         if (host_stream_served == stream) {
             pthread_mutex_unlock(&stream->mutex);
-            return ji_fail(JSTATUS_BUSY,
-                           "the stream's queue of %d entries is full, and its own thread cannot wait for room",
-                           HOST_STREAM_SLOTS);
+            return ji_fail(
+                JSTATUS_BUSY,
+                "the stream's queue of %d entries is full, and its own thread cannot wait for room",
+                HOST_STREAM_SLOTS);
         }
         host_stream_sleep_until(stream, stream->enqueued - HOST_STREAM_SLOTS / 2);
     }
@@ -120,11 +123,13 @@ bool ji_host_stream_has_reached(ji_host_stream_t *stream, uint64_t position) {
 
 jstatus_t ji_host_stream_wait_for(ji_host_stream_t *stream, uint64_t position) {
     pthread_mutex_lock(&stream->mutex);
-    bool own = host_stream_served == stream; /* whoever comes from within has seen that it is not reached yet */
+    /* Whoever comes from within has seen that it is not reached yet. */
+    bool own = host_stream_served == stream;
     if (!own)
         host_stream_sleep_until(stream, position);
     pthread_mutex_unlock(&stream->mutex);
-    return own ? ji_fail(JSTATUS_BUSY, "a function in a stream cannot wait for the stream it runs in")
+    return own ? ji_fail(JSTATUS_BUSY,
+                         "a function in a stream cannot wait for the stream it runs in")
                : JSTATUS_SUCCESS;
 }
 
@@ -135,9 +140,11 @@ ji_host_stream_t *ji_host_stream_retain(ji_host_stream_t *stream) {
 
 void ji_host_stream_release(void *pointer) {
     ji_host_stream_t *stream = pointer;
-    if (stream == NULL || atomic_fetch_sub_explicit(&stream->references, 1, memory_order_acq_rel) != 1)
+    if (stream == NULL ||
+        atomic_fetch_sub_explicit(&stream->references, 1, memory_order_acq_rel) != 1)
         return;
-    /* In a child the locks are in whatever state the parent's threads had them; destroying one might wait for them. */
+    /* In a child the locks are in whatever state the parent's threads had them; destroying one
+     * might wait for them. */
     if (stream->base.fork_generation == ji_fork_generation) {
         pthread_cond_destroy(&stream->progress);
         pthread_cond_destroy(&stream->work);
@@ -146,7 +153,8 @@ void ji_host_stream_release(void *pointer) {
     ji_metadata_free(stream);
 }
 
-/* Signals are the program's business: none shall be handled on a thread that it does not know of. */
+/* Signals are the program's business: none shall be handled on a thread that it does not know
+ * of. */
 static int host_stream_start_thread(ji_host_stream_t *stream) {
     sigset_t all, before;
     sigfillset(&all);
@@ -171,7 +179,8 @@ jstatus_t ji_host_stream_create(jdevice_t *device, jstream_t **out) {
     JTRY_ALLOC(stream->slots = ji_metadata_zalloc(HOST_STREAM_SLOTS * sizeof *stream->slots));
     int error = host_stream_start_thread(stream);
     if (error != 0) {
-        status = ji_fail(JSTATUS_MEMORY_ERROR, "jstream_create: no thread for the stream (error %d)", error);
+        status = ji_fail(JSTATUS_MEMORY_ERROR,
+                         "jstream_create: no thread for the stream (error %d)", error);
         goto done;
     }
     *out = &stream->base;
@@ -192,7 +201,8 @@ jstatus_t ji_host_stream_destroy(jstream_t *base) {
             host_slot_release(host_stream_slot(stream, position));
     } else {
         if (host_stream_served == stream)
-            return ji_fail(JSTATUS_BUSY, "jstream_destroy: called by a function in the stream itself");
+            return ji_fail(JSTATUS_BUSY,
+                           "jstream_destroy: called by a function in the stream itself");
         pthread_mutex_lock(&stream->mutex);
         stream->stopping = true;
         pthread_cond_signal(&stream->work);
@@ -202,16 +212,18 @@ jstatus_t ji_host_stream_destroy(jstream_t *base) {
     ji_metadata_free(stream->slots);
     stream->slots = NULL;
     ji_host_stream_release(stream);
-    return forked ? ji_fail(JSTATUS_FORKED, "jstream_destroy: the stream was made before a fork") : JSTATUS_SUCCESS;
+    return forked ? ji_fail(JSTATUS_FORKED, "jstream_destroy: the stream was made before a fork")
+                  : JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_host_launch(jdevice_t *device, jstream_t *stream, void (*function)(void *), const void *arguments,
-                         size_t argument_bytes) {
+jstatus_t ji_host_launch(jdevice_t *device, jstream_t *stream, void (*function)(void *),
+                         const void *arguments, size_t argument_bytes) {
     (void)device;
     if (stream != NULL)
-        return ji_host_stream_enqueue((ji_host_stream_t *)stream, function, arguments, argument_bytes,
-                                      (ji_host_keep_t){NULL, NULL}, NULL);
-    alignas(16) unsigned char copy[JSTREAM_MAX_ARGUMENT_BYTES]; /* the function may change its arguments */
+        return ji_host_stream_enqueue((ji_host_stream_t *)stream, function, arguments,
+                                      argument_bytes, (ji_host_keep_t){NULL, NULL}, NULL);
+    /* The function may change its arguments. */
+    alignas(16) unsigned char copy[JSTREAM_MAX_ARGUMENT_BYTES];
     if (argument_bytes > 0)
         memcpy(copy, arguments, argument_bytes);
     function(copy);
@@ -245,8 +257,8 @@ jstatus_t ji_host_stream_get_capture(jdevice_t *device, jstream_t *stream, uint6
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_host_stream_keep_in_capture(jdevice_t *device, jstream_t *stream, void (*release)(void *object),
-                                         void *object) {
+jstatus_t ji_host_stream_keep_in_capture(jdevice_t *device, jstream_t *stream,
+                                         void (*release)(void *object), void *object) {
     (void)stream, (void)release, (void)object;
     return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s has no graphs", device->name);
 }

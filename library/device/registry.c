@@ -3,13 +3,15 @@
 
 /* From a name to a device.
  *
- * The host is part of the library. A GPU is behind a module (module.h), so that one build of jalloc serves machines
- * with and without a GPU, and a program that never asks for one never loads a vendor's runtime. A failure is not
- * remembered: asking again after the cause is gone succeeds. When there is no device, the message is what the user
- * needs to read: it says which file was looked for, where, and what the loader answered.
+ * The host is part of the library. A GPU is behind a module (module.h), so that one build of jalloc
+ * serves machines with and without a GPU, and a program that never asks for one never loads a
+ * vendor's runtime. A failure is not remembered: asking again after the cause is gone succeeds.
+ * When there is no device, the message is what the user needs to read: it says which file was
+ * looked for, where, and what the loader answered.
  *
- * A fork waits until nobody is inside, so a child finds the mutex free. But for the forking thread itself: a driver that
- * is being started may fork, to run a program that loads its kernel module. */
+ * A fork waits until nobody is inside, so a child finds the mutex free. But for the forking thread
+ * itself: a driver that is being started may fork, to run a program that loads its kernel
+ * module. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,7 +52,8 @@ static void registry_after_fork(void) {
         pthread_mutex_unlock(&registry_mutex);
 }
 static void registry_watch_forks(void) {
-    static const ji_fork_handlers_t handlers = {registry_before_fork, registry_after_fork, registry_after_fork};
+    static const ji_fork_handlers_t handlers = {registry_before_fork, registry_after_fork,
+                                                registry_after_fork};
     ji_fork_hold(JI_FORK_REGISTRY, &handlers);
 }
 
@@ -77,7 +80,8 @@ static int registry_visit_object(struct dl_phdr_info *info, size_t size, void *c
     registry_search_t *search = context;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-        if (info->dlpi_phdr[i].p_type == PT_LOAD && search->address - begin < info->dlpi_phdr[i].p_memsz) {
+        if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+            search->address - begin < info->dlpi_phdr[i].p_memsz) {
             search->name = info->dlpi_name;
             return 1;
         }
@@ -86,8 +90,8 @@ static int registry_visit_object(struct dl_phdr_info *info, size_t size, void *c
     return 0;
 }
 
-/* The directory of the file that this code was loaded from; false where it cannot be told without the working
- * directory. */
+/* The directory of the file that this code was loaded from; false where it cannot be told without
+ * the working directory. */
 static bool registry_own_directory(char path[PATH_MAX]) {
     registry_search_t search = {.address = (uintptr_t)registry_modules};
     if (dl_iterate_phdr(registry_visit_object, &search) == 0)
@@ -106,7 +110,8 @@ static bool registry_own_directory(char path[PATH_MAX]) {
     return true;
 }
 
-/* The loader begins with what it could not load: the module, whose path is said already, or what the module needs. */
+/* The loader begins with what it could not load: the module, whose path is said already, or what
+ * the module needs. */
 static jstatus_t registry_refuse_load(const char *file, const char *name) {
     const char *error = dlerror(), *remedy = "";
     const size_t length = strlen(file);
@@ -116,7 +121,8 @@ static jstatus_t registry_refuse_load(const char *file, const char *name) {
         error += length + 1 + strspn(error + length + 1, " ");
     else
         remedy = "; install what it needs where the loader looks (ldconfig, LD_LIBRARY_PATH)";
-    return ji_fail(JSTATUS_NO_DEVICE, "%s: %.200s cannot be loaded: %.180s%s", name, file, error, remedy);
+    return ji_fail(JSTATUS_NO_DEVICE, "%s: %.200s cannot be loaded: %.180s%s", name, file, error,
+                   remedy);
 }
 
 static jstatus_t registry_load(registry_module_t *module, const char *name) {
@@ -124,20 +130,23 @@ static jstatus_t registry_load(registry_module_t *module, const char *name) {
     jconfig_entry_t path = JCONFIG_ENTRY_INIT, vendor_blas;
     (void)jconfig_get(JCONFIG_JALLOC_MODULE_PATH, &path); /* fails for wrong arguments alone */
     if (!path.valid || strlen(path.value) >= sizeof directory)
-        return ji_fail(JSTATUS_NO_DEVICE, "%s: JALLOC_MODULE_PATH=\"%.200s\" is not an absolute path", name,
+        return ji_fail(JSTATUS_NO_DEVICE,
+                       "%s: JALLOC_MODULE_PATH=\"%.200s\" is not an absolute path", name,
                        path.value);
     if (ji_config_require(JCONFIG_JALLOC_VENDOR_BLAS, &vendor_blas) != JSTATUS_SUCCESS)
         return JSTATUS_NO_DEVICE;
     if (path.value[0] != '\0')
         snprintf(directory, sizeof directory, "%s", path.value);
     else if (!registry_own_directory(directory))
-        return ji_fail(JSTATUS_NO_DEVICE, "%s: cannot tell where libjalloc lies; set JALLOC_MODULE_PATH to find %s",
+        return ji_fail(JSTATUS_NO_DEVICE,
+                       "%s: cannot tell where libjalloc lies; set JALLOC_MODULE_PATH to find %s",
                        name, module->file);
 
     snprintf(file, sizeof file, "%s/%s", directory, module->file);
     if (access(file, F_OK) != 0)
         return ji_fail(JSTATUS_NO_DEVICE,
-                       "%s: no module %s in %.150s: %s; build jalloc with -D%s=ON and install it there, or set "
+                       "%s: no module %s in %.150s: %s; build jalloc with -D%s=ON and install it "
+                       "there, or set "
                        "JALLOC_MODULE_PATH to the folder that has it",
                        name, module->file, directory, strerror(errno), module->option);
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -146,9 +155,11 @@ static jstatus_t registry_load(registry_module_t *module, const char *name) {
     void *symbol = dlsym(library, JI_MODULE_OPEN);
     if (symbol == NULL) {
         dlclose(library);
-        return ji_fail(JSTATUS_NO_DEVICE, "%s: %.250s has no " JI_MODULE_OPEN ": not a module of jalloc", name, file);
+        return ji_fail(JSTATUS_NO_DEVICE,
+                       "%s: %.250s has no " JI_MODULE_OPEN ": not a module of jalloc", name, file);
     }
-    memcpy(&module->open, &symbol, sizeof symbol); /* POSIX's way from an object pointer to a function pointer */
+    /* POSIX's way from an object pointer to a function pointer */
+    memcpy(&module->open, &symbol, sizeof symbol);
     module->services = (ji_module_services_t){
         .fail = ji_fail,
         .metadata_zalloc = ji_metadata_zalloc,
@@ -160,22 +171,24 @@ static jstatus_t registry_load(registry_module_t *module, const char *name) {
 }
 
 /* device NULL: only whether there is such a number. */
-static jstatus_t registry_open(registry_module_t *module, int index, const char *name, jdevice_t **device) {
+static jstatus_t registry_open(registry_module_t *module, int index, const char *name,
+                               jdevice_t **device) {
     if (index >= REGISTRY_DEVICES)
-        return ji_fail(JSTATUS_NO_DEVICE, "%s: no such number, at most %d devices of a kind", name, REGISTRY_DEVICES);
+        return ji_fail(JSTATUS_NO_DEVICE, "%s: no such number, at most %d devices of a kind", name,
+                       REGISTRY_DEVICES);
     if (module->open == NULL) {
         JTRY_RETURN(registry_load(module, name));
     }
     if (module->devices[index] == NULL) {
         char reason[256] = "";
         jdevice_t *opened = NULL;
-        jstatus_t status = module->open(JI_MODULE_ABI, &module->services, index, device != NULL ? &opened : NULL,
-                                        reason, sizeof reason);
+        jstatus_t status = module->open(JI_MODULE_ABI, &module->services, index,
+                                        device != NULL ? &opened : NULL, reason, sizeof reason);
         if (status == JSTATUS_SUCCESS && device == NULL)
             return status;
         if (status != JSTATUS_SUCCESS || opened == NULL)
-            return ji_fail(status == JSTATUS_SUCCESS ? JSTATUS_INTERNAL_ERROR : status, "%s: %s", name,
-                           reason[0] != '\0' ? reason : jstatus_text(status));
+            return ji_fail(status == JSTATUS_SUCCESS ? JSTATUS_INTERNAL_ERROR : status, "%s: %s",
+                           name, reason[0] != '\0' ? reason : jstatus_text(status));
         module->devices[index] = opened;
     }
     if (device != NULL)
@@ -195,7 +208,8 @@ jstatus_t jdevice_get_count(jdevice_kind_t kind, int *count) {
     int found = 0;
     while (found < REGISTRY_DEVICES && status == JSTATUS_SUCCESS) {
         char name[JI_DEVICE_NAME_BYTES];
-        snprintf(name, sizeof name, "%s:%hhu", kind == JDEVICE_CUDA ? "cuda" : "hip", (unsigned char)found);
+        snprintf(name, sizeof name, "%s:%hhu", kind == JDEVICE_CUDA ? "cuda" : "hip",
+                 (unsigned char)found);
         status = registry_open(&registry_modules[kind], found, name, NULL);
         found += status == JSTATUS_SUCCESS;
     }
@@ -211,7 +225,8 @@ jstatus_t jdevice_get(const char *name, jdevice_t **device) {
     char full_name[JI_DEVICE_NAME_BYTES];
     int kind, index;
     if (!ji_config_device_name(name, strlen(name), full_name, &kind, &index))
-        return ji_fail(JSTATUS_INVALID_VALUE, "\"%.100s\" is not a device: expected host, cuda:N or hip:N", name);
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "\"%.100s\" is not a device: expected host, cuda:N or hip:N", name);
     if (kind == JDEVICE_HOST) {
         *device = &ji_host_device;
         return JSTATUS_SUCCESS;

@@ -1,17 +1,18 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Borrow and return. A borrow moves borrows.top up and pushes a frame that says what was before; its end moves it back.
- * The usual case is inline in borrow.h; here is the whole of it: growth, a new high watermark, refusals, plans, ends
- * out of order.
+/* Borrow and return. A borrow moves borrows.top up and pushes a frame that says what was before;
+ * its end moves it back. The usual case is inline in borrow.h; here is the whole of it: growth, a
+ * new high watermark, refusals, plans, ends out of order.
  *
- * fast_end is what joins the two. It is one past the highest top that a borrow may reach without anybody having to
- * know: the smaller of the block's end and the high watermark, or 0 while borrowing is refused or the handle's blocks
- * are to become one, or whoever borrows has to ask the stream whether it is being captured (capture.c). So the counters
- * that the inline path does not keep can all be derived: bytes in use from the frames, borrows from the serial number.
+ * fast_end is what joins the two. It is one past the highest top that a borrow may reach without
+ * anybody having to know: the smaller of the block's end and the high watermark, or 0 while
+ * borrowing is refused or the handle's blocks are to become one, or whoever borrows has to ask the
+ * stream whether it is being captured (capture.c). So the counters that the inline path does not
+ * keep can all be derived: bytes in use from the frames, borrows from the serial number.
  *
- * The frames live in the handle, not on the caller's stack, so a borrow that was lost (longjmp, a forgotten end) can be
- * named and abandoned without touching memory that is gone. */
+ * The frames live in the handle, not on the caller's stack, so a borrow that was lost (longjmp, a
+ * forgotten end) can be named and abandoned without touching memory that is gone. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,10 +58,11 @@ static bool borrow_is_allowed(jborrow_t *borrow, jhandle_t *handle, const char *
     if (status != JSTATUS_SUCCESS)
         borrow_nothing(borrow, status);
     else if (handle->state == JI_HANDLE_QUERYING)
-        borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH, "%s: borrowing during a size query",
-                                            name_of(routine)));
+        borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH,
+                                            "%s: borrowing during a size query", name_of(routine)));
     else if (handle->borrows.depth == JBORROW_MAX_DEPTH)
-        borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: more than %d borrows are live at once",
+        borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_VALUE,
+                                            "%s: more than %d borrows are live at once",
                                             name_of(routine), JBORROW_MAX_DEPTH));
     else
         return true;
@@ -68,7 +70,8 @@ static bool borrow_is_allowed(jborrow_t *borrow, jhandle_t *handle, const char *
 }
 
 /* A new high watermark: who set it, with which sizes. */
-static void borrow_record_peak(jhandle_t *handle, size_t in_use, const char *routine, const jplan_t *plan) {
+static void borrow_record_peak(jhandle_t *handle, size_t in_use, const char *routine,
+                               const jplan_t *plan) {
     handle->high_watermark = in_use;
     snprintf(handle->peak_routine, sizeof handle->peak_routine, "%s", routine ? routine : "");
     handle->peak_shape[0] = '\0';
@@ -76,15 +79,17 @@ static void borrow_record_peak(jhandle_t *handle, size_t in_use, const char *rou
     for (int i = 0; plan && plan->shape_names && i < 4 && plan->shape_names[i]; ++i) {
         if (length >= sizeof handle->peak_shape)
             break;
-        length += (size_t)snprintf(handle->peak_shape + length, sizeof handle->peak_shape - length, "%s%c=%" PRId64,
-                                   i ? " " : "", plan->shape_names[i], plan->shape[i]);
+        length +=
+            (size_t)snprintf(handle->peak_shape + length, sizeof handle->peak_shape - length,
+                             "%s%c=%" PRId64, i ? " " : "", plan->shape_names[i], plan->shape[i]);
     }
 }
 
-/* Takes buffers, after reserving `callee_bytes` behind them. Where that fails, the borrow holds nothing, and the reason
- * waits in the handle for ji_workspace_explain(). */
-static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *routine, const jplan_t *plan,
-                             size_t count, const size_t *size_bytes, size_t callee_bytes) {
+/* Takes buffers, after reserving `callee_bytes` behind them. Where that fails, the borrow holds
+ * nothing, and the reason waits in the handle for ji_workspace_explain(). */
+static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *routine,
+                             const jplan_t *plan, size_t count, const size_t *size_bytes,
+                             size_t callee_bytes) {
     jborrow_frames_ *borrows = &handle->borrows;
     size_t mask = borrows->granule_mask, total = 0, bits = callee_bytes;
     for (size_t i = 0; i < count; ++i) {
@@ -115,13 +120,17 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
         __atomic_store_n(&borrows->user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
     }
 
-    *borrow =
-        (jborrow_t){.ok = true, .depth_ = depth, .serial_ = ++borrows->serial, .handle_ = handle, .top_ = before_top};
+    *borrow = (jborrow_t){.ok = true,
+                          .depth_ = depth,
+                          .serial_ = ++borrows->serial,
+                          .handle_ = handle,
+                          .top_ = before_top};
     for (size_t i = 0; i < count; ++i) {
         borrow->ptr[i] = size_bytes[i] ? (void *)borrows->top : NULL;
         borrows->top += (size_bytes[i] + mask) & ~mask;
     }
-    borrows->frames[depth] = (jborrow_frame_){.top = before_top, .serial = borrows->serial, .routine = routine};
+    borrows->frames[depth] =
+        (jborrow_frame_){.top = before_top, .serial = borrows->serial, .routine = routine};
     handle->frame_block[depth] = before_block;
     borrows->depth = depth + 1;
 
@@ -140,11 +149,12 @@ jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routin
     if (!borrow_is_allowed(borrow, handle, routine))
         return borrow->status;
     if (count > JBORROW_MAX_BUFFERS)
-        return borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: %zu buffers, at most %d",
-                                                   name_of(routine), count, JBORROW_MAX_BUFFERS));
+        return borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_VALUE,
+                                                   "%s: %zu buffers, at most %d", name_of(routine),
+                                                   count, JBORROW_MAX_BUFFERS));
     if (count != 0 && size_bytes == NULL)
-        return borrow_nothing(borrow,
-                              jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: sizes are NULL", name_of(routine)));
+        return borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_POINTER,
+                                                   "%s: sizes are NULL", name_of(routine)));
     jstatus_t status = borrow_take(borrow, handle, routine, NULL, count, size_bytes, 0);
     return status == JSTATUS_SUCCESS ? status : ji_workspace_explain(handle, status, routine);
 }
@@ -157,16 +167,18 @@ static jstatus_t borrow_best_rung(jborrow_t *borrow, jhandle_t *handle, const jp
         const jplan_rung_t *rung = &plan->rungs[i];
         if (plan->same_bits && rung->bits_class != last_class)
             continue;
-        jstatus_t status =
-            borrow_take(borrow, handle, plan->routine, plan, rung->buffer_count, rung->bytes, rung->callee_bytes);
+        jstatus_t status = borrow_take(borrow, handle, plan->routine, plan, rung->buffer_count,
+                                       rung->bytes, rung->callee_bytes);
         if (status == JSTATUS_SUCCESS) {
             ++handle->rung_count[i];
             handle->degraded_count += above != JSTATUS_SUCCESS;
             borrow->rung = (int)i;
             borrow->way = rung->name;
-            return borrow->status = above == JSTATUS_SUCCESS ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED;
+            return borrow->status =
+                       above == JSTATUS_SUCCESS ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED;
         }
-        /* Too little memory, or sizes that no memory has: a lower rung may do. Anything else is an error. */
+        /* Too little memory, or sizes that no memory has: a lower rung may do. Anything else is an
+         * error. */
         if (status != JSTATUS_MEMORY_ERROR && status != JSTATUS_INVALID_SIZE)
             return ji_workspace_explain(handle, status, plan->routine);
         above = status;
@@ -177,15 +189,17 @@ static jstatus_t borrow_best_rung(jborrow_t *borrow, jhandle_t *handle, const jp
 jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan) {
     JREQUIRE(borrow != NULL, JSTATUS_INVALID_POINTER);
     if (plan == NULL)
-        return borrow_nothing(borrow, ji_fail(JSTATUS_INVALID_POINTER, "%s: plan is NULL", __func__));
+        return borrow_nothing(borrow,
+                              ji_fail(JSTATUS_INVALID_POINTER, "%s: plan is NULL", __func__));
     if (ji_plan_check(plan) != JSTATUS_SUCCESS)
         return borrow_nothing(borrow, JSTATUS_INVALID_VALUE);
     if (!borrow_is_allowed(borrow, handle, plan->routine))
         return borrow->status;
     if (plan->status != JSTATUS_SUCCESS || plan->rung_count == 0)
-        return borrow_nothing(borrow, jhandle_fail(handle, plan->status ? plan->status : JSTATUS_INVALID_VALUE,
-                                                   "%s: the plan is not sound (%u rungs, %s)", name_of(plan->routine),
-                                                   plan->rung_count, jstatus_name(plan->status)));
+        return borrow_nothing(
+            borrow, jhandle_fail(handle, plan->status ? plan->status : JSTATUS_INVALID_VALUE,
+                                 "%s: the plan is not sound (%u rungs, %s)", name_of(plan->routine),
+                                 plan->rung_count, jstatus_name(plan->status)));
 
     ji_message_try_t attempt; /* a rung that does not fit is no error where a lower one does */
     ji_message_try_begin(&attempt);
@@ -222,15 +236,17 @@ jstatus_t jborrow_end(jborrow_t *borrow) {
     if (!ji_handle_is_valid(handle))
         return ji_fail(JSTATUS_INVALID_HANDLE, "a borrow ended after its handle was destroyed");
     if (ji_handle_is_foreign(handle))
-        return ji_fail(JSTATUS_BUSY, "a borrow ended on another thread than it began on; it stays live");
+        return ji_fail(JSTATUS_BUSY,
+                       "a borrow ended on another thread than it began on; it stays live");
 
     jborrow_frames_ *borrows = &handle->borrows;
     uint32_t depth = borrow->depth_;
     borrow->ok = false;
     borrow->handle_ = NULL;
     if (depth >= borrows->depth || borrows->frames[depth].serial != borrow->serial_)
-        return borrow_misused(handle, jhandle_fail(handle, JSTATUS_NOT_FOUND,
-                                                   "a borrow ended that is not live: ended before, or abandoned"));
+        return borrow_misused(
+            handle, jhandle_fail(handle, JSTATUS_NOT_FOUND,
+                                 "a borrow ended that is not live: ended before, or abandoned"));
     jborrow_frame_ *frame = &borrows->frames[depth];
     frame->serial = 0;
     if (borrows->depth == depth + 1) {
@@ -238,10 +254,11 @@ jstatus_t jborrow_end(jborrow_t *borrow) {
         return JSTATUS_SUCCESS;
     }
     ji_handle_refresh(handle);
-    return borrow_misused(handle, jhandle_fail(handle, JSTATUS_OUT_OF_ORDER,
-                                               "a borrow of %s ended before %u inner ones, the last of %s",
-                                               name_of(frame->routine), borrows->depth - 1 - depth,
-                                               name_of(borrows->frames[borrows->depth - 1].routine)));
+    return borrow_misused(handle,
+                          jhandle_fail(handle, JSTATUS_OUT_OF_ORDER,
+                                       "a borrow of %s ended before %u inner ones, the last of %s",
+                                       name_of(frame->routine), borrows->depth - 1 - depth,
+                                       name_of(borrows->frames[borrows->depth - 1].routine)));
 }
 
 const jborrow_calls_ jborrow_calls_1_ = {jborrow_begin, jborrow_end};
@@ -261,7 +278,8 @@ jstatus_t jhandle_adopt_borrows(jhandle_t *handle) {
 
 jstatus_t jhandle_abandon_borrows(jhandle_t *handle) {
     jstatus_t status = ji_handle_check(handle, __func__);
-    bool may = status == JSTATUS_SUCCESS || (status == JSTATUS_FORKED && !ji_handle_is_foreign(handle));
+    bool may =
+        status == JSTATUS_SUCCESS || (status == JSTATUS_FORKED && !ji_handle_is_foreign(handle));
     if (!may || handle->borrows.depth == 0)
         return status;
     char names[160];
@@ -271,8 +289,8 @@ jstatus_t jhandle_abandon_borrows(jhandle_t *handle) {
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
                                        name_of(handle->borrows.frames[i].routine));
     }
-    status = jhandle_fail(handle, JSTATUS_LEAKED, "%u borrows abandoned, %zu bytes: %s", handle->borrows.depth,
-                          ji_handle_in_use(handle), names);
+    status = jhandle_fail(handle, JSTATUS_LEAKED, "%u borrows abandoned, %zu bytes: %s",
+                          handle->borrows.depth, ji_handle_in_use(handle), names);
     ji_handle_end_borrows(handle);
     return borrow_misused(handle, status);
 }

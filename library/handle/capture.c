@@ -3,10 +3,11 @@
 
 /* Workspace in captured graphs.
  *
- * A call that is captured is not done: it is written down, and done each time the graph is launched, also long after
- * the handle is destroyed. So the memory that it borrowed must be there as long as the graph is, and nobody else may
- * use it at a time that the handle knows of. Whoever borrows need not know of this: an outermost borrow asks the stream
- * whether it is being captured, and the handle follows.
+ * A call that is captured is not done: it is written down, and done each time the graph is
+ * launched, also long after the handle is destroyed. So the memory that it borrowed must be there
+ * as long as the graph is, and nobody else may use it at a time that the handle knows of. Whoever
+ * borrows need not know of this: an outermost borrow asks the stream whether it is being captured,
+ * and the handle follows.
  *
  *     borrows        1     2     3   |  4     5      6  |   7      8   |  9
  *     stream         -     -     -   |  capture 17      |   capture 18 |  -
@@ -15,36 +16,41 @@
  *                                    |  (set aside ------------------> back)
  *     owned by       the handle      |  graph 17: A, B  |   graph 18: C
  *
- * Default mode. The ordinary workspace is set aside, and borrows come from blocks that the graph is made the owner of
- * when they are taken. They are never given back while it is captured, because what was written down uses them: what is
- * too small is only not lent from any more, and a larger block is half as large again as what there was, so that all
- * together are at most a few times the largest. When the graph and all that was instantiated from it are destroyed, the
- * runtime calls shared_release(), in a thread where nothing of the device may be called; the block is put in a list
- * without a lock, and given back at the next safe moment: when a handle is made, destroyed, trimmed or resized, changes
- * its stream, or grows outside of captures.
+ * Default mode. The ordinary workspace is set aside, and borrows come from blocks that the graph is
+ * made the owner of when they are taken. They are never given back while it is captured, because
+ * what was written down uses them: what is too small is only not lent from any more, and a larger
+ * block is half as large again as what there was, so that all together are at most a few times the
+ * largest. When the graph and all that was instantiated from it are destroyed, the runtime calls
+ * shared_release(), in a thread where nothing of the device may be called; the block is put in a
+ * list without a lock, and given back at the next safe moment: when a handle is made, destroyed,
+ * trimmed or resized, changes its stream, or grows outside of captures.
  *
- * Blocks are taken from the handle's allocator, so its limits hold and its books tell. But not on the stream that is
- * captured: what an allocator does on a stream to hand out memory (an event to wait for, a fill, an allocation in
- * stream order) would become a part of the graph and be done again at each launch. They are taken, and later given
- * back, on a stream of their own that nobody captures, and the host waits until it has passed them: whoever launches
- * the graph, wherever, finds them ready.
+ * Blocks are taken from the handle's allocator, so its limits hold and its books tell. But not on
+ * the stream that is captured: what an allocator does on a stream to hand out memory (an event to
+ * wait for, a fill, an allocation in stream order) would become a part of the graph and be done
+ * again at each launch. They are taken, and later given back, on a stream of their own that nobody
+ * captures, and the host waits until it has passed them: whoever launches the graph, wherever,
+ * finds them ready.
  *
- * Preallocate and manual mode. Nothing is allocated in a call, so the block stays the one block; each graph becomes its
- * owner beside the handle. It is given back by the last of them. Launches share it with the handle's work: they must be
- * ordered with it. User-owned mode: the caller's memory, the caller's care.
+ * Preallocate and manual mode. Nothing is allocated in a call, so the block stays the one block;
+ * each graph becomes its owner beside the handle. It is given back by the last of them. Launches
+ * share it with the handle's work: they must be ordered with it. User-owned mode: the caller's
+ * memory, the caller's care.
  *
- *     owners of a block     +1  the handle, while it is a fixed mode's block, or while it is being taken
- *                           +1  each graph (`graphs`)                       0 -> list of the source -> below
+ *     owners of a block     +1  the handle, while it is a fixed mode's block or is being taken
+ *                           +1  each graph (`graphs`)         0 -> list of the source -> below
  *
- * What outlives a handle hangs on a source: the allocator, the stream of its own and the list of blocks. A source whose
- * handle is gone is an orphan; whichever handle passes by looks after it. Where the runtime's graphs cannot own
- * anything, the handle keeps the blocks of captures until it is destroyed: then the graphs must be gone.
+ * What outlives a handle hangs on a source: the allocator, the stream of its own and the list of
+ * blocks. A source whose handle is gone is an orphan; whichever handle passes by looks after it.
+ * Where the runtime's graphs cannot own anything, the handle keeps the blocks of captures until it
+ * is destroyed: then the graphs must be gone.
  *
- * Changes of stream. In a capture an event is a line of the graph: an event recorded in a captured stream cannot order
- * what is not captured, and a captured stream cannot wait for what is not in its capture. So the ordinary workspace has
- * a stream of its own, used_stream: where it was last used. A change of stream while one of the two is captured leaves
- * it as it is, and the first borrow outside of captures puts the handle's stream behind it. Between two streams of one
- * capture an event orders the graph's own memory. */
+ * Changes of stream. In a capture an event is a line of the graph: an event recorded in a captured
+ * stream cannot order what is not captured, and a captured stream cannot wait for what is not in
+ * its capture. So the ordinary workspace has a stream of its own, used_stream: where it was last
+ * used. A change of stream while one of the two is captured leaves it as it is, and the first
+ * borrow outside of captures puts the handle's stream behind it. Between two streams of one capture
+ * an event orders the graph's own memory. */
 
 #include <stdatomic.h>
 
@@ -74,9 +80,10 @@ struct ji_capture_source {
 
 static _Atomic(ji_capture_source_t *) capture_orphans;
 
-/* ---- Owners ------------------------------------------------------------------------------------------------------ */
+/* ---- Owners ---- */
 
-/* One owner less. Nothing of the block is touched after that, nor of its source after a block is in the list. */
+/* One owner less. Nothing of the block is touched after that, nor of its source after a block is in
+ * the list. */
 static void shared_let_go(ji_shared_block_t *block) {
     if (atomic_fetch_sub_explicit(&block->owners, 1, memory_order_acq_rel) != 1)
         return;
@@ -84,28 +91,31 @@ static void shared_let_go(ji_shared_block_t *block) {
     ji_shared_block_t *first = atomic_load_explicit(list, memory_order_relaxed);
     do
         block->next_released = first;
-    while (!atomic_compare_exchange_weak_explicit(list, &first, block, memory_order_release, memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(list, &first, block, memory_order_release,
+                                                  memory_order_relaxed));
 }
 
 static void shared_enter_graph(ji_shared_block_t *block) {
     atomic_fetch_add_explicit(&block->owners, 1, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&block->graphs, 1, memory_order_relaxed) == 0)
-        atomic_fetch_add_explicit(&block->source->captured_bytes, block->size_bytes, memory_order_relaxed);
+        atomic_fetch_add_explicit(&block->source->captured_bytes, block->size_bytes,
+                                  memory_order_relaxed);
 }
 
 /* Also called by the runtime, when a graph and all that was made of it are destroyed. */
 static void shared_release(void *object) {
     ji_shared_block_t *block = object;
     if (atomic_fetch_sub_explicit(&block->graphs, 1, memory_order_relaxed) == 1)
-        atomic_fetch_sub_explicit(&block->source->captured_bytes, block->size_bytes, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&block->source->captured_bytes, block->size_bytes,
+                                  memory_order_relaxed);
     shared_let_go(block);
 }
 
 /* The graph that the handle's stream is captured into becomes an owner. */
 static jstatus_t shared_keep(jhandle_t *handle, ji_shared_block_t *block) {
     shared_enter_graph(block);
-    jstatus_t status =
-        handle->device->ops->stream_keep_in_capture(handle->device, handle->stream, shared_release, block);
+    jstatus_t status = handle->device->ops->stream_keep_in_capture(handle->device, handle->stream,
+                                                                   shared_release, block);
     if (status != JSTATUS_SUCCESS)
         shared_release(block); /* the caller is an owner: it stays */
     return status;
@@ -129,7 +139,7 @@ static void shared_free(ji_shared_block_t *block) {
     ji_metadata_free(block);
 }
 
-/* ---- Sources ----------------------------------------------------------------------------------------------------- */
+/* ---- Sources ---- */
 
 static jstatus_t source_get(jhandle_t *handle, ji_capture_source_t **out) {
     if (handle->source == NULL) {
@@ -146,17 +156,19 @@ static jstatus_t source_get(jhandle_t *handle, ji_capture_source_t **out) {
 }
 
 static jstatus_t source_make_stream(ji_capture_source_t *source) {
-    return source->stream != NULL ? JSTATUS_SUCCESS : jstream_create(source->device, &source->stream);
+    return source->stream != NULL ? JSTATUS_SUCCESS
+                                  : jstream_create(source->device, &source->stream);
 }
 
 /* Gives a block without an owner back; false: not now. */
 static bool source_give_back(ji_capture_source_t *source, ji_shared_block_t *block) {
     jstatus_t status = source_make_stream(source);
     if (status == JSTATUS_SUCCESS || status == JSTATUS_FORKED)
-        status = jallocator_deallocate(source->allocator, block->pointer, block->size_bytes, source->stream);
+        status = jallocator_deallocate(source->allocator, block->pointer, block->size_bytes,
+                                       source->stream);
     if (status != JSTATUS_SUCCESS) {
-        jlog_write(JLOG_INFO, __func__, "giving back %zu bytes that a graph has owned: %s: %s", block->size_bytes,
-                   jstatus_name(status), jstatus_last_message());
+        jlog_write(JLOG_INFO, __func__, "giving back %zu bytes that a graph has owned: %s: %s",
+                   block->size_bytes, jstatus_name(status), jstatus_last_message());
         return false;
     }
     shared_free(block);
@@ -195,12 +207,13 @@ static void orphans_add(ji_capture_source_t *source) {
     ji_capture_source_t *first = atomic_load_explicit(&capture_orphans, memory_order_relaxed);
     do
         source->next_orphan = first;
-    while (!atomic_compare_exchange_weak_explicit(&capture_orphans, &first, source, memory_order_release,
-                                                  memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(&capture_orphans, &first, source,
+                                                  memory_order_release, memory_order_relaxed));
 }
 
 static void orphans_collect(void) {
-    ji_capture_source_t *source = atomic_load_explicit(&capture_orphans, memory_order_relaxed), *next;
+    ji_capture_source_t *source = atomic_load_explicit(&capture_orphans, memory_order_relaxed),
+                        *next;
     if (source != NULL)
         source = atomic_exchange_explicit(&capture_orphans, NULL, memory_order_acquire);
     for (; source != NULL; source = next) {
@@ -220,14 +233,17 @@ void ji_capture_collect(jhandle_t *handle) {
 }
 
 size_t ji_capture_bytes(const jhandle_t *handle) {
-    return handle->source != NULL ? atomic_load_explicit(&handle->source->captured_bytes, memory_order_relaxed) : 0;
+    return handle->source != NULL
+               ? atomic_load_explicit(&handle->source->captured_bytes, memory_order_relaxed)
+               : 0;
 }
 
 /* It is given back in another stream's order by then, so the host waits for this one. */
 bool ji_capture_give_later(jhandle_t *handle, ji_block_t block, jstream_t *stream) {
     ji_capture_source_t *source = NULL;
     ji_shared_block_t *later;
-    if (ji_handle_wait(handle, stream) != JSTATUS_SUCCESS || source_get(handle, &source) != JSTATUS_SUCCESS ||
+    if (ji_handle_wait(handle, stream) != JSTATUS_SUCCESS ||
+        source_get(handle, &source) != JSTATUS_SUCCESS ||
         (later = shared_make(source, block.size_bytes)) == NULL)
         return false;
     later->pointer = (void *)block.base;
@@ -235,7 +251,7 @@ bool ji_capture_give_later(jhandle_t *handle, ji_block_t block, jstream_t *strea
     return true;
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+/* ---- Memory ---- */
 
 jstatus_t ji_capture_take(jhandle_t *handle, size_t size_bytes, void **pointer) {
     jstatus_t status;
@@ -245,7 +261,8 @@ jstatus_t ji_capture_take(jhandle_t *handle, size_t size_bytes, void **pointer) 
     JTRY(source_get(handle, &source));
     JTRY(source_make_stream(source));
     JTRY_ALLOC(block = shared_make(source, size_bytes));
-    JTRY(jallocator_allocate(handle->allocator, size_bytes, handle->borrows.granule_mask + 1, source->stream, &memory));
+    JTRY(jallocator_allocate(handle->allocator, size_bytes, handle->borrows.granule_mask + 1,
+                             source->stream, &memory));
     JTRY(ji_handle_wait(handle, source->stream));
     block->pointer = memory;
     status = handle->graphs_can_own ? shared_keep(handle, block) : JSTATUS_NOT_IMPLEMENTED;
@@ -260,8 +277,9 @@ jstatus_t ji_capture_take(jhandle_t *handle, size_t size_bytes, void **pointer) 
     *pointer = memory;
     return JSTATUS_SUCCESS;
 done:
-    if (memory != NULL && jallocator_deallocate(handle->allocator, memory, size_bytes, source->stream) !=
-                              JSTATUS_SUCCESS) { /* not now: later, with what graphs have owned */
+    if (memory != NULL &&
+        jallocator_deallocate(handle->allocator, memory, size_bytes, source->stream) !=
+            JSTATUS_SUCCESS) { /* not now: later, with what graphs have owned */
         block->pointer = memory;
         shared_let_go(block);
         block = NULL;
@@ -286,7 +304,8 @@ jstatus_t ji_capture_share(jhandle_t *handle, ji_block_t block, ji_shared_block_
 void ji_capture_discard(ji_shared_block_t *shared) { shared_free(shared); }
 
 bool ji_capture_is_shared(const jhandle_t *handle) {
-    return handle->shared != NULL && atomic_load_explicit(&handle->shared->owners, memory_order_acquire) > 1;
+    return handle->shared != NULL &&
+           atomic_load_explicit(&handle->shared->owners, memory_order_acquire) > 1;
 }
 
 bool ji_capture_unshare(jhandle_t *handle) {
@@ -294,7 +313,8 @@ bool ji_capture_unshare(jhandle_t *handle) {
     handle->shared = NULL;
     if (block == NULL)
         return true;
-    size_t owners = 1; /* where there is no other, nobody becomes one: the memory need not go through the list */
+    /* Where there is no other, nobody becomes one: the memory need not go through the list. */
+    size_t owners = 1;
     if (atomic_compare_exchange_strong_explicit(&block->owners, &owners, 0, memory_order_acq_rel,
                                                 memory_order_relaxed)) {
         shared_free(block);
@@ -304,7 +324,7 @@ bool ji_capture_unshare(jhandle_t *handle) {
     return false;
 }
 
-/* ---- Following the stream ---------------------------------------------------------------------------------------- */
+/* ---- Following the stream ---- */
 
 jstatus_t ji_capture_of(const jhandle_t *handle, jstream_t *stream, uint64_t *capture) {
     *capture = 0;
@@ -328,11 +348,13 @@ jstatus_t ji_capture_refuse(jhandle_t *handle, jstream_t *stream, const char *ca
     return status;
 }
 
-/* Puts the handle's stream behind the last use of the ordinary workspace, after changes of stream during a capture. */
+/* Puts the handle's stream behind the last use of the ordinary workspace, after changes of stream
+ * during a capture. */
 static jstatus_t capture_catch_up(jhandle_t *handle) {
     if (handle->used_stream == handle->stream)
         return JSTATUS_SUCCESS;
-    jstatus_t status = ji_capture_refuse(handle, handle->used_stream, "waiting for the stream that was left");
+    jstatus_t status =
+        ji_capture_refuse(handle, handle->used_stream, "waiting for the stream that was left");
     if (status == JSTATUS_SUCCESS)
         status = ji_handle_order(handle, handle->used_stream, handle->stream);
     if (status == JSTATUS_SUCCESS)
@@ -367,14 +389,16 @@ static void capture_enter(jhandle_t *handle, uint64_t capture) {
 
 jstatus_t ji_capture_follow(jhandle_t *handle, const char *routine) {
     uint64_t capture = 0;
-    jstatus_t status =
-        handle->stream != NULL ? jstream_get_capture(handle->device, handle->stream, &capture) : JSTATUS_SUCCESS;
+    jstatus_t status = handle->stream != NULL
+                           ? jstream_get_capture(handle->device, handle->stream, &capture)
+                           : JSTATUS_SUCCESS;
     if (status == JSTATUS_SUCCESS && capture == 0)
         status = capture_catch_up(handle);
     else if (status == JSTATUS_SUCCESS && capture != handle->capture && handle->shared != NULL)
         status = shared_keep(handle, handle->shared);
     if (status != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, status, "%s: %s", routine ? routine : "a borrow", jstatus_last_message());
+        return jhandle_fail(handle, status, "%s: %s", routine ? routine : "a borrow",
+                            jstatus_last_message());
     if (capture == 0)
         ji_capture_leave(handle);
     else if (capture != handle->capture)
@@ -382,7 +406,7 @@ jstatus_t ji_capture_follow(jhandle_t *handle, const char *routine) {
     return JSTATUS_SUCCESS;
 }
 
-/* ---- The end ----------------------------------------------------------------------------------------------------- */
+/* ---- The end ---- */
 
 static bool source_has_kept(const ji_capture_source_t *source) {
     if (source != NULL)
@@ -396,7 +420,8 @@ jstatus_t ji_capture_may_end(jhandle_t *handle) {
     if (!source_has_kept(handle->source))
         return JSTATUS_SUCCESS;
     jstatus_t status = ji_capture_refuse(handle, handle->stream, "jhandle_destroy");
-    /* The graphs are gone, says the caller; their last launch may have been in the handle's stream. */
+    /* The graphs are gone, says the caller; their last launch may have been in the handle's
+     * stream. */
     return status == JSTATUS_SUCCESS ? ji_handle_wait(handle, handle->stream) : status;
 }
 

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The handle's life, its settings, counters and messages. Workspace, borrows and queries are in the files beside. */
+/* The handle's life, its settings, counters and messages. Workspace, borrows and queries are in the
+ * files beside. */
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -14,7 +15,8 @@
 
 static jstatus_t handle_check_thread(const jhandle_t *handle, const char *caller) {
     if (ji_handle_is_foreign(handle))
-        return ji_fail(JSTATUS_BUSY, "%s: the handle is in use by another thread, which holds %u borrows", caller,
+        return ji_fail(JSTATUS_BUSY,
+                       "%s: the handle is in use by another thread, which holds %u borrows", caller,
                        handle->borrows.depth);
     return JSTATUS_SUCCESS;
 }
@@ -36,8 +38,8 @@ static jstatus_t handle_check_no_borrow(jhandle_t *handle, const char *caller) {
         return handle_check_thread(handle, caller);
     ++handle->misuse_count;
     const char *holder = handle->borrows.frames[handle->borrows.depth - 1].routine;
-    return jhandle_fail(handle, JSTATUS_BUSY, "%s: %u borrows are live, the last of %s", caller, handle->borrows.depth,
-                        holder ? holder : "(unnamed)");
+    return jhandle_fail(handle, JSTATUS_BUSY, "%s: %u borrows are live, the last of %s", caller,
+                        handle->borrows.depth, holder ? holder : "(unnamed)");
 }
 
 jstatus_t ji_handle_check_idle(jhandle_t *handle, const char *caller) {
@@ -54,9 +56,10 @@ typedef struct handle_environment {
     unsigned layers;
 } handle_environment_t;
 
-/* Every variable is looked at, also those that are others' to read: a value that is not understood is told here, where
- * there is a status to tell it by, and not where it would have been needed. */
-static jstatus_t handle_read_environment(const char *device_name, handle_environment_t *environment) {
+/* Every variable is looked at, also those that are others' to read: a value that is not understood
+ * is told here, where there is a status to tell it by, and not where it would have been needed. */
+static jstatus_t handle_read_environment(const char *device_name,
+                                         handle_environment_t *environment) {
     jconfig_entry_t entries[JI_CONFIG_COUNT];
     jstatus_t status;
     for (int which = 0; which < JI_CONFIG_COUNT; which++)
@@ -64,31 +67,36 @@ static jstatus_t handle_read_environment(const char *device_name, handle_environ
 
     JTRY(jconfig_parse_device_size(entries[JCONFIG_JALLOC_DEVICE_MEMORY_SIZE].value, device_name,
                                    &environment->preallocate_bytes));
-    JTRY(jconfig_parse_device_size(entries[JCONFIG_JALLOC_BUDGET].value, device_name, &environment->budget_bytes));
+    JTRY(jconfig_parse_device_size(entries[JCONFIG_JALLOC_BUDGET].value, device_name,
+                                   &environment->budget_bytes));
     if (environment->budget_bytes == 0) /* as text */
         environment->budget_bytes = JALLOC_UNLIMITED;
     bool same_bits = strcmp(entries[JCONFIG_JALLOC_RESULT_POLICY].value, "same_bits") == 0;
     environment->result_policy = same_bits ? JRESULT_POLICY_SAME_BITS : JRESULT_POLICY_FAST;
     bool normwise = strcmp(entries[JCONFIG_JALLOC_ACCURACY].value, "normwise") == 0;
     environment->accuracy = normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE;
-    environment->layers = (unsigned)(entries[JCONFIG_JALLOC_LAYER].value[0] - '0'); /* valid: one digit */
+    /* Valid: one digit. */
+    environment->layers = (unsigned)(entries[JCONFIG_JALLOC_LAYER].value[0] - '0');
 done:
     return status;
 }
 
 static jstatus_t handle_check_options(const jhandle_options_t *options, const jdevice_t *device) {
-    JREQUIRE(options->pointer_mode == JPOINTER_MODE_HOST || options->pointer_mode == JPOINTER_MODE_DEVICE,
+    JREQUIRE(options->pointer_mode == JPOINTER_MODE_HOST ||
+                 options->pointer_mode == JPOINTER_MODE_DEVICE,
              JSTATUS_INVALID_VALUE);
     JREQUIRE((unsigned)options->result_policy <= JRESULT_POLICY_SAME_BITS, JSTATUS_INVALID_VALUE);
     JREQUIRE((unsigned)options->accuracy <= JACCURACY_NORMWISE, JSTATUS_INVALID_VALUE);
     JREQUIRE(ji_stream_is_of(options->stream, device), JSTATUS_INVALID_VALUE);
-    JREQUIRE(options->allocator == NULL || jallocator_device(options->allocator) == device, JSTATUS_INVALID_VALUE);
+    JREQUIRE(options->allocator == NULL || jallocator_device(options->allocator) == device,
+             JSTATUS_INVALID_VALUE);
     return JSTATUS_SUCCESS;
 }
 
-/* All handles of the process: a child marks those that it inherits, so that no call has to ask whether there was a
- * fork. The lock is held across the fork, so the list is whole in the child. Of the threads only the one that forked is
- * there: its borrows stay live, for their guards will end them; those of the others have ended with their threads. */
+/* All handles of the process: a child marks those that it inherits, so that no call has to ask
+ * whether there was a fork. The lock is held across the fork, so the list is whole in the child. Of
+ * the threads only the one that forked is there: its borrows stay live, for their guards will end
+ * them; those of the others have ended with their threads. */
 static pthread_mutex_t handle_list_lock = PTHREAD_MUTEX_INITIALIZER;
 static ji_list_t handle_list = JI_LIST_EMPTY(handle_list);
 
@@ -104,7 +112,8 @@ static void handle_list_in_child(void) {
     pthread_mutex_unlock(&handle_list_lock);
 }
 static void handle_list_watch_forks(void) {
-    static const ji_fork_handlers_t handlers = {handle_list_before_fork, handle_list_in_parent, handle_list_in_child};
+    static const ji_fork_handlers_t handlers = {handle_list_before_fork, handle_list_in_parent,
+                                                handle_list_in_child};
     ji_fork_hold(JI_FORK_HANDLES, &handlers);
 }
 
@@ -148,8 +157,9 @@ static void handle_take_stream(jhandle_t *handle, jstream_t *stream) {
 static jstatus_t handle_make_allocator(jhandle_t *handle, bool has_stream_ordered) {
     jstatus_t status = ji_process_compose(handle->device, NULL, NULL, &handle->allocator);
     if (status == JSTATUS_SUCCESS && handle->allocator == NULL)
-        status = jallocator_create_device(handle->device, has_stream_ordered ? JMEMORY_STREAM_ORDERED : JMEMORY_DEVICE,
-                                          &handle->allocator);
+        status = jallocator_create_device(
+            handle->device, has_stream_ordered ? JMEMORY_STREAM_ORDERED : JMEMORY_DEVICE,
+            &handle->allocator);
     handle->owns_allocator = status == JSTATUS_SUCCESS;
     return status;
 }
@@ -184,9 +194,11 @@ jstatus_t jhandle_create(const jhandle_options_t *given, jhandle_t **out) {
     handle->graphs_can_own = properties.has_capture && properties.has_capture_ownership;
     handle->never_captured = options.never_captured;
     handle->pointer_mode = options.pointer_mode;
-    handle->result_policy =
-        options.result_policy != JRESULT_POLICY_DEFAULT ? options.result_policy : environment.result_policy;
-    handle->accuracy = options.accuracy != JACCURACY_DEFAULT ? options.accuracy : environment.accuracy;
+    handle->result_policy = options.result_policy != JRESULT_POLICY_DEFAULT
+                                ? options.result_policy
+                                : environment.result_policy;
+    handle->accuracy =
+        options.accuracy != JACCURACY_DEFAULT ? options.accuracy : environment.accuracy;
     handle->layers = environment.layers;
     handle->budget_bytes = ji_option(options.budget_bytes, environment.budget_bytes);
     handle->borrows.granule_mask = jdevice_granule_bytes(device) - 1;
@@ -203,7 +215,8 @@ jstatus_t jhandle_create(const jhandle_options_t *given, jhandle_t **out) {
     if (preallocate != 0) {
         ji_block_t block;
         if (!ji_size_round_up(preallocate, handle->borrows.granule_mask + 1, &preallocate)) {
-            status = ji_fail(JSTATUS_INVALID_SIZE, "%s: the size to preallocate is too large", __func__);
+            status =
+                ji_fail(JSTATUS_INVALID_SIZE, "%s: the size to preallocate is too large", __func__);
             goto done;
         }
         ji_shared_block_t *shared;
@@ -223,7 +236,8 @@ jstatus_t jhandle_destroy(jhandle_t *handle) {
     if (handle == NULL)
         return JSTATUS_SUCCESS;
     bool forked = ji_handle_is_valid(handle) && handle->state == JI_HANDLE_FORKED;
-    JTRY_RETURN(forked ? handle_check_no_borrow(handle, __func__) : ji_handle_check_idle(handle, __func__));
+    JTRY_RETURN(forked ? handle_check_no_borrow(handle, __func__)
+                       : ji_handle_check_idle(handle, __func__));
     if (forked) { /* the stream's thread is the parent's: there is nothing to wait for here */
         handle->waited_serial = handle->borrows.serial;
         ji_capture_forget_graphs(handle);
@@ -232,16 +246,19 @@ jstatus_t jhandle_destroy(jhandle_t *handle) {
     if (retired == JSTATUS_SUCCESS)
         retired = ji_workspace_retire(handle, __func__);
     if (retired != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, retired, "%s: the workspace: %s", __func__, jstatus_last_message());
+        return jhandle_fail(handle, retired, "%s: the workspace: %s", __func__,
+                            jstatus_last_message());
     handle_free(handle);
     ji_capture_collect(NULL);
-    return forked ? ji_fail(JSTATUS_FORKED, "%s: a handle of the parent's; released here alone", __func__)
+    return forked ? ji_fail(JSTATUS_FORKED, "%s: a handle of the parent's; released here alone",
+                            __func__)
                   : JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to) {
     jstatus_t status = JSTATUS_SUCCESS;
-    if (to == NULL && handle->device->kind == JDEVICE_HOST) /* the calling thread: to be behind is to wait */
+    /* The calling thread: to be behind is to wait. */
+    if (to == NULL && handle->device->kind == JDEVICE_HOST)
         return ji_handle_wait(handle, from);
     if (handle->event == NULL)
         status = ji_event_create_untimed(handle->device, &handle->event);
@@ -252,10 +269,12 @@ jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to) {
     return status;
 }
 
-/* Orders the workspace's last use and what comes in `stream`. Between a stream that is captured and one that is not, or
- * not into the same graph, no event can: then used_stream stays, and the first borrow outside of captures comes to it.
+/* Orders the workspace's last use and what comes in `stream`. Between a stream that is captured and
+ * one that is not, or not into the same graph, no event can: then used_stream stays, and the first
+ * borrow outside of captures comes to it.
  * */
-static jstatus_t handle_order_change(jhandle_t *handle, jstream_t *stream, jstream_t **used_stream) {
+static jstatus_t handle_order_change(jhandle_t *handle, jstream_t *stream,
+                                     jstream_t **used_stream) {
     uint64_t used = 0, now = 0, next = 0;
     *used_stream = stream;
     if (handle->borrows.serial == handle->waited_serial)
@@ -288,7 +307,8 @@ jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream) {
     jstream_t *used_stream;
     jstatus_t status = handle_order_change(handle, stream, &used_stream);
     if (status != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, status, "%s: ordering the streams: %s", __func__, jstatus_last_message());
+        return jhandle_fail(handle, status, "%s: ordering the streams: %s", __func__,
+                            jstatus_last_message());
     handle->used_stream = used_stream;
     handle_take_stream(handle, stream);
     ji_handle_refresh(handle);
@@ -310,34 +330,42 @@ jstatus_t jhandle_set_never_captured(jhandle_t *handle, bool never_captured) {
     return JSTATUS_SUCCESS;
 }
 
-jdevice_t *jhandle_device(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->device : NULL; }
+jdevice_t *jhandle_device(const jhandle_t *handle) {
+    return ji_handle_is_valid(handle) ? handle->device : NULL;
+}
 jallocator_t *jhandle_allocator(const jhandle_t *handle) {
     return ji_handle_is_valid(handle) ? handle->allocator : NULL;
 }
-unsigned jhandle_layers(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->layers : 0; }
+unsigned jhandle_layers(const jhandle_t *handle) {
+    return ji_handle_is_valid(handle) ? handle->layers : 0;
+}
 
-/* A getter: checks the handle and the out-parameter, then copies one value. The message of a failure is no part of what
- * the handle is. */
-#define HANDLE_GET(handle, out, value)                                                                                 \
-    do {                                                                                                               \
-        JTRY_RETURN(handle_check_readable(handle, __func__));                                                          \
-        if ((out) == NULL)                                                                                             \
-            return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__, #out);       \
-        *(out) = (value);                                                                                              \
-        return JSTATUS_SUCCESS;                                                                                        \
+/* A getter: checks the handle and the out-parameter, then copies one value. The message of a
+ * failure is no part of what the handle is. */
+#define HANDLE_GET(handle, out, value)                                                             \
+    do {                                                                                           \
+        JTRY_RETURN(handle_check_readable(handle, __func__));                                      \
+        if ((out) == NULL)                                                                         \
+            return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL",    \
+                                __func__, #out);                                                   \
+        *(out) = (value);                                                                          \
+        return JSTATUS_SUCCESS;                                                                    \
     } while (0)
 
 /* A setter: checks the handle and the value, then stores it. */
-#define HANDLE_SET(handle, member, value, allowed)                                                                     \
-    do {                                                                                                               \
-        JTRY_RETURN(ji_handle_check(handle, __func__));                                                                \
-        if (!(allowed))                                                                                                \
-            return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: requires %s", __func__, #allowed);                 \
-        (handle)->member = (value);                                                                                    \
-        return JSTATUS_SUCCESS;                                                                                        \
+#define HANDLE_SET(handle, member, value, allowed)                                                 \
+    do {                                                                                           \
+        JTRY_RETURN(ji_handle_check(handle, __func__));                                            \
+        if (!(allowed))                                                                            \
+            return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: requires %s", __func__,        \
+                                #allowed);                                                         \
+        (handle)->member = (value);                                                                \
+        return JSTATUS_SUCCESS;                                                                    \
     } while (0)
 
-jstatus_t jhandle_get_mode(const jhandle_t *handle, jhandle_mode_t *mode) { HANDLE_GET(handle, mode, handle->mode); }
+jstatus_t jhandle_get_mode(const jhandle_t *handle, jhandle_mode_t *mode) {
+    HANDLE_GET(handle, mode, handle->mode);
+}
 jstatus_t jhandle_get_workspace_size(const jhandle_t *handle, size_t *size_bytes) {
     HANDLE_GET(handle, size_bytes, ji_workspace_ordinary_bytes(handle));
 }
@@ -362,24 +390,29 @@ jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes) {
 jstatus_t jhandle_seal(jhandle_t *handle) { HANDLE_SET(handle, sealed, true, true); }
 jstatus_t jhandle_unseal(jhandle_t *handle) { HANDLE_SET(handle, sealed, false, true); }
 jstatus_t jhandle_set_pointer_mode(jhandle_t *handle, jpointer_mode_t mode) {
-    HANDLE_SET(handle, pointer_mode, mode, mode == JPOINTER_MODE_HOST || mode == JPOINTER_MODE_DEVICE);
+    HANDLE_SET(handle, pointer_mode, mode,
+               mode == JPOINTER_MODE_HOST || mode == JPOINTER_MODE_DEVICE);
 }
 jstatus_t jhandle_set_result_policy(jhandle_t *handle, jresult_policy_t policy) {
-    HANDLE_SET(handle, result_policy, policy, policy == JRESULT_POLICY_FAST || policy == JRESULT_POLICY_SAME_BITS);
+    HANDLE_SET(handle, result_policy, policy,
+               policy == JRESULT_POLICY_FAST || policy == JRESULT_POLICY_SAME_BITS);
 }
 jstatus_t jhandle_get_accuracy(const jhandle_t *handle, jaccuracy_t *accuracy) {
     HANDLE_GET(handle, accuracy, handle->accuracy);
 }
 jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy) {
-    HANDLE_SET(handle, accuracy, accuracy, accuracy == JACCURACY_COMPONENTWISE || accuracy == JACCURACY_NORMWISE);
+    HANDLE_SET(handle, accuracy, accuracy,
+               accuracy == JACCURACY_COMPONENTWISE || accuracy == JACCURACY_NORMWISE);
 }
 
 jstatus_t jhandle_get_stats(const jhandle_t *handle, jhandle_stats_t *stats) {
     JTRY_RETURN(handle_check_readable(handle, __func__));
     if (stats == NULL)
-        return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_POINTER, "%s: stats is NULL", __func__);
+        return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_POINTER, "%s: stats is NULL",
+                            __func__);
     if (JI_CHECK_SIZED(jhandle_stats_t, stats, borrow_count) != JSTATUS_SUCCESS)
-        return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_VALUE, "%s: %s", __func__, jstatus_last_message());
+        return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_VALUE, "%s: %s", __func__,
+                            jstatus_last_message());
     jhandle_stats_t now = {
         .borrow_count = handle->borrows.serial - handle->cleared_serial,
         .in_use_bytes = ji_handle_in_use(handle),
@@ -406,7 +439,8 @@ jstatus_t jhandle_clear_stats(jhandle_t *handle) {
     JTRY_RETURN(ji_handle_check(handle, __func__));
     handle->cleared_serial = handle->borrows.serial;
     handle->growth_count = handle->allocation_count = handle->deallocation_count = 0;
-    handle->synchronization_count = handle->degraded_count = handle->misuse_count = handle->capture_count = 0;
+    handle->synchronization_count = handle->degraded_count = handle->misuse_count =
+        handle->capture_count = 0;
     memset(handle->rung_count, 0, sizeof handle->rung_count);
     memset(handle->peak_routine, 0, sizeof handle->peak_routine);
     memset(handle->peak_shape, 0, sizeof handle->peak_shape);
@@ -415,10 +449,12 @@ jstatus_t jhandle_clear_stats(jhandle_t *handle) {
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jhandle_get_refused_argument(const jhandle_t *handle, const char **routine, const char **name, int *number) {
+jstatus_t jhandle_get_refused_argument(const jhandle_t *handle, const char **routine,
+                                       const char **name, int *number) {
     JTRY_RETURN(handle_check_readable(handle, __func__));
     if (handle->refused_number == 0)
-        return ji_fail(JSTATUS_NOT_FOUND, "%s: the handle's last error was not about an argument", __func__);
+        return ji_fail(JSTATUS_NOT_FOUND, "%s: the handle's last error was not about an argument",
+                       __func__);
     if (routine != NULL)
         *routine = handle->refused_routine;
     if (name != NULL)
@@ -428,13 +464,16 @@ jstatus_t jhandle_get_refused_argument(const jhandle_t *handle, const char **rou
     return JSTATUS_SUCCESS;
 }
 
-const char *jhandle_last_message(const jhandle_t *handle) { return ji_handle_is_valid(handle) ? handle->message : ""; }
+const char *jhandle_last_message(const jhandle_t *handle) {
+    return ji_handle_is_valid(handle) ? handle->message : "";
+}
 
 jstatus_t jhandle_fail(jhandle_t *handle, jstatus_t status, const char *format, ...) {
     char message[sizeof handle->message];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments); /* apart: the old message may be among the arguments */
+    /* Apart: the old message may be among the arguments. */
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     if (ji_handle_is_valid(handle) && !ji_handle_is_foreign(handle)) {
         memcpy(handle->message, message, sizeof message);

@@ -3,19 +3,22 @@
 #ifndef JALLOC_HANDLE_HANDLE_H
 #define JALLOC_HANDLE_HANDLE_H
 
-/* The handle's content. libjblas reads the first members inline; everyone changes them through functions.
+/* The handle's content. libjblas reads the first members inline; everyone changes them through
+ * functions.
  *
- *   blocks[0]                                          blocks[1], only while nested borrows did not fit (default mode)
+ *   blocks[0]                                          blocks[1], only while nested borrows did not
+ *                                                      fit (default mode)
  *   +---------+-------------+--------------+           +---------------+--------+
  *   | frame 0 | frame 1     | free         |           | frame 2       | free   |
  *   +---------+-------------+--------------+           +---------------+--------+
  *   base                    top in frame 2             base            top      limit
  *
- * What always holds: borrows.frames[0..depth) are the borrows that have begun and whose memory is not free again,
- * innermost last; the memory in [borrows.top, limit) of blocks[block] is free, and so are all blocks behind it; every top
- * is a multiple of the granule; while idle (depth 0) block is 0 and top its base; frame_block[i] is 0 for i >= depth.
- * Whatever changes one of the things that borrows.fast_end stands for calls ji_handle_refresh. Addresses are numbers
- * here: workspace memory is never read or written by the handle. While the stream is captured into a graph, default
+ * What always holds: borrows.frames[0..depth) are the borrows that have begun and whose memory is
+ * not free again, innermost last; the memory in [borrows.top, limit) of blocks[block] is free, and
+ * so are all blocks behind it; every top is a multiple of the granule; while idle (depth 0) block
+ * is 0 and top its base; frame_block[i] is 0 for i >= depth. Whatever changes one of the things
+ * that borrows.fast_end stands for calls ji_handle_refresh. Addresses are numbers here: workspace
+ * memory is never read or written by the handle. While the stream is captured into a graph, default
  * mode's blocks are the graph's, and the ordinary ones are in `aside` (capture.c). */
 
 #include "core/core.h"
@@ -29,7 +32,8 @@
 /* The first word of a handle says in one comparison that it is one and what it may do. */
 #define JI_HANDLE_READY 0x6a68616eu    /* borrows are allowed */
 #define JI_HANDLE_QUERYING 0x6a717279u /* a size query is under way */
-#define JI_HANDLE_FORKED 0x6a666b64u   /* inherited through a fork: borrows end, it is destroyed, and nothing else */
+#define JI_HANDLE_FORKED                                                                           \
+    0x6a666b64u /* inherited through a fork: borrows end, it is destroyed, and nothing else */
 #define JI_HANDLE_DESTROYED 0u
 
 typedef struct ji_block {
@@ -37,11 +41,12 @@ typedef struct ji_block {
     size_t size_bytes; /* a multiple of the granule */
 } ji_block_t;
 
-/* Why workspace could not be had. It is made a message only where somebody reads it: a plan that has a lower rung goes
- * on without a word. */
+/* Why workspace could not be had. It is made a message only where somebody reads it: a plan that
+ * has a lower rung goes on without a word. */
 typedef struct ji_refusal {
     size_t needed_bytes; /* JALLOC_SIZE_OVERFLOW: the sizes are no size */
-    const char *why;     /* static text, or the thread's last message; NULL: the handle's message says it already */
+    /* Static text, or the thread's last message; NULL: the handle's message says it already. */
+    const char *why;
 } ji_refusal_t;
 
 typedef struct ji_shared_block ji_shared_block_t;     /* capture.c */
@@ -57,10 +62,12 @@ struct jhandle {
     jpointer_mode_t pointer_mode;
     jresult_policy_t result_policy;
     jaccuracy_t accuracy;
-    unsigned layers;      /* JLOG_LAYER_* */
-    bool calls_are_plain; /* of jblas: nothing to log, and the CBLAS was found good; set by its first call */
+    unsigned layers; /* JLOG_LAYER_* */
+    /* Of jblas: nothing to log, and the CBLAS was found good; set by its first call. */
+    bool calls_are_plain;
     bool sealed;
-    bool runs_inline; /* the host's NULL stream: work is done when the call that orders it returns */
+    /* The host's NULL stream: work is done when the call that orders it returns. */
+    bool runs_inline;
 
     /* The rest of the borrow frames. */
     uint32_t block;                          /* index of the block that borrows.top is in */
@@ -76,10 +83,11 @@ struct jhandle {
     size_t query_bytes;  /* maximum of the query under way */
     jallocator_t *allocator;
     bool owns_allocator;
-    bool takes_in_order;    /* the allocator takes memory back in stream order: nobody waits */
-    jstream_t *used_stream; /* where the ordinary workspace was last used; not `stream` only after a change during a
-                               capture */
-    jevent_t *event;        /* orders a change of stream; made when first needed */
+    bool takes_in_order; /* the allocator takes memory back in stream order: nobody waits */
+    /* Where the ordinary workspace was last used; not `stream` only after a change during a
+     * capture. */
+    jstream_t *used_stream;
+    jevent_t *event; /* orders a change of stream; made when first needed */
 
     /* Captures into graphs. */
     bool can_be_captured, graphs_can_own; /* what the device's runtime has */
@@ -88,11 +96,13 @@ struct jhandle {
     uint64_t capture_count;
     uint32_t aside_count; /* meaningful while default mode lends from a graph's blocks */
     ji_block_t aside[JBORROW_MAX_DEPTH + 1];
-    ji_shared_block_t *shared;   /* the fixed modes' block, where graphs can own it as well; else NULL */
+    /* The fixed modes' block, where graphs can own it as well; else NULL. */
+    ji_shared_block_t *shared;
     ji_capture_source_t *source; /* made when first needed */
 
     /* Counters and the last message. */
-    uint64_t waited_serial;  /* borrows.serial when nothing that the workspace waits for was ahead in the stream */
+    /* borrows.serial when nothing that the workspace waits for was ahead in the stream */
+    uint64_t waited_serial;
     uint64_t cleared_serial; /* borrows.serial when the counters were cleared */
     uint64_t growth_count, allocation_count, deallocation_count, synchronization_count;
     uint64_t rung_count[JHANDLE_MAX_RUNGS], degraded_count, misuse_count;
@@ -100,18 +110,22 @@ struct jhandle {
     char peak_shape[JHANDLE_SHAPE_BYTES];
     ji_refusal_t refusal; /* the last, where workspace was refused since */
     char message[256];
-    const char *refused_routine, *refused_name; /* static; meaningful while refused_number is not 0 */
-    int refused_number;                         /* of the argument that `message` is about; 0: of none */
+    /* Static; meaningful while refused_number is not 0. */
+    const char *refused_routine, *refused_name;
+    /* Of the argument that `message` is about; 0: of none. */
+    int refused_number;
 
     ji_link_t link; /* in the list of all handles of the process, for the child after a fork */
 };
 
 static inline bool ji_handle_is_valid(const jhandle_t *handle) {
-    return handle != NULL && (handle->state == JI_HANDLE_READY || handle->state == JI_HANDLE_QUERYING ||
-                              handle->state == JI_HANDLE_FORKED);
+    return handle != NULL &&
+           (handle->state == JI_HANDLE_READY || handle->state == JI_HANDLE_QUERYING ||
+            handle->state == JI_HANDLE_FORKED);
 }
 
-/* Whether a call may have the handle: success; invalid handle; forked. `why` then says what it is or was. */
+/* Whether a call may have the handle: success; invalid handle; forked. `why` then says what it is
+ * or was. */
 static inline jstatus_t ji_handle_judge(const jhandle_t *handle, const char **why) {
     if (!ji_handle_is_valid(handle)) {
         *why = handle != NULL ? "is destroyed or not a handle" : "is NULL";
@@ -130,7 +144,8 @@ static inline bool ji_handle_is_foreign(const jhandle_t *handle) {
            __atomic_load_n(&handle->borrows.user, __ATOMIC_RELAXED) != __builtin_thread_pointer();
 }
 
-/* The host waits for the stream, and counts it. The host's NULL stream is the calling thread: there is no waiting. */
+/* The host waits for the stream, and counts it. The host's NULL stream is the calling thread: there
+ * is no waiting. */
 static inline jstatus_t ji_handle_wait(jhandle_t *handle, jstream_t *stream) {
     if (stream == NULL && handle->device->kind == JDEVICE_HOST)
         return JSTATUS_SUCCESS;
@@ -139,8 +154,10 @@ static inline jstatus_t ji_handle_wait(jhandle_t *handle, jstream_t *stream) {
     return status;
 }
 
-/* What the last message is about: `number` counts as BLAS does, from 1, without the handle. Static texts. */
-static inline void ji_handle_keep_refused(jhandle_t *handle, const char *routine, const char *name, int number) {
+/* What the last message is about: `number` counts as BLAS does, from 1, without the handle. Static
+ * texts. */
+static inline void ji_handle_keep_refused(jhandle_t *handle, const char *routine, const char *name,
+                                          int number) {
     if (ji_handle_is_foreign(handle))
         return;
     handle->refused_routine = routine;
@@ -150,10 +167,12 @@ static inline void ji_handle_keep_refused(jhandle_t *handle, const char *routine
 
 /* Whether a plan can be read: its caller may be of another version. */
 static inline jstatus_t ji_plan_check(const jplan_t *plan) {
-    return JI_LIKELY(plan->struct_size == sizeof *plan) ? JSTATUS_SUCCESS : JI_CHECK_SIZED(jplan_t, plan, rungs);
+    return JI_LIKELY(plan->struct_size == sizeof *plan) ? JSTATUS_SUCCESS
+                                                        : JI_CHECK_SIZED(jplan_t, plan, rungs);
 }
 
-/* The checks of whatever changes the handle: valid, not made before a fork, no borrow of another thread live. */
+/* The checks of whatever changes the handle: valid, not made before a fork, no borrow of another
+ * thread live. */
 jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller);
 /* As above, and idle: no borrow is live. Forked takes precedence. */
 jstatus_t ji_handle_check_idle(jhandle_t *handle, const char *caller);
@@ -168,25 +187,31 @@ void ji_handle_refresh(jhandle_t *handle);
 /* Bytes borrowed now. */
 size_t ji_handle_in_use(const jhandle_t *handle);
 
-/* Total bytes of the blocks that borrows come from now; of those that they come from outside of captures. */
+/* Total bytes of the blocks that borrows come from now; of those that they come from outside of
+ * captures. */
 size_t ji_workspace_bytes(const jhandle_t *handle);
 size_t ji_workspace_ordinary_bytes(const jhandle_t *handle);
 /* Lends from this block from now on. */
 void ji_workspace_open(jhandle_t *handle, uint32_t index);
-/* Makes [borrows.top, limit) hold at least `needed` bytes, by growing where the mode allows it. The routine tags the
- * memory. success; memory error (too little, over budget, or no memory); sealed; device error. On failure nothing has
- * changed, and no message is there yet: ji_workspace_explain() makes it. */
+/* Makes [borrows.top, limit) hold at least `needed` bytes, by growing where the mode allows it. The
+ * routine tags the memory. success; memory error (too little, over budget, or no memory); sealed;
+ * device error. On failure nothing has changed, and no message is there yet: ji_workspace_explain()
+ * makes it. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine);
 /* Keeps the message of the last refusal, which had this status. Returns the status. */
-jstatus_t ji_workspace_explain(jhandle_t *handle, jstatus_t status, const char *routine) __attribute__((cold));
-/* Takes a block of exactly size_bytes (a multiple of the granule) for use in the handle's stream. It is tagged with the
- * routine's name, if it has one (not NULL) and the thread has no tag of its own. */
-jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine, ji_block_t *block);
-/* The same for a fixed mode, outside of captures; *shared is what ji_capture_share() makes of it. */
-jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block, ji_shared_block_t **shared,
-                                  const char *caller);
-/* Gives everything back that is jalloc's, after the stream has passed; leaves one empty block. Idle handles only. On
- * failure the ordinary workspace is as it was. */
+jstatus_t ji_workspace_explain(jhandle_t *handle, jstatus_t status, const char *routine)
+    __attribute__((cold));
+/* Takes a block of exactly size_bytes (a multiple of the granule) for use in the handle's stream.
+ * It is tagged with the routine's name, if it has one (not NULL) and the thread has no tag of its
+ * own. */
+jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine,
+                            ji_block_t *block);
+/* The same for a fixed mode, outside of captures; *shared is what ji_capture_share() makes of
+ * it. */
+jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block,
+                                  ji_shared_block_t **shared, const char *caller);
+/* Gives everything back that is jalloc's, after the stream has passed; leaves one empty block. Idle
+ * handles only. On failure the ordinary workspace is as it was. */
 jstatus_t ji_workspace_retire(jhandle_t *handle, const char *caller);
 /* Makes `block` the one block, in `mode`. Nothing else may be held. */
 void ji_workspace_adopt(jhandle_t *handle, ji_block_t block, jhandle_mode_t mode);

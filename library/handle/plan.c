@@ -1,18 +1,20 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Plans and size queries. A plan states every way of a call with its bytes once; the query reports rung 0 of it and the
- * borrow walks down it, so the two cannot disagree. That is the whole of the promise that queried bytes suffice. */
+/* Plans and size queries. A plan states every way of a call with its bytes once; the query reports
+ * rung 0 of it and the borrow walks down it, so the two cannot disagree. That is the whole of the
+ * promise that queried bytes suffice. */
 
 #include <string.h>
 
 #include "handle/handle.h"
 
-void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle, const char *routine,
-                      const char *shape_names, const int64_t *shape) {
+void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle,
+                      const char *routine, const char *shape_names, const int64_t *shape) {
     plan->struct_size = struct_size;
     if (JI_UNLIKELY(struct_size != sizeof *plan)) {
-        if (struct_size > sizeof *plan && struct_size <= JI_SIZED_MAX_BYTES) /* nobody else sets what is unknown */
+        /* Nobody else sets what is unknown. */
+        if (struct_size > sizeof *plan && struct_size <= JI_SIZED_MAX_BYTES)
             memset(plan + 1, 0, struct_size - sizeof *plan);
         if (ji_plan_check(plan) != JSTATUS_SUCCESS)
             return;
@@ -26,8 +28,8 @@ void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle
     plan->same_bits = handle != NULL && handle->result_policy == JRESULT_POLICY_SAME_BITS;
 }
 
-void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes, size_t buffer_count,
-               const size_t *bytes) {
+void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes,
+               size_t buffer_count, const size_t *bytes) {
     if (ji_plan_check(plan) != JSTATUS_SUCCESS)
         return;
     if (plan->rung_count == JHANDLE_MAX_RUNGS || buffer_count > JBORROW_MAX_BUFFERS) {
@@ -47,7 +49,8 @@ static size_t rung_bytes(const jplan_rung_t *rung, size_t granule_bytes) {
     size_t total = rung->callee_bytes;
     for (uint32_t i = 0; i < rung->buffer_count; ++i) {
         size_t rounded;
-        if (!ji_size_round_up(rung->bytes[i], granule_bytes, &rounded) || !ji_size_add(total, rounded, &total))
+        if (!ji_size_round_up(rung->bytes[i], granule_bytes, &rounded) ||
+            !ji_size_add(total, rounded, &total))
             return JALLOC_SIZE_OVERFLOW;
     }
     return total;
@@ -62,7 +65,8 @@ size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle) {
     if (plan->same_bits)
         while (plan->rungs[best].bits_class != plan->rungs[plan->rung_count - 1].bits_class)
             ++best;
-    return rung_bytes(&plan->rungs[best], ji_handle_is_valid(handle) ? handle->borrows.granule_mask + 1 : 1);
+    return rung_bytes(&plan->rungs[best],
+                      ji_handle_is_valid(handle) ? handle->borrows.granule_mask + 1 : 1);
 }
 
 /* Raises the maximum of the query under way. */
@@ -76,14 +80,16 @@ static jstatus_t query_answer(jhandle_t *handle, size_t bytes) {
 static jstatus_t query_check(jhandle_t *handle, const char *caller) {
     jstatus_t status = ji_handle_check(handle, caller);
     if (status == JSTATUS_SUCCESS && handle->state != JI_HANDLE_QUERYING)
-        status = jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH, "%s: no size query is under way", caller);
+        status = jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH, "%s: no size query is under way",
+                              caller);
     return status;
 }
 
 jstatus_t jhandle_start_size_query(jhandle_t *handle) {
     JTRY_RETURN(ji_handle_check_idle(handle, __func__));
     if (handle->state == JI_HANDLE_QUERYING)
-        return jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH, "%s: a size query is under way already", __func__);
+        return jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH,
+                            "%s: a size query is under way already", __func__);
     handle->query_bytes = 0;
     handle->state = JI_HANDLE_QUERYING;
     ji_handle_refresh(handle);
@@ -93,14 +99,17 @@ jstatus_t jhandle_start_size_query(jhandle_t *handle) {
 jstatus_t jhandle_stop_size_query(jhandle_t *handle, size_t *size_bytes) {
     JTRY_RETURN(query_check(handle, __func__));
     if (size_bytes == NULL)
-        return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: size_bytes is NULL; the query goes on", __func__);
+        return jhandle_fail(handle, JSTATUS_INVALID_POINTER,
+                            "%s: size_bytes is NULL; the query goes on", __func__);
     handle->state = JI_HANDLE_READY;
     ji_handle_refresh(handle);
     *size_bytes = handle->query_bytes;
     return JSTATUS_SUCCESS;
 }
 
-bool jhandle_is_size_query(const jhandle_t *handle) { return handle != NULL && handle->state == JI_HANDLE_QUERYING; }
+bool jhandle_is_size_query(const jhandle_t *handle) {
+    return handle != NULL && handle->state == JI_HANDLE_QUERYING;
+}
 
 jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, const size_t *size_bytes) {
     JTRY_RETURN(query_check(handle, __func__));
@@ -123,13 +132,15 @@ jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan) {
     if (plan == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: plan is NULL", __func__);
     if (ji_plan_check(plan) != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: %s", __func__, jstatus_last_message());
+        return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: %s", __func__,
+                            jstatus_last_message());
     if (plan->status != JSTATUS_SUCCESS || plan->rung_count == 0)
         return jhandle_fail(handle, plan->status ? plan->status : JSTATUS_INVALID_VALUE,
-                            "%s: the plan is not sound (%u rungs, %s)", plan->routine, plan->rung_count,
-                            jstatus_name(plan->status));
+                            "%s: the plan is not sound (%u rungs, %s)", plan->routine,
+                            plan->rung_count, jstatus_name(plan->status));
     size_t bytes = jplan_bytes(plan, handle);
     if (bytes == JALLOC_SIZE_OVERFLOW)
-        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the workspace's size overflows", plan->routine);
+        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the workspace's size overflows",
+                            plan->routine);
     return query_answer(handle, bytes);
 }

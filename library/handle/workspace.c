@@ -3,16 +3,19 @@
 
 /* The workspace's blocks: how they are taken, grown, changed and given back.
  *
- * Default mode holds one block that is as large as any call needed. A nested borrow that does not fit cannot move what
- * the outer borrows point to, so it gets a further block; when the handle is idle the next borrow makes one block of
- * them. New memory is always taken before old memory is given back: a growth that fails leaves the handle as it was.
+ * Default mode holds one block that is as large as any call needed. A nested borrow that does not
+ * fit cannot move what the outer borrows point to, so it gets a further block; when the handle is
+ * idle the next borrow makes one block of them. New memory is always taken before old memory is
+ * given back: a growth that fails leaves the handle as it was.
  *
- * Memory is used again only after the stream has passed the last use. Where the allocator sees to that (a provider of
- * memory in stream order, a policy with its fences) it is told the stream, and nobody waits; for any other the host
- * does before it gives memory back. That is the one reason why a handle ever waits. Memory that comes in stream order
- * is as little ready before its stream as used memory is, so then the workspace counts as used from the beginning.
+ * Memory is used again only after the stream has passed the last use. Where the allocator sees to
+ * that (a provider of memory in stream order, a policy with its fences) it is told the stream, and
+ * nobody waits; for any other the host does before it gives memory back. That is the one reason why
+ * a handle ever waits. Memory that comes in stream order is as little ready before its stream as
+ * used memory is, so then the workspace counts as used from the beginning.
  *
- * While the stream is captured, default mode's blocks are the graph's: they are not given back, only lent from no more.
+ * While the stream is captured, default mode's blocks are the graph's: they are not given back,
+ * only lent from no more.
  */
 
 #include "handle/capture.h"
@@ -26,13 +29,17 @@ static size_t blocks_bytes(const ji_block_t *blocks, uint32_t count) {
     return total;
 }
 
-size_t ji_workspace_bytes(const jhandle_t *handle) { return blocks_bytes(handle->blocks, handle->block_count); }
-
-size_t ji_workspace_ordinary_bytes(const jhandle_t *handle) {
-    return ji_capture_lends(handle) ? blocks_bytes(handle->aside, handle->aside_count) : ji_workspace_bytes(handle);
+size_t ji_workspace_bytes(const jhandle_t *handle) {
+    return blocks_bytes(handle->blocks, handle->block_count);
 }
 
-jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine, ji_block_t *block) {
+size_t ji_workspace_ordinary_bytes(const jhandle_t *handle) {
+    return ji_capture_lends(handle) ? blocks_bytes(handle->aside, handle->aside_count)
+                                    : ji_workspace_bytes(handle);
+}
+
+jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine,
+                            ji_block_t *block) {
     void *pointer;
     jtag_t tag = jtag_current();
     bool captured = ji_capture_lends(handle);
@@ -40,9 +47,10 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *ro
         ji_capture_collect(handle);
     if (tag == 0)
         (void)jtag_set(jtag_intern(routine));
-    jstatus_t status = captured ? ji_capture_take(handle, size_bytes, &pointer)
-                                : jallocator_allocate(handle->allocator, size_bytes, handle->borrows.granule_mask + 1,
-                                                      handle->stream, &pointer);
+    jstatus_t status =
+        captured ? ji_capture_take(handle, size_bytes, &pointer)
+                 : jallocator_allocate(handle->allocator, size_bytes,
+                                       handle->borrows.granule_mask + 1, handle->stream, &pointer);
     (void)jtag_set(tag);
     if (status != JSTATUS_SUCCESS)
         return status;
@@ -53,8 +61,9 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *ro
     return JSTATUS_SUCCESS;
 }
 
-/* Sees to it that blocks may be given back in used_stream: waits until it uses them no more, unless the allocator or a
- * graph's ownership makes that unnecessary. What a graph owns beside the handle is given back in no stream's order. */
+/* Sees to it that blocks may be given back in used_stream: waits until it uses them no more, unless
+ * the allocator or a graph's ownership makes that unnecessary. What a graph owns beside the handle
+ * is given back in no stream's order. */
 static jstatus_t workspace_wait(jhandle_t *handle) {
     if (handle->takes_in_order && !ji_capture_is_shared(handle))
         return JSTATUS_SUCCESS;
@@ -69,12 +78,13 @@ static jstatus_t workspace_wait(jhandle_t *handle) {
 static void workspace_give_back(jhandle_t *handle, ji_block_t block, jstream_t *stream) {
     if (block.base == 0 || ji_capture_lends(handle))
         return;
-    jstatus_t status = jallocator_deallocate(handle->allocator, (void *)block.base, block.size_bytes, stream);
+    jstatus_t status =
+        jallocator_deallocate(handle->allocator, (void *)block.base, block.size_bytes, stream);
     if (status == JSTATUS_SUCCESS)
         ++handle->deallocation_count;
     else if (!ji_capture_give_later(handle, block, stream))
-        jlog_write(JLOG_WARNING, __func__, "giving back %zu bytes of workspace: %s: %s", block.size_bytes,
-                   jstatus_name(status), jstatus_last_message());
+        jlog_write(JLOG_WARNING, __func__, "giving back %zu bytes of workspace: %s: %s",
+                   block.size_bytes, jstatus_name(status), jstatus_last_message());
 }
 
 void ji_workspace_open(jhandle_t *handle, uint32_t index) {
@@ -93,11 +103,12 @@ void ji_workspace_adopt(jhandle_t *handle, ji_block_t block, jhandle_mode_t mode
 }
 
 static bool workspace_holds_from(const jhandle_t *handle, uint32_t first) {
-    return !ji_capture_lends(handle) && blocks_bytes(handle->blocks + first, handle->block_count - first) != 0;
+    return !ji_capture_lends(handle) &&
+           blocks_bytes(handle->blocks + first, handle->block_count - first) != 0;
 }
 
-/* Gives back the blocks from number `first` on, which are free, after the stream has passed. In a capture they stay the
- * graph's. On failure they are as they were. */
+/* Gives back the blocks from number `first` on, which are free, after the stream has passed. In a
+ * capture they stay the graph's. On failure they are as they were. */
 static jstatus_t workspace_drop(jhandle_t *handle, uint32_t first) {
     JTRY_RETURN(workspace_holds_from(handle, first) ? workspace_wait(handle) : JSTATUS_SUCCESS);
     while (handle->block_count > first) {
@@ -109,7 +120,8 @@ static jstatus_t workspace_drop(jhandle_t *handle, uint32_t first) {
 }
 
 jstatus_t ji_workspace_retire(jhandle_t *handle, const char *caller) {
-    bool holds = handle->mode != JHANDLE_MODE_USER_OWNED && ji_workspace_ordinary_bytes(handle) != 0;
+    bool holds =
+        handle->mode != JHANDLE_MODE_USER_OWNED && ji_workspace_ordinary_bytes(handle) != 0;
     jstatus_t status = JSTATUS_SUCCESS;
     if (holds && handle->state != JI_HANDLE_FORKED)
         status = ji_capture_refuse(handle, handle->used_stream, caller);
@@ -123,8 +135,8 @@ jstatus_t ji_workspace_retire(jhandle_t *handle, const char *caller) {
     return status;
 }
 
-/* A free block that holds `needed` bytes becomes number `first`, which lends from now on. All from `first` on are free.
- * False: there is none. */
+/* A free block that holds `needed` bytes becomes number `first`, which lends from now on. All from
+ * `first` on are free. False: there is none. */
 static bool workspace_reuse(jhandle_t *handle, uint32_t first, size_t needed) {
     for (uint32_t i = first; i < handle->block_count; ++i) {
         ji_block_t block = handle->blocks[i];
@@ -138,9 +150,10 @@ static bool workspace_reuse(jhandle_t *handle, uint32_t first, size_t needed) {
     return false;
 }
 
-/* A new block as number `first`, in place of those from there on, which are free. *why: what a failure comes from. */
-static jstatus_t workspace_grow(jhandle_t *handle, uint32_t first, size_t size_bytes, const char *routine,
-                                const char **why) {
+/* A new block as number `first`, in place of those from there on, which are free. *why: what a
+ * failure comes from. */
+static jstatus_t workspace_grow(jhandle_t *handle, uint32_t first, size_t size_bytes,
+                                const char *routine, const char **why) {
     if (handle->sealed) {
         *why = "the handle is sealed";
         return JSTATUS_SEALED;
@@ -177,8 +190,9 @@ static jstatus_t workspace_grow(jhandle_t *handle, uint32_t first, size_t size_b
     return JSTATUS_SUCCESS;
 }
 
-/* A larger block than what is asked for, which would spare a later growth; 0: none. Blocks that served together will do
- * so as one. In a capture the smaller ones stay the graph's, so the next is larger than need be. */
+/* A larger block than what is asked for, which would spare a later growth; 0: none. Blocks that
+ * served together will do so as one. In a capture the smaller ones stay the graph's, so the next is
+ * larger than need be. */
 static size_t workspace_wish(const jhandle_t *handle, bool captured) {
     size_t held = ji_workspace_bytes(handle), mask = handle->borrows.granule_mask;
     if (handle->borrows.depth > 0)
@@ -188,10 +202,12 @@ static size_t workspace_wish(const jhandle_t *handle, bool captured) {
     return handle->block_count > 1 ? held : 0;
 }
 
-/* What is asked for is tried; more than that is a wish, and a wish that is not granted is no error. */
+/* What is asked for is tried; more than that is a wish, and a wish that is not granted is no
+ * error. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine) {
     bool idle = handle->borrows.depth == 0, captured = ji_capture_lends(handle);
-    bool scattered = idle && !captured && handle->block_count > 1; /* the blocks are to become one */
+    /* The blocks are to become one. */
+    bool scattered = idle && !captured && handle->block_count > 1;
     if (!scattered && needed <= (size_t)(handle->limit - handle->borrows.top))
         return JSTATUS_SUCCESS;
 
@@ -224,13 +240,14 @@ jstatus_t ji_workspace_explain(jhandle_t *handle, jstatus_t status, const char *
         return status;
     if (refusal->needed_bytes == JALLOC_SIZE_OVERFLOW)
         return jhandle_fail(handle, status, "%s: %s", name_of(routine), refusal->why);
-    return jhandle_fail(handle, status, "%s needs %zu bytes of workspace, %zu of %zu are free: %s", name_of(routine),
-                        refusal->needed_bytes, (size_t)(handle->limit - handle->borrows.top),
-                        ji_workspace_bytes(handle), refusal->why);
+    return jhandle_fail(handle, status, "%s needs %zu bytes of workspace, %zu of %zu are free: %s",
+                        name_of(routine), refusal->needed_bytes,
+                        (size_t)(handle->limit - handle->borrows.top), ji_workspace_bytes(handle),
+                        refusal->why);
 }
 
-jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block, ji_shared_block_t **shared,
-                                  const char *caller) {
+jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block,
+                                  ji_shared_block_t **shared, const char *caller) {
     JTRY_RETURN(ji_capture_refuse(handle, handle->stream, caller));
     ji_capture_leave(handle);
     JTRY_RETURN(ji_workspace_take(handle, size_bytes, NULL, block));
@@ -241,26 +258,30 @@ jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block
 }
 
 /* `mode` on a block of size_bytes, rounded up; 0: on none. */
-static jstatus_t workspace_set_size(jhandle_t *handle, size_t size_bytes, jhandle_mode_t mode, const char *caller) {
+static jstatus_t workspace_set_size(jhandle_t *handle, size_t size_bytes, jhandle_mode_t mode,
+                                    const char *caller) {
     jstatus_t status = ji_handle_check_idle(handle, caller);
     if (status != JSTATUS_SUCCESS)
         return status;
     size_t rounded;
     if (!ji_size_round_up(size_bytes, handle->borrows.granule_mask + 1, &rounded))
-        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes are too many", caller, size_bytes);
+        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes are too many", caller,
+                            size_bytes);
 
     ji_block_t block = {0, 0};
     ji_shared_block_t *shared = NULL;
     if (rounded != 0) {
         status = ji_workspace_take_fixed(handle, rounded, &block, &shared, caller);
         if (status != JSTATUS_SUCCESS)
-            return jhandle_fail(handle, status, "%s: %zu bytes: %s", caller, rounded, jstatus_last_message());
+            return jhandle_fail(handle, status, "%s: %zu bytes: %s", caller, rounded,
+                                jstatus_last_message());
     }
     status = ji_workspace_retire(handle, caller);
     if (status != JSTATUS_SUCCESS) {
         ji_capture_discard(shared);
         workspace_give_back(handle, block, handle->stream);
-        return jhandle_fail(handle, status, "%s: the old workspace: %s", caller, jstatus_last_message());
+        return jhandle_fail(handle, status, "%s: the old workspace: %s", caller,
+                            jstatus_last_message());
     }
     ji_workspace_adopt(handle, block, mode);
     handle->shared = shared;
@@ -269,8 +290,8 @@ static jstatus_t workspace_set_size(jhandle_t *handle, size_t size_bytes, jhandl
 }
 
 jstatus_t jhandle_set_workspace_size(jhandle_t *handle, size_t size_bytes) {
-    return workspace_set_size(handle, size_bytes, size_bytes != 0 ? JHANDLE_MODE_MANUAL : JHANDLE_MODE_DEFAULT,
-                              __func__);
+    return workspace_set_size(
+        handle, size_bytes, size_bytes != 0 ? JHANDLE_MODE_MANUAL : JHANDLE_MODE_DEFAULT, __func__);
 }
 
 jstatus_t jhandle_set_fixed_workspace_size(jhandle_t *handle, size_t size_bytes) {
@@ -280,15 +301,16 @@ jstatus_t jhandle_set_fixed_workspace_size(jhandle_t *handle, size_t size_bytes)
 jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_bytes) {
     JTRY_RETURN(ji_handle_check_idle(handle, __func__));
     if (((uintptr_t)pointer & handle->borrows.granule_mask) != 0)
-        return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %p is not aligned to %zu bytes", __func__, pointer,
-                            handle->borrows.granule_mask + 1);
+        return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %p is not aligned to %zu bytes",
+                            __func__, pointer, handle->borrows.granule_mask + 1);
     if (size_bytes > UINTPTR_MAX - (uintptr_t)pointer)
-        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes from %p on are too many", __func__, size_bytes,
-                            pointer);
+        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes from %p on are too many",
+                            __func__, size_bytes, pointer);
     ji_capture_collect(handle);
     jstatus_t status = ji_workspace_retire(handle, __func__);
     if (status != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__, jstatus_last_message());
+        return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__,
+                            jstatus_last_message());
     bool given = pointer != NULL && size_bytes != 0;
     ji_block_t block = {0, 0};
     if (given)
@@ -305,6 +327,7 @@ jstatus_t jhandle_trim(jhandle_t *handle, size_t keep_bytes) {
         return JSTATUS_SUCCESS;
     jstatus_t status = ji_workspace_retire(handle, __func__);
     if (status != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__, jstatus_last_message());
+        return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__,
+                            jstatus_last_message());
     return JSTATUS_SUCCESS;
 }
