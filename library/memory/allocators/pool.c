@@ -1,28 +1,30 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* TensorFlow's PoolAllocator on any memory: what is freed is kept for the next request of the same class, that is the
- * same rounded size and alignment.
+/* TensorFlow's PoolAllocator on any memory: what is freed is kept for the next request of the same
+ * class, that is the same rounded size and alignment.
  *
- *     books: address -> buffer          classes: (size, alignment) -> kept buffers, the latest first
+ *     books: address -> buffer          classes: (size, alignment) -> kept buffers, latest first
  *     | 0x7f..40 | 0x7f..80 | ... |     | 4096, 64 | -> #7 -> #2            | 65536, 64 | -> #5
  *
  *     kept buffers by use:   [0] <-> #2 (oldest) <-> #5 <-> #7 (latest) <-> [0]
  *
- * TensorFlow writes size and class in front of the bytes it hands out; here they are in a table by address, so the
- * memory may be a device's, is aligned as below aligned it, and a pointer that is foreign or free already is known.
- * The latest buffer of a class is taken, for it is in the caches; the oldest of all is given back when there are too
- * many or too large ones.
+ * TensorFlow writes size and class in front of the bytes it hands out; here they are in a table by
+ * address, so the memory may be a device's, is aligned as below aligned it, and a pointer that is
+ * foreign or free already is known. The latest buffer of a class is taken, for it is in the caches;
+ * the oldest of all is given back when there are too many or too large ones.
  *
- * A kept buffer stands behind the fence of its free. One that another stream cannot have yet is passed over, by a
- * request as well as by an eviction: so the limits are exact as soon as the streams have come to the frees, and until
- * then the pool holds more rather than make the host wait. Both look at a bounded number of such buffers: a call's time
- * does not grow with how far a stream is behind.
+ * A kept buffer stands behind the fence of its free. One that another stream cannot have yet is
+ * passed over, by a request as well as by an eviction: so the limits are exact as soon as the
+ * streams have come to the frees, and until then the pool holds more rather than make the host
+ * wait. Both look at a bounded number of such buffers: a call's time does not grow with how far a
+ * stream is behind.
  *
- * The limit grows as TensorFlow's does: after each 1,000 evictions that kept the limit of buffers it looks at all calls
- * since the counters were cleared. Where more than 0.2% of the frees evicted one and more than 0.2% of the requests went
- * below, the pool is too small for the program: the limit becomes 100, from there on a tenth more. Evictions that kept
- * the limit of bytes do not count: more would not help. */
+ * The limit grows as TensorFlow's does: after each 1,000 evictions that kept the limit of buffers
+ * it looks at all calls since the counters were cleared. Where more than 0.2% of the frees evicted
+ * one and more than 0.2% of the requests went below, the pool is too small for the program: the
+ * limit becomes 100, from there on a tenth more. Evictions that kept the limit of bytes do not
+ * count: more would not help. */
 
 #include "jalloc/policy.h"
 #include "memory/allocators/policy.h"
@@ -38,7 +40,8 @@
 #define POOL_GROWTH_PART 10     /* 10% is one in so many */
 #define POOL_LEAST_GROWN 100    /* TensorFlow: kMinPoolSize */
 
-/* A class is one number, and so can be looked up like an address: the size above, the alignment's logarithm below. */
+/* A class is one number, and so can be looked up like an address: the size above, the alignment's
+ * logarithm below. */
 #define POOL_CLASS_SHIFT 5
 typedef uintptr_t pool_class_t;
 
@@ -49,7 +52,9 @@ typedef struct pool_buffer {
     /* Kept buffers, by index; 0 is none. */
     uint32_t older, newer; /* of all; [0] closes the ring */
     uint32_t next,
-        previous; /* of the class, towards older and newer ones. Record not used: `next` is another such one */
+        /* Of the class, towards older and newer ones. Record not used: `next` is another such
+         * one. */
+        previous;
 } pool_buffer_t;
 
 typedef struct pool {
@@ -59,9 +64,11 @@ typedef struct pool {
     bool fixed, keeps_nothing;
     size_t limit_count, limit_bytes;
 
-    /* All buffers: size_bytes is what was asked for, 0 for a kept one; number is the buffer's index. */
+    /* All buffers: size_bytes is what was asked for, 0 for a kept one; number is the buffer's
+     * index. */
     ji_ledger_t books;
-    ji_ledger_t classes; /* those of which a buffer is or was kept: number is the index of the latest; 0: none */
+    /* Those of which a buffer is or was kept: number is the index of the latest; 0: none. */
+    ji_ledger_t classes;
     pool_buffer_t *buffers;
     uint32_t buffer_capacity, buffer_count; /* records, and how many were ever used, [0] included */
     uint32_t unused;                        /* first record that was used and is not now; 0: none */
@@ -79,14 +86,16 @@ static size_t pool_class_alignment(pool_class_t class) {
 }
 
 /* False where the size cannot be rounded up. */
-static bool pool_classify(const pool_t *pool, size_t size_bytes, size_t alignment, pool_class_t *class) {
+static bool pool_classify(const pool_t *pool, size_t size_bytes, size_t alignment,
+                          pool_class_t *class) {
     size_t most = SIZE_MAX >> POOL_CLASS_SHIFT, rounded = size_bytes;
     if (pool->rounding == JPOOL_ROUND_POWER_OF_TWO && size_bytes <= most)
         for (rounded = pool->granule_bytes; rounded < size_bytes; rounded *= 2)
             ;
     if (rounded > most)
         return false;
-    if (alignment < pool->granule_bytes) /* what below gives is aligned to it, so requests differ no further */
+    /* What below gives is aligned to it, so requests differ no further. */
+    if (alignment < pool->granule_bytes)
         alignment = pool->granule_bytes;
     *class = rounded << POOL_CLASS_SHIFT | (size_t)__builtin_ctzl(alignment);
     return true;
@@ -184,14 +193,16 @@ static void pool_unkeep(pool_t *pool, uint32_t index) {
     } else {
         ji_ledger_entry_t *class = ji_ledger_find(&pool->classes, (const void *)buffer->class);
         class->number = buffer->next;
-        if (class->number == 0 && pool->rounding == JPOOL_ROUND_NONE) /* of powers of two there are few */
+        /* Of powers of two there are few. */
+        if (class->number == 0 && pool->rounding == JPOOL_ROUND_NONE)
             ji_ledger_remove(&pool->classes, class);
     }
     --pool->kept_count;
     pool->kept_bytes -= pool_class_bytes(buffer->class);
 }
 
-/* Gives the oldest kept buffers back until at most so many bytes are kept; waits for their fences. */
+/* Gives the oldest kept buffers back until at most so many bytes are kept; waits for their
+ * fences. */
 static jstatus_t pool_give_back(pool_t *pool, size_t keep_bytes) {
     jstatus_t status = JSTATUS_SUCCESS;
     while (pool->kept_bytes > keep_bytes && status == JSTATUS_SUCCESS) {
@@ -219,7 +230,8 @@ static void pool_consider_growth(pool_t *pool) {
     if (pool->limit_count < POOL_LEAST_GROWN)
         pool->limit_count = POOL_LEAST_GROWN;
     else
-        (void)ji_size_add(pool->limit_count, pool->limit_count / POOL_GROWTH_PART, &pool->limit_count);
+        (void)ji_size_add(pool->limit_count, pool->limit_count / POOL_GROWTH_PART,
+                          &pool->limit_count);
 }
 
 /* Gives back the oldest buffers that nobody uses any more, until the limits are kept. */
@@ -251,38 +263,41 @@ static void pool_keep_limits(pool_t *pool) {
 /* The latest kept buffer of the class that the stream may use now; 0: none. */
 static uint32_t pool_search(pool_t *pool, pool_class_t class, jstream_t *stream) {
     unsigned passed_over = 0;
-    for (uint32_t index = pool_class_first(pool, class); index != 0 && passed_over < POOL_MAX_PASSED_OVER;
+    for (uint32_t index = pool_class_first(pool, class);
+         index != 0 && passed_over < POOL_MAX_PASSED_OVER;
          index = pool->buffers[index].next, ++passed_over)
         if (ji_frontier_passed(&pool->frontier, pool->buffers[index].fence, stream))
             return index;
     return 0;
 }
 
-/* Below has no more. A kept buffer of the class serves, for which the stream then waits; else all that is kept is given
- * back, and below is asked again. */
+/* Below has no more. A kept buffer of the class serves, for which the stream then waits; else all
+ * that is kept is given back, and below is asked again. */
 static jstatus_t pool_scrape(pool_t *pool, pool_class_t class, jstream_t *stream, uint32_t *index) {
     uint32_t latest = pool_class_first(pool, class);
-    if (latest != 0 && ji_frontier_wait(&pool->frontier, pool->buffers[latest].fence, stream) == JSTATUS_SUCCESS) {
+    if (latest != 0 &&
+        ji_frontier_wait(&pool->frontier, pool->buffers[latest].fence, stream) == JSTATUS_SUCCESS) {
         pool_unkeep(pool, latest);
         *index = latest;
         return JSTATUS_SUCCESS;
     }
     void *memory;
     (void)pool_give_back(pool, 0);
-    jstatus_t status =
-        jallocator_allocate(pool->below, pool_class_bytes(class), pool_class_alignment(class), stream, &memory);
+    jstatus_t status = jallocator_allocate(pool->below, pool_class_bytes(class),
+                                           pool_class_alignment(class), stream, &memory);
     if (status == JSTATUS_SUCCESS)
         *index = pool_enter(pool, memory, class);
     return status;
 }
 
-static jstatus_t pool_take_from_below(pool_t *pool, pool_class_t class, jstream_t *stream, uint32_t *index) {
+static jstatus_t pool_take_from_below(pool_t *pool, pool_class_t class, jstream_t *stream,
+                                      uint32_t *index) {
     pool->miss_count += !pool->keeps_nothing;
     if (!pool_make_room(pool))
         return ji_refuse_bookkeeping();
     void *memory;
-    jstatus_t status =
-        jallocator_allocate(pool->below, pool_class_bytes(class), pool_class_alignment(class), stream, &memory);
+    jstatus_t status = jallocator_allocate(pool->below, pool_class_bytes(class),
+                                           pool_class_alignment(class), stream, &memory);
     if (status == JSTATUS_SUCCESS)
         *index = pool_enter(pool, memory, class);
     else if (status == JSTATUS_MEMORY_ERROR && pool->kept_count != 0)
@@ -290,7 +305,8 @@ static jstatus_t pool_take_from_below(pool_t *pool, pool_class_t class, jstream_
     return status;
 }
 
-static jstatus_t pool_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t pool_allocate(void *context, size_t size_bytes, size_t alignment,
+                               jstream_t *stream, void **pointer) {
     pool_t *pool = context;
     pool_class_t class;
     if (!pool_classify(pool, size_bytes, alignment, &class))
@@ -317,7 +333,8 @@ static jstatus_t pool_allocate(void *context, size_t size_bytes, size_t alignmen
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t pool_refuse(const pool_t *pool, const void *pointer, const ji_ledger_entry_t *entry) {
+static jstatus_t pool_refuse(const pool_t *pool, const void *pointer,
+                             const ji_ledger_entry_t *entry) {
     if (entry != NULL)
         return ji_refuse_freed(pool->self, pointer, entry->tag);
     entry = ji_ledger_find_containing(&pool->books, pointer);
@@ -325,7 +342,8 @@ static jstatus_t pool_refuse(const pool_t *pool, const void *pointer, const ji_l
                          : ji_refuse_foreign(pool->self, pointer);
 }
 
-static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes,
+                                 jstream_t *stream) {
     pool_t *pool = context;
     ji_ledger_entry_t *entry = ji_ledger_find(&pool->books, pointer);
     if (JI_UNLIKELY(entry == NULL || entry->size_bytes == 0))
@@ -338,8 +356,8 @@ static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes
     if (status != JSTATUS_SUCCESS)
         return status;
 
-    /* One that is not to be kept goes back at once; if the pool keeps nothing, or for want of bookkeeping memory, even at
-     * the price of waiting. */
+    /* One that is not to be kept goes back at once; if the pool keeps nothing, or for want of
+     * bookkeeping memory, even at the price of waiting. */
     bool too_large = pool_class_bytes(buffer->class) > pool->limit_bytes &&
                      ji_frontier_passed_by_all(&pool->frontier, buffer->fence);
     if (JI_UNLIKELY(too_large || pool->keeps_nothing || !ji_ledger_reserve(&pool->classes))) {
@@ -365,7 +383,8 @@ static size_t pool_usable_size(void *context, const void *pointer, size_t size_b
     return entry != NULL ? pool_class_bytes(pool->buffers[entry->number].class) : size_bytes;
 }
 
-static void pool_describe(const pool_t *pool, const ji_ledger_entry_t *entry, jallocation_t *block) {
+static void pool_describe(const pool_t *pool, const ji_ledger_entry_t *entry,
+                          jallocation_t *block) {
     block->pointer = (void *)entry->address;
     block->usable_bytes = pool_class_bytes(pool->buffers[entry->number].class);
     block->live = entry->size_bytes != 0;
@@ -387,7 +406,8 @@ static jstatus_t pool_find(void *context, const void *pointer, jallocation_t *bl
 static void pool_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
     const pool_t *pool = context;
     jallocation_t block = JALLOCATION_INIT;
-    for (const ji_ledger_entry_t *entry = NULL; (entry = ji_ledger_next(&pool->books, entry)) != NULL;) {
+    for (const ji_ledger_entry_t *entry = NULL;
+         (entry = ji_ledger_next(&pool->books, entry)) != NULL;) {
         pool_describe(pool, entry, &block);
         if (!visitor(visitor_context, &block))
             return;
@@ -402,7 +422,8 @@ static void pool_get_stats(void *context, jallocator_stats_t *stats) {
     stats->granted_bytes = pool->reserved_bytes - pool->kept_bytes;
     stats->peak_granted_bytes = pool->peak_live_bytes;
     stats->largest_free_bytes = 0;
-    for (const ji_ledger_entry_t *class = NULL; (class = ji_ledger_next(&pool->classes, class)) != NULL;)
+    for (const ji_ledger_entry_t *class = NULL;
+         (class = ji_ledger_next(&pool->classes, class)) != NULL;)
         if (class->number != 0 && stats->largest_free_bytes < pool_class_bytes(class->address))
             stats->largest_free_bytes = pool_class_bytes(class->address);
 }
@@ -413,7 +434,9 @@ static void pool_clear_stats(void *context) {
     pool->peak_live_bytes = pool->reserved_bytes - pool->kept_bytes;
 }
 
-static jstatus_t pool_trim(void *context, size_t keep_bytes) { return pool_give_back(context, keep_bytes); }
+static jstatus_t pool_trim(void *context, size_t keep_bytes) {
+    return pool_give_back(context, keep_bytes);
+}
 
 static jstatus_t pool_check(void *context) {
     const pool_t *pool = context;
@@ -452,15 +475,18 @@ static jstatus_t pool_create(const ji_request_t *request, jallocator_t **out) {
         .destroy = pool_destroy,
     };
     const jpool_options_t *options = request->options;
-    ji_traits_t traits = {
-        .name = request->name, .device = request->device, .below = request->below, .kind = &ji_kind_pool};
+    ji_traits_t traits = {.name = request->name,
+                          .device = request->device,
+                          .below = request->below,
+                          .kind = &ji_kind_pool};
     jstatus_t status = ji_policy_threads(request->name, options->threads, &traits.threads);
     if (status != JSTATUS_SUCCESS)
         return status;
     if ((unsigned)options->rounding > JPOOL_ROUND_NONE)
-        return ji_fail(JSTATUS_INVALID_VALUE,
-                       "pool: rounding = %d: must be JPOOL_ROUND_POWER_OF_TWO (0) or JPOOL_ROUND_NONE (1)",
-                       (int)options->rounding);
+        return ji_fail(
+            JSTATUS_INVALID_VALUE,
+            "pool: rounding = %d: must be JPOOL_ROUND_POWER_OF_TWO (0) or JPOOL_ROUND_NONE (1)",
+            (int)options->rounding);
     pool_t *pool;
     JTRY_ALLOC(pool = ji_metadata_zalloc(sizeof *pool));
     ji_frontier_init(&pool->frontier, request->device);
@@ -486,10 +512,13 @@ done:
 static const jpool_options_t pool_defaults = JPOOL_OPTIONS_INIT;
 static const jallocator_key_t pool_keys[] = {
     JI_THREADS_KEY,
-    {"rounding", "power|none", "power", "to what sizes are rounded up: a power of two, or not at all"},
-    {"count", "COUNT|none|unlimited", "64", "most freed buffers kept; none: every one goes back at once"},
+    {"rounding", "power|none", "power",
+     "to what sizes are rounded up: a power of two, or not at all"},
+    {"count", "COUNT|none|unlimited", "64",
+     "most freed buffers kept; none: every one goes back at once"},
     {"bytes", "SIZE|none|unlimited", "unlimited", "most freed bytes kept"},
-    {"fixed", "BOOL", "false", "count stays as it is, rather than grow where the pool is too small"},
+    {"fixed", "BOOL", "false",
+     "count stays as it is, rather than grow where the pool is too small"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t pool_members[] = {
@@ -501,7 +530,8 @@ static const ji_key_member_t pool_members[] = {
 };
 
 const ji_kind_t ji_kind_pool = {
-    .public = {"pool", JALLOCATOR_POLICY, "keeps freed buffers for the next request of equal rounded size", pool_keys},
+    .public = {"pool", JALLOCATOR_POLICY,
+               "keeps freed buffers for the next request of equal rounded size", pool_keys},
     .members = pool_members,
     .options_type = "jpool_options_t",
     .options_bytes = sizeof(jpool_options_t),
@@ -509,7 +539,8 @@ const ji_kind_t ji_kind_pool = {
     .create = pool_create,
 };
 
-jstatus_t jallocator_create_pool(jallocator_t *below, const jpool_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_pool(jallocator_t *below, const jpool_options_t *options,
+                                 jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_pool, NULL, below, options, allocator);
 }
 
@@ -518,7 +549,8 @@ jstatus_t jallocator_pool_clear_counters(jallocator_t *allocator) {
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_pool, __func__, &found));
     ji_policy_enter(found);
     pool_t *pool = found->context;
-    pool->hit_count = pool->miss_count = pool->put_count = pool->eviction_count = pool->crowded_count = 0;
+    pool->hit_count = pool->miss_count = pool->put_count = pool->eviction_count =
+        pool->crowded_count = 0;
     ji_policy_leave(found);
     return JSTATUS_SUCCESS;
 }

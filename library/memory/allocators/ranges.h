@@ -3,9 +3,9 @@
 #ifndef JALLOC_MEMORY_ALLOCATORS_RANGES_H
 #define JALLOC_MEMORY_ALLOCATORS_RANGES_H
 
-/* The blocks that a policy has from below, in the order of their addresses: which one a pointer lies in is a binary
- * search. Entering and removing one moves those behind it, which is little beside asking below for a block. Not locked.
- * Zero-initialised is empty. */
+/* The blocks that a policy has from below, in the order of their addresses: which one a pointer
+ * lies in is a binary search. Entering and removing one moves those behind it, which is little
+ * beside asking below for a block. Not locked. Zero-initialised is empty. */
 
 #include "core/core.h"
 

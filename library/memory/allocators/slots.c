@@ -3,19 +3,22 @@
 
 /* Slots of one size, in blocks taken from below.
  *
- *     block A   | slot 0 | slot 1 | slot 2 | slot 3 |        records of A   | free -> 3 | live | live | free -> end |
- *     block B   | slot 0 | slot 1 | slot 2 | slot 3 |        records of B   | live | live | live | live |
+ *     block A      | slot 0    | slot 1    | slot 2    | slot 3    |
+ *     records of A | free -> 3 | live      | live      | free: end |
+ *     block B      | slot 0    | slot 1    | slot 2    | slot 3    |
+ *     records of B | live      | live      | live      | live      |
  *
  *     blocks with a free slot:  A          all blocks by address:  B, A
  *
- * A record of each slot, beside the memory, says who has it or which free slot of the block follows. A block that has a
- * free slot is in a list, whose first block's first slot is taken; a block that was full and gets a slot back becomes
- * the first, so that others have a chance to become free as a whole. A pointer is found in the table of blocks, by a
- * binary search, and its slot by a division.
+ * A record of each slot, beside the memory, says who has it or which free slot of the block
+ * follows. A block that has a free slot is in a list, whose first block's first slot is taken; a
+ * block that was full and gets a slot back becomes the first, so that others have a chance to
+ * become free as a whole. A pointer is found in the table of blocks, by a binary search, and its
+ * slot by a division.
  *
- * A free slot stands behind the fence of its free. A request passes over a bounded number of slots that its stream
- * cannot have yet, then takes a new block. Only where there is none to be had are all of them looked at, and in the end
- * its stream waits for one; the host does not. */
+ * A free slot stands behind the fence of its free. A request passes over a bounded number of slots
+ * that its stream cannot have yet, then takes a new block. Only where there is none to be had are
+ * all of them looked at, and in the end its stream waits for one; the host does not. */
 
 #include "jalloc/policy.h"
 #include "memory/allocators/policy.h"
@@ -25,7 +28,8 @@
 #define SLOTS_DEFAULT_BLOCK_SLOTS 64
 #define SLOTS_MAX_BLOCK_SLOTS ((size_t)1 << 31) /* indices in a block are 32 bits */
 #define SLOTS_MAX_ALIGNMENT ((size_t)1 << 30)
-#define SLOTS_MAX_PASSED_OVER 32 /* free slots behind fences that a call looks at while there are other ways */
+/* Free slots behind fences that a call looks at while there are other ways. */
+#define SLOTS_MAX_PASSED_OVER 32
 #define SLOTS_END UINT32_MAX
 
 typedef struct slots_slot {
@@ -66,9 +70,11 @@ static jstatus_t slots_grow(slots_t *slots, jstream_t *stream) {
     if (count > slots->limit_slots - slots->slot_count)
         count = slots->limit_slots - slots->slot_count;
     if (count == 0)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "all %zu slots are in use, which is the limit", slots->limit_slots);
+        return ji_fail(JSTATUS_MEMORY_ERROR, "all %zu slots are in use, which is the limit",
+                       slots->limit_slots);
     if (!ji_size_mul(count, slots->slot_bytes, &bytes))
-        return ji_fail(JSTATUS_INVALID_SIZE, "a block of %zu slots of %zu bytes overflows", count, slots->slot_bytes);
+        return ji_fail(JSTATUS_INVALID_SIZE, "a block of %zu slots of %zu bytes overflows", count,
+                       slots->slot_bytes);
 
     jstatus_t status = JSTATUS_SUCCESS;
     void *memory;
@@ -102,7 +108,8 @@ static jstatus_t slots_shrink(slots_t *slots, slots_block_t *block) {
     jstatus_t status = JSTATUS_SUCCESS;
     for (uint32_t i = 0; i < block->slot_count; ++i)
         JTRY(ji_frontier_drain(&slots->frontier, block->slots[i].fence));
-    JTRY(jallocator_deallocate(slots->below, (void *)block->begin, block->slot_count * slots->slot_bytes,
+    JTRY(jallocator_deallocate(slots->below, (void *)block->begin,
+                               block->slot_count * slots->slot_bytes,
                                ji_frontier_stream(&slots->frontier, block->slots[0].fence)));
     ji_ranges_remove(&slots->blocks, (void *)block->begin);
     ji_list_remove(&block->link);
@@ -129,10 +136,11 @@ static void *slots_take(slots_t *slots, slots_block_t *block, uint32_t *link, si
     return (void *)slots_address(slots, block, index);
 }
 
-/* Takes the first slot that the stream may have now, looking at so many that it may not; NULL: none. */
+/* Takes the first slot that the stream may have now, looking at so many that it may not; NULL:
+ * none. */
 static void *slots_search(slots_t *slots, size_t size_bytes, jstream_t *stream, size_t looks) {
-    for (slots_block_t *block = JI_LIST_FIRST(&slots->with_free, slots_block_t, link); block != NULL;
-         block = JI_LIST_NEXT(&slots->with_free, block, slots_block_t, link))
+    for (slots_block_t *block = JI_LIST_FIRST(&slots->with_free, slots_block_t, link);
+         block != NULL; block = JI_LIST_NEXT(&slots->with_free, block, slots_block_t, link))
         for (uint32_t *link = &block->free; *link != SLOTS_END; link = &block->slots[*link].next) {
             if (ji_frontier_passed(&slots->frontier, block->slots[*link].fence, stream))
                 return slots_take(slots, block, link, size_bytes);
@@ -142,13 +150,14 @@ static void *slots_search(slots_t *slots, size_t size_bytes, jstream_t *stream, 
     return NULL;
 }
 
-static jstatus_t slots_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t slots_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     slots_t *slots = context;
     if (size_bytes > slots->slot_bytes)
         return ji_fail(JSTATUS_INVALID_SIZE, "a slot has %zu bytes", slots->slot_bytes);
     if (alignment > slots->alignment)
-        return ji_fail(JSTATUS_INVALID_VALUE, "slots of %zu bytes are aligned to %zu", slots->slot_bytes,
-                       slots->alignment);
+        return ji_fail(JSTATUS_INVALID_VALUE, "slots of %zu bytes are aligned to %zu",
+                       slots->slot_bytes, slots->alignment);
     jstatus_t status = ji_policy_check_stream(&slots->frontier, stream);
     if (status != JSTATUS_SUCCESS)
         return status;
@@ -158,7 +167,8 @@ static jstatus_t slots_allocate(void *context, size_t size_bytes, size_t alignme
         memory = slots_search(slots, size_bytes, stream, SIZE_MAX);
         slots_block_t *block = JI_LIST_FIRST(&slots->with_free, slots_block_t, link);
         if (memory == NULL && block != NULL &&
-            ji_frontier_wait(&slots->frontier, block->slots[block->free].fence, stream) == JSTATUS_SUCCESS)
+            ji_frontier_wait(&slots->frontier, block->slots[block->free].fence, stream) ==
+                JSTATUS_SUCCESS)
             memory = slots_take(slots, block, &block->free, size_bytes);
     }
     if (memory == NULL)
@@ -168,7 +178,8 @@ static jstatus_t slots_allocate(void *context, size_t size_bytes, size_t alignme
 }
 
 /* The slot that contains the pointer; NULL: none. */
-static slots_slot_t *slots_at(const slots_t *slots, const void *pointer, slots_block_t **in, uintptr_t *begin) {
+static slots_slot_t *slots_at(const slots_t *slots, const void *pointer, slots_block_t **in,
+                              uintptr_t *begin) {
     slots_block_t *block = ji_ranges_find(&slots->blocks, pointer);
     if (block == NULL)
         return NULL;
@@ -178,7 +189,8 @@ static slots_slot_t *slots_at(const slots_t *slots, const void *pointer, slots_b
     return &block->slots[index];
 }
 
-static jstatus_t slots_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t slots_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     slots_t *slots = context;
     slots_block_t *block;
     uintptr_t begin;
@@ -208,7 +220,8 @@ static size_t slots_usable_size(void *context, const void *pointer, size_t size_
     return slots->slot_bytes;
 }
 
-static void slots_describe(const slots_t *slots, const slots_slot_t *slot, uintptr_t begin, jallocation_t *block) {
+static void slots_describe(const slots_t *slots, const slots_slot_t *slot, uintptr_t begin,
+                           jallocation_t *block) {
     block->pointer = (void *)begin;
     block->live = slot->size_bytes != 0;
     block->size_bytes = block->live ? slot->size_bytes : slots->slot_bytes;
@@ -308,8 +321,10 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
         .destroy = slots_destroy,
     };
     const jslots_options_t *options = request->options;
-    ji_traits_t traits = {
-        .name = request->name, .device = request->device, .below = request->below, .kind = &ji_kind_slots};
+    ji_traits_t traits = {.name = request->name,
+                          .device = request->device,
+                          .below = request->below,
+                          .kind = &ji_kind_slots};
     size_t slot_bytes = options->slot_bytes != 0 ? options->slot_bytes : SLOTS_DEFAULT_SLOT_BYTES;
     size_t limit_slots = ji_option(options->limit_slots, JALLOC_UNLIMITED), bytes;
     jstatus_t status = ji_policy_threads(request->name, options->threads, &traits.threads);
@@ -317,11 +332,11 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
         return status;
     if (!ji_size_round_up(slot_bytes, jdevice_granule_bytes(request->device), &slot_bytes) ||
         (limit_slots != JALLOC_UNLIMITED && !ji_size_mul(limit_slots, slot_bytes, &bytes)))
-        return ji_fail(JSTATUS_INVALID_VALUE, "slots: limit_slots %zu of slot_bytes %zu overflow", limit_slots,
-                       options->slot_bytes);
+        return ji_fail(JSTATUS_INVALID_VALUE, "slots: limit_slots %zu of slot_bytes %zu overflow",
+                       limit_slots, options->slot_bytes);
     if (options->block_slots > SLOTS_MAX_BLOCK_SLOTS)
-        return ji_fail(JSTATUS_INVALID_VALUE, "slots: block_slots is %zu, must be at most %zu", options->block_slots,
-                       SLOTS_MAX_BLOCK_SLOTS);
+        return ji_fail(JSTATUS_INVALID_VALUE, "slots: block_slots is %zu, must be at most %zu",
+                       options->block_slots, SLOTS_MAX_BLOCK_SLOTS);
     slots_t *slots;
     JTRY_ALLOC(slots = ji_metadata_zalloc(sizeof *slots));
     ji_list_init(&slots->with_free);
@@ -332,7 +347,8 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
     slots->alignment = slot_bytes & -slot_bytes; /* the largest power of two that divides it */
     if (slots->alignment > SLOTS_MAX_ALIGNMENT)
         slots->alignment = SLOTS_MAX_ALIGNMENT;
-    slots->block_slots = options->block_slots != 0 ? options->block_slots : SLOTS_DEFAULT_BLOCK_SLOTS;
+    slots->block_slots =
+        options->block_slots != 0 ? options->block_slots : SLOTS_DEFAULT_BLOCK_SLOTS;
     slots->limit_slots = limit_slots;
     JTRY(ji_allocator_make(&ops, slots, &traits, out));
     slots->self = *out;
@@ -367,6 +383,7 @@ const ji_kind_t ji_kind_slots = {
     .create = slots_create,
 };
 
-jstatus_t jallocator_create_slots(jallocator_t *below, const jslots_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_slots(jallocator_t *below, const jslots_options_t *options,
+                                  jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_slots, NULL, below, options, allocator);
 }

@@ -7,17 +7,19 @@
  *     | a | b |pad| (c) | d |  rest  |  | e | f |        free           |  |       free       |
  *       1   2        3    4                5   6   serial numbers         top
  *
- * The last one freed is taken back at once, together with freed ones right below it; a block freed elsewhere, as (c),
- * waits until it is on top. When the last entry of a block goes, the block beneath is current again and the empty one
- * is spare. Spare blocks are used before below is asked for more, and given back by trim, or when the limit or below
- * leaves no other way. So every block up to the current one has an entry, but for the bottom one of an empty stack.
+ * The last one freed is taken back at once, together with freed ones right below it; a block freed
+ * elsewhere, as (c), waits until it is on top. When the last entry of a block goes, the block
+ * beneath is current again and the empty one is spare. Spare blocks are used before below is asked
+ * for more, and given back by trim, or when the limit or below leaves no other way. So every block
+ * up to the current one has an entry, but for the bottom one of an empty stack.
  *
- * What is freed below a live entry is buried: nobody can use it until all above it has gone. Where it is much of what
- * the stack holds, and the stack asks below for more, the log says so once: whoever frees in another order than the
- * opposite one wants another policy.
+ * What is freed below a live entry is buried: nobody can use it until all above it has gone. Where
+ * it is much of what the stack holds, and the stack asks below for more, the log says so once:
+ * whoever frees in another order than the opposite one wants another policy.
  *
- * Serial numbers grow upwards. A mark is the number of the entry on top: to rewind is to take back all with greater
- * ones, exactly what was allocated since, and a mark whose own entry has gone is too high. */
+ * Serial numbers grow upwards. A mark is the number of the entry on top: to rewind is to take back
+ * all with greater ones, exactly what was allocated since, and a mark whose own entry has gone is
+ * too high. */
 
 #include "jalloc/policy.h"
 #include "memory/allocators/policy.h"
@@ -87,12 +89,14 @@ static void stack_raise(stack_allocator_t *stack, stack_block_t *block) {
 }
 
 /* Takes a block from below in which the allocation fits at the very beginning, as a spare one. */
-static jstatus_t stack_grow(stack_allocator_t *stack, size_t size_bytes, size_t alignment, jstream_t *stream) {
+static jstatus_t stack_grow(stack_allocator_t *stack, size_t size_bytes, size_t alignment,
+                            jstream_t *stream) {
     size_t bytes = size_bytes > stack->block_bytes ? size_bytes : stack->block_bytes;
     size_t rest = stack->limit_bytes - stack->reserved_bytes;
     if (size_bytes > rest)
         return ji_fail(JSTATUS_MEMORY_ERROR,
-                       "%zu bytes are taken from below, of which %zu were freed beneath live ones; the limit is %zu",
+                       "%zu bytes are taken from below, of which %zu were freed beneath live ones; "
+                       "the limit is %zu",
                        stack->reserved_bytes, stack->buried_bytes, stack->limit_bytes);
     if (!ji_size_round_up(bytes, stack->granule_bytes, &bytes) || bytes > rest)
         bytes = rest;
@@ -104,8 +108,10 @@ static jstatus_t stack_grow(stack_allocator_t *stack, size_t size_bytes, size_t 
         goto done;
     }
     stack_record_t shadow = {.size_bytes = bytes};
-    JTRY(ji_frontier_mark_taken(&stack->frontier, stack->below_gives_in_order, stream, &shadow.fence));
-    JTRY(jallocator_allocate(stack->below, bytes, alignment > stack->granule_bytes ? alignment : stack->granule_bytes,
+    JTRY(ji_frontier_mark_taken(&stack->frontier, stack->below_gives_in_order, stream,
+                                &shadow.fence));
+    JTRY(jallocator_allocate(stack->below, bytes,
+                             alignment > stack->granule_bytes ? alignment : stack->granule_bytes,
                              stream, &memory));
     block->begin = (uintptr_t)memory;
     block->size_bytes = bytes;
@@ -127,7 +133,8 @@ done:
 static jstatus_t stack_shrink(stack_allocator_t *stack, stack_block_t *block) {
     jstatus_t status = JSTATUS_SUCCESS;
     const stack_record_t *shadow = stack_nearest_shadow(block);
-    jstream_t *stream = block->shadow_count != 0 ? ji_frontier_stream(&stack->frontier, shadow->fence) : NULL;
+    jstream_t *stream =
+        block->shadow_count != 0 ? ji_frontier_stream(&stack->frontier, shadow->fence) : NULL;
     for (size_t i = 0; i < block->shadow_count; ++i)
         JTRY(ji_frontier_drain(&stack->frontier, shadow[i].fence));
     JTRY(jallocator_deallocate(stack->below, (void *)block->begin, block->size_bytes, stream));
@@ -156,8 +163,8 @@ static size_t stack_free_bytes(const stack_allocator_t *stack, size_t *largest) 
 /* ---- Functions ---- */
 
 /* The current block or a spare one where the allocation has room; NULL: none. */
-static stack_block_t *stack_search(stack_allocator_t *stack, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                   bool wait, size_t *offset) {
+static stack_block_t *stack_search(stack_allocator_t *stack, size_t size_bytes, size_t alignment,
+                                   jstream_t *stream, bool wait, size_t *offset) {
     for (stack_block_t *block = stack->current; block != NULL; block = block->above)
         if (stack_fits(block, size_bytes, alignment, offset) &&
             stack_is_clear(block, &stack->frontier, *offset + size_bytes, stream, wait))
@@ -173,16 +180,18 @@ static void stack_consider_warning(stack_allocator_t *stack, size_t size_bytes) 
         stack->buried_bytes < stack->reserved_bytes / STACK_MUCH_BURIED)
         return;
     stack->has_warned = true;
-    jlog_write(JLOG_WARNING, NULL,
-               "allocator \"%s\": needs room for %zu bytes more, while %zu of the %zu that it holds were freed beneath "
-               "live ones and wait for those; a stack is for frees in the opposite order, bfc for any",
-               jallocator_name(stack->self), size_bytes, stack->buried_bytes, stack->reserved_bytes);
+    jlog_write(
+        JLOG_WARNING, NULL,
+        "allocator \"%s\": needs room for %zu bytes more, while %zu of the %zu that it holds were "
+        "freed beneath "
+        "live ones and wait for those; a stack is for frees in the opposite order, bfc for any",
+        jallocator_name(stack->self), size_bytes, stack->buried_bytes, stack->reserved_bytes);
 }
 
-/* The same where that takes a new block. Where there is none to be had, the stream waits for memory that is free, or
- * spare blocks that are too small make room for a larger one. */
-static jstatus_t stack_find_room(stack_allocator_t *stack, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                 stack_block_t **block, size_t *offset) {
+/* The same where that takes a new block. Where there is none to be had, the stream waits for memory
+ * that is free, or spare blocks that are too small make room for a larger one. */
+static jstatus_t stack_find_room(stack_allocator_t *stack, size_t size_bytes, size_t alignment,
+                                 jstream_t *stream, stack_block_t **block, size_t *offset) {
     stack_consider_warning(stack, size_bytes);
     jstatus_t status = stack_grow(stack, size_bytes, alignment, stream);
     if (status == JSTATUS_MEMORY_ERROR) {
@@ -197,7 +206,8 @@ static jstatus_t stack_find_room(stack_allocator_t *stack, size_t size_bytes, si
     return status;
 }
 
-static jstatus_t stack_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t stack_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     stack_allocator_t *stack = context;
     jstatus_t status = ji_policy_check_stream(&stack->frontier, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
@@ -214,8 +224,11 @@ static jstatus_t stack_allocate(void *context, size_t size_bytes, size_t alignme
     if (block->entry_count == 0)
         stack_raise(stack, block);
     stack_cover_shadows(block, offset + size_bytes);
-    block->records[block->entry_count++] = (stack_record_t){
-        .offset = offset, .size_bytes = size_bytes, .serial = ++stack->serial, .tag = ji_tag_current, .live = true};
+    block->records[block->entry_count++] = (stack_record_t){.offset = offset,
+                                                            .size_bytes = size_bytes,
+                                                            .serial = ++stack->serial,
+                                                            .tag = ji_tag_current,
+                                                            .live = true};
     block->top = offset + size_bytes;
     *pointer = (void *)(block->begin + offset);
     return JSTATUS_SUCCESS;
@@ -240,7 +253,8 @@ static void stack_settle(stack_allocator_t *stack) {
 }
 
 /* The last entry that begins at or before the pointer; NULL: none. */
-static stack_record_t *stack_entry_at(const stack_allocator_t *stack, const void *pointer, stack_block_t **in) {
+static stack_record_t *stack_entry_at(const stack_allocator_t *stack, const void *pointer,
+                                      stack_block_t **in) {
     stack_block_t *block = stack->current;
     if (block == NULL)
         return NULL;
@@ -262,7 +276,8 @@ static stack_record_t *stack_entry_at(const stack_allocator_t *stack, const void
     return low != 0 ? &block->records[low - 1] : NULL;
 }
 
-static jstatus_t stack_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t stack_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     stack_allocator_t *stack = context;
     stack_block_t *block = NULL;
     stack_record_t *entry = stack_entry_at(stack, pointer, &block);
@@ -282,7 +297,8 @@ static jstatus_t stack_deallocate(void *context, void *pointer, size_t size_byte
     return JSTATUS_SUCCESS;
 }
 
-static void stack_describe(const stack_block_t *block, const stack_record_t *entry, jallocation_t *shown) {
+static void stack_describe(const stack_block_t *block, const stack_record_t *entry,
+                           jallocation_t *shown) {
     shown->pointer = (void *)(block->begin + entry->offset);
     shown->size_bytes = shown->usable_bytes = entry->size_bytes;
     shown->tag = entry->tag;
@@ -293,7 +309,8 @@ static jstatus_t stack_find(void *context, const void *pointer, jallocation_t *f
     const stack_allocator_t *stack = context;
     stack_block_t *block;
     const stack_record_t *entry = stack_entry_at(stack, pointer, &block);
-    if (entry == NULL || !entry->live || (uintptr_t)pointer - block->begin - entry->offset >= entry->size_bytes)
+    if (entry == NULL || !entry->live ||
+        (uintptr_t)pointer - block->begin - entry->offset >= entry->size_bytes)
         return JSTATUS_NOT_FOUND;
     stack_describe(block, entry, found);
     return JSTATUS_SUCCESS;
@@ -310,8 +327,9 @@ static void stack_visit(void *context, jallocation_visitor_t visitor, void *visi
                 return;
         }
         size_t rest = block->size_bytes - block->top;
-        shown =
-            (jallocation_t){.pointer = (void *)(block->begin + block->top), .size_bytes = rest, .usable_bytes = rest};
+        shown = (jallocation_t){.pointer = (void *)(block->begin + block->top),
+                                .size_bytes = rest,
+                                .usable_bytes = rest};
         is_free = is_free || block == stack->current;
         if (is_free && rest != 0 && !visitor(visitor_context, &shown))
             return;
@@ -338,7 +356,8 @@ static jstatus_t stack_trim(void *context, size_t keep_bytes) {
     stack_allocator_t *stack = context;
     jstatus_t status = JSTATUS_SUCCESS;
     size_t largest, free_bytes = stack_free_bytes(stack, &largest);
-    for (stack_block_t *block; free_bytes > keep_bytes && (block = stack_first_empty(stack)) != NULL;) {
+    for (stack_block_t *block;
+         free_bytes > keep_bytes && (block = stack_first_empty(stack)) != NULL;) {
         free_bytes -= block->size_bytes;
         JTRY(stack_shrink(stack, block));
     }
@@ -381,8 +400,10 @@ static jstatus_t stack_create(const ji_request_t *request, jallocator_t **out) {
         .destroy = stack_destroy,
     };
     const jstack_options_t *options = request->options;
-    ji_traits_t traits = {
-        .name = request->name, .device = request->device, .below = request->below, .kind = &ji_kind_stack};
+    ji_traits_t traits = {.name = request->name,
+                          .device = request->device,
+                          .below = request->below,
+                          .kind = &ji_kind_stack};
     jstatus_t status = ji_policy_threads(request->name, options->threads, &traits.threads);
     if (status != JSTATUS_SUCCESS)
         return status;
@@ -392,7 +413,8 @@ static jstatus_t stack_create(const ji_request_t *request, jallocator_t **out) {
     stack->below = request->below;
     stack->below_gives_in_order = ji_allocator_gives_in_order(request->below);
     stack->granule_bytes = jdevice_granule_bytes(request->device);
-    stack->block_bytes = options->block_bytes != 0 ? options->block_bytes : STACK_DEFAULT_BLOCK_BYTES;
+    stack->block_bytes =
+        options->block_bytes != 0 ? options->block_bytes : STACK_DEFAULT_BLOCK_BYTES;
     stack->limit_bytes = ji_option(options->limit_bytes, JALLOC_UNLIMITED);
     JTRY(ji_allocator_make(&ops, stack, &traits, out));
     stack->self = *out;
@@ -418,7 +440,8 @@ static const ji_key_member_t stack_members[] = {
 
 const ji_kind_t ji_kind_stack = {
     .public = {"stack", JALLOCATOR_POLICY,
-               "one allocation after the other, for frees in the opposite order; in any other memory waits",
+               "one allocation after the other, for frees in the opposite order; in any other "
+               "memory waits",
                stack_keys},
     .members = stack_members,
     .options_type = "jstack_options_t",
@@ -427,7 +450,8 @@ const ji_kind_t ji_kind_stack = {
     .create = stack_create,
 };
 
-jstatus_t jallocator_create_stack(jallocator_t *below, const jstack_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_stack(jallocator_t *below, const jstack_options_t *options,
+                                  jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_stack, NULL, below, options, allocator);
 }
 
@@ -467,7 +491,8 @@ jstatus_t jallocator_stack_get_mark(const jallocator_t *allocator, jstack_mark_t
 static jstatus_t stack_rewind(stack_allocator_t *stack, uint64_t serial, jstream_t *stream) {
     if (!stack_reaches(stack, serial))
         return ji_fail(JSTATUS_INVALID_VALUE,
-                       "allocator \"%s\": the stack is lower than the mark: what was on top then has been taken back",
+                       "allocator \"%s\": the stack is lower than the mark: what was on top then "
+                       "has been taken back",
                        jallocator_name(stack->self));
     ji_fence_t fence;
     JTRY_RETURN(ji_frontier_mark(&stack->frontier, stream, &fence));

@@ -6,16 +6,18 @@
 /* One block of the stack (stack.c) and its table.
  *
  * The table is beside the memory. From the left it holds the entries, in the order of their
- * addresses, so that a pointer is found by a binary search; from the right the shadows of entries that are gone:
+ * addresses, so that a pointer is found by a binary search; from the right the shadows of entries
+ * that are gone:
  *
  *     table     | a | b | (c) | d |    room    | shadow 2 | shadow 1 |
  *     memory    | a | b | (c) | d |     [shadow 2 ][  shadow 1   ]      |
  *                                  ^ top
  *
- * A shadow is memory above the top that was freed behind a fence. What goes leaves the top as a shadow next above it,
- * and what comes covers the nearest shadows first: they are a stack as well, the nearest on top. Each entry that goes
- * becomes at most one shadow, so a free never needs room that is not there. Neighbouring shadows of one stream become
- * one, with the later fence: a program that stays on one stream has at most one in each block. */
+ * A shadow is memory above the top that was freed behind a fence. What goes leaves the top as a
+ * shadow next above it, and what comes covers the nearest shadows first: they are a stack as well,
+ * the nearest on top. Each entry that goes becomes at most one shadow, so a free never needs room
+ * that is not there. Neighbouring shadows of one stream become one, with the later fence: a program
+ * that stays on one stream has at most one in each block. */
 
 #include "memory/frontier.h"
 #include "memory/memory.h"
@@ -55,7 +57,8 @@ static inline bool stack_make_room(stack_block_t *block) {
     if (block->entry_count + block->shadow_count < block->record_capacity)
         return true;
     /* No overflow: half of it is in memory. */
-    size_t capacity = block->record_capacity != 0 ? 2 * block->record_capacity : STACK_FIRST_RECORDS;
+    size_t capacity =
+        block->record_capacity != 0 ? 2 * block->record_capacity : STACK_FIRST_RECORDS;
     stack_record_t *records = ji_metadata_alloc(capacity * sizeof *records);
     if (records == NULL)
         return false;
@@ -87,9 +90,10 @@ static inline void stack_cast_shadow(stack_block_t *block, const stack_record_t 
     *stack_nearest_shadow(block) = shadow;
 }
 
-/* Whether the stream may use the memory from the top to `end`: now, or, where it waits for it, from now on. */
-static inline bool stack_is_clear(const stack_block_t *block, ji_frontier_t *frontier, size_t end, jstream_t *stream,
-                                  bool wait) {
+/* Whether the stream may use the memory from the top to `end`: now, or, where it waits for it, from
+ * now on. */
+static inline bool stack_is_clear(const stack_block_t *block, ji_frontier_t *frontier, size_t end,
+                                  jstream_t *stream, bool wait) {
     const stack_record_t *shadow = stack_nearest_shadow(block);
     for (size_t i = 0; i < block->shadow_count && shadow[i].offset < end; ++i)
         if (!ji_frontier_passed(frontier, shadow[i].fence, stream) &&
@@ -113,8 +117,10 @@ static inline void stack_cover_shadows(stack_block_t *block, size_t end) {
 }
 
 /* Where an allocation would begin above the top; false where it does not fit. */
-static inline bool stack_fits(const stack_block_t *block, size_t size_bytes, size_t alignment, size_t *offset) {
-    size_t padding = -(block->begin + block->top) & (alignment - 1), rest = block->size_bytes - block->top;
+static inline bool stack_fits(const stack_block_t *block, size_t size_bytes, size_t alignment,
+                              size_t *offset) {
+    size_t padding = -(block->begin + block->top) & (alignment - 1),
+           rest = block->size_bytes - block->top;
     if (padding > rest || size_bytes > rest - padding)
         return false;
     *offset = block->top + padding;

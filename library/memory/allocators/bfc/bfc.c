@@ -3,17 +3,18 @@
 
 /* The two fast paths, and the policy as a kind of allocator; bfc.h has the idea.
  *
- * In front of the bins are quick lists. A freed chunk whose request's size was freed before goes to the list of that
- * size as it is, and the next request of that size takes it: a program that allocates and frees the same sizes again
- * and again never splits or merges. They hold at most a thousand chunks, and are emptied into the bins before a chunk
- * is cut that is much larger than the request, and before anything is looked at as a whole: growth, statistics, visits,
- * trim, check.
+ * In front of the bins are quick lists. A freed chunk whose request's size was freed before goes to
+ * the list of that size as it is, and the next request of that size takes it: a program that
+ * allocates and frees the same sizes again and again never splits or merges. They hold at most a
+ * thousand chunks, and are emptied into the bins before a chunk is cut that is much larger than the
+ * request, and before anything is looked at as a whole: growth, statistics, visits, trim, check.
  *
- * Where they do not serve, a request takes a chunk from the bins. What is left over stays in the bins as a chunk of its
- * own where the chunk is at least twice the request, or 128 MiB would be left over (or an eighth of the request:
- * split_tightly). The front is handed out, so the free chunk keeps its record and most often its bin, and nothing is
- * relinked. A freed chunk is merged with both neighbours; again the free neighbour keeps its record. So allocating and
- * freeing touch the records of a chunk and its neighbours, and no loop depends on how many there are. */
+ * Where they do not serve, a request takes a chunk from the bins. What is left over stays in the
+ * bins as a chunk of its own where the chunk is at least twice the request, or 128 MiB would be
+ * left over (or an eighth of the request: split_tightly). The front is handed out, so the free
+ * chunk keeps its record and most often its bin, and nothing is relinked. A freed chunk is merged
+ * with both neighbours; again the free neighbour keeps its record. So allocating and freeing touch
+ * the records of a chunk and its neighbours, and no loop depends on how many there are. */
 
 #include "memory/allocators/bfc/bfc.h"
 #include "memory/entry.h"
@@ -23,9 +24,11 @@
 #define BFC_GROWTH_PERCENT 6
 #define BFC_FIRST_REGION_BYTES ((size_t)1 << 20)
 #define BFC_MOST_LEFT_OVER_BYTES ((size_t)128 << 20) /* more is not handed out unasked */
-/* Chunks so many times the request are not cut while what quick lists have could serve when merged. */
+/* Chunks so many times the request are not cut while what quick lists have could serve when
+ * merged. */
 #define BFC_QUICK_SPARES 8
-#define BFC_TIGHT_FRACTION 8       /* of a request, that must be left over where chunks are split tightly */
+/* Of a request, that must be left over where chunks are split tightly. */
+#define BFC_TIGHT_FRACTION 8
 #define BFC_QUICK_MOST_CHUNKS 1024 /* so that emptying them is never long */
 #define BFC_FIRST_SLOTS_BITS 6
 #define BFC_FIRST_RECORDS 63 /* with the block's head 4 KiB */
@@ -37,7 +40,8 @@ struct bfc_block {
 
 /* ---- Records and slots ---- */
 
-/* More records: as many as there are, within bounds. They lie on cache lines of their own, and stay where they are. */
+/* More records: as many as there are, within bounds. They lie on cache lines of their own, and stay
+ * where they are. */
 bool ji_bfc_records_add(bfc_t *bfc) {
     size_t count = bfc->record_count < BFC_FIRST_RECORDS  ? BFC_FIRST_RECORDS
                    : bfc->record_count < BFC_MOST_RECORDS ? bfc->record_count
@@ -59,7 +63,9 @@ static void bfc_slot_enter(bfc_t *bfc, bfc_chunk_t *chunk) {
     bfc_slot_t *slot = ji_hash_insert(&bfc->slots, chunk->address, sizeof *slot);
     slot->chunk = chunk;
 }
-static void bfc_slot_leave(bfc_t *bfc, bfc_slot_t *slot) { ji_hash_remove(&bfc->slots, slot, sizeof *slot); }
+static void bfc_slot_leave(bfc_t *bfc, bfc_slot_t *slot) {
+    ji_hash_remove(&bfc->slots, slot, sizeof *slot);
+}
 
 /* Whatever a call may need of records and slots is there before it changes anything. */
 static inline bool bfc_has_room(const bfc_t *bfc) {
@@ -73,10 +79,12 @@ static __attribute__((noinline)) bool bfc_make_room(bfc_t *bfc) {
 
 /* ---- Free chunks ---- */
 
-/* A chunk of the bins that has so many bytes, and its bin; NULL where none is found at once. Of the request's own bin,
- * where chunks may be too small, the first is looked at: a size that was freed and merged with nothing is found again.
+/* A chunk of the bins that has so many bytes, and its bin; NULL where none is found at once. Of the
+ * request's own bin, where chunks may be too small, the first is looked at: a size that was freed
+ * and merged with nothing is found again.
  * */
-static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_bytes, unsigned *bin) {
+static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_bytes,
+                                        unsigned *bin) {
     unsigned own = bfc_bin_of(size_bytes), from = bfc_bin_from(size_bytes);
     if (from != own) {
         bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, own);
@@ -86,7 +94,9 @@ static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_
         }
     }
     *bin = bfc_bins_next(&stream->bins, from);
-    return *bin < BFC_BIN_COUNT ? JI_LIST_OBJECT(stream->bins.chunks[*bin].ring.next, bfc_chunk_t, link) : NULL;
+    return *bin < BFC_BIN_COUNT
+               ? JI_LIST_OBJECT(stream->bins.chunks[*bin].ring.next, bfc_chunk_t, link)
+               : NULL;
 }
 
 bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes) {
@@ -106,7 +116,8 @@ bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes
 }
 
 /* Makes a chunk to be handed out of a free one of `bin`, or of its front. */
-static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chunk, unsigned bin, size_t need) {
+static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chunk,
+                                     unsigned bin, size_t need) {
     size_t rest = chunk->size_bytes - need;
     if (rest >= BFC_GRANULE_BYTES && (rest >= need || rest >= BFC_MOST_LEFT_OVER_BYTES ||
                                       (bfc->splits_tightly && rest >= need / BFC_TIGHT_FRACTION))) {
@@ -132,7 +143,8 @@ static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk
 
 /* ---- Quick lists ---- */
 
-static __attribute__((noinline)) void bfc_quick_empty(bfc_t *bfc, bfc_stream_t *stream, bfc_quick_t *quick) {
+static __attribute__((noinline)) void bfc_quick_empty(bfc_t *bfc, bfc_stream_t *stream,
+                                                      bfc_quick_t *quick) {
     for (bfc_chunk_t *chunk = quick->first, *next; chunk != NULL; chunk = next) {
         next = chunk->next;
         --bfc->quick_count;
@@ -147,7 +159,8 @@ void ji_bfc_flush(bfc_t *bfc) {
         for (unsigned word = 0; bfc->streams[s] != NULL && word < BFC_QUICK_SLOTS / 64; ++word) {
             bfc_stream_t *stream = bfc->streams[s];
             for (uint64_t used = stream->quick_used[word]; used != 0; used &= used - 1)
-                bfc_quick_empty(bfc, stream, &stream->quick[64 * word + (unsigned)__builtin_ctzll(used)]);
+                bfc_quick_empty(bfc, stream,
+                                &stream->quick[64 * word + (unsigned)__builtin_ctzll(used)]);
             stream->quick_used[word] = 0;
         }
 }
@@ -169,22 +182,27 @@ static inline size_t bfc_round(size_t size_bytes) {
 }
 
 /* A chunk that the bins give at once, of the stream's own or of those for all. */
-static inline bfc_chunk_t *bfc_find_at_once(const bfc_t *bfc, const bfc_stream_t *own, size_t size_bytes,
-                                            unsigned *bin) {
+static inline bfc_chunk_t *bfc_find_at_once(const bfc_t *bfc, const bfc_stream_t *own,
+                                            size_t size_bytes, unsigned *bin) {
     bfc_chunk_t *chunk = bfc_find_fit(own, size_bytes, bin);
-    return JI_LIKELY(chunk != NULL) || own == bfc->ready ? chunk : bfc_find_fit(bfc->ready, size_bytes, bin);
+    return JI_LIKELY(chunk != NULL) || own == bfc->ready
+               ? chunk
+               : bfc_find_fit(bfc->ready, size_bytes, bin);
 }
 
-static __attribute__((noinline)) jstatus_t bfc_allocate_binned(bfc_t *bfc, bfc_stream_t *own, size_t size_bytes,
-                                                               size_t alignment, jstream_t *stream, void **pointer) {
+static __attribute__((noinline)) jstatus_t bfc_allocate_binned(bfc_t *bfc, bfc_stream_t *own,
+                                                               size_t size_bytes, size_t alignment,
+                                                               jstream_t *stream, void **pointer) {
     if (JI_UNLIKELY(!bfc_has_room(bfc)) && !bfc_make_room(bfc))
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
     size_t need = bfc_round(size_bytes);
     size_t room =
-        alignment > BFC_GRANULE_BYTES ? need + alignment - BFC_GRANULE_BYTES : need; /* serves wherever it is */
+        /* Serves wherever it is. */
+        alignment > BFC_GRANULE_BYTES ? need + alignment - BFC_GRANULE_BYTES : need;
     unsigned bin;
     bfc_chunk_t *chunk = bfc_find_at_once(bfc, own, room, &bin);
-    if (chunk != NULL && chunk->size_bytes / BFC_QUICK_SPARES >= room && bfc_quick_bytes(bfc) >= room) {
+    if (chunk != NULL && chunk->size_bytes / BFC_QUICK_SPARES >= room &&
+        bfc_quick_bytes(bfc) >= room) {
         ji_bfc_flush(bfc);
         chunk = bfc_find_at_once(bfc, own, room, &bin);
     }
@@ -197,13 +215,14 @@ static __attribute__((noinline)) jstatus_t bfc_allocate_binned(bfc_t *bfc, bfc_s
         chunk = ji_bfc_cut_front(bfc, chunk, front);
         bin = bfc_bin_of(chunk->size_bytes);
     }
-    *pointer = bfc_hand_out(bfc, bfc_carve(bfc, bfc->streams[chunk->where], chunk, bin, need), size_bytes);
+    *pointer =
+        bfc_hand_out(bfc, bfc_carve(bfc, bfc->streams[chunk->where], chunk, bin, need), size_bytes);
     return JSTATUS_SUCCESS;
 }
 
 /* The short way: from a quick list. */
-static inline jstatus_t bfc_allocate_for(bfc_t *bfc, bfc_stream_t *own, size_t size_bytes, size_t alignment,
-                                         jstream_t *stream, void **pointer) {
+static inline jstatus_t bfc_allocate_for(bfc_t *bfc, bfc_stream_t *own, size_t size_bytes,
+                                         size_t alignment, jstream_t *stream, void **pointer) {
     size_t need = bfc_round(size_bytes);
     bfc_quick_t *quick = &own->quick[bfc_quick_number(need)];
     bfc_chunk_t *chunk = quick->first;
@@ -215,14 +234,18 @@ static inline jstatus_t bfc_allocate_for(bfc_t *bfc, bfc_stream_t *own, size_t s
     return JSTATUS_SUCCESS;
 }
 
-static __attribute__((noinline)) jstatus_t bfc_allocate_on(bfc_t *bfc, size_t size_bytes, size_t alignment,
-                                                           jstream_t *stream, void **pointer) {
+static __attribute__((noinline)) jstatus_t bfc_allocate_on(bfc_t *bfc, size_t size_bytes,
+                                                           size_t alignment, jstream_t *stream,
+                                                           void **pointer) {
     bfc_stream_t *own = NULL;
     jstatus_t status = ji_bfc_stream_of(bfc, stream, &own);
-    return status == JSTATUS_SUCCESS ? bfc_allocate_for(bfc, own, size_bytes, alignment, stream, pointer) : status;
+    return status == JSTATUS_SUCCESS
+               ? bfc_allocate_for(bfc, own, size_bytes, alignment, stream, pointer)
+               : status;
 }
 
-static jstatus_t bfc_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t bfc_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                              void **pointer) {
     bfc_t *bfc = context;
     return ji_stream_is_inline(&bfc->frontier, stream)
                ? bfc_allocate_for(bfc, bfc->ready, size_bytes, alignment, stream, pointer)
@@ -231,13 +254,14 @@ static jstatus_t bfc_allocate(void *context, size_t size_bytes, size_t alignment
 
 /* ---- Freeing ---- */
 
-static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const void *pointer, size_t size_bytes,
-                                                      const bfc_slot_t *slot) {
+static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const void *pointer,
+                                                      size_t size_bytes, const bfc_slot_t *slot) {
     if (slot != NULL && slot->chunk->where == BFC_LIVE)
         return ji_fail(JSTATUS_INVALID_SIZE,
                        "allocator \"%s\": %p, tagged \"%s\", has %zu bytes and is given back with "
                        "%zu",
-                       bfc->name, pointer, jtag_name(slot->chunk->tag), slot->chunk->requested_bytes, size_bytes);
+                       bfc->name, pointer, jtag_name(slot->chunk->tag),
+                       slot->chunk->requested_bytes, size_bytes);
     jallocation_t around;
     if (ji_bfc_find((void *)(uintptr_t)bfc, pointer, &around) == JSTATUS_SUCCESS)
         return ji_fail(JSTATUS_NOT_FOUND,
@@ -247,8 +271,9 @@ static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const vo
     return ji_refuse_unknown(bfc->name, pointer, "already");
 }
 
-static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t *slot,
-                                                            bfc_quick_t *quick, size_t size, uint64_t serial) {
+static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stream_t *own,
+                                                            bfc_slot_t *slot, bfc_quick_t *quick,
+                                                            size_t size, uint64_t serial) {
     bfc_chunk_t *chunk = slot->chunk;
     bfc_slot_leave(bfc, slot);
     if (quick->size_bytes != size) { /* the slot is for the size that was freed last */
@@ -260,7 +285,8 @@ static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stre
 }
 
 /* The short way: into a quick list. */
-static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t *slot, uint64_t serial) {
+static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t *slot,
+                                      uint64_t serial) {
     bfc_chunk_t *chunk = slot->chunk;
     size_t size = bfc_round(chunk->requested_bytes);
     unsigned number = bfc_quick_number(size);
@@ -278,7 +304,8 @@ static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t 
     ++bfc->quick_count;
 }
 
-static __attribute__((noinline)) jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_slot_t *slot, jstream_t *stream) {
+static __attribute__((noinline)) jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_slot_t *slot,
+                                                             jstream_t *stream) {
     bfc_stream_t *own;
     uint64_t serial;
     jstatus_t status = ji_bfc_stream_mark(bfc, stream, &own, &serial);
@@ -287,10 +314,12 @@ static __attribute__((noinline)) jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_slo
     return status;
 }
 
-static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes,
+                                jstream_t *stream) {
     bfc_t *bfc = context;
     bfc_slot_t *slot = bfc_slot_find(bfc, pointer);
-    if (JI_UNLIKELY(slot == NULL || slot->chunk->where != BFC_LIVE || slot->chunk->requested_bytes != size_bytes))
+    if (JI_UNLIKELY(slot == NULL || slot->chunk->where != BFC_LIVE ||
+                    slot->chunk->requested_bytes != size_bytes))
         return bfc_refuse(bfc, pointer, size_bytes, slot);
     if (!ji_stream_is_inline(&bfc->frontier, stream))
         return bfc_deallocate_on(bfc, slot, stream);
@@ -348,8 +377,8 @@ static void bfc_fini(bfc_t *bfc) {
 static void bfc_destroy(void *context) {
     bfc_t *bfc = context;
     if (ji_bfc_trim(bfc, 0) != JSTATUS_SUCCESS)
-        jlog_write(JLOG_WARNING, __func__, "allocator \"%s\": %zu bytes were not given back: %s", bfc->name,
-                   bfc->reserved_bytes, jstatus_last_message());
+        jlog_write(JLOG_WARNING, __func__, "allocator \"%s\": %zu bytes were not given back: %s",
+                   bfc->name, bfc->reserved_bytes, jstatus_last_message());
     bfc_fini(bfc);
 }
 
@@ -357,16 +386,20 @@ static void bfc_destroy(void *context) {
 
 static jstatus_t bfc_check_options(const ji_request_t *request, const jbfc_options_t *options) {
     if (options->threads > JALLOCATOR_THREADS_LOCK)
-        return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": threads is %d, must be none or lock", request->name,
-                       (int)options->threads);
+        return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": threads is %d, must be none or lock",
+                       request->name, (int)options->threads);
     if (options->region_bytes > PTRDIFF_MAX / 2)
-        return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": region_bytes is %zu, more than this machine can address",
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "bfc \"%s\": region_bytes is %zu, more than this machine can address",
                        request->name, options->region_bytes);
     if (ji_option(options->growth_percent, BFC_GROWTH_PERCENT) > 1000)
-        return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": growth_percent is %zu, must be at most 1000", request->name,
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "bfc \"%s\": growth_percent is %zu, must be at most 1000", request->name,
                        options->growth_percent);
-    if (options->all_at_once && (options->limit_bytes == JALLOC_DEFAULT || options->limit_bytes >= JALLOC_NONE))
-        return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": all_at_once needs limit_bytes", request->name);
+    if (options->all_at_once &&
+        (options->limit_bytes == JALLOC_DEFAULT || options->limit_bytes >= JALLOC_NONE))
+        return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": all_at_once needs limit_bytes",
+                       request->name);
     return JSTATUS_SUCCESS;
 }
 
@@ -378,9 +411,10 @@ static void bfc_configure(bfc_t *bfc, const ji_request_t *request, const jbfc_op
     bfc->limit_bytes = ji_option(options->limit_bytes, JALLOC_UNLIMITED);
     if (bfc->limit_bytes != JALLOC_UNLIMITED)
         bfc->limit_bytes &= ~(BFC_GRANULE_BYTES - 1);
-    bfc->region_bytes = options->region_bytes != 0
-                            ? (options->region_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1)
-                            : BFC_FIRST_REGION_BYTES;
+    bfc->region_bytes =
+        options->region_bytes != 0
+            ? (options->region_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1)
+            : BFC_FIRST_REGION_BYTES;
     bfc->growth_percent = ji_option(options->growth_percent, BFC_GROWTH_PERCENT);
     bfc->splits_tightly = options->split_tightly;
     bfc->all_at_once = options->all_at_once;
@@ -414,14 +448,16 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     bfc->stream_count = 1;
     JTRY_ALLOC(bfc->ready = ji_bfc_stream_at(bfc, 0));
     if (!ji_hash_resize(&bfc->slots, BFC_FIRST_SLOTS_BITS, sizeof(bfc_slot_t))) {
-        status = ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name);
+        status =
+            ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name);
         goto done;
     }
     bfc_configure(bfc, request, options);
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
-                          .threads = options->threads != JALLOCATOR_THREADS_DEFAULT ? options->threads
-                                                                                    : JALLOCATOR_THREADS_LOCK,
+                          .threads = options->threads != JALLOCATOR_THREADS_DEFAULT
+                                         ? options->threads
+                                         : JALLOCATOR_THREADS_LOCK,
                           .kind = &ji_kind_bfc};
     traits.entry = traits.threads == JALLOCATOR_THREADS_LOCK ? &bfc_locked : &bfc_single;
     JTRY(ji_allocator_make(&ops, bfc, &traits, out));
@@ -436,8 +472,10 @@ static const jallocator_key_t bfc_keys[] = {
     JI_THREADS_KEY,
     {"limit", "SIZE|none|unlimited", "unlimited", "most that is taken from below"},
     {"region", "SIZE", "1MiB", "least that is taken from below at once"},
-    {"growth", "COUNT|none", "6", "each region has at least this many percent of what is reserved; 100 doubles"},
-    {"tight", "BOOL", "false", "splits where an eighth of the request is left over, not only as much again"},
+    {"growth", "COUNT|none", "6",
+     "each region has at least this many percent of what is reserved; 100 doubles"},
+    {"tight", "BOOL", "false",
+     "splits where an eighth of the request is left over, not only as much again"},
     {"all_at_once", "BOOL", "false", "takes the limit at the first allocation, and never more"},
     {"keep_regions", "BOOL", "false", "whole free regions are given back by trim alone"},
     {NULL, NULL, NULL, NULL},
@@ -454,8 +492,8 @@ static const ji_key_member_t bfc_members[] = {
 static const jbfc_options_t bfc_defaults = JBFC_OPTIONS_INIT;
 
 const ji_kind_t ji_kind_bfc = {
-    .public = {"bfc", JALLOCATOR_POLICY, "best fit with coalescing, after TensorFlow's; constant-time search",
-               bfc_keys},
+    .public = {"bfc", JALLOCATOR_POLICY,
+               "best fit with coalescing, after TensorFlow's; constant-time search", bfc_keys},
     .members = bfc_members,
     .options_type = "jbfc_options_t",
     .options_bytes = sizeof bfc_defaults,
@@ -463,6 +501,7 @@ const ji_kind_t ji_kind_bfc = {
     .create = bfc_create,
 };
 
-jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_options_t *options,
+                                jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_bfc, NULL, below, options, allocator);
 }

@@ -3,29 +3,33 @@
 #ifndef JALLOC_MEMORY_ALLOCATORS_BFC_BFC_H
 #define JALLOC_MEMORY_ALLOCATORS_BFC_BFC_H
 
-/* Best fit with coalescing: blocks of all sizes from a few large regions, after TensorFlow's BFCAllocator. All records are
- * beside the memory, so it may be a device's.
+/* Best fit with coalescing: blocks of all sizes from a few large regions, after TensorFlow's
+ * BFCAllocator. All records are beside the memory, so it may be a device's.
  *
- * Memory comes from below in regions. A region is a run of chunks, live or free, each a multiple of 256 bytes; their
- * records are linked in the order of addresses, closed to a ring by the region's border:
+ * Memory comes from below in regions. A region is a run of chunks, live or free, each a multiple of
+ * 256 bytes; their records are linked in the order of addresses, closed to a ring by the region's
+ * border:
  *
  *     region   | live | free        | live | live | free          |
  *     records  border <-> a <-> b <-> c <-> d <-> e <-> border          b, e: also in bins
  *
- * TensorFlow searches a bin's chunks for the smallest that fits, so a call's time depends on what is free. Here a bin is
- * found in constant time, and any chunk of it serves (bfc_bins.h).
+ * TensorFlow searches a bin's chunks for the smallest that fits, so a call's time depends on what
+ * is free. Here a bin is found in constant time, and any chunk of it serves (bfc_bins.h).
  *
- * A region has a few percent of what is reserved, or what the request needs. Before more is reserved than ever before,
- * free regions are given back: a program whose blocks change their sizes does not keep what it used to need.
+ * A region has a few percent of what is reserved, or what the request needs. Before more is
+ * reserved than ever before, free regions are given back: a program whose blocks change their sizes
+ * does not keep what it used to need.
  *
- * Streams (frontier.h): free chunks are in the bins of the stream that they were last used on, and merged with
- * neighbours of the same stream, behind the later fence of the two. Index 0 is what all may use. A stream takes from its
- * own bins, then from index 0, where chunks of other streams are moved as soon as their fences have been passed.
+ * Streams (frontier.h): free chunks are in the bins of the stream that they were last used on, and
+ * merged with neighbours of the same stream, behind the later fence of the two. Index 0 is what all
+ * may use. A stream takes from its own bins, then from index 0, where chunks of other streams are
+ * moved as soon as their fences have been passed.
  *
  * Always true, and looked at by ji_bfc_check:
  *
  *     - the chunks of a region fill it without a gap, and know their neighbours
- *     - a free chunk is in the bin of its size and stream, any other in the table of slots, by its address
+ *     - a free chunk is in the bin of its size and stream, any other in the table of slots, by its
+ *       address
  *     - no two neighbours are free behind the same stream
  *     - what is reserved is free, granted or in quick lists
  *
@@ -33,7 +37,8 @@
  *
  *     bfc_bins.h       a chunk's record, and the bins
  *     bfc.c            allocating and freeing in constant time
- *     bfc_search.c     what is done where the bins do not serve at once, from the cheapest way to the dearest
+ *     bfc_search.c     what is done where the bins do not serve at once, from the cheapest way to
+ *                      the dearest
  *     bfc_streams.c    the bins of each stream
  *     bfc_reserve.c    regions, taken from below and given back
  *     bfc_regions.c    regions that touch, as one
@@ -47,7 +52,8 @@
 
 /* Freed chunks that were not coalesced, because chunks of that request come and go. */
 typedef struct bfc_quick {
-    size_t size_bytes;  /* of the request, in whole granules, for which the slot is used; 0: never used */
+    /* Of the request, in whole granules, for which the slot is used; 0: never used. */
+    size_t size_bytes;
     bfc_chunk_t *first; /* last freed, first used */
 } bfc_quick_t;
 
@@ -56,21 +62,24 @@ typedef struct bfc_quick {
 
 /* The slot of a size, in whole granules. */
 static inline unsigned bfc_quick_number(size_t size_bytes) {
-    return (unsigned)(((uint64_t)size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - BFC_QUICK_BITS));
+    return (unsigned)(((uint64_t)size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >>
+                      (64 - BFC_QUICK_BITS));
 }
 
 /* What is free behind the work of one stream. */
 typedef struct bfc_stream {
     uint32_t index; /* in the frontier, and of itself in bfc_t.streams; 0: usable by all */
-    /* Chunks whose fence is up to here were moved to index 0; UINT64_MAX: to be looked at again. Quick
-     * lists are emptied before, so what is freed later, and so all they have, is behind it. */
+    /* Chunks whose fence is up to here were moved to index 0; UINT64_MAX: to be looked at again.
+     * Quick lists are emptied before, so what is freed later, and so all they have, is behind
+     * it. */
     uint64_t absorbed;
     bfc_bins_t bins;
     uint64_t quick_used[BFC_QUICK_SLOTS / 64]; /* bit i: quick[i] may have chunks */
     bfc_quick_t quick[BFC_QUICK_SLOTS];
 } bfc_stream_t;
 
-/* From addresses to the chunks that begin there and are not in bins: a table at most a quarter full. */
+/* From addresses to the chunks that begin there and are not in bins: a table at most a quarter
+ * full. */
 typedef struct bfc_slot {
     uintptr_t address; /* the key */
     bfc_chunk_t *chunk;
@@ -110,14 +119,16 @@ typedef struct bfc {
 static inline bool bfc_is_free(const bfc_chunk_t *chunk) { return chunk->where < BFC_BORDER; }
 static inline bool bfc_is_border(const bfc_chunk_t *chunk) { return chunk->where == BFC_BORDER; }
 
-/* The slot of an address at which a chunk begins that is live or in a quick list; NULL where there is none. */
+/* The slot of an address at which a chunk begins that is live or in a quick list; NULL where there
+ * is none. */
 static inline bfc_slot_t *bfc_slot_find(const bfc_t *bfc, const void *pointer) {
     return ji_hash_find(&bfc->slots, (uintptr_t)pointer, sizeof(bfc_slot_t));
 }
 
 /* ---- Records ---- */
 
-/* What a call may need: a border and its first chunk, a front cut off to align, a rest. There before it begins. */
+/* What a call may need: a border and its first chunk, a front cut off to align, a rest. There
+ * before it begins. */
 #define BFC_RECORDS_PER_CALL 4
 
 static inline bfc_chunk_t *bfc_record_take(bfc_t *bfc) {
@@ -143,8 +154,10 @@ static inline void bfc_unbin(bfc_t *bfc, bfc_chunk_t *chunk) {
     bfc->free_bytes -= chunk->size_bytes;
 }
 
-/* Puts a chunk that is in no bin into those of a stream, behind a fence; merges it with its neighbours there. */
-static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chunk, uint64_t serial) {
+/* Puts a chunk that is in no bin into those of a stream, behind a fence; merges it with its
+ * neighbours there. */
+static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chunk,
+                              uint64_t serial) {
     bfc_chunk_t *left = chunk->left, *right = chunk->right;
     uint32_t index = stream->index;
     bfc->free_bytes += chunk->size_bytes;
@@ -190,23 +203,26 @@ static inline size_t bfc_quick_bytes(const bfc_t *bfc) {
     return bfc->reserved_bytes - bfc->free_bytes - bfc->granted_bytes;
 }
 
-/* Coalesces what is in quick lists. Afterwards no two neighbours that are free behind the same stream exist. */
+/* Coalesces what is in quick lists. Afterwards no two neighbours that are free behind the same
+ * stream exist. */
 void ji_bfc_flush(bfc_t *bfc);
 
 /* Finds a free chunk from which `need` bytes can be cut, where the bins gave none at once. */
-jstatus_t ji_bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment,
-                        bfc_chunk_t **found);
+jstatus_t ji_bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need,
+                        size_t alignment, bfc_chunk_t **found);
 
 /* ---- Streams ---- */
 
-/* The bins of an index of the frontier, made when it is first seen; NULL without bookkeeping memory. */
+/* The bins of an index of the frontier, made when it is first seen; NULL without bookkeeping
+ * memory. */
 bfc_stream_t *ji_bfc_stream_at(bfc_t *bfc, uint32_t index);
 /* The bins of a stream. memory error. */
 jstatus_t ji_bfc_stream_of(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of);
-/* The bins and the fence of a chunk that is freed on the stream now. Without bookkeeping memory for the bins waits for
- * the stream instead. As ji_frontier_mark. */
+/* The bins and the fence of a chunk that is freed on the stream now. Without bookkeeping memory for
+ * the bins waits for the stream instead. As ji_frontier_mark. */
 jstatus_t ji_bfc_stream_mark(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of, uint64_t *serial);
-/* Moves chunks whose fence has been passed to where all may use them; before, looks how far the streams have come. */
+/* Moves chunks whose fence has been passed to where all may use them; before, looks how far the
+ * streams have come. */
 void ji_bfc_absorb(bfc_t *bfc);
 void ji_bfc_look_and_absorb(bfc_t *bfc);
 
@@ -217,18 +233,21 @@ static inline bool bfc_is_refusal(jstatus_t status) {
     return status == JSTATUS_MEMORY_ERROR || status == JSTATUS_INVALID_SIZE;
 }
 
-/* Takes a region that has room for the request: what it should have, or as much as is available, or a tenth less than
- * what was refused, and less again; at last the request alone. */
-jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment);
-/* Gives free regions back so that growth may succeed: where the limit refused it as many as it takes, and none if all
- * would not do; where below refused it all. Whether any was. */
+/* Takes a region that has room for the request: what it should have, or as much as is available, or
+ * a tenth less than what was refused, and less again; at last the request alone. */
+jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need,
+                      size_t alignment);
+/* Gives free regions back so that growth may succeed: where the limit refused it as many as it
+ * takes, and none if all would not do; where below refused it all. Whether any was. */
 bool ji_bfc_evict(bfc_t *bfc, size_t need);
-/* Gives free regions back until at most so many bytes are free. A slot of the table of functions. */
+/* Gives free regions back until at most so many bytes are free. A slot of the table of
+ * functions. */
 jstatus_t ji_bfc_trim(void *context, size_t keep_bytes);
 
 /* Joins a region with its neighbours. */
 void ji_bfc_region_meet(bfc_t *bfc, bfc_chunk_t *border);
-/* Around what gives regions back: each as it was taken, where it can be; then those that touch as one again. */
+/* Around what gives regions back: each as it was taken, where it can be; then those that touch as
+ * one again. */
 void ji_bfc_regions_part(bfc_t *bfc);
 void ji_bfc_regions_join(bfc_t *bfc);
 

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What the best-fit policy can say about its memory, and whether its records still fit together. None of this is fast:
- * it walks regions and chunks. */
+/* What the best-fit policy can say about its memory, and whether its records still fit together.
+ * None of this is fast: it walks regions and chunks. */
 
 #include "memory/allocators/bfc/bfc.h"
 
@@ -13,7 +13,8 @@ size_t ji_bfc_largest_free(const bfc_t *bfc) {
             continue;
         const bfc_bins_t *bins = &bfc->streams[s]->bins;
         unsigned word = 63u - (unsigned)__builtin_clzll(bins->words);
-        unsigned bin = 64 * word + 63u - (unsigned)__builtin_clzll(bins->bits[word]); /* the last that has chunks */
+        /* The last that has chunks. */
+        unsigned bin = 64 * word + 63u - (unsigned)__builtin_clzll(bins->bits[word]);
         for (const bfc_chunk_t *chunk = bfc_bins_first(bins, bin); chunk != NULL;
              chunk = bfc_bins_after(bins, bin, chunk))
             if (chunk->size_bytes > largest)
@@ -70,12 +71,13 @@ typedef struct bfc_census {
 } bfc_census_t;
 
 static jstatus_t bfc_corrupted(const bfc_t *bfc, const bfc_chunk_t *chunk, const char *what) {
-    return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": the %s at %p of %zu bytes, tagged \"%s\": %s", bfc->name,
+    return ji_fail(JSTATUS_CORRUPTED,
+                   "allocator \"%s\": the %s at %p of %zu bytes, tagged \"%s\": %s", bfc->name,
                    chunk->where == BFC_LIVE ? "live chunk"
                    : bfc_is_border(chunk)   ? "region"
                                             : "free chunk",
-                   (void *)chunk->address, chunk->size_bytes, chunk->where == BFC_LIVE ? jtag_name(chunk->tag) : "",
-                   what);
+                   (void *)chunk->address, chunk->size_bytes,
+                   chunk->where == BFC_LIVE ? jtag_name(chunk->tag) : "", what);
 }
 
 static jstatus_t bfc_check_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk, bfc_census_t *census) {
@@ -92,10 +94,12 @@ static jstatus_t bfc_check_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk, bfc
         ++census->live_count;
         return JSTATUS_SUCCESS;
     }
-    if (!bfc_is_free(chunk) || chunk->where >= bfc->stream_count || bfc->streams[chunk->where] == NULL)
+    if (!bfc_is_free(chunk) || chunk->where >= bfc->stream_count ||
+        bfc->streams[chunk->where] == NULL)
         return bfc_corrupted(bfc, chunk, "it is neither live nor free");
     if (chunk->right->where == chunk->where)
-        return bfc_corrupted(bfc, chunk, "its right neighbour is free as well and was not merged with it");
+        return bfc_corrupted(bfc, chunk,
+                             "its right neighbour is free as well and was not merged with it");
     if (chunk->where != 0 && chunk->serial > bfc->frontier.streams[chunk->where].issued)
         return bfc_corrupted(bfc, chunk, "its fence was never issued");
     const bfc_stream_t *stream = bfc->streams[chunk->where];
@@ -106,7 +110,8 @@ static jstatus_t bfc_check_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk, bfc
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t bfc_check_region(const bfc_t *bfc, const bfc_chunk_t *border, bfc_census_t *census) {
+static jstatus_t bfc_check_region(const bfc_t *bfc, const bfc_chunk_t *border,
+                                  bfc_census_t *census) {
     uintptr_t address = border->address;
     for (const bfc_chunk_t *chunk = border->right; chunk != border; chunk = chunk->right) {
         if (chunk->address != address)
@@ -117,21 +122,24 @@ static jstatus_t bfc_check_region(const bfc_t *bfc, const bfc_chunk_t *border, b
     if (address - border->address != border->size_bytes)
         return bfc_corrupted(bfc, border, "its chunks do not fill it");
     address = border->address;
-    for (const bfc_chunk_t *seam = border->seams; seam != NULL; address = seam->address, seam = seam->seams)
+    for (const bfc_chunk_t *seam = border->seams; seam != NULL;
+         address = seam->address, seam = seam->seams)
         if (seam->address <= address || seam->address - border->address >= border->size_bytes)
             return bfc_corrupted(bfc, border, "its seams are not in order");
     census->reserved_bytes += border->size_bytes;
     return JSTATUS_SUCCESS;
 }
 
-/* Every chunk in the bins is free, of that stream, and in the bin of its size; `count` of them are seen. */
+/* Every chunk in the bins is free, of that stream, and in the bin of its size; `count` of them are
+ * seen. */
 static jstatus_t bfc_check_bins(const bfc_t *bfc, const bfc_stream_t *stream, size_t *count) {
     for (unsigned bin = 0; bin < BFC_BIN_COUNT; ++bin) {
         const ji_link_t *head = &stream->bins.chunks[bin].ring, *previous = head;
         if ((head->next != head) != (stream->bins.bits[bin / 64] >> bin % 64 & 1) ||
             (stream->bins.bits[bin / 64] != 0) != (stream->bins.words >> bin / 64 & 1))
-            return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": bin %u of stream %u: its bit is wrong", bfc->name, bin,
-                           stream->index);
+            return ji_fail(JSTATUS_CORRUPTED,
+                           "allocator \"%s\": bin %u of stream %u: its bit is wrong", bfc->name,
+                           bin, stream->index);
         for (const bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin); chunk != NULL;
              previous = &chunk->link, chunk = bfc_bins_after(&stream->bins, bin, chunk)) {
             if (chunk->where != stream->index || chunk->link.previous != previous ||
@@ -154,14 +162,16 @@ jstatus_t ji_bfc_check(void *context) {
     for (uint32_t s = 0; s < bfc->stream_count; ++s)
         if (bfc->streams[s] != NULL)
             JTRY(bfc_check_bins(bfc, bfc->streams[s], &binned));
-    if (binned != census.free_count || census.live_count != bfc->slots.count || census.free_bytes != bfc->free_bytes ||
-        census.reserved_bytes != bfc->reserved_bytes || bfc->quick_count != 0 || bfc_quick_bytes(bfc) != 0)
-        status =
-            ji_fail(JSTATUS_CORRUPTED,
-                    "allocator \"%s\": the sums are wrong: %zu reserved bytes (%zu found), %zu free (%zu), %zu live "
-                    "chunks (%zu), %zu chunks in bins (%zu)",
-                    bfc->name, bfc->reserved_bytes, census.reserved_bytes, bfc->free_bytes, census.free_bytes,
-                    bfc->slots.count, census.live_count, binned, census.free_count);
+    if (binned != census.free_count || census.live_count != bfc->slots.count ||
+        census.free_bytes != bfc->free_bytes || census.reserved_bytes != bfc->reserved_bytes ||
+        bfc->quick_count != 0 || bfc_quick_bytes(bfc) != 0)
+        status = ji_fail(JSTATUS_CORRUPTED,
+                         "allocator \"%s\": the sums are wrong: %zu reserved bytes (%zu found), "
+                         "%zu free (%zu), %zu live "
+                         "chunks (%zu), %zu chunks in bins (%zu)",
+                         bfc->name, bfc->reserved_bytes, census.reserved_bytes, bfc->free_bytes,
+                         census.free_bytes, bfc->slots.count, census.live_count, binned,
+                         census.free_count);
 done:
     return status;
 }

@@ -1,15 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Regions that touch. Where below says that its blocks may then be used as one, they become one run of chunks (after
- * TensorFlow's AllocationRegion::extend). But each was taken by itself and is given back by itself: the border of the
- * right one is kept as a seam, which says where it began.
+/* Regions that touch. Where below says that its blocks may then be used as one, they become one run
+ * of chunks (after TensorFlow's AllocationRegion::extend). But each was taken by itself and is
+ * given back by itself: the border of the right one is kept as a seam, which says where it began.
  *
  *     border <-> a <-> b <-> c <-> d <-> border
- *     seams:                 ^      in the midst of c: handed out whole, cut before a part is given back
+ *     seams:                 ^
+ *                            in the midst of c: handed out whole, cut before a part is given back
  *
- * Before regions are given back all are parted at their seams, but where a block lies across, and afterwards what still
- * touches is joined again. Both are rare, and cost the product of the numbers of regions at most. */
+ * Before regions are given back all are parted at their seams, but where a block lies across, and
+ * afterwards what still touches is joined again. Both are rare, and cost the product of the numbers
+ * of regions at most. */
 
 #include "memory/allocators/bfc/bfc.h"
 
@@ -36,7 +38,8 @@ static void bfc_region_join(bfc_t *bfc, bfc_chunk_t *left, bfc_chunk_t *right) {
 }
 
 void ji_bfc_region_meet(bfc_t *bfc, bfc_chunk_t *border) {
-    for (bfc_chunk_t *other = JI_LIST_FIRST(&bfc->regions, bfc_chunk_t, link), *next; other != NULL; other = next) {
+    for (bfc_chunk_t *other = JI_LIST_FIRST(&bfc->regions, bfc_chunk_t, link), *next; other != NULL;
+         other = next) {
         next = JI_LIST_NEXT(&bfc->regions, other, bfc_chunk_t, link);
         if (bfc_regions_touch(border, other)) {
             bfc_region_join(bfc, border, other);
@@ -88,8 +91,10 @@ void ji_bfc_regions_part(bfc_t *bfc) {
 void ji_bfc_regions_join(bfc_t *bfc) {
     const ji_list_t *regions = &bfc->regions;
     bfc_chunk_t *first = bfc->below_coalesces ? JI_LIST_FIRST(regions, bfc_chunk_t, link) : NULL;
-    for (bfc_chunk_t *region = first; region != NULL; region = JI_LIST_NEXT(regions, region, bfc_chunk_t, link))
-        for (bfc_chunk_t *other = JI_LIST_FIRST(regions, bfc_chunk_t, link), *next; other != NULL; other = next) {
+    for (bfc_chunk_t *region = first; region != NULL;
+         region = JI_LIST_NEXT(regions, region, bfc_chunk_t, link))
+        for (bfc_chunk_t *other = JI_LIST_FIRST(regions, bfc_chunk_t, link), *next; other != NULL;
+             other = next) {
             next = JI_LIST_NEXT(regions, other, bfc_chunk_t, link);
             if (bfc_regions_touch(region, other)) {
                 bfc_region_join(bfc, region, other);

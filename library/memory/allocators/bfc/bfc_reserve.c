@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What is reserved: regions are taken from below and given back. One that is free as a whole goes back on trim, where
- * growth has no other way, and (but for keep_regions) before more is reserved than ever before. */
+/* What is reserved: regions are taken from below and given back. One that is free as a whole goes
+ * back on trim, where growth has no other way, and (but for keep_regions) before more is reserved
+ * than ever before. */
 
 #include "memory/allocators/bfc/bfc.h"
 
@@ -15,12 +16,17 @@ static void bfc_set_reserved(bfc_t *bfc, size_t reserved_bytes) {
 }
 
 /* The whole memory of a region, freshly taken, becomes one free chunk. */
-static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc_stream_t *stream, uint64_t serial) {
+static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc_stream_t *stream,
+                           uint64_t serial) {
     bfc_chunk_t *border = bfc_record_take(bfc), *chunk = bfc_record_take(bfc);
-    *border =
-        (bfc_chunk_t){.address = address, .size_bytes = size_bytes, .left = chunk, .right = chunk, .where = BFC_BORDER};
+    *border = (bfc_chunk_t){.address = address,
+                            .size_bytes = size_bytes,
+                            .left = chunk,
+                            .right = chunk,
+                            .where = BFC_BORDER};
     ji_list_push_front(&bfc->regions, &border->link);
-    *chunk = (bfc_chunk_t){.address = address, .size_bytes = size_bytes, .left = border, .right = border};
+    *chunk = (bfc_chunk_t){
+        .address = address, .size_bytes = size_bytes, .left = border, .right = border};
     bfc_settle(bfc, stream, chunk, serial);
     bfc_set_reserved(bfc, bfc->reserved_bytes + size_bytes);
     if (bfc->below_coalesces)
@@ -39,7 +45,8 @@ static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
     return JSTATUS_SUCCESS;
 }
 
-/* Whether it can be given back. Seams that are left could not be parted for want of bookkeeping memory. */
+/* Whether it can be given back. Seams that are left could not be parted for want of bookkeeping
+ * memory. */
 static bool bfc_region_is_free(const bfc_chunk_t *border) {
     return border->right == border->left && border->right->where == 0 && border->seams == NULL;
 }
@@ -47,29 +54,32 @@ static bool bfc_region_is_free(const bfc_chunk_t *border) {
 /* What may still be taken from below. */
 static size_t bfc_available(const bfc_t *bfc) { return bfc->limit_bytes - bfc->reserved_bytes; }
 
-/* What the next region should have: a part of what there is, so that there are never many regions, nor much more than
- * was asked for. */
+/* What the next region should have: a part of what there is, so that there are never many regions,
+ * nor much more than was asked for. */
 static size_t bfc_next_region_bytes(const bfc_t *bfc, size_t need) {
     size_t reserved = bfc->reserved_bytes, percent = bfc->growth_percent; /* at most 1000 */
-    size_t wanted = (reserved / 100 * percent + reserved % 100 * percent / 100) & ~(BFC_GRANULE_BYTES - 1);
+    size_t wanted =
+        (reserved / 100 * percent + reserved % 100 * percent / 100) & ~(BFC_GRANULE_BYTES - 1);
     if (wanted < bfc->region_bytes)
         wanted = bfc->region_bytes;
     return wanted < need ? need : wanted;
 }
 
-/* Gives free regions back as long as more would be reserved than ever before: memory that fell apart makes room for
- * what grows in its place. */
+/* Gives free regions back as long as more would be reserved than ever before: memory that fell
+ * apart makes room for what grows in its place. */
 static void bfc_make_way(bfc_t *bfc, size_t bytes) {
     if (bfc->reserved_bytes + bytes <= bfc->most_reserved_bytes)
         return;
     ji_bfc_regions_part(bfc);
-    JI_LIST_WHILE(bfc->reserved_bytes + bytes > bfc->most_reserved_bytes, &bfc->regions, bfc_chunk_t, region, link)
+    JI_LIST_WHILE(bfc->reserved_bytes + bytes > bfc->most_reserved_bytes, &bfc->regions,
+                  bfc_chunk_t, region, link)
         if (bfc_region_is_free(region))
             (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
     ji_bfc_regions_join(bfc);
 }
 
-jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment) {
+jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need,
+                      size_t alignment) {
     if (bfc->all_at_once && !ji_list_is_empty(&bfc->regions))
         return ji_fail(JSTATUS_MEMORY_ERROR, "everything was taken at once");
     if (need > bfc_available(bfc))
@@ -80,13 +90,15 @@ jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t n
     size_t available = bfc_available(bfc);
     size_t bytes = bfc->all_at_once || wanted > available ? available : wanted;
     ji_fence_t fence;
-    jstatus_t status = ji_frontier_mark_taken(&bfc->frontier, bfc->below_is_ordered, stream, &fence);
+    jstatus_t status =
+        ji_frontier_mark_taken(&bfc->frontier, bfc->below_is_ordered, stream, &fence);
     if (status != JSTATUS_SUCCESS)
         return status;
     if (alignment < BFC_GRANULE_BYTES)
         alignment = BFC_GRANULE_BYTES;
     void *memory;
-    while (bfc_is_refusal(status = jallocator_allocate(bfc->below, bytes, alignment, stream, &memory)) &&
+    while (bfc_is_refusal(status =
+                              jallocator_allocate(bfc->below, bytes, alignment, stream, &memory)) &&
            bytes > need) {
         bytes = (bytes - bytes / 10) & ~(BFC_GRANULE_BYTES - 1);
         if (bytes < need)
@@ -94,7 +106,8 @@ jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t n
     }
     if (status != JSTATUS_SUCCESS)
         return status;
-    bfc_region_add(bfc, (uintptr_t)memory, bytes, fence.index != 0 ? own : bfc->ready, fence.serial);
+    bfc_region_add(bfc, (uintptr_t)memory, bytes, fence.index != 0 ? own : bfc->ready,
+                   fence.serial);
     return JSTATUS_SUCCESS;
 }
 
@@ -105,7 +118,8 @@ bool ji_bfc_evict(bfc_t *bfc, size_t need) {
     JI_LIST_EACH(&bfc->regions, bfc_chunk_t, region, link)
         evictable += bfc_region_is_free(region) ? region->size_bytes : 0;
     bool suffices = evictable != 0 && need <= bfc_available(bfc) + evictable;
-    JI_LIST_WHILE(suffices && (!limited || need > bfc_available(bfc)), &bfc->regions, bfc_chunk_t, region, link)
+    JI_LIST_WHILE(suffices && (!limited || need > bfc_available(bfc)), &bfc->regions, bfc_chunk_t,
+                  region, link)
         if (bfc_region_is_free(region))
             (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
     ji_bfc_regions_join(bfc);

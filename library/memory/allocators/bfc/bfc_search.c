@@ -4,7 +4,8 @@
 /* A chunk where the bins give none at once. The ways, from the cheapest to the dearest:
  *
  *     1. bins whose chunks may be too small or not aligned, chunk by chunk
- *     2. neighbours that are free behind different streams and whose fences have been passed, as one chunk
+ *     2. neighbours that are free behind different streams and whose fences have been passed, as
+ *        one chunk
  *     3. a region from below
  *     4. neighbours as in 2, for whose fences the request's stream waits
  *     5. a region from below, after free ones were given back
@@ -20,10 +21,12 @@ static bool bfc_fits(uintptr_t address, size_t size_bytes, size_t need, size_t a
     return size_bytes >= front && size_bytes - front >= need;
 }
 
-/* The same where alignment asks for more than a granule, or where a chunk of the request's own bin may be large enough.
+/* The same where alignment asks for more than a granule, or where a chunk of the request's own bin
+ * may be large enough.
  * */
 static bfc_chunk_t *bfc_find_exactly(const bfc_stream_t *stream, size_t need, size_t alignment) {
-    for (unsigned bin = bfc_bin_of(need); (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT; ++bin)
+    for (unsigned bin = bfc_bin_of(need); (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT;
+         ++bin)
         for (bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin); chunk != NULL;
              chunk = bfc_bins_after(&stream->bins, bin, chunk))
             if (bfc_fits(chunk->address, chunk->size_bytes, need, alignment))
@@ -31,15 +34,16 @@ static bfc_chunk_t *bfc_find_exactly(const bfc_stream_t *stream, size_t need, si
     return NULL;
 }
 
-/* The smallest run of neighbours that are free and suffice together, and its bytes; NULL: there is none. With `wait`
- * behind any fences, else behind none but the stream's own. */
-static bfc_chunk_t *bfc_find_run(const bfc_t *bfc, const bfc_stream_t *own, size_t need, size_t alignment, bool wait,
-                                 size_t *size_bytes) {
+/* The smallest run of neighbours that are free and suffice together, and its bytes; NULL: there is
+ * none. With `wait` behind any fences, else behind none but the stream's own. */
+static bfc_chunk_t *bfc_find_run(const bfc_t *bfc, const bfc_stream_t *own, size_t need,
+                                 size_t alignment, bool wait, size_t *size_bytes) {
     bfc_chunk_t *best = NULL;
     *size_bytes = SIZE_MAX;
 
     JI_LIST_EACH(&bfc->regions, bfc_chunk_t, region, link)
-        for (bfc_chunk_t *chunk = region->right, *first = NULL; chunk != region; chunk = chunk->right) {
+        for (bfc_chunk_t *chunk = region->right, *first = NULL; chunk != region;
+             chunk = chunk->right) {
             if (!bfc_is_free(chunk) || (chunk->where != 0 && chunk->where != own->index && !wait)) {
                 first = NULL;
                 continue;
@@ -57,10 +61,11 @@ static bfc_chunk_t *bfc_find_run(const bfc_t *bfc, const bfc_stream_t *own, size
 }
 
 /* Has the stream wait for the fences of a run; *serial is the latest of them. */
-static jstatus_t bfc_wait_for_run(bfc_t *bfc, const bfc_chunk_t *first, uintptr_t end, jstream_t *stream,
-                                  uint64_t *serial) {
+static jstatus_t bfc_wait_for_run(bfc_t *bfc, const bfc_chunk_t *first, uintptr_t end,
+                                  jstream_t *stream, uint64_t *serial) {
     *serial = 0;
-    for (const bfc_chunk_t *chunk = first; !bfc_is_border(chunk) && chunk->address != end; chunk = chunk->right) {
+    for (const bfc_chunk_t *chunk = first; !bfc_is_border(chunk) && chunk->address != end;
+         chunk = chunk->right) {
         ji_fence_t fence = {chunk->where != 0 ? chunk->serial : 0, chunk->where};
         JTRY_RETURN(ji_frontier_wait(&bfc->frontier, fence, stream));
         if (*serial < fence.serial)
@@ -72,7 +77,8 @@ static jstatus_t bfc_wait_for_run(bfc_t *bfc, const bfc_chunk_t *first, uintptr_
 /* Makes one chunk of a run, in no bin. */
 static void bfc_merge_run(bfc_t *bfc, bfc_chunk_t *first, uintptr_t end) {
     bfc_unbin(bfc, first);
-    for (bfc_chunk_t *other = first->right; !bfc_is_border(other) && other->address != end; other = first->right) {
+    for (bfc_chunk_t *other = first->right; !bfc_is_border(other) && other->address != end;
+         other = first->right) {
         bfc_unbin(bfc, other);
         first->size_bytes += other->size_bytes;
         first->right = other->right;
@@ -81,11 +87,11 @@ static void bfc_merge_run(bfc_t *bfc, bfc_chunk_t *first, uintptr_t end) {
     first->right->left = first;
 }
 
-/* Makes one free chunk of neighbours that are free behind different streams, for use on `stream`: with `wait` behind
- * any, and the stream waits for the others by events; else behind none but its own. NULL with success where there is
- * none. */
-static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment, bool wait,
-                            bfc_chunk_t **gathered) {
+/* Makes one free chunk of neighbours that are free behind different streams, for use on `stream`:
+ * with `wait` behind any, and the stream waits for the others by events; else behind none but its
+ * own. NULL with success where there is none. */
+static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need,
+                            size_t alignment, bool wait, bfc_chunk_t **gathered) {
     *gathered = NULL;
     size_t size_bytes;
     bfc_chunk_t *first = bfc_find_run(bfc, own, need, alignment, wait, &size_bytes);
@@ -117,22 +123,26 @@ static jstatus_t bfc_exhausted(bfc_t *bfc, size_t need, size_t alignment, jstatu
     char limit[32] = "no limit";
     if (bfc->limit_bytes != SIZE_MAX)
         snprintf(limit, sizeof limit, "limit %zu", bfc->limit_bytes);
-    return ji_fail(
-        status,
-        "%zu bytes aligned to %zu requested; %zu in use, %zu reserved, %s, %zu free, largest free block %zu, "
-        "fragmentation %.3f (%s)",
-        need, alignment, bfc->reserved_bytes - free_bytes, bfc->reserved_bytes, limit, free_bytes, largest,
-        free_bytes != 0 ? 1.0 - (double)largest / (double)free_bytes : 0.0, jstatus_last_message());
+    return ji_fail(status,
+                   "%zu bytes aligned to %zu requested; %zu in use, %zu reserved, %s, %zu free, "
+                   "largest free block %zu, "
+                   "fragmentation %.3f (%s)",
+                   need, alignment, bfc->reserved_bytes - free_bytes, bfc->reserved_bytes, limit,
+                   free_bytes, largest,
+                   free_bytes != 0 ? 1.0 - (double)largest / (double)free_bytes : 0.0,
+                   jstatus_last_message());
 }
 
 /* A free chunk of own or ready bins, wherever it stands. */
-static bfc_chunk_t *bfc_find_own(bfc_t *bfc, const bfc_stream_t *own, size_t need, size_t alignment) {
+static bfc_chunk_t *bfc_find_own(bfc_t *bfc, const bfc_stream_t *own, size_t need,
+                                 size_t alignment) {
     bfc_chunk_t *chunk = bfc_find_exactly(own, need, alignment);
-    return chunk != NULL || own == bfc->ready ? chunk : bfc_find_exactly(bfc->ready, need, alignment);
+    return chunk != NULL || own == bfc->ready ? chunk
+                                              : bfc_find_exactly(bfc->ready, need, alignment);
 }
 
-jstatus_t ji_bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need, size_t alignment,
-                        bfc_chunk_t **found) {
+jstatus_t ji_bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need,
+                        size_t alignment, bfc_chunk_t **found) {
     ji_bfc_flush(bfc);
     if ((*found = bfc_find_own(bfc, own, need, alignment)) != NULL)
         return JSTATUS_SUCCESS;

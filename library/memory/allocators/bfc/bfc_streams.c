@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What is free behind the work of each stream (frontier.h): which bins a call takes from, where a chunk goes that is freed
- * now, and when it is there for all. */
+/* What is free behind the work of each stream (frontier.h): which bins a call takes from, where a
+ * chunk goes that is freed now, and when it is there for all. */
 
 #include "memory/allocators/bfc/bfc.h"
 
@@ -19,7 +19,8 @@ bfc_stream_t *ji_bfc_stream_at(bfc_t *bfc, uint32_t index) {
         bfc->streams = streams;
         bfc->stream_count = count;
     }
-    if (bfc->streams[index] == NULL && (bfc->streams[index] = ji_metadata_zalloc(sizeof(bfc_stream_t))) != NULL) {
+    if (bfc->streams[index] == NULL &&
+        (bfc->streams[index] = ji_metadata_zalloc(sizeof(bfc_stream_t))) != NULL) {
         bfc->streams[index]->index = index;
         bfc_bins_init(&bfc->streams[index]->bins);
     }
@@ -56,7 +57,8 @@ jstatus_t ji_bfc_stream_mark(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of, u
 
 /* Looks how far a stream has come; an event is recorded where none is under way. */
 static void bfc_look(bfc_t *bfc, uint32_t index) {
-    (void)ji_frontier_passed_by_all(&bfc->frontier, (ji_fence_t){bfc->frontier.streams[index].issued, index});
+    (void)ji_frontier_passed_by_all(&bfc->frontier,
+                                    (ji_fence_t){bfc->frontier.streams[index].issued, index});
 }
 
 void ji_bfc_absorb(bfc_t *bfc) {
@@ -67,7 +69,8 @@ void ji_bfc_absorb(bfc_t *bfc) {
             continue;
         stream->absorbed = passed;
         for (unsigned bin = 0; (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT; ++bin)
-            for (bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin), *next; chunk != NULL; chunk = next) {
+            for (bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin), *next; chunk != NULL;
+                 chunk = next) {
                 next = bfc_bins_after(&stream->bins, bin, chunk);
                 if (chunk->serial > passed)
                     continue;

@@ -9,7 +9,8 @@
  *     2. of the kept blocks up to nearest_percent larger, one of the smallest layout
  *     3. below
  *     4. below, after everything kept that may be given back was given back
- *     5. a kept block of the ways 1 and 2 whose stream has not passed its release: the request's stream waits for it
+ *     5. a kept block of the ways 1 and 2 whose stream has not passed its release: the request's
+ *        stream waits for it
  *
  * For the second way layouts are listed in bins, sixteen to a power of two. */
 
@@ -26,14 +27,17 @@ typedef struct lru_request {
 
 /* ---- Allocating ---- */
 
-/* The block of a layout (or of none) that a stream may use: the newest, since it is the likeliest to be in a cache of
- * the processor; where streams have not passed the newest ones, the oldest. 0: none. */
+/* The block of a layout (or of none) that a stream may use: the newest, since it is the likeliest
+ * to be in a cache of the processor; where streams have not passed the newest ones, the oldest. 0:
+ * none. */
 static uint32_t lru_choose(lru_t *lru, uint32_t layout, jstream_t *stream) {
     uint32_t block = lru->layouts[layout].newest;
-    for (unsigned looks = LRU_LOOKS; block != 0 && looks != 0; --looks, block = lru->blocks[block].under)
+    for (unsigned looks = LRU_LOOKS; block != 0 && looks != 0;
+         --looks, block = lru->blocks[block].under)
         if (ji_frontier_passed(&lru->frontier, lru->blocks[block].fence, stream))
             return block;
-    if (block != 0 && ji_frontier_passed(&lru->frontier, lru->blocks[lru->layouts[layout].oldest].fence, stream))
+    if (block != 0 &&
+        ji_frontier_passed(&lru->frontier, lru->blocks[lru->layouts[layout].oldest].fence, stream))
         return lru->layouts[layout].oldest;
     return 0;
 }
@@ -48,8 +52,8 @@ static size_t lru_nearest_limit(const lru_t *lru, const lru_request_t *request) 
     return more;
 }
 
-/* A kept block of the smallest layout that serves the request; 0: none. `passed`: that its stream may use now, else
- * any. Looks through the bins upwards. */
+/* A kept block of the smallest layout that serves the request; 0: none. `passed`: that its stream
+ * may use now, else any. Looks through the bins upwards. */
 static uint32_t lru_search(lru_t *lru, const lru_request_t *request, bool passed) {
     size_t limit = lru_nearest_limit(lru, request);
     uint32_t best = 0, best_block = 0, next;
@@ -64,8 +68,9 @@ static uint32_t lru_search(lru_t *lru, const lru_request_t *request, bool passed
             if (layout->size_bytes < request->size_bytes || layout->size_bytes > limit ||
                 layout->alignment < request->alignment)
                 continue;
-            if (best != 0 && (layout->size_bytes > rival->size_bytes ||
-                              (layout->size_bytes == rival->size_bytes && layout->alignment > rival->alignment)))
+            if (best != 0 &&
+                (layout->size_bytes > rival->size_bytes ||
+                 (layout->size_bytes == rival->size_bytes && layout->alignment > rival->alignment)))
                 continue;
             uint32_t block = passed ? lru_choose(lru, number, request->stream) : layout->newest;
             if (block != 0) {
@@ -78,8 +83,8 @@ static uint32_t lru_search(lru_t *lru, const lru_request_t *request, bool passed
 
 /* A hit, of whichever sort it is. */
 static uint32_t lru_count_hit(lru_t *lru, const lru_request_t *request, uint32_t block) {
-    bool exact =
-        lru_layout_is(&lru->layouts[lru->blocks[block].layout], request->layout_bytes, request->layout_alignment);
+    bool exact = lru_layout_is(&lru->layouts[lru->blocks[block].layout], request->layout_bytes,
+                               request->layout_alignment);
     ++*(exact ? &lru->hit_count : &lru->nearest_hit_count);
     return block;
 }
@@ -95,12 +100,14 @@ static uint32_t lru_find_kept(lru_t *lru, const lru_request_t *request) {
     return block != 0 ? lru_count_hit(lru, request, block) : 0;
 }
 
-/* A kept block that the stream has to wait for first. The host never waits, so there is none for inline work. */
+/* A kept block that the stream has to wait for first. The host never waits, so there is none for
+ * inline work. */
 static uint32_t lru_find_awaited(lru_t *lru, const lru_request_t *request) {
     if (lru->kept_blocks == 0 || ji_stream_is_inline(&lru->frontier, request->stream))
         return 0;
     uint32_t block = lru_search(lru, request, false);
-    if (block == 0 || ji_frontier_wait(&lru->frontier, lru->blocks[block].fence, request->stream) != JSTATUS_SUCCESS)
+    if (block == 0 || ji_frontier_wait(&lru->frontier, lru->blocks[block].fence, request->stream) !=
+                          JSTATUS_SUCCESS)
         return 0;
     return lru_count_hit(lru, request, block);
 }
@@ -110,16 +117,18 @@ static jstatus_t lru_take_from_below(lru_t *lru, const lru_request_t *request, v
     if (status != JSTATUS_SUCCESS)
         return status;
     void *memory;
-    status =
-        jallocator_allocate(lru->below, request->layout_bytes, request->layout_alignment, request->stream, &memory);
+    status = jallocator_allocate(lru->below, request->layout_bytes, request->layout_alignment,
+                                 request->stream, &memory);
     if (status != JSTATUS_SUCCESS)
         return status;
     if (ji_ledger_find(&lru->by_address, memory) != NULL) {
         (void)jallocator_deallocate(lru->below, memory, request->layout_bytes, request->stream);
-        return ji_fail(JSTATUS_INTERNAL_ERROR, "allocator \"%s\" handed out %p, which is not given back yet",
+        return ji_fail(JSTATUS_INTERNAL_ERROR,
+                       "allocator \"%s\" handed out %p, which is not given back yet",
                        jallocator_name(lru->below), memory);
     }
-    ji_lru_enter(lru, memory, request->size_bytes, request->layout_bytes, request->layout_alignment);
+    ji_lru_enter(lru, memory, request->size_bytes, request->layout_bytes,
+                 request->layout_alignment);
     ++lru->miss_count;
     *pointer = memory;
     return JSTATUS_SUCCESS;
@@ -138,8 +147,9 @@ static inline void *lru_serve(lru_t *lru, uint32_t number, uint32_t layout, size
 }
 
 /* Any request. */
-static __attribute__((noinline)) jstatus_t lru_allocate_any(lru_t *lru, size_t size_bytes, size_t alignment,
-                                                            jstream_t *stream, void **pointer) {
+static __attribute__((noinline)) jstatus_t lru_allocate_any(lru_t *lru, size_t size_bytes,
+                                                            size_t alignment, jstream_t *stream,
+                                                            void **pointer) {
     if (size_bytes > LRU_MAX_BYTES)
         return ji_fail(JSTATUS_INVALID_SIZE, "more than %zu bytes", (size_t)LRU_MAX_BYTES);
     lru_request_t request = {size_bytes, alignment, lru_layout_bytes(lru, size_bytes),
@@ -156,15 +166,18 @@ static __attribute__((noinline)) jstatus_t lru_allocate_any(lru_t *lru, size_t s
     return JSTATUS_SUCCESS;
 }
 
-/* The usual request: its layout was used lately and the newest block that is kept of it may be used at once. */
-static jstatus_t lru_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+/* The usual request: its layout was used lately and the newest block that is kept of it may be used
+ * at once. */
+static jstatus_t lru_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                              void **pointer) {
     lru_t *lru = context;
     jstatus_t status = ji_policy_check_stream(&lru->frontier, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         return status;
     size_t layout_bytes = lru_layout_bytes(lru, size_bytes);
     uint32_t layout = *lru_recent(lru, layout_bytes), block = lru->layouts[layout].newest;
-    if (JI_UNLIKELY(!lru_layout_is(&lru->layouts[layout], layout_bytes, lru_layout_alignment(lru, alignment)) ||
+    if (JI_UNLIKELY(!lru_layout_is(&lru->layouts[layout], layout_bytes,
+                                   lru_layout_alignment(lru, alignment)) ||
                     block == 0 || lru->blocks[block].fence.index != 0))
         return lru_allocate_any(lru, size_bytes, alignment, stream, pointer);
     ++lru->hit_count;
@@ -174,16 +187,19 @@ static jstatus_t lru_allocate(void *context, size_t size_bytes, size_t alignment
 
 /* ---- Releasing ---- */
 
-static jstatus_t lru_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t lru_deallocate(void *context, void *pointer, size_t size_bytes,
+                                jstream_t *stream) {
     lru_t *lru = context;
     uint32_t number = lru_find_live(lru, pointer);
     if (JI_UNLIKELY(number == 0))
         return ji_lru_refuse(lru, pointer);
     const lru_block_t *block = &lru->blocks[number];
     if (JI_UNLIKELY(block->size_bytes != size_bytes))
-        return ji_fail(JSTATUS_INVALID_SIZE,
-                       "allocator \"%s\": %p has %zu bytes and the tag \"%s\", and is given back with %zu",
-                       jallocator_name(lru->self), pointer, block->size_bytes, jtag_name(block->tag), size_bytes);
+        return ji_fail(
+            JSTATUS_INVALID_SIZE,
+            "allocator \"%s\": %p has %zu bytes and the tag \"%s\", and is given back with %zu",
+            jallocator_name(lru->self), pointer, block->size_bytes, jtag_name(block->tag),
+            size_bytes);
     size_t left;
     jstatus_t status = lru_let_go(lru, number, stream, &left);
     if (JI_UNLIKELY(status == JSTATUS_SUCCESS &&
@@ -226,7 +242,8 @@ static jstatus_t lru_find(void *context, const void *pointer, jallocation_t *blo
 static void lru_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
     const lru_t *lru = context;
     jallocation_t block = JALLOCATION_INIT;
-    for (const ji_ledger_entry_t *entry = NULL; (entry = ji_ledger_next(&lru->by_address, entry)) != NULL;) {
+    for (const ji_ledger_entry_t *entry = NULL;
+         (entry = ji_ledger_next(&lru->by_address, entry)) != NULL;) {
         lru_describe(lru, &lru->blocks[entry->number], &block);
         if (!visitor(visitor_context, &block))
             return;
@@ -240,7 +257,8 @@ static void lru_get_stats(void *context, jallocator_stats_t *stats) {
     stats->free_bytes = lru->kept_bytes;
     stats->largest_free_bytes = 0;
     for (uint32_t i = lru_newest(lru_uses(lru)); i != 0; i = lru->layouts[i].use.older)
-        if (lru->layouts[i].kept_count != 0 && lru->layouts[i].size_bytes > stats->largest_free_bytes)
+        if (lru->layouts[i].kept_count != 0 &&
+            lru->layouts[i].size_bytes > stats->largest_free_bytes)
             stats->largest_free_bytes = lru->layouts[i].size_bytes;
 }
 
@@ -279,7 +297,8 @@ static void lru_destroy(void *context) {
         if (status == JSTATUS_SUCCESS)
             status = ji_lru_give_back(lru, block);
         if (status != JSTATUS_SUCCESS) {
-            jlog_write(JLOG_WARNING, __func__, "allocator \"%s\": a kept block cannot be given back: %s",
+            jlog_write(JLOG_WARNING, __func__,
+                       "allocator \"%s\": a kept block cannot be given back: %s",
                        jallocator_name(lru->self), jstatus_last_message());
             lru_take(lru, block, lru->blocks[block].layout);
             ji_lru_forget(lru, block);
@@ -305,8 +324,10 @@ static jstatus_t lru_create(const ji_request_t *request, jallocator_t **out) {
     };
     const jlru_options_t *options = request->options;
     bool unsaid = options->threads == JALLOCATOR_THREADS_DEFAULT;
-    if (!unsaid && options->threads != JALLOCATOR_THREADS_NONE && options->threads != JALLOCATOR_THREADS_LOCK)
-        return ji_fail(JSTATUS_INVALID_VALUE, "lru: options->threads is %d, must be default, none or lock",
+    if (!unsaid && options->threads != JALLOCATOR_THREADS_NONE &&
+        options->threads != JALLOCATOR_THREADS_LOCK)
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "lru: options->threads is %d, must be default, none or lock",
                        (int)options->threads);
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {.name = request->name,
@@ -337,7 +358,8 @@ done:
 static const jallocator_key_t lru_keys[] = {
     {"layouts", "COUNT|none|unlimited", "256", "most different layouts kept"},
     {"bytes", "SIZE|none|unlimited", "unlimited", "most bytes kept"},
-    {"nearest", "COUNT|none", "12", "a kept block up to this many percent larger may serve; none: exact only"},
+    {"nearest", "COUNT|none", "12",
+     "a kept block up to this many percent larger may serve; none: exact only"},
     JI_THREADS_KEY,
     {NULL, NULL, NULL, NULL},
 };
@@ -350,7 +372,8 @@ static const ji_key_member_t lru_members[] = {
 static const jlru_options_t lru_defaults = JLRU_OPTIONS_INIT;
 
 const ji_kind_t ji_kind_lru = {
-    .public = {"lru", JALLOCATOR_POLICY, "freed blocks kept by layout, least recently used out first", lru_keys},
+    .public = {"lru", JALLOCATOR_POLICY,
+               "freed blocks kept by layout, least recently used out first", lru_keys},
     .members = lru_members,
     .options_type = "jlru_options_t",
     .options_bytes = sizeof lru_defaults,
@@ -358,7 +381,8 @@ const ji_kind_t ji_kind_lru = {
     .create = lru_create,
 };
 
-jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_lru(jallocator_t *below, const jlru_options_t *options,
+                                jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_lru, NULL, below, options, allocator);
 }
 
@@ -380,8 +404,9 @@ jstatus_t jallocator_lru_get_counters(const jallocator_t *allocator, jlru_counte
 
     ji_policy_enter(cache);
     const lru_t *lru = cache->context;
-    const jlru_counters_t present = {sizeof present,      lru->hit_count,    lru->nearest_hit_count, lru->miss_count,
-                                     lru->eviction_count, lru->kept_layouts, lru->kept_blocks,       lru->kept_bytes};
+    const jlru_counters_t present = {sizeof present,   lru->hit_count,      lru->nearest_hit_count,
+                                     lru->miss_count,  lru->eviction_count, lru->kept_layouts,
+                                     lru->kept_blocks, lru->kept_bytes};
     ji_policy_leave(cache);
 
     JI_GIVE_RESULT(counters, &present);

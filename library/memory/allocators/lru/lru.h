@@ -3,12 +3,14 @@
 #ifndef JALLOC_MEMORY_ALLOCATORS_LRU_LRU_H
 #define JALLOC_MEMORY_ALLOCATORS_LRU_LRU_H
 
-/* A cache of freed blocks by layout, least recently used out first, with reference counts; after Hpt's memory pool.
+/* A cache of freed blocks by layout, least recently used out first, with reference counts; after
+ * Hpt's memory pool.
  *
- * A layout is a size, rounded up to the granule, and an alignment. Every block that was taken from below, or adopted,
- * has a record, and so has every layout that has a block; both are found by a ledger, blocks by their address and
- * layouts by size and alignment as one number. A block keeps its layout as long as it is here: one that serves a
- * smaller request returns to the layout that it came from, and has its true size when it is given back below.
+ * A layout is a size, rounded up to the granule, and an alignment. Every block that was taken from
+ * below, or adopted, has a record, and so has every layout that has a block; both are found by a
+ * ledger, blocks by their address and layouts by size and alignment as one number. A block keeps
+ * its layout as long as it is here: one that serves a smaller request returns to the layout that it
+ * came from, and has its true size when it is given back below.
  *
  *     layouts, by use      4096/64  <->  512/64  <->  1 MiB/64
  *                             |             |             |
@@ -18,27 +20,30 @@
  *
  *     all kept blocks      newest <-> ... <-> oldest                 given back from this end
  *
- * So the capacity in bytes takes the block that has been kept longest, whatever its layout, and the capacity in layouts
- * the layout that was used longest ago with all its blocks. A block whose stream has not passed its release cannot be
- * given back below; it is passed over, and the cache may be beyond its capacity until a later release finds that it has
- * passed.
+ * So the capacity in bytes takes the block that has been kept longest, whatever its layout, and the
+ * capacity in layouts the layout that was used longest ago with all its blocks. A block whose
+ * stream has not passed its release cannot be given back below; it is passed over, and the cache
+ * may be beyond its capacity until a later release finds that it has passed.
  *
- * Blocks and layouts are records in two tables that grow. They refer to each other by number, so nothing here points to
- * a record across a call that may make a table grow. Record 0 of each is no record: it is the end of its ring, and what
- * stands for none. Both are 64 bytes: a number becomes an address by a shift.
+ * Blocks and layouts are records in two tables that grow. They refer to each other by number, so
+ * nothing here points to a record across a call that may make a table grow. Record 0 of each is no
+ * record: it is the end of its ring, and what stands for none. Both are 64 bytes: a number becomes
+ * an address by a shift.
  *
  *     ring of ages   0 <-> oldest <-> ... <-> newest <-> 0     blocks by the time they were kept
  *     ring of uses   0 <-> oldest <-> ... <-> newest <-> 0     listed layouts by use
  *     layout         newest kept block -> under -> ... -> oldest
  *     bin            listed layouts of about one size
  *
- * Leaving is lazy in both rings. A layout is listed, by use and in its bin, when a block of it is kept; when its last
- * kept block serves a request it stays, since one will be back soon, and whoever comes upon an empty one strikes it
- * off. A block that serves a request stays in the ring of ages in the same way. So one layout allocated and freed in
- * turn moves nothing but the head of its own list.
+ * Leaving is lazy in both rings. A layout is listed, by use and in its bin, when a block of it is
+ * kept; when its last kept block serves a request it stays, since one will be back soon, and
+ * whoever comes upon an empty one strikes it off. A block that serves a request stays in the ring
+ * of ages in the same way. So one layout allocated and freed in turn moves nothing but the head of
+ * its own list.
  *
- * Always true, and looked at by ji_lru_check: a block has owners or is in its layout's list, never both; kept_bytes,
- * kept_blocks and kept_layouts are what the lists add up to; the bytes of all blocks are reserved_bytes.
+ * Always true, and looked at by ji_lru_check: a block has owners or is in its layout's list, never
+ * both; kept_bytes, kept_blocks and kept_layouts are what the lists add up to; the bytes of all
+ * blocks are reserved_bytes.
  *
  * To read in this order:
  *
@@ -46,21 +51,23 @@
  *     lru.c            what a request does, from the cheapest way to the dearest
  *     lru_owners.c     reference counts, and blocks that are adopted
  *     lru_evict.c      what is given back below, and when
- *     lru_records.c    how records come and go, what a message can say of a pointer, and the check */
+ *     lru_records.c    how records come and go, what a message can say of a pointer, the check */
 
 #include "jalloc/policy.h"
 #include "memory/frontier.h"
 #include "memory/memory.h"
 
-#define LRU_MAX_BYTES (SIZE_MAX >> 6) /* no machine has more; leaves room in a layout's number for the alignment */
+/* No machine has more; leaves room in a layout's number for the alignment. */
+#define LRU_MAX_BYTES (SIZE_MAX >> 6)
 #define LRU_MAX_ALIGNMENT ((size_t)1 << 30) /* as for every allocator */
-#define LRU_LOOKS 16                        /* blocks whose stream is asked whether it has passed, in one search */
-#define LRU_RECENT_BITS 9                   /* layouts that are found without the ledger */
-#define LRU_BIN_STEP_BITS 4                 /* bins to a power of two */
+#define LRU_LOOKS 16        /* blocks whose stream is asked whether it has passed, in one search */
+#define LRU_RECENT_BITS 9   /* layouts that are found without the ledger */
+#define LRU_BIN_STEP_BITS 4 /* bins to a power of two */
 #define LRU_BINS (64 << LRU_BIN_STEP_BITS)
 #define LRU_GONE 64 /* blocks given back below that a message can still name */
 
-/* A position in a ring of records: a member of each record of a table, record 0 its beginning and end. */
+/* A position in a ring of records: a member of each record of a table, record 0 its beginning and
+ * end. */
 typedef struct lru_link {
     uint32_t newer, older;
 } lru_link_t;
@@ -79,7 +86,9 @@ typedef struct lru_block {
     jtag_t tag;        /* as size_bytes */
     uint32_t layout;
     lru_link_t age; /* blocks by the time they were kept; newer: the next unused record */
-    bool aged;      /* in that ring; true of a kept block, and of a live one that was kept before and not struck off */
+    /* In that ring; true of a kept block, and of a live one that was kept before and not struck
+     * off. */
+    bool aged;
     union {
         struct {
             uint32_t above, under; /* kept: towards the newest and the oldest block of the layout */
@@ -109,10 +118,12 @@ typedef struct lru_gone {
 typedef struct lru {
     jallocator_t *self, *below;
     size_t granule_mask;
-    size_t capacity_layouts, capacity_bytes, nearest_percent; /* as in force: bytes SIZE_MAX, percent 0 for exact */
+    /* As in force: bytes SIZE_MAX where there is none, percent 0 for exact. */
+    size_t capacity_layouts, capacity_bytes, nearest_percent;
     lru_block_t *blocks;
     lru_layout_t *layouts;
-    uint32_t block_count, block_capacity, block_unused; /* records used so far, there are; the first given up */
+    /* Records used so far, there are; the first given up. */
+    uint32_t block_count, block_capacity, block_unused;
     uint32_t layout_count, layout_capacity, layout_unused;
     uint32_t kept_layouts, kept_blocks;
     size_t kept_bytes;
@@ -171,7 +182,8 @@ static inline void lru_make_newest(lru_ring_t ring, uint32_t record) {
 
 void ji_lru_list_layout(lru_t *lru, uint32_t number);   /* which has no kept block yet */
 void ji_lru_strike_layout(lru_t *lru, uint32_t number); /* which has none any more */
-/* The kept block that is next older than all but `older`, 0: than all; 0: there is none. Strikes live ones off. */
+/* The kept block that is next older than all but `older`, 0: than all; 0: there is none. Strikes
+ * live ones off. */
 uint32_t ji_lru_next_kept(lru_t *lru, uint32_t older);
 
 /* A block of a layout loses its last owner and goes into the lists. */
@@ -251,7 +263,8 @@ static inline uint32_t lru_find_layout(lru_t *lru, size_t size_bytes, size_t ali
     uint32_t *recent = lru_recent(lru, size_bytes);
     if (JI_LIKELY(lru_layout_is(&lru->layouts[*recent], size_bytes, alignment)))
         return *recent;
-    const ji_ledger_entry_t *entry = ji_ledger_find(&lru->by_layout, lru_layout_key(size_bytes, alignment));
+    const ji_ledger_entry_t *entry =
+        ji_ledger_find(&lru->by_layout, lru_layout_key(size_bytes, alignment));
     return entry != NULL ? *recent = entry->number : 0;
 }
 
@@ -269,11 +282,13 @@ static inline bool lru_is_beyond_capacity(const lru_t *lru) {
 
 /* Gives a kept block to below, its fence passed. Where below refuses, it stays. */
 jstatus_t ji_lru_give_back(lru_t *lru, uint32_t number);
-/* Brings what is kept within the capacity, as far as that can be done without waiting. `number` was kept last. */
+/* Brings what is kept within the capacity, as far as that can be done without waiting. `number` was
+ * kept last. */
 void ji_lru_evict(lru_t *lru, uint32_t number);
 /* Everything that may be given back without waiting; whether that was anything. */
 bool ji_lru_evict_all(lru_t *lru);
-/* The oldest until at most keep_bytes are kept; waits for their streams. A slot of the table of functions. */
+/* The oldest until at most keep_bytes are kept; waits for their streams. A slot of the table of
+ * functions. */
 jstatus_t ji_lru_trim(void *context, size_t keep_bytes);
 
 /* One owner less of any block; *left is how many there are then. On failure nothing has changed. */
@@ -300,9 +315,10 @@ void ji_lru_fini_records(lru_t *lru);
 /* Sees to it that ji_lru_enter cannot fail. success; memory error. */
 jstatus_t ji_lru_reserve(lru_t *lru);
 /* Enters a block that is not here, with one owner. Room was reserved. */
-uint32_t ji_lru_enter(lru_t *lru, void *pointer, size_t size_bytes, size_t layout_bytes, size_t alignment);
-/* Forgets a block that is in no layout's list, and its layout if that was its last one. Messages can name it for a
- * while. */
+uint32_t ji_lru_enter(lru_t *lru, void *pointer, size_t size_bytes, size_t layout_bytes,
+                      size_t alignment);
+/* Forgets a block that is in no layout's list, and its layout if that was its last one. Messages
+ * can name it for a while. */
 void ji_lru_forget(lru_t *lru, uint32_t number);
 /* Says what is known about a pointer at which no live block begins. not found. */
 jstatus_t ji_lru_refuse(const lru_t *lru, const void *pointer) __attribute__((cold));

@@ -1,15 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Kept blocks are given back below: within the capacity when one is kept, everything when below has no more, the oldest
- * on trim. The first two do not wait: a block whose stream has not passed its release is passed over. */
+/* Kept blocks are given back below: within the capacity when one is kept, everything when below has
+ * no more, the oldest on trim. The first two do not wait: a block whose stream has not passed its
+ * release is passed over. */
 
 #include "memory/allocators/lru/lru.h"
 
 jstatus_t ji_lru_give_back(lru_t *lru, uint32_t number) {
     const lru_block_t *block = &lru->blocks[number];
-    jstatus_t status = jallocator_deallocate(lru->below, block->address, lru->layouts[block->layout].size_bytes,
-                                             ji_frontier_stream(&lru->frontier, block->fence));
+    jstatus_t status =
+        jallocator_deallocate(lru->below, block->address, lru->layouts[block->layout].size_bytes,
+                              ji_frontier_stream(&lru->frontier, block->fence));
     if (status == JSTATUS_SUCCESS) {
         lru_take(lru, number, block->layout);
         ji_lru_forget(lru, number);
@@ -52,8 +54,8 @@ void ji_lru_evict(lru_t *lru, uint32_t number) {
         else if (!lru_evict_layout(lru, layout))
             --looks;
     }
-    for (uint32_t block = ji_lru_next_kept(lru, 0); lru->kept_bytes > lru->capacity_bytes && block != 0 && looks != 0;
-         block = newer) {
+    for (uint32_t block = ji_lru_next_kept(lru, 0);
+         lru->kept_bytes > lru->capacity_bytes && block != 0 && looks != 0; block = newer) {
         newer = ji_lru_next_kept(lru, block);
         if (!lru_evict_block(lru, block))
             --looks;

@@ -1,18 +1,19 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Owners of a live block: one allocated it or adopted it, each retain adds one, each release or deallocation takes one
- * away, and the last one gives it back to the cache. */
+/* Owners of a live block: one allocated it or adopted it, each retain adds one, each release or
+ * deallocation takes one away, and the last one gives it back to the cache. */
 
 #include "memory/allocators/lru/lru.h"
 #include "memory/allocators/policy.h"
 
 /* ---- Letting go ---- */
 
-/* The fence of a block that is released on a stream and may have an older one, of an earlier owner's or of the use
- * before this, which no stream waited for: what comes of both. The host does not wait; inline work is done, so the
- * older one stands. */
-static jstatus_t lru_merge_fence(lru_t *lru, ji_fence_t older, jstream_t *stream, ji_fence_t *fence) {
+/* The fence of a block that is released on a stream and may have an older one, of an earlier
+ * owner's or of the use before this, which no stream waited for: what comes of both. The host does
+ * not wait; inline work is done, so the older one stands. */
+static jstatus_t lru_merge_fence(lru_t *lru, ji_fence_t older, jstream_t *stream,
+                                 ji_fence_t *fence) {
     if (!ji_frontier_passed(&lru->frontier, older, stream)) {
         if (ji_stream_is_inline(&lru->frontier, stream)) {
             *fence = older;
@@ -70,15 +71,16 @@ jstatus_t jallocator_lru_retain(jallocator_t *allocator, void *pointer) {
     if (number == 0)
         status = ji_lru_refuse(lru, pointer);
     else if (lru->blocks[number].owners == UINT32_MAX)
-        status = ji_fail(JSTATUS_INVALID_VALUE, "allocator \"%s\": %p has 2^32 - 1 owners", jallocator_name(lru->self),
-                         pointer);
+        status = ji_fail(JSTATUS_INVALID_VALUE, "allocator \"%s\": %p has 2^32 - 1 owners",
+                         jallocator_name(lru->self), pointer);
     else
         ++lru->blocks[number].owners;
     ji_policy_leave(cache);
     return status;
 }
 
-jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream_t *stream, size_t *remaining) {
+jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream_t *stream,
+                                 size_t *remaining) {
     JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
     jallocator_t *cache;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_lru, __func__, &cache));
@@ -102,7 +104,8 @@ jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream
     return status;
 }
 
-jstatus_t jallocator_lru_get_count(const jallocator_t *allocator, const void *pointer, size_t *count) {
+jstatus_t jallocator_lru_get_count(const jallocator_t *allocator, const void *pointer,
+                                   size_t *count) {
     JREQUIRE(pointer != NULL && count != NULL, JSTATUS_INVALID_POINTER);
     jallocator_t *cache;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_lru, __func__, &cache));
@@ -120,17 +123,20 @@ jstatus_t jallocator_lru_get_count(const jallocator_t *allocator, const void *po
 }
 
 /* Enters a foreign block. `adoption` may be NULL; it is the block's if this succeeds. */
-static jstatus_t lru_adopt(lru_t *lru, void *pointer, size_t size_bytes, size_t alignment, lru_adoption_t *adoption) {
+static jstatus_t lru_adopt(lru_t *lru, void *pointer, size_t size_bytes, size_t alignment,
+                           lru_adoption_t *adoption) {
     if (alignment == 0)
         alignment = lru->granule_mask + 1;
     if (((uintptr_t)pointer & (alignment - 1)) != 0)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jallocator_lru_adopt: %p is not aligned to %zu", pointer, alignment);
+        return ji_fail(JSTATUS_INVALID_VALUE, "jallocator_lru_adopt: %p is not aligned to %zu",
+                       pointer, alignment);
     const ji_ledger_entry_t *entry = ji_ledger_find(&lru->by_address, pointer);
     if (entry != NULL) {
         const lru_block_t *block = &lru->blocks[entry->number];
-        return ji_fail(JSTATUS_EXISTS, "allocator \"%s\": %p is here already, %s with %zu bytes and the tag \"%s\"",
-                       jallocator_name(lru->self), pointer, block->owners != 0 ? "live" : "kept", block->size_bytes,
-                       jtag_name(block->tag));
+        return ji_fail(JSTATUS_EXISTS,
+                       "allocator \"%s\": %p is here already, %s with %zu bytes and the tag \"%s\"",
+                       jallocator_name(lru->self), pointer, block->owners != 0 ? "live" : "kept",
+                       block->size_bytes, jtag_name(block->tag));
     }
     JTRY_RETURN(ji_lru_reserve(lru));
     uint32_t number = ji_lru_enter(lru, pointer, size_bytes, size_bytes, alignment);
@@ -139,7 +145,8 @@ static jstatus_t lru_adopt(lru_t *lru, void *pointer, size_t size_bytes, size_t 
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jallocator_lru_adopt(jallocator_t *allocator, void *pointer, size_t size_bytes, size_t alignment,
+jstatus_t jallocator_lru_adopt(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                               size_t alignment,
                                void (*give_back)(void *context, void *pointer, size_t size_bytes),
                                void *give_back_context) {
     JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);

@@ -9,7 +9,8 @@
 
 #include "memory/allocators/small/small.h"
 
-#define GENERAL_REGION_BYTES ((size_t)256 << 10) /* least of a region; from 4 MiB on they grow by percent */
+/* Least of a region; from 4 MiB on they grow by percent. */
+#define GENERAL_REGION_BYTES ((size_t)256 << 10)
 
 static jstatus_t general_create(const ji_request_t *request, jallocator_t **out) {
     const jgeneral_options_t *options = request->options;
@@ -43,8 +44,8 @@ static const ji_key_member_t general_members[] = {
 static const jgeneral_options_t general_defaults = JGENERAL_OPTIONS_INIT;
 
 const ji_kind_t ji_kind_general = {
-    .public = {"general", JALLOCATOR_POLICY, "small blocks over best fit with coalescing, \"bfc+small\" as one",
-               general_keys},
+    .public = {"general", JALLOCATOR_POLICY,
+               "small blocks over best fit with coalescing, \"bfc+small\" as one", general_keys},
     .members = general_members,
     .options_type = "jgeneral_options_t",
     .options_bytes = sizeof general_defaults,
@@ -52,6 +53,7 @@ const ji_kind_t ji_kind_general = {
     .create = general_create,
 };
 
-jstatus_t jallocator_create_general(jallocator_t *below, const jgeneral_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_general(jallocator_t *below, const jgeneral_options_t *options,
+                                    jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_general, NULL, below, options, allocator);
 }

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The policy as a kind of allocator: classes, large blocks, what the fast paths pass on, and inspection; small.h has the
- * idea. */
+/* The policy as a kind of allocator: classes, large blocks, what the fast paths pass on, and
+ * inspection; small.h has the idea. */
 
 #include <string.h>
 
@@ -19,7 +19,8 @@
 static uint32_t small_class_for(const small_t *small, size_t size_bytes, size_t alignment) {
     if (size_bytes > small->largest_bytes)
         return SMALL_NO_CLASS;
-    for (uint32_t i = small->class_of[(size_bytes - 1) / SMALL_STEP_BYTES]; i < small->class_count; ++i)
+    for (uint32_t i = small->class_of[(size_bytes - 1) / SMALL_STEP_BYTES]; i < small->class_count;
+         ++i)
         if (small->classes[i].alignment >= alignment)
             return i;
     return SMALL_NO_CLASS;
@@ -48,7 +49,8 @@ static void small_class_fill(small_t *small, size_t granule_bytes) {
     for (uint32_t i = 0; i < small->class_count; ++i) {
         size_t divisor = size & -size;
         small->classes[i].block_bytes = (uint32_t)size;
-        small->classes[i].alignment = (uint32_t)(divisor < SMALL_UNIT_BYTES ? divisor : SMALL_UNIT_BYTES);
+        small->classes[i].alignment =
+            (uint32_t)(divisor < SMALL_UNIT_BYTES ? divisor : SMALL_UNIT_BYTES);
         memset(small->class_of + begin, (int)i, size / SMALL_STEP_BYTES - begin);
         begin = size / SMALL_STEP_BYTES;
         size = small_class_next(size, granule_bytes);
@@ -57,9 +59,10 @@ static void small_class_fill(small_t *small, size_t granule_bytes) {
 
 /* ---- Large ones ---- */
 
-/* Where all that is below is ours, its books are enough: what is live there and no slab is a large block. */
-static jstatus_t large_allocate(small_t *small, small_cache_t *cache, size_t size_bytes, size_t alignment,
-                                jstream_t *stream, void **pointer) {
+/* Where all that is below is ours, its books are enough: what is live there and no slab is a large
+ * block. */
+static jstatus_t large_allocate(small_t *small, small_cache_t *cache, size_t size_bytes,
+                                size_t alignment, jstream_t *stream, void **pointer) {
     JTRY_RETURN(jallocator_allocate(small->below, size_bytes, alignment, stream, pointer));
     if (small->owns_all) {
         ji_small_count_blocks(small, cache, 1);
@@ -86,8 +89,9 @@ static jstatus_t large_remove(small_t *small, const void *pointer, size_t size_b
     ji_ledger_entry_t *entry = ji_ledger_find(&small->ledger, pointer);
     if (entry == NULL) {
         const ji_ledger_entry_t *around = ji_ledger_find_containing(&small->ledger, pointer);
-        return around != NULL ? ji_refuse_interior(small->allocator, pointer, around->address, around->tag)
-                              : ji_refuse_foreign(small->allocator, pointer);
+        return around != NULL
+                   ? ji_refuse_interior(small->allocator, pointer, around->address, around->tag)
+                   : ji_refuse_foreign(small->allocator, pointer);
     }
     if (entry->size_bytes != size_bytes)
         return ji_refuse_size(small->allocator, pointer, entry->tag, entry->size_bytes, size_bytes);
@@ -97,8 +101,8 @@ static jstatus_t large_remove(small_t *small, const void *pointer, size_t size_b
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *pointer, size_t size_bytes,
-                                  jstream_t *stream) {
+static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *pointer,
+                                  size_t size_bytes, jstream_t *stream) {
     jtag_t tag = 0;
     jstatus_t status = JSTATUS_SUCCESS;
     if (!small->owns_all) {
@@ -111,7 +115,8 @@ static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *po
     status = jallocator_deallocate(small->below, pointer, size_bytes, stream);
     if (status == JSTATUS_SUCCESS) {
         ji_small_count_blocks(small, cache, (size_t)-1);
-    } else if (!small->owns_all) { /* it stays live; its entry in the ledger is only gone where others took it all */
+    } else if (!small->owns_all) {
+        /* It stays live; its entry in the ledger is only gone where others took it all. */
         ji_lock_acquire(&small->lock);
         if (ji_ledger_reserve(&small->ledger))
             ji_ledger_insert(&small->ledger, pointer, size_bytes, tag);
@@ -123,8 +128,8 @@ static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *po
 
 /* ---- Allocating and freeing, where the fast paths do not serve ---- */
 
-static jstatus_t small_allocate_once(small_t *small, small_cache_t *cache, size_t size_bytes, size_t alignment,
-                                     jstream_t *stream, void **pointer) {
+static jstatus_t small_allocate_once(small_t *small, small_cache_t *cache, size_t size_bytes,
+                                     size_t alignment, jstream_t *stream, void **pointer) {
     uint32_t class_index = small_class_for(small, size_bytes, alignment);
     if (class_index == SMALL_NO_CLASS)
         return large_allocate(small, cache, size_bytes, alignment, stream, pointer);
@@ -137,7 +142,8 @@ static jstatus_t small_allocate_once(small_t *small, small_cache_t *cache, size_
     return status;
 }
 
-static jstatus_t small_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t small_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     small_t *small = context;
     jstatus_t status = ji_policy_check_stream(&small->frontier, stream);
     small_cache_t *cache = status == JSTATUS_SUCCESS ? ji_small_cache_get(small, stream) : NULL;
@@ -156,24 +162,27 @@ static jstatus_t small_allocate(void *context, size_t size_bytes, size_t alignme
 }
 
 /* Finds the cell of a block that is given back with this size; refuses what is no such block. */
-static jstatus_t small_check_block(const small_t *small, const small_slab_t *slab, const void *pointer, size_t offset,
-                                   size_t size_bytes, small_cell_t **cell) {
+static jstatus_t small_check_block(const small_t *small, const small_slab_t *slab,
+                                   const void *pointer, size_t offset, size_t size_bytes,
+                                   small_cell_t **cell) {
     size_t index;
     bool begins = small_slab_index(slab, offset, &index);
     *cell = &slab->cells[index];
     size_t live_bytes = small_load((*cell)->size_bytes);
     jtag_t tag = small_cell_tag(*cell);
     if (!begins && live_bytes != 0)
-        return ji_refuse_interior(small->allocator, pointer, (uintptr_t)pointer - (offset - index * slab->block_bytes),
-                                  tag);
+        return ji_refuse_interior(small->allocator, pointer,
+                                  (uintptr_t)pointer - (offset - index * slab->block_bytes), tag);
     if (live_bytes == 0)
-        return begins ? ji_refuse_freed(small->allocator, pointer, tag) : ji_refuse_foreign(small->allocator, pointer);
+        return begins ? ji_refuse_freed(small->allocator, pointer, tag)
+                      : ji_refuse_foreign(small->allocator, pointer);
     if (live_bytes != size_bytes)
         return ji_refuse_size(small->allocator, pointer, tag, live_bytes, size_bytes);
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t small_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t small_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     small_t *small = context;
     size_t offset;
     const small_slab_t *slab = small_slab_find(small, pointer, &offset);
@@ -185,7 +194,8 @@ static jstatus_t small_deallocate(void *context, void *pointer, size_t size_byte
         return status;
     small_cache_t *cache = ji_small_cache_get(small, stream);
     if (slab != NULL)
-        status = ji_small_cache_push(small, cache, slab->class_index, stream, (small_item_t){pointer, cell});
+        status = ji_small_cache_push(small, cache, slab->class_index, stream,
+                                     (small_item_t){pointer, cell});
     else
         status = large_deallocate(small, cache, pointer, size_bytes, stream);
     if (status == JSTATUS_SUCCESS)
@@ -199,7 +209,8 @@ static size_t small_usable_size(void *context, const void *pointer, size_t size_
     small_t *small = context;
     size_t offset;
     const small_slab_t *slab = small_slab_find(small, pointer, &offset);
-    return slab != NULL ? slab->block_bytes : jallocator_usable_size(small->below, pointer, size_bytes);
+    return slab != NULL ? slab->block_bytes
+                        : jallocator_usable_size(small->below, pointer, size_bytes);
 }
 
 static void small_describe(const small_slab_t *slab, size_t index, jallocation_t *block) {
@@ -213,7 +224,8 @@ static void small_describe(const small_slab_t *slab, size_t index, jallocation_t
     block->tag = block->live ? small_cell_tag(cell) : 0;
 }
 
-static void large_describe(const small_t *small, const ji_ledger_entry_t *entry, jallocation_t *block) {
+static void large_describe(const small_t *small, const ji_ledger_entry_t *entry,
+                           jallocation_t *block) {
     block->live = true;
     block->pointer = (void *)entry->address;
     block->size_bytes = entry->size_bytes;
@@ -227,7 +239,8 @@ static jstatus_t small_find(void *context, const void *pointer, jallocation_t *b
     const small_slab_t *slab = small_slab_find(small, pointer, &offset);
     if (slab != NULL) {
         small_describe(slab, offset / slab->block_bytes, block);
-        return block->live && offset % slab->block_bytes < block->size_bytes ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND;
+        return block->live && offset % slab->block_bytes < block->size_bytes ? JSTATUS_SUCCESS
+                                                                             : JSTATUS_NOT_FOUND;
     }
     if (small->owns_all) {
         jstatus_t status = jallocator_find(small->below, pointer, block);
@@ -244,7 +257,8 @@ static jstatus_t small_find(void *context, const void *pointer, jallocation_t *b
     return entry != NULL ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND;
 }
 
-static bool small_visit_slabs(const ji_list_t *slabs, jallocation_visitor_t visitor, void *context) {
+static bool small_visit_slabs(const ji_list_t *slabs, jallocation_visitor_t visitor,
+                              void *context) {
     JI_LIST_EACH(slabs, const small_slab_t, slab, link)
         for (size_t i = 0; i < slab->count; ++i) {
             jallocation_t block = JALLOCATION_INIT;
@@ -258,7 +272,8 @@ static bool small_visit_slabs(const ji_list_t *slabs, jallocation_visitor_t visi
 static void small_visit_large(small_t *small, jallocation_visitor_t visitor, void *context) {
     bool goes_on = true;
     ji_lock_acquire(&small->lock);
-    for (const ji_ledger_entry_t *entry = NULL; goes_on && (entry = ji_ledger_next(&small->ledger, entry)) != NULL;) {
+    for (const ji_ledger_entry_t *entry = NULL;
+         goes_on && (entry = ji_ledger_next(&small->ledger, entry)) != NULL;) {
         jallocation_t block = JALLOCATION_INIT;
         large_describe(small, entry, &block);
         goes_on = visitor(context, &block);
@@ -333,12 +348,14 @@ static void small_clear_stats(void *context) {
         (void)jallocator_clear_stats(small->below);
 }
 
-/* Empties the calling thread's caches; those of other threads are emptied when they next need something. */
+/* Empties the calling thread's caches; those of other threads are emptied when they next need
+ * something. */
 static jstatus_t small_trim(void *context, size_t keep_bytes) {
     small_t *small = context;
     ji_small_cache_empty(small);
     jstatus_t status = ji_small_central_trim(small, keep_bytes, true);
-    return small->owns_all && status == JSTATUS_SUCCESS ? jallocator_trim(small->below, keep_bytes) : status;
+    return small->owns_all && status == JSTATUS_SUCCESS ? jallocator_trim(small->below, keep_bytes)
+                                                        : status;
 }
 
 static jstatus_t small_check(void *context) {
@@ -370,8 +387,8 @@ static void small_destroy(void *context) {
     small_free(small);
 }
 
-jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind, const jsmall_options_t *options,
-                        bool owns_all, jallocator_t **out) {
+jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
+                        const jsmall_options_t *options, bool owns_all, jallocator_t **out) {
     static const jallocator_ops_t ops = {
         .struct_size = sizeof ops,
         .allocate = small_allocate,
@@ -386,16 +403,18 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind, cons
         .forget_stream = small_forget_stream,
         .destroy = small_destroy,
     };
-    size_t largest_bytes = options->largest_bytes != 0 ? options->largest_bytes : SMALL_DEFAULT_LARGEST_BYTES;
+    size_t largest_bytes =
+        options->largest_bytes != 0 ? options->largest_bytes : SMALL_DEFAULT_LARGEST_BYTES;
     size_t cache_bytes = ji_option(options->cache_bytes, SMALL_DEFAULT_CACHE_BYTES);
     if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: threads is %u", kind->public.name, (unsigned)options->threads);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: threads is %u", kind->public.name,
+                       (unsigned)options->threads);
     if (largest_bytes > SMALL_MAX_LARGEST_BYTES)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: largest_bytes is %zu, at most %zu", kind->public.name, largest_bytes,
-                       SMALL_MAX_LARGEST_BYTES);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: largest_bytes is %zu, at most %zu",
+                       kind->public.name, largest_bytes, SMALL_MAX_LARGEST_BYTES);
     if (cache_bytes > SMALL_MAX_CACHE_BYTES)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: cache_bytes is %zu, at most %zu", kind->public.name, cache_bytes,
-                       SMALL_MAX_CACHE_BYTES);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: cache_bytes is %zu, at most %zu",
+                       kind->public.name, cache_bytes, SMALL_MAX_CACHE_BYTES);
 
     jstatus_t status = JSTATUS_SUCCESS;
     size_t granule_bytes = jdevice_granule_bytes(request->below->device);
@@ -426,7 +445,8 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind, cons
     *out = small->allocator;
     small->straight = (*out)->entry;
     (*out)->entry = (ji_entry_t){ji_small_cache_allocate, ji_small_cache_deallocate};
-    /* The code is the same for all; that it is called by one thread at a time changes nothing but what it says. */
+    /* The code is the same for all; that it is called by one thread at a time changes nothing but
+     * what it says. */
     if (request->below->threads == JALLOCATOR_THREADS_NONE)
         (*out)->threads = JALLOCATOR_THREADS_NONE;
     else if (options->threads != JALLOCATOR_THREADS_DEFAULT)
@@ -455,7 +475,8 @@ static const ji_key_member_t small_members[] = {
 static const jsmall_options_t small_defaults = JSMALL_OPTIONS_INIT;
 
 const ji_kind_t ji_kind_small = {
-    .public = {"small", JALLOCATOR_POLICY, "small blocks by size class, with a cache for each thread", small_keys},
+    .public = {"small", JALLOCATOR_POLICY,
+               "small blocks by size class, with a cache for each thread", small_keys},
     .members = small_members,
     .options_type = "jsmall_options_t",
     .options_bytes = sizeof small_defaults,
@@ -463,6 +484,7 @@ const ji_kind_t ji_kind_small = {
     .create = small_create,
 };
 
-jstatus_t jallocator_create_small(jallocator_t *below, const jsmall_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_small(jallocator_t *below, const jsmall_options_t *options,
+                                  jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_small, NULL, below, options, allocator);
 }

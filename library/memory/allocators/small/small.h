@@ -3,32 +3,36 @@
 #ifndef JALLOC_MEMORY_ALLOCATORS_SMALL_SMALL_H
 #define JALLOC_MEMORY_ALLOCATORS_SMALL_SMALL_H
 
-/* Small blocks: segregated by size, in slabs, with a cache for each thread (after Bonwick and Adams, "Magazines and
- * Vmem", 2001, and Berger et al., "Hoard", 2000), with all state beside the memory.
+/* Small blocks: segregated by size, in slabs, with a cache for each thread (after Bonwick and
+ * Adams, "Magazines and Vmem", 2001, and Berger et al., "Hoard", 2000), with all state beside the
+ * memory.
  *
  *     below      ...[ slab: 64 64 64 64 ...][ slab: 4096 4096 4096 ...]......[ large ]...
  *                      |                                                        |
  *     cells      [ size+tag | 0 | size+tag | 0 | ... ]  one for each block      ledger
  *
- * Requests up to largest_bytes are rounded up to a class: every multiple of the device's granule up to 8, from there 8
- * classes for each doubling, so that at most an eighth is lost. Slabs begin at multiples of 16 KiB and their blocks are
- * side by side, so a block is aligned as far as its class's size is divisible by two; who needs more alignment gets a
- * block of a class that has it. What no class can give goes straight below, and is entered in a ledger.
+ * Requests up to largest_bytes are rounded up to a class: every multiple of the device's granule up
+ * to 8, from there 8 classes for each doubling, so that at most an eighth is lost. Slabs begin at
+ * multiples of 16 KiB and their blocks are side by side, so a block is aligned as far as its
+ * class's size is divisible by two; who needs more alignment gets a block of a class that has it.
+ * What no class can give goes straight below, and is entered in a ledger.
  *
- * Each block has a cell in its slab's books, which says whether it is live, how large it was asked to be and for whom.
- * From an address, a table gives the slab, and a multiplication the cell. So a pointer that is foreign, lies inside a
- * block or was given back before, and a size that is not the block's, are recognised at no extra cost. Only two threads
- * that give the same block back at the same moment are not: to see that would cost an atomic exchange for every free.
+ * Each block has a cell in its slab's books, which says whether it is live, how large it was asked
+ * to be and for whom. From an address, a table gives the slab, and a multiplication the cell. So a
+ * pointer that is foreign, lies inside a block or was given back before, and a size that is not the
+ * block's, are recognised at no extra cost. Only two threads that give the same block back at the
+ * same moment are not: to see that would cost an atomic exchange for every free.
  *
- * A thread's first use of the allocator makes it a cache, from which nearly all is served without a lock; caches are
- * filled from, and emptied to, lists of all threads. Blocks in a cache were last used on one stream; those that go to
- * others go with a fence (frontier.h).
+ * A thread's first use of the allocator makes it a cache, from which nearly all is served without a
+ * lock; caches are filled from, and emptied to, lists of all threads. Blocks in a cache were last
+ * used on one stream; those that go to others go with a fence (frontier.h).
  *
- * Always true: a cache is written by its thread alone; a block is live, in one magazine, in one bundle or free in its
- * slab, and its cell says 0 where it is not live; a slab's description is never freed before the allocator.
+ * Always true: a cache is written by its thread alone; a block is live, in one magazine, in one
+ * bundle or free in its slab, and its cell says 0 where it is not live; a slab's description is
+ * never freed before the allocator.
  *
- * Locks, in the order in which they may be taken: a class's, the registry's (all caches of the process), the
- * allocator's. What is below is called with a class's lock at most.
+ * Locks, in the order in which they may be taken: a class's, the registry's (all caches of the
+ * process), the allocator's. What is below is called with a class's lock at most.
  *
  * To read in this order:
  *
@@ -45,11 +49,13 @@
 #include "memory/frontier.h"
 #include "memory/memory.h"
 
-#define SMALL_UNIT_SHIFT 14 /* slabs begin at multiples of this; the table of slabs is keyed by it */
+/* Slabs begin at multiples of this; the table of slabs is keyed by it. */
+#define SMALL_UNIT_SHIFT 14
 #define SMALL_UNIT_BYTES ((size_t)1 << SMALL_UNIT_SHIFT)
 #define SMALL_STEP_BYTES 64 /* the least granule of a device: class_of has one entry for each */
 #define SMALL_MAX_LARGEST_BYTES ((size_t)1 << 20)
-#define SMALL_MAX_CLASSES 104 /* 8 below 9 granules, 8 for each doubling from there to the largest */
+/* 8 below 9 granules, 8 for each doubling from there to the largest. */
+#define SMALL_MAX_CLASSES 104
 #define SMALL_NO_CLASS UINT32_MAX
 #define SMALL_BUNDLE_ITEMS 62
 #define SMALL_FIRST_SLOTS 256 /* of the table of slabs */
@@ -58,8 +64,8 @@
 #define small_load(object) atomic_load_explicit(&(object), memory_order_relaxed)
 #define small_store(object, value) atomic_store_explicit(&(object), (value), memory_order_relaxed)
 
-/* A block's page in the books. Read and written with relaxed atomics: whoever has the block has the cell, others only
- * look. */
+/* A block's page in the books. Read and written with relaxed atomics: whoever has the block has the
+ * cell, others only look. */
 typedef struct small_cell {
     _Atomic(uint32_t) size_bytes; /* as requested; 0: not live */
     _Atomic(uint32_t) tag;        /* of the block that is or was here */
@@ -77,10 +83,11 @@ typedef struct small_item {
     small_cell_t *cell;
 } small_item_t;
 
-/* Blocks of one class, side by side. A slab's description outlives the slab and is used for another one of the same
- * size, until the allocator ends: so a search that passes it, without a lock, reads nothing that was freed. A search
- * reads `bytes` before `base`, and the two are written in the opposite order: where they are not of one slab, the range
- * they make is still that of a slab of this description, which is not where the block that is searched for can be. */
+/* Blocks of one class, side by side. A slab's description outlives the slab and is used for another
+ * one of the same size, until the allocator ends: so a search that passes it, without a lock, reads
+ * nothing that was freed. A search reads `bytes` before `base`, and the two are written in the
+ * opposite order: where they are not of one slab, the range they make is still that of a slab of
+ * this description, which is not where the block that is searched for can be. */
 typedef struct small_slab {
     /* Read without a lock. */
     atomic_uintptr_t base; /* where the first block is */
@@ -126,17 +133,21 @@ typedef struct small_class {
 /* What one thread did. Written by it alone, read by all; relaxed. */
 typedef struct small_counts {
     atomic_size_t allocation_count;
-    atomic_size_t in_use_bytes;  /* allocated minus freed by this thread: below zero where it frees others' blocks */
-    atomic_size_t peak_bytes;    /* of in_use_bytes; signed as well */
-    atomic_size_t at_hand_bytes; /* the fast path serves no more: the least of largest request and largest class */
+    /* Allocated minus freed by this thread: below zero where it frees others' blocks. */
+    atomic_size_t in_use_bytes;
+    atomic_size_t peak_bytes; /* of in_use_bytes; signed as well */
+    /* The fast path serves no more: the least of largest request and largest class. */
+    atomic_size_t at_hand_bytes;
     atomic_size_t largest_request_bytes;
     atomic_size_t failure_count;
-    atomic_size_t out_count; /* blocks that left slabs and bundles, or below, minus those that came back: they are
-                                    live or in a magazine */
+    /* Blocks that left slabs and bundles, or below, minus those that came back: they are live or in
+     * a magazine. */
+    atomic_size_t out_count;
 } small_counts_t;
 
-/* Free blocks of one class that a thread keeps for itself, the last freed on top. Written by the thread alone; `bottom`
- * is changed, with `top`, under the registry's lock, so that statistics see how many there are. */
+/* Free blocks of one class that a thread keeps for itself, the last freed on top. Written by the
+ * thread alone; `bottom` is changed, with `top`, under the registry's lock, so that statistics see
+ * how many there are. */
 typedef struct small_magazine {
     _Atomic(small_item_t *) top; /* the next one would go here */
     small_item_t *bottom, *end;
@@ -152,11 +163,13 @@ static inline uint32_t small_magazine_capacity(const small_magazine_t *magazine)
 
 /* What a thread keeps of an allocator for one stream: blocks last used on it. */
 typedef struct small_cache {
-    _Atomic(jstream_t *) stream;     /* SMALL_GONE when it was destroyed: the blocks are free for all */
+    /* SMALL_GONE when it was destroyed: the blocks are free for all */
+    _Atomic(jstream_t *) stream;
     const uint8_t *class_of;         /* [(size - 1) / SMALL_STEP_BYTES] */
     const struct small_table *table; /* the allocator's, or one that was; with its mask */
     size_t table_mask;
-    small_counts_t counts; /* of all this thread's caches of the allocator, in the one that is in use */
+    /* Of all this thread's caches of the allocator, in the one that is in use. */
+    small_counts_t counts;
     struct small *small;
     size_t room_bytes; /* may still be added to the magazines' capacities */
     uint32_t hand;     /* the next magazine to lose capacity to another */
@@ -176,8 +189,9 @@ typedef struct small_cache {
 extern char ji_small_gone;
 #define SMALL_GONE ((jstream_t *)&ji_small_gone)
 
-/* The calling thread's caches. `allocator` is another thread's to clear, when it destroys the allocator: a match proves
- * that the allocator lives and that `cache` does, and without a match nothing is followed. */
+/* The calling thread's caches. `allocator` is another thread's to clear, when it destroys the
+ * allocator: a match proves that the allocator lives and that `cache` does, and without a match
+ * nothing is followed. */
 typedef struct small_thread {
     _Atomic(jallocator_t *) allocator; /* the last one used; NULL: none */
     small_cache_t *cache;              /* what was last used of it */
@@ -186,14 +200,16 @@ typedef struct small_thread {
 } small_thread_t;
 extern _Thread_local small_thread_t ji_small_thread __attribute__((tls_model("initial-exec")));
 
-/* From addresses to slabs: open addressing with linear probing. It is read without a lock, so entries do not move, as
- * those of core/hash.h do. A slab is entered once for each unit it touches. A table that has become too small stays until
- * the allocator ends, for those who are reading it. */
+/* From addresses to slabs: open addressing with linear probing. It is read without a lock, so
+ * entries do not move, as those of core/hash.h do. A slab is entered once for each unit it touches.
+ * A table that has become too small stays until the allocator ends, for those who are reading
+ * it. */
 typedef struct small_table {
     size_t mask; /* slots - 1 */
     size_t used; /* slots that are or were taken; at most an eighth */
     struct small_table *older;
-    _Atomic(small_slab_t *) slabs[]; /* &ji_small_nowhere: never taken; &ji_small_removed: not any more */
+    /* &ji_small_nowhere: never taken; &ji_small_removed: not any more */
+    _Atomic(small_slab_t *) slabs[];
 } small_table_t;
 extern small_slab_t ji_small_nowhere, ji_small_removed;
 
@@ -222,14 +238,15 @@ typedef struct small {
 
 /* ---- Slabs ---- */
 
-/* Where a search begins. Slabs lie side by side more often than not, and so do their slots; folding the address parts
- * those that lie a large power of two apart. */
+/* Where a search begins. Slabs lie side by side more often than not, and so do their slots; folding
+ * the address parts those that lie a large power of two apart. */
 static inline size_t small_table_slot(uintptr_t address, size_t mask) {
     return (address >> SMALL_UNIT_SHIFT ^ address >> (SMALL_UNIT_SHIFT + 9)) & mask;
 }
 
 /* Whether the address is in the slab; and how far behind its beginning. */
-static inline bool small_slab_contains(const small_slab_t *slab, const void *pointer, size_t *offset) {
+static inline bool small_slab_contains(const small_slab_t *slab, const void *pointer,
+                                       size_t *offset) {
     size_t bytes = atomic_load_explicit(&slab->bytes, memory_order_acquire);
     *offset = (uintptr_t)pointer - small_load(slab->base);
     return *offset < bytes;
@@ -238,7 +255,8 @@ static inline bool small_slab_contains(const small_slab_t *slab, const void *poi
 /* The slab around an address, NULL where there is none. */
 static inline small_slab_t *small_slab_find(small_t *small, const void *pointer, size_t *offset) {
     small_table_t *table = atomic_load_explicit(&small->table, memory_order_acquire);
-    for (size_t slot = small_table_slot((uintptr_t)pointer, table->mask);; slot = (slot + 1) & table->mask) {
+    for (size_t slot = small_table_slot((uintptr_t)pointer, table->mask);;
+         slot = (slot + 1) & table->mask) {
         small_slab_t *slab = atomic_load_explicit(&table->slabs[slot], memory_order_acquire);
         if (small_slab_contains(slab, pointer, offset))
             return slab;
@@ -247,9 +265,9 @@ static inline small_slab_t *small_slab_find(small_t *small, const void *pointer,
     }
 }
 
-/* The index of the block that begins `offset` bytes behind the slab's beginning; false where none does. One product is
- * quotient and remainder (Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019): the reciprocal is
- * ceil(2^64 / block_bytes), and both are less than 2^32. */
+/* The index of the block that begins `offset` bytes behind the slab's beginning; false where none
+ * does. One product is quotient and remainder (Lemire, Kaser, Kurz, "Faster remainder by direct
+ * computation", 2019): the reciprocal is ceil(2^64 / block_bytes), and both are less than 2^32. */
 static inline bool small_slab_index(const small_slab_t *slab, size_t offset, size_t *index) {
     __extension__ typedef unsigned __int128 wide_t;
     wide_t product = (wide_t)slab->reciprocal * offset;
@@ -275,11 +293,14 @@ static inline void ji_small_reserve(small_t *small, size_t bytes) {
     if (small->reserved_bytes > small->peak_reserved_bytes)
         small->peak_reserved_bytes = small->reserved_bytes;
 }
-static inline void ji_small_unreserve(small_t *small, size_t bytes) { small->reserved_bytes -= bytes; }
+static inline void ji_small_unreserve(small_t *small, size_t bytes) {
+    small->reserved_bytes -= bytes;
+}
 
-/* Makes one, of kind "small" or "general". owns_all: what is below belongs to it and is shown as its own. */
-jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind, const jsmall_options_t *options,
-                        bool owns_all, jallocator_t **out);
+/* Makes one, of kind "small" or "general". owns_all: what is below belongs to it and is shown as
+ * its own. */
+jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
+                        const jsmall_options_t *options, bool owns_all, jallocator_t **out);
 
 /* ---- Central ---- */
 
@@ -287,13 +308,14 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind, cons
 jstatus_t ji_small_central_init(small_t *small);
 void ji_small_central_fini(small_t *small);
 /* Takes up to `wanted` blocks that may be used on the stream; at least one, or a status. */
-jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t *stream, small_item_t *items,
-                                uint32_t wanted, uint32_t *taken);
-/* Takes blocks back, behind a fence. Cannot fail. They are soon wanted again, unless they `settle`. */
-void ji_small_central_give(small_t *small, uint32_t class_index, const small_item_t *items, uint32_t count,
-                           ji_fence_t fence, bool settle);
-/* Gives slabs that are empty back below until at most keep_bytes are free. `waits`: for streams that memory is behind.
- */
+jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t *stream,
+                                small_item_t *items, uint32_t wanted, uint32_t *taken);
+/* Takes blocks back, behind a fence. Cannot fail. They are soon wanted again, unless they
+ * `settle`. */
+void ji_small_central_give(small_t *small, uint32_t class_index, const small_item_t *items,
+                           uint32_t count, ji_fence_t fence, bool settle);
+/* Gives slabs that are empty back below until at most keep_bytes are free. `waits`: for streams
+ * that memory is behind. */
 jstatus_t ji_small_central_trim(small_t *small, size_t keep_bytes, bool waits);
 /* What a free on the stream now is behind. As ji_frontier_mark. */
 jstatus_t ji_small_central_mark(small_t *small, jstream_t *stream, ji_fence_t *fence);
@@ -303,7 +325,8 @@ jstatus_t ji_small_central_check(small_t *small);
 /* ---- Caches ---- */
 
 /* Whether the cache that the calling thread used last is of this allocator and stream. */
-static inline bool small_cache_at_hand(const jallocator_t *allocator, const jstream_t *stream, small_cache_t **cache) {
+static inline bool small_cache_at_hand(const jallocator_t *allocator, const jstream_t *stream,
+                                       small_cache_t **cache) {
     if (JI_UNLIKELY(small_load(ji_small_thread.allocator) != allocator))
         return false;
     *cache = ji_small_thread.cache;
@@ -311,19 +334,21 @@ static inline bool small_cache_at_hand(const jallocator_t *allocator, const jstr
 }
 
 /* The fast paths, put into the object as its entry. */
-jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                  void **pointer);
-jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream);
+jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                                  jstream_t *stream, void **pointer);
+jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                                    jstream_t *stream);
 
-/* The calling thread's cache for the stream; NULL where there can be none: for want of memory, or in a thread that
- * ends. */
+/* The calling thread's cache for the stream; NULL where there can be none: for want of memory, or
+ * in a thread that ends. */
 small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream);
 /* A block of the class, from the cache, which may be NULL, or from the central part. */
-jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t class_index, jstream_t *stream,
-                             small_item_t *item);
-/* Takes a live block that is freed on the stream, and clears its cell. On failure nothing has changed. */
-jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t class_index, jstream_t *stream,
-                              small_item_t item);
+jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t class_index,
+                             jstream_t *stream, small_item_t *item);
+/* Takes a live block that is freed on the stream, and clears its cell. On failure nothing has
+ * changed. */
+jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t class_index,
+                              jstream_t *stream, small_item_t item);
 /* Empties the calling thread's caches of the allocator. */
 void ji_small_cache_empty(small_t *small);
 
@@ -340,7 +365,8 @@ void ji_small_magazines_empty(small_cache_t *cache, ji_fence_t fence);
 
 /* ---- Counts ---- */
 
-/* Changes a number that the calling thread alone writes: one instruction where the compiler would make three. */
+/* Changes a number that the calling thread alone writes: one instruction where the compiler would
+ * make three. */
 static inline void small_add(atomic_size_t *number, size_t more) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
     __asm__("addq %1, %0" : "+m"(*(volatile size_t *)number) : "er"(more) : "cc");
@@ -370,22 +396,26 @@ static inline void small_count_out(small_counts_t *counts, size_t size_bytes) {
     small_subtract(&counts->in_use_bytes, size_bytes);
 }
 
-static inline void small_count_largest(const small_t *small, small_counts_t *counts, size_t size_bytes) {
+static inline void small_count_largest(const small_t *small, small_counts_t *counts,
+                                       size_t size_bytes) {
     if (JI_LIKELY(size_bytes <= small_load(counts->largest_request_bytes)))
         return;
     small_store(counts->largest_request_bytes, size_bytes);
-    small_store(counts->at_hand_bytes, size_bytes < small->largest_bytes ? size_bytes : small->largest_bytes);
+    small_store(counts->at_hand_bytes,
+                size_bytes < small->largest_bytes ? size_bytes : small->largest_bytes);
 }
 
 /* Counts; cache NULL: under the allocator's lock. */
 void ji_small_count_allocate(small_t *small, small_cache_t *cache, size_t size_bytes);
 void ji_small_count_deallocate(small_t *small, small_cache_t *cache, size_t size_bytes);
-void ji_small_count_blocks(small_t *small, small_cache_t *cache, size_t more); /* left slabs and bundles */
+/* Left slabs and bundles. */
+void ji_small_count_blocks(small_t *small, small_cache_t *cache, size_t more);
 void ji_small_count_failure(small_t *small, small_cache_t *cache);
 /* Adds other counts. A peak of the sum is at most the sum of the peaks. */
 void ji_small_counts_add(small_counts_t *sum, const small_counts_t *counts);
-/* A thread's counts become the allocator's, when the thread ends; under the registry's lock and the allocator's. Its
- * peak was part of a peak of all, which is remembered, and is no part of later ones. */
+/* A thread's counts become the allocator's, when the thread ends; under the registry's lock and the
+ * allocator's. Its peak was part of a peak of all, which is remembered, and is no part of later
+ * ones. */
 void ji_small_counts_retire(small_t *small, const small_cache_t *cache);
 /* The sums over all threads, and the blocks of each class in their caches. */
 void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cached[]);

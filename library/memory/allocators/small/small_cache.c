@@ -4,17 +4,17 @@
 /* What each thread keeps of the small blocks for itself, and the two fast paths.
  *
  *     thread            cache (one for each allocator and stream it uses)
- *     allocator ---+    stream, counts                   items of class 3, the last freed on top
- *     cache -------+--> magazines [0][1][2][3]... ---->  | block, cell | block, cell | block, cell |  free ...
+ *     allocator ---+    stream, counts                  items of class 3, the last freed on top
+ *     cache -------+--> magazines [0][1][2][3] ... --> | block, cell | block, cell | free ...
  *
- * Allocating takes the top item of the class's magazine and writes size and tag into its cell; freeing looks up the
- * slab, compares size and cell, clears the cell and puts the item on top. Neither takes a lock or does an atomic
- * read-modify-write: a cache is written by its thread alone. What others read of it meanwhile (counts) is atomic, and
- * relaxed.
+ * Allocating takes the top item of the class's magazine and writes size and tag into its cell;
+ * freeing looks up the slab, compares size and cell, clears the cell and puts the item on top.
+ * Neither takes a lock or does an atomic read-modify-write: a cache is written by its thread alone.
+ * What others read of it meanwhile (counts) is atomic, and relaxed.
  *
- * An empty magazine is filled half, a full one is emptied half, under the class's lock. Each such miss also doubles its
- * capacity, up to 256 blocks and what cache_bytes allows; where that is used up, now and then another magazine gives up
- * half of its own. */
+ * An empty magazine is filled half, a full one is emptied half, under the class's lock. Each such
+ * miss also doubles its capacity, up to 256 blocks and what cache_bytes allows; where that is used
+ * up, now and then another magazine gives up half of its own. */
 
 #include <string.h>
 
@@ -22,20 +22,22 @@
 #include "memory/allocators/small/small.h"
 
 #define SMALL_FIRST_ITEMS 8
-#define SMALL_FIRST_BYTES ((size_t)16 << 10) /* a first magazine holds no more, but one block in any case */
+/* A first magazine holds no more, but one block in any case. */
+#define SMALL_FIRST_BYTES ((size_t)16 << 10)
 #define SMALL_MOST_ITEMS 256
 #define SMALL_MISSES_PER_THEFT 16
 
 /* ---- Fast paths ---- */
 
-/* What the fast paths pass on has few arguments, so that they need save no registers. Large blocks of an allocator that
- * has what is below for itself go there with no more than counting. */
-static __attribute__((noinline)) jstatus_t cache_allocate_slowly(size_t size_bytes, size_t alignment, void **pointer,
-                                                                 small_cache_t *cache) {
+/* What the fast paths pass on has few arguments, so that they need save no registers. Large blocks
+ * of an allocator that has what is below for itself go there with no more than counting. */
+static __attribute__((noinline)) jstatus_t
+cache_allocate_slowly(size_t size_bytes, size_t alignment, void **pointer, small_cache_t *cache) {
     small_t *small = cache->small;
     jstream_t *stream = small_load(cache->stream);
     if (size_bytes > small->largest_bytes && small->owns_all &&
-        small->below->entry.allocate(small->below, size_bytes, alignment, stream, pointer) == JSTATUS_SUCCESS) {
+        small->below->entry.allocate(small->below, size_bytes, alignment, stream, pointer) ==
+            JSTATUS_SUCCESS) {
         small_add(&cache->counts.out_count, 1);
         small_count_in(&cache->counts, size_bytes);
         small_count_largest(small, &cache->counts, size_bytes);
@@ -48,8 +50,10 @@ static __attribute__((noinline)) jstatus_t cache_deallocate_slowly(void *pointer
     small_t *small = cache->small;
     jstream_t *stream = small_load(cache->stream);
     size_t offset;
-    if (size_bytes > small->largest_bytes && small->owns_all && small_slab_find(small, pointer, &offset) == NULL) {
-        jstatus_t status = small->below->entry.deallocate(small->below, pointer, size_bytes, stream);
+    if (size_bytes > small->largest_bytes && small->owns_all &&
+        small_slab_find(small, pointer, &offset) == NULL) {
+        jstatus_t status =
+            small->below->entry.deallocate(small->below, pointer, size_bytes, stream);
         if (JI_LIKELY(status == JSTATUS_SUCCESS)) {
             small_add(&cache->counts.out_count, (size_t)-1);
             small_count_out(&cache->counts, size_bytes);
@@ -59,8 +63,8 @@ static __attribute__((noinline)) jstatus_t cache_deallocate_slowly(void *pointer
     return small->straight.deallocate(small->allocator, pointer, size_bytes, stream);
 }
 
-jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                  void **pointer) {
+jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                                  jstream_t *stream, void **pointer) {
     small_cache_t *cache;
     if (JI_UNLIKELY(!small_cache_at_hand(allocator, stream, &cache)))
         return ((const small_t *)allocator->context)
@@ -79,13 +83,17 @@ jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, si
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
+jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                                    jstream_t *stream) {
     small_cache_t *cache;
     if (JI_UNLIKELY(!small_cache_at_hand(allocator, stream, &cache)))
-        return ((const small_t *)allocator->context)->straight.deallocate(allocator, pointer, size_bytes, stream);
+        return ((const small_t *)allocator->context)
+            ->straight.deallocate(allocator, pointer, size_bytes, stream);
     size_t offset, index, slot = small_table_slot((uintptr_t)pointer, cache->table_mask);
-    const small_slab_t *slab = atomic_load_explicit(&cache->table->slabs[slot], memory_order_acquire);
-    if (JI_UNLIKELY(!small_slab_contains(slab, pointer, &offset) || !small_slab_index(slab, offset, &index)))
+    const small_slab_t *slab =
+        atomic_load_explicit(&cache->table->slabs[slot], memory_order_acquire);
+    if (JI_UNLIKELY(!small_slab_contains(slab, pointer, &offset) ||
+                    !small_slab_index(slab, offset, &index)))
         return cache_deallocate_slowly(pointer, size_bytes, cache);
     small_cell_t *cell = &slab->cells[index];
     small_magazine_t *magazine = (small_magazine_t *)((char *)cache + slab->magazine_offset);
@@ -102,7 +110,8 @@ jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size
 /* ---- Magazines ---- */
 
 /* Gives the lowest items, the longest unused ones, to the central part. */
-static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t excess, ji_fence_t fence, bool settle) {
+static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t excess,
+                          ji_fence_t fence, bool settle) {
     small_magazine_t *magazine = &cache->magazines[class_index];
     uint32_t rest = small_magazine_count(magazine) - excess;
     if (excess == 0)
@@ -122,12 +131,14 @@ void ji_small_magazines_empty(small_cache_t *cache, ji_fence_t fence) {
 static void cache_steal(small_cache_t *cache, uint32_t for_class, jstream_t *stream) {
     small_t *small = cache->small;
     ji_fence_t fence;
-    if (cache->misses % SMALL_MISSES_PER_THEFT != 0 || ji_small_central_mark(small, stream, &fence) != JSTATUS_SUCCESS)
+    if (cache->misses % SMALL_MISSES_PER_THEFT != 0 ||
+        ji_small_central_mark(small, stream, &fence) != JSTATUS_SUCCESS)
         return;
     for (uint32_t tried = 0; tried < small->class_count; ++tried) {
         uint32_t victim = cache->hand++ % small->class_count;
         small_magazine_t *magazine = &cache->magazines[victim];
-        uint32_t count = small_magazine_count(magazine), capacity = small_magazine_capacity(magazine);
+        uint32_t count = small_magazine_count(magazine),
+                 capacity = small_magazine_capacity(magazine);
         if (victim == for_class || capacity == 0)
             continue;
         magazine_give(cache, victim, count > capacity / 2 ? count - capacity / 2 : 0, fence, true);
@@ -137,10 +148,12 @@ static void cache_steal(small_cache_t *cache, uint32_t for_class, jstream_t *str
     }
 }
 
-/* How many items more a magazine gets after a miss: as many as it has, or as many as there is room for. */
+/* How many items more a magazine gets after a miss: as many as it has, or as many as there is room
+ * for. */
 static size_t magazine_want(small_cache_t *cache, uint32_t class_index, jstream_t *stream) {
     const small_magazine_t *magazine = &cache->magazines[class_index];
-    size_t block_bytes = magazine->block_bytes, capacity = small_magazine_capacity(magazine), more = capacity;
+    size_t block_bytes = magazine->block_bytes, capacity = small_magazine_capacity(magazine),
+           more = capacity;
     if (more == 0)
         more = SMALL_FIRST_BYTES / block_bytes;
     if (more > SMALL_FIRST_ITEMS && capacity == 0)
@@ -159,8 +172,10 @@ static void magazine_grow(small_cache_t *cache, uint32_t class_index, jstream_t 
     small_magazine_t *magazine = &cache->magazines[class_index];
     ++cache->misses;
     size_t more = magazine_want(cache, class_index, stream);
-    size_t capacity = small_magazine_capacity(magazine) + more, count = small_magazine_count(magazine);
-    small_item_t *old = magazine->bottom, *items = more > 0 ? ji_metadata_alloc(capacity * sizeof *items) : NULL;
+    size_t capacity = small_magazine_capacity(magazine) + more,
+           count = small_magazine_count(magazine);
+    small_item_t *old = magazine->bottom,
+                 *items = more > 0 ? ji_metadata_alloc(capacity * sizeof *items) : NULL;
     if (items == NULL)
         return;
     if (count > 0)
@@ -174,8 +189,8 @@ static void magazine_grow(small_cache_t *cache, uint32_t class_index, jstream_t 
     cache->room_bytes -= more * magazine->block_bytes;
 }
 
-jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t class_index, jstream_t *stream,
-                             small_item_t *item) {
+jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t class_index,
+                             jstream_t *stream, small_item_t *item) {
     small_magazine_t *magazine = cache != NULL ? &cache->magazines[class_index] : NULL;
     if (magazine != NULL && small_magazine_count(magazine) == 0)
         magazine_grow(cache, class_index, stream);
@@ -194,8 +209,8 @@ jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t clas
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t class_index, jstream_t *stream,
-                              small_item_t item) {
+jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t class_index,
+                              jstream_t *stream, small_item_t item) {
     small_magazine_t *magazine = cache != NULL ? &cache->magazines[class_index] : NULL;
     if (magazine != NULL && small_load(magazine->top) == magazine->end)
         magazine_grow(cache, class_index, stream);
@@ -204,7 +219,8 @@ jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t cla
     if (!keeps || small_load(magazine->top) == magazine->end) {
         JTRY_RETURN(ji_small_central_mark(small, stream, &fence));
         if (keeps)
-            magazine_give(cache, class_index, (small_magazine_capacity(magazine) + 1) / 2, fence, false);
+            magazine_give(cache, class_index, (small_magazine_capacity(magazine) + 1) / 2, fence,
+                          false);
     }
     small_store(item.cell->size_bytes, 0);
     if (keeps) {

@@ -1,20 +1,21 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What all threads share of the small blocks: slabs by class, and bundles of free blocks on their way between threads.
+/* What all threads share of the small blocks: slabs by class, and bundles of free blocks on their
+ * way between threads.
  *
  *     class 9     partial   [ slab ]-[ slab ]      full   [ slab ]-[ slab ]-[ slab ]
  *                 bundles   newest [62 blocks, fence]-[62, fence]-[17, fence] oldest
  *
- * A slab is taken from below with as many bytes as the class already has, between 16 KiB and 256 KiB: a class that is
- * used a little costs little, one that is used a lot goes below rarely. It ends where its last block ends. A bit for
- * each block says which are free.
+ * A slab is taken from below with as many bytes as the class already has, between 16 KiB and 256
+ * KiB: a class that is used a little costs little, one that is used a lot goes below rarely. It
+ * ends where its last block ends. A bit for each block says which are free.
  *
- * Blocks come back from a thread's cache by the dozen, with one fence, and go to the next cache as they came, without a
- * look at their slabs. What is more than half a cache's worth is taken apart: then a slab can become empty, and where
- * more than half of a class's slabs are, they are given back below. In slabs there are only blocks that every stream
- * may use, or will when the slab's own fence is passed, which stands for the stream that the slab was taken from below
- * on. */
+ * Blocks come back from a thread's cache by the dozen, with one fence, and go to the next cache as
+ * they came, without a look at their slabs. What is more than half a cache's worth is taken apart:
+ * then a slab can become empty, and where more than half of a class's slabs are, they are given
+ * back below. In slabs there are only blocks that every stream may use, or will when the slab's own
+ * fence is passed, which stands for the stream that the slab was taken from below on. */
 
 #include <string.h>
 
@@ -105,20 +106,23 @@ static jstatus_t slab_enter(small_t *small, small_slab_t *slab, void *base, jstr
     return status;
 }
 
-static jstatus_t slab_take(small_t *small, uint32_t class_index, uint32_t count, jstream_t *stream) {
+static jstatus_t slab_take(small_t *small, uint32_t class_index, uint32_t count,
+                           jstream_t *stream) {
     small_class_t *class = &small->classes[class_index];
     jstatus_t status = JSTATUS_SUCCESS;
     small_slab_t *slab = NULL;
     void *base = NULL;
     small_cell_t *cells;
     uint32_t words = (count + 63) / 64;
-    JTRY_ALLOC(cells = ji_metadata_zalloc(count * sizeof *cells + words * sizeof slab->free_bits[0]));
+    JTRY_ALLOC(cells =
+                   ji_metadata_zalloc(count * sizeof *cells + words * sizeof slab->free_bits[0]));
     JTRY_ALLOC(slab = slab_describe(small, (size_t)count * class->block_bytes));
     JTRY(jallocator_allocate(small->below, slab->size_bytes, SMALL_UNIT_BYTES, stream, &base));
     slab->reciprocal = UINT64_MAX / class->block_bytes + 1;
     slab->cells = cells;
     slab->class_index = class_index;
-    slab->magazine_offset = offsetof(small_cache_t, magazines) + class_index * sizeof(small_magazine_t);
+    slab->magazine_offset =
+        offsetof(small_cache_t, magazines) + class_index * sizeof(small_magazine_t);
     slab->block_bytes = class->block_bytes;
     slab->count = slab->free_count = count;
     slab->first_word = 0;
@@ -141,8 +145,8 @@ done:
     return status;
 }
 
-/* Gives an empty slab, whose fence is passed, back below. While that is done the slab is not found any more, for
- * another may be at the same address before it is over. */
+/* Gives an empty slab, whose fence is passed, back below. While that is done the slab is not found
+ * any more, for another may be at the same address before it is over. */
 static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t *slab) {
     atomic_store_explicit(&slab->bytes, 0, memory_order_release);
     void *base = (void *)small_load(slab->base);
@@ -166,9 +170,10 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
     return JSTATUS_SUCCESS;
 }
 
-/* The lowest free blocks: what one thread gets lies side by side, and so do its cells, which is to say that two threads
- * seldom write to the same cache line. */
-static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t *items, uint32_t wanted) {
+/* The lowest free blocks: what one thread gets lies side by side, and so do its cells, which is to
+ * say that two threads seldom write to the same cache line. */
+static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t *items,
+                         uint32_t wanted) {
     uint32_t count = slab->free_count < wanted ? slab->free_count : wanted, taken = 0;
     uintptr_t base = small_load(slab->base);
     class->empty_count -= slab->free_count == slab->count;
@@ -176,7 +181,8 @@ static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t 
         uint64_t *bits = &slab->free_bits[slab->first_word];
         for (; *bits != 0 && taken < count; *bits &= *bits - 1) {
             uint32_t index = 64 * slab->first_word + (uint32_t)__builtin_ctzll(*bits);
-            items[taken++] = (small_item_t){(void *)(base + (size_t)index * slab->block_bytes), &slab->cells[index]};
+            items[taken++] = (small_item_t){(void *)(base + (size_t)index * slab->block_bytes),
+                                            &slab->cells[index]};
         }
         slab->first_word += *bits == 0;
     }
@@ -204,12 +210,13 @@ static void slab_push(small_t *small, small_class_t *class, const small_item_t *
     ++class->free_count;
 }
 
-/* Gives empty slabs back, as long as the class has more than `keep_count` of them and more than keep_bytes are free. */
-static jstatus_t class_release(small_t *small, small_class_t *class, size_t keep_count, size_t *free_bytes,
-                               size_t keep_bytes, bool waits) {
+/* Gives empty slabs back, as long as the class has more than `keep_count` of them and more than
+ * keep_bytes are free. */
+static jstatus_t class_release(small_t *small, small_class_t *class, size_t keep_count,
+                               size_t *free_bytes, size_t keep_bytes, bool waits) {
     jstatus_t status = JSTATUS_SUCCESS;
-    JI_LIST_WHILE(class->empty_count > keep_count && *free_bytes > keep_bytes, &class->partial, small_slab_t, slab,
-                  link) {
+    JI_LIST_WHILE(class->empty_count > keep_count && *free_bytes > keep_bytes, &class->partial,
+                  small_slab_t, slab, link) {
         if (slab->free_count != slab->count || !central_passed_by_all(small, slab->fence, waits))
             continue;
         size_t bytes = slab->size_bytes;
@@ -229,10 +236,12 @@ static void bundle_unlink(small_class_t *class, small_bundle_t *bundle) {
     ji_list_push_front(&class->spare, &bundle->link);
 }
 
-/* The newest bundle, if it has room and its stream is that of the fence, else another one; NULL without memory. */
+/* The newest bundle, if it has room and its stream is that of the fence, else another one; NULL
+ * without memory. */
 static small_bundle_t *bundle_for(small_class_t *class, ji_fence_t fence) {
     small_bundle_t *bundle = JI_LIST_FIRST(&class->bundles, small_bundle_t, link);
-    if (bundle != NULL && bundle->fence.index == fence.index && bundle->count < SMALL_BUNDLE_ITEMS) {
+    if (bundle != NULL && bundle->fence.index == fence.index &&
+        bundle->count < SMALL_BUNDLE_ITEMS) {
         if (bundle->fence.serial < fence.serial)
             bundle->fence = fence;
         return bundle;
@@ -263,8 +272,8 @@ static void class_free_spare(small_class_t *class) {
 
 /* ---- Giving and taking ---- */
 
-static uint32_t class_pop(small_t *small, small_class_t *class, jstream_t *stream, small_item_t *items,
-                          uint32_t wanted) {
+static uint32_t class_pop(small_t *small, small_class_t *class, jstream_t *stream,
+                          small_item_t *items, uint32_t wanted) {
     uint32_t taken = 0;
     JI_LIST_WHILE(taken < wanted, &class->bundles, small_bundle_t, bundle, link) {
         if (!central_passed(small, bundle->fence, stream))
@@ -298,8 +307,8 @@ static jstatus_t class_grow(small_t *small, uint32_t class_index, jstream_t *str
     return status == JSTATUS_MEMORY_ERROR ? slab_take(small, class_index, 1, stream) : status;
 }
 
-jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t *stream, small_item_t *items,
-                                uint32_t wanted, uint32_t *taken) {
+jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t *stream,
+                                small_item_t *items, uint32_t wanted, uint32_t *taken) {
     small_class_t *class = &small->classes[class_index];
     jstatus_t status = JSTATUS_SUCCESS;
     ji_lock_acquire(&class->lock);
@@ -315,8 +324,8 @@ jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t 
     return status;
 }
 
-void ji_small_central_give(small_t *small, uint32_t class_index, const small_item_t *items, uint32_t count,
-                           ji_fence_t fence, bool settle) {
+void ji_small_central_give(small_t *small, uint32_t class_index, const small_item_t *items,
+                           uint32_t count, ji_fence_t fence, bool settle) {
     small_class_t *class = &small->classes[class_index];
     size_t keep_bytes = settle ? 0 : small->cache_bytes / SMALL_BUNDLED_PART;
     ji_lock_acquire(&class->lock);
@@ -336,7 +345,8 @@ void ji_small_central_give(small_t *small, uint32_t class_index, const small_ite
             break;
         bundle_dissolve(small, class, oldest);
     }
-    size_t keep_count = class->slab_count / 2 > SMALL_SPARE_SLABS ? class->slab_count / 2 : SMALL_SPARE_SLABS;
+    size_t keep_count =
+        class->slab_count / 2 > SMALL_SPARE_SLABS ? class->slab_count / 2 : SMALL_SPARE_SLABS;
     size_t free_bytes = SIZE_MAX;
     (void)class_release(small, class, keep_count, &free_bytes, 0, false);
     ji_lock_release(&class->lock);
@@ -355,7 +365,8 @@ jstatus_t ji_small_central_trim(small_t *small, size_t keep_bytes, bool waits) {
         free_bytes += class->free_count * class->block_bytes;
         ji_lock_release(&class->lock);
     }
-    for (uint32_t i = small->class_count; i-- > 0 && free_bytes > keep_bytes;) { /* the large ones give most at once */
+    for (uint32_t i = small->class_count; i-- > 0 && free_bytes > keep_bytes;) {
+        /* The large ones give most at once. */
         small_class_t *class = &small->classes[i];
         ji_lock_acquire(&class->lock);
         jstatus_t released = class_release(small, class, 0, &free_bytes, keep_bytes, waits);
@@ -385,21 +396,23 @@ static jstatus_t class_check(small_t *small, small_class_t *class) {
     JI_LIST_EACH(&class->partial, const small_slab_t, slab, link) {
         free_count += slab->free_count;
         if (!slab_is_whole(slab))
-            return ji_fail(JSTATUS_CORRUPTED,
-                           "allocator \"%s\": the free blocks of the slab at %p are not what they were",
-                           small->allocator->name, (void *)atomic_load(&slab->base));
+            return ji_fail(
+                JSTATUS_CORRUPTED,
+                "allocator \"%s\": the free blocks of the slab at %p are not what they were",
+                small->allocator->name, (void *)atomic_load(&slab->base));
     }
     JI_LIST_EACH(&class->bundles, const small_bundle_t, bundle, link) {
         bundled_count += bundle->count;
         for (uint32_t i = 0; i < bundle->count; ++i)
             if (small_load(bundle->items[i].cell->size_bytes) != 0)
-                return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": %p is both free and live", small->allocator->name,
-                               bundle->items[i].pointer);
+                return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": %p is both free and live",
+                               small->allocator->name, bundle->items[i].pointer);
     }
     if (free_count != class->free_count || bundled_count != class->bundled_count)
-        return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": %zu + %zu blocks of %u bytes are free, counted %zu + %zu",
-                       small->allocator->name, free_count, bundled_count, class->block_bytes, class->free_count,
-                       class->bundled_count);
+        return ji_fail(JSTATUS_CORRUPTED,
+                       "allocator \"%s\": %zu + %zu blocks of %u bytes are free, counted %zu + %zu",
+                       small->allocator->name, free_count, bundled_count, class->block_bytes,
+                       class->free_count, class->bundled_count);
     return JSTATUS_SUCCESS;
 }
 

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Counting by thread: each thread counts in its own cache, and who asks adds all up. Each sum is exact when no thread is
- * at work, and the peak is exact where one thread allocates; with several it is the sum of the threads' own peaks, which
- * is no less. */
+/* Counting by thread: each thread counts in its own cache, and who asks adds all up. Each sum is
+ * exact when no thread is at work, and the peak is exact where one thread allocates; with several
+ * it is the sum of the threads' own peaks, which is no less. */
 
 #include <string.h>
 
@@ -45,10 +45,13 @@ void ji_small_count_failure(small_t *small, small_cache_t *cache) {
 }
 
 void ji_small_counts_add(small_counts_t *sum, const small_counts_t *counts) {
-    small_store(sum->allocation_count, small_load(sum->allocation_count) + small_load(counts->allocation_count));
+    small_store(sum->allocation_count,
+                small_load(sum->allocation_count) + small_load(counts->allocation_count));
     small_store(sum->out_count, small_load(sum->out_count) + small_load(counts->out_count));
-    small_store(sum->failure_count, small_load(sum->failure_count) + small_load(counts->failure_count));
-    small_store(sum->in_use_bytes, small_load(sum->in_use_bytes) + small_load(counts->in_use_bytes));
+    small_store(sum->failure_count,
+                small_load(sum->failure_count) + small_load(counts->failure_count));
+    small_store(sum->in_use_bytes,
+                small_load(sum->in_use_bytes) + small_load(counts->in_use_bytes));
     small_store(sum->peak_bytes, small_load(sum->peak_bytes) + small_load(counts->peak_bytes));
     if (small_load(sum->largest_request_bytes) < small_load(counts->largest_request_bytes))
         small_store(sum->largest_request_bytes, small_load(counts->largest_request_bytes));
@@ -91,7 +94,8 @@ void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cac
     for (uint32_t i = 0; i < small->class_count; ++i)
         live_count -= (int64_t)cached[i];
     stats->live_count =
-        live_count > 0 ? (uint64_t)live_count : 0;         /* below zero for a moment, while others are at work */
+        /* Below zero for a moment, while others are at work. */
+        live_count > 0 ? (uint64_t)live_count : 0;
     stats->failure_count += small_load(sum.failure_count); /* to those that the object refused */
     stats->in_use_bytes = small_load(sum.in_use_bytes);
     stats->peak_in_use_bytes = small_load(sum.peak_bytes);

@@ -3,11 +3,12 @@
 
 /* Whose caches there are.
  *
- * A thread that ends empties and frees its caches. An allocator that is destroyed frees the caches that all threads have
- * of it, and clears their hint to it; all lists are under one lock of the process, the registry's. The hint names the
- * allocator, and is followed only where the caller uses that very allocator, which therefore lives. So what a thread's
- * hint leads to can never have been freed, though nobody waits for the thread. In a forked child the caches of the
- * parent's other threads belong to nobody; what they hold is lost until the allocator is destroyed. */
+ * A thread that ends empties and frees its caches. An allocator that is destroyed frees the caches
+ * that all threads have of it, and clears their hint to it; all lists are under one lock of the
+ * process, the registry's. The hint names the allocator, and is followed only where the caller uses
+ * that very allocator, which therefore lives. So what a thread's hint leads to can never have been
+ * freed, though nobody waits for the thread. In a forked child the caches of the parent's other
+ * threads belong to nobody; what they hold is lost until the allocator is destroyed. */
 
 #include <pthread.h>
 #include <sched.h>
@@ -21,14 +22,17 @@ _Thread_local small_thread_t ji_small_thread __attribute__((tls_model("initial-e
 
 ji_lock_t ji_small_registry_lock;
 static ji_list_t small_registry = JI_LIST_EMPTY(small_registry); /* all allocators */
-static pthread_key_t small_key;                                  /* its destructor sees threads end */
+/* Its destructor sees threads end. */
+static pthread_key_t small_key;
 static bool small_key_made;
 
-/* What the cache's blocks are behind; under the registry's lock, so that the stream is not destroyed meanwhile. */
+/* What the cache's blocks are behind; under the registry's lock, so that the stream is not
+ * destroyed meanwhile. */
 static ji_fence_t cache_fence(small_cache_t *cache) {
     jstream_t *stream = small_load(cache->stream);
     ji_fence_t fence = {0, 0};
-    if (stream != SMALL_GONE) /* where this fails the device does, and nothing is behind anything any more */
+    /* Where this fails the device does, and nothing is behind anything any more. */
+    if (stream != SMALL_GONE)
         (void)ji_small_central_mark(cache->small, stream, &fence);
     return fence;
 }
@@ -53,8 +57,8 @@ static void cache_free(small_cache_t *cache) {
     ji_metadata_free(cache);
 }
 
-/* The thread ends. While it empties a cache, which may go below and to other caches, it holds no lock of the registry;
- * whoever destroys the allocator meanwhile waits. */
+/* The thread ends. While it empties a cache, which may go below and to other caches, it holds no
+ * lock of the registry; whoever destroys the allocator meanwhile waits. */
 static void thread_end(void *value) {
     small_thread_t *thread = value;
     thread->ended = true;
@@ -142,9 +146,11 @@ void ji_small_cache_forget(small_t *small, const jstream_t *stream) {
 
 /* A new cache of the calling thread; under the registry's lock. NULL where there can be none. */
 static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
-    if (!small_key_made || (ji_small_thread.first == NULL && pthread_setspecific(small_key, &ji_small_thread) != 0))
+    if (!small_key_made ||
+        (ji_small_thread.first == NULL && pthread_setspecific(small_key, &ji_small_thread) != 0))
         return NULL;
-    small_cache_t *cache = ji_metadata_zalloc(sizeof *cache + small->class_count * sizeof cache->magazines[0]);
+    small_cache_t *cache =
+        ji_metadata_zalloc(sizeof *cache + small->class_count * sizeof cache->magazines[0]);
     if (cache == NULL)
         return NULL;
     atomic_init(&cache->stream, stream);
@@ -163,11 +169,13 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
     return cache;
 }
 
-/* The thread's cache for the stream among all it has, or that of a stream that is gone, or a new one. The counts move
- * to it, so that a peak is that of the thread, whichever stream it works for. */
+/* The thread's cache for the stream among all it has, or that of a stream that is gone, or a new
+ * one. The counts move to it, so that a peak is that of the thread, whichever stream it works
+ * for. */
 static small_cache_t *cache_search(small_t *small, jstream_t *stream) {
     small_cache_t *found = NULL, *gone = NULL, *counting = NULL;
-    for (small_cache_t *cache = ji_small_thread.first; cache != NULL; cache = cache->next_of_thread) {
+    for (small_cache_t *cache = ji_small_thread.first; cache != NULL;
+         cache = cache->next_of_thread) {
         if (cache->small != small)
             continue;
         if (cache->counting)

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The table of slabs. It is searched without a lock (small_slab_find); who changes it holds the allocator's. */
+/* The table of slabs. It is searched without a lock (small_slab_find); who changes it holds the
+ * allocator's. */
 
 #include "memory/allocators/small/small.h"
 
@@ -24,7 +25,8 @@ void ji_small_table_insert(small_table_t *table, small_slab_t *slab) {
     for (size_t units = small_slab_units(slab); units > 0; --units, address += SMALL_UNIT_BYTES) {
         size_t slot = small_table_slot(address, table->mask);
         small_slab_t *there;
-        while ((there = small_load(table->slabs[slot])) != &ji_small_nowhere && there != &ji_small_removed)
+        while ((there = small_load(table->slabs[slot])) != &ji_small_nowhere &&
+               there != &ji_small_removed)
             slot = (slot + 1) & table->mask;
         table->used += there == &ji_small_nowhere;
         atomic_store_explicit(&table->slabs[slot], slab, memory_order_release);
