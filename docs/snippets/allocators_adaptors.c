@@ -42,8 +42,7 @@ static jstatus_t own_deallocate(void *context, void *pointer, size_t size_bytes,
     return JSTATUS_SUCCESS;
 }
 static jallocator_t *make_own(void) {
-    const jallocator_ops_t ops = {
-        .struct_size = sizeof ops, .allocate = own_allocate, .deallocate = own_deallocate};
+    const jallocator_ops_t ops = {.struct_size = sizeof ops, .allocate = own_allocate, .deallocate = own_deallocate};
     jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
     jallocator_t *own;
     options.threads = JALLOCATOR_THREADS_NONE;

@@ -207,6 +207,17 @@ JALLOC_API jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_by
 JALLOC_API jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer,
                                            size_t size_bytes, jstream_t *stream);
 
+/** Another size for a block: a new one, the contents that both hold copied in the order of the
+ * stream, and the old one given back; on success *pointer is the new one, on failure the old one is
+ * as it was. A NULL *pointer allocates, new_bytes 0 deallocates (*pointer is NULL then). old_bytes
+ * is what was asked for, alignment as in jallocator_allocate(). Waits for the copy unless the
+ * allocator takes memory back in stream order.
+ * @return as jallocator_allocate(); not found (foreign, interior, given back); invalid size (not
+ * old_bytes); and what jdevice_copy(), jstream_synchronize() and jallocator_deallocate() return. */
+JALLOC_API jstatus_t jallocator_reallocate(jallocator_t *allocator, size_t old_bytes,
+                                           size_t new_bytes, size_t alignment, jstream_t *stream,
+                                           void **pointer);
+
 /** Bytes that may be used at a live allocation of size_bytes, at least as many; what
  * jallocator_find() calls usable_bytes, for a caller who knows the block. 0 for NULL. */
 JALLOC_API size_t jallocator_usable_size(const jallocator_t *allocator, const void *pointer,

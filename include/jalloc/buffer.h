@@ -327,6 +327,9 @@ JALLOC_API jstatus_t jbuffer_get_layout(const jbuffer_t *buffer, jlayout_t *layo
 JALLOC_API jstatus_t jbuffer_get_kind(const jbuffer_t *buffer, jbuffer_kind_t *kind);
 /** @return success; invalid pointer; not found. */
 JALLOC_API jstatus_t jbuffer_get_type(const jbuffer_t *buffer, jdatatype_t *type);
+/** The device of its memory; of a distributed one that of this process's part. @return success;
+ * invalid pointer; not found. */
+JALLOC_API jstatus_t jbuffer_get_device(const jbuffer_t *buffer, jdevice_t **device);
 /** The allocator that made it, without a new reference: valid as long as the buffer. @return as
  * jbuffer_get_kind(). */
 JALLOC_API jstatus_t jbuffer_get_allocator(const jbuffer_t *buffer,

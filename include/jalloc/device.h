@@ -219,6 +219,9 @@ JALLOC_API jstatus_t jevent_create(jdevice_t *device, jevent_t **event);
  * @return success; forked (its memory is released all the same); device error. */
 JALLOC_API jstatus_t jevent_destroy(jevent_t *event);
 
+/** The device of an event; NULL for NULL. */
+JALLOC_API jdevice_t *jevent_device(const jevent_t *event);
+
 /** Marks the present end of the stream; recording again moves the mark. Does not wait.
  * @return success; invalid pointer; invalid value; capturing (as jdevice_copy()); forked; device
  * error. */

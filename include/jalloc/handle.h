@@ -227,6 +227,8 @@ JALLOC_API jstatus_t jhandle_trim(jhandle_t *handle, size_t keep_bytes);
 JALLOC_API jstatus_t jhandle_seal(jhandle_t *handle);
 /** Ends the seal. @return success; invalid handle; busy; forked. */
 JALLOC_API jstatus_t jhandle_unseal(jhandle_t *handle);
+/** Whether it is sealed. False for what is no handle. */
+JALLOC_API bool jhandle_is_sealed(const jhandle_t *handle);
 
 /** @} @name Size query
  * Between start and stop, routines only say how much workspace serves them best. A handle whose

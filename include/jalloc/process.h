@@ -41,6 +41,15 @@ typedef struct jmemory_request_t {
 JALLOC_API jstatus_t jprocess_get_allocator(const jmemory_request_t *request,
                                             jallocator_t **allocator);
 
+/** Makes a program's own allocator the process's for such memory, in place of what JALLOC_ALLOCATOR
+ * says: before anybody has asked for it, since what was handed out stays. The process keeps the
+ * allocator (jallocator_destroy() is busy from then on), whose memory must be of the request's
+ * device and kind; a NUMA node is the program's promise. Handles make allocators of their own.
+ * @return success; invalid pointer (allocator); invalid value (struct_size; a NUMA node with a GPU;
+ * memory of another device or kind); exists (there is one for such memory already); memory error. */
+JALLOC_API jstatus_t jprocess_set_allocator(const jmemory_request_t *request,
+                                            jallocator_t *allocator);
+
 #ifdef __cplusplus
 }
 #endif

@@ -148,19 +148,17 @@ typedef struct jsegment_options_t {
     const char *name;
     void *array;    /**< array: where; the caller's until all processes have detached */
     int descriptor; /**< attach, memfd: the descriptor, which stays the caller's */
-    size_t
-        /** create: to begin with, bookkeeping included; rounded up to 4096. Attach, array: the
-         * array's */
-        size_bytes;
+    /** create: to begin with, bookkeeping included; rounded up to 4096. Attach, array: the
+     * array's */
+    size_t size_bytes;
     /** create: it may grow to this, by itself or by jsegment_grow(); 0: none, it does not grow */
     size_t max_bytes;
     /** create: attachments at a time, up to JSEGMENT_MAX_PROCESSES; 0: 64 */
     unsigned max_processes;
     bool read_only; /**< attach: for reading alone. It takes no slot */
-    uint64_t
-        /** longest wait for the lock of the segment while its holder lives; 0: 60 s; or none: does
-         * not wait; or unlimited */
-        timeout_ms;
+    /** longest wait for the lock of the segment while its holder lives; 0: 60 s; or none: does not
+     * wait; or unlimited */
+    uint64_t timeout_ms;
     /** default: safe. None: the caller sees to it that one thread at a time is inside */
     jallocator_threads_t threads;
 } jsegment_options_t;
@@ -237,13 +235,18 @@ JALLOC_API jstatus_t jsegment_verify(const jsegment_t *segment);
  * NULL. */
 JALLOC_API unsigned jsegment_slot(const jsegment_t *segment);
 
+/** What this attachment was made with, defaults filled in; size_bytes is the segment's size now.
+ * With it the segment is attached again, in this process or in a child; a private one cannot be.
+ * name and descriptor (memfd) are the attachment's own: valid until it is detached, and not to be
+ * closed. timeout_ms is JALLOC_NONE or a number of milliseconds.
+ * @return success; invalid pointer; invalid value (struct_size); forked; no slot; busy. */
+JALLOC_API jstatus_t jsegment_get_options(const jsegment_t *segment, jsegment_options_t *options);
+
 /** Sizes and counts. Every byte of the segment's size is in exactly one of the first five. */
 typedef struct jsegment_stats_t {
     size_t struct_size;
-    size_t
-        /** header, tables; headers of allocators, regions of stacks, tables of slabs and their
-         * rest */
-        metadata_bytes;
+    /** header, tables; headers of allocators, regions of stacks, tables of slabs and their rest */
+    size_t metadata_bytes;
     size_t owned_bytes; /**< blocks that processes own */
     size_t given_bytes; /**< blocks that the segment itself owns */
     /** blocks ready for one process: its cache, and the free blocks of its slabs */

@@ -179,6 +179,13 @@ jstatus_t jbuffer_get_type(const jbuffer_t *buffer, jdatatype_t *type) {
     return JSTATUS_SUCCESS;
 }
 
+jstatus_t jbuffer_get_device(const jbuffer_t *buffer, jdevice_t **device) {
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
+    JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
+    *device = ji_buffer_device(buffer);
+    return JSTATUS_SUCCESS;
+}
+
 jstatus_t jbuffer_get_allocator(const jbuffer_t *buffer, jbuffer_allocator_t **allocator) {
     JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);

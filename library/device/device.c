@@ -256,6 +256,8 @@ jstatus_t jevent_destroy(jevent_t *event) {
     return event != NULL ? event->device->ops->event_destroy(event) : JSTATUS_SUCCESS;
 }
 
+jdevice_t *jevent_device(const jevent_t *event) { return event != NULL ? event->device : NULL; }
+
 jstatus_t jevent_record(jevent_t *event, jstream_t *stream) {
     DEVICE_REQUIRE_EVENT(event);
     DEVICE_REQUIRE_STREAM(event->device, stream);

@@ -389,6 +389,7 @@ jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes) {
 }
 jstatus_t jhandle_seal(jhandle_t *handle) { HANDLE_SET(handle, sealed, true, true); }
 jstatus_t jhandle_unseal(jhandle_t *handle) { HANDLE_SET(handle, sealed, false, true); }
+bool jhandle_is_sealed(const jhandle_t *handle) { return ji_handle_is_valid(handle) && handle->sealed; }
 jstatus_t jhandle_set_pointer_mode(jhandle_t *handle, jpointer_mode_t mode) {
     HANDLE_SET(handle, pointer_mode, mode,
                mode == JPOINTER_MODE_HOST || mode == JPOINTER_MODE_DEVICE);

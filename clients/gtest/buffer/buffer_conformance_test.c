@@ -79,6 +79,7 @@ static void check_allocate(jbuffer_allocator_t *allocator, jdatatype_t type, con
     jlayout_t got;
     jbuffer_kind_t kind;
     jdatatype_t got_type;
+    jdevice_t *got_device;
     jbuffer_allocator_t *got_allocator;
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     void *pointer;
@@ -90,6 +91,8 @@ static void check_allocate(jbuffer_allocator_t *allocator, jdatatype_t type, con
     JEXPECT_EQ(kind, options.kind);
     JEXPECT_OK(jbuffer_get_type(buffer, &got_type));
     JEXPECT_EQ(got_type, type);
+    JEXPECT_OK(jbuffer_get_device(buffer, &got_device));
+    JEXPECT_EQ(got_device, options.device);
     JEXPECT_OK(jbuffer_get_allocator(buffer, &got_allocator));
     JEXPECT_EQ(got_allocator, allocator);
     JEXPECT_OK(jbuffer_as_pointer(buffer, JDEVICE_HOST, &pointer));

@@ -260,6 +260,7 @@ static void expect_refused(jbuffer_allocator_t *allocator, jbuffer_t *buffer, js
     jlayout_t layout;
     jbuffer_kind_t kind;
     jdatatype_t type;
+    jdevice_t *device;
     jbuffer_allocator_t *got;
     jbuffer_part_t part = JBUFFER_PART_INIT;
     void *pointer;
@@ -272,6 +273,7 @@ static void expect_refused(jbuffer_allocator_t *allocator, jbuffer_t *buffer, js
     JEXPECT_STATUS(jbuffer_get_layout(buffer, &layout), expected);
     JEXPECT_STATUS(jbuffer_get_kind(buffer, &kind), expected);
     JEXPECT_STATUS(jbuffer_get_type(buffer, &type), expected);
+    JEXPECT_STATUS(jbuffer_get_device(buffer, &device), expected);
     JEXPECT_STATUS(jbuffer_get_allocator(buffer, &got), expected);
     JEXPECT_STATUS(jbuffer_as_pointer(buffer, JDEVICE_HOST, &pointer), expected);
     JEXPECT_STATUS(jbuffer_as_part(buffer, &part), expected);
@@ -312,6 +314,7 @@ JTEST(Buffer, ResultPointersMustNotBeNull) {
     JEXPECT_STATUS(jbuffer_get_layout(made.buffer, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_get_kind(made.buffer, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_get_type(made.buffer, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_get_device(made.buffer, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_get_allocator(made.buffer, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_as_pointer(made.buffer, JDEVICE_HOST, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_as_part(made.buffer, NULL), JSTATUS_INVALID_POINTER);

@@ -539,6 +539,8 @@ JTEST(Event, ArgumentsAreChecked) {
     JEXPECT_STATUS(jevent_create(NULL, &event), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jevent_create(jdevice_host(), NULL), JSTATUS_INVALID_POINTER);
     JASSERT_OK(jevent_create(jdevice_host(), &event));
+    JEXPECT_EQ(jevent_device(event), jdevice_host());
+    JEXPECT_NULL(jevent_device(NULL));
     JEXPECT_STATUS(jevent_record(NULL, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jevent_wait(NULL, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jevent_query(NULL, &(bool){false}), JSTATUS_INVALID_POINTER);

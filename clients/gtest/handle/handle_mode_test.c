@@ -177,7 +177,10 @@ JTEST(HandleMode, AQueriedSizeOfZeroIsAFixedModeWithNothingInIt) {
     }
     JEXPECT_OK(jhandle_trim(handle, 0));
     JEXPECT_OK(jhandle_set_budget(handle, 64));
+    JEXPECT_FALSE(jhandle_is_sealed(handle));
     JEXPECT_OK(jhandle_seal(handle));
+    JEXPECT_TRUE(jhandle_is_sealed(handle));
+    JEXPECT_FALSE(jhandle_is_sealed(NULL));
     JEXPECT_STATUS(touch(handle, 1), JSTATUS_MEMORY_ERROR); /* the mode's word comes before the seal's */
     JEXPECT_OK(touch(handle, 0));
     const jhandle_stats_t stats = stats_of(handle);
@@ -186,6 +189,7 @@ JTEST(HandleMode, AQueriedSizeOfZeroIsAFixedModeWithNothingInIt) {
     JEXPECT_EQ(jtest_allocation_count(), taken);
     JEXPECT_OK(jhandle_set_budget(handle, JALLOC_UNLIMITED));
     JEXPECT_OK(jhandle_set_workspace_size(handle, 0)); /* default mode again */
+    JEXPECT_FALSE(jhandle_is_sealed(handle));
     JEXPECT_OK(touch(handle, 1000));
     JEXPECT_OK(jhandle_destroy(handle));
 }

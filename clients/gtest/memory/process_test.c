@@ -318,3 +318,48 @@ JTEST(Process, EachFailedAllocationOfBookkeepingLosesNothing) {
         }
     }
 }
+
+JTEST(Process, AProgramSetsItsOwn) {
+    jallocator_t *mine, *other;
+    JASSERT_OK(jallocator_create_malloc(&mine));
+    JASSERT_OK(jallocator_create_mmap(&other));
+    jmemory_request_t request = JMEMORY_REQUEST_INIT;
+    JEXPECT_STATUS(jprocess_set_allocator(NULL, NULL), JSTATUS_INVALID_POINTER);
+    request.struct_size = 1;
+    JEXPECT_STATUS(jprocess_set_allocator(&request, mine), JSTATUS_INVALID_VALUE);
+    JEXPECT_OK(jprocess_set_allocator(NULL, mine));
+    JEXPECT_EQ(get(NULL), mine);
+    JEXPECT_STATUS(jallocator_destroy(mine), JSTATUS_BUSY); /* the process keeps it */
+    JEXPECT_OK(jprocess_set_allocator(NULL, mine));         /* it is */
+    JEXPECT_STATUS(jprocess_set_allocator(NULL, other), JSTATUS_EXISTS);
+    JEXPECT_EQ(get(NULL), mine);
+
+    request = (jmemory_request_t)JMEMORY_REQUEST_INIT;
+    request.numa_node = 0;
+    JEXPECT_OK(jprocess_set_allocator(&request, other)); /* another sort of memory */
+    JEXPECT_EQ(get(&request), other);
+    JEXPECT_OK(ji_process_reset());
+    JEXPECT_OK(jallocator_destroy(mine)); /* the program's again */
+    JEXPECT_OK(jallocator_destroy(other));
+}
+
+JTEST(Process, WhatWasHandedOutIsNotExchanged) {
+    jallocator_t *mine;
+    JASSERT_OK(jallocator_create_malloc(&mine));
+    jallocator_t *given = get(NULL);
+    JEXPECT_STATUS(jprocess_set_allocator(NULL, mine), JSTATUS_EXISTS);
+    JEXPECT_EQ(get(NULL), given);
+    JEXPECT_OK(jallocator_destroy(mine));
+    JEXPECT_OK(ji_process_reset());
+}
+
+JTEST(Process, SettingWithoutMetadataLeavesAllAsItWas) {
+    jallocator_t *mine;
+    JASSERT_OK(jallocator_create_malloc(&mine));
+    JFOR_EACH_FAILURE(i) {
+        const jstatus_t status = jprocess_set_allocator(NULL, mine);
+        JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        JEXPECT_OK(ji_process_reset());
+    }
+    JEXPECT_OK(jallocator_destroy(mine));
+}

@@ -558,3 +558,40 @@ JTEST_P_NAMED(SegmentAttach, EachFailedAllocationOfBookkeepingLeavesNothing, bac
             JEXPECT_OK(jsegment_destroy(segment));
     }
 }
+
+JTEST_P_NAMED(SegmentAttach, ItsOptionsAttachAgain, backend_row_t, shared_backends, backend_label) {
+    PLACE(place, param->backend, MIB, 4 * MIB);
+    place.options.max_processes = 7;
+    place.options.timeout_ms = 1234;
+    jsegment_t *segment = place_create(&place), *again = NULL;
+    JASSERT_NOT_NULL(segment);
+    jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
+    JEXPECT_STATUS(jsegment_get_options(NULL, &options), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jsegment_get_options(segment, NULL), JSTATUS_INVALID_POINTER);
+    options.struct_size = 1;
+    JEXPECT_STATUS(jsegment_get_options(segment, &options), JSTATUS_INVALID_VALUE);
+    options.struct_size = sizeof options;
+    JASSERT_OK(jsegment_get_options(segment, &options));
+    JEXPECT_EQ(options.backend, param->backend);
+    JEXPECT_EQ(options.size_bytes, segment_stats(segment).size_bytes);
+    JEXPECT_EQ(options.max_bytes, segment_stats(segment).max_bytes);
+    JEXPECT_EQ(options.max_processes, 7);
+    JEXPECT_EQ(options.timeout_ms, 1234);
+    JEXPECT_EQ(options.threads, JALLOCATOR_THREADS_SAFE);
+    JEXPECT_FALSE(options.read_only);
+    JASSERT_OK(jsegment_attach(&options, &again));
+    shared_make(again, 1);
+    JEXPECT_EQ(segment_stats(segment).processes, 2);
+    JEXPECT_OK(jsegment_detach(again));
+
+    options.read_only = true;
+    options.timeout_ms = JALLOC_NONE;
+    options.threads = JALLOCATOR_THREADS_NONE;
+    JASSERT_OK(jsegment_attach(&options, &again));
+    JASSERT_OK(jsegment_get_options(again, &options));
+    JEXPECT_TRUE(options.read_only);
+    JEXPECT_EQ(options.timeout_ms, JALLOC_NONE);
+    JEXPECT_EQ(options.threads, JALLOCATOR_THREADS_NONE);
+    JEXPECT_OK(jsegment_detach(again));
+    JEXPECT_OK(jsegment_destroy(segment));
+}

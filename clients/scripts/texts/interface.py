@@ -19,7 +19,7 @@ GETTER = re.compile(r"_get(_|$)")
 OBJECT = re.compile(r"(const )?(j\w+_t) \*\w+$")
 VALUE = re.compile(r"(?!const\b)\w[\w ]*\*+\w+(?:\[.*)?$")
 # What is asked of an object is worked out, looked for or written somewhere: a verb says so.
-VERBS = re.compile(r"_(?:find|query|describe|parse|format|slice|permute)$")
+VERBS = re.compile(r"_set_|_(?:find|query|describe|parse|format|slice|permute)$")
 # Changes what it says.
 EXCHANGES = re.compile(r"_(?:compare_)?exchange$")
 # Say something of an object, and give the program a way to change it.

@@ -182,6 +182,7 @@ typedef struct process_memory {
 typedef struct process_entry {
     process_memory_t memory;
     jallocator_t *allocator;
+    bool is_programs; /* set by the program, who made it and destroys it */
     struct process_entry *next;
 } process_entry_t;
 
@@ -216,7 +217,10 @@ static jdevice_t *process_get_gpu(void) {
     return gpu;
 }
 
-static jstatus_t process_resolve(const jmemory_request_t *request, process_memory_t *memory) {
+static jstatus_t process_resolve(const jmemory_request_t *given, process_memory_t *memory, const char *caller) {
+    jmemory_request_t complete = JMEMORY_REQUEST_INIT;
+    JTRY_RETURN(JI_TAKE_OPTIONS(jmemory_request_t, &complete, given, device));
+    const jmemory_request_t *request = &complete;
     JREQUIRE(request->numa_node >= -1, JSTATUS_INVALID_VALUE);
     jdevice_t *device = request->device != NULL ? request->device : jdevice_host();
     *memory = (process_memory_t){device, JMEMORY_DEVICE, request->numa_node, false};
@@ -227,7 +231,7 @@ static jstatus_t process_resolve(const jmemory_request_t *request, process_memor
         memory->kind = jdevice_kind(memory->device) != JDEVICE_HOST ? JMEMORY_PINNED : JMEMORY_DEVICE;
     }
     if (jdevice_kind(memory->device) != JDEVICE_HOST && memory->numa_node >= 0)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jprocess_get_allocator: memory of %s cannot be placed on NUMA node %d",
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: memory of %s cannot be placed on NUMA node %d", caller,
                        jdevice_name(memory->device), memory->numa_node);
     return JSTATUS_SUCCESS;
 }
@@ -255,9 +259,29 @@ static jallocator_t *process_find_allocator(const process_memory_t *memory) {
     return entry != NULL ? entry->allocator : NULL;
 }
 
+/* Enters an allocator, unless there is one for such memory: *found is the one that counts then. */
+static jstatus_t process_enter_allocator(const process_memory_t *memory, jallocator_t *allocator, bool is_programs,
+                                         jallocator_t **found) {
+    process_entry_t *entry = ji_metadata_alloc(sizeof *entry);
+    if (entry == NULL)
+        return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for an entry of the process's allocators");
+
+    process_enter();
+    *found = process_find_allocator(memory);
+    if (*found == NULL) {
+        (void)jallocator_retain(allocator); /* whoever gets it cannot destroy it */
+        *entry = (process_entry_t){*memory, allocator, is_programs, process_entries};
+        process_entries = entry;
+        *found = allocator;
+        entry = NULL;
+    }
+    process_leave();
+    ji_metadata_free(entry);
+    return JSTATUS_SUCCESS;
+}
+
 /* The one there is, or a new one. */
 static jstatus_t process_get(const process_memory_t *memory, jallocator_t **allocator) {
-    jstatus_t status = JSTATUS_SUCCESS;
     process_enter();
     jallocator_t *found = process_find_allocator(memory);
     process_leave();
@@ -266,35 +290,40 @@ static jstatus_t process_get(const process_memory_t *memory, jallocator_t **allo
         return JSTATUS_SUCCESS;
     }
 
-    jallocator_t *made = NULL;
-    process_entry_t *entry;
-    JTRY_ALLOC(entry = ji_metadata_alloc(sizeof *entry));
-    JTRY(process_make(memory, &made));
-    process_enter();
-    found = process_find_allocator(memory); /* another thread may have been here */
-    if (found == NULL) {
-        (void)jallocator_retain(made); /* whoever gets it cannot destroy it */
-        *entry = (process_entry_t){*memory, made, process_entries};
-        process_entries = entry;
-        entry = NULL;
-        found = made;
-        made = NULL;
-    }
-    process_leave();
-    *allocator = found;
-done:
-    (void)jallocator_destroy(made);
-    ji_metadata_free(entry);
+    jallocator_t *made;
+    JTRY_RETURN(process_make(memory, &made));
+    const jstatus_t status = process_enter_allocator(memory, made, false, &found);
+    if (status != JSTATUS_SUCCESS || found != made) /* another thread may have been here */
+        (void)jallocator_destroy(made);
+    if (status == JSTATUS_SUCCESS)
+        *allocator = found;
     return status;
 }
 
 jstatus_t jprocess_get_allocator(const jmemory_request_t *given, jallocator_t **allocator) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
-    jmemory_request_t request = JMEMORY_REQUEST_INIT;
-    JTRY_RETURN(JI_TAKE_OPTIONS(jmemory_request_t, &request, given, device));
     process_memory_t memory = {0};
-    JTRY_RETURN(process_resolve(&request, &memory));
+    JTRY_RETURN(process_resolve(given, &memory, __func__));
     return process_get(&memory, allocator);
+}
+
+jstatus_t jprocess_set_allocator(const jmemory_request_t *given, jallocator_t *allocator) {
+    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+    process_memory_t memory = {0};
+    JTRY_RETURN(process_resolve(given, &memory, __func__));
+    if (jallocator_device(allocator) != memory.device || jallocator_memory_kind(allocator) != memory.kind)
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: the memory of \"%s\" on %s is not of the device (%s) or kind that such "
+                       "requests get",
+                       __func__, jallocator_name(allocator), jdevice_name(jallocator_device(allocator)),
+                       jdevice_name(memory.device));
+
+    jallocator_t *found;
+    JTRY_RETURN(process_enter_allocator(&memory, allocator, true, &found));
+    if (found != allocator)
+        return ji_fail(JSTATUS_EXISTS, "%s: the process has \"%s\" for such memory already", __func__,
+                       jallocator_name(found));
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_process_get_mapped(jallocator_t **allocator) {
@@ -308,7 +337,8 @@ jstatus_t ji_process_reset(void) {
     while (process_entries != NULL && status == JSTATUS_SUCCESS) {
         process_entry_t *entry = process_entries;
         (void)jallocator_release(entry->allocator);
-        status = jallocator_destroy(entry->allocator);
+        if (!entry->is_programs)
+            status = jallocator_destroy(entry->allocator);
         if (status == JSTATUS_SUCCESS) {
             process_entries = entry->next;
             ji_metadata_free(entry);

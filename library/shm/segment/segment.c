@@ -437,6 +437,32 @@ jstatus_t jsegment_export(jsegment_t *segment, int *descriptor) {
     return shm_backing_reopen(&segment->backing, descriptor);
 }
 
+jstatus_t jsegment_get_options(const jsegment_t *segment, jsegment_options_t *options) {
+    JREQUIRE(segment != NULL && options != NULL, JSTATUS_INVALID_POINTER);
+    JTRY_RETURN(JI_CHECK_SIZED(jsegment_options_t, options, backend));
+    JTRY_RETURN(ji_segment_begin_reading((jsegment_t *)segment));
+
+    const shm_backing_t *backing = &segment->backing;
+    const bool is_array = backing->backend == JSEGMENT_ARRAY;
+    const jsegment_options_t present = {
+        .struct_size = sizeof present,
+        .backend = backing->backend,
+        .name = backing->name,
+        .array = is_array ? backing->base : NULL,
+        .descriptor = backing->backend == JSEGMENT_MEMFD ? backing->descriptor : -1,
+        .size_bytes = (size_t)ji_pages_total(segment) << SHM_PAGE_SHIFT,
+        .max_bytes = (size_t)segment->max_pages << SHM_PAGE_SHIFT,
+        .max_processes = (unsigned)segment->constants.slot_count,
+        .read_only = segment->read_only,
+        .timeout_ms = segment->timeout_ms != 0 ? segment->timeout_ms : JALLOC_NONE,
+        .threads = segment->locks ? JALLOCATOR_THREADS_SAFE : JALLOCATOR_THREADS_NONE,
+    };
+    ji_segment_end((jsegment_t *)segment);
+
+    JI_GIVE_RESULT(options, &present);
+    return JSTATUS_SUCCESS;
+}
+
 unsigned jsegment_slot(const jsegment_t *segment) {
     if (segment == NULL || ji_segment_begin((jsegment_t *)segment) != JSTATUS_SUCCESS)
         return 0;
