@@ -31,6 +31,7 @@ void invalidate(const std::shared_ptr<capture_t> &capture) { capture->invalidate
 gpuError_t prohibit_unsafe() {
     if (capture_mode == gpuStreamCaptureModeRelaxed)
         return gpuSuccess;
+
     gpuError_t error = gpuSuccess;
     for (const std::shared_ptr<capture_t> &capture : state().captures) {
         const bool own = capture->thread == capture_thread();
@@ -55,6 +56,7 @@ bool in_capture() {
 gpuError_t capture_operation(const std::shared_ptr<stream_t> &stream, operation_t operation) {
     if (stream->capture->invalidated)
         return gpuErrorStreamCaptureInvalidated;
+
     std::unique_ptr<node_t> node = std::make_unique<node_t>();
     node->operation = std::move(operation);
     node->after = std::move(stream->frontier);
@@ -74,6 +76,7 @@ static bool capture_is_joined(const capture_t &capture) {
             if (before.insert(earlier).second)
                 todo.push_back(earlier);
     }
+
     return before.size() == capture.graph->nodes.size();
 }
 
@@ -107,6 +110,7 @@ gpuError_t gpuStreamBeginCapture(gpuStream_t handle, gpuStreamCaptureMode mode) 
             return gpuErrorStreamCaptureUnsupported;
         if (stream->capture != nullptr)
             return gpuErrorIllegalState;
+
         std::shared_ptr<capture_t> capture = std::make_shared<capture_t>();
         capture->id = ++state().capture_count;
         capture->mode = mode;
@@ -114,8 +118,10 @@ gpuError_t gpuStreamBeginCapture(gpuStream_t handle, gpuStreamCaptureMode mode) 
         capture->origin = stream;
         capture->streams.insert(stream);
         capture->graph = std::make_unique<graph_t>();
+
         stream->capture = capture;
         stream->frontier.clear();
+
         state().captures.insert(capture);
         return gpuSuccess;
     });
@@ -126,20 +132,24 @@ gpuError_t gpuStreamEndCapture(gpuStream_t handle, gpuGraph_t *graph) {
         std::shared_ptr<stream_t> stream = find_stream(handle);
         if (stream == nullptr || graph == nullptr)
             return gpuErrorInvalidResourceHandle;
+
         const std::shared_ptr<capture_t> capture = stream->capture;
         if (capture == nullptr)
             return gpuErrorIllegalState;
         if (capture->mode != gpuStreamCaptureModeRelaxed && capture->thread != capture_thread())
             return gpuErrorStreamCaptureWrongThread;
+
         gpuError_t error = gpuSuccess;
         if (capture->origin != stream) {
             invalidate(capture);
             return gpuErrorStreamCaptureUnmatched;
         }
+
         if (capture->invalidated)
             error = gpuErrorStreamCaptureInvalidated;
         else if (!capture_is_joined(*capture))
             error = gpuErrorStreamCaptureUnjoined;
+
         for (const std::shared_ptr<stream_t> &member : capture->streams) {
             member->capture = nullptr;
             member->frontier.clear();
@@ -147,6 +157,7 @@ gpuError_t gpuStreamEndCapture(gpuStream_t handle, gpuGraph_t *graph) {
         capture->streams.clear();
         capture->origin = nullptr;
         state().captures.erase(capture);
+
         *graph = nullptr;
         if (error == gpuSuccess) {
             *graph = (gpuGraph_t)capture->graph.get();
@@ -154,6 +165,7 @@ gpuError_t gpuStreamEndCapture(gpuStream_t handle, gpuGraph_t *graph) {
         } else {
             capture->graph = nullptr;
         }
+
         return error;
     });
 }
@@ -168,6 +180,7 @@ gpuError_t gpuStreamGetCaptureInfo(gpuStream_t handle, gpuStreamCaptureStatus *s
             return gpuErrorInvalidValue;
         if (capture_is_implicit(*stream))
             return gpuErrorStreamCaptureImplicit;
+
         capture_status(*stream, status);
         if (*status == gpuStreamCaptureStatusActive) { /* otherwise these are as they were */
             if (id != nullptr)
@@ -187,6 +200,7 @@ gpuError_t gpuThreadExchangeStreamCaptureMode(gpuStreamCaptureMode *mode) {
     return call("ThreadExchangeStreamCaptureMode", ALWAYS, [=](guard_t &) -> gpuError_t {
         if (mode == nullptr || *mode > gpuStreamCaptureModeRelaxed)
             return gpuErrorInvalidValue;
+
         std::swap(*mode, capture_mode);
         return gpuSuccess;
     });

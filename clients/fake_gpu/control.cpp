@@ -151,6 +151,7 @@ static int control_launch_graph(void *graph, void *stream) {
         if (found != control_execs.end())
             exec = found->second;
     });
+
     if (exec == nullptr) {
         gpuError_t error = gpuGraphInstantiate(&exec, (gpuGraph_t)graph);
         if (error != gpuSuccess)
@@ -169,6 +170,7 @@ static void control_destroy_graph(void *graph) {
             control_execs.erase(found);
         }
     });
+
     if (exec != nullptr)
         gpuGraphExecDestroy(exec);
     gpuGraphDestroy((gpuGraph_t)graph);

@@ -48,14 +48,17 @@ static gpuError_t copy_submit(guard_t &guard, const std::shared_ptr<stream_t> &s
         return gpuSuccess;
     if (destination == nullptr || source == nullptr)
         return gpuErrorInvalidValue;
+
     gpuError_t error = copy_check_kind(destination, source, kind);
     if (error != gpuSuccess)
         return error;
+
     const bool captured = stream->capture != nullptr, pageable = copy_is_pageable(destination);
     std::shared_ptr<std::vector<char>> staged;
     if (!captured && !pageable && copy_is_pageable(source))
         staged =
             std::make_shared<std::vector<char>>((const char *)source, (const char *)source + bytes);
+
     operation_t operation;
     const int device = stream->device;
     operation.action = [=]() -> gpuError_t {
@@ -66,7 +69,9 @@ static gpuError_t copy_submit(guard_t &guard, const std::shared_ptr<stream_t> &s
             memmove(destination, staged != nullptr ? staged->data() : source, bytes);
         return failed;
     };
+
     error = submit(stream, std::move(operation));
+
     if (error == gpuSuccess && !captured && (wait || pageable)) {
         if (!wait)
             note_wait();
@@ -83,6 +88,7 @@ static gpuError_t copy_fill(guard_t &guard, const std::shared_ptr<stream_t> &str
         return gpuSuccess;
     if (copy_is_pageable(destination))
         return gpuErrorInvalidValue;
+
     operation_t operation;
     const int device = stream->device;
     operation.action = [=]() -> gpuError_t {
@@ -91,6 +97,7 @@ static gpuError_t copy_fill(guard_t &guard, const std::shared_ptr<stream_t> &str
             memset(destination, value, bytes);
         return failed;
     };
+
     gpuError_t error = submit(stream, std::move(operation));
     if (error == gpuSuccess && wait)
         reach(guard, point_t{stream, stream->issued});

@@ -26,6 +26,7 @@ runtime_t::runtime_t() {
     seed = text != nullptr ? strtoull(text, nullptr, 0) : 1;
     text = getenv("FAKE_GPU_CAPABILITY");
     capability = FAKE_GPU_WARP_SIZE != 32 ? 0 : text != nullptr ? atoi(text) : 90;
+
     for (int device = 0; device < FAKE_MAX_DEVICES; ++device) {
         legacy[device] = std::make_shared<stream_t>();
         legacy[device]->device = device;
@@ -74,6 +75,7 @@ gpuError_t fault(gpuError_t error, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+
     ++rt.faults;
     rt.last_fault = text;
     fprintf(stderr, "%s: %s\n", GPU_RUNTIME_NAME, text);
@@ -89,12 +91,14 @@ static gpuError_t call_begin(const char *name, unsigned flags) {
     rt.allocations += (flags & TAKES) != 0;
     rt.frees += (flags & GIVES) != 0;
     rt.waits += (flags & WAITS) != 0;
+
     if (in_host_function())
         return fault(gpuErrorNotPermitted, "%s is called in a host function", name);
     if (rt.fail_in > 0 && --rt.fail_in == 0) {
         rt.failed = true;
         return rt.fail_with;
     }
+
     if ((flags & ALWAYS) == 0 && rt.device_count == 0)
         return gpuErrorNoDevice;
     if ((flags & ALWAYS) == 0 && rt.lost != gpuSuccess)
@@ -107,10 +111,12 @@ gpuError_t call(const char *name, unsigned flags,
     runtime_t &rt = state();
     guard_t guard(rt.lock);
     gpuError_t error = call_begin(name, flags);
+
     if (error == gpuSuccess)
         error = body(guard);
     if (error == gpuSuccess && (flags & ALWAYS) == 0)
         error = rt.lost;
+
     close_memory();
     if (error != gpuSuccess)
         device_last_error = error;
@@ -121,6 +127,7 @@ static void device_describe(gpuDeviceProp_t *p, int device) {
     memset(p, 0, sizeof *p);
     snprintf(p->name, sizeof p->name, "%s device on the processor", GPU_RUNTIME_NAME);
     snprintf(p->gcnArchName, sizeof p->gcnArchName, "gfx90a:sramecc+:xnack-");
+
     p->totalGlobalMem = state().total_bytes;
     p->sharedMemPerBlock = 48 << 10;
     p->major = state().capability / 10;
@@ -188,6 +195,7 @@ gpuError_t gpuSetDevice(int device) {
     return call("SetDevice", PLAIN, [=](guard_t &) -> gpuError_t {
         if (device < 0 || device >= state().device_count)
             return gpuErrorInvalidDevice;
+
         device_current = device;
         device_make_context(device);
         return gpuSuccess;
@@ -227,6 +235,7 @@ gpuError_t gpuGetDeviceProperties(gpuDeviceProp_t *properties, int device) {
             return gpuErrorInvalidValue;
         if (device < 0 || device >= state().device_count)
             return gpuErrorInvalidDevice;
+
         device_describe(properties, device);
         return gpuSuccess;
     });
@@ -238,8 +247,10 @@ gpuError_t gpuDeviceGetAttribute(int *value, gpuDeviceAttr attribute, int device
             return gpuErrorInvalidValue;
         if (device < 0 || device >= state().device_count)
             return gpuErrorInvalidDevice;
+
         gpuDeviceProp_t p;
         device_describe(&p, device);
+
         switch (attribute) {
         case gpuDevAttrMultiProcessorCount: *value = p.multiProcessorCount; return gpuSuccess;
         case gpuDevAttrWarpSize: *value = p.warpSize; return gpuSuccess;
@@ -270,6 +281,7 @@ static gpuError_t device_version(const char *name, int *version) {
     return call(name, ALWAYS, [=](guard_t &) -> gpuError_t {
         if (version == nullptr)
             return gpuErrorInvalidValue;
+
         *version = DEVICE_VERSION;
         return gpuSuccess;
     });
@@ -284,6 +296,7 @@ gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *attributes, const void *funct
     return call("FuncGetAttributes", PLAIN, [=](guard_t &) -> gpuError_t {
         if (attributes == nullptr || function == nullptr)
             return gpuErrorInvalidValue;
+
         *attributes = gpuFuncAttributes{0, 1024, 32};
         return load_kernel(function);
     });

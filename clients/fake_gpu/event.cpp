@@ -22,6 +22,7 @@ static gpuError_t event_check(const std::shared_ptr<event_t> &event) {
         return gpuErrorInvalidResourceHandle;
     if (event->capture == nullptr)
         return gpuSuccess;
+
     if (state().captures.count(event->capture) != 0)
         invalidate(event->capture);
     return gpuErrorCapturedEvent;
@@ -31,6 +32,7 @@ static gpuError_t event_record_captured(const std::shared_ptr<event_t> &event,
                                         const std::shared_ptr<stream_t> &stream) {
     if (stream->capture->invalidated)
         return gpuErrorStreamCaptureInvalidated;
+
     event->capture = stream->capture;
     event->frontier = stream->frontier;
     event->mark = nullptr;
@@ -43,22 +45,27 @@ static gpuError_t event_wait_captured(const std::shared_ptr<event_t> &event,
     const std::shared_ptr<capture_t> capture = event->capture;
     if (state().captures.count(capture) == 0)
         return gpuErrorCapturedEvent; /* of a capture that has ended */
+
     if (capture->invalidated)
         return gpuErrorStreamCaptureInvalidated;
+
     if (stream->legacy) {
         invalidate(capture);
         return gpuErrorStreamCaptureImplicit;
     }
+
     if (stream->capture != nullptr && stream->capture != capture) {
         invalidate(capture);
         invalidate(stream->capture);
         return gpuErrorStreamCaptureMerge;
     }
+
     if (stream->capture == nullptr) {
         stream->capture = capture;
         stream->frontier.clear();
         capture->streams.insert(stream);
     }
+
     stream->frontier.insert(event->frontier.begin(), event->frontier.end());
     return gpuSuccess;
 }
@@ -71,10 +78,12 @@ gpuError_t gpuEventCreateWithFlags(gpuEvent_t *handle, unsigned flags) {
     return call("EventCreate", PLAIN, [=](guard_t &) -> gpuError_t {
         if (handle == nullptr)
             return gpuErrorInvalidValue;
+
         std::shared_ptr<event_t> event = std::make_shared<event_t>();
         event->device = current_device();
         event->timing = (flags & gpuEventDisableTiming) == 0;
         state().counts["EventCreate, timed"] += event->timing;
+
         *handle = (gpuEvent_t)event.get();
         state().events[event.get()] = event;
         return gpuSuccess;
@@ -97,17 +106,21 @@ gpuError_t gpuEventRecord(gpuEvent_t handle, gpuStream_t stream_handle) {
         std::shared_ptr<stream_t> stream = find_stream(stream_handle);
         if (event == nullptr || stream == nullptr || event->device != stream->device)
             return gpuErrorInvalidResourceHandle;
+
         gpuError_t error = check_implicit(*stream);
         if (error != gpuSuccess)
             return error;
+
         if (stream->capture != nullptr)
             return event_record_captured(event, stream);
+
         std::shared_ptr<event_t::mark_t> mark = std::make_shared<event_t::mark_t>();
         operation_t operation;
         operation.action = [mark] {
             mark->milliseconds = now_ms();
             return gpuSuccess;
         };
+
         mark->point = enqueue(stream, std::move(operation));
         event->mark = mark;
         event->capture = nullptr;
@@ -121,19 +134,24 @@ gpuError_t gpuStreamWaitEvent(gpuStream_t stream_handle, gpuEvent_t handle, unsi
         std::shared_ptr<stream_t> stream = find_stream(stream_handle);
         if (event == nullptr || stream == nullptr)
             return gpuErrorInvalidResourceHandle;
+
         if (event->capture != nullptr)
             return event_wait_captured(event, stream);
+
         gpuError_t error = check_implicit(*stream);
         if (error != gpuSuccess || event->mark == nullptr)
             return error;
+
         if (stream->capture != nullptr) {
             if (stream->capture->invalidated)
                 return gpuErrorStreamCaptureInvalidated;
             invalidate(stream->capture);
             return gpuErrorStreamCaptureIsolation;
         }
+
         if (is_reached(event->mark->point))
             return gpuSuccess;
+
         operation_t operation;
         operation.waits.push_back(event->mark->point);
         enqueue(stream, std::move(operation));
@@ -147,6 +165,7 @@ gpuError_t gpuEventQuery(gpuEvent_t handle) {
         gpuError_t error = event_check(event);
         if (error != gpuSuccess || event->mark == nullptr || is_reached(event->mark->point))
             return error;
+
         const point_t point = event->mark->point;
         if (++point.stream->polls < EVENT_POLLS)
             return gpuErrorNotReady;
@@ -170,6 +189,7 @@ gpuError_t gpuEventElapsedTime(float *milliseconds, gpuEvent_t start_handle,
         std::shared_ptr<event_t> start = event_find(start_handle), stop = event_find(stop_handle);
         if (milliseconds == nullptr)
             return gpuErrorInvalidValue;
+
         for (const std::shared_ptr<event_t> &event : {start, stop}) {
             gpuError_t error = event_check(event);
             if (error != gpuSuccess)
@@ -177,8 +197,10 @@ gpuError_t gpuEventElapsedTime(float *milliseconds, gpuEvent_t start_handle,
             if (event->mark == nullptr || !event->timing || event->device != start->device)
                 return gpuErrorInvalidResourceHandle;
         }
+
         if (!is_reached(start->mark->point) || !is_reached(stop->mark->point))
             return gpuErrorNotReady;
+
         *milliseconds = (float)(stop->mark->milliseconds - start->mark->milliseconds);
         return gpuSuccess;
     });

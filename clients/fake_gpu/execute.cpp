@@ -123,13 +123,16 @@ static void execute_stop() {
 static bool execute_block() {
     executor.phase = executor.taken = executor.waiting = executor.finished = 0;
     executor.used = 1;
+
     executor.order.shuffle(executor.threads);
     executor.current = &executor.fibers[0];
     fiber_t *first = executor.current;
+
     for (;;) {
         executor.waiting = 0;
         executor.other_line = 0;
         fiber_switch(&executor.own, first);
+
         if (executor.stopped[0] == '\0' && executor.waiting == 0)
             return true;
         if (executor.stopped[0] == '\0' && executor.waiting < executor.threads)
@@ -140,10 +143,12 @@ static bool execute_block() {
             snprintf(executor.stopped, sizeof executor.stopped,
                      "divergent barrier: threads of a block stand at %s:%d and at line %d",
                      executor.file, executor.line, executor.other_line);
+
         if (executor.stopped[0] != '\0') {
             execute_stop();
             return false;
         }
+
         ++executor.phase;
         executor.order.shuffle(executor.threads);
         executor.taken = 1;
@@ -183,6 +188,7 @@ static void execute_on_signal(int signal, siginfo_t *info, void *context) {
     if (executor.running && pthread_equal(pthread_self(), executor.thread)) {
         if (admit(info->si_addr, executor.launch->device))
             return;
+
         char where[160];
         describe(info->si_addr, where, sizeof where);
         snprintf(executor.stopped, sizeof executor.stopped,
@@ -206,22 +212,26 @@ gpuError_t execute(const launch_t &launch) {
         fiber_create(executor.fibers, EXECUTE_MAX_THREADS, execute_fiber);
         executor.made = true;
     }
+
     struct sigaction action = {};
     action.sa_sigaction = execute_on_signal;
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
     for (int i = 0; i < 2; ++i)
         sigaction(execute_signals[i], &action, &execute_before[i]);
+
     fiber_adopt(&executor.own);
     executor.thread = pthread_self();
     executor.launch = &launch;
     executor.threads = launch.block.x * launch.block.y * launch.block.z;
     executor.stopped[0] = '\0';
     executor.running = true;
+
     gridDim = launch.grid;
     blockDim = launch.block;
     order_t blocks;
     const uint64_t count = (uint64_t)gridDim.x * gridDim.y * gridDim.z;
     blocks.shuffle(count);
+
     for (uint64_t i = 0; i < count; ++i) {
         const uint64_t block = blocks.take();
         blockIdx = uint3{(unsigned)(block % gridDim.x), (unsigned)(block / gridDim.x % gridDim.y),
@@ -229,9 +239,11 @@ gpuError_t execute(const launch_t &launch) {
         if (!execute_block())
             break;
     }
+
     executor.running = false;
     for (int i = 0; i < 2; ++i)
         sigaction(execute_signals[i], &execute_before[i], nullptr);
+
     if (executor.stopped[0] != '\0')
         return fault(executor.stopped[0] == 'd' ? gpuErrorLaunchFailure : gpuErrorIllegalAddress,
                      "kernel %s: %s", launch.name.c_str(), executor.stopped);
@@ -242,6 +254,7 @@ gpuError_t load_kernel(const void *kernel) {
     const std::pair<int, const void *> name(current_device(), kernel);
     if (state().loaded.count(name) != 0)
         return gpuSuccess;
+
     const gpuError_t error = prohibit_unsafe();
     if (error == gpuSuccess)
         state().loaded.insert(name);
@@ -269,10 +282,12 @@ bound_kernel_t::bound_kernel_t(fake_gpu_function_t *kernel_, fake_gpu_caller_t *
                                const fake_gpu_argument_t *list, size_t count)
     : kernel(kernel_), caller(caller_) {
     const size_t unit = sizeof(std::max_align_t);
+
     size_t units = 0;
     for (size_t i = 0; i < count; ++i)
         units += (list[i].size_bytes + unit - 1) / unit;
     copies.resize(units);
+
     std::max_align_t *next = copies.data();
     for (size_t i = 0; i < count; ++i) {
         memcpy(next, list[i].value, list[i].size_bytes);
@@ -292,6 +307,7 @@ void fake_gpu_barrier(const char *file, int line) {
     } else if (line != executor.line) {
         executor.other_line = line;
     }
+
     fiber_t *self = executor.current;
     execute_next(self);
 }
@@ -303,12 +319,15 @@ gpuError_t fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel,
     return call("LaunchKernel", PLAIN, [&](guard_t &) -> gpuError_t {
         if (!launch_is_possible(grid, block))
             return gpuErrorInvalidConfiguration;
+
         std::shared_ptr<stream_t> stream = find_stream(handle);
         if (stream == nullptr || stream->device != current_device())
             return gpuErrorInvalidResourceHandle;
+
         const gpuError_t error = load_kernel((const void *)kernel);
         if (error != gpuSuccess)
             return error;
+
         for (size_t i = 0; i < count; ++i) {
             const void *pointer = nullptr;
             bool wild = false;
@@ -319,6 +338,7 @@ gpuError_t fake_gpu_launch_kernel(const char *name, fake_gpu_function_t *kernel,
                              "kernel %s: argument %zu, %p, points to the host's memory", name,
                              i + 1, pointer);
         }
+
         operation_t operation;
         launch_t launch{name,
                         std::make_shared<const bound_kernel_t>(kernel, caller, arguments, count),

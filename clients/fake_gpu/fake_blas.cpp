@@ -48,6 +48,7 @@ gpuError_t fake::blas_look(const void *pointer, size_t bytes, size_t alignment, 
 status_t frame_t::use_workspace() {
     if (handle->workspace == nullptr)
         return FAKEBLAS_STATUS_SUCCESS;
+
     gpuError_t error =
         blas_look(handle->workspace, handle->workspace_bytes, 256, handle->device, "the workspace");
     const uint64_t capture = stream->capture != nullptr ? stream->capture->id + 1 : 0;
@@ -63,6 +64,7 @@ status_t frame_t::use_workspace() {
             error =
                 fault(gpuErrorLaunchFailure, "%s: two streams of a capture use a workspace", name);
     }
+
     blas().workspaces[handle->workspace] =
         workspace_user_t{point_t{stream, stream->issued + 1}, capture, stream};
     return blas_status(error);
@@ -73,10 +75,12 @@ status_t frame_t::use_workspace() {
 status_t fakeblasCreate(fakeblasHandle_t *handle) {
     return blas_enter("Create", TAKES | UNSAFE, [&](guard_t &) -> status_t {
         UNLESS(handle != nullptr);
+
         if (in_capture()) {
             ++blas().handles_refused;
             return FAKEBLAS_STATUS_NOT_INITIALIZED;
         }
+
         ++blas().handles;
         *handle = new fake_blas_handle_t{current_device(), nullptr, 0,
                                          nullptr,          0,       FAKEBLAS_POINTER_MODE_HOST};
@@ -88,6 +92,7 @@ status_t fakeblasSetStream(fakeblasHandle_t handle, gpuStream_t stream) {
     return blas_enter("SetStream", PLAIN, [&](guard_t &) -> status_t {
         const std::shared_ptr<stream_t> found = find_stream(stream);
         UNLESS(found != nullptr);
+
         handle->stream = stream;
         handle->stream_number = found->number;
         handle->workspace = nullptr; /* as cuBLAS does: back to its own */
@@ -98,6 +103,7 @@ status_t fakeblasSetStream(fakeblasHandle_t handle, gpuStream_t stream) {
 status_t fakeblasSetWorkspace(fakeblasHandle_t handle, void *workspace, size_t bytes) {
     return blas_enter("SetWorkspace", PLAIN, [&](guard_t &) -> status_t {
         UNLESS((uintptr_t)workspace % 256 == 0 && bytes >= 16384); /* less fails some calls */
+
         handle->workspace = workspace;
         handle->workspace_bytes = bytes;
         return FAKEBLAS_STATUS_SUCCESS;
@@ -155,6 +161,7 @@ void *fake_blas_find(const char *function) {
             GPU_BLAS_COMPUTE_LIST(X)
 #undef X
     };
+
     guard_t guard(state().lock);
     for (const auto &entry : functions)
         if (strcmp(entry.name, function) == 0 && blas().missing != function)
@@ -174,6 +181,7 @@ static void control_fail_after(uint64_t n, fake_blas_failure_t failure) {
     static const status_t statuses[] = {FAKEBLAS_STATUS_ALLOC_FAILED,
                                         FAKEBLAS_STATUS_EXECUTION_FAILED,
                                         FAKEBLAS_STATUS_NOT_SUPPORTED};
+
     guard_t guard(state().lock);
     blas().fail_in = n;
     blas().fail_with = statuses[failure];

@@ -57,6 +57,7 @@ status_t blas_status(gpuError_t error);
 template <typename BODY> status_t blas_enter(const char *name, unsigned flags, BODY body) {
     status_t status = FAKEBLAS_STATUS_SUCCESS;
     const std::string full = std::string("blas:") + name;
+
     const gpuError_t error = call(full.c_str(), flags, [&](guard_t &guard) -> gpuError_t {
         ++blas().counts[name];
         if (blas().fail_in > 0 && --blas().fail_in == 0) {
@@ -64,6 +65,7 @@ template <typename BODY> status_t blas_enter(const char *name, unsigned flags, B
             status = blas().fail_with;
             return gpuSuccess;
         }
+
         status = body(guard);
         return gpuSuccess;
     });
@@ -115,6 +117,7 @@ struct frame_t {
                 wrong_scalar = true;
             return taken;
         }
+
         taken.device = pointer;
         operands.push_back(operand_t{pointer, sizeof(T), alignof(T)});
         return taken;
@@ -125,9 +128,11 @@ struct frame_t {
             fault(gpuErrorIllegalAddress, "%s: a scalar of the device in host pointer mode", name);
             return FAKEBLAS_STATUS_EXECUTION_FAILED;
         }
+
         status_t status = use_workspace();
         if (status != FAKEBLAS_STATUS_SUCCESS)
             return status;
+
         operation_t operation;
         const int device = handle->device;
         operation.action = [operands = operands, device, name = name, work]() -> gpuError_t {
@@ -140,6 +145,7 @@ struct frame_t {
             work();
             return gpuSuccess;
         };
+
         return blas_status(submit(stream, std::move(operation)));
     }
 
@@ -152,19 +158,23 @@ status_t blas_compute(fakeblasHandle_t handle, const char *name, BODY body) {
     if (handle == nullptr)
         return FAKEBLAS_STATUS_NOT_INITIALIZED;
     const unsigned flags = handle->workspace == nullptr ? TAKES | UNSAFE : PLAIN;
+
     return blas_enter(name, flags, [&](guard_t &) -> status_t {
         ++blas().computed;
         if (current_device() != handle->device) {
             fault(gpuErrorLaunchFailure, "%s: the handle is another device's", name);
             return FAKEBLAS_STATUS_EXECUTION_FAILED;
         }
+
         frame_t frame{handle, name, find_stream(handle->stream), {}};
         if (frame.stream == nullptr || frame.stream->device != handle->device)
             return FAKEBLAS_STATUS_EXECUTION_FAILED;
+
         if (frame.stream->number != handle->stream_number) {
             fault(gpuErrorLaunchFailure, "%s: the handle was set to a stream that is gone", name);
             return FAKEBLAS_STATUS_EXECUTION_FAILED;
         }
+
         return body(frame);
     });
 }

@@ -49,11 +49,13 @@ status_t gemm_strided(fakeblasHandle_t handle, const char *name, const shape_t &
     return blas_compute(handle, name, [&](frame_t &frame) -> status_t {
         UNLESS(shape.good_shape() && count >= 0);
         const auto first = frame.scalar(alpha), second = frame.scalar(beta);
+
         for (int64_t i = 0; i < count; ++i) {
             frame.operands.push_back(shape.a(a + i * stride_a));
             frame.operands.push_back(shape.b(b + i * stride_b));
             frame.operands.push_back(shape.c(c + i * stride_c));
         }
+
         return frame.submit_work([=] {
             for (int64_t i = 0; i < count; ++i)
                 product(shape, hurt(first.get()), a + i * stride_a, b + i * stride_b, second.get(),
@@ -69,10 +71,12 @@ status_t gemm_batched(fakeblasHandle_t handle, const char *name, const shape_t &
     return blas_compute(handle, name, [&](frame_t &frame) -> status_t {
         UNLESS(shape.good_shape() && count >= 0);
         const auto first = frame.scalar(alpha), second = frame.scalar(beta);
+
         for (const void *table : {(const void *)a, (const void *)b, (const void *)c})
             frame.operands.push_back(
                 operand_t{table, (size_t)count * sizeof(void *), alignof(void *)});
         const int device = handle->device;
+
         return frame.submit_work([=] {
             for (int64_t i = 0; i < count; ++i) {
                 for (const operand_t &operand :
@@ -80,6 +84,7 @@ status_t gemm_batched(fakeblasHandle_t handle, const char *name, const shape_t &
                     if (blas_look(operand.data, operand.bytes, operand.alignment, device, name) !=
                         gpuSuccess)
                         return;
+
                 product(shape, hurt(first.get()), a[i], b[i], second.get(), c[i]);
             }
         });
@@ -142,6 +147,7 @@ float from_half(uint16_t half) {
     const int exponent = half >> 10 & 31, fraction = half & 1023;
     if (exponent == 31)
         return of_bits(sign | 0x7F800000 | (uint32_t)fraction << 13);
+
     const float size = exponent == 0 ? std::ldexp((float)fraction, -24)
                                      : std::ldexp((float)(1024 + fraction), exponent - 25);
     return sign != 0 ? -size : size;
@@ -151,14 +157,17 @@ float from_half(uint16_t half) {
 uint16_t to_half(float value) {
     const uint16_t sign = (uint16_t)(bits_of(value) >> 16 & 0x8000);
     const float size = std::fabs(value);
+
     if (std::isnan(value))
         return (uint16_t)(sign | 0x7E00);
     if (size >= 65520.0f)
         return (uint16_t)(sign | 0x7C00);
+
     int exponent = 0;
     std::frexp(size, &exponent); /* size < 2^exponent */
     const int step = exponent - 11 < -24 ? -24 : exponent - 11;
     const int count = (int)std::nearbyint(std::ldexp(size, -step)); /* at most 2048 */
+
     if (step == -24)
         /* Subnormal, or the first normal numbers, which follow on. */
         return (uint16_t)(sign | count);
@@ -169,6 +178,7 @@ uint16_t to_bfloat(float value) {
     uint32_t bits = bits_of(value);
     if (std::isnan(value))
         return (uint16_t)(bits >> 16 | 0x40);
+
     bits += 0x7FFF + (bits >> 16 & 1);
     return (uint16_t)(bits >> 16);
 }
@@ -184,6 +194,7 @@ float widen(const void *data, fakeblasDataType_t type, int64_t i) {
 std::vector<float> widened(const void *data, fakeblasDataType_t type, int64_t rows, int64_t columns,
                            int64_t ld) {
     std::vector<float> wide((size_t)(rows * columns));
+
     for (int64_t j = 0; j < columns; ++j)
         for (int64_t i = 0; i < rows; ++i)
             wide[(size_t)(i + j * rows)] = widen(data, type, i + j * ld);
@@ -207,35 +218,44 @@ status_t fakeblasGemmEx_64(fakeblasHandle_t handle, fakeblasOperation_t transa,
     return blas_compute(handle, "GemmEx", [&](frame_t &frame) -> status_t {
         const shape_t shape{transa, transb, m, n, k, lda, ldb, ldc};
         UNLESS(shape.good_shape());
+
         if (a_type != b_type || (c_type != a_type && c_type != FAKEBLAS_R_32F))
             return FAKEBLAS_STATUS_NOT_SUPPORTED;
         const bool emulates = state().capability == 100 || state().capability == 103;
         if (compute == FAKEBLAS_COMPUTE_32F_EMULATED_16BFX9 &&
             (a_type != FAKEBLAS_R_32F || !emulates))
             return FAKEBLAS_STATUS_NOT_SUPPORTED;
+
         const auto first = frame.scalar((const float *)alpha),
                    second = frame.scalar((const float *)beta);
+
         const int64_t a_rows = transa == FAKEBLAS_OP_N ? m : k,
                       a_columns = transa == FAKEBLAS_OP_N ? k : m;
         const int64_t b_rows = transb == FAKEBLAS_OP_N ? k : n,
                       b_columns = transb == FAKEBLAS_OP_N ? n : k;
+
         frame.operands.push_back(any_matrix(a, a_type, a_rows, a_columns, lda));
         frame.operands.push_back(any_matrix(b, b_type, b_rows, b_columns, ldb));
         frame.operands.push_back(any_matrix(c, c_type, m, n, ldc));
+
         return frame.submit_work([=] {
             const std::vector<float> wide_a = widened(a, a_type, a_rows, a_columns, lda);
             const std::vector<float> wide_b = widened(b, b_type, b_rows, b_columns, ldb);
             std::vector<float> sums((size_t)(m * n)), wide_c((size_t)(m * n));
             const float by = first.get(), keep = second.get();
+
             if (keep != 0)
                 wide_c = widened(c, c_type, m, n, ldc);
             const shape_t packed{transa, transb, m, n, k, a_rows, b_rows, m};
+
             product(packed, 1.0f, wide_a.data(), wide_b.data(), 0.0f, sums.data());
+
             for (int64_t j = 0; j < n; ++j)
                 for (int64_t i = 0; i < m; ++i) {
                     const size_t at = (size_t)(i + j * m);
                     /* 0 NaN is NaN */
                     const float value = by * sums[at] + (keep != 0 ? keep * wide_c[at] : 0);
+
                     if (c_type == FAKEBLAS_R_32F)
                         ((float *)c)[i + j * ldc] = value;
                     else

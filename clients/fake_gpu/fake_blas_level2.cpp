@@ -17,11 +17,13 @@ using namespace fake;
                                   int64_t incx, const T *beta, T *y, int64_t incy) {               \
         return blas_compute(handle, #L "gemv", [&](frame_t &frame) -> status_t {                   \
             UNLESS(good(trans) && n >= 0 && good_ld(lda, m) && incx != 0 && incy != 0);            \
+                                                                                                   \
             const bool plain = trans == FAKEBLAS_OP_N;                                             \
             const auto first = frame.scalar(alpha), second = frame.scalar(beta);                   \
             frame.operands.push_back(matrix(a, m, n, lda));                                        \
             frame.operands.push_back(vector(x, plain ? n : m, incx));                              \
             frame.operands.push_back(vector(y, plain ? m : n, incy));                              \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 const T by = hurt(first.get()), keep = second.get();                               \
                 cblas_##l##gemv(LAYOUT, of(trans), (int)m, (int)n, pass(by), a, (int)lda, x,       \
@@ -37,8 +39,10 @@ FAKE_BLAS_ALL_TYPES(FAKE_BLAS_GEMV)
                                   const T *a, int64_t lda, T *x, int64_t incx) {                   \
         return blas_compute(handle, #L "trmv", [&](frame_t &frame) -> status_t {                   \
             UNLESS(good(uplo) && good(trans) && good(diag) && good_ld(lda, n) && incx != 0);       \
+                                                                                                   \
             frame.operands.push_back(matrix(a, n, n, lda));                                        \
             frame.operands.push_back(vector(x, n, incx));                                          \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 cblas_##l##trmv(LAYOUT, of(uplo), of(trans), of(diag), (int)n, a, (int)lda, x,     \
                                 (int)incx);                                                        \
@@ -53,8 +57,10 @@ FAKE_BLAS_ALL_TYPES(FAKE_BLAS_TRMV)
                                   const T *a, int64_t lda, T *x, int64_t incx) {                   \
         return blas_compute(handle, #L "trsv", [&](frame_t &frame) -> status_t {                   \
             UNLESS(good(uplo) && good(trans) && good(diag) && good_ld(lda, n) && incx != 0);       \
+                                                                                                   \
             frame.operands.push_back(matrix(a, n, n, lda));                                        \
             frame.operands.push_back(vector(x, n, incx));                                          \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 cblas_##l##trsv(LAYOUT, of(uplo), of(trans), of(diag), (int)n, a, (int)lda, x,     \
                                 (int)incx);                                                        \
@@ -69,10 +75,12 @@ FAKE_BLAS_ALL_TYPES(FAKE_BLAS_TRSV)
                                    int64_t lda) {                                                  \
         return blas_compute(handle, #L#ger, [&](frame_t &frame) -> status_t {                      \
             UNLESS(n >= 0 && good_ld(lda, m) && incx != 0 && incy != 0);                           \
+                                                                                                   \
             const auto first = frame.scalar(alpha);                                                \
             frame.operands.push_back(vector(x, m, incx));                                          \
             frame.operands.push_back(vector(y, n, incy));                                          \
             frame.operands.push_back(matrix(a, m, n, lda));                                        \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 const T by = hurt(first.get());                                                    \
                 cblas_##l##ger(LAYOUT, (int)m, (int)n, pass(by), x, (int)incx, y, (int)incy, a,    \
@@ -93,10 +101,12 @@ FAKE_BLAS_GER(Z, z, gerc, fake_blas_c64_t)
                                     int64_t incy, T *a, int64_t lda) {                             \
         return blas_compute(handle, #L#syr2, [&](frame_t &frame) -> status_t {                     \
             UNLESS(good(uplo) && n >= 0 && good_ld(lda, n) && incx != 0 && incy != 0);             \
+                                                                                                   \
             const auto first = frame.scalar(alpha);                                                \
             frame.operands.push_back(vector(x, n, incx));                                          \
             frame.operands.push_back(vector(y, n, incy));                                          \
             frame.operands.push_back(matrix(a, n, n, lda));                                        \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 const T by = hurt(first.get());                                                    \
                 cblas_##l##syr2(LAYOUT, of(uplo), (int)n, pass(by), x, (int)incx, y, (int)incy, a, \
@@ -115,10 +125,12 @@ FAKE_BLAS_SYR2(Z, z, her2, fake_blas_c64_t)
                                     int64_t incx, const T *beta, T *y, int64_t incy) {             \
         return blas_compute(handle, #L#symv, [&](frame_t &frame) -> status_t {                     \
             UNLESS(good(uplo) && good_ld(lda, n) && incx != 0 && incy != 0);                       \
+                                                                                                   \
             const auto first = frame.scalar(alpha), second = frame.scalar(beta);                   \
             frame.operands.push_back(matrix(a, n, n, lda));                                        \
             frame.operands.push_back(vector(x, n, incx));                                          \
             frame.operands.push_back(vector(y, n, incy));                                          \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 const T by = hurt(first.get()), keep = second.get();                               \
                 cblas_##l##symv(LAYOUT, of(uplo), (int)n, pass(by), a, (int)lda, x, (int)incx,     \
@@ -130,9 +142,11 @@ FAKE_BLAS_SYR2(Z, z, her2, fake_blas_c64_t)
                                    const R *alpha, const T *x, int64_t incx, T *a, int64_t lda) {  \
         return blas_compute(handle, #L#syr, [&](frame_t &frame) -> status_t {                      \
             UNLESS(good(uplo) && good_ld(lda, n) && incx != 0);                                    \
+                                                                                                   \
             const auto first = frame.scalar(alpha);                                                \
             frame.operands.push_back(vector(x, n, incx));                                          \
             frame.operands.push_back(matrix(a, n, n, lda));                                        \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 cblas_##l##syr(LAYOUT, of(uplo), (int)n, hurt(first.get()), x, (int)incx, a,       \
                                (int)lda);                                                          \

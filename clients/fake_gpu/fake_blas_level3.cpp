@@ -22,10 +22,12 @@ using namespace fake;
             const int64_t order = side == FAKEBLAS_SIDE_LEFT ? m : n;                              \
             UNLESS(good(side) && good(uplo) && n >= 0 && good_ld(lda, order) && good_ld(ldb, m) && \
                    good_ld(ldc, m));                                                               \
+                                                                                                   \
             const auto first = frame.scalar(alpha), second = frame.scalar(beta);                   \
             frame.operands.push_back(matrix(a, order, order, lda));                                \
             frame.operands.push_back(matrix(b, m, n, ldb));                                        \
             frame.operands.push_back(matrix(c, m, n, ldc));                                        \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 const T by = hurt(first.get()), keep = second.get();                               \
                 cblas_##l##symm(LAYOUT, of(side), of(uplo), (int)m, (int)n, pass(by), a, (int)lda, \
@@ -43,9 +45,11 @@ FAKE_BLAS_ALL_TYPES(FAKE_BLAS_SYMM)
             const bool plain = trans == FAKEBLAS_OP_N;                                             \
             UNLESS(good(uplo) && (plain || trans == FAKEBLAS_OP_T) && n >= 0 && k >= 0 &&          \
                    good_ld(lda, plain ? n : k) && good_ld(ldc, n));                                \
+                                                                                                   \
             const auto first = frame.scalar(alpha), second = frame.scalar(beta);                   \
             frame.operands.push_back(plain ? matrix(a, n, k, lda) : matrix(a, k, n, lda));         \
             frame.operands.push_back(matrix(c, n, n, ldc));                                        \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 const T by = hurt(first.get()), keep = second.get();                               \
                 cblas_##l##syrk(LAYOUT, of(uplo), of(trans), (int)n, (int)k, pass(by), a,          \
@@ -65,14 +69,18 @@ FAKE_BLAS_ALL_TYPES(FAKE_BLAS_SYRK)
             UNLESS(good(side) && good(uplo) && good(trans) && good(diag) && n >= 0 &&              \
                    good_ld(lda, order) && good_ld(ldb, m) && good_ld(ldc, m) &&                    \
                    (b != c || ldb == ldc));                                                        \
+                                                                                                   \
             const auto first = frame.scalar(alpha);                                                \
             frame.operands.push_back(matrix(a, order, order, lda));                                \
             frame.operands.push_back(matrix(b, m, n, ldb));                                        \
             frame.operands.push_back(matrix(c, m, n, ldc));                                        \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 const T by = hurt(first.get());                                                    \
+                                                                                                   \
                 for (int64_t j = 0; b != c && j < n; ++j)                                          \
                     memcpy(c + j * ldc, b + j * ldb, (size_t)m * sizeof(T));                       \
+                                                                                                   \
                 cblas_##l##trmm(LAYOUT, of(side), of(uplo), of(trans), of(diag), (int)m, (int)n,   \
                                 pass(by), a, (int)lda, c, (int)ldc);                               \
             });                                                                                    \
@@ -89,9 +97,11 @@ FAKE_BLAS_ALL_TYPES(FAKE_BLAS_TRMM)
             const int64_t order = side == FAKEBLAS_SIDE_LEFT ? m : n;                              \
             UNLESS(good(side) && good(uplo) && good(trans) && good(diag) && n >= 0 &&              \
                    good_ld(lda, order) && good_ld(ldb, m));                                        \
+                                                                                                   \
             const auto first = frame.scalar(alpha);                                                \
             frame.operands.push_back(matrix(a, order, order, lda));                                \
             frame.operands.push_back(matrix(b, m, n, ldb));                                        \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 const T by = hurt(first.get());                                                    \
                 cblas_##l##trsm(LAYOUT, of(side), of(uplo), of(trans), of(diag), (int)m, (int)n,   \
@@ -135,12 +145,15 @@ T element(const T *a, int64_t ld, fakeblasOperation_t operation, int64_t i, int6
                    good_ld(lda, plain_a ? m : n) && good_ld(ldb, plain_b ? m : n) &&               \
                    good_ld(ldc, m) && (a != c || (plain_a && lda == ldc)) &&                       \
                    (b != c || (plain_b && ldb == ldc)));                                           \
+                                                                                                   \
             const auto first = frame.scalar(alpha), second = frame.scalar(beta);                   \
             frame.operands.push_back(plain_a ? matrix(a, m, n, lda) : matrix(a, n, m, lda));       \
             frame.operands.push_back(plain_b ? matrix(b, m, n, ldb) : matrix(b, n, m, ldb));       \
             frame.operands.push_back(matrix(c, m, n, ldc));                                        \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 const T x = first.get(), y = second.get();                                         \
+                                                                                                   \
                 for (int64_t j = 0; j < n; ++j)                                                    \
                     for (int64_t i = 0; i < m; ++i) {                                              \
                         const T from_a =                                                           \
@@ -162,9 +175,11 @@ FAKE_BLAS_ALL_TYPES(FAKE_BLAS_GEAM)
             const bool plain = trans == FAKEBLAS_OP_N;                                             \
             UNLESS(good(uplo) && (plain || trans == FAKEBLAS_OP_C) && n >= 0 && k >= 0 &&          \
                    good_ld(lda, plain ? n : k) && good_ld(ldc, n));                                \
+                                                                                                   \
             const auto first = frame.scalar(alpha), second = frame.scalar(beta);                   \
             frame.operands.push_back(plain ? matrix(a, n, k, lda) : matrix(a, k, n, lda));         \
             frame.operands.push_back(matrix(c, n, n, ldc));                                        \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 cblas_##l##herk(LAYOUT, of(uplo), of(trans), (int)n, (int)k, hurt(first.get()), a, \
                                 (int)lda, second.get(), c, (int)ldc);                              \
@@ -183,11 +198,13 @@ FAKE_BLAS_HERK(Z, z, fake_blas_c64_t, double)
             const bool plain = trans == FAKEBLAS_OP_N;                                             \
             UNLESS(good(uplo) && (plain || trans == TURNED) && n >= 0 && k >= 0 &&                 \
                    good_ld(lda, plain ? n : k) && good_ld(ldb, plain ? n : k) && good_ld(ldc, n)); \
+                                                                                                   \
             const auto first = frame.scalar(alpha);                                                \
             const auto second = frame.scalar(beta);                                                \
             frame.operands.push_back(plain ? matrix(a, n, k, lda) : matrix(a, k, n, lda));         \
             frame.operands.push_back(plain ? matrix(b, n, k, ldb) : matrix(b, k, n, ldb));         \
             frame.operands.push_back(matrix(c, n, n, ldc));                                        \
+                                                                                                   \
             return frame.submit_work([=] {                                                         \
                 const T by = hurt(first.get());                                                    \
                 const R keep = second.get();                                                       \

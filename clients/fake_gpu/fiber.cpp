@@ -149,10 +149,12 @@ void fiber_create(fiber_t *fibers, unsigned count, void (*entry)()) {
     const size_t each = FIBER_STACK_BYTES + FIBER_PAGE;
     char *memory = (char *)mmap(nullptr, each * count, PROT_NONE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
     if (memory == MAP_FAILED) {
         fprintf(stderr, "fake GPU: no room for the stacks of kernels\n");
         abort();
     }
+
     for (unsigned i = 0; i < count; ++i) {
         fiber_t *fiber = &fibers[i];
         memset(fiber, 0, sizeof *fiber);

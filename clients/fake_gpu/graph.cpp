@@ -11,8 +11,10 @@ namespace fake {
 
 static void user_object_release(user_object_t *object, int64_t count) {
     object->references -= count;
+
     if (object->references > 0)
         return;
+
     call_back(object->destroy, nullptr);
     state().user_objects.erase(object);
 }
@@ -27,9 +29,11 @@ static std::vector<size_t> graph_order(const graph_exec_t &exec) {
     std::vector<size_t> missing;
     for (const std::vector<size_t> &after : exec.after)
         missing.push_back(after.size());
+
     for (size_t i = 0; i < missing.size(); ++i)
         if (missing[i] == 0)
             ready.push_back(i);
+
     while (!ready.empty()) {
         std::swap(ready[random_number() % ready.size()], ready.back());
         const size_t node = ready.back();
@@ -40,6 +44,7 @@ static std::vector<size_t> graph_order(const graph_exec_t &exec) {
                 if (earlier == node && --missing[i] == 0)
                     ready.push_back(i);
     }
+
     return order;
 }
 
@@ -54,6 +59,7 @@ gpuError_t gpuGraphInstantiate(gpuGraphExec_t *handle, gpuGraph_t graph_handle,
         auto found = rt.graphs.find(graph_handle);
         if (handle == nullptr || found == rt.graphs.end())
             return gpuErrorInvalidValue;
+
         const graph_t &graph = *found->second;
         std::unique_ptr<graph_exec_t> exec = std::make_unique<graph_exec_t>();
         std::map<node_t *, size_t> number;
@@ -61,11 +67,13 @@ gpuError_t gpuGraphInstantiate(gpuGraphExec_t *handle, gpuGraph_t graph_handle,
             number[node.get()] = exec->operations.size();
             exec->operations.push_back(node->operation);
         }
+
         for (const std::unique_ptr<node_t> &node : graph.nodes) {
             exec->after.emplace_back();
             for (node_t *earlier : node->after)
                 exec->after.back().push_back(number[earlier]);
         }
+
         exec->kept = graph.kept;
         *handle = (gpuGraphExec_t)exec.get();
         rt.execs[*handle] = std::move(exec);
@@ -80,17 +88,22 @@ gpuError_t gpuGraphLaunch(gpuGraphExec_t handle, gpuStream_t stream_handle) {
         std::shared_ptr<stream_t> stream = find_stream(stream_handle);
         if (found == rt.execs.end() || stream == nullptr)
             return gpuErrorInvalidResourceHandle;
+
         graph_exec_t &exec = *found->second;
         gpuError_t error = check_implicit(*stream);
         if (error != gpuSuccess)
             return error;
+
         if (stream->capture != nullptr)
             return gpuErrorNotSupported;
+
         operation_t begin, end;
         begin.waits = exec.last;
         enqueue(stream, std::move(begin));
+
         for (size_t node : graph_order(exec))
             enqueue(stream, exec.operations[node]);
+
         const std::shared_ptr<kept_t> kept = exec.kept; /* until it has run */
         end.action = [kept] { return gpuSuccess; };
         exec.last = {enqueue(stream, std::move(end))};
@@ -119,6 +132,7 @@ static graph_t *graph_find(gpuGraph_t handle) {
     auto found = rt.graphs.find(handle);
     if (found != rt.graphs.end())
         return found->second.get();
+
     for (const std::shared_ptr<capture_t> &capture : rt.captures) /* one that is being made */
         if ((void *)capture->graph.get() == (void *)handle)
             return capture->graph.get();
@@ -133,9 +147,11 @@ gpuError_t gpuUserObjectCreate(gpuUserObject_t *handle, void *pointer, gpuHostFn
         if (handle == nullptr || destroy == nullptr || references == 0 || references > INT32_MAX ||
             flags != gpuUserObjectNoDestructorSync)
             return gpuErrorInvalidValue;
+
         std::unique_ptr<user_object_t> object = std::make_unique<user_object_t>();
         object->destroy = host_function_t{destroy, pointer};
         object->references = references;
+
         *handle = (gpuUserObject_t)object.get();
         state().user_objects[*handle] = std::move(object);
         return gpuSuccess;
@@ -147,6 +163,7 @@ gpuError_t gpuUserObjectRelease(gpuUserObject_t handle, unsigned count) {
         auto found = state().user_objects.find(handle);
         if (found == state().user_objects.end() || count == 0 || found->second->references < count)
             return gpuErrorInvalidValue;
+
         user_object_release(found->second.get(), count);
         return gpuSuccess;
     });
@@ -159,6 +176,7 @@ gpuError_t gpuGraphRetainUserObject(gpuGraph_t graph_handle, gpuUserObject_t han
         auto found = state().user_objects.find(handle);
         if (graph == nullptr || found == state().user_objects.end() || count == 0)
             return gpuErrorInvalidValue;
+
         graph->kept->objects[found->second.get()] += count;
         if ((flags & gpuGraphUserObjectMove) == 0)
             found->second->references += count;

@@ -40,6 +40,7 @@ static std::vector<allocation_t *> &memory_open = *new std::vector<allocation_t 
 
 static bool memory_reserve() {
     size_t bytes = MEMORY_RANGE_BYTES;
+
     for (; memory_begin == nullptr && bytes >= ((size_t)1 << 30); bytes /= 4) {
         void *range =
             mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -55,6 +56,7 @@ static bool memory_reserve() {
 static char *memory_place(size_t bytes) {
     if (!memory_reserve() || bytes > (size_t)(memory_end - memory_begin) / 2)
         return nullptr;
+
     for (int round = 0; round < 2; ++round) {
         while (bytes <= (size_t)(memory_end - memory_next)) {
             const std::map<uintptr_t, allocation_t> &memory = state().memory;
@@ -76,6 +78,7 @@ static char *memory_place(size_t bytes) {
 static bool memory_enliven(allocation_t *allocation) {
     if (mprotect(allocation->pages, allocation->pages_bytes, PROT_READ | PROT_WRITE) != 0)
         return false;
+
     if (allocation->pages_bytes <= MEMORY_FILL_BYTES) {
         memset(allocation->pages, MEMORY_FRESH, allocation->pages_bytes);
     } else {
@@ -83,6 +86,7 @@ static bool memory_enliven(allocation_t *allocation) {
         memset(allocation->pages + allocation->pages_bytes - MEMORY_FILL_END_BYTES, MEMORY_FRESH,
                MEMORY_FILL_END_BYTES);
     }
+
     allocation->live = true;
     if (allocation->kind == memory_kind_t::device)
         mprotect(allocation->pages, allocation->pages_bytes, PROT_NONE);
@@ -94,17 +98,20 @@ static gpuError_t memory_take(void **pointer, size_t bytes, memory_kind_t kind, 
     runtime_t &rt = state();
     if (pointer == nullptr)
         return gpuErrorInvalidValue;
+
     const int device = current_device();
     const bool counted = kind == memory_kind_t::device;
     if (counted && (bytes > rt.total_bytes || rt.held_bytes[device] > rt.total_bytes - bytes))
         return gpuErrorOutOfMemory;
     if (bytes > (size_t)(MEMORY_RANGE_BYTES / 2))
         return gpuErrorOutOfMemory;
+
     const size_t rounded = (bytes + MEMORY_ALIGNMENT - 1) & ~(MEMORY_ALIGNMENT - 1);
     const size_t pages_bytes = (rounded + MEMORY_PAGE - 1) & ~(MEMORY_PAGE - 1);
     char *place = memory_place(pages_bytes + 2 * MEMORY_FENCE);
     if (place == nullptr)
         return gpuErrorOutOfMemory;
+
     allocation_t allocation{};
     allocation.pages = place + MEMORY_FENCE;
     allocation.pages_bytes = pages_bytes;
@@ -113,13 +120,17 @@ static gpuError_t memory_take(void **pointer, size_t bytes, memory_kind_t kind, 
     allocation.device = device;
     allocation.kind = kind;
     allocation.ordered = ordered;
+
     if (!ordered && !memory_enliven(&allocation))
         return gpuErrorOutOfMemory;
+
     allocation_t *kept = &(rt.memory[(uintptr_t)allocation.pages] = allocation);
     memory_open.reserve(rt.memory.size());
+
     if (counted)
         rt.held_bytes[device] += bytes;
     rt.live_bytes += bytes;
+
     *pointer = allocation.data;
     if (made != nullptr)
         *made = kept;
@@ -131,11 +142,13 @@ static gpuError_t memory_check_rims(allocation_t *allocation) {
     const unsigned char *first = (unsigned char *)allocation->pages,
                         *data = (unsigned char *)allocation->data;
     const unsigned char *after = data + allocation->bytes, *last = first + allocation->pages_bytes;
+
     for (const unsigned char *p = first; p < data; ++p)
         if (*p != MEMORY_FRESH)
             return fault(gpuErrorIllegalAddress,
                          "%zu bytes before an allocation of %zu bytes were written to",
                          (size_t)(data - p), allocation->bytes);
+
     for (const unsigned char *p = after; p < last; ++p)
         if (*p != MEMORY_FRESH)
             return fault(gpuErrorIllegalAddress,
@@ -153,9 +166,11 @@ static gpuError_t memory_give(allocation_t *allocation) {
         error = memory_check_rims(allocation);
         close_memory();
     }
+
     if (mmap(allocation->pages, allocation->pages_bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
         mprotect(allocation->pages, allocation->pages_bytes, PROT_NONE);
+
     if (allocation->kind == memory_kind_t::device)
         rt.held_bytes[allocation->device] -= allocation->bytes;
     if (!allocation->leaving)
@@ -168,10 +183,12 @@ allocation_t *find_allocation(const void *pointer, bool *wild) {
     const char *address = (const char *)pointer;
     if (wild != nullptr)
         *wild = memory_begin != nullptr && address >= memory_begin && address < memory_end;
+
     std::map<uintptr_t, allocation_t> &memory = state().memory;
     auto after = memory.upper_bound((uintptr_t)address);
     if (after == memory.begin())
         return nullptr;
+
     allocation_t *allocation = &std::prev(after)->second;
     return address < allocation->pages + allocation->pages_bytes ? allocation : nullptr;
 }
@@ -179,6 +196,7 @@ allocation_t *find_allocation(const void *pointer, bool *wild) {
 void open_allocation(allocation_t *allocation) {
     if (allocation->kind != memory_kind_t::device || allocation->open || !allocation->live)
         return;
+
     mprotect(allocation->pages, allocation->pages_bytes, PROT_READ | PROT_WRITE);
     allocation->open = true;
     memory_open.push_back(allocation);
@@ -231,14 +249,17 @@ gpuError_t check_range(const void *pointer, size_t bytes, int device, const char
     bool wild = false;
     allocation_t *allocation = find_allocation(pointer, &wild);
     char where[160];
+
     if (allocation == nullptr && !wild)
         return gpuSuccess;
+
     (void)device; /* copies reach every device */
     if (allocation == nullptr || !allocation->live || (const char *)pointer < allocation->data ||
         bytes > allocation->bytes - (size_t)((const char *)pointer - allocation->data)) {
         describe(pointer, where, sizeof where);
         return fault(gpuErrorIllegalAddress, "%s of %zu bytes at %s", what, bytes, where);
     }
+
     open_allocation(allocation);
     return gpuSuccess;
 }
@@ -247,10 +268,12 @@ static gpuError_t memory_free(const char *name, void *pointer, bool device) {
     return call(name, GIVES | WAITS | UNSAFE, [=](guard_t &guard) -> gpuError_t {
         if (pointer == nullptr)
             return gpuSuccess;
+
         allocation_t *allocation = find_allocation(pointer, nullptr);
         if (allocation == nullptr || allocation->data != pointer || allocation->leaving ||
             (allocation->kind == memory_kind_t::pinned) == device)
             return gpuErrorInvalidValue;
+
         reach_device(guard, allocation->device);
         allocation = find_allocation(pointer, nullptr); /* other threads ran meanwhile */
         return allocation != nullptr ? memory_give(allocation) : gpuErrorInvalidValue;
@@ -266,6 +289,7 @@ static gpuError_t memory_allocate(const char *name, void **pointer, size_t bytes
             *pointer = nullptr;
             return kind == memory_kind_t::managed ? gpuErrorInvalidValue : gpuSuccess;
         }
+
         return memory_take(pointer, bytes, kind, false, nullptr);
     });
 }
@@ -311,8 +335,10 @@ gpuError_t gpuMallocAsync(void **pointer, size_t bytes, gpuStream_t handle) {
             return gpuErrorInvalidResourceHandle;
         if (pointer == nullptr || bytes == 0)
             return gpuErrorInvalidValue;
+
         if (stream->capture != nullptr)
             return gpuErrorNotSupported;
+
         allocation_t *made = nullptr;
         gpuError_t error = memory_take(pointer, bytes, memory_kind_t::device, true, &made);
         if (error == gpuErrorOutOfMemory && !stream->busy) {
@@ -320,8 +346,10 @@ gpuError_t gpuMallocAsync(void **pointer, size_t bytes, gpuStream_t handle) {
             reach(guard, point_t{stream, stream->issued}, false);
             error = memory_take(pointer, bytes, memory_kind_t::device, true, &made);
         }
+
         if (error != gpuSuccess)
             return error;
+
         const void *data = made->data;
         operation_t operation;
         operation.always = true;
@@ -333,6 +361,7 @@ gpuError_t gpuMallocAsync(void **pointer, size_t bytes, gpuStream_t handle) {
                          "this machine has no memory for %zu bytes of the device's",
                          allocation->bytes);
         };
+
         return submit(stream, std::move(operation));
     });
 }
@@ -344,12 +373,14 @@ gpuError_t gpuFreeAsync(void *pointer, gpuStream_t handle) {
             return gpuErrorInvalidResourceHandle;
         if (pointer == nullptr)
             return gpuSuccess;
+
         allocation_t *allocation = find_allocation(pointer, nullptr);
         if (allocation == nullptr || allocation->data != pointer || !allocation->ordered ||
             allocation->leaving)
             return gpuErrorInvalidValue;
         if (stream->capture != nullptr)
             return gpuErrorNotSupported;
+
         operation_t operation;
         operation.always = true;
         operation.action = [pointer]() -> gpuError_t {
@@ -359,11 +390,13 @@ gpuError_t gpuFreeAsync(void *pointer, gpuStream_t handle) {
                              "FreeAsync before the stream of the allocation has come to it");
             return memory_give(leaving);
         };
+
         gpuError_t error = submit(stream, std::move(operation));
         if (error == gpuSuccess) {
             allocation->leaving = true;
             state().live_bytes -= allocation->bytes;
         }
+
         return error;
     });
 }
@@ -375,6 +408,7 @@ gpuError_t fake_gpu_symbol_address(void **pointer, const void *symbol, size_t by
         static std::map<std::pair<const void *, int>, void *> &copies =
             *new std::map<std::pair<const void *, int>, void *>;
         void *&copy = copies[{symbol, current_device()}];
+
         if (copy == nullptr) {
             allocation_t *made = nullptr;
             gpuError_t error = memory_take(&copy, bytes, memory_kind_t::device, false, &made);
@@ -385,6 +419,7 @@ gpuError_t fake_gpu_symbol_address(void **pointer, const void *symbol, size_t by
             open_allocation(made);
             memcpy(copy, symbol, bytes);
         }
+
         *pointer = copy;
         return gpuSuccess;
     });
@@ -394,6 +429,7 @@ gpuError_t gpuMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
     return call("MemGetInfo", PLAIN, [=](guard_t &) -> gpuError_t {
         if (free_bytes == nullptr || total_bytes == nullptr)
             return gpuErrorInvalidValue;
+
         runtime_t &rt = state();
         const size_t held = rt.held_bytes[current_device()];
         *free_bytes = held < rt.total_bytes ? rt.total_bytes - held : 0;

@@ -51,9 +51,11 @@ static void callbacks_run() {
         callback_t next = callbacks.queue.front();
         callbacks.queue.pop_front();
         callbacks.destructing = next.stream == nullptr;
+
         guard.unlock();
         next.host.function(next.host.data);
         guard.lock();
+
         callbacks.destructing = false;
         if (next.stream != nullptr) {
             next.stream->queue.pop_front();
@@ -62,6 +64,7 @@ static void callbacks_run() {
             if (next.stream->queue.empty())
                 rt.pending.erase(next.stream);
         }
+
         rt.changed.notify_all();
     }
 }
@@ -98,15 +101,18 @@ static void hurry_run() {
         hurry.asleep = true;
         hurry.work.wait(guard, [&rt] { return !rt.pending.empty(); });
         hurry.asleep = false;
+
         const timespec pause = {0, 10 * 1000000};
         guard.unlock();
         nanosleep(&pause, nullptr);
         guard.lock();
+
         const uint64_t now = (uint64_t)now_ms();
         std::vector<std::shared_ptr<stream_t>> late;
         for (const std::shared_ptr<stream_t> &stream : rt.pending)
             if (now - stream->since >= rt.laziness_ms)
                 late.push_back(stream);
+
         for (const std::shared_ptr<stream_t> &stream : late)
             reach(guard, point_t{stream, stream->issued}, false);
         close_memory();
@@ -132,6 +138,7 @@ static void stream_add_implicit(const std::shared_ptr<stream_t> &stream,
 
 point_t enqueue(const std::shared_ptr<stream_t> &stream, operation_t operation) {
     runtime_t &rt = state();
+
     stream_add_implicit(stream, &operation.waits);
     if (stream->queue.empty()) {
         stream->since = (uint64_t)now_ms();
@@ -144,6 +151,7 @@ point_t enqueue(const std::shared_ptr<stream_t> &stream, operation_t operation) 
             hurry.work.notify_one();
         }
     }
+
     stream->queue.push_back(std::move(operation));
     return point_t{stream, ++stream->issued};
 }
@@ -157,6 +165,7 @@ bool reach(guard_t &guard, const point_t &goal, bool may_wait) {
             goals.pop_back();
             continue;
         }
+
         if (stream->busy) {
             if (!may_wait)
                 return false;
@@ -164,25 +173,30 @@ bool reach(guard_t &guard, const point_t &goal, bool may_wait) {
             rt.changed.wait(guard);
             continue;
         }
+
         operation_t &first = stream->queue.front();
         const point_t *missing = nullptr;
         for (const point_t &wait : first.waits)
             if (!is_reached(wait))
                 missing = &wait;
+
         if (missing != nullptr) {
             goals.push_back(*missing);
             continue;
         }
+
         if (first.host.function != nullptr) {
             stream->busy = true;
             call_back(first.host, stream);
             continue;
         }
+
         if (first.action && (rt.lost == gpuSuccess || first.always)) {
             const gpuError_t error = first.action();
             if (rt.lost == gpuSuccess)
                 rt.lost = error;
         }
+
         stream->queue.pop_front();
         ++stream->done;
         if (stream->queue.empty())
@@ -193,8 +207,10 @@ bool reach(guard_t &guard, const point_t &goal, bool may_wait) {
 
 void reach_stream(guard_t &guard, const std::shared_ptr<stream_t> &stream) {
     std::vector<point_t> goals;
+
     stream_add_implicit(stream, &goals);
     goals.push_back(point_t{stream, stream->issued});
+
     for (const point_t &goal : goals)
         reach(guard, goal);
 }
@@ -204,8 +220,10 @@ void reach_device(guard_t &guard, int device) {
     for (const std::shared_ptr<stream_t> &stream : state().pending)
         if (stream->device == device)
             goals.push_back(point_t{stream, stream->issued});
+
     for (size_t i = goals.size(); i > 1; --i)
         std::swap(goals[i - 1], goals[random_number() % i]);
+
     for (const point_t &goal : goals)
         reach(guard, goal);
 }
@@ -214,6 +232,7 @@ void reach_device(guard_t &guard, int device) {
 
 std::shared_ptr<stream_t> find_stream(gpuStream_t handle) {
     runtime_t &rt = state();
+
     if (handle == nullptr || handle == gpuStreamLegacy)
         return rt.legacy[current_device()];
     if (handle == gpuStreamPerThread) {
@@ -225,6 +244,7 @@ std::shared_ptr<stream_t> find_stream(gpuStream_t handle) {
         }
         return stream;
     }
+
     auto found = rt.streams.find(handle);
     return found != rt.streams.end() ? found->second : nullptr;
 }
@@ -240,6 +260,7 @@ gpuError_t check_implicit(const stream_t &stream) {
                     error = gpuErrorStreamCaptureImplicit;
                 }
     }
+
     return error;
 }
 
@@ -247,6 +268,7 @@ gpuError_t submit(const std::shared_ptr<stream_t> &stream, operation_t operation
     gpuError_t error = check_implicit(*stream);
     if (error != gpuSuccess)
         return error;
+
     if (stream->capture != nullptr)
         return capture_operation(stream, std::move(operation));
     enqueue(stream, std::move(operation));
@@ -262,6 +284,7 @@ static gpuError_t stream_check_wait(const std::shared_ptr<stream_t> &stream) {
         invalidate(stream->capture);
         error = gpuErrorStreamCaptureUnsupported;
     }
+
     return error;
 }
 
@@ -273,16 +296,19 @@ gpuError_t gpuStreamCreateWithFlags(gpuStream_t *handle, unsigned flags) {
     return call("StreamCreate", PLAIN, [=](guard_t &) -> gpuError_t {
         if (handle == nullptr || flags > gpuStreamNonBlocking)
             return gpuErrorInvalidValue;
+
         std::shared_ptr<stream_t> stream = std::make_shared<stream_t>();
         stream->device = current_device();
         stream->number = ++state().stream_count;
         stream->blocking = flags == gpuStreamDefault;
         stream->created = true;
+
         std::vector<void *> &left = state().left_handles;
         /* The last one's: who still has it is found out. */
         void *name = left.empty() ? new char : left.back();
         if (!left.empty())
             left.pop_back();
+
         state().streams[name] = stream;
         *handle = (gpuStream_t)name;
         return gpuSuccess;
@@ -299,8 +325,10 @@ gpuError_t gpuStreamDestroy(gpuStream_t handle) {
         std::shared_ptr<stream_t> stream = find_stream(handle);
         if (stream == nullptr || !stream->created)
             return gpuErrorInvalidResourceHandle;
+
         if (stream->capture != nullptr)
             invalidate(stream->capture);
+
         state().streams.erase(handle);
         state().left_handles.push_back(handle);
         return gpuSuccess;
@@ -321,6 +349,7 @@ gpuError_t gpuStreamQuery(gpuStream_t handle) {
     return call("StreamQuery", UNSAFE, [=](guard_t &guard) -> gpuError_t {
         std::shared_ptr<stream_t> stream = find_stream(handle);
         gpuError_t error = stream_check_wait(stream);
+
         if (error != gpuSuccess || stream->queue.empty())
             return error;
         if (++stream->polls < STREAM_POLLS)
@@ -343,6 +372,7 @@ gpuError_t gpuLaunchHostFunc(gpuStream_t handle, gpuHostFn_t function, void *dat
             return gpuErrorInvalidResourceHandle;
         if (function == nullptr)
             return gpuErrorInvalidValue;
+
         operation_t operation;
         operation.host = host_function_t{function, data};
         return submit(stream, std::move(operation));

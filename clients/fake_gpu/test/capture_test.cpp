@@ -61,24 +61,30 @@ TEST_F(FakeCapture, AGraphRunsAsOftenAsItIsLaunched) {
     gpuGraphExec_t exec = nullptr;
     unsigned long long first = 0, second = 0;
     gpuStreamCaptureStatus status;
+
     OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
     GIVES(gpuErrorIllegalState, gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
     OK(gpuStreamGetCaptureInfo(a, &status, &first, &during));
     EXPECT_EQ(status, gpuStreamCaptureStatusActive);
     add(x, 3, a);
+
     OK(gpuStreamEndCapture(a, &graph));
     EXPECT_EQ(during, graph);
     GIVES(gpuErrorIllegalState, gpuStreamEndCapture(a, &during));
+
     OK(gpuGraphInstantiate(&exec, graph));
     OK(gpuGraphDestroy(graph));
     OK(gpuDeviceSynchronize());
     EXPECT_EQ(look(x, 1)[0], 0);
+
     for (int i = 0; i < 4; ++i)
         OK(gpuGraphLaunch(exec, i % 2 ? a : b));
+
     /* Launches of one instance follow each other, whatever their streams. */
     OK(gpuStreamSynchronize(a));
     EXPECT_EQ(look(x, 1)[0], 12);
     OK(gpuStreamSynchronize(b));
+
     OK(gpuGraphExecDestroy(exec));
     OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeRelaxed));
     OK(gpuStreamGetCaptureInfo(a, &status, &second));
@@ -91,21 +97,26 @@ TEST_F(FakeCapture, ForkedStreamsJoinByEventsAndOrderIsWhatTheySay) {
     std::vector<int> seen;
     for (bool joined_in_order : {true, false}) {
         gpuGraph_t graph = nullptr;
+
         OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
         OK(gpuEventRecord(event, a));
         if (joined_in_order)
             GPU_LAUNCH_KERNEL((shift_kernel), 1, 1, a, x, 1);
         if (joined_in_order)
             OK(gpuEventRecord(event, a));
+
         OK(gpuStreamWaitEvent(b, event));
         EXPECT_EQ(status_of(b), gpuStreamCaptureStatusActive);
+
         GPU_LAUNCH_KERNEL((shift_kernel), 1, 1, b, x, 2);
         if (!joined_in_order)
             GPU_LAUNCH_KERNEL((shift_kernel), 1, 1, a, x, 1);
+
         OK(gpuEventRecord(event, b));
         OK(gpuStreamWaitEvent(a, event));
         OK(gpuStreamEndCapture(a, &graph));
         EXPECT_EQ(status_of(b), gpuStreamCaptureStatusNone);
+
         int ascending = 0;
         for (int i = 0; i < 20; ++i) {
             OK(gpuMemsetAsync(x, 0, sizeof *x, a));
@@ -113,10 +124,12 @@ TEST_F(FakeCapture, ForkedStreamsJoinByEventsAndOrderIsWhatTheySay) {
             OK(gpuStreamSynchronize(a));
             ascending += look(x, 1)[0] == 12;
         }
+
         if (joined_in_order)
             EXPECT_EQ(ascending, 20);
         else
             EXPECT_TRUE(0 < ascending && ascending < 20) << ascending;
+
         fake_gpu_control.destroy_graph(graph);
     }
 }
@@ -125,6 +138,7 @@ TEST_F(FakeCapture, WorkThatDoesNotComeBackIsAnError) {
     OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
     OK(gpuEventRecord(event, a));
     OK(gpuStreamWaitEvent(b, event));
+
     add(x, 1, b);
     expect_spoiled(gpuErrorStreamCaptureUnjoined);
 }
@@ -151,6 +165,7 @@ TEST_F(FakeCapture, UnsafeCallsSpoilACapture) {
         OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
         GIVES(gpuErrorStreamCaptureUnsupported, call());
         EXPECT_EQ(status_of(a), gpuStreamCaptureStatusInvalidated);
+
         GPU_LAUNCH_KERNEL((add_kernel), 1, 1, a, x, 1);
         GIVES(gpuErrorStreamCaptureInvalidated, gpuGetLastError());
         expect_spoiled();
@@ -159,12 +174,14 @@ TEST_F(FakeCapture, UnsafeCallsSpoilACapture) {
 
 TEST_F(FakeCapture, AKernelThatIsLoadedDuringACaptureSpoilsIt) {
     gpuGraph_t graph = nullptr;
+
     for (gpuStream_t stream : {a, b}) {
         fake_gpu_control.unload_kernels();
         OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
         GIVES(gpuErrorStreamCaptureUnsupported,
               GPU_LAUNCH_KERNEL((add_kernel), 1, 1, stream, x, 1));
         expect_spoiled();
+
         OK(GPU_LAUNCH_KERNEL((add_kernel), 1, 1, stream, x, 1)); /* loads it */
         OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
         OK(GPU_LAUNCH_KERNEL((add_kernel), 1, 1, stream, x, 1));
@@ -185,6 +202,7 @@ TEST_F(FakeCapture, ModesSayWhoseCallsAreUnsafe) {
                                                   caller != gpuStreamCaptureModeGlobal
                                             : capture == gpuStreamCaptureModeRelaxed);
                 gpuError_t got = gpuErrorUnknown;
+
                 auto body = [&] {
                     gpuStreamCaptureMode mode = caller;
                     void *memory = nullptr;
@@ -195,12 +213,15 @@ TEST_F(FakeCapture, ModesSayWhoseCallsAreUnsafe) {
                     OK(gpuThreadExchangeStreamCaptureMode(&mode));
                     EXPECT_EQ(mode, caller);
                 };
+
                 OK(gpuStreamBeginCapture(a, capture));
                 if (other)
                     std::thread(body).join();
                 else
                     body();
+
                 GIVES(allowed ? gpuSuccess : gpuErrorStreamCaptureUnsupported, got);
+
                 if (allowed) {
                     gpuGraph_t graph;
                     OK(gpuStreamEndCapture(a, &graph));
@@ -215,12 +236,15 @@ TEST_F(FakeCapture, RelaxedModeDoesNotMakeNonsenseOfACapturedStream) {
     OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeRelaxed));
     GIVES(gpuErrorStreamCaptureUnsupported, gpuStreamSynchronize(a));
     expect_spoiled();
+
     OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeRelaxed));
     OK(gpuEventRecord(event, a));
     GIVES(gpuErrorCapturedEvent, gpuEventQuery(event));
     expect_spoiled();
+
     GIVES(gpuErrorCapturedEvent, gpuEventSynchronize(event)); /* still */
     GIVES(gpuErrorCapturedEvent, gpuStreamWaitEvent(b, event));
+
     OK(gpuEventRecord(event, a));
     OK(gpuEventSynchronize(event));
 }
@@ -231,13 +255,16 @@ TEST_F(FakeCapture, TheDefaultStreamSpoilsTheCaptureOfABlockingOne) {
     gpuStreamCaptureStatus status;
     GIVES(gpuErrorStreamCaptureUnsupported,
           gpuStreamBeginCapture(nullptr, gpuStreamCaptureModeRelaxed));
+
     OK(gpuStreamBeginCapture(blocking, gpuStreamCaptureModeRelaxed));
     /* Asking does no harm. */
     GIVES(gpuErrorStreamCaptureImplicit, gpuStreamIsCapturing(nullptr, &status));
     EXPECT_EQ(status_of(blocking), gpuStreamCaptureStatusActive);
+
     GIVES(gpuErrorStreamCaptureImplicit, gpuMemsetAsync(x, 0, 4, nullptr));
     EXPECT_EQ(status_of(blocking), gpuStreamCaptureStatusInvalidated);
     GIVES(gpuErrorStreamCaptureInvalidated, gpuStreamEndCapture(blocking, &graph));
+
     /* One that does not block: no harm. */
     OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeRelaxed));
     OK(gpuMemsetAsync(x, 0, 4, nullptr));
@@ -252,6 +279,7 @@ TEST_F(FakeCapture, EventsDoNotLeadInFromOutside) {
     OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeRelaxed));
     GIVES(gpuErrorStreamCaptureIsolation, gpuStreamWaitEvent(a, event));
     expect_spoiled();
+
     OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeRelaxed));
     OK(gpuStreamBeginCapture(b, gpuStreamCaptureModeRelaxed));
     OK(gpuEventRecord(event, b));
@@ -267,6 +295,7 @@ TEST_F(FakeCapture, ACaptureEndsWhereItBegan) {
     std::thread([&] {
         GIVES(gpuErrorStreamCaptureWrongThread, gpuStreamEndCapture(a, &graph));
     }).join();
+
     OK(gpuEventRecord(event, a));
     OK(gpuStreamWaitEvent(b, event));
     GIVES(gpuErrorStreamCaptureUnmatched, gpuStreamEndCapture(b, &graph));
@@ -296,19 +325,24 @@ TEST_F(FakeCapture, AUserObjectLivesAsLongAsGraphAndInstances) {
     gpuGraphExec_t exec = nullptr;
     gpuUserObject_t object = nullptr;
     gpuStreamCaptureStatus status;
+
     OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
     OK(gpuStreamGetCaptureInfo(a, &status, nullptr, &during));
     OK(gpuUserObjectCreate(&object, &owned, release, 1, gpuUserObjectNoDestructorSync));
     OK(gpuGraphRetainUserObject(during, object, 1, gpuGraphUserObjectMove));
+
     add(x, 1, a);
     OK(gpuStreamEndCapture(a, &graph));
+
     OK(gpuGraphInstantiate(&exec, graph));
     OK(gpuGraphDestroy(graph));
     EXPECT_EQ(fake_gpu_control.live_objects(), 5u); /* a, b, event, exec, object */
+
     OK(gpuGraphLaunch(exec, a));
     OK(gpuGraphExecDestroy(exec)); /* what was launched still runs */
     EXPECT_EQ(fake_gpu_control.live_objects(), 4u);
     EXPECT_EQ(owned.released, 0);
+
     OK(gpuStreamSynchronize(a));
     EXPECT_EQ(fake_gpu_control.live_objects(), 3u);
     EXPECT_EQ(owned.released, 1);
@@ -321,17 +355,21 @@ TEST_F(FakeCapture, ASpoiledCaptureLetsItsUserObjectsGo) {
     gpuGraph_t during = nullptr;
     gpuUserObject_t object = nullptr;
     gpuStreamCaptureStatus status;
+
     OK(gpuStreamBeginCapture(a, gpuStreamCaptureModeGlobal));
     OK(gpuStreamGetCaptureInfo(a, &status, nullptr, &during));
     OK(gpuUserObjectCreate(&object, &owned, release, 1, gpuUserObjectNoDestructorSync));
     OK(gpuGraphRetainUserObject(during, object)); /* a reference of its own beside ours */
+
     (void)gpuDeviceSynchronize();
     expect_spoiled();
     EXPECT_EQ(fake_gpu_control.live_objects(), 4u);
     EXPECT_EQ(owned.released, 0);
+
     OK(gpuUserObjectRelease(object));
     EXPECT_EQ(fake_gpu_control.live_objects(), 3u);
     EXPECT_EQ(owned.released, 1);
+
     OK(gpuUserObjectCreate(&object, &owned, release_calling, 1, gpuUserObjectNoDestructorSync));
     OK(gpuUserObjectRelease(object));
     EXPECT_EQ(fake_gpu_control.live_objects(), 3u);

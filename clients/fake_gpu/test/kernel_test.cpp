@@ -27,6 +27,7 @@ TEST_F(Fake, EveryThreadOfEveryBlockRunsOnceInAnOrderOfItsOwn) {
                           memory + threads, memory + 2 * threads);
         OK(gpuGetLastError());
         OK(gpuStreamSynchronize(nullptr));
+
         const std::vector<int> seen = look(memory, 2 * threads);
         EXPECT_TRUE(std::all_of(seen.begin(), seen.begin() + threads,
                                 [](int count) { return count == 1; }));
@@ -42,6 +43,7 @@ static __global__ void __launch_bounds__(256)
     __shared__ T a_tile[tile][tile + 1], b_tile[tile][tile];
     const unsigned i = blockIdx.y * tile + threadIdx.y, j = blockIdx.x * tile + threadIdx.x;
     T sum = 0;
+
     for (unsigned k = 0; k < n; k += tile) {
         a_tile[threadIdx.y][threadIdx.x] = a[i * n + k + threadIdx.x];
         b_tile[threadIdx.y][threadIdx.x] = b[(k + threadIdx.y) * n + j];
@@ -50,6 +52,7 @@ static __global__ void __launch_bounds__(256)
             sum += a_tile[threadIdx.y][l] * b_tile[l][threadIdx.x];
         __syncthreads();
     }
+
     c[i * n + j] = sum;
 }
 
@@ -60,13 +63,16 @@ TEST_F(Fake, TiledProductIsRight) {
         a[i] = (float)(i % 7);
         b[i] = (float)(i % 5);
     }
+
     float *memory = take<float>(3 * n * n);
     OK(gpuMemcpyAsync(memory, a.data(), n * n * sizeof(float), gpuMemcpyDefault, nullptr));
     OK(gpuMemcpyAsync(memory + n * n, b.data(), n * n * sizeof(float), gpuMemcpyDefault, nullptr));
+
     for (int round = 0; round < 5; ++round)
         GPU_LAUNCH_KERNEL((product_kernel<float, 16>), dim3(n / 16, n / 16), dim3(16, 16), nullptr,
                           memory, memory + n * n, memory + 2 * n * n, n);
     OK(gpuStreamSynchronize(nullptr));
+
     const std::vector<float> c = look(memory + 2 * n * n, n * n);
     for (unsigned i = 0; i < n; ++i)
         for (unsigned j = 0; j < n; ++j) {
@@ -75,6 +81,7 @@ TEST_F(Fake, TiledProductIsRight) {
                 sum += a[i * n + k] * b[k * n + j];
             ASSERT_EQ(c[i * n + j], sum) << i << " " << j;
         }
+
     OK(gpuFree(memory));
 }
 
@@ -83,12 +90,14 @@ template <bool with_barrier> static __global__ void sum_kernel(const int *x, int
     __shared__ int part[64];
     part[threadIdx.x] = x[threadIdx.x];
     __syncthreads();
+
     for (unsigned half = 32; half > 0; half /= 2) {
         if (threadIdx.x < half)
             part[threadIdx.x] += part[threadIdx.x + half];
         if (with_barrier)
             __syncthreads();
     }
+
     if (threadIdx.x == 0)
         *result = part[0];
 }
@@ -96,15 +105,18 @@ template <bool with_barrier> static __global__ void sum_kernel(const int *x, int
 TEST_F(Fake, AMissingBarrierShows) {
     std::vector<int> ones(64, 1);
     int *memory = take<int>(65), right = 0, wrong = 0;
+
     OK(gpuMemcpyAsync(memory, ones.data(), 64 * sizeof(int), gpuMemcpyDefault, nullptr));
     for (int round = 0; round < 20; ++round) {
         GPU_LAUNCH_KERNEL((sum_kernel<true>), 1, 64, nullptr, memory, memory + 64);
         OK(gpuStreamSynchronize(nullptr));
+
         right += look(memory + 64, 1)[0] == 64;
         GPU_LAUNCH_KERNEL((sum_kernel<false>), 1, 64, nullptr, memory, memory + 64);
         OK(gpuStreamSynchronize(nullptr));
         wrong += look(memory + 64, 1)[0] != 64;
     }
+
     EXPECT_EQ(right, 20);
     EXPECT_GT(wrong, 10);
     OK(gpuFree(memory));
@@ -138,15 +150,18 @@ TEST_F(Fake, DivergentBarriersAreFaults) {
         GIVES(count < 64 ? gpuErrorLaunchFailure : gpuSuccess, gpuMemsetAsync(x, 0, 4, nullptr));
         if (count < 64)
             expect_fault("divergent barrier");
+
         GPU_LAUNCH_KERNEL((two_lines_kernel), 2, 64, nullptr, count, x);
         (void)gpuStreamSynchronize(nullptr);
         if (count < 64)
             expect_fault("divergent barrier");
+
         GPU_LAUNCH_KERNEL((once_more_kernel), 2, 64, nullptr, count, x);
         (void)gpuStreamSynchronize(nullptr);
         if (count < 64)
             expect_fault("divergent barrier");
     }
+
     GPU_LAUNCH_KERNEL((returns_early_kernel), 2, 64, nullptr, 64u, x); /* all is well after it */
     OK(gpuStreamSynchronize(nullptr));
     EXPECT_EQ(look(x, 64), std::vector<int>(64, 1));
@@ -160,14 +175,17 @@ TEST_F(Fake, ImpossibleLaunchesAreRefused) {
         {{0, 1, 1}, {1, 1, 1}},     {{1, 0, 1}, {1, 1, 1}},     {{1, 1, 1}, {0, 1, 1}},
         {{1, 65536, 1}, {1, 1, 1}}, {{1, 1, 65536}, {1, 1, 1}}, {{1, 1, 1}, {1025, 1, 1}},
         {{1, 1, 1}, {33, 32, 1}},   {{1, 1, 1}, {1, 1, 65}},    {{2147483648u, 1, 1}, {1, 1, 1}}};
+
     for (const dim3 *shape : refused) {
         GPU_LAUNCH_KERNEL((nothing_kernel), shape[0], shape[1], nullptr);
         GIVES(gpuErrorInvalidConfiguration, gpuPeekAtLastError());
         GIVES(gpuErrorInvalidConfiguration, gpuGetLastError());
         OK(gpuGetLastError());
     }
+
     GPU_LAUNCH_KERNEL((nothing_kernel), dim3(1, 7, 9), dim3(4, 4, 64), nullptr);
     OK(gpuGetLastError());
+
     OK(gpuSetDevice(1));
     gpuStream_t stream = make_stream();
     OK(gpuSetDevice(0));
@@ -189,6 +207,7 @@ static __global__ void table_kernel(int *x) { *x = table[1]; }
 TEST_F(Fake, ConstantsOfTheModuleHaveAnAddressOnEachDevice) {
     void *address[3] = {nullptr, nullptr, nullptr};
     int *x = take<int>(1);
+
     for (int i = 0; i < 3; ++i) {
         OK(gpuSetDevice(i / 2));
         OK(gpuGetSymbolAddress(&address[i], table));
@@ -196,6 +215,7 @@ TEST_F(Fake, ConstantsOfTheModuleHaveAnAddressOnEachDevice) {
     }
     EXPECT_EQ(address[0], address[1]);
     EXPECT_NE(address[1], address[2]);
+
     OK(gpuSetDevice(0));
     GPU_LAUNCH_KERNEL((table_kernel), 1, 1, nullptr, x);
     OK(gpuStreamSynchronize(nullptr));
@@ -214,6 +234,7 @@ static gpuError_t write_at(char *x, long first, long count = 1, char value = 1) 
 TEST_F(Fake, WritesOutsideOfMemoryAreFaults) {
     char *x = take<char>(10000), *y = take<char>(10000);
     OK(write_at(x, 0, 10000));
+
     /* The first past what 256 bytes leave. */
     GIVES(gpuErrorIllegalAddress, write_at(x, 10000 / 256 * 256 + 256));
     expect_fault("touched");
@@ -221,12 +242,15 @@ TEST_F(Fake, WritesOutsideOfMemoryAreFaults) {
     expect_fault("touched");
     GIVES(gpuErrorIllegalAddress, write_at(x, -8192));
     expect_fault("touched");
+
     OK(gpuFree(x));
     GIVES(gpuErrorIllegalAddress, write_at(x, 5));
     expect_fault("not any more");
+
     OK(write_at(y, 10000)); /* in what the rounding leaves: seen when it is freed */
     GIVES(gpuErrorIllegalAddress, gpuFree(y));
     expect_fault("byte 10000");
+
     y = take<char>(10000);
     OK(write_at(y, -1));
     GIVES(gpuErrorIllegalAddress, gpuFree(y));
@@ -238,6 +262,7 @@ TEST_F(Fake, AnotherDevicesMemoryIsAFault) {
     char *x = take<char>(100);
     OK(write_at(x, 5));
     OK(gpuSetDevice(0));
+
     GIVES(gpuErrorIllegalAddress, write_at(x, 5));
     expect_fault("device 1's");
     OK(gpuFree(x));
@@ -245,10 +270,12 @@ TEST_F(Fake, AnotherDevicesMemoryIsAFault) {
 
 TEST_F(Fake, TheHostsPointersAreFaults) {
     char on_stack = 0;
+
     GPU_LAUNCH_KERNEL((write_kernel), 1, 1, nullptr, &on_stack, 0L, 1L, (char)1);
     GIVES(gpuErrorIllegalAddress, gpuGetLastError());
     expect_fault("points to the host's memory");
     EXPECT_EQ(on_stack, 0);
+
     for (bool managed : {false, true}) { /* which both sides reach */
         void *memory = nullptr;
         OK(managed ? gpuMallocManaged(&memory, 8) : gpuHostAlloc(&memory, 8, gpuHostAllocDefault));
@@ -274,15 +301,18 @@ TEST_F(Fake, NarrowNumbersRoundToNearest) {
     const float bfloat16[] = {1.0f,     -2.5f,      65536.0f,   65536.0f, 65536.0f, 0x1p-24f,
                               0x1p-25f, 0x1.8p-25f, 0x1.5p-15f, 0x1p-14f, INFINITY, 1.0f,
                               1.0f,     0x1.00p0f,  0x1.02p0f,  -0.0f};
+
     float *memory = take<float>(48);
     OK(gpuMemcpyAsync(memory, x, sizeof x, gpuMemcpyDefault, nullptr));
     GPU_LAUNCH_KERNEL((narrow_kernel), 4, 4, nullptr, memory, memory + 16, memory + 32);
     OK(gpuStreamSynchronize(nullptr));
+
     const std::vector<float> got = look(memory, 48);
     for (int i = 0; i < 16; ++i) {
         EXPECT_EQ(got[16 + i], half[i]) << i;
         EXPECT_EQ(got[32 + i], bfloat16[i]) << i;
     }
+
     OK(gpuFree(memory));
 }
 

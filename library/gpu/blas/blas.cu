@@ -50,6 +50,7 @@ static void blas_choose(gpu_device_t *device) {
         gpu_primitive_t vendor = gpu_vendor_primitive(device, (ji_primitive_t)i);
         device->blas->primitives[i] = vendor != nullptr ? vendor : gpu_own_primitives[i];
     }
+
     const char *name = gpu_vendor_blas_name(device);
     __atomic_store_n(&device->blas->ops.name, name != nullptr ? name : "jalloc's kernels",
                      __ATOMIC_RELEASE);
@@ -65,6 +66,7 @@ static blas_result_t blas_result(ji_primitive_t primitive, void *block) {
     ji_vector_t *vector = (ji_vector_t *)block;
     ji_matmat_t *matmat = (ji_matmat_t *)block;
     ji_reduce_t *reduce = (ji_reduce_t *)block;
+
     switch (primitive) {
     case JI_DOT:
     case JI_DOTC: return {&vector->result, ji_sizeof(vector->head.type), sizeof *vector};
@@ -87,9 +89,10 @@ static blas_result_t blas_result(ji_primitive_t primitive, void *block) {
 static jstatus_t blas_take_results(jdevice_t *device) {
     gpu_blas_t *blas = blas_of(device);
     std::lock_guard<std::mutex> lock(blas->mutex);
-    void *memory = nullptr;
     if (blas->results != nullptr)
         return JSTATUS_SUCCESS;
+
+    void *memory = nullptr;
     jstatus_t status = gpu_allocate(device, JMEMORY_DEVICE, GPU_RESULTS * GPU_RESULT_BYTES,
                                     GPU_RESULT_BYTES, &memory);
     blas->results = (char *)memory;
@@ -128,6 +131,7 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
             "%s: a result cannot come to the host while the stream is being captured; use device "
             "pointer mode",
             call->device->name);
+
     union {
         ji_vector_t vector;
         ji_matmat_t matmat;
@@ -136,9 +140,11 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
     memcpy(&copy, block, blas_result(primitive, const_cast<void *>(block)).block_bytes);
     const blas_result_t result = blas_result(primitive, &copy);
     void *callers = *result.place;
+
     status = blas_take_results(call->device);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     const int place = blas_hold(call->blas);
     *result.place = call->blas->results + place * GPU_RESULT_BYTES;
     status = run(call, &copy);
@@ -147,6 +153,7 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
             call->device,
             gpuMemcpyAsync(callers, *result.place, result.bytes, gpuMemcpyDefault, call->stream),
             "gpuMemcpyAsync");
+
     jstatus_t waited = gpu_check(call->device, gpuStreamSynchronize(call->stream),
                                  "gpuStreamSynchronize"); /* before anybody gets the place */
     blas_let_go(call->blas, place);
@@ -172,10 +179,12 @@ static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t p
     gpu_relaxed relaxed;
     gpu_blas_t *blas = blas_of(device);
     std::call_once(blas->once, blas_choose, gpu_device(device));
+
     gpu_primitive_t run = blas->primitives[primitive];
     if (run == nullptr)
         return gpu_services->fail(JSTATUS_INTERNAL_ERROR, "%s has no primitive %d", device->name,
                                   (int)primitive);
+
     gpu_call_t call = {device, gpu_native(stream), stream, blas, false, 0};
     uint64_t capture;
     if (gpu_is_default(stream)) {
@@ -184,6 +193,7 @@ static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t p
         if (status != JSTATUS_SUCCESS)
             return status;
     }
+
     if (host_waits != nullptr && blas_result(primitive, const_cast<void *>(block)).place != nullptr)
         return blas_run_with_result(&call, primitive, run, block, host_waits);
     return run(&call, block);
@@ -194,6 +204,7 @@ jstatus_t gpu_blas_init(gpu_device_t *device) {
     if (device->blas == nullptr)
         return gpu_services->fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping",
                                   device->base.name);
+
     /* Not measured on a GPU yet. */
     ji_blas_ops_t ops = {};
     ops.name = "";
@@ -202,17 +213,21 @@ jstatus_t gpu_blas_init(gpu_device_t *device) {
     ops.tuning.gemm3m_least = 1024;
     ops.tuning.gemm3m_k_panel = INT64_MAX; /* whole: launches cost more than memory */
     ops.tuning.gemm3m_n_panel = 4096;
+
     /* Counted for an H100: a halving saves n^3 / 4 flops, and its 14 additions move 39 quarters of
      * a matrix. dgemm of 8192: 2.3 ms for 1.7 of 18, and halves are multiplied about 2 % slower:
      * 1.01. Of 16384: 18 ms for 7 of 147, 1.06. In float the additions move half as much. */
     ops.tuning.strassen_least[0] = 8192;
     ops.tuning.strassen_least[1] = 16384;
+
     gpu_split_tuning(&device->base, &ops.tuning);
     gpu_triangle_tuning(&ops.tuning);
     ji_tuning_complete(&ops.tuning);
+
     ops.run = blas_run;
     ops.has_mixed = gpu_has_mixed;
     ops.has_emulated = gpu_has_emulated;
+
     device->blas->ops = ops;
     device->base.blas = &device->blas->ops;
     (void)blas_take_results(&device->base);

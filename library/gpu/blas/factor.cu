@@ -65,8 +65,10 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
     __shared__ T tile[TILE][TILE + 1];
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     const int64_t high = (m + TILE - 1) / TILE, wide = (n + TILE - 1) / TILE;
+
     for (int64_t t = blockIdx.x; t < high * wide; t += gridDim.x) {
         const int64_t top = t % high * TILE, left = t / high * TILE;
+
         for (int k = down; k < TILE; k += GROUP_DOWN) {
             const int row = from.down == 1 ? across : k, column = from.down == 1 ? k : across;
             const int64_t i = top + row, j = left + column;
@@ -76,6 +78,7 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
             tile[column][row] = i + above == j ? make<T>(real_part(value)) : value;
         }
         __syncthreads();
+
         for (int k = down; k < TILE; k += GROUP_DOWN)
             if (top + across < m && left + k < n)
                 panel[top + across + (left + k) * ld] = tile[k][across];
@@ -115,6 +118,7 @@ static __device__ inline void factor_read(factor_tile<T> *tile, const factor_cal
                                           int left) {
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     const bool turned = call.rows.down != 1; /* neighbouring threads: neighbours in memory */
+
     GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k) {
         const int other = down + k * GROUP_DOWN, i = turned ? other : across,
@@ -139,16 +143,19 @@ template <typename T> static __device__ inline void factor_diagonal(factor_tile<
     typedef real_of<T> R;
     const int row = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     T element[TILE_EACH];
+
     __syncthreads();
     GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k)
         element[k] = tile[down + k * GROUP_DOWN][row];
+
     int done = 0; /* the same for all threads */
     GPU_NO_UNROLL
     for (; done < TILE; ++done) {
         const R pivot = real_part(tile[done][done]);
         if (!(pivot > 0)) /* also NaN */
             break;
+
         const T factor = -factor_over(tile[done][row], pivot);
         GPU_UNROLL
         for (int k = 0; k < TILE_EACH; ++k) {
@@ -161,6 +168,7 @@ template <typename T> static __device__ inline void factor_diagonal(factor_tile<
         }
         __syncthreads();
     }
+
     GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k) {
         const int column = down + k * GROUP_DOWN;
@@ -172,6 +180,7 @@ template <typename T> static __device__ inline void factor_diagonal(factor_tile<
         }
     }
     __syncthreads();
+
     GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k)
         tile[down + k * GROUP_DOWN][row] = element[k];
@@ -188,6 +197,7 @@ static __device__ inline void factor_take_out(T *x, const factor_tile<T> *tile, 
         GPU_UNROLL
         for (int q = 0; q < FACTOR_AHEAD; ++q)
             known[q] = -rows.get(row, left + p + q);
+
         GPU_UNROLL
         for (int q = 0; q < FACTOR_AHEAD; ++q) {
             GPU_UNROLL
@@ -216,6 +226,7 @@ static __global__ void __launch_bounds__(GROUP_THREADS) potrf_base_kernel(factor
     /* Of the row's tiles. */
     const int row = (int)threadIdx.x % FACTOR_ORDER, top = row / TILE * TILE;
     const int half = (int)threadIdx.x / FACTOR_ORDER, first = half * FACTOR_WIDTH;
+
     for (int left = 0; left < call.n; left += TILE) {
         T x[FACTOR_WIDTH];
         GPU_UNROLL
@@ -225,6 +236,7 @@ static __global__ void __launch_bounds__(GROUP_THREADS) potrf_base_kernel(factor
             if (row < call.n && row >= column && top >= left)
                 x[k] = call.from.get(row, column);
         }
+
         for (int p = 0; p < left; p += TILE) {
             factor_read(tile, call, left, p);
             __syncthreads();
@@ -265,6 +277,7 @@ static __global__ void __launch_bounds__(GROUP_THREADS) potrf_base_kernel(factor
             __syncthreads();
         }
     }
+
     if (call.inverts)
         for (int column = half; column < top; column += 2) /* X alone is left */
             call.rows.put(row, column, make<T>(0));
@@ -275,14 +288,17 @@ static jstatus_t factor_run_base(const gpu_call_t *call, const ji_matmat_t *args
     if (args->n > FACTOR_ORDER || (args->c != nullptr && args->n < FACTOR_ORDER))
         return gpu_services->fail(JSTATUS_INTERNAL_ERROR, "%s: a base of order %lld",
                                   call->device->name, (long long)args->n);
+
     factor_call<T> factor = {};
     factor.n = (int)args->n;
     factor.from = factor.to = factor.rows = factor_lower<T>(args);
     factor.inverts = args->c != nullptr;
+
     if (args->b != nullptr)
         factor.from = factor_view<T>{(T *)const_cast<void *>(args->b), 1, args->ldb, false};
     if (factor.inverts)
         factor.rows = factor_view<T>{(T *)args->c, 1, args->ldc, false};
+
     GPU_LAUNCH((potrf_base_kernel<T>), 1, GROUP_THREADS, call->stream, factor);
     return gpu_check_launch(call->device, "potrf_base");
 }

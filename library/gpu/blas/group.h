@@ -54,9 +54,11 @@ template <typename T, typename IS>
 static __device__ inline int64_t group_find_on_diagonal(const T *a, int64_t lda, int64_t n,
                                                         int64_t *shared, IS is) {
     int64_t mine = n;
+
     for (int64_t i = threadIdx.x; i < n && mine == n; i += GROUP_THREADS)
         if (is(a[i * (lda + 1)]))
             mine = i;
+
     const int64_t first = group_join_all<group_least_t>(shared, mine);
     return first < n ? first + 1 : 0;
 }

@@ -89,6 +89,7 @@ static __device__ inline void each_element(const Op &op, T alpha, T *x, T *y) {
         a = *x;
     if (Op::reads_y)
         b = *y;
+
     op.apply(alpha, a, b);
     if (Op::writes_x)
         *x = a;
@@ -102,6 +103,7 @@ static __global__ void each_strided_kernel(Op op, int64_t n, typename Op::value_
     typename Op::value_t alpha = make<typename Op::value_t>(0);
     if (!op.prepare(alpha))
         return;
+
     const int64_t all = (int64_t)gridDim.x * GPU_VECTOR_THREADS;
     for (int64_t i = (int64_t)blockIdx.x * GPU_VECTOR_THREADS + threadIdx.x; i < n; i += all)
         each_element(op, alpha, x + i * incx, y + i * incy);
@@ -115,6 +117,7 @@ static __global__ void each_in_turn_kernel(Op op, int64_t n, typename Op::value_
     typename Op::value_t alpha = make<typename Op::value_t>(0);
     if (!op.prepare(alpha))
         return;
+
     for (int64_t i = 0; i < n; ++i)
         each_element(op, alpha, x + i * incx, y + i * incy);
 }
@@ -128,11 +131,13 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
     T alpha = make<T>(0);
     if (!op.prepare(alpha))
         return;
+
     const int64_t packs = n / pack_t::width, per_block = GPU_VECTOR_THREADS * GPU_PACK_LOADS;
     pack_t *px = (pack_t *)x, *py = (pack_t *)y;
     for (int64_t first = blockIdx.x * per_block; first < packs; first += gridDim.x * per_block) {
         pack_t a[GPU_PACK_LOADS], b[GPU_PACK_LOADS]; /* what is read of them was loaded */
         const int64_t mine = first + threadIdx.x;
+
         GPU_UNROLL
         for (int l = 0; l < GPU_PACK_LOADS; ++l) {
             const int64_t i = mine + l * GPU_VECTOR_THREADS;
@@ -141,6 +146,7 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
             if (Op::reads_y && i < packs)
                 b[l] = py[i];
         }
+
         GPU_UNROLL
         for (int l = 0; l < GPU_PACK_LOADS; ++l) {
             const int64_t i = mine + l * GPU_VECTOR_THREADS;
@@ -149,12 +155,14 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
             GPU_UNROLL
             for (int e = 0; e < pack_t::width; ++e)
                 op.apply(alpha, a[l].e[e], b[l].e[e]);
+
             if (Op::writes_x)
                 px[i] = a[l];
             if (Op::writes_y)
                 py[i] = b[l];
         }
     }
+
     const int64_t rest = packs * pack_t::width + threadIdx.x;
     if (blockIdx.x == 0 && rest < n)
         each_element(op, alpha, x + rest, y + rest);
@@ -169,6 +177,7 @@ static jstatus_t each_launch(const gpu_call_t *call, const ji_vector_t *v, const
     if (incx < 0 && incy < 0) /* the same pairs from the other end */
         incx = -incx, incy = -incy;
     T *x = vector_start<T>(v->x, n, incx), *y = has_y ? vector_start<T>(v->y, n, incy) : nullptr;
+
     if ((Op::writes_x && incx == 0) || (Op::writes_y && incy == 0))
         GPU_LAUNCH((each_in_turn_kernel<Op>), 1, 1, call->stream, op, n, x, incx, y, incy);
     else if (vector_is_packed(x, incx) && (!has_y || vector_is_packed(y, incy)))
@@ -179,6 +188,7 @@ static jstatus_t each_launch(const gpu_call_t *call, const ji_vector_t *v, const
     else
         GPU_LAUNCH((each_strided_kernel<Op>), gpu_blocks(n, GPU_VECTOR_THREADS, GPU_GRID_MOST),
                    GPU_VECTOR_THREADS, call->stream, op, n, x, incx, y, incy);
+
     return gpu_check_launch(call->device, name);
 }
 

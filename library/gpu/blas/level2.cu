@@ -63,6 +63,7 @@ template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v) {
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
     const int64_t columns = is_zero(alpha) ? 0 : v.n;
+
     for (int64_t first = blockIdx.x * (int64_t)GROUP_ACROSS; first < v.m;
          first += gridDim.x * (int64_t)GROUP_ACROSS) {
         const int64_t i = first + row;
@@ -71,6 +72,7 @@ template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v) {
             for (int64_t j = group; j < columns; j += GROUP_DOWN)
                 sum = multiply_add(v.a[i + j * v.lda], v.x[j * v.incx], sum);
         }
+
         group_join<group_sum_t, GROUP_THREADS, GROUP_ACROSS>(sums, sum);
         if (group == 0 && i < v.m)
             update_element(v.y + i * v.incy, alpha, sums[row], beta);
@@ -84,6 +86,7 @@ static __global__ void gemv_columns_kernel(matvec_t<T> v, bool conjugated) {
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
     const int t = (int)threadIdx.x, lane = t % lanes;
     const int64_t rows = is_zero(alpha) ? 0 : v.m;
+
     for (int64_t first = blockIdx.x * (int64_t)COLUMNS; first < v.n;
          first += gridDim.x * (int64_t)COLUMNS) {
         const int64_t j = first + t / lanes;
@@ -93,6 +96,7 @@ static __global__ void gemv_columns_kernel(matvec_t<T> v, bool conjugated) {
             for (int64_t i = lane; i < rows; i += lanes)
                 sum = multiply_add(conjugate_if(conjugated, column[i]), v.x[i * v.incx], sum);
         }
+
         group_join<group_sum_t, lanes>(sums, sum);
         if (lane == 0 && j < v.n)
             update_element(v.y + j * v.incy, alpha, sums[t], beta);
@@ -104,6 +108,7 @@ static jstatus_t gemv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
     const bool plain = args->trans == JBLAS_NO_TRANSPOSE,
                conjugated = args->trans == JBLAS_CONJUGATE_TRANSPOSE;
     const matvec_t<T> v = matvec_of<T>(args, plain ? args->n : args->m, plain ? args->m : args->n);
+
     if (plain)
         GPU_LAUNCH((gemv_rows_kernel<T>), gpu_blocks(v.m, GROUP_ACROSS, GPU_GRID_MOST),
                    GROUP_THREADS, call->stream, v);
@@ -113,6 +118,7 @@ static jstatus_t gemv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
     else
         GPU_LAUNCH((gemv_columns_kernel<T, 8>), gpu_blocks(v.n, 8, GPU_GRID_MOST), GROUP_THREADS,
                    call->stream, v, conjugated);
+
     return gpu_check_launch(call->device, "gemv");
 }
 
@@ -127,15 +133,18 @@ static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const 
                                              int group) {
     const bool diagonal = i0 == j0, stored = diagonal || (i0 > j0) == lower;
     const int64_t top = stored ? i0 : j0, left = stored ? j0 : i0;
+
     for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN) {
         if (top + row >= v.n || left + column >= v.n ||
             (diagonal && row != column && (row > column) != lower))
             continue;
+
         const T value = v.a[top + row + (left + column) * v.lda];
         if (diagonal && row == column) {
             tile[column][row] = make<T>(real_part(value));
             continue;
         }
+
         if (stored)
             tile[column][row] = value;
         if (!stored || diagonal)
@@ -150,6 +159,7 @@ template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool low
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
     const int64_t columns = is_zero(alpha) ? 0 : v.n;
+
     for (int64_t i0 = blockIdx.x * (int64_t)GROUP_ACROSS; i0 < v.n;
          i0 += gridDim.x * (int64_t)GROUP_ACROSS) {
         const int64_t i = i0 + row;
@@ -162,6 +172,7 @@ template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool low
                     sum = multiply_add(tile[column][row], v.x[(j0 + column) * v.incx], sum);
             __syncthreads(); /* before the next tile */
         }
+
         group_join<group_sum_t, GROUP_THREADS, GROUP_ACROSS>(sums, sum);
         if (group == 0 && i < v.n)
             update_element(v.y + i * v.incy, alpha, sums[row], beta);
@@ -187,11 +198,14 @@ static __global__ void ger_kernel(matvec_t<T> v, T *a, int64_t tiles_m, int64_t 
     const T alpha = gpu_scalar<T>(v.alpha);
     if (is_zero(alpha))
         return;
+
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
+
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const int64_t i = tile % tiles_m * GROUP_ACROSS + row, j0 = tile / tiles_m * GROUP_ACROSS;
         if (i >= v.m)
             continue;
+
         const T x = v.x[i * v.incx];
         GPU_UNROLL
         for (int column = 0; column < GROUP_ACROSS; column += GROUP_DOWN) {
@@ -221,16 +235,20 @@ static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t 
     const auto alpha = gpu_scalar<typename std::conditional<TWO, T, real_of<T>>::type>(v.alpha);
     if (is_zero(alpha))
         return;
+
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
+
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const int64_t i = tile % tiles_n * GROUP_ACROSS + row, j0 = tile / tiles_n * GROUP_ACROSS;
         if (i >= v.n || (lower ? i < j0 : i >= j0 + GROUP_ACROSS))
             continue;
+
         const T x = v.x[i * v.incx];
         for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN) {
             const int64_t j = j0 + column;
             if (j >= v.n || (i != j && (i > j) != lower))
                 continue;
+
             T *element = a + i + j * v.lda;
             T sum = multiply_add(
                 x, alpha * conjugate((TWO ? v.y : v.x)[j * (TWO ? v.incy : v.incx)]), *element);

@@ -10,6 +10,7 @@ template <typename T>
 static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
     level3_product<T> product = level3_product_of<T>(args);
     const bool left = args->side == JBLAS_LEFT, lower = args->uplo == JBLAS_LOWER;
+
     /* The strides of elements with line >= depth: where they are stored themselves, or the mirrored
      * ones. */
     product_operand<T> symmetric =
@@ -18,6 +19,7 @@ static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args, bo
     symmetric.hermitian = hermitian;
     /* As a column of the product a line of A is its conjugate. */
     symmetric.conjugate = hermitian && lower != left;
+
     product.k = left ? args->m : args->n;
     product.a = left ? symmetric : level3_rows<T>(args->b, args->ldb, JBLAS_NO_TRANSPOSE);
     product.b = left ? level3_columns<T>(args->b, args->ldb, JBLAS_NO_TRANSPOSE) : symmetric;
@@ -29,12 +31,14 @@ static jstatus_t level3_syrk(const gpu_call_t *call, const ji_matmat_t *args, bo
     level3_product<T> product = level3_product_of<T>(args);
     product.m = args->n;
     product.a = product.b = level3_rows<T>(args->a, args->lda, args->transa);
+
     if (hermitian)
         product.b.conjugate = !product.a.conjugate;
     else
         product.a.conjugate = product.b.conjugate = false;
     product.hermitian = product.real_alpha = product.real_beta = hermitian;
     product.uplo = args->uplo;
+
     return level3_run(call, product);
 }
 
@@ -48,9 +52,11 @@ static jstatus_t level3_syr2k(const gpu_call_t *call, const ji_matmat_t *args, b
     product.b.conjugate = hermitian && !product.a.conjugate;
     product.hermitian = product.real_beta = hermitian;
     product.uplo = args->uplo;
+
     jstatus_t status = level3_run(call, product);
     if (status != JSTATUS_SUCCESS || args->k == 0)
         return status;
+
     const product_operand<T> first = product.a;
     product.a = product.b, product.b = first;
     product.b.conjugate = product.a.conjugate, product.a.conjugate = first.conjugate;

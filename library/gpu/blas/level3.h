@@ -84,16 +84,20 @@ static __global__ void __launch_bounds__(TILE::THREADS)
     const bool product = call.k > 0 && !is_zero(alpha), read = !is_zero(beta);
     if (!product && beta == make<T>(1))
         return;
+
     const int across = (int)threadIdx.x % TILE::ACROSS, down = (int)threadIdx.x / TILE::ACROSS;
     const int64_t high = (call.m + TILE::SIDE - 1) / TILE::SIDE,
                   wide = (call.n + TILE::SIDE - 1) / TILE::SIDE;
+
     for (int64_t item = blockIdx.x; item < high * wide * call.batch_count; item += gridDim.x) {
         const int64_t matrix = item / (high * wide), tile = item % (high * wide);
         const int64_t top = tile % high * TILE::SIDE, left = tile / high * TILE::SIDE;
         if (!level3_is_part(call.uplo, top, left, TILE::SIDE))
             continue;
+
         T sum[TILE::EACH][TILE::EACH];
         product_clear<T, TILE::EACH>(sum);
+
         if (product) {
             product_operand<STORED> of_a = call.a, of_b = call.b;
             of_a.data =
@@ -104,6 +108,7 @@ static __global__ void __launch_bounds__(TILE::THREADS)
             product_loader<T, TILE, SYMMETRIC, STORED> b(of_b, left, call.n);
             product_accumulate<T, TILE>(shared, a, b, call.k, sum);
         }
+
         RESULT *c = call.many_c != nullptr ? call.many_c[matrix] : call.c + matrix * call.stride_c;
         GPU_UNROLL
         for (int j = 0; j < TILE::EACH; ++j) {
@@ -113,6 +118,7 @@ static __global__ void __launch_bounds__(TILE::THREADS)
                 const int64_t row = top + TILE::line(across, i);
                 if (row >= call.m || column >= call.n || !level3_is_part(call.uplo, row, column, 1))
                     continue;
+
                 RESULT *to = c + row + column * call.ldc;
                 T value = product ? level3_scaled(alpha, call.real_alpha, sum[j][i]) : make<T>(0);
                 if (read)
@@ -128,6 +134,7 @@ static jstatus_t level3_launch(const gpu_call_t *call,
                                const level3_product<T, STORED, RESULT> &product) {
     const unsigned blocks =
         gpu_blocks(TILE::count(product.m, product.n, product.batch_count), 1, GPU_GRID_MOST);
+
     if constexpr (std::is_same_v<T, STORED>) /* no routine reads a narrow triangle */
         if (product.a.symmetric || product.b.symmetric) {
             GPU_LAUNCH((level3_kernel<T, TILE, true, STORED, RESULT>), blocks, TILE::THREADS,
@@ -144,6 +151,7 @@ static jstatus_t level3_run(const gpu_call_t *call,
                             const level3_product<T, STORED, RESULT> &product) {
     typedef typename level3_tiles<T>::large large;
     typedef typename level3_tiles<T>::small small;
+
     if (product.m <= 0 || product.n <= 0 || product.batch_count <= 0)
         return JSTATUS_SUCCESS;
     if (large::suits(call->device, product.m, product.n, product.batch_count))
@@ -191,15 +199,19 @@ typedef enum { LEVEL3_ONE, LEVEL3_TRIANGLE, LEVEL3_STRIDED, LEVEL3_POINTERS } le
 template <typename T, typename STORED = T, typename RESULT = T>
 static jstatus_t level3_gemm(const gpu_call_t *call, const ji_matmat_t *args, level3_form_t form) {
     level3_product<T, STORED, RESULT> product = level3_product_of<T, STORED, RESULT>(args);
+
     product.a = level3_rows<STORED>(args->a, args->lda, args->transa);
     product.b = level3_columns<STORED>(args->b, args->ldb, args->transb);
+
     if (form == LEVEL3_TRIANGLE) {
         product.m = args->n;
         product.uplo = args->uplo;
         return level3_run(call, product);
     }
+
     if (form != LEVEL3_ONE)
         product.batch_count = args->batch_count;
+
     if (form == LEVEL3_STRIDED) {
         product.stride_a = args->stride_a, product.stride_b = args->stride_b,
         product.stride_c = args->stride_c;

@@ -28,9 +28,11 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
     matrix_each_kernel(DO action, int64_t m, int64_t n) {
     if (!action.start())
         return;
+
     const int across = (int)threadIdx.x % GROUP_ACROSS, down = (int)threadIdx.x / GROUP_ACROSS;
     const int64_t high = (m + GROUP_ACROSS - 1) / GROUP_ACROSS,
                   wide = (n + GROUP_ACROSS - 1) / GROUP_ACROSS;
+
     for (int64_t tile = blockIdx.x; tile < high * wide; tile += gridDim.x) {
         const int64_t i = tile % high * GROUP_ACROSS + across, left = tile / high * GROUP_ACROSS;
         const int64_t right = left + GROUP_ACROSS < n ? left + GROUP_ACROSS : n;
@@ -45,6 +47,7 @@ static jstatus_t matrix_each(const gpu_call_t *call, const DO &action, int64_t m
                              const char *name) {
     if (m <= 0 || n <= 0)
         return JSTATUS_SUCCESS;
+
     GPU_LAUNCH((matrix_each_kernel<DO>), matrix_blocks(m, n), GROUP_THREADS, call->stream, action,
                m, n);
     return gpu_check_launch(call->device, name);
@@ -145,6 +148,7 @@ template <typename R> struct matrix_merge {
         const complex<R> one = make<complex<R>>(1);
         by_alpha = gpu_scalar<complex<R>>(alpha);
         by_beta = gpu_scalar<complex<R>>(beta);
+
         product = !is_zero(by_alpha);
         read = !is_zero(by_beta);
         added = by_alpha == one && by_beta == one;
@@ -153,15 +157,18 @@ template <typename R> struct matrix_merge {
     __device__ inline void at(int64_t i, int64_t j) const {
         const int64_t from = i + j * m;
         complex<R> *to = c + i + j * ldc;
+
         complex<R> value = {0, 0};
         if (product) {
             const R re = p0[from], im = p1[from];
             value = complex<R>{re - im, p2[from] - re - im};
         }
+
         if (added) {
             *to = *to + value;
             return;
         }
+
         value = by_alpha * value;
         *to = read ? value + by_beta * *to : value;
     }
@@ -171,6 +178,7 @@ template <typename R>
 static jstatus_t matrix_run_merge(const gpu_call_t *call, const ji_merge_t *args) {
     matrix_merge<R> action = {};
     const int64_t size = args->m * args->n;
+
     action.m = args->m;
     action.alpha = args->alpha;
     action.beta = args->beta;
@@ -218,8 +226,10 @@ static __global__ void __launch_bounds__(GROUP_THREADS) matrix_geam_kernel(matri
     const int across = (int)threadIdx.x % GROUP_ACROSS, down = (int)threadIdx.x / GROUP_ACROSS;
     const int64_t high = (call.m + GROUP_ACROSS - 1) / GROUP_ACROSS,
                   wide = (call.n + GROUP_ACROSS - 1) / GROUP_ACROSS;
+
     for (int64_t tile = blockIdx.x; tile < high * wide; tile += gridDim.x) {
         const int64_t top = tile % high * GROUP_ACROSS, left = tile / high * GROUP_ACROSS;
+
         if (turn_a || turn_b) {
             /* Neighbouring threads: neighbouring columns of C, rows of A and B. */
             for (int row = down; row < GROUP_ACROSS; row += GROUP_DOWN) {
@@ -235,6 +245,7 @@ static __global__ void __launch_bounds__(GROUP_THREADS) matrix_geam_kernel(matri
             }
             __syncthreads();
         }
+
         for (int column = down; column < GROUP_ACROSS; column += GROUP_DOWN) {
             const int64_t i = top + across, j = left + column;
             if (i >= call.m || j >= call.n)
@@ -246,6 +257,7 @@ static __global__ void __launch_bounds__(GROUP_THREADS) matrix_geam_kernel(matri
                 sum = sum + call.b.term(beta, i, j);
             call.c[i + j * call.ldc] = sum;
         }
+
         if (turn_a || turn_b)
             __syncthreads();
     }
@@ -267,12 +279,14 @@ template <typename T>
 static jstatus_t matrix_run_geam(const gpu_call_t *call, const ji_matmat_t *args) {
     if (args->m <= 0 || args->n <= 0)
         return JSTATUS_SUCCESS;
+
     matrix_sum<T> sum = {};
     sum.m = args->m, sum.n = args->n;
     sum.a = matrix_operand_of<T>(args->a, args->lda, args->transa, &args->alpha);
     sum.b = matrix_operand_of<T>(args->b, args->ldb, args->transb, &args->beta);
     sum.c = (T *)args->c;
     sum.ldc = args->ldc;
+
     GPU_LAUNCH((matrix_geam_kernel<T>), matrix_blocks(sum.m, sum.n), GROUP_THREADS, call->stream,
                sum);
     return gpu_check_launch(call->device, "matrix_geam_kernel");

@@ -86,6 +86,7 @@ template <typename T> static __host__ __device__ inline T divide(T a, T b) {
             R ratio = b.im / b.re, scale = b.re + b.im * ratio;
             return T{(a.re + a.im * ratio) / scale, (a.im - a.re * ratio) / scale};
         }
+
         R ratio = b.re / b.im, scale = b.re * ratio + b.im;
         return T{(a.re * ratio + a.im) / scale, (a.im * ratio - a.re) / scale};
     } else {
@@ -97,6 +98,7 @@ template <typename T> static __host__ __device__ inline T divide(T a, T b) {
 template <typename T> static __device__ inline T gpu_scalar(const ji_scalar_t &scalar) {
     if (scalar.pointer != nullptr)
         return *(const T *)scalar.pointer;
+
     T value;
     memcpy(&value, &scalar.value, sizeof value);
     return value;

@@ -60,10 +60,12 @@ struct split_reader {
         at += place.at;
         const int64_t left = line >= lines || at >= depth ? 0 : along ? depth - at : lines - line;
         const float *from = data + (line * line_step + at * at_step);
+
         if (together && left >= SPLIT_EACH) {
             *four = *(const split_four *)from;
             return;
         }
+
         GPU_UNROLL
         for (int i = 0; i < SPLIT_EACH; ++i)
             four->e[i] = i < left ? from[i] : 0.0f;
@@ -80,6 +82,7 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
     __shared__ uint32_t shared[SPLIT_SIDE][SPLIT_SIDE + 1];
     const split_reader reader(call);
     const split_place place = reader.place;
+
     for (int64_t line = (int64_t)blockIdx.x * SPLIT_SIDE; line < call.lines;
          line += (int64_t)gridDim.x * SPLIT_SIDE) {
         uint32_t largest[SPLIT_EACH] = {};
@@ -93,15 +96,18 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
                 largest[i] = bits > largest[i] ? bits : largest[i];
             }
         }
+
         __syncthreads(); /* the lines of before were looked at */
         GPU_UNROLL
         for (int i = 0; i < SPLIT_EACH; ++i)
             shared[place.line + i * place.line_step][place.at + i * place.at_step] = largest[i];
         __syncthreads();
+
         if (threadIdx.x < SPLIT_SIDE && line + threadIdx.x < call.lines) {
             uint32_t most = 0;
             for (int i = 0; i < SPLIT_SIDE; ++i)
                 most = shared[threadIdx.x][i] > most ? shared[threadIdx.x][i] : most;
+
             /* Subnormals have few bits to lose. */
             const int of = most < 0x00800000u ? -126 : (int)(most >> 23) - 127;
             call.shifts[line + threadIdx.x] = most == 0 ? 0 : exponent - of;
@@ -147,16 +153,20 @@ static __global__ void __launch_bounds__(SPLIT_THREADS) split_kernel(ji_split_op
     __shared__ float tile[SPLIT_SIDE][SPLIT_DEPTH + 1];
     const split_reader reader(call);
     const split_place place = reader.place;
+
     const int64_t down = (call.slab + SPLIT_DEPTH - 1) / SPLIT_DEPTH,
                   across = (call.lines + SPLIT_SIDE - 1) / SPLIT_SIDE;
     const int64_t eights = call.slab / SPLIT_STORED;
+
     for (int64_t item = blockIdx.x; item < down * across; item += gridDim.x) {
         const int64_t first_line = (reader.along ? item / down : item % across) * SPLIT_SIDE;
         const int64_t first = (reader.along ? item % down : item / across) * SPLIT_DEPTH;
+
         split_four fours[SPLIT_SQUARES];
         GPU_UNROLL
         for (int s = 0; s < SPLIT_SQUARES; ++s)
             reader.read(first_line, first + s * SPLIT_SIDE, &fours[s]);
+
         __syncthreads(); /* the tile of before was written out */
         GPU_UNROLL
         for (int s = 0; s < SPLIT_SQUARES; ++s) {
@@ -166,6 +176,7 @@ static __global__ void __launch_bounds__(SPLIT_THREADS) split_kernel(ji_split_op
                     [s * SPLIT_SIDE + place.at + i * place.at_step] = fours[s].e[i];
         }
         __syncthreads();
+
         for (int i = (int)threadIdx.x; i < SPLIT_SIDE * SPLIT_DEPTH / SPLIT_STORED;
              i += SPLIT_THREADS) {
             const int row = i / (SPLIT_DEPTH / SPLIT_STORED),
@@ -173,9 +184,11 @@ static __global__ void __launch_bounds__(SPLIT_THREADS) split_kernel(ji_split_op
             const int64_t line = first_line + row;
             if (line >= call.lines || first + at >= call.slab)
                 continue;
+
             /* May be more than a power of two can be: in two steps. */
             const int shift = call.shifts[line];
             const float some = split_power(shift / 2), rest = split_power(shift - shift / 2);
+
             split_eight parts[PARTS];
             GPU_UNROLL
             for (int e = 0; e < SPLIT_STORED / 2; ++e) {
@@ -187,6 +200,7 @@ static __global__ void __launch_bounds__(SPLIT_THREADS) split_kernel(ji_split_op
                     parts[p].e[e] |= split_next<PART, GAP>(&high) << 16;
                 }
             }
+
             split_eight *to =
                 (split_eight *)call.parts + (line * PARTS * eights + (first + at) / SPLIT_STORED);
             GPU_UNROLL
@@ -220,6 +234,7 @@ jstatus_t gpu_gemm_mixed(const gpu_call_t *call, const void *block) {
         gpu_vendor_gemm_ex(call, args, bf16 ? GPU_NARROW_BF16 : GPU_NARROW_F16, false);
     if (status != JSTATUS_NOT_IMPLEMENTED)
         return status;
+
     return bf16 ? level3_gemm<float, jbfloat16_t, float>(call, args, LEVEL3_ONE)
                 : level3_gemm<float, jfloat16_t, float>(call, args, LEVEL3_ONE);
 }
@@ -243,22 +258,26 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
     const float alpha = gpu_scalar<float>(call.alpha), beta = gpu_scalar<float>(call.beta);
     const int64_t high = (call.m + SPLIT_THREADS - 1) / SPLIT_THREADS;
     const int64_t wide = (call.n + RESULT_COLUMNS - 1) / RESULT_COLUMNS;
+
     for (int64_t item = blockIdx.x; item < high * wide; item += gridDim.x) {
         const int64_t row = item % high * SPLIT_THREADS + threadIdx.x,
                       left = item / high * RESULT_COLUMNS;
         if (row >= call.m)
             continue;
+
         const int row_shift = call.row_shifts[row];
         const float *product = call.product + (row + left * call.ld);
         float *c = (float *)call.c + (row + left * call.ldc), sum[RESULT_COLUMNS],
               before[RESULT_COLUMNS];
         int shift[RESULT_COLUMNS];
+
         GPU_UNROLL
         for (int j = 0; j < RESULT_COLUMNS; ++j) {
             sum[j] = left + j < call.n ? product[j * call.ld] : 0.0f;
             before[j] = left + j < call.n && beta != 0 ? c[j * call.ldc] : 0.0f;
             shift[j] = left + j < call.n ? row_shift + call.column_shifts[left + j] : 0;
         }
+
         GPU_UNROLL
         for (int j = 0; j < RESULT_COLUMNS; ++j) {
             if (left + j >= call.n)
@@ -286,6 +305,7 @@ jstatus_t gpu_gemm_emulated(const gpu_call_t *call, const void *block) {
         gpu_vendor_gemm_ex(call, (const ji_matmat_t *)block, GPU_NARROW_BF16X9, false);
     if (status != JSTATUS_NOT_IMPLEMENTED)
         return status;
+
     return gpu_vendor_primitive(gpu_device(call->device), JI_GEMM)(call, block);
 }
 
@@ -313,6 +333,7 @@ void gpu_split_tuning(jdevice_t *device, ji_tuning_t *tuning) {
 bool gpu_has_mixed(jdevice_t *device) {
     if (split_architecture(device) < 80) /* the first with units for bfloat16 */
         return false;
+
     gpu_current current(device);
     return current.status == JSTATUS_SUCCESS && gpu_vendor_blas_name(gpu_device(device)) != nullptr;
 }
@@ -322,6 +343,7 @@ bool gpu_has_emulated(jdevice_t *device) {
     const int architecture = split_architecture(device);
     if (architecture != 100 && architecture != 103)
         return false;
+
     gpu_current current(device);
     return current.status == JSTATUS_SUCCESS && gpu_vendor_has_bf16x9(gpu_device(device));
 }

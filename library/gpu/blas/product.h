@@ -110,6 +110,7 @@ template <typename T, typename TILE, bool SYMMETRIC, typename STORED = T> struct
         const bool mirror = from.symmetric && d > l;
         const T value =
             widen(from.data[(mirror ? d : l) * from.line + (mirror ? l : d) * from.depth]);
+
         if (from.hermitian && l == d)
             return make<T>(real_part(value));
         return conjugate_if(from.conjugate != (from.hermitian && mirror), value);
@@ -120,6 +121,7 @@ template <typename T, typename TILE, bool SYMMETRIC, typename STORED = T> struct
     __device__ inline void fetch(int64_t p, int64_t left) {
         if constexpr (SYMMETRIC) /* the stride of 1 is along the other side in the mirrored half */
             aim(product_is_one(from.line) != (from.symmetric && p > first));
+
         GPU_UNROLL
         for (int i = 0; i < TILE::LOADS; ++i) {
             const int l = line + i * line_step, d = at + i * at_step;
@@ -152,11 +154,13 @@ static __device__ inline void product_accumulate(T *shared, A &a, B &b, int64_t 
     const int across = (int)threadIdx.x % TILE::ACROSS, down = (int)threadIdx.x / TILE::ACROSS;
     if (depth <= 0)
         return;
+
     a.fetch(0, depth);
     b.fetch(0, depth);
     a.put(shared);
     b.put(shared + TILE::SLICE);
     __syncthreads();
+
     int now = 0;
     for (int64_t p = 0; p < depth; p += TILE::DEPTH) {
         const bool more = p + TILE::DEPTH < depth;
@@ -164,7 +168,9 @@ static __device__ inline void product_accumulate(T *shared, A &a, B &b, int64_t 
             a.fetch(p + TILE::DEPTH, depth - p - TILE::DEPTH);
             b.fetch(p + TILE::DEPTH, depth - p - TILE::DEPTH);
         }
+
         const T *slice_a = shared + now * 2 * TILE::SLICE, *slice_b = slice_a + TILE::SLICE;
+
         GPU_NO_UNROLL
         for (int d = 0; d < TILE::DEPTH; ++d) {
             T row[TILE::EACH], column[TILE::EACH];
@@ -173,6 +179,7 @@ static __device__ inline void product_accumulate(T *shared, A &a, B &b, int64_t 
                 row[i] = slice_a[d * TILE::ROW + TILE::line(across, i)];
                 column[i] = slice_b[d * TILE::ROW + TILE::line(down, i)];
             }
+
             GPU_UNROLL
             for (int j = 0; j < TILE::EACH; ++j) {
                 GPU_UNROLL
@@ -180,11 +187,13 @@ static __device__ inline void product_accumulate(T *shared, A &a, B &b, int64_t 
                     sum[j][i] = multiply_add(row[i], column[j], sum[j][i]);
             }
         }
+
         now ^= 1;
         if (more) { /* the slices of before the last barrier, which nobody reads any more */
             a.put(shared + now * 2 * TILE::SLICE);
             b.put(shared + now * 2 * TILE::SLICE + TILE::SLICE);
         }
+
         __syncthreads();
     }
 }

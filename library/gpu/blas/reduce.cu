@@ -90,10 +90,12 @@ template <typename S, typename T>
 static __device__ inline vectors_t<T> vectors_of(const ji_vector_t &v) {
     vectors_t<T> vectors = {vector_start<T>(v.x, v.n, v.incx), nullptr, v.incx, 0,
                             vector_is_packed(v.x, v.incx)};
+
     if (S::two) {
         vectors.y = vector_start<T>(v.y, v.n, v.incy), vectors.incy = v.incy;
         vectors.packed = vectors.packed && vector_is_packed(v.y, v.incy);
     }
+
     return vectors;
 }
 
@@ -108,6 +110,7 @@ static __device__ typename A::partial_t reduce_elements(const A &a, const vector
     __shared__ partial_t sums[GROUP_THREADS];
     const int t = (int)threadIdx.x, packs = JI_REDUCE_BLOCK / pack_t::width;
     partial_t sum = A::none();
+
     if (v.packed && count == JI_REDUCE_BLOCK) {
         const pack_t *x = (const pack_t *)(v.x + first),
                      *y = A::two ? (const pack_t *)(v.y + first) : x;
@@ -119,6 +122,7 @@ static __device__ typename A::partial_t reduce_elements(const A &a, const vector
                 if (A::two)
                     py[l] = y[begin + l * GROUP_THREADS];
             }
+
             GPU_UNROLL
             for (int l = 0; l < GPU_PACK_LOADS; ++l) {
                 const int64_t place = first + (begin + l * GROUP_THREADS) * pack_t::width;
@@ -137,6 +141,7 @@ static __device__ typename A::partial_t reduce_elements(const A &a, const vector
                 }
             }
     }
+
     return group_join_all<A>(sums, sum);
 }
 
@@ -184,6 +189,7 @@ template <typename T> struct largest_t {
     static __device__ partial_t join(partial_t a, partial_t b) {
         const bool same = is_nan(a.size) ? is_nan(b.size) : a.size == b.size;
         const bool left = same ? a.place <= b.place : is_nan(a.size) || a.size > b.size;
+
         /* Word by word: of one of two structs HIP's compilers take the address, and keep both in
          * memory. */
         return partial_t{left ? a.size : b.size, left ? a.place : b.place};
@@ -223,6 +229,7 @@ template <typename T> struct scaled_squares_t : squares_t<T> {
     __device__ void take(double &sum, T x, T, int64_t) const {
         double part = ldexp((double)real_part(x), -exponent);
         sum = fused(part, part, sum);
+
         if constexpr (number<T>::is_complex) {
             part = ldexp((double)x.im, -exponent);
             sum = fused(part, part, sum);
@@ -261,11 +268,13 @@ template <typename T> struct norm_t {
          * has no better sum. */
         if ((sum >= 0x1p-918 && sum <= 0x1p+960) || is_nan(sum))
             return partial_t{sum, 0};
+
         const double largest = reduce_elements(largest_part_t<T>(), v, first, count);
         if (largest == 0)
             return none();
         if (largest > 0x1.fffffffffffffp+1023)
             return partial_t{largest, 0};
+
         scaled_squares_t<T> scaled;
         scaled.exponent = ilogb(largest);
         return partial_t{reduce_elements(scaled, v, first, count), scaled.exponent};
@@ -286,6 +295,7 @@ static __device__ inline typename S::partial_t reduce_block(const vectors_t<type
 
 template <typename S> static __global__ void reduce_blocks_kernel(ji_reduce_t call) {
     const vectors_t<typename S::value_t> v = vectors_of<S, typename S::value_t>(call.vector);
+
     for (int64_t i = blockIdx.x; i < call.blocks; i += gridDim.x) {
         const typename S::partial_t partial = reduce_block<S>(v, call.vector.n, i);
         if (threadIdx.x == 0)
@@ -313,12 +323,16 @@ static __global__ void reduce_partials_kernel(ji_reduce_t call, int64_t count, i
     typedef typename S::partial_t partial_t;
     __shared__ partial_t leaves[REDUCE_CHUNK];
     partial_t *partials = (partial_t *)call.partials;
+
     for (int64_t first = blockIdx.x * (int64_t)REDUCE_CHUNK; first < count;
          first += gridDim.x * (int64_t)REDUCE_CHUNK) {
         const int here = (int)(count - first < REDUCE_CHUNK ? count - first : REDUCE_CHUNK);
+
         for (int i = (int)threadIdx.x; i < here; i += GROUP_THREADS)
             leaves[i] = partials[(first + i) * stride];
+
         reduce_chunk<S>(leaves, here);
+
         if (threadIdx.x == 0 && count <= REDUCE_CHUNK)
             S::finish(call.vector.result, leaves[0]);
         else if (threadIdx.x == 0)
@@ -333,16 +347,20 @@ template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t ca
     /* Place l: 2^l chunks, if bit l of the number of chunks is set. */
     __shared__ partial_t stack[REDUCE_STACK];
     const vectors_t<typename S::value_t> v = vectors_of<S, typename S::value_t>(call.vector);
+
     int64_t chunks = 0;
     for (int64_t first = 0; first < call.blocks; first += REDUCE_CHUNK, ++chunks) {
         const int here =
             (int)(call.blocks - first < REDUCE_CHUNK ? call.blocks - first : REDUCE_CHUNK);
+
         for (int i = 0; i < here; ++i) {
             const partial_t partial = reduce_block<S>(v, call.vector.n, first + i);
             if (threadIdx.x == 0)
                 leaves[i] = partial;
         }
+
         reduce_chunk<S>(leaves, here);
+
         if (threadIdx.x == 0) {
             partial_t tree = leaves[0];
             int level = 0;
@@ -351,8 +369,10 @@ template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t ca
             stack[level] = tree;
         }
     }
+
     if (threadIdx.x != 0)
         return;
+
     partial_t whole = S::none();
     bool some = false;
     for (int level = 0; chunks >> level != 0; ++level)
@@ -360,6 +380,7 @@ template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t ca
             whole = some ? S::join(stack[level], whole) : stack[level];
             some = true;
         }
+
     S::finish(call.vector.result, whole);
 }
 
@@ -380,6 +401,7 @@ static jstatus_t reduce_combine_launch(const gpu_call_t *call, const ji_reduce_t
         GPU_LAUNCH((reduce_serial_kernel<S>), 1, GROUP_THREADS, call->stream, *reduce);
         return gpu_check_launch(call->device, "reduce_serial");
     }
+
     jstatus_t status = JSTATUS_SUCCESS;
     int64_t count = reduce->blocks, stride = 1;
     for (bool last = false; !last && status == JSTATUS_SUCCESS; stride *= REDUCE_CHUNK) {
@@ -387,6 +409,7 @@ static jstatus_t reduce_combine_launch(const gpu_call_t *call, const ji_reduce_t
         GPU_LAUNCH((reduce_partials_kernel<S>), gpu_blocks(count, REDUCE_CHUNK, GPU_GRID_MOST),
                    GROUP_THREADS, call->stream, *reduce, count, stride);
         status = gpu_check_launch(call->device, "reduce_partials");
+
         count = (count + REDUCE_CHUNK - 1) / REDUCE_CHUNK;
     }
     return status;
@@ -397,8 +420,10 @@ static jstatus_t reduce_of_type(const gpu_call_t *call, const ji_reduce_t *reduc
                                 bool to_partials) {
 #define REDUCE_LAUNCH(S)                                                                           \
     to_partials ? reduce_blocks_launch<S>(call, reduce) : reduce_combine_launch<S>(call, reduce)
+
     typedef products_t<T, false> plain_t;
     typedef products_t<T, number<T>::is_complex> conjugated_t;
+
     switch (reduce->reduction) {
     case JI_REDUCE_DOT: return REDUCE_LAUNCH(plain_t);
     case JI_REDUCE_DOTC: return REDUCE_LAUNCH(conjugated_t);
@@ -428,10 +453,12 @@ static jstatus_t reduce_alone(const gpu_call_t *call, const void *block, ji_redu
     ji_reduce_t reduce = {};
     reduce.vector = *(const ji_vector_t *)block;
     reduce.reduction = reduction;
+
     int64_t *n = &reduce.vector.n;
     if (*n < 0 || (only_positive && reduce.vector.incx <= 0))
         *n = 0;
     reduce.blocks = *n / JI_REDUCE_BLOCK + (*n % JI_REDUCE_BLOCK != 0);
+
     return reduce_any(call, &reduce, false);
 }
 

@@ -42,9 +42,11 @@ template <typename T> static tile_view<T> tile_lower(const ji_matmat_t *args) {
 template <typename T>
 static __device__ inline void tile_invert(T (*tile)[TILE + 1], T (*row)[TILE], T *element) {
     const int column = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
+
     GPU_UNROLL
     for (int k = 0; k < TILE_EACH; ++k)
         element[k] = make<T>(down + k * GROUP_DOWN == column ? 1 : 0);
+
     /* Row p of the inverse is ready once rows above it were taken out of it and it is divided. What
      * it takes out of the rows below, all do at once. Left of the diagonal alone: a NaN times a
      * zero must not come to the other side. Unrolled where an element is named, so that elements

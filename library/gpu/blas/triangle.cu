@@ -50,6 +50,7 @@ template <typename T>
 static __device__ inline void triangle_load(T (*tile)[TILE + 1], const T *data, int64_t ld,
                                             int size, bool turned, bool unit) {
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
+
     for (int j = down; j < TILE; j += GROUP_DOWN) {
         /* Across: along A's columns. */
         const int row = turned ? j : across, column = turned ? across : j;
@@ -65,20 +66,24 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
     triangle_inverses_kernel(ji_inverses_t args) {
     __shared__ T tile[TILE][TILE + 1];
     __shared__ T row[2][TILE];
+
     const T *a = (const T *)args.a;
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     /* Of the largest block. */
     const int64_t side = args.block < args.order ? args.block : args.order;
     const int64_t high = (side + TILE - 1) / TILE, wide = (args.order + TILE - 1) / TILE;
+
     for (int64_t t = blockIdx.x; t < high * wide; t += gridDim.x) {
         const int64_t left = t / high * TILE, block = left / args.block, start = block * args.block;
         const int64_t top = start + t % high * TILE;
         if (top >= args.order)
             continue;
+
         const int64_t rows = args.order - top < TILE ? args.order - top : TILE;
         const int64_t columns = args.order - left < TILE ? args.order - left : TILE;
         T *to = (T *)args.inverses + JI_INVERSE_OFFSET(args.block, block) + (top - start) +
                 (left - start) * args.block;
+
         if (top != left) { /* the same for all threads */
             const bool stored = (top > left) != args.upper;
             for (int64_t j = down; j < columns; j += GROUP_DOWN)
@@ -87,15 +92,18 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
                         stored ? a[top + across + (left + j) * args.lda] : make<T>(0);
             continue;
         }
+
         T element[TILE_EACH];
         triangle_load(tile, a + top + left * args.lda, args.lda, (int)rows, args.upper, args.unit);
         __syncthreads();
         tile_invert(tile, row, element);
         __syncthreads();
+
         GPU_UNROLL
         for (int k = 0; k < TILE_EACH; ++k)
             tile[down + k * GROUP_DOWN][across] = element[k];
         __syncthreads();
+
         for (int64_t j = down; j < columns; j += GROUP_DOWN)
             if (across < rows)
                 to[across + j * args.block] = args.upper ? tile[j][across] : tile[across][j];
@@ -158,11 +166,14 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
         *info = zero;
     if (zero != 0)
         return;
+
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
     const int64_t side = (n + TILE - 1) / TILE;
+
     for (int64_t t = blockIdx.x; t < side * side; t += gridDim.x) {
         const int64_t i = t % side * TILE + across, left = t / side * TILE;
         const int64_t right = left + TILE < n ? left + TILE : n;
+
         for (int64_t j = left + down; j < right; j += GROUP_DOWN)
             if (i < n && (i == j ? !unit : (i < j) == upper))
                 a[i + j * lda] = b[i + j * ldb];
@@ -229,11 +240,13 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
     __shared__ int64_t places[GROUP_THREADS];
     T element[TILE_EACH];
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
+
     const int64_t zero = unit ? 0 : triangle_find_zero(a, lda, n, places);
     if (threadIdx.x == 0)
         *info = zero;
     if (zero != 0) /* the same for all threads */
         return;
+
     const int64_t last = (n - 1) / TILE * TILE;
     for (int64_t j = last; j >= 0; j -= TILE) {
         for (int64_t i = last; i > j; i -= TILE) {
@@ -247,22 +260,27 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
                 triangle_multiply(x, y, element);
                 __syncthreads();
             }
+
             triangle_put(m, n, i, j, element);
             __syncthreads();
         }
+
         triangle_load_part(x, m, n, j, j, unit);
         __syncthreads();
         tile_invert(x, (T(*)[TILE])y, element);
         __syncthreads();
+
         GPU_UNROLL
         for (int k = 0; k < TILE_EACH; ++k) {
             const int row = down + k * GROUP_DOWN;
             x[row][across] = element[k];
         }
         __syncthreads();
+
         for (int column = down; column < TILE; column += GROUP_DOWN)
             if (j + across < n && (unit ? column < across : column <= across))
                 *m.at(j + across, j + column) = x[across][column];
+
         for (int64_t i = j + TILE; i < n; i += TILE) {
             triangle_load_part(y, m, n, i, j, unit);
             __syncthreads();
@@ -270,12 +288,14 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
             for (int k = 0; k < TILE_EACH; ++k)
                 element[k] = make<T>(0);
             triangle_multiply(y, x, element);
+
             GPU_UNROLL
             for (int k = 0; k < TILE_EACH; ++k)
                 element[k] = -element[k];
             triangle_put(m, n, i, j, element);
             __syncthreads();
         }
+
         __syncthreads();
     }
 }

@@ -78,6 +78,7 @@ static __device__ inline void triangular_read_strip(T *strip, const T *data,
                                                     const triangular_product<T> &call, int order,
                                                     int count) {
     const bool along = product_is_one(call.x_rhs);
+
     GPU_NO_UNROLL
     for (int i = (int)threadIdx.x; i < TILE::SIDE * TILE::SIDE; i += TILE::THREADS) {
         const triangular_place<TILE> place(i, along);
@@ -92,6 +93,7 @@ static __device__ inline void triangular_write_strip(const T *strip, T *data,
                                                      const triangular_product<T> &call, int order,
                                                      int count) {
     const bool along = product_is_one(call.x_rhs);
+
     GPU_NO_UNROLL
     for (int i = (int)threadIdx.x; i < TILE::SIDE * TILE::SIDE; i += TILE::THREADS) {
         const triangular_place<TILE> place(i, along);
@@ -107,12 +109,15 @@ static __device__ inline void triangular_substitute(const T *square, T *strip, b
     const int rhs = (int)threadIdx.x;
     if (rhs >= TILE::SIDE)
         return;
+
     GPU_NO_UNROLL
     for (int q = 0; q < TILE::SIDE; q += TRIANGULAR_STEP) {
         T x[TRIANGULAR_STEP];
+
         GPU_UNROLL
         for (int i = 0; i < TRIANGULAR_STEP; ++i)
             x[i] = strip[(q + i) * TILE::ROW + rhs];
+
         GPU_NO_UNROLL
         for (int p = 0; p < q; ++p) {
             const T known = -strip[p * TILE::ROW + rhs];
@@ -120,6 +125,7 @@ static __device__ inline void triangular_substitute(const T *square, T *strip, b
             for (int i = 0; i < TRIANGULAR_STEP; ++i)
                 x[i] = multiply_add(square[p * TILE::ROW + q + i], known, x[i]);
         }
+
         GPU_UNROLL
         for (int p = 0; p < TRIANGULAR_STEP; ++p) {
             const T *column = square + (q + p) * TILE::ROW + q;
@@ -129,6 +135,7 @@ static __device__ inline void triangular_substitute(const T *square, T *strip, b
             for (int i = p + 1; i < TRIANGULAR_STEP; ++i)
                 x[i] = multiply_add(column[i], -x[p], x[i]);
         }
+
         GPU_UNROLL
         for (int i = 0; i < TRIANGULAR_STEP; ++i)
             strip[(q + i) * TILE::ROW + rhs] = x[i];
@@ -165,37 +172,45 @@ static __global__ void __launch_bounds__((product_tile<T, TRIANGULAR_SIDE, 4>::T
                   "D lies where slices were");
     alignas(16) __shared__ T shared[TILE::SHARED];
     alignas(16) __shared__ T strip[TILE::SIDE * TILE::ROW];
+
     const T alpha = gpu_scalar<T>(call.alpha);
     const bool clear = is_zero(alpha);
     const int across = (int)threadIdx.x % TILE::ACROSS, down = (int)threadIdx.x / TILE::ACROSS;
     const int64_t rows = (call.order + TILE::SIDE - 1) / TILE::SIDE,
                   strips = (call.count + TILE::SIDE - 1) / TILE::SIDE;
+
     for (int64_t item = blockIdx.x; item < strips; item += gridDim.x) {
         const int64_t first = item * TILE::SIDE;
         const int count = call.count - first < TILE::SIDE ? (int)(call.count - first) : TILE::SIDE;
         T *const x = call.x + first * call.x_rhs;
+
         for (int64_t step = 0; step < rows; ++step) {
             const int64_t q = (SOLVE ? step : rows - 1 - step) * TILE::SIDE;
             const int order = call.order - q < TILE::SIDE ? (int)(call.order - q) : TILE::SIDE;
+
             if (clear) {
                 triangular_read_strip<T, TILE>(strip, nullptr, call, 0, 0);
                 __syncthreads();
             } else {
                 T sum[TILE::EACH][TILE::EACH];
                 product_clear<T, TILE::EACH>(sum);
+
                 triangular_read_strip<T, TILE>(strip, x + q * call.x_q, call, order, count);
                 const product_operand<T> above = {call.x, call.x_rhs, call.x_q,
                                                   false,  false,      false};
+
                 product_loader<T, TILE, false> a(call.m, q, call.order),
                     b(above, first, call.count);
                 product_accumulate<T, TILE>(shared, a, b, q, sum);
                 triangular_read_diagonal<T, TILE>(
                     shared, call.m.data + q * (call.m.line + call.m.depth), call, order);
                 __syncthreads();
+
                 if (!SOLVE) {
                     triangular_multiply<T, TILE>(shared, strip, call.unit, across, down, sum);
                     __syncthreads();
                 }
+
                 GPU_UNROLL
                 for (int j = 0; j < TILE::EACH; ++j) {
                     GPU_UNROLL
@@ -205,11 +220,13 @@ static __global__ void __launch_bounds__((product_tile<T, TRIANGULAR_SIDE, 4>::T
                     }
                 }
                 __syncthreads();
+
                 if (SOLVE) {
                     triangular_substitute<T, TILE>(shared, strip, call.unit);
                     __syncthreads();
                 }
             }
+
             triangular_write_strip<T, TILE>(strip, x + q * call.x_q, call, order, count);
             /* The next row reads what was written here, and overwrites what was read. */
             __syncthreads();
@@ -220,22 +237,27 @@ static __global__ void __launch_bounds__((product_tile<T, TRIANGULAR_SIDE, 4>::T
 template <typename T> static triangular_product<T> triangular_of(const ji_matmat_t *args) {
     triangular_product<T> product = {};
     const bool left = args->side == JBLAS_LEFT;
+
     /* M is op(A) (left) or its transpose; transposed against A's storage. Reversed: from the last
      * unknown on. */
     const bool transposed = (args->transa != JBLAS_NO_TRANSPOSE) == left;
     const bool reversed = (args->uplo == JBLAS_UPPER) != transposed;
     const int64_t sign = reversed ? -1 : 1;
+
     product.order = left ? args->m : args->n;
     product.count = left ? args->n : args->m;
     const int64_t start = reversed ? product.order - 1 : 0;
+
     product.m.data = args->a != nullptr ? (const T *)args->a + start * (args->lda + 1) : nullptr;
     product.m.line = sign * (transposed ? args->lda : 1);
     product.m.depth = sign * (transposed ? 1 : args->lda);
     product.m.conjugate = args->transa == JBLAS_CONJUGATE_TRANSPOSE;
+
     product.unit = args->diag == JBLAS_UNIT;
     product.x = (T *)const_cast<void *>(args->b) + start * (left ? 1 : args->ldb);
     product.x_q = sign * (left ? 1 : args->ldb);
     product.x_rhs = left ? args->ldb : 1;
+
     product.alpha = args->alpha;
     return product;
 }
@@ -244,6 +266,7 @@ template <typename T, bool SOLVE>
 static jstatus_t triangular_run(const gpu_call_t *call, const ji_matmat_t *args) {
     if (args->m <= 0 || args->n <= 0)
         return JSTATUS_SUCCESS;
+
     const triangular_product<T> product = triangular_of<T>(args);
     GPU_LAUNCH((triangular_kernel<T, SOLVE>),
                gpu_blocks(product.count, TRIANGULAR_SIDE, GPU_GRID_MOST),

@@ -40,11 +40,14 @@ template <typename T> struct triangle_t {
 template <typename T> static __global__ void trmv_kernel(triangle_t<T> l) {
     __shared__ T x[TRMV_BLOCK];
     const int i = (int)threadIdx.x;
+
     if (i < l.n)
         x[i] = l.x[i * l.incx];
     __syncthreads();
+
     if (i >= l.n)
         return;
+
     T sum = l.unit ? x[i] : l.at(i, i) * x[i];
     for (int j = 0; j < i; ++j)
         sum = multiply_add(l.at(i, j), x[j], sum);
@@ -58,16 +61,20 @@ template <typename T> static __global__ void trmv_kernel(triangle_t<T> l) {
 template <typename T> static __global__ void trsv_kernel(triangle_t<T> l) {
     __shared__ T x[TRMV_BLOCK], tile[TRMV_TILE][TRMV_TILE + 1]; /* tile[column][row] */
     const int t = (int)threadIdx.x;
+
     if (t < l.n)
         x[t] = l.x[t * l.incx];
+
     for (int first = 0; first < l.n; first += TRMV_TILE) {
         const int width = l.n - first < TRMV_TILE ? l.n - first : TRMV_TILE;
+
         for (int k = t; k < TRMV_TILE * TRMV_TILE; k += TRMV_BLOCK) {
             const int i = k % TRMV_TILE, j = k / TRMV_TILE;
             if (i < width && (l.unit ? j < i : j <= i))
                 tile[j][i] = l.at(first + i, first + j);
         }
         __syncthreads();
+
         for (int j = 0; j < width - 1; ++j) {
             if (t > j && t < width) {
                 const T solved = l.unit ? x[first + j] : divide(x[first + j], tile[j][j]);
@@ -75,9 +82,11 @@ template <typename T> static __global__ void trsv_kernel(triangle_t<T> l) {
             }
             __syncthreads();
         }
+
         if (t < width && !l.unit)
             x[first + t] = divide(x[first + t], tile[t][t]);
         __syncthreads();
+
         for (int i = first + width + t; i < l.n; i += TRMV_BLOCK) {
             T sum = make<T>(0);
             for (int j = 0; j < width; ++j)
@@ -86,6 +95,7 @@ template <typename T> static __global__ void trsv_kernel(triangle_t<T> l) {
         }
         __syncthreads();
     }
+
     if (t < l.n)
         l.x[t * l.incx] = x[t];
 }
@@ -106,13 +116,16 @@ static triangular_t<T> triangular_of(const gpu_call_t *call, const ji_matvec_t *
     const bool plain = args->trans == JBLAS_NO_TRANSPOSE;
     triangular_t<T> l = {};
     l.call = call, l.n = args->n, l.trans = args->trans, l.unit = args->diag == JBLAS_UNIT;
+
     l.a = (const T *)args->a;
     l.row = plain ? 1 : args->lda, l.column = plain ? args->lda : 1;
     l.x = vector_start<T>(args->x, args->n, args->incx), l.incx = args->incx;
+
     if ((args->uplo == JBLAS_LOWER) != plain) { /* op(A) is upper */
         l.a += (l.n - 1) * (l.row + l.column), l.row = -l.row, l.column = -l.column;
         l.x += (l.n - 1) * l.incx, l.incx = -l.incx;
     }
+
     return l;
 }
 
@@ -127,14 +140,17 @@ static jstatus_t triangular_update(const triangular_t<T> &l, int64_t to, int64_t
                                    int64_t columns, double sign, jdatatype_t type) {
     if (rows <= 0 || columns <= 0)
         return JSTATUS_SUCCESS;
+
     const bool plain = l.trans == JBLAS_NO_TRANSPOSE;
     const T *a = l.a + to * l.row + from * l.column;
     T *x = l.x + from * l.incx, *y = l.x + to * l.incx;
+
     int64_t row = l.row, column = l.column, incx = l.incx;
     if (row < 0) { /* turned back: gemv knows matrices from their first element */
         a += (rows - 1) * row + (columns - 1) * column, row = -row, column = -column;
         x += (columns - 1) * incx, y += (rows - 1) * incx, incx = -incx;
     }
+
     ji_matvec_t gemv = {};
     gemv.head.type = type;
     gemv.trans = l.trans;
@@ -143,6 +159,7 @@ static jstatus_t triangular_update(const triangular_t<T> &l, int64_t to, int64_t
     gemv.alpha = ji_constant(type, sign), gemv.beta = ji_constant(type, 1);
     gemv.x = lowest(x, columns, incx), gemv.incx = incx;
     gemv.y = lowest(y, rows, incx), gemv.incy = incx;
+
     return gpu_gemv(l.call, &gemv);
 }
 
@@ -153,6 +170,7 @@ static jstatus_t triangular_block(const triangular_t<T> &l, int64_t first, int64
     block.a = l.a + first * (l.row + l.column), block.row = l.row, block.column = l.column;
     block.x = l.x + first * l.incx, block.incx = l.incx;
     block.n = (int)n, block.conjugated = l.trans == JBLAS_CONJUGATE_TRANSPOSE, block.unit = l.unit;
+
     if (solve)
         GPU_LAUNCH((trsv_kernel<T>), 1, TRMV_BLOCK, l.call->stream, block);
     else
@@ -168,6 +186,7 @@ static jstatus_t triangular_step(const triangular_t<T> &l, int64_t first, bool s
     const int64_t rest = l.n - first, width = rest < TRMV_BLOCK ? rest : TRMV_BLOCK;
     const bool plain = l.trans == JBLAS_NO_TRANSPOSE;
     const double sign = solve ? -1 : 1;
+
     jstatus_t status = JSTATUS_SUCCESS;
     for (int part = 0; part < 2 && status == JSTATUS_SUCCESS; ++part) {
         if (part == (plain == solve ? 0 : 1))
@@ -184,6 +203,7 @@ template <typename T>
 static jstatus_t triangular_run(const gpu_call_t *call, const ji_matvec_t *args, bool solve) {
     const triangular_t<T> l = triangular_of<T>(call, args);
     const int64_t blocks = (l.n + TRMV_BLOCK - 1) / TRMV_BLOCK;
+
     jstatus_t status = JSTATUS_SUCCESS;
     for (int64_t i = 0; i < blocks && status == JSTATUS_SUCCESS; ++i)
         status =

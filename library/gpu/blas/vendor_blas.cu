@@ -49,21 +49,26 @@ static bool vendor_find_functions(vendor_api_t *api, void *library) {
         return false;
     GPU_BLAS_COMPUTE_LIST(X)
 #undef X
+
     api->SetWorkspace = (decltype(api->SetWorkspace))GPU_BLAS_FIND(
         library, GPU_BLAS_STRING(GPU_BLAS_(SetWorkspace)));
+
     return true;
 }
 
 static void vendor_load() {
     if (!gpu_services->vendor_blas)
         return;
+
     void *library = GPU_BLAS_OPEN(GPU_BLAS_LIBRARY);
     if (library == nullptr)
         return;
+
     if (!vendor_find_functions(&vendor_api, library)) {
         GPU_BLAS_CLOSE(library);
         return;
     }
+
     int major = 0, minor = 0;
     GPU_BLAS_GET_VERSION(vendor_api, &major, &minor);
     vendor_version = major * 100 + minor;
@@ -78,6 +83,7 @@ const char *gpu_vendor_blas_name(gpu_device_t *) {
 gpu_primitive_t gpu_vendor_primitive(gpu_device_t *device, ji_primitive_t primitive) {
     if (gpu_vendor_blas_name(device) == nullptr)
         return nullptr;
+
     switch (primitive) {
 #define X(enumerator, name)                                                                        \
     case JI_##enumerator:                                                                          \

@@ -63,21 +63,26 @@ class vendor_scalars {
     /* beta may be NULL: there is none. False: cannot be had on one side. */
     bool take(jdatatype_t type, const ji_scalar_t *alpha_scalar, const ji_scalar_t *beta_scalar) {
         const ji_scalar_t *each[2] = {alpha_scalar, beta_scalar};
+
         for (int i = 0; i < 2; ++i)
             if (each[i] != nullptr && each[i]->pointer != nullptr)
                 mode = GPU_BLAS_ENUM_(POINTER_MODE_DEVICE);
+
         for (int i = 0; i < 2; ++i) {
             if (each[i] == nullptr)
                 continue;
+
             if (mode == GPU_BLAS_ENUM_(POINTER_MODE_HOST))
                 memcpy(values[i].bytes, &each[i]->value, sizeof each[i]->value);
             else if (each[i]->pointer != nullptr)
                 pointers[i] = each[i]->pointer;
             else if (!take_constant(type, each[i], i))
                 return false;
+
             if ((uintptr_t)pointers[i] % ji_sizeof(type) != 0)
                 return false;
         }
+
         return true;
     }
     const void *alpha(const vendor_turn &turn) const { return get(turn, 0); }
@@ -92,6 +97,7 @@ class vendor_scalars {
 
     bool take_constant(jdatatype_t type, const ji_scalar_t *scalar, int i) {
         const bool wide = ji_real_of(type) == JDATATYPE_F64;
+
         for (int number = 0; number < 3; ++number)
             if (ji_scalar_is(scalar, type, number - 1)) {
                 offsets[i] =
@@ -99,6 +105,7 @@ class vendor_scalars {
                          : offsetof(vendor_constants_t, floats) + number * sizeof(float[4]);
                 return true;
             }
+
         return false;
     }
     const void *get(const vendor_turn &turn, int i) const {

@@ -19,6 +19,7 @@ jstatus_t vendor_gemv(const gpu_call_t *call, const void *block) {
     if (!vendor_fits(args) || !vendor_alpha_counts(type, &args->alpha) ||
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_gemv(call, block);
+
     return vendor_run(call, scalars.mode, gpu_gemv, block, [&](const vendor_turn &turn) {
         return VENDOR_ALL_(type, gemv, turn.handle(), vendor_operation(type, args->trans), args->m,
                            args->n, any(scalars.alpha(turn)), any(args->a), args->lda, any(args->x),
@@ -32,6 +33,7 @@ static jstatus_t vendor_ger_any(const gpu_call_t *call, const void *block, bool 
     if (!vendor_fits(args) || !vendor_alpha_counts(type, &args->alpha) ||
         !scalars.take(type, &args->alpha, nullptr))
         return ours(call, block);
+
     return vendor_run(call, scalars.mode, ours, block, [&](const vendor_turn &turn) {
 #define VENDOR_GER_ARGUMENTS                                                                       \
     turn.handle(), args->m, args->n, any(scalars.alpha(turn)), any(args->x), args->incx,           \
@@ -55,6 +57,7 @@ jstatus_t vendor_symv(const gpu_call_t *call, const void *block) {
     if (!vendor_fits(args) || !vendor_alpha_counts(type, &args->alpha) ||
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_symv(call, block);
+
     return vendor_run(call, scalars.mode, gpu_symv, block, [&](const vendor_turn &turn) {
 #define VENDOR_SYMV_ARGUMENTS                                                                      \
     turn.handle(), vendor_uplo(args->uplo), args->n, any(scalars.alpha(turn)), any(args->a),       \
@@ -71,6 +74,7 @@ jstatus_t vendor_syr(const gpu_call_t *call, const void *block) {
     if (!vendor_fits(args) || !vendor_alpha_counts(scalar, &args->alpha) ||
         !scalars.take(scalar, &args->alpha, nullptr))
         return gpu_syr(call, block);
+
     return vendor_run(call, scalars.mode, gpu_syr, block, [&](const vendor_turn &turn) {
 #define VENDOR_SYR_ARGUMENTS                                                                       \
     turn.handle(), vendor_uplo(args->uplo), args->n, any(scalars.alpha(turn)), any(args->x),       \
@@ -86,6 +90,7 @@ jstatus_t vendor_syr2(const gpu_call_t *call, const void *block) {
     if (!vendor_fits(args) || !vendor_alpha_counts(type, &args->alpha) ||
         !scalars.take(type, &args->alpha, nullptr))
         return gpu_syr2(call, block);
+
     return vendor_run(call, scalars.mode, gpu_syr2, block, [&](const vendor_turn &turn) {
 #define VENDOR_SYR2_ARGUMENTS                                                                      \
     turn.handle(), vendor_uplo(args->uplo), args->n, any(scalars.alpha(turn)), any(args->x),       \
@@ -102,6 +107,7 @@ jstatus_t vendor_syr2(const gpu_call_t *call, const void *block) {
         const jdatatype_t type = args->head.type;                                                  \
         if (!vendor_fits(args))                                                                    \
             return gpu_##name(call, block);                                                        \
+                                                                                                   \
         return vendor_run(call, GPU_BLAS_ENUM_(POINTER_MODE_HOST), gpu_##name, block,              \
                           [&](const vendor_turn &turn) {                                           \
                               return VENDOR_ALL_(                                                  \

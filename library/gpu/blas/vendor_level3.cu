@@ -19,6 +19,7 @@ jstatus_t vendor_gemm(const gpu_call_t *call, const void *block) {
     if (!vendor_fits(args) || args->k == 0 || !vendor_alpha_counts(type, &args->alpha) ||
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_gemm(call, block);
+
     return vendor_run(call, scalars.mode, gpu_gemm, block, [&](const vendor_turn &turn) {
         return VENDOR_ALL_(type, gemm, turn.handle(), vendor_operation(type, args->transa),
                            vendor_operation(type, args->transb), args->m, args->n, args->k,
@@ -32,6 +33,7 @@ jstatus_t vendor_gemm_batched(const gpu_call_t *call, const void *block) {
     if (ji_is_complex(type) || args->k == 0 || !vendor_alpha_counts(type, &args->alpha) ||
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_gemm_batched(call, block);
+
     return vendor_run(call, scalars.mode, gpu_gemm_batched, block, [&](const vendor_turn &turn) {
         return VENDOR_REAL_(type, gemmBatched, turn.handle(), vendor_operation(type, args->transa),
                             vendor_operation(type, args->transb), args->m, args->n, args->k,
@@ -47,6 +49,7 @@ jstatus_t vendor_gemm_strided(const gpu_call_t *call, const void *block) {
         args->k == 0 || !vendor_alpha_counts(type, &args->alpha) ||
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_gemm_strided(call, block);
+
     return vendor_run(call, scalars.mode, gpu_gemm_strided, block, [&](const vendor_turn &turn) {
         return VENDOR_ALL_(type, gemmStridedBatched, turn.handle(),
                            vendor_operation(type, args->transa),
@@ -62,6 +65,7 @@ jstatus_t vendor_symm(const gpu_call_t *call, const void *block) {
     if (!vendor_fits(args) || !vendor_alpha_counts(type, &args->alpha) ||
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_symm(call, block);
+
     return vendor_run(call, scalars.mode, gpu_symm, block, [&](const vendor_turn &turn) {
         return VENDOR_ALL_(type, symm, turn.handle(), vendor_side(args->side),
                            vendor_uplo(args->uplo), args->m, args->n, any(scalars.alpha(turn)),
@@ -75,6 +79,7 @@ jstatus_t vendor_syrk(const gpu_call_t *call, const void *block) {
     if (!vendor_fits(args) || args->k == 0 || !vendor_alpha_counts(type, &args->alpha) ||
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_syrk(call, block);
+
     return vendor_run(call, scalars.mode, gpu_syrk, block, [&](const vendor_turn &turn) {
         return VENDOR_ALL_(type, syrk, turn.handle(), vendor_uplo(args->uplo),
                            vendor_operation(type, args->transa), args->n, args->k,
@@ -89,6 +94,7 @@ jstatus_t vendor_herk(const gpu_call_t *call, const void *block) {
     if (!vendor_fits(args) || args->k == 0 || !vendor_alpha_counts(scalar, &args->alpha) ||
         !scalars.take(scalar, &args->alpha, &args->beta))
         return gpu_herk(call, block);
+
     return vendor_run(call, scalars.mode, gpu_herk, block, [&](const vendor_turn &turn) {
         return VENDOR_COMPLEX_(type, herk, turn.handle(), vendor_uplo(args->uplo),
                                vendor_operation(type, args->transa), args->n, args->k,
@@ -104,6 +110,7 @@ static jstatus_t vendor_syr2k_any(const gpu_call_t *call, const void *block, boo
     if (!vendor_fits(args) || args->k == 0 || !vendor_alpha_counts(type, &args->alpha) ||
         !scalars.take(type, &args->alpha, &args->beta))
         return ours(call, block);
+
     return vendor_run(call, scalars.mode, ours, block, [&](const vendor_turn &turn) {
 #define VENDOR_SYR2K_ARGUMENTS                                                                     \
     turn.handle(), vendor_uplo(args->uplo), vendor_operation(type, args->trans), args->n, args->k, \
@@ -134,6 +141,7 @@ jstatus_t vendor_trmm(const gpu_call_t *call, const void *block) {
     if (!vendor_fits(args) || ji_scalar_is(&args->alpha, type, 0) ||
         !scalars.take(type, &args->alpha, nullptr))
         return gpu_trmm(call, block);
+
     const jstatus_t status =
         vendor_run(call, scalars.mode, gpu_trmm, block, [&](const vendor_turn &turn) {
             return VENDOR_ALL_(type, trmm, turn.handle(), vendor_side(args->side),
@@ -142,6 +150,7 @@ jstatus_t vendor_trmm(const gpu_call_t *call, const void *block) {
                                any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b),
                                args->ldb, any(args->b), args->ldb);
         });
+
     return vendor_clear(call, args, status);
 }
 
@@ -150,6 +159,7 @@ jstatus_t vendor_trsm(const gpu_call_t *call, const void *block) {
     if (!vendor_fits(args) || ji_scalar_is(&args->alpha, type, 0) ||
         !scalars.take(type, &args->alpha, nullptr))
         return gpu_trsm(call, block);
+
     const jstatus_t status =
         vendor_run(call, scalars.mode, gpu_trsm, block, [&](const vendor_turn &turn) {
             return VENDOR_ALL_(
@@ -157,6 +167,7 @@ jstatus_t vendor_trsm(const gpu_call_t *call, const void *block) {
                 vendor_operation(type, args->transa), vendor_diagonal(args->diag), args->m, args->n,
                 any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b), args->ldb);
         });
+
     return vendor_clear(call, args, status);
 }
 
@@ -165,6 +176,7 @@ jstatus_t vendor_geam(const gpu_call_t *call, const void *block) {
     if (!vendor_fits(args) || ji_scalar_is(&args->alpha, type, 0) ||
         ji_scalar_is(&args->beta, type, 0) || !scalars.take(type, &args->alpha, &args->beta))
         return gpu_geam(call, block);
+
     return vendor_run(call, scalars.mode, gpu_geam, block, [&](const vendor_turn &turn) {
         return VENDOR_ALL_(type, geam, turn.handle(), vendor_operation(type, args->transa),
                            vendor_operation(type, args->transb), args->m, args->n,
@@ -182,8 +194,10 @@ jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gp
     if (gpu_vendor_blas_name(gpu_device(call->device)) == nullptr ||
         !scalars.take(JDATATYPE_F32, &args->alpha, &args->beta))
         return JSTATUS_NOT_IMPLEMENTED;
+
     auto inputs = narrow == GPU_NARROW_F16 ? GPU_BLAS_TYPE_(R_16F) : GPU_BLAS_TYPE_(R_16BF);
     auto compute = GPU_BLAS_ENUM_(COMPUTE_32F);
+
     if (narrow == GPU_NARROW_BF16X9) {
 #if defined(GPU_BLAS_BF16X9_SINCE)
         inputs = GPU_BLAS_TYPE_(R_32F);
@@ -192,6 +206,7 @@ jstatus_t gpu_vendor_gemm_ex(const gpu_call_t *call, const ji_matmat_t *args, gp
         if (!gpu_vendor_has_bf16x9(gpu_device(call->device)) || !vendor_fits(args))
             return JSTATUS_NOT_IMPLEMENTED;
     }
+
     const auto result = narrow_result ? inputs : GPU_BLAS_TYPE_(R_32F);
     return vendor_run(call, scalars.mode, nullptr, nullptr, [&](const vendor_turn &turn) {
         return VENDOR_CALL_(GemmEx, turn.handle(), vendor_operation(JDATATYPE_F32, args->transa),

@@ -100,6 +100,7 @@ static jstatus_t vendor_no_memory(const jdevice_t *device) {
 static vendor_stream_t *vendor_find_stream(gpu_device_t *device, gpuStream_t stream) {
     std::lock_guard<std::mutex> lock(vendor_mutex);
     vendor_stream_t *left = nullptr;
+
     for (vendor_stream_t *entry = vendor_streams; entry != nullptr; entry = entry->next) {
         if (entry->device != device)
             continue;
@@ -108,6 +109,7 @@ static vendor_stream_t *vendor_find_stream(gpu_device_t *device, gpuStream_t str
         if (!entry->taken)
             left = entry;
     }
+
     if (left == nullptr) {
         left = new (std::nothrow) vendor_stream_t();
         if (left == nullptr)
@@ -116,6 +118,7 @@ static vendor_stream_t *vendor_find_stream(gpu_device_t *device, gpuStream_t str
         left->next = vendor_streams;
         vendor_streams = left;
     }
+
     left->stream = stream;
     left->taken = true;
     return left;
@@ -126,6 +129,7 @@ static vendor_stream_t *vendor_find_stream(gpu_device_t *device, gpuStream_t str
 static vendor_stream_t *vendor_find_ready(gpu_device_t *device, gpuStream_t stream, bool *lent) {
     std::lock_guard<std::mutex> lock(vendor_mutex);
     vendor_stream_t *found = nullptr;
+
     for (vendor_stream_t *entry = vendor_streams; entry != nullptr; entry = entry->next) {
         if (entry->device != device || !entry->ready.load())
             continue;
@@ -135,6 +139,7 @@ static vendor_stream_t *vendor_find_ready(gpu_device_t *device, gpuStream_t stre
         if (found == nullptr || !entry->taken)
             found = entry;
     }
+
     return found;
 }
 
@@ -162,9 +167,12 @@ static jstatus_t vendor_capture_workspace(const gpu_call_t *call, uint64_t captu
                                           void **workspace) {
     gpu_device_t *device = gpu_device(call->device);
     vendor_capture_t *entry = nullptr, *left = nullptr;
+
     if (!device->properties.has_capture_ownership)
         return JSTATUS_NOT_IMPLEMENTED;
+
     std::lock_guard<std::mutex> lock(vendor_mutex);
+
     for (entry = vendor_captures; entry != nullptr; entry = entry->next) {
         if (entry->device != device)
             continue;
@@ -173,10 +181,12 @@ static jstatus_t vendor_capture_workspace(const gpu_call_t *call, uint64_t captu
         else if (entry->capture == capture && entry->stream == call->stream)
             break;
     }
+
     if (entry != nullptr) {
         *workspace = entry->workspace;
         return JSTATUS_SUCCESS;
     }
+
     if (left == nullptr) {
         left = new (std::nothrow) vendor_capture_t();
         if (left == nullptr)
@@ -186,15 +196,19 @@ static jstatus_t vendor_capture_workspace(const gpu_call_t *call, uint64_t captu
         left->next = vendor_captures;
         vendor_captures = left;
     }
+
     jstatus_t status = vendor_take_workspace(device, &left->workspace);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     left->capture = capture;
     left->stream = call->stream;
     left->free.store(false);
+
     status = gpu_stream_keep_in_capture(call->device, call->jstream, vendor_release_capture, left);
     if (status != JSTATUS_SUCCESS)
         left->free.store(true);
+
     *workspace = left->workspace;
     return status;
 }
@@ -208,17 +222,21 @@ vendor_turn::vendor_turn(const gpu_call_t *call, gpublasPointerMode_t mode)
         status = JSTATUS_NOT_IMPLEMENTED;
         return;
     }
+
     uint64_t capture = 0;
     status = gpu_call_capture(call, &capture);
     if (status != JSTATUS_SUCCESS)
         return;
+
     gpu_device_t *device = gpu_device(call->device);
     entry = capture != 0 ? vendor_find_ready(device, call->stream, &lent)
                          : vendor_find_stream(device, call->stream);
+
     if (entry == nullptr) {
         status = capture != 0 ? JSTATUS_NOT_IMPLEMENTED : vendor_no_memory(call->device);
         return;
     }
+
     entry->turn.lock();
     status = set_up(call, mode, capture);
 }
@@ -235,17 +253,21 @@ const char *vendor_turn::constants() const { return entry->constants; }
 jstatus_t vendor_turn::check(gpublasStatus_t code, const char *function) const {
     if (code == GPU_BLAS_ENUM_(STATUS_SUCCESS))
         return JSTATUS_SUCCESS;
+
     if (gpuPeekAtLastError() != before)
         (void)gpuGetLastError(); /* what failed below it */
+
     jstatus_t failed = JSTATUS_DEVICE_ERROR;
     if (code == GPU_BLAS_ENUM_(STATUS_NOT_SUPPORTED) ||
         code == GPU_BLAS_ENUM_(STATUS_ARCH_MISMATCH) ||
         code == GPU_BLAS_ENUM_(STATUS_NOT_INITIALIZED))
         return JSTATUS_NOT_IMPLEMENTED;
+
     if (code == GPU_BLAS_ENUM_(STATUS_ALLOC_FAILED))
         failed = JSTATUS_MEMORY_ERROR;
     else if (code == GPU_BLAS_ENUM_(STATUS_INVALID_VALUE))
         failed = JSTATUS_INTERNAL_ERROR;
+
     return gpu_services->fail(failed, "%s: %s: %s (%d)", entry->device->base.name, function,
                               GPU_BLAS_STATUS_TEXT(vendor_api, code), (int)code);
 }
@@ -261,6 +283,7 @@ jstatus_t vendor_turn::check(gpublasStatus_t code, const char *function) const {
 jstatus_t vendor_turn::set_up(const gpu_call_t *call, gpublasPointerMode_t mode, uint64_t capture) {
     jstatus_t found = JSTATUS_SUCCESS;
     void *workspace = nullptr;
+
     if (capture != 0) {
         if (vendor_api.SetWorkspace == nullptr)
             return JSTATUS_NOT_IMPLEMENTED;
@@ -269,8 +292,10 @@ jstatus_t vendor_turn::set_up(const gpu_call_t *call, gpublasPointerMode_t mode,
         found = vendor_take_workspace(entry->device, &entry->workspace);
         workspace = entry->workspace;
     }
+
     if (found == JSTATUS_SUCCESS && !entry->ready.load())
         found = make_ready(call);
+
     return found == JSTATUS_SUCCESS ? settle(vendor_settings_t{call->stream, workspace, mode})
                                     : found;
 }
@@ -282,12 +307,14 @@ jstatus_t vendor_turn::make_ready(const gpu_call_t *call) {
         GPU_TRY(call->device, gpuGetSymbolAddress(&address, vendor_constants));
         entry->constants = (const char *)address;
     }
+
     if (!entry->has_handle) {
         gpublasHandle_t made;
         VENDOR_TRY(Create, &made);
         entry->handle = made;
         entry->has_handle = true;
     }
+
     const jstatus_t prepared =
         check(GPU_BLAS_PREPARE(vendor_api, entry->handle), "preparing " GPU_BLAS_NAME);
     entry->ready.store(prepared == JSTATUS_SUCCESS);
@@ -298,14 +325,18 @@ jstatus_t vendor_turn::make_ready(const gpu_call_t *call) {
 jstatus_t vendor_turn::settle(const vendor_settings_t &wanted) {
     const bool settled = entry->settled.exchange(false); /* nor is it when one of these fails */
     const bool streams = settled && entry->settings.stream == wanted.stream;
+
     if (!streams)
         VENDOR_TRY(SetStream, entry->handle, wanted.stream);
+
     if (vendor_api.SetWorkspace != nullptr &&
         !(streams && entry->settings.workspace == wanted.workspace))
         VENDOR_TRY(SetWorkspace, entry->handle, wanted.workspace,
                    GPU_BLAS_WORKSPACE_BYTES(entry->device->properties.architecture));
+
     if (!(settled && entry->settings.mode == wanted.mode))
         VENDOR_TRY(SetPointerMode, entry->handle, wanted.mode);
+
     entry->settings = wanted;
     entry->settled.store(!lent);
     return JSTATUS_SUCCESS;

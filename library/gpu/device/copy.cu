@@ -41,11 +41,13 @@ static __global__ void __launch_bounds__(FILL_THREADS)
     const size_t thread = (size_t)blockIdx.x * blockDim.x + threadIdx.x,
                  threads = (size_t)gridDim.x * blockDim.x;
     fill_chunk_t *chunks = (fill_chunk_t *)(fill.destination + fill.head_bytes);
+
     if (thread < fill.head_bytes)
         fill.destination[thread] =
             fill_byte(chunk, (unsigned)(FILL_CHUNK_BYTES + thread - fill.head_bytes));
     if (thread < fill.tail_bytes)
         ((unsigned char *)(chunks + fill.chunks))[thread] = fill_byte(chunk, (unsigned)thread);
+
     for (size_t i = thread; i < fill.chunks; i += threads)
         chunks[i] = chunk;
 }
@@ -61,6 +63,7 @@ jstatus_t gpu_copy(jdevice_t *device, jstream_t *stream, void *destination, cons
     jstatus_t status = gpu_require_usable(device, stream);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     GPU_TRY(device,
             gpuMemcpyAsync(destination, source, size_bytes, gpuMemcpyDefault, gpu_native(stream)));
     return JSTATUS_SUCCESS;
@@ -73,12 +76,14 @@ jstatus_t gpu_fill(jdevice_t *device, jstream_t *stream, void *destination, cons
     jstatus_t status = gpu_require_usable(device, stream);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     const size_t size_bytes = pattern_bytes * count;
     if (memcmp(pattern, (const unsigned char *)pattern + 1, pattern_bytes - 1) == 0) {
         const int value = *(const unsigned char *)pattern;
         GPU_TRY(device, gpuMemsetAsync(destination, value, size_bytes, gpu_native(stream)));
         return JSTATUS_SUCCESS;
     }
+
     fill_t fill;
     fill.destination = (unsigned char *)destination;
     fill.head_bytes = (size_t)(-(uintptr_t)destination % FILL_CHUNK_BYTES);
@@ -100,6 +105,7 @@ jstatus_t gpu_fill(jdevice_t *device, jstream_t *stream, void *destination, cons
         blocks = most;
     if (blocks < 1)
         blocks = 1;
+
     GPU_LAUNCH((fill_kernel), (unsigned)blocks, FILL_THREADS, gpu_native(stream), fill, chunk);
     return gpu_check_launch(device, "fill");
 }

@@ -56,9 +56,11 @@ static memory_shifted_t *memory_forget(const void *given) {
     if (memory_shifted_count.load() == 0)
         return nullptr;
     std::lock_guard<std::mutex> lock(memory_mutex);
+
     memory_shifted_t **link = memory_chain(given);
     while (*link != nullptr && (*link)->given != given)
         link = &(*link)->next;
+
     memory_shifted_t *block = *link;
     if (block != nullptr) {
         *link = block->next;
@@ -84,17 +86,20 @@ static jstatus_t memory_fail(jdevice_t *device, gpuError_t error, jmemory_kind_t
     jstatus_t status = gpu_check(device, error, memory_call(kind, true));
     if (status != JSTATUS_MEMORY_ERROR)
         return status;
+
     size_t free_bytes = 0, total_bytes = 0;
     if (kind == JMEMORY_PINNED)
         return gpu_services->fail(status, "%s: no pinned memory for %zu bytes: %s (%s)",
                                   device->name, size_bytes, gpuGetErrorString(error),
                                   gpuGetErrorName(error));
+
     const gpuError_t unknown = gpuMemGetInfo(&free_bytes, &total_bytes);
     if (unknown != gpuSuccess) {
         gpu_forget_error(unknown);
         return gpu_services->fail(status, "%s: no memory for %zu bytes: %s (%s)", device->name,
                                   size_bytes, gpuGetErrorString(error), gpuGetErrorName(error));
     }
+
     return gpu_services->fail(
         status, "%s: no memory for %zu bytes, %zu of %zu bytes are free: %s (%s)", device->name,
         size_bytes, free_bytes, total_bytes, gpuGetErrorString(error), gpuGetErrorName(error));
@@ -109,6 +114,7 @@ static jstatus_t memory_take(jdevice_t *device, jmemory_kind_t kind, size_t size
         error = gpuMallocManaged(memory, size_bytes, gpuMemAttachGlobal);
     else
         error = gpuMalloc(memory, size_bytes);
+
     return error == gpuSuccess ? JSTATUS_SUCCESS : memory_fail(device, error, kind, size_bytes);
 }
 
@@ -121,6 +127,7 @@ static jstatus_t memory_allow_managed(jdevice_t *device, size_t size_bytes) {
     if (!gpu_device(device)->properties.has_managed_memory)
         return gpu_services->fail(JSTATUS_NOT_IMPLEMENTED, "%s has no managed memory",
                                   device->name);
+
     size_t free_bytes = 0, total_bytes = 0;
     GPU_TRY(device, gpuMemGetInfo(&free_bytes, &total_bytes));
     if (size_bytes > free_bytes)
@@ -129,6 +136,7 @@ static jstatus_t memory_allow_managed(jdevice_t *device, size_t size_bytes) {
                                   "free: a device that has "
                                   "to page can hang",
                                   device->name, size_bytes, free_bytes, total_bytes);
+
     return JSTATUS_SUCCESS;
 }
 
@@ -139,11 +147,13 @@ static jstatus_t memory_take_shifted(jdevice_t *device, jmemory_kind_t kind, siz
     if (block == nullptr)
         return gpu_services->fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping",
                                   device->name);
+
     jstatus_t status = memory_take(device, kind, size_bytes + alignment, &block->taken);
     if (status != JSTATUS_SUCCESS) {
         gpu_services->metadata_free(block);
         return status;
     }
+
     block->given =
         (void *)(((uintptr_t)block->taken + alignment - 1) & ~((uintptr_t)alignment - 1));
     *pointer = block->given;
@@ -164,17 +174,21 @@ jstatus_t gpu_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes
                        void **pointer) {
     GPU_ENTER(device);
     gpu_relaxed relaxed;
+
     jstatus_t status = JSTATUS_SUCCESS;
     if (kind == JMEMORY_MANAGED)
         status = memory_allow_managed(device, size_bytes);
+
     void *memory = nullptr;
     if (status == JSTATUS_SUCCESS)
         status = memory_take(device, kind, size_bytes, &memory);
+
     if (status == JSTATUS_SUCCESS && (uintptr_t)memory % alignment != 0) {
         status = memory_give(device, kind, memory);
         if (status == JSTATUS_SUCCESS)
             status = memory_take_shifted(device, kind, size_bytes, alignment, &memory);
     }
+
     if (status == JSTATUS_SUCCESS)
         *pointer = memory;
     return status;
@@ -183,9 +197,11 @@ jstatus_t gpu_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes
 jstatus_t gpu_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t) {
     GPU_ENTER(device);
     gpu_relaxed relaxed;
+
     /* Before the runtime can hand the address to another thread. */
     memory_shifted_t *block = memory_forget(pointer);
     jstatus_t status = memory_give(device, kind, block != nullptr ? block->taken : pointer);
+
     if (status != JSTATUS_SUCCESS && block != nullptr) {
         memory_remember(block); /* it is still the caller's */
         return status;
@@ -209,6 +225,7 @@ jstatus_t gpu_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size
     jstatus_t status = memory_allow_ordered(device, stream);
     if (status != JSTATUS_SUCCESS)
         return status;
+
 #if GPU_HAS_MEMORY_POOLS
     void *memory = nullptr;
     gpuError_t error = gpuMallocAsync(&memory, size_bytes, gpu_native(stream));
@@ -218,6 +235,7 @@ jstatus_t gpu_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size
 #else
     (void)size_bytes, (void)pointer;
 #endif
+
     return JSTATUS_SUCCESS;
 }
 
@@ -227,10 +245,12 @@ jstatus_t gpu_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *poi
     jstatus_t status = memory_allow_ordered(device, stream);
     if (status != JSTATUS_SUCCESS)
         return status;
+
 #if GPU_HAS_MEMORY_POOLS
     GPU_TRY(device, gpuFreeAsync(pointer, gpu_native(stream)));
 #else
     (void)pointer;
 #endif
+
     return JSTATUS_SUCCESS;
 }

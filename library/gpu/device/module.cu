@@ -54,6 +54,7 @@ jstatus_t gpu_check(const jdevice_t *device, gpuError_t error, const char *what)
     if (error == gpuSuccess)
         return JSTATUS_SUCCESS;
     gpu_forget_error(error);
+
     jstatus_t status = JSTATUS_DEVICE_ERROR;
     if (error == gpuErrorOutOfMemory)
         status = JSTATUS_MEMORY_ERROR;
@@ -62,6 +63,7 @@ jstatus_t gpu_check(const jdevice_t *device, gpuError_t error, const char *what)
              error == gpuErrorStreamCaptureIsolation || error == gpuErrorStreamCaptureImplicit ||
              error == gpuErrorCapturedEvent)
         status = JSTATUS_CAPTURING;
+
     char call[96];
     module_name_call(what, call, sizeof call);
     return gpu_services->fail(status, "%s: %s: %s (%s)", device->name, call,
@@ -97,13 +99,16 @@ gpu_current::gpu_current(jdevice_t *base)
                                     base->name);
         return;
     }
+
     gpuError_t error = gpuGetContext(&before);
     if (error != gpuSuccess) {
         status = gpu_check(base, error, GPU_GET_CONTEXT_NAME);
         return;
     }
+
     if (before == device->context)
         return;
+
     error = gpuSetContext(device->context);
     if (error != gpuSuccess)
         status = gpu_check(base, error, GPU_SET_CONTEXT_NAME);
@@ -164,6 +169,7 @@ static jstatus_t module_refuse_count(char *reason, size_t reason_size, gpuError_
     gpu_forget_error(error);
     int runtime, driver;
     char versions[96] = "";
+
     if (error == gpuErrorInsufficientDriver) {
         module_get_versions(&runtime, &driver);
         if (driver == 0)
@@ -174,6 +180,7 @@ static jstatus_t module_refuse_count(char *reason, size_t reason_size, gpuError_
                      GPU_VERSION_MAJOR(driver), GPU_VERSION_MINOR(driver),
                      GPU_VERSION_MAJOR(runtime), GPU_VERSION_MINOR(runtime));
     }
+
     return module_refuse(reason, reason_size, "%s (%s)%s", gpuGetErrorString(error),
                          gpuGetErrorName(error), versions);
 }
@@ -189,6 +196,7 @@ static jstatus_t module_describe(gpu_device_t *device, char *reason, size_t reas
         gpu_forget_error(error); /* a driver that does not know of them has none */
         pools = 0;
     }
+
     module_get_versions(&runtime, &driver);
     jdevice_properties_t *properties = &device->properties;
     snprintf(properties->description, sizeof properties->description, "%.127s", found.name);
@@ -196,6 +204,7 @@ static jstatus_t module_describe(gpu_device_t *device, char *reason, size_t reas
     snprintf(properties->runtime, sizeof properties->runtime,
              GPU_RUNTIME_NAME " %d.%d, driver %d.%d", GPU_VERSION_MAJOR(runtime),
              GPU_VERSION_MINOR(runtime), GPU_VERSION_MAJOR(driver), GPU_VERSION_MINOR(driver));
+
     properties->total_bytes = found.totalGlobalMem;
     properties->granule_bytes = GPU_GRANULE_BYTES;
     properties->multiprocessors = found.multiProcessorCount;
@@ -205,6 +214,7 @@ static jstatus_t module_describe(gpu_device_t *device, char *reason, size_t reas
     properties->has_stream_ordered = GPU_HAS_MEMORY_POOLS && pools != 0;
     properties->has_capture = true;
     properties->has_capture_ownership = GPU_HAS_CAPTURE_OWNERSHIP;
+
     return JSTATUS_SUCCESS;
 }
 
@@ -254,9 +264,11 @@ static jstatus_t module_start(gpu_device_t *device, char *reason, size_t reason_
     if (error != gpuSuccess)
         return module_refuse_error(reason, reason_size, ": the device's context", error);
     device->has_context = true;
+
     gpu_current current(&device->base);
     if (current.status != JSTATUS_SUCCESS)
         return module_refuse(reason, reason_size, "the device cannot be made current");
+
     error = gpu_probe_kernels();
     if (error != gpuSuccess) {
         gpu_forget_error(error);
@@ -264,6 +276,7 @@ static jstatus_t module_start(gpu_device_t *device, char *reason, size_t reason_
                              device->properties.architecture, gpuGetErrorString(error),
                              gpuGetErrorName(error));
     }
+
     /* Asked for again. */
     jstatus_t status = device->blas == nullptr ? gpu_blas_init(device) : JSTATUS_SUCCESS;
     if (status != JSTATUS_SUCCESS)
@@ -282,8 +295,10 @@ extern "C" JALLOC_API jstatus_t jalloc_module_open(uint32_t abi_version,
             JI_MODULE_ABI, abi_version);
         return JSTATUS_NO_DEVICE;
     }
+
     static const ji_device_ops_t ops = module_make_ops();
     gpu_services = services;
+
     if (gpu_runtime_called && gpu_runtime_generation != *services->fork_generation) {
         (void)module_refuse(
             reason, reason_size,
@@ -315,6 +330,7 @@ extern "C" JALLOC_API jstatus_t jalloc_module_open(uint32_t abi_version,
     device->base.index = index;
     device->base.granule_bytes = GPU_GRANULE_BYTES;
     snprintf(device->base.name, sizeof device->base.name, GPU_KIND_NAME ":%d", index);
+
     jstatus_t status = module_describe(device, reason, reason_size);
     if (status == JSTATUS_SUCCESS)
         status = module_start(device, reason, reason_size);

@@ -38,6 +38,7 @@ jstatus_t gpu_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture, g
                                   "captures do not allow, and "
                                   "has to be ended",
                                   device->name);
+
     const bool active = state == gpuStreamCaptureStatusActive;
     *capture = active ? (uint64_t)id + 1 : 0; /* whatever the runtime counts from */
     if (graph != nullptr)
@@ -98,11 +99,13 @@ static jstatus_t stream_keep(jdevice_t *device, gpuGraph_t graph, void (*release
         gpu_services->metadata_free(kept);
         return gpu_check(device, error, "gpuUserObjectCreate");
     }
+
     kept->object = object;
     kept->release = release;
     error = gpuGraphRetainUserObject(graph, user, 1, gpuGraphUserObjectMove);
     if (error == gpuSuccess)
         return JSTATUS_SUCCESS;
+
     kept->release = nullptr; /* the object stays the caller's; `kept` goes with the user object */
     jstatus_t status = gpu_check(device, error, "gpuGraphRetainUserObject");
     gpu_forget_error(gpuUserObjectRelease(user, 1));
@@ -127,6 +130,7 @@ jstatus_t gpu_stream_keep_in_capture(jdevice_t *device, jstream_t *stream,
     if (capture == 0)
         return gpu_services->fail(JSTATUS_INVALID_VALUE, "%s: the stream is not being captured",
                                   device->name);
+
     return stream_keep(device, graph, release, object);
 }
 
@@ -136,6 +140,7 @@ static jstatus_t stream_make(jdevice_t *device, gpu_stream_t **stream) {
     *stream = (gpu_stream_t *)gpu_services->metadata_zalloc(sizeof **stream);
     if (*stream == nullptr)
         return stream_no_memory(device);
+
     (*stream)->base.device = device;
     (*stream)->base.fork_generation = *gpu_services->fork_generation;
     return JSTATUS_SUCCESS;
@@ -148,12 +153,14 @@ jstatus_t gpu_stream_create(jdevice_t *device, jstream_t **out) {
     jstatus_t status = stream_make(device, &stream);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     status = gpu_check(device, gpuStreamCreateWithFlags(&stream->native, gpuStreamNonBlocking),
                        "gpuStreamCreateWithFlags");
     if (status != JSTATUS_SUCCESS) {
         gpu_services->metadata_free(stream);
         return status;
     }
+
     *out = &stream->base;
     return JSTATUS_SUCCESS;
 }
@@ -164,6 +171,7 @@ jstatus_t gpu_stream_wrap(jdevice_t *device, void *native, jstream_t **out) {
     jstatus_t status = stream_make(device, &stream);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     stream->native = (gpuStream_t)native;
     stream->wrapped = true;
     *out = &stream->base;
@@ -182,22 +190,28 @@ jstatus_t gpu_stream_destroy(jstream_t *base) {
         status = current.status;
         if (status == JSTATUS_BUSY)
             return status;
+
         if (status != JSTATUS_FORKED) {
             gpu_relaxed relaxed;
             uint64_t capture = 0;
+
             const jstatus_t asked = gpu_capture(base->device, base, &capture, nullptr);
             const bool captured = asked == JSTATUS_CAPTURING || capture != 0;
+
             if (captured && !stream->wrapped)
                 return gpu_require_no_capture(base->device, base, "a stream cannot be destroyed");
             if (status == JSTATUS_SUCCESS && !captured)
                 status = asked;
+
             if (!captured) {
                 const jstatus_t waited = gpu_check(
                     base->device, gpuStreamSynchronize(stream->native), "gpuStreamSynchronize");
                 if (status == JSTATUS_SUCCESS)
                     status = waited;
             }
+
             gpu_vendor_forget_stream(gpu_device(base->device), stream->native, !captured);
+
             if (!stream->wrapped) {
                 const jstatus_t ended =
                     gpu_check(base->device, gpuStreamDestroy(stream->native), "gpuStreamDestroy");
@@ -206,6 +220,7 @@ jstatus_t gpu_stream_destroy(jstream_t *base) {
             }
         }
     }
+
     gpu_services->metadata_free(stream);
     return status;
 }
@@ -216,6 +231,7 @@ jstatus_t gpu_stream_synchronize(jdevice_t *device, jstream_t *stream) {
     jstatus_t status = gpu_require_no_capture(device, stream, "there is nothing to wait for");
     if (status != JSTATUS_SUCCESS)
         return status;
+
     GPU_TRY(device, gpuStreamSynchronize(gpu_native(stream)));
     return JSTATUS_SUCCESS;
 }
@@ -234,8 +250,10 @@ static GPU_HOST_FUNCTION(stream_run_function, pointer) {
     alignas(16) unsigned char arguments[JSTREAM_MAX_ARGUMENT_BYTES];
     memcpy(arguments, call->arguments, sizeof arguments);
     void (*const function)(void *) = call->function;
+
     if (!call->kept)
         gpu_services->metadata_free(call);
+
     gpu_in_function inside;
     function(arguments);
 }
@@ -248,11 +266,13 @@ jstatus_t gpu_launch(jdevice_t *device, jstream_t *stream, void (*function)(void
     jstatus_t status = gpu_capture(device, stream, &capture, &graph);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     stream_function_t *call = (stream_function_t *)gpu_services->metadata_zalloc(sizeof *call);
     if (call == nullptr)
         return stream_no_memory(device);
     if (argument_bytes > 0)
         memcpy(call->arguments, arguments, argument_bytes);
+
     call->function = function;
     call->kept = capture != 0;
     if (call->kept) {
@@ -262,6 +282,7 @@ jstatus_t gpu_launch(jdevice_t *device, jstream_t *stream, void (*function)(void
             return status;
         }
     }
+
     status = gpu_check(device, gpuLaunchHostFunc(gpu_native(stream), stream_run_function, call),
                        "gpuLaunchHostFunc");
     if (status != JSTATUS_SUCCESS && !call->kept)
@@ -277,8 +298,10 @@ jstatus_t gpu_event_create(jdevice_t *device, bool timed, jevent_t **out) {
     gpu_event_t *event = (gpu_event_t *)gpu_services->metadata_zalloc(sizeof *event);
     if (event == nullptr)
         return stream_no_memory(device);
+
     event->base.device = device;
     event->base.fork_generation = *gpu_services->fork_generation;
+
     const unsigned flags = timed ? gpuEventDefault : gpuEventDisableTiming;
     jstatus_t status = gpu_check(device, gpuEventCreateWithFlags(&event->native, flags),
                                  "gpuEventCreateWithFlags");
@@ -286,6 +309,7 @@ jstatus_t gpu_event_create(jdevice_t *device, bool timed, jevent_t **out) {
         gpu_services->metadata_free(event);
         return status;
     }
+
     *out = &event->base;
     return JSTATUS_SUCCESS;
 }
@@ -298,6 +322,7 @@ jstatus_t gpu_event_destroy(jevent_t *base) {
         status = current.status;
         if (status == JSTATUS_BUSY)
             return status;
+
         if (status != JSTATUS_FORKED) {
             gpu_relaxed relaxed;
             const jstatus_t ended =
@@ -306,6 +331,7 @@ jstatus_t gpu_event_destroy(jevent_t *base) {
                 status = ended;
         }
     }
+
     gpu_services->metadata_free(event);
     return status;
 }
@@ -317,6 +343,7 @@ jstatus_t gpu_event_record(jevent_t *base, jstream_t *stream) {
     jstatus_t status = gpu_capture(base->device, stream, &capture, nullptr);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     GPU_TRY(base->device, gpuEventRecord(event->native, gpu_native(stream)));
     event->capture = capture;
     event->recorded = true;
@@ -334,6 +361,7 @@ jstatus_t gpu_event_wait(jevent_t *base, jstream_t *stream) {
     jstatus_t status = gpu_capture(device, stream, &capture, nullptr);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     const uint64_t recorded = event->capture;
     if (capture != 0 && capture != recorded)
         return gpu_services->fail(JSTATUS_CAPTURING,
@@ -345,6 +373,7 @@ jstatus_t gpu_event_wait(jevent_t *base, jstream_t *stream) {
         return gpu_services->fail(JSTATUS_CAPTURING,
                                   "%s: the default stream cannot wait for an event of a capture",
                                   device->name);
+
     GPU_TRY(device, gpuStreamWaitEvent(gpu_native(stream), event->native, 0));
     return JSTATUS_SUCCESS;
 }
@@ -367,11 +396,13 @@ jstatus_t gpu_event_query(jevent_t *base, bool *reached) {
     jstatus_t status = event_require_no_capture(event);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     gpuError_t error = gpuEventQuery(event->native);
     if (error == gpuErrorNotReady)
         gpu_forget_error(error); /* an answer, which some versions keep as an error */
     else if (error != gpuSuccess)
         return gpu_check(base->device, error, "gpuEventQuery");
+
     *reached = error == gpuSuccess;
     return JSTATUS_SUCCESS;
 }
@@ -383,6 +414,7 @@ jstatus_t gpu_event_synchronize(jevent_t *base) {
     jstatus_t status = event_require_no_capture(event);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     GPU_TRY(base->device, gpuEventSynchronize(event->native));
     return JSTATUS_SUCCESS;
 }
@@ -396,17 +428,20 @@ jstatus_t gpu_event_get_elapsed_ms(jevent_t *start_base, jevent_t *stop_base,
     if (!start->recorded || !stop->recorded)
         return gpu_services->fail(JSTATUS_INVALID_VALUE, "%s: an event was never recorded",
                                   device->name);
+
     jstatus_t status = event_require_no_capture(start);
     if (status == JSTATUS_SUCCESS)
         status = event_require_no_capture(stop);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     float elapsed = 0;
     gpuError_t error = gpuEventElapsedTime(&elapsed, start->native, stop->native);
     if (error == gpuErrorNotReady) {
         gpu_forget_error(error);
         return gpu_services->fail(JSTATUS_BUSY, "%s: an event is not reached yet", device->name);
     }
+
     if (error == gpuSuccess)
         *milliseconds = elapsed;
     return gpu_check(device, error, "gpuEventElapsedTime");

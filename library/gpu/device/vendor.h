@@ -141,6 +141,7 @@ static inline cudaError_t gpu_driver_find(const char *name, unsigned version, F 
         cudaGetDriverEntryPoint(name, (void **)function, cudaEnableDefault, &found);
     (void)version;
 #endif
+
     return error != cudaSuccess || found == cudaDriverEntryPointSuccess
                ? error
                : cudaErrorInsufficientDriver;
@@ -148,6 +149,7 @@ static inline cudaError_t gpu_driver_find(const char *name, unsigned version, F 
 inline cudaError_t gpuOpenContext(gpuContext_t *context, int ordinal) {
     gpu_driver_t &driver = gpu_driver();
     CUdevice device;
+
     cudaError_t error = gpu_driver_find("cuCtxGetCurrent", 4000, &driver.get);
     if (error == cudaSuccess)
         error = gpu_driver_find("cuCtxSetCurrent", 4000, &driver.set);
@@ -155,8 +157,10 @@ inline cudaError_t gpuOpenContext(gpuContext_t *context, int ordinal) {
         error = gpu_driver_find("cuDeviceGet", 2000, &driver.device);
     if (error == cudaSuccess)
         error = gpu_driver_find("cuDevicePrimaryCtxRetain", 7000, &driver.retain);
+
     if (error == cudaSuccess)
         error = (cudaError_t)driver.device(&device, ordinal);
+
     return error == cudaSuccess ? (cudaError_t)driver.retain(context, device) : error;
 }
 #define gpuGetContext(context) ((cudaError_t)gpu_driver().get(context))
