@@ -1,17 +1,19 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What an adaptor does where it does nothing of its own: it passes everything on to what is below. What is below knows
- * its blocks; which of them went through the adaptor, the object's ledger knows (memory.h). */
+/* What an adaptor does where it does nothing of its own: it passes everything on to what is below.
+ * What is below knows its blocks; which of them went through the adaptor, the object's ledger knows
+ * (memory.h). */
 
 #include "memory/adaptor.h"
 
-static jstatus_t adaptor_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                  void **pointer) {
+static jstatus_t adaptor_allocate(void *context, size_t size_bytes, size_t alignment,
+                                  jstream_t *stream, void **pointer) {
     const ji_adaptor_t *adaptor = context;
     return jallocator_allocate(adaptor->below, size_bytes, alignment, stream, pointer);
 }
-static jstatus_t adaptor_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t adaptor_deallocate(void *context, void *pointer, size_t size_bytes,
+                                    jstream_t *stream) {
     const ji_adaptor_t *adaptor = context;
     return jallocator_deallocate(adaptor->below, pointer, size_bytes, stream);
 }

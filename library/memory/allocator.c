@@ -3,12 +3,13 @@
 
 /* The one allocator object: how one is made, found and ended. The calls on it are in calls.c.
  *
- * Everything that hands out memory is a table of functions and a context behind this object, jalloc's own kinds as well
- * as a caller's callbacks. The table is checked and copied when the object is made, and its empty slots are filled, so
- * that a call never asks whether a slot is there. What every allocator would have to do again is done here: arguments
- * are checked before a function sees them, what a function gives is checked before a caller sees it, requests are
- * counted, and where the allocator does not know its own blocks a ledger does. How all that is done is decided once, by
- * an entry (entry.h). */
+ * Everything that hands out memory is a table of functions and a context behind this object,
+ * jalloc's own kinds as well as a caller's callbacks. The table is checked and copied when the
+ * object is made, and its empty slots are filled, so that a call never asks whether a slot is
+ * there. What every allocator would have to do again is done here: arguments are checked before a
+ * function sees them, what a function gives is checked before a caller sees it, requests are
+ * counted, and where the allocator does not know its own blocks a ledger does. How all that is done
+ * is decided once, by an entry (entry.h). */
 
 #include <pthread.h>
 #include <string.h>
@@ -50,7 +51,8 @@ ji_list_t *ji_allocator_list_acquire(void) {
 
 void ji_allocator_list_release(void) { ji_lock_release(&allocator_list_lock); }
 
-/* Before the first allocator is made; again for the next one, where the environment is not understood. */
+/* Before the first allocator is made; again for the next one, where the environment is not
+ * understood. */
 static jstatus_t allocator_start_report(void) {
     static atomic_bool started;
     if (JI_LIKELY(atomic_load_explicit(&started, memory_order_acquire)))
@@ -87,44 +89,51 @@ static bool allocator_needs_ledger(const jallocator_ops_t *ops) {
     return ops->find == NULL || ops->find == ji_adaptor_ops.find;
 }
 
-/* What came back from the allocator's own function was a failure, or a pointer that is not as promised. */
-jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **pointer, size_t size_bytes, size_t alignment,
-                         jstream_t *stream, bool explained) {
+/* What came back from the allocator's own function was a failure, or a pointer that is not as
+ * promised. */
+jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **pointer,
+                         size_t size_bytes, size_t alignment, jstream_t *stream, bool explained) {
     void *memory = *pointer;
     *pointer = NULL;
     if (status == JSTATUS_SUCCESS) {
-        status =
-            ji_fail(JSTATUS_INTERNAL_ERROR, "allocator \"%s\" answered %zu bytes aligned to %zu with the pointer %p",
-                    allocator->name, size_bytes, alignment, memory);
+        status = ji_fail(JSTATUS_INTERNAL_ERROR,
+                         "allocator \"%s\" answered %zu bytes aligned to %zu with the pointer %p",
+                         allocator->name, size_bytes, alignment, memory);
         if (memory != NULL)
             (void)allocator->ops.deallocate(allocator->context, memory, size_bytes, stream);
         return status;
     }
-    ji_fail(status, "allocator \"%s\": no %zu bytes aligned to %zu: %s", allocator->name, size_bytes, alignment,
-            explained ? jstatus_last_message() : jstatus_text(status));
-    return jstatus_is_error(status) ? status : JSTATUS_INTERNAL_ERROR; /* must not look as if all went well */
+    ji_fail(status, "allocator \"%s\": no %zu bytes aligned to %zu: %s", allocator->name,
+            size_bytes, alignment, explained ? jstatus_last_message() : jstatus_text(status));
+    /* Must not look as if all went well. */
+    return jstatus_is_error(status) ? status : JSTATUS_INTERNAL_ERROR;
 }
 
 /* The pointer or size that is given back is not in the ledger. */
 jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t size_bytes) {
     const ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
     if (entry != NULL)
-        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %p has %zu bytes and is given back with %zu",
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "allocator \"%s\": %p has %zu bytes and is given back with %zu",
                        allocator->name, pointer, entry->size_bytes, size_bytes);
     entry = ji_ledger_find_containing(&allocator->ledger, pointer);
     if (entry != NULL)
-        return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p lies inside the block at %p and is no beginning of one",
-                       allocator->name, pointer, (void *)entry->address);
+        return ji_fail(
+            JSTATUS_NOT_FOUND,
+            "allocator \"%s\": %p lies inside the block at %p and is no beginning of one",
+            allocator->name, pointer, (void *)entry->address);
     return ji_refuse_unknown(allocator->name, pointer, "already");
 }
 
 jstatus_t ji_refuse_unknown(const char *name, const void *pointer, const char *when) {
-    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p is not live: never handed out, or given back %s", name,
+    return ji_fail(JSTATUS_NOT_FOUND,
+                   "allocator \"%s\": %p is not live: never handed out, or given back %s", name,
                    pointer, when);
 }
 
 jstatus_t ji_entry_lacks_books(jallocator_t *allocator) {
-    return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", allocator->name);
+    return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping",
+                   allocator->name);
 }
 
 JI_ENTRY(entry_straight, straight, allocator->ops.allocate, allocator->ops.deallocate, false)
@@ -153,7 +162,9 @@ static size_t allocator_default_usable_size(void *context, const void *pointer, 
     (void)context, (void)pointer;
     return size_bytes;
 }
-static void allocator_default_get_stats(void *context, jallocator_stats_t *stats) { (void)context, (void)stats; }
+static void allocator_default_get_stats(void *context, jallocator_stats_t *stats) {
+    (void)context, (void)stats;
+}
 static void allocator_default_notify(void *context) { (void)context; }
 static jstatus_t allocator_default_trim(void *context, size_t keep_bytes) {
     (void)context, (void)keep_bytes;
@@ -163,7 +174,9 @@ static jstatus_t allocator_default_check(void *context) {
     (void)context;
     return JSTATUS_SUCCESS;
 }
-static void allocator_default_forget_stream(void *context, jstream_t *stream) { (void)context, (void)stream; }
+static void allocator_default_forget_stream(void *context, jstream_t *stream) {
+    (void)context, (void)stream;
+}
 static bool allocator_default_coalesces(void *context) {
     (void)context;
     return false;
@@ -190,18 +203,21 @@ static void allocator_fill_defaults(jallocator_ops_t *ops) {
 
 /* ---- Life ---- */
 
-jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits, jallocator_t **out) {
+jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits,
+                            jallocator_t **out) {
     JTRY_RETURN(allocator_start_report());
     jallocator_t *allocator = ji_metadata_zalloc(sizeof *allocator);
     if (allocator == NULL)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping", traits->name);
+        return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping",
+                       traits->name);
     allocator->ops = *ops;
     allocator_fill_defaults(&allocator->ops);
     allocator->context = context;
     allocator->threads = traits->threads;
     allocator->counts_itself = traits->counts_itself;
     allocator->has_ledger = allocator_needs_ledger(&allocator->ops);
-    allocator->entry = allocator_choose_entry(traits, allocator->has_ledger && !traits->fills_ledger);
+    allocator->entry =
+        allocator_choose_entry(traits, allocator->has_ledger && !traits->fills_ledger);
     allocator->kind = traits->kind;
     allocator->below = traits->below;
     allocator->device = traits->device != NULL  ? traits->device
@@ -219,13 +235,14 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
 
 static jstatus_t allocator_check_name(const char *name, const char *caller) {
     if (strnlen(name, JALLOCATOR_NAME_BYTES) == JALLOCATOR_NAME_BYTES)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: the name \"%.40s...\" has more than %d characters", caller, name,
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: the name \"%.40s...\" has more than %d characters", caller, name,
                        JALLOCATOR_NAME_BYTES - 1);
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jallocator_create(const jallocator_ops_t *given_ops, void *context, const jallocator_options_t *given_options,
-                            jallocator_t **out) {
+jstatus_t jallocator_create(const jallocator_ops_t *given_ops, void *context,
+                            const jallocator_options_t *given_options, jallocator_t **out) {
     JREQUIRE(given_ops != NULL && out != NULL, JSTATUS_INVALID_POINTER);
     jallocator_ops_t ops = JALLOCATOR_OPS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jallocator_ops_t, &ops, given_ops, deallocate));
@@ -246,8 +263,8 @@ jstatus_t jallocator_create(const jallocator_ops_t *given_ops, void *context, co
     return status == JSTATUS_SUCCESS ? ji_record_wrap(allocator, out) : status;
 }
 
-jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *below, const void *options,
-                       jallocator_t **out) {
+jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *below,
+                       const void *options, jallocator_t **out) {
     static const ji_common_options_t no_options = {sizeof no_options, NULL};
     const char *caller = kind->public.name;
     JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
@@ -259,13 +276,15 @@ jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *b
     const char *type = kind->options_bytes != 0 ? kind->options_type : caller;
     JTRY_RETURN(ji_options_take(complete, bytes, options, sizeof no_options, type));
     const ji_common_options_t *common = (const ji_common_options_t *)complete;
-    ji_request_t request = {device, below, complete, common->name != NULL ? common->name : kind->public.name};
+    ji_request_t request = {device, below, complete,
+                            common->name != NULL ? common->name : kind->public.name};
     JTRY_RETURN(allocator_check_name(request.name, caller));
     if (request.device == NULL)
         request.device = below != NULL ? below->device : jdevice_host();
     jallocator_t *allocator;
     JTRY_RETURN(kind->create(&request, &allocator));
-    return kind == &ji_kind_record ? (*out = allocator, JSTATUS_SUCCESS) : ji_record_wrap(allocator, out);
+    return kind == &ji_kind_record ? (*out = allocator, JSTATUS_SUCCESS)
+                                   : ji_record_wrap(allocator, out);
 }
 
 void ji_allocator_dispose(jallocator_t *allocator) {
@@ -295,9 +314,10 @@ jstatus_t jallocator_destroy(jallocator_t *allocator) {
     size_t users = atomic_load_explicit(&allocator->retain_count, memory_order_acquire);
     if (stats.live_count != 0 || users != 0)
         return ji_fail(JSTATUS_BUSY,
-                       "allocator \"%s\" cannot be destroyed: %zu bytes in %llu allocations are live, %zu %s it",
-                       allocator->name, stats.in_use_bytes, (unsigned long long)stats.live_count, users,
-                       users == 1 ? "user keeps" : "users keep");
+                       "allocator \"%s\" cannot be destroyed: %zu bytes in %llu allocations are "
+                       "live, %zu %s it",
+                       allocator->name, stats.in_use_bytes, (unsigned long long)stats.live_count,
+                       users, users == 1 ? "user keeps" : "users keep");
     ji_allocator_dispose(allocator);
     return JSTATUS_SUCCESS;
 }
@@ -323,9 +343,10 @@ jstatus_t jallocator_release(jallocator_t *allocator) {
     size_t users = atomic_load_explicit(&allocator->retain_count, memory_order_relaxed);
     do {
         if (users == 0)
-            return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": released more often than retained", allocator->name);
-    } while (!atomic_compare_exchange_weak_explicit(&allocator->retain_count, &users, users - 1, memory_order_release,
-                                                    memory_order_relaxed));
+            return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": released more often than retained",
+                           allocator->name);
+    } while (!atomic_compare_exchange_weak_explicit(&allocator->retain_count, &users, users - 1,
+                                                    memory_order_release, memory_order_relaxed));
     return JSTATUS_SUCCESS;
 }
 
@@ -335,13 +356,14 @@ jallocator_t *ji_allocator_of_kind(const jallocator_t *allocator, const ji_kind_
     return (jallocator_t *)allocator;
 }
 
-jstatus_t ji_allocator_require_kind(const jallocator_t *allocator, const ji_kind_t *kind, const char *caller,
-                                    jallocator_t **found) {
+jstatus_t ji_allocator_require_kind(const jallocator_t *allocator, const ji_kind_t *kind,
+                                    const char *caller, jallocator_t **found) {
     if (allocator == NULL)
         return ji_fail(JSTATUS_INVALID_POINTER, "%s: the allocator is NULL", caller);
     jallocator_t *of_kind = ji_allocator_of_kind(allocator, kind);
     if (of_kind == NULL)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: neither \"%s\" nor what is below it is of the kind \"%s\"", caller,
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: neither \"%s\" nor what is below it is of the kind \"%s\"", caller,
                        allocator->name, kind->public.name);
     *found = of_kind;
     return JSTATUS_SUCCESS;

@@ -75,10 +75,12 @@ void ji_call_trace_describe(void *frame, char *text, size_t text_bytes) {
         snprintf(text, text_bytes, "%p", frame);
         return;
     }
-    const char *slash = strrchr(info.dli_fname, '/'), *file = slash != NULL ? slash + 1 : info.dli_fname;
+    const char *slash = strrchr(info.dli_fname, '/'),
+               *file = slash != NULL ? slash + 1 : info.dli_fname;
     if (info.dli_sname != NULL)
         snprintf(text, text_bytes, "%s+0x%zx (%s)", info.dli_sname,
                  (size_t)((uintptr_t)frame - (uintptr_t)info.dli_saddr), file);
     else
-        snprintf(text, text_bytes, "%s+0x%zx", file, (size_t)((uintptr_t)frame - (uintptr_t)info.dli_fbase));
+        snprintf(text, text_bytes, "%s+0x%zx", file,
+                 (size_t)((uintptr_t)frame - (uintptr_t)info.dli_fbase));
 }

@@ -3,8 +3,9 @@
 #ifndef JALLOC_MEMORY_CALL_TRACES_H
 #define JALLOC_MEMORY_CALL_TRACES_H
 
-/* Who allocated what lives at an address: call traces, for reports. A later allocation at the same address takes the
- * place of the earlier one, so nothing need be told of a free. Where there is no memory for one more it is not kept. */
+/* Who allocated what lives at an address: call traces, for reports. A later allocation at the same
+ * address takes the place of the earlier one, so nothing need be told of a free. Where there is no
+ * memory for one more it is not kept. */
 
 #include "core/lock.h"
 #include "memory/ledger.h"

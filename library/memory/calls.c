@@ -3,17 +3,18 @@
 
 /* The calls on an allocator, whatever kind it is.
  *
- * Allocating and freeing check the arguments and go to the object's entry, which does the rest (entry.h). All other
- * calls are rare. They ask the functions of the table, or the object's ledger where the allocator does not know its own
- * blocks, and take the lock that the entry takes:
+ * Allocating and freeing check the arguments and go to the object's entry, which does the rest
+ * (entry.h). All other calls are rare. They ask the functions of the table, or the object's ledger
+ * where the allocator does not know its own blocks, and take the lock that the entry takes:
  *
  *     threads    around a function of the table    around books and ledger
  *     none       -                                 -
  *     lock       the lock                          the same hold of the lock
  *     safe       -                                 the lock
  *
- * So the functions of a "safe" allocator are called without the lock: they may call below, whose visitors may look into
- * this ledger. Only a walk through the ledger holds the lock while it asks for the usable size of each block. */
+ * So the functions of a "safe" allocator are called without the lock: they may call below, whose
+ * visitors may look into this ledger. Only a walk through the ledger holds the lock while it asks
+ * for the usable size of each block. */
 
 #include "memory/memory.h"
 
@@ -31,27 +32,30 @@ static void __attribute__((cold)) allocator_count_failure(jallocator_t *allocato
         ji_lock_release(&allocator->lock);
 }
 
-jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                              void **pointer) {
+jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                              jstream_t *stream, void **pointer) {
     JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
     *pointer = NULL;
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     if (alignment == 0)
         alignment = allocator->granule_bytes;
     else if (JI_UNLIKELY(!ji_is_power_of_two(alignment) || alignment > ALLOCATOR_MAX_ALIGNMENT))
-        return ji_fail(JSTATUS_INVALID_VALUE, "allocator \"%s\": alignment %zu is not a power of two up to 2^30",
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "allocator \"%s\": alignment %zu is not a power of two up to 2^30",
                        allocator->name, alignment);
     if (JI_UNLIKELY(size_bytes - 1 >= PTRDIFF_MAX - alignment)) { /* no object can be larger */
         if (size_bytes == 0)
             return JSTATUS_SUCCESS;
         allocator_count_failure(allocator);
-        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"%s\": %zu bytes are more than this machine can address",
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "allocator \"%s\": %zu bytes are more than this machine can address",
                        allocator->name, size_bytes);
     }
     return allocator->entry.allocate(allocator, size_bytes, alignment, stream, pointer);
 }
 
-jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {
+jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                                jstream_t *stream) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     if (pointer == NULL)
         return JSTATUS_SUCCESS;
@@ -61,10 +65,11 @@ jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t s
 
 /* ---- Under the allocator's lock ---- */
 
-/* The lock is around every function with "lock"; around the ledger alone with "safe". Who only looks takes it, too: it is
- * no part of what an allocator is seen to be. */
+/* The lock is around every function with "lock"; around the ledger alone with "safe". Who only
+ * looks takes it, too: it is no part of what an allocator is seen to be. */
 static bool allocator_locks(const jallocator_t *allocator, bool ledger) {
-    return allocator->threads == JALLOCATOR_THREADS_LOCK || (allocator->threads == JALLOCATOR_THREADS_SAFE && ledger);
+    return allocator->threads == JALLOCATOR_THREADS_LOCK ||
+           (allocator->threads == JALLOCATOR_THREADS_SAFE && ledger);
 }
 static void allocator_enter(const jallocator_t *allocator, bool ledger) {
     if (allocator_locks(allocator, ledger))
@@ -77,7 +82,8 @@ static void allocator_leave(const jallocator_t *allocator, bool ledger) {
 
 /* ---- Which block ---- */
 
-size_t jallocator_usable_size(const jallocator_t *allocator, const void *pointer, size_t size_bytes) {
+size_t jallocator_usable_size(const jallocator_t *allocator, const void *pointer,
+                              size_t size_bytes) {
     if (allocator == NULL || pointer == NULL)
         return 0;
     allocator_enter(allocator, false);
@@ -86,9 +92,10 @@ size_t jallocator_usable_size(const jallocator_t *allocator, const void *pointer
     return usable > size_bytes ? usable : size_bytes;
 }
 
-/* The live block around a pointer, as the ledger knows it. The functions are asked without its lock: they may call
- * below, whose visitors look into this ledger (allocator_walk_step). */
-static jstatus_t allocator_find_in_ledger(const jallocator_t *allocator, const void *pointer, jallocation_t *block) {
+/* The live block around a pointer, as the ledger knows it. The functions are asked without its
+ * lock: they may call below, whose visitors look into this ledger (allocator_walk_step). */
+static jstatus_t allocator_find_in_ledger(const jallocator_t *allocator, const void *pointer,
+                                          jallocation_t *block) {
     allocator_enter(allocator, true);
     const ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
     if (entry == NULL)
@@ -112,20 +119,24 @@ static bool allocator_ledger_has(const jallocator_t *allocator, const void *poin
     return has;
 }
 
-/* The live block around a pointer. What a `find` gives may be a block of below that is not this allocator's. */
-static jstatus_t allocator_find(const jallocator_t *allocator, const void *pointer, jallocation_t *block) {
-    *block = (jallocation_t){.struct_size = sizeof *block, .allocator = (jallocator_t *)allocator, .live = true};
+/* The live block around a pointer. What a `find` gives may be a block of below that is not this
+ * allocator's. */
+static jstatus_t allocator_find(const jallocator_t *allocator, const void *pointer,
+                                jallocation_t *block) {
+    *block = (jallocation_t){
+        .struct_size = sizeof *block, .allocator = (jallocator_t *)allocator, .live = true};
     if (allocator->ops.find == NULL)
         return allocator_find_in_ledger(allocator, pointer, block);
     allocator_enter(allocator, false);
     jstatus_t status = allocator->ops.find(allocator->context, pointer, block);
     allocator_leave(allocator, false);
-    bool is_foreign =
-        status == JSTATUS_SUCCESS && allocator->has_ledger && !allocator_ledger_has(allocator, block->pointer);
+    bool is_foreign = status == JSTATUS_SUCCESS && allocator->has_ledger &&
+                      !allocator_ledger_has(allocator, block->pointer);
     return is_foreign ? JSTATUS_NOT_FOUND : status;
 }
 
-jstatus_t jallocator_find(const jallocator_t *allocator, const void *pointer, jallocation_t *block) {
+jstatus_t jallocator_find(const jallocator_t *allocator, const void *pointer,
+                          jallocation_t *block) {
     JREQUIRE(allocator != NULL && pointer != NULL && block != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jallocation_t, block, pointer));
     jallocation_t found;
@@ -154,8 +165,8 @@ jstatus_t jallocation_find(const void *pointer, jallocation_t *block) {
 
 /* ---- All blocks ---- */
 
-/* Passes over live blocks of below that are not this allocator's; says whose blocks they are, where the allocator's
- * function did not. */
+/* Passes over live blocks of below that are not this allocator's; says whose blocks they are, where
+ * the allocator's function did not. */
 typedef struct allocator_walk {
     const jallocator_t *allocator;
     jallocation_visitor_t visitor;
@@ -178,18 +189,23 @@ static bool allocator_walk_step(void *context, const jallocation_t *block) {
     return walk->visitor(walk->context, &shown);
 }
 
-static void allocator_visit_ledger(const jallocator_t *allocator, jallocation_visitor_t visitor, void *context) {
-    for (const ji_ledger_entry_t *entry = NULL; (entry = ji_ledger_next(&allocator->ledger, entry)) != NULL;) {
+static void allocator_visit_ledger(const jallocator_t *allocator, jallocation_visitor_t visitor,
+                                   void *context) {
+    for (const ji_ledger_entry_t *entry = NULL;
+         (entry = ji_ledger_next(&allocator->ledger, entry)) != NULL;) {
         void *pointer = (void *)entry->address;
-        jallocation_t block = {sizeof block, (jallocator_t *)allocator, pointer, entry->size_bytes, 0, entry->tag,
-                               true};
-        block.usable_bytes = allocator->ops.usable_size(allocator->context, pointer, entry->size_bytes);
+        jallocation_t block = {
+            sizeof block, (jallocator_t *)allocator, pointer, entry->size_bytes, 0, entry->tag,
+            true};
+        block.usable_bytes =
+            allocator->ops.usable_size(allocator->context, pointer, entry->size_bytes);
         if (!visitor(context, &block))
             return;
     }
 }
 
-jstatus_t jallocator_visit(const jallocator_t *allocator, jallocation_visitor_t visitor, void *context) {
+jstatus_t jallocator_visit(const jallocator_t *allocator, jallocation_visitor_t visitor,
+                           void *context) {
     JREQUIRE(allocator != NULL && visitor != NULL, JSTATUS_INVALID_POINTER);
     allocator_walk_t walk = {allocator, visitor, context};
     bool ledger = allocator->ops.visit == NULL;
@@ -210,13 +226,15 @@ jstatus_t jallocator_get_stats(const jallocator_t *allocator, jallocator_stats_t
     jallocator_stats_t present = {.struct_size = sizeof present};
     allocator_enter(allocator, true);
     ji_books_report(&allocator->books, &present);
-    if (allocator->threads == JALLOCATOR_THREADS_SAFE) /* its functions may call below, which has locks of its own */
+    /* Its functions may call below, which has locks of its own. */
+    if (allocator->threads == JALLOCATOR_THREADS_SAFE)
         allocator_leave(allocator, true);
     allocator->ops.get_stats(allocator->context, &present);
     if (allocator->threads == JALLOCATOR_THREADS_LOCK)
         allocator_leave(allocator, true);
-    present.fragmentation =
-        present.free_bytes != 0 ? 1.0 - (double)present.largest_free_bytes / (double)present.free_bytes : 0;
+    present.fragmentation = present.free_bytes != 0 ? 1.0 - (double)present.largest_free_bytes /
+                                                                (double)present.free_bytes
+                                                    : 0;
     JI_GIVE_RESULT(stats, &present);
     return JSTATUS_SUCCESS;
 }
@@ -251,8 +269,12 @@ jstatus_t jallocator_check(jallocator_t *allocator) {
 
 /* ---- What it is ---- */
 
-const char *jallocator_name(const jallocator_t *allocator) { return allocator != NULL ? allocator->name : "(null)"; }
-jdevice_t *jallocator_device(const jallocator_t *allocator) { return allocator != NULL ? allocator->device : NULL; }
+const char *jallocator_name(const jallocator_t *allocator) {
+    return allocator != NULL ? allocator->name : "(null)";
+}
+jdevice_t *jallocator_device(const jallocator_t *allocator) {
+    return allocator != NULL ? allocator->device : NULL;
+}
 jallocator_t *jallocator_below(const jallocator_t *allocator) {
     if (allocator != NULL && allocator->below_is_part)
         allocator = allocator->below;

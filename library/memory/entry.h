@@ -3,13 +3,14 @@
 #ifndef JALLOC_MEMORY_ENTRY_H
 #define JALLOC_MEMORY_ENTRY_H
 
-/* The entries: how the object calls an allocator's functions and keeps the books. They are templates, written once; the
- * object instantiates them for functions behind a table, a kind whose speed matters for its own functions, which are
- * then part of the entry:
+/* The entries: how the object calls an allocator's functions and keeps the books. They are
+ * templates, written once; the object instantiates them for functions behind a table, a kind whose
+ * speed matters for its own functions, which are then part of the entry:
  *
  *     booked     one thread at a time: function, then books and ledger
  *     locked     the same under the object's lock
- *     unlocked   the function is safe by itself and called without the lock; books and ledger have it for a moment
+ *     unlocked   the function is safe by itself and called without the lock; books and ledger have
+ *                it for a moment
  *     straight   the allocator counts by itself: its function, no more
  *
  * With a ledger (the allocator does not know which blocks are its own) or without one. */
@@ -17,25 +18,30 @@
 #include "memory/call_traces.h"
 #include "memory/memory.h"
 
-typedef jstatus_t (*ji_allocate_function_t)(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                            void **pointer);
-typedef jstatus_t (*ji_deallocate_function_t)(void *context, void *pointer, size_t size_bytes, jstream_t *stream);
+typedef jstatus_t (*ji_allocate_function_t)(void *context, size_t size_bytes, size_t alignment,
+                                            jstream_t *stream, void **pointer);
+typedef jstatus_t (*ji_deallocate_function_t)(void *context, void *pointer, size_t size_bytes,
+                                              jstream_t *stream);
 
 /* allocator.c: what is rare. */
-jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **pointer, size_t size_bytes, size_t alignment,
-                         jstream_t *stream, bool explained) __attribute__((cold));
-jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t size_bytes) __attribute__((cold));
+jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **pointer,
+                         size_t size_bytes, size_t alignment, jstream_t *stream, bool explained)
+    __attribute__((cold));
+jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t size_bytes)
+    __attribute__((cold));
 jstatus_t ji_entry_lacks_books(jallocator_t *allocator) __attribute__((cold));
 
-/* A block that is given back, as far as the books know it: with a ledger where it stands there, NULL where it does not.
+/* A block that is given back, as far as the books know it: with a ledger where it stands there,
+ * NULL where it does not.
  */
-static inline ji_ledger_entry_t *entry_in_ledger(jallocator_t *allocator, const void *pointer, size_t size_bytes) {
+static inline ji_ledger_entry_t *entry_in_ledger(jallocator_t *allocator, const void *pointer,
+                                                 size_t size_bytes) {
     ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
     return JI_LIKELY(entry != NULL && entry->size_bytes == size_bytes) ? entry : NULL;
 }
 
-/* Takes a block out of the counts. False where it cannot have been counted: a caller's `find` and `deallocate` know
- * blocks that did not come through this object. */
+/* Takes a block out of the counts. False where it cannot have been counted: a caller's `find` and
+ * `deallocate` know blocks that did not come through this object. */
 static inline bool entry_discount(jallocator_t *allocator, size_t size_bytes) {
     ji_books_t *books = &allocator->books;
     if (JI_UNLIKELY(books->live_count == 0 || books->in_use_bytes < size_bytes))
@@ -45,33 +51,38 @@ static inline bool entry_discount(jallocator_t *allocator, size_t size_bytes) {
 }
 
 /* *pointer is NULL before, and after a failure. */
-static inline jstatus_t entry_take(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                   void **pointer, ji_allocate_function_t allocate) {
+static inline jstatus_t entry_take(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                                   jstream_t *stream, void **pointer,
+                                   ji_allocate_function_t allocate) {
     unsigned messages = ji_message_count;
     jstatus_t status = allocate(allocator->context, size_bytes, alignment, stream, pointer);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS || *pointer == NULL || ((uintptr_t)*pointer & (alignment - 1)) != 0))
-        return ji_entry_judge(allocator, status, pointer, size_bytes, alignment, stream, ji_message_count != messages);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS || *pointer == NULL ||
+                    ((uintptr_t)*pointer & (alignment - 1)) != 0))
+        return ji_entry_judge(allocator, status, pointer, size_bytes, alignment, stream,
+                              ji_message_count != messages);
     if (JI_UNLIKELY(allocator->call_traces != NULL))
         ji_call_traces_put(allocator->call_traces, *pointer);
     return JSTATUS_SUCCESS;
 }
 
-static inline jstatus_t straight_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
-                                          jstream_t *stream, void **pointer, ji_allocate_function_t allocate,
-                                          bool ledger) {
+static inline jstatus_t straight_allocate(jallocator_t *allocator, size_t size_bytes,
+                                          size_t alignment, jstream_t *stream, void **pointer,
+                                          ji_allocate_function_t allocate, bool ledger) {
     (void)ledger;
     return entry_take(allocator, size_bytes, alignment, stream, pointer, allocate);
 }
 
 /* The object may be gone when the function returns: nothing follows it. */
-static inline jstatus_t straight_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
-                                            jstream_t *stream, ji_deallocate_function_t deallocate, bool ledger) {
+static inline jstatus_t straight_deallocate(jallocator_t *allocator, void *pointer,
+                                            size_t size_bytes, jstream_t *stream,
+                                            ji_deallocate_function_t deallocate, bool ledger) {
     (void)ledger;
     return deallocate(allocator->context, pointer, size_bytes, stream);
 }
 
-static inline jstatus_t booked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                        void **pointer, ji_allocate_function_t allocate, bool ledger) {
+static inline jstatus_t booked_allocate(jallocator_t *allocator, size_t size_bytes,
+                                        size_t alignment, jstream_t *stream, void **pointer,
+                                        ji_allocate_function_t allocate, bool ledger) {
     jstatus_t status;
     if (ledger && JI_UNLIKELY(!ji_ledger_reserve(&allocator->ledger)))
         status = ji_entry_lacks_books(allocator);
@@ -87,8 +98,9 @@ static inline jstatus_t booked_allocate(jallocator_t *allocator, size_t size_byt
     return JSTATUS_SUCCESS;
 }
 
-static inline jstatus_t booked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream,
-                                          ji_deallocate_function_t deallocate, bool ledger) {
+static inline jstatus_t booked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                                          jstream_t *stream, ji_deallocate_function_t deallocate,
+                                          bool ledger) {
     ji_ledger_entry_t *entry = ledger ? entry_in_ledger(allocator, pointer, size_bytes) : NULL;
     if (ledger && JI_UNLIKELY(entry == NULL))
         return ji_entry_refuse(allocator, pointer, size_bytes);
@@ -101,29 +113,34 @@ static inline jstatus_t booked_deallocate(jallocator_t *allocator, void *pointer
     return status;
 }
 
-static inline jstatus_t locked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                        void **pointer, ji_allocate_function_t allocate, bool ledger) {
+static inline jstatus_t locked_allocate(jallocator_t *allocator, size_t size_bytes,
+                                        size_t alignment, jstream_t *stream, void **pointer,
+                                        ji_allocate_function_t allocate, bool ledger) {
     ji_lock_acquire(&allocator->lock);
-    jstatus_t status = booked_allocate(allocator, size_bytes, alignment, stream, pointer, allocate, ledger);
+    jstatus_t status =
+        booked_allocate(allocator, size_bytes, alignment, stream, pointer, allocate, ledger);
     ji_lock_release(&allocator->lock);
     return status;
 }
 
-static inline jstatus_t locked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream,
-                                          ji_deallocate_function_t deallocate, bool ledger) {
-    ji_lock_acquire(&allocator->lock);
-    jstatus_t status = booked_deallocate(allocator, pointer, size_bytes, stream, deallocate, ledger);
-    ji_lock_release(&allocator->lock);
-    return status;
-}
-
-static inline jstatus_t unlocked_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
-                                          jstream_t *stream, void **pointer, ji_allocate_function_t allocate,
+static inline jstatus_t locked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                                          jstream_t *stream, ji_deallocate_function_t deallocate,
                                           bool ledger) {
+    ji_lock_acquire(&allocator->lock);
+    jstatus_t status =
+        booked_deallocate(allocator, pointer, size_bytes, stream, deallocate, ledger);
+    ji_lock_release(&allocator->lock);
+    return status;
+}
+
+static inline jstatus_t unlocked_allocate(jallocator_t *allocator, size_t size_bytes,
+                                          size_t alignment, jstream_t *stream, void **pointer,
+                                          ji_allocate_function_t allocate, bool ledger) {
     jstatus_t status = entry_take(allocator, size_bytes, alignment, stream, pointer, allocate);
     void *unbooked = NULL;
     ji_lock_acquire(&allocator->lock);
-    if (ledger && status == JSTATUS_SUCCESS && JI_UNLIKELY(!ji_ledger_reserve(&allocator->ledger))) {
+    if (ledger && status == JSTATUS_SUCCESS &&
+        JI_UNLIKELY(!ji_ledger_reserve(&allocator->ledger))) {
         status = ji_entry_lacks_books(allocator);
         unbooked = *pointer;
     }
@@ -142,10 +159,11 @@ static inline jstatus_t unlocked_allocate(jallocator_t *allocator, size_t size_b
     return status;
 }
 
-/* Booked out before it is given back, since another thread may have the memory the moment it is; and in again if it
- * stays after all. */
-static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes,
-                                            jstream_t *stream, ji_deallocate_function_t deallocate, bool ledger) {
+/* Booked out before it is given back, since another thread may have the memory the moment it is;
+ * and in again if it stays after all. */
+static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *pointer,
+                                            size_t size_bytes, jstream_t *stream,
+                                            ji_deallocate_function_t deallocate, bool ledger) {
     jtag_t tag = 0;
     ji_lock_acquire(&allocator->lock);
     if (ledger) {
@@ -172,22 +190,24 @@ static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *point
     return status;
 }
 
-/* Makes the entry `name` of one of the ways above. allocate and deallocate are functions, or expressions of one in
- * terms of `allocator`. */
-#define JI_ENTRY(name, way, allocate, deallocate, ledger)                                                              \
-    static __attribute__((flatten)) jstatus_t name##_allocate(jallocator_t *allocator, size_t size_bytes,              \
-                                                              size_t alignment, jstream_t *stream, void **pointer) {   \
-        return way##_allocate(allocator, size_bytes, alignment, stream, pointer, allocate, ledger);                    \
-    }                                                                                                                  \
-    static __attribute__((flatten))                                                                                    \
-    jstatus_t name##_deallocate(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {        \
-        return way##_deallocate(allocator, pointer, size_bytes, stream, deallocate, ledger);                           \
-    }                                                                                                                  \
+/* Makes the entry `name` of one of the ways above. allocate and deallocate are functions, or
+ * expressions of one in terms of `allocator`. */
+#define JI_ENTRY(name, way, allocate, deallocate, ledger)                                          \
+    static __attribute__((flatten))                                                                \
+    jstatus_t name##_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,        \
+                              jstream_t *stream, void **pointer) {                                 \
+        return way##_allocate(allocator, size_bytes, alignment, stream, pointer, allocate,         \
+                              ledger);                                                             \
+    }                                                                                              \
+    static __attribute__((flatten)) jstatus_t name##_deallocate(                                   \
+        jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream) {            \
+        return way##_deallocate(allocator, pointer, size_bytes, stream, deallocate, ledger);       \
+    }                                                                                              \
     static const ji_entry_t name = {name##_allocate, name##_deallocate};
 
 /* The two entries of a policy that knows its blocks, NAME_single and NAME_locked. */
-#define JI_POLICY_ENTRIES(policy)                                                                                      \
-    JI_ENTRY(policy##_single, booked, policy##_allocate, policy##_deallocate, false)                                   \
+#define JI_POLICY_ENTRIES(policy)                                                                  \
+    JI_ENTRY(policy##_single, booked, policy##_allocate, policy##_deallocate, false)               \
     JI_ENTRY(policy##_locked, locked, policy##_allocate, policy##_deallocate, false)
 
 #endif

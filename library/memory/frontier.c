@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A table of the streams that memory was freed on, searched from the front: a program has few. A stream that is
- * destroyed has done all its work, so its fences are passed; its slot in the table is given to the next stream, whose
- * serials go on from there, so old fences stay passed. */
+/* A table of the streams that memory was freed on, searched from the front: a program has few. A
+ * stream that is destroyed has done all its work, so its fences are passed; its slot in the table
+ * is given to the next stream, whose serials go on from there, so old fences stay passed. */
 
 #include "memory/frontier.h"
 
@@ -53,7 +53,8 @@ jstatus_t ji_frontier_index(ji_frontier_t *frontier, jstream_t *stream, uint32_t
         }
     }
     if (!ji_stream_is_of(stream, frontier->device))
-        return ji_fail(JSTATUS_INVALID_VALUE, "the stream is not of %s", jdevice_name(frontier->device));
+        return ji_fail(JSTATUS_INVALID_VALUE, "the stream is not of %s",
+                       jdevice_name(frontier->device));
     if (gone == 0) {
         if (!frontier_make_room(frontier))
             return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
@@ -95,7 +96,8 @@ jstatus_t ji_stream_refuse_captured(jdevice_t *device, jstream_t *stream, const 
 static jstatus_t frontier_record(ji_frontier_stream_t *from, jdevice_t *device, ji_fence_t fence) {
     if (from->recorded >= fence.serial)
         return JSTATUS_SUCCESS;
-    jstatus_t status = ji_stream_refuse_captured(device, from->stream, "asking whether memory is still in use");
+    jstatus_t status =
+        ji_stream_refuse_captured(device, from->stream, "asking whether memory is still in use");
     if (status == JSTATUS_SUCCESS && from->event == NULL)
         status = ji_event_create_untimed(device, &from->event);
     if (status == JSTATUS_SUCCESS)
@@ -110,13 +112,15 @@ bool ji_frontier_passed_by_all(ji_frontier_t *frontier, ji_fence_t fence) {
         return true;
     ji_frontier_stream_t *from = &frontier->streams[fence.index];
     bool reached = false;
-    /* An older event may have been reached since it was last looked at, before a newer one takes its place. */
+    /* An older event may have been reached since it was last looked at, before a newer one takes
+     * its place. */
     if (fence.serial > from->passed && from->recorded > from->passed &&
         jevent_query(from->event, &reached) == JSTATUS_SUCCESS && reached)
         from->passed = from->recorded;
     if (fence.serial <= from->passed)
         return true;
-    if (from->recorded > from->passed) /* the event that stands is still ahead; recording again would move it away */
+    /* The event that stands is still ahead; recording again would move it away. */
+    if (from->recorded > from->passed)
         return false;
     if (frontier_record(from, frontier->device, fence) == JSTATUS_SUCCESS &&
         jevent_query(from->event, &reached) == JSTATUS_SUCCESS && reached)
@@ -135,7 +139,8 @@ jstatus_t ji_frontier_wait(ji_frontier_t *frontier, ji_fence_t fence, jstream_t 
     if (ji_frontier_passed(frontier, fence, stream))
         return JSTATUS_SUCCESS;
     ji_frontier_stream_t *from = &frontier->streams[fence.index];
-    jstatus_t status = ji_stream_refuse_captured(frontier->device, stream, "waiting for memory that is still in use");
+    jstatus_t status = ji_stream_refuse_captured(frontier->device, stream,
+                                                 "waiting for memory that is still in use");
     if (status == JSTATUS_SUCCESS)
         status = frontier_record(from, frontier->device, fence);
     return status == JSTATUS_SUCCESS ? jevent_wait(from->event, stream) : status;
@@ -146,7 +151,8 @@ jstatus_t ji_frontier_drain(ji_frontier_t *frontier, ji_fence_t fence) {
         return JSTATUS_SUCCESS;
     ji_frontier_stream_t *from = &frontier->streams[fence.index];
     jstatus_t status = jstream_synchronize(frontier->device, from->stream);
-    if (status == JSTATUS_SUCCESS || status == JSTATUS_FORKED) { /* a forked stream's thread is the parent's */
+    if (status == JSTATUS_SUCCESS || status == JSTATUS_FORKED) {
+        /* A forked stream's thread is the parent's. */
         from->passed = from->recorded = from->issued;
         status = JSTATUS_SUCCESS;
     }

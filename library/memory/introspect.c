@@ -3,8 +3,9 @@
 
 /* What is where, and whose: the dump of one allocator and the leak report of the process.
  *
- * Both work on a census: the blocks that an allocator shows, copied into a table in the order of their addresses, with
- * which they can be grouped, ranked and written without holding the allocator's lock. */
+ * Both work on a census: the blocks that an allocator shows, copied into a table in the order of
+ * their addresses, with which they can be grouped, ranked and written without holding the
+ * allocator's lock. */
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -90,7 +91,8 @@ static bool census_add(void *context, const jallocation_t *block) {
 }
 
 static int census_compare_addresses(const void *a, const void *b) {
-    uintptr_t x = (uintptr_t)((const jallocation_t *)a)->pointer, y = (uintptr_t)((const jallocation_t *)b)->pointer;
+    uintptr_t x = (uintptr_t)((const jallocation_t *)a)->pointer,
+              y = (uintptr_t)((const jallocation_t *)b)->pointer;
     return (x > y) - (x < y);
 }
 
@@ -100,7 +102,8 @@ static jstatus_t census_take(const jallocator_t *allocator, census_t *census) {
     if (census->short_of_memory) {
         ji_metadata_free(census->blocks);
         census->blocks = NULL;
-        return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for the table of its blocks",
+        return ji_fail(JSTATUS_MEMORY_ERROR,
+                       "allocator \"%s\": no memory for the table of its blocks",
                        jallocator_name(allocator));
     }
     if (census->count > 0)
@@ -120,7 +123,8 @@ static int owner_compare_tags(const void *a, const void *b) {
 }
 static int owner_compare_bytes(const void *a, const void *b) {
     const owner_t *x = a, *y = b;
-    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : owner_compare_tags(a, b);
+    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes)
+                                : owner_compare_tags(a, b);
 }
 
 /* The owners, most bytes first; *owners is bookkeeping memory. */
@@ -187,12 +191,13 @@ static void dump_text_statistics(const report_t *report, const dump_t *dump) {
                  report_bytes((double)stats->in_use_bytes, a), stats->live_count,
                  report_bytes((double)stats->peak_in_use_bytes, b),
                  report_bytes((double)stats->largest_request_bytes, c));
-    report_write(report, "  reserved  %12s, peak %s, limit %s\n", report_bytes((double)stats->reserved_bytes, a),
+    report_write(report, "  reserved  %12s, peak %s, limit %s\n",
+                 report_bytes((double)stats->reserved_bytes, a),
                  report_bytes((double)stats->peak_reserved_bytes, b),
                  stats->limit_bytes != 0 ? report_bytes((double)stats->limit_bytes, c) : "none");
     report_write(report, "  free      %12s, largest %s, fragmentation %.3f\n",
-                 report_bytes((double)stats->free_bytes, a), report_bytes((double)stats->largest_free_bytes, b),
-                 stats->fragmentation);
+                 report_bytes((double)stats->free_bytes, a),
+                 report_bytes((double)stats->largest_free_bytes, b), stats->fragmentation);
     report_write(report, "  since the beginning %" PRIu64 " allocations, %" PRIu64 " failures\n",
                  stats->allocation_count, stats->failure_count);
 }
@@ -203,19 +208,22 @@ static void dump_text_owners(const report_t *report, const dump_t *dump) {
     report_write(report, "owners\n  %12s %8s %6s  %s\n", "bytes", "blocks", "share", "tag");
     for (size_t i = 0; i < dump->owner_count; ++i) {
         const owner_t *owner = &dump->owners[i];
-        report_write(report, "  %12s %8zu %5.1f%%  %s\n", report_bytes((double)owner->bytes, bytes), owner->count,
-                     in_use > 0 ? 100.0 * (double)owner->bytes / in_use : 0.0, report_tag_name(owner->tag));
+        report_write(report, "  %12s %8zu %5.1f%%  %s\n", report_bytes((double)owner->bytes, bytes),
+                     owner->count, in_use > 0 ? 100.0 * (double)owner->bytes / in_use : 0.0,
+                     report_tag_name(owner->tag));
     }
 }
 
 static void dump_text_sizes(const report_t *report, const dump_t *dump) {
     char from[24], live[24], free[24];
-    report_write(report, "sizes\n  %12s %8s %12s %8s %12s\n", "from", "live", "bytes", "free", "bytes");
+    report_write(report, "sizes\n  %12s %8s %12s %8s %12s\n", "from", "live", "bytes", "free",
+                 "bytes");
     for (size_t i = 0; i < SIZE_BINS; ++i) {
         const size_bin_t *bin = &dump->bins[i];
         if (bin->live_count != 0 || bin->free_count != 0)
-            report_write(report, "  %12s %8zu %12s %8zu %12s\n", report_bytes((double)((uint64_t)1 << i), from),
-                         bin->live_count, report_bytes((double)bin->live_bytes, live), bin->free_count,
+            report_write(report, "  %12s %8zu %12s %8zu %12s\n",
+                         report_bytes((double)((uint64_t)1 << i), from), bin->live_count,
+                         report_bytes((double)bin->live_bytes, live), bin->free_count,
                          report_bytes((double)bin->free_bytes, free));
     }
 }
@@ -232,7 +240,8 @@ static void dump_text_blocks(const report_t *report, const dump_t *dump) {
 static void dump_text(const report_t *report, const dump_t *dump) {
     report_write(report, "allocator \"%s\" on %s", jallocator_name(dump->allocator),
                  jdevice_name(jallocator_device(dump->allocator)));
-    for (jallocator_t *below = jallocator_below(dump->allocator); below != NULL; below = jallocator_below(below))
+    for (jallocator_t *below = jallocator_below(dump->allocator); below != NULL;
+         below = jallocator_below(below))
         report_write(report, " over \"%s\"", jallocator_name(below));
     report_write(report, "\n");
 
@@ -247,10 +256,12 @@ static void dump_json_statistics(const report_t *report, const jallocator_stats_
                  "\"statistics\":{\"allocation_count\":%" PRIu64 ",\"live_count\":%" PRIu64
                  ",\"failure_count\":%" PRIu64 ",\"in_use_bytes\":%zu,\"peak_in_use_bytes\":%zu"
                  ",\"largest_request_bytes\":%zu,\"limit_bytes\":%zu,\"reserved_bytes\":%zu"
-                 ",\"peak_reserved_bytes\":%zu,\"free_bytes\":%zu,\"largest_free_bytes\":%zu,\"fragmentation\":%.6f}",
-                 stats->allocation_count, stats->live_count, stats->failure_count, stats->in_use_bytes,
-                 stats->peak_in_use_bytes, stats->largest_request_bytes, stats->limit_bytes, stats->reserved_bytes,
-                 stats->peak_reserved_bytes, stats->free_bytes, stats->largest_free_bytes, stats->fragmentation);
+                 ",\"peak_reserved_bytes\":%zu,\"free_bytes\":%zu,\"largest_free_bytes\":%zu,"
+                 "\"fragmentation\":%.6f}",
+                 stats->allocation_count, stats->live_count, stats->failure_count,
+                 stats->in_use_bytes, stats->peak_in_use_bytes, stats->largest_request_bytes,
+                 stats->limit_bytes, stats->reserved_bytes, stats->peak_reserved_bytes,
+                 stats->free_bytes, stats->largest_free_bytes, stats->fragmentation);
 }
 
 static void dump_json_owners(const report_t *report, const dump_t *dump) {
@@ -258,7 +269,8 @@ static void dump_json_owners(const report_t *report, const dump_t *dump) {
     for (size_t i = 0; i < dump->owner_count; ++i) {
         report_write(report, "%s{\"tag\":", i > 0 ? "," : "");
         report_write_json_string(report, jtag_name(dump->owners[i].tag));
-        report_write(report, ",\"bytes\":%zu,\"count\":%zu}", dump->owners[i].bytes, dump->owners[i].count);
+        report_write(report, ",\"bytes\":%zu,\"count\":%zu}", dump->owners[i].bytes,
+                     dump->owners[i].count);
     }
     report_write(report, "]");
 }
@@ -271,9 +283,11 @@ static void dump_json_sizes(const report_t *report, const dump_t *dump) {
         if (bin->live_count == 0 && bin->free_count == 0)
             continue;
         report_write(report,
-                     "%s{\"from_bytes\":%" PRIu64 ",\"live_count\":%zu,\"live_bytes\":%zu,\"free_count\":%zu"
+                     "%s{\"from_bytes\":%" PRIu64
+                     ",\"live_count\":%zu,\"live_bytes\":%zu,\"free_count\":%zu"
                      ",\"free_bytes\":%zu}",
-                     separator, (uint64_t)1 << i, bin->live_count, bin->live_bytes, bin->free_count, bin->free_bytes);
+                     separator, (uint64_t)1 << i, bin->live_count, bin->live_bytes, bin->free_count,
+                     bin->free_bytes);
         separator = ",";
     }
     report_write(report, "]");
@@ -284,9 +298,10 @@ static void dump_json_blocks(const report_t *report, const dump_t *dump) {
     for (size_t i = 0; i < dump->census.count; ++i) {
         const jallocation_t *block = &dump->census.blocks[i];
         report_write(report,
-                     "%s{\"address\":\"0x%" PRIxPTR "\",\"bytes\":%zu,\"usable_bytes\":%zu,\"live\":%s,\"tag\":",
-                     i > 0 ? "," : "", (uintptr_t)block->pointer, block->size_bytes, block->usable_bytes,
-                     block->live ? "true" : "false");
+                     "%s{\"address\":\"0x%" PRIxPTR
+                     "\",\"bytes\":%zu,\"usable_bytes\":%zu,\"live\":%s,\"tag\":",
+                     i > 0 ? "," : "", (uintptr_t)block->pointer, block->size_bytes,
+                     block->usable_bytes, block->live ? "true" : "false");
         report_write_json_string(report, block->live ? jtag_name(block->tag) : "");
         report_write(report, "}");
     }
@@ -316,10 +331,11 @@ static void dump_json(const report_t *report, const dump_t *dump) {
     report_write(report, "}\n");
 }
 
-jstatus_t jallocator_dump(const jallocator_t *allocator, jallocator_dump_format_t format, jallocator_writer_t writer,
-                          void *context) {
+jstatus_t jallocator_dump(const jallocator_t *allocator, jallocator_dump_format_t format,
+                          jallocator_writer_t writer, void *context) {
     JREQUIRE(allocator != NULL && writer != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(format == JALLOCATOR_DUMP_TEXT || format == JALLOCATOR_DUMP_JSON, JSTATUS_INVALID_VALUE);
+    JREQUIRE(format == JALLOCATOR_DUMP_TEXT || format == JALLOCATOR_DUMP_JSON,
+             JSTATUS_INVALID_VALUE);
     const report_t report = {writer, context};
     jstatus_t status = JSTATUS_SUCCESS;
     dump_t *dump;
@@ -398,8 +414,8 @@ jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context) {
         (void)jallocator_visit(leaks.allocator, leak_count, &leaks);
         if (leaks.count == 0)
             continue;
-        report_write(&leaks.report, "  allocator \"%s\": %zu bytes in %zu allocations\n", leaks.allocator->name,
-                     leaks.bytes, leaks.count);
+        report_write(&leaks.report, "  allocator \"%s\": %zu bytes in %zu allocations\n",
+                     leaks.allocator->name, leaks.bytes, leaks.count);
         (void)jallocator_visit(leaks.allocator, leak_write, &leaks);
         count += leaks.count;
         bytes += leaks.bytes;
@@ -407,7 +423,8 @@ jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context) {
     ji_allocator_list_release();
     if (count == 0)
         return JSTATUS_SUCCESS;
-    return ji_fail(JSTATUS_LEAKED, "%zu bytes in %zu allocations were never given back", bytes, count);
+    return ji_fail(JSTATUS_LEAKED, "%zu bytes in %zu allocations were never given back", bytes,
+                   count);
 }
 
 /* ---- At exit ---- */

@@ -6,11 +6,13 @@
 #define LEDGER_FIRST_BITS 6
 
 bool ji_ledger_grow(ji_ledger_t *ledger) {
-    const unsigned bits = ledger->table.slots != NULL ? ji_hash_bits(&ledger->table) + 1 : LEDGER_FIRST_BITS;
+    const unsigned bits =
+        ledger->table.slots != NULL ? ji_hash_bits(&ledger->table) + 1 : LEDGER_FIRST_BITS;
     return ji_hash_resize(&ledger->table, bits, sizeof(ji_ledger_entry_t));
 }
 
-ji_ledger_entry_t *ji_ledger_restore(ji_ledger_t *ledger, const void *address, size_t size_bytes, jtag_t tag) {
+ji_ledger_entry_t *ji_ledger_restore(ji_ledger_t *ledger, const void *address, size_t size_bytes,
+                                     jtag_t tag) {
     bool has_room = ji_ledger_reserve(ledger) || ledger->table.count < ledger->table.mask;
     return has_room ? ji_ledger_insert(ledger, address, size_bytes, tag) : NULL;
 }

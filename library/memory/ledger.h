@@ -3,9 +3,9 @@
 #ifndef JALLOC_MEMORY_LEDGER_H
 #define JALLOC_MEMORY_LEDGER_H
 
-/* A table from addresses to numbers, for books that are kept beside the memory: what is live at an address, which block
- * begins there. At most three quarters full (core/hash.h); one cache line for most searches. Not locked: whoever has one
- * has a lock. Zero-initialised is empty. */
+/* A table from addresses to numbers, for books that are kept beside the memory: what is live at an
+ * address, which block begins there. At most three quarters full (core/hash.h); one cache line for
+ * most searches. Not locked: whoever has one has a lock. Zero-initialised is empty. */
 
 #include "core/hash.h"
 #include "jalloc/tag.h"
@@ -23,15 +23,18 @@ typedef struct ji_ledger {
 
 /* Doubles the slots: false without bookkeeping memory, and nothing has changed. */
 bool ji_ledger_grow(ji_ledger_t *ledger);
-/* Makes sure that one more entry has room: false without bookkeeping memory, and nothing has changed. */
+/* Makes sure that one more entry has room: false without bookkeeping memory, and nothing has
+ * changed. */
 static inline bool ji_ledger_reserve(ji_ledger_t *ledger) {
     const size_t slots = ledger->table.mask + 1;
-    return JI_LIKELY(ledger->table.slots != NULL && ledger->table.count < slots - slots / 4) || ji_ledger_grow(ledger);
+    return JI_LIKELY(ledger->table.slots != NULL && ledger->table.count < slots - slots / 4) ||
+           ji_ledger_grow(ledger);
 }
 
-/* Enters an address that is not there; room was reserved. The entry is valid until the next change of the ledger. */
-static inline ji_ledger_entry_t *ji_ledger_insert(ji_ledger_t *ledger, const void *address, size_t size_bytes,
-                                                  jtag_t tag) {
+/* Enters an address that is not there; room was reserved. The entry is valid until the next change
+ * of the ledger. */
+static inline ji_ledger_entry_t *ji_ledger_insert(ji_ledger_t *ledger, const void *address,
+                                                  size_t size_bytes, jtag_t tag) {
     ji_ledger_entry_t *entry = ji_hash_insert(&ledger->table, (uintptr_t)address, sizeof *entry);
     entry->size_bytes = size_bytes;
     entry->tag = tag;
@@ -47,12 +50,15 @@ static inline ji_ledger_entry_t *ji_ledger_find(const ji_ledger_t *ledger, const
 }
 /* The entry whose bytes contain the address; looks at all of them. */
 ji_ledger_entry_t *ji_ledger_find_containing(const ji_ledger_t *ledger, const void *address);
-/* Enters an address again that was there until just now, and stays after all. Without memory for a larger ledger the
- * room that it always keeps empty serves; NULL where others have taken that up too. */
-ji_ledger_entry_t *ji_ledger_restore(ji_ledger_t *ledger, const void *address, size_t size_bytes, jtag_t tag);
+/* Enters an address again that was there until just now, and stays after all. Without memory for a
+ * larger ledger the room that it always keeps empty serves; NULL where others have taken that up
+ * too. */
+ji_ledger_entry_t *ji_ledger_restore(ji_ledger_t *ledger, const void *address, size_t size_bytes,
+                                     jtag_t tag);
 /* Removes an entry that ji_ledger_find gave. */
 void ji_ledger_remove(ji_ledger_t *ledger, ji_ledger_entry_t *entry);
-/* The entry in slot i of ji_ledger_slots(), NULL where that is empty: for a walk in which the ledger may change. */
+/* The entry in slot i of ji_ledger_slots(), NULL where that is empty: for a walk in which the
+ * ledger may change. */
 static inline size_t ji_ledger_slots(const ji_ledger_t *ledger) {
     return ledger->table.slots != NULL ? ledger->table.mask + 1 : 0;
 }
@@ -61,7 +67,8 @@ static inline ji_ledger_entry_t *ji_ledger_at(const ji_ledger_t *ledger, size_t 
     return entry->address != 0 ? entry : NULL;
 }
 /* The entry after `entry`, the first after NULL; NULL past the last. */
-static inline ji_ledger_entry_t *ji_ledger_next(const ji_ledger_t *ledger, const ji_ledger_entry_t *entry) {
+static inline ji_ledger_entry_t *ji_ledger_next(const ji_ledger_t *ledger,
+                                                const ji_ledger_entry_t *entry) {
     return ji_hash_next(&ledger->table, entry, sizeof *entry);
 }
 static inline void ji_ledger_fini(ji_ledger_t *ledger) { ji_hash_fini(&ledger->table); }

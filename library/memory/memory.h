@@ -5,29 +5,35 @@
 
 /* The one allocator object, and what a kind of allocator is.
  *
- * Whatever hands out memory here is one object, `struct jallocator`: a table of functions with a context, and the books.
- * It is a provider, which takes bytes from a system or a runtime; a policy, which divides what it has from below; or an
- * adaptor, which changes one thing about what is below. Any stands on any, each knows only the one below it:
+ * Whatever hands out memory here is one object, `struct jallocator`: a table of functions with a
+ * context, and the books. It is a provider, which takes bytes from a system or a runtime; a policy,
+ * which divides what it has from below; or an adaptor, which changes one thing about what is below.
+ * Any stands on any, each knows only the one below it:
  *
- *     jallocator_allocate()      calls.c     arguments are checked
- *     entry.allocate             entry.h     books, ledger and lock; chosen once, when the object is made
- *     ops.allocate(context)      a room's    the kind's own function, which may call the object below
+ *     jallocator_allocate()    calls.c    arguments are checked
+ *     entry.allocate           entry.h    books, ledger and lock; chosen when the object is made
+ *     ops.allocate(context)    a room's   the kind's own function, which may call the object below
  *
- * Rooms, each may include those before it: providers/ (provider.h), allocators/ (policy.h), trace/ (trace.h), adaptors/
- * (adaptor.h), compose/ (compose.h). In this folder is what they share: the object (allocator.c), the ledger of what is
- * live at which address (ledger.h), call traces, frontiers (when memory freed on one stream may be used on another),
- * order.c, and introspect.c (dump, leak report).
+ * Rooms, each may include those before it: providers/ (provider.h), allocators/ (policy.h), trace/
+ * (trace.h), adaptors/ (adaptor.h), compose/ (compose.h). In this folder is what they share: the
+ * object (allocator.c), the ledger of what is live at which address (ledger.h), call traces,
+ * frontiers (when memory freed on one stream may be used on another), order.c, and introspect.c
+ * (dump, leak report).
  *
- * A kind is one constant, ji_kind_NAME, in one file: its name, the keys that a composition may give, the defaults of
- * its options, and the function that makes one. Its public create function is a line, ji_kind_make(): what every kind
- * would have to do again (checking pointers and options, an older caller's shorter options, recording) is done there.
+ * A kind is one constant, ji_kind_NAME, in one file: its name, the keys that a composition may
+ * give, the defaults of its options, and the function that makes one. Its public create function is
+ * a line, ji_kind_make(): what every kind would have to do again (checking pointers and options, an
+ * older caller's shorter options, recording) is done there.
  *
  * What always holds:
  *
- * - A function of the table sees a size from 1 to PTRDIFF_MAX - alignment, and an alignment that is a power of two.
- * - A block that is given out is not NULL, is aligned, and is counted. A call that fails gives nothing, changes nothing
- *   but the count of failures, and leaves a message that names the allocator.
- * - State is out of band: nothing is kept in the memory that is handed out, which may be a device's.
+ * - A function of the table sees a size from 1 to PTRDIFF_MAX - alignment, and an alignment that is
+ *   a power of two.
+ * - A block that is given out is not NULL, is aligned, and is counted. A call that fails gives
+ *   nothing, changes nothing but the count of failures, and leaves a message that names the
+ *   allocator.
+ * - State is out of band: nothing is kept in the memory that is handed out, which may be a
+ *   device's.
  * - Whoever needs an allocator retains it, so nothing below goes before what stands on it.
  *
  * To read: this, then entry.h, then adaptors/limit.c as an example of a kind. */
@@ -42,8 +48,9 @@
 
 typedef struct ji_kind ji_kind_t;
 
-/* What was counted; plain numbers, under the lock of whoever has them. No two neighbours change together: a compiler
- * would store them as one vector, and a narrower load soon after is a store-forwarding stall. */
+/* What was counted; plain numbers, under the lock of whoever has them. No two neighbours change
+ * together: a compiler would store them as one vector, and a narrower load soon after is a
+ * store-forwarding stall. */
 typedef struct ji_books {
     uint64_t allocation_count, failure_count;
     size_t in_use_bytes, peak_in_use_bytes;
@@ -79,9 +86,10 @@ static inline void ji_books_report(const ji_books_t *books, jallocator_stats_t *
 
 /* How the object calls the functions and keeps the books; chosen once, when it is made. */
 typedef struct ji_entry {
-    jstatus_t (*allocate)(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream,
-                          void **pointer);
-    jstatus_t (*deallocate)(jallocator_t *allocator, void *pointer, size_t size_bytes, jstream_t *stream);
+    jstatus_t (*allocate)(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                          jstream_t *stream, void **pointer);
+    jstatus_t (*deallocate)(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                            jstream_t *stream);
 } ji_entry_t;
 
 struct jallocator {
@@ -93,21 +101,24 @@ struct jallocator {
     jdevice_t *device;
     jallocator_t *below; /* retained; NULL: none */
     jallocator_threads_t threads;
-    bool counts_itself;    /* its get_stats fills in everything; calls go straight through */
-    bool owns_below;       /* destroyed with it */
-    bool below_is_part;    /* what is below is a part of it and nobody else's: a user is shown what is below that */
+    bool counts_itself; /* its get_stats fills in everything; calls go straight through */
+    bool owns_below;    /* destroyed with it */
+    /* What is below is a part of it and nobody else's: a user is shown what is below that. */
+    bool below_is_part;
     bool has_ledger;       /* of itself it cannot say which blocks are its own */
     const ji_kind_t *kind; /* NULL: a caller's functions */
     char name[JALLOCATOR_NAME_BYTES];
     ji_link_t link; /* in the list of all allocators, the newest first */
 
     char apart[64]; /* what is written does not share a cache line with what every call reads */
-    /* Threads "lock": around every function. "Safe": around books and ledger alone. "None": not used. */
+    /* Threads "lock": around every function. "Safe": around books and ledger alone. "None": not
+     * used. */
     ji_lock_t lock;
     ji_books_t books;
     ji_ledger_t ledger; /* of what is live, where has_ledger */
     atomic_size_t retain_count;
-    struct ji_call_traces *call_traces; /* who allocated what, for the leak report; NULL unless asked for */
+    /* Who allocated what, for the leak report; NULL unless asked for. */
+    struct ji_call_traces *call_traces;
 };
 
 /* How an internal allocator is made; what jallocator_options_t says, and more. */
@@ -117,27 +128,35 @@ typedef struct ji_traits {
     jallocator_t *below;          /* NULL: none */
     jallocator_threads_t threads; /* not default */
     bool counts_itself;
-    bool fills_ledger; /* the kind's functions enter and remove blocks, under the object's lock; else the entry does */
+    /* The kind's functions enter and remove blocks, under the object's lock; else the entry
+     * does. */
+    bool fills_ledger;
     const ji_kind_t *kind;
-    const ji_entry_t *entry; /* the kind's own (entry.h); NULL: one that calls the table's functions */
+    /* The kind's own (entry.h); NULL: one that calls the table's functions. */
+    const ji_entry_t *entry;
 } ji_traits_t;
 
-/* Makes the object. The table is one of the library's own: complete. On failure the context is still the caller's. */
-jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits, jallocator_t **out);
+/* Makes the object. The table is one of the library's own: complete. On failure the context is
+ * still the caller's. */
+jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits,
+                            jallocator_t **out);
 
 /* The nearest allocator of a kind, from `allocator` downwards; NULL where there is none. */
 jallocator_t *ji_allocator_of_kind(const jallocator_t *allocator, const ji_kind_t *kind);
-/* The same for a public function that needs one: invalid pointer, or invalid value with a message. */
-jstatus_t ji_allocator_require_kind(const jallocator_t *allocator, const ji_kind_t *kind, const char *caller,
-                                    jallocator_t **found);
+/* The same for a public function that needs one: invalid pointer, or invalid value with a
+ * message. */
+jstatus_t ji_allocator_require_kind(const jallocator_t *allocator, const ji_kind_t *kind,
+                                    const char *caller, jallocator_t **found);
 
-/* Where JALLOC_RECORD asks for it, puts a recording adaptor that owns `allocator` on top of it; else passes it on. On
- * failure the allocator is destroyed. */
+/* Where JALLOC_RECORD asks for it, puts a recording adaptor that owns `allocator` on top of it;
+ * else passes it on. On failure the allocator is destroyed. */
 jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out);
 
-/* Refuses a pointer that is given back and of which the allocator of that name knows nothing. `when` it was given back,
- * if it ever was anybody's: "already", or "long ago" where those of late are known. not found. */
-jstatus_t ji_refuse_unknown(const char *name, const void *pointer, const char *when) __attribute__((cold));
+/* Refuses a pointer that is given back and of which the allocator of that name knows nothing.
+ * `when` it was given back, if it ever was anybody's: "already", or "long ago" where those of late
+ * are known. not found. */
+jstatus_t ji_refuse_unknown(const char *name, const void *pointer, const char *when)
+    __attribute__((cold));
 
 /* Ends an allocator without looking whether it may be: for one that ends by itself. */
 void ji_allocator_dispose(jallocator_t *allocator);
@@ -146,8 +165,8 @@ void ji_allocator_dispose(jallocator_t *allocator);
 ji_list_t *ji_allocator_list_acquire(void); /* takes the lock */
 void ji_allocator_list_release(void);
 
-/* Reads JALLOC_LEAK_REPORT and has the report written at exit, if that is wanted. invalid configuration: it cannot be
- * understood; ask again. */
+/* Reads JALLOC_LEAK_REPORT and has the report written at exit, if that is wanted. invalid
+ * configuration: it cannot be understood; ask again. */
 jstatus_t ji_leak_report_start(bool *keeps_call_traces);
 
 /* ---- Kinds ---- */
@@ -160,8 +179,9 @@ typedef struct ji_request {
     const char *name;    /* the options', or the kind's */
 } ji_request_t;
 
-/* How the text of a key becomes a member of the options. Where the syntax of a number goes on with words, "|none" or
- * "|none|unlimited", these are JALLOC_NONE and JALLOC_UNLIMITED, and a written 0 is none: text that is there is no default. */
+/* How the text of a key becomes a member of the options. Where the syntax of a number goes on with
+ * words, "|none" or "|none|unlimited", these are JALLOC_NONE and JALLOC_UNLIMITED, and a written 0
+ * is none: text that is there is no default. */
 typedef enum ji_key_type {
     JI_KEY_SIZE,   /* size_t, with units */
     JI_KEY_COUNT,  /* size_t */
@@ -173,7 +193,8 @@ typedef enum ji_key_type {
     JI_KEY_TEXT    /* const char *, valid during create */
 } ji_key_type_t;
 
-/* The member of the options that a key of jallocator_kind_t.keys sets. In the same order; ended by nothing of its own. */
+/* The member of the options that a key of jallocator_kind_t.keys sets. In the same order; ended by
+ * nothing of its own. */
 typedef struct ji_key_member {
     ji_key_type_t type;
     size_t offset; /* in the options */
@@ -195,10 +216,11 @@ struct ji_kind {
     jstatus_t (*create)(const ji_request_t *request, jallocator_t **out);
 };
 
-/* Makes one of a kind from a public create function. Options begin with struct_size and name (the layout of
- * ji_common_options_t); NULL: the defaults. device matters to providers alone; NULL: the host. */
-jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *below, const void *options,
-                       jallocator_t **out);
+/* Makes one of a kind from a public create function. Options begin with struct_size and name (the
+ * layout of ji_common_options_t); NULL: the defaults. device matters to providers alone; NULL: the
+ * host. */
+jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *below,
+                       const void *options, jallocator_t **out);
 
 /* What a number in options asks for: its default where it is 0, 0 where it is none. */
 static inline uint64_t ji_option(uint64_t value, uint64_t fallback) {
@@ -213,10 +235,11 @@ typedef struct ji_common_options {
 
 /* ---- What an allocator promises whoever is above it ---- */
 
-/* Whether memory that is given back on a stream is used again only after what is in the stream by then: whoever gives
- * it back need not wait. False where that is not known. */
+/* Whether memory that is given back on a stream is used again only after what is in the stream by
+ * then: whoever gives it back need not wait. False where that is not known. */
 bool ji_allocator_takes_in_order(const jallocator_t *allocator);
-/* Whether memory that is taken on a stream may be ready for that stream alone. True where that is not known. */
+/* Whether memory that is taken on a stream may be ready for that stream alone. True where that is
+ * not known. */
 bool ji_allocator_gives_in_order(const jallocator_t *allocator);
 /* Whether its blocks may be used as one where they touch. */
 static inline bool ji_allocator_coalesces(const jallocator_t *allocator) {
@@ -228,14 +251,16 @@ bool ji_device_is_ordered(const jallocator_t *allocator);
 /* ---- Which kinds there are ---- */
 
 /* Keys that every policy has. Use in a kind's table of keys and of members. */
-#define JI_THREADS_KEY                                                                                                 \
+#define JI_THREADS_KEY                                                                             \
     { "threads", "none|lock", "lock", "from which threads it may be called" }
 
-extern const ji_kind_t ji_kind_malloc, ji_kind_mmap, ji_kind_numa, ji_kind_huge, ji_kind_device, ji_kind_null;
+extern const ji_kind_t ji_kind_malloc, ji_kind_mmap, ji_kind_numa, ji_kind_huge, ji_kind_device,
+    ji_kind_null;
 extern const ji_kind_t ji_kind_segment; /* shm/segment/kind.c */
-extern const ji_kind_t ji_kind_stack, ji_kind_slots, ji_kind_pool, ji_kind_bfc, ji_kind_lru, ji_kind_small,
-    ji_kind_general;
-extern const ji_kind_t ji_kind_track, ji_kind_exact, ji_kind_record, ji_kind_guard, ji_kind_fill, ji_kind_limit,
-    ji_kind_retry, ji_kind_align, ji_kind_lock, ji_kind_visit, ji_kind_statistics, ji_kind_failure, ji_kind_quota;
+extern const ji_kind_t ji_kind_stack, ji_kind_slots, ji_kind_pool, ji_kind_bfc, ji_kind_lru,
+    ji_kind_small, ji_kind_general;
+extern const ji_kind_t ji_kind_track, ji_kind_exact, ji_kind_record, ji_kind_guard, ji_kind_fill,
+    ji_kind_limit, ji_kind_retry, ji_kind_align, ji_kind_lock, ji_kind_visit, ji_kind_statistics,
+    ji_kind_failure, ji_kind_quota;
 
 #endif

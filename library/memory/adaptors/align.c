@@ -3,15 +3,16 @@
 
 /* At least so aligned, whatever below can do.
  *
- * Below is asked for the alignment first. Where it refuses to align so, or gives what is not aligned (which the object
- * below answers with an internal error), it is asked for more bytes at no alignment, and what lies before the first
- * aligned byte is skipped:
+ * Below is asked for the alignment first. Where it refuses to align so, or gives what is not
+ * aligned (which the object below answers with an internal error), it is asked for more bytes at no
+ * alignment, and what lies before the first aligned byte is skipped:
  *
  *     base        pointer
  *     |<- offset ->|<------ size ------>| rest |        size + alignment - 1 bytes from below
  *
- * Only such blocks are remembered here, by pointer: where they begin and how large they are below. What is live and of
- * what size is known to the object's ledger, whose pointers are those that were handed out. */
+ * Only such blocks are remembered here, by pointer: where they begin and how large they are below.
+ * What is live and of what size is known to the object's ledger, whose pointers are those that were
+ * handed out. */
 
 #include "jalloc/adaptor.h"
 #include "memory/adaptor.h"
@@ -25,11 +26,12 @@ typedef struct align_adaptor {
 
 /* Whether another alignment could make a difference. */
 static bool align_was_refused(jstatus_t status) {
-    return status == JSTATUS_INVALID_VALUE || status == JSTATUS_NOT_IMPLEMENTED || status == JSTATUS_INTERNAL_ERROR;
+    return status == JSTATUS_INVALID_VALUE || status == JSTATUS_NOT_IMPLEMENTED ||
+           status == JSTATUS_INTERNAL_ERROR;
 }
 
-static jstatus_t align_allocate_moved(align_adaptor_t *align, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                      void **pointer) {
+static jstatus_t align_allocate_moved(align_adaptor_t *align, size_t size_bytes, size_t alignment,
+                                      jstream_t *stream, void **pointer) {
     size_t whole = size_bytes + alignment - 1; /* no request has more than PTRDIFF_MAX bytes */
     void *base;
     JTRY_RETURN(jallocator_allocate(align->adaptor.below, whole, 1, stream, &base));
@@ -48,15 +50,20 @@ static jstatus_t align_allocate_moved(align_adaptor_t *align, size_t size_bytes,
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t align_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t align_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     align_adaptor_t *align = context;
     if (alignment < align->alignment_bytes)
         alignment = align->alignment_bytes;
-    jstatus_t status = jallocator_allocate(align->adaptor.below, size_bytes, alignment, stream, pointer);
-    return align_was_refused(status) ? align_allocate_moved(align, size_bytes, alignment, stream, pointer) : status;
+    jstatus_t status =
+        jallocator_allocate(align->adaptor.below, size_bytes, alignment, stream, pointer);
+    return align_was_refused(status)
+               ? align_allocate_moved(align, size_bytes, alignment, stream, pointer)
+               : status;
 }
 
-static jstatus_t align_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t align_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     align_adaptor_t *align = context;
     ji_ledger_entry_t known = {(uintptr_t)pointer, size_bytes, 0, 0};
     /* Out of the ledger before below has it: the next one may get the same address at once. */
@@ -100,8 +107,8 @@ static jstatus_t align_create(const ji_request_t *request, jallocator_t **out) {
     const jalign_options_t *options = request->options;
     size_t alignment = options->alignment_bytes != 0 ? options->alignment_bytes : 4096;
     if (!ji_is_power_of_two(alignment) || alignment > (size_t)1 << 30)
-        return ji_fail(JSTATUS_INVALID_VALUE, "align: alignment_bytes is %zu, and no power of two up to 2^30",
-                       alignment);
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "align: alignment_bytes is %zu, and no power of two up to 2^30", alignment);
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = align_allocate;
     ops.deallocate = align_deallocate;
@@ -109,8 +116,10 @@ static jstatus_t align_create(const ji_request_t *request, jallocator_t **out) {
     ops.find = NULL; /* below does not know the pointers that were handed out */
     ops.visit = NULL;
     ops.destroy = align_destroy;
-    ji_traits_t traits = {
-        .name = request->name, .below = request->below, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_align};
+    ji_traits_t traits = {.name = request->name,
+                          .below = request->below,
+                          .threads = JALLOCATOR_THREADS_SAFE,
+                          .kind = &ji_kind_align};
     jstatus_t status = JSTATUS_SUCCESS;
     align_adaptor_t *align;
     JTRY_ALLOC(align = ji_metadata_zalloc(sizeof *align));
@@ -129,7 +138,8 @@ static const jallocator_key_t align_keys[] = {
     {"alignment", "SIZE", "4096", "least alignment of every allocation, a power of two"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_member_t align_members[] = {{JI_KEY_SIZE, offsetof(jalign_options_t, alignment_bytes), 0}};
+static const ji_key_member_t align_members[] = {
+    {JI_KEY_SIZE, offsetof(jalign_options_t, alignment_bytes), 0}};
 
 const ji_kind_t ji_kind_align = {
     .public = {"align", JALLOCATOR_ADAPTOR, "every allocation at least so aligned", align_keys},
@@ -140,6 +150,7 @@ const ji_kind_t ji_kind_align = {
     .create = align_create,
 };
 
-jstatus_t jallocator_create_align(jallocator_t *below, const jalign_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_align(jallocator_t *below, const jalign_options_t *options,
+                                  jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_align, NULL, below, options, allocator);
 }

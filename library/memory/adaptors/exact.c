@@ -1,10 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A second set of books, to test the first: the exact size of every live block, compared with what is freed and with
- * what the allocator below says of the block when it comes, when it goes, and when a check is asked for. After
- * TensorFlow's TestableSizeTrackingAllocator. A disagreement is corruption; a block that below disagrees about when it
- * is freed stays live, since whatever were freed would be the wrong thing. */
+/* A second set of books, to test the first: the exact size of every live block, compared with what
+ * is freed and with what the allocator below says of the block when it comes, when it goes, and
+ * when a check is asked for. After TensorFlow's TestableSizeTrackingAllocator. A disagreement is
+ * corruption; a block that below disagrees about when it is freed stays live, since whatever were
+ * freed would be the wrong thing. */
 
 #include "jalloc/adaptor.h"
 #include "memory/adaptors/live.h"
@@ -24,14 +25,16 @@ static jstatus_t exact_compare(ji_live_t *exact, const ji_live_block_t *block) {
         wrong = "knows another usable size";
     if (wrong == NULL)
         return JSTATUS_SUCCESS;
-    return ji_fail(
-        JSTATUS_CORRUPTED,
-        "allocator \"%s\": %zu bytes at %p (tag \"%s\"): \"%s\" %s (it has %zu bytes at %p, usable %zu or %zu)",
-        exact->self->name, block->size_bytes, block->pointer, jtag_name(block->tag), exact->below->name, wrong,
-        known.size_bytes, known.pointer, known.usable_bytes, usable);
+    return ji_fail(JSTATUS_CORRUPTED,
+                   "allocator \"%s\": %zu bytes at %p (tag \"%s\"): \"%s\" %s (it has %zu bytes at "
+                   "%p, usable %zu or %zu)",
+                   exact->self->name, block->size_bytes, block->pointer, jtag_name(block->tag),
+                   exact->below->name, wrong, known.size_bytes, known.pointer, known.usable_bytes,
+                   usable);
 }
 
-static jstatus_t exact_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t exact_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     ji_live_t *exact = context;
     void *memory;
     JTRY_RETURN(jallocator_allocate(exact->below, size_bytes, alignment, stream, &memory));
@@ -52,7 +55,8 @@ static jstatus_t exact_allocate(void *context, size_t size_bytes, size_t alignme
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t exact_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t exact_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     ji_live_t *exact = context;
     ji_live_block_t block;
     JTRY_RETURN(ji_live_take(exact, pointer, size_bytes, &block));
@@ -75,13 +79,16 @@ static jstatus_t exact_check(void *context) {
 static jstatus_t exact_create(const ji_request_t *request, jallocator_t **out) {
     static const jallocator_ops_t own = {
         .allocate = exact_allocate, .deallocate = exact_deallocate, .check = exact_check};
-    ji_traits_t traits = {
-        .name = request->name, .below = request->below, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_exact};
+    ji_traits_t traits = {.name = request->name,
+                          .below = request->below,
+                          .threads = JALLOCATOR_THREADS_SAFE,
+                          .kind = &ji_kind_exact};
     return ji_live_make(ji_metadata_zalloc(sizeof(ji_live_t)), &own, &traits, out);
 }
 
 const ji_kind_t ji_kind_exact = {
-    .public = {"exact", JALLOCATOR_ADAPTOR, "remembers exact sizes and compares them with those of below; for tests",
+    .public = {"exact", JALLOCATOR_ADAPTOR,
+               "remembers exact sizes and compares them with those of below; for tests",
                ji_no_keys},
     .create = exact_create,
 };

@@ -1,18 +1,19 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Writes over memory when it comes and before it goes, in stream order, through the device's fill. Bytes 0xff are NaN
- * in every floating type at once: a sign, an exponent all ones, and a fraction that is not zero. After TensorFlow's
- * GPUNanResetAllocator.
+/* Writes over memory when it comes and before it goes, in stream order, through the device's fill.
+ * Bytes 0xff are NaN in every floating type at once: a sign, an exponent all ones, and a fraction
+ * that is not zero. After TensorFlow's GPUNanResetAllocator.
  *
- *     allocate   below gives        fill on the stream     event behind it, if the stream is not inline
- *     free       take it out        the stream waits for the event     fill     below takes back
+ *     allocate   below gives     fill on the stream                   event behind it (*)
+ *     free       taken out       the stream waits for the event (*)   fill     below takes it back
+ *                                                                     (*) unless it is inline
  *
- * A provider may hand the memory to somebody else, or to the system, at once: where below does not take it back in
- * stream order, a free waits until the fill is done.
+ * A provider may hand the memory to somebody else, or to the system, at once: where below does not
+ * take it back in stream order, a free waits until the fill is done.
  *
- * In a stream that is being captured both are refused with capturing: what is written there is written when the graph
- * is launched, each time, and not when the memory comes or goes. */
+ * In a stream that is being captured both are refused with capturing: what is written there is
+ * written when the graph is launched, each time, and not when the memory comes or goes. */
 
 #include "jalloc/adaptor.h"
 #include "memory/adaptors/live.h"
@@ -29,17 +30,20 @@ typedef struct fill {
     bool below_takes_in_order;
 } fill_t;
 
-static jstatus_t fill_write(const fill_t *fill, const fill_bytes_t *bytes, const ji_live_block_t *block,
-                            jstream_t *stream) {
+static jstatus_t fill_write(const fill_t *fill, const fill_bytes_t *bytes,
+                            const ji_live_block_t *block, jstream_t *stream) {
     if (!bytes->writes)
         return JSTATUS_SUCCESS;
-    return jdevice_fill(fill->live.below->device, stream, block->pointer, &bytes->byte, 1, block->size_bytes);
+    return jdevice_fill(fill->live.below->device, stream, block->pointer, &bytes->byte, 1,
+                        block->size_bytes);
 }
 
-static jstatus_t fill_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t fill_allocate(void *context, size_t size_bytes, size_t alignment,
+                               jstream_t *stream, void **pointer) {
     fill_t *fill = context;
     ji_live_block_t block = {.size_bytes = size_bytes};
-    jstatus_t status = jallocator_allocate(fill->live.below, size_bytes, alignment, stream, &block.pointer);
+    jstatus_t status =
+        jallocator_allocate(fill->live.below, size_bytes, alignment, stream, &block.pointer);
     if (status != JSTATUS_SUCCESS)
         return status;
     if (fill->on_allocate.writes)
@@ -57,20 +61,23 @@ done:
 /* The stream goes on when what was written at allocation is there. */
 static jstatus_t fill_order(const ji_live_block_t *block, jstream_t *stream) {
     bool reached = true;
-    jstatus_t status = block->written != NULL ? jevent_query(block->written, &reached) : JSTATUS_SUCCESS;
+    jstatus_t status =
+        block->written != NULL ? jevent_query(block->written, &reached) : JSTATUS_SUCCESS;
     if (status == JSTATUS_FORKED) /* nobody is left who could write */
         return JSTATUS_SUCCESS;
     return status == JSTATUS_SUCCESS && !reached ? jevent_wait(block->written, stream) : status;
 }
 
-static jstatus_t fill_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t fill_deallocate(void *context, void *pointer, size_t size_bytes,
+                                 jstream_t *stream) {
     fill_t *fill = context;
     ji_live_block_t block;
     bool written = false;
     jstatus_t status = ji_live_take(&fill->live, pointer, size_bytes, &block);
     if (status != JSTATUS_SUCCESS)
         return status;
-    JTRY(ji_stream_refuse_captured(fill->live.below->device, stream, "filling memory that is given back"));
+    JTRY(ji_stream_refuse_captured(fill->live.below->device, stream,
+                                   "filling memory that is given back"));
     JTRY(fill_order(&block, stream));
     written = true;
     JTRY(fill_write(fill, &fill->on_deallocate, &block, stream));
@@ -100,10 +107,14 @@ static jstatus_t fill_create(const ji_request_t *request, jallocator_t **out) {
     static const jallocator_ops_t own = {.allocate = fill_allocate, .deallocate = fill_deallocate};
     const jfill_options_t *options = request->options;
     fill_bytes_t on_allocate, on_deallocate;
-    JREQUIRE(fill_choose(options->on_allocate, options->pattern, &on_allocate), JSTATUS_INVALID_VALUE);
-    JREQUIRE(fill_choose(options->on_deallocate, options->pattern, &on_deallocate), JSTATUS_INVALID_VALUE);
-    ji_traits_t traits = {
-        .name = request->name, .below = request->below, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_fill};
+    JREQUIRE(fill_choose(options->on_allocate, options->pattern, &on_allocate),
+             JSTATUS_INVALID_VALUE);
+    JREQUIRE(fill_choose(options->on_deallocate, options->pattern, &on_deallocate),
+             JSTATUS_INVALID_VALUE);
+    ji_traits_t traits = {.name = request->name,
+                          .below = request->below,
+                          .threads = JALLOCATOR_THREADS_SAFE,
+                          .kind = &ji_kind_fill};
     fill_t *fill = ji_metadata_zalloc(sizeof *fill);
     if (fill != NULL) {
         fill->on_allocate = on_allocate;
@@ -128,7 +139,8 @@ static const ji_key_member_t fill_members[] = {
 };
 
 const ji_kind_t ji_kind_fill = {
-    .public = {"fill", JALLOCATOR_ADAPTOR, "writes NaN, or another byte, over memory that comes and goes", fill_keys},
+    .public = {"fill", JALLOCATOR_ADAPTOR,
+               "writes NaN, or another byte, over memory that comes and goes", fill_keys},
     .members = fill_members,
     .options_type = "jfill_options_t",
     .options_bytes = sizeof(jfill_options_t),
@@ -136,6 +148,7 @@ const ji_kind_t ji_kind_fill = {
     .create = fill_create,
 };
 
-jstatus_t jallocator_create_fill(jallocator_t *below, const jfill_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_fill(jallocator_t *below, const jfill_options_t *options,
+                                 jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_fill, NULL, below, options, allocator);
 }

@@ -8,13 +8,14 @@
  *     |<- front: a multiple of the  ->|                      |<----->|
  *         alignment, >= guard_bytes                          guard_bytes, from the very next byte
  *
- * So the caller's pointer is aligned as below's is, and a write of a single byte too many is seen. The words are made
- * from the block's address and differ before and behind; no byte of them is 0 or 0xff, which are what is written by
- * mistake most often. They may lie in a device's memory: they are written by its fill on the stream of the allocation,
- * and read by its copy when that stream has passed them. In a stream that is being captured neither can be done, so
- * memory neither comes nor goes there: capturing. A check of what is live reads on the NULL stream, and is refused
- * while a stream that waits for that one is being captured. A block found damaged when it is freed stays live, so that
- * whoever looks for the culprit still finds it as it is; the second time it goes. */
+ * So the caller's pointer is aligned as below's is, and a write of a single byte too many is seen.
+ * The words are made from the block's address and differ before and behind; no byte of them is 0 or
+ * 0xff, which are what is written by mistake most often. They may lie in a device's memory: they
+ * are written by its fill on the stream of the allocation, and read by its copy when that stream
+ * has passed them. In a stream that is being captured neither can be done, so memory neither comes
+ * nor goes there: capturing. A check of what is live reads on the NULL stream, and is refused while
+ * a stream that waits for that one is being captured. A block found damaged when it is freed stays
+ * live, so that whoever looks for the culprit still finds it as it is; the second time it goes. */
 
 #include <stddef.h>
 
@@ -40,20 +41,22 @@ static uint64_t guard_word(const ji_live_block_t *block, guard_side_t side) {
     return ((word ^ (word >> 31)) | UINT64_C(0x0101010101010101)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
 }
 
-static unsigned char *guard_bytes_at(const guard_t *guard, const ji_live_block_t *block, guard_side_t side) {
+static unsigned char *guard_bytes_at(const guard_t *guard, const ji_live_block_t *block,
+                                     guard_side_t side) {
     unsigned char *bytes = block->pointer;
     return side == GUARD_BEFORE ? bytes - guard->guard_bytes : bytes + block->size_bytes;
 }
 
-static jstatus_t guard_write(const guard_t *guard, const ji_live_block_t *block, guard_side_t side, jstream_t *stream) {
+static jstatus_t guard_write(const guard_t *guard, const ji_live_block_t *block, guard_side_t side,
+                             jstream_t *stream) {
     uint64_t word = guard_word(block, side);
-    return jdevice_fill(guard->live.below->device, stream, guard_bytes_at(guard, block, side), &word, sizeof word,
-                        guard->guard_bytes / sizeof word);
+    return jdevice_fill(guard->live.below->device, stream, guard_bytes_at(guard, block, side),
+                        &word, sizeof word, guard->guard_bytes / sizeof word);
 }
 
 /* Reads one side, on the stream, when nothing in any stream writes to it any more. */
-static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *block, guard_side_t side,
-                               jstream_t *stream) {
+static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *block,
+                               guard_side_t side, jstream_t *stream) {
     unsigned char found[GUARD_READ_BYTES];
     jdevice_t *device = guard->live.below->device;
     const unsigned char *begin = guard_bytes_at(guard, block, side);
@@ -70,34 +73,38 @@ static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *bloc
         for (size_t i = 0; i < bytes; ++i) {
             unsigned char right = ((const unsigned char *)&word)[i % sizeof word];
             if (found[i] != right)
-                return ji_fail(
-                    JSTATUS_CORRUPTED,
-                    "allocator \"%s\": %zu bytes at %p (tag \"%s\"): byte %td, %s it, was written to (0x%02x "
-                    "in place of 0x%02x)",
-                    guard->live.self->name, block->size_bytes, block->pointer, jtag_name(block->tag),
-                    begin + read + i - (unsigned char *)block->pointer, side == GUARD_BEFORE ? "before" : "behind",
-                    found[i], right);
+                return ji_fail(JSTATUS_CORRUPTED,
+                               "allocator \"%s\": %zu bytes at %p (tag \"%s\"): byte %td, %s it, "
+                               "was written to (0x%02x "
+                               "in place of 0x%02x)",
+                               guard->live.self->name, block->size_bytes, block->pointer,
+                               jtag_name(block->tag),
+                               begin + read + i - (unsigned char *)block->pointer,
+                               side == GUARD_BEFORE ? "before" : "behind", found[i], right);
         }
     }
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t guard_inspect(const guard_t *guard, const ji_live_block_t *block, jstream_t *stream) {
+static jstatus_t guard_inspect(const guard_t *guard, const ji_live_block_t *block,
+                               jstream_t *stream) {
     jstatus_t status = guard_compare(guard, block, GUARD_BEFORE, stream);
     return status == JSTATUS_SUCCESS ? guard_compare(guard, block, GUARD_BEHIND, stream) : status;
 }
 
-static jstatus_t guard_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t guard_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     guard_t *guard = context;
     ji_live_block_t block = {.size_bytes = size_bytes};
     size_t whole_bytes;
     if (!ji_size_round_up(guard->guard_bytes, alignment, &block.front_bytes) ||
         !ji_size_add(block.front_bytes, size_bytes, &whole_bytes) ||
         !ji_size_add(whole_bytes, guard->guard_bytes, &whole_bytes))
-        return ji_fail(JSTATUS_INVALID_SIZE, "no %zu bytes of guards fit around %zu bytes", guard->guard_bytes,
-                       size_bytes);
+        return ji_fail(JSTATUS_INVALID_SIZE, "no %zu bytes of guards fit around %zu bytes",
+                       guard->guard_bytes, size_bytes);
     void *memory;
-    jstatus_t status = jallocator_allocate(guard->live.below, whole_bytes, alignment, stream, &memory);
+    jstatus_t status =
+        jallocator_allocate(guard->live.below, whole_bytes, alignment, stream, &memory);
     if (status != JSTATUS_SUCCESS)
         return status;
     block.pointer = (char *)memory + block.front_bytes;
@@ -113,7 +120,8 @@ done:
     return status;
 }
 
-static jstatus_t guard_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t guard_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     guard_t *guard = context;
     ji_live_block_t block;
     jstatus_t status = ji_live_take(&guard->live, pointer, size_bytes, &block);
@@ -139,7 +147,8 @@ done:
 /* A block whose words are still ahead in its stream has not been used yet. */
 static jstatus_t guard_examine(ji_live_t *live, const ji_live_block_t *block) {
     bool written = true;
-    jstatus_t status = block->written != NULL ? jevent_query(block->written, &written) : JSTATUS_SUCCESS;
+    jstatus_t status =
+        block->written != NULL ? jevent_query(block->written, &written) : JSTATUS_SUCCESS;
     if (status == JSTATUS_FORKED || (status == JSTATUS_SUCCESS && !written))
         return JSTATUS_SUCCESS;
     return status == JSTATUS_SUCCESS ? guard_inspect((const guard_t *)live, block, NULL) : status;
@@ -164,7 +173,8 @@ static void guard_destroy(void *context) {
     const guard_t *guard = context;
     size_t count = atomic_load_explicit(&guard->damaged_count, memory_order_relaxed);
     if (count != 0)
-        jlog_write(JLOG_WARNING, NULL, "allocator \"%s\": %zu of its allocations were written around",
+        jlog_write(JLOG_WARNING, NULL,
+                   "allocator \"%s\": %zu of its allocations were written around",
                    guard->live.self->name, count);
 }
 
@@ -176,8 +186,10 @@ static jstatus_t guard_create(const ji_request_t *request, jallocator_t **out) {
                                          .destroy = guard_destroy};
     const jguard_options_t *options = request->options;
     JREQUIRE(options->guard_bytes % GUARD_UNIT_BYTES == 0, JSTATUS_INVALID_VALUE);
-    ji_traits_t traits = {
-        .name = request->name, .below = request->below, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_guard};
+    ji_traits_t traits = {.name = request->name,
+                          .below = request->below,
+                          .threads = JALLOCATOR_THREADS_SAFE,
+                          .kind = &ji_kind_guard};
     guard_t *guard = ji_metadata_zalloc(sizeof *guard);
     if (guard != NULL)
         guard->guard_bytes = options->guard_bytes != 0 ? options->guard_bytes : GUARD_UNIT_BYTES;
@@ -189,10 +201,12 @@ static const jallocator_key_t guard_keys[] = {
     {"bytes", "SIZE", "16", "on each side, a multiple of 16"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_member_t guard_members[] = {{JI_KEY_SIZE, offsetof(jguard_options_t, guard_bytes), 0}};
+static const ji_key_member_t guard_members[] = {
+    {JI_KEY_SIZE, offsetof(jguard_options_t, guard_bytes), 0}};
 
 const ji_kind_t ji_kind_guard = {
-    .public = {"guard", JALLOCATOR_ADAPTOR, "words around each block that nobody may write to", guard_keys},
+    .public = {"guard", JALLOCATOR_ADAPTOR, "words around each block that nobody may write to",
+               guard_keys},
     .members = guard_members,
     .options_type = "jguard_options_t",
     .options_bytes = sizeof(jguard_options_t),
@@ -200,6 +214,7 @@ const ji_kind_t ji_kind_guard = {
     .create = guard_create,
 };
 
-jstatus_t jallocator_create_guard(jallocator_t *below, const jguard_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_guard(jallocator_t *below, const jguard_options_t *options,
+                                  jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_guard, NULL, below, options, allocator);
 }

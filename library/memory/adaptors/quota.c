@@ -6,21 +6,24 @@
  *     limit    |<-- guaranteed to A -->|<- to B ->|<----------------- common ----------------->|
  *     in use   |########               |##########|##### B's, above its guarantee |## C's |    |
  *
- * What a share has up to its guarantee lies in its own part; what it has above comes out of the common one,
- * limit - sum of the guarantees. A request is given when what it adds above the guarantee fits the common part. So a
- * guarantee can always be had, however full the common part is, and the sum never exceeds the limit:
+ * What a share has up to its guarantee lies in its own part; what it has above comes out of the
+ * common one, limit - sum of the guarantees. A request is given when what it adds above the
+ * guarantee fits the common part. So a guarantee can always be had, however full the common part
+ * is, and the sum never exceeds the limit:
  *
  *     in use = sum of min(has, guaranteed) + above  <=  guarantees + above  <=  limit
  *
- * Only a limit that was lowered below what is live can break the second inequality; until that has shrunk nothing is
- * given, which is why the sum is compared with the limit as well.
+ * Only a limit that was lowered below what is live can break the second inequality; until that has
+ * shrunk nothing is given, which is why the sum is compared with the limit as well.
  *
- * Bytes are reserved before below is asked, and come back when it refuses; they come back after below has taken a
- * block back. So what is live below is never more than what is booked here, at no moment and from no thread. Each way
- * is one short locked section, never held across a call of below. A peak is written down just before the number falls,
- * because then a reservation that comes back was never a peak; what the reader sees is the larger of the two.
+ * Bytes are reserved before below is asked, and come back when it refuses; they come back after
+ * below has taken a block back. So what is live below is never more than what is booked here, at no
+ * moment and from no thread. Each way is one short locked section, never held across a call of
+ * below. A peak is written down just before the number falls, because then a reservation that comes
+ * back was never a peak; what the reader sees is the larger of the two.
  *
- * A budget with a name belongs to the process: the first share that names it makes it, the last one takes it along. */
+ * A budget with a name belongs to the process: the first share that names it makes it, the last one
+ * takes it along. */
 
 #include <pthread.h>
 #include <string.h>
@@ -56,32 +59,35 @@ static size_t quota_above(const quota_share_t *share, size_t bytes) {
 /* How much of `part` is left when `taken` is; a limit can have been lowered below what is taken. */
 static size_t quota_left(size_t part, size_t taken) { return part > taken ? part - taken : 0; }
 
-/* ---- Reserving and giving back ----------------------------------------------------------------------------------- */
+/* ---- Reserving and giving back ---- */
 
 /* What the message says is from one moment. */
 static jstatus_t quota_refuse(quota_share_t *share, size_t size_bytes) {
     jquota_t *quota = share->quota;
     ji_lock_acquire(&quota->lock);
     size_t has = share->in_use_bytes;
-    size_t common = quota->limit_bytes - quota->guaranteed_bytes, left = quota_left(common, quota->above_bytes);
+    size_t common = quota->limit_bytes - quota->guaranteed_bytes,
+           left = quota_left(common, quota->above_bytes);
     size_t guaranteed = share->guaranteed_bytes, maximum = share->maximum_bytes;
     if (maximum > quota->limit_bytes)
         maximum = quota->limit_bytes;
     ji_lock_release(&quota->lock);
-    return ji_fail(
-        JSTATUS_MEMORY_ERROR,
-        "share \"%s\": %zu bytes asked for; it has %zu of %zu, %zu guaranteed; %zu of %zu are left in common",
-        share->name, size_bytes, has, maximum, guaranteed, left, common);
+    return ji_fail(JSTATUS_MEMORY_ERROR,
+                   "share \"%s\": %zu bytes asked for; it has %zu of %zu, %zu guaranteed; %zu of "
+                   "%zu are left in common",
+                   share->name, size_bytes, has, maximum, guaranteed, left, common);
 }
 
 static bool quota_reserve(quota_share_t *share, size_t size_bytes) {
     jquota_t *quota = share->quota;
     ji_lock_acquire(&quota->lock);
-    size_t has = share->in_use_bytes, wants = has + size_bytes; /* no overflow where the limit has room for it */
-    bool given = size_bytes <= quota_left(quota->limit_bytes, quota->in_use_bytes) && wants <= share->maximum_bytes;
+    /* No overflow where the limit has room for it. */
+    size_t has = share->in_use_bytes, wants = has + size_bytes;
+    bool given = size_bytes <= quota_left(quota->limit_bytes, quota->in_use_bytes) &&
+                 wants <= share->maximum_bytes;
     size_t more = given ? quota_above(share, wants) - quota_above(share, has) : 0;
-    given =
-        given && (more == 0 || more <= quota_left(quota->limit_bytes - quota->guaranteed_bytes, quota->above_bytes));
+    given = given && (more == 0 || more <= quota_left(quota->limit_bytes - quota->guaranteed_bytes,
+                                                      quota->above_bytes));
     if (JI_LIKELY(given)) {
         quota->above_bytes += more;
         quota->in_use_bytes += size_bytes;
@@ -111,13 +117,15 @@ static void quota_give_back(quota_share_t *share, size_t size_bytes, bool freed)
     ji_lock_release(&quota->lock);
 }
 
-/* ---- Functions of a share ---------------------------------------------------------------------------------------- */
+/* ---- Functions of a share ---- */
 
-static jstatus_t quota_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t quota_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     quota_share_t *share = context;
     if (JI_UNLIKELY(!quota_reserve(share, size_bytes)))
         return quota_refuse(share, size_bytes);
-    jallocator_t *below = share->adaptor.below; /* asked directly: what was asked for has been checked above */
+    /* Asked directly: what was asked for has been checked above. */
+    jallocator_t *below = share->adaptor.below;
     jstatus_t status = below->entry.allocate(below, size_bytes, alignment, stream, pointer);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         quota_give_back(share, size_bytes, false);
@@ -125,7 +133,8 @@ static jstatus_t quota_allocate(void *context, size_t size_bytes, size_t alignme
 }
 
 /* The object's ledger has it: it came through this share. */
-static jstatus_t quota_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t quota_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     quota_share_t *share = context;
     jallocator_t *below = share->adaptor.below;
     jstatus_t status = below->entry.deallocate(below, pointer, size_bytes, stream);
@@ -141,11 +150,12 @@ static void quota_get_stats(void *context, jallocator_stats_t *stats) {
     jquota_t *quota = share->quota;
     ji_adaptor_ops.get_stats(&share->adaptor, stats);
     ji_lock_acquire(&quota->lock);
-    stats->limit_bytes = share->maximum_bytes < quota->limit_bytes ? share->maximum_bytes : quota->limit_bytes;
+    stats->limit_bytes =
+        share->maximum_bytes < quota->limit_bytes ? share->maximum_bytes : quota->limit_bytes;
     ji_lock_release(&quota->lock);
 }
 
-/* ---- Budgets ----------------------------------------------------------------------------------------------------- */
+/* ---- Budgets ---- */
 
 static ji_lock_t quota_budgets_lock; /* taken before a quota's own */
 static jquota_t *quota_budgets;      /* those with a name */
@@ -185,21 +195,23 @@ static jstatus_t quota_budget_get(const char *name, size_t limit_bytes, jquota_t
         quota = quota->next;
     if (quota == NULL) {
         if (limit_bytes == 0)
-            return ji_fail(JSTATUS_INVALID_VALUE, "quota(budget=%s): whoever names a budget first must give its limit",
+            return ji_fail(JSTATUS_INVALID_VALUE,
+                           "quota(budget=%s): whoever names a budget first must give its limit",
                            name);
         JTRY_RETURN(quota_make(limit_bytes, &quota));
         memcpy(quota->budget, name, strlen(name) + 1); /* its length was checked */
         quota->next = quota_budgets;
         quota_budgets = quota;
     } else if (limit_bytes != 0 && limit_bytes != quota->limit_bytes) {
-        return ji_fail(JSTATUS_INVALID_VALUE, "quota(budget=%s): the limit is %zu already, and not %zu", name,
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "quota(budget=%s): the limit is %zu already, and not %zu", name,
                        quota->limit_bytes, limit_bytes);
     }
     *out = quota;
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Shares ------------------------------------------------------------------------------------------------------ */
+/* ---- Shares ---- */
 
 static jstatus_t quota_join(quota_share_t *share) {
     jquota_t *quota = share->quota;
@@ -213,7 +225,8 @@ static jstatus_t quota_join(quota_share_t *share) {
     }
     ji_lock_release(&quota->lock);
     return joins ? JSTATUS_SUCCESS
-                 : ji_fail(JSTATUS_INVALID_VALUE, "share \"%s\": %zu bytes cannot be guaranteed, %zu are left",
+                 : ji_fail(JSTATUS_INVALID_VALUE,
+                           "share \"%s\": %zu bytes cannot be guaranteed, %zu are left",
                            share->name, guaranteed, left);
 }
 
@@ -250,7 +263,8 @@ static jstatus_t quota_enter_budget(quota_share_t *share, const quota_options_t 
     if (options->budget == NULL || options->budget[0] == '\0')
         return ji_fail(JSTATUS_INVALID_VALUE, "quota: no budget is named; expected budget=NAME");
     if (strnlen(options->budget, JALLOCATOR_NAME_BYTES) == JALLOCATOR_NAME_BYTES)
-        return ji_fail(JSTATUS_INVALID_VALUE, "quota: the budget's name \"%.40s...\" has more than %d characters",
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "quota: the budget's name \"%.40s...\" has more than %d characters",
                        options->budget, JALLOCATOR_NAME_BYTES - 1);
     pthread_once(&once, quota_start);
     ji_lock_acquire(&quota_budgets_lock);
@@ -284,7 +298,8 @@ static jstatus_t quota_create(const ji_request_t *request, jallocator_t **out) {
     share->maximum_bytes = ji_option(options->share.maximum_bytes, JALLOC_UNLIMITED);
     strncpy(share->name, request->name, JALLOCATOR_NAME_BYTES - 1);
     if (share->guaranteed_bytes > share->maximum_bytes) {
-        status = ji_fail(JSTATUS_INVALID_VALUE, "share \"%s\": %zu bytes guaranteed are more than its maximum of %zu",
+        status = ji_fail(JSTATUS_INVALID_VALUE,
+                         "share \"%s\": %zu bytes guaranteed are more than its maximum of %zu",
                          share->name, share->guaranteed_bytes, share->maximum_bytes);
         goto done;
     }
@@ -304,7 +319,8 @@ static const jallocator_key_t quota_keys[] = {
     {"budget", "TEXT", "", "the process's budget that this is a share of"},
     {"limit", "SIZE", "0", "the budget's bytes; needed where it is named first"},
     {"guaranteed", "SIZE", "0", "bytes that this share can always have"},
-    {"maximum", "SIZE|none|unlimited", "unlimited", "most that this share may have live; unlimited: the limit"},
+    {"maximum", "SIZE|none|unlimited", "unlimited",
+     "most that this share may have live; unlimited: the limit"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t quota_members[] = {
@@ -315,7 +331,8 @@ static const ji_key_member_t quota_members[] = {
 };
 
 const ji_kind_t ji_kind_quota = {
-    .public = {"quota", JALLOCATOR_ADAPTOR, "a share of a budget that many have together", quota_keys},
+    .public = {"quota", JALLOCATOR_ADAPTOR, "a share of a budget that many have together",
+               quota_keys},
     .members = quota_members,
     .options_type = "quota_options_t",
     .options_bytes = sizeof(quota_options_t),
@@ -323,7 +340,7 @@ const ji_kind_t ji_kind_quota = {
     .create = quota_create,
 };
 
-/* ---- Public ------------------------------------------------------------------------------------------------------ */
+/* ---- Public ---- */
 
 jstatus_t jquota_create(size_t limit_bytes, jquota_t **quota) {
     JREQUIRE(quota != NULL, JSTATUS_INVALID_POINTER);
@@ -353,7 +370,8 @@ jstatus_t jquota_set_limit(jquota_t *quota, size_t limit_bytes) {
         quota->limit_bytes = limit_bytes;
     ji_lock_release(&quota->lock);
     if (limit_bytes < guaranteed)
-        return ji_fail(JSTATUS_INVALID_SIZE, "jquota_set_limit: %zu bytes are less than the %zu that are guaranteed",
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "jquota_set_limit: %zu bytes are less than the %zu that are guaranteed",
                        limit_bytes, guaranteed);
     return JSTATUS_SUCCESS;
 }
@@ -363,17 +381,17 @@ jstatus_t jquota_get_stats(const jquota_t *quota, jquota_stats_t *stats) {
     JTRY_RETURN(JI_CHECK_SIZED(jquota_stats_t, stats, limit_bytes));
     ji_lock_t *lock = (ji_lock_t *)&quota->lock; /* no part of what is seen */
     ji_lock_acquire(lock);
-    jquota_stats_t present = {sizeof present,      quota->limit_bytes,       quota->guaranteed_bytes,
-                              quota->in_use_bytes, quota->peak_in_use_bytes, quota->share_count,
-                              quota->refusal_count};
+    jquota_stats_t present = {
+        sizeof present,           quota->limit_bytes, quota->guaranteed_bytes, quota->in_use_bytes,
+        quota->peak_in_use_bytes, quota->share_count, quota->refusal_count};
     ji_lock_release(lock);
     quota_raise(&present.peak_in_use_bytes, present.in_use_bytes);
     JI_GIVE_RESULT(stats, &present);
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jallocator_create_quota(jallocator_t *below, jquota_t *quota, const jquota_share_options_t *options,
-                                  jallocator_t **allocator) {
+jstatus_t jallocator_create_quota(jallocator_t *below, jquota_t *quota,
+                                  const jquota_share_options_t *options, jallocator_t **allocator) {
     JREQUIRE(quota != NULL, JSTATUS_INVALID_POINTER);
     quota_options_t complete = quota_defaults;
     JTRY_RETURN(JI_TAKE_OPTIONS(jquota_share_options_t, &complete.share, options, name));

@@ -3,10 +3,10 @@
 
 /* Waiting for memory.
  *
- * A number is one larger after each free. Who wants memory reads it, tries, and when there was none sleeps only as long
- * as the number is what it read: a free between the failed try and the sleep has changed it, so no wake-up is lost.
- * Who frees looks whether anybody sleeps, and wakes them all, because a small request may fit where the one that came
- * first does not:
+ * A number is one larger after each free. Who wants memory reads it, tries, and when there was none
+ * sleeps only as long as the number is what it read: a free between the failed try and the sleep
+ * has changed it, so no wake-up is lost. Who frees looks whether anybody sleeps, and wakes them
+ * all, because a small request may fit where the one that came first does not:
  *
  *     waiter                          freer
  *     read the number                 give the block to below
@@ -14,12 +14,12 @@
  *     say that one waits              nobody waits? done. Else wake
  *     sleep unless it has changed
  *
- * Both sides write before they read what the other writes, in one order for all (seq_cst): either the freer sees the
- * waiter, or the waiter sees the new number.
+ * Both sides write before they read what the other writes, in one order for all (seq_cst): either
+ * the freer sees the waiter, or the waiter sees the new number.
  *
- * The number is the word of a futex, which compares and sleeps in one step. So there is no mutex and no condition
- * variable that a fork could copy while another thread holds it: in a child, the count of waiters may be too large,
- * which costs a call. */
+ * The number is the word of a futex, which compares and sleeps in one step. So there is no mutex
+ * and no condition variable that a fork could copy while another thread holds it: in a child, the
+ * count of waiters may be too large, which costs a call. */
 
 #include <errno.h>
 #include <limits.h>
@@ -55,7 +55,8 @@ static struct timespec retry_deadline(uint64_t timeout_ms) {
 static bool retry_is_past(const struct timespec *deadline) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec != deadline->tv_sec ? now.tv_sec > deadline->tv_sec : now.tv_nsec >= deadline->tv_nsec;
+    return now.tv_sec != deadline->tv_sec ? now.tv_sec > deadline->tv_sec
+                                          : now.tv_nsec >= deadline->tv_nsec;
 }
 
 /* Sleeps until something is freed that `seen` does not count; false at the deadline. */
@@ -63,9 +64,10 @@ static bool retry_wait(retry_adaptor_t *retry, uint32_t seen, const struct times
     bool in_time = true;
     atomic_fetch_add(&retry->waiter_count, 1);
     while (atomic_load(&retry->free_count) == seen && (in_time = !retry_is_past(deadline)))
-        /* Comes back for a wake-up, another number, a signal or the deadline: it is looked at again. */
-        (void)syscall(SYS_futex, &retry->free_count, FUTEX_WAIT_BITSET_PRIVATE, seen, deadline, NULL,
-                      FUTEX_BITSET_MATCH_ANY);
+        /* Comes back for a wake-up, another number, a signal or the deadline: it is looked at
+         * again. */
+        (void)syscall(SYS_futex, &retry->free_count, FUTEX_WAIT_BITSET_PRIVATE, seen, deadline,
+                      NULL, FUTEX_BITSET_MATCH_ANY);
     atomic_fetch_sub(&retry->waiter_count, 1);
     return in_time;
 }
@@ -76,24 +78,27 @@ static void retry_wake(retry_adaptor_t *retry) {
         (void)syscall(SYS_futex, &retry->free_count, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static jstatus_t retry_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t retry_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     retry_adaptor_t *retry = context;
     struct timespec deadline = {0, 0};
     for (bool first = true;; first = false) {
         uint32_t seen = atomic_load(&retry->free_count);
-        jstatus_t status = jallocator_allocate(retry->adaptor.below, size_bytes, alignment, stream, pointer);
+        jstatus_t status =
+            jallocator_allocate(retry->adaptor.below, size_bytes, alignment, stream, pointer);
         if (JI_LIKELY(status != JSTATUS_MEMORY_ERROR))
             return status;
         if (first)
             deadline = retry_deadline(retry->timeout_ms);
         /* Frees of others that never suffice must not carry a request past its deadline. */
         if (retry_is_past(&deadline) || !retry_wait(retry, seen, &deadline))
-            return ji_fail(status, "waited %llu ms for memory: %s", (unsigned long long)retry->timeout_ms,
-                           jstatus_last_message());
+            return ji_fail(status, "waited %llu ms for memory: %s",
+                           (unsigned long long)retry->timeout_ms, jstatus_last_message());
     }
 }
 
-static jstatus_t retry_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t retry_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     retry_adaptor_t *retry = context;
     jstatus_t status = jallocator_deallocate(retry->adaptor.below, pointer, size_bytes, stream);
     if (JI_LIKELY(status == JSTATUS_SUCCESS))
@@ -115,8 +120,10 @@ static jstatus_t retry_create(const ji_request_t *request, jallocator_t **out) {
     ops.allocate = retry_allocate;
     ops.deallocate = retry_deallocate;
     ops.trim = retry_trim;
-    ji_traits_t traits = {
-        .name = request->name, .below = request->below, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_retry};
+    ji_traits_t traits = {.name = request->name,
+                          .below = request->below,
+                          .threads = JALLOCATOR_THREADS_SAFE,
+                          .kind = &ji_kind_retry};
     jstatus_t status = JSTATUS_SUCCESS;
     retry_adaptor_t *retry;
     JTRY_ALLOC(retry = ji_metadata_zalloc(sizeof *retry));
@@ -133,13 +140,16 @@ done:
 
 static const jretry_options_t retry_defaults = JRETRY_OPTIONS_INIT;
 static const jallocator_key_t retry_keys[] = {
-    {"timeout", "MILLISECONDS|none|unlimited", "10000", "longest that an allocation waits for memory"},
+    {"timeout", "MILLISECONDS|none|unlimited", "10000",
+     "longest that an allocation waits for memory"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_member_t retry_members[] = {{JI_KEY_UINT64, offsetof(jretry_options_t, timeout_ms), 0}};
+static const ji_key_member_t retry_members[] = {
+    {JI_KEY_UINT64, offsetof(jretry_options_t, timeout_ms), 0}};
 
 const ji_kind_t ji_kind_retry = {
-    .public = {"retry", JALLOCATOR_ADAPTOR, "waits for a free where memory is short, until a deadline", retry_keys},
+    .public = {"retry", JALLOCATOR_ADAPTOR,
+               "waits for a free where memory is short, until a deadline", retry_keys},
     .members = retry_members,
     .options_type = "jretry_options_t",
     .options_bytes = sizeof(jretry_options_t),
@@ -147,6 +157,7 @@ const ji_kind_t ji_kind_retry = {
     .create = retry_create,
 };
 
-jstatus_t jallocator_create_retry(jallocator_t *below, const jretry_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_retry(jallocator_t *below, const jretry_options_t *options,
+                                  jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_retry, NULL, below, options, allocator);
 }

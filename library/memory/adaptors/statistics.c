@@ -3,10 +3,11 @@
 
 /* What happened in a part of the program, and in the parts inside it.
  *
- * One set of books counts what passes. A push puts it aside and lets peak and largest request fall to the present, as
- * clearing does; all other numbers only ever go on, so a part's are differences. A pop gives the differences and makes
- * the peak of the part around the larger of the two. So an allocation costs the same however deep the parts are, and
- * each counts everything that happened inside it:
+ * One set of books counts what passes. A push puts it aside and lets peak and largest request fall
+ * to the present, as clearing does; all other numbers only ever go on, so a part's are differences.
+ * A pop gives the differences and makes the peak of the part around the larger of the two. So an
+ * allocation costs the same however deep the parts are, and each counts everything that happened
+ * inside it:
  *
  *     in use        .            peak of the inner part is the outer one's as well
  *               .  / \  .
@@ -30,10 +31,11 @@ typedef struct statistics_adaptor {
     statistics_part_t *part; /* the innermost */
 } statistics_adaptor_t;
 
-static jstatus_t statistics_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                     void **pointer) {
+static jstatus_t statistics_allocate(void *context, size_t size_bytes, size_t alignment,
+                                     jstream_t *stream, void **pointer) {
     statistics_adaptor_t *statistics = context;
-    jstatus_t status = jallocator_allocate(statistics->adaptor.below, size_bytes, alignment, stream, pointer);
+    jstatus_t status =
+        jallocator_allocate(statistics->adaptor.below, size_bytes, alignment, stream, pointer);
     ji_lock_acquire(&statistics->lock);
     if (JI_LIKELY(status == JSTATUS_SUCCESS))
         ji_books_allocate(&statistics->books, size_bytes);
@@ -43,14 +45,16 @@ static jstatus_t statistics_allocate(void *context, size_t size_bytes, size_t al
     return status;
 }
 
-/* Booked before it is done, so that no byte is counted twice; the object has seen that no more comes back than is
- * live. */
-static jstatus_t statistics_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+/* Booked before it is done, so that no byte is counted twice; the object has seen that no more
+ * comes back than is live. */
+static jstatus_t statistics_deallocate(void *context, void *pointer, size_t size_bytes,
+                                       jstream_t *stream) {
     statistics_adaptor_t *statistics = context;
     ji_lock_acquire(&statistics->lock);
     ji_books_deallocate(&statistics->books, size_bytes);
     ji_lock_release(&statistics->lock);
-    jstatus_t status = jallocator_deallocate(statistics->adaptor.below, pointer, size_bytes, stream);
+    jstatus_t status =
+        jallocator_deallocate(statistics->adaptor.below, pointer, size_bytes, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
         ji_lock_acquire(&statistics->lock);
         ++statistics->books.live_count;
@@ -93,8 +97,8 @@ done:
 }
 
 const ji_kind_t ji_kind_statistics = {
-    .public = {"statistics", JALLOCATOR_ADAPTOR, "statistics of nested parts of a program, by push and pop",
-               ji_no_keys},
+    .public = {"statistics", JALLOCATOR_ADAPTOR,
+               "statistics of nested parts of a program, by push and pop", ji_no_keys},
     .create = statistics_create,
 };
 

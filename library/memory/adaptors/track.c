@@ -1,15 +1,16 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Counts what passes: the object's books, and beside them the sum of all that was ever allocated, and each change.
- * After TensorFlow's TrackingAllocator.
+/* Counts what passes: the object's books, and beside them the sum of all that was ever allocated,
+ * and each change. After TensorFlow's TrackingAllocator.
  *
- * A tracking allocator that its owner has let go of (retire) ends with its last allocation, in whichever thread that is
- * freed, and other threads may be on their way out of it then. The books cannot say who is last: a block is taken out
- * of them before below is called (another thread may have the memory at once, and bytes must never be counted twice),
- * and below may still refuse. So blocks are counted here until their free has returned from below. The free that takes
- * the last one away, when no more can be allocated, ends the object. Any other has touched the object for the last
- * time when it lets the lock go. */
+ * A tracking allocator that its owner has let go of (retire) ends with its last allocation, in
+ * whichever thread that is freed, and other threads may be on their way out of it then. The books
+ * cannot say who is last: a block is taken out of them before below is called (another thread may
+ * have the memory at once, and bytes must never be counted twice), and below may still refuse. So
+ * blocks are counted here until their free has returned from below. The free that takes the last
+ * one away, when no more can be allocated, ends the object. Any other has touched the object for
+ * the last time when it lets the lock go. */
 
 #include <time.h>
 
@@ -45,9 +46,11 @@ static void track_record(track_t *track, int64_t bytes) {
         (jtrack_record_t){bytes, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, ji_tag_current};
 }
 
-static jstatus_t track_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t track_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     track_t *track = context;
-    jstatus_t status = jallocator_allocate(track->adaptor.below, size_bytes, alignment, stream, pointer);
+    jstatus_t status =
+        jallocator_allocate(track->adaptor.below, size_bytes, alignment, stream, pointer);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         return status;
     ji_lock_acquire(&track->lock);
@@ -82,7 +85,8 @@ static bool track_count_gone(track_t *track) {
     return last;
 }
 
-static jstatus_t track_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t track_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     track_t *track = context;
     track_record_change(track, -(int64_t)size_bytes);
     jstatus_t status = jallocator_deallocate(track->adaptor.below, pointer, size_bytes, stream);
@@ -107,8 +111,10 @@ static jstatus_t track_create(const ji_request_t *request, jallocator_t **out) {
                           .kind = &ji_kind_track,
                           .entry = &track_entry};
     size_t record_bytes;
-    if (!ji_size_mul(options->record_count, sizeof(jtrack_record_t), &record_bytes) || record_bytes > PTRDIFF_MAX)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: record_count %zu is too many", request->name, options->record_count);
+    if (!ji_size_mul(options->record_count, sizeof(jtrack_record_t), &record_bytes) ||
+        record_bytes > PTRDIFF_MAX)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: record_count %zu is too many", request->name,
+                       options->record_count);
     jstatus_t status = JSTATUS_SUCCESS;
     ji_call_traces_t *call_traces = NULL;
     track_t *track;
@@ -148,7 +154,8 @@ static const ji_key_member_t track_members[] = {
 };
 
 const ji_kind_t ji_kind_track = {
-    .public = {"track", JALLOCATOR_ADAPTOR, "counts what passes: total, high watermark, live", track_keys},
+    .public = {"track", JALLOCATOR_ADAPTOR, "counts what passes: total, high watermark, live",
+               track_keys},
     .members = track_members,
     .options_type = "jtrack_options_t",
     .options_bytes = sizeof(jtrack_options_t),
@@ -156,7 +163,8 @@ const ji_kind_t ji_kind_track = {
     .create = track_create,
 };
 
-jstatus_t jallocator_create_track(jallocator_t *below, const jtrack_options_t *options, jallocator_t **allocator) {
+jstatus_t jallocator_create_track(jallocator_t *below, const jtrack_options_t *options,
+                                  jallocator_t **allocator) {
     return ji_kind_make(&ji_kind_track, NULL, below, options, allocator);
 }
 
@@ -179,14 +187,15 @@ jstatus_t jallocator_track_get_totals(const jallocator_t *allocator, jtrack_tota
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jallocator_track_get_records(const jallocator_t *allocator, jtrack_record_t *records, size_t capacity,
-                                       size_t *count) {
+jstatus_t jallocator_track_get_records(const jallocator_t *allocator, jtrack_record_t *records,
+                                       size_t capacity, size_t *count) {
     jallocator_t *found;
     JREQUIRE(count != NULL && (records != NULL || capacity == 0), JSTATUS_INVALID_POINTER);
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found));
     track_t *track = found->context;
     ji_lock_acquire(&track->lock);
-    uint64_t end = track->record_count, kept = end < track->record_capacity ? end : track->record_capacity;
+    uint64_t end = track->record_count,
+             kept = end < track->record_capacity ? end : track->record_capacity;
     if (kept > capacity)
         kept = capacity;
     for (uint64_t i = 0; i < kept; ++i)
@@ -199,10 +208,12 @@ jstatus_t jallocator_track_get_records(const jallocator_t *allocator, jtrack_rec
 jstatus_t jallocator_track_retire(jallocator_t *allocator) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     if (allocator->kind != &ji_kind_track)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: \"%s\" is not a tracking allocator", __func__, allocator->name);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: \"%s\" is not a tracking allocator", __func__,
+                       allocator->name);
     size_t users = atomic_load_explicit(&allocator->retain_count, memory_order_acquire);
     if (users != 0)
-        return ji_fail(JSTATUS_BUSY, "%s: allocator \"%s\" is kept by %zu", __func__, allocator->name, users);
+        return ji_fail(JSTATUS_BUSY, "%s: allocator \"%s\" is kept by %zu", __func__,
+                       allocator->name, users);
     track_t *track = allocator->context;
     ji_lock_acquire(&track->lock);
     bool already = track->retired;
@@ -210,7 +221,8 @@ jstatus_t jallocator_track_retire(jallocator_t *allocator) {
     track->retired = true;
     ji_lock_release(&track->lock);
     if (already)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: allocator \"%s\" is retired already", __func__, allocator->name);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: allocator \"%s\" is retired already", __func__,
+                       allocator->name);
     if (nothing_inside)
         ji_allocator_dispose(track->self);
     return JSTATUS_SUCCESS;

@@ -3,21 +3,24 @@
 
 /* Visitors of blocks.
  *
- * For each live block there is a set of bits: which visitors know it, that is, were told that it came and not yet that
- * it goes. What each block's set should be is plain at any time: all present visitors while the block stays, none once
- * it is to go; and a visitor that was removed should be in no set. All that ever happens is that a block is settled:
- * while its set is not what it should be, one visitor is told (of a coming in the order in which they were added, of a
- * going in reverse), without a lock, and its bit turned. An allocation settles its block before it is handed out, a
- * deallocation before it goes to below, adding and removing a visitor settle all blocks. So a visitor sees every block
- * exactly once in each direction and in this order, whoever adds, removes, allocates and frees at the same time.
+ * For each live block there is a set of bits: which visitors know it, that is, were told that it
+ * came and not yet that it goes. What each block's set should be is plain at any time: all present
+ * visitors while the block stays, none once it is to go; and a visitor that was removed should be
+ * in no set. All that ever happens is that a block is settled: while its set is not what it should
+ * be, one visitor is told (of a coming in the order in which they were added, of a going in
+ * reverse), without a lock, and its bit turned. An allocation settles its block before it is handed
+ * out, a deallocation before it goes to below, adding and removing a visitor settle all blocks. So
+ * a visitor sees every block exactly once in each direction and in this order, whoever adds,
+ * removes, allocates and frees at the same time.
  *
- * One thread at a time settles a block: it has its turn, a record on its stack. Whoever wants to settle the same block
- * waits for that turn to end; but a thread that is in a visitor's function itself does not wait, since the other might
- * wait for it. It leaves the work to the turn that is under way, which goes on until the set is right. So visitors may
- * call everything here, also add and remove visitors; only freeing the very block that they are told of is refused.
+ * One thread at a time settles a block: it has its turn, a record on its stack. Whoever wants to
+ * settle the same block waits for that turn to end; but a thread that is in a visitor's function
+ * itself does not wait, since the other might wait for it. It leaves the work to the turn that is
+ * under way, which goes on until the set is right. So visitors may call everything here, also add
+ * and remove visitors; only freeing the very block that they are told of is refused.
  *
- * Removing waits until no other thread is in the visitor's functions: after it they are not called any more. A child
- * of a fork forgets the turns of the threads that it does not have. */
+ * Removing waits until no other thread is in the visitor's functions: after it they are not called
+ * any more. A child of a fork forgets the turns of the threads that it does not have. */
 
 #include <pthread.h>
 #include <string.h>
@@ -46,8 +49,8 @@ typedef struct visit_turn {
 
 typedef struct visit_adaptor {
     ji_adaptor_t adaptor;
-    /* Its lock is around everything below, never while a visitor is called; in its ledger of live blocks `number` is
-     * the visitors that know them. */
+    /* Its lock is around everything below, never while a visitor is called; in its ledger of live
+     * blocks `number` is the visitors that know them. */
     jallocator_t *self;
     visit_slot_t slots[VISIT_MAX_VISITORS];
     visit_turn_t *turns; /* under way */
@@ -76,7 +79,7 @@ static void visit_pause(visit_adaptor_t *visit) {
     visit_enter(visit);
 }
 
-/* ---- Turns ------------------------------------------------------------------------------------------------------- */
+/* ---- Turns ---- */
 
 static bool visit_is_taken(const visit_adaptor_t *visit, const void *pointer) {
     for (const visit_turn_t *turn = visit->turns; turn != NULL; turn = turn->next)
@@ -98,8 +101,8 @@ static bool visit_is_called(const visit_adaptor_t *visit, int slot) {
     return false;
 }
 
-/* Who is to be told next: that the block goes, the last added first, then that it came, the first added first; -1:
- * nobody. */
+/* Who is to be told next: that the block goes, the last added first, then that it came, the first
+ * added first; -1: nobody. */
 static int visit_next(const visit_adaptor_t *visit, uint32_t known, bool goes) {
     int next = -1;
     for (int i = 0; i < VISIT_MAX_VISITORS; ++i)
@@ -115,7 +118,8 @@ static int visit_next(const visit_adaptor_t *visit, uint32_t known, bool goes) {
     return next;
 }
 
-/* Settles a block that nobody else has a turn of. Under the lock, which is free while visitors are called. */
+/* Settles a block that nobody else has a turn of. Under the lock, which is free while visitors are
+ * called. */
 static void visit_settle(visit_adaptor_t *visit, void *pointer, bool goes) {
     visit_turn_t turn = {pointer, &ji_lock_thread, -1, visit->turns};
     visit->turns = &turn;
@@ -146,8 +150,9 @@ static void visit_settle(visit_adaptor_t *visit, void *pointer, bool goes) {
     *link = turn.next;
 }
 
-/* Settles every block for the sake of one visitor. Blocks that others settle at the moment are waited for, unless the
- * calling thread is in a visitor's function: then they will be right when those others are done. */
+/* Settles every block for the sake of one visitor. Blocks that others settle at the moment are
+ * waited for, unless the calling thread is in a visitor's function: then they will be right when
+ * those others are done. */
 static void visit_settle_all(visit_adaptor_t *visit, int slot) {
     for (bool again = true; again;) {
         bool worked = false, waits = false;
@@ -159,7 +164,8 @@ static void visit_settle_all(visit_adaptor_t *visit, int slot) {
             if (visit_is_taken(visit, pointer)) {
                 waits = true;
             } else {
-                visit_settle(visit, pointer, false); /* entries may have moved: another round will tell */
+                /* Entries may have moved: another round will tell. */
+                visit_settle(visit, pointer, false);
                 worked = true;
             }
         }
@@ -169,7 +175,7 @@ static void visit_settle_all(visit_adaptor_t *visit, int slot) {
     }
 }
 
-/* ---- Functions --------------------------------------------------------------------------------------------------- */
+/* ---- Functions ---- */
 
 /* Enters a block and tells of it. False without bookkeeping memory. Under the lock. */
 static bool visit_add_block(visit_adaptor_t *visit, void *pointer, size_t size_bytes) {
@@ -180,7 +186,8 @@ static bool visit_add_block(visit_adaptor_t *visit, void *pointer, size_t size_b
     return true;
 }
 
-static jstatus_t visit_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t visit_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     visit_adaptor_t *visit = context;
     void *memory;
     JTRY_RETURN(jallocator_allocate(visit->adaptor.below, size_bytes, alignment, stream, &memory));
@@ -199,22 +206,24 @@ static jstatus_t visit_allocate(void *context, size_t size_bytes, size_t alignme
 static jstatus_t visit_remove_block(visit_adaptor_t *visit, void *pointer, size_t size_bytes) {
     while (visit_is_taken(visit, pointer)) {
         if (visit_is_inside(visit))
-            return ji_fail(JSTATUS_BUSY, "visit: visitors are being told of %p: it cannot be freed by one of them",
-                           pointer);
+            return ji_fail(
+                JSTATUS_BUSY,
+                "visit: visitors are being told of %p: it cannot be freed by one of them", pointer);
         visit_pause(visit);
     }
     const ji_ledger_entry_t *entry = ji_ledger_find(&visit->self->ledger, pointer);
     if (entry == NULL)
         return ji_refuse_unknown(visit->self->name, pointer, "already");
     if (entry->size_bytes != size_bytes)
-        return ji_fail(JSTATUS_INVALID_SIZE, "visit: %p has %zu bytes and is given back with %zu", pointer,
-                       entry->size_bytes, size_bytes);
+        return ji_fail(JSTATUS_INVALID_SIZE, "visit: %p has %zu bytes and is given back with %zu",
+                       pointer, entry->size_bytes, size_bytes);
     visit_settle(visit, pointer, true);
     ji_ledger_remove(&visit->self->ledger, ji_ledger_find(&visit->self->ledger, pointer));
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t visit_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t visit_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     visit_adaptor_t *visit = context;
     visit_enter(visit);
     jstatus_t status = visit_remove_block(visit, pointer, size_bytes);
@@ -255,7 +264,8 @@ done:
 }
 
 const ji_kind_t ji_kind_visit = {
-    .public = {"visit", JALLOCATOR_ADAPTOR, "tells visitors of each block that comes and goes", ji_no_keys},
+    .public = {"visit", JALLOCATOR_ADAPTOR, "tells visitors of each block that comes and goes",
+               ji_no_keys},
     .create = visit_create,
 };
 
@@ -263,14 +273,14 @@ jstatus_t jallocator_create_visit(jallocator_t *below, jallocator_t **allocator)
     return ji_kind_make(&ji_kind_visit, NULL, below, NULL, allocator);
 }
 
-/* ---- Visitors ---------------------------------------------------------------------------------------------------- */
+/* ---- Visitors ---- */
 
 /* The slot of a present visitor with the same members; -1 where there is none. */
 static int visit_find_visitor(const visit_adaptor_t *visit, const jvisitor_t *visitor) {
     for (int i = 0; i < VISIT_MAX_VISITORS; ++i) {
         const visit_slot_t *slot = &visit->slots[i];
-        if (slot->present && slot->visitor.grow == visitor->grow && slot->visitor.shrink == visitor->shrink &&
-            slot->visitor.context == visitor->context)
+        if (slot->present && slot->visitor.grow == visitor->grow &&
+            slot->visitor.shrink == visitor->shrink && slot->visitor.context == visitor->context)
             return i;
     }
     return -1;
@@ -279,13 +289,14 @@ static int visit_find_visitor(const visit_adaptor_t *visit, const jvisitor_t *vi
 /* A slot that nobody has, knows or is in. */
 static int visit_find_free_slot(const visit_adaptor_t *visit) {
     for (int i = 0; i < VISIT_MAX_VISITORS; ++i)
-        if (!visit->slots[i].present && visit->slots[i].known_count == 0 && !visit_is_called(visit, i))
+        if (!visit->slots[i].present && visit->slots[i].known_count == 0 &&
+            !visit_is_called(visit, i))
             return i;
     return -1;
 }
 
-static jstatus_t visit_require(jallocator_t *allocator, const jvisitor_t *visitor, const char *caller,
-                               visit_adaptor_t **visit) {
+static jstatus_t visit_require(jallocator_t *allocator, const jvisitor_t *visitor,
+                               const char *caller, visit_adaptor_t **visit) {
     jallocator_t *found;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_visit, caller, &found));
     if (visitor == NULL)
@@ -304,7 +315,8 @@ jstatus_t jallocator_visit_add(jallocator_t *allocator, const jvisitor_t *visito
     if (visit_find_visitor(visit, visitor) >= 0) {
         status = ji_fail(JSTATUS_EXISTS, "%s: such a visitor was added already", __func__);
     } else if (slot < 0) {
-        status = ji_fail(JSTATUS_MEMORY_ERROR, "%s: there are %d visitors", __func__, VISIT_MAX_VISITORS);
+        status = ji_fail(JSTATUS_MEMORY_ERROR, "%s: there are %d visitors", __func__,
+                         VISIT_MAX_VISITORS);
     } else {
         visit->slots[slot] = (visit_slot_t){*visitor, ++visit->last_order, 0, true};
         visit_settle_all(visit, slot);
@@ -326,7 +338,8 @@ jstatus_t jallocator_visit_remove(jallocator_t *allocator, const jvisitor_t *vis
         uint64_t order = visit->slots[slot].order;
         visit->slots[slot].present = false;
         visit_settle_all(visit, slot);
-        while (visit->slots[slot].order == order && visit_is_called(visit, slot) && !visit_is_inside(visit))
+        while (visit->slots[slot].order == order && visit_is_called(visit, slot) &&
+               !visit_is_inside(visit))
             visit_pause(visit);
     }
     visit_leave(visit);

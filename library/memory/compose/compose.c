@@ -3,13 +3,14 @@
 
 /* Compositions from text.
  *
- * The text is copied once and cut in place: names and values become strings of their own by a '\0' where a separator
- * stood. A stage's options start as the kind's defaults; each key is looked up in the kind's table, which says what
- * type the value has and where it goes. The whole text is read before anything is made of it. A stage that was made owns
- * the one below, so that whatever fails later, destroying the topmost is enough.
+ * The text is copied once and cut in place: names and values become strings of their own by a '\0'
+ * where a separator stood. A stage's options start as the kind's defaults; each key is looked up in
+ * the kind's table, which says what type the value has and where it goes. The whole text is read
+ * before anything is made of it. A stage that was made owns the one below, so that whatever fails
+ * later, destroying the topmost is enough.
  *
- * A device's name in the place of a kind is that device's provider. Who reads what a person wrote wrong says what there is
- * and which of it is nearest. */
+ * A device's name in the place of a kind is that device's provider. Who reads what a person wrote
+ * wrong says what there is and which of it is nearest. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,12 +35,14 @@ typedef struct compose_list {
 } compose_list_t;
 
 static void compose_list_add(compose_list_t *list, const char *name) {
-    snprintf(list->text + list->length, sizeof list->text - list->length, "%s%s", list->length > 0 ? ", " : "", name);
+    snprintf(list->text + list->length, sizeof list->text - list->length, "%s%s",
+             list->length > 0 ? ", " : "", name);
     list->length = strlen(list->text);
 }
 
 /* Refuses a name that is not there: what there is instead, and which of it is nearest. */
-static jstatus_t compose_refuse_name(const char *name, const char *what, const ji_nearest_t *nearest, const char *there,
+static jstatus_t compose_refuse_name(const char *name, const char *what,
+                                     const ji_nearest_t *nearest, const char *there,
                                      const compose_list_t *list) {
     const bool close = nearest->name != NULL;
     return ji_fail(JSTATUS_INVALID_CONFIGURATION, "\"%.40s\" is no %s%s%s; %s %s", name, what,
@@ -73,18 +76,21 @@ static jstatus_t compose_refuse_key(const char *name, const ji_kind_t *kind) {
 }
 
 /* Refuses a value; NULL: there is none. */
-static jstatus_t compose_refuse_value(const ji_kind_t *kind, const jallocator_key_t *key, const char *value) {
+static jstatus_t compose_refuse_value(const ji_kind_t *kind, const jallocator_key_t *key,
+                                      const char *value) {
     char expected[JI_CONFIG_EXPECTED_BYTES];
     size_t ignored;
     (void)ji_config_expected(key->syntax, expected);
     if (value == NULL)
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s) lacks a value: expected %s", kind->public.name, key->name,
-                       expected);
-    if (strncmp(key->syntax, "SIZE", 4) == 0 && ji_size_read(value, strlen(value), &ignored) == JSTATUS_INVALID_SIZE)
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s=%.80s): more bytes than this machine can address",
-                       kind->public.name, key->name, value);
-    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s=%.80s): expected %s, not \"%.80s\"", kind->public.name,
-                   key->name, value, expected, value);
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s) lacks a value: expected %s",
+                       kind->public.name, key->name, expected);
+    if (strncmp(key->syntax, "SIZE", 4) == 0 &&
+        ji_size_read(value, strlen(value), &ignored) == JSTATUS_INVALID_SIZE)
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION,
+                       "%s(%s=%.80s): more bytes than this machine can address", kind->public.name,
+                       key->name, value);
+    return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s=%.80s): expected %s, not \"%.80s\"",
+                   kind->public.name, key->name, value, expected, value);
 }
 
 static char *compose_skip_blanks(char *text) {
@@ -101,7 +107,8 @@ static char *compose_word(char *text) {
     return text;
 }
 
-static bool compose_read_integer(const char *text, long long least, long long most, long long *number) {
+static bool compose_read_integer(const char *text, long long least, long long most,
+                                 long long *number) {
     char *end;
     errno = 0;
     *number = strtoll(text, &end, 10);
@@ -121,8 +128,8 @@ static uint64_t compose_number(const jallocator_key_t *key, uint64_t number) {
 }
 
 /* Stores a value where its key says. False where it is not understood. */
-static bool compose_store(const jallocator_key_t *key, const ji_key_member_t *target, const char *value,
-                          void *options) {
+static bool compose_store(const jallocator_key_t *key, const ji_key_member_t *target,
+                          const char *value, void *options) {
     char *member = (char *)options + target->offset;
     long long number;
     uint64_t meant;
@@ -169,7 +176,8 @@ static bool compose_store(const jallocator_key_t *key, const ji_key_member_t *ta
         if (choice < 0)
             return false;
         choice += target->first;
-        memcpy(member, &choice, sizeof choice); /* enumerations are as large as int, here and in every ABI we run on */
+        /* Enumerations are as large as int, here and in every ABI we run on. */
+        memcpy(member, &choice, sizeof choice);
         return true;
     default: *(const char **)member = value; return true; /* JI_KEY_TEXT */
     }
@@ -185,7 +193,8 @@ typedef struct compose_stage {
 /* One "key=value"; a key alone means true. */
 static jstatus_t compose_read_argument(char *argument, compose_stage_t *stage) {
     static const jallocator_key_t name_key = {"name", "TEXT", "", "the allocator's name"};
-    static const ji_key_member_t name_member = {JI_KEY_TEXT, offsetof(ji_common_options_t, name), 0};
+    static const ji_key_member_t name_member = {JI_KEY_TEXT, offsetof(ji_common_options_t, name),
+                                                0};
     const ji_kind_t *kind = stage->kind;
     char *value = strchr(argument, '=');
     if (value != NULL)
@@ -204,12 +213,14 @@ static jstatus_t compose_read_argument(char *argument, compose_stage_t *stage) {
         return compose_refuse_key(argument, kind);
 
     if ((stage->given >> index & 1) != 0)
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s has the key %s twice", kind->public.name, key->name);
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s has the key %s twice", kind->public.name,
+                       key->name);
     stage->given |= (uint64_t)1 << index;
     if (value == NULL && target->type == JI_KEY_BOOL)
         value = (char *)(uintptr_t) "true";
-    return value != NULL && compose_store(key, target, value, stage->options) ? JSTATUS_SUCCESS
-                                                                              : compose_refuse_value(kind, key, value);
+    return value != NULL && compose_store(key, target, value, stage->options)
+               ? JSTATUS_SUCCESS
+               : compose_refuse_value(kind, key, value);
 }
 
 static const ji_kind_t *compose_find_kind(const char *name) {
@@ -218,7 +229,8 @@ static const ji_kind_t *compose_find_kind(const char *name) {
     if (ji_config_device_name(name, strlen(name), device, &kind, &index))
         return &ji_kind_device;
     const jallocator_kind_t *listed = NULL;
-    for (size_t i = 0; (listed = jallocator_kind_at(i)) != NULL && strcmp(listed->name, name) != 0; ++i)
+    for (size_t i = 0; (listed = jallocator_kind_at(i)) != NULL && strcmp(listed->name, name) != 0;
+         ++i)
         ;
     return (const ji_kind_t *)listed; /* its first member */
 }
@@ -258,8 +270,8 @@ static jstatus_t compose_read_stage(char *text, bool stands, compose_stage_t *st
 }
 
 /* Makes it on *top; owns what is below but not `base`. */
-static jstatus_t compose_make_stage(const compose_stage_t *stage, jdevice_t *device, const jallocator_t *base,
-                                    jallocator_t **top) {
+static jstatus_t compose_make_stage(const compose_stage_t *stage, jdevice_t *device,
+                                    const jallocator_t *base, jallocator_t **top) {
     jstatus_t status = JSTATUS_SUCCESS;
     if (stage->kind->public.role != JALLOCATOR_PROVIDER && *top == NULL)
         status = jallocator_create_device(device, JMEMORY_DEVICE, top);
@@ -269,7 +281,8 @@ static jstatus_t compose_make_stage(const compose_stage_t *stage, jdevice_t *dev
     status = ji_kind_make(stage->kind, device, *top, stage->options, &made);
     if (status != JSTATUS_SUCCESS)
         return status;
-    for (jallocator_t *level = made; level->below != NULL && level->below != base; level = level->below)
+    for (jallocator_t *level = made; level->below != NULL && level->below != base;
+         level = level->below)
         level->owns_below = true; /* a stage may be several objects */
     *top = made;
     return JSTATUS_SUCCESS;
@@ -286,10 +299,12 @@ static char *compose_find_plus(char *text) {
 }
 
 /* Without `allocator` the text is read, and nothing is made. */
-static jstatus_t compose(jdevice_t *device, jallocator_t *base, const char *composition, jallocator_t **allocator) {
+static jstatus_t compose(jdevice_t *device, jallocator_t *base, const char *composition,
+                         jallocator_t **allocator) {
     size_t length = strnlen(composition, COMPOSE_MAX_TEXT + 1);
     if (length > COMPOSE_MAX_TEXT)
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "it has more than %d characters", COMPOSE_MAX_TEXT);
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "it has more than %d characters",
+                       COMPOSE_MAX_TEXT);
     char copy[COMPOSE_MAX_TEXT + 1];
     memcpy(copy, composition, length + 1);
     jallocator_t *top = base;
@@ -313,7 +328,8 @@ static jstatus_t compose(jdevice_t *device, jallocator_t *base, const char *comp
     return JSTATUS_SUCCESS;
 }
 
-bool ji_compose_get_device(const char *composition, size_t length, char device[JI_DEVICE_NAME_BYTES]) {
+bool ji_compose_get_device(const char *composition, size_t length,
+                           char device[JI_DEVICE_NAME_BYTES]) {
     int kind, index;
     size_t begin = 0, end = 0;
     while (begin < length && composition[begin] == ' ')
@@ -330,7 +346,9 @@ bool ji_compose_begins_with_provider(const char *composition) {
     return compose_find_kind(word)->public.role == JALLOCATOR_PROVIDER;
 }
 
-jstatus_t ji_compose_check(const char *composition) { return compose(NULL, NULL, composition, NULL); }
+jstatus_t ji_compose_check(const char *composition) {
+    return compose(NULL, NULL, composition, NULL);
+}
 
 /* Reads it all, and then makes it. */
 static jstatus_t compose_checked(jdevice_t *device, jallocator_t *base, const char *composition,
@@ -343,8 +361,9 @@ static jstatus_t compose_checked(jdevice_t *device, jallocator_t *base, const ch
         if (device == NULL)
             status = jdevice_get(name, &device);
         else if (strcmp(name, jdevice_name(device)) != 0)
-            status = ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%.100s\": made for %s, it begins with %s",
-                             composition, jdevice_name(device), name);
+            status = ji_fail(JSTATUS_INVALID_CONFIGURATION,
+                             "composition \"%.100s\": made for %s, it begins with %s", composition,
+                             jdevice_name(device), name);
         if (status != JSTATUS_SUCCESS)
             return status;
     }
@@ -363,7 +382,8 @@ jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jalloca
     return compose_checked(device, NULL, composition, allocator);
 }
 
-jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition, jallocator_t **allocator) {
+jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition,
+                                  jallocator_t **allocator) {
     JREQUIRE(below != NULL && composition != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
     return compose_checked(below->device, below, composition, allocator);
 }

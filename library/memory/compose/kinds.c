@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The kinds there are: what a composition can name. Kinds that need a function or a pointer of the caller's cannot be
- * written as text and are not here. */
+/* The kinds there are: what a composition can name. Kinds that need a function or a pointer of the
+ * caller's cannot be written as text and are not here. */
 
 #include "memory/compose/compose.h"
 

@@ -7,13 +7,13 @@
  *
  *     general;cuda:0=bfc(limit=2GiB);host=malloc+guard
  *
- * A ';' or '=' inside parentheses belongs to the composition. One that begins with a device is that device's:
- * "cuda:0+bfc" is "cuda:0=bfc". Handles and the process's allocators are made from the same text; where
- * memory of a special kind is wanted (a NUMA node's, pinned, managed), the provider that the text begins with gives way
- * to the one of that memory.
+ * A ';' or '=' inside parentheses belongs to the composition. One that begins with a device is that
+ * device's: "cuda:0+bfc" is "cuda:0=bfc". Handles and the process's allocators are made from the
+ * same text; where memory of a special kind is wanted (a NUMA node's, pinned, managed), the
+ * provider that the text begins with gives way to the one of that memory.
  *
- * The process's allocators are in a list by what they are for. One is made without a lock, which a composition may
- * take its time for; who comes second with the same throws its own away. */
+ * The process's allocators are in a list by what they are for. One is made without a lock, which a
+ * composition may take its time for; who comes second with the same throws its own away. */
 
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 #include "jalloc/provider.h"
 #include "memory/compose/compose.h"
 
-/* ---- The environment's compositions ------------------------------------------------------------------------------ */
+/* ---- The environment's compositions ---- */
 
 #define PROCESS_EXAMPLE "general;cuda:0=bfc(limit=2GiB)"
 
@@ -42,8 +42,8 @@ typedef struct process_clause {
     const char *begin, *end;           /* the composition */
 } process_clause_t;
 
-/* Takes the clause at *cursor, which then is at the next one, or NULL behind the last. False where it names no device, or
- * two. */
+/* Takes the clause at *cursor, which then is at the next one, or NULL behind the last. False where
+ * it names no device, or two. */
 static bool process_next_clause(const char **cursor, process_clause_t *clause) {
     const char *end = *cursor + strlen(*cursor);
     clause->device[0] = '\0';
@@ -53,7 +53,8 @@ static bool process_next_clause(const char **cursor, process_clause_t *clause) {
     const char *equals = process_find(clause->begin, clause->end, "=");
     int kind, index;
     if (equals != clause->end) {
-        if (!ji_config_device_name(clause->begin, (size_t)(equals - clause->begin), clause->device, &kind, &index))
+        if (!ji_config_device_name(clause->begin, (size_t)(equals - clause->begin), clause->device,
+                                   &kind, &index))
             return false;
         clause->begin = equals + 1;
     }
@@ -66,9 +67,10 @@ static bool process_next_clause(const char **cursor, process_clause_t *clause) {
     return true;
 }
 
-/* The clause for a device: its own, or the one for all. A device is named once, and the one for all comes first. False
- * where the text is not so. An empty clause is none. */
-static bool process_choose_clause(const char *text, const char *device_name, process_clause_t *chosen) {
+/* The clause for a device: its own, or the one for all. A device is named once, and the one for all
+ * comes first. False where the text is not so. An empty clause is none. */
+static bool process_choose_clause(const char *text, const char *device_name,
+                                  process_clause_t *chosen) {
     *chosen = (process_clause_t){"", text, text};
     bool first = true;
     for (const char *cursor = text; cursor != NULL; first = false) {
@@ -89,7 +91,8 @@ static bool process_choose_clause(const char *text, const char *device_name, pro
 }
 
 /* The clause's composition; false where it is too long. */
-static bool process_copy_clause(const process_clause_t *clause, char text[JI_PROCESS_MAX_TEXT + 1]) {
+static bool process_copy_clause(const process_clause_t *clause,
+                                char text[JI_PROCESS_MAX_TEXT + 1]) {
     size_t length = (size_t)(clause->end - clause->begin);
     if (length > JI_PROCESS_MAX_TEXT)
         return false;
@@ -98,15 +101,18 @@ static bool process_copy_clause(const process_clause_t *clause, char text[JI_PRO
     return true;
 }
 
-jstatus_t ji_process_choose(const jdevice_t *device, const char *text, char composition[JI_PROCESS_MAX_TEXT + 1]) {
+jstatus_t ji_process_choose(const jdevice_t *device, const char *text,
+                            char composition[JI_PROCESS_MAX_TEXT + 1]) {
     process_clause_t clause;
-    if (!process_choose_clause(text, jdevice_name(device), &clause) || !process_copy_clause(&clause, composition))
+    if (!process_choose_clause(text, jdevice_name(device), &clause) ||
+        !process_copy_clause(&clause, composition))
         return ji_fail(JSTATUS_INVALID_CONFIGURATION,
-                       "composition \"%.200s\": expected COMPOSITION[;DEVICE=COMPOSITION]..., such as " PROCESS_EXAMPLE,
+                       "composition \"%.200s\": expected COMPOSITION[;DEVICE=COMPOSITION]..., such "
+                       "as " PROCESS_EXAMPLE,
                        text);
     if (composition[0] == '\0')
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%.200s\" has none for %s", text,
-                       jdevice_name(device));
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%.200s\" has none for %s",
+                       text, jdevice_name(device));
     return JSTATUS_SUCCESS;
 }
 
@@ -123,16 +129,21 @@ static jstatus_t process_check_text(const char *text) {
     for (const char *cursor = text; cursor != NULL && sound;) {
         (void)process_next_clause(&cursor, &clause); /* each was looked at */
         sound = process_copy_clause(&clause, composition);
-        JTRY_RETURN(sound && composition[0] != '\0' ? ji_compose_check(composition) : JSTATUS_SUCCESS);
+        JTRY_RETURN(sound && composition[0] != '\0' ? ji_compose_check(composition)
+                                                    : JSTATUS_SUCCESS);
     }
-    return sound ? JSTATUS_SUCCESS
-                 : ji_fail(JSTATUS_INVALID_CONFIGURATION,
-                           "expected COMPOSITION[;DEVICE=COMPOSITION]..., such as " PROCESS_EXAMPLE);
+    return sound
+               ? JSTATUS_SUCCESS
+               : ji_fail(JSTATUS_INVALID_CONFIGURATION,
+                         "expected COMPOSITION[;DEVICE=COMPOSITION]..., such as " PROCESS_EXAMPLE);
 }
-__attribute__((constructor)) static void process_at_load(void) { ji_config_check_composition = process_check_text; }
+__attribute__((constructor)) static void process_at_load(void) {
+    ji_config_check_composition = process_check_text;
+}
 
 /* Puts another provider under a composition. */
-static void process_replace_provider(const char *provider, const char *text, char *replaced, size_t bytes) {
+static void process_replace_provider(const char *provider, const char *text, char *replaced,
+                                     size_t bytes) {
     const char *end = text + strlen(text);
     if (ji_compose_begins_with_provider(text)) {
         const char *plus = process_find(text, end, "+");
@@ -141,11 +152,13 @@ static void process_replace_provider(const char *provider, const char *text, cha
     snprintf(replaced, bytes, "%s%s%s", provider, *text != '\0' ? "+" : "", text);
 }
 
-jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char *fallback, jallocator_t **allocator) {
+jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char *fallback,
+                             jallocator_t **allocator) {
     jconfig_entry_t entry;
     JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_ALLOCATOR, &entry));
     process_clause_t clause;
-    (void)process_choose_clause(entry.value, jdevice_name(device), &clause); /* the text was understood */
+    /* The text was understood. */
+    (void)process_choose_clause(entry.value, jdevice_name(device), &clause);
 
     bool said = clause.begin != clause.end;
     if (!said && fallback == NULL) {
@@ -169,7 +182,7 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
     return ji_fail(status, "%s=\"%.200s\": %s", entry.name, entry.value, jstatus_last_message());
 }
 
-/* ---- The process's allocators ------------------------------------------------------------------------------------ */
+/* ---- The process's allocators ---- */
 
 /* What an allocator is for. */
 typedef struct process_memory {
@@ -188,8 +201,9 @@ typedef struct process_entry {
 
 static ji_lock_t process_lock;
 static process_entry_t *process_entries; /* under the lock */
-static jdevice_t *process_gpu; /* whose pinned memory is "GPU compatible"; the host: there is no GPU; NULL: not
-                                            looked for yet. Under the lock */
+/* Whose pinned memory is "GPU compatible"; the host: there is no GPU; NULL: not looked for yet.
+ * Under the lock. */
+static jdevice_t *process_gpu;
 
 static void process_start(void) { ji_lock_init(&process_lock); }
 static void process_enter(void) {
@@ -199,8 +213,8 @@ static void process_enter(void) {
 }
 static void process_leave(void) { ji_lock_release(&process_lock); }
 
-/* The device whose pinned memory a GPU reads: the first GPU, or the host where there is none. Looked for once, so that
- * equal requests stay equal. */
+/* The device whose pinned memory a GPU reads: the first GPU, or the host where there is none.
+ * Looked for once, so that equal requests stay equal. */
 static jdevice_t *process_get_gpu(void) {
     process_enter();
     jdevice_t *gpu = process_gpu;
@@ -217,7 +231,8 @@ static jdevice_t *process_get_gpu(void) {
     return gpu;
 }
 
-static jstatus_t process_resolve(const jmemory_request_t *given, process_memory_t *memory, const char *caller) {
+static jstatus_t process_resolve(const jmemory_request_t *given, process_memory_t *memory,
+                                 const char *caller) {
     jmemory_request_t complete = JMEMORY_REQUEST_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jmemory_request_t, &complete, given, device));
     const jmemory_request_t *request = &complete;
@@ -228,11 +243,12 @@ static jstatus_t process_resolve(const jmemory_request_t *given, process_memory_
         memory->kind = request->managed ? JMEMORY_MANAGED : JMEMORY_DEVICE;
     } else if (request->gpu_compatible) {
         memory->device = process_get_gpu();
-        memory->kind = jdevice_kind(memory->device) != JDEVICE_HOST ? JMEMORY_PINNED : JMEMORY_DEVICE;
+        memory->kind =
+            jdevice_kind(memory->device) != JDEVICE_HOST ? JMEMORY_PINNED : JMEMORY_DEVICE;
     }
     if (jdevice_kind(memory->device) != JDEVICE_HOST && memory->numa_node >= 0)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: memory of %s cannot be placed on NUMA node %d", caller,
-                       jdevice_name(memory->device), memory->numa_node);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: memory of %s cannot be placed on NUMA node %d",
+                       caller, jdevice_name(memory->device), memory->numa_node);
     return JSTATUS_SUCCESS;
 }
 
@@ -253,15 +269,16 @@ static jstatus_t process_make(const process_memory_t *memory, jallocator_t **all
 /* Under the lock. */
 static jallocator_t *process_find_allocator(const process_memory_t *memory) {
     const process_entry_t *entry = process_entries;
-    while (entry != NULL && (entry->memory.device != memory->device || entry->memory.kind != memory->kind ||
-                             entry->memory.numa_node != memory->numa_node || entry->memory.mapped != memory->mapped))
+    while (entry != NULL &&
+           (entry->memory.device != memory->device || entry->memory.kind != memory->kind ||
+            entry->memory.numa_node != memory->numa_node || entry->memory.mapped != memory->mapped))
         entry = entry->next;
     return entry != NULL ? entry->allocator : NULL;
 }
 
 /* Enters an allocator, unless there is one for such memory: *found is the one that counts then. */
-static jstatus_t process_enter_allocator(const process_memory_t *memory, jallocator_t *allocator, bool is_programs,
-                                         jallocator_t **found) {
+static jstatus_t process_enter_allocator(const process_memory_t *memory, jallocator_t *allocator,
+                                         bool is_programs, jallocator_t **found) {
     process_entry_t *entry = ji_metadata_alloc(sizeof *entry);
     if (entry == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for an entry of the process's allocators");
@@ -311,18 +328,19 @@ jstatus_t jprocess_set_allocator(const jmemory_request_t *given, jallocator_t *a
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     process_memory_t memory = {0};
     JTRY_RETURN(process_resolve(given, &memory, __func__));
-    if (jallocator_device(allocator) != memory.device || jallocator_memory_kind(allocator) != memory.kind)
+    if (jallocator_device(allocator) != memory.device ||
+        jallocator_memory_kind(allocator) != memory.kind)
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "%s: the memory of \"%s\" on %s is not of the device (%s) or kind that such "
                        "requests get",
-                       __func__, jallocator_name(allocator), jdevice_name(jallocator_device(allocator)),
-                       jdevice_name(memory.device));
+                       __func__, jallocator_name(allocator),
+                       jdevice_name(jallocator_device(allocator)), jdevice_name(memory.device));
 
     jallocator_t *found;
     JTRY_RETURN(process_enter_allocator(&memory, allocator, true, &found));
     if (found != allocator)
-        return ji_fail(JSTATUS_EXISTS, "%s: the process has \"%s\" for such memory already", __func__,
-                       jallocator_name(found));
+        return ji_fail(JSTATUS_EXISTS, "%s: the process has \"%s\" for such memory already",
+                       __func__, jallocator_name(found));
     return JSTATUS_SUCCESS;
 }
 

@@ -6,12 +6,13 @@
  *     array                                     top                    end
  *     | block 0 |pad| block 1 | (freed) | block 3 |      free           |
  *
- * The blocks are listed in a table beside the array, in the order of their addresses, which is the order in which they
- * were handed out. The array itself is never read or written, so it may be memory that the host cannot reach. A block
- * freed at the top is taken back at once, together with freed ones below it and the padding between; a block freed
- * elsewhere waits until it is at the top. So what is freed in reverse order leaves nothing behind, and what is freed in
- * any order leaves nothing behind when the last one goes. The table also knows a pointer that was never handed out, one
- * that is freed twice, and a wrong size.
+ * The blocks are listed in a table beside the array, in the order of their addresses, which is the
+ * order in which they were handed out. The array itself is never read or written, so it may be
+ * memory that the host cannot reach. A block freed at the top is taken back at once, together with
+ * freed ones below it and the padding between; a block freed elsewhere waits until it is at the
+ * top. So what is freed in reverse order leaves nothing behind, and what is freed in any order
+ * leaves nothing behind when the last one goes. The table also knows a pointer that was never
+ * handed out, one that is freed twice, and a wrong size.
  *
  * Allocation and the last free are O(1), another free is a binary search. */
 
@@ -39,7 +40,9 @@ typedef struct array_provider {
 static bool array_make_room(array_provider_t *provider) {
     if (provider->block_count < provider->block_capacity)
         return true;
-    size_t capacity = provider->block_capacity > 0 ? 2 * provider->block_capacity : ARRAY_FIRST_BLOCKS, bytes;
+    size_t capacity =
+               provider->block_capacity > 0 ? 2 * provider->block_capacity : ARRAY_FIRST_BLOCKS,
+           bytes;
     array_block_t *blocks = NULL;
     if (ji_size_mul(capacity, sizeof *blocks, &bytes))
         blocks = ji_metadata_alloc(bytes);
@@ -63,7 +66,8 @@ static array_block_t *array_find_containing(array_provider_t *provider, const vo
         else
             high = middle;
     }
-    if (low == 0 || offset - provider->blocks[low - 1].offset >= provider->blocks[low - 1].size_bytes)
+    if (low == 0 ||
+        offset - provider->blocks[low - 1].offset >= provider->blocks[low - 1].size_bytes)
         return NULL;
     return &provider->blocks[low - 1];
 }
@@ -74,14 +78,15 @@ static array_block_t *array_find_beginning(array_provider_t *provider, const voi
     return block != NULL && provider->begin + block->offset == (uintptr_t)pointer ? block : NULL;
 }
 
-static jstatus_t array_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t array_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     array_provider_t *provider = context;
     (void)stream;
     size_t padding = -(provider->begin + provider->top) & (alignment - 1);
     size_t available = provider->size_bytes - provider->top;
     if (padding > available || size_bytes > available - padding)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "%zu of %zu bytes are free, %zu of them padding", available,
-                       provider->size_bytes, padding < available ? padding : available);
+        return ji_fail(JSTATUS_MEMORY_ERROR, "%zu of %zu bytes are free, %zu of them padding",
+                       available, provider->size_bytes, padding < available ? padding : available);
     if (!array_make_room(provider))
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
     size_t offset = provider->top + padding;
@@ -91,24 +96,28 @@ static jstatus_t array_allocate(void *context, size_t size_bytes, size_t alignme
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t array_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t array_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     array_provider_t *provider = context;
     (void)stream;
     array_block_t *block = array_find_beginning(provider, pointer);
     if (block == NULL)
         return ji_refuse_unknown("array", pointer, "already");
     if (block->size_bytes != size_bytes)
-        return ji_fail(JSTATUS_INVALID_SIZE, "allocator \"array\": %p has %zu bytes and is given back with %zu",
-                       pointer, block->size_bytes, size_bytes);
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "allocator \"array\": %p has %zu bytes and is given back with %zu", pointer,
+                       block->size_bytes, size_bytes);
     block->size_bytes = 0;
     while (provider->block_count > 0 && provider->blocks[provider->block_count - 1].size_bytes == 0)
         provider->block_count--;
-    const array_block_t *last = provider->block_count > 0 ? &provider->blocks[provider->block_count - 1] : NULL;
+    const array_block_t *last =
+        provider->block_count > 0 ? &provider->blocks[provider->block_count - 1] : NULL;
     provider->top = last != NULL ? last->offset + last->size_bytes : 0;
     return JSTATUS_SUCCESS;
 }
 
-static void array_describe(const array_provider_t *provider, const array_block_t *from, jallocation_t *block) {
+static void array_describe(const array_provider_t *provider, const array_block_t *from,
+                           jallocation_t *block) {
     block->pointer = (void *)(provider->begin + from->offset);
     block->size_bytes = block->usable_bytes = from->size_bytes;
     block->tag = from->tag;
@@ -133,8 +142,9 @@ static void array_visit(void *context, jallocation_visitor_t visitor, void *visi
             return;
     }
     size_t rest = provider->size_bytes - provider->top;
-    block =
-        (jallocation_t){.pointer = (void *)(provider->begin + provider->top), .size_bytes = rest, .usable_bytes = rest};
+    block = (jallocation_t){.pointer = (void *)(provider->begin + provider->top),
+                            .size_bytes = rest,
+                            .usable_bytes = rest};
     if (rest != 0)
         (void)visitor(visitor_context, &block);
 }
@@ -156,7 +166,8 @@ static void array_destroy(void *context) {
     ji_metadata_free(provider);
 }
 
-jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_bytes, jallocator_t **allocator) {
+jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_bytes,
+                                  jallocator_t **allocator) {
     static const jallocator_ops_t ops = {
         .struct_size = sizeof ops,
         .allocate = array_allocate,
@@ -170,7 +181,8 @@ jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_by
     JREQUIRE(array != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
     size_t end;
     if (size_bytes == 0 || !ji_size_add((uintptr_t)array, size_bytes, &end))
-        return ji_fail(JSTATUS_INVALID_SIZE, "jallocator_create_array: %zu bytes at %p", size_bytes, array);
+        return ji_fail(JSTATUS_INVALID_SIZE, "jallocator_create_array: %zu bytes at %p", size_bytes,
+                       array);
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {.name = "array", .device = device, .threads = JALLOCATOR_THREADS_LOCK};
     jallocator_t *made;

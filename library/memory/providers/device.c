@@ -1,12 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A device's raw memory of one kind as an allocator: one runtime allocation for each, no cache. A handle's workspace
- * comes from here when nothing else is asked for.
+/* A device's raw memory of one kind as an allocator: one runtime allocation for each, no cache. A
+ * handle's workspace comes from here when nothing else is asked for.
  *
- * The stream matters to one kind alone: memory in stream order is taken and given back as work of the stream. A runtime
- * aligns it to the granule and cannot be asked for more: for that, more is taken, and a ledger beside the memory knows
- * where what was taken begins.
+ * The stream matters to one kind alone: memory in stream order is taken and given back as work of
+ * the stream. A runtime aligns it to the granule and cannot be asked for more: for that, more is
+ * taken, and a ledger beside the memory knows where what was taken begins.
  *
  * After a fork a runtime's memory is the parent's: the child forgets it. */
 
@@ -16,13 +16,14 @@ typedef struct device_provider {
     jdevice_t *device;
     jmemory_kind_t kind;
     ji_lock_t lock;
-    ji_ledger_t shifted; /* under the lock: in stream order, what begins so many (number) bytes behind what was taken */
+    /* Under the lock: in stream order, what begins so many (number) bytes behind what was taken. */
+    ji_ledger_t shifted;
 } device_provider_t;
 
-/* ---- In stream order --------------------------------------------------------------------------------------------- */
+/* ---- In stream order ---- */
 
-static jstatus_t device_allocate_shifted(device_provider_t *provider, size_t size_bytes, size_t alignment,
-                                         jstream_t *stream, void **pointer) {
+static jstatus_t device_allocate_shifted(device_provider_t *provider, size_t size_bytes,
+                                         size_t alignment, jstream_t *stream, void **pointer) {
     /* No request has more than PTRDIFF_MAX bytes. */
     size_t bytes = size_bytes + alignment - jdevice_granule_bytes(provider->device);
     void *taken;
@@ -42,9 +43,10 @@ static jstatus_t device_allocate_shifted(device_provider_t *provider, size_t siz
     return JSTATUS_SUCCESS;
 }
 
-/* Forgotten before it is given back, since the address may be another's the moment it is; known again if it stays. */
-static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *pointer, size_t size_bytes,
-                                           jstream_t *stream) {
+/* Forgotten before it is given back, since the address may be another's the moment it is; known
+ * again if it stays. */
+static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *pointer,
+                                           size_t size_bytes, jstream_t *stream) {
     ji_lock_acquire(&provider->lock);
     ji_ledger_entry_t *entry = ji_ledger_find(&provider->shifted, pointer);
     ji_ledger_entry_t known = {0, size_bytes, 0, 0};
@@ -54,7 +56,8 @@ static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *po
     }
     ji_lock_release(&provider->lock);
     void *taken = (char *)pointer - known.number;
-    jstatus_t status = jdevice_deallocate_ordered(provider->device, stream, taken, known.size_bytes);
+    jstatus_t status =
+        jdevice_deallocate_ordered(provider->device, stream, taken, known.size_bytes);
     if (status == JSTATUS_FORKED) /* perhaps the stream alone is the parent's, as on the host */
         status = jdevice_deallocate_ordered(provider->device, NULL, taken, known.size_bytes);
     if (status != JSTATUS_SUCCESS && status != JSTATUS_FORKED && known.address != 0) {
@@ -67,10 +70,10 @@ static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *po
     return status;
 }
 
-/* ---- The slots --------------------------------------------------------------------------------------------------- */
+/* ---- The slots ---- */
 
-static jstatus_t device_provider_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                          void **pointer) {
+static jstatus_t device_provider_allocate(void *context, size_t size_bytes, size_t alignment,
+                                          jstream_t *stream, void **pointer) {
     device_provider_t *provider = context;
     if (provider->kind != JMEMORY_STREAM_ORDERED)
         return jdevice_allocate(provider->device, provider->kind, size_bytes, alignment, pointer);
@@ -79,11 +82,13 @@ static jstatus_t device_provider_allocate(void *context, size_t size_bytes, size
     return jdevice_allocate_ordered(provider->device, stream, size_bytes, pointer);
 }
 
-static jstatus_t device_provider_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t device_provider_deallocate(void *context, void *pointer, size_t size_bytes,
+                                            jstream_t *stream) {
     device_provider_t *provider = context;
-    jstatus_t status = provider->kind == JMEMORY_STREAM_ORDERED
-                           ? device_deallocate_ordered(provider, pointer, size_bytes, stream)
-                           : jdevice_deallocate(provider->device, provider->kind, pointer, size_bytes);
+    jstatus_t status =
+        provider->kind == JMEMORY_STREAM_ORDERED
+            ? device_deallocate_ordered(provider, pointer, size_bytes, stream)
+            : jdevice_deallocate(provider->device, provider->kind, pointer, size_bytes);
     return status == JSTATUS_FORKED ? JSTATUS_SUCCESS : status;
 }
 
@@ -119,9 +124,11 @@ static jstatus_t device_create(const ji_request_t *request, jallocator_t **out) 
         .destroy = device_provider_destroy,
     };
     const device_options_t *options = request->options;
-    JREQUIRE(options->kind >= JMEMORY_DEVICE && options->kind <= JMEMORY_STREAM_ORDERED, JSTATUS_INVALID_VALUE);
+    JREQUIRE(options->kind >= JMEMORY_DEVICE && options->kind <= JMEMORY_STREAM_ORDERED,
+             JSTATUS_INVALID_VALUE);
     jstatus_t status = JSTATUS_SUCCESS;
-    ji_traits_t traits = {.name = options->name != NULL ? options->name : jdevice_name(request->device),
+    ji_traits_t traits = {.name =
+                              options->name != NULL ? options->name : jdevice_name(request->device),
                           .device = request->device,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_device};
@@ -139,13 +146,16 @@ done:
 
 static const device_options_t device_defaults = {sizeof device_defaults, NULL, JMEMORY_DEVICE};
 static const jallocator_key_t device_keys[] = {
-    {"kind", "device|pinned|managed|ordered", "device", "which of the device's memories; ordered: in stream order"},
+    {"kind", "device|pinned|managed|ordered", "device",
+     "which of the device's memories; ordered: in stream order"},
     {NULL, NULL, NULL, NULL},
 };
-static const ji_key_member_t device_members[] = {{JI_KEY_CHOICE, offsetof(device_options_t, kind), JMEMORY_DEVICE}};
+static const ji_key_member_t device_members[] = {
+    {JI_KEY_CHOICE, offsetof(device_options_t, kind), JMEMORY_DEVICE}};
 
 const ji_kind_t ji_kind_device = {
-    .public = {"device", JALLOCATOR_PROVIDER, "the device's raw memory, one runtime allocation each", device_keys},
+    .public = {"device", JALLOCATOR_PROVIDER,
+               "the device's raw memory, one runtime allocation each", device_keys},
     .members = device_members,
     .options_type = "device_options_t",
     .options_bytes = sizeof(device_options_t),
@@ -161,12 +171,14 @@ bool ji_device_is_ordered(const jallocator_t *allocator) {
 jmemory_kind_t jallocator_memory_kind(const jallocator_t *allocator) {
     while (allocator != NULL && allocator->below != NULL)
         allocator = allocator->below;
-    if (allocator == NULL || allocator->kind != &ji_kind_device || jdevice_kind(allocator->device) == JDEVICE_HOST)
+    if (allocator == NULL || allocator->kind != &ji_kind_device ||
+        jdevice_kind(allocator->device) == JDEVICE_HOST)
         return JMEMORY_DEVICE;
     return ((const device_provider_t *)allocator->context)->kind;
 }
 
-jstatus_t jallocator_create_device(jdevice_t *device, jmemory_kind_t kind, jallocator_t **allocator) {
+jstatus_t jallocator_create_device(jdevice_t *device, jmemory_kind_t kind,
+                                   jallocator_t **allocator) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     const device_options_t options = {sizeof options, NULL, kind};
     return ji_kind_make(&ji_kind_device, device, NULL, &options, allocator);

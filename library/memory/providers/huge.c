@@ -3,10 +3,11 @@
 
 /* Mappings of huge pages: one entry of the processor's address cache for megabytes.
  *
- * The system keeps a reserve of them, which an administrator fills (MAP_HUGETLB); where it has none left, or none of
- * this size, a mapping aligned to the page size takes its place, with the advice to back it by huge pages as they can
- * be had (MADV_HUGEPAGE). The reserve is tried again for every allocation. Either way a size is rounded up to whole
- * huge pages, so that freeing needs to know no more than the size. */
+ * The system keeps a reserve of them, which an administrator fills (MAP_HUGETLB); where it has none
+ * left, or none of this size, a mapping aligned to the page size takes its place, with the advice
+ * to back it by huge pages as they can be had (MADV_HUGEPAGE). The reserve is tried again for every
+ * allocation. Either way a size is rounded up to whole huge pages, so that freeing needs to know no
+ * more than the size. */
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "memory/providers/mapping.h"
 
 #define HUGE_USUAL_PAGE_BYTES ((size_t)2 << 20) /* where the system does not say */
-#define HUGE_SIZE_SHIFT 26                      /* of the page size's logarithm among the flags: MAP_HUGE_SHIFT */
+#define HUGE_SIZE_SHIFT 26 /* of the page size's logarithm among the flags: MAP_HUGE_SHIFT */
 
 typedef struct huge_provider {
     ji_mapper_t mapper;
@@ -36,26 +37,31 @@ static size_t huge_default_page_bytes(void) {
     return ji_is_power_of_two(kib) ? kib << 10 : HUGE_USUAL_PAGE_BYTES;
 }
 
-static jstatus_t huge_fall_back(huge_provider_t *provider, size_t size_bytes, size_t alignment, void **pointer) {
+static jstatus_t huge_fall_back(huge_provider_t *provider, size_t size_bytes, size_t alignment,
+                                void **pointer) {
     size_t page = provider->mapper.page_bytes;
     char why[128];
     snprintf(why, sizeof why, "%s", jstatus_last_message());
-    JTRY_RETURN(
-        ji_mapper_map(&provider->mapper, size_bytes, alignment > page ? alignment : page, 0, ji_page_bytes(), pointer));
-    bool advised = madvise(*pointer, ji_mapper_usable_size(&provider->mapper, NULL, size_bytes), MADV_HUGEPAGE) == 0;
+    JTRY_RETURN(ji_mapper_map(&provider->mapper, size_bytes, alignment > page ? alignment : page, 0,
+                              ji_page_bytes(), pointer));
+    bool advised = madvise(*pointer, ji_mapper_usable_size(&provider->mapper, NULL, size_bytes),
+                           MADV_HUGEPAGE) == 0;
     if (!atomic_exchange_explicit(&provider->has_said, true, memory_order_relaxed))
         jlog_write(JLOG_INFO, NULL,
-                   "allocator \"%s\": no huge pages of %zu bytes in the system's reserve (%s): falls back to %s",
+                   "allocator \"%s\": no huge pages of %zu bytes in the system's reserve (%s): "
+                   "falls back to %s",
                    jallocator_name(provider->mapper.self), page, why,
-                   advised ? "transparent huge pages" : "ordinary pages, for there are no transparent huge pages");
+                   advised ? "transparent huge pages"
+                           : "ordinary pages, for there are no transparent huge pages");
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t huge_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t huge_allocate(void *context, size_t size_bytes, size_t alignment,
+                               jstream_t *stream, void **pointer) {
     huge_provider_t *provider = context;
     (void)stream;
-    jstatus_t status =
-        ji_mapper_map(&provider->mapper, size_bytes, alignment, provider->flags, provider->mapper.page_bytes, pointer);
+    jstatus_t status = ji_mapper_map(&provider->mapper, size_bytes, alignment, provider->flags,
+                                     provider->mapper.page_bytes, pointer);
     if (status == JSTATUS_MEMORY_ERROR && !provider->require)
         status = huge_fall_back(provider, size_bytes, alignment, pointer);
     if (status == JSTATUS_SUCCESS)
@@ -69,10 +75,12 @@ static jstatus_t huge_create(const ji_request_t *request, jallocator_t **out) {
     const jhuge_options_t *options = request->options;
     size_t page = options->page_bytes != 0 ? options->page_bytes : huge_default_page_bytes();
     if (!ji_is_power_of_two(page) || page < ji_page_bytes())
-        return ji_fail(JSTATUS_INVALID_VALUE, "huge: page_bytes is %zu, must be a power of two from %zu up", page,
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "huge: page_bytes is %zu, must be a power of two from %zu up", page,
                        ji_page_bytes());
     jstatus_t status = JSTATUS_SUCCESS;
-    ji_traits_t traits = {.name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_huge};
+    ji_traits_t traits = {
+        .name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_huge};
     huge_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     provider->mapper.page_bytes = page;

@@ -1,12 +1,14 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The C library's malloc with an alignment, named "jpu", which warns like TensorFlow's CPUAllocator of allocations that
- * a machine will hardly bear: one of more than 10% of the available memory, all together more than 50%.
+/* The C library's malloc with an alignment, named "jpu", which warns like TensorFlow's CPUAllocator
+ * of allocations that a machine will hardly bear: one of more than 10% of the available memory, all
+ * together more than 50%.
  *
- * Available is what the system has free and what this allocator has already. Asking the system takes a thousand times
- * as long as allocating, so the last answer is kept as two thresholds; it is asked again when one of them is passed,
- * and the warning is due where the new answer says so too. A warning once given sets its threshold out of reach. */
+ * Available is what the system has free and what this allocator has already. Asking the system
+ * takes a thousand times as long as allocating, so the last answer is kept as two thresholds; it is
+ * asked again when one of them is passed, and the warning is due where the new answer says so too.
+ * A warning once given sets its threshold out of reach. */
 
 #include <malloc.h>
 #include <stdatomic.h>
@@ -21,13 +23,15 @@ atomic_size_t ji_malloc_available_bytes;
 
 typedef struct malloc_provider {
     const jallocator_t *self;
-    atomic_size_t total_bytes;                      /* live, as asked for */
-    atomic_size_t large_threshold, total_threshold; /* what is above is looked at; SIZE_MAX: warned already */
+    atomic_size_t total_bytes; /* live, as asked for */
+    /* What is above is looked at; SIZE_MAX: warned already. */
+    atomic_size_t large_threshold, total_threshold;
 } malloc_provider_t;
 
 /* Bytes available, and so the thresholds; SIZE_MAX where the system does not say. */
 static size_t malloc_get_available(malloc_provider_t *provider) {
-    size_t available = atomic_load_explicit(&ji_malloc_available_bytes, memory_order_relaxed), free_bytes, whole_bytes;
+    size_t available = atomic_load_explicit(&ji_malloc_available_bytes, memory_order_relaxed),
+           free_bytes, whole_bytes;
     if (available != 0)
         return available;
     if (jdevice_get_memory_info(jdevice_host(), &free_bytes, &whole_bytes) != JSTATUS_SUCCESS)
@@ -37,50 +41,60 @@ static size_t malloc_get_available(malloc_provider_t *provider) {
 
 static void malloc_set_thresholds(malloc_provider_t *provider) {
     size_t available = malloc_get_available(provider);
-    atomic_store_explicit(&provider->large_threshold, available / MALLOC_LARGE_PART, memory_order_relaxed);
-    atomic_store_explicit(&provider->total_threshold, available / MALLOC_TOTAL_PART, memory_order_relaxed);
+    atomic_store_explicit(&provider->large_threshold, available / MALLOC_LARGE_PART,
+                          memory_order_relaxed);
+    atomic_store_explicit(&provider->total_threshold, available / MALLOC_TOTAL_PART,
+                          memory_order_relaxed);
 }
 
-/* Whether to warn of bytes above the threshold: they are more than their part of what is available now, and nobody has
- * warned yet. Else the threshold is what it should be now. */
-static bool malloc_must_warn(size_t bytes, atomic_size_t *threshold, size_t available, size_t part) {
+/* Whether to warn of bytes above the threshold: they are more than their part of what is available
+ * now, and nobody has warned yet. Else the threshold is what it should be now. */
+static bool malloc_must_warn(size_t bytes, atomic_size_t *threshold, size_t available,
+                             size_t part) {
     size_t known = atomic_load_explicit(threshold, memory_order_relaxed);
     if (bytes <= known)
         return false;
     bool warn = bytes > available / part;
     /* Where another thread was first, it warned or looked just now. */
-    return atomic_compare_exchange_strong_explicit(threshold, &known, warn ? SIZE_MAX : available / part,
+    return atomic_compare_exchange_strong_explicit(threshold, &known,
+                                                   warn ? SIZE_MAX : available / part,
                                                    memory_order_relaxed, memory_order_relaxed) &&
            warn;
 }
 
-static __attribute__((cold, noinline)) void malloc_consider_warning(malloc_provider_t *provider, size_t size_bytes,
-                                                                    size_t total_bytes) {
+static __attribute__((cold, noinline)) void
+malloc_consider_warning(malloc_provider_t *provider, size_t size_bytes, size_t total_bytes) {
     size_t available = malloc_get_available(provider);
     if (malloc_must_warn(size_bytes, &provider->large_threshold, available, MALLOC_LARGE_PART))
-        jlog_write(JLOG_WARNING, NULL, "allocator \"%s\": one allocation of %zu bytes exceeds %d%% of %zu available",
+        jlog_write(JLOG_WARNING, NULL,
+                   "allocator \"%s\": one allocation of %zu bytes exceeds %d%% of %zu available",
                    jallocator_name(provider->self), size_bytes, 100 / MALLOC_LARGE_PART, available);
     if (malloc_must_warn(total_bytes, &provider->total_threshold, available, MALLOC_TOTAL_PART))
-        jlog_write(JLOG_WARNING, NULL, "allocator \"%s\": %zu bytes in use exceed %d%% of %zu available",
-                   jallocator_name(provider->self), total_bytes, 100 / MALLOC_TOTAL_PART, available);
+        jlog_write(
+            JLOG_WARNING, NULL, "allocator \"%s\": %zu bytes in use exceed %d%% of %zu available",
+            jallocator_name(provider->self), total_bytes, 100 / MALLOC_TOTAL_PART, available);
 }
 
-static jstatus_t malloc_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                 void **pointer) {
+static jstatus_t malloc_allocate(void *context, size_t size_bytes, size_t alignment,
+                                 jstream_t *stream, void **pointer) {
     malloc_provider_t *provider = context;
     (void)stream;
     if (alignment < sizeof(void *)) /* posix_memalign takes nothing smaller */
         alignment = sizeof(void *);
     if (posix_memalign(pointer, alignment, size_bytes) != 0)
         return JSTATUS_MEMORY_ERROR;
-    size_t total = atomic_fetch_add_explicit(&provider->total_bytes, size_bytes, memory_order_relaxed) + size_bytes;
-    if (JI_UNLIKELY(size_bytes > atomic_load_explicit(&provider->large_threshold, memory_order_relaxed) ||
+    size_t total =
+        atomic_fetch_add_explicit(&provider->total_bytes, size_bytes, memory_order_relaxed) +
+        size_bytes;
+    if (JI_UNLIKELY(size_bytes >
+                        atomic_load_explicit(&provider->large_threshold, memory_order_relaxed) ||
                     total > atomic_load_explicit(&provider->total_threshold, memory_order_relaxed)))
         malloc_consider_warning(provider, size_bytes, total);
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t malloc_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t malloc_deallocate(void *context, void *pointer, size_t size_bytes,
+                                   jstream_t *stream) {
     malloc_provider_t *provider = context;
     (void)stream;
     atomic_fetch_sub_explicit(&provider->total_bytes, size_bytes, memory_order_relaxed);
@@ -115,7 +129,8 @@ static jstatus_t malloc_create(const ji_request_t *request, jallocator_t **out) 
         .destroy = ji_metadata_free,
     };
     jstatus_t status = JSTATUS_SUCCESS;
-    ji_traits_t traits = {.name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_malloc};
+    ji_traits_t traits = {
+        .name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_malloc};
     malloc_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     malloc_set_thresholds(provider);
@@ -128,8 +143,8 @@ done:
 }
 
 const ji_kind_t ji_kind_malloc = {
-    .public = {"malloc", JALLOCATOR_PROVIDER, "aligned malloc of the C library; its object is named \"jpu\"",
-               ji_no_keys},
+    .public = {"malloc", JALLOCATOR_PROVIDER,
+               "aligned malloc of the C library; its object is named \"jpu\"", ji_no_keys},
     .create = malloc_create,
 };
 

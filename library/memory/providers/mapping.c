@@ -1,10 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Sizes are rounded up to pages. An alignment above what the kernel gives is had by mapping more and giving the ends
- * back:
+/* Sizes are rounded up to pages. An alignment above what the kernel gives is had by mapping more
+ * and giving the ends back:
  *
- *     |<- head ->|<------ size ------>|<- tail ->|      size + alignment - natural alignment are mapped,
+ *     |<- head ->|<------ size ------>|<- tail ->| size + alignment - natural alignment are mapped,
  *                ^ aligned                               head and tail are unmapped at once
  *
  * so that an allocation is always exactly its own pages and its size alone is enough to free it. */
@@ -25,15 +25,18 @@ static size_t mapper_round(const ji_mapper_t *mapper, size_t size_bytes) {
     return rounded;
 }
 
-jstatus_t ji_mapper_map(const ji_mapper_t *mapper, size_t size_bytes, size_t alignment, int flags, size_t natural,
-                        void **pointer) {
-    size_t size = mapper_round(mapper, size_bytes), extra = alignment > natural ? alignment - natural : 0;
-    char *mapping = mmap(NULL, size + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+jstatus_t ji_mapper_map(const ji_mapper_t *mapper, size_t size_bytes, size_t alignment, int flags,
+                        size_t natural, void **pointer) {
+    size_t size = mapper_round(mapper, size_bytes),
+           extra = alignment > natural ? alignment - natural : 0;
+    char *mapping = mmap(NULL, size + extra, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (mapping == MAP_FAILED)
         return ji_fail(JSTATUS_MEMORY_ERROR, "mmap: %s", strerror(errno));
-    size_t head = -(uintptr_t)mapping & (alignment - 1); /* at most extra, for a mapping is naturally aligned */
-    /* Unmapping an end can fail only where a mapping would be split; then the end stays, untouched, and costs no
-     * memory. */
+    /* At most extra, for a mapping is naturally aligned. */
+    size_t head = -(uintptr_t)mapping & (alignment - 1);
+    /* Unmapping an end can fail only where a mapping would be split; then the end stays, untouched,
+     * and costs no memory. */
     if (head > 0)
         (void)munmap(mapping, head);
     if (extra > head)
@@ -48,15 +51,18 @@ void ji_mapper_unmap(const ji_mapper_t *mapper, void *pointer, size_t size_bytes
 
 void ji_mapper_count(ji_mapper_t *mapper, size_t size_bytes) {
     size_t size = mapper_round(mapper, size_bytes);
-    size_t mapped = atomic_fetch_add_explicit(&mapper->mapped_bytes, size, memory_order_relaxed) + size;
+    size_t mapped =
+        atomic_fetch_add_explicit(&mapper->mapped_bytes, size, memory_order_relaxed) + size;
     size_t peak = atomic_load_explicit(&mapper->peak_mapped_bytes, memory_order_relaxed);
-    while (peak < mapped && !atomic_compare_exchange_weak_explicit(&mapper->peak_mapped_bytes, &peak, mapped,
-                                                                   memory_order_relaxed, memory_order_relaxed))
+    while (peak < mapped &&
+           !atomic_compare_exchange_weak_explicit(&mapper->peak_mapped_bytes, &peak, mapped,
+                                                  memory_order_relaxed, memory_order_relaxed))
         ;
 }
 
 /* The object's ledger has it: it is one of ours, of this size. */
-static jstatus_t mapper_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t mapper_deallocate(void *context, void *pointer, size_t size_bytes,
+                                   jstream_t *stream) {
     ji_mapper_t *mapper = context;
     (void)stream;
     size_t size = mapper_round(mapper, size_bytes);
@@ -75,12 +81,14 @@ size_t ji_mapper_usable_size(void *context, const void *pointer, size_t size_byt
 static void mapper_get_stats(void *context, jallocator_stats_t *stats) {
     ji_mapper_t *mapper = context;
     stats->reserved_bytes = atomic_load_explicit(&mapper->mapped_bytes, memory_order_relaxed);
-    stats->peak_reserved_bytes = atomic_load_explicit(&mapper->peak_mapped_bytes, memory_order_relaxed);
+    stats->peak_reserved_bytes =
+        atomic_load_explicit(&mapper->peak_mapped_bytes, memory_order_relaxed);
 }
 
 static void mapper_clear_stats(void *context) {
     ji_mapper_t *mapper = context;
-    atomic_store_explicit(&mapper->peak_mapped_bytes, atomic_load_explicit(&mapper->mapped_bytes, memory_order_relaxed),
+    atomic_store_explicit(&mapper->peak_mapped_bytes,
+                          atomic_load_explicit(&mapper->mapped_bytes, memory_order_relaxed),
                           memory_order_relaxed);
 }
 

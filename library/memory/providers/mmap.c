@@ -1,11 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Private anonymous mappings, one for each allocation: zeroed, and the system has them back when they are freed. */
+/* Private anonymous mappings, one for each allocation: zeroed, and the system has them back when
+ * they are freed. */
 
 #include "memory/providers/mapping.h"
 
-static jstatus_t mmap_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t mmap_allocate(void *context, size_t size_bytes, size_t alignment,
+                               jstream_t *stream, void **pointer) {
     ji_mapper_t *mapper = context;
     (void)stream;
     jstatus_t status = ji_mapper_map(mapper, size_bytes, alignment, 0, mapper->page_bytes, pointer);
@@ -18,7 +20,8 @@ static jstatus_t mmap_create(const ji_request_t *request, jallocator_t **out) {
     jallocator_ops_t ops = ji_mapper_ops;
     ops.allocate = mmap_allocate;
     jstatus_t status = JSTATUS_SUCCESS;
-    ji_traits_t traits = {.name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_mmap};
+    ji_traits_t traits = {
+        .name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_mmap};
     ji_mapper_t *mapper;
     JTRY_ALLOC(mapper = ji_metadata_zalloc(sizeof *mapper));
     mapper->page_bytes = ji_page_bytes();
@@ -31,7 +34,8 @@ done:
 }
 
 const ji_kind_t ji_kind_mmap = {
-    .public = {"mmap", JALLOCATOR_PROVIDER, "private anonymous mappings, one per allocation, zeroed", ji_no_keys},
+    .public = {"mmap", JALLOCATOR_PROVIDER,
+               "private anonymous mappings, one per allocation, zeroed", ji_no_keys},
     .create = mmap_create,
 };
 

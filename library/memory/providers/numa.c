@@ -3,9 +3,10 @@
 
 /* Mappings placed on NUMA nodes, by the system call mbind on each before its first page is touched.
  *
- * Which nodes there are is read from the system's directory of them once, when the provider is made. Without that
- * directory, as on a kernel without NUMA, there is one node, 0, and nothing is placed. A kernel that knows no mbind, or
- * does not allow it, as in many containers, gives ordinary pages. Both are said once by each provider. */
+ * Which nodes there are is read from the system's directory of them once, when the provider is
+ * made. Without that directory, as on a kernel without NUMA, there is one node, 0, and nothing is
+ * placed. A kernel that knows no mbind, or does not allow it, as in many containers, gives ordinary
+ * pages. Both are said once by each provider. */
 
 #include <errno.h>
 #include <linux/mempolicy.h>
@@ -45,14 +46,17 @@ bool ji_numa_parse_nodes(const char *text, ji_numa_nodes_t *nodes) {
     bool any = false;
     memset(nodes, 0, sizeof *nodes);
     for (char *end; *text >= '0' && *text <= '9'; text = *end == ',' ? end + 1 : end) {
-        unsigned long first = strtoul(text, &end, 10), last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
-        for (unsigned long node = first; node <= last && node < JI_NUMA_MAX_NODES; ++node, any = true)
+        unsigned long first = strtoul(text, &end, 10),
+                      last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+        for (unsigned long node = first; node <= last && node < JI_NUMA_MAX_NODES;
+             ++node, any = true)
             numa_add_node(nodes, node);
     }
     return any;
 }
 
-/* The nodes that a file of the directory lists. False where there is no such file, or nothing in it. */
+/* The nodes that a file of the directory lists. False where there is no such file, or nothing in
+ * it. */
 static bool numa_read_nodes(const char *name, ji_numa_nodes_t *nodes) {
     char path[256], text[1024] = "";
     snprintf(path, sizeof path, "%s/%s", ji_numa_directory, name);
@@ -81,8 +85,8 @@ static jstatus_t numa_place(numa_provider_t *provider, void *memory, size_t size
     size_t size = ji_mapper_usable_size(&provider->mapper, memory, size_bytes);
     int error = ji_numa_refusal;
     /* The kernel takes the number of bits to be one more than it is. */
-    if (error == 0 &&
-        syscall(SYS_mbind, memory, size, provider->mode, provider->nodes.words, JI_NUMA_MAX_NODES + 1UL, 0U) != 0)
+    if (error == 0 && syscall(SYS_mbind, memory, size, provider->mode, provider->nodes.words,
+                              JI_NUMA_MAX_NODES + 1UL, 0U) != 0)
         error = errno;
     if (error == ENOSYS || error == EPERM)
         numa_stay_unplaced(provider, strerror(error));
@@ -91,7 +95,8 @@ static jstatus_t numa_place(numa_provider_t *provider, void *memory, size_t size
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t numa_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t numa_allocate(void *context, size_t size_bytes, size_t alignment,
+                               jstream_t *stream, void **pointer) {
     numa_provider_t *provider = context;
     ji_mapper_t *mapper = &provider->mapper;
     (void)stream;
@@ -109,15 +114,17 @@ static jstatus_t numa_allocate(void *context, size_t size_bytes, size_t alignmen
 
 /* Finds out mode and nodes. */
 static jstatus_t numa_choose(numa_provider_t *provider, const jnuma_options_t *options) {
-    static const int modes[] = {
-        [JNUMA_BIND] = MPOL_BIND, [JNUMA_PREFER] = MPOL_PREFERRED, [JNUMA_INTERLEAVE] = MPOL_INTERLEAVE};
+    static const int modes[] = {[JNUMA_BIND] = MPOL_BIND,
+                                [JNUMA_PREFER] = MPOL_PREFERRED,
+                                [JNUMA_INTERLEAVE] = MPOL_INTERLEAVE};
     if ((unsigned)options->policy > JNUMA_INTERLEAVE || options->node < -1)
         return ji_fail(JSTATUS_INVALID_VALUE,
-                       "numa: policy is %d and node %d, must be of jnuma_policy_t and from -1 up", (int)options->policy,
-                       options->node);
+                       "numa: policy is %d and node %d, must be of jnuma_policy_t and from -1 up",
+                       (int)options->policy, options->node);
     provider->mode = modes[options->policy];
     if (options->policy == JNUMA_INTERLEAVE) {
-        if (!numa_read_nodes("has_memory", &provider->nodes) && !numa_read_nodes("online", &provider->nodes))
+        if (!numa_read_nodes("has_memory", &provider->nodes) &&
+            !numa_read_nodes("online", &provider->nodes))
             numa_add_node(&provider->nodes, 0);
         return JSTATUS_SUCCESS;
     }
@@ -125,7 +132,8 @@ static jstatus_t numa_choose(numa_provider_t *provider, const jnuma_options_t *o
     if (node == -1)
         node = numa_has_directory() ? numa_current_node() : 0;
     if (!numa_has_node(node))
-        return ji_fail(JSTATUS_NOT_FOUND, "numa: there is no node %d in \"%s\"", node, ji_numa_directory);
+        return ji_fail(JSTATUS_NOT_FOUND, "numa: there is no node %d in \"%s\"", node,
+                       ji_numa_directory);
     numa_add_node(&provider->nodes, (size_t)node);
     return JSTATUS_SUCCESS;
 }
@@ -134,7 +142,8 @@ static jstatus_t numa_create(const ji_request_t *request, jallocator_t **out) {
     jallocator_ops_t ops = ji_mapper_ops;
     ops.allocate = numa_allocate;
     jstatus_t status = JSTATUS_SUCCESS;
-    ji_traits_t traits = {.name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_numa};
+    ji_traits_t traits = {
+        .name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_numa};
     numa_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     provider->mapper.page_bytes = ji_page_bytes();
@@ -152,7 +161,8 @@ done:
 static const jnuma_options_t numa_defaults = JNUMA_OPTIONS_INIT;
 static const jallocator_key_t numa_keys[] = {
     {"node", "NUMBER", "-1", "of bind and prefer; -1: the node of the calling thread"},
-    {"policy", "prefer|bind|interleave", "prefer", "on the node while it has memory, on it alone, or over all nodes"},
+    {"policy", "prefer|bind|interleave", "prefer",
+     "on the node while it has memory, on it alone, or over all nodes"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t numa_members[] = {
@@ -161,7 +171,8 @@ static const ji_key_member_t numa_members[] = {
 };
 
 const ji_kind_t ji_kind_numa = {
-    .public = {"numa", JALLOCATOR_PROVIDER, "mappings placed on a NUMA node, or over all of them", numa_keys},
+    .public = {"numa", JALLOCATOR_PROVIDER, "mappings placed on a NUMA node, or over all of them",
+               numa_keys},
     .members = numa_members,
     .options_type = "jnuma_options_t",
     .options_bytes = sizeof(jnuma_options_t),

@@ -3,27 +3,32 @@
 #ifndef JALLOC_MEMORY_PROVIDERS_PROVIDER_H
 #define JALLOC_MEMORY_PROVIDERS_PROVIDER_H
 
-/* What providers have in common. A provider takes bytes from an operating system, from a device's runtime or from the
- * caller, one allocation at a time, and keeps nothing back: policies do that. Each is a file:
+/* What providers have in common. A provider takes bytes from an operating system, from a device's
+ * runtime or from the caller, one allocation at a time, and keeps nothing back: policies do that.
+ * Each is a file:
  *
- *   host     malloc   the C library's, aligned; named "jpu"; warns of what the machine will hardly bear
+ *   host     malloc   the C library's, aligned, named "jpu"; warns where the machine is short of it
  *            mmap     mappings of its own, zeroed             \
  *            numa     the same, placed on nodes                > mapping.h
  *            huge     the same, of huge pages                 /
  *   device   device   any device's memory of one kind, also in stream order
- *   array             parts of the caller's array; the one that divides, so the one with a table of blocks
+ *   array             parts of the caller's array; the one that divides, so the one with a table of
+ *                     blocks
  *   null              nothing, for tests of what happens then
  *
- * A caller's own functions become a provider by jallocator_create() (allocator.c), memory of a segment by
- * shm/segment/kind.c.
+ * A caller's own functions become a provider by jallocator_create() (allocator.c), memory of a
+ * segment by shm/segment/kind.c.
  *
- * What always holds: all state is out of band, for the memory may be a device's. A provider may be called from any
- * thread; it has counters and no lock around a call of the system (array, which calls nobody, has the object's lock).
- * But for array it does not know which blocks are its own. The object's ledger does (memory.h), so a wrong pointer or
- * size never reaches the system. What the system refuses is a memory error with the system's own reason. A better kind
- * of memory that cannot be had (huge pages, a node) is replaced by the ordinary one, which is said once in the log.
+ * What always holds: all state is out of band, for the memory may be a device's. A provider may be
+ * called from any thread; it has counters and no lock around a call of the system (array, which
+ * calls nobody, has the object's lock). But for array it does not know which blocks are its own.
+ * The object's ledger does (memory.h), so a wrong pointer or size never reaches the system. What
+ * the system refuses is a memory error with the system's own reason. A better kind of memory that
+ * cannot be had (huge pages, a node) is replaced by the ordinary one, which is said once in the
+ * log.
  *
- * To read: null.c has the least that a provider can have, mmap.c with mapping.c all that most need. */
+ * To read: null.c has the least that a provider can have, mmap.c with mapping.c all that most
+ * need. */
 
 #include "jalloc/provider.h"
 #include "memory/memory.h"

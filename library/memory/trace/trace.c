@@ -1,21 +1,22 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Traces are written for programs that nobody changed for it, so a line must be cheap, and whatever goes wrong must not
- * be the program's concern. Lines are made by hand in a buffer; a full buffer is appended to the file (trace_file.h), and
- * so is what is left when the last user goes, on demand, and when the process exits. A process that dies of a signal or
- * by _exit loses what was buffered.
+/* Traces are written for programs that nobody changed for it, so a line must be cheap, and whatever
+ * goes wrong must not be the program's concern. Lines are made by hand in a buffer; a full buffer
+ * is appended to the file (trace_file.h), and so is what is left when the last user goes, on
+ * demand, and when the process exits. A process that dies of a signal or by _exit loses what was
+ * buffered.
  *
- * One lock is for everything here. Time is taken under it, so the lines of a file are in the order of their times. A
- * signal handler that allocates while its thread has the lock is not recorded.
+ * One lock is for everything here. Time is taken under it, so the lines of a file are in the order
+ * of their times. A signal handler that allocates while its thread has the lock is not recorded.
  *
- * A file is begun anew when the process first names it, and added to afterwards: a program whose allocators come and go
- * leaves one trace. What has been begun is remembered in a small table, not in bookkeeping memory, since it must
- * outlive every writer.
+ * A file is begun anew when the process first names it, and added to afterwards: a program whose
+ * allocators come and go leaves one trace. What has been begun is remembered in a small table, not
+ * in bookkeeping memory, since it must outlive every writer.
  *
- * The lock and the number of the process lie in memory that a forked child finds zeroed, so nothing is held or done
- * when a process forks. The file stays the parent's, with what the parent has in the buffer; a child begins FILE.PID (or
- * what the name's "%p" says) with its first line. */
+ * The lock and the number of the process lie in memory that a forked child finds zeroed, so nothing
+ * is held or done when a process forks. The file stays the parent's, with what the parent has in
+ * the buffer; a child begins FILE.PID (or what the name's "%p" says) with its first line. */
 
 #include "memory/trace/trace.h"
 
@@ -86,7 +87,9 @@ static void trace_leave(void) { ji_trace_lock_release(&trace_process->lock); }
 
 /* Where it was not entered. */
 static jstatus_t trace_refuse_busy(const char *name) {
-    return ji_fail(JSTATUS_BUSY, "trace \"%s\": a trace is being written, by this thread or one that is held up", name);
+    return ji_fail(JSTATUS_BUSY,
+                   "trace \"%s\": a trace is being written, by this thread or one that is held up",
+                   name);
 }
 
 /* 0 for the first thread that asks. */
@@ -131,8 +134,8 @@ static int trace_begin(ji_trace_t *trace) {
     return 0;
 }
 
-static size_t trace_format(const ji_trace_t *trace, char *to, const ji_trace_event_t *event, const char *action,
-                           const char *tag) {
+static size_t trace_format(const ji_trace_t *trace, char *to, const ji_trace_event_t *event,
+                           const char *action, const char *tag) {
     ji_trace_line_t line = {.thread = trace_thread_number(),
                             .time_ns = ji_trace_now_ns() - trace->start_ns,
                             .action = action,
@@ -158,7 +161,8 @@ static void trace_stop(ji_trace_t *trace, int error) {
 static int trace_empty_buffer(ji_trace_t *trace) {
     size_t used = trace->used;
     trace->used = 0;
-    if (trace->stopped || used == 0 || trace->process != trace_process->number || trace_process->pid != getpid())
+    if (trace->stopped || used == 0 || trace->process != trace_process->number ||
+        trace_process->pid != getpid())
         return 0; /* in a child: the parent has these lines, too */
     int error = ji_trace_file_append(&trace->file, trace->buffer, used);
     if (error != 0)
@@ -176,8 +180,8 @@ static int trace_follow_fork(ji_trace_t *trace) {
 
 /* Without the lock: the log has one of its own. */
 static void trace_complain(const ji_trace_t *trace, int error) {
-    jlog_write(JLOG_ERROR, NULL, "trace \"%s\" cannot be written: %s; nothing more is recorded", trace->name,
-               ji_trace_error_text(error));
+    jlog_write(JLOG_ERROR, NULL, "trace \"%s\" cannot be written: %s; nothing more is recorded",
+               trace->name, ji_trace_error_text(error));
 }
 
 /* ---- Lines ---- */
@@ -190,8 +194,8 @@ void ji_trace_write(ji_trace_t *trace, const ji_trace_event_t *event) {
     if (error == 0 && TRACE_BUFFER_BYTES - trace->used < JI_TRACE_LINE_BYTES)
         error = trace_empty_buffer(trace);
     if (!trace->stopped)
-        trace->used +=
-            trace_format(trace, trace->buffer + trace->used, event, actions[event->action], jtag_name(event->tag));
+        trace->used += trace_format(trace, trace->buffer + trace->used, event,
+                                    actions[event->action], jtag_name(event->tag));
     trace_leave();
     if (error != 0)
         trace_complain(trace, error);
@@ -207,7 +211,8 @@ jstatus_t ji_trace_flush(ji_trace_t *trace) {
         trace_complain(trace, error);
     if (stopped || error != 0)
         return ji_fail(JSTATUS_IO_ERROR, "trace \"%s\" %s", trace->name,
-                       stopped ? "is not written any more since an error" : ji_trace_error_text(error));
+                       stopped ? "is not written any more since an error"
+                               : ji_trace_error_text(error));
     return JSTATUS_SUCCESS;
 }
 
@@ -234,7 +239,8 @@ jstatus_t ji_trace_open(const char *file, ji_trace_t **out) {
         if (error == 0)
             error = trace_begin(made);
         if (error != 0) {
-            status = ji_fail(JSTATUS_IO_ERROR, "trace \"%s\" cannot be written: %s", name, ji_trace_error_text(error));
+            status = ji_fail(JSTATUS_IO_ERROR, "trace \"%s\" cannot be written: %s", name,
+                             ji_trace_error_text(error));
             goto done;
         }
         made->next = trace_list;

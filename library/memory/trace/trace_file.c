@@ -21,7 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char trace_header[] = "Thread,Time,Action,Pointer,Size,Stream,Alignment,Allocator,Tag\n";
+static const char trace_header[] =
+    "Thread,Time,Action,Pointer,Size,Stream,Alignment,Allocator,Tag\n";
 
 void *ji_trace_map(size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -96,7 +97,9 @@ bool ji_trace_lock_acquire(ji_trace_lock_t *lock) {
     return false;
 }
 
-void ji_trace_lock_release(ji_trace_lock_t *lock) { atomic_store_explicit(&lock->owner, 0, memory_order_release); }
+void ji_trace_lock_release(ji_trace_lock_t *lock) {
+    atomic_store_explicit(&lock->owner, 0, memory_order_release);
+}
 
 static char *trace_put_decimal(char *to, uint64_t number) {
     char digits[20];
@@ -144,7 +147,8 @@ static void trace_quiet_end(const trace_quiet_t *quiet, int error) {
 static int trace_open(const ji_trace_file_t *file, int flags) {
     if (file->path[0] == '\0')
         return STDERR_FILENO;
-    int fd = open(file->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
+    int fd =
+        open(file->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
     if (fd >= 0)
         (void)fcntl(fd, F_SETFL, O_APPEND); /* writing to a pipe waits for its reader */
     return fd;
@@ -173,7 +177,8 @@ static int trace_check(const ji_trace_file_t *file, int fd, bool *regular) {
     if (fstat(fd, &info) != 0)
         return errno;
     *regular = S_ISREG(info.st_mode) && file->path[0] != '\0';
-    return info.st_dev == file->device && info.st_ino == file->inode && (!*regular || info.st_size == file->size)
+    return info.st_dev == file->device && info.st_ino == file->inode &&
+                   (!*regular || info.st_size == file->size)
                ? 0
                : JI_TRACE_NOT_OURS;
 }
@@ -254,7 +259,9 @@ int ji_trace_file_name(ji_trace_file_t *file, const char *name) {
     return 0;
 }
 
-bool ji_trace_file_is_per_process(const ji_trace_file_t *file) { return strstr(file->pattern, "%p") != NULL; }
+bool ji_trace_file_is_per_process(const ji_trace_file_t *file) {
+    return strstr(file->pattern, "%p") != NULL;
+}
 
 const char *ji_trace_error_text(int error) {
     switch (error) {

@@ -60,7 +60,8 @@ typedef struct ji_trace_file {
 int ji_trace_file_name(ji_trace_file_t *file, const char *name);
 bool ji_trace_file_is_per_process(const ji_trace_file_t *file); /* its name has a "%p" */
 /* Opens or makes the file, empties it when it is to be begun anew, and writes the header if it is
- * empty. `child`: without a "%p" in the name, its path is the name, '.', and the process's number. */
+ * empty. `child`: without a "%p" in the name, its path is the name, '.', and the process's
+ * number. */
 int ji_trace_file_begin(ji_trace_file_t *file, bool child, bool anew);
 /* All of the bytes, or none where the file can be shortened again. */
 int ji_trace_file_append(ji_trace_file_t *file, const char *bytes, size_t count);
@@ -71,7 +72,8 @@ const char *ji_trace_error_text(int error);
 typedef struct ji_trace_line {
     unsigned thread;
     uint64_t time_ns;
-    const char *action; /* "allocate", "allocate failure", "free"; "stopped": the last, tag says why */
+    /* "allocate", "allocate failure", "free"; "stopped": the last, tag says why */
+    const char *action;
     uintptr_t pointer;
     size_t size_bytes;
     uintptr_t stream;
