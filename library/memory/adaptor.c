@@ -33,6 +33,7 @@ static void adaptor_get_stats(void *context, jallocator_stats_t *stats) {
     const ji_adaptor_t *adaptor = context;
     jallocator_stats_t below = JALLOCATOR_STATS_INIT;
     (void)jallocator_get_stats(adaptor->below, &below);
+
     stats->limit_bytes = below.limit_bytes;
     stats->reserved_bytes = below.reserved_bytes;
     stats->peak_reserved_bytes = below.peak_reserved_bytes;

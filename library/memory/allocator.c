@@ -30,10 +30,13 @@ static void allocator_forget_stream(jstream_t *stream) {
         bool locks = allocator->threads == JALLOCATOR_THREADS_LOCK;
         if (locks)
             ji_lock_acquire(&allocator->lock);
+
         allocator->ops.forget_stream(allocator->context, stream);
+
         if (locks)
             ji_lock_release(&allocator->lock);
     }
+
     ji_allocator_list_release();
 }
 
@@ -45,6 +48,7 @@ static void allocator_list_start(void) {
 ji_list_t *ji_allocator_list_acquire(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, allocator_list_start);
+
     ji_lock_acquire(&allocator_list_lock);
     return &allocator_list;
 }
@@ -57,12 +61,15 @@ static jstatus_t allocator_start_report(void) {
     static atomic_bool started;
     if (JI_LIKELY(atomic_load_explicit(&started, memory_order_acquire)))
         return JSTATUS_SUCCESS;
+
     jstatus_t status = JSTATUS_SUCCESS;
     (void)ji_allocator_list_acquire();
+
     if (!atomic_load_explicit(&started, memory_order_relaxed)) {
         status = ji_leak_report_start(&allocator_keeps_call_traces);
         atomic_store_explicit(&started, status == JSTATUS_SUCCESS, memory_order_release);
     }
+
     ji_allocator_list_release();
     return status;
 }
@@ -72,6 +79,7 @@ static void allocator_list_add(jallocator_t *allocator) {
     if (allocator_keeps_call_traces &&
         (allocator->call_traces = ji_metadata_alloc(sizeof *allocator->call_traces)) != NULL)
         ji_call_traces_init(allocator->call_traces);
+
     ji_list_push_front(allocators, &allocator->link);
     ji_allocator_list_release();
 }
@@ -95,6 +103,7 @@ jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **point
                          size_t size_bytes, size_t alignment, jstream_t *stream, bool explained) {
     void *memory = *pointer;
     *pointer = NULL;
+
     if (status == JSTATUS_SUCCESS) {
         status = ji_fail(JSTATUS_INTERNAL_ERROR,
                          "allocator \"%s\" answered %zu bytes aligned to %zu with the pointer %p",
@@ -103,8 +112,10 @@ jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **point
             (void)allocator->ops.deallocate(allocator->context, memory, size_bytes, stream);
         return status;
     }
+
     ji_fail(status, "allocator \"%s\": no %zu bytes aligned to %zu: %s", allocator->name,
             size_bytes, alignment, explained ? jstatus_last_message() : jstatus_text(status));
+
     /* Must not look as if all went well. */
     return jstatus_is_error(status) ? status : JSTATUS_INTERNAL_ERROR;
 }
@@ -116,12 +127,14 @@ jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t s
         return ji_fail(JSTATUS_INVALID_SIZE,
                        "allocator \"%s\": %p has %zu bytes and is given back with %zu",
                        allocator->name, pointer, entry->size_bytes, size_bytes);
+
     entry = ji_ledger_find_containing(&allocator->ledger, pointer);
     if (entry != NULL)
         return ji_fail(
             JSTATUS_NOT_FOUND,
             "allocator \"%s\": %p lies inside the block at %p and is no beginning of one",
             allocator->name, pointer, (void *)entry->address);
+
     return ji_refuse_unknown(allocator->name, pointer, "already");
 }
 
@@ -151,6 +164,8 @@ static ji_entry_t allocator_choose_entry(const ji_traits_t *traits, bool ledger)
         return ledger ? entry_locked_ledger : entry_locked;
     if (traits->threads == JALLOCATOR_THREADS_NONE)
         return ledger ? entry_single_ledger : entry_single;
+
+    /* Safe by themselves: only books and ledger need the lock. */
     if (traits->counts_itself)
         return entry_straight;
     return ledger ? entry_safe_ledger : entry_safe;
@@ -210,14 +225,17 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
     if (allocator == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping",
                        traits->name);
+
     allocator->ops = *ops;
     allocator_fill_defaults(&allocator->ops);
     allocator->context = context;
     allocator->threads = traits->threads;
     allocator->counts_itself = traits->counts_itself;
+
     allocator->has_ledger = allocator_needs_ledger(&allocator->ops);
     allocator->entry =
         allocator_choose_entry(traits, allocator->has_ledger && !traits->fills_ledger);
+
     allocator->kind = traits->kind;
     allocator->below = traits->below;
     allocator->device = traits->device != NULL  ? traits->device
@@ -225,10 +243,12 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
                                                 : jdevice_host();
     allocator->granule_bytes = jdevice_granule_bytes(allocator->device);
     strncpy(allocator->name, traits->name, JALLOCATOR_NAME_BYTES - 1);
+
     if (traits->below != NULL)
         (void)jallocator_retain(traits->below);
     ji_lock_init(&allocator->lock);
     allocator_list_add(allocator);
+
     *out = allocator;
     return JSTATUS_SUCCESS;
 }
@@ -238,6 +258,7 @@ static jstatus_t allocator_check_name(const char *name, const char *caller) {
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "%s: the name \"%.40s...\" has more than %d characters", caller, name,
                        JALLOCATOR_NAME_BYTES - 1);
+
     return JSTATUS_SUCCESS;
 }
 
@@ -251,13 +272,16 @@ jstatus_t jallocator_create(const jallocator_ops_t *given_ops, void *context,
     jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jallocator_options_t, &options, given_options, name));
     JREQUIRE((unsigned)options.threads <= JALLOCATOR_THREADS_SAFE, JSTATUS_INVALID_VALUE);
+
     const char *name = options.name != NULL ? options.name : "callbacks";
     JTRY_RETURN(allocator_check_name(name, __func__));
+
     bool unsaid = options.threads == JALLOCATOR_THREADS_DEFAULT;
     ji_traits_t traits = {.name = name,
                           .device = options.device,
                           .below = options.below,
                           .threads = unsaid ? JALLOCATOR_THREADS_SAFE : options.threads};
+
     jallocator_t *allocator = NULL;
     jstatus_t status = ji_allocator_make(&ops, context, &traits, &allocator);
     return status == JSTATUS_SUCCESS ? ji_record_wrap(allocator, out) : status;
@@ -275,12 +299,14 @@ jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *b
     memcpy(complete, kind->options_bytes != 0 ? kind->defaults : &no_options, bytes);
     const char *type = kind->options_bytes != 0 ? kind->options_type : caller;
     JTRY_RETURN(ji_options_take(complete, bytes, options, sizeof no_options, type));
+
     const ji_common_options_t *common = (const ji_common_options_t *)complete;
     ji_request_t request = {device, below, complete,
                             common->name != NULL ? common->name : kind->public.name};
     JTRY_RETURN(allocator_check_name(request.name, caller));
     if (request.device == NULL)
         request.device = below != NULL ? below->device : jdevice_host();
+
     jallocator_t *allocator;
     JTRY_RETURN(kind->create(&request, &allocator));
     return kind == &ji_kind_record ? (*out = allocator, JSTATUS_SUCCESS)
@@ -290,14 +316,17 @@ jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *b
 void ji_allocator_dispose(jallocator_t *allocator) {
     jallocator_t *below = allocator->below;
     bool owns_below = allocator->owns_below;
+
     allocator_list_remove(allocator); /* first: whoever walks the list may look at what it has */
     allocator->ops.destroy(allocator->context);
+
     ji_lock_fini(&allocator->lock);
     ji_ledger_fini(&allocator->ledger);
     if (allocator->call_traces != NULL)
         ji_call_traces_fini(allocator->call_traces);
     ji_metadata_free(allocator->call_traces);
     ji_metadata_free(allocator);
+
     if (below != NULL) {
         (void)jallocator_release(below);
         jstatus_t status = owns_below ? jallocator_destroy(below) : JSTATUS_SUCCESS;
@@ -309,8 +338,10 @@ void ji_allocator_dispose(jallocator_t *allocator) {
 jstatus_t jallocator_destroy(jallocator_t *allocator) {
     if (allocator == NULL)
         return JSTATUS_SUCCESS;
+
     jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
     (void)jallocator_get_stats(allocator, &stats);
+
     size_t users = atomic_load_explicit(&allocator->retain_count, memory_order_acquire);
     if (stats.live_count != 0 || users != 0)
         return ji_fail(JSTATUS_BUSY,
@@ -318,6 +349,7 @@ jstatus_t jallocator_destroy(jallocator_t *allocator) {
                        "live, %zu %s it",
                        allocator->name, stats.in_use_bytes, (unsigned long long)stats.live_count,
                        users, users == 1 ? "user keeps" : "users keep");
+
     ji_allocator_dispose(allocator);
     return JSTATUS_SUCCESS;
 }
@@ -326,6 +358,7 @@ jstatus_t jallocator_own_below(jallocator_t *allocator) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     if (allocator->below == NULL)
         return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\" has nothing below", allocator->name);
+
     if (allocator->below_is_part)
         allocator = allocator->below;
     allocator->owns_below = true;
@@ -341,12 +374,14 @@ jstatus_t jallocator_retain(jallocator_t *allocator) {
 jstatus_t jallocator_release(jallocator_t *allocator) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     size_t users = atomic_load_explicit(&allocator->retain_count, memory_order_relaxed);
+
     do {
         if (users == 0)
             return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": released more often than retained",
                            allocator->name);
     } while (!atomic_compare_exchange_weak_explicit(&allocator->retain_count, &users, users - 1,
                                                     memory_order_release, memory_order_relaxed));
+
     return JSTATUS_SUCCESS;
 }
 
@@ -360,11 +395,13 @@ jstatus_t ji_allocator_require_kind(const jallocator_t *allocator, const ji_kind
                                     const char *caller, jallocator_t **found) {
     if (allocator == NULL)
         return ji_fail(JSTATUS_INVALID_POINTER, "%s: the allocator is NULL", caller);
+
     jallocator_t *of_kind = ji_allocator_of_kind(allocator, kind);
     if (of_kind == NULL)
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "%s: neither \"%s\" nor what is below it is of the kind \"%s\"", caller,
                        allocator->name, kind->public.name);
+
     *found = of_kind;
     return JSTATUS_SUCCESS;
 }

@@ -27,7 +27,9 @@ static void __attribute__((cold)) allocator_count_failure(jallocator_t *allocato
     bool locks = allocator->threads != JALLOCATOR_THREADS_NONE;
     if (locks)
         ji_lock_acquire(&allocator->lock);
+
     ++allocator->books.failure_count;
+
     if (locks)
         ji_lock_release(&allocator->lock);
 }
@@ -37,12 +39,14 @@ jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t
     JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
     *pointer = NULL;
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+
     if (alignment == 0)
         alignment = allocator->granule_bytes;
     else if (JI_UNLIKELY(!ji_is_power_of_two(alignment) || alignment > ALLOCATOR_MAX_ALIGNMENT))
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "allocator \"%s\": alignment %zu is not a power of two up to 2^30",
                        allocator->name, alignment);
+
     if (JI_UNLIKELY(size_bytes - 1 >= PTRDIFF_MAX - alignment)) { /* no object can be larger */
         if (size_bytes == 0)
             return JSTATUS_SUCCESS;
@@ -51,6 +55,7 @@ jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t
                        "allocator \"%s\": %zu bytes are more than this machine can address",
                        allocator->name, size_bytes);
     }
+
     return allocator->entry.allocate(allocator, size_bytes, alignment, stream, pointer);
 }
 
@@ -60,6 +65,7 @@ jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t s
     if (pointer == NULL)
         return JSTATUS_SUCCESS;
     JREQUIRE(size_bytes != 0, JSTATUS_INVALID_SIZE);
+
     return allocator->entry.deallocate(allocator, pointer, size_bytes, stream);
 }
 
@@ -86,9 +92,11 @@ size_t jallocator_usable_size(const jallocator_t *allocator, const void *pointer
                               size_t size_bytes) {
     if (allocator == NULL || pointer == NULL)
         return 0;
+
     allocator_enter(allocator, false);
     size_t usable = allocator->ops.usable_size(allocator->context, pointer, size_bytes);
     allocator_leave(allocator, false);
+
     return usable > size_bytes ? usable : size_bytes;
 }
 
@@ -100,14 +108,17 @@ static jstatus_t allocator_find_in_ledger(const jallocator_t *allocator, const v
     const ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
     if (entry == NULL)
         entry = ji_ledger_find_containing(&allocator->ledger, pointer);
+
     if (entry != NULL) {
         block->pointer = (void *)entry->address;
         block->size_bytes = entry->size_bytes;
         block->tag = entry->tag;
     }
+
     allocator_leave(allocator, true);
     if (block->pointer == NULL)
         return JSTATUS_NOT_FOUND;
+
     block->usable_bytes = jallocator_usable_size(allocator, block->pointer, block->size_bytes);
     return JSTATUS_SUCCESS;
 }
@@ -125,11 +136,14 @@ static jstatus_t allocator_find(const jallocator_t *allocator, const void *point
                                 jallocation_t *block) {
     *block = (jallocation_t){
         .struct_size = sizeof *block, .allocator = (jallocator_t *)allocator, .live = true};
+
     if (allocator->ops.find == NULL)
         return allocator_find_in_ledger(allocator, pointer, block);
+
     allocator_enter(allocator, false);
     jstatus_t status = allocator->ops.find(allocator->context, pointer, block);
     allocator_leave(allocator, false);
+
     bool is_foreign = status == JSTATUS_SUCCESS && allocator->has_ledger &&
                       !allocator_ledger_has(allocator, block->pointer);
     return is_foreign ? JSTATUS_NOT_FOUND : status;
@@ -139,26 +153,32 @@ jstatus_t jallocator_find(const jallocator_t *allocator, const void *pointer,
                           jallocation_t *block) {
     JREQUIRE(allocator != NULL && pointer != NULL && block != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jallocation_t, block, pointer));
+
     jallocation_t found;
     jstatus_t status = allocator_find(allocator, pointer, &found);
     if (status == JSTATUS_NOT_FOUND)
         ji_fail(status, "allocator \"%s\": %p is in no live block", allocator->name, pointer);
     if (status == JSTATUS_SUCCESS)
         JI_GIVE_RESULT(block, &found);
+
     return status;
 }
 
 jstatus_t jallocation_find(const void *pointer, jallocation_t *block) {
     JREQUIRE(pointer != NULL && block != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jallocation_t, block, pointer));
+
     jallocation_t found;
     jstatus_t status = JSTATUS_NOT_FOUND;
+
     const ji_list_t *allocators = ji_allocator_list_acquire();
     JI_LIST_WHILE(status != JSTATUS_SUCCESS, allocators, jallocator_t, allocator, link)
         status = allocator_find(allocator, pointer, &found);
     ji_allocator_list_release();
+
     if (status != JSTATUS_SUCCESS)
         return ji_fail(JSTATUS_NOT_FOUND, "%p is in no live block of any allocator", pointer);
+
     JI_GIVE_RESULT(block, &found);
     return JSTATUS_SUCCESS;
 }
@@ -176,16 +196,19 @@ typedef struct allocator_walk {
 static bool allocator_walk_step(void *context, const jallocation_t *block) {
     const allocator_walk_t *walk = context;
     const jallocator_t *allocator = walk->allocator;
+
     if (block->live && allocator->has_ledger) {
         bool walk_has_lock = allocator_locks(allocator, false);
         if (walk_has_lock ? ji_ledger_find(&allocator->ledger, block->pointer) == NULL
                           : !allocator_ledger_has(allocator, block->pointer))
             return true;
     }
+
     jallocation_t shown = *block;
     shown.struct_size = sizeof shown;
     if (shown.allocator == NULL)
         shown.allocator = (jallocator_t *)allocator;
+
     return walk->visitor(walk->context, &shown);
 }
 
@@ -199,6 +222,7 @@ static void allocator_visit_ledger(const jallocator_t *allocator, jallocation_vi
             true};
         block.usable_bytes =
             allocator->ops.usable_size(allocator->context, pointer, entry->size_bytes);
+
         if (!visitor(context, &block))
             return;
     }
@@ -207,14 +231,17 @@ static void allocator_visit_ledger(const jallocator_t *allocator, jallocation_vi
 jstatus_t jallocator_visit(const jallocator_t *allocator, jallocation_visitor_t visitor,
                            void *context) {
     JREQUIRE(allocator != NULL && visitor != NULL, JSTATUS_INVALID_POINTER);
+
     allocator_walk_t walk = {allocator, visitor, context};
     bool ledger = allocator->ops.visit == NULL;
+
     allocator_enter(allocator, ledger);
     if (ledger)
         allocator_visit_ledger(allocator, visitor, context);
     else
         allocator->ops.visit(allocator->context, allocator_walk_step, &walk);
     allocator_leave(allocator, ledger);
+
     return JSTATUS_SUCCESS;
 }
 
@@ -223,47 +250,59 @@ jstatus_t jallocator_visit(const jallocator_t *allocator, jallocation_visitor_t 
 jstatus_t jallocator_get_stats(const jallocator_t *allocator, jallocator_stats_t *stats) {
     JREQUIRE(allocator != NULL && stats != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jallocator_stats_t, stats, allocation_count));
+
     jallocator_stats_t present = {.struct_size = sizeof present};
+
     allocator_enter(allocator, true);
     ji_books_report(&allocator->books, &present);
+
     /* Its functions may call below, which has locks of its own. */
     if (allocator->threads == JALLOCATOR_THREADS_SAFE)
         allocator_leave(allocator, true);
     allocator->ops.get_stats(allocator->context, &present);
     if (allocator->threads == JALLOCATOR_THREADS_LOCK)
         allocator_leave(allocator, true);
+
     present.fragmentation = present.free_bytes != 0 ? 1.0 - (double)present.largest_free_bytes /
                                                                 (double)present.free_bytes
                                                     : 0;
+
     JI_GIVE_RESULT(stats, &present);
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jallocator_clear_stats(jallocator_t *allocator) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+
     allocator_enter(allocator, true);
     ji_books_clear(&allocator->books);
+
     if (allocator->threads == JALLOCATOR_THREADS_SAFE)
         allocator_leave(allocator, true);
     allocator->ops.clear_stats(allocator->context);
     if (allocator->threads == JALLOCATOR_THREADS_LOCK)
         allocator_leave(allocator, true);
+
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jallocator_trim(jallocator_t *allocator, size_t keep_bytes) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+
     allocator_enter(allocator, false);
     jstatus_t status = allocator->ops.trim(allocator->context, keep_bytes);
     allocator_leave(allocator, false);
+
     return status;
 }
 
 jstatus_t jallocator_check(jallocator_t *allocator) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+
     allocator_enter(allocator, false);
     jstatus_t status = allocator->ops.check(allocator->context);
     allocator_leave(allocator, false);
+
     return status;
 }
 

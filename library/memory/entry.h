@@ -46,6 +46,7 @@ static inline bool entry_discount(jallocator_t *allocator, size_t size_bytes) {
     ji_books_t *books = &allocator->books;
     if (JI_UNLIKELY(books->live_count == 0 || books->in_use_bytes < size_bytes))
         return false;
+
     ji_books_deallocate(books, size_bytes);
     return true;
 }
@@ -60,6 +61,7 @@ static inline jstatus_t entry_take(jallocator_t *allocator, size_t size_bytes, s
                     ((uintptr_t)*pointer & (alignment - 1)) != 0))
         return ji_entry_judge(allocator, status, pointer, size_bytes, alignment, stream,
                               ji_message_count != messages);
+
     if (JI_UNLIKELY(allocator->call_traces != NULL))
         ji_call_traces_put(allocator->call_traces, *pointer);
     return JSTATUS_SUCCESS;
@@ -88,10 +90,12 @@ static inline jstatus_t booked_allocate(jallocator_t *allocator, size_t size_byt
         status = ji_entry_lacks_books(allocator);
     else
         status = entry_take(allocator, size_bytes, alignment, stream, pointer, allocate);
+
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
         ++allocator->books.failure_count;
         return status;
     }
+
     ji_books_allocate(&allocator->books, size_bytes);
     if (ledger)
         ji_ledger_insert(&allocator->ledger, *pointer, size_bytes, ji_tag_current);
@@ -104,6 +108,7 @@ static inline jstatus_t booked_deallocate(jallocator_t *allocator, void *pointer
     ji_ledger_entry_t *entry = ledger ? entry_in_ledger(allocator, pointer, size_bytes) : NULL;
     if (ledger && JI_UNLIKELY(entry == NULL))
         return ji_entry_refuse(allocator, pointer, size_bytes);
+
     jstatus_t status = deallocate(allocator->context, pointer, size_bytes, stream);
     if (JI_LIKELY(status == JSTATUS_SUCCESS)) {
         (void)entry_discount(allocator, size_bytes);
@@ -138,12 +143,14 @@ static inline jstatus_t unlocked_allocate(jallocator_t *allocator, size_t size_b
                                           ji_allocate_function_t allocate, bool ledger) {
     jstatus_t status = entry_take(allocator, size_bytes, alignment, stream, pointer, allocate);
     void *unbooked = NULL;
+
     ji_lock_acquire(&allocator->lock);
     if (ledger && status == JSTATUS_SUCCESS &&
         JI_UNLIKELY(!ji_ledger_reserve(&allocator->ledger))) {
         status = ji_entry_lacks_books(allocator);
         unbooked = *pointer;
     }
+
     if (JI_LIKELY(status == JSTATUS_SUCCESS)) {
         ji_books_allocate(&allocator->books, size_bytes);
         if (ledger)
@@ -151,7 +158,9 @@ static inline jstatus_t unlocked_allocate(jallocator_t *allocator, size_t size_b
     } else {
         ++allocator->books.failure_count;
     }
+
     ji_lock_release(&allocator->lock);
+
     if (JI_UNLIKELY(unbooked != NULL)) {
         *pointer = NULL;
         (void)allocator->ops.deallocate(allocator->context, unbooked, size_bytes, stream);
@@ -176,8 +185,10 @@ static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *point
         tag = entry->tag;
         ji_ledger_remove(&allocator->ledger, entry);
     }
+
     bool counted = entry_discount(allocator, size_bytes);
     ji_lock_release(&allocator->lock);
+
     jstatus_t status = deallocate(allocator->context, pointer, size_bytes, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
         ji_lock_acquire(&allocator->lock);
@@ -187,6 +198,7 @@ static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *point
             (void)ji_ledger_restore(&allocator->ledger, pointer, size_bytes, tag);
         ji_lock_release(&allocator->lock);
     }
+
     return status;
 }
 

@@ -26,10 +26,12 @@ typedef struct report {
 static void report_write(const report_t *report, const char *format, ...) JALLOC_PRINTF(2, 3);
 static void report_write(const report_t *report, const char *format, ...) {
     char text[512] = ""; /* names and files are cut long before, so any text fits */
+
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+
     size_t length = strlen(text);
     if (length > 0)
         report->writer(report->context, text, length);
@@ -56,6 +58,7 @@ static const char *report_bytes(double bytes, char text[24]) {
     size_t unit = 0;
     for (; bytes >= 1024 && unit < 4; ++unit)
         bytes /= 1024;
+
     snprintf(text, 24, unit == 0 ? "%.0f %s" : "%.2f %s", bytes, units[unit]);
     return text;
 }
@@ -76,16 +79,19 @@ static bool census_add(void *context, const jallocation_t *block) {
     if (census->count == census->capacity) {
         size_t capacity = census->capacity != 0 ? 2 * census->capacity : 64;
         jallocation_t *blocks = ji_metadata_alloc(capacity * sizeof *blocks);
+
         if (blocks == NULL) {
             census->short_of_memory = true;
             return false;
         }
+
         if (census->blocks != NULL)
             memcpy(blocks, census->blocks, census->count * sizeof *blocks);
         ji_metadata_free(census->blocks);
         census->blocks = blocks;
         census->capacity = capacity;
     }
+
     census->blocks[census->count++] = *block;
     return true;
 }
@@ -99,6 +105,7 @@ static int census_compare_addresses(const void *a, const void *b) {
 static jstatus_t census_take(const jallocator_t *allocator, census_t *census) {
     *census = (census_t){NULL, 0, 0, false};
     (void)jallocator_visit(allocator, census_add, census);
+
     if (census->short_of_memory) {
         ji_metadata_free(census->blocks);
         census->blocks = NULL;
@@ -106,6 +113,7 @@ static jstatus_t census_take(const jallocator_t *allocator, census_t *census) {
                        "allocator \"%s\": no memory for the table of its blocks",
                        jallocator_name(allocator));
     }
+
     if (census->count > 0)
         qsort(census->blocks, census->count, sizeof *census->blocks, census_compare_addresses);
     return JSTATUS_SUCCESS;
@@ -132,10 +140,13 @@ static jstatus_t census_rank_owners(const census_t *census, owner_t **owners, si
     owner_t *ranked = ji_metadata_alloc((census->count + 1) * sizeof *ranked);
     if (ranked == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for the table of owners");
+
     size_t count = 0;
     for (size_t i = 0; i < census->count; ++i)
         if (census->blocks[i].live)
             ranked[count++] = (owner_t){census->blocks[i].tag, 1, census->blocks[i].size_bytes};
+
+    /* Those of one tag stand together: each becomes one. */
     qsort(ranked, count, sizeof *ranked, owner_compare_tags);
     size_t merged = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -146,6 +157,7 @@ static jstatus_t census_rank_owners(const census_t *census, owner_t **owners, si
             ranked[merged++] = ranked[i];
         }
     }
+
     qsort(ranked, merged, sizeof *ranked, owner_compare_bytes);
     *owners = ranked;
     *owner_count = merged;
@@ -163,6 +175,7 @@ static void census_sort_sizes(const census_t *census, size_bin_t bins[SIZE_BINS]
     for (size_t i = 0; i < census->count; ++i) {
         size_t bytes = census->blocks[i].size_bytes;
         size_bin_t *bin = &bins[bytes != 0 ? 63 - __builtin_clzll(bytes) : 0];
+
         if (census->blocks[i].live) {
             ++bin->live_count;
             bin->live_bytes += bytes;
@@ -187,6 +200,7 @@ typedef struct dump {
 static void dump_text_statistics(const report_t *report, const dump_t *dump) {
     const jallocator_stats_t *stats = &dump->stats;
     char a[24], b[24], c[24];
+
     report_write(report, "  in use    %12s in %" PRIu64 " allocations, peak %s, largest %s\n",
                  report_bytes((double)stats->in_use_bytes, a), stats->live_count,
                  report_bytes((double)stats->peak_in_use_bytes, b),
@@ -205,6 +219,7 @@ static void dump_text_statistics(const report_t *report, const dump_t *dump) {
 static void dump_text_owners(const report_t *report, const dump_t *dump) {
     const double in_use = (double)dump->stats.in_use_bytes;
     char bytes[24];
+
     report_write(report, "owners\n  %12s %8s %6s  %s\n", "bytes", "blocks", "share", "tag");
     for (size_t i = 0; i < dump->owner_count; ++i) {
         const owner_t *owner = &dump->owners[i];
@@ -216,6 +231,7 @@ static void dump_text_owners(const report_t *report, const dump_t *dump) {
 
 static void dump_text_sizes(const report_t *report, const dump_t *dump) {
     char from[24], live[24], free[24];
+
     report_write(report, "sizes\n  %12s %8s %12s %8s %12s\n", "from", "live", "bytes", "free",
                  "bytes");
     for (size_t i = 0; i < SIZE_BINS; ++i) {
@@ -280,8 +296,10 @@ static void dump_json_sizes(const report_t *report, const dump_t *dump) {
     report_write(report, "\"sizes\":[");
     for (size_t i = 0; i < SIZE_BINS; ++i) {
         const size_bin_t *bin = &dump->bins[i];
+
         if (bin->live_count == 0 && bin->free_count == 0)
             continue;
+
         report_write(report,
                      "%s{\"from_bytes\":%" PRIu64
                      ",\"live_count\":%zu,\"live_bytes\":%zu,\"free_count\":%zu"
@@ -290,6 +308,7 @@ static void dump_json_sizes(const report_t *report, const dump_t *dump) {
                      bin->free_bytes);
         separator = ",";
     }
+
     report_write(report, "]");
 }
 
@@ -336,17 +355,22 @@ jstatus_t jallocator_dump(const jallocator_t *allocator, jallocator_dump_format_
     JREQUIRE(allocator != NULL && writer != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(format == JALLOCATOR_DUMP_TEXT || format == JALLOCATOR_DUMP_JSON,
              JSTATUS_INVALID_VALUE);
+
     const report_t report = {writer, context};
     jstatus_t status = JSTATUS_SUCCESS;
+
     dump_t *dump;
     JTRY_ALLOC(dump = ji_metadata_zalloc(sizeof *dump));
+
     dump->allocator = allocator;
     dump->stats.struct_size = sizeof dump->stats;
     (void)jallocator_get_stats(allocator, &dump->stats);
     JTRY(census_take(allocator, &dump->census));
     JTRY(census_rank_owners(&dump->census, &dump->owners, &dump->owner_count));
     census_sort_sizes(&dump->census, dump->bins);
+
     (format == JALLOCATOR_DUMP_TEXT ? dump_text : dump_json)(&report, dump);
+
 done:
     if (dump != NULL) {
         ji_metadata_free(dump->owners);
@@ -377,6 +401,7 @@ static void leak_write_call_trace(const leak_report_t *leaks, const void *pointe
          allocator = allocator->below)
         if (allocator->call_traces != NULL)
             trace = ji_call_traces_get(allocator->call_traces, pointer);
+
     for (uint32_t i = 0; i < trace.count; ++i) {
         char text[200];
         ji_call_trace_describe(trace.frames[i], text, sizeof text);
@@ -403,26 +428,33 @@ static bool leak_is_on_top(const jallocator_t *allocator, const ji_list_t *alloc
 
 jstatus_t jallocator_report_leaks(jallocator_writer_t writer, void *context) {
     JREQUIRE(writer != NULL, JSTATUS_INVALID_POINTER);
+
     leak_report_t leaks = {{writer, context}, NULL, 0, 0};
     size_t count = 0, bytes = 0;
+
     const ji_list_t *allocators = ji_allocator_list_acquire();
     JI_LIST_EACH(allocators, jallocator_t, allocator, link) {
         leaks.allocator = allocator;
         if (!leak_is_on_top(allocator, allocators))
             continue;
+
         leaks.count = leaks.bytes = 0;
         (void)jallocator_visit(leaks.allocator, leak_count, &leaks);
         if (leaks.count == 0)
             continue;
+
         report_write(&leaks.report, "  allocator \"%s\": %zu bytes in %zu allocations\n",
                      leaks.allocator->name, leaks.bytes, leaks.count);
         (void)jallocator_visit(leaks.allocator, leak_write, &leaks);
+
         count += leaks.count;
         bytes += leaks.bytes;
     }
+
     ji_allocator_list_release();
     if (count == 0)
         return JSTATUS_SUCCESS;
+
     return ji_fail(JSTATUS_LEAKED, "%zu bytes in %zu allocations were never given back", bytes,
                    count);
 }
@@ -445,12 +477,15 @@ jstatus_t ji_leak_report_start(bool *keeps_call_traces) {
     jstatus_t status = ji_config_require(JCONFIG_JALLOC_LEAK_REPORT, &entry);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     *keeps_call_traces = strcmp(entry.value, "stacks") == 0;
     if (strcmp(entry.value, "0") == 0)
         return status;
+
 #ifndef NDEBUG
     *keeps_call_traces = true;
 #endif
+
     (void)atexit(leak_report_at_exit);
     return status;
 }

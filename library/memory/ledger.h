@@ -46,6 +46,7 @@ static inline ji_ledger_entry_t *ji_ledger_insert(ji_ledger_t *ledger, const voi
 static inline ji_ledger_entry_t *ji_ledger_find(const ji_ledger_t *ledger, const void *address) {
     if (JI_UNLIKELY(ledger->table.slots == NULL || address == NULL))
         return NULL;
+
     return ji_hash_find(&ledger->table, (uintptr_t)address, sizeof(ji_ledger_entry_t));
 }
 /* The entry whose bytes contain the address; looks at all of them. */

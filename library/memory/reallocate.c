@@ -16,14 +16,17 @@ static jstatus_t reallocate_check(const jallocator_t *allocator, const void *poi
                                   size_t old_bytes) {
     jallocation_t block = JALLOCATION_INIT;
     JTRY_RETURN(jallocator_find(allocator, pointer, &block));
+
     if (block.pointer != pointer)
         return ji_fail(JSTATUS_NOT_FOUND,
                        "allocator \"%s\": %p lies within the block at %p: expected its beginning",
                        jallocator_name(allocator), pointer, block.pointer);
+
     if (block.size_bytes != old_bytes)
         return ji_fail(JSTATUS_INVALID_SIZE,
                        "allocator \"%s\": the block at %p has %zu bytes, not %zu",
                        jallocator_name(allocator), pointer, block.size_bytes, old_bytes);
+
     return JSTATUS_SUCCESS;
 }
 
@@ -32,7 +35,9 @@ static jstatus_t reallocate_check(const jallocator_t *allocator, const void *poi
 static jstatus_t reallocate_copy(const jallocator_t *allocator, jstream_t *stream,
                                  void *destination, const void *source, size_t size_bytes) {
     jdevice_t *device = jallocator_device(allocator);
+
     JTRY_RETURN(jdevice_copy(device, stream, destination, source, size_bytes));
+
     if (ji_allocator_takes_in_order(allocator))
         return JSTATUS_SUCCESS;
     return jstream_synchronize(device, stream);
@@ -41,6 +46,7 @@ static jstatus_t reallocate_copy(const jallocator_t *allocator, jstream_t *strea
 jstatus_t jallocator_reallocate(jallocator_t *allocator, size_t old_bytes, size_t new_bytes,
                                 size_t alignment, jstream_t *stream, void **pointer) {
     JREQUIRE(allocator != NULL && pointer != NULL, JSTATUS_INVALID_POINTER);
+
     if (*pointer != NULL)
         JTRY_RETURN(reallocate_check(allocator, *pointer, old_bytes));
 
@@ -52,6 +58,7 @@ jstatus_t jallocator_reallocate(jallocator_t *allocator, size_t old_bytes, size_
     if (*pointer != NULL && common != 0)
         JTRY(reallocate_copy(allocator, stream, moved, *pointer, common));
     JTRY(jallocator_deallocate(allocator, *pointer, old_bytes, stream));
+
     *pointer = moved;
     moved = NULL;
 

@@ -35,17 +35,21 @@ static jstatus_t align_allocate_moved(align_adaptor_t *align, size_t size_bytes,
     size_t whole = size_bytes + alignment - 1; /* no request has more than PTRDIFF_MAX bytes */
     void *base;
     JTRY_RETURN(jallocator_allocate(align->adaptor.below, whole, 1, stream, &base));
+
     size_t offset = -(uintptr_t)base & (alignment - 1); /* an alignment is at most 2^30 */
     void *moved = (char *)base + offset;
+
     ji_lock_acquire(&align->lock);
     bool has_room = ji_ledger_reserve(&align->moved);
     if (has_room)
         ji_ledger_insert(&align->moved, moved, whole, 0)->number = (uint32_t)offset;
     ji_lock_release(&align->lock);
+
     if (!has_room) {
         (void)jallocator_deallocate(align->adaptor.below, base, whole, stream);
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
     }
+
     *pointer = moved;
     return JSTATUS_SUCCESS;
 }
@@ -53,8 +57,10 @@ static jstatus_t align_allocate_moved(align_adaptor_t *align, size_t size_bytes,
 static jstatus_t align_allocate(void *context, size_t size_bytes, size_t alignment,
                                 jstream_t *stream, void **pointer) {
     align_adaptor_t *align = context;
+
     if (alignment < align->alignment_bytes)
         alignment = align->alignment_bytes;
+
     jstatus_t status =
         jallocator_allocate(align->adaptor.below, size_bytes, alignment, stream, pointer);
     return align_was_refused(status)
@@ -66,6 +72,7 @@ static jstatus_t align_deallocate(void *context, void *pointer, size_t size_byte
                                   jstream_t *stream) {
     align_adaptor_t *align = context;
     ji_ledger_entry_t known = {(uintptr_t)pointer, size_bytes, 0, 0};
+
     /* Out of the ledger before below has it: the next one may get the same address at once. */
     ji_lock_acquire(&align->lock);
     ji_ledger_entry_t *entry = ji_ledger_find(&align->moved, pointer);
@@ -75,6 +82,7 @@ static jstatus_t align_deallocate(void *context, void *pointer, size_t size_byte
         ji_ledger_remove(&align->moved, entry);
     }
     ji_lock_release(&align->lock);
+
     void *base = (char *)pointer - known.number;
     jstatus_t status = jallocator_deallocate(align->adaptor.below, base, known.size_bytes, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS) && moved) {
@@ -84,6 +92,7 @@ static jstatus_t align_deallocate(void *context, void *pointer, size_t size_byte
             entry->number = known.number;
         ji_lock_release(&align->lock);
     }
+
     return status;
 }
 
@@ -93,6 +102,7 @@ static size_t align_usable_size(void *context, const void *pointer, size_t size_
     const ji_ledger_entry_t *entry = ji_ledger_find(&align->moved, pointer);
     size_t rest = entry != NULL ? entry->size_bytes - entry->number : 0;
     ji_lock_release(&align->lock);
+
     return rest != 0 ? rest : jallocator_usable_size(align->adaptor.below, pointer, size_bytes);
 }
 
@@ -106,9 +116,11 @@ static void align_destroy(void *context) {
 static jstatus_t align_create(const ji_request_t *request, jallocator_t **out) {
     const jalign_options_t *options = request->options;
     size_t alignment = options->alignment_bytes != 0 ? options->alignment_bytes : 4096;
+
     if (!ji_is_power_of_two(alignment) || alignment > (size_t)1 << 30)
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "align: alignment_bytes is %zu, and no power of two up to 2^30", alignment);
+
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = align_allocate;
     ops.deallocate = align_deallocate;
@@ -116,19 +128,23 @@ static jstatus_t align_create(const ji_request_t *request, jallocator_t **out) {
     ops.find = NULL; /* below does not know the pointers that were handed out */
     ops.visit = NULL;
     ops.destroy = align_destroy;
+
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_align};
+
     jstatus_t status = JSTATUS_SUCCESS;
     align_adaptor_t *align;
     JTRY_ALLOC(align = ji_metadata_zalloc(sizeof *align));
     align->adaptor.below = request->below;
     align->alignment_bytes = alignment;
     ji_lock_init(&align->lock);
+
     status = ji_allocator_make(&ops, align, &traits, out);
     if (status != JSTATUS_SUCCESS)
         align_destroy(align);
+
 done:
     return status;
 }

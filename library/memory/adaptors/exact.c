@@ -15,6 +15,7 @@ static jstatus_t exact_compare(ji_live_t *exact, const ji_live_block_t *block) {
     jallocation_t known = JALLOCATION_INIT;
     const char *wrong = NULL;
     size_t usable = jallocator_usable_size(exact->below, block->pointer, block->size_bytes);
+
     if (jallocator_find(exact->below, block->pointer, &known) != JSTATUS_SUCCESS)
         wrong = "does not know it";
     else if (known.pointer != block->pointer)
@@ -23,6 +24,7 @@ static jstatus_t exact_compare(ji_live_t *exact, const ji_live_block_t *block) {
         wrong = "knows another size";
     else if (known.usable_bytes < block->size_bytes || known.usable_bytes != usable)
         wrong = "knows another usable size";
+
     if (wrong == NULL)
         return JSTATUS_SUCCESS;
     return ji_fail(JSTATUS_CORRUPTED,
@@ -38,12 +40,14 @@ static jstatus_t exact_allocate(void *context, size_t size_bytes, size_t alignme
     ji_live_t *exact = context;
     void *memory;
     JTRY_RETURN(jallocator_allocate(exact->below, size_bytes, alignment, stream, &memory));
+
     ji_live_block_t block = {.pointer = memory, .size_bytes = size_bytes, .tag = ji_tag_current};
     jstatus_t status = ji_live_add(exact, &block);
     if (status != JSTATUS_SUCCESS) {
         ji_live_abandon(exact, status, stream, &block, memory, size_bytes);
         return status;
     }
+
     status = exact_compare(exact, &block);
     if (status != JSTATUS_SUCCESS) {
         if (ji_live_take(exact, memory, size_bytes, &block) == JSTATUS_SUCCESS)
@@ -51,6 +55,7 @@ static jstatus_t exact_allocate(void *context, size_t size_bytes, size_t alignme
         (void)jallocator_deallocate(exact->below, memory, size_bytes, stream);
         return status;
     }
+
     *pointer = memory;
     return JSTATUS_SUCCESS;
 }
@@ -60,19 +65,23 @@ static jstatus_t exact_deallocate(void *context, void *pointer, size_t size_byte
     ji_live_t *exact = context;
     ji_live_block_t block;
     JTRY_RETURN(ji_live_take(exact, pointer, size_bytes, &block));
+
     jstatus_t status = exact_compare(exact, &block);
     if (status == JSTATUS_SUCCESS)
         status = jallocator_deallocate(exact->below, pointer, size_bytes, stream);
+
     if (status != JSTATUS_SUCCESS)
         ji_live_put_back(exact, &block);
     else
         ji_live_drop(exact, &block);
+
     return status;
 }
 
 static jstatus_t exact_check(void *context) {
     ji_live_t *exact = context;
     jstatus_t status = ji_live_examine(exact, exact_compare);
+
     return status == JSTATUS_SUCCESS ? jallocator_check(exact->below) : status;
 }
 
@@ -83,6 +92,7 @@ static jstatus_t exact_create(const ji_request_t *request, jallocator_t **out) {
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_exact};
+
     return ji_live_make(ji_metadata_zalloc(sizeof(ji_live_t)), &own, &traits, out);
 }
 

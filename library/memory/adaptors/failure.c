@@ -40,21 +40,25 @@ typedef struct failure_options {
 
 static jstatus_t failure_create(const ji_request_t *request, jallocator_t **out) {
     const failure_options_t *options = request->options;
+
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = failure_allocate;
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_failure};
+
     jstatus_t status = JSTATUS_SUCCESS;
     failure_adaptor_t *failure;
     JTRY_ALLOC(failure = ji_metadata_zalloc(sizeof *failure));
     failure->adaptor.below = request->below;
     failure->callback = options->callback;
     failure->callback_context = options->callback_context;
+
     JTRY(ji_allocator_make(&ops, failure, &traits, out));
     failure->self = *out;
     failure = NULL;
+
 done:
     ji_metadata_free(failure);
     return status;
@@ -74,6 +78,7 @@ const ji_kind_t ji_kind_failure = {
 jstatus_t jallocator_create_failure(jallocator_t *below, jfailure_callback_t callback,
                                     void *context, jallocator_t **allocator) {
     JREQUIRE(callback != NULL, JSTATUS_INVALID_POINTER);
+
     const failure_options_t options = {sizeof options, NULL, callback, context};
     return ji_kind_make(&ji_kind_failure, NULL, below, &options, allocator);
 }

@@ -34,6 +34,7 @@ static jstatus_t fill_write(const fill_t *fill, const fill_bytes_t *bytes,
                             const ji_live_block_t *block, jstream_t *stream) {
     if (!bytes->writes)
         return JSTATUS_SUCCESS;
+
     return jdevice_fill(fill->live.below->device, stream, block->pointer, &bytes->byte, 1,
                         block->size_bytes);
 }
@@ -46,12 +47,15 @@ static jstatus_t fill_allocate(void *context, size_t size_bytes, size_t alignmen
         jallocator_allocate(fill->live.below, size_bytes, alignment, stream, &block.pointer);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     if (fill->on_allocate.writes)
         JTRY(ji_live_begin_writing(&fill->live, stream, &block));
     JTRY(fill_write(fill, &fill->on_allocate, &block, stream));
     JTRY(ji_live_end_writing(stream, &block));
     JTRY(ji_live_add(&fill->live, &block));
+
     *pointer = block.pointer;
+
 done:
     if (status != JSTATUS_SUCCESS)
         ji_live_abandon(&fill->live, status, stream, &block, block.pointer, size_bytes);
@@ -65,6 +69,7 @@ static jstatus_t fill_order(const ji_live_block_t *block, jstream_t *stream) {
         block->written != NULL ? jevent_query(block->written, &reached) : JSTATUS_SUCCESS;
     if (status == JSTATUS_FORKED) /* nobody is left who could write */
         return JSTATUS_SUCCESS;
+
     return status == JSTATUS_SUCCESS && !reached ? jevent_wait(block->written, stream) : status;
 }
 
@@ -73,18 +78,23 @@ static jstatus_t fill_deallocate(void *context, void *pointer, size_t size_bytes
     fill_t *fill = context;
     ji_live_block_t block;
     bool written = false;
+
     jstatus_t status = ji_live_take(&fill->live, pointer, size_bytes, &block);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     JTRY(ji_stream_refuse_captured(fill->live.below->device, stream,
                                    "filling memory that is given back"));
     JTRY(fill_order(&block, stream));
     written = true;
+
     JTRY(fill_write(fill, &fill->on_deallocate, &block, stream));
     if (!fill->below_takes_in_order)
         JTRY(jstream_synchronize(fill->live.below->device, stream));
+
     JTRY(jallocator_deallocate(fill->live.below, pointer, size_bytes, stream));
     ji_live_drop(&fill->live, &block);
+
 done:
     if (status != JSTATUS_SUCCESS && written) /* the next to free it may be another stream */
         ji_live_settle(&fill->live, stream);
@@ -106,21 +116,25 @@ static bool fill_choose(jfill_value_t value, unsigned char pattern, fill_bytes_t
 static jstatus_t fill_create(const ji_request_t *request, jallocator_t **out) {
     static const jallocator_ops_t own = {.allocate = fill_allocate, .deallocate = fill_deallocate};
     const jfill_options_t *options = request->options;
+
     fill_bytes_t on_allocate, on_deallocate;
     JREQUIRE(fill_choose(options->on_allocate, options->pattern, &on_allocate),
              JSTATUS_INVALID_VALUE);
     JREQUIRE(fill_choose(options->on_deallocate, options->pattern, &on_deallocate),
              JSTATUS_INVALID_VALUE);
+
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_fill};
+
     fill_t *fill = ji_metadata_zalloc(sizeof *fill);
     if (fill != NULL) {
         fill->on_allocate = on_allocate;
         fill->on_deallocate = on_deallocate;
         fill->below_takes_in_order = ji_allocator_takes_in_order(request->below);
     }
+
     return ji_live_make(fill, &own, &traits, out);
 }
 

@@ -36,6 +36,7 @@ typedef enum guard_side { GUARD_BEFORE, GUARD_BEHIND } guard_side_t;
 /* One round of splitmix64; each byte then 0x01, 0x03, ... 0x7f. */
 static uint64_t guard_word(const ji_live_block_t *block, guard_side_t side) {
     uint64_t word = (uint64_t)(uintptr_t)block->pointer * 2 + (side == GUARD_BEHIND);
+
     word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
     return ((word ^ (word >> 31)) | UINT64_C(0x0101010101010101)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
@@ -61,15 +62,18 @@ static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *bloc
     jdevice_t *device = guard->live.below->device;
     const unsigned char *begin = guard_bytes_at(guard, block, side);
     uint64_t word = guard_word(block, side);
+
     for (size_t read = 0, bytes; read < guard->guard_bytes; read += bytes) {
         bytes = guard->guard_bytes - read < sizeof found ? guard->guard_bytes - read : sizeof found;
         jstatus_t status = jdevice_copy(device, stream, found, begin + read, bytes);
         if (status == JSTATUS_SUCCESS)
             status = jstream_synchronize(device, stream);
+
         if (status != JSTATUS_SUCCESS) {
             ji_live_settle(&guard->live, stream); /* the copy is to our stack */
             return status;
         }
+
         for (size_t i = 0; i < bytes; ++i) {
             unsigned char right = ((const unsigned char *)&word)[i % sizeof word];
             if (found[i] != right)
@@ -83,12 +87,14 @@ static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *bloc
                                side == GUARD_BEFORE ? "before" : "behind", found[i], right);
         }
     }
+
     return JSTATUS_SUCCESS;
 }
 
 static jstatus_t guard_inspect(const guard_t *guard, const ji_live_block_t *block,
                                jstream_t *stream) {
     jstatus_t status = guard_compare(guard, block, GUARD_BEFORE, stream);
+
     return status == JSTATUS_SUCCESS ? guard_compare(guard, block, GUARD_BEHIND, stream) : status;
 }
 
@@ -96,24 +102,29 @@ static jstatus_t guard_allocate(void *context, size_t size_bytes, size_t alignme
                                 jstream_t *stream, void **pointer) {
     guard_t *guard = context;
     ji_live_block_t block = {.size_bytes = size_bytes};
+
     size_t whole_bytes;
     if (!ji_size_round_up(guard->guard_bytes, alignment, &block.front_bytes) ||
         !ji_size_add(block.front_bytes, size_bytes, &whole_bytes) ||
         !ji_size_add(whole_bytes, guard->guard_bytes, &whole_bytes))
         return ji_fail(JSTATUS_INVALID_SIZE, "no %zu bytes of guards fit around %zu bytes",
                        guard->guard_bytes, size_bytes);
+
     void *memory;
     jstatus_t status =
         jallocator_allocate(guard->live.below, whole_bytes, alignment, stream, &memory);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     block.pointer = (char *)memory + block.front_bytes;
     JTRY(ji_live_begin_writing(&guard->live, stream, &block));
     JTRY(guard_write(guard, &block, GUARD_BEFORE, stream));
     JTRY(guard_write(guard, &block, GUARD_BEHIND, stream));
     JTRY(ji_live_end_writing(stream, &block));
+
     JTRY(ji_live_add(&guard->live, &block));
     *pointer = block.pointer;
+
 done:
     if (status != JSTATUS_SUCCESS)
         ji_live_abandon(&guard->live, status, stream, &block, memory, whole_bytes);
@@ -124,20 +135,25 @@ static jstatus_t guard_deallocate(void *context, void *pointer, size_t size_byte
                                   jstream_t *stream) {
     guard_t *guard = context;
     ji_live_block_t block;
+
     jstatus_t status = ji_live_take(&guard->live, pointer, size_bytes, &block);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     JTRY(ji_live_await_writing(&block));
     JTRY(jstream_synchronize(guard->live.below->device, stream));
+
     if (!block.refused) {
         status = guard_inspect(guard, &block, stream);
         block.refused = status == JSTATUS_CORRUPTED;
         atomic_fetch_add_explicit(&guard->damaged_count, block.refused, memory_order_relaxed);
         JTRY(status);
     }
+
     JTRY(jallocator_deallocate(guard->live.below, (char *)pointer - block.front_bytes,
                                block.front_bytes + size_bytes + guard->guard_bytes, stream));
     ji_live_drop(&guard->live, &block);
+
 done:
     if (status != JSTATUS_SUCCESS)
         ji_live_put_back(&guard->live, &block);
@@ -147,10 +163,12 @@ done:
 /* A block whose words are still ahead in its stream has not been used yet. */
 static jstatus_t guard_examine(ji_live_t *live, const ji_live_block_t *block) {
     bool written = true;
+
     jstatus_t status =
         block->written != NULL ? jevent_query(block->written, &written) : JSTATUS_SUCCESS;
     if (status == JSTATUS_FORKED || (status == JSTATUS_SUCCESS && !written))
         return JSTATUS_SUCCESS;
+
     return status == JSTATUS_SUCCESS ? guard_inspect((const guard_t *)live, block, NULL) : status;
 }
 
@@ -172,6 +190,7 @@ static jstatus_t guard_trim(void *context, size_t keep_bytes) {
 static void guard_destroy(void *context) {
     const guard_t *guard = context;
     size_t count = atomic_load_explicit(&guard->damaged_count, memory_order_relaxed);
+
     if (count != 0)
         jlog_write(JLOG_WARNING, NULL,
                    "allocator \"%s\": %zu of its allocations were written around",
@@ -184,15 +203,19 @@ static jstatus_t guard_create(const ji_request_t *request, jallocator_t **out) {
                                          .trim = guard_trim,
                                          .check = guard_check,
                                          .destroy = guard_destroy};
+
     const jguard_options_t *options = request->options;
     JREQUIRE(options->guard_bytes % GUARD_UNIT_BYTES == 0, JSTATUS_INVALID_VALUE);
+
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_guard};
+
     guard_t *guard = ji_metadata_zalloc(sizeof *guard);
     if (guard != NULL)
         guard->guard_bytes = options->guard_bytes != 0 ? options->guard_bytes : GUARD_UNIT_BYTES;
+
     return ji_live_make(guard, &own, &traits, out);
 }
 

@@ -17,6 +17,7 @@ static jstatus_t limit_allocate(void *context, size_t size_bytes, size_t alignme
                                 jstream_t *stream, void **pointer) {
     limit_adaptor_t *limit = context;
     size_t taken = atomic_load_explicit(&limit->taken_bytes, memory_order_relaxed);
+
     do {
         if (size_bytes > limit->limit_bytes - taken)
             return ji_fail(JSTATUS_MEMORY_ERROR,
@@ -24,6 +25,7 @@ static jstatus_t limit_allocate(void *context, size_t size_bytes, size_t alignme
                            limit->limit_bytes, taken, size_bytes);
     } while (!atomic_compare_exchange_weak_explicit(&limit->taken_bytes, &taken, taken + size_bytes,
                                                     memory_order_relaxed, memory_order_relaxed));
+
     jstatus_t status =
         jallocator_allocate(limit->adaptor.below, size_bytes, alignment, stream, pointer);
     if (status != JSTATUS_SUCCESS)
@@ -49,23 +51,29 @@ static void limit_get_stats(void *context, jallocator_stats_t *stats) {
 
 static jstatus_t limit_create(const ji_request_t *request, jallocator_t **out) {
     const jlimit_options_t *options = request->options;
+
     if (options->limit_bytes == 0)
         return ji_fail(JSTATUS_INVALID_VALUE, "limit: limit_bytes must be given");
+
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = limit_allocate;
     ops.deallocate = limit_deallocate;
     ops.get_stats = limit_get_stats;
+
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_limit};
+
     jstatus_t status = JSTATUS_SUCCESS;
     limit_adaptor_t *limit;
     JTRY_ALLOC(limit = ji_metadata_zalloc(sizeof *limit));
     limit->adaptor.below = request->below;
     limit->limit_bytes = options->limit_bytes;
+
     JTRY(ji_allocator_make(&ops, limit, &traits, out));
     limit = NULL;
+
 done:
     ji_metadata_free(limit);
     return status;

@@ -26,6 +26,7 @@ jstatus_t ji_live_begin_writing(const ji_live_t *live, jstream_t *stream, ji_liv
     jdevice_t *device = live->below->device;
     if (stream == NULL && device->kind == JDEVICE_HOST)
         return JSTATUS_SUCCESS;
+
     jstatus_t status = ji_stream_refuse_captured(device, stream, "writing to memory that is taken");
     return status == JSTATUS_SUCCESS ? ji_event_create_untimed(device, &block->written) : status;
 }
@@ -51,6 +52,7 @@ void ji_live_abandon(const ji_live_t *live, jstatus_t why, jstream_t *stream,
     if (block->written != NULL)
         ji_live_settle(live, stream);
     (void)jevent_destroy(block->written);
+
     if (why != JSTATUS_CORRUPTED)
         (void)jallocator_deallocate(live->below, memory, memory_bytes, stream);
 }
@@ -60,16 +62,19 @@ void ji_live_abandon(const ji_live_t *live, jstatus_t why, jstream_t *stream,
 static bool live_make_room(ji_live_t *live) {
     if (live->first_free < live->capacity)
         return true;
+
     uint32_t capacity = live->capacity != 0 ? 2 * live->capacity : LIVE_FIRST_CAPACITY;
     size_t bytes;
     ji_live_block_t *blocks;
     if (capacity <= live->capacity || !ji_size_mul(capacity, sizeof *blocks, &bytes) ||
         (blocks = ji_metadata_zalloc(bytes)) == NULL)
         return false;
+
     if (live->blocks != NULL)
         memcpy(blocks, live->blocks, live->capacity * sizeof *blocks);
     for (uint32_t i = live->capacity; i < capacity; ++i)
         blocks[i].slot = i + 1;
+
     ji_metadata_free(live->blocks);
     live->blocks = blocks;
     live->capacity = capacity;
@@ -79,6 +84,7 @@ static bool live_make_room(ji_live_t *live) {
 jstatus_t ji_live_add(ji_live_t *live, ji_live_block_t *block) {
     jstatus_t status = JSTATUS_SUCCESS;
     ji_lock_acquire(&live->lock);
+
     if (ji_ledger_find(&live->ledger, block->pointer) != NULL) {
         status =
             ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": \"%s\" has given out %p, which is live",
@@ -94,6 +100,7 @@ jstatus_t ji_live_add(ji_live_t *live, ji_live_block_t *block) {
         ji_ledger_insert(&live->ledger, block->pointer, block->size_bytes, block->tag)->number =
             block->slot;
     }
+
     ji_lock_release(&live->lock);
     return status;
 }
@@ -105,6 +112,7 @@ static jstatus_t live_refuse(const ji_live_t *live, const void *pointer) {
                        "allocator \"%s\": %p lies inside the block at %p (tag \"%s\") and is no "
                        "beginning of one",
                        live->self->name, pointer, (void *)around->address, jtag_name(around->tag));
+
     return ji_refuse_unknown(live->self->name, pointer, "already");
 }
 
@@ -112,6 +120,7 @@ jstatus_t ji_live_take(ji_live_t *live, const void *pointer, size_t size_bytes,
                        ji_live_block_t *block) {
     jstatus_t status = JSTATUS_SUCCESS;
     ji_lock_acquire(&live->lock);
+
     ji_ledger_entry_t *entry;
     while ((entry = ji_ledger_find(&live->ledger, pointer)) != NULL &&
            live->blocks[entry->number].examiners != 0) {
@@ -119,6 +128,7 @@ jstatus_t ji_live_take(ji_live_t *live, const void *pointer, size_t size_bytes,
         sched_yield();
         ji_lock_acquire(&live->lock);
     }
+
     if (entry == NULL) {
         status = live_refuse(live, pointer);
     } else if (entry->size_bytes != size_bytes) {
@@ -131,6 +141,7 @@ jstatus_t ji_live_take(ji_live_t *live, const void *pointer, size_t size_bytes,
         *block = live->blocks[entry->number];
         ji_ledger_remove(&live->ledger, entry);
     }
+
     ji_lock_release(&live->lock);
     return status;
 }
@@ -139,6 +150,7 @@ void ji_live_put_back(ji_live_t *live, const ji_live_block_t *block) {
     ji_lock_acquire(&live->lock);
     live->blocks[block->slot] = *block;
     live->blocks[block->slot].leaving = false;
+
     ji_ledger_entry_t *entry =
         ji_ledger_restore(&live->ledger, block->pointer, block->size_bytes, block->tag);
     if (entry != NULL)
@@ -157,21 +169,26 @@ void ji_live_drop(ji_live_t *live, const ji_live_block_t *block) {
 jstatus_t ji_live_examine(ji_live_t *live,
                           jstatus_t (*examine)(ji_live_t *live, const ji_live_block_t *block)) {
     jstatus_t result = JSTATUS_SUCCESS;
+
     ji_lock_acquire(&live->lock);
     for (uint32_t i = 0; i < live->capacity; ++i) {
         if (live->blocks[i].pointer == NULL || live->blocks[i].leaving)
             continue;
+
         ++live->blocks[i].examiners;
         ji_live_block_t block = live->blocks[i];
         ji_lock_release(&live->lock);
+
         jstatus_t status = examine(live, &block);
         if (status != JSTATUS_SUCCESS) {
             jlog_write(JLOG_WARNING, NULL, "%s", jstatus_last_message());
             result = status;
         }
+
         ji_lock_acquire(&live->lock);
         --live->blocks[i].examiners;
     }
+
     ji_lock_release(&live->lock);
     return result;
 }
@@ -190,6 +207,7 @@ static jallocation_t live_describe(const ji_live_t *live, const ji_ledger_entry_
 
 static jstatus_t live_find(void *context, const void *pointer, jallocation_t *block) {
     ji_live_t *live = context;
+
     ji_lock_acquire(&live->lock);
     const ji_ledger_entry_t *entry = ji_ledger_find(&live->ledger, pointer);
     if (entry == NULL)
@@ -197,11 +215,13 @@ static jstatus_t live_find(void *context, const void *pointer, jallocation_t *bl
     if (entry != NULL)
         *block = live_describe(live, entry);
     ji_lock_release(&live->lock);
+
     return entry != NULL ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND;
 }
 
 static void live_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
     ji_live_t *live = context;
+
     ji_lock_acquire(&live->lock);
     for (const ji_ledger_entry_t *entry = NULL;
          (entry = ji_ledger_next(&live->ledger, entry)) != NULL;) {
@@ -228,20 +248,24 @@ jstatus_t ji_live_make(void *context, const jallocator_ops_t *own, const ji_trai
     if (live == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping",
                        traits->name);
+
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = own->allocate;
     ops.deallocate = own->deallocate;
     ops.usable_size = NULL; /* exactly what was asked for */
     ops.find = live_find;
     ops.visit = live_visit;
+
     if (own->trim != NULL)
         ops.trim = own->trim;
     if (own->check != NULL)
         ops.check = own->check;
     ops.destroy = live_destroy;
+
     live->below = traits->below;
     live->destroy = own->destroy;
     ji_lock_init(&live->lock);
+
     jstatus_t status = ji_allocator_make(&ops, live, traits, &live->self);
     if (status == JSTATUS_SUCCESS) {
         *out = live->self;
@@ -249,5 +273,6 @@ jstatus_t ji_live_make(void *context, const jallocator_ops_t *own, const ji_trai
         live->destroy = NULL;
         live_destroy(live);
     }
+
     return status;
 }

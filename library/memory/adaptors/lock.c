@@ -12,12 +12,14 @@ static jstatus_t lock_create(const ji_request_t *request, jallocator_t **out) {
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_LOCK,
                           .kind = &ji_kind_lock};
+
     jstatus_t status = JSTATUS_SUCCESS;
     ji_adaptor_t *adaptor;
     JTRY_ALLOC(adaptor = ji_metadata_zalloc(sizeof *adaptor));
     adaptor->below = request->below;
     JTRY(ji_allocator_make(&ji_adaptor_ops, adaptor, &traits, out));
     adaptor = NULL;
+
 done:
     ji_metadata_free(adaptor);
     return status;

@@ -64,6 +64,7 @@ static size_t quota_left(size_t part, size_t taken) { return part > taken ? part
 /* What the message says is from one moment. */
 static jstatus_t quota_refuse(quota_share_t *share, size_t size_bytes) {
     jquota_t *quota = share->quota;
+
     ji_lock_acquire(&quota->lock);
     size_t has = share->in_use_bytes;
     size_t common = quota->limit_bytes - quota->guaranteed_bytes,
@@ -72,6 +73,7 @@ static jstatus_t quota_refuse(quota_share_t *share, size_t size_bytes) {
     if (maximum > quota->limit_bytes)
         maximum = quota->limit_bytes;
     ji_lock_release(&quota->lock);
+
     return ji_fail(JSTATUS_MEMORY_ERROR,
                    "share \"%s\": %zu bytes asked for; it has %zu of %zu, %zu guaranteed; %zu of "
                    "%zu are left in common",
@@ -80,14 +82,17 @@ static jstatus_t quota_refuse(quota_share_t *share, size_t size_bytes) {
 
 static bool quota_reserve(quota_share_t *share, size_t size_bytes) {
     jquota_t *quota = share->quota;
+
     ji_lock_acquire(&quota->lock);
     /* No overflow where the limit has room for it. */
     size_t has = share->in_use_bytes, wants = has + size_bytes;
     bool given = size_bytes <= quota_left(quota->limit_bytes, quota->in_use_bytes) &&
                  wants <= share->maximum_bytes;
+
     size_t more = given ? quota_above(share, wants) - quota_above(share, has) : 0;
     given = given && (more == 0 || more <= quota_left(quota->limit_bytes - quota->guaranteed_bytes,
                                                       quota->above_bytes));
+
     if (JI_LIKELY(given)) {
         quota->above_bytes += more;
         quota->in_use_bytes += size_bytes;
@@ -95,6 +100,7 @@ static bool quota_reserve(quota_share_t *share, size_t size_bytes) {
     } else {
         ++quota->refusal_count;
     }
+
     ji_lock_release(&quota->lock);
     return given;
 }
@@ -107,10 +113,13 @@ static void quota_raise(size_t *peak, size_t value) {
 /* `freed`: it was live. Else it was reserved in vain. */
 static void quota_give_back(quota_share_t *share, size_t size_bytes, bool freed) {
     jquota_t *quota = share->quota;
+
     ji_lock_acquire(&quota->lock);
     size_t had = share->in_use_bytes;
+
     if (freed)
         quota_raise(&quota->peak_in_use_bytes, quota->in_use_bytes);
+
     quota->above_bytes -= quota_above(share, had) - quota_above(share, had - size_bytes);
     quota->in_use_bytes -= size_bytes;
     share->in_use_bytes = had - size_bytes;
@@ -124,6 +133,7 @@ static jstatus_t quota_allocate(void *context, size_t size_bytes, size_t alignme
     quota_share_t *share = context;
     if (JI_UNLIKELY(!quota_reserve(share, size_bytes)))
         return quota_refuse(share, size_bytes);
+
     /* Asked directly: what was asked for has been checked above. */
     jallocator_t *below = share->adaptor.below;
     jstatus_t status = below->entry.allocate(below, size_bytes, alignment, stream, pointer);
@@ -149,6 +159,7 @@ static void quota_get_stats(void *context, jallocator_stats_t *stats) {
     quota_share_t *share = context;
     jquota_t *quota = share->quota;
     ji_adaptor_ops.get_stats(&share->adaptor, stats);
+
     ji_lock_acquire(&quota->lock);
     stats->limit_bytes =
         share->maximum_bytes < quota->limit_bytes ? share->maximum_bytes : quota->limit_bytes;
@@ -166,6 +177,7 @@ static jstatus_t quota_make(size_t limit_bytes, jquota_t **out) {
     jquota_t *quota = ji_metadata_zalloc(sizeof *quota);
     if (quota == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "quota: no memory for bookkeeping");
+
     ji_lock_init(&quota->lock);
     quota->limit_bytes = limit_bytes;
     *out = quota;
@@ -181,10 +193,12 @@ static void quota_free(jquota_t *quota) {
 static void quota_budget_drop(jquota_t *quota) {
     if (quota->share_count != 0)
         return;
+
     jquota_t **link = &quota_budgets;
     while (*link != quota)
         link = &(*link)->next;
     *link = quota->next;
+
     quota_free(quota);
 }
 
@@ -193,11 +207,13 @@ static jstatus_t quota_budget_get(const char *name, size_t limit_bytes, jquota_t
     jquota_t *quota = quota_budgets;
     while (quota != NULL && strcmp(quota->budget, name) != 0)
         quota = quota->next;
+
     if (quota == NULL) {
         if (limit_bytes == 0)
             return ji_fail(JSTATUS_INVALID_VALUE,
                            "quota(budget=%s): whoever names a budget first must give its limit",
                            name);
+
         JTRY_RETURN(quota_make(limit_bytes, &quota));
         memcpy(quota->budget, name, strlen(name) + 1); /* its length was checked */
         quota->next = quota_budgets;
@@ -207,6 +223,7 @@ static jstatus_t quota_budget_get(const char *name, size_t limit_bytes, jquota_t
                        "quota(budget=%s): the limit is %zu already, and not %zu", name,
                        quota->limit_bytes, limit_bytes);
     }
+
     *out = quota;
     return JSTATUS_SUCCESS;
 }
@@ -216,6 +233,7 @@ static jstatus_t quota_budget_get(const char *name, size_t limit_bytes, jquota_t
 static jstatus_t quota_join(quota_share_t *share) {
     jquota_t *quota = share->quota;
     size_t guaranteed = share->guaranteed_bytes;
+
     ji_lock_acquire(&quota->lock);
     size_t left = quota_left(quota->limit_bytes - quota->guaranteed_bytes, quota->above_bytes);
     bool joins = guaranteed <= left;
@@ -224,6 +242,7 @@ static jstatus_t quota_join(quota_share_t *share) {
         ++quota->share_count;
     }
     ji_lock_release(&quota->lock);
+
     return joins ? JSTATUS_SUCCESS
                  : ji_fail(JSTATUS_INVALID_VALUE,
                            "share \"%s\": %zu bytes cannot be guaranteed, %zu are left",
@@ -233,12 +252,15 @@ static jstatus_t quota_join(quota_share_t *share) {
 static void quota_leave(const quota_share_t *share) {
     jquota_t *quota = share->quota;
     bool named = quota->budget[0] != '\0';
+
     if (named)
         ji_lock_acquire(&quota_budgets_lock);
+
     ji_lock_acquire(&quota->lock);
     quota->guaranteed_bytes -= share->guaranteed_bytes;
     --quota->share_count;
     ji_lock_release(&quota->lock);
+
     if (named) {
         quota_budget_drop(quota);
         ji_lock_release(&quota_budgets_lock);
@@ -260,35 +282,42 @@ typedef struct quota_options {
 
 static jstatus_t quota_enter_budget(quota_share_t *share, const quota_options_t *options) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+
     if (options->budget == NULL || options->budget[0] == '\0')
         return ji_fail(JSTATUS_INVALID_VALUE, "quota: no budget is named; expected budget=NAME");
     if (strnlen(options->budget, JALLOCATOR_NAME_BYTES) == JALLOCATOR_NAME_BYTES)
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "quota: the budget's name \"%.40s...\" has more than %d characters",
                        options->budget, JALLOCATOR_NAME_BYTES - 1);
+
     pthread_once(&once, quota_start);
     ji_lock_acquire(&quota_budgets_lock);
+
     jstatus_t status = quota_budget_get(options->budget, options->limit_bytes, &share->quota);
     if (status == JSTATUS_SUCCESS) {
         status = quota_join(share);
         quota_budget_drop(share->quota); /* where it was made for a share that may not join */
     }
+
     ji_lock_release(&quota_budgets_lock);
     return status;
 }
 
 static jstatus_t quota_create(const ji_request_t *request, jallocator_t **out) {
     const quota_options_t *options = request->options;
+
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = quota_allocate;
     ops.deallocate = quota_deallocate;
     ops.get_stats = quota_get_stats;
     ops.destroy = quota_share_destroy;
+
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_quota,
                           .entry = &quota_entry};
+
     jstatus_t status = JSTATUS_SUCCESS;
     quota_share_t *share;
     JTRY_ALLOC(share = ji_metadata_zalloc(sizeof *share));
@@ -297,18 +326,22 @@ static jstatus_t quota_create(const ji_request_t *request, jallocator_t **out) {
     share->guaranteed_bytes = options->share.guaranteed_bytes;
     share->maximum_bytes = ji_option(options->share.maximum_bytes, JALLOC_UNLIMITED);
     strncpy(share->name, request->name, JALLOCATOR_NAME_BYTES - 1);
+
     if (share->guaranteed_bytes > share->maximum_bytes) {
         status = ji_fail(JSTATUS_INVALID_VALUE,
                          "share \"%s\": %zu bytes guaranteed are more than its maximum of %zu",
                          share->name, share->guaranteed_bytes, share->maximum_bytes);
         goto done;
     }
+
     JTRY(share->quota != NULL ? quota_join(share) : quota_enter_budget(share, options));
+
     status = ji_allocator_make(&ops, share, &traits, out);
     if (status != JSTATUS_SUCCESS)
         quota_leave(share);
     else
         share = NULL;
+
 done:
     ji_metadata_free(share);
     return status;
@@ -351,12 +384,15 @@ jstatus_t jquota_create(size_t limit_bytes, jquota_t **quota) {
 jstatus_t jquota_destroy(jquota_t *quota) {
     if (quota == NULL)
         return JSTATUS_SUCCESS;
+
     ji_lock_acquire(&quota->lock);
     size_t shares = quota->share_count;
     ji_lock_release(&quota->lock);
+
     if (shares != 0)
         return ji_fail(JSTATUS_BUSY, "the quota cannot be destroyed: it has %zu share%s", shares,
                        shares == 1 ? "" : "s");
+
     quota_free(quota);
     return JSTATUS_SUCCESS;
 }
@@ -364,27 +400,32 @@ jstatus_t jquota_destroy(jquota_t *quota) {
 jstatus_t jquota_set_limit(jquota_t *quota, size_t limit_bytes) {
     JREQUIRE(quota != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(limit_bytes != 0, JSTATUS_INVALID_SIZE);
+
     ji_lock_acquire(&quota->lock);
     size_t guaranteed = quota->guaranteed_bytes;
     if (limit_bytes >= guaranteed)
         quota->limit_bytes = limit_bytes;
     ji_lock_release(&quota->lock);
+
     if (limit_bytes < guaranteed)
         return ji_fail(JSTATUS_INVALID_SIZE,
                        "jquota_set_limit: %zu bytes are less than the %zu that are guaranteed",
                        limit_bytes, guaranteed);
+
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jquota_get_stats(const jquota_t *quota, jquota_stats_t *stats) {
     JREQUIRE(quota != NULL && stats != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jquota_stats_t, stats, limit_bytes));
+
     ji_lock_t *lock = (ji_lock_t *)&quota->lock; /* no part of what is seen */
     ji_lock_acquire(lock);
     jquota_stats_t present = {
         sizeof present,           quota->limit_bytes, quota->guaranteed_bytes, quota->in_use_bytes,
         quota->peak_in_use_bytes, quota->share_count, quota->refusal_count};
     ji_lock_release(lock);
+
     quota_raise(&present.peak_in_use_bytes, present.in_use_bytes);
     JI_GIVE_RESULT(stats, &present);
     return JSTATUS_SUCCESS;
@@ -393,9 +434,12 @@ jstatus_t jquota_get_stats(const jquota_t *quota, jquota_stats_t *stats) {
 jstatus_t jallocator_create_quota(jallocator_t *below, jquota_t *quota,
                                   const jquota_share_options_t *options, jallocator_t **allocator) {
     JREQUIRE(quota != NULL, JSTATUS_INVALID_POINTER);
+
     quota_options_t complete = quota_defaults;
     JTRY_RETURN(JI_TAKE_OPTIONS(jquota_share_options_t, &complete.share, options, name));
+
     complete.share.struct_size = sizeof complete;
     complete.quota = quota;
+
     return ji_kind_make(&ji_kind_quota, NULL, below, &complete, allocator);
 }

@@ -37,9 +37,11 @@ static jstatus_t record_allocate(void *context, size_t size_bytes, size_t alignm
     const record_t *record = context;
     jstatus_t status =
         jallocator_allocate(record->adaptor.below, size_bytes, alignment, stream, pointer);
+
     bool served = status == JSTATUS_SUCCESS;
     record_write(record, served ? JI_TRACE_ALLOCATE : JI_TRACE_FAILURE, served ? *pointer : NULL,
                  size_bytes, alignment, stream, ji_tag_current);
+
     return status;
 }
 
@@ -48,15 +50,18 @@ static jstatus_t record_deallocate(void *context, void *pointer, size_t size_byt
     const record_t *record = context;
     jallocator_t *below = record->adaptor.below;
     jallocation_t block = JALLOCATION_INIT;
+
     bool known = jallocator_find(below, pointer, &block) == JSTATUS_SUCCESS &&
                  block.pointer == pointer && block.size_bytes == size_bytes;
     if (known)
         record_write(record, JI_TRACE_FREE, pointer, size_bytes, 0, stream, block.tag);
+
     jstatus_t status = jallocator_deallocate(below, pointer, size_bytes, stream);
     /* With which alignment it was asked for is not known any more. */
     if (known && status != JSTATUS_SUCCESS)
         record_write(record, JI_TRACE_ALLOCATE, pointer, size_bytes, below->granule_bytes, stream,
                      block.tag);
+
     return status;
 }
 
@@ -78,6 +83,7 @@ static void record_destroy(void *context) {
 static jstatus_t record_make(jallocator_t *below, const char *name, const char *file,
                              bool unnoticed, jallocator_t **out) {
     static atomic_uint count;
+
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = record_allocate;
     ops.deallocate = record_deallocate;
@@ -86,8 +92,10 @@ static jstatus_t record_make(jallocator_t *below, const char *name, const char *
         ops.get_stats = record_get_stats;
         ops.clear_stats = record_clear_stats;
     }
+
     ji_traits_t traits = {
         .name = name, .below = below, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_record};
+
     jstatus_t status = JSTATUS_SUCCESS;
     record_t *record;
     JTRY_ALLOC(record = ji_metadata_zalloc(sizeof *record));
@@ -95,8 +103,10 @@ static jstatus_t record_make(jallocator_t *below, const char *name, const char *
     JTRY(ji_trace_open(file, &record->trace));
     snprintf(record->label, sizeof record->label, "%s#%u", unnoticed ? name : below->name,
              atomic_fetch_add_explicit(&count, 1, memory_order_relaxed) + 1);
+
     JTRY(ji_allocator_make(&ops, record, &traits, out));
     record = NULL;
+
 done:
     if (record != NULL && record->trace != NULL)
         ji_trace_close(record->trace);
@@ -107,12 +117,14 @@ done:
 jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out) {
     jconfig_entry_t file = JCONFIG_ENTRY_INIT;
     (void)jconfig_get(JCONFIG_JALLOC_RECORD, &file);
+
     /* A tracking allocator may end by itself, so nobody can stand on top; all it does is seen below
      * it. */
     if (file.value[0] == '\0' || allocator->kind == &ji_kind_track) {
         *out = allocator;
         return JSTATUS_SUCCESS;
     }
+
     jallocator_t *recorded;
     jstatus_t status = record_make(allocator, allocator->name, file.value, true, &recorded);
     if (status == JSTATUS_SUCCESS) {
@@ -121,6 +133,7 @@ jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out) {
     } else {
         (void)jallocator_destroy(allocator);
     }
+
     return status;
 }
 

@@ -45,6 +45,7 @@ static struct timespec retry_deadline(uint64_t timeout_ms) {
     clock_gettime(CLOCK_MONOTONIC, &deadline);
     deadline.tv_sec += (time_t)(timeout_ms / 1000);
     deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+
     if (deadline.tv_nsec >= 1000000000) {
         deadline.tv_nsec -= 1000000000;
         ++deadline.tv_sec;
@@ -62,12 +63,15 @@ static bool retry_is_past(const struct timespec *deadline) {
 /* Sleeps until something is freed that `seen` does not count; false at the deadline. */
 static bool retry_wait(retry_adaptor_t *retry, uint32_t seen, const struct timespec *deadline) {
     bool in_time = true;
+
     atomic_fetch_add(&retry->waiter_count, 1);
+
     while (atomic_load(&retry->free_count) == seen && (in_time = !retry_is_past(deadline)))
         /* Comes back for a wake-up, another number, a signal or the deadline: it is looked at
          * again. */
         (void)syscall(SYS_futex, &retry->free_count, FUTEX_WAIT_BITSET_PRIVATE, seen, deadline,
                       NULL, FUTEX_BITSET_MATCH_ANY);
+
     atomic_fetch_sub(&retry->waiter_count, 1);
     return in_time;
 }
@@ -82,12 +86,14 @@ static jstatus_t retry_allocate(void *context, size_t size_bytes, size_t alignme
                                 jstream_t *stream, void **pointer) {
     retry_adaptor_t *retry = context;
     struct timespec deadline = {0, 0};
+
     for (bool first = true;; first = false) {
         uint32_t seen = atomic_load(&retry->free_count);
         jstatus_t status =
             jallocator_allocate(retry->adaptor.below, size_bytes, alignment, stream, pointer);
         if (JI_LIKELY(status != JSTATUS_MEMORY_ERROR))
             return status;
+
         if (first)
             deadline = retry_deadline(retry->timeout_ms);
         /* Frees of others that never suffice must not carry a request past its deadline. */
@@ -116,14 +122,17 @@ static jstatus_t retry_trim(void *context, size_t keep_bytes) {
 
 static jstatus_t retry_create(const ji_request_t *request, jallocator_t **out) {
     const jretry_options_t *options = request->options;
+
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = retry_allocate;
     ops.deallocate = retry_deallocate;
     ops.trim = retry_trim;
+
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_retry};
+
     jstatus_t status = JSTATUS_SUCCESS;
     retry_adaptor_t *retry;
     JTRY_ALLOC(retry = ji_metadata_zalloc(sizeof *retry));
@@ -131,8 +140,10 @@ static jstatus_t retry_create(const ji_request_t *request, jallocator_t **out) {
     retry->timeout_ms = ji_option(options->timeout_ms, RETRY_TIMEOUT_MS);
     if (retry->timeout_ms > JI_LONGEST_MS)
         retry->timeout_ms = JI_LONGEST_MS;
+
     JTRY(ji_allocator_make(&ops, retry, &traits, out));
     retry = NULL;
+
 done:
     ji_metadata_free(retry);
     return status;

@@ -36,12 +36,14 @@ static jstatus_t statistics_allocate(void *context, size_t size_bytes, size_t al
     statistics_adaptor_t *statistics = context;
     jstatus_t status =
         jallocator_allocate(statistics->adaptor.below, size_bytes, alignment, stream, pointer);
+
     ji_lock_acquire(&statistics->lock);
     if (JI_LIKELY(status == JSTATUS_SUCCESS))
         ji_books_allocate(&statistics->books, size_bytes);
     else
         ++statistics->books.failure_count;
     ji_lock_release(&statistics->lock);
+
     return status;
 }
 
@@ -50,9 +52,11 @@ static jstatus_t statistics_allocate(void *context, size_t size_bytes, size_t al
 static jstatus_t statistics_deallocate(void *context, void *pointer, size_t size_bytes,
                                        jstream_t *stream) {
     statistics_adaptor_t *statistics = context;
+
     ji_lock_acquire(&statistics->lock);
     ji_books_deallocate(&statistics->books, size_bytes);
     ji_lock_release(&statistics->lock);
+
     jstatus_t status =
         jallocator_deallocate(statistics->adaptor.below, pointer, size_bytes, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
@@ -61,6 +65,7 @@ static jstatus_t statistics_deallocate(void *context, void *pointer, size_t size
         statistics->books.in_use_bytes += size_bytes;
         ji_lock_release(&statistics->lock);
     }
+
     return status;
 }
 
@@ -71,6 +76,7 @@ static void statistics_destroy(void *context) {
         statistics->part = part->around;
         ji_metadata_free(part);
     }
+
     ji_lock_fini(&statistics->lock);
     ji_metadata_free(statistics);
 }
@@ -80,18 +86,22 @@ static jstatus_t statistics_create(const ji_request_t *request, jallocator_t **o
     ops.allocate = statistics_allocate;
     ops.deallocate = statistics_deallocate;
     ops.destroy = statistics_destroy;
+
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_statistics};
+
     jstatus_t status = JSTATUS_SUCCESS;
     statistics_adaptor_t *statistics;
     JTRY_ALLOC(statistics = ji_metadata_zalloc(sizeof *statistics));
     statistics->adaptor.below = request->below;
     ji_lock_init(&statistics->lock);
+
     status = ji_allocator_make(&ops, statistics, &traits, out);
     if (status != JSTATUS_SUCCESS)
         statistics_destroy(statistics);
+
 done:
     return status;
 }
@@ -110,14 +120,17 @@ jstatus_t jallocator_statistics_push(jallocator_t *allocator) {
     jallocator_t *found;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_statistics, __func__, &found));
     statistics_adaptor_t *statistics = found->context;
+
     statistics_part_t *part = ji_metadata_alloc(sizeof *part);
     if (part == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", __func__);
+
     ji_lock_acquire(&statistics->lock);
     *part = (statistics_part_t){statistics->books, statistics->part};
     statistics->part = part;
     ji_books_clear(&statistics->books);
     ji_lock_release(&statistics->lock);
+
     return JSTATUS_SUCCESS;
 }
 
@@ -129,14 +142,17 @@ jstatus_t jallocator_statistics_pop(jallocator_t *allocator, jallocator_stats_t 
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_statistics, __func__, &found));
     JREQUIRE(stats != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jallocator_stats_t, stats, allocation_count));
+
     statistics_adaptor_t *statistics = found->context;
     ji_books_t *books = &statistics->books;
+
     ji_lock_acquire(&statistics->lock);
     statistics_part_t *part = statistics->part;
     if (part == NULL) {
         ji_lock_release(&statistics->lock);
         return ji_fail(JSTATUS_NOT_FOUND, "%s: no part was begun", __func__);
     }
+
     const ji_books_t *begin = &part->begin;
     const jallocator_stats_t counted = {
         .allocation_count = books->allocation_count - begin->allocation_count,
@@ -146,12 +162,15 @@ jstatus_t jallocator_statistics_pop(jallocator_t *allocator, jallocator_stats_t 
         .largest_request_bytes = books->largest_request_bytes,
         .failure_count = books->failure_count - begin->failure_count,
     };
+
     if (books->peak_in_use_bytes < begin->peak_in_use_bytes)
         books->peak_in_use_bytes = begin->peak_in_use_bytes;
     if (books->largest_request_bytes < begin->largest_request_bytes)
         books->largest_request_bytes = begin->largest_request_bytes;
+
     statistics->part = part->around;
     ji_lock_release(&statistics->lock);
+
     ji_metadata_free(part);
     JI_GIVE_RESULT(stats, &counted);
     return JSTATUS_SUCCESS;

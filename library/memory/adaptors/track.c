@@ -53,6 +53,7 @@ static jstatus_t track_allocate(void *context, size_t size_bytes, size_t alignme
         jallocator_allocate(track->adaptor.below, size_bytes, alignment, stream, pointer);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         return status;
+
     ji_lock_acquire(&track->lock);
     bool retired = track->retired;
     if (JI_LIKELY(!retired)) {
@@ -62,16 +63,19 @@ static jstatus_t track_allocate(void *context, size_t size_bytes, size_t alignme
             track_record(track, (int64_t)size_bytes);
     }
     ji_lock_release(&track->lock);
+
     if (JI_UNLIKELY(retired)) {
         (void)jallocator_deallocate(track->adaptor.below, *pointer, size_bytes, stream);
         status = ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\" is retired", track->self->name);
     }
+
     return status;
 }
 
 static void track_record_change(track_t *track, int64_t bytes) {
     if (JI_LIKELY(track->records == NULL))
         return;
+
     ji_lock_acquire(&track->lock);
     track_record(track, bytes);
     ji_lock_release(&track->lock);
@@ -89,11 +93,13 @@ static jstatus_t track_deallocate(void *context, void *pointer, size_t size_byte
                                   jstream_t *stream) {
     track_t *track = context;
     track_record_change(track, -(int64_t)size_bytes);
+
     jstatus_t status = jallocator_deallocate(track->adaptor.below, pointer, size_bytes, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         track_record_change(track, (int64_t)size_bytes);
     else if (JI_UNLIKELY(track_count_gone(track)))
         ji_allocator_dispose(track->self);
+
     return status;
 }
 
@@ -101,31 +107,38 @@ JI_ENTRY(track_entry, unlocked, track_allocate, track_deallocate, true)
 
 static jstatus_t track_create(const ji_request_t *request, jallocator_t **out) {
     const jtrack_options_t *options = request->options;
+
     jallocator_ops_t ops = ji_adaptor_ops;
     ops.allocate = track_allocate;
     ops.deallocate = track_deallocate;
     ops.destroy = track_free;
+
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_track,
                           .entry = &track_entry};
+
     size_t record_bytes;
     if (!ji_size_mul(options->record_count, sizeof(jtrack_record_t), &record_bytes) ||
         record_bytes > PTRDIFF_MAX)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: record_count %zu is too many", request->name,
                        options->record_count);
+
     jstatus_t status = JSTATUS_SUCCESS;
     ji_call_traces_t *call_traces = NULL;
+
     track_t *track;
     JTRY_ALLOC(track = ji_metadata_zalloc(sizeof *track));
     ji_lock_init(&track->lock);
     track->adaptor.below = request->below;
     track->record_capacity = options->record_count;
+
     if (options->record_count != 0)
         JTRY_ALLOC(track->records = ji_metadata_alloc(record_bytes));
     if (options->stacks)
         JTRY_ALLOC(call_traces = ji_metadata_alloc(sizeof *call_traces));
+
     JTRY(ji_allocator_make(&ops, track, &traits, &track->self));
     if (call_traces != NULL &&
         track->self->call_traces == NULL) { /* they may be kept already, for the report at exit */
@@ -133,8 +146,10 @@ static jstatus_t track_create(const ji_request_t *request, jallocator_t **out) {
         track->self->call_traces = call_traces;
         call_traces = NULL;
     }
+
     *out = track->self;
     track = NULL;
+
 done:
     ji_metadata_free(call_traces);
     if (track != NULL)
@@ -173,9 +188,11 @@ jstatus_t jallocator_track_get_totals(const jallocator_t *allocator, jtrack_tota
     JREQUIRE(totals != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found));
     JTRY_RETURN(JI_CHECK_SIZED(jtrack_totals_t, totals, total_bytes));
+
     ji_lock_acquire(&found->lock);
     const ji_books_t books = found->books;
     ji_lock_release(&found->lock);
+
     track_t *track = found->context;
     ji_lock_acquire(&track->lock);
     const jtrack_totals_t present = {
@@ -183,6 +200,7 @@ jstatus_t jallocator_track_get_totals(const jallocator_t *allocator, jtrack_tota
         books.in_use_bytes, books.allocation_count, books.live_count,
     };
     ji_lock_release(&track->lock);
+
     JI_GIVE_RESULT(totals, &present);
     return JSTATUS_SUCCESS;
 }
@@ -192,15 +210,18 @@ jstatus_t jallocator_track_get_records(const jallocator_t *allocator, jtrack_rec
     jallocator_t *found;
     JREQUIRE(count != NULL && (records != NULL || capacity == 0), JSTATUS_INVALID_POINTER);
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_track, __func__, &found));
+
     track_t *track = found->context;
     ji_lock_acquire(&track->lock);
     uint64_t end = track->record_count,
              kept = end < track->record_capacity ? end : track->record_capacity;
+
     if (kept > capacity)
         kept = capacity;
     for (uint64_t i = 0; i < kept; ++i)
         records[i] = track->records[(end - kept + i) % track->record_capacity];
     ji_lock_release(&track->lock);
+
     *count = (size_t)kept;
     return JSTATUS_SUCCESS;
 }
@@ -210,19 +231,23 @@ jstatus_t jallocator_track_retire(jallocator_t *allocator) {
     if (allocator->kind != &ji_kind_track)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: \"%s\" is not a tracking allocator", __func__,
                        allocator->name);
+
     size_t users = atomic_load_explicit(&allocator->retain_count, memory_order_acquire);
     if (users != 0)
         return ji_fail(JSTATUS_BUSY, "%s: allocator \"%s\" is kept by %zu", __func__,
                        allocator->name, users);
+
     track_t *track = allocator->context;
     ji_lock_acquire(&track->lock);
     bool already = track->retired;
     bool nothing_inside = track->inside_count == 0;
     track->retired = true;
     ji_lock_release(&track->lock);
+
     if (already)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: allocator \"%s\" is retired already", __func__,
                        allocator->name);
+
     if (nothing_inside)
         ji_allocator_dispose(track->self);
     return JSTATUS_SUCCESS;

@@ -62,6 +62,7 @@ static void visit_enter(visit_adaptor_t *visit) {
     ji_lock_acquire(&visit->self->lock);
     if (JI_LIKELY(visit->fork_generation == ji_fork_generation))
         return;
+
     visit->fork_generation = ji_fork_generation;
     for (visit_turn_t **link = &visit->turns; *link != NULL;)
         if ((*link)->thread != &ji_lock_thread)
@@ -109,12 +110,15 @@ static int visit_next(const visit_adaptor_t *visit, uint32_t known, bool goes) {
         if ((known >> i & 1) != 0 && (goes || !visit->slots[i].present) &&
             (next < 0 || visit->slots[i].order > visit->slots[next].order))
             next = i;
+
     if (next >= 0 || goes)
         return next;
+
     for (int i = 0; i < VISIT_MAX_VISITORS; ++i)
         if ((known >> i & 1) == 0 && visit->slots[i].present &&
             (next < 0 || visit->slots[i].order < visit->slots[next].order))
             next = i;
+
     return next;
 }
 
@@ -123,27 +127,33 @@ static int visit_next(const visit_adaptor_t *visit, uint32_t known, bool goes) {
 static void visit_settle(visit_adaptor_t *visit, void *pointer, bool goes) {
     visit_turn_t turn = {pointer, &ji_lock_thread, -1, visit->turns};
     visit->turns = &turn;
+
     for (;;) {
         ji_ledger_entry_t *entry =
             ji_ledger_find(&visit->self->ledger, pointer); /* moves when others change the ledger */
         int next = visit_next(visit, entry->number, goes);
         if (next < 0)
             break;
+
         visit_slot_t *slot = &visit->slots[next];
         bool knew = (entry->number >> next & 1) != 0;
         size_t size_bytes = entry->size_bytes;
         void (*function)(void *, void *, size_t) = knew ? slot->visitor.shrink : slot->visitor.grow;
         void *function_context = slot->visitor.context;
+
         entry->number ^= (uint32_t)1 << next;
         slot->known_count += knew ? (size_t)-1 : 1;
+
         if (function == NULL)
             continue;
+
         turn.calling = next;
         visit_leave(visit);
         function(function_context, pointer, size_bytes);
         visit_enter(visit);
         turn.calling = -1;
     }
+
     visit_turn_t **link = &visit->turns;
     while (*link != &turn)
         link = &(*link)->next;
@@ -160,6 +170,7 @@ static void visit_settle_all(visit_adaptor_t *visit, int slot) {
             const ji_ledger_entry_t *entry = ji_ledger_at(&visit->self->ledger, i);
             if (entry == NULL || ((entry->number >> slot & 1) != 0) == visit->slots[slot].present)
                 continue;
+
             void *pointer = (void *)entry->address;
             if (visit_is_taken(visit, pointer)) {
                 waits = true;
@@ -169,6 +180,7 @@ static void visit_settle_all(visit_adaptor_t *visit, int slot) {
                 worked = true;
             }
         }
+
         again = worked || (waits && !visit_is_inside(visit));
         if (again && !worked)
             visit_pause(visit);
@@ -181,6 +193,7 @@ static void visit_settle_all(visit_adaptor_t *visit, int slot) {
 static bool visit_add_block(visit_adaptor_t *visit, void *pointer, size_t size_bytes) {
     if (!ji_ledger_reserve(&visit->self->ledger))
         return false;
+
     ji_ledger_insert(&visit->self->ledger, pointer, size_bytes, ji_tag_current);
     visit_settle(visit, pointer, false);
     return true;
@@ -191,13 +204,16 @@ static jstatus_t visit_allocate(void *context, size_t size_bytes, size_t alignme
     visit_adaptor_t *visit = context;
     void *memory;
     JTRY_RETURN(jallocator_allocate(visit->adaptor.below, size_bytes, alignment, stream, &memory));
+
     visit_enter(visit);
     bool added = visit_add_block(visit, memory, size_bytes);
     visit_leave(visit);
+
     if (!added) {
         (void)jallocator_deallocate(visit->adaptor.below, memory, size_bytes, stream);
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
     }
+
     *pointer = memory;
     return JSTATUS_SUCCESS;
 }
@@ -211,12 +227,14 @@ static jstatus_t visit_remove_block(visit_adaptor_t *visit, void *pointer, size_
                 "visit: visitors are being told of %p: it cannot be freed by one of them", pointer);
         visit_pause(visit);
     }
+
     const ji_ledger_entry_t *entry = ji_ledger_find(&visit->self->ledger, pointer);
     if (entry == NULL)
         return ji_refuse_unknown(visit->self->name, pointer, "already");
     if (entry->size_bytes != size_bytes)
         return ji_fail(JSTATUS_INVALID_SIZE, "visit: %p has %zu bytes and is given back with %zu",
                        pointer, entry->size_bytes, size_bytes);
+
     visit_settle(visit, pointer, true);
     ji_ledger_remove(&visit->self->ledger, ji_ledger_find(&visit->self->ledger, pointer));
     return JSTATUS_SUCCESS;
@@ -225,17 +243,21 @@ static jstatus_t visit_remove_block(visit_adaptor_t *visit, void *pointer, size_
 static jstatus_t visit_deallocate(void *context, void *pointer, size_t size_bytes,
                                   jstream_t *stream) {
     visit_adaptor_t *visit = context;
+
     visit_enter(visit);
     jstatus_t status = visit_remove_block(visit, pointer, size_bytes);
     visit_leave(visit);
+
     if (status != JSTATUS_SUCCESS)
         return status;
+
     status = jallocator_deallocate(visit->adaptor.below, pointer, size_bytes, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) { /* it stays after all */
         visit_enter(visit);
         (void)visit_add_block(visit, pointer, size_bytes);
         visit_leave(visit);
     }
+
     return status;
 }
 
@@ -244,20 +266,24 @@ static jstatus_t visit_create(const ji_request_t *request, jallocator_t **out) {
     ops.allocate = visit_allocate;
     ops.deallocate = visit_deallocate;
     ops.coalesces = NULL; /* a visitor makes something of each block by itself, e.g. registers it */
+
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .fills_ledger = true, /* a block is known while visitors are told of it */
                           .kind = &ji_kind_visit};
+
     jstatus_t status = JSTATUS_SUCCESS;
     visit_adaptor_t *visit;
     JTRY_ALLOC(visit = ji_metadata_zalloc(sizeof *visit));
     visit->adaptor.below = request->below;
     ji_fork_watch();
     visit->fork_generation = ji_fork_generation;
+
     JTRY(ji_allocator_make(&ops, visit, &traits, &visit->self));
     *out = visit->self;
     visit = NULL;
+
 done:
     ji_metadata_free(visit);
     return status;
@@ -301,6 +327,7 @@ static jstatus_t visit_require(jallocator_t *allocator, const jvisitor_t *visito
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_visit, caller, &found));
     if (visitor == NULL)
         return ji_fail(JSTATUS_INVALID_POINTER, "%s: the visitor is NULL", caller);
+
     *visit = found->context;
     return JSTATUS_SUCCESS;
 }
@@ -310,8 +337,10 @@ jstatus_t jallocator_visit_add(jallocator_t *allocator, const jvisitor_t *visito
     jstatus_t status = visit_require(allocator, visitor, __func__, &visit);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     visit_enter(visit);
     int slot = visit_find_free_slot(visit);
+
     if (visit_find_visitor(visit, visitor) >= 0) {
         status = ji_fail(JSTATUS_EXISTS, "%s: such a visitor was added already", __func__);
     } else if (slot < 0) {
@@ -321,6 +350,7 @@ jstatus_t jallocator_visit_add(jallocator_t *allocator, const jvisitor_t *visito
         visit->slots[slot] = (visit_slot_t){*visitor, ++visit->last_order, 0, true};
         visit_settle_all(visit, slot);
     }
+
     visit_leave(visit);
     return status;
 }
@@ -330,8 +360,10 @@ jstatus_t jallocator_visit_remove(jallocator_t *allocator, const jvisitor_t *vis
     jstatus_t status = visit_require(allocator, visitor, __func__, &visit);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     visit_enter(visit);
     int slot = visit_find_visitor(visit, visitor);
+
     if (slot < 0) {
         status = ji_fail(JSTATUS_NOT_FOUND, "%s: no such visitor", __func__);
     } else {
@@ -342,6 +374,7 @@ jstatus_t jallocator_visit_remove(jallocator_t *allocator, const jvisitor_t *vis
                !visit_is_inside(visit))
             visit_pause(visit);
     }
+
     visit_leave(visit);
     return status;
 }

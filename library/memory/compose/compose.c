@@ -45,6 +45,7 @@ static jstatus_t compose_refuse_name(const char *name, const char *what,
                                      const ji_nearest_t *nearest, const char *there,
                                      const compose_list_t *list) {
     const bool close = nearest->name != NULL;
+
     return ji_fail(JSTATUS_INVALID_CONFIGURATION, "\"%.40s\" is no %s%s%s; %s %s", name, what,
                    close ? ", the nearest is " : "", close ? nearest->name : "", there, list->text);
 }
@@ -52,11 +53,13 @@ static jstatus_t compose_refuse_name(const char *name, const char *what,
 static jstatus_t compose_refuse_kind(const char *name) {
     ji_nearest_t nearest = ji_nearest_begin(name, strlen(name));
     compose_list_t list = {"", 0};
+
     const jallocator_kind_t *kind;
     for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; ++i) {
         ji_nearest_offer(&nearest, kind->name);
         compose_list_add(&list, kind->name);
     }
+
     compose_list_add(&list, "and devices such as cuda:0");
     return compose_refuse_name(name, "kind of allocator", &nearest, "there are", &list);
 }
@@ -65,13 +68,16 @@ static jstatus_t compose_refuse_key(const char *name, const ji_kind_t *kind) {
     ji_nearest_t nearest = ji_nearest_begin(name, strlen(name));
     compose_list_t list = {"", 0};
     char what[64];
+
     snprintf(what, sizeof what, "key of %s", kind->public.name);
     for (const jallocator_key_t *key = kind->public.keys; key->name != NULL; ++key) {
         ji_nearest_offer(&nearest, key->name);
         compose_list_add(&list, key->name);
     }
+
     ji_nearest_offer(&nearest, "name");
     compose_list_add(&list, "name");
+
     return compose_refuse_name(name, what, &nearest, "it has", &list);
 }
 
@@ -81,9 +87,11 @@ static jstatus_t compose_refuse_value(const ji_kind_t *kind, const jallocator_ke
     char expected[JI_CONFIG_EXPECTED_BYTES];
     size_t ignored;
     (void)ji_config_expected(key->syntax, expected);
+
     if (value == NULL)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s(%s) lacks a value: expected %s",
                        kind->public.name, key->name, expected);
+
     if (strncmp(key->syntax, "SIZE", 4) == 0 &&
         ji_size_read(value, strlen(value), &ignored) == JSTATUS_INVALID_SIZE)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION,
@@ -101,17 +109,21 @@ static char *compose_skip_blanks(char *text) {
 /* Cuts blanks off the end. */
 static char *compose_word(char *text) {
     text = compose_skip_blanks(text);
+
     size_t length = strlen(text);
     while (length > 0 && text[length - 1] == ' ')
         text[--length] = '\0';
+
     return text;
 }
 
 static bool compose_read_integer(const char *text, long long least, long long most,
                                  long long *number) {
     char *end;
+
     errno = 0;
     *number = strtoll(text, &end, 10);
+
     return end != text && *end == '\0' && errno == 0 && *number >= least && *number <= most;
 }
 
@@ -119,8 +131,10 @@ static bool compose_read_integer(const char *text, long long least, long long mo
 static bool compose_read_word(const jallocator_key_t *key, const char *value, uint64_t *number) {
     const char *words = strchr(key->syntax, '|');
     const int word = words != NULL ? ji_config_choice(words + 1, value) : -1;
+
     if (word >= 0)
         *number = word == 0 ? JALLOC_NONE : JALLOC_UNLIMITED;
+
     return word >= 0;
 }
 static uint64_t compose_number(const jallocator_key_t *key, uint64_t number) {
@@ -135,6 +149,7 @@ static bool compose_store(const jallocator_key_t *key, const ji_key_member_t *ta
     uint64_t meant;
     size_t size;
     int choice;
+
     switch (target->type) {
     case JI_KEY_SIZE:
         if (compose_read_word(key, value, &meant))
@@ -199,12 +214,14 @@ static jstatus_t compose_read_argument(char *argument, compose_stage_t *stage) {
     char *value = strchr(argument, '=');
     if (value != NULL)
         *value++ = '\0';
+
     argument = compose_word(argument);
     value = value != NULL ? compose_word(value) : NULL;
 
     const jallocator_key_t *key = kind->public.keys;
     while (key->name != NULL && strcmp(argument, key->name) != 0)
         ++key;
+
     const size_t index = (size_t)(key - kind->public.keys);
     const ji_key_member_t *target = key->name != NULL ? &kind->members[index] : &name_member;
     if (key->name == NULL)
@@ -216,8 +233,10 @@ static jstatus_t compose_read_argument(char *argument, compose_stage_t *stage) {
         return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s has the key %s twice", kind->public.name,
                        key->name);
     stage->given |= (uint64_t)1 << index;
+
     if (value == NULL && target->type == JI_KEY_BOOL)
         value = (char *)(uintptr_t) "true";
+
     return value != NULL && compose_store(key, target, value, stage->options)
                ? JSTATUS_SUCCESS
                : compose_refuse_value(kind, key, value);
@@ -228,10 +247,12 @@ static const ji_kind_t *compose_find_kind(const char *name) {
     int kind, index;
     if (ji_config_device_name(name, strlen(name), device, &kind, &index))
         return &ji_kind_device;
+
     const jallocator_kind_t *listed = NULL;
     for (size_t i = 0; (listed = jallocator_kind_at(i)) != NULL && strcmp(listed->name, name) != 0;
          ++i)
         ;
+
     return (const ji_kind_t *)listed; /* its first member */
 }
 
@@ -245,6 +266,7 @@ static jstatus_t compose_read_stage(char *text, bool stands, compose_stage_t *st
             return compose_refuse(arguments, "must end with one ')'");
         *end = '\0';
     }
+
     text = compose_word(text);
     const ji_kind_t *kind = compose_find_kind(text);
     if (kind == NULL)
@@ -255,8 +277,10 @@ static jstatus_t compose_read_stage(char *text, bool stands, compose_stage_t *st
         memcpy(stage->options, kind->defaults, kind->options_bytes);
     else
         ((ji_common_options_t *)stage->options)->struct_size = sizeof(ji_common_options_t);
+
     if (arguments != NULL && *compose_skip_blanks(arguments) == '\0')
         arguments = NULL; /* "kind()" */
+
     while (arguments != NULL) {
         char *next = strchr(arguments, ',');
         if (next != NULL)
@@ -264,6 +288,7 @@ static jstatus_t compose_read_stage(char *text, bool stands, compose_stage_t *st
         JTRY_RETURN(compose_read_argument(arguments, stage));
         arguments = next;
     }
+
     if (stands && kind->public.role == JALLOCATOR_PROVIDER)
         return compose_refuse(text, "is a provider and must come first");
     return JSTATUS_SUCCESS;
@@ -277,13 +302,16 @@ static jstatus_t compose_make_stage(const compose_stage_t *stage, jdevice_t *dev
         status = jallocator_create_device(device, JMEMORY_DEVICE, top);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     jallocator_t *made;
     status = ji_kind_make(stage->kind, device, *top, stage->options, &made);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     for (jallocator_t *level = made; level->below != NULL && level->below != base;
          level = level->below)
         level->owns_below = true; /* a stage may be several objects */
+
     *top = made;
     return JSTATUS_SUCCESS;
 }
@@ -305,24 +333,30 @@ static jstatus_t compose(jdevice_t *device, jallocator_t *base, const char *comp
     if (length > COMPOSE_MAX_TEXT)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION, "it has more than %d characters",
                        COMPOSE_MAX_TEXT);
+
     char copy[COMPOSE_MAX_TEXT + 1];
     memcpy(copy, composition, length + 1);
+
     jallocator_t *top = base;
     for (char *text = copy; text != NULL;) {
         char *next = compose_find_plus(text);
         if (next != NULL)
             *next++ = '\0';
+
         compose_stage_t stage;
         jstatus_t status = compose_read_stage(text, base != NULL || text != copy, &stage);
         if (status == JSTATUS_SUCCESS && allocator != NULL)
             status = compose_make_stage(&stage, device, base, &top);
+
         if (status != JSTATUS_SUCCESS) {
             if (top != base)
                 (void)jallocator_destroy(top);
             return status;
         }
+
         text = next;
     }
+
     if (allocator != NULL)
         *allocator = top;
     return JSTATUS_SUCCESS;
@@ -332,10 +366,12 @@ bool ji_compose_get_device(const char *composition, size_t length,
                            char device[JI_DEVICE_NAME_BYTES]) {
     int kind, index;
     size_t begin = 0, end = 0;
+
     while (begin < length && composition[begin] == ' ')
         ++begin;
     for (end = begin; end < length && strchr("(+ ", composition[end]) == NULL;)
         ++end;
+
     return ji_config_device_name(composition + begin, end - begin, device, &kind, &index);
 }
 
@@ -356,6 +392,7 @@ static jstatus_t compose_checked(jdevice_t *device, jallocator_t *base, const ch
     jstatus_t status = compose(NULL, base, composition, NULL);
     if (status != JSTATUS_SUCCESS)
         return ji_fail(status, "composition \"%.100s\": %s", composition, jstatus_last_message());
+
     char name[JI_DEVICE_NAME_BYTES];
     if (base == NULL && ji_compose_get_device(composition, strlen(composition), name)) {
         if (device == NULL)
@@ -367,11 +404,13 @@ static jstatus_t compose_checked(jdevice_t *device, jallocator_t *base, const ch
         if (status != JSTATUS_SUCCESS)
             return status;
     }
+
     return compose(device != NULL ? device : jdevice_host(), base, composition, allocator);
 }
 
 jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jallocator_t **allocator) {
     JREQUIRE(composition != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
+
     char own[JI_PROCESS_MAX_TEXT + 1];
     if (ji_process_is_by_device(composition)) {
         if (device == NULL)
@@ -379,6 +418,7 @@ jstatus_t jallocator_compose(jdevice_t *device, const char *composition, jalloca
         JTRY_RETURN(ji_process_choose(device, composition, own));
         composition = own;
     }
+
     return compose_checked(device, NULL, composition, allocator);
 }
 

@@ -47,9 +47,11 @@ typedef struct process_clause {
 static bool process_next_clause(const char **cursor, process_clause_t *clause) {
     const char *end = *cursor + strlen(*cursor);
     clause->device[0] = '\0';
+
     clause->begin = *cursor;
     clause->end = process_find(*cursor, end, ";");
     *cursor = *clause->end == ';' ? clause->end + 1 : NULL;
+
     const char *equals = process_find(clause->begin, clause->end, "=");
     int kind, index;
     if (equals != clause->end) {
@@ -58,11 +60,14 @@ static bool process_next_clause(const char **cursor, process_clause_t *clause) {
             return false;
         clause->begin = equals + 1;
     }
+
     char begins[JI_DEVICE_NAME_BYTES];
     if (!ji_compose_get_device(clause->begin, (size_t)(clause->end - clause->begin), begins))
         return true;
+
     if (equals != clause->end)
         return strcmp(begins, clause->device) == 0;
+
     memcpy(clause->device, begins, sizeof begins);
     return true;
 }
@@ -73,20 +78,25 @@ static bool process_choose_clause(const char *text, const char *device_name,
                                   process_clause_t *chosen) {
     *chosen = (process_clause_t){"", text, text};
     bool first = true;
+
     for (const char *cursor = text; cursor != NULL; first = false) {
         const char *begin = cursor;
         process_clause_t clause, earlier;
+
         if (!process_next_clause(&cursor, &clause) || (clause.device[0] == '\0' && !first) ||
             (clause.device[0] != '\0' && clause.begin == clause.end))
             return false;
+
         for (const char *before = text; before != begin;) {
             (void)process_next_clause(&before, &earlier);
             if (strcmp(earlier.device, clause.device) == 0)
                 return false;
         }
+
         if (clause.device[0] == '\0' || strcmp(clause.device, device_name) == 0)
             *chosen = clause;
     }
+
     return true;
 }
 
@@ -96,6 +106,7 @@ static bool process_copy_clause(const process_clause_t *clause,
     size_t length = (size_t)(clause->end - clause->begin);
     if (length > JI_PROCESS_MAX_TEXT)
         return false;
+
     memcpy(text, clause->begin, length);
     text[length] = '\0';
     return true;
@@ -110,9 +121,11 @@ jstatus_t ji_process_choose(const jdevice_t *device, const char *text,
                        "composition \"%.200s\": expected COMPOSITION[;DEVICE=COMPOSITION]..., such "
                        "as " PROCESS_EXAMPLE,
                        text);
+
     if (composition[0] == '\0')
         return ji_fail(JSTATUS_INVALID_CONFIGURATION, "composition \"%.200s\" has none for %s",
                        text, jdevice_name(device));
+
     return JSTATUS_SUCCESS;
 }
 
@@ -126,12 +139,14 @@ static jstatus_t process_check_text(const char *text) {
     process_clause_t clause;
     char composition[JI_PROCESS_MAX_TEXT + 1];
     bool sound = process_choose_clause(text, "", &clause);
+
     for (const char *cursor = text; cursor != NULL && sound;) {
         (void)process_next_clause(&cursor, &clause); /* each was looked at */
         sound = process_copy_clause(&clause, composition);
         JTRY_RETURN(sound && composition[0] != '\0' ? ji_compose_check(composition)
                                                     : JSTATUS_SUCCESS);
     }
+
     return sound
                ? JSTATUS_SUCCESS
                : ji_fail(JSTATUS_INVALID_CONFIGURATION,
@@ -149,6 +164,7 @@ static void process_replace_provider(const char *provider, const char *text, cha
         const char *plus = process_find(text, end, "+");
         text = plus < end ? plus + 1 : end;
     }
+
     snprintf(replaced, bytes, "%s%s%s", provider, *text != '\0' ? "+" : "", text);
 }
 
@@ -156,8 +172,9 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
                              jallocator_t **allocator) {
     jconfig_entry_t entry;
     JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_ALLOCATOR, &entry));
-    process_clause_t clause;
+
     /* The text was understood. */
+    process_clause_t clause;
     (void)process_choose_clause(entry.value, jdevice_name(device), &clause);
 
     bool said = clause.begin != clause.end;
@@ -165,6 +182,7 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
         *allocator = NULL;
         return JSTATUS_SUCCESS;
     }
+
     char text[JI_PROCESS_MAX_TEXT + 1], replaced[JI_PROCESS_MAX_TEXT + 64];
     text[0] = '\0';
     if (said)
@@ -173,9 +191,11 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
         snprintf(text, sizeof text, "%s", fallback);
     if (provider != NULL)
         process_replace_provider(provider, text, replaced, sizeof replaced);
+
     jstatus_t status = jallocator_compose(device, provider != NULL ? replaced : text, allocator);
     if (status == JSTATUS_SUCCESS || !said)
         return status;
+
     /* Whatever the text asks for that cannot be is an error in the text. */
     if (status == JSTATUS_INVALID_VALUE || status == JSTATUS_INVALID_SIZE)
         status = JSTATUS_INVALID_CONFIGURATION;
@@ -219,10 +239,12 @@ static jdevice_t *process_get_gpu(void) {
     process_enter();
     jdevice_t *gpu = process_gpu;
     process_leave();
+
     if (gpu != NULL)
         return gpu;
     if (jdevice_get("cuda", &gpu) != JSTATUS_SUCCESS && jdevice_get("hip", &gpu) != JSTATUS_SUCCESS)
         gpu = jdevice_host();
+
     process_enter();
     if (process_gpu == NULL)
         process_gpu = gpu;
@@ -235,10 +257,13 @@ static jstatus_t process_resolve(const jmemory_request_t *given, process_memory_
                                  const char *caller) {
     jmemory_request_t complete = JMEMORY_REQUEST_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jmemory_request_t, &complete, given, device));
+
     const jmemory_request_t *request = &complete;
     JREQUIRE(request->numa_node >= -1, JSTATUS_INVALID_VALUE);
+
     jdevice_t *device = request->device != NULL ? request->device : jdevice_host();
     *memory = (process_memory_t){device, JMEMORY_DEVICE, request->numa_node, false};
+
     if (jdevice_kind(device) != JDEVICE_HOST) {
         memory->kind = request->managed ? JMEMORY_MANAGED : JMEMORY_DEVICE;
     } else if (request->gpu_compatible) {
@@ -246,15 +271,18 @@ static jstatus_t process_resolve(const jmemory_request_t *given, process_memory_
         memory->kind =
             jdevice_kind(memory->device) != JDEVICE_HOST ? JMEMORY_PINNED : JMEMORY_DEVICE;
     }
+
     if (jdevice_kind(memory->device) != JDEVICE_HOST && memory->numa_node >= 0)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: memory of %s cannot be placed on NUMA node %d",
                        caller, jdevice_name(memory->device), memory->numa_node);
+
     return JSTATUS_SUCCESS;
 }
 
 static jstatus_t process_make(const process_memory_t *memory, jallocator_t **allocator) {
     if (memory->mapped)
         return jallocator_create_mmap(allocator);
+
     char node[32];
     const char *provider = NULL;
     if (memory->numa_node >= 0) {
@@ -263,6 +291,7 @@ static jstatus_t process_make(const process_memory_t *memory, jallocator_t **all
     } else if (memory->kind != JMEMORY_DEVICE) {
         provider = memory->kind == JMEMORY_PINNED ? "device(kind=pinned)" : "device(kind=managed)";
     }
+
     return ji_process_compose(memory->device, provider, "general", allocator);
 }
 
@@ -273,6 +302,7 @@ static jallocator_t *process_find_allocator(const process_memory_t *memory) {
            (entry->memory.device != memory->device || entry->memory.kind != memory->kind ||
             entry->memory.numa_node != memory->numa_node || entry->memory.mapped != memory->mapped))
         entry = entry->next;
+
     return entry != NULL ? entry->allocator : NULL;
 }
 
@@ -293,6 +323,7 @@ static jstatus_t process_enter_allocator(const process_memory_t *memory, jalloca
         entry = NULL;
     }
     process_leave();
+
     ji_metadata_free(entry);
     return JSTATUS_SUCCESS;
 }
@@ -302,6 +333,7 @@ static jstatus_t process_get(const process_memory_t *memory, jallocator_t **allo
     process_enter();
     jallocator_t *found = process_find_allocator(memory);
     process_leave();
+
     if (found != NULL) {
         *allocator = found;
         return JSTATUS_SUCCESS;
@@ -309,9 +341,11 @@ static jstatus_t process_get(const process_memory_t *memory, jallocator_t **allo
 
     jallocator_t *made;
     JTRY_RETURN(process_make(memory, &made));
+
     const jstatus_t status = process_enter_allocator(memory, made, false, &found);
     if (status != JSTATUS_SUCCESS || found != made) /* another thread may have been here */
         (void)jallocator_destroy(made);
+
     if (status == JSTATUS_SUCCESS)
         *allocator = found;
     return status;
@@ -319,6 +353,7 @@ static jstatus_t process_get(const process_memory_t *memory, jallocator_t **allo
 
 jstatus_t jprocess_get_allocator(const jmemory_request_t *given, jallocator_t **allocator) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+
     process_memory_t memory = {0};
     JTRY_RETURN(process_resolve(given, &memory, __func__));
     return process_get(&memory, allocator);
@@ -326,8 +361,10 @@ jstatus_t jprocess_get_allocator(const jmemory_request_t *given, jallocator_t **
 
 jstatus_t jprocess_set_allocator(const jmemory_request_t *given, jallocator_t *allocator) {
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+
     process_memory_t memory = {0};
     JTRY_RETURN(process_resolve(given, &memory, __func__));
+
     if (jallocator_device(allocator) != memory.device ||
         jallocator_memory_kind(allocator) != memory.kind)
         return ji_fail(JSTATUS_INVALID_VALUE,
@@ -341,6 +378,7 @@ jstatus_t jprocess_set_allocator(const jmemory_request_t *given, jallocator_t *a
     if (found != allocator)
         return ji_fail(JSTATUS_EXISTS, "%s: the process has \"%s\" for such memory already",
                        __func__, jallocator_name(found));
+
     return JSTATUS_SUCCESS;
 }
 
@@ -351,12 +389,14 @@ jstatus_t ji_process_get_mapped(jallocator_t **allocator) {
 
 jstatus_t ji_process_reset(void) {
     jstatus_t status = JSTATUS_SUCCESS;
+
     process_enter();
     while (process_entries != NULL && status == JSTATUS_SUCCESS) {
         process_entry_t *entry = process_entries;
         (void)jallocator_release(entry->allocator);
         if (!entry->is_programs)
             status = jallocator_destroy(entry->allocator);
+
         if (status == JSTATUS_SUCCESS) {
             process_entries = entry->next;
             ji_metadata_free(entry);
@@ -364,6 +404,7 @@ jstatus_t ji_process_reset(void) {
             (void)jallocator_retain(entry->allocator);
         }
     }
+
     if (status == JSTATUS_SUCCESS)
         process_gpu = NULL;
     process_leave();

@@ -40,14 +40,17 @@ typedef struct array_provider {
 static bool array_make_room(array_provider_t *provider) {
     if (provider->block_count < provider->block_capacity)
         return true;
+
     size_t capacity =
                provider->block_capacity > 0 ? 2 * provider->block_capacity : ARRAY_FIRST_BLOCKS,
            bytes;
     array_block_t *blocks = NULL;
     if (ji_size_mul(capacity, sizeof *blocks, &bytes))
         blocks = ji_metadata_alloc(bytes);
+
     if (blocks == NULL)
         return false;
+
     if (provider->block_count > 0)
         memcpy(blocks, provider->blocks, provider->block_count * sizeof *blocks);
     ji_metadata_free(provider->blocks);
@@ -59,6 +62,7 @@ static bool array_make_room(array_provider_t *provider) {
 /* The last block that begins at or before the pointer, if it is live and contains it; else NULL. */
 static array_block_t *array_find_containing(array_provider_t *provider, const void *pointer) {
     size_t offset = (uintptr_t)pointer - provider->begin, low = 0, high = provider->block_count;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (provider->blocks[middle].offset <= offset)
@@ -66,6 +70,7 @@ static array_block_t *array_find_containing(array_provider_t *provider, const vo
         else
             high = middle;
     }
+
     if (low == 0 ||
         offset - provider->blocks[low - 1].offset >= provider->blocks[low - 1].size_bytes)
         return NULL;
@@ -82,13 +87,17 @@ static jstatus_t array_allocate(void *context, size_t size_bytes, size_t alignme
                                 jstream_t *stream, void **pointer) {
     array_provider_t *provider = context;
     (void)stream;
+
     size_t padding = -(provider->begin + provider->top) & (alignment - 1);
     size_t available = provider->size_bytes - provider->top;
+
     if (padding > available || size_bytes > available - padding)
         return ji_fail(JSTATUS_MEMORY_ERROR, "%zu of %zu bytes are free, %zu of them padding",
                        available, provider->size_bytes, padding < available ? padding : available);
+
     if (!array_make_room(provider))
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+
     size_t offset = provider->top + padding;
     provider->blocks[provider->block_count++] = (array_block_t){offset, size_bytes, ji_tag_current};
     provider->top = offset + size_bytes;
@@ -100,6 +109,7 @@ static jstatus_t array_deallocate(void *context, void *pointer, size_t size_byte
                                   jstream_t *stream) {
     array_provider_t *provider = context;
     (void)stream;
+
     array_block_t *block = array_find_beginning(provider, pointer);
     if (block == NULL)
         return ji_refuse_unknown("array", pointer, "already");
@@ -107,9 +117,11 @@ static jstatus_t array_deallocate(void *context, void *pointer, size_t size_byte
         return ji_fail(JSTATUS_INVALID_SIZE,
                        "allocator \"array\": %p has %zu bytes and is given back with %zu", pointer,
                        block->size_bytes, size_bytes);
+
     block->size_bytes = 0;
     while (provider->block_count > 0 && provider->blocks[provider->block_count - 1].size_bytes == 0)
         provider->block_count--;
+
     const array_block_t *last =
         provider->block_count > 0 ? &provider->blocks[provider->block_count - 1] : NULL;
     provider->top = last != NULL ? last->offset + last->size_bytes : 0;
@@ -126,6 +138,7 @@ static void array_describe(const array_provider_t *provider, const array_block_t
 
 static jstatus_t array_find(void *context, const void *pointer, jallocation_t *block) {
     array_provider_t *provider = context;
+
     const array_block_t *found = array_find_containing(provider, pointer);
     if (found == NULL)
         return JSTATUS_NOT_FOUND;
@@ -136,11 +149,13 @@ static jstatus_t array_find(void *context, const void *pointer, jallocation_t *b
 static void array_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
     const array_provider_t *provider = context;
     jallocation_t block = JALLOCATION_INIT;
+
     for (size_t i = 0; i < provider->block_count; ++i) {
         array_describe(provider, &provider->blocks[i], &block);
         if (block.size_bytes != 0 && !visitor(visitor_context, &block))
             return;
     }
+
     size_t rest = provider->size_bytes - provider->top;
     block = (jallocation_t){.pointer = (void *)(provider->begin + provider->top),
                             .size_bytes = rest,
@@ -178,21 +193,27 @@ jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_by
         .destroy = array_destroy,
         .coalesces = array_coalesces,
     };
+
     JREQUIRE(array != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
+
     size_t end;
     if (size_bytes == 0 || !ji_size_add((uintptr_t)array, size_bytes, &end))
         return ji_fail(JSTATUS_INVALID_SIZE, "jallocator_create_array: %zu bytes at %p", size_bytes,
                        array);
+
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {.name = "array", .device = device, .threads = JALLOCATOR_THREADS_LOCK};
     jallocator_t *made;
+
     array_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     provider->begin = (uintptr_t)array;
     provider->size_bytes = size_bytes;
     JTRY(ji_allocator_make(&ops, provider, &traits, &made));
+
     provider = NULL;
     JTRY(ji_record_wrap(made, allocator));
+
 done:
     if (provider != NULL)
         array_destroy(provider);

@@ -28,17 +28,21 @@ static jstatus_t device_allocate_shifted(device_provider_t *provider, size_t siz
     size_t bytes = size_bytes + alignment - jdevice_granule_bytes(provider->device);
     void *taken;
     JTRY_RETURN(jdevice_allocate_ordered(provider->device, stream, bytes, &taken));
+
     size_t shift = -(uintptr_t)taken & (alignment - 1); /* at most 2^30 */
     void *shifted = (char *)taken + shift;
+
     ji_lock_acquire(&provider->lock);
     bool known = ji_ledger_reserve(&provider->shifted);
     if (known)
         ji_ledger_insert(&provider->shifted, shifted, bytes, 0)->number = (uint32_t)shift;
     ji_lock_release(&provider->lock);
+
     if (!known) {
         (void)jdevice_deallocate_ordered(provider->device, stream, taken, bytes);
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
     }
+
     *pointer = shifted;
     return JSTATUS_SUCCESS;
 }
@@ -55,6 +59,7 @@ static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *po
         ji_ledger_remove(&provider->shifted, entry);
     }
     ji_lock_release(&provider->lock);
+
     void *taken = (char *)pointer - known.number;
     jstatus_t status =
         jdevice_deallocate_ordered(provider->device, stream, taken, known.size_bytes);
@@ -67,6 +72,7 @@ static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *po
             entry->number = known.number;
         ji_lock_release(&provider->lock);
     }
+
     return status;
 }
 
@@ -75,6 +81,7 @@ static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *po
 static jstatus_t device_provider_allocate(void *context, size_t size_bytes, size_t alignment,
                                           jstream_t *stream, void **pointer) {
     device_provider_t *provider = context;
+
     if (provider->kind != JMEMORY_STREAM_ORDERED)
         return jdevice_allocate(provider->device, provider->kind, size_bytes, alignment, pointer);
     if (alignment > jdevice_granule_bytes(provider->device))
@@ -89,6 +96,7 @@ static jstatus_t device_provider_deallocate(void *context, void *pointer, size_t
         provider->kind == JMEMORY_STREAM_ORDERED
             ? device_deallocate_ordered(provider, pointer, size_bytes, stream)
             : jdevice_deallocate(provider->device, provider->kind, pointer, size_bytes);
+
     return status == JSTATUS_FORKED ? JSTATUS_SUCCESS : status;
 }
 
@@ -123,22 +131,27 @@ static jstatus_t device_create(const ji_request_t *request, jallocator_t **out) 
         .get_stats = device_provider_get_stats,
         .destroy = device_provider_destroy,
     };
+
     const device_options_t *options = request->options;
     JREQUIRE(options->kind >= JMEMORY_DEVICE && options->kind <= JMEMORY_STREAM_ORDERED,
              JSTATUS_INVALID_VALUE);
+
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {.name =
                               options->name != NULL ? options->name : jdevice_name(request->device),
                           .device = request->device,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_device};
+
     device_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     provider->device = request->device;
     provider->kind = options->kind;
     ji_lock_init(&provider->lock);
+
     JTRY(ji_allocator_make(&ops, provider, &traits, out));
     provider = NULL;
+
 done:
     device_free(provider);
     return status;
@@ -171,6 +184,7 @@ bool ji_device_is_ordered(const jallocator_t *allocator) {
 jmemory_kind_t jallocator_memory_kind(const jallocator_t *allocator) {
     while (allocator != NULL && allocator->below != NULL)
         allocator = allocator->below;
+
     if (allocator == NULL || allocator->kind != &ji_kind_device ||
         jdevice_kind(allocator->device) == JDEVICE_HOST)
         return JMEMORY_DEVICE;

@@ -30,8 +30,10 @@ static size_t huge_default_page_bytes(void) {
     size_t kib = 0;
     char line[128];
     FILE *file = fopen("/proc/meminfo", "re");
+
     while (file != NULL && kib == 0 && fgets(line, sizeof line, file) != NULL)
         (void)sscanf(line, "Hugepagesize: %zu kB", &kib);
+
     if (file != NULL)
         (void)fclose(file);
     return ji_is_power_of_two(kib) ? kib << 10 : HUGE_USUAL_PAGE_BYTES;
@@ -42,8 +44,10 @@ static jstatus_t huge_fall_back(huge_provider_t *provider, size_t size_bytes, si
     size_t page = provider->mapper.page_bytes;
     char why[128];
     snprintf(why, sizeof why, "%s", jstatus_last_message());
+
     JTRY_RETURN(ji_mapper_map(&provider->mapper, size_bytes, alignment > page ? alignment : page, 0,
                               ji_page_bytes(), pointer));
+
     bool advised = madvise(*pointer, ji_mapper_usable_size(&provider->mapper, NULL, size_bytes),
                            MADV_HUGEPAGE) == 0;
     if (!atomic_exchange_explicit(&provider->has_said, true, memory_order_relaxed))
@@ -53,6 +57,7 @@ static jstatus_t huge_fall_back(huge_provider_t *provider, size_t size_bytes, si
                    jallocator_name(provider->mapper.self), page, why,
                    advised ? "transparent huge pages"
                            : "ordinary pages, for there are no transparent huge pages");
+
     return JSTATUS_SUCCESS;
 }
 
@@ -60,10 +65,12 @@ static jstatus_t huge_allocate(void *context, size_t size_bytes, size_t alignmen
                                jstream_t *stream, void **pointer) {
     huge_provider_t *provider = context;
     (void)stream;
+
     jstatus_t status = ji_mapper_map(&provider->mapper, size_bytes, alignment, provider->flags,
                                      provider->mapper.page_bytes, pointer);
     if (status == JSTATUS_MEMORY_ERROR && !provider->require)
         status = huge_fall_back(provider, size_bytes, alignment, pointer);
+
     if (status == JSTATUS_SUCCESS)
         ji_mapper_count(&provider->mapper, size_bytes);
     return status;
@@ -72,23 +79,28 @@ static jstatus_t huge_allocate(void *context, size_t size_bytes, size_t alignmen
 static jstatus_t huge_create(const ji_request_t *request, jallocator_t **out) {
     jallocator_ops_t ops = ji_mapper_ops;
     ops.allocate = huge_allocate;
+
     const jhuge_options_t *options = request->options;
     size_t page = options->page_bytes != 0 ? options->page_bytes : huge_default_page_bytes();
     if (!ji_is_power_of_two(page) || page < ji_page_bytes())
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "huge: page_bytes is %zu, must be a power of two from %zu up", page,
                        ji_page_bytes());
+
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {
         .name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_huge};
+
     huge_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     provider->mapper.page_bytes = page;
     provider->flags = MAP_HUGETLB | __builtin_ctzl(page) << HUGE_SIZE_SHIFT;
     provider->require = options->require;
+
     JTRY(ji_allocator_make(&ops, provider, &traits, out));
     provider->mapper.self = *out;
     provider = NULL;
+
 done:
     ji_metadata_free(provider);
     return status;

@@ -34,6 +34,7 @@ static size_t malloc_get_available(malloc_provider_t *provider) {
            free_bytes, whole_bytes;
     if (available != 0)
         return available;
+
     if (jdevice_get_memory_info(jdevice_host(), &free_bytes, &whole_bytes) != JSTATUS_SUCCESS)
         return SIZE_MAX;
     return free_bytes + atomic_load_explicit(&provider->total_bytes, memory_order_relaxed);
@@ -54,6 +55,7 @@ static bool malloc_must_warn(size_t bytes, atomic_size_t *threshold, size_t avai
     size_t known = atomic_load_explicit(threshold, memory_order_relaxed);
     if (bytes <= known)
         return false;
+
     bool warn = bytes > available / part;
     /* Where another thread was first, it warned or looked just now. */
     return atomic_compare_exchange_strong_explicit(threshold, &known,
@@ -69,6 +71,7 @@ malloc_consider_warning(malloc_provider_t *provider, size_t size_bytes, size_t t
         jlog_write(JLOG_WARNING, NULL,
                    "allocator \"%s\": one allocation of %zu bytes exceeds %d%% of %zu available",
                    jallocator_name(provider->self), size_bytes, 100 / MALLOC_LARGE_PART, available);
+
     if (malloc_must_warn(total_bytes, &provider->total_threshold, available, MALLOC_TOTAL_PART))
         jlog_write(
             JLOG_WARNING, NULL, "allocator \"%s\": %zu bytes in use exceed %d%% of %zu available",
@@ -79,10 +82,12 @@ static jstatus_t malloc_allocate(void *context, size_t size_bytes, size_t alignm
                                  jstream_t *stream, void **pointer) {
     malloc_provider_t *provider = context;
     (void)stream;
+
     if (alignment < sizeof(void *)) /* posix_memalign takes nothing smaller */
         alignment = sizeof(void *);
     if (posix_memalign(pointer, alignment, size_bytes) != 0)
         return JSTATUS_MEMORY_ERROR;
+
     size_t total =
         atomic_fetch_add_explicit(&provider->total_bytes, size_bytes, memory_order_relaxed) +
         size_bytes;
@@ -90,6 +95,7 @@ static jstatus_t malloc_allocate(void *context, size_t size_bytes, size_t alignm
                         atomic_load_explicit(&provider->large_threshold, memory_order_relaxed) ||
                     total > atomic_load_explicit(&provider->total_threshold, memory_order_relaxed)))
         malloc_consider_warning(provider, size_bytes, total);
+
     return JSTATUS_SUCCESS;
 }
 
@@ -128,15 +134,19 @@ static jstatus_t malloc_create(const ji_request_t *request, jallocator_t **out) 
         .clear_stats = malloc_clear_stats,
         .destroy = ji_metadata_free,
     };
+
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {
         .name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_malloc};
+
     malloc_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     malloc_set_thresholds(provider);
+
     JTRY(ji_allocator_make(&ops, provider, &traits, out));
     provider->self = *out;
     provider = NULL;
+
 done:
     ji_metadata_free(provider);
     return status;

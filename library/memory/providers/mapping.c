@@ -29,18 +29,22 @@ jstatus_t ji_mapper_map(const ji_mapper_t *mapper, size_t size_bytes, size_t ali
                         size_t natural, void **pointer) {
     size_t size = mapper_round(mapper, size_bytes),
            extra = alignment > natural ? alignment - natural : 0;
+
     char *mapping = mmap(NULL, size + extra, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (mapping == MAP_FAILED)
         return ji_fail(JSTATUS_MEMORY_ERROR, "mmap: %s", strerror(errno));
+
     /* At most extra, for a mapping is naturally aligned. */
     size_t head = -(uintptr_t)mapping & (alignment - 1);
+
     /* Unmapping an end can fail only where a mapping would be split; then the end stays, untouched,
      * and costs no memory. */
     if (head > 0)
         (void)munmap(mapping, head);
     if (extra > head)
         (void)munmap(mapping + head + size, extra - head);
+
     *pointer = mapping + head;
     return JSTATUS_SUCCESS;
 }
@@ -53,6 +57,7 @@ void ji_mapper_count(ji_mapper_t *mapper, size_t size_bytes) {
     size_t size = mapper_round(mapper, size_bytes);
     size_t mapped =
         atomic_fetch_add_explicit(&mapper->mapped_bytes, size, memory_order_relaxed) + size;
+
     size_t peak = atomic_load_explicit(&mapper->peak_mapped_bytes, memory_order_relaxed);
     while (peak < mapped &&
            !atomic_compare_exchange_weak_explicit(&mapper->peak_mapped_bytes, &peak, mapped,
@@ -65,10 +70,12 @@ static jstatus_t mapper_deallocate(void *context, void *pointer, size_t size_byt
                                    jstream_t *stream) {
     ji_mapper_t *mapper = context;
     (void)stream;
+
     size_t size = mapper_round(mapper, size_bytes);
     if (munmap(pointer, size) != 0)
         return ji_fail(JSTATUS_DEVICE_ERROR, "allocator \"%s\": munmap of %zu bytes at %p: %s",
                        jallocator_name(mapper->self), size, pointer, strerror(errno));
+
     atomic_fetch_sub_explicit(&mapper->mapped_bytes, size, memory_order_relaxed);
     return JSTATUS_SUCCESS;
 }

@@ -38,6 +38,7 @@ static bool numa_has_node(int node) {
     char path[256];
     if (!numa_has_directory())
         return node == 0;
+
     snprintf(path, sizeof path, "%s/node%d", ji_numa_directory, node);
     return node < JI_NUMA_MAX_NODES && access(path, F_OK) == 0;
 }
@@ -45,6 +46,7 @@ static bool numa_has_node(int node) {
 bool ji_numa_parse_nodes(const char *text, ji_numa_nodes_t *nodes) {
     bool any = false;
     memset(nodes, 0, sizeof *nodes);
+
     for (char *end; *text >= '0' && *text <= '9'; text = *end == ',' ? end + 1 : end) {
         unsigned long first = strtoul(text, &end, 10),
                       last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
@@ -52,6 +54,7 @@ bool ji_numa_parse_nodes(const char *text, ji_numa_nodes_t *nodes) {
              ++node, any = true)
             numa_add_node(nodes, node);
     }
+
     return any;
 }
 
@@ -60,9 +63,11 @@ bool ji_numa_parse_nodes(const char *text, ji_numa_nodes_t *nodes) {
 static bool numa_read_nodes(const char *name, ji_numa_nodes_t *nodes) {
     char path[256], text[1024] = "";
     snprintf(path, sizeof path, "%s/%s", ji_numa_directory, name);
+
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
+
     bool read = fgets(text, sizeof text, file) != NULL;
     (void)fclose(file);
     return read && ji_numa_parse_nodes(text, nodes);
@@ -82,12 +87,14 @@ static void numa_stay_unplaced(numa_provider_t *provider, const char *why) {
 static jstatus_t numa_place(numa_provider_t *provider, void *memory, size_t size_bytes) {
     if (atomic_load_explicit(&provider->unplaced, memory_order_relaxed))
         return JSTATUS_SUCCESS;
+
     size_t size = ji_mapper_usable_size(&provider->mapper, memory, size_bytes);
     int error = ji_numa_refusal;
     /* The kernel takes the number of bits to be one more than it is. */
     if (error == 0 && syscall(SYS_mbind, memory, size, provider->mode, provider->nodes.words,
                               JI_NUMA_MAX_NODES + 1UL, 0U) != 0)
         error = errno;
+
     if (error == ENOSYS || error == EPERM)
         numa_stay_unplaced(provider, strerror(error));
     else if (error != 0)
@@ -100,13 +107,16 @@ static jstatus_t numa_allocate(void *context, size_t size_bytes, size_t alignmen
     numa_provider_t *provider = context;
     ji_mapper_t *mapper = &provider->mapper;
     (void)stream;
+
     void *memory;
     JTRY_RETURN(ji_mapper_map(mapper, size_bytes, alignment, 0, mapper->page_bytes, &memory));
+
     jstatus_t status = numa_place(provider, memory, size_bytes);
     if (status != JSTATUS_SUCCESS) {
         ji_mapper_unmap(mapper, memory, size_bytes);
         return status;
     }
+
     ji_mapper_count(mapper, size_bytes);
     *pointer = memory;
     return JSTATUS_SUCCESS;
@@ -117,23 +127,29 @@ static jstatus_t numa_choose(numa_provider_t *provider, const jnuma_options_t *o
     static const int modes[] = {[JNUMA_BIND] = MPOL_BIND,
                                 [JNUMA_PREFER] = MPOL_PREFERRED,
                                 [JNUMA_INTERLEAVE] = MPOL_INTERLEAVE};
+
     if ((unsigned)options->policy > JNUMA_INTERLEAVE || options->node < -1)
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "numa: policy is %d and node %d, must be of jnuma_policy_t and from -1 up",
                        (int)options->policy, options->node);
+
     provider->mode = modes[options->policy];
+
     if (options->policy == JNUMA_INTERLEAVE) {
         if (!numa_read_nodes("has_memory", &provider->nodes) &&
             !numa_read_nodes("online", &provider->nodes))
             numa_add_node(&provider->nodes, 0);
         return JSTATUS_SUCCESS;
     }
+
     int node = options->node;
     if (node == -1)
         node = numa_has_directory() ? numa_current_node() : 0;
+
     if (!numa_has_node(node))
         return ji_fail(JSTATUS_NOT_FOUND, "numa: there is no node %d in \"%s\"", node,
                        ji_numa_directory);
+
     numa_add_node(&provider->nodes, (size_t)node);
     return JSTATUS_SUCCESS;
 }
@@ -141,18 +157,23 @@ static jstatus_t numa_choose(numa_provider_t *provider, const jnuma_options_t *o
 static jstatus_t numa_create(const ji_request_t *request, jallocator_t **out) {
     jallocator_ops_t ops = ji_mapper_ops;
     ops.allocate = numa_allocate;
+
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {
         .name = request->name, .threads = JALLOCATOR_THREADS_SAFE, .kind = &ji_kind_numa};
+
     numa_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     provider->mapper.page_bytes = ji_page_bytes();
     JTRY(numa_choose(provider, request->options));
     JTRY(ji_allocator_make(&ops, provider, &traits, out));
+
     provider->mapper.self = *out;
+
     if (!numa_has_directory())
         numa_stay_unplaced(provider, "the system has none");
     provider = NULL;
+
 done:
     ji_metadata_free(provider);
     return status;

@@ -79,6 +79,7 @@ static void trace_start(void) {
 static bool trace_enter(void) {
     if (!ji_trace_lock_acquire(&trace_process->lock))
         return false;
+
     if (trace_process->number == 0)
         trace_number_process();
     return true;
@@ -96,6 +97,7 @@ static jstatus_t trace_refuse_busy(const char *name) {
 static unsigned trace_thread_number(void) {
     static atomic_uint count;
     static _Thread_local unsigned number __attribute__((tls_model("initial-exec"))); /* plus one */
+
     if (number == 0)
         number = atomic_fetch_add_explicit(&count, 1, memory_order_relaxed) + 1;
     return number - 1;
@@ -117,20 +119,25 @@ static int trace_begin(ji_trace_t *trace) {
     trace_begun_t *begun = trace_begun, fresh = {hash, ji_trace_now_ns(), trace_process->number};
     const trace_begun_t *end =
         trace_begun + (trace_begun_count < TRACE_MAX_BEGUN ? trace_begun_count : TRACE_MAX_BEGUN);
+
     while (begun < end && begun->name_hash != hash)
         ++begun;
+
     bool known = begun < end;
     bool anew = !known || begun->process != trace_process->number;
+
     int error = ji_trace_file_begin(&trace->file, trace_process->number > 1, anew);
     trace->process = trace_process->number;
     trace->start_ns = anew ? fresh.start_ns : begun->start_ns;
     trace->stopped = error != 0;
     if (error != 0)
         return error;
+
     if (known && anew)
         *begun = fresh;
     else if (!known)
         trace_begun[trace_begun_count++ % TRACE_MAX_BEGUN] = fresh;
+
     return 0;
 }
 
@@ -152,6 +159,7 @@ static size_t trace_format(const ji_trace_t *trace, char *to, const ji_trace_eve
 static void trace_stop(ji_trace_t *trace, int error) {
     static const ji_trace_event_t none = {.allocator = ""};
     char line[JI_TRACE_LINE_BYTES];
+
     trace->stopped = true;
     size_t length = trace_format(trace, line, &none, "stopped", ji_trace_error_text(error));
     (void)ji_trace_file_append(&trace->file, line, length);
@@ -160,13 +168,16 @@ static void trace_stop(ji_trace_t *trace, int error) {
 /* Writes the buffer out. An error that has just ended the recording, or 0. */
 static int trace_empty_buffer(ji_trace_t *trace) {
     size_t used = trace->used;
+
     trace->used = 0;
     if (trace->stopped || used == 0 || trace->process != trace_process->number ||
         trace_process->pid != getpid())
         return 0; /* in a child: the parent has these lines, too */
+
     int error = ji_trace_file_append(&trace->file, trace->buffer, used);
     if (error != 0)
         trace_stop(trace, error);
+
     return error;
 }
 
@@ -174,6 +185,7 @@ static int trace_empty_buffer(ji_trace_t *trace) {
 static int trace_follow_fork(ji_trace_t *trace) {
     if (trace->process == trace_process->number || trace->stopped)
         return 0;
+
     trace->used = 0;
     return trace_begin(trace);
 }
@@ -188,14 +200,18 @@ static void trace_complain(const ji_trace_t *trace, int error) {
 
 void ji_trace_write(ji_trace_t *trace, const ji_trace_event_t *event) {
     static const char *const actions[] = {"allocate", "allocate failure", "free"};
+
     if (!trace_enter())
         return;
+
     int error = trace_follow_fork(trace);
     if (error == 0 && TRACE_BUFFER_BYTES - trace->used < JI_TRACE_LINE_BYTES)
         error = trace_empty_buffer(trace);
+
     if (!trace->stopped)
         trace->used += trace_format(trace, trace->buffer + trace->used, event,
                                     actions[event->action], jtag_name(event->tag));
+
     trace_leave();
     if (error != 0)
         trace_complain(trace, error);
@@ -204,11 +220,14 @@ void ji_trace_write(ji_trace_t *trace, const ji_trace_event_t *event) {
 jstatus_t ji_trace_flush(ji_trace_t *trace) {
     if (!trace_enter())
         return trace_refuse_busy(trace->name);
+
     bool stopped = trace->stopped;
     int error = trace_empty_buffer(trace);
     trace_leave();
+
     if (error != 0)
         trace_complain(trace, error);
+
     if (stopped || error != 0)
         return ji_fail(JSTATUS_IO_ERROR, "trace \"%s\" %s", trace->name,
                        stopped ? "is not written any more since an error"
@@ -221,34 +240,43 @@ jstatus_t ji_trace_flush(ji_trace_t *trace) {
 jstatus_t ji_trace_open(const char *file, ji_trace_t **out) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const char *name = file != NULL ? file : "";
+
     pthread_once(&once, trace_start);
     if (trace_process == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "trace \"%s\": no memory", name);
+
     if (!trace_enter())
         return trace_refuse_busy(name);
+
     jstatus_t status = JSTATUS_SUCCESS;
     ji_trace_t *trace = trace_list, *made = NULL;
     while (trace != NULL && strcmp(trace->name, name) != 0)
         trace = trace->next;
+
     if (trace == NULL) {
         size_t name_bytes = strlen(name) + 1;
         JTRY_ALLOC(made = ji_metadata_alloc(sizeof *made + name_bytes));
         memset(made, 0, offsetof(ji_trace_t, buffer));
         memcpy(made->name, name, name_bytes);
+
         int error = ji_trace_file_name(&made->file, name);
         if (error == 0)
             error = trace_begin(made);
+
         if (error != 0) {
             status = ji_fail(JSTATUS_IO_ERROR, "trace \"%s\" cannot be written: %s", name,
                              ji_trace_error_text(error));
             goto done;
         }
+
         made->next = trace_list;
         trace_list = trace = made;
         made = NULL;
     }
+
     ++trace->user_count;
     *out = trace;
+
 done:
     trace_leave();
     ji_metadata_free(made);
@@ -258,8 +286,10 @@ done:
 void ji_trace_close(ji_trace_t *trace) {
     if (!trace_enter())
         return;
+
     int error = trace_empty_buffer(trace);
     bool last = --trace->user_count == 0;
+
     if (last) {
         ji_trace_t **link = &trace_list;
         while (*link != trace)
@@ -267,6 +297,7 @@ void ji_trace_close(ji_trace_t *trace) {
         *link = trace->next;
     }
     trace_leave();
+
     if (error != 0)
         trace_complain(trace, error);
     if (last)
@@ -277,6 +308,7 @@ void ji_trace_close(ji_trace_t *trace) {
 __attribute__((destructor)) static void trace_at_exit(void) {
     if (trace_list == NULL || !trace_enter())
         return;
+
     for (ji_trace_t *trace = trace_list; trace != NULL; trace = trace->next)
         (void)trace_empty_buffer(trace);
     trace_leave();

@@ -28,9 +28,11 @@ void *ji_trace_map(size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
+
 #ifdef MADV_WIPEONFORK
     (void)madvise(memory, bytes, MADV_WIPEONFORK);
 #endif
+
     return memory;
 }
 
@@ -69,18 +71,23 @@ static bool trace_lock_wait(ji_trace_lock_t *lock) {
         if (trace_lock_spin(lock))
             return true;
     }
+
     if (atomic_load_explicit(&lock->stuck, memory_order_relaxed))
         return false;
+
     int cancel;
     bool had = false;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* to sleep is to be cancelled */
+
     for (unsigned i = 0; i < TRACE_SLEEPS && !had; ++i) {
         nanosleep(&step, NULL);
         had = trace_lock_try(lock);
     }
+
     pthread_setcancelstate(cancel, NULL);
     if (!had)
         atomic_store_explicit(&lock->stuck, true, memory_order_relaxed);
+
     return had;
 }
 
@@ -91,8 +98,10 @@ bool ji_trace_lock_is_mine(const ji_trace_lock_t *lock) {
 bool ji_trace_lock_acquire(ji_trace_lock_t *lock) {
     if (trace_lock_try(lock))
         return true;
+
     if (!ji_trace_lock_is_mine(lock) && (trace_lock_spin(lock) || trace_lock_wait(lock)))
         return true;
+
     atomic_fetch_add_explicit(&lock->missed, 1, memory_order_relaxed);
     return false;
 }
@@ -104,9 +113,11 @@ void ji_trace_lock_release(ji_trace_lock_t *lock) {
 static char *trace_put_decimal(char *to, uint64_t number) {
     char digits[20];
     size_t count = 0;
+
     do
         digits[count++] = (char)('0' + number % 10);
     while ((number /= 10) != 0);
+
     while (count > 0)
         *to++ = digits[--count];
     return to;
@@ -125,6 +136,7 @@ static const int trace_signals[] = {SIGPIPE, SIGXFSZ};
 static void trace_quiet_begin(trace_quiet_t *quiet) {
     sigset_t all;
     sigfillset(&all);
+
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet->cancel);
     pthread_sigmask(SIG_SETMASK, &all, &quiet->mask);
     sigpending(&quiet->pending);
@@ -132,6 +144,7 @@ static void trace_quiet_begin(trace_quiet_t *quiet) {
 
 static void trace_quiet_end(const trace_quiet_t *quiet, int error) {
     static const struct timespec now = {0, 0};
+
     for (size_t i = 0; (error == EPIPE || error == EFBIG) && i < 2; ++i) {
         sigset_t one;
         sigemptyset(&one);
@@ -139,6 +152,7 @@ static void trace_quiet_end(const trace_quiet_t *quiet, int error) {
         if (!sigismember(&quiet->pending, trace_signals[i]))
             (void)sigtimedwait(&one, NULL, &now);
     }
+
     pthread_sigmask(SIG_SETMASK, &quiet->mask, NULL);
     pthread_setcancelstate(quiet->cancel, NULL);
 }
@@ -147,10 +161,12 @@ static void trace_quiet_end(const trace_quiet_t *quiet, int error) {
 static int trace_open(const ji_trace_file_t *file, int flags) {
     if (file->path[0] == '\0')
         return STDERR_FILENO;
+
     int fd =
         open(file->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
     if (fd >= 0)
         (void)fcntl(fd, F_SETFL, O_APPEND); /* writing to a pipe waits for its reader */
+
     return fd;
 }
 
@@ -164,8 +180,10 @@ static int trace_write(int fd, const char *bytes, size_t count) {
         ssize_t written = write(fd, bytes, count);
         if (written < 0 && errno == EINTR)
             continue;
+
         if (written <= 0)
             return written < 0 ? errno : EIO;
+
         bytes += written;
         count -= (size_t)written;
     }
@@ -176,6 +194,7 @@ static int trace_check(const ji_trace_file_t *file, int fd, bool *regular) {
     struct stat info;
     if (fstat(fd, &info) != 0)
         return errno;
+
     *regular = S_ISREG(info.st_mode) && file->path[0] != '\0';
     return info.st_dev == file->device && info.st_ino == file->inode &&
                    (!*regular || info.st_size == file->size)
@@ -186,7 +205,9 @@ static int trace_check(const ji_trace_file_t *file, int fd, bool *regular) {
 int ji_trace_file_append(ji_trace_file_t *file, const char *bytes, size_t count) {
     trace_quiet_t quiet;
     bool regular = false;
+
     trace_quiet_begin(&quiet);
+
     int fd = trace_open(file, 0), error = fd < 0 ? errno : trace_check(file, fd, &regular);
     if (error == 0) {
         error = trace_write(fd, bytes, count);
@@ -195,14 +216,17 @@ int ji_trace_file_append(ji_trace_file_t *file, const char *bytes, size_t count)
         else if (regular)
             (void)!ftruncate(fd, file->size); /* a trace ends with a whole line */
     }
+
     trace_close(file, fd);
     trace_quiet_end(&quiet, error);
+
     return error;
 }
 
 /* The pattern with its "%p" replaced. */
 static int trace_expand(ji_trace_file_t *file, bool child) {
     char *to = file->path, *const end = file->path + sizeof file->path - 24; /* room for a number */
+
     for (const char *from = file->pattern; *from != '\0'; ++from) {
         if (to >= end)
             return ENAMETOOLONG;
@@ -213,6 +237,7 @@ static int trace_expand(ji_trace_file_t *file, bool child) {
             *to++ = *from;
         }
     }
+
     if (child && to > file->path && !ji_trace_file_is_per_process(file)) {
         *to++ = '.';
         to = trace_put_decimal(to, (uint64_t)getpid());
@@ -225,8 +250,10 @@ int ji_trace_file_begin(ji_trace_file_t *file, bool child, bool anew) {
     int error = trace_expand(file, child);
     if (error != 0)
         return error;
+
     trace_quiet_t quiet;
     struct stat info;
+
     trace_quiet_begin(&quiet);
     int fd = trace_open(file, O_CREAT | (anew ? O_TRUNC : 0));
     if (fd < 0 || fstat(fd, &info) != 0) {
@@ -240,21 +267,26 @@ int ji_trace_file_begin(ji_trace_file_t *file, bool child, bool anew) {
             file->size += (off_t)sizeof trace_header - 1;
         }
     }
+
     trace_close(file, fd);
     trace_quiet_end(&quiet, error);
+
     return error;
 }
 
 int ji_trace_file_name(ji_trace_file_t *file, const char *name) {
     size_t length = strlen(name), before = 0;
+
     if (length > 0 && name[0] != '/') {
         if (getcwd(file->pattern, sizeof file->pattern - 1) == NULL)
             return errno;
         before = strlen(file->pattern);
         file->pattern[before++] = '/';
     }
+
     if (before + length >= sizeof file->pattern)
         return ENAMETOOLONG;
+
     memcpy(file->pattern + before, name, length + 1);
     return 0;
 }
@@ -288,8 +320,10 @@ const char *ji_trace_error_text(int error) {
 static char *trace_put_address(char *to, uintptr_t address) {
     uint64_t number = address;
     int digits = number != 0 ? (67 - __builtin_clzll(number)) / 4 : 1;
+
     *to++ = '0';
     *to++ = 'x';
+
     while (digits-- > 0)
         *to++ = "0123456789abcdef"[number >> 4 * digits & 15];
     return to;
@@ -300,8 +334,10 @@ static char *trace_put_text(char *to, const char *text, size_t most) {
     size_t i = 0;
     for (; i < most && text[i] != '\0' && text[i] != ',' && text[i] != '"'; ++i)
         to[i] = (unsigned char)text[i] < ' ' ? ' ' : text[i];
+
     if (i == most || text[i] == '\0')
         return to + i;
+
     *to++ = '"';
     for (; *text != '\0' && most > 0; ++text, --most) {
         if (*text == '"')
@@ -320,6 +356,7 @@ uint64_t ji_trace_now_ns(void) {
 
 size_t ji_trace_format(char *to, const ji_trace_line_t *line) {
     char *const begin = to;
+
     to = trace_put_decimal(to, line->thread);
     *to++ = ',';
     to = trace_put_decimal(to, line->time_ns);
@@ -338,5 +375,6 @@ size_t ji_trace_format(char *to, const ji_trace_line_t *line) {
     *to++ = ',';
     to = trace_put_text(to, line->tag, JI_TRACE_MAX_TAG);
     *to++ = '\n';
+
     return (size_t)(to - begin);
 }
