@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True  # in the source folder
 
 from texts.allocators import check_blas, check_kinds
 from texts.comments import check_comments
-from texts.interface import check_callers, check_getters, check_order
+from texts.interface import check_callers, check_getters, check_order, check_threads
 from texts.layouts import check_layouts
 from texts.names import check_names, check_paths, check_reference
 from texts.planted import PLANTED
@@ -30,7 +30,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHECKS = [
     check_names, check_reference, check_environment, check_build, check_paths, check_options,
     check_kinds, check_blas, check_rows, check_comments, check_statuses, check_promises,
-    check_layouts, check_order, check_getters, check_callers
+    check_layouts, check_order, check_getters, check_callers,
+    check_threads
 ]
 
 

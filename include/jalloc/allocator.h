@@ -18,7 +18,13 @@
  * know their own blocks keep them themselves, for all others the object does; so a pointer that is
  * foreign or given back twice is a status everywhere. A block belongs to the allocator that it was
  * taken from: one that was taken from what lies below an adaptor is foreign to the adaptor. The
- * managed memory itself is never read or written by the books: it may be a device's. */
+ * managed memory itself is never read or written by the books: it may be a device's.
+ *
+ * Lifetimes: texts in options (names, paths) and the options themselves are copied before a create
+ * function returns; what an option refers to (an allocator below, a device) is kept as the option
+ * says. What a getter gives is the allocator's own, without a reference: valid as long as the
+ * allocator. Threads: jallocator_threads() says from which the calls on an allocator may come; all
+ * that concerns the process (composing, finding, dumping, visiting all) may come from any. */
 
 #include <stdbool.h>
 #include <stddef.h>

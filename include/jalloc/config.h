@@ -8,7 +8,9 @@
  * is parsed strictly and as a whole, and a value that is not understood is refused with a message
  * that quotes it; no handle is created while there is one. A name that begins with JALLOC_ and is
  * not in the table is told once, by a warning. A variable that is set but empty counts as not set.
- * Programs that run with more rights than their user read the defaults. */
+ * Programs that run with more rights than their user read the defaults.
+ *
+ * Any thread may call these, as it may call getenv(): not while another changes the environment. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #define JALLOC_DATATYPE_H
 
 /** @file
- * Element types. */
+ * Element types. Without state: any thread may call these. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -25,7 +25,8 @@ extern "C" {
 
 typedef struct jdevice jdevice_t; /**< a device; process-wide, safe to use from any thread */
 typedef struct jstream jstream_t; /**< an in-order queue of one device; any thread may enqueue */
-typedef struct jevent jevent_t;   /**< a point in a stream */
+typedef struct jevent
+    jevent_t; /**< a point in a stream; any thread may use it until it is destroyed */
 
 /** What kind of device. */
 typedef enum jdevice_kind_t { JDEVICE_HOST = 0, JDEVICE_CUDA = 1, JDEVICE_HIP = 2 } jdevice_kind_t;

@@ -136,8 +136,9 @@ typedef struct jhandle_options_t {
     jdevice_t *device;  /**< NULL: the host */
     /** NULL: the device's default stream; must outlive its use by the handle */
     jstream_t *stream;
-    /** where the workspace comes from; NULL: the handle makes what JALLOC_ALLOCATOR says, or where
-     * it is empty a provider of the device's own memory: a GPU's in stream order, if it has that */
+    /** where the workspace comes from, kept until the handle is destroyed; NULL: the handle makes
+     * what JALLOC_ALLOCATOR says, or where it is empty a provider of the device's own memory: a
+     * GPU's in stream order, if it has that */
     jallocator_t *allocator;
     /** preallocate mode; 0: what JALLOC_DEVICE_MEMORY_SIZE says; or none */
     size_t preallocate_bytes;

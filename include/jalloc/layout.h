@@ -5,7 +5,7 @@
 
 /** @file
  * Shapes and layouts: which elements there are, and where each lies. Plain values, no memory behind
- * them.
+ * them: any thread may work on its own.
  *
  * A layout has a rank from 0 (one number) to JLAYOUT_MAX_RANK, an extent and a stride for each
  * dimension, both in elements, and perhaps blocks and a structure. Element (i, j, ...) lies i *

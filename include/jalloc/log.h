@@ -7,7 +7,10 @@
  * The log. Messages go to one sink: stderr, the file named by JALLOC_LOG_PATH, or the caller's
  * function. A message that repeats (same place in the source) more than JLOG_BURST times within a
  * second is counted instead of printed, and the count is printed when the next second's first one
- * comes. */
+ * comes.
+ *
+ * Any thread may call these, while others log. When jlog_set_sink() returns, the sink before runs
+ * no more and is not called again. */
 
 #include <stddef.h>
 

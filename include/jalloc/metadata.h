@@ -6,7 +6,8 @@
 /** @file
  * Where jalloc takes memory for its own bookkeeping (handles, queues, tables), as opposed to the
  * memory it manages. A program may bring its own; a test may make the n-th allocation fail and see
- * that no memory is lost. */
+ * that no memory is lost. Any thread may set the hooks; whether it may is decided at once with
+ * regard to all others. */
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 /** @file
  * Operations on buffers through a handle: libjbuffer. Local and replicated buffers are computed on
  * with jblas, distributed ones with ScaLAPACK and PBLAS (libjalloc_mpi), and temporary memory is
- * the handle's workspace in either case.
+ * the handle's workspace in either case. A call is for the handle's one thread (handle.h).
  *
  * What holds for all of them:
  * - **Operands** may be slices, permuted views, column- or row-major, with any strides; what BLAS

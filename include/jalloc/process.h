@@ -7,7 +7,9 @@
  * The process's own allocators, one for each kind of memory, made when first asked for and shared
  * by all who ask (after TensorFlow's ProcessState). What they are made of is said by
  * JALLOC_ALLOCATOR, in general or by device ("general;cuda:0=bfc(limit=2GiB)"); where it is empty
- * they are "general". */
+ * they are "general".
+ *
+ * Any thread may ask; equal requests of several threads get one allocator. */
 
 #include "jalloc/allocator.h"
 
@@ -46,7 +48,8 @@ JALLOC_API jstatus_t jprocess_get_allocator(const jmemory_request_t *request,
  * allocator (jallocator_destroy() is busy from then on), whose memory must be of the request's
  * device and kind; a NUMA node is the program's promise. Handles make allocators of their own.
  * @return success; invalid pointer (allocator); invalid value (struct_size; a NUMA node with a GPU;
- * memory of another device or kind); exists (there is one for such memory already); memory error. */
+ * memory of another device or kind); exists (there is one for such memory already); memory
+ * error. */
 JALLOC_API jstatus_t jprocess_set_allocator(const jmemory_request_t *request,
                                             jallocator_t *allocator);
 

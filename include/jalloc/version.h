@@ -4,7 +4,7 @@
 #define JALLOC_VERSION_H
 
 /** @file
- * The version, by semantic versioning. The build reads it from here. */
+ * The version, by semantic versioning. The build reads it from here. Any thread may ask. */
 
 #include "jalloc/export.h"
 

@@ -141,3 +141,28 @@ JTEST(Option, ZeroIsTheDefault) {
     JEXPECT_EQ(JRESULT_POLICY_DEFAULT, 0);
     JEXPECT_EQ(JACCURACY_DEFAULT, 0);
 }
+
+JTEST(Option, TextsAreCopied) {
+    char name[] = "mine";
+    jallocator_t *below, *allocator;
+    JASSERT_OK(jallocator_create_malloc(&below));
+#define EXPECT_COPIES(kind, type, INIT)                                                                                \
+    do {                                                                                                               \
+        type options = INIT;                                                                                           \
+        options.name = name;                                                                                           \
+        JASSERT_OK(jallocator_create_##kind(below, &options, &allocator));                                             \
+        name[0] = 'x';                                                                                                 \
+        JEXPECT_STREQ(jallocator_name(allocator), "mine");                                                             \
+        name[0] = 'm';                                                                                                 \
+        JEXPECT_OK(jallocator_destroy(allocator));                                                                     \
+    } while (0)
+    EXPECT_COPIES(stack, jstack_options_t, JSTACK_OPTIONS_INIT);
+    EXPECT_COPIES(pool, jpool_options_t, JPOOL_OPTIONS_INIT);
+    EXPECT_COPIES(bfc, jbfc_options_t, JBFC_OPTIONS_INIT);
+    EXPECT_COPIES(lru, jlru_options_t, JLRU_OPTIONS_INIT);
+    EXPECT_COPIES(general, jgeneral_options_t, JGENERAL_OPTIONS_INIT);
+    EXPECT_COPIES(track, jtrack_options_t, JTRACK_OPTIONS_INIT);
+    EXPECT_COPIES(guard, jguard_options_t, JGUARD_OPTIONS_INIT);
+    EXPECT_COPIES(retry, jretry_options_t, JRETRY_OPTIONS_INIT);
+    JEXPECT_OK(jallocator_destroy(below));
+}

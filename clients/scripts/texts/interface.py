@@ -5,6 +5,7 @@ function that only tests call."""
 
 import re
 
+from texts.names import DECLARED
 from texts.tree import HEADERS, PAGES, at, blank
 
 PROTOTYPE = re.compile(r"^JALLOC_(?:API|INLINE)\s+((?:const )?\w+ ?\**)\s*(j\w+)\(([^{;]*)\)",
@@ -76,6 +77,13 @@ def check_getters(tree, _build):
                 yield f"{where}: {name} gives a value by a pointer, and has no get in its name"
         elif returned != "void" and first and not first.group(1) and name not in WAYS_IN and not EXCHANGES.search(name):
             yield f"{where}: {name} gives a value of an object that is not const"
+
+
+def check_threads(tree, _build):
+    """A header with functions says from which threads they may be called."""
+    for header in tree.files(HEADERS):
+        if DECLARED.search(tree.code(header)) and "thread" not in tree.comments(header).lower():
+            yield f"{header}:1: says nothing of threads"
 
 
 def family(name):

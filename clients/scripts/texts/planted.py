@@ -5,7 +5,7 @@
 from texts.allocators import KINDS_PAGE, check_blas, check_kinds
 from texts.comments import check_comments
 from texts.layouts import LAYOUT_TEST, check_layouts
-from texts.interface import check_callers, check_getters, check_order
+from texts.interface import check_callers, check_getters, check_order, check_threads
 from texts.names import check_names, check_paths, check_reference
 from texts.programs import check_build, check_environment, check_options
 from texts.promises import PROMISES_PAGE, check_promises
@@ -129,6 +129,8 @@ PLANTED = [
      "jtag_get has a get in its name, and no status"),
     (check_getters, "include/jalloc/allocator.h", "jallocator_name(const", "jallocator_name(",
      "jallocator_name gives a value of an object that is not const"),
+    (check_threads, "include/jalloc/version.h", " Any thread may ask.", "",
+     "version.h:1: says nothing of threads"),
     (check_callers, "docs/allocators/policies.rst", "jallocator_create_slots(below",
      "create_slots(below", "jallocator_create_slots is called by tests alone"),
     (check_callers, "cmake/jalloc.symbols", None, "jtag_nowhere",
