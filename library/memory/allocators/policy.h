@@ -23,6 +23,7 @@ static inline jstatus_t ji_policy_threads(const char *name, jallocator_threads_t
     *threads = asked == JALLOCATOR_THREADS_NONE ? asked : JALLOCATOR_THREADS_LOCK;
     return JSTATUS_SUCCESS;
 }
+
 /* Around a public function that reaches a policy's content past the object's own calls. */
 static inline void ji_policy_enter(jallocator_t *policy) {
     if (policy->threads == JALLOCATOR_THREADS_LOCK)

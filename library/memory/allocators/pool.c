@@ -28,8 +28,7 @@
 
 #include "jalloc/policy.h"
 #include "memory/allocators/policy.h"
-
-#include <string.h>
+#include "memory/allocators/pool_buffers.h"
 
 #define POOL_FIRST_BUFFERS 64
 #define POOL_DEFAULT_COUNT 64
@@ -40,166 +39,7 @@
 #define POOL_GROWTH_PART 10     /* 10% is one in so many */
 #define POOL_LEAST_GROWN 100    /* TensorFlow: kMinPoolSize */
 
-/* A class is one number, and so can be looked up like an address: the size above, the alignment's
- * logarithm below. */
-#define POOL_CLASS_SHIFT 5
-typedef uintptr_t pool_class_t;
-
-typedef struct pool_buffer {
-    uintptr_t address;  /* 0: the record is not used */
-    pool_class_t class; /* size and alignment, as asked of below */
-    ji_fence_t fence;   /* kept: of its free */
-    /* Kept buffers, by index; 0 is none. */
-    uint32_t older, newer; /* of all; [0] closes the ring */
-    uint32_t next,
-        /* Of the class, towards older and newer ones. Record not used: `next` is another such
-         * one. */
-        previous;
-} pool_buffer_t;
-
-typedef struct pool {
-    jallocator_t *self, *below;
-    size_t granule_bytes;
-    jpool_rounding_t rounding;
-    bool fixed, keeps_nothing;
-    size_t limit_count, limit_bytes;
-
-    /* All buffers: size_bytes is what was asked for, 0 for a kept one; number is the buffer's
-     * index. */
-    ji_ledger_t books;
-    /* Those of which a buffer is or was kept: number is the index of the latest; 0: none. */
-    ji_ledger_t classes;
-    pool_buffer_t *buffers;
-    uint32_t buffer_capacity, buffer_count; /* records, and how many were ever used, [0] included */
-    uint32_t unused;                        /* first record that was used and is not now; 0: none */
-    ji_frontier_t frontier;
-
-    size_t kept_count, kept_bytes, reserved_bytes, peak_reserved_bytes;
-    size_t peak_live_bytes; /* of what is reserved and not kept */
-    uint64_t hit_count, miss_count, put_count, eviction_count;
-    uint64_t crowded_count; /* evictions that kept the limit of buffers */
-} pool_t;
-
-static size_t pool_class_bytes(pool_class_t class) { return class >> POOL_CLASS_SHIFT; }
-static size_t pool_class_alignment(pool_class_t class) {
-    return (size_t)1 << (class & (((size_t)1 << POOL_CLASS_SHIFT) - 1));
-}
-
-/* False where the size cannot be rounded up. */
-static bool pool_classify(const pool_t *pool, size_t size_bytes, size_t alignment,
-                          pool_class_t *class) {
-    size_t most = SIZE_MAX >> POOL_CLASS_SHIFT, rounded = size_bytes;
-    if (pool->rounding == JPOOL_ROUND_POWER_OF_TWO && size_bytes <= most)
-        for (rounded = pool->granule_bytes; rounded < size_bytes; rounded *= 2)
-            ;
-    if (rounded > most)
-        return false;
-    /* What below gives is aligned to it, so requests differ no further. */
-    if (alignment < pool->granule_bytes)
-        alignment = pool->granule_bytes;
-    *class = rounded << POOL_CLASS_SHIFT | (size_t)__builtin_ctzl(alignment);
-    return true;
-}
-
-/* ---- Records ---- */
-
-static bool pool_make_room(pool_t *pool) {
-    if (!ji_ledger_reserve(&pool->books))
-        return false;
-    if (pool->unused != 0 || pool->buffer_count < pool->buffer_capacity)
-        return true;
-    if (pool->buffer_capacity > UINT32_MAX / 2)
-        return false;
-    uint32_t capacity = 2 * pool->buffer_capacity;
-    pool_buffer_t *buffers = ji_metadata_alloc(capacity * sizeof *buffers);
-    if (buffers == NULL)
-        return false;
-    memcpy(buffers, pool->buffers, pool->buffer_count * sizeof *buffers);
-    ji_metadata_free(pool->buffers);
-    pool->buffers = buffers;
-    pool->buffer_capacity = capacity;
-    return true;
-}
-
-/* Enters a buffer that came from below; there is room. */
-static uint32_t pool_enter(pool_t *pool, void *memory, pool_class_t class) {
-    uint32_t index = pool->unused;
-    if (index != 0)
-        pool->unused = pool->buffers[index].next;
-    else
-        index = pool->buffer_count++;
-    pool->buffers[index] = (pool_buffer_t){.address = (uintptr_t)memory, .class = class};
-    ji_ledger_insert(&pool->books, memory, 0, 0)->number = index;
-    pool->reserved_bytes += pool_class_bytes(class);
-    if (pool->peak_reserved_bytes < pool->reserved_bytes)
-        pool->peak_reserved_bytes = pool->reserved_bytes;
-    return index;
-}
-
-static ji_ledger_entry_t *pool_entry(const pool_t *pool, const pool_buffer_t *buffer) {
-    return ji_ledger_find(&pool->books, (const void *)buffer->address);
-}
-
-/* Gives a buffer that is in no list to below, its fence passed. It stays where below refuses. */
-static jstatus_t pool_return(pool_t *pool, uint32_t index) {
-    pool_buffer_t *buffer = &pool->buffers[index];
-    size_t bytes = pool_class_bytes(buffer->class);
-    JTRY_RETURN(jallocator_deallocate(pool->below, (void *)buffer->address, bytes,
-                                      ji_frontier_stream(&pool->frontier, buffer->fence)));
-    ji_ledger_remove(&pool->books, pool_entry(pool, buffer));
-    pool->reserved_bytes -= bytes;
-    *buffer = (pool_buffer_t){.next = pool->unused};
-    pool->unused = index;
-    return JSTATUS_SUCCESS;
-}
-
-/* ---- Kept buffers ---- */
-
-static uint32_t pool_class_first(const pool_t *pool, pool_class_t class) {
-    const ji_ledger_entry_t *entry = ji_ledger_find(&pool->classes, (const void *)class);
-    return entry != NULL ? entry->number : 0;
-}
-
-/* Keeps a buffer as the latest one; room for its class was reserved. */
-static void pool_keep(pool_t *pool, uint32_t index) {
-    pool_buffer_t *buffers = pool->buffers, *buffer = &buffers[index];
-    buffer->newer = 0;
-    buffer->older = buffers[0].older;
-    buffers[buffer->older].newer = index;
-    buffers[0].older = index;
-
-    ji_ledger_entry_t *class = ji_ledger_find(&pool->classes, (const void *)buffer->class);
-    if (class == NULL)
-        class = ji_ledger_insert(&pool->classes, (const void *)buffer->class, 0, 0);
-    buffer->previous = 0;
-    buffer->next = class->number;
-    if (class->number != 0)
-        buffers[class->number].previous = index;
-    class->number = index;
-
-    ++pool->kept_count;
-    pool->kept_bytes += pool_class_bytes(buffer->class);
-}
-
-static void pool_unkeep(pool_t *pool, uint32_t index) {
-    pool_buffer_t *buffers = pool->buffers, *buffer = &buffers[index];
-    buffers[buffer->older].newer = buffer->newer;
-    buffers[buffer->newer].older = buffer->older;
-
-    if (buffer->next != 0)
-        buffers[buffer->next].previous = buffer->previous;
-    if (buffer->previous != 0) {
-        buffers[buffer->previous].next = buffer->next;
-    } else {
-        ji_ledger_entry_t *class = ji_ledger_find(&pool->classes, (const void *)buffer->class);
-        class->number = buffer->next;
-        /* Of powers of two there are few. */
-        if (class->number == 0 && pool->rounding == JPOOL_ROUND_NONE)
-            ji_ledger_remove(&pool->classes, class);
-    }
-    --pool->kept_count;
-    pool->kept_bytes -= pool_class_bytes(buffer->class);
-}
+/* ---- Limits ---- */
 
 /* Gives the oldest kept buffers back until at most so many bytes are kept; waits for their
  * fences. */
@@ -210,6 +50,7 @@ static jstatus_t pool_give_back(pool_t *pool, size_t keep_bytes) {
         status = ji_frontier_drain(&pool->frontier, pool->buffers[oldest].fence);
         if (status != JSTATUS_SUCCESS)
             break;
+
         pool_unkeep(pool, oldest);
         status = pool_return(pool, oldest);
         if (status != JSTATUS_SUCCESS)
@@ -218,15 +59,15 @@ static jstatus_t pool_give_back(pool_t *pool, size_t keep_bytes) {
     return status;
 }
 
-/* ---- Limits ---- */
-
 static void pool_consider_growth(pool_t *pool) {
     if (++pool->crowded_count % POOL_INTERVAL != 0 || pool->fixed)
         return;
+
     bool evicts_often = pool->crowded_count * POOL_TOLERABLE_PART > pool->put_count;
     bool misses_often = pool->miss_count * POOL_TOLERABLE_PART > pool->miss_count + pool->hit_count;
     if (!evicts_often || !misses_often)
         return;
+
     if (pool->limit_count < POOL_LEAST_GROWN)
         pool->limit_count = POOL_LEAST_GROWN;
     else
@@ -241,24 +82,27 @@ static void pool_keep_limits(pool_t *pool) {
         bool too_many = pool->kept_count > pool->limit_count;
         if (!too_many && pool->kept_bytes <= pool->limit_bytes)
             return;
+
         newer = pool->buffers[index].newer;
         if (!ji_frontier_passed_by_all(&pool->frontier, pool->buffers[index].fence)) {
             if (++passed_over == POOL_MAX_PASSED_OVER)
                 return;
             continue;
         }
+
         pool_unkeep(pool, index);
         if (pool_return(pool, index) != JSTATUS_SUCCESS) {
             pool_keep(pool, index);
             return;
         }
+
         ++pool->eviction_count;
         if (too_many)
             pool_consider_growth(pool);
     }
 }
 
-/* ---- Functions ---- */
+/* ---- Allocating and freeing ---- */
 
 /* The latest kept buffer of the class that the stream may use now; 0: none. */
 static uint32_t pool_search(pool_t *pool, pool_class_t class, jstream_t *stream) {
@@ -281,6 +125,7 @@ static jstatus_t pool_scrape(pool_t *pool, pool_class_t class, jstream_t *stream
         *index = latest;
         return JSTATUS_SUCCESS;
     }
+
     void *memory;
     (void)pool_give_back(pool, 0);
     jstatus_t status = jallocator_allocate(pool->below, pool_class_bytes(class),
@@ -295,6 +140,7 @@ static jstatus_t pool_take_from_below(pool_t *pool, pool_class_t class, jstream_
     pool->miss_count += !pool->keeps_nothing;
     if (!pool_make_room(pool))
         return ji_refuse_bookkeeping();
+
     void *memory;
     jstatus_t status = jallocator_allocate(pool->below, pool_class_bytes(class),
                                            pool_class_alignment(class), stream, &memory);
@@ -311,9 +157,11 @@ static jstatus_t pool_allocate(void *context, size_t size_bytes, size_t alignmen
     pool_class_t class;
     if (!pool_classify(pool, size_bytes, alignment, &class))
         return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes cannot be rounded up", size_bytes);
+
     jstatus_t status = ji_policy_check_stream(&pool->frontier, stream);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     uint32_t index = pool_search(pool, class, stream);
     if (index != 0) {
         ++pool->hit_count;
@@ -323,9 +171,11 @@ static jstatus_t pool_allocate(void *context, size_t size_bytes, size_t alignmen
         if (status != JSTATUS_SUCCESS)
             return status;
     }
+
     size_t live_bytes = pool->reserved_bytes - pool->kept_bytes;
     if (pool->peak_live_bytes < live_bytes)
         pool->peak_live_bytes = live_bytes;
+
     ji_ledger_entry_t *entry = pool_entry(pool, &pool->buffers[index]);
     entry->size_bytes = size_bytes;
     entry->tag = ji_tag_current;
@@ -350,6 +200,7 @@ static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes
         return pool_refuse(pool, pointer, entry);
     if (JI_UNLIKELY(entry->size_bytes != size_bytes))
         return ji_refuse_size(pool->self, pointer, entry->tag, entry->size_bytes, size_bytes);
+
     uint32_t index = entry->number;
     pool_buffer_t *buffer = &pool->buffers[index];
     jstatus_t status = ji_frontier_mark(&pool->frontier, stream, &buffer->fence);
@@ -370,6 +221,7 @@ static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes
         }
         return status;
     }
+
     entry->size_bytes = 0;
     ++pool->put_count;
     pool_keep(pool, index);
@@ -399,6 +251,7 @@ static jstatus_t pool_find(void *context, const void *pointer, jallocation_t *bl
         entry = ji_ledger_find_containing(&pool->books, pointer);
     if (entry == NULL || entry->size_bytes == 0)
         return JSTATUS_NOT_FOUND;
+
     pool_describe(pool, entry, block);
     return JSTATUS_SUCCESS;
 }
@@ -406,6 +259,7 @@ static jstatus_t pool_find(void *context, const void *pointer, jallocation_t *bl
 static void pool_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
     const pool_t *pool = context;
     jallocation_t block = JALLOCATION_INIT;
+
     for (const ji_ledger_entry_t *entry = NULL;
          (entry = ji_ledger_next(&pool->books, entry)) != NULL;) {
         pool_describe(pool, entry, &block);
@@ -422,6 +276,7 @@ static void pool_get_stats(void *context, jallocator_stats_t *stats) {
     stats->granted_bytes = pool->reserved_bytes - pool->kept_bytes;
     stats->peak_granted_bytes = pool->peak_live_bytes;
     stats->largest_free_bytes = 0;
+
     for (const ji_ledger_entry_t *class = NULL;
          (class = ji_ledger_next(&pool->classes, class)) != NULL;)
         if (class->number != 0 && stats->largest_free_bytes < pool_class_bytes(class->address))
@@ -452,6 +307,7 @@ static void pool_destroy(void *context) {
     pool_t *pool = context;
     if (pool->buffers != NULL)
         (void)pool_give_back(pool, 0);
+
     ji_frontier_fini(&pool->frontier);
     ji_ledger_fini(&pool->books);
     ji_ledger_fini(&pool->classes);
@@ -474,6 +330,7 @@ static jstatus_t pool_create(const ji_request_t *request, jallocator_t **out) {
         .forget_stream = pool_forget_stream,
         .destroy = pool_destroy,
     };
+
     const jpool_options_t *options = request->options;
     ji_traits_t traits = {.name = request->name,
                           .device = request->device,
@@ -482,17 +339,20 @@ static jstatus_t pool_create(const ji_request_t *request, jallocator_t **out) {
     jstatus_t status = ji_policy_threads(request->name, options->threads, &traits.threads);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     if ((unsigned)options->rounding > JPOOL_ROUND_NONE)
         return ji_fail(
             JSTATUS_INVALID_VALUE,
             "pool: rounding = %d: must be JPOOL_ROUND_POWER_OF_TWO (0) or JPOOL_ROUND_NONE (1)",
             (int)options->rounding);
+
     pool_t *pool;
     JTRY_ALLOC(pool = ji_metadata_zalloc(sizeof *pool));
     ji_frontier_init(&pool->frontier, request->device);
     JTRY_ALLOC(pool->buffers = ji_metadata_zalloc(POOL_FIRST_BUFFERS * sizeof *pool->buffers));
     pool->buffer_capacity = POOL_FIRST_BUFFERS;
     pool->buffer_count = 1;
+
     pool->below = request->below;
     pool->granule_bytes = jdevice_granule_bytes(request->device);
     pool->rounding = options->rounding;
@@ -500,6 +360,7 @@ static jstatus_t pool_create(const ji_request_t *request, jallocator_t **out) {
     pool->limit_count = ji_option(options->limit_count, POOL_DEFAULT_COUNT);
     pool->limit_bytes = ji_option(options->limit_bytes, JALLOC_UNLIMITED);
     pool->keeps_nothing = pool->limit_count == 0;
+
     JTRY(ji_allocator_make(&ops, pool, &traits, out));
     pool->self = *out;
     pool = NULL;
@@ -547,10 +408,12 @@ jstatus_t jallocator_create_pool(jallocator_t *below, const jpool_options_t *opt
 jstatus_t jallocator_pool_clear_counters(jallocator_t *allocator) {
     jallocator_t *found;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_pool, __func__, &found));
+
     ji_policy_enter(found);
     pool_t *pool = found->context;
     pool->hit_count = pool->miss_count = pool->put_count = pool->eviction_count =
         pool->crowded_count = 0;
+
     ji_policy_leave(found);
     return JSTATUS_SUCCESS;
 }
@@ -560,10 +423,12 @@ jstatus_t jallocator_pool_get_counters(const jallocator_t *allocator, jpool_coun
     JTRY_RETURN(JI_CHECK_SIZED(jpool_counters_t, counters, hit_count));
     jallocator_t *found;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_pool, __func__, &found));
+
     ji_policy_enter(found);
     const pool_t *pool = found->context;
     const jpool_counters_t present = {sizeof present,       pool->hit_count,   pool->miss_count,
                                       pool->eviction_count, pool->limit_count, pool->put_count};
+
     ji_policy_leave(found);
     JI_GIVE_RESULT(counters, &present);
     return JSTATUS_SUCCESS;

@@ -12,13 +12,16 @@
 bool ji_ranges_reserve(ji_ranges_t *ranges) {
     if (ranges->count < ranges->capacity)
         return true;
+
     /* No overflow: half of it is in memory. */
     size_t capacity = ranges->capacity != 0 ? 2 * ranges->capacity : RANGES_FIRST_CAPACITY;
     ji_range_t *grown = ji_metadata_alloc(capacity * sizeof *grown);
     if (grown == NULL)
         return false;
+
     if (ranges->count != 0)
         memcpy(grown, ranges->ranges, ranges->count * sizeof *grown);
+
     ji_metadata_free(ranges->ranges);
     ranges->ranges = grown;
     ranges->capacity = capacity;
@@ -28,6 +31,7 @@ bool ji_ranges_reserve(ji_ranges_t *ranges) {
 /* How many ranges begin at or before the address. */
 static size_t ranges_count_up_to(const ji_ranges_t *ranges, uintptr_t address) {
     size_t low = 0, high = ranges->count;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (ranges->ranges[middle].begin <= address)
@@ -35,6 +39,7 @@ static size_t ranges_count_up_to(const ji_ranges_t *ranges, uintptr_t address) {
         else
             high = middle;
     }
+
     return low;
 }
 

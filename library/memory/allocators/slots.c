@@ -82,9 +82,11 @@ static jstatus_t slots_grow(slots_t *slots, jstream_t *stream) {
     if (!ji_ranges_reserve(&slots->blocks) ||
         (block = ji_metadata_zalloc(sizeof *block + count * sizeof block->slots[0])) == NULL)
         return ji_refuse_bookkeeping();
+
     ji_fence_t fence;
     JTRY(ji_frontier_mark_taken(&slots->frontier, slots->below_gives_in_order, stream, &fence));
     JTRY(jallocator_allocate(slots->below, bytes, slots->alignment, stream, &memory));
+
     block->begin = (uintptr_t)memory;
     block->slot_count = (uint32_t)count;
     for (uint32_t i = 0; i < block->slot_count; ++i) {
@@ -92,8 +94,10 @@ static jstatus_t slots_grow(slots_t *slots, jstream_t *stream) {
         block->slots[i].fence = fence;
     }
     block->slots[count - 1].next = SLOTS_END;
+
     ji_ranges_insert(&slots->blocks, memory, bytes, block);
     ji_list_push_front(&slots->with_free, &block->link);
+
     slots->slot_count += count;
     if (slots->peak_slot_count < slots->slot_count)
         slots->peak_slot_count = slots->slot_count;
@@ -111,6 +115,7 @@ static jstatus_t slots_shrink(slots_t *slots, slots_block_t *block) {
     JTRY(jallocator_deallocate(slots->below, (void *)block->begin,
                                block->slot_count * slots->slot_bytes,
                                ji_frontier_stream(&slots->frontier, block->slots[0].fence)));
+
     ji_ranges_remove(&slots->blocks, (void *)block->begin);
     ji_list_remove(&block->link);
     slots->slot_count -= block->slot_count;
@@ -125,14 +130,18 @@ done:
 static void *slots_take(slots_t *slots, slots_block_t *block, uint32_t *link, size_t size_bytes) {
     uint32_t index = *link;
     slots_slot_t *slot = &block->slots[index];
+
     *link = slot->next;
     slot->size_bytes = size_bytes;
     slot->tag = ji_tag_current;
+
     ++block->live_count;
     if (++slots->live_count > slots->peak_live_count)
         slots->peak_live_count = slots->live_count;
+
     if (block->free == SLOTS_END)
         ji_list_remove(&block->link);
+
     return (void *)slots_address(slots, block, index);
 }
 
@@ -158,9 +167,11 @@ static jstatus_t slots_allocate(void *context, size_t size_bytes, size_t alignme
     if (alignment > slots->alignment)
         return ji_fail(JSTATUS_INVALID_VALUE, "slots of %zu bytes are aligned to %zu",
                        slots->slot_bytes, slots->alignment);
+
     jstatus_t status = ji_policy_check_stream(&slots->frontier, stream);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     void *memory = slots_search(slots, size_bytes, stream, SLOTS_MAX_PASSED_OVER);
     if (JI_UNLIKELY(memory == NULL)) {
         status = slots_grow(slots, stream);
@@ -171,6 +182,7 @@ static jstatus_t slots_allocate(void *context, size_t size_bytes, size_t alignme
                 JSTATUS_SUCCESS)
             memory = slots_take(slots, block, &block->free, size_bytes);
     }
+
     if (memory == NULL)
         return status;
     *pointer = memory;
@@ -183,6 +195,7 @@ static slots_slot_t *slots_at(const slots_t *slots, const void *pointer, slots_b
     slots_block_t *block = ji_ranges_find(&slots->blocks, pointer);
     if (block == NULL)
         return NULL;
+
     size_t index = ((uintptr_t)pointer - block->begin) / slots->slot_bytes;
     *in = block;
     *begin = slots_address(slots, block, index);
@@ -195,6 +208,7 @@ static jstatus_t slots_deallocate(void *context, void *pointer, size_t size_byte
     slots_block_t *block;
     uintptr_t begin;
     slots_slot_t *slot = slots_at(slots, pointer, &block, &begin);
+
     if (JI_UNLIKELY(slot == NULL))
         return ji_refuse_foreign(slots->self, pointer);
     if (JI_UNLIKELY(slot->size_bytes == 0))
@@ -203,9 +217,11 @@ static jstatus_t slots_deallocate(void *context, void *pointer, size_t size_byte
         return ji_refuse_interior(slots->self, pointer, begin, slot->tag);
     if (JI_UNLIKELY(slot->size_bytes != size_bytes))
         return ji_refuse_size(slots->self, pointer, slot->tag, slot->size_bytes, size_bytes);
+
     JTRY_RETURN(ji_frontier_mark(&slots->frontier, stream, &slot->fence));
     if (block->free == SLOTS_END)
         ji_list_push_front(&slots->with_free, &block->link);
+
     slot->size_bytes = 0;
     slot->next = block->free;
     block->free = (uint32_t)(slot - block->slots);
@@ -236,6 +252,7 @@ static jstatus_t slots_find(void *context, const void *pointer, jallocation_t *f
     const slots_slot_t *slot = slots_at(slots, pointer, &block, &begin);
     if (slot == NULL || (uintptr_t)pointer - begin >= slot->size_bytes)
         return JSTATUS_NOT_FOUND;
+
     slots_describe(slots, slot, begin, found);
     return JSTATUS_SUCCESS;
 }
@@ -256,6 +273,7 @@ static void slots_visit(void *context, jallocation_visitor_t visitor, void *visi
 static void slots_get_stats(void *context, jallocator_stats_t *stats) {
     const slots_t *slots = context;
     size_t free_count = slots->slot_count - slots->live_count;
+
     if (slots->limit_slots != SIZE_MAX)
         stats->limit_bytes = slots->limit_slots * slots->slot_bytes;
     stats->reserved_bytes = slots->slot_count * slots->slot_bytes;
@@ -300,6 +318,7 @@ static void slots_destroy(void *context) {
     (void)slots_trim(slots, 0);
     for (size_t i = 0; i < slots->blocks.count; ++i) /* what below did not take */
         ji_metadata_free(slots->blocks.ranges[i].block);
+
     ji_ranges_fini(&slots->blocks);
     ji_frontier_fini(&slots->frontier);
     ji_metadata_free(slots);
@@ -320,6 +339,7 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
         .forget_stream = slots_forget_stream,
         .destroy = slots_destroy,
     };
+
     const jslots_options_t *options = request->options;
     ji_traits_t traits = {.name = request->name,
                           .device = request->device,
@@ -330,6 +350,7 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
     jstatus_t status = ji_policy_threads(request->name, options->threads, &traits.threads);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     if (!ji_size_round_up(slot_bytes, jdevice_granule_bytes(request->device), &slot_bytes) ||
         (limit_slots != JALLOC_UNLIMITED && !ji_size_mul(limit_slots, slot_bytes, &bytes)))
         return ji_fail(JSTATUS_INVALID_VALUE, "slots: limit_slots %zu of slot_bytes %zu overflow",
@@ -337,10 +358,12 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
     if (options->block_slots > SLOTS_MAX_BLOCK_SLOTS)
         return ji_fail(JSTATUS_INVALID_VALUE, "slots: block_slots is %zu, must be at most %zu",
                        options->block_slots, SLOTS_MAX_BLOCK_SLOTS);
+
     slots_t *slots;
     JTRY_ALLOC(slots = ji_metadata_zalloc(sizeof *slots));
     ji_list_init(&slots->with_free);
     ji_frontier_init(&slots->frontier, request->device);
+
     slots->below = request->below;
     slots->below_gives_in_order = ji_allocator_gives_in_order(request->below);
     slots->slot_bytes = slot_bytes;
@@ -350,6 +373,7 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
     slots->block_slots =
         options->block_slots != 0 ? options->block_slots : SLOTS_DEFAULT_BLOCK_SLOTS;
     slots->limit_slots = limit_slots;
+
     JTRY(ji_allocator_make(&ops, slots, &traits, out));
     slots->self = *out;
     slots = NULL;

@@ -48,6 +48,7 @@ typedef struct stack {
 static void stack_link(stack_allocator_t *stack, stack_block_t *block, stack_block_t *beneath) {
     block->beneath = beneath;
     block->above = beneath != NULL ? beneath->above : stack->bottom;
+
     if (block->above != NULL)
         block->above->beneath = block;
     if (beneath != NULL)
@@ -85,6 +86,7 @@ static void stack_raise(stack_allocator_t *stack, stack_block_t *block) {
         stack_unlink(stack, block);
         stack_link(stack, block, beneath);
     }
+
     stack->current = block;
 }
 
@@ -98,8 +100,10 @@ static jstatus_t stack_grow(stack_allocator_t *stack, size_t size_bytes, size_t 
                        "%zu bytes are taken from below, of which %zu were freed beneath live ones; "
                        "the limit is %zu",
                        stack->reserved_bytes, stack->buried_bytes, stack->limit_bytes);
+
     if (!ji_size_round_up(bytes, stack->granule_bytes, &bytes) || bytes > rest)
         bytes = rest;
+
     jstatus_t status = JSTATUS_SUCCESS;
     void *memory;
     stack_block_t *block = ji_metadata_zalloc(sizeof *block);
@@ -107,12 +111,14 @@ static jstatus_t stack_grow(stack_allocator_t *stack, size_t size_bytes, size_t 
         status = ji_refuse_bookkeeping();
         goto done;
     }
+
     stack_record_t shadow = {.size_bytes = bytes};
     JTRY(ji_frontier_mark_taken(&stack->frontier, stack->below_gives_in_order, stream,
                                 &shadow.fence));
     JTRY(jallocator_allocate(stack->below, bytes,
                              alignment > stack->granule_bytes ? alignment : stack->granule_bytes,
                              stream, &memory));
+
     block->begin = (uintptr_t)memory;
     block->size_bytes = bytes;
     stack_cast_shadow(block, &shadow);
@@ -120,6 +126,7 @@ static jstatus_t stack_grow(stack_allocator_t *stack, size_t size_bytes, size_t 
     stack_link(stack, block, stack->current);
     if (stack->current == NULL)
         stack->current = block;
+
     stack->reserved_bytes += bytes;
     if (stack->peak_reserved_bytes < stack->reserved_bytes)
         stack->peak_reserved_bytes = stack->reserved_bytes;
@@ -138,6 +145,7 @@ static jstatus_t stack_shrink(stack_allocator_t *stack, stack_block_t *block) {
     for (size_t i = 0; i < block->shadow_count; ++i)
         JTRY(ji_frontier_drain(&stack->frontier, shadow[i].fence));
     JTRY(jallocator_deallocate(stack->below, (void *)block->begin, block->size_bytes, stream));
+
     ji_ranges_remove(&stack->blocks, (void *)block->begin);
     if (stack->current == block)
         stack->current = block->above; /* an empty current block is the bottom one */
@@ -160,7 +168,7 @@ static size_t stack_free_bytes(const stack_allocator_t *stack, size_t *largest) 
     return sum;
 }
 
-/* ---- Functions ---- */
+/* ---- Allocating and freeing ---- */
 
 /* The current block or a spare one where the allocation has room; NULL: none. */
 static stack_block_t *stack_search(stack_allocator_t *stack, size_t size_bytes, size_t alignment,
@@ -183,17 +191,18 @@ static void stack_consider_warning(stack_allocator_t *stack, size_t size_bytes) 
     jlog_write(
         JLOG_WARNING, NULL,
         "allocator \"%s\": needs room for %zu bytes more, while %zu of the %zu that it holds were "
-        "freed beneath "
-        "live ones and wait for those; a stack is for frees in the opposite order, bfc for any",
+        "freed beneath live ones and wait for those; a stack is for frees in the opposite order, "
+        "bfc for any",
         jallocator_name(stack->self), size_bytes, stack->buried_bytes, stack->reserved_bytes);
 }
 
-/* The same where that takes a new block. Where there is none to be had, the stream waits for memory
- * that is free, or spare blocks that are too small make room for a larger one. */
+/* As stack_search where that takes a new block. Where there is none to be had, the stream waits for
+ * memory that is free, or spare blocks that are too small make room for a larger one. */
 static jstatus_t stack_find_room(stack_allocator_t *stack, size_t size_bytes, size_t alignment,
                                  jstream_t *stream, stack_block_t **block, size_t *offset) {
     stack_consider_warning(stack, size_bytes);
     jstatus_t status = stack_grow(stack, size_bytes, alignment, stream);
+
     if (status == JSTATUS_MEMORY_ERROR) {
         *block = stack_search(stack, size_bytes, alignment, stream, true, offset);
         if (*block != NULL)
@@ -201,6 +210,7 @@ static jstatus_t stack_find_room(stack_allocator_t *stack, size_t size_bytes, si
         if (stack_first_empty(stack) != NULL && stack_trim(stack, 0) == JSTATUS_SUCCESS)
             status = stack_grow(stack, size_bytes, alignment, stream);
     }
+
     if (status == JSTATUS_SUCCESS)
         *block = stack_search(stack, size_bytes, alignment, stream, false, offset);
     return status;
@@ -212,6 +222,7 @@ static jstatus_t stack_allocate(void *context, size_t size_bytes, size_t alignme
     jstatus_t status = ji_policy_check_stream(&stack->frontier, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         return status;
+
     size_t offset;
     stack_block_t *block = stack_search(stack, size_bytes, alignment, stream, false, &offset);
     if (JI_UNLIKELY(block == NULL)) {
@@ -219,10 +230,12 @@ static jstatus_t stack_allocate(void *context, size_t size_bytes, size_t alignme
         if (status != JSTATUS_SUCCESS)
             return status;
     }
+
     if (!stack_make_room(block))
         return ji_refuse_bookkeeping();
     if (block->entry_count == 0)
         stack_raise(stack, block);
+
     stack_cover_shadows(block, offset + size_bytes);
     block->records[block->entry_count++] = (stack_record_t){.offset = offset,
                                                             .size_bytes = size_bytes,
@@ -238,6 +251,7 @@ static jstatus_t stack_allocate(void *context, size_t size_bytes, size_t alignme
 static void stack_pop(stack_allocator_t *stack) {
     stack_block_t *block = stack->current;
     stack_record_t gone = block->records[--block->entry_count];
+
     stack->buried_bytes -= gone.size_bytes;
     const stack_record_t *last = stack_last_entry(block);
     block->top = last != NULL ? last->offset + last->size_bytes : 0;
@@ -261,11 +275,13 @@ static stack_record_t *stack_entry_at(const stack_allocator_t *stack, const void
     if ((uintptr_t)pointer - block->begin >= block->size_bytes &&
         (block = ji_ranges_find(&stack->blocks, pointer)) == NULL)
         return NULL;
+
     size_t offset = (uintptr_t)pointer - block->begin, low = 0, high = block->entry_count;
     stack_record_t *last = stack_last_entry(block);
     *in = block;
     if (last != NULL && last->offset <= offset) /* as with what is freed in reverse order */
         return last;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (block->records[middle].offset <= offset)
@@ -282,6 +298,7 @@ static jstatus_t stack_deallocate(void *context, void *pointer, size_t size_byte
     stack_block_t *block = NULL;
     stack_record_t *entry = stack_entry_at(stack, pointer, &block);
     size_t offset = block != NULL ? (uintptr_t)pointer - block->begin : 0;
+
     if (JI_UNLIKELY(entry == NULL || offset - entry->offset >= entry->size_bytes))
         return ji_refuse_foreign(stack->self, pointer);
     if (JI_UNLIKELY(!entry->live))
@@ -290,6 +307,7 @@ static jstatus_t stack_deallocate(void *context, void *pointer, size_t size_byte
         return ji_refuse_interior(stack->self, pointer, block->begin + entry->offset, entry->tag);
     if (JI_UNLIKELY(entry->size_bytes != size_bytes))
         return ji_refuse_size(stack->self, pointer, entry->tag, entry->size_bytes, size_bytes);
+
     JTRY_RETURN(ji_frontier_mark(&stack->frontier, stream, &entry->fence));
     entry->live = false;
     stack->buried_bytes += size_bytes;
@@ -312,6 +330,7 @@ static jstatus_t stack_find(void *context, const void *pointer, jallocation_t *f
     if (entry == NULL || !entry->live ||
         (uintptr_t)pointer - block->begin - entry->offset >= entry->size_bytes)
         return JSTATUS_NOT_FOUND;
+
     stack_describe(block, entry, found);
     return JSTATUS_SUCCESS;
 }
@@ -326,6 +345,7 @@ static void stack_visit(void *context, jallocation_visitor_t visitor, void *visi
             if (block->records[i].live && !visitor(visitor_context, &shown))
                 return;
         }
+
         size_t rest = block->size_bytes - block->top;
         shown = (jallocation_t){.pointer = (void *)(block->begin + block->top),
                                 .size_bytes = rest,
@@ -340,6 +360,7 @@ static void stack_get_stats(void *context, jallocator_stats_t *stats) {
     const stack_allocator_t *stack = context;
     if (stack->limit_bytes != SIZE_MAX)
         stats->limit_bytes = stack->limit_bytes;
+
     stats->reserved_bytes = stack->reserved_bytes;
     stats->peak_reserved_bytes = stack->peak_reserved_bytes;
     stats->free_bytes = stack_free_bytes(stack, &stats->largest_free_bytes);
@@ -380,6 +401,7 @@ static void stack_destroy(void *context) {
     (void)stack_trim(stack, 0);
     for (size_t i = 0; i < stack->blocks.count; ++i) /* what below did not take */
         stack_free_block(stack->blocks.ranges[i].block);
+
     ji_ranges_fini(&stack->blocks);
     ji_frontier_fini(&stack->frontier);
     ji_metadata_free(stack);
@@ -399,6 +421,7 @@ static jstatus_t stack_create(const ji_request_t *request, jallocator_t **out) {
         .forget_stream = stack_forget_stream,
         .destroy = stack_destroy,
     };
+
     const jstack_options_t *options = request->options;
     ji_traits_t traits = {.name = request->name,
                           .device = request->device,
@@ -407,15 +430,18 @@ static jstatus_t stack_create(const ji_request_t *request, jallocator_t **out) {
     jstatus_t status = ji_policy_threads(request->name, options->threads, &traits.threads);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     stack_allocator_t *stack;
     JTRY_ALLOC(stack = ji_metadata_zalloc(sizeof *stack));
     ji_frontier_init(&stack->frontier, request->device);
+
     stack->below = request->below;
     stack->below_gives_in_order = ji_allocator_gives_in_order(request->below);
     stack->granule_bytes = jdevice_granule_bytes(request->device);
     stack->block_bytes =
         options->block_bytes != 0 ? options->block_bytes : STACK_DEFAULT_BLOCK_BYTES;
     stack->limit_bytes = ji_option(options->limit_bytes, JALLOC_UNLIMITED);
+
     JTRY(ji_allocator_make(&ops, stack, &traits, out));
     stack->self = *out;
     stack = NULL;
@@ -467,6 +493,7 @@ static bool stack_reaches(const stack_allocator_t *stack, uint64_t serial) {
     const stack_block_t *block = serial != 0 ? stack->current : NULL;
     while (block != NULL && (block->entry_count == 0 || block->records[0].serial > serial))
         block = block->beneath;
+
     size_t low = 0, high = block != NULL ? block->entry_count : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -475,6 +502,7 @@ static bool stack_reaches(const stack_allocator_t *stack, uint64_t serial) {
         else
             high = middle;
     }
+
     return serial == 0 || (low != 0 && block->records[low - 1].serial == serial);
 }
 
@@ -482,6 +510,7 @@ jstatus_t jallocator_stack_get_mark(const jallocator_t *allocator, jstack_mark_t
     JREQUIRE(mark != NULL, JSTATUS_INVALID_POINTER);
     jallocator_t *found;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_stack, __func__, &found));
+
     ji_policy_enter(found);
     mark->height = stack_height(found->context);
     ji_policy_leave(found);
@@ -494,8 +523,10 @@ static jstatus_t stack_rewind(stack_allocator_t *stack, uint64_t serial, jstream
                        "allocator \"%s\": the stack is lower than the mark: what was on top then "
                        "has been taken back",
                        jallocator_name(stack->self));
+
     ji_fence_t fence;
     JTRY_RETURN(ji_frontier_mark(&stack->frontier, stream, &fence));
+
     while (stack_height(stack) > serial) {
         stack_record_t *last = stack_last_entry(stack->current);
         if (last->live) {
@@ -506,6 +537,7 @@ static jstatus_t stack_rewind(stack_allocator_t *stack, uint64_t serial, jstream
         }
         stack_pop(stack);
     }
+
     if (stack->current != NULL)
         stack_settle(stack);
     return JSTATUS_SUCCESS;
@@ -514,6 +546,7 @@ static jstatus_t stack_rewind(stack_allocator_t *stack, uint64_t serial, jstream
 jstatus_t jallocator_stack_rewind(jallocator_t *allocator, jstack_mark_t mark, jstream_t *stream) {
     jallocator_t *found;
     JTRY_RETURN(ji_allocator_require_kind(allocator, &ji_kind_stack, __func__, &found));
+
     ji_policy_enter(found);
     jstatus_t status = stack_rewind(found->context, mark.height, stream);
     ji_policy_leave(found);

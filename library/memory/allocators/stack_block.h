@@ -56,17 +56,20 @@ static inline stack_record_t *stack_nearest_shadow(const stack_block_t *block) {
 static inline bool stack_make_room(stack_block_t *block) {
     if (block->entry_count + block->shadow_count < block->record_capacity)
         return true;
+
     /* No overflow: half of it is in memory. */
     size_t capacity =
         block->record_capacity != 0 ? 2 * block->record_capacity : STACK_FIRST_RECORDS;
     stack_record_t *records = ji_metadata_alloc(capacity * sizeof *records);
     if (records == NULL)
         return false;
+
     if (block->entry_count != 0)
         memcpy(records, block->records, block->entry_count * sizeof *records);
     if (block->shadow_count != 0)
         memcpy(&records[capacity - block->shadow_count], stack_nearest_shadow(block),
                block->shadow_count * sizeof *records);
+
     ji_metadata_free(block->records);
     block->records = records;
     block->record_capacity = capacity;
@@ -77,6 +80,7 @@ static inline bool stack_make_room(stack_block_t *block) {
 static inline void stack_cast_shadow(stack_block_t *block, const stack_record_t *gone) {
     if (gone->fence.index == 0)
         return;
+
     stack_record_t *nearest = stack_nearest_shadow(block);
     if (block->shadow_count != 0 && nearest->fence.index == gone->fence.index) {
         nearest->size_bytes = nearest->offset + nearest->size_bytes - gone->offset;
@@ -85,6 +89,7 @@ static inline void stack_cast_shadow(stack_block_t *block, const stack_record_t 
             nearest->fence = gone->fence;
         return;
     }
+
     stack_record_t shadow = *gone;
     ++block->shadow_count;
     *stack_nearest_shadow(block) = shadow;
@@ -121,6 +126,7 @@ static inline bool stack_fits(const stack_block_t *block, size_t size_bytes, siz
                               size_t *offset) {
     size_t padding = -(block->begin + block->top) & (alignment - 1),
            rest = block->size_bytes - block->top;
+
     if (padding > rest || size_bytes > rest - padding)
         return false;
     *offset = block->top + padding;

@@ -17,6 +17,7 @@
  * the records of a chunk and its neighbours, and no loop depends on how many there are. */
 
 #include "memory/allocators/bfc/bfc.h"
+#include "memory/allocators/policy.h"
 #include "memory/entry.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ struct bfc_block {
 
 /* ---- Records and slots ---- */
 
-/* More records: as many as there are, within bounds. They lie on cache lines of their own, and stay
+/* More records: as many as there are, within bounds. They have cache lines of their own, and stay
  * where they are. */
 bool ji_bfc_records_add(bfc_t *bfc) {
     size_t count = bfc->record_count < BFC_FIRST_RECORDS  ? BFC_FIRST_RECORDS
@@ -49,13 +50,16 @@ bool ji_bfc_records_add(bfc_t *bfc) {
     bfc_block_t *block = ji_metadata_alloc(sizeof(bfc_block_t) + (count + 1) * sizeof(bfc_chunk_t));
     if (block == NULL)
         return false;
+
     block->next = bfc->blocks;
     bfc->blocks = block;
     bfc->record_count += count;
+
     uintptr_t first = (uintptr_t)(block + 1);
     bfc_chunk_t *records = (bfc_chunk_t *)(first + (-first & (sizeof(bfc_chunk_t) - 1)));
     for (size_t i = count; i-- > 0;) /* so that they are taken in the order of addresses */
         bfc_record_put(bfc, &records[i]);
+
     return true;
 }
 
@@ -81,8 +85,7 @@ static __attribute__((noinline)) bool bfc_make_room(bfc_t *bfc) {
 
 /* A chunk of the bins that has so many bytes, and its bin; NULL where none is found at once. Of the
  * request's own bin, where chunks may be too small, the first is looked at: a size that was freed
- * and merged with nothing is found again.
- * */
+ * and merged with nothing is found again. */
 static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_bytes,
                                         unsigned *bin) {
     unsigned own = bfc_bin_of(size_bytes), from = bfc_bin_from(size_bytes);
@@ -93,6 +96,7 @@ static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_
             return chunk;
         }
     }
+
     *bin = bfc_bins_next(&stream->bins, from);
     return *bin < BFC_BIN_COUNT
                ? JI_LIST_OBJECT(stream->bins.chunks[*bin].ring.next, bfc_chunk_t, link)
@@ -103,6 +107,7 @@ bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes
     bfc_bins_t *bins = &bfc->streams[chunk->where]->bins;
     unsigned bin = bfc_bin_of(chunk->size_bytes);
     bfc_chunk_t *rest = bfc_record_take(bfc);
+
     *rest = *chunk;
     rest->address += front_bytes;
     rest->size_bytes -= front_bytes;
@@ -110,6 +115,7 @@ bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes
     rest->right->left = rest;
     chunk->size_bytes = front_bytes;
     chunk->right = rest;
+
     bfc_bins_move(bins, chunk, bin);
     bfc_bins_insert(bins, rest, bfc_bin_of(rest->size_bytes));
     return rest;
@@ -128,6 +134,7 @@ static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk
         front->right = chunk;
         left->right = front;
         chunk->left = front;
+
         chunk->address += need;
         chunk->size_bytes = rest;
         bfc->free_bytes -= need;
@@ -137,6 +144,7 @@ static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk
         bfc->free_bytes -= chunk->size_bytes;
         bfc_bins_remove(&stream->bins, chunk, bin);
     }
+
     bfc_slot_enter(bfc, chunk);
     return chunk;
 }
@@ -171,6 +179,7 @@ static inline void *bfc_hand_out(bfc_t *bfc, bfc_chunk_t *chunk, size_t size_byt
     bfc->granted_bytes += chunk->size_bytes;
     if (JI_UNLIKELY(bfc->granted_bytes > bfc->peak_granted_bytes))
         bfc->peak_granted_bytes = bfc->granted_bytes;
+
     chunk->where = BFC_LIVE;
     chunk->requested_bytes = size_bytes;
     chunk->tag = ji_tag_current;
@@ -194,27 +203,32 @@ static __attribute__((noinline)) jstatus_t bfc_allocate_binned(bfc_t *bfc, bfc_s
                                                                size_t size_bytes, size_t alignment,
                                                                jstream_t *stream, void **pointer) {
     if (JI_UNLIKELY(!bfc_has_room(bfc)) && !bfc_make_room(bfc))
-        return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+        return ji_refuse_bookkeeping();
+
     size_t need = bfc_round(size_bytes);
-    size_t room =
-        /* Serves wherever it is. */
-        alignment > BFC_GRANULE_BYTES ? need + alignment - BFC_GRANULE_BYTES : need;
+    /* So much serves wherever it begins. */
+    size_t room = alignment > BFC_GRANULE_BYTES ? need + alignment - BFC_GRANULE_BYTES : need;
+
     unsigned bin;
     bfc_chunk_t *chunk = bfc_find_at_once(bfc, own, room, &bin);
+
     if (chunk != NULL && chunk->size_bytes / BFC_QUICK_SPARES >= room &&
         bfc_quick_bytes(bfc) >= room) {
         ji_bfc_flush(bfc);
         chunk = bfc_find_at_once(bfc, own, room, &bin);
     }
+
     if (JI_UNLIKELY(chunk == NULL)) {
         JTRY_RETURN(ji_bfc_search(bfc, own, stream, need, alignment, &chunk));
         bin = bfc_bin_of(chunk->size_bytes);
     }
+
     size_t front = -chunk->address & (alignment - 1);
     if (JI_UNLIKELY(front != 0)) {
         chunk = ji_bfc_cut_front(bfc, chunk, front);
         bin = bfc_bin_of(chunk->size_bytes);
     }
+
     *pointer =
         bfc_hand_out(bfc, bfc_carve(bfc, bfc->streams[chunk->where], chunk, bin, need), size_bytes);
     return JSTATUS_SUCCESS;
@@ -228,6 +242,7 @@ static inline jstatus_t bfc_allocate_for(bfc_t *bfc, bfc_stream_t *own, size_t s
     bfc_chunk_t *chunk = quick->first;
     if (chunk == NULL || quick->size_bytes != need || (chunk->address & (alignment - 1)) != 0)
         return bfc_allocate_binned(bfc, own, size_bytes, alignment, stream, pointer);
+
     quick->first = chunk->next;
     --bfc->quick_count;
     *pointer = bfc_hand_out(bfc, chunk, size_bytes);
@@ -262,12 +277,14 @@ static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const vo
                        "%zu",
                        bfc->name, pointer, jtag_name(slot->chunk->tag),
                        slot->chunk->requested_bytes, size_bytes);
+
     jallocation_t around;
     if (ji_bfc_find((void *)(uintptr_t)bfc, pointer, &around) == JSTATUS_SUCCESS)
         return ji_fail(JSTATUS_NOT_FOUND,
                        "allocator \"%s\": %p lies inside the block at %p, tagged \"%s\", and is no "
                        "beginning of one",
                        bfc->name, pointer, around.pointer, jtag_name(around.tag));
+
     return ji_refuse_unknown(bfc->name, pointer, "already");
 }
 
@@ -276,11 +293,13 @@ static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stre
                                                             size_t size, uint64_t serial) {
     bfc_chunk_t *chunk = slot->chunk;
     bfc_slot_leave(bfc, slot);
+
     if (quick->size_bytes != size) { /* the slot is for the size that was freed last */
         if (JI_UNLIKELY(quick->first != NULL))
             bfc_quick_empty(bfc, own, quick);
         quick->size_bytes = size;
     }
+
     bfc_settle(bfc, own, chunk, serial);
 }
 
@@ -291,11 +310,13 @@ static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t 
     size_t size = bfc_round(chunk->requested_bytes);
     unsigned number = bfc_quick_number(size);
     bfc_quick_t *quick = &own->quick[number];
+
     bfc->granted_bytes -= chunk->size_bytes;
     if (quick->size_bytes != size || bfc->quick_count >= BFC_QUICK_MOST_CHUNKS) {
         bfc_deallocate_binned(bfc, own, slot, quick, size, serial);
         return;
     }
+
     chunk->where = BFC_QUICK;
     chunk->serial = serial;
     chunk->next = quick->first;
@@ -321,6 +342,7 @@ static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes,
     if (JI_UNLIKELY(slot == NULL || slot->chunk->where != BFC_LIVE ||
                     slot->chunk->requested_bytes != size_bytes))
         return bfc_refuse(bfc, pointer, size_bytes, slot);
+
     if (!ji_stream_is_inline(&bfc->frontier, stream))
         return bfc_deallocate_on(bfc, slot, stream);
     bfc_deallocate_for(bfc, bfc->ready, slot, 0);
@@ -329,7 +351,7 @@ static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes,
 
 JI_POLICY_ENTRIES(bfc)
 
-/* ---- The other slots ---- */
+/* ---- Statistics and life ---- */
 
 static size_t bfc_usable_size(void *context, const void *pointer, size_t size_bytes) {
     const bfc_slot_t *slot = bfc_slot_find(context, pointer);
@@ -339,6 +361,7 @@ static size_t bfc_usable_size(void *context, const void *pointer, size_t size_by
 static void bfc_get_stats(void *context, jallocator_stats_t *stats) {
     bfc_t *bfc = context;
     ji_bfc_flush(bfc);
+
     stats->limit_bytes = bfc->limit_bytes != SIZE_MAX ? bfc->limit_bytes : 0;
     stats->reserved_bytes = bfc->reserved_bytes;
     stats->peak_reserved_bytes = bfc->peak_reserved_bytes;
@@ -366,10 +389,12 @@ static void bfc_fini(bfc_t *bfc) {
     for (uint32_t i = 0; i < bfc->stream_count; ++i)
         ji_metadata_free(bfc->streams[i]);
     ji_metadata_free(bfc->streams);
+
     for (bfc_block_t *block = bfc->blocks, *next; block != NULL; block = next) {
         next = block->next;
         ji_metadata_free(block);
     }
+
     ji_hash_fini(&bfc->slots);
     ji_metadata_free(bfc);
 }
@@ -379,6 +404,7 @@ static void bfc_destroy(void *context) {
     if (ji_bfc_trim(bfc, 0) != JSTATUS_SUCCESS)
         jlog_write(JLOG_WARNING, __func__, "allocator \"%s\": %zu bytes were not given back: %s",
                    bfc->name, bfc->reserved_bytes, jstatus_last_message());
+
     bfc_fini(bfc);
 }
 
@@ -400,6 +426,7 @@ static jstatus_t bfc_check_options(const ji_request_t *request, const jbfc_optio
         (options->limit_bytes == JALLOC_DEFAULT || options->limit_bytes >= JALLOC_NONE))
         return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": all_at_once needs limit_bytes",
                        request->name);
+
     return JSTATUS_SUCCESS;
 }
 
@@ -408,6 +435,7 @@ static void bfc_configure(bfc_t *bfc, const ji_request_t *request, const jbfc_op
     bfc->below = request->below;
     bfc->below_is_ordered = ji_allocator_gives_in_order(request->below);
     bfc->below_coalesces = ji_allocator_coalesces(request->below);
+
     bfc->limit_bytes = ji_option(options->limit_bytes, JALLOC_UNLIMITED);
     if (bfc->limit_bytes != JALLOC_UNLIMITED)
         bfc->limit_bytes &= ~(BFC_GRANULE_BYTES - 1);
@@ -415,10 +443,12 @@ static void bfc_configure(bfc_t *bfc, const ji_request_t *request, const jbfc_op
         options->region_bytes != 0
             ? (options->region_bytes + BFC_GRANULE_BYTES - 1) & ~(BFC_GRANULE_BYTES - 1)
             : BFC_FIRST_REGION_BYTES;
+
     bfc->growth_percent = ji_option(options->growth_percent, BFC_GROWTH_PERCENT);
     bfc->splits_tightly = options->split_tightly;
     bfc->all_at_once = options->all_at_once;
     bfc->keep_regions = options->keep_regions;
+
     strncpy(bfc->name, request->name, JALLOCATOR_NAME_BYTES - 1);
 }
 
@@ -437,22 +467,28 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
         .forget_stream = bfc_forget_stream,
         .destroy = bfc_destroy,
     };
+
     const jbfc_options_t *options = request->options;
     bfc_t *bfc = NULL;
     jstatus_t status;
+
     JTRY(bfc_check_options(request, options));
     JTRY_ALLOC(bfc = ji_metadata_zalloc(sizeof *bfc));
+
     ji_list_init(&bfc->regions);
     ji_frontier_init(&bfc->frontier, request->device);
     JTRY_ALLOC(bfc->streams = ji_metadata_zalloc(sizeof(bfc->streams[0])));
     bfc->stream_count = 1;
     JTRY_ALLOC(bfc->ready = ji_bfc_stream_at(bfc, 0));
+
     if (!ji_hash_resize(&bfc->slots, BFC_FIRST_SLOTS_BITS, sizeof(bfc_slot_t))) {
         status =
             ji_fail(JSTATUS_MEMORY_ERROR, "bfc \"%s\": no memory for bookkeeping", request->name);
         goto done;
     }
+
     bfc_configure(bfc, request, options);
+
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = options->threads != JALLOCATOR_THREADS_DEFAULT
@@ -460,6 +496,7 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
                                          : JALLOCATOR_THREADS_LOCK,
                           .kind = &ji_kind_bfc};
     traits.entry = traits.threads == JALLOCATOR_THREADS_LOCK ? &bfc_locked : &bfc_single;
+
     JTRY(ji_allocator_make(&ops, bfc, &traits, out));
     bfc = NULL;
 done:

@@ -143,6 +143,7 @@ static inline void bfc_record_put(bfc_t *bfc, bfc_chunk_t *record) {
     bfc->spare = record;
     ++bfc->spare_count;
 }
+
 /* More records; false without bookkeeping memory. */
 bool ji_bfc_records_add(bfc_t *bfc);
 
@@ -161,12 +162,14 @@ static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chu
     bfc_chunk_t *left = chunk->left, *right = chunk->right;
     uint32_t index = stream->index;
     bfc->free_bytes += chunk->size_bytes;
+
     if (left->where == index) {
         unsigned bin = bfc_bin_of(left->size_bytes);
         left->size_bytes += chunk->size_bytes;
         if (left->serial < serial)
             left->serial = serial;
         bfc_record_put(bfc, chunk);
+
         if (right->where == index) {
             bfc_bins_remove(&stream->bins, right, bfc_bin_of(right->size_bytes));
             left->size_bytes += right->size_bytes;
@@ -175,6 +178,7 @@ static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chu
             bfc_record_put(bfc, right);
             right = right->right;
         }
+
         left->right = right;
         right->left = left;
         bfc_bins_move(&stream->bins, left, bin);

@@ -13,9 +13,9 @@
  *     granules   1  2 ... 15 | 16 17 ... 31 | 32-33 34-35 ... 62-63 | 64-67 68-71 ... | ...
  *     bin        1  2 ... 15 | 16 17 ... 31 |   32    33  ...   47  |   48    49  ... | ...   831
  *
- * A chunk stands in the bin that contains its size. A search begins at the first bin whose every
+ * A chunk is in the bin that contains its size. A search begins at the first bin whose every
  * chunk is large enough and takes any chunk of the first bin from there that has one: from those
- * two bins no more than 1/8 above the request. Which bins have chunks stands in 13 words of bits,
+ * two bins no more than 1/8 above the request. Which bins have chunks is in 13 words of bits,
  * which words are not zero in a 14th. */
 
 #include "core/core.h"
@@ -98,12 +98,13 @@ static inline void bfc_bins_insert(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigne
 static inline void bfc_bins_remove(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned bin) {
     /* Only the list's own is on both sides of one. */
     const bool last = chunk->link.next == chunk->link.previous;
+
     ji_list_remove(&chunk->link);
     bins->bits[bin / 64] &= ~((uint64_t)last << bin % 64);
     bins->words &= ~((uint64_t)(bins->bits[bin / 64] == 0) << bin / 64);
 }
 
-/* A chunk that stood in `bin` has another size now: most often one of the same bin. */
+/* A chunk that was in `bin` has another size now: most often one of the same bin. */
 static inline void bfc_bins_move(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned bin) {
     unsigned other = bfc_bin_of(chunk->size_bytes);
     if (other != bin) {
@@ -113,12 +114,13 @@ static inline void bfc_bins_move(bfc_bins_t *bins, bfc_chunk_t *chunk, unsigned 
 }
 
 /* The first bin from `bin` on that has a chunk; BFC_BIN_COUNT or more where none has. Which word it
- * stands in is as good as random, so both are read and one is chosen, without a branch. */
+ * is in is as good as random, so both are read and one is chosen, without a branch. */
 static inline unsigned bfc_bins_next(const bfc_bins_t *bins, unsigned bin) {
     unsigned word = bin / 64;
     unsigned other = (unsigned)__builtin_ctzll((bins->words & ~(uint64_t)1 << word) |
                                                (uint64_t)1 << BFC_BIN_WORDS);
     uint64_t bits = bins->bits[word] & ~(uint64_t)0 << bin % 64, other_bits = bins->bits[other];
+
     word = bits != 0 ? word : other;
     bits = bits != 0 ? bits : other_bits;
     return 64 * word + (bits != 0 ? (unsigned)__builtin_ctzll(bits) : 0);

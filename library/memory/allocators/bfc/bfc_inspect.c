@@ -11,10 +11,12 @@ size_t ji_bfc_largest_free(const bfc_t *bfc) {
     for (uint32_t s = 0; s < bfc->stream_count; ++s) {
         if (bfc->streams[s] == NULL || bfc->streams[s]->bins.words == 0)
             continue;
+
         const bfc_bins_t *bins = &bfc->streams[s]->bins;
         unsigned word = 63u - (unsigned)__builtin_clzll(bins->words);
         /* The last that has chunks. */
         unsigned bin = 64 * word + 63u - (unsigned)__builtin_clzll(bins->bits[word]);
+
         for (const bfc_chunk_t *chunk = bfc_bins_first(bins, bin); chunk != NULL;
              chunk = bfc_bins_after(bins, bin, chunk))
             if (chunk->size_bytes > largest)
@@ -47,6 +49,7 @@ jstatus_t ji_bfc_find(void *context, const void *pointer, jallocation_t *block) 
     const bfc_chunk_t *chunk = slot != NULL ? slot->chunk : bfc_chunk_around(bfc, pointer);
     if (chunk == NULL || chunk->where != BFC_LIVE)
         return JSTATUS_NOT_FOUND;
+
     bfc_describe(chunk, block);
     return JSTATUS_SUCCESS;
 }
@@ -54,6 +57,7 @@ jstatus_t ji_bfc_find(void *context, const void *pointer, jallocation_t *block) 
 void ji_bfc_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
     bfc_t *bfc = context;
     ji_bfc_flush(bfc);
+
     JI_LIST_EACH(&bfc->regions, const bfc_chunk_t, region, link)
         for (const bfc_chunk_t *chunk = region->right; chunk != region; chunk = chunk->right) {
             jallocation_t block = JALLOCATION_INIT;
@@ -85,6 +89,7 @@ static jstatus_t bfc_check_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk, bfc
         return bfc_corrupted(bfc, chunk, "its size is no multiple of the granule");
     if (chunk->right->left != chunk || chunk->left->right != chunk)
         return bfc_corrupted(bfc, chunk, "its neighbours do not know it");
+
     if (chunk->where == BFC_LIVE) {
         const bfc_slot_t *slot = bfc_slot_find(bfc, (void *)chunk->address);
         if (slot == NULL || slot->chunk != chunk)
@@ -94,6 +99,7 @@ static jstatus_t bfc_check_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk, bfc
         ++census->live_count;
         return JSTATUS_SUCCESS;
     }
+
     if (!bfc_is_free(chunk) || chunk->where >= bfc->stream_count ||
         bfc->streams[chunk->where] == NULL)
         return bfc_corrupted(bfc, chunk, "it is neither live nor free");
@@ -102,9 +108,11 @@ static jstatus_t bfc_check_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk, bfc
                              "its right neighbour is free as well and was not merged with it");
     if (chunk->where != 0 && chunk->serial > bfc->frontier.streams[chunk->where].issued)
         return bfc_corrupted(bfc, chunk, "its fence was never issued");
+
     const bfc_stream_t *stream = bfc->streams[chunk->where];
     if (chunk->where != 0 && chunk->serial <= stream->absorbed && stream->absorbed != UINT64_MAX)
         return bfc_corrupted(bfc, chunk, "its fence was passed, and it is not for all");
+
     ++census->free_count;
     census->free_bytes += chunk->size_bytes;
     return JSTATUS_SUCCESS;
@@ -119,13 +127,16 @@ static jstatus_t bfc_check_region(const bfc_t *bfc, const bfc_chunk_t *border,
         JTRY_RETURN(bfc_check_chunk(bfc, chunk, census));
         address += chunk->size_bytes;
     }
+
     if (address - border->address != border->size_bytes)
         return bfc_corrupted(bfc, border, "its chunks do not fill it");
+
     address = border->address;
     for (const bfc_chunk_t *seam = border->seams; seam != NULL;
          address = seam->address, seam = seam->seams)
         if (seam->address <= address || seam->address - border->address >= border->size_bytes)
             return bfc_corrupted(bfc, border, "its seams are not in order");
+
     census->reserved_bytes += border->size_bytes;
     return JSTATUS_SUCCESS;
 }
@@ -140,6 +151,7 @@ static jstatus_t bfc_check_bins(const bfc_t *bfc, const bfc_stream_t *stream, si
             return ji_fail(JSTATUS_CORRUPTED,
                            "allocator \"%s\": bin %u of stream %u: its bit is wrong", bfc->name,
                            bin, stream->index);
+
         for (const bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin); chunk != NULL;
              previous = &chunk->link, chunk = bfc_bins_after(&stream->bins, bin, chunk)) {
             if (chunk->where != stream->index || chunk->link.previous != previous ||
@@ -156,19 +168,20 @@ jstatus_t ji_bfc_check(void *context) {
     bfc_census_t census = {0, 0, 0, 0};
     size_t binned = 0;
     jstatus_t status = JSTATUS_SUCCESS;
+
     ji_bfc_flush(bfc);
     JI_LIST_EACH(&bfc->regions, const bfc_chunk_t, region, link)
         JTRY(bfc_check_region(bfc, region, &census));
     for (uint32_t s = 0; s < bfc->stream_count; ++s)
         if (bfc->streams[s] != NULL)
             JTRY(bfc_check_bins(bfc, bfc->streams[s], &binned));
+
     if (binned != census.free_count || census.live_count != bfc->slots.count ||
         census.free_bytes != bfc->free_bytes || census.reserved_bytes != bfc->reserved_bytes ||
         bfc->quick_count != 0 || bfc_quick_bytes(bfc) != 0)
         status = ji_fail(JSTATUS_CORRUPTED,
                          "allocator \"%s\": the sums are wrong: %zu reserved bytes (%zu found), "
-                         "%zu free (%zu), %zu live "
-                         "chunks (%zu), %zu chunks in bins (%zu)",
+                         "%zu free (%zu), %zu live chunks (%zu), %zu chunks in bins (%zu)",
                          bfc->name, bfc->reserved_bytes, census.reserved_bytes, bfc->free_bytes,
                          census.free_bytes, bfc->slots.count, census.live_count, binned,
                          census.free_count);

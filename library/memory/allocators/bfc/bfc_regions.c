@@ -22,15 +22,18 @@ static bool bfc_regions_touch(const bfc_chunk_t *left, const bfc_chunk_t *right)
 /* Makes one region of two that touch. The right one's border becomes a seam. */
 static void bfc_region_join(bfc_t *bfc, bfc_chunk_t *left, bfc_chunk_t *right) {
     bfc_chunk_t *last = left->left, *first = right->right, **seam = &left->seams;
+
     ji_list_remove(&right->link);
     left->size_bytes += right->size_bytes;
     left->left = right->left;
     left->left->right = left;
     last->right = first;
     first->left = last;
+
     while (*seam != NULL)
         seam = &(*seam)->seams;
     *seam = right;
+
     if (bfc_is_free(first) && first->where == last->where) {
         bfc_unbin(bfc, first);
         bfc_settle(bfc, bfc->streams[first->where], first, first->serial);
@@ -49,6 +52,7 @@ void ji_bfc_region_meet(bfc_t *bfc, bfc_chunk_t *border) {
         } else {
             continue;
         }
+
         /* The lists have changed, and a region may touch on both sides. */
         next = JI_LIST_FIRST(&bfc->regions, bfc_chunk_t, link);
     }
@@ -68,6 +72,7 @@ static void bfc_region_part(bfc_t *bfc, bfc_chunk_t *border) {
             }
             chunk = ji_bfc_cut_front(bfc, chunk, seam->address - chunk->address);
         }
+
         *link = NULL;
         seam->size_bytes = border->address + border->size_bytes - seam->address;
         seam->left = border->left;
@@ -77,6 +82,7 @@ static void bfc_region_part(bfc_t *bfc, bfc_chunk_t *border) {
         border->left->right = border;
         chunk->left = seam->left->right = seam;
         ji_list_push_front(&bfc->regions, &seam->link);
+
         border = seam;
         link = &seam->seams;
     }
@@ -91,6 +97,7 @@ void ji_bfc_regions_part(bfc_t *bfc) {
 void ji_bfc_regions_join(bfc_t *bfc) {
     const ji_list_t *regions = &bfc->regions;
     bfc_chunk_t *first = bfc->below_coalesces ? JI_LIST_FIRST(regions, bfc_chunk_t, link) : NULL;
+
     for (bfc_chunk_t *region = first; region != NULL;
          region = JI_LIST_NEXT(regions, region, bfc_chunk_t, link))
         for (bfc_chunk_t *other = JI_LIST_FIRST(regions, bfc_chunk_t, link), *next; other != NULL;

@@ -19,15 +19,18 @@ static void bfc_set_reserved(bfc_t *bfc, size_t reserved_bytes) {
 static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc_stream_t *stream,
                            uint64_t serial) {
     bfc_chunk_t *border = bfc_record_take(bfc), *chunk = bfc_record_take(bfc);
+
     *border = (bfc_chunk_t){.address = address,
                             .size_bytes = size_bytes,
                             .left = chunk,
                             .right = chunk,
                             .where = BFC_BORDER};
     ji_list_push_front(&bfc->regions, &border->link);
+
     *chunk = (bfc_chunk_t){
         .address = address, .size_bytes = size_bytes, .left = border, .right = border};
     bfc_settle(bfc, stream, chunk, serial);
+
     bfc_set_reserved(bfc, bfc->reserved_bytes + size_bytes);
     if (bfc->below_coalesces)
         ji_bfc_region_meet(bfc, border);
@@ -37,6 +40,7 @@ static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc
 static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
     JTRY_RETURN(jallocator_deallocate(bfc->below, (void *)border->address, border->size_bytes,
                                       ji_frontier_any_stream(&bfc->frontier)));
+
     bfc_set_reserved(bfc, bfc->reserved_bytes - border->size_bytes);
     bfc_unbin(bfc, border->right);
     bfc_record_put(bfc, border->right);
@@ -60,6 +64,7 @@ static size_t bfc_next_region_bytes(const bfc_t *bfc, size_t need) {
     size_t reserved = bfc->reserved_bytes, percent = bfc->growth_percent; /* at most 1000 */
     size_t wanted =
         (reserved / 100 * percent + reserved % 100 * percent / 100) & ~(BFC_GRANULE_BYTES - 1);
+
     if (wanted < bfc->region_bytes)
         wanted = bfc->region_bytes;
     return wanted < need ? need : wanted;
@@ -70,6 +75,7 @@ static size_t bfc_next_region_bytes(const bfc_t *bfc, size_t need) {
 static void bfc_make_way(bfc_t *bfc, size_t bytes) {
     if (bfc->reserved_bytes + bytes <= bfc->most_reserved_bytes)
         return;
+
     ji_bfc_regions_part(bfc);
     JI_LIST_WHILE(bfc->reserved_bytes + bytes > bfc->most_reserved_bytes, &bfc->regions,
                   bfc_chunk_t, region, link)
@@ -84,16 +90,20 @@ jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t n
         return ji_fail(JSTATUS_MEMORY_ERROR, "everything was taken at once");
     if (need > bfc_available(bfc))
         return ji_fail(JSTATUS_MEMORY_ERROR, "the limit is reached");
+
     size_t wanted = bfc_next_region_bytes(bfc, need);
     if (!bfc->keep_regions)
         bfc_make_way(bfc, wanted);
+
     size_t available = bfc_available(bfc);
     size_t bytes = bfc->all_at_once || wanted > available ? available : wanted;
+
     ji_fence_t fence;
     jstatus_t status =
         ji_frontier_mark_taken(&bfc->frontier, bfc->below_is_ordered, stream, &fence);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     if (alignment < BFC_GRANULE_BYTES)
         alignment = BFC_GRANULE_BYTES;
     void *memory;
@@ -106,6 +116,7 @@ jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t n
     }
     if (status != JSTATUS_SUCCESS)
         return status;
+
     bfc_region_add(bfc, (uintptr_t)memory, bytes, fence.index != 0 ? own : bfc->ready,
                    fence.serial);
     return JSTATUS_SUCCESS;
@@ -114,14 +125,17 @@ jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t n
 bool ji_bfc_evict(bfc_t *bfc, size_t need) {
     bool limited = need > bfc_available(bfc);
     size_t evictable = 0, reserved = bfc->reserved_bytes;
+
     ji_bfc_regions_part(bfc);
     JI_LIST_EACH(&bfc->regions, bfc_chunk_t, region, link)
         evictable += bfc_region_is_free(region) ? region->size_bytes : 0;
+
     bool suffices = evictable != 0 && need <= bfc_available(bfc) + evictable;
     JI_LIST_WHILE(suffices && (!limited || need > bfc_available(bfc)), &bfc->regions, bfc_chunk_t,
                   region, link)
         if (bfc_region_is_free(region))
             (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
+
     ji_bfc_regions_join(bfc);
     return bfc->reserved_bytes < reserved;
 }
@@ -131,6 +145,7 @@ static jstatus_t bfc_region_drain(bfc_t *bfc, const bfc_chunk_t *border) {
     for (const bfc_chunk_t *chunk = border->right; chunk != border; chunk = chunk->right)
         if (!bfc_is_free(chunk))
             return JSTATUS_SUCCESS;
+
     for (const bfc_chunk_t *chunk = border->right; chunk != border; chunk = chunk->right) {
         ji_fence_t fence = {chunk->where != 0 ? chunk->serial : 0, chunk->where};
         JTRY_RETURN(ji_frontier_drain(&bfc->frontier, fence));

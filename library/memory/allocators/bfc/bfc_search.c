@@ -10,7 +10,7 @@
  *     4. neighbours as in 2, for whose fences the request's stream waits
  *     5. a region from below, after free ones were given back
  *
- * Where none serves, the message says what there is and how much of it lies apart. */
+ * Where none serves, the message says what there is and how scattered it is. */
 
 #include "memory/allocators/bfc/bfc.h"
 
@@ -21,9 +21,8 @@ static bool bfc_fits(uintptr_t address, size_t size_bytes, size_t need, size_t a
     return size_bytes >= front && size_bytes - front >= need;
 }
 
-/* The same where alignment asks for more than a granule, or where a chunk of the request's own bin
- * may be large enough.
- * */
+/* A chunk of the bins that serves, looked at one by one: alignment may ask for more than a granule,
+ * and a chunk of the request's own bin may be large enough. */
 static bfc_chunk_t *bfc_find_exactly(const bfc_stream_t *stream, size_t need, size_t alignment) {
     for (unsigned bin = bfc_bin_of(need); (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT;
          ++bin)
@@ -123,17 +122,17 @@ static jstatus_t bfc_exhausted(bfc_t *bfc, size_t need, size_t alignment, jstatu
     char limit[32] = "no limit";
     if (bfc->limit_bytes != SIZE_MAX)
         snprintf(limit, sizeof limit, "limit %zu", bfc->limit_bytes);
+
     return ji_fail(status,
                    "%zu bytes aligned to %zu requested; %zu in use, %zu reserved, %s, %zu free, "
-                   "largest free block %zu, "
-                   "fragmentation %.3f (%s)",
+                   "largest free block %zu, fragmentation %.3f (%s)",
                    need, alignment, bfc->reserved_bytes - free_bytes, bfc->reserved_bytes, limit,
                    free_bytes, largest,
                    free_bytes != 0 ? 1.0 - (double)largest / (double)free_bytes : 0.0,
                    jstatus_last_message());
 }
 
-/* A free chunk of own or ready bins, wherever it stands. */
+/* The same of the stream's own bins, then of those for all. */
 static bfc_chunk_t *bfc_find_own(bfc_t *bfc, const bfc_stream_t *own, size_t need,
                                  size_t alignment) {
     bfc_chunk_t *chunk = bfc_find_exactly(own, need, alignment);
@@ -146,10 +145,12 @@ jstatus_t ji_bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t
     ji_bfc_flush(bfc);
     if ((*found = bfc_find_own(bfc, own, need, alignment)) != NULL)
         return JSTATUS_SUCCESS;
+
     ji_bfc_look_and_absorb(bfc);
     jstatus_t status = bfc_gather(bfc, own, stream, need, alignment, false, found);
     if (status != JSTATUS_SUCCESS || *found != NULL)
         return status;
+
     status = ji_bfc_grow(bfc, own, stream, need, alignment);
     if (bfc_is_refusal(status)) {
         jstatus_t waited = bfc_gather(bfc, own, stream, need, alignment, true, found);
@@ -158,8 +159,10 @@ jstatus_t ji_bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t
         if (!bfc->keep_regions && ji_bfc_evict(bfc, need))
             status = ji_bfc_grow(bfc, own, stream, need, alignment);
     }
+
     if (status == JSTATUS_SUCCESS && (*found = bfc_find_own(bfc, own, need, alignment)) == NULL)
         status = ji_fail(JSTATUS_INTERNAL_ERROR, "a region of %zu bytes serves no request of %zu",
                          JI_LIST_FIRST(&bfc->regions, bfc_chunk_t, link)->size_bytes, need);
+
     return bfc_is_refusal(status) ? bfc_exhausted(bfc, need, alignment, status) : status;
 }

@@ -5,6 +5,7 @@
  * chunk goes that is freed now, and when it is there for all. */
 
 #include "memory/allocators/bfc/bfc.h"
+#include "memory/allocators/policy.h"
 
 #include <string.h>
 
@@ -19,11 +20,13 @@ bfc_stream_t *ji_bfc_stream_at(bfc_t *bfc, uint32_t index) {
         bfc->streams = streams;
         bfc->stream_count = count;
     }
+
     if (bfc->streams[index] == NULL &&
         (bfc->streams[index] = ji_metadata_zalloc(sizeof(bfc_stream_t))) != NULL) {
         bfc->streams[index]->index = index;
         bfc_bins_init(&bfc->streams[index]->bins);
     }
+
     return bfc->streams[index];
 }
 
@@ -32,7 +35,8 @@ jstatus_t ji_bfc_stream_of(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of) {
     JTRY_RETURN(ji_frontier_index(&bfc->frontier, stream, &index));
     bfc_stream_t *found = ji_bfc_stream_at(bfc, index);
     if (found == NULL)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+        return ji_refuse_bookkeeping();
+
     *of = found;
     return JSTATUS_SUCCESS;
 }
@@ -42,6 +46,7 @@ jstatus_t ji_bfc_stream_mark(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of, u
     jstatus_t status = ji_frontier_mark(&bfc->frontier, stream, &fence);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     bfc_stream_t *found = ji_bfc_stream_at(bfc, fence.index);
     if (found == NULL) {
         status = ji_frontier_drain(&bfc->frontier, fence);
@@ -50,6 +55,7 @@ jstatus_t ji_bfc_stream_mark(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of, u
         found = bfc->ready;
         fence.serial = 0;
     }
+
     *of = found;
     *serial = fence.serial;
     return JSTATUS_SUCCESS;
@@ -67,6 +73,7 @@ void ji_bfc_absorb(bfc_t *bfc) {
         uint64_t passed = stream != NULL ? bfc->frontier.streams[i].passed : 0;
         if (stream == NULL || passed == stream->absorbed)
             continue;
+
         stream->absorbed = passed;
         for (unsigned bin = 0; (bin = bfc_bins_next(&stream->bins, bin)) < BFC_BIN_COUNT; ++bin)
             for (bfc_chunk_t *chunk = bfc_bins_first(&stream->bins, bin), *next; chunk != NULL;
@@ -84,5 +91,6 @@ void ji_bfc_look_and_absorb(bfc_t *bfc) {
     for (uint32_t i = 1; i < bfc->stream_count; ++i)
         if (bfc->streams[i] != NULL && bfc->streams[i]->bins.words != 0)
             bfc_look(bfc, i);
+
     ji_bfc_absorb(bfc);
 }

@@ -36,6 +36,7 @@ static uint32_t lru_choose(lru_t *lru, uint32_t layout, jstream_t *stream) {
          --looks, block = lru->blocks[block].under)
         if (ji_frontier_passed(&lru->frontier, lru->blocks[block].fence, stream))
             return block;
+
     if (block != 0 &&
         ji_frontier_passed(&lru->frontier, lru->blocks[lru->layouts[layout].oldest].fence, stream))
         return lru->layouts[layout].oldest;
@@ -57,14 +58,17 @@ static size_t lru_nearest_limit(const lru_t *lru, const lru_request_t *request) 
 static uint32_t lru_search(lru_t *lru, const lru_request_t *request, bool passed) {
     size_t limit = lru_nearest_limit(lru, request);
     uint32_t best = 0, best_block = 0, next;
+
     for (uint32_t bin = lru_bin(request->size_bytes); bin <= lru_bin(limit) && best == 0; ++bin)
         for (uint32_t number = lru->bins[bin]; number != 0; number = next) {
             const lru_layout_t *layout = &lru->layouts[number], *rival = &lru->layouts[best];
             next = layout->bin_next;
+
             if (layout->kept_count == 0) {
                 ji_lru_strike_layout(lru, number);
                 continue;
             }
+
             if (layout->size_bytes < request->size_bytes || layout->size_bytes > limit ||
                 layout->alignment < request->alignment)
                 continue;
@@ -72,12 +76,14 @@ static uint32_t lru_search(lru_t *lru, const lru_request_t *request, bool passed
                 (layout->size_bytes > rival->size_bytes ||
                  (layout->size_bytes == rival->size_bytes && layout->alignment > rival->alignment)))
                 continue;
+
             uint32_t block = passed ? lru_choose(lru, number, request->stream) : layout->newest;
             if (block != 0) {
                 best = number;
                 best_block = block;
             }
         }
+
     return best_block;
 }
 
@@ -93,10 +99,12 @@ static uint32_t lru_count_hit(lru_t *lru, const lru_request_t *request, uint32_t
 static uint32_t lru_find_kept(lru_t *lru, const lru_request_t *request) {
     if (lru->kept_blocks == 0)
         return 0;
+
     uint32_t layout = lru_find_layout(lru, request->layout_bytes, request->layout_alignment);
     uint32_t block = lru_choose(lru, layout, request->stream);
     if (block == 0)
         block = lru_search(lru, request, true);
+
     return block != 0 ? lru_count_hit(lru, request, block) : 0;
 }
 
@@ -105,6 +113,7 @@ static uint32_t lru_find_kept(lru_t *lru, const lru_request_t *request) {
 static uint32_t lru_find_awaited(lru_t *lru, const lru_request_t *request) {
     if (lru->kept_blocks == 0 || ji_stream_is_inline(&lru->frontier, request->stream))
         return 0;
+
     uint32_t block = lru_search(lru, request, false);
     if (block == 0 || ji_frontier_wait(&lru->frontier, lru->blocks[block].fence, request->stream) !=
                           JSTATUS_SUCCESS)
@@ -116,17 +125,20 @@ static jstatus_t lru_take_from_below(lru_t *lru, const lru_request_t *request, v
     jstatus_t status = ji_lru_reserve(lru);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     void *memory;
     status = jallocator_allocate(lru->below, request->layout_bytes, request->layout_alignment,
                                  request->stream, &memory);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     if (ji_ledger_find(&lru->by_address, memory) != NULL) {
         (void)jallocator_deallocate(lru->below, memory, request->layout_bytes, request->stream);
         return ji_fail(JSTATUS_INTERNAL_ERROR,
                        "allocator \"%s\" handed out %p, which is not given back yet",
                        jallocator_name(lru->below), memory);
     }
+
     ji_lru_enter(lru, memory, request->size_bytes, request->layout_bytes,
                  request->layout_alignment);
     ++lru->miss_count;
@@ -139,6 +151,7 @@ static inline void *lru_serve(lru_t *lru, uint32_t number, uint32_t layout, size
     lru_block_t *block = &lru->blocks[number];
     lru_take(lru, number, layout);
     lru_make_newest(lru_uses(lru), layout);
+
     block->size_bytes = size_bytes;
     block->tag = ji_tag_current;
     block->owners = 1;
@@ -152,9 +165,11 @@ static __attribute__((noinline)) jstatus_t lru_allocate_any(lru_t *lru, size_t s
                                                             void **pointer) {
     if (size_bytes > LRU_MAX_BYTES)
         return ji_fail(JSTATUS_INVALID_SIZE, "more than %zu bytes", (size_t)LRU_MAX_BYTES);
+
     lru_request_t request = {size_bytes, alignment, lru_layout_bytes(lru, size_bytes),
                              lru_layout_alignment(lru, alignment), stream};
     uint32_t block = lru_find_kept(lru, &request);
+
     if (block == 0) {
         jstatus_t status = lru_take_from_below(lru, &request, pointer);
         if (status == JSTATUS_MEMORY_ERROR && ji_lru_evict_all(lru))
@@ -162,6 +177,7 @@ static __attribute__((noinline)) jstatus_t lru_allocate_any(lru_t *lru, size_t s
         if (status != JSTATUS_MEMORY_ERROR || (block = lru_find_awaited(lru, &request)) == 0)
             return status;
     }
+
     *pointer = lru_serve(lru, block, lru->blocks[block].layout, size_bytes);
     return JSTATUS_SUCCESS;
 }
@@ -174,12 +190,14 @@ static jstatus_t lru_allocate(void *context, size_t size_bytes, size_t alignment
     jstatus_t status = ji_policy_check_stream(&lru->frontier, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS))
         return status;
+
     size_t layout_bytes = lru_layout_bytes(lru, size_bytes);
     uint32_t layout = *lru_recent(lru, layout_bytes), block = lru->layouts[layout].newest;
     if (JI_UNLIKELY(!lru_layout_is(&lru->layouts[layout], layout_bytes,
                                    lru_layout_alignment(lru, alignment)) ||
                     block == 0 || lru->blocks[block].fence.index != 0))
         return lru_allocate_any(lru, size_bytes, alignment, stream, pointer);
+
     ++lru->hit_count;
     *pointer = lru_serve(lru, block, layout, size_bytes);
     return JSTATUS_SUCCESS;
@@ -193,6 +211,7 @@ static jstatus_t lru_deallocate(void *context, void *pointer, size_t size_bytes,
     uint32_t number = lru_find_live(lru, pointer);
     if (JI_UNLIKELY(number == 0))
         return ji_lru_refuse(lru, pointer);
+
     const lru_block_t *block = &lru->blocks[number];
     if (JI_UNLIKELY(block->size_bytes != size_bytes))
         return ji_fail(
@@ -200,10 +219,11 @@ static jstatus_t lru_deallocate(void *context, void *pointer, size_t size_bytes,
             "allocator \"%s\": %p has %zu bytes and the tag \"%s\", and is given back with %zu",
             jallocator_name(lru->self), pointer, block->size_bytes, jtag_name(block->tag),
             size_bytes);
+
     size_t left;
     jstatus_t status = lru_let_go(lru, number, stream, &left);
-    if (JI_UNLIKELY(status == JSTATUS_SUCCESS &&
-                    left != 0)) { /* the object has booked the end of a block that lives on */
+    if (JI_UNLIKELY(status == JSTATUS_SUCCESS && left != 0)) {
+        /* The object has booked the end of a block that lives on. */
         ++lru->self->books.live_count;
         lru->self->books.in_use_bytes += size_bytes;
     }
@@ -235,6 +255,7 @@ static jstatus_t lru_find(void *context, const void *pointer, jallocation_t *blo
         entry = ji_ledger_find_containing(&lru->by_address, pointer);
     if (entry == NULL || lru->blocks[entry->number].owners == 0)
         return JSTATUS_NOT_FOUND;
+
     lru_describe(lru, &lru->blocks[entry->number], block);
     return JSTATUS_SUCCESS;
 }
@@ -242,6 +263,7 @@ static jstatus_t lru_find(void *context, const void *pointer, jallocation_t *blo
 static void lru_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
     const lru_t *lru = context;
     jallocation_t block = JALLOCATION_INIT;
+
     for (const ji_ledger_entry_t *entry = NULL;
          (entry = ji_ledger_next(&lru->by_address, entry)) != NULL;) {
         lru_describe(lru, &lru->blocks[entry->number], &block);
@@ -256,6 +278,7 @@ static void lru_get_stats(void *context, jallocator_stats_t *stats) {
     stats->peak_reserved_bytes = lru->peak_reserved_bytes;
     stats->free_bytes = lru->kept_bytes;
     stats->largest_free_bytes = 0;
+
     for (uint32_t i = lru_newest(lru_uses(lru)); i != 0; i = lru->layouts[i].use.older)
         if (lru->layouts[i].kept_count != 0 &&
             lru->layouts[i].size_bytes > stats->largest_free_bytes)
@@ -284,6 +307,7 @@ static void lru_forget_stream(void *context, jstream_t *stream) {
 static void lru_free_parts(lru_t *lru) {
     if (lru == NULL)
         return;
+
     ji_frontier_fini(&lru->frontier);
     ji_lru_fini_records(lru);
     ji_metadata_free(lru);
@@ -296,6 +320,7 @@ static void lru_destroy(void *context) {
         jstatus_t status = ji_frontier_drain(&lru->frontier, lru->blocks[block].fence);
         if (status == JSTATUS_SUCCESS)
             status = ji_lru_give_back(lru, block);
+
         if (status != JSTATUS_SUCCESS) {
             jlog_write(JLOG_WARNING, __func__,
                        "allocator \"%s\": a kept block cannot be given back: %s",
@@ -304,6 +329,7 @@ static void lru_destroy(void *context) {
             ji_lru_forget(lru, block);
         }
     }
+
     lru_free_parts(lru);
 }
 
@@ -322,6 +348,7 @@ static jstatus_t lru_create(const ji_request_t *request, jallocator_t **out) {
         .forget_stream = lru_forget_stream,
         .destroy = lru_destroy,
     };
+
     const jlru_options_t *options = request->options;
     bool unsaid = options->threads == JALLOCATOR_THREADS_DEFAULT;
     if (!unsaid && options->threads != JALLOCATOR_THREADS_NONE &&
@@ -329,23 +356,27 @@ static jstatus_t lru_create(const ji_request_t *request, jallocator_t **out) {
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "lru: options->threads is %d, must be default, none or lock",
                        (int)options->threads);
+
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = unsaid ? JALLOCATOR_THREADS_LOCK : options->threads,
                           .kind = &ji_kind_lru};
     lru_t *lru;
+
     JTRY_ALLOC(lru = ji_metadata_zalloc(sizeof *lru));
     ji_frontier_init(&lru->frontier, request->device);
     if (!ji_lru_init_records(lru)) {
         status = ji_fail(JSTATUS_MEMORY_ERROR, "lru: no memory for bookkeeping");
         goto done;
     }
+
     lru->below = request->below;
     lru->granule_mask = jdevice_granule_bytes(request->device) - 1;
     lru->capacity_layouts = ji_option(options->capacity_layouts, 256);
     lru->capacity_bytes = ji_option(options->capacity_bytes, JALLOC_UNLIMITED);
     lru->nearest_percent = ji_option(options->nearest_percent, 12);
+
     traits.entry = traits.threads == JALLOCATOR_THREADS_LOCK ? &lru_locked : &lru_single;
     JTRY(ji_allocator_make(&ops, lru, &traits, &lru->self));
     *out = lru->self;

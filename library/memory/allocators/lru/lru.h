@@ -120,15 +120,18 @@ typedef struct lru {
     size_t granule_mask;
     /* As in force: bytes SIZE_MAX where there is none, percent 0 for exact. */
     size_t capacity_layouts, capacity_bytes, nearest_percent;
+
     lru_block_t *blocks;
     lru_layout_t *layouts;
     /* Records used so far, there are; the first given up. */
     uint32_t block_count, block_capacity, block_unused;
     uint32_t layout_count, layout_capacity, layout_unused;
+
     uint32_t kept_layouts, kept_blocks;
     size_t kept_bytes;
     size_t reserved_bytes, peak_reserved_bytes;
     uint64_t hit_count, nearest_hit_count, miss_count, eviction_count;
+
     ji_ledger_t by_address; /* number: a block */
     ji_ledger_t by_layout;  /* address: lru_layout_key; number: a layout */
     ji_frontier_t frontier;
@@ -190,6 +193,7 @@ uint32_t ji_lru_next_kept(lru_t *lru, uint32_t older);
 static inline void lru_keep(lru_t *lru, uint32_t number, uint32_t of) {
     lru_block_t *block = &lru->blocks[number];
     lru_layout_t *layout = &lru->layouts[of];
+
     block->owners = 0;
     block->above = 0;
     block->under = layout->newest;
@@ -197,15 +201,18 @@ static inline void lru_keep(lru_t *lru, uint32_t number, uint32_t of) {
     if (layout->newest == 0)
         layout->oldest = number;
     layout->newest = number;
+
     if (JI_LIKELY(block->aged))
         lru_make_newest(lru_ages(lru), number);
     else
         lru_link_newest(lru_ages(lru), number);
     block->aged = true;
+
     if (layout->kept_count++ == 0)
         ++lru->kept_layouts;
     ++lru->kept_blocks;
     lru->kept_bytes += layout->size_bytes;
+
     if (JI_LIKELY(layout->listed))
         lru_make_newest(lru_uses(lru), of);
     else
@@ -216,6 +223,7 @@ static inline void lru_keep(lru_t *lru, uint32_t number, uint32_t of) {
 static inline void lru_take(lru_t *lru, uint32_t number, uint32_t of) {
     const lru_block_t *block = &lru->blocks[number];
     lru_layout_t *layout = &lru->layouts[of];
+
     if (block->above != 0)
         lru->blocks[block->above].under = block->under;
     else
@@ -224,6 +232,7 @@ static inline void lru_take(lru_t *lru, uint32_t number, uint32_t of) {
         lru->blocks[block->under].above = block->above;
     else
         layout->oldest = block->above;
+
     if (--layout->kept_count == 0)
         --lru->kept_layouts;
     --lru->kept_blocks;
@@ -263,6 +272,7 @@ static inline uint32_t lru_find_layout(lru_t *lru, size_t size_bytes, size_t ali
     uint32_t *recent = lru_recent(lru, size_bytes);
     if (JI_LIKELY(lru_layout_is(&lru->layouts[*recent], size_bytes, alignment)))
         return *recent;
+
     const ji_ledger_entry_t *entry =
         ji_ledger_find(&lru->by_layout, lru_layout_key(size_bytes, alignment));
     return entry != NULL ? *recent = entry->number : 0;
@@ -300,6 +310,7 @@ static inline jstatus_t lru_let_go(lru_t *lru, uint32_t number, jstream_t *strea
     if (JI_UNLIKELY(block->fence.index != 0 || block->owners != 1 || block->adoption != NULL ||
                     !ji_stream_is_inline(&lru->frontier, stream)))
         return ji_lru_let_go_any(lru, number, stream, left);
+
     *left = 0;
     lru_keep(lru, number, block->layout);
     if (JI_UNLIKELY(lru_is_beyond_capacity(lru)))

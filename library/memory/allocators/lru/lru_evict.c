@@ -12,6 +12,7 @@ jstatus_t ji_lru_give_back(lru_t *lru, uint32_t number) {
     jstatus_t status =
         jallocator_deallocate(lru->below, block->address, lru->layouts[block->layout].size_bytes,
                               ji_frontier_stream(&lru->frontier, block->fence));
+
     if (status == JSTATUS_SUCCESS) {
         lru_take(lru, number, block->layout);
         ji_lru_forget(lru, number);
@@ -30,6 +31,7 @@ static bool lru_evict_block(lru_t *lru, uint32_t number) {
 /* Of a layout all that may be given back; false: not everything. */
 static bool lru_evict_layout(lru_t *lru, uint32_t number) {
     uint32_t left = lru->layouts[number].kept_count, block = lru->layouts[number].oldest;
+
     while (left != 0) {
         uint32_t newer = lru->blocks[block].above;
         if (!lru_evict_block(lru, block))
@@ -44,6 +46,7 @@ void ji_lru_evict(lru_t *lru, uint32_t number) {
     /* What cannot be kept in any case must not drive out the others. */
     if (lru->layouts[lru->blocks[number].layout].size_bytes > lru->capacity_bytes)
         (void)lru_evict_block(lru, number);
+
     unsigned looks = LRU_LOOKS;
     uint32_t newer;
     for (uint32_t layout = lru_oldest(lru_uses(lru));
@@ -54,6 +57,7 @@ void ji_lru_evict(lru_t *lru, uint32_t number) {
         else if (!lru_evict_layout(lru, layout))
             --looks;
     }
+
     for (uint32_t block = ji_lru_next_kept(lru, 0);
          lru->kept_bytes > lru->capacity_bytes && block != 0 && looks != 0; block = newer) {
         newer = ji_lru_next_kept(lru, block);
@@ -65,10 +69,12 @@ void ji_lru_evict(lru_t *lru, uint32_t number) {
 bool ji_lru_evict_all(lru_t *lru) {
     size_t before = lru->kept_blocks;
     uint32_t newer;
+
     for (uint32_t block = ji_lru_next_kept(lru, 0); block != 0; block = newer) {
         newer = ji_lru_next_kept(lru, block);
         (void)lru_evict_block(lru, block);
     }
+
     return lru->kept_blocks < before;
 }
 

@@ -19,12 +19,14 @@ static jstatus_t lru_merge_fence(lru_t *lru, ji_fence_t older, jstream_t *stream
             *fence = older;
             return JSTATUS_SUCCESS;
         }
+
         jstatus_t status = ji_frontier_wait(&lru->frontier, older, stream);
         if (status == JSTATUS_MEMORY_ERROR) /* of an event: a free must not fail for that */
             status = ji_frontier_drain(&lru->frontier, older);
         if (status != JSTATUS_SUCCESS)
             return status;
     }
+
     return ji_frontier_mark(&lru->frontier, stream, fence);
 }
 
@@ -34,6 +36,7 @@ static jstatus_t lru_end_adoption(lru_t *lru, uint32_t number) {
     lru_adoption_t *adoption = block->adoption;
     void *pointer = block->address;
     size_t size_bytes = block->size_bytes;
+
     JTRY_RETURN(ji_frontier_drain(&lru->frontier, block->fence));
     ji_lru_forget(lru, number);
     adoption->give_back(adoption->context, pointer, size_bytes);
@@ -44,13 +47,16 @@ static jstatus_t lru_end_adoption(lru_t *lru, uint32_t number) {
 jstatus_t ji_lru_let_go_any(lru_t *lru, uint32_t number, jstream_t *stream, size_t *left) {
     lru_block_t *block = &lru->blocks[number];
     JTRY_RETURN(lru_merge_fence(lru, block->fence, stream, &block->fence));
+
     *left = block->owners - 1;
     if (*left != 0) {
         --block->owners;
         return JSTATUS_SUCCESS;
     }
+
     if (block->adoption != NULL)
         return lru_end_adoption(lru, number);
+
     lru_keep(lru, number, block->layout);
     if (lru_is_beyond_capacity(lru))
         ji_lru_evict(lru, number);
@@ -68,6 +74,7 @@ jstatus_t jallocator_lru_retain(jallocator_t *allocator, void *pointer) {
     ji_policy_enter(cache);
     lru_t *lru = cache->context;
     uint32_t number = lru_find_live(lru, pointer);
+
     if (number == 0)
         status = ji_lru_refuse(lru, pointer);
     else if (lru->blocks[number].owners == UINT32_MAX)
@@ -90,6 +97,7 @@ jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream
     lru_t *lru = cache->context;
     size_t left = 0;
     uint32_t number = lru_find_live(lru, pointer);
+
     if (number == 0) {
         status = ji_lru_refuse(lru, pointer);
     } else {
@@ -99,6 +107,7 @@ jstatus_t jallocator_lru_release(jallocator_t *allocator, void *pointer, jstream
             ji_books_deallocate(&lru->self->books, size_bytes);
     }
     ji_policy_leave(cache);
+
     if (status == JSTATUS_SUCCESS && remaining != NULL)
         *remaining = left;
     return status;
@@ -115,6 +124,7 @@ jstatus_t jallocator_lru_get_count(const jallocator_t *allocator, const void *po
     const lru_t *lru = cache->context;
     uint32_t number = lru_find_live(lru, pointer);
     if (number == 0)
+
         status = ji_lru_refuse(lru, pointer);
     else
         *count = lru->blocks[number].owners;
@@ -130,6 +140,7 @@ static jstatus_t lru_adopt(lru_t *lru, void *pointer, size_t size_bytes, size_t 
     if (((uintptr_t)pointer & (alignment - 1)) != 0)
         return ji_fail(JSTATUS_INVALID_VALUE, "jallocator_lru_adopt: %p is not aligned to %zu",
                        pointer, alignment);
+
     const ji_ledger_entry_t *entry = ji_ledger_find(&lru->by_address, pointer);
     if (entry != NULL) {
         const lru_block_t *block = &lru->blocks[entry->number];
@@ -138,6 +149,7 @@ static jstatus_t lru_adopt(lru_t *lru, void *pointer, size_t size_bytes, size_t 
                        jallocator_name(lru->self), pointer, block->owners != 0 ? "live" : "kept",
                        block->size_bytes, jtag_name(block->tag));
     }
+
     JTRY_RETURN(ji_lru_reserve(lru));
     uint32_t number = ji_lru_enter(lru, pointer, size_bytes, size_bytes, alignment);
     lru->blocks[number].adoption = adoption;
@@ -153,6 +165,7 @@ jstatus_t jallocator_lru_adopt(jallocator_t *allocator, void *pointer, size_t si
     JREQUIRE(size_bytes != 0 && size_bytes <= LRU_MAX_BYTES, JSTATUS_INVALID_SIZE);
     JREQUIRE(alignment == 0 || (ji_is_power_of_two(alignment) && alignment <= LRU_MAX_ALIGNMENT),
              JSTATUS_INVALID_VALUE);
+
     lru_adoption_t *adoption = NULL;
     if (give_back != NULL) {
         adoption = ji_metadata_alloc(sizeof *adoption);
@@ -168,6 +181,7 @@ jstatus_t jallocator_lru_adopt(jallocator_t *allocator, void *pointer, size_t si
         status = lru_adopt(cache->context, pointer, size_bytes, alignment, adoption);
         ji_policy_leave(cache);
     }
+
     if (status != JSTATUS_SUCCESS)
         ji_metadata_free(adoption);
     return status;

@@ -14,6 +14,7 @@
 
 static jstatus_t general_create(const ji_request_t *request, jallocator_t **out) {
     const jgeneral_options_t *options = request->options;
+
     jbfc_options_t bfc_options = JBFC_OPTIONS_INIT;
     bfc_options.limit_bytes = options->limit_bytes;
     bfc_options.split_tightly = true;
@@ -21,10 +22,12 @@ static jstatus_t general_create(const ji_request_t *request, jallocator_t **out)
     ji_request_t bfc_request = {request->device, request->below, &bfc_options, "bfc"};
     jallocator_t *bfc;
     JTRY_RETURN(ji_kind_bfc.create(&bfc_request, &bfc));
+
     jsmall_options_t small_options = JSMALL_OPTIONS_INIT;
     small_options.largest_bytes = options->largest_bytes;
     ji_request_t small_request = {request->device, bfc, &small_options, request->name};
     jstatus_t status = ji_small_make(&small_request, &ji_kind_general, &small_options, true, out);
+
     if (status == JSTATUS_SUCCESS)
         (*out)->owns_below = (*out)->below_is_part = true;
     else

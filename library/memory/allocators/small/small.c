@@ -19,6 +19,7 @@
 static uint32_t small_class_for(const small_t *small, size_t size_bytes, size_t alignment) {
     if (size_bytes > small->largest_bytes)
         return SMALL_NO_CLASS;
+
     for (uint32_t i = small->class_of[(size_bytes - 1) / SMALL_STEP_BYTES]; i < small->class_count;
          ++i)
         if (small->classes[i].alignment >= alignment)
@@ -68,6 +69,7 @@ static jstatus_t large_allocate(small_t *small, small_cache_t *cache, size_t siz
         ji_small_count_blocks(small, cache, 1);
         return JSTATUS_SUCCESS;
     }
+
     ji_lock_acquire(&small->lock);
     bool entered = ji_ledger_reserve(&small->ledger);
     if (entered) {
@@ -75,10 +77,12 @@ static jstatus_t large_allocate(small_t *small, small_cache_t *cache, size_t siz
         ji_small_reserve(small, size_bytes);
     }
     ji_lock_release(&small->lock);
+
     if (entered) {
         ji_small_count_blocks(small, cache, 1);
         return JSTATUS_SUCCESS;
     }
+
     (void)jallocator_deallocate(small->below, *pointer, size_bytes, stream);
     *pointer = NULL;
     return ji_refuse_bookkeeping();
@@ -95,6 +99,7 @@ static jstatus_t large_remove(small_t *small, const void *pointer, size_t size_b
     }
     if (entry->size_bytes != size_bytes)
         return ji_refuse_size(small->allocator, pointer, entry->tag, entry->size_bytes, size_bytes);
+
     *tag = entry->tag;
     ji_ledger_remove(&small->ledger, entry);
     ji_small_unreserve(small, size_bytes);
@@ -112,6 +117,7 @@ static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *po
     }
     if (status != JSTATUS_SUCCESS)
         return status;
+
     status = jallocator_deallocate(small->below, pointer, size_bytes, stream);
     if (status == JSTATUS_SUCCESS) {
         ji_small_count_blocks(small, cache, (size_t)-1);
@@ -133,6 +139,7 @@ static jstatus_t small_allocate_once(small_t *small, small_cache_t *cache, size_
     uint32_t class_index = small_class_for(small, size_bytes, alignment);
     if (class_index == SMALL_NO_CLASS)
         return large_allocate(small, cache, size_bytes, alignment, stream, pointer);
+
     small_item_t item;
     jstatus_t status = ji_small_cache_pop(small, cache, class_index, stream, &item);
     if (status == JSTATUS_SUCCESS) {
@@ -149,11 +156,13 @@ static jstatus_t small_allocate(void *context, size_t size_bytes, size_t alignme
     small_cache_t *cache = status == JSTATUS_SUCCESS ? ji_small_cache_get(small, stream) : NULL;
     if (status == JSTATUS_SUCCESS)
         status = small_allocate_once(small, cache, size_bytes, alignment, stream, pointer);
+
     if (status == JSTATUS_MEMORY_ERROR) { /* what other classes keep may be enough */
         ji_small_cache_empty(small);
         (void)ji_small_central_trim(small, 0, false);
         status = small_allocate_once(small, cache, size_bytes, alignment, stream, pointer);
     }
+
     if (status == JSTATUS_SUCCESS)
         ji_small_count_allocate(small, cache, size_bytes);
     else
@@ -170,6 +179,7 @@ static jstatus_t small_check_block(const small_t *small, const small_slab_t *sla
     *cell = &slab->cells[index];
     size_t live_bytes = small_load((*cell)->size_bytes);
     jtag_t tag = small_cell_tag(*cell);
+
     if (!begins && live_bytes != 0)
         return ji_refuse_interior(small->allocator, pointer,
                                   (uintptr_t)pointer - (offset - index * slab->block_bytes), tag);
@@ -192,12 +202,14 @@ static jstatus_t small_deallocate(void *context, void *pointer, size_t size_byte
         status = small_check_block(small, slab, pointer, offset, size_bytes, &cell);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     small_cache_t *cache = ji_small_cache_get(small, stream);
     if (slab != NULL)
         status = ji_small_cache_push(small, cache, slab->class_index, stream,
                                      (small_item_t){pointer, cell});
     else
         status = large_deallocate(small, cache, pointer, size_bytes, stream);
+
     if (status == JSTATUS_SUCCESS)
         ji_small_count_deallocate(small, cache, size_bytes);
     return status;
@@ -217,6 +229,7 @@ static void small_describe(const small_slab_t *slab, size_t index, jallocation_t
     const small_cell_t *cell = &slab->cells[index];
     size_t live_bytes = small_load(cell->size_bytes);
     uintptr_t base = small_load(slab->base);
+
     block->live = live_bytes != 0;
     block->pointer = (void *)(base + index * slab->block_bytes);
     block->size_bytes = block->live ? live_bytes : slab->block_bytes;
@@ -242,11 +255,13 @@ static jstatus_t small_find(void *context, const void *pointer, jallocation_t *b
         return block->live && offset % slab->block_bytes < block->size_bytes ? JSTATUS_SUCCESS
                                                                              : JSTATUS_NOT_FOUND;
     }
+
     if (small->owns_all) {
         jstatus_t status = jallocator_find(small->below, pointer, block);
         block->allocator = small->allocator;
         return status;
     }
+
     ji_lock_acquire(&small->lock);
     const ji_ledger_entry_t *entry = ji_ledger_find(&small->ledger, pointer);
     if (entry == NULL)
@@ -281,7 +296,7 @@ static void small_visit_large(small_t *small, jallocation_visitor_t visitor, voi
     ji_lock_release(&small->lock);
 }
 
-/* Of what lies below all but our slabs. */
+/* Of what is below all but our slabs. */
 typedef struct small_walk {
     small_t *small;
     jallocation_visitor_t visitor;
@@ -307,6 +322,7 @@ static void small_visit(void *context, jallocation_visitor_t visitor, void *visi
                   small_visit_slabs(&class->full, visitor, visitor_context);
         ji_lock_release(&class->lock);
     }
+
     small_walk_t walk = {small, visitor, visitor_context};
     if (goes_on && small->owns_all)
         (void)jallocator_visit(small->below, small_visit_below, &walk);
@@ -320,6 +336,7 @@ static void small_get_stats(void *context, jallocator_stats_t *stats) {
     small_t *small = context;
     size_t cached[SMALL_MAX_CLASSES];
     ji_small_count_report(small, stats, cached);
+
     for (uint32_t i = 0; i < small->class_count; ++i) {
         small_class_t *class = &small->classes[i];
         ji_lock_acquire(&class->lock);
@@ -329,8 +346,10 @@ static void small_get_stats(void *context, jallocator_stats_t *stats) {
         if (count > 0)
             stats->largest_free_bytes = class->block_bytes;
     }
+
     if (!small->owns_all)
         return;
+
     jallocator_stats_t below = JALLOCATOR_STATS_INIT;
     (void)jallocator_get_stats(small->below, &below);
     stats->limit_bytes = below.limit_bytes;
@@ -403,17 +422,20 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
         .forget_stream = small_forget_stream,
         .destroy = small_destroy,
     };
+
     size_t largest_bytes =
         options->largest_bytes != 0 ? options->largest_bytes : SMALL_DEFAULT_LARGEST_BYTES;
     size_t cache_bytes = ji_option(options->cache_bytes, SMALL_DEFAULT_CACHE_BYTES);
+
     if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: threads is %u", kind->public.name,
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: threads is %u, must be default, none, lock or safe", kind->public.name,
                        (unsigned)options->threads);
     if (largest_bytes > SMALL_MAX_LARGEST_BYTES)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: largest_bytes is %zu, at most %zu",
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: largest_bytes is %zu, must be at most %zu",
                        kind->public.name, largest_bytes, SMALL_MAX_LARGEST_BYTES);
     if (cache_bytes > SMALL_MAX_CACHE_BYTES)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: cache_bytes is %zu, at most %zu",
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: cache_bytes is %zu, must be at most %zu",
                        kind->public.name, cache_bytes, SMALL_MAX_CACHE_BYTES);
 
     jstatus_t status = JSTATUS_SUCCESS;
@@ -424,9 +446,11 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .counts_itself = true,
                           .kind = kind};
+
     small_t *small;
     JTRY_ALLOC(small = ji_metadata_zalloc(sizeof *small + class_count * sizeof small->classes[0]));
     JTRY_ALLOC(small->class_of = ji_metadata_alloc(largest_bytes / SMALL_STEP_BYTES));
+
     ji_list_init(&small->caches);
     small->below = request->below;
     small->largest_bytes = largest_bytes;
@@ -435,16 +459,19 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
     small->owns_all = owns_all;
     small_class_fill(small, granule_bytes);
     ji_frontier_init(&small->frontier, request->below->device);
+
     JTRY(ji_small_central_init(small));
     status = ji_allocator_make(&ops, small, &traits, &small->allocator);
     if (status != JSTATUS_SUCCESS) {
         ji_small_central_fini(small);
         goto done;
     }
+
     ji_small_cache_enter(small);
     *out = small->allocator;
     small->straight = (*out)->entry;
     (*out)->entry = (ji_entry_t){ji_small_cache_allocate, ji_small_cache_deallocate};
+
     /* The code is the same for all; that it is called by one thread at a time changes nothing but
      * what it says. */
     if (request->below->threads == JALLOCATOR_THREADS_NONE)

@@ -97,6 +97,7 @@ typedef struct small_slab {
     uint32_t class_index, block_bytes;
     size_t magazine_offset; /* of the class's magazine in every cache */
     size_t size_bytes;      /* constant */
+
     /* Under the class's lock. */
     uint32_t count; /* blocks */
     uint32_t free_count;
@@ -104,6 +105,7 @@ typedef struct small_slab {
     uint64_t *free_bits; /* behind the cells: a bit for each block, set where it is free */
     ji_fence_t fence;    /* before this is passed its memory is the other streams' to leave alone */
     ji_link_t link;      /* among the class's partial or full ones */
+
     /* Under the allocator's lock. */
     struct small_slab *next_spare; /* descriptions without a slab */
     struct small_slab *next_made;  /* all descriptions */
@@ -163,7 +165,7 @@ static inline uint32_t small_magazine_capacity(const small_magazine_t *magazine)
 
 /* What a thread keeps of an allocator for one stream: blocks last used on it. */
 typedef struct small_cache {
-    /* SMALL_GONE when it was destroyed: the blocks are free for all */
+    /* SMALL_GONE when it was destroyed: the blocks are free for all. */
     _Atomic(jstream_t *) stream;
     const uint8_t *class_of;         /* [(size - 1) / SMALL_STEP_BYTES] */
     const struct small_table *table; /* the allocator's, or one that was; with its mask */
@@ -176,6 +178,7 @@ typedef struct small_cache {
     uint32_t misses;   /* of all magazines */
     unsigned epoch;    /* of the allocator, when the cache was last emptied for a trim */
     bool counting;     /* the counts are here */
+
     /* Under the registry's lock. */
     bool leaving;                /* its thread is ending and is emptying it */
     struct small_thread *thread; /* NULL: it did not come through a fork */
@@ -208,7 +211,7 @@ typedef struct small_table {
     size_t mask; /* slots - 1 */
     size_t used; /* slots that are or were taken; at most an eighth */
     struct small_table *older;
-    /* &ji_small_nowhere: never taken; &ji_small_removed: not any more */
+    /* &ji_small_nowhere: never taken; &ji_small_removed: not any more. */
     _Atomic(small_slab_t *) slabs[];
 } small_table_t;
 extern small_slab_t ji_small_nowhere, ji_small_removed;
@@ -226,6 +229,7 @@ typedef struct small {
     ji_link_t link;    /* among all of the process; under the registry's lock */
     ji_list_t caches;  /* under the registry's lock */
     char apart[64];
+
     ji_lock_t lock; /* guards everything below but the classes */
     ji_frontier_t frontier;
     ji_ledger_t ledger; /* of what went straight below */
@@ -238,8 +242,8 @@ typedef struct small {
 
 /* ---- Slabs ---- */
 
-/* Where a search begins. Slabs lie side by side more often than not, and so do their slots; folding
- * the address parts those that lie a large power of two apart. */
+/* Where a search begins. Slabs are side by side more often than not, and so are their slots;
+ * folding the address parts those that are a large power of two apart. */
 static inline size_t small_table_slot(uintptr_t address, size_t mask) {
     return (address >> SMALL_UNIT_SHIFT ^ address >> (SMALL_UNIT_SHIFT + 9)) & mask;
 }
@@ -329,6 +333,7 @@ static inline bool small_cache_at_hand(const jallocator_t *allocator, const jstr
                                        small_cache_t **cache) {
     if (JI_UNLIKELY(small_load(ji_small_thread.allocator) != allocator))
         return false;
+
     *cache = ji_small_thread.cache;
     return JI_LIKELY(small_load((*cache)->stream) == stream);
 }
@@ -400,6 +405,7 @@ static inline void small_count_largest(const small_t *small, small_counts_t *cou
                                        size_t size_bytes) {
     if (JI_LIKELY(size_bytes <= small_load(counts->largest_request_bytes)))
         return;
+
     small_store(counts->largest_request_bytes, size_bytes);
     small_store(counts->at_hand_bytes,
                 size_bytes < small->largest_bytes ? size_bytes : small->largest_bytes);

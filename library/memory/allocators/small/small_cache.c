@@ -43,8 +43,10 @@ cache_allocate_slowly(size_t size_bytes, size_t alignment, void **pointer, small
         small_count_largest(small, &cache->counts, size_bytes);
         return JSTATUS_SUCCESS;
     }
+
     return small->straight.allocate(small->allocator, size_bytes, alignment, stream, pointer);
 }
+
 static __attribute__((noinline)) jstatus_t cache_deallocate_slowly(void *pointer, size_t size_bytes,
                                                                    small_cache_t *cache) {
     small_t *small = cache->small;
@@ -60,6 +62,7 @@ static __attribute__((noinline)) jstatus_t cache_deallocate_slowly(void *pointer
         }
         return status;
     }
+
     return small->straight.deallocate(small->allocator, pointer, size_bytes, stream);
 }
 
@@ -69,13 +72,16 @@ jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, si
     if (JI_UNLIKELY(!small_cache_at_hand(allocator, stream, &cache)))
         return ((const small_t *)allocator->context)
             ->straight.allocate(allocator, size_bytes, alignment, stream, pointer);
+
     if (JI_UNLIKELY(size_bytes > small_load(cache->counts.at_hand_bytes)))
         return cache_allocate_slowly(size_bytes, alignment, pointer, cache);
+
     size_t class_index = cache->class_of[(size_bytes - 1) / SMALL_STEP_BYTES];
     small_magazine_t *magazine = &cache->magazines[class_index];
     small_item_t *item = small_load(magazine->top);
     if (JI_UNLIKELY(item == magazine->bottom || alignment > magazine->alignment))
         return cache_allocate_slowly(size_bytes, alignment, pointer, cache);
+
     small_store(magazine->top, --item);
     *pointer = item->pointer;
     small_cell_enter(item->cell, size_bytes, ji_tag_current);
@@ -89,17 +95,20 @@ jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size
     if (JI_UNLIKELY(!small_cache_at_hand(allocator, stream, &cache)))
         return ((const small_t *)allocator->context)
             ->straight.deallocate(allocator, pointer, size_bytes, stream);
+
     size_t offset, index, slot = small_table_slot((uintptr_t)pointer, cache->table_mask);
     const small_slab_t *slab =
         atomic_load_explicit(&cache->table->slabs[slot], memory_order_acquire);
     if (JI_UNLIKELY(!small_slab_contains(slab, pointer, &offset) ||
                     !small_slab_index(slab, offset, &index)))
         return cache_deallocate_slowly(pointer, size_bytes, cache);
+
     small_cell_t *cell = &slab->cells[index];
     small_magazine_t *magazine = (small_magazine_t *)((char *)cache + slab->magazine_offset);
     small_item_t *item = small_load(magazine->top);
     if (JI_UNLIKELY(small_load(cell->size_bytes) != size_bytes || item == magazine->end))
         return cache_deallocate_slowly(pointer, size_bytes, cache);
+
     small_store(cell->size_bytes, 0);
     *item = (small_item_t){pointer, cell};
     small_store(magazine->top, item + 1);
@@ -116,6 +125,7 @@ static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t e
     uint32_t rest = small_magazine_count(magazine) - excess;
     if (excess == 0)
         return;
+
     ji_small_central_give(cache->small, class_index, magazine->bottom, excess, fence, settle);
     ji_small_count_blocks(cache->small, cache, -(size_t)excess);
     memmove(magazine->bottom, magazine->bottom + excess, rest * sizeof *magazine->bottom);
@@ -134,6 +144,7 @@ static void cache_steal(small_cache_t *cache, uint32_t for_class, jstream_t *str
     if (cache->misses % SMALL_MISSES_PER_THEFT != 0 ||
         ji_small_central_mark(small, stream, &fence) != JSTATUS_SUCCESS)
         return;
+
     for (uint32_t tried = 0; tried < small->class_count; ++tried) {
         uint32_t victim = cache->hand++ % small->class_count;
         small_magazine_t *magazine = &cache->magazines[victim];
@@ -141,6 +152,7 @@ static void cache_steal(small_cache_t *cache, uint32_t for_class, jstream_t *str
                  capacity = small_magazine_capacity(magazine);
         if (victim == for_class || capacity == 0)
             continue;
+
         magazine_give(cache, victim, count > capacity / 2 ? count - capacity / 2 : 0, fence, true);
         magazine->end = magazine->bottom + capacity / 2;
         cache->room_bytes += (size_t)(capacity - capacity / 2) * magazine->block_bytes;
@@ -154,6 +166,7 @@ static size_t magazine_want(small_cache_t *cache, uint32_t class_index, jstream_
     const small_magazine_t *magazine = &cache->magazines[class_index];
     size_t block_bytes = magazine->block_bytes, capacity = small_magazine_capacity(magazine),
            more = capacity;
+
     if (more == 0)
         more = SMALL_FIRST_BYTES / block_bytes;
     if (more > SMALL_FIRST_ITEMS && capacity == 0)
@@ -162,6 +175,7 @@ static size_t magazine_want(small_cache_t *cache, uint32_t class_index, jstream_
         more = 1;
     if (more > SMALL_MOST_ITEMS - capacity)
         more = SMALL_MOST_ITEMS - capacity;
+
     if (more * block_bytes > cache->room_bytes)
         cache_steal(cache, class_index, stream);
     return more * block_bytes > cache->room_bytes ? cache->room_bytes / block_bytes : more;
@@ -171,6 +185,7 @@ static size_t magazine_want(small_cache_t *cache, uint32_t class_index, jstream_
 static void magazine_grow(small_cache_t *cache, uint32_t class_index, jstream_t *stream) {
     small_magazine_t *magazine = &cache->magazines[class_index];
     ++cache->misses;
+
     size_t more = magazine_want(cache, class_index, stream);
     size_t capacity = small_magazine_capacity(magazine) + more,
            count = small_magazine_count(magazine);
@@ -178,6 +193,7 @@ static void magazine_grow(small_cache_t *cache, uint32_t class_index, jstream_t 
                  *items = more > 0 ? ji_metadata_alloc(capacity * sizeof *items) : NULL;
     if (items == NULL)
         return;
+
     if (count > 0)
         memcpy(items, old, count * sizeof *items);
     ji_lock_acquire(&ji_small_registry_lock);
@@ -185,6 +201,7 @@ static void magazine_grow(small_cache_t *cache, uint32_t class_index, jstream_t 
     magazine->end = items + capacity;
     small_store(magazine->top, items + count);
     ji_lock_release(&ji_small_registry_lock);
+
     ji_metadata_free(old);
     cache->room_bytes -= more * magazine->block_bytes;
 }
@@ -194,14 +211,17 @@ jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t clas
     small_magazine_t *magazine = cache != NULL ? &cache->magazines[class_index] : NULL;
     if (magazine != NULL && small_magazine_count(magazine) == 0)
         magazine_grow(cache, class_index, stream);
+
     bool keeps = magazine != NULL && small_magazine_capacity(magazine) > 0;
     uint32_t count = keeps ? small_magazine_count(magazine) : 0;
     small_item_t *items = keeps ? magazine->bottom : item;
+
     if (count == 0) {
         uint32_t wanted = keeps ? (small_magazine_capacity(magazine) + 1) / 2 : 1;
         JTRY_RETURN(ji_small_central_take(small, class_index, stream, items, wanted, &count));
         ji_small_count_blocks(small, cache, count);
     }
+
     if (keeps) {
         *item = items[--count];
         small_store(magazine->top, items + count);
@@ -214,6 +234,7 @@ jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t cla
     small_magazine_t *magazine = cache != NULL ? &cache->magazines[class_index] : NULL;
     if (magazine != NULL && small_load(magazine->top) == magazine->end)
         magazine_grow(cache, class_index, stream);
+
     bool keeps = magazine != NULL && small_magazine_capacity(magazine) > 0;
     ji_fence_t fence;
     if (!keeps || small_load(magazine->top) == magazine->end) {
@@ -222,6 +243,7 @@ jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t cla
             magazine_give(cache, class_index, (small_magazine_capacity(magazine) + 1) / 2, fence,
                           false);
     }
+
     small_store(item.cell->size_bytes, 0);
     if (keeps) {
         small_item_t *top = small_load(magazine->top);

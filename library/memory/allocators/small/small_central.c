@@ -36,6 +36,7 @@ jstatus_t ji_small_central_mark(small_t *small, jstream_t *stream, ji_fence_t *f
     *fence = (ji_fence_t){0, 0};
     if (ji_stream_is_inline(&small->frontier, stream))
         return JSTATUS_SUCCESS;
+
     ji_lock_acquire(&small->lock);
     jstatus_t status = ji_frontier_mark(&small->frontier, stream, fence);
     ji_lock_release(&small->lock);
@@ -45,6 +46,7 @@ jstatus_t ji_small_central_mark(small_t *small, jstream_t *stream, ji_fence_t *f
 static bool central_passed(small_t *small, ji_fence_t fence, jstream_t *stream) {
     if (fence.index == 0)
         return true;
+
     ji_lock_acquire(&small->lock);
     bool passed = ji_frontier_passed(&small->frontier, fence, stream);
     ji_lock_release(&small->lock);
@@ -55,6 +57,7 @@ static bool central_passed(small_t *small, ji_fence_t fence, jstream_t *stream) 
 static bool central_passed_by_all(small_t *small, ji_fence_t fence, bool waits) {
     if (fence.index == 0)
         return true;
+
     ji_lock_acquire(&small->lock);
     bool passed = waits ? ji_frontier_drain(&small->frontier, fence) == JSTATUS_SUCCESS
                         : ji_frontier_passed_by_all(&small->frontier, fence);
@@ -70,6 +73,7 @@ static small_slab_t *slab_describe(small_t *small, size_t size_bytes) {
     small_slab_t **link = &small->spare;
     while (*link != NULL && (*link)->size_bytes != size_bytes)
         link = &(*link)->next_spare;
+
     small_slab_t *slab = *link;
     if (slab != NULL) {
         *link = slab->next_spare;
@@ -78,6 +82,7 @@ static small_slab_t *slab_describe(small_t *small, size_t size_bytes) {
         slab->next_made = small->made;
         small->made = slab;
     }
+
     ji_lock_release(&small->lock);
     return slab;
 }
@@ -95,6 +100,7 @@ static jstatus_t slab_enter(small_t *small, small_slab_t *slab, void *base, jstr
     jstatus_t status = ji_frontier_mark(&small->frontier, stream, &slab->fence);
     if (status == JSTATUS_SUCCESS && !ji_small_table_make_room(small, small_slab_units(slab)))
         status = ji_refuse_bookkeeping();
+
     if (status == JSTATUS_SUCCESS) {
         small_store(slab->base, (uintptr_t)base);
         atomic_store_explicit(&slab->bytes, slab->size_bytes, memory_order_release);
@@ -102,6 +108,7 @@ static jstatus_t slab_enter(small_t *small, small_slab_t *slab, void *base, jstr
         ji_small_table_insert(small_load(small->table), slab);
         ji_small_reserve(small, slab->size_bytes);
     }
+
     ji_lock_release(&small->lock);
     return status;
 }
@@ -114,10 +121,12 @@ static jstatus_t slab_take(small_t *small, uint32_t class_index, uint32_t count,
     void *base = NULL;
     small_cell_t *cells;
     uint32_t words = (count + 63) / 64;
+
     JTRY_ALLOC(cells =
                    ji_metadata_zalloc(count * sizeof *cells + words * sizeof slab->free_bits[0]));
     JTRY_ALLOC(slab = slab_describe(small, (size_t)count * class->block_bytes));
     JTRY(jallocator_allocate(small->below, slab->size_bytes, SMALL_UNIT_BYTES, stream, &base));
+
     slab->reciprocal = UINT64_MAX / class->block_bytes + 1;
     slab->cells = cells;
     slab->class_index = class_index;
@@ -126,10 +135,12 @@ static jstatus_t slab_take(small_t *small, uint32_t class_index, uint32_t count,
     slab->block_bytes = class->block_bytes;
     slab->count = slab->free_count = count;
     slab->first_word = 0;
+
     slab->free_bits = (uint64_t *)(cells + count);
     memset(slab->free_bits, 0xFF, words * sizeof slab->free_bits[0]);
     if (count % 64 != 0)
         slab->free_bits[words - 1] = (UINT64_C(1) << count % 64) - 1;
+
     JTRY(slab_enter(small, slab, base, stream));
     ji_list_push_front(&class->partial, &slab->link);
     ++class->slab_count;
@@ -155,12 +166,14 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
         atomic_store_explicit(&slab->bytes, slab->size_bytes, memory_order_release);
         return status;
     }
+
     ji_list_remove(&slab->link);
     --class->slab_count;
     --class->empty_count;
     class->slab_bytes -= slab->size_bytes;
     class->free_count -= slab->count;
     ji_metadata_free(slab->cells);
+
     ji_lock_acquire(&small->lock);
     ji_small_table_remove(small_load(small->table), slab);
     slab->entered = false;
@@ -170,13 +183,14 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
     return JSTATUS_SUCCESS;
 }
 
-/* The lowest free blocks: what one thread gets lies side by side, and so do its cells, which is to
+/* The lowest free blocks: what one thread gets is side by side, and so are its cells, which is to
  * say that two threads seldom write to the same cache line. */
 static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t *items,
                          uint32_t wanted) {
     uint32_t count = slab->free_count < wanted ? slab->free_count : wanted, taken = 0;
     uintptr_t base = small_load(slab->base);
     class->empty_count -= slab->free_count == slab->count;
+
     while (taken < count) {
         uint64_t *bits = &slab->free_bits[slab->first_word];
         for (; *bits != 0 && taken < count; *bits &= *bits - 1) {
@@ -186,6 +200,7 @@ static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t 
         }
         slab->first_word += *bits == 0;
     }
+
     slab->free_count -= count;
     class->free_count -= count;
     if (slab->free_count == 0) {
@@ -199,6 +214,7 @@ static void slab_push(small_t *small, small_class_t *class, const small_item_t *
     size_t offset;
     small_slab_t *slab = small_slab_find(small, item->pointer, &offset);
     uint32_t index = (uint32_t)(item->cell - slab->cells);
+
     slab->free_bits[index / 64] |= UINT64_C(1) << index % 64;
     if (index / 64 < slab->first_word)
         slab->first_word = index / 64;
@@ -219,6 +235,7 @@ static jstatus_t class_release(small_t *small, small_class_t *class, size_t keep
                   small_slab_t, slab, link) {
         if (slab->free_count != slab->count || !central_passed_by_all(small, slab->fence, waits))
             continue;
+
         size_t bytes = slab->size_bytes;
         jstatus_t released = slab_release(small, class, slab);
         if (released == JSTATUS_SUCCESS)
@@ -246,11 +263,13 @@ static small_bundle_t *bundle_for(small_class_t *class, ji_fence_t fence) {
             bundle->fence = fence;
         return bundle;
     }
+
     bundle = JI_LIST_FIRST(&class->spare, small_bundle_t, link);
     if (bundle != NULL)
         ji_list_remove(&bundle->link);
     else if ((bundle = ji_metadata_alloc(sizeof *bundle)) == NULL)
         return NULL;
+
     bundle->fence = fence;
     bundle->count = 0;
     ji_list_push_front(&class->bundles, &bundle->link);
@@ -278,6 +297,7 @@ static uint32_t class_pop(small_t *small, small_class_t *class, jstream_t *strea
     JI_LIST_WHILE(taken < wanted, &class->bundles, small_bundle_t, bundle, link) {
         if (!central_passed(small, bundle->fence, stream))
             continue;
+
         while (bundle->count > 0 && taken < wanted) {
             items[taken++] = bundle->items[--bundle->count];
             --class->bundled_count;
@@ -285,6 +305,7 @@ static uint32_t class_pop(small_t *small, small_class_t *class, jstream_t *strea
         if (bundle->count == 0)
             bundle_unlink(class, bundle);
     }
+
     JI_LIST_WHILE(taken < wanted, &class->partial, small_slab_t, slab, link) {
         if (central_passed(small, slab->fence, stream))
             taken += slab_pop(class, slab, items + taken, wanted - taken);
@@ -300,9 +321,11 @@ static jstatus_t class_grow(small_t *small, uint32_t class_index, jstream_t *str
         bytes = SMALL_LEAST_SLAB_BYTES;
     if (bytes > SMALL_MOST_SLAB_BYTES)
         bytes = SMALL_MOST_SLAB_BYTES;
+
     size_t count = bytes / class->block_bytes;
     if (count < SMALL_LEAST_SLAB_BLOCKS)
         count = SMALL_LEAST_SLAB_BLOCKS;
+
     jstatus_t status = slab_take(small, class_index, (uint32_t)count, stream);
     return status == JSTATUS_MEMORY_ERROR ? slab_take(small, class_index, 1, stream) : status;
 }
@@ -311,6 +334,7 @@ jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t 
                                 small_item_t *items, uint32_t wanted, uint32_t *taken) {
     small_class_t *class = &small->classes[class_index];
     jstatus_t status = JSTATUS_SUCCESS;
+
     ji_lock_acquire(&class->lock);
     uint32_t count = class_pop(small, class, stream, items, wanted);
     if (count == 0) {
@@ -319,6 +343,7 @@ jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t 
             count = class_pop(small, class, stream, items, wanted);
     }
     ji_lock_release(&class->lock);
+
     if (status == JSTATUS_SUCCESS)
         *taken = count;
     return status;
@@ -328,6 +353,7 @@ void ji_small_central_give(small_t *small, uint32_t class_index, const small_ite
                            uint32_t count, ji_fence_t fence, bool settle) {
     small_class_t *class = &small->classes[class_index];
     size_t keep_bytes = settle ? 0 : small->cache_bytes / SMALL_BUNDLED_PART;
+
     ji_lock_acquire(&class->lock);
     for (uint32_t i = 0; i < count; ++i) {
         small_bundle_t *bundle = bundle_for(class, fence);
@@ -339,12 +365,14 @@ void ji_small_central_give(small_t *small, uint32_t class_index, const small_ite
             slab_push(small, class, &items[i]);
         }
     }
+
     while (class->bundled_count * class->block_bytes > keep_bytes) {
         small_bundle_t *oldest = JI_LIST_LAST(&class->bundles, small_bundle_t, link);
         if (!central_passed_by_all(small, oldest->fence, false))
             break;
         bundle_dissolve(small, class, oldest);
     }
+
     size_t keep_count =
         class->slab_count / 2 > SMALL_SPARE_SLABS ? class->slab_count / 2 : SMALL_SPARE_SLABS;
     size_t free_bytes = SIZE_MAX;
@@ -365,8 +393,9 @@ jstatus_t ji_small_central_trim(small_t *small, size_t keep_bytes, bool waits) {
         free_bytes += class->free_count * class->block_bytes;
         ji_lock_release(&class->lock);
     }
+
+    /* The large ones give most at once. */
     for (uint32_t i = small->class_count; i-- > 0 && free_bytes > keep_bytes;) {
-        /* The large ones give most at once. */
         small_class_t *class = &small->classes[i];
         ji_lock_acquire(&class->lock);
         jstatus_t released = class_release(small, class, 0, &free_bytes, keep_bytes, waits);
@@ -401,6 +430,7 @@ static jstatus_t class_check(small_t *small, small_class_t *class) {
                 "allocator \"%s\": the free blocks of the slab at %p are not what they were",
                 small->allocator->name, (void *)atomic_load(&slab->base));
     }
+
     JI_LIST_EACH(&class->bundles, const small_bundle_t, bundle, link) {
         bundled_count += bundle->count;
         for (uint32_t i = 0; i < bundle->count; ++i)
@@ -408,6 +438,7 @@ static jstatus_t class_check(small_t *small, small_class_t *class) {
                 return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": %p is both free and live",
                                small->allocator->name, bundle->items[i].pointer);
     }
+
     if (free_count != class->free_count || bundled_count != class->bundled_count)
         return ji_fail(JSTATUS_CORRUPTED,
                        "allocator \"%s\": %zu + %zu blocks of %u bytes are free, counted %zu + %zu",
@@ -432,6 +463,7 @@ jstatus_t ji_small_central_init(small_t *small) {
     small_table_t *table = ji_small_table_make(SMALL_FIRST_SLOTS);
     if (table == NULL)
         return ji_refuse_bookkeeping();
+
     atomic_init(&small->table, table);
     ji_lock_init(&small->lock);
     for (uint32_t i = 0; i < small->class_count; ++i) {
@@ -451,16 +483,19 @@ void ji_small_central_fini(small_t *small) {
     for (uint32_t i = 0; i < small->class_count; ++i)
         ji_lock_fini(&small->classes[i].lock);
     ji_lock_fini(&small->lock);
+
     for (small_slab_t *slab = small->made, *next; slab != NULL; slab = next) {
         next = slab->next_made;
         if (slab->entered) /* below did not take it back */
             ji_metadata_free(slab->cells);
         ji_metadata_free(slab);
     }
+
     for (small_table_t *table = small_load(small->table), *older; table != NULL; table = older) {
         older = table->older;
         ji_metadata_free(table);
     }
+
     ji_frontier_fini(&small->frontier);
     ji_ledger_fini(&small->ledger);
 }

@@ -13,6 +13,7 @@
 static small_counts_t *counts_acquire(small_t *small, small_cache_t *cache) {
     if (cache != NULL)
         return &cache->counts;
+
     ji_lock_acquire(&small->lock);
     return &small->counts;
 }
@@ -53,6 +54,7 @@ void ji_small_counts_add(small_counts_t *sum, const small_counts_t *counts) {
     small_store(sum->in_use_bytes,
                 small_load(sum->in_use_bytes) + small_load(counts->in_use_bytes));
     small_store(sum->peak_bytes, small_load(sum->peak_bytes) + small_load(counts->peak_bytes));
+
     if (small_load(sum->largest_request_bytes) < small_load(counts->largest_request_bytes))
         small_store(sum->largest_request_bytes, small_load(counts->largest_request_bytes));
 }
@@ -63,6 +65,7 @@ static void counts_sum(small_t *small, small_counts_t *sum) {
     ji_small_counts_add(sum, &small->counts);
     JI_LIST_EACH(&small->caches, const small_cache_t, cache, link)
         ji_small_counts_add(sum, &cache->counts);
+
     if ((ptrdiff_t)small_load(sum->peak_bytes) < (ptrdiff_t)small->peak_before_bytes)
         small_store(sum->peak_bytes, small->peak_before_bytes);
 }
@@ -77,25 +80,27 @@ void ji_small_counts_retire(small_t *small, const small_cache_t *cache) {
 
 void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cached[]) {
     small_counts_t sum;
+
     ji_lock_acquire(&ji_small_registry_lock);
     ji_lock_acquire(&small->lock);
     counts_sum(small, &sum);
     stats->reserved_bytes = small->reserved_bytes;
     stats->peak_reserved_bytes = small->peak_reserved_bytes;
     ji_lock_release(&small->lock);
+
     for (uint32_t i = 0; i < small->class_count; ++i)
         cached[i] = 0;
     JI_LIST_EACH(&small->caches, const small_cache_t, cache, link)
         for (uint32_t i = 0; i < small->class_count; ++i)
             cached[i] += small_magazine_count(&cache->magazines[i]);
     ji_lock_release(&ji_small_registry_lock);
+
     stats->allocation_count = small_load(sum.allocation_count);
     int64_t live_count = (int64_t)small_load(sum.out_count);
     for (uint32_t i = 0; i < small->class_count; ++i)
         live_count -= (int64_t)cached[i];
-    stats->live_count =
-        /* Below zero for a moment, while others are at work. */
-        live_count > 0 ? (uint64_t)live_count : 0;
+    /* Below zero for a moment, while others are at work. */
+    stats->live_count = live_count > 0 ? (uint64_t)live_count : 0;
     stats->failure_count += small_load(sum.failure_count); /* to those that the object refused */
     stats->in_use_bytes = small_load(sum.in_use_bytes);
     stats->peak_in_use_bytes = small_load(sum.peak_bytes);
@@ -115,6 +120,7 @@ void ji_small_count_clear(small_t *small) {
     small->peak_reserved_bytes = small->reserved_bytes;
     counts_clear(&small->counts);
     ji_lock_release(&small->lock);
+
     JI_LIST_EACH(&small->caches, small_cache_t, cache, link)
         counts_clear(&cache->counts);
     ji_lock_release(&ji_small_registry_lock);

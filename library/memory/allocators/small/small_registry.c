@@ -22,8 +22,7 @@ _Thread_local small_thread_t ji_small_thread __attribute__((tls_model("initial-e
 
 ji_lock_t ji_small_registry_lock;
 static ji_list_t small_registry = JI_LIST_EMPTY(small_registry); /* all allocators */
-/* Its destructor sees threads end. */
-static pthread_key_t small_key;
+static pthread_key_t small_key; /* its destructor sees threads end */
 static bool small_key_made;
 
 /* What the cache's blocks are behind; under the registry's lock, so that the stream is not
@@ -31,6 +30,7 @@ static bool small_key_made;
 static ji_fence_t cache_fence(small_cache_t *cache) {
     jstream_t *stream = small_load(cache->stream);
     ji_fence_t fence = {0, 0};
+
     /* Where this fails the device does, and nothing is behind anything any more. */
     if (stream != SMALL_GONE)
         (void)ji_small_central_mark(cache->small, stream, &fence);
@@ -42,10 +42,12 @@ static void cache_leave_thread(small_cache_t *cache) {
     small_thread_t *thread = cache->thread;
     if (thread == NULL)
         return;
+
     small_cache_t **link = &thread->first;
     while (*link != cache)
         link = &(*link)->next_of_thread;
     *link = cache->next_of_thread;
+
     if (small_load(thread->allocator) == cache->small->allocator)
         small_store(thread->allocator, NULL);
     cache->thread = NULL;
@@ -62,15 +64,18 @@ static void cache_free(small_cache_t *cache) {
 static void thread_end(void *value) {
     small_thread_t *thread = value;
     thread->ended = true;
+
     ji_lock_acquire(&ji_small_registry_lock);
     while (thread->first != NULL) {
         small_cache_t *cache = thread->first;
         cache_leave_thread(cache);
         cache->leaving = true;
         ji_fence_t fence = cache_fence(cache);
+
         ji_lock_release(&ji_small_registry_lock);
         ji_small_magazines_empty(cache, fence);
         ji_lock_acquire(&ji_small_registry_lock);
+
         ji_lock_acquire(&cache->small->lock);
         ji_small_counts_retire(cache->small, cache);
         ji_lock_release(&cache->small->lock);
@@ -100,6 +105,7 @@ static void registry_start(void) {
 void ji_small_cache_enter(small_t *small) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, registry_start);
+
     ji_lock_acquire(&ji_small_registry_lock);
     ji_list_push_front(&small_registry, &small->link);
     ji_lock_release(&ji_small_registry_lock);
@@ -115,6 +121,7 @@ static small_cache_t *registry_take_cache(small_t *small, ji_fence_t *fence) {
         sched_yield();
         ji_lock_acquire(&ji_small_registry_lock);
     }
+
     if (cache != NULL) {
         cache_leave_thread(cache);
         ji_list_remove(&cache->link);
@@ -131,6 +138,7 @@ void ji_small_cache_leave(small_t *small) {
         ji_small_magazines_empty(cache, fence);
         cache_free(cache);
     }
+
     ji_lock_acquire(&ji_small_registry_lock);
     ji_list_remove(&small->link);
     ji_lock_release(&ji_small_registry_lock);
@@ -149,19 +157,23 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
     if (!small_key_made ||
         (ji_small_thread.first == NULL && pthread_setspecific(small_key, &ji_small_thread) != 0))
         return NULL;
+
     small_cache_t *cache =
         ji_metadata_zalloc(sizeof *cache + small->class_count * sizeof cache->magazines[0]);
     if (cache == NULL)
         return NULL;
+
     atomic_init(&cache->stream, stream);
     cache->class_of = small->class_of;
     cache->small = small;
     cache->room_bytes = small->cache_bytes;
     cache->epoch = small_load(small->epoch);
+
     for (uint32_t i = 0; i < small->class_count; ++i) {
         cache->magazines[i].alignment = small->classes[i].alignment;
         cache->magazines[i].block_bytes = small->classes[i].block_bytes;
     }
+
     cache->thread = &ji_small_thread;
     cache->next_of_thread = ji_small_thread.first;
     ji_small_thread.first = cache;
@@ -174,6 +186,7 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
  * for. */
 static small_cache_t *cache_search(small_t *small, jstream_t *stream) {
     small_cache_t *found = NULL, *gone = NULL, *counting = NULL;
+
     for (small_cache_t *cache = ji_small_thread.first; cache != NULL;
          cache = cache->next_of_thread) {
         if (cache->small != small)
@@ -185,12 +198,14 @@ static small_cache_t *cache_search(small_t *small, jstream_t *stream) {
         else if (small_load(cache->stream) == SMALL_GONE)
             gone = cache;
     }
+
     if (found == NULL && gone != NULL) {
         found = gone;
         small_store(found->stream, stream);
     }
     if (found == NULL && (found = cache_make(small, stream)) == NULL)
         return NULL;
+
     if (counting != NULL && counting != found) {
         ji_small_counts_add(&found->counts, &counting->counts);
         memset(&counting->counts, 0, sizeof counting->counts);
@@ -202,6 +217,7 @@ static small_cache_t *cache_search(small_t *small, jstream_t *stream) {
 
 small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream) {
     small_cache_t *cache = NULL;
+
     if (!small_cache_at_hand(small->allocator, stream, &cache) && !ji_small_thread.ended) {
         ji_lock_acquire(&ji_small_registry_lock);
         cache = cache_search(small, stream);
@@ -211,10 +227,12 @@ small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream) {
         }
         ji_lock_release(&ji_small_registry_lock);
     }
+
     if (cache == NULL)
         return NULL;
     cache->table = atomic_load_explicit(&small->table, memory_order_acquire);
     cache->table_mask = cache->table->mask;
+
     ji_fence_t fence;
     if (JI_UNLIKELY(cache->epoch != small_load(small->epoch)) &&
         ji_small_central_mark(small, stream, &fence) == JSTATUS_SUCCESS) {
@@ -232,6 +250,7 @@ void ji_small_cache_empty(small_t *small) {
             cache = cache->next_of_thread;
             continue;
         }
+
         cache->epoch = epoch;
         ji_fence_t fence = cache_fence(cache);
         ji_lock_release(&ji_small_registry_lock); /* emptying goes below */

@@ -12,9 +12,11 @@ small_table_t *ji_small_table_make(size_t slots) {
     small_table_t *table = ji_metadata_alloc(sizeof *table + slots * sizeof table->slabs[0]);
     if (table == NULL)
         return NULL;
+
     table->mask = slots - 1;
     table->used = 0;
     table->older = NULL;
+
     for (size_t i = 0; i < slots; ++i)
         atomic_init(&table->slabs[i], &ji_small_nowhere);
     return table;
@@ -28,6 +30,7 @@ void ji_small_table_insert(small_table_t *table, small_slab_t *slab) {
         while ((there = small_load(table->slabs[slot])) != &ji_small_nowhere &&
                there != &ji_small_removed)
             slot = (slot + 1) & table->mask;
+
         table->used += there == &ji_small_nowhere;
         atomic_store_explicit(&table->slabs[slot], slab, memory_order_release);
     }
@@ -38,6 +41,7 @@ static void table_clean(small_table_t *table, size_t slot) {
     size_t next = (slot + 1) & table->mask;
     if (small_load(table->slabs[next]) != &ji_small_nowhere)
         return;
+
     for (; small_load(table->slabs[slot]) == &ji_small_removed; slot = (slot - 1) & table->mask) {
         atomic_store_explicit(&table->slabs[slot], &ji_small_nowhere, memory_order_release);
         --table->used;
@@ -59,17 +63,21 @@ bool ji_small_table_make_room(small_t *small, size_t units) {
     small_table_t *table = small_load(small->table);
     if (table->used + units <= (table->mask + 1) / SMALL_SLOTS_PER_UNIT)
         return true;
+
     size_t taken = units, slots = SMALL_FIRST_SLOTS;
     for (const small_slab_t *slab = small->made; slab != NULL; slab = slab->next_made)
         taken += slab->entered ? small_slab_units(slab) : 0;
     while (slots < 2 * SMALL_SLOTS_PER_UNIT * taken)
         slots *= 2;
+
     small_table_t *grown = ji_small_table_make(slots);
     if (grown == NULL)
         return false;
+
     for (small_slab_t *slab = small->made; slab != NULL; slab = slab->next_made)
         if (slab->entered)
             ji_small_table_insert(grown, slab);
+
     grown->older = table;
     atomic_store_explicit(&small->table, grown, memory_order_release);
     return true;
