@@ -25,37 +25,45 @@
 #include "core/size.h"
 #include "core/sized.h"
 
+/* A number is written in one way only: no leading zeros; nine digits fit an int. */
+static bool config_read_index(const char *digits, size_t count, int *index) {
+    if (count == 0 || count > 9 || (count > 1 && digits[0] == '0'))
+        return false;
+
+    int value = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!ji_is_digit(digits[i]))
+            return false;
+        value = value * 10 + (digits[i] - '0');
+    }
+    *index = value;
+    return true;
+}
+
 bool ji_config_device_name(const char *text, size_t length, char name[JI_DEVICE_NAME_BYTES],
                            int *kind, int *index) {
     static const char *const kinds[] = {"host", "cuda", "hip"};
     for (int k = 0; k < 3; k++) {
-        size_t stem = strlen(kinds[k]);
+        const size_t stem = strlen(kinds[k]);
         if (length < stem || memcmp(text, kinds[k], stem) != 0)
             continue;
+
         const char *digits = text + stem + 1;
-        size_t count = length > stem ? length - stem - 1 : 0;
-        long value = 0;
-        if (length > stem) {
-            /* A number is written in one way only: no leading zeros; nine digits fit an int. */
-            if (k == 0 || text[stem] != ':' || count == 0 || count > 9 ||
-                (count > 1 && digits[0] == '0'))
-                return false;
-            for (size_t i = 0; i < count; i++) {
-                if (!ji_is_digit(digits[i]))
-                    return false;
-                value = value * 10 + (digits[i] - '0');
-            }
-        }
+        const size_t count = length > stem ? length - stem - 1 : 0;
+        int value = 0;
+        if (length > stem &&
+            (k == 0 || text[stem] != ':' || !config_read_index(digits, count, &value)))
+            return false;
+
         memcpy(name, kinds[k], stem + 1);
-        if (k != 0) {
+        if (k != 0)
             memcpy(name + stem, ":0", 3);
-            if (count > 0) {
-                memcpy(name + stem + 1, digits, count);
-                name[stem + 1 + count] = '\0';
-            }
+        if (count > 0) {
+            memcpy(name + stem + 1, digits, count);
+            name[stem + 1 + count] = '\0';
         }
         *kind = k;
-        *index = (int)value;
+        *index = value;
         return true;
     }
     return false;
@@ -75,6 +83,7 @@ static bool config_next_clause(const char **cursor, config_clause_t *clause) {
     clause->text = *cursor;
     clause->length = length;
     clause->device[0] = '\0';
+
     if (equals != NULL) {
         int kind, index;
         if (!ji_config_device_name(*cursor, (size_t)(equals - *cursor), clause->device, &kind,
@@ -83,6 +92,7 @@ static bool config_next_clause(const char **cursor, config_clause_t *clause) {
         clause->text = equals + 1;
         clause->length = (size_t)(*cursor + length - clause->text);
     }
+
     *cursor = (*cursor)[length] == ';' ? *cursor + length + 1 : NULL;
     return true;
 }
@@ -103,14 +113,17 @@ static jstatus_t config_device_size(const char *text, const char *device_name, s
         if (!config_next_clause(&cursor, &clause) || (clause.device[0] == '\0' && !first))
             return JSTATUS_INVALID_CONFIGURATION;
         JTRY_RETURN(ji_size_read(clause.text, clause.length, &size));
+
         for (const char *before = text; before != begin;) {
             config_next_clause(&before, &earlier);
             if (strcmp(earlier.device, clause.device) == 0)
                 return JSTATUS_INVALID_CONFIGURATION;
         }
+
         if (clause.device[0] == '\0' || strcmp(clause.device, wanted) == 0)
             result = size;
     }
+
     *size_bytes = result;
     return JSTATUS_SUCCESS;
 }
@@ -157,12 +170,15 @@ bool ji_config_buffer(const char *text, int *kind, char device[JI_DEVICE_NAME_BY
     int device_kind, index;
     *kind = -1;
     device[0] = '\0';
+
     if (length >= sizeof word)
         return false;
+
     memcpy(word, text, length);
     word[length] = '\0';
     if (length > 0 && (*kind = ji_config_choice(kinds, word)) < 0)
         return false;
+
     const char *name = text + length + 1;
     return text[length] == '\0' ||
            ji_config_device_name(name, strlen(name), device, &device_kind, &index);
@@ -225,9 +241,10 @@ static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *v
     int kind;
     char device[JI_DEVICE_NAME_BYTES];
     bool valid = true;
+
     switch (which) {
+    /* Whichever device it is asked for, each clause is looked at. */
     case JCONFIG_JALLOC_DEVICE_MEMORY_SIZE:
-    /* Looks at each clause. */
     case JCONFIG_JALLOC_BUDGET: return config_device_size(value, "host", &ignored);
     case JCONFIG_JALLOC_ALLOCATOR: return ji_config_check_composition(value);
     case JCONFIG_JALLOC_RESULT_POLICY:
@@ -245,6 +262,7 @@ static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *v
     case JCONFIG_JALLOC_RECORD_HEAP_MIN_BYTES: return ji_size_read(value, strlen(value), &ignored);
     default: break; /* a file: any text */
     }
+
     return valid ? JSTATUS_SUCCESS : JSTATUS_INVALID_CONFIGURATION;
 }
 
@@ -260,9 +278,11 @@ jstatus_t ji_config_read(jconfig_t which, jconfig_entry_t *entry) {
     _Static_assert(sizeof table / sizeof table[0] == JI_CONFIG_COUNT,
                    "the numbers of JCONFIG_LIST have no gap");
     JREQUIRE((size_t)which < JI_CONFIG_COUNT, JSTATUS_INVALID_VALUE);
+
     const char *value = secure_getenv(table[which].name);
     if (value != NULL && value[0] == '\0') /* as in "JALLOC_LAYER= program": not set */
         value = NULL;
+
     *entry = (jconfig_entry_t){
         .name = table[which].name,
         .value = value != NULL ? value : table[which].fallback,
@@ -272,6 +292,7 @@ jstatus_t ji_config_read(jconfig_t which, jconfig_entry_t *entry) {
         .example = jconfig_example(table[which].syntax),
         .from_environment = value != NULL,
     };
+
     entry->valid = config_judge(which, entry->syntax, entry->value) == JSTATUS_SUCCESS;
     return JSTATUS_SUCCESS;
 }
@@ -280,6 +301,7 @@ static bool config_find_unknown(size_t index, jconfig_unknown_t *unknown) {
     ji_environment_name_t name;
     if (!ji_environment_unknown(index, &name))
         return false;
+
     snprintf(unknown->name, sizeof unknown->name, "%.*s", (int)name.length, name.text);
     unknown->nearest = name.nearest;
     return true;
@@ -298,6 +320,7 @@ static void config_look_at_names(void) {
     static const char key;
     jconfig_unknown_t unknown;
     (void)jlog_level();
+
     for (size_t i = 0; config_find_unknown(i, &unknown); i++)
         jlog_write(
             JLOG_WARNING, &key, "%s is set in the environment and is no variable of jalloc's; %s%s",
@@ -314,8 +337,10 @@ jstatus_t jconfig_get(jconfig_t which, jconfig_entry_t *entry) {
     JREQUIRE(entry != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jconfig_entry_t, entry, value));
     config_look_at_names_once();
+
     jconfig_entry_t read;
     JTRY_RETURN(ji_config_read(which, &read));
+
     JI_GIVE_RESULT(entry, &read);
     return JSTATUS_SUCCESS;
 }
@@ -325,14 +350,17 @@ jstatus_t ji_config_require(jconfig_t which, jconfig_entry_t *entry) {
     (void)ji_config_read(which, entry); /* fails for a number that is none */
     if (entry->valid)
         return JSTATUS_SUCCESS;
+
     unsigned messages = ji_message_count;
     if (config_judge(which, entry->syntax, entry->value) == JSTATUS_INVALID_SIZE)
         return ji_fail(JSTATUS_INVALID_CONFIGURATION,
                        "%s=\"%.200s\" is too large: more bytes than this machine can address",
                        entry->name, entry->value);
+
     if (ji_message_count != messages) /* a composition: what of it */
         return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.160s\" is not understood: %s",
                        entry->name, entry->value, jstatus_last_message());
+
     char expected[JI_CONFIG_EXPECTED_BYTES];
     return ji_fail(JSTATUS_INVALID_CONFIGURATION, "%s=\"%.200s\" is not understood: expected %s",
                    entry->name, entry->value, ji_config_expected(entry->syntax, expected));

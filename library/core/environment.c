@@ -52,9 +52,11 @@ static bool environment_is_known(const char *text, size_t length) {
 bool ji_environment_unknown(size_t index, ji_environment_name_t *name) {
     if (environ == NULL || getauxval(AT_SECURE) != 0)
         return false;
+
     for (char **entry = environ; *entry != NULL; entry++) {
         if (strncmp(*entry, JI_ENVIRONMENT_PREFIX, PREFIX_LENGTH) != 0)
             continue;
+
         size_t length = strcspn(*entry, "=");
         if (environment_is_known(*entry, length) || index-- > 0)
             continue;

@@ -17,8 +17,7 @@ typedef struct ji_environment_name {
     const char *nearest; /* the variable that it is closest to; NULL: none is close */
 } ji_environment_name_t;
 
-/* The index-th such name; false past the last, and in a program that has more rights than its
- * user. */
+/* The index-th such name; false past the last, and where the program may do more than its user. */
 bool ji_environment_unknown(size_t index, ji_environment_name_t *name);
 
 #endif

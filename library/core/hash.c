@@ -12,8 +12,10 @@ bool ji_hash_resize(ji_hash_t *hash, unsigned bits, size_t entry_bytes) {
     if (!ji_size_mul(slots, entry_bytes, &bytes) ||
         (resized.slots = ji_metadata_zalloc(bytes)) == NULL)
         return false;
+
     for (const uintptr_t *entry = NULL; (entry = ji_hash_next(hash, entry, entry_bytes)) != NULL;)
         memcpy(ji_hash_insert(&resized, *entry, entry_bytes), entry, entry_bytes);
+
     ji_metadata_free(hash->slots);
     *hash = resized;
     return true;
@@ -22,9 +24,11 @@ bool ji_hash_resize(ji_hash_t *hash, unsigned bits, size_t entry_bytes) {
 void *ji_hash_next(const ji_hash_t *hash, const void *entry, size_t entry_bytes) {
     if (hash->slots == NULL)
         return NULL;
+
     size_t slot = entry != NULL
                       ? (size_t)((const char *)entry - (const char *)hash->slots) / entry_bytes + 1
                       : 0;
+
     for (; slot <= hash->mask; ++slot)
         if (*ji_hash_at_(hash, slot, entry_bytes) != 0)
             return ji_hash_at_(hash, slot, entry_bytes);

@@ -66,6 +66,7 @@ static inline void *ji_hash_insert(ji_hash_t *hash, uintptr_t key, size_t entry_
     size_t slot = ji_hash_home_(hash, key);
     while (*ji_hash_at_(hash, slot, entry_bytes) != 0)
         slot = (slot + 1) & hash->mask;
+
     uintptr_t *entry = ji_hash_at_(hash, slot, entry_bytes);
     *entry = key;
     ++hash->count;
@@ -76,19 +77,21 @@ static inline void *ji_hash_insert(ji_hash_t *hash, uintptr_t key, size_t entry_
 static inline void ji_hash_remove(ji_hash_t *hash, void *entry, size_t entry_bytes) {
     size_t hole = (size_t)((char *)entry - (char *)hash->slots) / entry_bytes;
     --hash->count;
+
     for (size_t slot = hole;;) {
         slot = (slot + 1) & hash->mask;
         const uintptr_t key = *ji_hash_at_(hash, slot, entry_bytes);
         if (JI_LIKELY(key == 0))
             break;
-        /* It may move up unless its home lies behind the hole, on the way from there to where it
-         * is. */
+
+        /* It may move up unless its home lies behind the hole, on the way to where it is. */
         if (((slot - ji_hash_home_(hash, key)) & hash->mask) >= ((slot - hole) & hash->mask)) {
             memcpy(ji_hash_at_(hash, hole, entry_bytes), ji_hash_at_(hash, slot, entry_bytes),
                    entry_bytes);
             hole = slot;
         }
     }
+
     *ji_hash_at_(hash, hole, entry_bytes) = 0;
 }
 

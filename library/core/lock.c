@@ -37,6 +37,7 @@ static inline void lock_pause(void) {
 static bool lock_barrier_everywhere(void) {
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
         return true;
+
     /* A child of a fork may have to register again. */
     (void)syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
     return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
@@ -64,6 +65,7 @@ static bool lock_bias_to_self(ji_lock_t *lock) {
     if (atomic_load_explicit(&lock->biased_to, memory_order_relaxed) != JI_LOCK_NEW ||
         !atomic_compare_exchange_strong(&lock->first, &nobody, ji_lock_self_()))
         return false;
+
     uintptr_t biased_to = JI_LOCK_NEW; /* or somebody revokes it meanwhile */
     return atomic_compare_exchange_strong(&lock->biased_to, &biased_to, ji_lock_self_()) &&
            ji_lock_enter_biased_(lock);
@@ -73,8 +75,10 @@ bool ji_lock_try(ji_lock_t *lock) {
     if (atomic_load_explicit(&lock->biased_to, memory_order_relaxed) != JI_LOCK_REVOKED &&
         (ji_lock_enter_biased_(lock) || lock_bias_to_self(lock)))
         return true;
+
     if (!lock_try_held(lock))
         return false;
+
     if (lock_revoke(lock))
         return true;
     atomic_store_explicit(&lock->held, false, memory_order_release);
@@ -88,6 +92,7 @@ void ji_lock_acquire_slowly_(ji_lock_t *lock) {
                 return;
             lock_pause();
         }
+
         if (round < LOCK_YIELDS) {
             sched_yield();
         } else {
@@ -105,9 +110,11 @@ static void lock_before_fork(void) {
             refused = JI_LIST_NEXT(&lock_list, refused, ji_lock_t, link);
         if (refused == NULL)
             return;
+
         for (ji_lock_t *lock = JI_LIST_FIRST(&lock_list, ji_lock_t, link); lock != refused;
              lock = JI_LIST_NEXT(&lock_list, lock, ji_lock_t, link))
             ji_lock_release(lock);
+
         pthread_mutex_unlock(&lock_list_mutex);
         sched_yield();
     }
@@ -138,10 +145,12 @@ static void lock_start(void) {
 void ji_lock_init(ji_lock_t *lock) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, lock_start);
+
     atomic_init(&lock->biased_to, lock_may_bias ? JI_LOCK_NEW : JI_LOCK_REVOKED);
     atomic_init(&lock->first, 0);
     atomic_init(&lock->inside, false);
     atomic_init(&lock->held, false);
+
     pthread_mutex_lock(&lock_list_mutex);
     ji_list_push_front(&lock_list, &lock->link);
     pthread_mutex_unlock(&lock_list_mutex);

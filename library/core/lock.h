@@ -62,13 +62,14 @@ static inline bool ji_lock_enter_biased_(ji_lock_t *lock) {
     const uintptr_t self = ji_lock_self_();
     if (JI_UNLIKELY(atomic_load_explicit(&lock->biased_to, memory_order_relaxed) != self))
         return false;
-    /* After a thread that has ended another may have its name: what that one did is seen by this
-     * load. */
+
+    /* An ended thread may have had the same name: what that one did is seen by this load. */
     (void)atomic_load_explicit(&lock->inside, memory_order_acquire);
     atomic_store_explicit(&lock->inside, true, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst); /* the processor's part is done by the other side */
     if (JI_LIKELY(atomic_load_explicit(&lock->biased_to, memory_order_acquire) == self))
         return true;
+
     atomic_store_explicit(&lock->inside, false, memory_order_release);
     return false;
 }

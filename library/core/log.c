@@ -57,12 +57,14 @@ static const char *const log_level_names[] = {"off", "error", "warning", "info",
 static void log_write_file(int file, const char *line) {
     struct iovec parts[2] = {{(void *)(uintptr_t)line, strlen(line)},
                              {(void *)(uintptr_t) "\n", 1}};
+
     while (parts[1].iov_len > 0) {
         ssize_t written = parts[0].iov_len > 0 ? writev(file, parts, 2) : write(file, "\n", 1);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
             return; /* a full disk, a closed stderr: there is nobody left to tell */
+
         for (int i = 0; i < 2; i++) {
             size_t taken = (size_t)written < parts[i].iov_len ? (size_t)written : parts[i].iov_len;
             parts[i].iov_base = (char *)parts[i].iov_base + taken;
@@ -80,14 +82,17 @@ static void log_open(void) {
     (void)ji_config_read(JCONFIG_JALLOC_LOG_PATH, &path); /* fails for wrong arguments alone */
     if (path.value[0] == '\0')
         return;
+
     int file =
         open(path.value, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
     if (file >= 0 && fstat(file, &log_opened) == 0) {
         log_file = file;
         return;
     }
+
     if (file >= 0)
         close(file);
+
     char line[LOG_LINE_BYTES];
     snprintf(
         line, sizeof line,
@@ -124,6 +129,7 @@ static int64_t log_now_ns(void) {
 static void log_tell_suppressed(log_slot_t *slot) {
     if (slot->suppressed == 0)
         return;
+
     char line[96];
     snprintf(line, sizeof line, "jalloc %s: %u more from the same place were not printed",
              log_level_names[slot->level], slot->suppressed);
@@ -135,6 +141,7 @@ static void log_tell_suppressed(log_slot_t *slot) {
 static bool log_admit(const void *key, jlog_level_t level) {
     int64_t now_ns = log_now_ns();
     size_t first = (size_t)(((uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+
     log_slot_t *slot = NULL;
     for (size_t i = 0; i < LOG_PROBES; i++) {
         log_slot_t *candidate = &log_slots[(first + i) % LOG_SLOTS];
@@ -145,19 +152,23 @@ static bool log_admit(const void *key, jlog_level_t level) {
         if (slot == NULL || candidate->since_ns < slot->since_ns)
             slot = candidate;
     }
+
     if (slot->key != key) {
         log_tell_suppressed(slot);
         *slot = (log_slot_t){.key = key, .since_ns = now_ns};
     }
+
     if (now_ns - slot->since_ns >= LOG_SECOND_NS) {
         log_tell_suppressed(slot);
         slot->since_ns = now_ns;
         slot->printed = 0;
     }
+
     if (slot->printed < JLOG_BURST) {
         slot->printed++;
         return true;
     }
+
     slot->suppressed++;
     slot->level = level;
     return false;
@@ -169,6 +180,7 @@ static void log_unlock(void) { pthread_mutex_unlock(&log_mutex); }
 static void log_first_use(void) {
     static const ji_fork_handlers_t handlers = {log_lock, log_unlock, log_unlock};
     ji_fork_hold(JI_FORK_LOG, &handlers);
+
     jconfig_entry_t entry;
     int unread = LOG_LEVEL_UNREAD;
     (void)ji_config_read(JCONFIG_JALLOC_LOG_LEVEL, &entry); /* fails for wrong arguments alone */
@@ -176,11 +188,13 @@ static void log_first_use(void) {
     bool in_force = atomic_compare_exchange_strong(&log_level, &unread, level);
     if (entry.valid || !in_force)
         return;
+
     char line[LOG_LINE_BYTES];
     snprintf(line, sizeof line,
              "jalloc warning: JALLOC_LOG_LEVEL=\"%.200s\" is not understood: expected one of %s; "
              "using %s",
              entry.value, entry.syntax, entry.fallback);
+
     log_lock();
     log_emit(JLOG_WARNING, line);
     log_unlock();
@@ -188,6 +202,7 @@ static void log_first_use(void) {
 
 jstatus_t jlog_set_sink(jlog_sink_t sink, void *context) {
     pthread_once(&log_once, log_first_use);
+
     log_lock();
     log_sink = sink;
     log_sink_context = context;
@@ -219,15 +234,18 @@ void jlog_write(jlog_level_t level, const void *place, const char *format, ...) 
     if (level > jlog_level() || (unsigned)level - JLOG_ERROR > JLOG_DEBUG - JLOG_ERROR ||
         format == NULL)
         return;
+
     int saved_errno = errno;
     char line[LOG_LINE_BYTES];
     int prefix = snprintf(line, sizeof line, "jalloc %s: ", log_level_names[level]);
+
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(line + prefix, sizeof line - (size_t)prefix, format, arguments);
     va_end(arguments);
     if (length >= (int)sizeof line - prefix)
         memcpy(line + sizeof line - 4, "...", 4);
+
     if (length >= 0) {
         pthread_once(&log_once, log_first_use);
         log_lock();
@@ -241,6 +259,7 @@ void jlog_write(jlog_level_t level, const void *place, const char *format, ...) 
 void jlog_write_line(const char *line) {
     if (line == NULL)
         return;
+
     int saved_errno = errno;
     pthread_once(&log_once, log_first_use);
     log_lock();

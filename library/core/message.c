@@ -43,12 +43,14 @@ static char *message_claim(void) {
                                                   memory_order_acquire, memory_order_relaxed))
             return message_buffers[buffer];
     }
+
     return ji_metadata_alloc(JI_MESSAGE_BYTES);
 }
 
 /* Also when the thread ends. */
 static void message_release(void *text) {
     const uintptr_t offset = (uintptr_t)text - (uintptr_t)message_buffers;
+
     if (offset < sizeof message_buffers)
         atomic_fetch_and_explicit(&message_taken, ~((uint64_t)1 << offset / JI_MESSAGE_BYTES),
                                   memory_order_release);
@@ -70,9 +72,11 @@ __attribute__((destructor)) static void message_end(void) {
 static char *message_of_thread(bool claims) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, message_start);
+
     char *text = message_has_key ? pthread_getspecific(message_key) : NULL;
     if (text != NULL || !claims || !message_has_key || (text = message_claim()) == NULL)
         return text;
+
     if (pthread_setspecific(message_key, text) == 0)
         return text;
     message_release(text);
@@ -103,16 +107,19 @@ static void message_try_keep(const char *kept) {
 jstatus_t ji_fail(jstatus_t status, const char *format, ...) {
     int saved_errno = errno;
     char text[JI_MESSAGE_BYTES];
+
     va_list arguments;
     va_start(arguments, format);
     if (vsnprintf(text, sizeof text, format, arguments) < 0)
         snprintf(text, sizeof text, "%s", jstatus_text(status));
     va_end(arguments);
+
     char *kept = message_of_thread(true);
     if (kept != NULL) {
         message_try_keep(kept);
         memcpy(kept, text, strlen(text) + 1);
     }
+
     ji_message_count++;
     errno = saved_errno;
     return status;

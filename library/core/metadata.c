@@ -48,6 +48,7 @@ jstatus_t jmetadata_set_hooks(const jmetadata_hooks_t *hooks) {
                                                  memory_order_acquire, memory_order_relaxed))
         return ji_fail(JSTATUS_BUSY, "jmetadata_set_hooks: %zu blocks of bookkeeping are live",
                        metadata_blocks(live));
+
     metadata_hooks = taken;
     atomic_store_explicit(&metadata_live, 0, memory_order_release);
     return JSTATUS_SUCCESS;
@@ -84,6 +85,7 @@ void *ji_metadata_zalloc(size_t size_bytes) {
 void ji_metadata_free(void *pointer) {
     if (pointer == NULL)
         return;
+
     metadata_hooks.deallocate(metadata_hooks.context, pointer);
     atomic_fetch_sub_explicit(&metadata_live, 1, memory_order_release);
 }

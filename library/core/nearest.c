@@ -47,6 +47,7 @@ static unsigned nearest_distance(const char *a, size_t a_length, const char *b, 
                 row[j] = nearest_min(row[j], earlier[j - 2] + 1);
         }
     }
+
     return row[b_length];
 }
 
@@ -60,6 +61,7 @@ void ji_nearest_offer(ji_nearest_t *nearest, const char *name) {
     unsigned distance = nearest_distance(nearest->text, nearest->length, name, length);
     bool begins = nearest->length >= NEAREST_MIN_BEGINNING && length > nearest->length &&
                   nearest_distance(nearest->text, nearest->length, name, nearest->length) == 0;
+
     if (begins)
         distance = 1;
     if (distance < nearest->beyond) {

@@ -42,6 +42,7 @@ static void profile_in_child(void) {
             entry->total_us = 0;
             memset(entry->rung_calls, 0, sizeof entry->rung_calls);
         }
+
     profile_unlock();
 }
 
@@ -80,7 +81,9 @@ jstatus_t jlog_profile_add(const char *key, int rung, double microseconds) {
         if (fresh == NULL)
             return ji_fail(JSTATUS_MEMORY_ERROR, "jlog_profile_add: no memory to count \"%.200s\"",
                            key);
+
         memcpy(fresh->key, key, key_bytes);
+
         profile_lock();
         entry = profile_find(bucket, key);
         if (entry == NULL) {
@@ -90,10 +93,12 @@ jstatus_t jlog_profile_add(const char *key, int rung, double microseconds) {
             profile_table[bucket] = entry;
         }
     }
+
     entry->calls++;
     entry->total_us += microseconds > 0 ? microseconds : 0; /* a NaN too counts as no time */
     if (rung >= 0)
         entry->rung_calls[rung < PROFILE_RUNGS ? rung : PROFILE_RUNGS - 1]++;
+
     profile_unlock();
     ji_metadata_free(fresh);
     return JSTATUS_SUCCESS;
@@ -108,6 +113,7 @@ static profile_entry_t *profile_merge(profile_entry_t *a, profile_entry_t *b) {
         tail = &(*tail)->next;
         *larger = *tail;
     }
+
     *tail = a != NULL ? a : b;
     return head;
 }
@@ -126,6 +132,7 @@ static profile_entry_t *profile_sort(profile_entry_t *table[PROFILE_BUCKETS]) {
             }
             runs[run] = entry;
         }
+
     for (size_t run = 0; run < sizeof runs / sizeof runs[0]; run++)
         sorted = profile_merge(runs[run], sorted);
     return sorted;
@@ -134,10 +141,12 @@ static profile_entry_t *profile_sort(profile_entry_t *table[PROFILE_BUCKETS]) {
 static void profile_print(const profile_entry_t *entry) {
     char rungs[PROFILE_RUNGS * 24] = "", line[1024];
     size_t used = 0;
+
     for (int rung = 0; rung < PROFILE_RUNGS; rung++)
         if (entry->rung_calls[rung] != 0)
             used += (size_t)snprintf(rungs + used, sizeof rungs - used, "%s%d:%" PRIu64,
                                      used > 0 ? "," : "", rung, entry->rung_calls[rung]);
+
     snprintf(line, sizeof line, "profile: %10" PRIu64 " %14.1f %12.3f  %-12s %s", entry->calls,
              entry->total_us, entry->total_us / (double)entry->calls, used > 0 ? rungs : "-",
              entry->key);

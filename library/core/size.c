@@ -10,16 +10,17 @@
 #include "core/core.h"
 #include "core/size.h"
 
-/* A unit: nothing or B, or one of KMGT, which may be followed by B or iB. Gives the power of
- * two. */
+/* A unit: nothing or B, or one of KMGT, perhaps with B or iB. Gives the power of two. */
 static bool size_read_unit(const char *text, size_t length, unsigned *shift) {
     static const char prefixes[] = "kmgt";
     *shift = 0;
     if (length == 0)
         return true;
+
     const char *prefix = memchr(prefixes, ji_lower(text[0]), sizeof prefixes - 1);
     if (prefix == NULL)
         return length == 1 && ji_lower(text[0]) == 'b';
+
     *shift = 10 * (unsigned)(prefix - prefixes + 1);
     if (length == 1)
         return true;
@@ -35,6 +36,7 @@ jstatus_t ji_size_read(const char *text, size_t length, size_t *size_bytes) {
         whole_end++;
     if (whole_end == 0)
         return JSTATUS_INVALID_CONFIGURATION;
+
     size_t end = whole_end;
     if (end < length && text[end] == '.') {
         end++;
@@ -43,6 +45,7 @@ jstatus_t ji_size_read(const char *text, size_t length, size_t *size_bytes) {
         if (end == whole_end + 1)
             return JSTATUS_INVALID_CONFIGURATION;
     }
+
     unsigned shift;
     if (!size_read_unit(text + end, length - end, &shift))
         return JSTATUS_INVALID_CONFIGURATION;

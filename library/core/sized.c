@@ -21,8 +21,7 @@ jstatus_t ji_sized_check(const void *user, size_t size_bytes, size_t minimum_byt
         if (bytes[i] != 0)
             return ji_fail(JSTATUS_INVALID_VALUE,
                            "%s: struct_size is %zu, this library knows %zu bytes, and byte %zu is "
-                           "not zero: a later "
-                           "version's member is set",
+                           "not zero: a later version's member is set",
                            type, given, size_bytes, i);
     return JSTATUS_SUCCESS;
 }
@@ -31,6 +30,7 @@ jstatus_t ji_options_take(void *options, size_t size_bytes, const void *user, si
                           const char *type) {
     if (user == NULL)
         return JSTATUS_SUCCESS;
+
     JTRY_RETURN(ji_sized_check(user, size_bytes, minimum_bytes, type));
     const size_t given = *(const size_t *)user;
     memcpy(options, user, given < size_bytes ? given : size_bytes);

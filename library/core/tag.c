@@ -36,12 +36,15 @@ static jtag_t tag_find(const char *name, size_t length, unsigned count) {
 jtag_t jtag_intern(const char *name) {
     if (name == NULL || name[0] == '\0')
         return 0;
+
     size_t length = strnlen(name, JTAG_NAME_BYTES - 1);
     jtag_t tag = tag_find(name, length, atomic_load_explicit(&tag_count, memory_order_acquire));
     if (tag != 0)
         return tag;
+
     pthread_once(&tag_once, tag_start);
     ji_lock_acquire(&tag_lock);
+
     unsigned count = atomic_load_explicit(&tag_count, memory_order_relaxed);
     tag = tag_find(name, length, count);
     if (tag == 0 && count < TAG_MAX_COUNT) {
@@ -49,6 +52,7 @@ jtag_t jtag_intern(const char *name) {
         tag = count + 1;
         atomic_store_explicit(&tag_count, tag, memory_order_release);
     }
+
     ji_lock_release(&tag_lock);
     return tag;
 }

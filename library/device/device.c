@@ -41,9 +41,11 @@ static jstatus_t device_check_stream(const jdevice_t *device, const jstream_t *s
                                      const char *function) {
     if (stream == NULL)
         return JSTATUS_SUCCESS;
+
     if (JI_UNLIKELY(stream->device != device))
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: the stream belongs to %s, not to %s", function,
                        jdevice_name(stream->device), device->name);
+
     if (JI_UNLIKELY(stream->fork_generation != ji_fork_generation))
         return ji_fail(JSTATUS_FORKED, "%s: the stream was made before a fork", function);
     return JSTATUS_SUCCESS;
@@ -68,6 +70,7 @@ int jdevice_index(const jdevice_t *device) { return device != NULL ? device->ind
 jstatus_t jdevice_get_properties(const jdevice_t *device, jdevice_properties_t *properties) {
     JREQUIRE(device != NULL && properties != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jdevice_properties_t, properties, description));
+
     jdevice_properties_t found = {.struct_size = sizeof found,
                                   .granule_bytes = device->granule_bytes};
     JTRY_RETURN(device->ops->get_properties((jdevice_t *)device, &found));
@@ -80,6 +83,7 @@ jstatus_t jdevice_get_memory_info(const jdevice_t *device, size_t *free_bytes,
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     size_t free_now = 0, total = 0;
     JTRY_RETURN(device->ops->get_memory_info((jdevice_t *)device, &free_now, &total));
+
     if (free_bytes != NULL)
         *free_bytes = free_now;
     if (total_bytes != NULL)
@@ -93,12 +97,15 @@ jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_b
     JREQUIRE(device_knows_kind(kind), JSTATUS_INVALID_VALUE);
     if (alignment == 0)
         alignment = device->granule_bytes;
+
     if (!ji_is_power_of_two(alignment) || alignment > DEVICE_MAX_ALIGNMENT)
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "jdevice_allocate: alignment %zu is not a power of two up to 2^30",
                        alignment);
+
     if (size_bytes == 0 || size_bytes > PTRDIFF_MAX - alignment)
         return ji_fail(JSTATUS_INVALID_SIZE, "jdevice_allocate: %zu bytes", size_bytes);
+
     if (kind == JMEMORY_STREAM_ORDERED) {
         if (alignment > device->granule_bytes)
             return ji_fail(JSTATUS_INVALID_VALUE,
@@ -113,8 +120,10 @@ jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *point
                              size_t size_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(device_knows_kind(kind), JSTATUS_INVALID_VALUE);
+
     if (pointer == NULL)
         return JSTATUS_SUCCESS;
+
     if (kind == JMEMORY_STREAM_ORDERED)
         return device->ops->deallocate_ordered(device, NULL, pointer, size_bytes);
     return device->ops->deallocate(device, kind, pointer, size_bytes);
@@ -124,6 +133,7 @@ jstatus_t jdevice_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t 
                                    void **pointer) {
     JREQUIRE(device != NULL && pointer != NULL, JSTATUS_INVALID_POINTER);
     DEVICE_REQUIRE_STREAM(device, stream);
+
     if (size_bytes == 0 || size_bytes > PTRDIFF_MAX - device->granule_bytes)
         return ji_fail(JSTATUS_INVALID_SIZE, "jdevice_allocate_ordered: %zu bytes", size_bytes);
     return device->ops->allocate_ordered(device, stream, size_bytes, pointer);
@@ -141,8 +151,10 @@ jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *destination, 
                        size_t size_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     DEVICE_REQUIRE_STREAM(device, stream);
+
     if (size_bytes == 0)
         return JSTATUS_SUCCESS;
+
     JREQUIRE(destination != NULL && source != NULL, JSTATUS_INVALID_POINTER);
     return device->ops->copy(device, stream, destination, source, size_bytes);
 }
@@ -158,9 +170,11 @@ jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *destination, 
     if (!ji_size_mul(pattern_bytes, count, &size_bytes))
         return ji_fail(JSTATUS_INVALID_SIZE, "jdevice_fill: %zu patterns of %zu bytes overflow",
                        count, pattern_bytes);
+
     DEVICE_REQUIRE_STREAM(device, stream);
     if (size_bytes == 0)
         return JSTATUS_SUCCESS;
+
     JREQUIRE(destination != NULL && pattern != NULL, JSTATUS_INVALID_POINTER);
     return device->ops->fill(device, stream, destination, pattern, pattern_bytes, count);
 }
@@ -169,9 +183,11 @@ jstatus_t jstream_launch(jdevice_t *device, jstream_t *stream, void (*function)(
                          const void *arguments, size_t argument_bytes) {
     JREQUIRE(device != NULL && function != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(arguments != NULL || argument_bytes == 0, JSTATUS_INVALID_POINTER);
+
     if (JI_UNLIKELY(argument_bytes > JSTREAM_MAX_ARGUMENT_BYTES))
         return ji_fail(JSTATUS_INVALID_SIZE, "jstream_launch: %zu bytes of arguments, at most %d",
                        argument_bytes, JSTREAM_MAX_ARGUMENT_BYTES);
+
     DEVICE_REQUIRE_STREAM(device, stream);
     return device->ops->launch(device, stream, function, arguments, argument_bytes);
 }
@@ -187,9 +203,11 @@ _Atomic(ji_stream_hook_t) ji_stream_destroy_hook;
 jstatus_t jstream_destroy(jstream_t *stream) {
     if (stream == NULL)
         return JSTATUS_SUCCESS;
+
     ji_stream_hook_t hook = atomic_load_explicit(&ji_stream_destroy_hook, memory_order_acquire);
     if (hook != NULL && jstream_synchronize(stream->device, stream) == JSTATUS_SUCCESS)
         hook(stream); /* before its address can become another stream's */
+
     return stream->device->ops->stream_destroy(stream);
 }
 
@@ -285,9 +303,11 @@ jstatus_t jevent_get_elapsed_ms(const jevent_t *start, const jevent_t *stop, dou
     DEVICE_REQUIRE_EVENT(start);
     DEVICE_REQUIRE_EVENT(stop);
     JREQUIRE(milliseconds != NULL, JSTATUS_INVALID_POINTER);
+
     if (start->device != stop->device)
         return ji_fail(JSTATUS_INVALID_VALUE, "jevent_get_elapsed_ms: events of %s and of %s",
                        start->device->name, stop->device->name);
+
     return start->device->ops->event_get_elapsed_ms((jevent_t *)start, (jevent_t *)stop,
                                                     milliseconds);
 }

@@ -36,8 +36,7 @@ typedef struct ji_host_stream {
     ji_host_slot_t *slots; /* a ring: the entry at a position is in slot position modulo its size */
 } ji_host_stream_t;
 
-/* Something to be released when an entry is done; the reference moves to the queue if the call
- * succeeds. */
+/* Released when an entry is done; the reference moves to the queue if the call succeeds. */
 typedef struct ji_host_keep {
     void *object;
     void (*release)(void *object);

@@ -17,9 +17,8 @@
 
 #include "device/host.h"
 
-#define HOST_GRANULE_BYTES 64 /* a cache line, and the widest vector register */
-#define HOST_FILL_BLOCK_BYTES                                                                      \
-    4096 /* a filled block is copied on; this much stays in the first cache */
+#define HOST_GRANULE_BYTES 64      /* a cache line, and the widest vector register */
+#define HOST_FILL_BLOCK_BYTES 4096 /* copied on, once filled; this much stays in the first cache */
 
 /* What may be allocated without swapping, as the kernel estimates it; -1 where it does not say. */
 static int64_t host_read_available_bytes(void) {
@@ -28,9 +27,11 @@ static int64_t host_read_available_bytes(void) {
     int file = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return -1;
+
     ssize_t length = read(file, text, sizeof text - 1);
     close(file);
     text[length > 0 ? length : 0] = '\0';
+
     const char *line = strstr(text, key);
     return line != NULL ? (int64_t)strtoull(line + sizeof key - 1, NULL, 10) * 1024 : -1;
 }
@@ -41,9 +42,11 @@ static jstatus_t host_get_memory_info(jdevice_t *device, size_t *free_bytes, siz
     if (page_bytes <= 0 || pages <= 0 || free_pages < 0)
         return ji_fail(JSTATUS_DEVICE_ERROR, "%s: the system does not say how much memory it has",
                        device->name);
+
     int64_t available = host_read_available_bytes();
     *total_bytes = (size_t)pages * (size_t)page_bytes;
     *free_bytes = available >= 0 ? (size_t)available : (size_t)free_pages * (size_t)page_bytes;
+
     if (*free_bytes > *total_bytes)
         *free_bytes = *total_bytes;
     return JSTATUS_SUCCESS;
@@ -54,16 +57,19 @@ static jstatus_t host_get_properties(jdevice_t *device, jdevice_properties_t *pr
     if (uname(&system) != 0)
         return ji_fail(JSTATUS_DEVICE_ERROR, "%s: the system does not say what it is",
                        device->name);
+
     size_t free_bytes;
     jstatus_t status = host_get_memory_info(device, &free_bytes, &properties->total_bytes);
     long processors = sysconf(_SC_NPROCESSORS_ONLN), cache = 0;
 #ifdef _SC_LEVEL2_CACHE_SIZE /* of glibc; musl does not tell */
     cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
+
     snprintf(properties->description, sizeof properties->description, "%s", device->name);
     snprintf(properties->architecture, sizeof properties->architecture, "%.31s", system.machine);
     snprintf(properties->runtime, sizeof properties->runtime, "%.20s %.40s", system.sysname,
              system.release);
+
     properties->multiprocessors = processors > 0 ? (int)processors : 1;
     properties->wave_size = 1;
     properties->l2_cache_bytes = cache > 0 ? (int)cache : 0;
@@ -81,6 +87,7 @@ static jstatus_t host_allocate(jdevice_t *device, jmemory_kind_t kind, size_t si
     if (error != 0)
         return ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for %zu bytes aligned to %zu",
                        device->name, size_bytes, alignment);
+
     *pointer = memory;
     return JSTATUS_SUCCESS;
 }
@@ -136,11 +143,12 @@ static void host_run_fill(void *arguments) {
     const host_fill_t *fill = arguments;
     unsigned char *destination = fill->destination;
     size_t size_bytes = fill->size_bytes;
+    /* All bytes alike, such as zeros. */
     if (memcmp(fill->pattern, fill->pattern + 1, fill->pattern_bytes - 1) == 0) {
-        /* All bytes alike, such as zeros. */
         memset(destination, fill->pattern[0], size_bytes);
         return;
     }
+
     size_t filled = fill->pattern_bytes;
     memcpy(destination, fill->pattern, filled);
     while (filled < size_bytes) {

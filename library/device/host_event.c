@@ -43,6 +43,7 @@ static void host_event_release(void *pointer) {
     host_event_t *event = pointer;
     if (atomic_fetch_sub_explicit(&event->references, 1, memory_order_acq_rel) != 1)
         return;
+
     ji_host_stream_release(event->stream);
     if (event->base.fork_generation == ji_fork_generation)
         pthread_mutex_destroy(&event->mutex);
@@ -112,9 +113,9 @@ jstatus_t ji_host_event_record(jevent_t *base, jstream_t *base_stream) {
     pthread_mutex_lock(&event->mutex);
     uint64_t recording = ++event->next_recording;
     pthread_mutex_unlock(&event->mutex);
+
     if (stream != NULL) {
-        /* Without the mutex: to get room, the queue may have to reach an earlier mark of this
-             * event. */
+        /* Without the mutex: for room, the queue may have to reach an earlier mark of this event. */
         host_event_mark_t mark = {event, recording};
         atomic_fetch_add_explicit(&event->references, 1, memory_order_relaxed);
         jstatus_t status =
@@ -130,6 +131,7 @@ jstatus_t ji_host_event_record(jevent_t *base, jstream_t *base_stream) {
     ji_host_stream_t *unused = NULL;
     if (stream != NULL)
         unused = ji_host_stream_retain(stream);
+
     pthread_mutex_lock(&event->mutex);
     if (recording > event->recording) {
         unused = event->stream;
@@ -140,6 +142,7 @@ jstatus_t ji_host_event_record(jevent_t *base, jstream_t *base_stream) {
     if (stream == NULL)
         host_event_take_time(event, recording);
     pthread_mutex_unlock(&event->mutex);
+
     ji_host_stream_release(unused);
     return JSTATUS_SUCCESS;
 }
@@ -148,6 +151,7 @@ jstatus_t ji_host_event_wait(jevent_t *base, jstream_t *base_stream) {
     host_event_point_t point = host_event_get_point((host_event_t *)base);
     ji_host_stream_t *stream = (ji_host_stream_t *)base_stream;
     jstatus_t status = JSTATUS_SUCCESS;
+
     /* In its own stream a point comes before whatever is enqueued from now on. */
     if (point.stream != stream && !host_event_is_reached(point)) {
         if (stream == NULL) {
@@ -160,6 +164,7 @@ jstatus_t ji_host_event_wait(jevent_t *base, jstream_t *base_stream) {
                 return status; /* the queue has the reference */
         }
     }
+
     ji_host_stream_release(point.stream);
     return status;
 }
@@ -180,6 +185,7 @@ static jstatus_t host_event_get_time(jevent_t *base, struct timespec *time) {
     bool recorded = event->recording != 0, timed = event->timed_recording == event->recording;
     *time = event->time;
     pthread_mutex_unlock(&event->mutex);
+
     if (!recorded)
         return ji_fail(JSTATUS_INVALID_VALUE, "jevent_get_elapsed_ms: an event was never recorded");
     return timed ? JSTATUS_SUCCESS
@@ -191,6 +197,7 @@ jstatus_t ji_host_event_get_elapsed_ms(jevent_t *start, jevent_t *stop, double *
     jstatus_t status = host_event_get_time(start, &from);
     if (status == JSTATUS_SUCCESS)
         status = host_event_get_time(stop, &to);
+
     if (status == JSTATUS_SUCCESS)
         *milliseconds =
             (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) * 1e-6;

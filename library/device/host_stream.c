@@ -60,16 +60,19 @@ static void *host_stream_serve(void *argument) {
         stream->idle = false;
         if (stream->completed == stream->enqueued)
             break;
+
         ji_host_slot_t *slot = host_stream_slot(stream, stream->completed + 1);
         pthread_mutex_unlock(&stream->mutex);
         slot->function(slot->arguments);
         host_slot_release(slot);
+
         pthread_mutex_lock(&stream->mutex);
         if (++stream->completed >= stream->wake_at) {
             stream->wake_at = UINT64_MAX; /* those who want a later one say so again */
             pthread_cond_broadcast(&stream->progress);
         }
     }
+
     pthread_mutex_unlock(&stream->mutex);
     return NULL;
 }
@@ -97,6 +100,7 @@ jstatus_t ji_host_stream_enqueue(ji_host_stream_t *stream, void (*function)(void
         }
         host_stream_sleep_until(stream, stream->enqueued - HOST_STREAM_SLOTS / 2);
     }
+
     uint64_t mine = stream->enqueued + 1;
     ji_host_slot_t *slot = host_stream_slot(stream, mine);
     if (argument_bytes > 0)
@@ -104,9 +108,11 @@ jstatus_t ji_host_stream_enqueue(ji_host_stream_t *stream, void (*function)(void
     slot->function = function;
     slot->keep = keep;
     stream->enqueued = mine; /* last: now it is there, also for a child forked at this moment */
+
     bool wake = stream->idle;
     stream->idle = false;
     pthread_mutex_unlock(&stream->mutex);
+
     if (wake)
         pthread_cond_signal(&stream->work);
     if (position != NULL)
@@ -143,6 +149,7 @@ void ji_host_stream_release(void *pointer) {
     if (stream == NULL ||
         atomic_fetch_sub_explicit(&stream->references, 1, memory_order_acq_rel) != 1)
         return;
+
     /* In a child the locks are in whatever state the parent's threads had them; destroying one
      * might wait for them. */
     if (stream->base.fork_generation == ji_fork_generation) {
@@ -153,14 +160,15 @@ void ji_host_stream_release(void *pointer) {
     ji_metadata_free(stream);
 }
 
-/* Signals are the program's business: none shall be handled on a thread that it does not know
- * of. */
+/* Signals are the program's business: none is handled on a thread that it does not know of. */
 static int host_stream_start_thread(ji_host_stream_t *stream) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+
     int error = pthread_create(&stream->thread, NULL, host_stream_serve, stream);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+
     if (error == 0)
         (void)pthread_setname_np(stream->thread, "jalloc-stream");
     return error;
@@ -176,6 +184,7 @@ jstatus_t ji_host_stream_create(jdevice_t *device, jstream_t **out) {
     pthread_mutex_init(&stream->mutex, NULL);
     pthread_cond_init(&stream->work, NULL);
     pthread_cond_init(&stream->progress, NULL);
+
     JTRY_ALLOC(stream->slots = ji_metadata_zalloc(HOST_STREAM_SLOTS * sizeof *stream->slots));
     int error = host_stream_start_thread(stream);
     if (error != 0) {
@@ -183,6 +192,7 @@ jstatus_t ji_host_stream_create(jdevice_t *device, jstream_t **out) {
                          "jstream_create: no thread for the stream (error %d)", error);
         goto done;
     }
+
     *out = &stream->base;
     stream = NULL;
 done:
@@ -209,6 +219,7 @@ jstatus_t ji_host_stream_destroy(jstream_t *base) {
         pthread_mutex_unlock(&stream->mutex);
         pthread_join(stream->thread, NULL);
     }
+
     ji_metadata_free(stream->slots);
     stream->slots = NULL;
     ji_host_stream_release(stream);
@@ -222,6 +233,7 @@ jstatus_t ji_host_launch(jdevice_t *device, jstream_t *stream, void (*function)(
     if (stream != NULL)
         return ji_host_stream_enqueue((ji_host_stream_t *)stream, function, arguments,
                                       argument_bytes, (ji_host_keep_t){NULL, NULL}, NULL);
+
     /* The function may change its arguments. */
     alignas(16) unsigned char copy[JSTREAM_MAX_ARGUMENT_BYTES];
     if (argument_bytes > 0)
@@ -234,6 +246,7 @@ jstatus_t ji_host_stream_synchronize(jdevice_t *device, jstream_t *base) {
     (void)device;
     if (base == NULL)
         return JSTATUS_SUCCESS;
+
     ji_host_stream_t *stream = (ji_host_stream_t *)base;
     pthread_mutex_lock(&stream->mutex);
     uint64_t last = stream->enqueued;

@@ -86,6 +86,7 @@ static int registry_visit_object(struct dl_phdr_info *info, size_t size, void *c
             return 1;
         }
     }
+
     ++search->visited;
     return 0;
 }
@@ -96,6 +97,7 @@ static bool registry_own_directory(char path[PATH_MAX]) {
     registry_search_t search = {.address = (uintptr_t)registry_modules};
     if (dl_iterate_phdr(registry_visit_object, &search) == 0)
         return false;
+
     if (search.visited == 0) { /* linked into the program itself, whose name may be any */
         ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
         if (length <= 0)
@@ -104,6 +106,7 @@ static bool registry_own_directory(char path[PATH_MAX]) {
     } else {
         snprintf(path, PATH_MAX, "%s", search.name); /* it was opened, so it fits */
     }
+
     if (path[0] != '/')
         return false;
     *strrchr(path, '/') = '\0';
@@ -117,6 +120,7 @@ static jstatus_t registry_refuse_load(const char *file, const char *name) {
     const size_t length = strlen(file);
     if (error == NULL)
         error = "the loader does not say why";
+
     if (strncmp(error, file, length) == 0 && error[length] == ':')
         error += length + 1 + strspn(error + length + 1, " ");
     else
@@ -125,8 +129,35 @@ static jstatus_t registry_refuse_load(const char *file, const char *name) {
                    remedy);
 }
 
+/* Loads the module's file, and finds in it the one function that it has for us. */
+static jstatus_t registry_load_file(registry_module_t *module, const char *directory,
+                                    const char *name) {
+    char file[PATH_MAX + 32];
+    snprintf(file, sizeof file, "%s/%s", directory, module->file);
+    if (access(file, F_OK) != 0)
+        return ji_fail(JSTATUS_NO_DEVICE,
+                       "%s: no module %s in %.150s: %s; build jalloc with -D%s=ON and install it "
+                       "there, or set JALLOC_MODULE_PATH to the folder that has it",
+                       name, module->file, directory, strerror(errno), module->option);
+
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return registry_refuse_load(file, name);
+
+    void *symbol = dlsym(library, JI_MODULE_OPEN);
+    if (symbol == NULL) {
+        dlclose(library);
+        return ji_fail(JSTATUS_NO_DEVICE,
+                       "%s: %.250s has no " JI_MODULE_OPEN ": not a module of jalloc", name, file);
+    }
+
+    /* POSIX's way from an object pointer to a function pointer. */
+    memcpy(&module->open, &symbol, sizeof symbol);
+    return JSTATUS_SUCCESS;
+}
+
 static jstatus_t registry_load(registry_module_t *module, const char *name) {
-    char directory[PATH_MAX], file[PATH_MAX + 32];
+    char directory[PATH_MAX];
     jconfig_entry_t path = JCONFIG_ENTRY_INIT, vendor_blas;
     (void)jconfig_get(JCONFIG_JALLOC_MODULE_PATH, &path); /* fails for wrong arguments alone */
     if (!path.valid || strlen(path.value) >= sizeof directory)
@@ -135,31 +166,15 @@ static jstatus_t registry_load(registry_module_t *module, const char *name) {
                        path.value);
     if (ji_config_require(JCONFIG_JALLOC_VENDOR_BLAS, &vendor_blas) != JSTATUS_SUCCESS)
         return JSTATUS_NO_DEVICE;
+
     if (path.value[0] != '\0')
         snprintf(directory, sizeof directory, "%s", path.value);
     else if (!registry_own_directory(directory))
         return ji_fail(JSTATUS_NO_DEVICE,
                        "%s: cannot tell where libjalloc lies; set JALLOC_MODULE_PATH to find %s",
                        name, module->file);
+    JTRY_RETURN(registry_load_file(module, directory, name));
 
-    snprintf(file, sizeof file, "%s/%s", directory, module->file);
-    if (access(file, F_OK) != 0)
-        return ji_fail(JSTATUS_NO_DEVICE,
-                       "%s: no module %s in %.150s: %s; build jalloc with -D%s=ON and install it "
-                       "there, or set "
-                       "JALLOC_MODULE_PATH to the folder that has it",
-                       name, module->file, directory, strerror(errno), module->option);
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL)
-        return registry_refuse_load(file, name);
-    void *symbol = dlsym(library, JI_MODULE_OPEN);
-    if (symbol == NULL) {
-        dlclose(library);
-        return ji_fail(JSTATUS_NO_DEVICE,
-                       "%s: %.250s has no " JI_MODULE_OPEN ": not a module of jalloc", name, file);
-    }
-    /* POSIX's way from an object pointer to a function pointer */
-    memcpy(&module->open, &symbol, sizeof symbol);
     module->services = (ji_module_services_t){
         .fail = ji_fail,
         .metadata_zalloc = ji_metadata_zalloc,
@@ -176,9 +191,9 @@ static jstatus_t registry_open(registry_module_t *module, int index, const char 
     if (index >= REGISTRY_DEVICES)
         return ji_fail(JSTATUS_NO_DEVICE, "%s: no such number, at most %d devices of a kind", name,
                        REGISTRY_DEVICES);
-    if (module->open == NULL) {
+
+    if (module->open == NULL)
         JTRY_RETURN(registry_load(module, name));
-    }
     if (module->devices[index] == NULL) {
         char reason[256] = "";
         jdevice_t *opened = NULL;
@@ -186,11 +201,13 @@ static jstatus_t registry_open(registry_module_t *module, int index, const char 
                                         device != NULL ? &opened : NULL, reason, sizeof reason);
         if (status == JSTATUS_SUCCESS && device == NULL)
             return status;
+
         if (status != JSTATUS_SUCCESS || opened == NULL)
             return ji_fail(status == JSTATUS_SUCCESS ? JSTATUS_INTERNAL_ERROR : status, "%s: %s",
                            name, reason[0] != '\0' ? reason : jstatus_text(status));
         module->devices[index] = opened;
     }
+
     if (device != NULL)
         *device = module->devices[index];
     return JSTATUS_SUCCESS;
@@ -203,9 +220,11 @@ jstatus_t jdevice_get_count(jdevice_kind_t kind, int *count) {
         *count = 1;
         return JSTATUS_SUCCESS;
     }
+
     registry_lock();
     jstatus_t status = JSTATUS_SUCCESS;
     int found = 0;
+
     while (found < REGISTRY_DEVICES && status == JSTATUS_SUCCESS) {
         char name[JI_DEVICE_NAME_BYTES];
         snprintf(name, sizeof name, "%s:%hhu", kind == JDEVICE_CUDA ? "cuda" : "hip",
@@ -214,6 +233,7 @@ jstatus_t jdevice_get_count(jdevice_kind_t kind, int *count) {
         found += status == JSTATUS_SUCCESS;
     }
     registry_unlock();
+
     if (found == 0)
         return status;
     *count = found;
@@ -227,10 +247,12 @@ jstatus_t jdevice_get(const char *name, jdevice_t **device) {
     if (!ji_config_device_name(name, strlen(name), full_name, &kind, &index))
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "\"%.100s\" is not a device: expected host, cuda:N or hip:N", name);
+
     if (kind == JDEVICE_HOST) {
         *device = &ji_host_device;
         return JSTATUS_SUCCESS;
     }
+
     registry_lock();
     jstatus_t status = registry_open(&registry_modules[kind], index, full_name, device);
     registry_unlock();

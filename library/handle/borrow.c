@@ -39,6 +39,7 @@ size_t ji_handle_in_use(const jhandle_t *handle) {
     size_t bytes = borrows->top - handle->blocks[handle->block].base;
     uint32_t block = handle->block;
     for (uint32_t i = borrows->depth; i-- > 0;) {
+
         uint32_t before = handle->frame_block[i];
         if (before != block) /* frame i left this block for a further one */
             bytes += borrows->frames[i].top - handle->blocks[before].base;
@@ -77,6 +78,7 @@ static void borrow_record_peak(jhandle_t *handle, size_t in_use, const char *rou
     handle->peak_shape[0] = '\0';
     size_t length = 0;
     for (int i = 0; plan && plan->shape_names && i < 4 && plan->shape_names[i]; ++i) {
+
         if (length >= sizeof handle->peak_shape)
             break;
         length +=
@@ -85,41 +87,29 @@ static void borrow_record_peak(jhandle_t *handle, size_t in_use, const char *rou
     }
 }
 
-/* Takes buffers, after reserving `callee_bytes` behind them. Where that fails, the borrow holds
- * nothing, and the reason waits in the handle for ji_workspace_explain(). */
-static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *routine,
-                             const jplan_t *plan, size_t count, const size_t *size_bytes,
-                             size_t callee_bytes) {
-    jborrow_frames_ *borrows = &handle->borrows;
-    size_t mask = borrows->granule_mask, total = 0, bits = callee_bytes;
+/* What the buffers take, each rounded up to a granule. False where a size is too large, the
+ * callees' among them; then the handle knows. */
+static bool borrow_sum(jhandle_t *handle, size_t count, const size_t *size_bytes,
+                       size_t callee_bytes, size_t *total_bytes) {
+    size_t mask = handle->borrows.granule_mask, total = 0, bits = callee_bytes;
     for (size_t i = 0; i < count; ++i) {
         bits |= size_bytes[i];
         total += (size_bytes[i] + mask) & ~mask;
     }
     if (bits > JBORROW_MAX_SIZE_BYTES_) {
         handle->refusal = (ji_refusal_t){JALLOC_SIZE_OVERFLOW, "the sizes of a borrow overflow"};
-        return borrow_nothing(borrow, JSTATUS_INVALID_SIZE);
+        return false;
     }
+    *total_bytes = total;
+    return true;
+}
 
+/* Hands out the buffers, for which there is room, and notes in a frame what was before. */
+static void borrow_push(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
+                        const size_t *size_bytes, uintptr_t before_top, uint32_t before_block) {
+    jborrow_frames_ *borrows = &handle->borrows;
+    size_t mask = borrows->granule_mask;
     uint32_t depth = borrows->depth;
-    jstatus_t status = JSTATUS_SUCCESS;
-    if (depth == 0 && ji_capture_asks(handle)) {
-        handle->refusal = (ji_refusal_t){0, NULL};
-        status = ji_capture_follow(handle, routine);
-    }
-    if (status != JSTATUS_SUCCESS)
-        return borrow_nothing(borrow, status);
-    uintptr_t before_top = borrows->top;
-    uint32_t before_block = handle->block;
-    status = ji_workspace_reserve(handle, total + callee_bytes, routine);
-    if (status != JSTATUS_SUCCESS)
-        return borrow_nothing(borrow, status);
-    if (depth == 0) { /* the block may have been replaced: an idle handle stands here now */
-        before_top = borrows->top;
-        before_block = handle->block;
-        __atomic_store_n(&borrows->user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
-    }
-
     *borrow = (jborrow_t){.ok = true,
                           .depth_ = depth,
                           .serial_ = ++borrows->serial,
@@ -129,10 +119,43 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
         borrow->ptr[i] = size_bytes[i] ? (void *)borrows->top : NULL;
         borrows->top += (size_bytes[i] + mask) & ~mask;
     }
+
     borrows->frames[depth] =
         (jborrow_frame_){.top = before_top, .serial = borrows->serial, .routine = routine};
     handle->frame_block[depth] = before_block;
     borrows->depth = depth + 1;
+}
+
+/* Takes buffers, after reserving `callee_bytes` behind them. Where that fails, the borrow holds
+ * nothing, and the reason waits in the handle for ji_workspace_explain(). */
+static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *routine,
+                             const jplan_t *plan, size_t count, const size_t *size_bytes,
+                             size_t callee_bytes) {
+    jborrow_frames_ *borrows = &handle->borrows;
+    size_t total;
+    if (!borrow_sum(handle, count, size_bytes, callee_bytes, &total))
+        return borrow_nothing(borrow, JSTATUS_INVALID_SIZE);
+
+    const bool was_idle = borrows->depth == 0;
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (was_idle && ji_capture_asks(handle)) {
+        handle->refusal = (ji_refusal_t){0, NULL};
+        status = ji_capture_follow(handle, routine);
+    }
+    if (status != JSTATUS_SUCCESS)
+        return borrow_nothing(borrow, status);
+
+    uintptr_t before_top = borrows->top;
+    uint32_t before_block = handle->block;
+    status = ji_workspace_reserve(handle, total + callee_bytes, routine);
+    if (status != JSTATUS_SUCCESS)
+        return borrow_nothing(borrow, status);
+    if (was_idle) { /* the block may have been replaced: an idle handle's top is its base */
+        before_top = borrows->top;
+        before_block = handle->block;
+        __atomic_store_n(&borrows->user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
+    }
+    borrow_push(borrow, handle, routine, count, size_bytes, before_top, before_block);
 
     if (handle->block_count == 1 && borrows->top < borrows->fast_end)
         return JSTATUS_SUCCESS; /* below the watermark, and nothing unusual */
@@ -148,6 +171,7 @@ jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routin
     JREQUIRE(borrow != NULL, JSTATUS_INVALID_POINTER);
     if (!borrow_is_allowed(borrow, handle, routine))
         return borrow->status;
+
     if (count > JBORROW_MAX_BUFFERS)
         return borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_VALUE,
                                                    "%s: %zu buffers, at most %d", name_of(routine),
@@ -155,6 +179,7 @@ jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routin
     if (count != 0 && size_bytes == NULL)
         return borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_POINTER,
                                                    "%s: sizes are NULL", name_of(routine)));
+
     jstatus_t status = borrow_take(borrow, handle, routine, NULL, count, size_bytes, 0);
     return status == JSTATUS_SUCCESS ? status : ji_workspace_explain(handle, status, routine);
 }
@@ -163,10 +188,12 @@ jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routin
 static jstatus_t borrow_best_rung(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan) {
     uint32_t last_class = plan->rungs[plan->rung_count - 1].bits_class;
     jstatus_t above = JSTATUS_SUCCESS; /* why the allowed rung above did not fit */
+
     for (uint32_t i = 0; i < plan->rung_count; ++i) {
         const jplan_rung_t *rung = &plan->rungs[i];
         if (plan->same_bits && rung->bits_class != last_class)
             continue;
+
         jstatus_t status = borrow_take(borrow, handle, plan->routine, plan, rung->buffer_count,
                                        rung->bytes, rung->callee_bytes);
         if (status == JSTATUS_SUCCESS) {
@@ -177,8 +204,8 @@ static jstatus_t borrow_best_rung(jborrow_t *borrow, jhandle_t *handle, const jp
             return borrow->status =
                        above == JSTATUS_SUCCESS ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED;
         }
-        /* Too little memory, or sizes that no memory has: a lower rung may do. Anything else is an
-         * error. */
+
+        /* Too little memory, or sizes that no memory has: a lower rung may do. Else an error. */
         if (status != JSTATUS_MEMORY_ERROR && status != JSTATUS_INVALID_SIZE)
             return ji_workspace_explain(handle, status, plan->routine);
         above = status;
@@ -193,8 +220,10 @@ jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t
                               ji_fail(JSTATUS_INVALID_POINTER, "%s: plan is NULL", __func__));
     if (ji_plan_check(plan) != JSTATUS_SUCCESS)
         return borrow_nothing(borrow, JSTATUS_INVALID_VALUE);
+
     if (!borrow_is_allowed(borrow, handle, plan->routine))
         return borrow->status;
+
     if (plan->status != JSTATUS_SUCCESS || plan->rung_count == 0)
         return borrow_nothing(
             borrow, jhandle_fail(handle, plan->status ? plan->status : JSTATUS_INVALID_VALUE,
@@ -243,16 +272,19 @@ jstatus_t jborrow_end(jborrow_t *borrow) {
     uint32_t depth = borrow->depth_;
     borrow->ok = false;
     borrow->handle_ = NULL;
+
     if (depth >= borrows->depth || borrows->frames[depth].serial != borrow->serial_)
         return borrow_misused(
             handle, jhandle_fail(handle, JSTATUS_NOT_FOUND,
                                  "a borrow ended that is not live: ended before, or abandoned"));
+
     jborrow_frame_ *frame = &borrows->frames[depth];
     frame->serial = 0;
     if (borrows->depth == depth + 1) {
         borrow_pop_ended(handle);
         return JSTATUS_SUCCESS;
     }
+
     ji_handle_refresh(handle);
     return borrow_misused(handle,
                           jhandle_fail(handle, JSTATUS_OUT_OF_ORDER,
@@ -282,15 +314,17 @@ jstatus_t jhandle_abandon_borrows(jhandle_t *handle) {
         status == JSTATUS_SUCCESS || (status == JSTATUS_FORKED && !ji_handle_is_foreign(handle));
     if (!may || handle->borrows.depth == 0)
         return status;
+
     char names[160];
     size_t length = 0;
-    for (uint32_t i = 0; i < handle->borrows.depth; ++i) {
+    for (uint32_t i = 0; i < handle->borrows.depth; ++i)
         if (length < sizeof names)
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
                                        name_of(handle->borrows.frames[i].routine));
-    }
+
     status = jhandle_fail(handle, JSTATUS_LEAKED, "%u borrows abandoned, %zu bytes: %s",
                           handle->borrows.depth, ji_handle_in_use(handle), names);
     ji_handle_end_borrows(handle);
+
     return borrow_misused(handle, status);
 }

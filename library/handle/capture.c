@@ -87,6 +87,7 @@ static _Atomic(ji_capture_source_t *) capture_orphans;
 static void shared_let_go(ji_shared_block_t *block) {
     if (atomic_fetch_sub_explicit(&block->owners, 1, memory_order_acq_rel) != 1)
         return;
+
     _Atomic(ji_shared_block_t *) *list = &block->source->released;
     ji_shared_block_t *first = atomic_load_explicit(list, memory_order_relaxed);
     do
@@ -146,6 +147,7 @@ static jstatus_t source_get(jhandle_t *handle, ji_capture_source_t **out) {
         ji_capture_source_t *source = ji_metadata_zalloc(sizeof *source);
         if (source == NULL)
             return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+
         ji_list_init(&source->blocks);
         source->device = handle->device;
         source->allocator = handle->allocator;
@@ -171,6 +173,7 @@ static bool source_give_back(ji_capture_source_t *source, ji_shared_block_t *blo
                    block->size_bytes, jstatus_name(status), jstatus_last_message());
         return false;
     }
+
     shared_free(block);
     return true;
 }
@@ -181,6 +184,7 @@ static size_t source_collect(ji_capture_source_t *source) {
     ji_shared_block_t *block = atomic_load_explicit(&source->released, memory_order_relaxed), *next;
     if (block != NULL)
         block = atomic_exchange_explicit(&source->released, NULL, memory_order_acquire);
+
     for (; block != NULL; block = next) {
         next = block->next_released;
         if (source_give_back(source, block)) {
@@ -246,6 +250,7 @@ bool ji_capture_give_later(jhandle_t *handle, ji_block_t block, jstream_t *strea
         source_get(handle, &source) != JSTATUS_SUCCESS ||
         (later = shared_make(source, block.size_bytes)) == NULL)
         return false;
+
     later->pointer = (void *)block.base;
     shared_let_go(later);
     return true;
@@ -261,9 +266,11 @@ jstatus_t ji_capture_take(jhandle_t *handle, size_t size_bytes, void **pointer) 
     JTRY(source_get(handle, &source));
     JTRY(source_make_stream(source));
     JTRY_ALLOC(block = shared_make(source, size_bytes));
+
     JTRY(jallocator_allocate(handle->allocator, size_bytes, handle->borrows.granule_mask + 1,
                              source->stream, &memory));
     JTRY(ji_handle_wait(handle, source->stream));
+
     block->pointer = memory;
     status = handle->graphs_can_own ? shared_keep(handle, block) : JSTATUS_NOT_IMPLEMENTED;
     if (status == JSTATUS_NOT_IMPLEMENTED) {
@@ -273,6 +280,7 @@ jstatus_t ji_capture_take(jhandle_t *handle, size_t size_bytes, void **pointer) 
     }
     if (status != JSTATUS_SUCCESS)
         goto done;
+
     shared_let_go(block); /* the graph's alone from now on */
     *pointer = memory;
     return JSTATUS_SUCCESS;
@@ -292,11 +300,13 @@ jstatus_t ji_capture_share(jhandle_t *handle, ji_block_t block, ji_shared_block_
     *shared = NULL;
     if (!handle->graphs_can_own)
         return JSTATUS_SUCCESS;
+
     ji_capture_source_t *source = NULL;
     JTRY_RETURN(source_get(handle, &source));
     *shared = shared_make(source, block.size_bytes);
     if (*shared == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
+
     (*shared)->pointer = (void *)block.base;
     return JSTATUS_SUCCESS;
 }
@@ -313,6 +323,7 @@ bool ji_capture_unshare(jhandle_t *handle) {
     handle->shared = NULL;
     if (block == NULL)
         return true;
+
     /* Where there is no other, nobody becomes one: the memory need not go through the list. */
     size_t owners = 1;
     if (atomic_compare_exchange_strong_explicit(&block->owners, &owners, 0, memory_order_acq_rel,
@@ -320,6 +331,7 @@ bool ji_capture_unshare(jhandle_t *handle) {
         shared_free(block);
         return true;
     }
+
     shared_let_go(block);
     return false;
 }
@@ -330,9 +342,11 @@ jstatus_t ji_capture_of(const jhandle_t *handle, jstream_t *stream, uint64_t *ca
     *capture = 0;
     if (!handle->can_be_captured || handle->never_captured || stream == NULL)
         return JSTATUS_SUCCESS;
+
     jstatus_t status = jstream_get_capture(handle->device, stream, capture);
     if (status != JSTATUS_CAPTURING)
         return status;
+
     *capture = UINT64_MAX; /* it has failed, and is not ended */
     return JSTATUS_SUCCESS;
 }
@@ -353,6 +367,7 @@ jstatus_t ji_capture_refuse(jhandle_t *handle, jstream_t *stream, const char *ca
 static jstatus_t capture_catch_up(jhandle_t *handle) {
     if (handle->used_stream == handle->stream)
         return JSTATUS_SUCCESS;
+
     jstatus_t status =
         ji_capture_refuse(handle, handle->used_stream, "waiting for the stream that was left");
     if (status == JSTATUS_SUCCESS)
@@ -379,6 +394,7 @@ static void capture_enter(jhandle_t *handle, uint64_t capture) {
     ++handle->capture_count;
     if (handle->mode != JHANDLE_MODE_DEFAULT)
         return;
+
     for (uint32_t i = 0; i < handle->block_count; ++i)
         handle->aside[i] = handle->blocks[i];
     handle->aside_count = handle->block_count;
@@ -396,9 +412,11 @@ jstatus_t ji_capture_follow(jhandle_t *handle, const char *routine) {
         status = capture_catch_up(handle);
     else if (status == JSTATUS_SUCCESS && capture != handle->capture && handle->shared != NULL)
         status = shared_keep(handle, handle->shared);
+
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: %s", routine ? routine : "a borrow",
                             jstatus_last_message());
+
     if (capture == 0)
         ji_capture_leave(handle);
     else if (capture != handle->capture)
@@ -419,15 +437,16 @@ static bool source_has_kept(const ji_capture_source_t *source) {
 jstatus_t ji_capture_may_end(jhandle_t *handle) {
     if (!source_has_kept(handle->source))
         return JSTATUS_SUCCESS;
+
     jstatus_t status = ji_capture_refuse(handle, handle->stream, "jhandle_destroy");
-    /* The graphs are gone, says the caller; their last launch may have been in the handle's
-     * stream. */
+    /* The graphs are gone, says the caller; their last launch may be in the handle's stream. */
     return status == JSTATUS_SUCCESS ? ji_handle_wait(handle, handle->stream) : status;
 }
 
 void ji_capture_forget_graphs(jhandle_t *handle) {
     if (handle->source == NULL)
         return;
+
     atomic_store_explicit(&handle->source->released, NULL, memory_order_relaxed);
     JI_LIST_EACH(&handle->source->blocks, ji_shared_block_t, block, link) {
         atomic_store_explicit(&block->owners, 1, memory_order_relaxed);
@@ -440,11 +459,13 @@ void ji_capture_end(jhandle_t *handle) {
     ji_capture_source_t *source = handle->source;
     handle->source = NULL;
     source->owns_allocator = handle->owns_allocator;
+
     JI_LIST_EACH(&source->blocks, ji_shared_block_t, block, link)
         if (block->kept) {
             block->kept = false;
             shared_release(block);
         }
+
     (void)source_collect(source);
     if (ji_list_is_empty(&source->blocks))
         source_free(source);

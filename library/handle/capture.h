@@ -7,14 +7,12 @@
 
 #include "handle/handle.h"
 
-/* Whether borrows come from memory of the graph being captured, apart from the ordinary
- * workspace. */
+/* Whether borrows come from memory of the graph being captured, not the ordinary workspace. */
 static inline bool ji_capture_lends(const jhandle_t *handle) {
     return handle->capture != 0 && handle->mode == JHANDLE_MODE_DEFAULT;
 }
 
-/* Whether an outermost borrow has to ask the stream. Nothing asks the host, nor a GPU's NULL
- * stream. */
+/* Whether an outermost borrow has to ask the stream. None asks the host or a GPU's NULL stream. */
 static inline bool ji_capture_asks(const jhandle_t *handle) {
     return handle->can_be_captured && !handle->never_captured &&
            (handle->stream != NULL || handle->used_stream != NULL || handle->capture != 0);
@@ -36,8 +34,7 @@ void ji_capture_leave(jhandle_t *handle);
 /* Takes memory that the graph being captured owns from the beginning. */
 jstatus_t ji_capture_take(jhandle_t *handle, size_t size_bytes, void **pointer);
 
-/* Makes a fixed block one that graphs may own beside the handle. *shared is NULL where they
- * cannot. */
+/* Makes a fixed block one that graphs may own too. *shared is NULL where they cannot. */
 jstatus_t ji_capture_share(jhandle_t *handle, ji_block_t block, ji_shared_block_t **shared);
 /* Undoes that, before the handle has it. NULL: nothing. */
 void ji_capture_discard(ji_shared_block_t *shared);
@@ -47,15 +44,13 @@ bool ji_capture_is_shared(const jhandle_t *handle);
  * end will. */
 bool ji_capture_unshare(jhandle_t *handle);
 
-/* Gives back what graphs that are gone have owned: the handle's, and that of handles that are
- * gone. */
+/* Gives back what ended graphs have owned: of the handle, and of handles that are gone. */
 void ji_capture_collect(jhandle_t *handle);
 /* For a block that could not be given back now: it is tried again with those. False: it is lost. */
 bool ji_capture_give_later(jhandle_t *handle, ji_block_t block, jstream_t *stream);
 /* Bytes that graphs own now. */
 size_t ji_capture_bytes(const jhandle_t *handle);
-/* Whether the handle may end now. success; capturing: it keeps memory of the capture that is under
- * way. */
+/* Whether the handle may end now. success; capturing: it keeps memory of a capture under way. */
 jstatus_t ji_capture_may_end(jhandle_t *handle);
 /* In a forked child there are no graphs: the handle owns everything. */
 void ji_capture_forget_graphs(jhandle_t *handle);

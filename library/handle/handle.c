@@ -1,13 +1,15 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The handle's life, its settings, counters and messages. Workspace, borrows and queries are in the
- * files beside. */
+/* The handle's life and messages: what each call asks of a handle, how one is made, goes through a
+ * fork, changes its stream and ends.
+ *
+ * A handle takes over what its options leave open from the environment, once, when it is made. What
+ * it does not own it retains, so that it may outlive its caller's use of it. */
 
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "handle/capture.h"
@@ -28,14 +30,10 @@ jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller) {
                                      : ji_fail(status, "%s: the handle %s", caller, why);
 }
 
-/* What reads of a handle asks for: it may be a parent's, or another thread's. */
-static jstatus_t handle_check_readable(const jhandle_t *handle, const char *caller) {
-    return ji_handle_is_valid(handle) ? JSTATUS_SUCCESS : ji_handle_check(handle, caller);
-}
-
 static jstatus_t handle_check_no_borrow(jhandle_t *handle, const char *caller) {
     if (handle->borrows.depth == 0 || ji_handle_is_foreign(handle))
         return handle_check_thread(handle, caller);
+
     ++handle->misuse_count;
     const char *holder = handle->borrows.frames[handle->borrows.depth - 1].routine;
     return jhandle_fail(handle, JSTATUS_BUSY, "%s: %u borrows are live, the last of %s", caller,
@@ -71,10 +69,12 @@ static jstatus_t handle_read_environment(const char *device_name,
                                    &environment->budget_bytes));
     if (environment->budget_bytes == 0) /* as text */
         environment->budget_bytes = JALLOC_UNLIMITED;
+
     bool same_bits = strcmp(entries[JCONFIG_JALLOC_RESULT_POLICY].value, "same_bits") == 0;
     environment->result_policy = same_bits ? JRESULT_POLICY_SAME_BITS : JRESULT_POLICY_FAST;
     bool normwise = strcmp(entries[JCONFIG_JALLOC_ACCURACY].value, "normwise") == 0;
     environment->accuracy = normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE;
+
     /* Valid: one digit. */
     environment->layers = (unsigned)(entries[JCONFIG_JALLOC_LAYER].value[0] - '0');
 done:
@@ -135,6 +135,7 @@ static void handle_list_remove(jhandle_t *handle) {
 static void handle_free(jhandle_t *handle) {
     if (handle == NULL)
         return;
+
     handle_list_remove(handle);
     if (handle->source != NULL)
         ji_capture_end(handle);
@@ -143,6 +144,7 @@ static void handle_free(jhandle_t *handle) {
     else if (handle->allocator != NULL)
         (void)jallocator_release(handle->allocator);
     (void)jevent_destroy(handle->event);
+
     handle->state = JI_HANDLE_DESTROYED;
     handle->borrows.fast_end = 0;
     ji_metadata_free(handle);
@@ -164,6 +166,42 @@ static jstatus_t handle_make_allocator(jhandle_t *handle, bool has_stream_ordere
     return status;
 }
 
+/* What the options say, or else the environment. The device is set. */
+static void handle_set_up(jhandle_t *handle, const jhandle_options_t *options,
+                          const handle_environment_t *environment,
+                          const jdevice_properties_t *properties) {
+    handle->state = JI_HANDLE_READY;
+    handle_take_stream(handle, options->stream);
+    handle->used_stream = options->stream;
+    handle->can_be_captured = properties->has_capture;
+    handle->graphs_can_own = properties->has_capture && properties->has_capture_ownership;
+    handle->never_captured = options->never_captured;
+
+    handle->pointer_mode = options->pointer_mode;
+    handle->result_policy = options->result_policy != JRESULT_POLICY_DEFAULT
+                                ? options->result_policy
+                                : environment->result_policy;
+    handle->accuracy =
+        options->accuracy != JACCURACY_DEFAULT ? options->accuracy : environment->accuracy;
+    handle->layers = environment->layers;
+
+    handle->budget_bytes = ji_option(options->budget_bytes, environment->budget_bytes);
+    handle->borrows.granule_mask = jdevice_granule_bytes(handle->device) - 1;
+    handle->block_count = 1;
+}
+
+static jstatus_t handle_preallocate(jhandle_t *handle, size_t size_bytes, const char *caller) {
+    if (!ji_size_round_up(size_bytes, handle->borrows.granule_mask + 1, &size_bytes))
+        return ji_fail(JSTATUS_INVALID_SIZE, "%s: the size to preallocate is too large", caller);
+
+    ji_block_t block;
+    ji_shared_block_t *shared;
+    JTRY_RETURN(ji_workspace_take_fixed(handle, size_bytes, &block, &shared, caller));
+    ji_workspace_adopt(handle, block, JHANDLE_MODE_PREALLOCATE);
+    handle->shared = shared;
+    return JSTATUS_SUCCESS;
+}
+
 jstatus_t jhandle_create(const jhandle_options_t *given, jhandle_t **out) {
     JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
@@ -175,6 +213,7 @@ jstatus_t jhandle_create(const jhandle_options_t *given, jhandle_t **out) {
     jstatus_t status = handle_read_environment(jdevice_name(device), &environment);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
     if (device->kind != JDEVICE_HOST) {
         status = jdevice_get_properties(device, &properties);
@@ -186,23 +225,9 @@ jstatus_t jhandle_create(const jhandle_options_t *given, jhandle_t **out) {
     jhandle_t *handle;
     JTRY_ALLOC(handle = ji_metadata_zalloc(sizeof *handle));
     ji_link_init(&handle->link);
-    handle->state = JI_HANDLE_READY;
     handle->device = device;
-    handle_take_stream(handle, options.stream);
-    handle->used_stream = options.stream;
-    handle->can_be_captured = properties.has_capture;
-    handle->graphs_can_own = properties.has_capture && properties.has_capture_ownership;
-    handle->never_captured = options.never_captured;
-    handle->pointer_mode = options.pointer_mode;
-    handle->result_policy = options.result_policy != JRESULT_POLICY_DEFAULT
-                                ? options.result_policy
-                                : environment.result_policy;
-    handle->accuracy =
-        options.accuracy != JACCURACY_DEFAULT ? options.accuracy : environment.accuracy;
-    handle->layers = environment.layers;
-    handle->budget_bytes = ji_option(options.budget_bytes, environment.budget_bytes);
-    handle->borrows.granule_mask = jdevice_granule_bytes(device) - 1;
-    handle->block_count = 1;
+    handle_set_up(handle, &options, &environment, &properties);
+
     if (options.allocator != NULL) {
         (void)jallocator_retain(options.allocator);
         handle->allocator = options.allocator;
@@ -212,18 +237,9 @@ jstatus_t jhandle_create(const jhandle_options_t *given, jhandle_t **out) {
     handle->takes_in_order = ji_allocator_takes_in_order(handle->allocator);
 
     size_t preallocate = ji_option(options.preallocate_bytes, environment.preallocate_bytes);
-    if (preallocate != 0) {
-        ji_block_t block;
-        if (!ji_size_round_up(preallocate, handle->borrows.granule_mask + 1, &preallocate)) {
-            status =
-                ji_fail(JSTATUS_INVALID_SIZE, "%s: the size to preallocate is too large", __func__);
-            goto done;
-        }
-        ji_shared_block_t *shared;
-        JTRY(ji_workspace_take_fixed(handle, preallocate, &block, &shared, __func__));
-        ji_workspace_adopt(handle, block, JHANDLE_MODE_PREALLOCATE);
-        handle->shared = shared;
-    }
+    if (preallocate != 0)
+        JTRY(handle_preallocate(handle, preallocate, __func__));
+
     handle_list_add(handle);
     *out = handle;
     handle = NULL;
@@ -235,19 +251,23 @@ done:
 jstatus_t jhandle_destroy(jhandle_t *handle) {
     if (handle == NULL)
         return JSTATUS_SUCCESS;
+
     bool forked = ji_handle_is_valid(handle) && handle->state == JI_HANDLE_FORKED;
     JTRY_RETURN(forked ? handle_check_no_borrow(handle, __func__)
                        : ji_handle_check_idle(handle, __func__));
+
     if (forked) { /* the stream's thread is the parent's: there is nothing to wait for here */
         handle->waited_serial = handle->borrows.serial;
         ji_capture_forget_graphs(handle);
     }
+
     jstatus_t retired = forked ? JSTATUS_SUCCESS : ji_capture_may_end(handle);
     if (retired == JSTATUS_SUCCESS)
         retired = ji_workspace_retire(handle, __func__);
     if (retired != JSTATUS_SUCCESS)
         return jhandle_fail(handle, retired, "%s: the workspace: %s", __func__,
                             jstatus_last_message());
+
     handle_free(handle);
     ji_capture_collect(NULL);
     return forked ? ji_fail(JSTATUS_FORKED, "%s: a handle of the parent's; released here alone",
@@ -260,6 +280,7 @@ jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to) {
     /* The calling thread: to be behind is to wait. */
     if (to == NULL && handle->device->kind == JDEVICE_HOST)
         return ji_handle_wait(handle, from);
+
     if (handle->event == NULL)
         status = ji_event_create_untimed(handle->device, &handle->event);
     if (status == JSTATUS_SUCCESS)
@@ -271,14 +292,14 @@ jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to) {
 
 /* Orders the workspace's last use and what comes in `stream`. Between a stream that is captured and
  * one that is not, or not into the same graph, no event can: then used_stream stays, and the first
- * borrow outside of captures comes to it.
- * */
+ * borrow outside of captures comes to it. */
 static jstatus_t handle_order_change(jhandle_t *handle, jstream_t *stream,
                                      jstream_t **used_stream) {
     uint64_t used = 0, now = 0, next = 0;
     *used_stream = stream;
     if (handle->borrows.serial == handle->waited_serial)
         return JSTATUS_SUCCESS;
+
     jstatus_t status = ji_capture_of(handle, handle->used_stream, &used);
     if (status == JSTATUS_SUCCESS)
         status = ji_capture_of(handle, handle->stream, &now);
@@ -286,10 +307,12 @@ static jstatus_t handle_order_change(jhandle_t *handle, jstream_t *stream,
         status = ji_capture_of(handle, stream, &next);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     if (now != 0 && now == next && now == handle->capture) /* the graph's memory */
         status = ji_handle_order(handle, handle->stream, stream);
     if (handle->used_stream == stream || status != JSTATUS_SUCCESS)
         return status;
+
     if (used == 0 && next == 0)
         return ji_handle_order(handle, handle->used_stream, stream);
     *used_stream = handle->used_stream;
@@ -298,17 +321,20 @@ static jstatus_t handle_order_change(jhandle_t *handle, jstream_t *stream,
 
 jstatus_t jhandle_set_stream(jhandle_t *handle, jstream_t *stream) {
     JTRY_RETURN(ji_handle_check_idle(handle, __func__));
+
     if (!ji_stream_is_of(stream, handle->device))
         return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: the stream is not of %s", __func__,
                             jdevice_name(handle->device));
     if (stream == handle->stream)
         return JSTATUS_SUCCESS;
+
     ji_capture_collect(handle);
     jstream_t *used_stream;
     jstatus_t status = handle_order_change(handle, stream, &used_stream);
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: ordering the streams: %s", __func__,
                             jstatus_last_message());
+
     handle->used_stream = used_stream;
     handle_take_stream(handle, stream);
     ji_handle_refresh(handle);
@@ -323,145 +349,12 @@ jstatus_t jhandle_set_never_captured(jhandle_t *handle, bool never_captured) {
             return jhandle_fail(handle, status, "%s", jstatus_last_message());
         status = ji_capture_follow(handle, __func__);
     }
+
     if (status != JSTATUS_SUCCESS)
         return status;
+
     handle->never_captured = never_captured;
     ji_handle_refresh(handle);
-    return JSTATUS_SUCCESS;
-}
-
-jdevice_t *jhandle_device(const jhandle_t *handle) {
-    return ji_handle_is_valid(handle) ? handle->device : NULL;
-}
-jallocator_t *jhandle_allocator(const jhandle_t *handle) {
-    return ji_handle_is_valid(handle) ? handle->allocator : NULL;
-}
-unsigned jhandle_layers(const jhandle_t *handle) {
-    return ji_handle_is_valid(handle) ? handle->layers : 0;
-}
-
-/* A getter: checks the handle and the out-parameter, then copies one value. The message of a
- * failure is no part of what the handle is. */
-#define HANDLE_GET(handle, out, value)                                                             \
-    do {                                                                                           \
-        JTRY_RETURN(handle_check_readable(handle, __func__));                                      \
-        if ((out) == NULL)                                                                         \
-            return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL",    \
-                                __func__, #out);                                                   \
-        *(out) = (value);                                                                          \
-        return JSTATUS_SUCCESS;                                                                    \
-    } while (0)
-
-/* A setter: checks the handle and the value, then stores it. */
-#define HANDLE_SET(handle, member, value, allowed)                                                 \
-    do {                                                                                           \
-        JTRY_RETURN(ji_handle_check(handle, __func__));                                            \
-        if (!(allowed))                                                                            \
-            return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: requires %s", __func__,        \
-                                #allowed);                                                         \
-        (handle)->member = (value);                                                                \
-        return JSTATUS_SUCCESS;                                                                    \
-    } while (0)
-
-jstatus_t jhandle_get_mode(const jhandle_t *handle, jhandle_mode_t *mode) {
-    HANDLE_GET(handle, mode, handle->mode);
-}
-jstatus_t jhandle_get_workspace_size(const jhandle_t *handle, size_t *size_bytes) {
-    HANDLE_GET(handle, size_bytes, ji_workspace_ordinary_bytes(handle));
-}
-jstatus_t jhandle_get_budget(const jhandle_t *handle, size_t *budget_bytes) {
-    HANDLE_GET(handle, budget_bytes, handle->budget_bytes);
-}
-jstatus_t jhandle_get_stream(const jhandle_t *handle, jstream_t **stream) {
-    HANDLE_GET(handle, stream, handle->stream);
-}
-jstatus_t jhandle_get_never_captured(const jhandle_t *handle, bool *never_captured) {
-    HANDLE_GET(handle, never_captured, handle->never_captured);
-}
-jstatus_t jhandle_get_pointer_mode(const jhandle_t *handle, jpointer_mode_t *mode) {
-    HANDLE_GET(handle, mode, handle->pointer_mode);
-}
-jstatus_t jhandle_get_result_policy(const jhandle_t *handle, jresult_policy_t *policy) {
-    HANDLE_GET(handle, policy, handle->result_policy);
-}
-jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes) {
-    HANDLE_SET(handle, budget_bytes, budget_bytes, true);
-}
-jstatus_t jhandle_seal(jhandle_t *handle) { HANDLE_SET(handle, sealed, true, true); }
-jstatus_t jhandle_unseal(jhandle_t *handle) { HANDLE_SET(handle, sealed, false, true); }
-bool jhandle_is_sealed(const jhandle_t *handle) { return ji_handle_is_valid(handle) && handle->sealed; }
-jstatus_t jhandle_set_pointer_mode(jhandle_t *handle, jpointer_mode_t mode) {
-    HANDLE_SET(handle, pointer_mode, mode,
-               mode == JPOINTER_MODE_HOST || mode == JPOINTER_MODE_DEVICE);
-}
-jstatus_t jhandle_set_result_policy(jhandle_t *handle, jresult_policy_t policy) {
-    HANDLE_SET(handle, result_policy, policy,
-               policy == JRESULT_POLICY_FAST || policy == JRESULT_POLICY_SAME_BITS);
-}
-jstatus_t jhandle_get_accuracy(const jhandle_t *handle, jaccuracy_t *accuracy) {
-    HANDLE_GET(handle, accuracy, handle->accuracy);
-}
-jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy) {
-    HANDLE_SET(handle, accuracy, accuracy,
-               accuracy == JACCURACY_COMPONENTWISE || accuracy == JACCURACY_NORMWISE);
-}
-
-jstatus_t jhandle_get_stats(const jhandle_t *handle, jhandle_stats_t *stats) {
-    JTRY_RETURN(handle_check_readable(handle, __func__));
-    if (stats == NULL)
-        return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_POINTER, "%s: stats is NULL",
-                            __func__);
-    if (JI_CHECK_SIZED(jhandle_stats_t, stats, borrow_count) != JSTATUS_SUCCESS)
-        return jhandle_fail((jhandle_t *)handle, JSTATUS_INVALID_VALUE, "%s: %s", __func__,
-                            jstatus_last_message());
-    jhandle_stats_t now = {
-        .borrow_count = handle->borrows.serial - handle->cleared_serial,
-        .in_use_bytes = ji_handle_in_use(handle),
-        .high_watermark_bytes = handle->high_watermark,
-        .growth_count = handle->growth_count,
-        .allocation_count = handle->allocation_count,
-        .deallocation_count = handle->deallocation_count,
-        .synchronization_count = handle->synchronization_count,
-        .degraded_count = handle->degraded_count,
-        .misuse_count = handle->misuse_count,
-        .capture_count = handle->capture_count,
-        .captured_bytes = ji_capture_bytes(handle),
-    };
-    for (uint32_t i = 0; i < handle->borrows.depth; ++i)
-        now.live_borrow_count += handle->borrows.frames[i].serial != 0;
-    memcpy(now.rung_count, handle->rung_count, sizeof now.rung_count);
-    memcpy(now.peak_routine, handle->peak_routine, sizeof now.peak_routine);
-    memcpy(now.peak_shape, handle->peak_shape, sizeof now.peak_shape);
-    JI_GIVE_RESULT(stats, &now);
-    return JSTATUS_SUCCESS;
-}
-
-jstatus_t jhandle_clear_stats(jhandle_t *handle) {
-    JTRY_RETURN(ji_handle_check(handle, __func__));
-    handle->cleared_serial = handle->borrows.serial;
-    handle->growth_count = handle->allocation_count = handle->deallocation_count = 0;
-    handle->synchronization_count = handle->degraded_count = handle->misuse_count =
-        handle->capture_count = 0;
-    memset(handle->rung_count, 0, sizeof handle->rung_count);
-    memset(handle->peak_routine, 0, sizeof handle->peak_routine);
-    memset(handle->peak_shape, 0, sizeof handle->peak_shape);
-    handle->high_watermark = ji_handle_in_use(handle);
-    ji_handle_refresh(handle);
-    return JSTATUS_SUCCESS;
-}
-
-jstatus_t jhandle_get_refused_argument(const jhandle_t *handle, const char **routine,
-                                       const char **name, int *number) {
-    JTRY_RETURN(handle_check_readable(handle, __func__));
-    if (handle->refused_number == 0)
-        return ji_fail(JSTATUS_NOT_FOUND, "%s: the handle's last error was not about an argument",
-                       __func__);
-    if (routine != NULL)
-        *routine = handle->refused_routine;
-    if (name != NULL)
-        *name = handle->refused_name;
-    if (number != NULL)
-        *number = handle->refused_number;
     return JSTATUS_SUCCESS;
 }
 
@@ -472,14 +365,17 @@ const char *jhandle_last_message(const jhandle_t *handle) {
 jstatus_t jhandle_fail(jhandle_t *handle, jstatus_t status, const char *format, ...) {
     char message[sizeof handle->message];
     va_list arguments;
+
     va_start(arguments, format);
     /* Apart: the old message may be among the arguments. */
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+
     if (ji_handle_is_valid(handle) && !ji_handle_is_foreign(handle)) {
         memcpy(handle->message, message, sizeof message);
         handle->refused_number = 0;
     }
+
     jlog_write(JLOG_INFO, format, "%s: %s", jstatus_name(status), message);
     return ji_fail(status, "%s", message);
 }

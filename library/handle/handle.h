@@ -6,6 +6,13 @@
 /* The handle's content. libjblas reads the first members inline; everyone changes them through
  * functions.
  *
+ *     handle.c     a handle's life, and what each call asks of one; read this after the drawing
+ *     borrow.c     borrows begin and end
+ *     workspace.c  blocks: taken, grown, given back
+ *     plan.c       plans and size queries
+ *     settings.c   what is read of a handle and set on it
+ *     capture.c    memory that graphs own
+ *
  *   blocks[0]                                          blocks[1], only while nested borrows did not
  *                                                      fit (default mode)
  *   +---------+-------------+--------------+           +---------------+--------+
@@ -32,8 +39,7 @@
 /* The first word of a handle says in one comparison that it is one and what it may do. */
 #define JI_HANDLE_READY 0x6a68616eu    /* borrows are allowed */
 #define JI_HANDLE_QUERYING 0x6a717279u /* a size query is under way */
-#define JI_HANDLE_FORKED                                                                           \
-    0x6a666b64u /* inherited through a fork: borrows end, it is destroyed, and nothing else */
+#define JI_HANDLE_FORKED 0x6a666b64u   /* inherited: its borrows end, it is destroyed, no more */
 #define JI_HANDLE_DESTROYED 0u
 
 typedef struct ji_block {
@@ -84,8 +90,7 @@ struct jhandle {
     jallocator_t *allocator;
     bool owns_allocator;
     bool takes_in_order; /* the allocator takes memory back in stream order: nobody waits */
-    /* Where the ordinary workspace was last used; not `stream` only after a change during a
-     * capture. */
+    /* Where the ordinary workspace was last used: `stream`, but after a change in a capture. */
     jstream_t *used_stream;
     jevent_t *event; /* orders a change of stream; made when first needed */
 
@@ -154,8 +159,7 @@ static inline jstatus_t ji_handle_wait(jhandle_t *handle, jstream_t *stream) {
     return status;
 }
 
-/* What the last message is about: `number` counts as BLAS does, from 1, without the handle. Static
- * texts. */
+/* What the last message is about: `number` counts as BLAS does, without the handle. Static texts. */
 static inline void ji_handle_keep_refused(jhandle_t *handle, const char *routine, const char *name,
                                           int number) {
     if (ji_handle_is_foreign(handle))
@@ -187,8 +191,7 @@ void ji_handle_refresh(jhandle_t *handle);
 /* Bytes borrowed now. */
 size_t ji_handle_in_use(const jhandle_t *handle);
 
-/* Total bytes of the blocks that borrows come from now; of those that they come from outside of
- * captures. */
+/* Bytes of the blocks that borrows come from now; of those outside of captures. */
 size_t ji_workspace_bytes(const jhandle_t *handle);
 size_t ji_workspace_ordinary_bytes(const jhandle_t *handle);
 /* Lends from this block from now on. */
@@ -206,8 +209,7 @@ jstatus_t ji_workspace_explain(jhandle_t *handle, jstatus_t status, const char *
  * own. */
 jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *routine,
                             ji_block_t *block);
-/* The same for a fixed mode, outside of captures; *shared is what ji_capture_share() makes of
- * it. */
+/* The same for a fixed mode, outside of captures; *shared is as of ji_capture_share(). */
 jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block,
                                   ji_shared_block_t **shared, const char *caller);
 /* Gives everything back that is jalloc's, after the stream has passed; leaves one empty block. Idle

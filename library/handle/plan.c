@@ -19,10 +19,12 @@ void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle
         if (ji_plan_check(plan) != JSTATUS_SUCCESS)
             return;
     }
+
     plan->routine = routine;
     plan->shape_names = shape_names;
     for (int i = 0; i < 4 && shape_names && shape_names[i]; ++i)
         plan->shape[i] = shape[i];
+
     plan->status = JSTATUS_SUCCESS;
     plan->rung_count = 0;
     plan->same_bits = handle != NULL && handle->result_policy == JRESULT_POLICY_SAME_BITS;
@@ -32,15 +34,18 @@ void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t call
                size_t buffer_count, const size_t *bytes) {
     if (ji_plan_check(plan) != JSTATUS_SUCCESS)
         return;
+
     if (plan->rung_count == JHANDLE_MAX_RUNGS || buffer_count > JBORROW_MAX_BUFFERS) {
         plan->status = JSTATUS_INVALID_VALUE;
         return;
     }
+
     jplan_rung_t *rung = &plan->rungs[plan->rung_count++];
     rung->name = name;
     rung->bits_class = bits_class;
     rung->callee_bytes = callee_bytes;
     rung->buffer_count = (uint32_t)buffer_count;
+
     for (size_t i = 0; i < buffer_count; ++i)
         rung->bytes[i] = bytes[i];
 }
@@ -59,12 +64,15 @@ static size_t rung_bytes(const jplan_rung_t *rung, size_t granule_bytes) {
 size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle) {
     if (ji_plan_check(plan) != JSTATUS_SUCCESS)
         return JALLOC_SIZE_OVERFLOW;
+
     if (plan->rung_count == 0 || plan->status != JSTATUS_SUCCESS)
         return plan->rung_count == 0 ? 0 : JALLOC_SIZE_OVERFLOW;
+
     uint32_t best = 0;
     if (plan->same_bits)
         while (plan->rungs[best].bits_class != plan->rungs[plan->rung_count - 1].bits_class)
             ++best;
+
     return rung_bytes(&plan->rungs[best],
                       ji_handle_is_valid(handle) ? handle->borrows.granule_mask + 1 : 1);
 }
@@ -90,6 +98,7 @@ jstatus_t jhandle_start_size_query(jhandle_t *handle) {
     if (handle->state == JI_HANDLE_QUERYING)
         return jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH,
                             "%s: a size query is under way already", __func__);
+
     handle->query_bytes = 0;
     handle->state = JI_HANDLE_QUERYING;
     ji_handle_refresh(handle);
@@ -101,6 +110,7 @@ jstatus_t jhandle_stop_size_query(jhandle_t *handle, size_t *size_bytes) {
     if (size_bytes == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER,
                             "%s: size_bytes is NULL; the query goes on", __func__);
+
     handle->state = JI_HANDLE_READY;
     ji_handle_refresh(handle);
     *size_bytes = handle->query_bytes;
@@ -115,6 +125,7 @@ jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, const size_t
     JTRY_RETURN(query_check(handle, __func__));
     if (count != 0 && size_bytes == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: size_bytes is NULL", __func__);
+
     size_t total = 0;
     for (size_t i = 0; i < count; ++i) {
         size_t rounded;
@@ -129,6 +140,7 @@ jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan) {
     jstatus_t status = query_check(handle, __func__);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     if (plan == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: plan is NULL", __func__);
     if (ji_plan_check(plan) != JSTATUS_SUCCESS)
@@ -138,9 +150,11 @@ jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan) {
         return jhandle_fail(handle, plan->status ? plan->status : JSTATUS_INVALID_VALUE,
                             "%s: the plan is not sound (%u rungs, %s)", plan->routine,
                             plan->rung_count, jstatus_name(plan->status));
+
     size_t bytes = jplan_bytes(plan, handle);
     if (bytes == JALLOC_SIZE_OVERFLOW)
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the workspace's size overflows",
                             plan->routine);
+
     return query_answer(handle, bytes);
 }

@@ -45,6 +45,7 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *ro
     bool captured = ji_capture_lends(handle);
     if (!captured)
         ji_capture_collect(handle);
+
     if (tag == 0)
         (void)jtag_set(jtag_intern(routine));
     jstatus_t status =
@@ -52,8 +53,10 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *ro
                  : jallocator_allocate(handle->allocator, size_bytes,
                                        handle->borrows.granule_mask + 1, handle->stream, &pointer);
     (void)jtag_set(tag);
+
     if (status != JSTATUS_SUCCESS)
         return status;
+
     ++handle->allocation_count;
     if (!captured && handle->takes_in_order && !handle->runs_inline)
         handle->waited_serial = handle->borrows.serial - 1;
@@ -67,9 +70,9 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *ro
 static jstatus_t workspace_wait(jhandle_t *handle) {
     if (handle->takes_in_order && !ji_capture_is_shared(handle))
         return JSTATUS_SUCCESS;
-    if (handle->borrows.serial != handle->waited_serial && !handle->runs_inline) {
+
+    if (handle->borrows.serial != handle->waited_serial && !handle->runs_inline)
         JTRY_RETURN(ji_handle_wait(handle, handle->used_stream));
-    }
     handle->waited_serial = handle->borrows.serial;
     return JSTATUS_SUCCESS;
 }
@@ -78,6 +81,7 @@ static jstatus_t workspace_wait(jhandle_t *handle) {
 static void workspace_give_back(jhandle_t *handle, ji_block_t block, jstream_t *stream) {
     if (block.base == 0 || ji_capture_lends(handle))
         return;
+
     jstatus_t status =
         jallocator_deallocate(handle->allocator, (void *)block.base, block.size_bytes, stream);
     if (status == JSTATUS_SUCCESS)
@@ -127,9 +131,11 @@ jstatus_t ji_workspace_retire(jhandle_t *handle, const char *caller) {
         status = ji_capture_refuse(handle, handle->used_stream, caller);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     ji_capture_leave(handle);
     if (holds)
         status = workspace_drop(handle, 0);
+
     if (status == JSTATUS_SUCCESS)
         ji_workspace_adopt(handle, (ji_block_t){0, 0}, handle->mode);
     return status;
@@ -142,6 +148,7 @@ static bool workspace_reuse(jhandle_t *handle, uint32_t first, size_t needed) {
         ji_block_t block = handle->blocks[i];
         if (block.size_bytes < needed)
             continue;
+
         handle->blocks[i] = handle->blocks[first];
         handle->blocks[first] = block;
         ji_workspace_open(handle, first);
@@ -159,6 +166,7 @@ static jstatus_t workspace_grow(jhandle_t *handle, uint32_t first, size_t size_b
         return JSTATUS_SEALED;
     }
     size_t kept = blocks_bytes(handle->blocks, first);
+
     if (kept > handle->budget_bytes || size_bytes > handle->budget_bytes - kept) {
         *why = "the budget does not allow more";
         return JSTATUS_MEMORY_ERROR;
@@ -171,9 +179,10 @@ static jstatus_t workspace_grow(jhandle_t *handle, uint32_t first, size_t size_b
     if (status == JSTATUS_SUCCESS)
         status = ji_workspace_take(handle, size_bytes, routine, &block);
     if (status != JSTATUS_SUCCESS) {
-        *why = jstatus_last_message(); /* not before: a thread's first has no place yet */
+        *why = jstatus_last_message(); /* not before: a thread's first has no buffer yet */
         return status;
     }
+
     status = workspace_drop(handle, first);
     if (status != JSTATUS_SUCCESS) {
         *why = jstatus_last_message();
@@ -202,8 +211,7 @@ static size_t workspace_wish(const jhandle_t *handle, bool captured) {
     return handle->block_count > 1 ? held : 0;
 }
 
-/* What is asked for is tried; more than that is a wish, and a wish that is not granted is no
- * error. */
+/* What is asked for is tried; more is a wish, and a wish that is not granted is no error. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine) {
     bool idle = handle->borrows.depth == 0, captured = ji_capture_lends(handle);
     /* The blocks are to become one. */
@@ -218,6 +226,7 @@ jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *rou
         size_t wish = workspace_wish(handle, captured);
         if (!scattered && workspace_reuse(handle, first, needed))
             return JSTATUS_SUCCESS;
+
         ji_message_try_t attempt;
         ji_message_try_begin(&attempt);
         if (wish > needed)
@@ -228,8 +237,10 @@ jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *rou
             status = workspace_grow(handle, first, needed, routine, &why);
         ji_message_try_end(&attempt, status == JSTATUS_SUCCESS);
     }
+
     if (status == JSTATUS_SUCCESS)
         return status;
+
     handle->refusal = (ji_refusal_t){needed, why};
     return status;
 }
@@ -238,6 +249,7 @@ jstatus_t ji_workspace_explain(jhandle_t *handle, jstatus_t status, const char *
     const ji_refusal_t *refusal = &handle->refusal;
     if (refusal->why == NULL)
         return status;
+
     if (refusal->needed_bytes == JALLOC_SIZE_OVERFLOW)
         return jhandle_fail(handle, status, "%s: %s", name_of(routine), refusal->why);
     return jhandle_fail(handle, status, "%s needs %zu bytes of workspace, %zu of %zu are free: %s",
@@ -249,8 +261,10 @@ jstatus_t ji_workspace_explain(jhandle_t *handle, jstatus_t status, const char *
 jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block_t *block,
                                   ji_shared_block_t **shared, const char *caller) {
     JTRY_RETURN(ji_capture_refuse(handle, handle->stream, caller));
+
     ji_capture_leave(handle);
     JTRY_RETURN(ji_workspace_take(handle, size_bytes, NULL, block));
+
     jstatus_t status = ji_capture_share(handle, *block, shared);
     if (status != JSTATUS_SUCCESS)
         workspace_give_back(handle, *block, handle->stream);
@@ -263,6 +277,7 @@ static jstatus_t workspace_set_size(jhandle_t *handle, size_t size_bytes, jhandl
     jstatus_t status = ji_handle_check_idle(handle, caller);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     size_t rounded;
     if (!ji_size_round_up(size_bytes, handle->borrows.granule_mask + 1, &rounded))
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes are too many", caller,
@@ -276,6 +291,7 @@ static jstatus_t workspace_set_size(jhandle_t *handle, size_t size_bytes, jhandl
             return jhandle_fail(handle, status, "%s: %zu bytes: %s", caller, rounded,
                                 jstatus_last_message());
     }
+
     status = ji_workspace_retire(handle, caller);
     if (status != JSTATUS_SUCCESS) {
         ji_capture_discard(shared);
@@ -283,6 +299,7 @@ static jstatus_t workspace_set_size(jhandle_t *handle, size_t size_bytes, jhandl
         return jhandle_fail(handle, status, "%s: the old workspace: %s", caller,
                             jstatus_last_message());
     }
+
     ji_workspace_adopt(handle, block, mode);
     handle->shared = shared;
     handle->sealed = false;
@@ -303,18 +320,22 @@ jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_by
     if (((uintptr_t)pointer & handle->borrows.granule_mask) != 0)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %p is not aligned to %zu bytes",
                             __func__, pointer, handle->borrows.granule_mask + 1);
+
     if (size_bytes > UINTPTR_MAX - (uintptr_t)pointer)
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes from %p on are too many",
                             __func__, size_bytes, pointer);
+
     ji_capture_collect(handle);
     jstatus_t status = ji_workspace_retire(handle, __func__);
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__,
                             jstatus_last_message());
+
     bool given = pointer != NULL && size_bytes != 0;
     ji_block_t block = {0, 0};
     if (given)
         block = (ji_block_t){(uintptr_t)pointer, size_bytes & ~handle->borrows.granule_mask};
+
     ji_workspace_adopt(handle, block, given ? JHANDLE_MODE_USER_OWNED : JHANDLE_MODE_DEFAULT);
     handle->sealed = false;
     return JSTATUS_SUCCESS;
@@ -322,9 +343,11 @@ jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_by
 
 jstatus_t jhandle_trim(jhandle_t *handle, size_t keep_bytes) {
     JTRY_RETURN(ji_handle_check_idle(handle, __func__));
+
     ji_capture_collect(handle);
     if (handle->mode != JHANDLE_MODE_DEFAULT || ji_workspace_ordinary_bytes(handle) <= keep_bytes)
         return JSTATUS_SUCCESS;
+
     jstatus_t status = ji_workspace_retire(handle, __func__);
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__,
