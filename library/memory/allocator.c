@@ -97,8 +97,6 @@ static bool allocator_needs_ledger(const jallocator_ops_t *ops) {
     return ops->find == NULL || ops->find == ji_adaptor_ops.find;
 }
 
-/* What came back from the allocator's own function was a failure, or a pointer that is not as
- * promised. */
 jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **pointer,
                          size_t size_bytes, size_t alignment, jstream_t *stream, bool explained) {
     void *memory = *pointer;
@@ -116,11 +114,10 @@ jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **point
     ji_fail(status, "allocator \"%s\": no %zu bytes aligned to %zu: %s", allocator->name,
             size_bytes, alignment, explained ? jstatus_last_message() : jstatus_text(status));
 
-    /* Must not look as if all went well. */
+    /* A status that is no error would look to the caller as if there were memory. */
     return jstatus_is_error(status) ? status : JSTATUS_INTERNAL_ERROR;
 }
 
-/* The pointer or size that is given back is not in the ledger. */
 jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t size_bytes) {
     const ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
     if (entry != NULL)
@@ -230,7 +227,6 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
     allocator_fill_defaults(&allocator->ops);
     allocator->context = context;
     allocator->threads = traits->threads;
-    allocator->counts_itself = traits->counts_itself;
 
     allocator->has_ledger = allocator_needs_ledger(&allocator->ops);
     allocator->entry =
@@ -276,11 +272,11 @@ jstatus_t jallocator_create(const jallocator_ops_t *given_ops, void *context,
     const char *name = options.name != NULL ? options.name : "callbacks";
     JTRY_RETURN(allocator_check_name(name, __func__));
 
-    bool unsaid = options.threads == JALLOCATOR_THREADS_DEFAULT;
+    bool is_default = options.threads == JALLOCATOR_THREADS_DEFAULT;
     ji_traits_t traits = {.name = name,
                           .device = options.device,
                           .below = options.below,
-                          .threads = unsaid ? JALLOCATOR_THREADS_SAFE : options.threads};
+                          .threads = is_default ? JALLOCATOR_THREADS_SAFE : options.threads};
 
     jallocator_t *allocator = NULL;
     jstatus_t status = ji_allocator_make(&ops, context, &traits, &allocator);

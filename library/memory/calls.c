@@ -22,7 +22,7 @@
 
 /* ---- Taking and giving back ---- */
 
-/* Of what was refused before the entry, which counts all others. */
+/* Counts what is refused here; the entry counts all other failures. */
 static void __attribute__((cold)) allocator_count_failure(jallocator_t *allocator) {
     bool locks = allocator->threads != JALLOCATOR_THREADS_NONE;
     if (locks)
@@ -71,8 +71,8 @@ jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t s
 
 /* ---- Under the allocator's lock ---- */
 
-/* The lock is around every function with "lock"; around the ledger alone with "safe". Who only
- * looks takes it, too: it is no part of what an allocator is seen to be. */
+/* Whether the lock is taken: see above. Calls on a const allocator take it, too, for it is no part
+ * of the allocator's observable state. */
 static bool allocator_locks(const jallocator_t *allocator, bool ledger) {
     return allocator->threads == JALLOCATOR_THREADS_LOCK ||
            (allocator->threads == JALLOCATOR_THREADS_SAFE && ledger);

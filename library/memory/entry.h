@@ -3,9 +3,8 @@
 #ifndef JALLOC_MEMORY_ENTRY_H
 #define JALLOC_MEMORY_ENTRY_H
 
-/* The entries: how the object calls an allocator's functions and keeps the books. They are
- * templates, written once; the object instantiates them for functions behind a table, a kind whose
- * speed matters for its own functions, which are then part of the entry:
+/* The entries: how the object calls an allocator's functions and keeps the books. There are four
+ * ways, each with a ledger (the allocator does not know which blocks are its own) or without one:
  *
  *     booked     one thread at a time: function, then books and ledger
  *     locked     the same under the object's lock
@@ -13,7 +12,9 @@
  *                it for a moment
  *     straight   the allocator counts by itself: its function, no more
  *
- * With a ledger (the allocator does not know which blocks are its own) or without one. */
+ * They are templates, written once. allocator.c instantiates them (JI_ENTRY) for functions behind a
+ * table; a kind whose speed matters does for its own functions, which are inlined into the entry
+ * then. `ledger` is a constant in each, so no entry asks at run time which one it is. */
 
 #include "memory/call_traces.h"
 #include "memory/memory.h"
@@ -23,17 +24,23 @@ typedef jstatus_t (*ji_allocate_function_t)(void *context, size_t size_bytes, si
 typedef jstatus_t (*ji_deallocate_function_t)(void *context, void *pointer, size_t size_bytes,
                                               jstream_t *stream);
 
-/* allocator.c: what is rare. */
+/* ---- What is rare (allocator.c) ---- */
+
+/* What an allocation answers when the allocator's function failed, or gave what it may not give:
+ * its status, or internal error, with a message that names the allocator. `explained`: the function
+ * left a message. */
 jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **pointer,
                          size_t size_bytes, size_t alignment, jstream_t *stream, bool explained)
     __attribute__((cold));
+/* Of a pointer and size that are not in the ledger: not found; invalid size. */
 jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t size_bytes)
     __attribute__((cold));
+/* memory error: the ledger has no room for the block. */
 jstatus_t ji_entry_lacks_books(jallocator_t *allocator) __attribute__((cold));
 
-/* A block that is given back, as far as the books know it: with a ledger where it stands there,
- * NULL where it does not.
- */
+/* ---- Steps ---- */
+
+/* The entry of a block that is given back; NULL where it is not live, or is of another size. */
 static inline ji_ledger_entry_t *entry_in_ledger(jallocator_t *allocator, const void *pointer,
                                                  size_t size_bytes) {
     ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
@@ -51,7 +58,8 @@ static inline bool entry_discount(jallocator_t *allocator, size_t size_bytes) {
     return true;
 }
 
-/* *pointer is NULL before, and after a failure. */
+/* Asks the function for memory and looks at what it gives. *pointer is NULL before, and after a
+ * failure. */
 static inline jstatus_t entry_take(jallocator_t *allocator, size_t size_bytes, size_t alignment,
                                    jstream_t *stream, void **pointer,
                                    ji_allocate_function_t allocate) {
@@ -66,6 +74,8 @@ static inline jstatus_t entry_take(jallocator_t *allocator, size_t size_bytes, s
         ji_call_traces_put(allocator->call_traces, *pointer);
     return JSTATUS_SUCCESS;
 }
+
+/* ---- The four ways ---- */
 
 static inline jstatus_t straight_allocate(jallocator_t *allocator, size_t size_bytes,
                                           size_t alignment, jstream_t *stream, void **pointer,
@@ -201,6 +211,8 @@ static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *point
 
     return status;
 }
+
+/* ---- Instances ---- */
 
 /* Makes the entry `name` of one of the ways above. allocate and deallocate are functions, or
  * expressions of one in terms of `allocator`. */

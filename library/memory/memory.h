@@ -14,11 +14,20 @@
  *     entry.allocate           entry.h    books, ledger and lock; chosen when the object is made
  *     ops.allocate(context)    a room's   the kind's own function, which may call the object below
  *
- * Rooms, each may include those before it: providers/ (provider.h), allocators/ (policy.h), trace/
- * (trace.h), adaptors/ (adaptor.h), compose/ (compose.h). In this folder is what they share: the
- * object (allocator.c), the ledger of what is live at which address (ledger.h), call traces,
- * frontiers (when memory freed on one stream may be used on another), order.c, and introspect.c
- * (dump, leak report).
+ * Rooms; each may include those before it, and what is said of all its kinds is in its header:
+ *
+ *     providers/ (provider.h), allocators/ (policy.h), trace/ (trace.h), adaptors/ (adaptor.h),
+ *     compose/ (compose.h)
+ *
+ * This folder has what they share:
+ *
+ *     allocator.c    how an object is made, found and ended; the list of all
+ *     calls.c        what is called on it; reallocate.c stands on those calls alone
+ *     ledger.h       what is live at which address, beside the memory
+ *     frontier.h     when memory freed on one stream may be used on another
+ *     order.c        which allocators order memory by streams
+ *     introspect.c   the dump, and the report of leaks, with call traces (call_traces.h)
+ *     adaptor.h      an adaptor that changes nothing, of which the others are made
  *
  * A kind is one constant, ji_kind_NAME, in one file: its name, the keys that a composition may
  * give, the defaults of its options, and the function that makes one. Its public create function is
@@ -47,6 +56,8 @@
 #include "memory/ledger.h"
 
 typedef struct ji_kind ji_kind_t;
+
+/* ---- Books ---- */
 
 /* What was counted; plain numbers, under the lock of whoever has them. No two neighbours change
  * together: a compiler would store them as one vector, and a narrower load soon after is a
@@ -84,6 +95,8 @@ static inline void ji_books_report(const ji_books_t *books, jallocator_stats_t *
     stats->largest_request_bytes = books->largest_request_bytes;
 }
 
+/* ---- The object ---- */
+
 /* How the object calls the functions and keeps the books; chosen once, when it is made. */
 typedef struct ji_entry {
     jstatus_t (*allocate)(jallocator_t *allocator, size_t size_bytes, size_t alignment,
@@ -101,25 +114,23 @@ struct jallocator {
     jdevice_t *device;
     jallocator_t *below; /* retained; NULL: none */
     jallocator_threads_t threads;
-    bool counts_itself; /* its get_stats fills in everything; calls go straight through */
-    bool owns_below;    /* destroyed with it */
-    /* What is below is a part of it and nobody else's: a user is shown what is below that. */
-    bool below_is_part;
+    bool owns_below;       /* what is below is destroyed with it */
+    bool below_is_part;    /* so a user is shown what is below that */
     bool has_ledger;       /* of itself it cannot say which blocks are its own */
     const ji_kind_t *kind; /* NULL: a caller's functions */
     char name[JALLOCATOR_NAME_BYTES];
     ji_link_t link; /* in the list of all allocators, the newest first */
 
     char apart[64]; /* what is written does not share a cache line with what every call reads */
-    /* Threads "lock": around every function. "Safe": around books and ledger alone. "None": not
-     * used. */
-    ji_lock_t lock;
+
+    ji_lock_t lock; /* around what: calls.c */
     ji_books_t books;
     ji_ledger_t ledger; /* of what is live, where has_ledger */
     atomic_size_t retain_count;
-    /* Who allocated what, for the leak report; NULL unless asked for. */
-    struct ji_call_traces *call_traces;
+    struct ji_call_traces *call_traces; /* for the leak report; NULL unless asked for */
 };
+
+/* ---- Making one ---- */
 
 /* How an internal allocator is made; what jallocator_options_t says, and more. */
 typedef struct ji_traits {
@@ -127,19 +138,25 @@ typedef struct ji_traits {
     jdevice_t *device;            /* NULL: that of below, else the host */
     jallocator_t *below;          /* NULL: none */
     jallocator_threads_t threads; /* not default */
-    bool counts_itself;
-    /* The kind's functions enter and remove blocks, under the object's lock; else the entry
-     * does. */
-    bool fills_ledger;
     const ji_kind_t *kind;
-    /* The kind's own (entry.h); NULL: one that calls the table's functions. */
-    const ji_entry_t *entry;
+    const ji_entry_t *entry; /* the kind's own; NULL: one that calls the table's functions */
+    bool counts_itself;      /* its get_stats fills in everything; calls go straight through */
+    bool fills_ledger;       /* its functions enter and remove blocks, under the object's lock */
 } ji_traits_t;
 
 /* Makes the object. The table is one of the library's own: complete. On failure the context is
  * still the caller's. */
 jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji_traits_t *traits,
                             jallocator_t **out);
+
+/* Where JALLOC_RECORD asks for it, puts a recording adaptor that owns `allocator` on top of it;
+ * else passes it on. On failure the allocator is destroyed. */
+jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out);
+
+/* Ends an allocator without looking whether it may be: for one that ends by itself. */
+void ji_allocator_dispose(jallocator_t *allocator);
+
+/* ---- Finding one ---- */
 
 /* The nearest allocator of a kind, from `allocator` downwards; NULL where there is none. */
 jallocator_t *ji_allocator_of_kind(const jallocator_t *allocator, const ji_kind_t *kind);
@@ -148,19 +165,6 @@ jallocator_t *ji_allocator_of_kind(const jallocator_t *allocator, const ji_kind_
 jstatus_t ji_allocator_require_kind(const jallocator_t *allocator, const ji_kind_t *kind,
                                     const char *caller, jallocator_t **found);
 
-/* Where JALLOC_RECORD asks for it, puts a recording adaptor that owns `allocator` on top of it;
- * else passes it on. On failure the allocator is destroyed. */
-jstatus_t ji_record_wrap(jallocator_t *allocator, jallocator_t **out);
-
-/* Refuses a pointer that is given back and of which the allocator of that name knows nothing.
- * `when` it was given back, if it ever was anybody's: "already", or "long ago" where those of late
- * are known. not found. */
-jstatus_t ji_refuse_unknown(const char *name, const void *pointer, const char *when)
-    __attribute__((cold));
-
-/* Ends an allocator without looking whether it may be: for one that ends by itself. */
-void ji_allocator_dispose(jallocator_t *allocator);
-
 /* All allocators of the process, newest first: hold the lock while walking. */
 ji_list_t *ji_allocator_list_acquire(void); /* takes the lock */
 void ji_allocator_list_release(void);
@@ -168,6 +172,12 @@ void ji_allocator_list_release(void);
 /* Reads JALLOC_LEAK_REPORT and has the report written at exit, if that is wanted. invalid
  * configuration: it cannot be understood; ask again. */
 jstatus_t ji_leak_report_start(bool *keeps_call_traces);
+
+/* Refuses a pointer that is given back and of which the allocator of that name knows nothing.
+ * `when` it was given back, if it ever was live: "already", or "long ago" where the latest are
+ * known. not found. */
+jstatus_t ji_refuse_unknown(const char *name, const void *pointer, const char *when)
+    __attribute__((cold));
 
 /* ---- Kinds ---- */
 
@@ -193,8 +203,7 @@ typedef enum ji_key_type {
     JI_KEY_TEXT    /* const char *, valid during create */
 } ji_key_type_t;
 
-/* The member of the options that a key of jallocator_kind_t.keys sets. In the same order; ended by
- * nothing of its own. */
+/* The member of the options that a key sets: members[i] of a kind belongs to its public.keys[i]. */
 typedef struct ji_key_member {
     ji_key_type_t type;
     size_t offset; /* in the options */

@@ -70,7 +70,7 @@ static jstatus_t guard_compare(const guard_t *guard, const ji_live_block_t *bloc
             status = jstream_synchronize(device, stream);
 
         if (status != JSTATUS_SUCCESS) {
-            ji_live_settle(&guard->live, stream); /* the copy is to our stack */
+            ji_live_settle(&guard->live, stream); /* it may still be writing to `found` */
             return status;
         }
 

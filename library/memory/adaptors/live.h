@@ -5,7 +5,7 @@
 
 /* An adaptor that knows the blocks that are live in it: where they are, how large exactly, for
  * whom, and since which point of their stream what the adaptor itself wrote is there. exact, guard
- * and fill are made of it.
+ * and fill are made of it; what holds for all adaptors is in adaptor.h.
  *
  * A free goes in two steps, because below is called without a lock in between: ji_live_take() takes
  * the block out, so nobody else can free it and a new block may get its address; then

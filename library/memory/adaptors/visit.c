@@ -13,11 +13,11 @@
  * a visitor sees every block exactly once in each direction and in this order, whoever adds,
  * removes, allocates and frees at the same time.
  *
- * One thread at a time settles a block: it has its turn, a record on its stack. Whoever wants to
- * settle the same block waits for that turn to end; but a thread that is in a visitor's function
- * itself does not wait, since the other might wait for it. It leaves the work to the turn that is
- * under way, which goes on until the set is right. So visitors may call everything here, also add
- * and remove visitors; only freeing the very block that they are told of is refused.
+ * One thread at a time settles a block: it has its turn, a record among its local variables.
+ * Whoever wants to settle the same block waits for that turn to end; but a thread that is in a
+ * visitor's function itself does not wait, since the other might wait for it. It leaves the work to
+ * the turn that is under way, which goes on until the set is right. So visitors may call everything
+ * here, also add and remove visitors; only freeing the very block that they are told of is refused.
  *
  * Removing waits until no other thread is in the visitor's functions: after it they are not called
  * any more. A child of a fork forgets the turns of the threads that it does not have. */

@@ -256,8 +256,9 @@ static const ji_kind_t *compose_find_kind(const char *name) {
     return (const ji_kind_t *)listed; /* its first member */
 }
 
-/* Reads "kind" and "key=value,...". `stands`: on another stage, or what is given. */
-static jstatus_t compose_read_stage(char *text, bool stands, compose_stage_t *stage) {
+/* Reads "kind" and "key=value,...". `has_below`: it is over another stage, or over an allocator
+ * that was given. */
+static jstatus_t compose_read_stage(char *text, bool has_below, compose_stage_t *stage) {
     char *arguments = strchr(text, '(');
     if (arguments != NULL) {
         *arguments++ = '\0';
@@ -289,7 +290,7 @@ static jstatus_t compose_read_stage(char *text, bool stands, compose_stage_t *st
         arguments = next;
     }
 
-    if (stands && kind->public.role == JALLOCATOR_PROVIDER)
+    if (has_below && kind->public.role == JALLOCATOR_PROVIDER)
         return compose_refuse(text, "is a provider and must come first");
     return JSTATUS_SUCCESS;
 }

@@ -138,16 +138,16 @@ bool ji_process_is_by_device(const char *text) {
 static jstatus_t process_check_text(const char *text) {
     process_clause_t clause;
     char composition[JI_PROCESS_MAX_TEXT + 1];
-    bool sound = process_choose_clause(text, "", &clause);
+    bool is_valid = process_choose_clause(text, "", &clause);
 
-    for (const char *cursor = text; cursor != NULL && sound;) {
+    for (const char *cursor = text; cursor != NULL && is_valid;) {
         (void)process_next_clause(&cursor, &clause); /* each was looked at */
-        sound = process_copy_clause(&clause, composition);
-        JTRY_RETURN(sound && composition[0] != '\0' ? ji_compose_check(composition)
-                                                    : JSTATUS_SUCCESS);
+        is_valid = process_copy_clause(&clause, composition);
+        JTRY_RETURN(is_valid && composition[0] != '\0' ? ji_compose_check(composition)
+                                                       : JSTATUS_SUCCESS);
     }
 
-    return sound
+    return is_valid
                ? JSTATUS_SUCCESS
                : ji_fail(JSTATUS_INVALID_CONFIGURATION,
                          "expected COMPOSITION[;DEVICE=COMPOSITION]..., such as " PROCESS_EXAMPLE);
@@ -177,15 +177,15 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
     process_clause_t clause;
     (void)process_choose_clause(entry.value, jdevice_name(device), &clause);
 
-    bool said = clause.begin != clause.end;
-    if (!said && fallback == NULL) {
+    bool is_given = clause.begin != clause.end;
+    if (!is_given && fallback == NULL) {
         *allocator = NULL;
         return JSTATUS_SUCCESS;
     }
 
     char text[JI_PROCESS_MAX_TEXT + 1], replaced[JI_PROCESS_MAX_TEXT + 64];
     text[0] = '\0';
-    if (said)
+    if (is_given)
         (void)process_copy_clause(&clause, text); /* it was read, so there is room */
     else
         snprintf(text, sizeof text, "%s", fallback);
@@ -193,7 +193,7 @@ jstatus_t ji_process_compose(jdevice_t *device, const char *provider, const char
         process_replace_provider(provider, text, replaced, sizeof replaced);
 
     jstatus_t status = jallocator_compose(device, provider != NULL ? replaced : text, allocator);
-    if (status == JSTATUS_SUCCESS || !said)
+    if (status == JSTATUS_SUCCESS || !is_given)
         return status;
 
     /* Whatever the text asks for that cannot be is an error in the text. */

@@ -16,7 +16,8 @@ typedef struct device_provider {
     jdevice_t *device;
     jmemory_kind_t kind;
     ji_lock_t lock;
-    /* Under the lock: in stream order, what begins so many (number) bytes behind what was taken. */
+    /* Of blocks in stream order that begin behind what was taken, `number` bytes behind. Under the
+     * lock. */
     ji_ledger_t shifted;
 } device_provider_t;
 

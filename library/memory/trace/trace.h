@@ -3,8 +3,7 @@
 #ifndef JALLOC_MEMORY_TRACE_TRACE_H
 #define JALLOC_MEMORY_TRACE_TRACE_H
 
-/* The writer of trace files: one for each file name, shared by all who record into it. A line per
- * call:
+/* Traces: what was allocated and freed, when, by which thread, and for what, a line for each call.
  *
  *     Thread,Time,Action,Pointer,Size,Stream,Alignment,Allocator,Tag
  *     0,1200,allocate,0x7f3a20000000,4096,0x0,64,bfc#3,assemble
@@ -14,8 +13,20 @@
  * Thread counts the threads of the process as they are seen, from 0. Time is in nanoseconds since
  * the file was begun, and never falls. A name with a comma or a quote is quoted as CSV does; a
  * control character in it becomes a blank. A recording that ends before its last user goes ends
- * with the action "stopped" and the reason in the place of the tag, where that can still be
- * written. */
+ * with the action "stopped" and the reason in the tag's column, where that can still be written.
+ *
+ *     trace.c         the library's writer: one for each file name, shared by all adaptors that
+ *                     record into it (adaptors/record.c); lines in a buffer
+ *     trace_file.c    the file, the lock and the line, without the rest of the library: the
+ *                     preloaded recorder of any program's heap (clients/tools/record) has a copy
+ *
+ * What always holds: a program is not disturbed. A call that cannot be recorded is not, and is not
+ * kept waiting for long; an error is logged once and ends the recording, not the program. The lines
+ * of one address alternate, allocate, free, allocate; whoever records sees to the order of its
+ * calls, the lock to that of the lines. A trace ends with a whole line. A forked child never writes
+ * to its parent's file.
+ *
+ * To read: trace_file.h says why no descriptor and no lock is kept, then trace.c. */
 
 #include "core/core.h"
 #include "jalloc/device.h"
