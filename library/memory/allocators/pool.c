@@ -14,7 +14,7 @@
  * foreign or free already is known. The latest buffer of a class is taken, for it is in the caches;
  * the oldest of all is given back when there are too many or too large ones.
  *
- * A kept buffer stands behind the fence of its free. One that another stream cannot have yet is
+ * A kept buffer is behind the fence of its free. One that another stream cannot have yet is
  * passed over, by a request as well as by an eviction: so the limits are exact as soon as the
  * streams have come to the frees, and until then the pool holds more rather than make the host
  * wait. Both look at a bounded number of such buffers: a call's time does not grow with how far a

@@ -16,7 +16,7 @@
  * become free as a whole. A pointer is found in the table of blocks, by a binary search, and its
  * slot by a division.
  *
- * A free slot stands behind the fence of its free. A request passes over a bounded number of slots
+ * A free slot is behind the fence of its free. A request passes over a bounded number of slots
  * that its stream cannot have yet, then takes a new block. Only where there is none to be had are
  * all of them looked at, and in the end its stream waits for one; the host does not. */
 

@@ -408,7 +408,7 @@ static void bfc_destroy(void *context) {
     bfc_fini(bfc);
 }
 
-/* ---- Making one ---- */
+/* ---- Creation ---- */
 
 static jstatus_t bfc_check_options(const ji_request_t *request, const jbfc_options_t *options) {
     if (options->threads > JALLOCATOR_THREADS_LOCK)

@@ -37,8 +37,7 @@
  *
  *     bfc_bins.h       a chunk's record, and the bins
  *     bfc.c            allocating and freeing in constant time
- *     bfc_search.c     what is done where the bins do not serve at once, from the cheapest way to
- *                      the dearest
+ *     bfc_search.c     what is done where the bins do not serve at once
  *     bfc_streams.c    the bins of each stream
  *     bfc_reserve.c    regions, taken from below and given back
  *     bfc_regions.c    regions that touch, as one

@@ -7,7 +7,7 @@
  *
  *     border <-> a <-> b <-> c <-> d <-> border
  *     seams:                 ^
- *                            in the midst of c: handed out whole, cut before a part is given back
+ *                            inside c: handed out whole, cut before a part is given back
  *
  * Before regions are given back all are parted at their seams, but where a block lies across, and
  * afterwards what still touches is joined again. Both are rare, and cost the product of the numbers
@@ -58,7 +58,7 @@ void ji_bfc_region_meet(bfc_t *bfc, bfc_chunk_t *border) {
     }
 }
 
-/* Parts a region at its seams again, but for those in the midst of what is not free. */
+/* Parts a region at its seams again, but for those inside what is not free. */
 static void bfc_region_part(bfc_t *bfc, bfc_chunk_t *border) {
     bfc_chunk_t *chunk = border->right;
     for (bfc_chunk_t **link = &border->seams, *seam; (seam = *link) != NULL;) {

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A chunk where the bins give none at once. The ways, from the cheapest to the dearest:
+/* A chunk where the bins give none at once. The ways, from the cheapest to the most expensive:
  *
  *     1. bins whose chunks may be too small or not aligned, chunk by chunk
  *     2. neighbours that are free behind different streams and whose fences have been passed, as

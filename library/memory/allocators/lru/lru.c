@@ -18,6 +18,9 @@
 #include "memory/allocators/policy.h"
 #include "memory/entry.h"
 
+#define LRU_DEFAULT_LAYOUTS 256
+#define LRU_DEFAULT_NEAREST_PERCENT 12
+
 /* A request, as asked for and as it is taken from below. */
 typedef struct lru_request {
     size_t size_bytes, alignment;
@@ -232,7 +235,7 @@ static jstatus_t lru_deallocate(void *context, void *pointer, size_t size_bytes,
 
 JI_POLICY_ENTRIES(lru)
 
-/* ---- Looking ---- */
+/* ---- Inspection ---- */
 
 static void lru_describe(const lru_t *lru, const lru_block_t *from, jallocation_t *block) {
     block->pointer = from->address;
@@ -350,20 +353,12 @@ static jstatus_t lru_create(const ji_request_t *request, jallocator_t **out) {
     };
 
     const jlru_options_t *options = request->options;
-    bool unsaid = options->threads == JALLOCATOR_THREADS_DEFAULT;
-    if (!unsaid && options->threads != JALLOCATOR_THREADS_NONE &&
-        options->threads != JALLOCATOR_THREADS_LOCK)
-        return ji_fail(JSTATUS_INVALID_VALUE,
-                       "lru: options->threads is %d, must be default, none or lock",
-                       (int)options->threads);
+    ji_traits_t traits = {.name = request->name, .below = request->below, .kind = &ji_kind_lru};
+    jstatus_t status = ji_policy_threads("lru", options->threads, &traits.threads);
+    if (status != JSTATUS_SUCCESS)
+        return status;
 
-    jstatus_t status = JSTATUS_SUCCESS;
-    ji_traits_t traits = {.name = request->name,
-                          .below = request->below,
-                          .threads = unsaid ? JALLOCATOR_THREADS_LOCK : options->threads,
-                          .kind = &ji_kind_lru};
     lru_t *lru;
-
     JTRY_ALLOC(lru = ji_metadata_zalloc(sizeof *lru));
     ji_frontier_init(&lru->frontier, request->device);
     if (!ji_lru_init_records(lru)) {
@@ -373,9 +368,9 @@ static jstatus_t lru_create(const ji_request_t *request, jallocator_t **out) {
 
     lru->below = request->below;
     lru->granule_mask = jdevice_granule_bytes(request->device) - 1;
-    lru->capacity_layouts = ji_option(options->capacity_layouts, 256);
+    lru->capacity_layouts = ji_option(options->capacity_layouts, LRU_DEFAULT_LAYOUTS);
     lru->capacity_bytes = ji_option(options->capacity_bytes, JALLOC_UNLIMITED);
-    lru->nearest_percent = ji_option(options->nearest_percent, 12);
+    lru->nearest_percent = ji_option(options->nearest_percent, LRU_DEFAULT_NEAREST_PERCENT);
 
     traits.entry = traits.threads == JALLOCATOR_THREADS_LOCK ? &lru_locked : &lru_single;
     JTRY(ji_allocator_make(&ops, lru, &traits, &lru->self));

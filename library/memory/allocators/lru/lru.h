@@ -27,7 +27,7 @@
  *
  * Blocks and layouts are records in two tables that grow. They refer to each other by number, so
  * nothing here points to a record across a call that may make a table grow. Record 0 of each is no
- * record: it is the end of its ring, and what stands for none. Both are 64 bytes: a number becomes
+ * record: it is the end of its ring, and its number means none. Both are 64 bytes: a number becomes
  * an address by a shift.
  *
  *     ring of ages   0 <-> oldest <-> ... <-> newest <-> 0     blocks by the time they were kept
@@ -48,7 +48,7 @@
  * To read in this order:
  *
  *     lru.h            records, and the lists as the fast paths use them
- *     lru.c            what a request does, from the cheapest way to the dearest
+ *     lru.c            what a request does, the ways from the cheapest on
  *     lru_owners.c     reference counts, and blocks that are adopted
  *     lru_evict.c      what is given back below, and when
  *     lru_records.c    how records come and go, what a message can say of a pointer, the check */

@@ -11,7 +11,7 @@
 
 /* The fence of a block that is released on a stream and may have an older one, of an earlier
  * owner's or of the use before this, which no stream waited for: what comes of both. The host does
- * not wait; inline work is done, so the older one stands. */
+ * not wait; inline work is done, so the older one stays. */
 static jstatus_t lru_merge_fence(lru_t *lru, ji_fence_t older, jstream_t *stream,
                                  ji_fence_t *fence) {
     if (!ji_frontier_passed(&lru->frontier, older, stream)) {

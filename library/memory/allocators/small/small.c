@@ -58,7 +58,7 @@ static void small_class_fill(small_t *small, size_t granule_bytes) {
     }
 }
 
-/* ---- Large ones ---- */
+/* ---- Large blocks ---- */
 
 /* Where all that is below is ours, its books are enough: what is live there and no slab is a large
  * block. */
@@ -74,7 +74,7 @@ static jstatus_t large_allocate(small_t *small, small_cache_t *cache, size_t siz
     bool entered = ji_ledger_reserve(&small->ledger);
     if (entered) {
         ji_ledger_insert(&small->ledger, *pointer, size_bytes, ji_tag_current);
-        ji_small_reserve(small, size_bytes);
+        small_reserve(small, size_bytes);
     }
     ji_lock_release(&small->lock);
 
@@ -102,7 +102,7 @@ static jstatus_t large_remove(small_t *small, const void *pointer, size_t size_b
 
     *tag = entry->tag;
     ji_ledger_remove(&small->ledger, entry);
-    ji_small_unreserve(small, size_bytes);
+    small_unreserve(small, size_bytes);
     return JSTATUS_SUCCESS;
 }
 
@@ -126,7 +126,7 @@ static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *po
         ji_lock_acquire(&small->lock);
         if (ji_ledger_reserve(&small->ledger))
             ji_ledger_insert(&small->ledger, pointer, size_bytes, tag);
-        ji_small_reserve(small, size_bytes);
+        small_reserve(small, size_bytes);
         ji_lock_release(&small->lock);
     }
     return status;
@@ -215,7 +215,7 @@ static jstatus_t small_deallocate(void *context, void *pointer, size_t size_byte
     return status;
 }
 
-/* ---- Looking ---- */
+/* ---- Inspection ---- */
 
 static size_t small_usable_size(void *context, const void *pointer, size_t size_bytes) {
     small_t *small = context;
@@ -406,6 +406,26 @@ static void small_destroy(void *context) {
     small_free(small);
 }
 
+/* What is asked for, defaults filled in. */
+static jstatus_t small_check_options(const char *kind, const jsmall_options_t *options,
+                                     size_t *largest_bytes, size_t *cache_bytes) {
+    *largest_bytes =
+        options->largest_bytes != 0 ? options->largest_bytes : SMALL_DEFAULT_LARGEST_BYTES;
+    *cache_bytes = ji_option(options->cache_bytes, SMALL_DEFAULT_CACHE_BYTES);
+
+    if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: threads is %u, must be default, none, lock or safe", kind,
+                       (unsigned)options->threads);
+    if (*largest_bytes > SMALL_MAX_LARGEST_BYTES)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: largest_bytes is %zu, must be at most %zu", kind,
+                       *largest_bytes, SMALL_MAX_LARGEST_BYTES);
+    if (*cache_bytes > SMALL_MAX_CACHE_BYTES)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: cache_bytes is %zu, must be at most %zu", kind,
+                       *cache_bytes, SMALL_MAX_CACHE_BYTES);
+    return JSTATUS_SUCCESS;
+}
+
 jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
                         const jsmall_options_t *options, bool owns_all, jallocator_t **out) {
     static const jallocator_ops_t ops = {
@@ -423,20 +443,8 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
         .destroy = small_destroy,
     };
 
-    size_t largest_bytes =
-        options->largest_bytes != 0 ? options->largest_bytes : SMALL_DEFAULT_LARGEST_BYTES;
-    size_t cache_bytes = ji_option(options->cache_bytes, SMALL_DEFAULT_CACHE_BYTES);
-
-    if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
-        return ji_fail(JSTATUS_INVALID_VALUE,
-                       "%s: threads is %u, must be default, none, lock or safe", kind->public.name,
-                       (unsigned)options->threads);
-    if (largest_bytes > SMALL_MAX_LARGEST_BYTES)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: largest_bytes is %zu, must be at most %zu",
-                       kind->public.name, largest_bytes, SMALL_MAX_LARGEST_BYTES);
-    if (cache_bytes > SMALL_MAX_CACHE_BYTES)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: cache_bytes is %zu, must be at most %zu",
-                       kind->public.name, cache_bytes, SMALL_MAX_CACHE_BYTES);
+    size_t largest_bytes, cache_bytes;
+    JTRY_RETURN(small_check_options(kind->public.name, options, &largest_bytes, &cache_bytes));
 
     jstatus_t status = JSTATUS_SUCCESS;
     size_t granule_bytes = jdevice_granule_bytes(request->below->device);
@@ -472,8 +480,8 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
     small->straight = (*out)->entry;
     (*out)->entry = (ji_entry_t){ji_small_cache_allocate, ji_small_cache_deallocate};
 
-    /* The code is the same for all; that it is called by one thread at a time changes nothing but
-     * what it says. */
+    /* The code is the same for every class of threads: what was asked for changes nothing but what
+     * the allocator says of itself. */
     if (request->below->threads == JALLOCATOR_THREADS_NONE)
         (*out)->threads = JALLOCATOR_THREADS_NONE;
     else if (options->threads != JALLOCATOR_THREADS_DEFAULT)

@@ -292,14 +292,12 @@ void ji_small_table_insert(small_table_t *table, small_slab_t *slab);
 void ji_small_table_remove(small_table_t *table, small_slab_t *slab);
 
 /* Bytes taken from below and given back; under the allocator's lock. */
-static inline void ji_small_reserve(small_t *small, size_t bytes) {
+static inline void small_reserve(small_t *small, size_t bytes) {
     small->reserved_bytes += bytes;
     if (small->reserved_bytes > small->peak_reserved_bytes)
         small->peak_reserved_bytes = small->reserved_bytes;
 }
-static inline void ji_small_unreserve(small_t *small, size_t bytes) {
-    small->reserved_bytes -= bytes;
-}
+static inline void small_unreserve(small_t *small, size_t bytes) { small->reserved_bytes -= bytes; }
 
 /* Makes one, of kind "small" or "general". owns_all: what is below belongs to it and is shown as
  * its own. */

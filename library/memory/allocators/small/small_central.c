@@ -15,7 +15,7 @@
  * they came, without a look at their slabs. What is more than half a cache's worth is taken apart:
  * then a slab can become empty, and where more than half of a class's slabs are, they are given
  * back below. In slabs there are only blocks that every stream may use, or will when the slab's own
- * fence is passed, which stands for the stream that the slab was taken from below on. */
+ * fence is passed, that of the stream on which the slab was taken from below. */
 
 #include <string.h>
 
@@ -27,8 +27,6 @@
 #define SMALL_LEAST_SLAB_BLOCKS 2
 #define SMALL_BUNDLED_PART 2 /* half a cache's worth of a class may be in bundles */
 #define SMALL_SPARE_SLABS 2  /* empty ones that a class may keep in any case */
-
-small_slab_t ji_small_nowhere, ji_small_removed;
 
 /* ---- Fences ---- */
 
@@ -106,7 +104,7 @@ static jstatus_t slab_enter(small_t *small, small_slab_t *slab, void *base, jstr
         atomic_store_explicit(&slab->bytes, slab->size_bytes, memory_order_release);
         slab->entered = true;
         ji_small_table_insert(small_load(small->table), slab);
-        ji_small_reserve(small, slab->size_bytes);
+        small_reserve(small, slab->size_bytes);
     }
 
     ji_lock_release(&small->lock);
@@ -177,7 +175,7 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
     ji_lock_acquire(&small->lock);
     ji_small_table_remove(small_load(small->table), slab);
     slab->entered = false;
-    ji_small_unreserve(small, slab->size_bytes);
+    small_unreserve(small, slab->size_bytes);
     ji_lock_release(&small->lock);
     slab_forget(small, slab);
     return JSTATUS_SUCCESS;
@@ -339,7 +337,7 @@ jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t 
     uint32_t count = class_pop(small, class, stream, items, wanted);
     if (count == 0) {
         status = class_grow(small, class_index, stream);
-        if (status == JSTATUS_SUCCESS) /* the stream's own: nothing stands before it */
+        if (status == JSTATUS_SUCCESS) /* the stream's own: there is nothing to wait for */
             count = class_pop(small, class, stream, items, wanted);
     }
     ji_lock_release(&class->lock);

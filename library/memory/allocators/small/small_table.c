@@ -8,6 +8,8 @@
 
 #define SMALL_SLOTS_PER_UNIT 8 /* so that nearly every search ends where it begins */
 
+small_slab_t ji_small_nowhere, ji_small_removed;
+
 small_table_t *ji_small_table_make(size_t slots) {
     small_table_t *table = ji_metadata_alloc(sizeof *table + slots * sizeof table->slabs[0]);
     if (table == NULL)
