@@ -74,8 +74,8 @@ def check_cmake(prefix, scratch, mpi):
 def check_pkg_config(prefix, scratch, jblas, mpi):
     libdir = next(prefix.rglob("libjalloc.so")).parent
     env = dict(os.environ, PKG_CONFIG_PATH=str(libdir / "pkgconfig"), LD_LIBRARY_PATH=str(libdir))
-    usual = "jblas" if jblas else "jalloc"
-    macro = ["-DHAVE_JBLAS=1"] if jblas else []
+    usual = "jbuffer" if jblas else "jalloc"  # which brings jblas
+    macro = ["-DHAVE_JBLAS=1", "-DHAVE_JBUFFER=1"] if jblas else []
     programs = [("cc", "hello.c", usual), ("c++", "hello.cpp", usual)]
     programs += [("cc", "hello_mpi.c", "jalloc_mpi")] if mpi else []
     for compiler, source, package in programs:

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The least that a user does: a handle, a borrow, and a dot product where jblas is there. Exits with 0 when the numbers
- * are right. */
+/* The least that a user does: a handle, a borrow, a dot product where jblas is there, and a layout
+ * where libjbuffer is. Exits with 0 when the numbers are right. */
 
 #include <jalloc/jalloc.h>
 #include <stdio.h>
@@ -29,10 +29,25 @@ static int use(jhandle_t *handle) {
     return sum == (COUNT - 1.0) * COUNT ? 0 : 3;
 }
 
+#if HAVE_JBUFFER
+static int lay_out(void) {
+    jlayout_t layout;
+    int64_t count;
+    if (jlayout_init(&layout, 2, (const int64_t[]){3, 4}, JORDER_COLUMN_MAJOR) != JSTATUS_SUCCESS ||
+        jlayout_get_count(&layout, &count) != JSTATUS_SUCCESS)
+        return 6;
+    return count == 12 ? 0 : 7;
+}
+#else
+static int lay_out(void) { return 0; }
+#endif
+
 int main(void) {
     jhandle_t *handle;
     if (jalloc_version() != JALLOC_VERSION || jhandle_create(NULL, &handle) != JSTATUS_SUCCESS)
         return 4;
     int result = use(handle);
+    if (result == 0)
+        result = lay_out();
     return jhandle_destroy(handle) == JSTATUS_SUCCESS ? result : 5;
 }
